@@ -1,0 +1,136 @@
+// Package failure holds the typed failures of Graft. A code is API: scripts
+// branch on it, so codes are added and never renumbered.
+package failure
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Error is one failure. Message says what was being done and what stood in the
+// way, in one line; Remedy says what to do about it, in one line. File, Line and
+// Col point at the cause where there is one; Line and Col start at 1, 0 is unknown.
+type Error struct {
+	Code      Code   `json:"code"`
+	Class     string `json:"class"`
+	Message   string `json:"message"`
+	Remedy    string `json:"remedy,omitempty"`
+	File      string `json:"file,omitempty"`
+	Line      int    `json:"line,omitempty"`
+	Col       int    `json:"col,omitempty"`
+	Retryable bool   `json:"retryable"`
+	Err       error  `json:"-"`
+}
+
+// New returns a failure of the given code. A %w in the format is kept as the cause.
+func New(code Code, format string, args ...any) *Error {
+	wrapped := fmt.Errorf(format, args...)
+	return &Error{
+		Code:      code,
+		Class:     code.Class(),
+		Message:   oneLine(wrapped.Error()),
+		Remedy:    code.entry().Remedy,
+		Retryable: code.Retryable(),
+		Err:       errors.Unwrap(wrapped),
+	}
+}
+
+// At sets the place of the cause.
+func (e *Error) At(file string, line, col int) *Error {
+	e.File, e.Line, e.Col = file, line, col
+	return e
+}
+
+// Fix replaces the general remedy of the code by a particular one.
+func (e *Error) Fix(format string, args ...any) *Error {
+	e.Remedy = oneLine(fmt.Sprintf(format, args...))
+	return e
+}
+
+// Error prints FILE:LINE:COL, the message and the class. The remedy is left to
+// whoever shows the failure to a person.
+func (e *Error) Error() string {
+	if p := e.Place(); p != "" {
+		return p + ": " + e.Message
+	}
+	return e.Message
+}
+
+// Place is FILE:LINE:COL, as far as known.
+func (e *Error) Place() string {
+	switch {
+	case e.File == "":
+		return ""
+	case e.Line == 0:
+		return e.File
+	case e.Col == 0:
+		return fmt.Sprintf("%s:%d", e.File, e.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Col)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Of returns the failure that err stands for: the one in its chain, or an
+// internal one that wraps it. Of several joined failures it is the one whose
+// code comes first in the order of All. Of(nil) is nil.
+func Of(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if all := All(err); len(all) > 0 {
+		return all[0]
+	}
+	return New(Internal, "%w", err)
+}
+
+// All returns every failure in err (errors.Join is followed), the one that
+// decides the exit code first and the others in the order in which they came.
+func All(err error) []*Error {
+	var all []*Error
+	collect(err, &all)
+	for i, e := range all {
+		if i > 0 && e.Code.rank() < all[0].Code.rank() {
+			copy(all[1:i+1], all[:i])
+			all[0] = e
+		}
+	}
+	return all
+}
+
+func collect(err error, into *[]*Error) {
+	if err == nil {
+		return
+	}
+	switch e := err.(type) { //nolint:errorlint // the chain is walked step by step
+	case *Error:
+		*into = append(*into, e)
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			collect(one, into)
+		}
+	default:
+		collect(errors.Unwrap(err), into)
+	}
+}
+
+// ExitCode is the process exit code for err; 0 for nil.
+func ExitCode(err error) int {
+	if e := Of(err); e != nil {
+		return int(e.Code)
+	}
+	return int(OK)
+}
+
+// Is reports whether err holds a failure of the code.
+func Is(err error, code Code) bool {
+	for _, e := range All(err) {
+		if e.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,54 @@
+package failure
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// The exit code of several failures follows the documented order.
+func TestExitCodeOrder(t *testing.T) {
+	for _, tt := range []struct {
+		codes []Code
+		want  Code
+	}{
+		{[]Code{CatalogSkew, UpgradePathLost, CatalogPruned, GraphInvalid, RenderFailed}, RenderFailed},
+		{[]Code{CatalogSkew, UpgradePathLost, CatalogPruned, GraphInvalid}, GraphInvalid},
+		{[]Code{CatalogSkew, UpgradePathLost, CatalogPruned}, CatalogPruned},
+		{[]Code{CatalogSkew, UpgradePathLost}, UpgradePathLost},
+		{[]Code{EdgeConflict, BundleConflict}, EdgeConflict},
+		{[]Code{EdgeConflict, BundleInvalid, TemplateMalformed, Config, Usage}, Usage},
+		{[]Code{EdgeConflict, BundleInvalid, EditRefused, TemplateMalformed}, EditRefused},
+		{[]Code{GitFailed, EdgeConflict}, EdgeConflict},
+		{[]Code{ForgeAuth, GitFailed}, GitFailed},
+	} {
+		var errs []error
+		for _, c := range tt.codes {
+			errs = append(errs, fmt.Errorf("while testing: %w", New(c, "x")))
+		}
+		if got := ExitCode(errors.Join(errs...)); got != int(tt.want) {
+			t.Errorf("%v: exit code %d, want %d", tt.codes, got, tt.want)
+		}
+	}
+	if got := ExitCode(errors.New("plain")); got != int(Internal) {
+		t.Errorf("an error of no type exits with %d", got)
+	}
+	if got := ExitCode(nil); got != 0 {
+		t.Errorf("no error exits with %d", got)
+	}
+}
+
+func TestError(t *testing.T) {
+	cause := errors.New("cause\non two lines")
+	err := New(EdgeConflict, "inserting %s: %w", "op.v1", cause).At("t.yaml", 3, 5).Fix("do %s", "this")
+	if got, want := err.Error(), "t.yaml:3:5: inserting op.v1: cause on two lines"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if !errors.Is(err, cause) || err.Remedy != "do this" || err.Class != "edge-conflict" {
+		t.Errorf("%+v", err)
+	}
+	var typed *Error
+	if !errors.As(fmt.Errorf("more: %w", err), &typed) || typed != err {
+		t.Error("errors.As does not find it")
+	}
+}
