@@ -1,0 +1,143 @@
+// Package atomicfile replaces files by rename, several as one change.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// File is what is to stand at a path. The mode of a file that stands there is kept;
+// a new one gets 0644. A symbolic link stays, and what it points at is replaced.
+type File struct {
+	Path string
+	Data []byte
+}
+
+// Write makes all files stand there, or leaves all as they were. New content is first
+// written beside each file and only then renamed, so that nobody ever reads half a
+// file; if a rename fails, those done before are undone.
+func Write(files ...File) error {
+	var all []*staged
+	defer func() {
+		for _, s := range all {
+			s.cleanUp()
+		}
+	}()
+	for _, f := range files {
+		s, err := stage(f, len(files) > 1)
+		if err != nil {
+			return err
+		}
+		all = append(all, s)
+	}
+	for i, s := range all {
+		if err := os.Rename(s.temp, s.path); err != nil {
+			return errors.Join(fmt.Errorf("replacing %s: %w", s.path, err), undo(all[:i]))
+		}
+		s.temp = ""
+	}
+	return nil
+}
+
+// staged is a file whose new content stands beside it. With several files, backup is
+// a second name of the old content until all are renamed.
+type staged struct {
+	path, temp, backup string
+	dirs               []string // made for it, the innermost first
+}
+
+func stage(f File, several bool) (*staged, error) {
+	path, mode, exists, err := target(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	s := &staged{path: path}
+	if !exists {
+		s.dirs, err = makeDirs(filepath.Dir(path))
+	}
+	if err == nil {
+		s.temp, err = writeBeside(path, f.Data, mode)
+	}
+	if err == nil && exists && several {
+		var old []byte
+		if old, err = os.ReadFile(path); err == nil {
+			s.backup, err = writeBeside(path, old, mode)
+		}
+	}
+	if err != nil {
+		s.cleanUp()
+		return nil, err
+	}
+	return s, nil
+}
+
+func target(path string) (real string, mode os.FileMode, exists bool, err error) {
+	real, err = filepath.EvalSymlinks(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return path, 0o644, false, nil
+	}
+	if err != nil {
+		return "", 0, false, err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return "", 0, false, err
+	}
+	return real, info.Mode().Perm(), true, nil
+}
+
+func makeDirs(dir string) (made []string, err error) {
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(d); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		made = append(made, d)
+	}
+	return made, os.MkdirAll(dir, 0o755)
+}
+
+func writeBeside(path string, data []byte, mode os.FileMode) (name string, err error) {
+	t, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return "", fmt.Errorf("writing beside %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(t.Name())
+		}
+	}()
+	_, err = t.Write(data)
+	if err == nil {
+		err = t.Chmod(mode)
+	}
+	if err == nil {
+		err = t.Sync()
+	}
+	return t.Name(), errors.Join(err, t.Close())
+}
+
+func undo(done []*staged) error {
+	var errs []error
+	for _, s := range done {
+		if s.backup != "" {
+			errs = append(errs, os.Rename(s.backup, s.path))
+			s.backup = ""
+		} else {
+			errs = append(errs, os.Remove(s.path))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s *staged) cleanUp() {
+	for _, name := range []string{s.temp, s.backup} {
+		if name != "" {
+			_ = os.Remove(name)
+		}
+	}
+	for _, dir := range s.dirs {
+		_ = os.Remove(dir) // one that is in use stays
+	}
+}
