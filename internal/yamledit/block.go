@@ -1,0 +1,346 @@
+package yamledit
+
+import (
+	"bytes"
+	"sort"
+	"strings"
+)
+
+// writer writes new content in the style of nodes that stand in the document.
+type writer struct {
+	src       []byte
+	json      bool
+	eol       string
+	seqOffset int // of a list's dashes from the key that holds it
+	step      int // of a nested mapping's keys from the key that holds it
+}
+
+// insertBlockItem puts the item's lines after the line on which the item before it
+// ends; for the first place, before the comments that stand above the first item.
+func (e *Edits) insertBlockItem(seq *Node, index int, v Value, likes []*Node) error {
+	w := e.writer(seq)
+	col := seq.indent()
+	if index > 0 {
+		prev := seq.Children[index-1]
+		at := contentLineEnd(w.src, prev.End)
+		e.splice(at, at, strings.Repeat(w.eol, 1+e.blankBetween(seq))+w.item(v, col, likes, seq))
+		return nil
+	}
+	dash := lineStart(w.src, seq.Start)
+	if len(bytes.TrimSpace(w.src[dash:seq.Start])) > 0 || dash < seq.doc.Start {
+		return e.file.refused(seq.Start, "inserting before the first item of a list that begins in the middle of a line")
+	}
+	at := aboveComments(w.src, dash, seq.doc.Start, col)
+	if seq.Parent == nil && at <= seq.doc.Start {
+		at = dash
+	}
+	e.splice(at, at, w.item(v, col, likes, seq)+strings.Repeat(w.eol, 1+e.blankBetween(seq)))
+	return nil
+}
+
+// addBlockField puts the key's lines after the line on which the value of the
+// given index ends.
+func (e *Edits) addBlockField(m *Node, valueIndex int, f Field, likes []*Node) error {
+	w := e.writer(m)
+	at := contentLineEnd(w.src, max(m.Children[valueIndex].End, m.Children[valueIndex-1].End))
+	col := m.indent()
+	blank := 0
+	if valueIndex > 1 {
+		blank = e.leastBlank(m.Children[valueIndex-2:valueIndex-1], m.Children[valueIndex-1:valueIndex])
+	}
+	if len(likes) == 0 {
+		likes = []*Node{m}
+	}
+	lines := w.fieldLines(f, col, likes)
+	e.splice(at, at, strings.Repeat(w.eol, 1+blank)+strings.Join(lines, w.eol))
+	return nil
+}
+
+// fill writes a value where a key has none. An empty [] or {} in block style is
+// replaced by lines below its key; in flow style it is filled in place.
+func (e *Edits) fill(n *Node, v Value, likes []*Node) error {
+	w := e.writer(n)
+	if inFlow(n) || n.doc.JSON {
+		e.splice(n.Start, n.End, w.flow(v, w.lineIndent(n.Start), likes, layoutOf(n.doc, likes)))
+		return nil
+	}
+	if n.Parent == nil || n.Parent.Kind != Mapping {
+		return e.file.refused(n.Start, "filling an empty value that no key holds")
+	}
+	key := keyOf(n)
+	lines := w.valueLines(v, key.indent(), likes)
+	start := n.Start
+	for start > key.End && (w.src[start-1] == ' ' || w.src[start-1] == '\t') {
+		start--
+	}
+	if start < n.End {
+		e.splice(start, n.End, "")
+	}
+	at := contentLineEnd(w.src, n.End)
+	e.splice(at, at, w.eol+strings.Join(lines, w.eol))
+	return nil
+}
+
+func keyOf(value *Node) *Node {
+	for i := 1; i < len(value.Parent.Children); i += 2 {
+		if value.Parent.Children[i] == value {
+			return value.Parent.Children[i-1]
+		}
+	}
+	return value
+}
+
+func (e *Edits) writer(n *Node) *writer {
+	w := &writer{src: e.file.Src, json: n.doc.JSON, eol: eolNear(e.file.Src, n.Start), seqOffset: -1, step: -1}
+	if root, _ := n.doc.Root(); root != nil {
+		w.learn(root, new(int))
+	}
+	if w.seqOffset < 0 {
+		w.seqOffset = 0
+	}
+	if w.step < 0 {
+		w.step = 2
+	}
+	return w
+}
+
+// learn takes the indents that the document uses first. It looks at some hundred
+// nodes, not at all of a large file.
+func (w *writer) learn(n *Node, seen *int) {
+	if *seen++; *seen > 400 || n.Kind != Mapping && n.Kind != Sequence || n.Style != Block {
+		return
+	}
+	for i, c := range n.Children {
+		if n.Kind == Mapping && i%2 == 1 && c.Style == Block && len(c.Children) > 0 {
+			offset := c.indent() - n.indent()
+			if c.Kind == Sequence && w.seqOffset < 0 {
+				w.seqOffset = offset
+			}
+			if c.Kind == Mapping && w.step < 0 && offset > 0 {
+				w.step = offset
+			}
+		}
+		w.learn(c, seen)
+	}
+}
+
+// item writes "- ..." at the column, without a last line break.
+func (w *writer) item(v Value, col int, likes []*Node, seq *Node) string {
+	gap := " "
+	if len(seq.Children) > 0 {
+		gap = w.dashGap(seq)
+	}
+	return strings.Join(w.itemLines(v, col, gap, likes), w.eol)
+}
+
+// dashGap is the white space between dash and content of the siblings.
+func (w *writer) dashGap(seq *Node) string {
+	first := seq.Children[0]
+	if seq.Start+1 <= first.Start && first.Start <= len(w.src) {
+		if gap := w.src[seq.Start+1 : first.Start]; len(gap) > 0 && len(bytes.Trim(gap, " ")) == 0 {
+			return string(gap)
+		}
+	}
+	return " "
+}
+
+func (w *writer) itemLines(v Value, col int, gap string, likes []*Node) []string {
+	indent := strings.Repeat(" ", col)
+	if v.kind == Scalar {
+		return []string{indent + "-" + gap + v.scalar(styleOf(likes), false, w.json)}
+	}
+	if like := firstOf(likes, v.kind); like != nil && like.Style == Flow {
+		return []string{indent + "-" + gap + w.flow(v, indent, likes, layoutOf(like.doc, likes))}
+	}
+	if len(v.items)+len(v.fields) == 0 {
+		return []string{indent + "-" + gap + w.flow(v, indent, nil, layout{})}
+	}
+	inner := col + 1 + len(gap)
+	var lines []string
+	if v.kind == Mapping {
+		lines = w.mapLines(v, inner, likes)
+	} else {
+		lines = w.seqLines(v, inner, nil)
+	}
+	lines[0] = indent + "-" + gap + lines[0][inner:]
+	return lines
+}
+
+func (w *writer) seqLines(v Value, col int, likes []*Node) []string {
+	gap, items := " ", []*Node(nil)
+	for _, like := range likes {
+		if like.Kind == Scalar {
+			items = append(items, like)
+		}
+		if like.Kind == Sequence && len(like.Children) > 0 {
+			if like.Style == Block {
+				gap = w.dashGap(like)
+			}
+			items = append(items, like.Children...)
+		}
+	}
+	var lines []string
+	for _, item := range v.items {
+		lines = append(lines, w.itemLines(item, col, gap, items)...)
+	}
+	return lines
+}
+
+func (w *writer) mapLines(v Value, col int, likes []*Node) []string {
+	var lines []string
+	for _, f := range orderFields(v.fields, likes) {
+		lines = append(lines, w.fieldLines(f, col, likes)...)
+	}
+	return lines
+}
+
+// fieldLines writes "key: value" with its indent; likes are mappings whose keys
+// show how.
+func (w *writer) fieldLines(f Field, col int, likes []*Node) []string {
+	key := strings.Repeat(" ", col) + w.keyText(f.Key, likes, false) + ":"
+	values := valuesOf(f.Key, likes)
+	if len(values) == 0 && f.Like != nil {
+		values = []*Node{f.Like}
+	}
+	if len(values) == 0 {
+		values = quotedOnly(likes)
+	}
+	if f.Value.kind == Scalar {
+		return []string{key + " " + f.Value.scalar(styleOf(values), false, w.json)}
+	}
+	like := firstOf(values, f.Value.kind)
+	if f.Value.kind == Sequence && len(f.Value.items) == 0 {
+		return []string{key + " []"}
+	}
+	if f.Value.kind == Mapping && len(f.Value.fields) == 0 {
+		return []string{key + " {}"}
+	}
+	if like != nil && like.Style == Flow && len(like.Children) > 0 {
+		return []string{key + " " + w.flow(f.Value, strings.Repeat(" ", col), values, layoutOf(like.doc, values))}
+	}
+	return append([]string{key}, w.valueLines(f.Value, col, values)...)
+}
+
+// valueLines writes a list or mapping below its key, which stands at keyCol.
+func (w *writer) valueLines(v Value, keyCol int, likes []*Node) []string {
+	offset := w.step
+	if v.kind == Sequence {
+		offset = w.seqOffset
+	}
+	if like := firstOf(likes, v.kind); like != nil && like.Style == Block && like.Parent != nil && like.Parent.Kind == Mapping {
+		if d := like.indent() - keyOf(like).indent(); d >= 0 {
+			offset = d
+		}
+	}
+	if v.kind == Sequence {
+		return w.seqLines(v, keyCol+offset, likes)
+	}
+	return w.mapLines(v, keyCol+offset, likes)
+}
+
+// keyText writes a key as a like writes the same key, else in the quotes that the
+// likes use for their keys.
+func (w *writer) keyText(key string, likes []*Node, flow bool) string {
+	style, known := Plain, false
+	for _, like := range likes {
+		for i := 0; like.Kind == Mapping && i+1 < len(like.Children); i += 2 {
+			k := like.Children[i]
+			if k.Kind != Scalar {
+				continue
+			}
+			if k.Value == key {
+				return scalarText(key, k.Style, flow, w.json)
+			}
+			if !known {
+				style, known = k.Style, true
+			}
+		}
+	}
+	return scalarText(key, style, flow, w.json)
+}
+
+// orderFields puts the keys in the order of the like that has most of them; keys
+// that it lacks follow the key they followed.
+func orderFields(fields []Field, likes []*Node) []Field {
+	var best map[string]int
+	for _, like := range likes {
+		if like.Kind != Mapping {
+			continue
+		}
+		order := map[string]int{}
+		for i := 0; i+1 < len(like.Children); i += 2 {
+			for _, f := range fields {
+				if like.Children[i].Value == f.Key {
+					order[f.Key] = i
+				}
+			}
+		}
+		if len(order) > len(best) {
+			best = order
+		}
+	}
+	rank, last := make([]int, len(fields)), -1
+	for i, f := range fields {
+		if r, ok := best[f.Key]; ok {
+			last = r
+		}
+		rank[i] = last
+	}
+	at := make([]int, len(fields))
+	for i := range at {
+		at[i] = i
+	}
+	sort.SliceStable(at, func(i, j int) bool { return rank[at[i]] < rank[at[j]] })
+	out := make([]Field, len(fields))
+	for i, j := range at {
+		out[i] = fields[j]
+	}
+	return out
+}
+
+func valuesOf(key string, likes []*Node) []*Node {
+	var out []*Node
+	for _, like := range likes {
+		if v := like.Get(key); v != nil {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// quotedOnly returns the strings of the likes where all of them are in quotes: then
+// a key that none of them has gets quotes as well.
+func quotedOnly(likes []*Node) []*Node {
+	var quoted []*Node
+	for _, like := range likes {
+		for i := 1; like.Kind == Mapping && i < len(like.Children); i += 2 {
+			v := like.Children[i]
+			if v.Kind == Scalar && v.Style == Plain {
+				return nil
+			}
+			if v.Kind == Scalar {
+				quoted = append(quoted, v)
+			}
+		}
+	}
+	return quoted
+}
+
+func firstOf(likes []*Node, kind Kind) *Node {
+	for _, like := range likes {
+		if like.Kind == kind && len(like.Children) > 0 {
+			return like
+		}
+	}
+	return nil
+}
+
+// styleOf is the style of the first scalar that is a string on one line.
+func styleOf(likes []*Node) Style {
+	for _, like := range likes {
+		if like.Kind == Scalar && like.Tag == "!!str" && like.Style >= Plain && like.Style <= DoubleQuoted {
+			return like.Style
+		}
+	}
+	return Plain
+}

@@ -1,0 +1,79 @@
+package yamledit
+
+import (
+	"bytes"
+	"strings"
+)
+
+// newDoc is a document to be added: a value, or text as it is.
+type newDoc struct {
+	value *Value
+	raw   []byte
+}
+
+// InsertDoc adds a document after the one of that index, written as likes are.
+func (e *Edits) InsertDoc(after int, v Value, likes ...*Node) error {
+	d := e.file.Docs[after]
+	w := &writer{src: e.file.Src, json: d.JSON, eol: eolNear(e.file.Src, d.Start), step: 2}
+	for _, like := range likes {
+		w.learn(like, new(int))
+	}
+	var body string
+	switch like := firstOf(likes, Mapping); {
+	case d.JSON || like != nil && like.Style == Flow:
+		body = w.flow(v, "", likes, layoutOf(d, likes))
+	default:
+		body = strings.Join(w.mapLines(v, 0, likes), w.eol)
+	}
+	e.addDoc(d, newDoc{value: &v}, body)
+	return nil
+}
+
+// InsertRaw adds a document whose text is given, without separator.
+func (e *Edits) InsertRaw(after int, text []byte) error {
+	d := e.file.Docs[after]
+	body := strings.Trim(string(text), "\r\n")
+	if eol := eolNear(e.file.Src, d.Start); eol != "\n" {
+		body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\n", eol)
+	}
+	e.addDoc(d, newDoc{raw: []byte(body)}, body)
+	return nil
+}
+
+func (e *Edits) addDoc(d *Doc, n newDoc, body string) {
+	src := e.file.Src
+	eol := eolNear(src, d.Start)
+	e.newDocs[d.Index] = append(e.newDocs[d.Index], n)
+	if d.JSON {
+		e.splice(d.End, d.End, eol+body)
+		return
+	}
+	at := d.contentEnd()
+	e.splice(at, at, eol+"---"+eol+body)
+}
+
+// contentEnd is the end of the document's last line that is neither blank nor a
+// comment at the margin; those may speak of what follows.
+func (d *Doc) contentEnd() int {
+	src := d.file.Src
+	for at := d.End; at > d.Start; {
+		start := max(lineStart(src, at-1), d.Start)
+		line := bytes.TrimRight(src[start:at], " \t\r\n")
+		if len(line) > 0 && line[0] != '#' {
+			return contentLineEnd(src[:at], start)
+		}
+		at = start
+	}
+	return d.End
+}
+
+// matches reports whether the document, as parsed again, is what was to be added.
+func (n newDoc) matches(d *Doc) bool {
+	if n.value == nil {
+		text := bytes.TrimSpace(d.Raw())
+		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("---")))
+		return bytes.Equal(text, bytes.TrimSpace(n.raw))
+	}
+	root, err := d.Root()
+	return err == nil && n.value.matches(root)
+}

@@ -1,0 +1,164 @@
+package yamledit
+
+import (
+	"bytes"
+	"strings"
+)
+
+// contentLineEnd is the end of the line that holds at, its break left out.
+func contentLineEnd(src []byte, at int) int {
+	end := lineEnd(src, at)
+	if end > at && src[end-1] == '\n' {
+		end--
+		if end > at && src[end-1] == '\r' {
+			end--
+		}
+	}
+	return end
+}
+
+// eolNear is the line break in use around an offset.
+func eolNear(src []byte, at int) string {
+	end := lineEnd(src, min(at, len(src)))
+	if end == 0 || src[end-1] != '\n' {
+		end = lineStart(src, min(at, len(src)))
+	}
+	if end >= 2 && src[end-1] == '\n' && src[end-2] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// aboveComments moves from the start of a line up over the comment lines of that
+// indent which stand directly above it: they speak of what follows.
+func aboveComments(src []byte, at, least, col int) int {
+	for at > least {
+		above := lineStart(src, at-1)
+		line := src[above:at]
+		text := bytes.TrimLeft(line, " ")
+		if len(text) == 0 || text[0] != '#' || len(line)-len(text) != col || above < least {
+			return at
+		}
+		at = above
+	}
+	return at
+}
+
+// blankBetween is the number of blank lines that stand between all items of a list.
+func (e *Edits) blankBetween(seq *Node) int {
+	if len(seq.Children) < 2 {
+		return 0
+	}
+	return e.leastBlank(seq.Children[:len(seq.Children)-1], seq.Children[1:])
+}
+
+// leastBlank is 1 where a blank line stands between each node and its follower.
+func (e *Edits) leastBlank(before, after []*Node) int {
+	for i := range before {
+		gap := e.file.Src[min(before[i].End, after[i].Start):after[i].Start]
+		if bytes.Count(bytes.ReplaceAll(gap, []byte("\r"), nil), []byte("\n\n")) == 0 {
+			return 0
+		}
+	}
+	return 1
+}
+
+// lineIndent is the white space that begins the line of an offset.
+func (w *writer) lineIndent(at int) string {
+	start := lineStart(w.src, at)
+	end := start
+	for end < len(w.src) && (w.src[end] == ' ' || w.src[end] == '\t') {
+		end++
+	}
+	return string(w.src[start:end])
+}
+
+// layout is how flow collections and JSON are laid out.
+type layout struct {
+	lines bool   // each field on a line of its own
+	unit  string // one level of indent
+	colon string
+	comma string
+	pad   string // inside of braces on one line
+}
+
+// layoutOf learns the layout from a like, else from the first collection of the
+// document that shows it.
+func layoutOf(d *Doc, likes []*Node) layout {
+	l := layout{unit: "  ", colon: ": ", comma: ", "}
+	like := firstOf(likes, Mapping)
+	if like == nil || like.Style != Flow {
+		like = firstFlow(d)
+	}
+	if like == nil {
+		return l
+	}
+	w := &writer{src: d.file.Src}
+	src, first := d.file.Src, like.Children[0]
+	lead := src[like.Start+1 : max(first.Start, like.Start+1)]
+	l.lines = bytes.IndexByte(lead, '\n') >= 0
+	if l.lines {
+		base, inner := w.lineIndent(like.End-1), w.lineIndent(first.Start)
+		if len(inner) > len(base) {
+			l.unit = inner[len(base):]
+		}
+	} else if len(bytes.TrimSpace(lead)) == 0 {
+		l.pad = string(lead)
+	}
+	if like.Kind == Mapping && len(like.Children) > 1 {
+		if sep := src[first.End:max(like.Children[1].Start, first.End)]; isSeparator(sep, ':') {
+			l.colon = string(sep)
+		}
+	}
+	if !l.lines {
+		if at := commaAfter(like); at >= 0 {
+			end := at + 1
+			for end < len(src) && src[end] == ' ' {
+				end++
+			}
+			l.comma = strings.TrimRight(string(src[at:end]), "\n\r")
+		}
+	}
+	return l
+}
+
+func isSeparator(sep []byte, mark byte) bool {
+	return bytes.Count(sep, []byte{mark}) == 1 && len(bytes.Trim(sep, " "+string(mark))) == 0
+}
+
+func commaAfter(n *Node) int {
+	step := 1
+	if n.Kind == Mapping {
+		step = 2
+	}
+	if len(n.Children) <= step {
+		return -1
+	}
+	at := skipTrivia(n.doc.file.Src, n.Children[step-1].End)
+	if at < n.End && n.doc.file.Src[at] == ',' {
+		return at
+	}
+	return -1
+}
+
+func firstFlow(d *Doc) *Node {
+	root, _ := d.Root()
+	var find func(n *Node, left *int) *Node
+	find = func(n *Node, left *int) *Node {
+		if n == nil || *left <= 0 {
+			return nil
+		}
+		*left--
+		if n.Kind == Mapping && n.Style == Flow && len(n.Children) > 0 {
+			return n
+		}
+		for _, c := range n.Children {
+			if got := find(c, left); got != nil {
+				return got
+			}
+		}
+		return nil
+	}
+	left := 400
+	return find(root, &left)
+}

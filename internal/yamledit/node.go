@@ -1,0 +1,144 @@
+package yamledit
+
+import (
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Kind is the kind of a node.
+type Kind uint8
+
+// The kinds of nodes.
+const (
+	Scalar Kind = iota
+	Mapping
+	Sequence
+	Alias
+)
+
+// Style is how a node is written. Collections are Block or Flow, scalars the rest.
+type Style uint8
+
+// The styles of nodes. JSON collections are Flow and its strings DoubleQuoted.
+const (
+	Block Style = iota
+	Flow
+	Plain
+	SingleQuoted
+	DoubleQuoted
+	Literal
+	Folded
+)
+
+// Node is one value with its place in the text. Start and End bound its own text,
+// without anchor, tag, comments and line break.
+type Node struct {
+	Kind     Kind
+	Style    Style
+	Tag      string // as resolved: !!str, !!null, ...
+	Value    string // of a scalar; the anchor's name of an alias
+	Anchor   string
+	Start    int
+	End      int
+	Parent   *Node
+	Children []*Node // items, or keys and values in turn
+
+	doc    *Doc
+	target *Node // of an alias
+}
+
+// Doc is the document that holds the node.
+func (n *Node) Doc() *Doc { return n.doc }
+
+// Position is the line and column at which the node starts.
+func (n *Node) Position() (line, col int) { return n.doc.file.Position(n.Start) }
+
+// Malformed is a template-malformed failure at the node.
+func (n *Node) Malformed(format string, args ...any) *failure.Error {
+	return n.doc.file.malformed(n.Start, format, args...)
+}
+
+// Failure is a failure of any code at the node.
+func (n *Node) Failure(code failure.Code, format string, args ...any) *failure.Error {
+	line, col := n.Position()
+	return failure.New(code, format, args...).At(n.doc.file.Name, line, col)
+}
+
+// Resolve follows an alias to its node; any other node is its own.
+func (n *Node) Resolve() *Node {
+	for i := 0; n != nil && n.Kind == Alias && i < MaxDepth; i++ {
+		n = n.target
+	}
+	return n
+}
+
+// Get returns the value of a key, compared to the letter, nil if there is none.
+func (n *Node) Get(key string) *Node {
+	_, v := n.find(func(k string) bool { return k == key })
+	return v
+}
+
+// Fold returns key node and value of a key compared without regard to case, as
+// encoding/json does.
+func (n *Node) Fold(key string) (keyNode, value *Node) {
+	return n.find(func(k string) bool { return strings.EqualFold(k, key) })
+}
+
+func (n *Node) find(match func(string) bool) (keyNode, value *Node) {
+	n = n.Resolve()
+	if n == nil || n.Kind != Mapping {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(n.Children); i += 2 {
+		if k := n.Children[i].Resolve(); k != nil && k.Kind == Scalar && match(k.Value) {
+			return n.Children[i], n.Children[i+1].Resolve()
+		}
+	}
+	return nil, nil
+}
+
+// Text is the string of a scalar node; "" for anything else and for null.
+func (n *Node) Text() string {
+	n = n.Resolve()
+	if n == nil || n.Kind != Scalar || n.Tag == "!!null" {
+		return ""
+	}
+	return n.Value
+}
+
+// Items are the items of a sequence, aliases not followed.
+func (n *Node) Items() []*Node {
+	n = n.Resolve()
+	if n == nil || n.Kind != Sequence {
+		return nil
+	}
+	return n.Children
+}
+
+// IsNull reports whether nothing stands there: no node, or a null.
+func (n *Node) IsNull() bool {
+	n = n.Resolve()
+	return n == nil || n.Kind == Scalar && n.Tag == "!!null"
+}
+
+// Strings are the texts of a sequence's scalar items.
+func (n *Node) Strings() []string {
+	var out []string
+	for _, item := range n.Items() {
+		out = append(out, item.Text())
+	}
+	return out
+}
+
+// indent is the number of bytes before the node on its line.
+func (n *Node) indent() int {
+	return n.Start - lineStart(n.doc.file.Src, n.Start)
+}
+
+func lineStart(src []byte, at int) int {
+	for at > 0 && src[at-1] != '\n' {
+		at--
+	}
+	return at
+}

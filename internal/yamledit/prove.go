@@ -1,0 +1,176 @@
+package yamledit
+
+import "bytes"
+
+// prove parses the changed documents again. They must differ from before exactly
+// where a change was asked for, and every byte outside of the splices must be the
+// one that stood there.
+func (e *Edits) prove(out []byte) error {
+	if err := e.proveBytes(out); err != nil {
+		return err
+	}
+	after, err := Open(e.file.Name, out)
+	if err != nil {
+		return e.file.refused(0, "proving the edit: the result cannot be read: %w", err)
+	}
+	touched := map[*Doc]bool{}
+	for n := range e.changed {
+		touched[n.doc] = true
+	}
+	at := 0
+	next := func() *Doc {
+		at++
+		if at > len(after.Docs) {
+			return nil
+		}
+		return after.Docs[at-1]
+	}
+	for i := -1; i < len(e.file.Docs); i++ {
+		if i >= 0 {
+			if err := e.proveDoc(e.file.Docs[i], next(), touched[e.file.Docs[i]]); err != nil {
+				return err
+			}
+		}
+		for _, v := range e.newDocs[i] {
+			d := next()
+			if d == nil {
+				return e.file.refused(0, "proving the edit: a new document is missing")
+			}
+			if !v.matches(d) {
+				return e.file.refused(0, "proving the edit: a new document does not say what it should")
+			}
+		}
+	}
+	if at != len(after.Docs) {
+		return e.file.refused(0, "proving the edit: the number of documents changed")
+	}
+	return nil
+}
+
+func (e *Edits) proveBytes(out []byte) error {
+	old, now := 0, 0
+	for _, s := range e.splices {
+		keep := s.start - old
+		if !bytes.Equal(e.file.Src[old:s.start], out[now:now+keep]) {
+			return e.file.refused(old, "proving the edit: bytes outside of the change differ")
+		}
+		old, now = s.end, now+keep+len(s.text)
+	}
+	if !bytes.Equal(e.file.Src[old:], out[now:]) {
+		return e.file.refused(old, "proving the edit: bytes outside of the change differ")
+	}
+	return nil
+}
+
+func (e *Edits) proveDoc(before, after *Doc, touched bool) error {
+	if after == nil || before.JSON != after.JSON {
+		return e.file.refused(before.Start, "proving the edit: the document is gone")
+	}
+	if !touched {
+		if !bytes.Equal(bytes.TrimSpace(before.Raw()), bytes.TrimSpace(after.Raw())) {
+			return e.file.refused(before.Start, "proving the edit: another document changed")
+		}
+		return nil
+	}
+	b, err := before.Root()
+	if err != nil {
+		return err
+	}
+	a, err := after.Root()
+	if err != nil {
+		return e.file.refused(before.Start, "proving the edit: the result cannot be parsed: %w", err)
+	}
+	if !e.same(b, a) {
+		return e.file.refused(e.firstSplice(before), "proving the edit: the result does not say what it should")
+	}
+	return nil
+}
+
+func (e *Edits) firstSplice(d *Doc) int {
+	for _, s := range e.splices {
+		if s.start >= d.Start {
+			return min(s.start, len(e.file.Src))
+		}
+	}
+	return d.Start
+}
+
+// same reports whether a is b with the changes, and nothing else, made.
+func (e *Edits) same(b, a *Node) bool {
+	if b == nil || a == nil {
+		return b == a
+	}
+	c := e.changed[b]
+	if c != nil && c.filled != nil {
+		return c.filled.matches(a)
+	}
+	if c != nil && c.scalar != nil {
+		return a.Kind == Scalar && a.Tag == "!!str" && a.Value == *c.scalar
+	}
+	if b.Kind != a.Kind || b.Style != a.Style || b.Anchor != a.Anchor || b.Tag != a.Tag || b.Value != a.Value {
+		return false
+	}
+	switch b.Kind {
+	case Sequence:
+		return e.sameItems(b, a, c)
+	case Mapping:
+		return e.sameFields(b, a, c)
+	}
+	return true
+}
+
+func (e *Edits) sameItems(b, a *Node, c *nodeChange) bool {
+	at := 0
+	for i := 0; i <= len(b.Children); i++ {
+		if c != nil {
+			for _, v := range c.inserted[i] {
+				if at >= len(a.Children) || !v.matches(a.Children[at]) {
+					return false
+				}
+				at++
+			}
+		}
+		if i < len(b.Children) {
+			if at >= len(a.Children) || !e.same(b.Children[i], a.Children[at]) {
+				return false
+			}
+			at++
+		}
+	}
+	return at == len(a.Children)
+}
+
+func (e *Edits) sameFields(b, a *Node, c *nodeChange) bool {
+	added := 0
+	if c != nil {
+		added = len(c.fields)
+		for _, f := range c.fields {
+			if b.Get(f.Key) != nil || !f.Value.matches(a.Get(f.Key)) {
+				return false
+			}
+		}
+	}
+	if len(a.Children) != len(b.Children)+2*added {
+		return false
+	}
+	at := 0
+	for i := 0; i+1 < len(b.Children); i += 2 {
+		for added > 0 && at+1 < len(a.Children) && isAdded(c, a.Children[at]) {
+			at += 2
+		}
+		if at+1 >= len(a.Children) || !e.same(b.Children[i], a.Children[at]) || !e.same(b.Children[i+1], a.Children[at+1]) {
+			return false
+		}
+		at += 2
+	}
+	return true
+}
+
+func isAdded(c *nodeChange, key *Node) bool {
+	for _, f := range c.fields {
+		if key.Kind == Scalar && key.Value == f.Key {
+			return true
+		}
+	}
+	return false
+}
