@@ -1,0 +1,88 @@
+// Package fbc holds the documents of a file-based catalog: their types, a reader
+// that indexes a file by byte range without parsing the large documents, and a
+// writer that gives opm's bytes.
+package fbc
+
+import "encoding/json"
+
+// The schemas that OLM knows. Documents of any other schema are kept as they are.
+const (
+	SchemaPackage     = "olm.package"
+	SchemaChannel     = "olm.channel"
+	SchemaBundle      = "olm.bundle"
+	SchemaDeprecation = "olm.deprecations"
+)
+
+// Package is an olm.package document.
+type Package struct {
+	Schema         string     `json:"schema"`
+	Name           string     `json:"name"`
+	DefaultChannel string     `json:"defaultChannel"`
+	Icon           *Icon      `json:"icon,omitempty"`
+	Description    string     `json:"description,omitempty"`
+	Properties     []Property `json:"properties,omitempty"`
+}
+
+// Icon is the picture of a package.
+type Icon struct {
+	Data      []byte `json:"base64data"`
+	MediaType string `json:"mediatype"`
+}
+
+// Channel is an olm.channel document.
+type Channel struct {
+	Schema     string     `json:"schema"`
+	Name       string     `json:"name"`
+	Package    string     `json:"package"`
+	Entries    []Entry    `json:"entries"`
+	Properties []Property `json:"properties,omitempty"`
+}
+
+// Entry is one bundle's place in a channel: its name and its upgrade edges.
+type Entry struct {
+	Name      string   `json:"name"`
+	Replaces  string   `json:"replaces,omitempty"`
+	Skips     []string `json:"skips,omitempty"`
+	SkipRange string   `json:"skipRange,omitempty"`
+}
+
+// Bundle is an olm.bundle document.
+type Bundle struct {
+	Schema        string         `json:"schema"`
+	Name          string         `json:"name,omitempty"`
+	Package       string         `json:"package,omitempty"`
+	Image         string         `json:"image"`
+	Properties    []Property     `json:"properties,omitempty"`
+	RelatedImages []RelatedImage `json:"relatedImages,omitempty"`
+}
+
+// Property is one typed fact of a package, channel or bundle.
+type Property struct {
+	Type  string          `json:"type"`
+	Value json.RawMessage `json:"value"`
+}
+
+// RelatedImage is an image that a bundle's operator needs.
+type RelatedImage struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
+}
+
+// Deprecation is an olm.deprecations document.
+type Deprecation struct {
+	Schema  string             `json:"schema"`
+	Package string             `json:"package"`
+	Entries []DeprecationEntry `json:"entries"`
+}
+
+// DeprecationEntry deprecates one package, channel or bundle.
+type DeprecationEntry struct {
+	Reference Reference `json:"reference"`
+	Message   string    `json:"message"`
+}
+
+// Reference names what a deprecation is about, within its package.
+type Reference struct {
+	Schema string `json:"schema"`
+	Name   string `json:"name,omitempty"`
+}
