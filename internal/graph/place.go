@@ -1,0 +1,298 @@
+package graph
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+)
+
+// Newcomer is a bundle that is to get a place in a channel. Explicit edges are taken
+// as they are; with none of them its place is natural, by version.
+type Newcomer struct {
+	Name      string
+	Version   semver.Version
+	Replaces  string
+	Skips     []string
+	SkipRange string
+}
+
+// Explicit reports whether the newcomer says its own edges.
+func (n Newcomer) Explicit() bool {
+	return n.Replaces != "" || len(n.Skips) > 0 || n.SkipRange != ""
+}
+
+// Place is where a newcomer goes, and which entries that changes.
+type Place struct {
+	Entry fbc.Entry
+	Index int // of the entry before which it is listed; the length of the channel: at the end
+	// Rewired are indices of entries that replaced the newcomer's predecessor, or
+	// nothing, and now replace the newcomer.
+	Rewired []int
+}
+
+// PlaceRules are what a caller allows.
+type PlaceRules struct {
+	MissingPredecessor bool // a replaces target that the channel does not know
+	NoRewire           bool // entries that stand there may not change
+}
+
+// Versions tells the version of a bundle by its name.
+type Versions func(name string) (semver.Version, bool)
+
+// PlaceIn finds the place of a newcomer in a channel that does not have it.
+//
+//  1. Explicit edges are taken as said. A replaces target that the channel neither
+//     lists nor mentions is predecessor-missing, unless the channel is empty.
+//  2. Without edges it replaces the highest version below it that is on the way to
+//     the head: the chain of replaces from the head, the name at its end included
+//     even where the channel does not list it. What is skipped is not on the way.
+//  3. Every entry of a higher version that replaces the same predecessor, and that
+//     the newcomer does not skip, is rewired to replace the newcomer. If nothing is
+//     below the newcomer, the end of the chain is.
+//  4. Where an entry replaces or skips the newcomer already, nothing is rewired.
+//  5. In a list that is in order of version it is listed by version, else at the end.
+func PlaceIn(entries []fbc.Entry, n Newcomer, versions Versions, rules PlaceRules) (Place, error) {
+	p := Place{Entry: fbc.Entry{Name: n.Name, Replaces: n.Replaces, Skips: n.Skips, SkipRange: n.SkipRange}}
+	natural, tail := !n.Explicit(), -1
+	if natural {
+		var err error
+		if p.Entry.Replaces, tail, err = predecessor(entries, n, versions); err != nil {
+			return p, err
+		}
+	} else if err := knownPredecessor(entries, n, rules); err != nil {
+		return p, err
+	}
+	if !mentioned(entries, n.Name) {
+		p.Rewired = rewired(entries, p.Entry, n, versions)
+		if tail >= 0 {
+			p.Rewired = append(p.Rewired, tail)
+		}
+	}
+	if rules.NoRewire && len(p.Rewired) > 0 {
+		e := entries[p.Rewired[0]]
+		return p, failure.New(failure.EdgeConflict, "placing %s: %s replaces %s and would have to replace %s", n.Name, e.Name, orNothing(e.Replaces), n.Name).
+			Fix("Leave out --no-rewire, or give edges that need no change of %s.", e.Name)
+	}
+	p.Index = listIndex(entries, n, versions)
+	return p, nil
+}
+
+func orNothing(name string) string {
+	if name == "" {
+		return "nothing"
+	}
+	return name
+}
+
+func knownPredecessor(entries []fbc.Entry, n Newcomer, rules PlaceRules) error {
+	if n.Replaces == "" || len(entries) == 0 || rules.MissingPredecessor {
+		return nil
+	}
+	for _, e := range entries {
+		if e.Name == n.Replaces || mentions(e, n.Replaces) {
+			return nil
+		}
+	}
+	return failure.New(failure.PredecessorMissing, "placing %s: it is to replace %s, which is nowhere in the channel", n.Name, n.Replaces)
+}
+
+// predecessor applies rule 2. Where nothing is below the newcomer, tail is the index
+// of the entry that is to replace it.
+func predecessor(entries []fbc.Entry, n Newcomer, versions Versions) (name string, tail int, err error) {
+	tail = -1
+	if len(entries) == 0 {
+		return "", tail, nil
+	}
+	way := wayToHead(entries)
+	var below, lowest string
+	var belowVersion, lowestVersion semver.Version
+	for _, w := range way {
+		if w == n.Name {
+			continue // the end of the chain, which waits for the newcomer
+		}
+		v, ok := versions(w)
+		if !ok {
+			return "", tail, failure.New(failure.VersionUnordered, "placing %s: %s, which is on the way to the channel's head, carries no semantic version", n.Name, w)
+		}
+		if v.EQ(n.Version) {
+			return "", tail, failure.New(failure.VersionUnordered, "placing %s: its version %s and that of %s give no order", n.Name, n.Version, w)
+		}
+		if v.LT(n.Version) && (below == "" || v.GT(belowVersion)) {
+			below, belowVersion = w, v
+		}
+		if lowest == "" || v.LT(lowestVersion) {
+			lowest, lowestVersion = w, v
+		}
+	}
+	if below != "" {
+		return below, tail, nil
+	}
+	for i, e := range entries {
+		if e.Name == lowest {
+			tail = i
+		}
+	}
+	if tail >= 0 && entries[tail].Replaces != "" {
+		// The way ends elsewhere than at the lowest version: it is out of order.
+		tail = -1
+	}
+	if tail < 0 && !mentioned(entries, n.Name) {
+		return "", tail, failure.New(failure.EdgeConflict, "placing %s: it is below %s, which the channel replaces but does not list", n.Name, lowest)
+	}
+	return "", tail, nil
+}
+
+// wayToHead are the names on the chain of replaces from the head. A channel with
+// several heads or none has no such way: then every entry counts.
+func wayToHead(entries []fbc.Entry) []string {
+	byName := make(map[string]*fbc.Entry, len(entries))
+	passed := make(map[string]bool, 2*len(entries))
+	for i := range entries {
+		byName[entries[i].Name] = &entries[i]
+		passed[entries[i].Replaces] = true
+		for _, s := range entries[i].Skips {
+			passed[s] = true
+		}
+	}
+	var way []string
+	heads := 0
+	for i := range entries {
+		if passed[entries[i].Name] {
+			continue
+		}
+		heads++
+		seen := map[string]bool{}
+		for name := entries[i].Name; name != "" && !seen[name]; {
+			seen[name] = true
+			way = append(way, name)
+			e := byName[name]
+			if e == nil {
+				break
+			}
+			name = e.Replaces
+		}
+	}
+	if heads == 1 {
+		return way
+	}
+	way = way[:0]
+	for _, e := range entries {
+		way = append(way, e.Name)
+	}
+	return way
+}
+
+func rewired(entries []fbc.Entry, placed fbc.Entry, n Newcomer, versions Versions) []int {
+	if placed.Replaces == "" {
+		return nil
+	}
+	var out []int
+	for i, e := range entries {
+		if e.Replaces != placed.Replaces || contains(placed.Skips, e.Name) {
+			continue
+		}
+		if v, ok := versions(e.Name); ok && v.GT(n.Version) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func mentioned(entries []fbc.Entry, name string) bool {
+	for _, e := range entries {
+		if mentions(e, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func mentions(e fbc.Entry, name string) bool {
+	return e.Replaces == name || contains(e.Skips, name)
+}
+
+func contains(list []string, s string) bool {
+	for _, one := range list {
+		if one == s {
+			return true
+		}
+	}
+	return false
+}
+
+func listIndex(entries []fbc.Entry, n Newcomer, versions Versions) int {
+	known := make([]*semver.Version, len(entries))
+	for i, e := range entries {
+		if v, ok := versions(e.Name); ok {
+			known[i] = &v
+		}
+	}
+	return ListIndex(known, n.Version)
+}
+
+// ListIndex is where a version goes in a list: by order in a list that is sorted up
+// or down, at the end of any other. A version that is not known is nil.
+func ListIndex(list []*semver.Version, v semver.Version) int {
+	up, down := true, len(list) > 1
+	for i, one := range list {
+		if one == nil {
+			return len(list)
+		}
+		if i > 0 {
+			up = up && list[i-1].LE(*one)
+			down = down && list[i-1].GE(*one)
+		}
+	}
+	for i, one := range list {
+		if up && one.GT(v) || !up && down && one.LT(v) {
+			return i
+		}
+	}
+	return len(list)
+}
+
+var shortVersion = regexp.MustCompile(`^\d+(\.\d+){0,2}$`)
+
+// VersionOf reads the version at the end of a bundle's name, as in op.v1.2.3,
+// op-1.2.3 or op.v4.20.
+func VersionOf(name string) (semver.Version, bool) {
+	for i := 0; i < len(name); i++ {
+		if i > 0 && name[i-1] != '.' && name[i-1] != '-' && name[i-1] != '_' {
+			continue
+		}
+		rest := strings.TrimPrefix(name[i:], "v")
+		if rest == "" || rest[0] < '0' || rest[0] > '9' {
+			continue
+		}
+		if v, err := semver.Parse(rest); err == nil {
+			return v, true
+		}
+	}
+	if i := strings.LastIndex(name, ".v"); i >= 0 && shortVersion.MatchString(name[i+2:]) {
+		v, err := semver.ParseTolerant(name[i+2:])
+		return v, err == nil
+	}
+	return semver.Version{}, false
+}
+
+// HeadNames are the entries that no other replaces or skips.
+func HeadNames(entries []fbc.Entry) []string {
+	passed := make(map[string]bool, 2*len(entries))
+	for _, e := range entries {
+		passed[e.Replaces] = true
+		for _, s := range e.Skips {
+			passed[s] = true
+		}
+	}
+	var heads []string
+	for _, e := range entries {
+		if !passed[e.Name] {
+			heads = append(heads, e.Name)
+		}
+	}
+	return heads
+}
