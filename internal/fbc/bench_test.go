@@ -1,0 +1,103 @@
+package fbc
+
+import (
+	"bytes"
+	"testing"
+)
+
+// benchCatalog is about 100 MB of real catalogs in opm's layout.
+func benchCatalog(b *testing.B, pattern string) []byte {
+	var all []byte
+	for _, src := range corpus(b, pattern) {
+		all = append(all, src...)
+	}
+	return bytes.Repeat(all, 1+100_000_000/len(all))
+}
+
+func BenchmarkRead(b *testing.B) {
+	for name, pattern := range map[string]string{"csv-metadata": "render/oracle/migr/*.yaml.gz", "bundle-object": "render/oracle/none/*.yaml.gz"} {
+		src := benchCatalog(b, pattern)
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(src)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Read("f", src); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		docs, err := Read("f", src)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name+"/light", func(b *testing.B) {
+			b.SetBytes(int64(len(src)))
+			b.ReportAllocs()
+			for b.Loop() {
+				for i := range docs {
+					var err error
+					if docs[i].Schema == SchemaBundle {
+						_, err = docs[i].BundleLight()
+					} else {
+						err = docs[i].Decode(&map[string]any{})
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+		b.Run(name+"/objects", func(b *testing.B) {
+			b.SetBytes(int64(len(src)))
+			for b.Loop() {
+				for i := range docs {
+					if docs[i].Schema == SchemaBundle {
+						if err := docs[i].CheckObjects(); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkDocument(b *testing.B) {
+	for name, pattern := range map[string]string{"csv-metadata": "render/oracle/migr/konflux*.gz", "bundle-object": "render/oracle/none/konflux*.gz"} {
+		var docs []Doc
+		var size int
+		for file, src := range corpus(b, pattern) {
+			var err error
+			if docs, err = Read(file, src); err != nil {
+				b.Fatal(err)
+			}
+			size += len(src)
+		}
+		run := func(what string, do func(d *Doc, json []byte) error) {
+			var all [][]byte
+			for i := range docs {
+				j, err := docs[i].written()
+				if err != nil {
+					b.Fatal(err)
+				}
+				all = append(all, j)
+			}
+			b.Run(name+"/"+what, func(b *testing.B) {
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					for i := range docs {
+						if err := do(&docs[i], all[i]); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+		}
+		run("JSON", func(d *Doc, _ []byte) error { _, err := d.JSON(); return err })
+		run("Bundle", func(d *Doc, _ []byte) error { _, err := d.Bundle(); return err })
+		run("Blob", func(d *Doc, _ []byte) error { _, err := d.Blob(YAML); return err })
+		run("EncodeYAML", func(_ *Doc, j []byte) error { _, err := Encode(YAML, j); return err })
+		run("EncodeJSON", func(_ *Doc, j []byte) error { _, err := Encode(JSON, j); return err })
+	}
+}

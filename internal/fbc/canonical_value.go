@@ -1,0 +1,224 @@
+package fbc
+
+import "bytes"
+
+// value passes a value that begins at the current position, up to the line
+// after it.
+func (l *lines) value() bool {
+	switch c := l.text[l.pos]; c {
+	case '\'':
+		return l.singleQuoted() && l.lineEnd()
+	case '"':
+		return l.doubleQuoted() && l.lineEnd()
+	case '|':
+		return l.literal()
+	case '[', '{':
+		if next := l.text[l.pos+1]; next != c+2 {
+			return false
+		}
+		l.pos += 2
+		return l.lineEnd()
+	case ' ', '\n':
+		return false
+	}
+	return l.plain()
+}
+
+func (l *lines) lineEnd() bool {
+	if l.pos >= len(l.text) || l.text[l.pos] != '\n' {
+		return false
+	}
+	l.pos++
+	return true
+}
+
+// plain passes a text without quotes. It goes on in the lines below that are
+// further in.
+func (l *lines) plain() bool {
+	if !startsPlain(l.text[l.pos:]) {
+		return false
+	}
+	indent := l.top().indent
+	for first := true; ; first = false {
+		n := bytes.IndexByte(l.text[l.pos:], '\n')
+		line := l.text[l.pos : l.pos+n]
+		if !plainLine(line) || first && oddNumber(line) {
+			return false
+		}
+		l.pos += n + 1
+		next := l.pos
+		for next < len(l.text) && l.text[next] == ' ' {
+			next++
+		}
+		if next == len(l.text) || next-l.pos <= indent && l.text[next] != '\n' {
+			return true
+		}
+		if c := l.text[next]; c == '\n' || c == '#' {
+			return false
+		}
+		l.pos = next
+	}
+}
+
+// plainLine tells whether nothing in a line ends a plain text.
+func plainLine(line []byte) bool {
+	n := len(line)
+	if n == 0 || line[n-1] == ' ' || line[n-1] == ':' {
+		return false
+	}
+	for i := 0; i < n; {
+		at := bytes.IndexByte(line[i:], ':')
+		if at < 0 {
+			break
+		}
+		i += at + 1
+		if line[i] == ' ' {
+			return false
+		}
+	}
+	for i := 0; i < n; {
+		at := bytes.IndexByte(line[i:], '#')
+		if at < 0 {
+			break
+		}
+		if i += at + 1; i >= 2 && line[i-2] == ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// oddNumber tells whether a text may be one of the numbers that JSON lacks.
+func oddNumber(line []byte) bool {
+	return len(line) <= len("-.inf") && bytes.IndexByte([]byte("+-."), line[0]) >= 0 && bytes.ContainsAny(line, "fFnN")
+}
+
+// singleQuoted passes a text in single quotes.
+func (l *lines) singleQuoted() bool {
+	for l.pos++; ; l.pos += 2 {
+		n := bytes.IndexByte(l.text[l.pos:], '\'')
+		if n < 0 || !quotedLines(l.text[l.pos:l.pos+n]) {
+			return false
+		}
+		l.pos += n
+		if l.text[l.pos+1] != '\'' {
+			l.pos++
+			return true
+		}
+	}
+}
+
+// doubleQuoted passes a text in double quotes.
+func (l *lines) doubleQuoted() bool {
+	l.pos++
+	for from := l.pos; l.pos < len(l.text); {
+		switch l.text[l.pos] {
+		case '"':
+			l.pos++
+			return quotedLines(l.text[from : l.pos-1])
+		case '\\':
+			if !quotedLines(l.text[from:l.pos]) || !l.escape() {
+				return false
+			}
+			from = l.pos
+		default:
+			l.pos++
+		}
+	}
+	return false
+}
+
+// quotedLines tells whether no line of a quoted text can be taken for the end
+// of the document.
+func quotedLines(text []byte) bool {
+	for {
+		n := bytes.IndexByte(text, '\n')
+		if n < 0 {
+			return true
+		}
+		text = text[n+1:]
+		if len(text) > 0 && text[0] != ' ' {
+			return false
+		}
+	}
+}
+
+// escape passes a backslash and what belongs to it.
+func (l *lines) escape() bool {
+	digits := 0
+	switch l.text[l.pos+1] {
+	case '0', 'a', 'b', 't', 'n', 'v', 'f', 'r', 'e', ' ', '"', '\'', '\\', 'N', '_', 'L', 'P':
+	case '\n':
+		l.pos += 2
+		return l.text[l.pos] == ' '
+	case 'x':
+		digits = 2
+	case 'u':
+		digits = 4
+	case 'U':
+		digits = 8
+	default:
+		return false
+	}
+	l.pos += 2
+	if len(l.text)-l.pos <= digits {
+		return false
+	}
+	code := l.text[l.pos : l.pos+digits]
+	for _, c := range code {
+		if (c < '0' || c > '9') && (c < 'A' || c > 'F') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	l.pos += digits
+	switch digits {
+	case 4:
+		return code[0]|0x20 != 'd' || code[1] < '8'
+	case 8: // opm writes nothing but the planes beyond the first so
+		return string(code[:3]) == "000" && code[3] != '0' || string(code[:4]) == "0010"
+	}
+	return true
+}
+
+// literal passes a literal block.
+func (l *lines) literal() bool {
+	n := bytes.IndexByte(l.text[l.pos:], '\n')
+	hint := false
+	switch string(l.text[l.pos : l.pos+n]) {
+	case "|", "|-", "|+":
+	case "|2", "|2-", "|2+":
+		hint = true
+	default:
+		return false
+	}
+	l.pos += n + 1
+	outer := l.top().indent
+	indent := outer + 2
+	if !hint {
+		first := l.pos
+		for first < len(l.text) && l.text[first] == '\n' {
+			first++
+		}
+		if indent = leading(l.text[first:]); indent <= outer || l.text[first+indent] == '\n' {
+			return false
+		}
+	}
+	for l.pos < len(l.text) {
+		rest := l.text[l.pos:]
+		got := leading(rest)
+		if got < indent && rest[got] != '\n' {
+			return true
+		}
+		l.pos += got + bytes.IndexByte(rest[got:], '\n') + 1
+	}
+	return true
+}
+
+// leading counts the spaces that text, which ends in a line feed, begins with.
+func leading(text []byte) int {
+	n := 0
+	for n < len(text) && text[n] == ' ' {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,145 @@
+package fbc
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Catalog is what a template expands to. Bundles by image are left to the renderer,
+// which has their documents; a template that holds rendered ones gives them whole.
+type Catalog struct {
+	Packages     []Package
+	Channels     []Channel
+	Deprecations []Deprecation
+	Others       []Other
+	Images       []string
+	Bundles      []Bundle
+	// Loaded says that Bundles are those of a catalog, which opm puts in order and
+	// migrates as it loads it; those in a template it leaves as they are.
+	Loaded bool
+}
+
+// Other is a document of a schema that OLM does not know, as compact JSON.
+type Other struct {
+	Schema, Package, Name string
+	JSON                  []byte
+}
+
+// Facts are what the upgrade graph needs to know of a bundle.
+type Facts struct {
+	Name    string
+	Package string
+	Image   string
+	Version string
+	Release string
+}
+
+// Showcase is what a package takes from the bundle at its head.
+type Showcase struct {
+	Description string
+	Icon        *Icon
+}
+
+// Parsed is the version of the facts.
+func (f Facts) Parsed() (semver.Version, error) {
+	v, err := semver.Parse(f.Version)
+	if err != nil {
+		return v, failure.New(failure.RenderFailed, "reading bundle %s: its version %q is no semantic version: %w", f.Name, f.Version, err).
+			Fix("Publish the bundle with a version such as 1.2.3 in its CSV.")
+	}
+	return v, nil
+}
+
+// FactsOf reads from a rendered bundle what the graph needs.
+func FactsOf(b Bundle) (Facts, error) {
+	f := Facts{Name: b.Name, Image: b.Image, Package: b.Package}
+	found := 0
+	for _, p := range b.Properties {
+		if p.Type != SchemaPackage {
+			continue
+		}
+		var v struct {
+			PackageName string `json:"packageName"`
+			Version     string `json:"version"`
+			Release     string `json:"release"`
+		}
+		if err := json.Unmarshal(p.Value, &v); err != nil {
+			return f, failure.New(failure.RenderFailed, "reading bundle %s: its olm.package property: %w", b.Name, err)
+		}
+		f.Package, f.Version, f.Release = v.PackageName, v.Version, v.Release
+		found++
+	}
+	if found != 1 {
+		return f, failure.New(failure.RenderFailed, "reading bundle %s: it has %d olm.package properties, not one", b.Name, found)
+	}
+	// Before releases had a field of their own, those who substitute a bundle wrote
+	// them as build metadata.
+	if version, build, ok := strings.Cut(f.Version, "+"); ok && f.Release == "" && substitutes(b) {
+		f.Version, f.Release = version, build
+	}
+	return f, nil
+}
+
+func substitutes(b Bundle) bool {
+	var meta struct{ Annotations map[string]string }
+	for _, p := range b.Properties {
+		switch p.Type {
+		case "olm.csv.metadata":
+			_ = json.Unmarshal(p.Value, &meta) // without annotations there are none
+		case "olm.bundle.object":
+			if csv, ok := clusterServiceVersion(p); ok {
+				meta.Annotations = csv.Metadata.Annotations
+			}
+		}
+		if meta.Annotations["olm.substitutesFor"] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// csv is what is read of a ClusterServiceVersion.
+type csv struct {
+	Kind     string
+	Metadata struct{ Annotations map[string]string }
+	Spec     struct {
+		Description json.RawMessage
+		Icon        json.RawMessage
+	}
+}
+
+func clusterServiceVersion(p Property) (csv, bool) {
+	var object struct{ Data []byte }
+	var c csv
+	ok := json.Unmarshal(p.Value, &object) == nil && json.Unmarshal(object.Data, &c) == nil && c.Kind == "ClusterServiceVersion"
+	return c, ok
+}
+
+// ShowcaseOf reads what a package shows of a bundle from the CSV among its objects;
+// ok is false where the document does not hold the CSV.
+func ShowcaseOf(b Bundle) (show Showcase, ok bool) {
+	for _, p := range b.Properties {
+		if p.Type != "olm.bundle.object" {
+			continue
+		}
+		csv, found := clusterServiceVersion(p)
+		if !found {
+			continue
+		}
+		_ = json.Unmarshal(csv.Spec.Description, &show.Description) // opm goes without one
+		var icons []Icon
+		if json.Unmarshal(csv.Spec.Icon, &icons) == nil && len(icons) > 0 {
+			show.Icon = &icons[0]
+		}
+		return show, true
+	}
+	return show, false
+}
+
+// Canonical reports whether the document is laid out as opm writes it, so that its
+// bytes may be copied to a catalog of the same format.
+func (d *Doc) Canonical() bool { return d.canonical }

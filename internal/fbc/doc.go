@@ -1,0 +1,162 @@
+package fbc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc/yaml11"
+)
+
+// Format is how a document is written.
+type Format int
+
+// The formats.
+const (
+	YAML Format = iota
+	JSON
+)
+
+// Doc is one document of a file: what it is and where it stands. It refers to
+// the source that was read, and parses it when asked.
+type Doc struct {
+	File       string // as given to Read
+	Line       int    // on which the content starts, from 1
+	Start, End int    // byte range of the content in the file, without separator lines
+	Format     Format
+
+	// As opm reads them, whatever the case of their keys.
+	Schema, Package, Name, Image string
+
+	// Ignored is the line of the first content after the document that opm
+	// silently drops, 0 for none.
+	Ignored int
+
+	raw       []byte
+	lines     int  // line breaks before Start
+	col       int  // bytes between the start of the line and Start
+	canonical bool // the fast path understands it
+}
+
+// Raw is the document as it stands in the source, which it aliases.
+func (d *Doc) Raw() []byte { return d.raw }
+
+// JSON is the document as opm holds it after loading: compact, keys sorted,
+// numbers as float64 prints them.
+func (d *Doc) JSON() ([]byte, error) {
+	t, err := d.tree()
+	if err != nil {
+		return nil, err
+	}
+	defer t.Free()
+	out, err := t.AppendJSON(make([]byte, 0, len(d.raw)), yaml11.Loaded)
+	if err != nil {
+		return nil, d.fail(err)
+	}
+	return out, nil
+}
+
+// Decode decodes the document. Unknown keys are passed over, as in opm.
+func (d *Doc) Decode(into any) error {
+	doc, err := d.JSON()
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(doc, into); err != nil {
+		return d.mistyped(err)
+	}
+	return nil
+}
+
+// PackageDoc decodes an olm.package document.
+func (d *Doc) PackageDoc() (p Package, err error) {
+	err = d.Decode(&p)
+	return p, err
+}
+
+// Channel decodes an olm.channel document.
+func (d *Doc) Channel() (c Channel, err error) {
+	err = d.Decode(&c)
+	return c, err
+}
+
+// Deprecation decodes an olm.deprecations document.
+func (d *Doc) Deprecation() (x Deprecation, err error) {
+	err = d.Decode(&x)
+	return x, err
+}
+
+// Bundle decodes an olm.bundle document.
+func (d *Doc) Bundle() (b Bundle, err error) {
+	err = d.Decode(&b)
+	return b, err
+}
+
+// tree parses the document.
+func (d *Doc) tree() (t *yaml11.Tree, err error) {
+	if d.Format == JSON {
+		t, err = yaml11.ParseJSON(d.raw)
+	} else {
+		t, err = yaml11.Parse(normalize(d.raw))
+	}
+	if err != nil {
+		return nil, d.fail(err)
+	}
+	return t, nil
+}
+
+// normalize gives YAML text with the line ends that opm makes before it parses:
+// a line feed after each line, the last one included.
+func normalize(text []byte) []byte {
+	if bytes.IndexByte(text, '\r') >= 0 {
+		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	}
+	if n := len(text); n > 0 && text[n-1] != '\n' {
+		text = append(text[:n:n], '\n')
+	}
+	return text
+}
+
+// what names the document in a message.
+func (d *Doc) what() string {
+	switch {
+	case d.Schema == "":
+		return "a catalog document"
+	case d.Name == "" && d.Package != "":
+		return fmt.Sprintf("the %s of package %q", d.Schema, d.Package)
+	}
+	return fmt.Sprintf("the %s %q", d.Schema, d.Name)
+}
+
+// fail turns a fault at a place in the document into a failure at its place in
+// the file.
+func (d *Doc) fail(err error) error {
+	line, col := d.Line, 1
+	cause := err
+	if e := (*yaml11.Error)(nil); errors.As(err, &e) {
+		line, col = d.lines+e.Line, e.Col
+		if e.Line == 1 {
+			col += d.col
+		}
+		cause = errors.New(e.Msg)
+	}
+	return failure.New(failure.TemplateMalformed, "reading %s: %w", d.what(), cause).
+		At(d.File, line, col).Fix("Correct the document at the line shown.")
+}
+
+// mistyped explains why JSON does not fit a type, at the place of the value.
+func (d *Doc) mistyped(err error) error {
+	te := (*json.UnmarshalTypeError)(nil)
+	t, terr := d.tree()
+	if !errors.As(err, &te) || terr != nil {
+		return d.fail(err)
+	}
+	place := t.Locate(yaml11.Loaded, int(te.Offset)-1)
+	kinds := map[string]string{"string": "a text", "bool": "a boolean", "number": "a number", "array": "a list", "object": "a mapping"}
+	got, _, _ := strings.Cut(te.Value, " ")
+	place.Msg = fmt.Sprintf("%s cannot be %s", te.Field, kinds[got])
+	return d.fail(place)
+}

@@ -1,0 +1,87 @@
+package fbc
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc/yaml11"
+)
+
+// Encode gives a JSON document in opm's bytes for the format, without
+// separator: YAML with sorted keys that ends in a line feed, or JSON with the
+// keys in the order given, indented by four spaces, without a line feed at the
+// end.
+func Encode(format Format, jsonDoc []byte) ([]byte, error) {
+	var out []byte
+	var err error
+	if format == YAML {
+		out, err = yaml11.FromJSON(jsonDoc)
+	} else {
+		out, err = yaml11.Indent(jsonDoc, "    ")
+	}
+	if err != nil {
+		return nil, failure.New(failure.RenderFailed, "encoding a catalog document: %w", err)
+	}
+	return out, nil
+}
+
+// Marshal gives a value as the compact JSON that opm makes of it.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, failure.New(failure.RenderFailed, "encoding a catalog document: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Blob is one encoded document ready to be written.
+type Blob struct {
+	Schema, Package, Name string
+	Body                  []byte // as Encode gives it
+	Format                Format
+}
+
+// Blob gives the document as opm writes it after loading it: keys that opm does
+// not know in a package, channel, bundle or deprecation are dropped, empty
+// optional ones as well.
+func (d *Doc) Blob(format Format) (Blob, error) {
+	b := Blob{Schema: d.Schema, Package: d.Package, Name: d.Name, Format: format}
+	doc, err := d.written()
+	if err != nil {
+		return b, err
+	}
+	b.Body, err = Encode(format, doc)
+	return b, err
+}
+
+// written gives the JSON that opm encodes for the document.
+func (d *Doc) written() ([]byte, error) {
+	switch d.Schema {
+	case SchemaPackage:
+		return d.remarshal(&Package{})
+	case SchemaChannel:
+		return d.remarshal(&Channel{})
+	case SchemaDeprecation:
+		return d.remarshal(&Deprecation{})
+	case SchemaBundle:
+		b, err := d.Bundle()
+		if err != nil {
+			return nil, err
+		}
+		if err := d.checkObjects(b.Properties); err != nil {
+			return nil, err
+		}
+		return Marshal(b)
+	}
+	return d.JSON()
+}
+
+func (d *Doc) remarshal(v any) ([]byte, error) {
+	if err := d.Decode(v); err != nil {
+		return nil, err
+	}
+	return Marshal(v)
+}

@@ -1,0 +1,204 @@
+package fbc
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/olmgraft/graft/internal/fbc/yaml11"
+)
+
+// The properties that hold a bundle's manifests.
+const (
+	TypeBundleObject = "olm.bundle.object"
+	TypeCSVMetadata  = "olm.csv.metadata"
+)
+
+func large(propertyType string) bool {
+	return propertyType == TypeBundleObject || propertyType == TypeCSVMetadata
+}
+
+// BundleLight decodes an olm.bundle document without the values of its large
+// properties, olm.bundle.object and olm.csv.metadata: their Value is nil. Where
+// the layout of the document allows, those values are not parsed.
+func (d *Doc) BundleLight() (Bundle, error) {
+	text, ok := d.lightYAML()
+	if d.Format == JSON {
+		text, ok = d.lightJSON()
+	}
+	light := *d
+	light.raw = text
+	var b Bundle
+	var err error
+	if ok {
+		err = light.Decode(&b)
+	}
+	if !ok || err != nil { // whose place is that in the whole document
+		b, err = d.Bundle()
+	}
+	for i := range b.Properties {
+		if large(b.Properties[i].Type) {
+			b.Properties[i].Value = nil
+		}
+	}
+	return b, err
+}
+
+// lightYAML gives a canonical document without its large values.
+func (d *Doc) lightYAML() ([]byte, bool) {
+	if !d.canonical {
+		return nil, false
+	}
+	l := lines{text: d.raw, sought: "properties"}
+	if !l.walk() {
+		return nil, false
+	}
+	if len(l.items) == 0 {
+		return d.raw, true
+	}
+	out := append([]byte(nil), d.raw[:l.items[0].start]...)
+	for i, it := range l.items {
+		end := l.end
+		if i+1 < len(l.items) {
+			end = l.items[i+1].start
+		}
+		text := d.raw[it.start:end]
+		name, _, _ := bytes.Cut(text, []byte("\n"))
+		name, typed := bytes.CutPrefix(name, []byte("- type: "))
+		if typed && large(string(name)) {
+			if it.keys != 2 || !bytes.HasPrefix(d.raw[it.second:], []byte("  value:")) {
+				return nil, false
+			}
+			text = d.raw[it.start:it.second]
+		}
+		out = append(out, text...)
+	}
+	return append(out, d.raw[l.end:]...), true
+}
+
+// lightJSON gives a JSON document without its large values.
+func (d *Doc) lightJSON() ([]byte, bool) {
+	members, _, err := yaml11.Members(nil, d.raw, 0)
+	if err != nil {
+		return nil, false
+	}
+	out := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		key, err := json.Marshal(string(m.Key))
+		if err != nil {
+			return nil, false
+		}
+		out = append(append(out, key...), ':')
+		value := d.raw[m.Start:m.End]
+		if foldKey(m.Key) == "PROPERTIES" {
+			var ok bool
+			if value, ok = lightProperties(value); !ok {
+				return nil, false
+			}
+		}
+		out = append(out, value...)
+	}
+	return append(out, '}'), true
+}
+
+func lightProperties(list []byte) ([]byte, bool) {
+	items, err := yaml11.Elements(nil, list, 0)
+	if err != nil {
+		return nil, false
+	}
+	out := []byte{'['}
+	var keys []yaml11.Member
+	for i, it := range items {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		value := list[it.Start:it.End]
+		keys, _, err = yaml11.Members(keys[:0], value, 0)
+		if err != nil {
+			return nil, false
+		}
+		for _, k := range keys {
+			if string(k.Key) != "type" && string(k.Key) != "value" || len(keys) != 2 {
+				return nil, false
+			}
+			name, _ := yaml11.JSONString(value[k.Start:k.End])
+			if string(k.Key) == "type" && large(string(name)) {
+				value = append(append([]byte(`{"type":`), value[k.Start:k.End]...), '}')
+				break
+			}
+		}
+		out = append(out, value...)
+	}
+	return append(out, ']'), true
+}
+
+// EntryLines gives the line in the file of each item of the document's entries,
+// a channel's or a deprecation's.
+func (d *Doc) EntryLines() []int {
+	var offsets []int
+	text := d.raw
+	switch {
+	case d.Format == JSON:
+		offsets = d.entriesJSON()
+	case d.canonical:
+		l := lines{text: d.raw, sought: "entries"}
+		l.walk()
+		for _, it := range l.items {
+			offsets = append(offsets, it.start)
+		}
+	default:
+		text = normalize(d.raw)
+		offsets = entriesYAML(text)
+	}
+	at, line := 0, d.lines+1
+	found := make([]int, len(offsets))
+	for i, o := range offsets {
+		if o < at { // an alias stands after what it names
+			at, line = 0, d.lines+1
+		}
+		line += bytes.Count(text[at:o], []byte("\n"))
+		at = o
+		found[i] = line
+	}
+	return found
+}
+
+func (d *Doc) entriesJSON() []int {
+	members, _, err := yaml11.Members(nil, d.raw, 0)
+	if err != nil {
+		return nil
+	}
+	var offsets []int
+	for _, m := range members {
+		if foldKey(m.Key) != "ENTRIES" {
+			continue
+		}
+		offsets = nil
+		if items, err := yaml11.Elements(nil, d.raw, m.Start); err == nil {
+			for _, it := range items {
+				offsets = append(offsets, it.Start)
+			}
+		}
+	}
+	return offsets
+}
+
+func entriesYAML(text []byte) []int {
+	t, err := yaml11.Parse(text)
+	if err != nil {
+		return nil
+	}
+	defer t.Free()
+	fields, _, err := t.Fields()
+	if err != nil {
+		return nil
+	}
+	for _, f := range fields {
+		if foldKey(f.Key) == "ENTRIES" {
+			return t.Items(f)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package fbc
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"unicode"
+
+	"github.com/olmgraft/graft/internal/fbc/yaml11"
+)
+
+// CheckObjects refuses a bundle that opm cannot load because of what is in an
+// olm.bundle.object: its data must be base64 of JSON or YAML. Where the layout
+// of the document allows, nothing is decoded.
+func (d *Doc) CheckObjects() error {
+	if d.canonical {
+		l := lines{text: d.raw, sought: "properties"}
+		if l.walk() && l.objectsAreJSON() {
+			return nil
+		}
+	}
+	b, err := d.Bundle()
+	if err != nil {
+		return err
+	}
+	return d.checkObjects(b.Properties)
+}
+
+// checkObjects decodes one object after the other into the same variable, since
+// opm does: an object without data is taken to have that of the one before.
+func (d *Doc) checkObjects(properties []Property) error {
+	var object struct {
+		Data []byte `json:"data"`
+	}
+	for i, p := range properties {
+		if p.Type != TypeBundleObject {
+			continue
+		}
+		if err := json.Unmarshal(p.Value, &object); err != nil {
+			return d.fail(fmt.Errorf("property %d, %s: the data is not base64", i+1, p.Type))
+		}
+		if startsObject(object.Data) {
+			continue
+		}
+		if _, err := yaml11.ToJSON(object.Data); err != nil {
+			return d.fail(fmt.Errorf("property %d, %s: the manifest in it does not parse: %v", i+1, p.Type, err))
+		}
+	}
+	return nil
+}
+
+// startsObject tells whether opm takes a manifest for JSON, which it does not
+// look into when it loads a catalog.
+func startsObject(manifest []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeftFunc(manifest, unicode.IsSpace), []byte("{"))
+}
+
+// objectsAreJSON tells whether each olm.bundle.object among the items holds
+// base64 of something that starts as a JSON object.
+func (l *lines) objectsAreJSON() bool {
+	for i, it := range l.items {
+		end := l.end
+		if i+1 < len(l.items) {
+			end = l.items[i+1].start
+		}
+		text := l.text[it.start:end]
+		if !bytes.Contains(text[:min(len(text), 64)], []byte(TypeBundleObject)) {
+			if bytes.HasPrefix(text, []byte("- type: ")) {
+				continue
+			}
+			return false
+		}
+		data, ok := bytes.CutPrefix(text, []byte("- type: olm.bundle.object\n  value:\n    data: "))
+		if !ok || !base64Object(bytes.TrimSuffix(data, []byte("\n"))) {
+			return false
+		}
+	}
+	return true
+}
+
+var base64Char = func() (t [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
+		t[c] = true
+	}
+	return t
+}()
+
+func base64Object(data []byte) bool {
+	if len(data)%4 != 0 {
+		return false
+	}
+	digits := bytes.TrimSuffix(bytes.TrimSuffix(data, []byte("=")), []byte("="))
+	for _, c := range digits {
+		if !base64Char[c] {
+			return false
+		}
+	}
+	head := make([]byte, 48)
+	n, err := base64.StdEncoding.Decode(head, data[:min(len(data), 64)])
+	return err == nil && startsObject(head[:n])
+}

@@ -1,0 +1,62 @@
+package fbc
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// ReadFS reads a catalog directory as opm does: every file below it, whatever
+// its name, but for those that the .indexignore files in it exclude. Documents
+// come in the order of the files' paths, with File the path in fsys. A root
+// that is a file is read as that file.
+func ReadFS(fsys fs.FS, root string) ([]Doc, error) {
+	info, err := fs.Stat(fsys, root)
+	if err != nil {
+		return nil, unreadable(root, err)
+	}
+	if !info.IsDir() {
+		return readFile(fsys, root)
+	}
+	ignored, err := readIgnores(fsys, root)
+	if err != nil {
+		return nil, err
+	}
+	var docs []Doc
+	err = fs.WalkDir(fsys, root, func(file string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return unreadable(file, err)
+		}
+		if e.IsDir() || e.Name() == ignoreFile || ignored.match(within(root, file)) {
+			return nil
+		}
+		more, err := readFile(fsys, file)
+		docs = append(docs, more...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return docs, nil
+}
+
+func readFile(fsys fs.FS, file string) ([]Doc, error) {
+	src, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return nil, unreadable(file, err)
+	}
+	return Read(file, src)
+}
+
+func unreadable(file string, err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err // the place says the path
+	}
+	code, remedy := failure.TemplateMalformed, "Make the file readable, or name it in .indexignore."
+	if errors.Is(err, fs.ErrNotExist) {
+		code, remedy = failure.TemplateNotFound, "Correct the path of the catalog."
+	}
+	return failure.New(code, "reading a catalog: %w", err).At(path.Clean(file), 0, 0).Fix("%s", remedy)
+}
