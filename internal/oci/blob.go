@@ -1,0 +1,110 @@
+package oci
+
+import (
+	"context"
+	"sync"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// Bounds of the blobs that a Client keeps for later pulls. Versions of a bundle
+// often share the layer of their metadata, which is small.
+const (
+	maxKeptBlob  = 64 << 10
+	maxKeptBlobs = 16 << 20
+)
+
+// blobMemory keeps small blobs by their digest, the oldest go first.
+type blobMemory struct {
+	mu    sync.Mutex
+	blobs map[string][]byte
+	order []string
+	size  int
+}
+
+func (m *blobMemory) get(digest string) ([]byte, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b, ok := m.blobs[digest]
+	return b, ok
+}
+
+func (m *blobMemory) put(digest string, blob []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.blobs[digest]; ok || len(blob) > maxKeptBlob {
+		return
+	}
+	if m.blobs == nil {
+		m.blobs = map[string][]byte{}
+	}
+	m.blobs[digest], m.order = blob, append(m.order, digest)
+	for m.size += len(blob); m.size > maxKeptBlobs; m.order = m.order[1:] {
+		m.size -= len(m.blobs[m.order[0]])
+		delete(m.blobs, m.order[0])
+	}
+}
+
+// imageBlobs reads configuration and layers, all at the same time, each digest
+// once. The first that fails ends the others.
+func (c *Client) imageBlobs(ctx context.Context, s *session, image *v1.Manifest) (config []byte, layers [][]byte, err error) {
+	wanted := append([]v1.Descriptor{image.Config}, image.Layers...)
+	got := map[v1.Hash]*[]byte{}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group sync.WaitGroup
+	for _, desc := range wanted {
+		if got[desc.Digest] != nil {
+			continue
+		}
+		into := new([]byte)
+		got[desc.Digest] = into
+		group.Go(func() {
+			var err error
+			if *into, err = c.blob(ctx, s, desc); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	group.Wait()
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	for _, desc := range image.Layers {
+		layers = append(layers, *got[desc.Digest])
+	}
+	return *got[image.Config.Digest], layers, nil
+}
+
+// blob reads one blob and holds it to its digest. Nothing that fails that is
+// kept or looked into.
+func (c *Client) blob(ctx context.Context, s *session, desc v1.Descriptor) ([]byte, error) {
+	digest := desc.Digest.String()
+	if got, err := digestLike(digest, desc.Data); len(desc.Data) > 0 && err == nil && got == digest {
+		return desc.Data, nil
+	}
+	if b, ok := c.small.get(digest); ok {
+		return b, nil
+	}
+	return c.blobs.do(ctx, s.base.String()+digest, func() ([]byte, error) {
+		if b, ok := c.small.get(digest); ok {
+			// It came between the look before and this one.
+			return b, nil
+		}
+		// A little more than announced is read, so that what comes too long has
+		// a digest to name.
+		got, err := s.get(ctx, "reading blob "+digest, "blobs/"+digest, desc.Size+maxKeptBlob, "")
+		if err != nil {
+			return nil, err
+		}
+		found, err := digestLike(digest, got.body)
+		if err != nil {
+			return nil, notABundle("blob %s: %w", digest, err)
+		}
+		if found != digest {
+			return nil, mismatch("blob", digest, found)
+		}
+		c.small.put(digest, got.body)
+		return got.body, nil
+	})
+}

@@ -1,0 +1,112 @@
+package oci
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/olmgraft/graft/internal/testkit/registry"
+)
+
+// realBundles are the bundles of an operator in the corpus, by version; nil if
+// the corpus is not there.
+func realBundles(t testing.TB, operator string) map[string]registry.Bundle {
+	t.Helper()
+	path := filepath.Join("..", "..", "..", "shared", "corpus", "render", "bundles", operator+".tar.gz")
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := map[string]fstest.MapFS{}
+	for archive := tar.NewReader(unzipped); ; {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := strings.SplitN(strings.TrimPrefix(h.Name, "./"), "/", 3)
+		if h.Typeflag != tar.TypeReg || len(parts) < 3 {
+			continue
+		}
+		data, err := io.ReadAll(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dirs[parts[1]] == nil {
+			dirs[parts[1]] = fstest.MapFS{}
+		}
+		dirs[parts[1]][parts[2]] = &fstest.MapFile{Data: data}
+	}
+	bundles := map[string]registry.Bundle{}
+	for version, dir := range dirs {
+		b, err := registry.FromDir(dir)
+		if err != nil {
+			t.Fatalf("%s: %v", version, err)
+		}
+		bundles[version] = b
+	}
+	return bundles
+}
+
+// Real bundles come out as they went in, in every form.
+func TestRealBundles(t *testing.T) {
+	operators := []string{"cat-facts-operator", "kairos-operator", "kube-green"}
+	for _, operator := range operators {
+		bundles := realBundles(t, operator)
+		if bundles == nil {
+			t.Skip("the corpus is not there")
+		}
+		s := startServer(t)
+		for version, b := range bundles {
+			push(t, s, operator+":"+version, b, registry.Form{})
+			push(t, s, operator+":"+version+"-zstd", b, registry.Form{OCI: true, Compression: registry.Zstd, Platforms: []string{"linux/amd64"}})
+		}
+		s.SetLatency(1e6)
+		c, _ := newClient(t, s, nil)
+		var group sync.WaitGroup
+		for version, b := range bundles {
+			for _, tag := range []string{version, version + "-zstd"} {
+				group.Go(func() {
+					got, err := c.Pull(context.Background(), testHost+"/"+operator+":"+tag)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if got.Labels["operators.operatorframework.io.bundle.package.v1"] == "" {
+						t.Errorf("%s:%s: labels %v", operator, tag, got.Labels)
+					}
+					if len(got.Files) != len(b.Files) {
+						t.Errorf("%s:%s: %d files, want %d", operator, tag, len(got.Files), len(b.Files))
+					}
+					for name, data := range b.Files {
+						if !slices.Equal(got.Files[name], data) {
+							t.Errorf("%s:%s: %s is not what was pushed", operator, tag, name)
+						}
+					}
+				})
+			}
+		}
+		group.Wait()
+		t.Logf("%s: %d pulls, %d requests, %d bytes", operator, 2*len(bundles), s.Count(), s.Bytes())
+	}
+}

@@ -1,0 +1,233 @@
+package oci
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// explain makes a typed failure of whatever stood in the way. The message begins
+// with the reference. It holds no address beyond a host name, since those of
+// redirects are signed, and none of the secrets that were sent.
+func (c *Client) explain(ctx context.Context, ref string, err error) *failure.Error {
+	f := c.classify(ctx, err)
+	f.Message = c.carrier.scrub(oneLine(ref + ": " + f.Message))
+	return f
+}
+
+func (c *Client) classify(ctx context.Context, err error) *failure.Error {
+	var known *failure.Error
+	var status *errStatus
+	var signIn *errSignIn
+	var answer *transport.Error
+	doing := "asking the registry"
+	if fetch := (*errFetch)(nil); errors.As(err, &fetch) {
+		doing = fetch.doing
+	}
+	switch {
+	case errors.As(err, &known):
+		own := *known
+		return &own
+	case errors.Is(ctx.Err(), context.Canceled):
+		return withCause(failure.Interrupted, err, "%s: interrupted", doing)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return withCause(failure.RegistryUnavailable, err, "%s: no answer before the deadline of the run", doing)
+	case errors.As(err, &status):
+		return ofStatus(status.doing, status.from, status.after, status.answer)
+	case errors.As(err, &signIn) && errors.As(err, &answer):
+		f := ofStatus("asking for a token", signIn.from, "", answer)
+		if f.Code != failure.RegistryUnavailable {
+			f = refusedSignIn("asking for a token", signIn.from, answer)
+		}
+		return f
+	case errors.As(err, &answer):
+		return ofStatus(doing, "", "", answer)
+	}
+	return ofNetwork(doing, err)
+}
+
+// ofStatus is the failure that an HTTP status stands for.
+func ofStatus(doing, from, after string, answer *transport.Error) *failure.Error {
+	said := describeAnswer(answer)
+	switch status := answer.StatusCode; {
+	case status == http.StatusNotFound:
+		return withCause(failure.BundleNotFound, answer, "%s: %s", doing, said)
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return refusedSignIn(doing, from, answer)
+	case passingStatus(status):
+		f := withCause(failure.RegistryUnavailable, answer, "%s: %s", doing, said)
+		if after != "" {
+			f.Message += "; the registry asks to come back after " + after
+			if !strings.Contains(after, " ") {
+				f.Message += " s"
+			}
+		}
+		if status == http.StatusTooManyRequests {
+			f = f.Fix("run again later, with fewer --jobs, or logged in, which most registries allow more requests")
+		}
+		return f
+	}
+	f := withCause(failure.RegistryUnavailable, answer, "%s: %s", doing, said).
+		Fix("check the image reference, and that its host is a registry")
+	f.Retryable = false
+	return f
+}
+
+func refusedSignIn(doing, from string, answer *transport.Error) *failure.Error {
+	f := withCause(failure.RegistryAuth, answer, "%s: %s", doing, describeAnswer(answer))
+	if from == "" {
+		return f.Fix("check the image reference; if the image is private, log in with docker login or podman login, or set REGISTRY_AUTH_FILE")
+	}
+	return f.Fix("check the image reference, and that the credentials from %s may pull it", from)
+}
+
+// ofNetwork is the failure of a request that got no answer.
+func ofNetwork(doing string, err error) *failure.Error {
+	var dns *net.DNSError
+	var plain errPlainHTTP
+	var redirect errRedirect
+	f := withCause(failure.RegistryUnavailable, err, "%s: %s", doing, cause(err))
+	switch {
+	case errors.Is(err, errTooLong):
+		return withCause(failure.BundleInvalid, err, "%s: the answer is longer than an image's may be", doing)
+	case errors.As(err, &dns) && dns.IsNotFound:
+		f.Message = doing + ": no such host: " + dns.Name
+		f = f.Fix("check the host in the image reference, and the network's name server")
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &plain):
+		f.Message = doing + ": the registry does not answer by TLS"
+		f = f.Fix("give --use-http if it serves plain HTTP")
+	case isTLSError(err):
+		f = f.Fix("have the system trust the registry's certificate authority, or give --skip-tls-verify")
+	case errors.As(err, &redirect):
+		f = f.Fix("read the image from a registry that serves its blobs at a public address")
+	case passingError(err):
+		return f
+	}
+	f.Retryable = false
+	return f
+}
+
+// refused is a reference that may not be read.
+func refused(ref string, err error) error {
+	var blocked errBlocked
+	if errors.As(err, &blocked) {
+		return failure.New(failure.BundleNotAllowed, "%s: %w", ref, err).
+			Fix("unblock the registry in the file that --registries-conf names, or use another image")
+	}
+	return failure.New(failure.Usage, "%s: the registries configuration makes no reference of it: %w", ref, err).
+		Fix("correct prefix and location in the file that --registries-conf names")
+}
+
+// mention adds the mirrors that were tried before.
+func mention(f *failure.Error, passed []string) error {
+	if len(passed) > 0 {
+		f.Message += " (before that: " + strings.Join(passed, ", ") + ")"
+	}
+	return f
+}
+
+func withCause(code failure.Code, err error, format string, args ...any) *failure.Error {
+	f := failure.New(code, format, args...)
+	f.Err = err
+	return f
+}
+
+// describeAnswer gives a status and what the registry said to it, not longer than
+// a line wants to be.
+func describeAnswer(answer *transport.Error) string {
+	text := fmt.Sprintf("HTTP %d", answer.StatusCode)
+	if len(answer.Errors) == 0 {
+		return strings.TrimSpace(text + " " + http.StatusText(answer.StatusCode))
+	}
+	first := answer.Errors[0]
+	said := oneLine(string(first.Code) + ": " + first.Message)
+	if runes := []rune(said); len(runes) > 200 {
+		said = string(runes[:200]) + "..."
+	}
+	return text + " " + strings.TrimSuffix(said, ": ")
+}
+
+// cause is the innermost text of a network error, without addresses.
+func cause(err error) string {
+	var outer *url.Error
+	if strings.Contains(err.Error(), "no token in bearer response") {
+		// The text goes on with the response, whatever it holds.
+		return "the token server sent no token"
+	}
+	if !errors.As(err, &outer) {
+		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 {
+			return cause(joined.Unwrap()[0])
+		}
+		return err.Error()
+	}
+	host := ""
+	if u, perr := url.Parse(outer.URL); perr == nil {
+		host = u.Host + ": "
+	}
+	for {
+		var inner *url.Error
+		if !errors.As(outer.Err, &inner) {
+			return host + outer.Err.Error()
+		}
+		outer = inner
+	}
+}
+
+func isTLSError(err error) bool {
+	return errors.Is(err, http.ErrSchemeMismatch) || isCertificateError(err) ||
+		errors.As(err, new(tls.RecordHeaderError)) ||
+		errors.As(err, new(tls.AlertError))
+}
+
+func isCertificateError(err error) bool {
+	return errors.As(err, new(*tls.CertificateVerificationError)) ||
+		errors.As(err, new(x509.UnknownAuthorityError)) ||
+		errors.As(err, new(x509.HostnameError)) ||
+		errors.As(err, new(x509.CertificateInvalidError))
+}
+
+// noteSecrets remembers what is sent as credentials, for scrub.
+func (c *carrier) noteSecrets(secrets ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, secret := range secrets {
+		// Shorter ones would take words out of messages, and protect nothing.
+		if len(secret) >= 4 {
+			c.secrets[secret] = true
+		}
+	}
+}
+
+// scrub takes out of a message what a registry repeats of the credentials that it
+// was sent.
+func (c *carrier) scrub(message string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for secret := range c.secrets {
+		message = strings.ReplaceAll(message, secret, "***")
+	}
+	return message
+}
+
+// oneLine also takes out control characters, which a registry has no business to
+// send to a terminal or a workflow log.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}

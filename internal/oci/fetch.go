@@ -1,0 +1,194 @@
+package oci
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+)
+
+// Bounds of what is read whole. The distribution specification has registries
+// take manifests of 4 MiB.
+const (
+	maxManifest = 8 << 20
+	maxConfig   = 8 << 20
+	maxTagsPage = 16 << 20
+	maxTags     = 1_000_000
+)
+
+// answer is a good answer to a request, its body read to the end.
+type answer struct {
+	header http.Header
+	url    *url.URL
+	body   []byte
+}
+
+// errStatus is an answer that was read and is no good.
+type errStatus struct {
+	answer *transport.Error
+	doing  string
+	from   string // where the credentials came from
+	after  string // Retry-After
+}
+
+func (e *errStatus) Error() string { return e.doing + ": " + e.answer.Error() }
+func (e *errStatus) Unwrap() error { return e.answer }
+
+// errFetch is a request or a body that failed.
+type errFetch struct {
+	doing string
+	err   error
+}
+
+func (e *errFetch) Error() string { return e.doing + ": " + e.err.Error() }
+func (e *errFetch) Unwrap() error { return e.err }
+
+var errTooLong = errors.New("longer than it may be")
+
+// get reads what is at path, at most limit bytes of it. A body that breaks off is
+// fetched again, and that counts as an attempt like any other.
+func (s *session) get(ctx context.Context, doing, path string, limit int64, accept string) (*answer, error) {
+	at := s.base
+	at.Path += path
+	return s.do(ctx, http.MethodGet, doing, &at, limit, accept)
+}
+
+func (s *session) do(ctx context.Context, method, doing string, at *url.URL, limit int64, accept string) (*answer, error) {
+	ctx, left := withAttempts(ctx, s.carrier.retry.Attempts)
+	for {
+		got, err := s.once(ctx, method, doing, at, limit, accept)
+		var broken *errBody
+		if !errors.As(err, &broken) || ctx.Err() != nil || !passingError(err) || !left.take() {
+			return got, err
+		}
+		wait, worthIt := s.carrier.pause(ctx, left, nil)
+		if !worthIt {
+			return nil, err
+		}
+		if serr := s.carrier.retry.Sleep(ctx, wait); serr != nil {
+			return nil, &errFetch{doing, errors.Join(serr, err)}
+		}
+	}
+}
+
+// errBody is a body that could not be read to its end.
+type errBody struct{ err error }
+
+func (e *errBody) Error() string { return e.err.Error() }
+func (e *errBody) Unwrap() error { return e.err }
+
+func (s *session) once(ctx context.Context, method, doing string, at *url.URL, limit int64, accept string) (*answer, error) {
+	req, err := http.NewRequestWithContext(ctx, method, at.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	if accept != "" {
+		req.Header.Set("Accept", accept)
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		if errors.As(err, new(*transport.Error)) {
+			err = &errSignIn{s.from, err}
+		}
+		return nil, &errFetch{doing, err}
+	}
+	defer resp.Body.Close()
+	if err := transport.CheckError(resp, http.StatusOK); err != nil {
+		status := &errStatus{doing: doing, from: s.from, after: resp.Header.Get("Retry-After")}
+		if !errors.As(err, &status.answer) {
+			// The body of the error could not be read.
+			status.answer = &transport.Error{StatusCode: resp.StatusCode}
+		}
+		return nil, status
+	}
+	body, err := readBody(resp, limit)
+	if err != nil {
+		return nil, &errFetch{doing, err}
+	}
+	return &answer{header: resp.Header, url: resp.Request.URL, body: body}, nil
+}
+
+func readBody(resp *http.Response, limit int64) ([]byte, error) {
+	if resp.ContentLength > limit {
+		return nil, errTooLong
+	}
+	var body []byte
+	var err error
+	if n := resp.ContentLength; n >= 0 && resp.Request.Method != http.MethodHead {
+		body = make([]byte, n)
+		_, err = io.ReadFull(resp.Body, body)
+	} else {
+		body, err = io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	}
+	if err != nil {
+		return nil, &errBody{err}
+	}
+	if int64(len(body)) > limit {
+		return nil, errTooLong
+	}
+	return body, nil
+}
+
+// tags follows the pages of the list.
+func (s *session) tags(ctx context.Context) ([]string, error) {
+	const doing = "listing the tags"
+	at := s.base
+	at.Path += "tags/list"
+	at.RawQuery = "n=1000"
+	var tags []string
+	had, visited := map[string]bool{}, map[string]bool{}
+	for next := &at; next != nil; {
+		if visited[next.String()] || len(tags) > maxTags {
+			return nil, &errFetch{doing, errors.New("the pages of the list have no end")}
+		}
+		visited[next.String()] = true
+		page, err := s.do(ctx, http.MethodGet, doing, next, maxTagsPage, "application/json")
+		if err != nil {
+			return nil, err
+		}
+		var list struct {
+			Tags []string `json:"tags"`
+		}
+		if err := json.Unmarshal(page.body, &list); err != nil {
+			return nil, &errFetch{doing, err}
+		}
+		for _, tag := range list.Tags {
+			if !had[tag] {
+				had[tag] = true
+				tags = append(tags, tag)
+			}
+		}
+		if next, err = s.nextPage(page); err != nil {
+			return nil, &errFetch{doing, err}
+		}
+	}
+	return tags, nil
+}
+
+// nextPage is the page that the Link header names, nil after the last one. A page
+// at another host is refused: the token goes with the request.
+func (s *session) nextPage(page *answer) (*url.URL, error) {
+	for _, link := range page.header.Values("Link") {
+		target, params, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(link), "<"), ">")
+		if !ok || target == "" || strings.Contains(params, "rel=") && !strings.Contains(params, "next") {
+			continue
+		}
+		ref, err := url.Parse(target)
+		if err != nil {
+			return nil, errors.New("the link to the next page is no address")
+		}
+		next := page.url.ResolveReference(ref)
+		if next.Host != s.base.Host {
+			return nil, fmt.Errorf("the next page is at another host, %s", next.Host)
+		}
+		next.Scheme = s.base.Scheme
+		return next, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,226 @@
+package oci
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// credentials for one repository; the zero credentials are those of nobody.
+type credentials struct {
+	config  authn.AuthConfig
+	from    string // for messages; names a file or a variable, never a secret
+	implied bool   // nobody configured them for registries
+}
+
+// keychain finds credentials where docker and podman keep them.
+type keychain struct {
+	getenv func(string) string
+	home   string
+	uid    int
+
+	once  sync.Once
+	files []*authFile
+	err   error
+	asked flight[authn.AuthConfig] // helpers, each once for a registry
+}
+
+func systemKeychain() *keychain {
+	home, _ := os.UserHomeDir()
+	return &keychain{getenv: os.Getenv, home: home, uid: os.Getuid(), asked: flight[authn.AuthConfig]{keep: true}}
+}
+
+// resolve goes through the files in order; the first that knows the repository
+// wins, and in it a helper for the registry, then the longest prefix of the
+// repository, then the store for all registries. For ghcr.io the workflow's
+// GITHUB_TOKEN comes last.
+func (k *keychain) resolve(ctx context.Context, repo name.Repository) (credentials, error) {
+	k.once.Do(k.load)
+	if k.err != nil {
+		return credentials{}, k.err
+	}
+	for _, file := range k.files {
+		found, err := k.find(ctx, file, repo)
+		if err != nil || found != (authn.AuthConfig{}) {
+			return credentials{config: found, from: file.path}, err
+		}
+	}
+	if token := k.getenv("GITHUB_TOKEN"); token != "" && repo.RegistryStr() == "ghcr.io" {
+		user := k.getenv("GITHUB_ACTOR")
+		if user == "" {
+			user = "github-actions"
+		}
+		return credentials{authn.AuthConfig{Username: user, Password: token}, "GITHUB_TOKEN", true}, nil
+	}
+	return credentials{}, nil
+}
+
+// load reads the files there are. A broken one in a usual place is passed over: it
+// must not keep public images from being read. A broken one that was asked for
+// by a variable is a failure.
+func (k *keychain) load() {
+	for _, place := range k.places() {
+		file, err := readAuthFile(place.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil && place.variable != "":
+			k.err = failure.New(failure.RegistryAuth, "reading %s, which %s names: %w", place.path, place.variable, err).
+				Fix("correct the file, write it anew with podman login or docker login, or unset %s", place.variable)
+			return
+		case err == nil:
+			k.files = append(k.files, file)
+		}
+	}
+}
+
+type authPlace struct{ path, variable string }
+
+func (k *keychain) places() []authPlace {
+	var places []authPlace
+	if path := k.getenv("REGISTRY_AUTH_FILE"); path != "" {
+		places = append(places, authPlace{path, "REGISTRY_AUTH_FILE"})
+	}
+	docker := k.getenv("DOCKER_CONFIG")
+	if docker != "" {
+		places = append(places, authPlace{filepath.Join(docker, "config.json"), "DOCKER_CONFIG"})
+	}
+	runtime := k.getenv("XDG_RUNTIME_DIR")
+	if runtime == "" {
+		runtime = filepath.Join("/run/containers", strconv.Itoa(k.uid))
+		places = append(places, authPlace{path: filepath.Join(runtime, "auth.json")})
+	} else {
+		places = append(places, authPlace{path: filepath.Join(runtime, "containers", "auth.json")})
+	}
+	config := k.getenv("XDG_CONFIG_HOME")
+	if config == "" {
+		config = filepath.Join(k.home, ".config")
+	}
+	places = append(places, authPlace{path: filepath.Join(config, "containers", "auth.json")})
+	if docker == "" {
+		places = append(places, authPlace{path: filepath.Join(k.home, ".docker", "config.json")})
+	}
+	return places
+}
+
+// authFile is an auth.json of podman or a config.json of docker.
+type authFile struct {
+	path    string
+	auths   map[string]authn.AuthConfig // by normalized key
+	helpers map[string]string
+	store   string
+}
+
+func readAuthFile(path string) (*authFile, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parseAuthFile(path, data)
+}
+
+// parseAuthFile says nothing of the content in its errors but where it is wrong.
+func parseAuthFile(path string, data []byte) (*authFile, error) {
+	var content struct {
+		Auths map[string]struct {
+			Auth          string `json:"auth"`
+			Username      string `json:"username"`
+			Password      string `json:"password"`
+			IdentityToken string `json:"identitytoken"`
+			RegistryToken string `json:"registrytoken"`
+		} `json:"auths"`
+		CredHelpers map[string]string `json:"credHelpers"`
+		CredsStore  string            `json:"credsStore"`
+	}
+	if err := json.Unmarshal(data, &content); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			return nil, fmt.Errorf("not valid JSON at byte %d", syntax.Offset)
+		}
+		return nil, errors.New("not a file of credentials")
+	}
+	file := &authFile{path: path, auths: map[string]authn.AuthConfig{}, helpers: map[string]string{}, store: content.CredsStore}
+	for key, helper := range content.CredHelpers {
+		file.helpers[normalKey(key)] = helper
+	}
+	for key, a := range content.Auths {
+		config := authn.AuthConfig{Username: a.Username, Password: a.Password, IdentityToken: a.IdentityToken, RegistryToken: a.RegistryToken}
+		if a.Auth != "" {
+			user, password, err := decodeAuth(a.Auth)
+			if err != nil {
+				return nil, fmt.Errorf("auths, %s: %w", key, err)
+			}
+			config.Username, config.Password = user, password
+		}
+		// A key that is written as the registry is preferred to its address.
+		if _, taken := file.auths[normalKey(key)]; !taken || normalKey(key) == key {
+			file.auths[normalKey(key)] = config
+		}
+	}
+	return file, nil
+}
+
+func decodeAuth(auth string) (user, password string, err error) {
+	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.TrimSpace(auth), "="))
+	if err != nil {
+		return "", "", errors.New("auth is not base64")
+	}
+	user, password, ok := strings.Cut(string(decoded), ":")
+	if !ok {
+		return "", "", errors.New("auth is not of the form user:password")
+	}
+	return user, strings.Trim(password, "\x00"), nil
+}
+
+// normalKey brings the ways to write a registry down to one. Keys may name a
+// namespace or a repository; addresses are of registries alone.
+func normalKey(key string) string {
+	plain := strings.TrimPrefix(strings.TrimPrefix(key, "https://"), "http://")
+	if plain != key {
+		plain, _, _ = strings.Cut(plain, "/")
+	}
+	host, rest, nested := strings.Cut(plain, "/")
+	if host == "docker.io" || host == "registry-1.docker.io" {
+		host = name.DefaultRegistry
+	}
+	if nested {
+		return host + "/" + rest
+	}
+	return host
+}
+
+func (k *keychain) find(ctx context.Context, f *authFile, repo name.Repository) (authn.AuthConfig, error) {
+	registry := repo.RegistryStr()
+	ask := func(helper string) (authn.AuthConfig, error) {
+		return k.asked.do(ctx, helper+" "+registry, func() (authn.AuthConfig, error) { return askHelper(ctx, helper, registry) })
+	}
+	if helper, ok := f.helpers[registry]; ok {
+		return ask(helper)
+	}
+	for key := repo.Name(); ; {
+		if config := f.auths[key]; config != (authn.AuthConfig{}) {
+			return config, nil
+		}
+		cut := strings.LastIndexByte(key, '/')
+		if cut < 0 {
+			break
+		}
+		key = key[:cut]
+	}
+	if f.store != "" {
+		return ask(f.store)
+	}
+	return authn.AuthConfig{}, nil
+}

@@ -1,0 +1,205 @@
+package oci
+
+import (
+	"bytes"
+	"context"
+	_ "crypto/sha512" // digests may be of it
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+var manifestTypes = strings.Join([]string{
+	string(types.DockerManifestSchema2),
+	string(types.OCIManifestSchema1),
+	string(types.DockerManifestList),
+	string(types.OCIImageIndex),
+}, ", ")
+
+// manifest is a manifest or index as it came, and its own digest.
+type manifest struct {
+	digest string
+	media  types.MediaType
+	body   []byte
+}
+
+// manifest reads a manifest or index by tag or digest, with one request.
+func (s *session) manifest(ctx context.Context, identifier string) (*manifest, error) {
+	got, err := s.get(ctx, "reading manifest "+identifier, "manifests/"+identifier, maxManifest, manifestTypes)
+	if err != nil {
+		return nil, err
+	}
+	want := identifier
+	if !isDigest(want) {
+		// What the registry says that the tag names. A container engine holds it
+		// to that, too.
+		want = got.header.Get("Docker-Content-Digest")
+	}
+	digest, err := digestLike(want, got.body)
+	if err != nil {
+		return nil, err
+	}
+	if isDigest(want) && digest != want {
+		return nil, mismatch("manifest", want, digest)
+	}
+	return &manifest{digest: digest, media: mediaTypeOf(got), body: got.body}, nil
+}
+
+// headManifest gives the digest of a tag.
+func (s *session) headManifest(ctx context.Context, tag string) (string, error) {
+	at := s.base
+	at.Path += "manifests/" + tag
+	got, err := s.do(ctx, http.MethodHead, "asking for the digest", &at, maxManifest, manifestTypes)
+	var status *errStatus
+	if errors.As(err, &status) {
+		switch status.answer.StatusCode {
+		case http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+			// This registry does not serve HEAD.
+			got, err = nil, nil
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	if got != nil && isDigest(got.header.Get("Docker-Content-Digest")) {
+		return got.header.Get("Docker-Content-Digest"), nil
+	}
+	m, err := s.manifest(ctx, tag)
+	if err != nil {
+		return "", err
+	}
+	return m.digest, nil
+}
+
+// imageOf is the image that a manifest is, or the one to take of an index.
+func (s *session) imageOf(ctx context.Context, m *manifest) (*v1.Manifest, error) {
+	// An index of an index is allowed, and nobody builds deeper ones.
+	for depth := 0; m.media.IsIndex(); depth++ {
+		if depth == 3 {
+			return nil, notABundle("indexes are nested more than 3 deep")
+		}
+		index, err := v1.ParseIndexManifest(bytes.NewReader(m.body))
+		if err != nil {
+			return nil, notABundle("the index is malformed: %w", err)
+		}
+		chosen, ok := choose(index.Manifests)
+		if !ok {
+			return nil, notABundle("the index has no image in it")
+		}
+		if m, err = s.manifest(ctx, chosen.Digest.String()); err != nil {
+			return nil, err
+		}
+	}
+	if !m.media.IsImage() {
+		return nil, notABundle("its manifest is of type %q, which is no image of docker schema 2 or OCI", m.media)
+	}
+	image, err := v1.ParseManifest(bytes.NewReader(m.body))
+	if err != nil {
+		return nil, notABundle("the manifest is malformed: %w", err)
+	}
+	if image.Config.Digest.Hex == "" {
+		return nil, notABundle("the manifest names no configuration")
+	}
+	return image, nil
+}
+
+// choose takes linux/amd64, which is what opm takes where most catalogs are
+// built, and else the first that is an image at all: bundles hold no programs, so
+// any platform's will do. Attestations are listed like images, as platform
+// unknown.
+func choose(members []v1.Descriptor) (v1.Descriptor, bool) {
+	var first *v1.Descriptor
+	for i, m := range members {
+		p := m.Platform
+		usable := m.MediaType == "" || m.MediaType.IsImage() || m.MediaType.IsIndex()
+		if !usable || m.Digest.Hex == "" || m.ArtifactType != "" || p != nil && p.OS == "unknown" {
+			continue
+		}
+		if p != nil && p.OS == "linux" && p.Architecture == "amd64" {
+			return m, true
+		}
+		if first == nil {
+			first = &members[i]
+		}
+	}
+	if first == nil {
+		return v1.Descriptor{}, false
+	}
+	return *first, true
+}
+
+// mediaTypeOf believes the body before the header: static file servers and some
+// proxies say application/json or text/plain of everything.
+func mediaTypeOf(got *answer) types.MediaType {
+	var said struct {
+		MediaType types.MediaType   `json:"mediaType"`
+		Manifests []json.RawMessage `json:"manifests"`
+		Config    json.RawMessage   `json:"config"`
+		Schema    int               `json:"schemaVersion"`
+	}
+	if json.Unmarshal(got.body, &said) != nil {
+		said.MediaType = ""
+	}
+	header, _, _ := strings.Cut(got.header.Get("Content-Type"), ";")
+	media := types.MediaType(strings.TrimSpace(header))
+	switch {
+	case said.MediaType != "":
+		return said.MediaType
+	case media.IsIndex() || media.IsImage() || media.IsSchema1():
+		return media
+	case said.Schema == 2 && said.Manifests != nil:
+		return types.OCIImageIndex
+	case said.Schema == 2 && said.Config != nil:
+		return types.OCIManifestSchema1
+	}
+	return media
+}
+
+func labelsOf(config []byte) (map[string]string, error) {
+	var c struct {
+		Config struct {
+			Labels map[string]string `json:"Labels"`
+		} `json:"config"`
+	}
+	if err := json.Unmarshal(config, &c); err != nil {
+		return nil, notABundle("the image's configuration is malformed: %w", err)
+	}
+	return c.Config.Labels, nil
+}
+
+func isDigest(s string) bool {
+	_, err := v1.NewHash(s)
+	return err == nil
+}
+
+// digestLike is the digest of b by the algorithm of another digest; sha256 if
+// that is none.
+func digestLike(other string, b []byte) (string, error) {
+	algorithm := "sha256"
+	if h, err := v1.NewHash(other); err == nil {
+		algorithm = h.Algorithm
+	}
+	hash, err := v1.Hasher(algorithm)
+	if err != nil {
+		return "", err
+	}
+	hash.Write(b)
+	return algorithm + ":" + hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+func mismatch(what, want, got string) error {
+	return failure.New(failure.DigestMismatch, "%s %s: what the registry sent has digest %s", what, want, got).
+		Fix("pull again; if it stays so, the registry or a proxy on the way serves altered content: tell its operator")
+}
+
+func notABundle(format string, args ...any) error {
+	return failure.New(failure.BundleInvalid, "%w", fmt.Errorf(format, args...))
+}

@@ -1,0 +1,59 @@
+package oci
+
+import (
+	"path"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// The labels that say where a bundle image holds what.
+const (
+	manifestsLabel = "operators.operatorframework.io.bundle.manifests.v1"
+	metadataLabel  = "operators.operatorframework.io.bundle.metadata.v1"
+)
+
+// source is a place to read an image from.
+type source struct {
+	repo       name.Repository
+	identifier string // tag or digest
+}
+
+func parseReference(ref string) (name.Reference, error) {
+	parsed, err := name.ParseReference(ref)
+	if err != nil {
+		return nil, failure.New(failure.Usage, "%s: no image reference: %w", ref, err).
+			Fix("write the image as registry/repository:tag or registry/repository@sha256:digest")
+	}
+	return parsed, nil
+}
+
+func parseRepository(repository string) (name.Repository, error) {
+	parsed, err := name.NewRepository(repository)
+	if err != nil {
+		return name.Repository{}, failure.New(failure.Usage, "%s: no image repository: %w", repository, err).
+			Fix("write the repository as registry/repository, without tag or digest")
+	}
+	return parsed, nil
+}
+
+// bundleDirs are the directories to keep, relative to the image's root: those
+// that the labels name, and the two that opm reads whatever the labels say.
+func bundleDirs(labels map[string]string) ([]string, error) {
+	dirs := []string{"manifests", "metadata"}
+	for _, label := range []string{manifestsLabel, metadataLabel} {
+		named := labels[label]
+		if named == "" {
+			continue
+		}
+		dir := path.Clean(strings.TrimLeft(named, "/"))
+		if dir == ".." || strings.HasPrefix(dir, "../") {
+			return nil, failure.New(failure.BundleInvalid, "label %s names %q, which is outside of the image", label, named).
+				Fix("set the label to a directory of the image, such as manifests/, and publish the bundle again")
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs, nil
+}

@@ -1,0 +1,119 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+)
+
+// session is the way to one repository: scheme and credentials are settled, the
+// token is had.
+type session struct {
+	base    url.URL
+	client  *http.Client
+	carrier *carrier
+	from    string // where the credentials came from, if there are any
+}
+
+// greeting is what a registry says when it is first spoken to: whether it has
+// TLS, and which credentials it wants.
+type greeting = *transport.Challenge
+
+// errSignIn is a failure to get a token, whatever the status that the registry
+// gave it: a token server's 404 says nothing of an image.
+type errSignIn struct {
+	from string
+	err  error
+}
+
+func (e *errSignIn) Error() string { return e.err.Error() }
+func (e *errSignIn) Unwrap() error { return e.err }
+
+// session gives the one session of the repository.
+func (c *Client) session(ctx context.Context, at source) (*session, error) {
+	return c.sessions.do(ctx, at.repo.Name(), func() (*session, error) {
+		return c.openSession(ctx, at.repo)
+	})
+}
+
+func (c *Client) openSession(ctx context.Context, repo name.Repository) (*session, error) {
+	reg := repo.Registry
+	if c.insecure || c.carrier.unverifiedHosts[reg.RegistryStr()] {
+		var err error
+		if reg, err = name.NewRegistry(reg.RegistryStr(), name.Insecure); err != nil {
+			return nil, err
+		}
+	}
+	hello, err := c.greetings.do(ctx, reg.RegistryStr(), func() (greeting, error) { return c.greet(ctx, reg) })
+	if err != nil {
+		return nil, err
+	}
+	creds, err := c.keys.resolve(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	c.carrier.noteSecrets(creds.config.Password, creds.config.IdentityToken, creds.config.RegistryToken)
+	rt, err := c.signIn(ctx, reg, repo, creds, hello)
+	if err != nil && creds.implied && isRefused(err) {
+		// The workflow's own token is a guess, and a public image needs none.
+		creds = credentials{}
+		rt, err = c.signIn(ctx, reg, repo, creds, hello)
+	}
+	if err != nil {
+		return nil, &errSignIn{creds.from, err}
+	}
+	s := &session{
+		base:    url.URL{Scheme: "https", Host: reg.RegistryStr(), Path: "/v2/" + repo.RepositoryStr() + "/"},
+		client:  &http.Client{Transport: rt, CheckRedirect: followRedirect},
+		carrier: c.carrier,
+		from:    creds.from,
+	}
+	if hello.Insecure {
+		s.base.Scheme = "http"
+	}
+	return s, nil
+}
+
+// greet pings a registry, by TLS and, where that may be, without. One that answers the ping with some other error is
+// taken to want nothing; the next request will tell.
+func (c *Client) greet(ctx context.Context, reg name.Registry) (greeting, error) {
+	ctx, _ = withAttempts(ctx, c.carrier.retry.Attempts)
+	hello, err := transport.Ping(ctx, reg, c.carrier)
+	var answer *transport.Error
+	if errors.As(err, &answer) && !passingStatus(answer.StatusCode) && answer.Request != nil {
+		return &transport.Challenge{Insecure: answer.Request.URL.Scheme == "http"}, nil
+	}
+	return hello, err
+}
+
+// signIn gives a transport that adds what the registry wants to requests to it
+// and to no other host, and that renews the token when it expires.
+func (c *Client) signIn(ctx context.Context, reg name.Registry, repo name.Repository, creds credentials, hello greeting) (http.RoundTripper, error) {
+	auth := authn.Anonymous
+	if creds.config != (authn.AuthConfig{}) {
+		auth = authn.FromConfig(creds.config)
+	}
+	token := &transport.Token{Token: creds.config.RegistryToken}
+	if strings.EqualFold(hello.Scheme, "bearer") && token.Token == "" {
+		var err error
+		token, err = transport.Exchange(ctx, reg, auth, c.carrier, []string{repo.Scope(transport.PullScope)}, hello)
+		if err != nil {
+			return nil, err
+		}
+		if token.Token == "" {
+			token.Token = token.AccessToken
+		}
+	}
+	return transport.FromToken(reg, auth, c.carrier, hello, token)
+}
+
+func isRefused(err error) bool {
+	var answer *transport.Error
+	return errors.As(err, &answer) && (answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden)
+}

@@ -1,0 +1,130 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+const tokenPath = "/token"
+
+// Auth is what the server asks for. The zero Auth lets everybody in.
+type Auth struct {
+	// Scheme is "", "basic" or "bearer".
+	Scheme string
+	// Username and Password open everything. With bearer and no Username,
+	// tokens are given to anybody.
+	Username, Password string
+	// Public repositories are open to a token that nobody signed in for.
+	Public []string
+	// TokenUses is how many requests a token is good for; 0 is no bound.
+	TokenUses int
+}
+
+type grant struct {
+	scope string
+	uses  int
+}
+
+// SetAuth has the server ask for credentials from now on.
+func (s *Server) SetAuth(auth Auth) {
+	s.set(func() { s.auth, s.tokens = auth, map[string]*grant{} })
+}
+
+func (s *Server) authorized(r *http.Request, req Request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch s.auth.Scheme {
+	case "basic":
+		user, password, ok := r.BasicAuth()
+		return ok && user == s.auth.Username && password == s.auth.Password
+	case "bearer":
+		held, ok := s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+		if !ok {
+			return false
+		}
+		if held.uses++; s.auth.TokenUses > 0 && held.uses > s.auth.TokenUses {
+			return false
+		}
+		return req.Repository == "" || held.scope == pullScope(req.Repository)
+	}
+	return true
+}
+
+func pullScope(repository string) string { return "repository:" + repository + ":pull" }
+
+func (s *Server) challenge(r *http.Request, req Request) *reply {
+	reply := errorReply(http.StatusUnauthorized, "UNAUTHORIZED", "authentication required")
+	s.mu.Lock()
+	scheme := s.auth.Scheme
+	s.mu.Unlock()
+	if scheme == "basic" {
+		reply.header.Set("WWW-Authenticate", `Basic realm="registry"`)
+		return reply
+	}
+	proto := r.Header.Get("X-Forwarded-Proto")
+	if proto == "" {
+		proto = "http"
+	}
+	challenge := fmt.Sprintf(`Bearer realm="%s://%s%s",service="registry"`, proto, r.Host, tokenPath)
+	if req.Repository != "" {
+		challenge += fmt.Sprintf(`,scope="%s"`, pullScope(req.Repository))
+	}
+	reply.header.Set("WWW-Authenticate", challenge)
+	return reply
+}
+
+func (s *Server) grantToken(r *http.Request) *reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	user, password, given := r.BasicAuth()
+	scope := r.URL.Query().Get("scope")
+	open := s.auth.Username == ""
+	for _, repository := range s.auth.Public {
+		open = open || scope == pullScope(repository)
+	}
+	signedIn := given && user == s.auth.Username && password == s.auth.Password
+	if given && !signedIn || !given && !open {
+		return errorReply(http.StatusUnauthorized, "UNAUTHORIZED", "incorrect username or password")
+	}
+	token := "token-" + strconv.Itoa(len(s.tokens)+1)
+	s.tokens[token] = &grant{scope: scope}
+	return jsonReply(map[string]any{"token": token, "expires_in": 300})
+}
+
+// listTags pages through the tags as the distribution specification has it.
+func (s *Server) listTags(r *http.Request, req Request) *reply {
+	all := r.Clone(r.Context())
+	all.URL.RawQuery = ""
+	full := s.direct(all)
+	var list struct {
+		Name string   `json:"name"`
+		Tags []string `json:"tags"`
+	}
+	if full.status != http.StatusOK || json.Unmarshal(full.body.Bytes(), &list) != nil {
+		return full
+	}
+	query := r.URL.Query()
+	for len(list.Tags) > 0 && query.Get("last") >= list.Tags[0] {
+		list.Tags = list.Tags[1:]
+	}
+	n, _ := strconv.Atoi(query.Get("n"))
+	s.mu.Lock()
+	if s.pageSize > 0 && (n == 0 || n > s.pageSize) {
+		n = s.pageSize
+	}
+	s.mu.Unlock()
+
+	link := ""
+	if n > 0 && n < len(list.Tags) {
+		list.Tags = list.Tags[:n]
+		link = fmt.Sprintf(`</v2/%s/tags/list?n=%d&last=%s>; rel="next"`, req.Repository, n, list.Tags[n-1])
+	}
+	page := jsonReply(list)
+	if link != "" {
+		page.header.Set("Link", link)
+	}
+	return page
+}

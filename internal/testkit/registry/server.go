@@ -1,0 +1,266 @@
+// Package registry is an image registry inside the process, for tests and for
+// the demo. It counts what is asked of it, answers as slowly as it is told to,
+// asks for credentials, and breaks answers on purpose.
+package registry
+
+import (
+	"context"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/registry"
+)
+
+// Server is a registry on a loopback port, without TLS. Its settings may be
+// changed while it serves.
+type Server struct {
+	// Addr is host:port.
+	Addr string
+
+	inner  http.Handler
+	http   *http.Server
+	closed chan struct{}
+
+	mu       sync.Mutex
+	latency  time.Duration
+	pageSize int
+	auth     Auth
+	tokens   map[string]*grant
+	script   func(Request) Fault
+	seen     map[string]int
+	log      []Request
+}
+
+// Kind says what a request asks for.
+type Kind string
+
+// The kinds of request.
+const (
+	Ping     Kind = "ping"
+	Token    Kind = "token"
+	Manifest Kind = "manifest"
+	Blob     Kind = "blob"
+	Tags     Kind = "tags"
+	Other    Kind = "other"
+)
+
+// Request is one request that the server had. Status and Bytes, the length of
+// the body sent, are known once it is answered.
+type Request struct {
+	Kind       Kind
+	Method     string
+	Host       string
+	Repository string
+	Reference  string // the tag or digest of a manifest, the digest of a blob
+	Nth        int    // 1 for the first request of this method and path
+	Authorized bool   // it carried credentials
+	UserAgent  string
+	Status     int
+	Bytes      int64
+}
+
+// Start serves an empty registry. Close ends it.
+func Start() (*Server, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		Addr:   listener.Addr().String(),
+		inner:  registry.New(registry.Logger(log.New(io.Discard, "", 0))),
+		closed: make(chan struct{}),
+		tokens: map[string]*grant{},
+		seen:   map[string]int{},
+	}
+	s.http = &http.Server{Handler: s, ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { _ = s.http.Serve(listener) }() // it ends by Close, and says so
+	return s, nil
+}
+
+// Close ends the server and every answer that is under way.
+func (s *Server) Close() error {
+	close(s.closed)
+	return s.http.Close()
+}
+
+// Transport sends every request to this server, whatever host and scheme it
+// asks for, so that bundles can be named quay.io/... or 127.0.0.1:5555/... in a
+// test. The host asked for stays in the request.
+func (s *Server) Transport() http.RoundTripper {
+	return &redirector{base: &http.Transport{
+		MaxIdleConnsPerHost: 64,
+		DisableCompression:  true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "tcp", s.Addr)
+		},
+	}}
+}
+
+type redirector struct{ base *http.Transport }
+
+func (r *redirector) RoundTrip(req *http.Request) (*http.Response, error) {
+	to := req.Clone(req.Context())
+	to.Header.Set("X-Forwarded-Proto", req.URL.Scheme)
+	to.URL.Scheme = "http"
+	resp, err := r.base.RoundTrip(to)
+	if resp != nil {
+		resp.Request = req
+	}
+	return resp, err
+}
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections through.
+func (r *redirector) CloseIdleConnections() { r.base.CloseIdleConnections() }
+
+// SetLatency makes every answer wait so long before its first byte.
+func (s *Server) SetLatency(d time.Duration) { s.set(func() { s.latency = d }) }
+
+// SetPageSize bounds the tags in one answer; 0 is no bound.
+func (s *Server) SetPageSize(n int) { s.set(func() { s.pageSize = n }) }
+
+// SetScript has fault decide on each request what goes wrong with it; nil ends that.
+func (s *Server) SetScript(fault func(Request) Fault) { s.set(func() { s.script = fault }) }
+
+func (s *Server) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// Requests are the requests answered since the start or the last Reset, in
+// the order of their answers.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.log...)
+}
+
+// Count is how many requests of the kinds were answered; of all without kinds.
+func (s *Server) Count(kinds ...Kind) int {
+	n := 0
+	for _, r := range s.Requests() {
+		matches := len(kinds) == 0
+		for _, k := range kinds {
+			matches = matches || r.Kind == k
+		}
+		if matches {
+			n++
+		}
+	}
+	return n
+}
+
+// Bytes is the sum of all bodies sent since the start or the last Reset.
+func (s *Server) Bytes() int64 {
+	var n int64
+	for _, r := range s.Requests() {
+		n += r.Bytes
+	}
+	return n
+}
+
+// Reset forgets the requests so far. What was pushed stays.
+func (s *Server) Reset() {
+	s.set(func() { s.log, s.seen = nil, map[string]int{} })
+}
+
+// ServeHTTP answers one request as the settings say.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	req := describe(r)
+	s.mu.Lock()
+	path := r.Method + " " + r.URL.Path
+	s.seen[path]++
+	req.Nth = s.seen[path]
+	latency, script := s.latency, s.script
+	s.mu.Unlock()
+
+	if !s.wait(r.Context(), latency) {
+		panic(http.ErrAbortHandler)
+	}
+	var fault Fault
+	if script != nil {
+		fault = script(req)
+	}
+	reply := s.answer(r, req)
+	s.record(&req, fault.change(reply))
+	fault.send(s, w, r, reply)
+}
+
+// answer is what a sound registry with these settings answers.
+func (s *Server) answer(r *http.Request, req Request) *reply {
+	switch {
+	case req.Kind == Token:
+		return s.grantToken(r)
+	case !s.authorized(r, req):
+		return s.challenge(r, req)
+	case req.Kind == Tags && r.Method == http.MethodGet:
+		return s.listTags(r, req)
+	}
+	return s.direct(r)
+}
+
+// direct hands the request to the registry proper.
+func (s *Server) direct(r *http.Request) *reply {
+	reply := newReply()
+	s.inner.ServeHTTP(reply, r)
+	return reply
+}
+
+func (s *Server) record(req *Request, reply *reply) {
+	req.Status, req.Bytes = reply.status, int64(reply.body.Len())
+	if req.Method == http.MethodHead {
+		req.Bytes = 0
+	}
+	s.set(func() { s.log = append(s.log, *req) })
+}
+
+// wait returns false if the server or the client went away meanwhile.
+func (s *Server) wait(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+	case <-s.closed:
+	}
+	return false
+}
+
+func describe(r *http.Request) Request {
+	req := Request{
+		Kind:       Other,
+		Method:     r.Method,
+		Host:       r.Host,
+		Authorized: r.Header.Get("Authorization") != "",
+		UserAgent:  r.UserAgent(),
+	}
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	n := len(parts)
+	switch {
+	case r.URL.Path == tokenPath:
+		req.Kind = Token
+	case n == 1 && parts[0] == "v2":
+		req.Kind = Ping
+	case n >= 4 && parts[n-2] == "manifests":
+		req.Kind, req.Reference = Manifest, parts[n-1]
+	case n >= 4 && parts[n-2] == "blobs":
+		req.Kind, req.Reference = Blob, parts[n-1]
+	case n >= 4 && parts[n-2] == "tags":
+		req.Kind = Tags
+	}
+	if req.Kind == Manifest || req.Kind == Blob || req.Kind == Tags {
+		req.Repository = strings.Join(parts[1:n-2], "/")
+	}
+	return req
+}
