@@ -2,8 +2,11 @@
 package atomicfile
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -39,6 +42,60 @@ func Write(files ...File) error {
 		s.temp = ""
 	}
 	return nil
+}
+
+// Stream replaces one file by what write writes, without holding it in memory. A file
+// that has that content already is not touched; changed tells.
+func Stream(path string, write func(io.Writer) error) (changed bool, err error) {
+	real, mode, exists, err := target(path)
+	if err != nil {
+		return false, err
+	}
+	t, err := createBeside(real)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = os.Remove(t.Name()) }() // gone already where it was renamed
+	buffered := bufio.NewWriterSize(t, 1<<20)
+	err = write(buffered)
+	if err == nil {
+		err = buffered.Flush()
+	}
+	if err == nil {
+		err = t.Chmod(mode)
+	}
+	if err = errors.Join(err, t.Close()); err != nil {
+		return false, err
+	}
+	if exists && sameContent(real, t.Name()) {
+		return false, nil
+	}
+	return true, os.Rename(t.Name(), real)
+}
+
+// sameContent compares two files; one that cannot be read is not the same.
+func sameContent(a, b string) bool {
+	f, err := os.Open(a)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	g, err := os.Open(b)
+	if err != nil {
+		return false
+	}
+	defer g.Close()
+	left, right := make([]byte, 1<<16), make([]byte, 1<<16)
+	for {
+		n, err := io.ReadFull(f, left)
+		m, _ := io.ReadFull(g, right)
+		if n != m || !bytes.Equal(left[:n], right[:m]) {
+			return false
+		}
+		if err != nil {
+			return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		}
+	}
 }
 
 // staged is a file whose new content stands beside it. With several files, backup is
@@ -99,9 +156,9 @@ func makeDirs(dir string) (made []string, err error) {
 }
 
 func writeBeside(path string, data []byte, mode os.FileMode) (name string, err error) {
-	t, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	t, err := createBeside(path)
 	if err != nil {
-		return "", fmt.Errorf("writing beside %s: %w", path, err)
+		return "", err
 	}
 	defer func() {
 		if err != nil {
@@ -116,6 +173,14 @@ func writeBeside(path string, data []byte, mode os.FileMode) (name string, err e
 		err = t.Sync()
 	}
 	return t.Name(), errors.Join(err, t.Close())
+}
+
+func createBeside(path string) (*os.File, error) {
+	t, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return nil, fmt.Errorf("writing beside %s: %w", path, err)
+	}
+	return t, nil
 }
 
 func undo(done []*staged) error {

@@ -1,0 +1,138 @@
+package internal_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/olmgraft/graft/"
+
+// house is the order of the packages: each imports only those after it. A package that
+// is not listed by itself stands where its parent does.
+var house = []string{
+	"cmd/graft", "internal/cli", "internal/action", "internal/publish", "internal/pullrequest",
+	"internal/gitrepo", "internal/event", "internal/config", "internal/plan", "internal/template",
+	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
+	"internal/catalogsource", "internal/operand", "internal/fbc", "internal/yamledit",
+	"internal/failure", "internal/atomicfile", "internal/testkit",
+}
+
+// pure packages are functions over bytes and values.
+var pure = []string{
+	"internal/event", "internal/config", "internal/plan", "internal/template", "internal/graph", "internal/draw",
+	"internal/catalogsource", "internal/operand", "internal/fbc", "internal/yamledit", "internal/failure",
+}
+
+var impure = []string{
+	"os", "net", "net/http", "github.com/go-git/", "github.com/google/go-github/", "github.com/google/go-containerregistry/",
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", "./...")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+		var p pkg
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) == 0 {
+		t.Fatal("go list names no packages")
+	}
+	return all
+}
+
+// room is the listed package that a package belongs to, and its place in the order.
+func room(importPath string) (string, int) {
+	for p := strings.TrimPrefix(importPath, module); p != "."; p = path.Dir(p) {
+		if i := slices.Index(house, p); i >= 0 {
+			return p, i
+		}
+	}
+	return "", -1
+}
+
+func TestImportsGoDownward(t *testing.T) {
+	for _, p := range packages(t) {
+		from, at := room(p.ImportPath)
+		if at < 0 {
+			if p.ImportPath != strings.TrimSuffix(module, "/")+"/internal" {
+				t.Errorf("%s is no room of the house", p.ImportPath)
+			}
+			continue
+		}
+		for _, imp := range p.Imports {
+			if !strings.HasPrefix(imp, module) {
+				continue
+			}
+			if to, i := room(imp); i < at {
+				t.Errorf("%s imports %s, which stands above it", from, to)
+			}
+		}
+	}
+}
+
+func TestPurePackages(t *testing.T) {
+	for _, p := range packages(t) {
+		name, _ := room(p.ImportPath)
+		if !slices.Contains(pure, name) {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if slices.ContainsFunc(impure, func(i string) bool {
+				return imp == i || strings.HasSuffix(i, "/") && strings.HasPrefix(imp, i)
+			}) {
+				t.Errorf("%s is pure and imports %s", p.ImportPath, imp)
+			}
+		}
+	}
+}
+
+// The command drags no cluster along to parse a file.
+func TestCommandIsLean(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.ImportPath != module+"cmd/graft" {
+			continue
+		}
+		for _, dep := range p.Deps {
+			for _, heavy := range []string{"k8s.io/", "sigs.k8s.io/", "google.golang.org/grpc", "github.com/operator-framework/", module + "internal/testkit/testing"} {
+				if strings.HasPrefix(dep, heavy) {
+					t.Errorf("cmd/graft depends on %s", dep)
+				}
+			}
+		}
+	}
+}
+
+// Each kind of template is a folder, and each folder is in the list of kinds.
+func TestKindsAreFolders(t *testing.T) {
+	shared := []string{"kind", "documents"}
+	for _, p := range packages(t) {
+		if p.ImportPath != module+"internal/template" {
+			continue
+		}
+		for _, q := range packages(t) {
+			dir, name := path.Split(q.ImportPath)
+			if dir == module+"internal/template/" && !slices.Contains(shared, name) && !slices.Contains(p.Imports, q.ImportPath) {
+				t.Errorf("internal/template does not know the kind in %s", q.ImportPath)
+			}
+		}
+	}
+}

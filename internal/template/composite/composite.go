@@ -1,0 +1,193 @@
+// Package composite is the kind of template that is made of other templates, one for
+// each catalog and builder.
+package composite
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/template/documents"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// The schemas of the two files of a composite template, and of its builders.
+const (
+	Schema         = "olm.composite"
+	CatalogsSchema = "olm.composite.catalogs"
+	customBuilder  = "olm.builder.custom"
+)
+
+var builders = []string{"olm.builder.basic", "olm.builder.semver", "olm.builder.raw", customBuilder}
+
+// Kind implements kind.Kind.
+type Kind struct{}
+
+// Name implements kind.Kind.
+func (Kind) Name() string { return "composite" }
+
+// Match implements kind.Kind.
+func (Kind) Match(s *kind.Source) bool {
+	return s.Schema() == Schema || s.Schema() == CatalogsSchema
+}
+
+type component struct {
+	node    *yamledit.Node
+	catalog string
+	builder string
+	input   string
+	inputAt *yamledit.Node
+}
+
+func components(root *yamledit.Node) []component {
+	_, list := root.Fold("components")
+	var out []component
+	for _, item := range list.Items() {
+		c := component{node: item, catalog: text(item, "name")}
+		_, strategy := item.Fold("strategy")
+		_, template := strategy.Fold("template")
+		c.builder = text(template, "schema")
+		_, config := template.Fold("config")
+		_, c.inputAt = config.Fold("input")
+		c.input = c.inputAt.Text()
+		out = append(out, c)
+	}
+	return out
+}
+
+func text(n *yamledit.Node, key string) string {
+	_, v := n.Fold(key)
+	return v.Text()
+}
+
+// Describe implements kind.Kind.
+func (Kind) Describe(s *kind.Source) kind.Description {
+	d := kind.Description{}
+	documents.OneDocument(&d, s)
+	if s.Schema() == CatalogsSchema {
+		describeCatalogs(&d, s)
+		return d
+	}
+	documents.CheckKeys(&d, s.Root(), []string{"schema", "components"}, "the template")
+	for _, c := range components(s.Root()) {
+		documents.CheckKeys(&d, c.node, []string{"name", "destination", "strategy"}, "component "+c.catalog)
+		line, _ := c.node.Position()
+		d.Channels = append(d.Channels, kind.Channel{Name: c.catalog, Line: line})
+		if !slices.Contains(builders, c.builder) {
+			d.Problem(c.node.Malformed("reading component %s: opm knows no builder %q", c.catalog, c.builder))
+		}
+		if c.builder == customBuilder {
+			continue
+		}
+		if c.input == "" {
+			d.Problem(c.node.Malformed("reading component %s: it has no config.input", c.catalog))
+		}
+		if !slices.Contains(d.Inputs, c.input) {
+			d.Inputs = append(d.Inputs, c.input)
+		}
+	}
+	return d
+}
+
+func describeCatalogs(d *kind.Description, s *kind.Source) {
+	d.Form = "catalogs"
+	documents.CheckKeys(d, s.Root(), []string{"schema", "catalogs"}, "the catalogs file")
+	_, list := s.Root().Fold("catalogs")
+	for _, item := range list.Items() {
+		documents.CheckKeys(d, item, []string{"name", "destination", "builders"}, "catalog "+text(item, "name"))
+		line, _ := item.Position()
+		d.Channels = append(d.Channels, kind.Channel{Name: text(item, "name"), Line: line})
+	}
+}
+
+// Insert implements kind.Kind: the bundle goes into the input of each component that
+// contributes to a catalog that was asked for, each input once.
+func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
+	if s.Schema() == CatalogsSchema {
+		return nil, s.Root().Failure(failure.TemplateUnsupported, "inserting %s: this file names the catalogs of a composite template and holds no bundles", r.Bundle.Name).
+			Fix("Name the file of schema olm.composite.")
+	}
+	inputs, err := inputPaths(s, "inserting "+r.Bundle.Name)
+	if err != nil {
+		return nil, err
+	}
+	o := &kind.Outcome{}
+	for _, input := range inputs {
+		source, err := s.Open(input)
+		if err != nil {
+			return nil, err
+		}
+		part, err := source.Insert(r)
+		if err != nil {
+			return nil, err
+		}
+		o.Files = append(o.Files, part.Files...)
+		o.Changes = append(o.Changes, part.Changes...)
+		o.Notes = append(o.Notes, part.Notes...)
+	}
+	return o, nil
+}
+
+// inputPaths are the inputs of the components that contribute, each once.
+func inputPaths(s *kind.Source, doing string) ([]string, error) {
+	asked, err := contributing(s, doing)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, c := range asked {
+		input, err := inputPath(s, c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, input)
+	}
+	return kind.Unique(out), nil
+}
+
+func contributing(s *kind.Source, doing string) ([]component, error) {
+	all := components(s.Root())
+	var asked []component
+	for _, c := range all {
+		if len(s.Catalogs) > 0 && !slices.Contains(s.Catalogs, c.catalog) {
+			continue
+		}
+		if c.builder == customBuilder {
+			return nil, c.node.Failure(failure.TemplateOpaque, "%s: the component of catalog %s is built by a custom builder", doing, c.catalog)
+		}
+		asked = append(asked, c)
+	}
+	if len(asked) == 0 {
+		return nil, s.Root().Failure(failure.Usage, "%s: no component contributes to %s", doing, strings.Join(s.Catalogs, ", ")).
+			Fix("Give --catalog with a name that the template's components have.")
+	}
+	return asked, nil
+}
+
+// inputPath finds an input beside the template, else from the top of the repository.
+func inputPath(s *kind.Source, c component) (string, error) {
+	if path.IsAbs(c.input) {
+		return "", leaves(c)
+	}
+	beside := path.Join(path.Dir(s.Path), c.input)
+	if !fs.ValidPath(beside) {
+		return "", leaves(c)
+	}
+	if _, err := fs.Stat(s.FS, beside); err == nil {
+		return beside, nil
+	}
+	if top := path.Clean(c.input); fs.ValidPath(top) {
+		if _, err := fs.Stat(s.FS, top); err == nil {
+			return top, nil
+		}
+	}
+	return beside, nil
+}
+
+func leaves(c component) error {
+	return c.inputAt.Failure(failure.EditRefused, "following the input %s of catalog %s: it leaves the repository", c.input, c.catalog).
+		Fix("Keep the inputs of a composite template in its repository.")
+}

@@ -1,0 +1,182 @@
+package documents
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// Keys that opm reads; any other it drops without a word.
+var documentKeys = map[string][]string{
+	fbc.SchemaPackage:     {"schema", "name", "defaultChannel", "icon", "description", "properties"},
+	fbc.SchemaChannel:     {"schema", "name", "package", "entries", "properties"},
+	fbc.SchemaBundle:      {"schema", "name", "package", "image", "properties", "relatedImages"},
+	fbc.SchemaDeprecation: {"schema", "package", "entries"},
+}
+
+var entryKeys = []string{"name", "replaces", "skips", "skipRange"}
+
+// Describe adds the documents, and what is wrong with them, to a description.
+func (s *Set) Describe(d *kind.Description) {
+	d.Package = s.Package()
+	images, names := map[string]string{}, map[string]string{}
+	channels := map[string]bool{}
+	for i := range s.Docs {
+		doc := &s.Docs[i]
+		doc.checkKeys(d)
+		switch doc.Schema {
+		case "":
+			d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading a document that has no schema")))
+		case fbc.SchemaPackage:
+			if doc.Node != nil {
+				_, v := doc.Node.Fold("defaultChannel")
+				d.DefaultChannel = v.Text()
+			}
+		case fbc.SchemaChannel:
+			if key := doc.Package + "/" + doc.Name; channels[key] {
+				d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading channel %s, which stands there twice", doc.Name)))
+			} else {
+				channels[key] = true
+			}
+			s.describeChannel(doc, d)
+		case fbc.SchemaBundle:
+			doc.describeBundle(d, images, names)
+		}
+	}
+}
+
+func (doc *Document) describeBundle(d *kind.Description, images, names map[string]string) {
+	d.Bundles = append(d.Bundles, kind.BundleRef{Image: doc.Image, Name: doc.Name, File: doc.File, Line: doc.Line})
+	if doc.Image != "" && images[doc.Image] != "" {
+		d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading image %s, which stands there twice", doc.Image)))
+	}
+	images[doc.Image] = doc.Image
+	if doc.Name == "" {
+		return
+	}
+	if names[doc.Name] != "" {
+		d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading bundle %s, which stands there twice", doc.Name)))
+	}
+	names[doc.Name] = doc.Name
+	if doc.Version != nil {
+		return // a rendered bundle says its version itself
+	}
+	// A tag may carry a build number behind the version: only its core is compared.
+	v, ok := graph.VersionOf(doc.Name)
+	w, tagged := kind.ImageVersion(doc.Image)
+	if ok && tagged && (v.Major != w.Major || v.Minor != w.Minor || v.Patch != w.Patch) {
+		d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading bundle %s: its name does not match its image %s", doc.Name, doc.Image)))
+	}
+}
+
+func (s *Set) describeChannel(doc *Document, d *kind.Description) {
+	c := kind.Channel{Name: doc.Name, Line: doc.Line}
+	_, list := doc.Node.Fold("entries")
+	if list != nil && !list.IsNull() && list.Kind != yamledit.Sequence {
+		d.Problem(list.Malformed("reading channel %s: entries is no list", doc.Name))
+	}
+	seen := map[string]bool{}
+	for _, item := range list.Items() {
+		item := item.Resolve()
+		if item == nil || item.Kind != yamledit.Mapping {
+			d.Problem(list.Malformed("reading channel %s: an entry is no mapping", doc.Name))
+			continue
+		}
+		CheckKeys(d, item, entryKeys, "an entry of channel "+doc.Name)
+		checkEntryTypes(d, item, doc.Name)
+		name := entry(item).Name
+		c.Entries = append(c.Entries, name)
+		if seen[name] {
+			d.Problem(item.Malformed("reading channel %s: entry %s stands there twice", doc.Name, name))
+		}
+		seen[name] = true
+	}
+	d.Channels = append(d.Channels, c)
+}
+
+func checkEntryTypes(d *kind.Description, item *yamledit.Node, channel string) {
+	for _, key := range []string{"name", "replaces", "skipRange"} {
+		_, v := item.Fold(key)
+		if v != nil && !v.IsNull() && (v.Kind != yamledit.Scalar || v.Tag != "!!str") {
+			d.Problem(v.Malformed("reading an entry of channel %s: %s is no string", channel, key).Fix("Put the value in quotes."))
+		}
+	}
+	if _, v := item.Fold("name"); v.Text() == "" {
+		d.Problem(item.Malformed("reading channel %s: an entry has no name", channel))
+	}
+	if _, v := item.Fold("skips"); v != nil && !v.IsNull() && v.Kind != yamledit.Sequence {
+		d.Problem(v.Malformed("reading an entry of channel %s: skips is no list", channel))
+	}
+}
+
+func (doc *Document) checkKeys(d *kind.Description) {
+	if keys, ok := documentKeys[doc.Schema]; ok && doc.Node != nil {
+		CheckKeys(d, doc.Node, keys, doc.Schema+" "+doc.Name)
+	} else if doc.Node != nil {
+		CheckKeys(d, doc.Node, nil, doc.Schema+" "+doc.Name)
+	}
+}
+
+// CheckKeys reports keys that stand there twice, in one case or two, and, where the
+// known ones are given, those that opm does not read.
+func CheckKeys(d *kind.Description, n *yamledit.Node, known []string, what string) {
+	n = n.Resolve()
+	if n == nil || n.Kind != yamledit.Mapping {
+		return
+	}
+	seen := make([]string, 0, len(n.Children)/2)
+	for i := 0; i+1 < len(n.Children); i += 2 {
+		key := n.Children[i]
+		if j := slices.IndexFunc(seen, func(s string) bool { return strings.EqualFold(s, key.Value) }); j >= 0 {
+			why := "stands there twice"
+			if seen[j] != key.Value {
+				why = "stands there as " + seen[j] + " as well, and opm reads one of them"
+			}
+			d.Problem(key.Malformed("reading %s: the key %s %s", what, key.Value, why))
+		}
+		seen = append(seen, key.Value)
+		if known == nil || key.Value == "<<" || slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, key.Value) }) {
+			continue
+		}
+		err := key.Malformed("reading %s: opm knows no key %s and drops it", what, key.Value)
+		if near := nearKey(key.Value, known); near != "" {
+			err.Fix("Write %s, or remove the key.", near)
+		}
+		d.Problem(err)
+	}
+}
+
+// nearKey is the known key that a misspelt one is one or two letters away from.
+func nearKey(key string, known []string) string {
+	best, distance := "", 3
+	for _, k := range known {
+		if n := editDistance(strings.ToLower(key), strings.ToLower(k)); n < distance {
+			best, distance = k, n
+		}
+	}
+	return best
+}
+
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		last := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := last
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			last, row[j] = row[j], min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,149 @@
+// Package documents edits the documents of a file-based catalog where they stand in
+// a template: as items of a list (basic, substitutes) or as documents of files (raw).
+package documents
+
+import (
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// Document is one document. Node is nil for one that is too large to be of interest
+// as a tree: a rendered bundle.
+type Document struct {
+	Node    *yamledit.Node
+	Schema  string
+	Package string
+	Name    string
+	Image   string
+	File    string
+	Line    int
+	Col     int
+	Index   int             // among the items of its list, or the documents of its file
+	Edits   *yamledit.Edits // of its file
+	Version *semver.Version // of a rendered bundle
+}
+
+// FromNode reads what a document is from its node, keys in any case as opm does.
+func FromNode(n *yamledit.Node, file string, index int, e *yamledit.Edits) Document {
+	d := Document{Node: n, File: file, Index: index, Edits: e}
+	d.Line, d.Col = n.Position()
+	for key, into := range map[string]*string{"schema": &d.Schema, "package": &d.Package, "name": &d.Name, "image": &d.Image} {
+		_, v := n.Fold(key)
+		*into = v.Text()
+	}
+	return d
+}
+
+// Set is the documents of one template.
+type Set struct{ Docs []Document }
+
+// Of returns the documents of a schema.
+func (s *Set) Of(schema string) []Document {
+	var out []Document
+	for _, d := range s.Docs {
+		if d.Schema == schema {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Package is the package that the documents are about; "" where there is none or
+// several.
+func (s *Set) Package() string {
+	name := ""
+	for _, d := range s.Docs {
+		p := d.Package
+		if d.Schema == fbc.SchemaPackage {
+			p = d.Name
+		}
+		if p == "" || p == name {
+			continue
+		}
+		if name != "" {
+			return ""
+		}
+		name = p
+	}
+	return name
+}
+
+func (s *Set) channel(pkg, name string) *Document {
+	for i, d := range s.Docs {
+		if d.Schema == fbc.SchemaChannel && d.Name == name && (d.Package == pkg || d.Package == "") {
+			return &s.Docs[i]
+		}
+	}
+	return nil
+}
+
+func (s *Set) packageDoc(name string) *Document {
+	for i, d := range s.Docs {
+		if d.Schema == fbc.SchemaPackage && d.Name == name {
+			return &s.Docs[i]
+		}
+	}
+	return nil
+}
+
+// entries reads a channel's entries.
+func entries(channel *yamledit.Node) []fbc.Entry {
+	_, list := channel.Fold("entries")
+	var out []fbc.Entry
+	for _, item := range list.Items() {
+		out = append(out, entry(item))
+	}
+	return out
+}
+
+func entry(item *yamledit.Node) fbc.Entry {
+	text := func(key string) string {
+		_, v := item.Fold(key)
+		return v.Text()
+	}
+	_, skips := item.Fold("skips")
+	return fbc.Entry{Name: text("name"), Replaces: text("replaces"), SkipRange: text("skipRange"), Skips: skips.Strings()}
+}
+
+// versions tells versions of bundles by name: of a rendered bundle its own, else the
+// one that the name ends with.
+func (s *Set) versions() graph.Versions {
+	known := map[string]semver.Version{}
+	for _, d := range s.Of(fbc.SchemaBundle) {
+		if d.Version != nil {
+			known[d.Name] = *d.Version
+		}
+	}
+	return func(name string) (semver.Version, bool) {
+		if v, ok := known[name]; ok {
+			return v, true
+		}
+		return graph.VersionOf(name)
+	}
+}
+
+// Place of a document, for a failure.
+func (d *Document) at(err *failure.Error) *failure.Error { return err.At(d.File, d.Line, d.Col) }
+
+// PackageFor checks that the bundle belongs to the template, and returns its package.
+func (s *Set) PackageFor(r kind.Request, name string) (string, error) {
+	pkg := s.Package()
+	switch want := r.Bundle.Package; {
+	case want == "" && pkg == "":
+		return "", failure.New(failure.Usage, "inserting %s into %s: which package is it of?", r.Bundle.Name, name).Fix("Give --package.")
+	case want == "" || want == pkg:
+		return pkg, nil
+	case s.packageDoc(want) != nil || pkg == "" && len(s.Docs) == 0:
+		return want, nil
+	case pkg == "":
+		return want, nil
+	default:
+		return "", failure.New(failure.Usage, "inserting %s of package %s into %s, which holds package %s", r.Bundle.Name, want, name, pkg).
+			Fix("Name the template of package %s.", want)
+	}
+}

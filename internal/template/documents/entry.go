@@ -1,0 +1,96 @@
+package documents
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+func entryValue(e fbc.Entry) yamledit.Value {
+	fields := []yamledit.Field{{Key: "name", Value: yamledit.Text(e.Name)}}
+	if e.Replaces != "" {
+		fields = append(fields, yamledit.Field{Key: "replaces", Value: yamledit.Text(e.Replaces)})
+	}
+	if len(e.Skips) > 0 {
+		fields = append(fields, yamledit.Field{Key: "skips", Value: yamledit.Texts(e.Skips)})
+	}
+	if e.SkipRange != "" {
+		fields = append(fields, yamledit.Field{Key: "skipRange", Value: yamledit.Text(e.SkipRange)})
+	}
+	return yamledit.Map(fields...)
+}
+
+// entryLikes are entries of other channels, which show how a key looks that no entry
+// of this one has.
+func (s *Set) entryLikes(c *Document) []*yamledit.Node {
+	var likes []*yamledit.Node
+	for _, d := range s.Of(fbc.SchemaChannel) {
+		if d.Name == c.Name || d.Node == nil {
+			continue
+		}
+		_, list := d.Node.Fold("entries")
+		items := list.Items()
+		likes = append(likes, items[max(0, len(items)-4):]...)
+		if len(likes) > 24 {
+			break
+		}
+	}
+	return likes
+}
+
+func listLike(items []*yamledit.Node) *yamledit.Node {
+	if lists := listLikes(items); len(lists) > 0 {
+		return lists[0]
+	}
+	return nil
+}
+
+func listLikes(items []*yamledit.Node) []*yamledit.Node {
+	var lists []*yamledit.Node
+	for _, n := range items {
+		if n.Parent != nil {
+			lists = append(lists, n.Parent)
+		}
+	}
+	return lists
+}
+
+func added(channel string, e fbc.Entry) kind.Change {
+	return kind.Change{What: kind.EntryAdded, Channel: channel, Name: e.Name, To: edges(e)}
+}
+
+// edges says an entry's edges in words.
+func edges(e fbc.Entry) string {
+	var parts []string
+	if e.Replaces != "" {
+		parts = append(parts, "replaces "+e.Replaces)
+	}
+	if len(e.Skips) > 0 {
+		parts = append(parts, "skips "+strings.Join(e.Skips, ", "))
+	}
+	if e.SkipRange != "" {
+		parts = append(parts, fmt.Sprintf("skips the range %q", e.SkipRange))
+	}
+	if len(parts) == 0 {
+		return "replaces nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// headNotes tells of heads that the entry, taken as said, leaves beside itself.
+func headNotes(channel string, standing []fbc.Entry, p graph.Place) []string {
+	after := make([]fbc.Entry, 0, len(standing)+1)
+	after = append(append(after, standing...), p.Entry)
+	for _, i := range p.Rewired {
+		after[i].Replaces = p.Entry.Name
+	}
+	before, now := graph.HeadNames(standing), graph.HeadNames(after)
+	if len(now) > 1 && len(now) > len(before) {
+		return []string{fmt.Sprintf("channel %s now has several heads: %s", channel, strings.Join(now, ", "))}
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package goodstuff
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// Images implements kind.Expander: what the repository has that the patterns take,
+// and the images that are listed.
+func (Kind) Images(s *kind.Source, tags kind.Tags) ([]string, error) {
+	t := parse(s)
+	out := t.images.Strings()
+	if t.repo == "" {
+		return kind.Unique(out), nil
+	}
+	re, err := regexp.Compile(t.tag)
+	if err != nil {
+		return nil, t.root.Failure(failure.TemplateMalformed, "reading tagRegex: %w", err)
+	}
+	within := func(semver.Version) bool { return true }
+	if t.within != "" {
+		if within, err = semver.ParseRange(t.within); err != nil {
+			return nil, t.root.Failure(failure.TemplateMalformed, "reading semverRange: %w", err)
+		}
+	}
+	all, err := tags(t.repo)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(all)
+	for _, tag := range all {
+		image := t.repo + ":" + tag
+		v, ok := kind.ImageVersion(image)
+		if re.MatchString(tag) && (t.within == "" || ok && within(v)) {
+			out = append(out, image)
+		}
+	}
+	return kind.Unique(out), nil
+}
+
+// Expand implements kind.Expander. The entries are the order of upgrades: a live one
+// replaces the live one before it and skips the tombstones between them; the first
+// carries the tail edges. A tombstone gets neither entry nor bundle. A bundle that
+// tail edges name is one that clusters may have, and not part of the catalog.
+func (Kind) Expand(s *kind.Source, b kind.Bundles, o kind.Options) (*fbc.Catalog, error) {
+	t := parse(s)
+	images, err := Kind{}.Images(s, o.Tags)
+	if err != nil {
+		return nil, err
+	}
+	byName, err := bundlesByName(b, images)
+	if err != nil {
+		return nil, err
+	}
+	c := &fbc.Catalog{Packages: []fbc.Package{t.packageDoc()}}
+	named := map[string]bool{}
+	for _, g := range t.graphs {
+		ch, err := g.expand(text(t.pkg, "name"), byName)
+		if err != nil {
+			return nil, err
+		}
+		c.Channels = append(c.Channels, ch)
+		for _, e := range ch.Entries {
+			c.Images = append(c.Images, byName[e.Name].Image)
+		}
+		for _, name := range g.mentions() {
+			named[name] = true
+		}
+	}
+	c.Images = kind.Unique(c.Images)
+	return c, t.checkNamed(byName, named)
+}
+
+func (t template) packageDoc() fbc.Package {
+	p := fbc.Package{Schema: fbc.SchemaPackage, Name: text(t.pkg, "name"), DefaultChannel: text(t.pkg, "defaultChannel"), Description: text(t.pkg, "description")}
+	if _, icon := t.pkg.Fold("icon"); icon != nil {
+		var data []byte
+		if json.Unmarshal([]byte(`"`+text(icon, "base64data")+`"`), &data) == nil {
+			p.Icon = &fbc.Icon{Data: data, MediaType: text(icon, "mediatype")}
+		}
+	}
+	return p
+}
+
+func bundlesByName(b kind.Bundles, images []string) (map[string]fbc.Facts, error) {
+	out := map[string]fbc.Facts{}
+	for _, image := range images {
+		f, err := b.Bundle(image)
+		if err != nil {
+			return nil, err
+		}
+		if other, ok := out[f.Name]; ok && other.Image != f.Image {
+			return nil, failure.New(failure.RenderFailed, "rendering the template: %s and %s are the same bundle, %s", other.Image, f.Image, f.Name).
+				Fix("Name one of the images, or narrow tagRegex and semverRange.")
+		}
+		out[f.Name] = f
+	}
+	return out, nil
+}
+
+func (t template) checkNamed(byName map[string]fbc.Facts, named map[string]bool) error {
+	var stray []string
+	for name, f := range byName {
+		if !named[name] {
+			stray = append(stray, name+" ("+f.Image+")")
+		}
+	}
+	if len(stray) == 0 {
+		return nil
+	}
+	slices.Sort(stray)
+	_, g := t.root.Fold("graph-description")
+	return g.Failure(failure.RenderFailed, "rendering the template: no graph-description names the bundle %s", strings.Join(stray, ", ")).
+		Fix("Put the bundle into entries, or narrow tagRegex and semverRange.")
+}
+
+// mentions are all names that the channel knows: entries, and what its tail edges name.
+func (c channel) mentions() []string {
+	_, tail := c.node.Fold("tailEdges")
+	_, skips := tail.Fold("skips")
+	return append(append(c.entries.Strings(), skips.Strings()...), text(tail, "replaces"))
+}
+
+func (c channel) expand(pkg string, byName map[string]fbc.Facts) (fbc.Channel, error) {
+	ch := fbc.Channel{Schema: fbc.SchemaChannel, Name: c.name, Package: pkg, Entries: []fbc.Entry{}}
+	var dead []string
+	for _, item := range c.entries.Items() {
+		name := item.Text()
+		if slices.Contains(c.tombstones, name) {
+			dead = append(dead, name)
+			continue
+		}
+		if _, ok := byName[name]; !ok {
+			return ch, item.Failure(failure.RenderFailed, "rendering graph-description %s: there is no bundle for the entry %s", c.name, name).
+				Fix("Add its image to bundles.images, let repo, tagRegex and semverRange find it, or make it a tombstone.")
+		}
+		e := fbc.Entry{Name: name, Skips: dead}
+		if n := len(ch.Entries); n > 0 {
+			e.Replaces = ch.Entries[n-1].Name
+		} else {
+			c.addTail(&e)
+		}
+		ch.Entries = append(ch.Entries, e)
+		dead = nil
+	}
+	if len(ch.Entries) == 0 || len(dead) > 0 {
+		return ch, c.node.Failure(failure.RenderFailed, "rendering graph-description %s: no live entry comes after the tombstones", c.name).
+			Fix("Add an entry that supersedes the tombstones.")
+	}
+	return ch, nil
+}
+
+func (c channel) addTail(e *fbc.Entry) {
+	_, tail := c.node.Fold("tailEdges")
+	_, skips := tail.Fold("skips")
+	e.Replaces, e.SkipRange = text(tail, "replaces"), text(tail, "skipRange")
+	e.Skips = append(skips.Strings(), e.Skips...)
+}

@@ -1,0 +1,261 @@
+// Package goodstuff is the kind of template that describes a package in one document:
+// which bundles take part, and in what order they upgrade.
+//
+// The published example of the kind lists versions in its sample output that its own
+// graph does not order and for which it shows no bundle documents. Here the graph
+// description alone decides: a name that tailEdges skips gets no entry, since nothing
+// says what it upgrades from and opm rejects an entry without a bundle.
+package goodstuff
+
+import (
+	"regexp"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/template/documents"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// Schema is the template's schema.
+const Schema = "olm.template.goodstuff"
+
+// Kind implements kind.Kind.
+type Kind struct{}
+
+// Name implements kind.Kind.
+func (Kind) Name() string { return "goodstuff" }
+
+// Match implements kind.Kind.
+func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema }
+
+// template is the parsed form.
+type template struct {
+	source *kind.Source
+	root   *yamledit.Node
+	pkg    *yamledit.Node
+	repo   string
+	tag    string
+	within string // semverRange
+	images *yamledit.Node
+	graphs []channel
+	list   *yamledit.Node // of the graph descriptions, nil where there is one mapping
+}
+
+type channel struct {
+	node       *yamledit.Node
+	name       string
+	entries    *yamledit.Node
+	tombstones []string
+}
+
+func parse(s *kind.Source) template {
+	t := template{source: s, root: s.Root()}
+	_, t.pkg = t.root.Fold("package")
+	_, bundles := t.root.Fold("bundles")
+	t.repo, t.tag, t.within = text(bundles, "repo"), text(bundles, "tagRegex"), text(bundles, "semverRange")
+	_, t.images = bundles.Fold("images")
+	_, g := t.root.Fold("graph-description")
+	if g != nil && g.Kind == yamledit.Sequence {
+		t.list = g
+		for _, item := range g.Items() {
+			t.graphs = append(t.graphs, parseChannel(item))
+		}
+	} else if g != nil && g.Kind == yamledit.Mapping {
+		t.graphs = append(t.graphs, parseChannel(g))
+	}
+	return t
+}
+
+func parseChannel(n *yamledit.Node) channel {
+	c := channel{node: n, name: text(n, "name")}
+	_, c.entries = n.Fold("entries")
+	_, tombs := n.Fold("tombstones")
+	c.tombstones = tombs.Strings()
+	return c
+}
+
+func text(n *yamledit.Node, key string) string {
+	_, v := n.Fold(key)
+	return v.Text()
+}
+
+// Describe implements kind.Kind.
+func (Kind) Describe(s *kind.Source) kind.Description {
+	d := kind.Description{}
+	t := parse(s)
+	documents.CheckKeys(&d, t.root, []string{"schema", "package", "bundles", "graph-description"}, "the template")
+	documents.CheckKeys(&d, t.pkg, []string{"name", "defaultChannel", "description", "icon"}, "the package")
+	_, bundles := t.root.Fold("bundles")
+	documents.CheckKeys(&d, bundles, []string{"repo", "tagRegex", "semverRange", "images"}, "bundles")
+	documents.OneDocument(&d, s)
+	t.checkPatterns(&d, bundles)
+	d.Package, d.DefaultChannel = text(t.pkg, "name"), text(t.pkg, "defaultChannel")
+	seen := map[string]bool{}
+	for _, item := range t.images.Items() {
+		line, _ := item.Position()
+		d.Bundles = append(d.Bundles, kind.BundleRef{Image: item.Text(), Line: line})
+		if seen[item.Text()] {
+			d.Problem(item.Malformed("reading bundles: image %s stands there twice", item.Text()))
+		}
+		seen[item.Text()] = true
+	}
+	for _, c := range t.graphs {
+		c.describe(&d)
+	}
+	if len(t.graphs) == 0 {
+		d.Problem(t.root.Malformed("reading the template: it has no graph-description"))
+	}
+	return d
+}
+
+func (t template) checkPatterns(d *kind.Description, bundles *yamledit.Node) {
+	if _, err := regexp.Compile(t.tag); err != nil {
+		_, v := bundles.Fold("tagRegex")
+		d.Problem(v.Malformed("reading tagRegex: %w", err))
+	}
+	if t.within == "" {
+		return
+	}
+	if _, err := semver.ParseRange(t.within); err != nil {
+		_, v := bundles.Fold("semverRange")
+		d.Problem(v.Malformed("reading semverRange: %w", err))
+	}
+}
+
+func (c channel) describe(d *kind.Description) {
+	line, _ := c.node.Position()
+	documents.CheckKeys(d, c.node, []string{"package", "name", "entries", "tombstones", "tailEdges"}, "graph-description "+c.name)
+	_, tail := c.node.Fold("tailEdges")
+	documents.CheckKeys(d, tail, []string{"skips", "replaces", "skipRange"}, "tailEdges of "+c.name)
+	seen := map[string]bool{}
+	for _, item := range c.entries.Items() {
+		if seen[item.Text()] {
+			d.Problem(item.Malformed("reading graph-description %s: entry %s stands there twice", c.name, item.Text()))
+		}
+		seen[item.Text()] = true
+	}
+	for _, name := range c.tombstones {
+		if !seen[name] {
+			d.Problem(c.node.Malformed("reading graph-description %s: tombstone %s is none of its entries", c.name, name))
+		}
+	}
+	d.Channels = append(d.Channels, kind.Channel{Name: c.name, Line: line, Entries: c.entries.Strings()})
+}
+
+// finds reports whether the template finds the image by itself in the registry.
+func (t template) finds(image string, v semver.Version) bool {
+	repo, tag, _ := kind.SplitImage(image)
+	if t.repo == "" || repo != t.repo || tag == "" {
+		return false
+	}
+	if re, err := regexp.Compile(t.tag); err != nil || !re.MatchString(tag) {
+		return false
+	}
+	if t.within == "" {
+		return true
+	}
+	within, err := semver.ParseRange(t.within)
+	return err == nil && within(v)
+}
+
+// Insert implements kind.Kind.
+func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
+	t, o, e := parse(s), &kind.Outcome{}, s.File.Edit()
+	if pkg := text(t.pkg, "name"); r.Bundle.Package != "" && pkg != "" && pkg != r.Bundle.Package {
+		return nil, failure.New(failure.Usage, "inserting %s of package %s into %s, which holds package %s", r.Bundle.Name, r.Bundle.Package, s.Name, pkg)
+	}
+	channels := kind.Unique(r.Channels)
+	if len(channels) == 0 && len(t.graphs) == 1 {
+		channels = []string{t.graphs[0].name}
+	}
+	if len(channels) == 0 {
+		return nil, kind.UnknownChannel(r, t.channelNames())
+	}
+	if err := t.insertImage(e, r, o); err != nil {
+		return nil, err
+	}
+	for _, name := range channels {
+		if err := t.insertName(e, name, r, o); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.setDefault(e, r, channels, o); err != nil {
+		return nil, err
+	}
+	return o, o.Edited(s.Path, s.File, e)
+}
+
+func (t template) channelNames() []string {
+	var names []string
+	for _, c := range t.graphs {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+func (t template) insertImage(e *yamledit.Edits, r kind.Request, o *kind.Outcome) error {
+	var known []*semver.Version
+	for _, item := range t.images.Items() {
+		id, fail := r.Identify(kind.Standing{Image: item.Text()})
+		if fail != nil {
+			line, col := item.Position()
+			return fail.At(t.source.Name, line, col)
+		}
+		switch id {
+		case kind.Same:
+			return nil
+		case kind.Promoted:
+			o.Changes = append(o.Changes, kind.Change{What: kind.BundlePromoted, Name: r.Bundle.Name, From: item.Text(), To: r.Bundle.Image})
+			return e.SetText(item, r.Bundle.Image)
+		}
+		if v, ok := kind.ImageVersion(item.Text()); ok {
+			known = append(known, &v)
+		} else {
+			known = append(known, nil)
+		}
+	}
+	if t.finds(r.Bundle.Image, r.Bundle.Version) {
+		o.Notes = append(o.Notes, "repo, tagRegex and semverRange find the image already")
+		return nil
+	}
+	o.Changes = append(o.Changes, kind.Change{What: kind.BundleAdded, Name: r.Bundle.Name, To: r.Bundle.Image})
+	return t.addImage(e, yamledit.Text(r.Bundle.Image), graph.ListIndex(known, r.Bundle.Version))
+}
+
+func (t template) addImage(e *yamledit.Edits, v yamledit.Value, index int) error {
+	_, bundles := t.root.Fold("bundles")
+	switch {
+	case bundles == nil:
+		return e.AddField(t.root, "package", yamledit.Field{Key: "bundles", Value: yamledit.Map(yamledit.Field{Key: "images", Value: yamledit.List(v)})})
+	case bundles.IsNull():
+		return e.Fill(bundles, yamledit.Map(yamledit.Field{Key: "images", Value: yamledit.List(v)}))
+	case t.images == nil:
+		return e.AddField(bundles, "", yamledit.Field{Key: "images", Value: yamledit.List(v)})
+	case len(t.images.Items()) == 0:
+		return e.Fill(t.images, yamledit.List(v))
+	}
+	return e.Insert(t.images, index, v)
+}
+
+func (t template) setDefault(e *yamledit.Edits, r kind.Request, channels []string, o *kind.Outcome) error {
+	_, v := t.pkg.Fold("defaultChannel")
+	if r.DefaultChannel == "" || v.Text() == r.DefaultChannel {
+		return nil
+	}
+	known := append(t.channelNames(), channels...)
+	for _, c := range known {
+		if c != r.DefaultChannel {
+			continue
+		}
+		o.Changes = append(o.Changes, kind.Change{What: kind.DefaultChannelSet, From: v.Text(), To: r.DefaultChannel})
+		if v.IsNull() {
+			return e.AddField(t.pkg, "name", yamledit.Field{Key: "defaultChannel", Value: yamledit.Text(r.DefaultChannel)})
+		}
+		return e.SetText(v, r.DefaultChannel)
+	}
+	line, col := t.root.Position()
+	return failure.New(failure.ChannelUnknown, "setting the default channel to %s, which the template does not have", r.DefaultChannel).At(t.source.Name, line, col)
+}

@@ -1,0 +1,156 @@
+package goodstuff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// insertName puts the bundle's name into the order of upgrades of a channel. The
+// order is all the edges that a graph description has, so an explicit edge is taken
+// only where it says the same.
+func (t template) insertName(e *yamledit.Edits, name string, r kind.Request, o *kind.Outcome) error {
+	i := slices.IndexFunc(t.graphs, func(c channel) bool { return c.name == name })
+	if i < 0 {
+		return t.createChannel(e, name, r, o)
+	}
+	c := t.graphs[i]
+	names := c.entries.Strings()
+	if at := slices.Index(names, r.Bundle.Name); at >= 0 {
+		return t.place(c.entries.Items()[at], checkEdges(r, c, names, at))
+	}
+	index, err := orderIndex(names, r)
+	if err != nil {
+		return t.place(c.node, err)
+	}
+	if err := checkEdges(r, c, slices.Insert(slices.Clone(names), index, r.Bundle.Name), index); err != nil {
+		return t.place(c.node, err)
+	}
+	o.Changes = append(o.Changes, kind.Change{What: kind.EntryAdded, Channel: name, Name: r.Bundle.Name, To: "after " + previous(names, index)})
+	v := yamledit.Text(r.Bundle.Name)
+	switch {
+	case c.entries == nil:
+		return e.AddField(c.node, "name", yamledit.Field{Key: "entries", Value: yamledit.List(v)})
+	case len(names) == 0:
+		return e.Fill(c.entries, yamledit.List(v))
+	}
+	return e.Insert(c.entries, index, v)
+}
+
+func (t template) place(n *yamledit.Node, err *failure.Error) error {
+	if err == nil {
+		return nil
+	}
+	line, col := n.Position()
+	return err.At(t.source.Name, line, col)
+}
+
+func previous(names []string, index int) string {
+	if index == 0 {
+		return "nothing"
+	}
+	return names[index-1]
+}
+
+// orderIndex is where the bundle goes: entries upgrade in their order, so in a list
+// that is not in order of version only a place above all is certain.
+func orderIndex(names []string, r kind.Request) (int, *failure.Error) {
+	known := make([]*semver.Version, len(names))
+	sorted := true
+	for i, n := range names {
+		v, ok := graph.VersionOf(n)
+		if !ok {
+			return 0, failure.New(failure.VersionUnordered, "placing %s: the entry %s carries no semantic version", r.Bundle.Name, n)
+		}
+		if v.EQ(r.Bundle.Version) {
+			if v.String() == r.Bundle.Version.String() {
+				return 0, failure.New(failure.BundleConflict, "placing %s: version %s stands there as %s", r.Bundle.Name, v, n)
+			}
+			return 0, failure.New(failure.VersionUnordered, "placing %s: its version and that of %s differ in build metadata only", r.Bundle.Name, n)
+		}
+		sorted = sorted && (i == 0 || known[i-1].LT(v))
+		known[i] = &v
+	}
+	if sorted {
+		return graph.ListIndex(append(known, nil)[:len(known)], r.Bundle.Version), nil
+	}
+	for _, v := range known {
+		if v.GT(r.Bundle.Version) {
+			return 0, failure.New(failure.VersionUnordered, "placing %s: the entries are not in order of version", r.Bundle.Name)
+		}
+	}
+	return len(names), nil
+}
+
+// checkEdges holds explicit edges to those that the order gives.
+func checkEdges(r kind.Request, c channel, names []string, at int) *failure.Error {
+	if !r.Explicit() {
+		return nil
+	}
+	var replaces string
+	var skips []string
+	for i := at - 1; i >= 0 && replaces == ""; i-- {
+		if slices.Contains(c.tombstones, names[i]) {
+			skips = append(skips, names[i])
+		} else {
+			replaces = names[i]
+		}
+	}
+	if r.Replaces != "" && !slices.Contains(names, r.Replaces) && replaces != "" && !r.AllowMissingPredecessor {
+		return failure.New(failure.PredecessorMissing, "placing %s: it is to replace %s, which is no entry of %s", r.Bundle.Name, r.Replaces, c.name)
+	}
+	slices.Sort(skips)
+	asked := slices.Clone(r.Skips)
+	slices.Sort(asked)
+	if (r.Replaces == "" || r.Replaces == replaces) && (len(asked) == 0 || slices.Equal(asked, skips)) && r.SkipRange == "" {
+		return nil
+	}
+	return failure.New(failure.EdgeConflict, "placing %s: the order of entries makes it replace %q and skip [%s], which is not what was asked", r.Bundle.Name, replaces, strings.Join(skips, ", ")).
+		Fix("A goodstuff template has no edges but its order and tombstones; leave the edges out, or change those.")
+}
+
+func (t template) createChannel(e *yamledit.Edits, name string, r kind.Request, o *kind.Outcome) error {
+	if t.list == nil {
+		_, g := t.root.Fold("graph-description")
+		line, col := g.Position()
+		return failure.New(failure.EditRefused, "creating channel %s: graph-description is one mapping", name).At(t.source.Name, line, col).
+			Fix("Make graph-description a list of mappings by hand, once.")
+	}
+	o.Changes = append(o.Changes, kind.Change{What: kind.ChannelCreated, Channel: name}, kind.Change{What: kind.EntryAdded, Channel: name, Name: r.Bundle.Name})
+	return e.Insert(t.list, len(t.list.Items()), yamledit.Map(
+		yamledit.Field{Key: "package", Value: yamledit.Text(text(t.pkg, "name"))},
+		yamledit.Field{Key: "name", Value: yamledit.Text(name)},
+		yamledit.Field{Key: "entries", Value: yamledit.List(yamledit.Text(r.Bundle.Name))},
+	))
+}
+
+// Create implements kind.Creator.
+func (Kind) Create(r kind.Request) ([]byte, error) {
+	channels := kind.Unique(r.Channels)
+	if len(channels) == 0 {
+		return nil, kind.UnknownChannel(r, nil)
+	}
+	def := r.DefaultChannel
+	if def == "" {
+		def = channels[0]
+	}
+	var b strings.Builder
+	line := func(text, value string) { b.WriteString(text + yamledit.Quote(value) + "\n") }
+	line("---\nschema: ", Schema)
+	line("package:\n  name: ", r.Bundle.Package)
+	line("  defaultChannel: ", def)
+	line("bundles:\n  images:\n  - ", r.Bundle.Image)
+	b.WriteString("graph-description:\n")
+	for _, c := range channels {
+		line("- package: ", r.Bundle.Package)
+		line("  name: ", c)
+		line("  entries:\n  - ", r.Bundle.Name)
+	}
+	return []byte(b.String()), nil
+}

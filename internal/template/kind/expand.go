@@ -1,0 +1,40 @@
+package kind
+
+import "github.com/olmgraft/graft/internal/fbc"
+
+// Expander is a kind that can be made into a catalog. Both steps are functions of the
+// template; what they need from a registry they ask for.
+type Expander interface {
+	// Images lists the bundle images that Expand will ask for.
+	Images(s *Source, tags Tags) ([]string, error)
+	// Expand makes the catalog's documents.
+	Expand(s *Source, b Bundles, o Options) (*fbc.Catalog, error)
+}
+
+// Options are choices of who renders.
+type Options struct {
+	// SkipsWithinMinor lets the head of a minor version skip what is below it in that
+	// minor version only, as the published documentation of semver templates has it;
+	// opm v1.72 skips all below it in the major version.
+	SkipsWithinMinor bool
+	// Tags lists the tags of a repository, with the same answer as Images got.
+	Tags Tags
+}
+
+// Tags lists the tags of a repository.
+type Tags func(repository string) ([]string, error)
+
+// Part is a template of which another is made.
+type Part interface {
+	Insert(r Request) (*Outcome, error)
+	Images(tags Tags) ([]string, error)
+	Expand(b Bundles, o Options) (*fbc.Catalog, error)
+}
+
+// Bundles gives what is known of bundles by their image.
+type Bundles interface {
+	// Bundle gives the facts of a bundle.
+	Bundle(image string) (fbc.Facts, error)
+	// Showcase gives what a package shows of a bundle.
+	Showcase(image string) (fbc.Showcase, error)
+}

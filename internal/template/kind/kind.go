@@ -1,0 +1,180 @@
+// Package kind is the contract between the kinds of catalog templates and those who
+// use them. A kind is one folder beside this one.
+package kind
+
+import (
+	"io/fs"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// Kind is one kind of template.
+type Kind interface {
+	// Name is the noun that users see: semver, basic, ...
+	Name() string
+	// Match tells by content whether a source is of this kind.
+	Match(s *Source) bool
+	// Describe says what stands in the template, and all that is wrong with it.
+	Describe(s *Source) Description
+	// Insert works out the edits that put a bundle into the template. A template
+	// in which Describe finds problems is never passed to it.
+	Insert(s *Source, r Request) (*Outcome, error)
+}
+
+// Creator is a kind of which a new template can be written.
+type Creator interface {
+	Create(r Request) ([]byte, error)
+}
+
+// Source is the template to work on. Path is a file or a directory within FS, the
+// repository; Name is how its user calls it. File is nil for a directory.
+type Source struct {
+	FS   fs.FS
+	Path string
+	Name string
+	File *yamledit.File
+	// Open opens another template of the repository, for kinds that are made of
+	// templates.
+	Open func(path string) (Part, error)
+	// Catalogs are the catalogs of a composite template that are asked for; empty:
+	// all.
+	Catalogs []string
+}
+
+// Root is the top node of a file's first document, nil where there is none.
+func (s *Source) Root() *yamledit.Node {
+	if s.File == nil || len(s.File.Docs) == 0 {
+		return nil
+	}
+	root, err := s.File.Docs[0].Root()
+	if err != nil {
+		return nil
+	}
+	return root
+}
+
+// Schema is the schema of a file's first document, its key in any case.
+func (s *Source) Schema() string {
+	root := s.Root()
+	if root == nil {
+		return ""
+	}
+	_, v := root.Fold("schema")
+	return v.Text()
+}
+
+// Bundle is the bundle that is to be inserted. Name is its CSV's; Digest may be empty.
+type Bundle struct {
+	Name    string
+	Version semver.Version
+	Package string
+	Image   string
+	Digest  string
+	// Document is the rendered olm.bundle (YAML or JSON), for templates that hold it.
+	Document []byte
+}
+
+// Request says which bundle goes where.
+type Request struct {
+	Bundle         Bundle
+	Channels       []string
+	Replaces       string
+	Skips          []string
+	SkipRange      string
+	DefaultChannel string
+	SubstitutesFor string
+
+	NoRewire                bool
+	AllowMissingPredecessor bool
+	Promote                 bool
+	// DigestOf tells the digest of an image that stands in a template, as far as
+	// known; nil where nothing is.
+	DigestOf func(image string) string
+}
+
+// Explicit reports whether the request says edges of its own.
+func (r Request) Explicit() bool {
+	return r.Replaces != "" || len(r.Skips) > 0 || r.SkipRange != ""
+}
+
+// Channel is a channel or archetype as it stands in a template.
+type Channel struct {
+	Name    string   `json:"name"`
+	Line    int      `json:"line,omitempty"`
+	Entries []string `json:"entries"`
+}
+
+// BundleRef is a bundle as it stands in a template.
+type BundleRef struct {
+	Image string `json:"image"`
+	Name  string `json:"name,omitempty"`
+	File  string `json:"file,omitempty"`
+	Line  int    `json:"line,omitempty"`
+}
+
+// Description is what stands in a template.
+type Description struct {
+	Kind           string           `json:"kind"`
+	Form           string           `json:"form,omitempty"` // of kinds that have several
+	Package        string           `json:"package,omitempty"`
+	DefaultChannel string           `json:"defaultChannel,omitempty"`
+	Channels       []Channel        `json:"channels"`
+	Bundles        []BundleRef      `json:"bundles"`
+	Inputs         []string         `json:"inputs,omitempty"` // of a template made of templates
+	Problems       []*failure.Error `json:"problems"`
+}
+
+// Problem records what is wrong.
+func (d *Description) Problem(err *failure.Error) { d.Problems = append(d.Problems, err) }
+
+// Change is one thing that an insert does.
+type Change struct {
+	What    string `json:"what"`
+	Channel string `json:"channel,omitempty"`
+	Name    string `json:"name,omitempty"`
+	From    string `json:"from,omitempty"`
+	To      string `json:"to,omitempty"`
+}
+
+// What a change can be.
+const (
+	BundleAdded       = "bundle-added"
+	BundlePromoted    = "bundle-promoted"
+	EntryAdded        = "entry-added"
+	EntryRewired      = "entry-rewired"
+	ChannelCreated    = "channel-created"
+	DefaultChannelSet = "default-channel-set"
+	SubstitutionAdded = "substitution-added"
+	TemplateCreated   = "template-created"
+)
+
+// Written is a file before and after.
+type Written struct {
+	Path   string // within the repository
+	Before []byte
+	After  []byte
+	New    bool
+}
+
+// Outcome is what an insert comes to. No files: the template has it all already.
+type Outcome struct {
+	Files   []Written
+	Changes []Change
+	Notes   []string
+}
+
+// Edited applies edits to one file of the repository and adds it to the outcome.
+func (o *Outcome) Edited(path string, file *yamledit.File, e *yamledit.Edits) error {
+	if e.Empty() {
+		return nil
+	}
+	after, err := e.Apply()
+	if err != nil {
+		return err
+	}
+	o.Files = append(o.Files, Written{Path: path, Before: file.Src, After: after})
+	return nil
+}

@@ -1,0 +1,37 @@
+package raw
+
+import (
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/template/documents"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// Images implements kind.Expander: a catalog has its bundles, but for those that a
+// person left to be rendered.
+func (Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
+	c, err := expand(s)
+	if err != nil {
+		return nil, err
+	}
+	return c.Images, nil
+}
+
+// Expand implements kind.Expander: the catalog is loaded, merged, and put in order.
+func (Kind) Expand(s *kind.Source, _ kind.Bundles, _ kind.Options) (*fbc.Catalog, error) {
+	return expand(s)
+}
+
+func expand(s *kind.Source) (*fbc.Catalog, error) {
+	var docs []fbc.Doc
+	var err error
+	if s.File != nil {
+		docs, err = fbc.Read(s.Name, s.File.Src)
+	} else {
+		docs, err = fbc.ReadFS(s.FS, s.Path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &fbc.Catalog{Loaded: true}
+	return c, documents.Expand(docs, true, c)
+}

@@ -1,0 +1,166 @@
+package raw
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/template/documents"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// adder puts new documents where the layout of the catalog has their siblings.
+type adder struct {
+	c *catalog
+	r kind.Request
+	o *kind.Outcome
+}
+
+// AddChannel implements documents.Adder: after the last channel, in its file.
+func (a adder) AddChannel(v yamledit.Value, siblings []documents.Document) error {
+	after := siblings
+	if len(after) == 0 {
+		after = a.c.Of(fbc.SchemaPackage)
+	}
+	if len(after) == 0 {
+		return failure.New(failure.EditRefused, "adding a channel to a catalog that has no olm.package document")
+	}
+	last := after[len(after)-1]
+	var likes []*yamledit.Node
+	for i := len(siblings) - 1; i >= max(0, len(siblings)-8); i-- {
+		likes = append(likes, siblings[i].Node)
+	}
+	return last.Edits.InsertDoc(last.Index, v, likes...)
+}
+
+// AddBundle implements documents.Adder. Siblings that have a file each get a file for
+// the new one, named as theirs; in one file the bundle goes by name where they are in
+// order of name, as opm writes them, else by version.
+func (a adder) AddBundle(_ yamledit.Value, siblings []documents.Document, before *documents.Document) error {
+	doc, err := a.document()
+	if err != nil {
+		return err
+	}
+	if len(siblings) == 0 {
+		last := a.c.Docs[len(a.c.Docs)-1]
+		return a.insertAfter(last, last.Index, doc)
+	}
+	near := siblings[len(siblings)-1]
+	if named := a.fileFor(near); named != "" {
+		return a.newFile(near, named, doc)
+	}
+	same := slices.DeleteFunc(slices.Clone(siblings), func(d documents.Document) bool { return d.File != near.File })
+	if slices.IsSortedFunc(same, func(x, y documents.Document) int { return strings.Compare(x.Name, y.Name) }) {
+		before = nil
+		if i := slices.IndexFunc(same, func(d documents.Document) bool { return d.Name > a.r.Bundle.Name }); i >= 0 {
+			before = &same[i]
+		}
+	}
+	if before != nil && before.File == near.File && before.Index > 0 {
+		return a.insertAfter(*before, before.Index-1, doc)
+	}
+	return a.insertAfter(near, near.Index, doc)
+}
+
+func (a adder) insertAfter(d documents.Document, index int, doc *fbc.Doc) error {
+	text, err := encoded(doc, a.c.files[d.File].text.Docs[index].JSON)
+	if err != nil {
+		return err
+	}
+	return d.Edits.InsertRaw(index, text)
+}
+
+// fileFor derives the path of a new bundle's file from a sibling's, where that has the
+// sibling's name or version in it; "" where bundles share files.
+func (a adder) fileFor(sibling documents.Document) string {
+	f := a.fileOf(sibling)
+	dir, base := path.Split(f.path)
+	if n := strings.Count(base, sibling.Name); sibling.Name != "" && n == 1 {
+		return dir + strings.Replace(base, sibling.Name, a.r.Bundle.Name, 1)
+	}
+	v, ok := graph.VersionOf(sibling.Name)
+	if sibling.Version != nil {
+		v, ok = *sibling.Version, true
+	}
+	if ok && strings.Count(base, v.String()) == 1 {
+		return dir + strings.Replace(base, v.String(), a.r.Bundle.Version.String(), 1)
+	}
+	if ok && strings.Count(dir, v.String()) == 1 {
+		return strings.Replace(dir, v.String(), a.r.Bundle.Version.String(), 1) + base
+	}
+	return ""
+}
+
+func (a adder) fileOf(d documents.Document) *file {
+	for _, f := range a.c.files {
+		if f.name == d.File {
+			return f
+		}
+	}
+	return &file{}
+}
+
+func (a adder) newFile(sibling documents.Document, name string, doc *fbc.Doc) error {
+	f := a.fileOf(sibling)
+	text, err := encoded(doc, f.text.Docs[sibling.Index].JSON)
+	if err != nil {
+		return err
+	}
+	if bytes.HasPrefix(f.text.Src, []byte("---")) {
+		text = append([]byte("---\n"), text...)
+	}
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	a.o.Files = append(a.o.Files, kind.Written{Path: name, After: text, New: true})
+	return nil
+}
+
+// document is the rendered bundle of the request, which must be the one asked for.
+func (a adder) document() (*fbc.Doc, error) { return document(a.r) }
+
+func document(r kind.Request) (*fbc.Doc, error) {
+	if len(r.Bundle.Document) == 0 {
+		return nil, failure.New(failure.Usage, "inserting %s: the template holds rendered bundles, and none is given", r.Bundle.Name).
+			Fix("Give --bundle-file with the bundle as opm render writes it, or leave out --name, --version and --package, so that the image is pulled.")
+	}
+	docs, err := fbc.Read("the rendered bundle", r.Bundle.Document)
+	if err != nil {
+		return nil, err
+	}
+	docs = slices.DeleteFunc(docs, func(d fbc.Doc) bool { return d.Schema != fbc.SchemaBundle })
+	if len(docs) != 1 {
+		return nil, failure.New(failure.BundleInvalid, "reading the rendered bundle: it has %d olm.bundle documents, not one", len(docs))
+	}
+	if d := docs[0]; d.Name != r.Bundle.Name || d.Image != r.Bundle.Image {
+		return nil, failure.New(failure.BundleConflict, "reading the rendered bundle: it is %s with image %s, asked was %s with image %s", d.Name, d.Image, r.Bundle.Name, r.Bundle.Image)
+	}
+	return &docs[0], nil
+}
+
+// DocumentValue is the rendered bundle as content for a list of documents.
+func DocumentValue(r kind.Request) (yamledit.Value, error) {
+	d, err := document(r)
+	if err != nil {
+		return yamledit.Value{}, err
+	}
+	text, err := d.JSON()
+	if err != nil {
+		return yamledit.Value{}, err
+	}
+	return yamledit.FromJSON(text)
+}
+
+func encoded(d *fbc.Doc, asJSON bool) ([]byte, error) {
+	format := fbc.YAML
+	if asJSON {
+		format = fbc.JSON
+	}
+	b, err := d.Blob(format)
+	return b.Body, err
+}

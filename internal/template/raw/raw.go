@@ -1,0 +1,185 @@
+// Package raw is a file-based catalog itself, in one file or a directory, for those
+// who keep no template.
+package raw
+
+import (
+	"encoding/json"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/template/documents"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// Kind implements kind.Kind.
+type Kind struct{}
+
+// Name implements kind.Kind.
+func (Kind) Name() string { return "raw" }
+
+// Match implements kind.Kind: a directory is raw, and so is a file whose documents
+// have schemas that OLM knows.
+func (Kind) Match(s *kind.Source) bool {
+	if s.File == nil {
+		return true
+	}
+	docs, err := fbc.Read(s.Name, s.File.Src)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(docs, func(d fbc.Doc) bool {
+		return slices.Contains([]string{fbc.SchemaPackage, fbc.SchemaChannel, fbc.SchemaBundle, fbc.SchemaDeprecation}, d.Schema)
+	})
+}
+
+// catalog is the documents of all files, and the edits to each.
+type catalog struct {
+	documents.Set
+	files map[string]*file
+	order []string
+}
+
+type file struct {
+	path  string
+	name  string
+	text  *yamledit.File
+	edits *yamledit.Edits
+}
+
+func load(s *kind.Source) (*catalog, error) {
+	c := &catalog{files: map[string]*file{}}
+	var docs []fbc.Doc
+	var err error
+	if s.File != nil {
+		c.add(s.Path, s.Name, s.File)
+		docs, err = fbc.Read(s.Name, s.File.Src)
+	} else {
+		docs, err = fbc.ReadFS(s.FS, s.Path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range docs {
+		f, err := c.file(s, d.File)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.addDoc(f, d); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c *catalog) add(p, name string, text *yamledit.File) *file {
+	f := &file{path: p, name: name, text: text, edits: text.Edit()}
+	c.files[name] = f
+	c.order = append(c.order, name)
+	return f
+}
+
+// file opens a file of the directory, once.
+func (c *catalog) file(s *kind.Source, name string) (*file, error) {
+	if f := c.files[name]; f != nil {
+		return f, nil
+	}
+	src, err := fs.ReadFile(s.FS, name)
+	if err != nil {
+		return nil, failure.New(failure.TemplateNotFound, "reading %s: %w", name, err)
+	}
+	shown := path.Join(s.Name, strings.TrimPrefix(name, s.Path))
+	text, err := yamledit.Open(shown, src)
+	if err != nil {
+		return nil, err
+	}
+	f := c.add(name, shown, text)
+	c.files[name] = f
+	return f, nil
+}
+
+// addDoc takes small documents as trees. A rendered bundle is known by its fields and
+// version only.
+func (c *catalog) addDoc(f *file, d fbc.Doc) error {
+	index := slices.IndexFunc(f.text.Docs, func(y *yamledit.Doc) bool { return y.Start <= d.Start && d.Start < y.End })
+	if index < 0 {
+		return failure.New(failure.TemplateMalformed, "locating a document").At(f.name, d.Line, 1)
+	}
+	if d.Schema != fbc.SchemaBundle {
+		root, err := f.text.Docs[index].Root()
+		if err != nil {
+			return err
+		}
+		doc := documents.FromNode(root, f.name, index, f.edits)
+		c.Docs = append(c.Docs, doc)
+		return nil
+	}
+	b, err := d.BundleLight()
+	if err != nil {
+		return err
+	}
+	doc := documents.Document{Schema: d.Schema, Package: d.Package, Name: d.Name, Image: d.Image, File: f.name, Line: d.Line, Col: 1, Index: index, Edits: f.edits}
+	doc.Version = versionOf(b)
+	c.Docs = append(c.Docs, doc)
+	return nil
+}
+
+// versionOf is the version that a rendered bundle's olm.package property says.
+func versionOf(b fbc.Bundle) *semver.Version {
+	for _, p := range b.Properties {
+		var value struct {
+			Version string `json:"version"`
+		}
+		if p.Type != fbc.SchemaPackage || json.Unmarshal(p.Value, &value) != nil {
+			continue
+		}
+		if v, err := semver.Parse(value.Version); err == nil {
+			return &v
+		}
+	}
+	return nil
+}
+
+// Describe implements kind.Kind.
+func (Kind) Describe(s *kind.Source) kind.Description {
+	d := kind.Description{Form: "file"}
+	if s.File == nil {
+		d.Form = "directory"
+	}
+	c, err := load(s)
+	if err != nil {
+		d.Problems = failure.All(err)
+		return d
+	}
+	c.Describe(&d)
+	return d
+}
+
+// Insert implements kind.Kind.
+func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
+	c, err := load(s)
+	if err != nil {
+		return nil, err
+	}
+	pkg, err := c.PackageFor(r, s.Name)
+	if err != nil {
+		return nil, err
+	}
+	o := &kind.Outcome{}
+	if err := c.Insert(r, pkg, adder{c, r, o}, o); err != nil {
+		return nil, err
+	}
+	for _, name := range c.order {
+		f := c.files[name]
+		if err := o.Edited(f.path, f.text, f.edits); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,270 @@
+package semver
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/template/documents"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// stream is a way to cut versions into channels.
+type stream string
+
+const (
+	minor stream = "minor"
+	major stream = "major"
+)
+
+// options are the template's own.
+type options struct {
+	streams []stream
+	prefer  stream
+}
+
+// Images implements kind.Expander.
+func (Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
+	var out []string
+	for _, a := range archetypes(s.Root()) {
+		for _, img := range a.images {
+			out = append(out, img.ref)
+		}
+	}
+	out = kind.Unique(out)
+	if len(out) == 0 {
+		return nil, s.Root().Failure(failure.RenderFailed, "rendering the template: it names no bundles").
+			Fix("Insert a bundle first.")
+	}
+	return out, nil
+}
+
+// Expand implements kind.Expander: channels and edges are computed from versions.
+func (Kind) Expand(s *kind.Source, b kind.Bundles, o kind.Options) (*fbc.Catalog, error) {
+	opt, err := readOptions(s)
+	if err != nil {
+		return nil, err
+	}
+	images, _ := Kind{}.Images(s, nil)
+	c := &fbc.Catalog{Images: images}
+	var all []member
+	var pkg string
+	for _, a := range archetypes(s.Root()) {
+		members, err := readMembers(a, b, &pkg)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, members...)
+	}
+	channels, def := build(all, opt, pkg, o.SkipsWithinMinor)
+	c.Channels = channels
+	p := fbc.Package{Schema: fbc.SchemaPackage, Name: pkg, DefaultChannel: def}
+	if head := headImage(all, channels, def); head != "" {
+		show, err := b.Showcase(head)
+		if err != nil {
+			return nil, err
+		}
+		p.Description, p.Icon = show.Description, show.Icon
+	}
+	c.Packages = []fbc.Package{p}
+	return c, nil
+}
+
+func readOptions(s *kind.Source) (options, error) {
+	root := s.Root()
+	isTrue := func(key string) bool {
+		_, v := root.Fold(key)
+		return v.Text() != "" && slices.Contains([]string{"true", "y", "yes", "on"}, strings.ToLower(v.Text()))
+	}
+	var o options
+	if isTrue("generateMajorChannels") {
+		o.streams = append(o.streams, major)
+	}
+	if isTrue("generateMinorChannels") || len(o.streams) == 0 {
+		o.streams = append(o.streams, minor)
+	}
+	_, v := root.Fold("defaultChannelTypePreference")
+	o.prefer = stream(v.Text())
+	switch {
+	case o.prefer == "":
+		o.prefer = o.streams[len(o.streams)-1]
+	case !slices.Contains(o.streams, o.prefer):
+		return o, v.Failure(failure.RenderFailed, "rendering the template: it prefers %s-version channels for the default and generates none", o.prefer).
+			Fix("Set Generate%sChannels: true, or remove the preference.", strings.ToUpper(string(o.prefer[0]))+string(o.prefer[1:]))
+	}
+	return o, nil
+}
+
+// member is a bundle in an archetype.
+type member struct {
+	archetype int // its rank
+	name      string
+	image     string
+	version   semver.Version
+}
+
+func readMembers(a archetype, b kind.Bundles, pkg *string) ([]member, error) {
+	rank := slices.IndexFunc(Archetypes, func(n string) bool { return strings.EqualFold(n, a.name) })
+	var out []member
+	versions, names := map[string]string{}, map[string]string{}
+	for _, img := range a.images {
+		f, err := b.Bundle(img.ref)
+		if err != nil {
+			return nil, err
+		}
+		v, err := f.Parsed()
+		if err != nil {
+			return nil, documents.AtNode(err, img.entry)
+		}
+		if *pkg == "" {
+			*pkg = f.Package
+		}
+		if f.Package != *pkg {
+			return nil, img.entry.Failure(failure.RenderFailed, "rendering the template: bundle %s is of package %s, those before it of %s", f.Name, f.Package, *pkg).
+				Fix("Keep one package to a template.")
+		}
+		if other, ok := names[f.Name]; ok {
+			return nil, img.entry.Failure(failure.RenderFailed, "rendering %s: %s and %s are the same bundle, %s", a.name, other, img.ref, f.Name).
+				Fix("Remove one of the two.")
+		}
+		bare := v
+		bare.Build = nil
+		if other, ok := versions[bare.String()]; ok {
+			return nil, img.entry.Failure(failure.VersionUnordered, "rendering %s: the versions of %s and %s differ in build metadata only", a.name, other, f.Name)
+		}
+		names[f.Name], versions[bare.String()] = img.ref, f.Name
+		out = append(out, member{rank, f.Name, img.ref, v})
+	}
+	return out, nil
+}
+
+// build makes the channels of all archetypes and tells the default one.
+func build(all []member, o options, pkg string, withinMinor bool) ([]fbc.Channel, string) {
+	slices.SortFunc(all, func(a, b member) int {
+		return cmp.Or(cmp.Compare(a.archetype, b.archetype), a.version.Compare(b.version))
+	})
+	byName := map[string]*fbc.Channel{}
+	best := candidate{}
+	for _, s := range o.streams {
+		for _, group := range groups(all) {
+			link(byName, group, s, pkg, withinMinor)
+		}
+	}
+	seen := map[string]bool{}
+	for _, m := range all {
+		for _, s := range o.streams {
+			name := channelName(m, s)
+			if !seen[name] {
+				seen[name] = true
+				best = best.or(candidate{name, m.archetype, m.version, s}, o.prefer)
+			}
+		}
+	}
+	var out []fbc.Channel
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		out = append(out, *byName[name])
+	}
+	return out, best.name
+}
+
+// groups cuts members, in order, where edges do not go: at archetypes and at major
+// versions.
+func groups(all []member) [][]member {
+	var out [][]member
+	for i, m := range all {
+		if i == 0 || all[i-1].archetype != m.archetype || all[i-1].version.Major != m.version.Major {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], m)
+	}
+	return out
+}
+
+// link adds a group to its channels. The head of each minor version replaces the head
+// of the minor version before it, and skips what else is below it: in the major
+// version, or within its minor one only.
+func link(channels map[string]*fbc.Channel, group []member, s stream, pkg string, withinMinor bool) {
+	var below []string
+	replaces := ""
+	for i, m := range group {
+		name := channelName(m, s)
+		ch := channels[name]
+		if ch == nil {
+			ch = &fbc.Channel{Schema: fbc.SchemaChannel, Name: name, Package: pkg, Entries: []fbc.Entry{}}
+			channels[name] = ch
+		}
+		e := fbc.Entry{Name: m.name}
+		isHead := i+1 == len(group) || group[i+1].version.Minor != m.version.Minor
+		if isHead {
+			e.Replaces = replaces
+			e.Skips = slices.DeleteFunc(slices.Clone(below), func(n string) bool { return n == replaces })
+			slices.Sort(e.Skips)
+		}
+		ch.Entries = append(ch.Entries, e)
+		below = append(below, m.name)
+		if isHead {
+			replaces = m.name
+			if withinMinor {
+				below = nil
+			}
+		}
+	}
+}
+
+func channelName(m member, s stream) string {
+	archetype := strings.ToLower(Archetypes[m.archetype])
+	if s == major {
+		return fmt.Sprintf("%s-v%d", archetype, m.version.Major)
+	}
+	return fmt.Sprintf("%s-v%d.%d", archetype, m.version.Major, m.version.Minor)
+}
+
+// candidate is a channel that may become the default. Its version is that of the
+// lowest bundle in it, as opm takes it.
+type candidate struct {
+	name      string
+	archetype int
+	version   semver.Version
+	kind      stream
+}
+
+// or keeps the better of two: by stability, by version, by the preferred kind of
+// channel, minor before major.
+func (c candidate) or(other candidate, prefer stream) candidate {
+	rank := func(s stream) int {
+		return slices.Index([]stream{"", major, minor}, s) + 4*btoi(s == prefer)
+	}
+	if cmp.Or(cmp.Compare(other.archetype, c.archetype), other.version.Compare(c.version), cmp.Compare(rank(other.kind), rank(c.kind))) > 0 {
+		return other
+	}
+	return c
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// headImage is the image of the last bundle in the default channel.
+func headImage(all []member, channels []fbc.Channel, def string) string {
+	for _, ch := range channels {
+		if ch.Name != def || len(ch.Entries) == 0 {
+			continue
+		}
+		head := ch.Entries[len(ch.Entries)-1].Name
+		for _, m := range all {
+			if m.name == head {
+				return m.image
+			}
+		}
+	}
+	return ""
+}

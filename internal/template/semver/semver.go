@@ -1,0 +1,214 @@
+// Package semver is the kind of template that lists bundle images by archetype
+// (Candidate, Fast, Stable) and computes channels and edges from their versions.
+package semver
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/template/documents"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// Schema is the template's schema.
+const Schema = "olm.semver"
+
+// Archetypes in order of stability, as they are written where no file says otherwise.
+var Archetypes = []string{"Candidate", "Fast", "Stable"}
+
+var rootKeys = append([]string{"schema", "generateMajorChannels", "generateMinorChannels", "defaultChannelTypePreference"}, Archetypes...)
+
+// Kind implements kind.Kind.
+type Kind struct{}
+
+// Name implements kind.Kind.
+func (Kind) Name() string { return "semver" }
+
+// Match implements kind.Kind.
+func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema }
+
+// archetype is one of the lists of the template.
+type archetype struct {
+	name    string // as the file writes it
+	key     *yamledit.Node
+	value   *yamledit.Node
+	bundles *yamledit.Node
+	images  []image
+}
+
+type image struct {
+	ref   string
+	node  *yamledit.Node // the scalar
+	entry *yamledit.Node
+}
+
+func archetypes(root *yamledit.Node) []archetype {
+	var out []archetype
+	for i := 0; i+1 < len(root.Children); i += 2 {
+		key := root.Children[i]
+		if !isArchetype(key.Value) {
+			continue
+		}
+		a := archetype{name: key.Value, key: key, value: root.Children[i+1]}
+		_, a.bundles = a.value.Fold("bundles")
+		for _, item := range a.bundles.Items() {
+			_, v := item.Fold("image")
+			a.images = append(a.images, image{ref: v.Text(), node: v, entry: item})
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+func isArchetype(name string) bool {
+	return slices.ContainsFunc(Archetypes, func(a string) bool { return strings.EqualFold(a, name) })
+}
+
+// Describe implements kind.Kind.
+func (Kind) Describe(s *kind.Source) kind.Description {
+	d := kind.Description{}
+	root := s.Root()
+	documents.CheckKeys(&d, root, rootKeys, "the template")
+	checkFlags(&d, root)
+	documents.OneDocument(&d, s)
+	for _, a := range archetypes(root) {
+		c := kind.Channel{Name: a.name}
+		c.Line, _ = a.key.Position()
+		if !a.value.IsNull() && a.value.Resolve().Kind != yamledit.Mapping {
+			d.Problem(a.value.Malformed("reading %s: it is no mapping", a.name))
+			continue
+		}
+		documents.CheckKeys(&d, a.value, []string{"bundles"}, a.name)
+		if !a.bundles.IsNull() && a.bundles.Kind != yamledit.Sequence {
+			d.Problem(a.bundles.Malformed("reading %s: its bundles are no list", a.name))
+			continue
+		}
+		seen := map[string]bool{}
+		for _, img := range a.images {
+			checkImage(&d, a, img, seen)
+			c.Entries = append(c.Entries, img.ref)
+			if !slices.ContainsFunc(d.Bundles, func(b kind.BundleRef) bool { return b.Image == img.ref }) {
+				line, _ := img.entry.Position()
+				d.Bundles = append(d.Bundles, kind.BundleRef{Image: img.ref, Line: line})
+			}
+		}
+		d.Channels = append(d.Channels, c)
+	}
+	return d
+}
+
+func checkImage(d *kind.Description, a archetype, img image, seen map[string]bool) {
+	if e := img.entry.Resolve(); e == nil || e.Kind != yamledit.Mapping {
+		d.Problem(img.entry.Malformed("reading %s: a bundle is no mapping with an image", a.name))
+		return
+	}
+	documents.CheckKeys(d, img.entry, []string{"image"}, "a bundle of "+a.name)
+	if img.ref == "" || img.node.Tag != "!!str" {
+		d.Problem(img.entry.Malformed("reading %s: a bundle has no image", a.name))
+	}
+	if seen[img.ref] {
+		d.Problem(img.entry.Malformed("reading %s: image %s stands there twice", a.name, img.ref))
+	}
+	seen[img.ref] = true
+}
+
+func checkFlags(d *kind.Description, root *yamledit.Node) {
+	for _, key := range []string{"generateMajorChannels", "generateMinorChannels"} {
+		if _, v := root.Fold(key); v != nil && !v.IsNull() && v.Tag != "!!bool" && !isBool11(v.Value) {
+			d.Problem(v.Malformed("reading %s: %q is neither true nor false", key, v.Value))
+		}
+	}
+	if _, v := root.Fold("defaultChannelTypePreference"); v.Text() != "" && v.Text() != "major" && v.Text() != "minor" {
+		d.Problem(v.Malformed("reading DefaultChannelTypePreference: %q is neither major nor minor", v.Text()))
+	}
+}
+
+// isBool11 knows the words that YAML 1.1, and so opm, takes for booleans.
+func isBool11(s string) bool {
+	return slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, strings.ToLower(s))
+}
+
+// Insert implements kind.Kind: the image goes into each archetype that is named.
+func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
+	root, o, e := s.Root(), &kind.Outcome{}, s.File.Edit()
+	all := archetypes(root)
+	channels := kind.Unique(r.Channels)
+	if len(channels) == 0 {
+		return nil, kind.UnknownChannel(r, Archetypes)
+	}
+	for _, c := range channels {
+		if !isArchetype(c) {
+			line, col := root.Position()
+			return nil, failure.New(failure.ChannelUnknown, "inserting %s into %s: a semver template has %s", r.Bundle.Name, c, strings.Join(Archetypes, ", ")).At(s.Name, line, col)
+		}
+	}
+	if r.Explicit() || r.DefaultChannel != "" {
+		o.Notes = append(o.Notes, "a semver template computes its edges and default channel; those asked for do not apply")
+	}
+	if err := checkIdentity(e, all, r, o); err != nil {
+		return nil, err
+	}
+	for _, c := range foldUnique(channels) {
+		if err := insertInto(e, root, all, c, r, o); err != nil {
+			return nil, err
+		}
+	}
+	return o, o.Edited(s.Path, s.File, e)
+}
+
+func foldUnique(names []string) []string {
+	var out []string
+	for _, n := range names {
+		if !slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, n) }) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// checkIdentity looks at every image of the template: a bundle that stands in one
+// archetype under one image cannot stand in another under a second.
+func checkIdentity(e *yamledit.Edits, all []archetype, r kind.Request, o *kind.Outcome) error {
+	for _, a := range all {
+		for _, img := range a.images {
+			id, fail := r.Identify(kind.Standing{Image: img.ref})
+			if fail != nil {
+				line, col := img.entry.Position()
+				return fail.At(fileOf(img.entry), line, col)
+			}
+			if id != kind.Promoted {
+				continue
+			}
+			if err := e.SetText(img.node, r.Bundle.Image); err != nil {
+				return err
+			}
+			o.Changes = append(o.Changes, kind.Change{What: kind.BundlePromoted, Channel: a.name, Name: r.Bundle.Name, From: img.ref, To: r.Bundle.Image})
+		}
+	}
+	return nil
+}
+
+func fileOf(n *yamledit.Node) string { return n.Malformed("").File }
+
+// Create implements kind.Creator.
+func (Kind) Create(r kind.Request) ([]byte, error) {
+	var b strings.Builder
+	b.WriteString("---\nschema: olm.semver\ngenerateMajorChannels: false\ngenerateMinorChannels: true\n")
+	channels := foldUnique(kind.Unique(r.Channels))
+	if len(channels) == 0 {
+		return nil, kind.UnknownChannel(r, Archetypes)
+	}
+	for _, a := range Archetypes {
+		if slices.ContainsFunc(channels, func(c string) bool { return strings.EqualFold(c, a) }) {
+			b.WriteString(strings.ToLower(a) + ":\n  bundles:\n  - image: " + yamledit.Quote(r.Bundle.Image) + "\n")
+		}
+	}
+	for _, c := range channels {
+		if !isArchetype(c) {
+			return nil, failure.New(failure.ChannelUnknown, "creating a semver template with %s: it has %s", c, strings.Join(Archetypes, ", "))
+		}
+	}
+	return []byte(b.String()), nil
+}

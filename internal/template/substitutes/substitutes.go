@@ -1,0 +1,126 @@
+// Package substitutes is the kind of template that holds a rendered catalog and
+// bundles that stand in for others.
+package substitutes
+
+import (
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/template/documents"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/template/raw"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// Schema is the template's schema.
+const Schema = "olm.template.substitutes"
+
+// Kind implements kind.Kind.
+type Kind struct{}
+
+// Name implements kind.Kind.
+func (Kind) Name() string { return "substitutes" }
+
+// Match implements kind.Kind.
+func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema }
+
+// Describe implements kind.Kind.
+func (Kind) Describe(s *kind.Source) kind.Description {
+	d := kind.Description{}
+	documents.CheckKeys(&d, s.Root(), []string{"schema", "entries", "substitutions"}, "the template")
+	documents.OneDocument(&d, s)
+	w := documents.Wrap(s)
+	w.Check(&d)
+	w.Describe(&d)
+	_, list := s.Root().Fold("substitutions")
+	bases, names := map[string]bool{}, map[string]bool{}
+	for _, item := range list.Items() {
+		documents.CheckKeys(&d, item, []string{"name", "base"}, "a substitution")
+		name, base := text(item, "name"), text(item, "base")
+		if name == "" || base == "" {
+			d.Problem(item.Malformed("reading a substitution: it lacks name or base"))
+		}
+		if bases[base] || names[name] {
+			d.Problem(item.Malformed("reading a substitution: %s or %s stands in another one", name, base))
+		}
+		bases[base], names[name] = true, true
+		line, _ := item.Position()
+		d.Bundles = append(d.Bundles, kind.BundleRef{Image: name, Line: line})
+	}
+	return d
+}
+
+func text(n *yamledit.Node, key string) string {
+	_, v := n.Fold(key)
+	return v.Text()
+}
+
+// Insert implements kind.Kind: with a base, a substitution; without, an entry and the
+// rendered bundle.
+func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
+	o, w := &kind.Outcome{}, documents.Wrap(s)
+	pkg, err := w.PackageFor(r, s.Name)
+	if err != nil {
+		return nil, err
+	}
+	if r.SubstitutesFor != "" {
+		if err := substitute(s, w, r, o); err != nil {
+			return nil, err
+		}
+		return o, o.Edited(s.Path, s.File, w.Edits())
+	}
+	value, err := raw.DocumentValue(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Insert(r, pkg, rendered{w, value}, o); err != nil {
+		return nil, err
+	}
+	return o, o.Edited(s.Path, s.File, w.Edits())
+}
+
+// rendered adds the whole document in place of a bundle by image.
+type rendered struct {
+	*documents.Wrapped
+	value yamledit.Value
+}
+
+// AddBundle implements documents.Adder.
+func (a rendered) AddBundle(_ yamledit.Value, siblings []documents.Document, before *documents.Document) error {
+	return a.Wrapped.AddBundle(a.value, siblings, before)
+}
+
+func substitute(s *kind.Source, w *documents.Wrapped, r kind.Request, o *kind.Outcome) error {
+	root := s.Root()
+	_, list := root.Fold("substitutions")
+	for _, item := range list.Items() {
+		name, base := text(item, "name"), text(item, "base")
+		if name == r.Bundle.Image && base == r.SubstitutesFor {
+			return nil
+		}
+		line, col := item.Position()
+		if name == r.Bundle.Image {
+			return failure.New(failure.EdgeConflict, "substituting %s for %s: it substitutes %s already", name, r.SubstitutesFor, base).At(s.Name, line, col)
+		}
+		if base == r.SubstitutesFor {
+			return failure.New(failure.EdgeConflict, "substituting %s for %s: %s does so already", r.Bundle.Image, base, name).At(s.Name, line, col)
+		}
+	}
+	if !stands(w, r.SubstitutesFor) {
+		line, col := root.Position()
+		return failure.New(failure.PredecessorMissing, "substituting %s for %s, which the template does not have", r.Bundle.Image, r.SubstitutesFor).At(s.Name, line, col)
+	}
+	o.Changes = append(o.Changes, kind.Change{What: kind.SubstitutionAdded, Name: r.Bundle.Name, From: r.SubstitutesFor, To: r.Bundle.Image})
+	v := yamledit.Map(yamledit.Field{Key: "name", Value: yamledit.Text(r.Bundle.Image)}, yamledit.Field{Key: "base", Value: yamledit.Text(r.SubstitutesFor)})
+	if list == nil {
+		return w.Edits().AddField(root, "", yamledit.Field{Key: "substitutions", Value: yamledit.List(v)})
+	}
+	return w.Edits().Insert(list, len(list.Items()), v)
+}
+
+func stands(w *documents.Wrapped, name string) bool {
+	for _, d := range w.Of("olm.bundle") {
+		if d.Name == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,184 @@
+// Package template tells what kind of catalog template a file is, and inserts bundles
+// into it. Each kind is a folder below; this package only chooses.
+package template
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/template/basic"
+	"github.com/olmgraft/graft/internal/template/composite"
+	"github.com/olmgraft/graft/internal/template/goodstuff"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/template/raw"
+	"github.com/olmgraft/graft/internal/template/semver"
+	"github.com/olmgraft/graft/internal/template/substitutes"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// kinds in the order in which they are asked; raw takes what looks like a catalog.
+var kinds = []kind.Kind{
+	semver.Kind{}, basic.Kind{}, goodstuff.Kind{}, composite.Kind{}, substitutes.Kind{}, raw.Kind{},
+}
+
+// Template is a file or directory whose kind is known.
+type Template struct {
+	Source kind.Source
+	Kind   kind.Kind
+}
+
+// Open reads a template of the repository fsys and tells its kind. Name is how its
+// user calls it.
+func Open(fsys fs.FS, p, name string) (*Template, error) {
+	info, err := fs.Stat(fsys, p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, failure.New(failure.TemplateNotFound, "opening %s: there is no such file", name).At(name, 0, 0)
+	}
+	if err != nil {
+		return nil, failure.New(failure.EditRefused, "opening %s: %w", name, err).At(name, 0, 0).
+			Fix("Name a template inside of the repository.")
+	}
+	t := &Template{Source: kind.Source{FS: fsys, Path: p, Name: name}}
+	if !info.IsDir() {
+		if info.Size() > yamledit.MaxFile {
+			return nil, failure.New(failure.TemplateMalformed, "opening %s: %d MiB is more than a catalog template may have (%d MiB)", name, info.Size()>>20, yamledit.MaxFile>>20).At(name, 1, 1)
+		}
+		src, err := fs.ReadFile(fsys, p)
+		if err != nil {
+			return nil, failure.New(failure.EditRefused, "reading %s: %w", name, err).At(name, 0, 0).
+				Fix("Make the file readable, and keep it inside of the repository.")
+		}
+		if t.Source.File, err = yamledit.Open(name, src); err != nil {
+			return nil, err
+		}
+	}
+	t.Source.Open = func(input string) (kind.Part, error) {
+		return Open(fsys, input, path.Join(strings.TrimSuffix(name, p), input))
+	}
+	return t, t.detect()
+}
+
+// Parse is Open for a text that is in no repository, such as standard input.
+func Parse(name string, src []byte) (*Template, error) {
+	file, err := yamledit.Open(name, src)
+	if err != nil {
+		return nil, err
+	}
+	t := &Template{Source: kind.Source{Path: name, Name: name, File: file}}
+	return t, t.detect()
+}
+
+func (t *Template) detect() error {
+	if f := t.Source.File; f != nil {
+		if len(f.Docs) == 0 {
+			return failure.New(failure.TemplateMalformed, "reading %s: the file is empty", t.Source.Name).At(t.Source.Name, 1, 1)
+		}
+		// The first document decides, so that its faults come first.
+		if root, err := f.Docs[0].Root(); err != nil {
+			return err
+		} else if root != nil && root.Kind != yamledit.Mapping {
+			return root.Malformed("reading the template: it is no mapping")
+		}
+	}
+	for _, k := range kinds {
+		if k.Match(&t.Source) {
+			t.Kind = k
+			return nil
+		}
+	}
+	err := failure.New(failure.TemplateUnsupported, "reading %s: it is no catalog template", t.Source.Name)
+	if s := t.Source.Schema(); s != "" {
+		err = failure.New(failure.TemplateUnsupported, "reading %s: its schema is %s, of which Graft knows nothing", t.Source.Name, s)
+	}
+	return err.At(t.Source.Name, 1, 1)
+}
+
+// Describe says what stands in the template.
+func (t *Template) Describe() kind.Description {
+	d := t.Kind.Describe(&t.Source)
+	d.Kind = t.Kind.Name()
+	// Programs that read the report want lists, empty or not.
+	d.Channels = append([]kind.Channel{}, d.Channels...)
+	d.Bundles = append([]kind.BundleRef{}, d.Bundles...)
+	d.Problems = append([]*failure.Error{}, d.Problems...)
+	slices.SortStableFunc(d.Problems, func(a, b *failure.Error) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
+	return d
+}
+
+// Insert works out what inserting the bundle comes to. A template that opm would read
+// otherwise than it is written is refused, with all that is wrong.
+func (t *Template) Insert(r kind.Request) (*kind.Outcome, error) {
+	if err := t.problems(); err != nil {
+		return nil, err
+	}
+	return t.Kind.Insert(&t.Source, r)
+}
+
+// Images lists the bundle images that rendering the template needs.
+func (t *Template) Images(tags kind.Tags) ([]string, error) {
+	e, err := t.expander()
+	if err != nil {
+		return nil, err
+	}
+	return e.Images(&t.Source, tags)
+}
+
+// Expand makes the documents of the catalog.
+func (t *Template) Expand(b kind.Bundles, o kind.Options) (*fbc.Catalog, error) {
+	e, err := t.expander()
+	if err != nil {
+		return nil, err
+	}
+	return e.Expand(&t.Source, b, o)
+}
+
+// expander refuses, like Insert, what opm would read otherwise than it is written.
+func (t *Template) expander() (kind.Expander, error) {
+	if err := t.problems(); err != nil {
+		return nil, err
+	}
+	e, ok := t.Kind.(kind.Expander)
+	if !ok {
+		return nil, failure.New(failure.TemplateUnsupported, "rendering %s: a %s template cannot be rendered", t.Source.Name, t.Kind.Name()).At(t.Source.Name, 1, 1)
+	}
+	return e, nil
+}
+
+func (t *Template) problems() error {
+	problems := t.Describe().Problems
+	errs := make([]error, len(problems))
+	for i, p := range problems {
+		errs[i] = p
+	}
+	return errors.Join(errs...)
+}
+
+// Creatable are the kinds of which a new template can be written.
+func Creatable() []string {
+	var names []string
+	for _, k := range kinds {
+		if _, ok := k.(kind.Creator); ok {
+			names = append(names, k.Name())
+		}
+	}
+	return names
+}
+
+// Create writes a new template of a kind that holds just the bundle.
+func Create(kindName string, r kind.Request) ([]byte, error) {
+	for _, k := range kinds {
+		if c, ok := k.(kind.Creator); ok && k.Name() == kindName {
+			return c.Create(r)
+		}
+	}
+	return nil, failure.New(failure.Usage, "creating a template of kind %q", kindName).
+		Fix("Give --create with one of %s.", strings.Join(Creatable(), ", "))
+}
