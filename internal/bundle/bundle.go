@@ -1,0 +1,173 @@
+// Package bundle turns an operator bundle, from an image or a directory, into the
+// olm.bundle document that opm v1.72 renders from it, byte for byte.
+//
+// What opm believes: manifests stand in manifests/ and metadata in metadata/,
+// whatever the labels or annotations say; of the labels only the presence of the
+// package counts, and it tells a bundle from a catalog; package and channels come
+// from the annotations file. It skips without a word what it cannot read, all but the
+// first document of a file and all but the first ClusterServiceVersion; those are
+// findings here.
+package bundle
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/fbc/yaml11"
+)
+
+// Image is a bundle as it came from a registry or a directory.
+type Image struct {
+	Ref    string            // what the document calls the image
+	Labels map[string]string // of the image
+	Files  Files
+	Dir    bool // a directory, which has no labels
+}
+
+// MetadataFormat says how the document holds the manifests.
+type MetadataFormat int
+
+// The formats: every manifest as olm.bundle.object, which is what opm does of
+// itself, or the CSV's description as olm.csv.metadata, which is what opm's
+// bundle-object-to-csv-metadata migration makes of that.
+const (
+	BundleObjects MetadataFormat = iota
+	CSVMetadata
+)
+
+// Bundle is a bundle that has been read and checked.
+type Bundle struct {
+	// Findings are faults that opm passes over in silence. They change nothing.
+	Findings []*failure.Error
+
+	image        Image
+	manifests    []manifest
+	csv          *csv
+	secondCSVs   []string // files
+	provided     map[api]bool
+	pkg          string
+	annotations  annotations
+	dependencies []fbc.Property
+	properties   []fbc.Property // olm.gvk and the like, without those that hold manifests
+	images       []fbc.RelatedImage
+}
+
+// Render gives the olm.bundle document of a bundle.
+func Render(img Image, format MetadataFormat) (fbc.Bundle, error) {
+	b, err := Parse(img)
+	if err != nil {
+		return fbc.Bundle{}, err
+	}
+	return b.Render(format)
+}
+
+// Parse reads a bundle. It fails where opm could not render it, and where what opm
+// would render is of no use: without a package or a name.
+func Parse(img Image) (*Bundle, error) {
+	b := &Bundle{image: img}
+	steps := []func() error{b.readLabels, b.readManifests, b.checkOwned, b.readMetadata, b.collectProperties, b.collectImages}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// Name is the name of the CSV, which is the bundle's.
+func (b *Bundle) Name() string { return b.csv.name }
+
+// Render gives the document in a format.
+func (b *Bundle) Render(format MetadataFormat) (fbc.Bundle, error) {
+	doc := fbc.Bundle{
+		Schema:        fbc.SchemaBundle,
+		Name:          b.csv.name,
+		Package:       b.pkg,
+		Image:         b.image.Ref,
+		RelatedImages: b.images,
+	}
+	others, held := b.splitProperties()
+	var err error
+	if format == CSVMetadata && b.migrates(held) {
+		held, err = b.csvMetadata()
+	} else {
+		held = b.bundleObjects(held)
+	}
+	doc.Properties = append(others, held...)
+	return doc, err
+}
+
+// migrates reports whether opm's migration touches the bundle: not where it has no
+// image reference, nor where its author has given it olm.csv.metadata.
+func (b *Bundle) migrates(held []fbc.Property) bool {
+	for _, p := range held {
+		if p.Type == typeCSVMetadata {
+			return false
+		}
+	}
+	return b.image.Ref != ""
+}
+
+// The labels of an image, and of the same names the annotations of a bundle.
+const (
+	labelPackage   = "operators.operatorframework.io.bundle.package.v1"
+	labelManifests = "operators.operatorframework.io.bundle.manifests.v1"
+	labelMetadata  = "operators.operatorframework.io.bundle.metadata.v1"
+	labelDatabase  = "operators.operatorframework.io.index.database.v1"
+	labelCatalog   = "operators.operatorframework.io.index.configs.v1"
+	labelOpenShift = "com.redhat.openshift.versions"
+)
+
+func (b *Bundle) readLabels() error {
+	if b.image.Dir {
+		return nil
+	}
+	labels := b.image.Labels
+	for _, catalog := range []string{labelDatabase, labelCatalog} {
+		if _, ok := labels[catalog]; ok {
+			return b.fail("", "the image is a catalog: it has the label %s", catalog).
+				Fix("Give the image of a bundle.")
+		}
+	}
+	if _, ok := labels[labelPackage]; !ok {
+		return b.fail("", "the image has no label %s", labelPackage).
+			Fix("Give the image of a bundle, built with the labels of its metadata/annotations.yaml.")
+	}
+	for label, dir := range map[string]string{labelManifests: manifestsDir, labelMetadata: metadataDir} {
+		if named, ok := labels[label]; ok && strings.Trim(named, "/") != dir {
+			b.note("", "the label %s says %q, but opm reads %s/ only", label, named, dir)
+		}
+	}
+	return nil
+}
+
+// fail is a failure of the bundle, in one of its files where that is known.
+func (b *Bundle) fail(file, format string, args ...any) *failure.Error {
+	e := failure.New(failure.BundleInvalid, format, args...)
+	if b.image.Ref != "" {
+		e.Message = "reading bundle " + b.image.Ref + ": " + e.Message
+	} else {
+		e.Message = "reading the bundle: " + e.Message
+	}
+	var at *yaml11.Error
+	if errors.As(e.Err, &at) {
+		return e.At(file, at.Line, at.Col)
+	}
+	return e.At(file, 0, 0)
+}
+
+// note keeps a fault as a finding.
+func (b *Bundle) note(file, format string, args ...any) {
+	b.Findings = append(b.Findings, b.fail(file, format, args...))
+}
+
+// failWithFindings is a failure that what opm passes over may explain.
+func (b *Bundle) failWithFindings(e *failure.Error) error {
+	all := []error{e}
+	for _, f := range b.Findings {
+		all = append(all, f)
+	}
+	return errors.Join(all...)
+}

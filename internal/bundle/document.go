@@ -1,0 +1,100 @@
+package bundle
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/olmgraft/graft/internal/bundle/object"
+	"github.com/olmgraft/graft/internal/fbc"
+)
+
+// Document gives an olm.bundle document as compact JSON in opm's field order. The
+// values of properties keep the escapes that they have.
+func Document(b fbc.Bundle) ([]byte, error) {
+	size := 256
+	for _, p := range b.Properties {
+		size += len(p.Type) + len(p.Value) + 32
+	}
+	for _, i := range b.RelatedImages {
+		size += len(i.Name) + len(i.Image) + 32
+	}
+	out := make([]byte, 0, size)
+	field := func(before, text string) {
+		out = append(out, before...)
+		out = object.AppendString(out, text, false)
+	}
+
+	field(`{"schema":`, b.Schema)
+	if b.Name != "" {
+		field(`,"name":`, b.Name)
+	}
+	if b.Package != "" {
+		field(`,"package":`, b.Package)
+	}
+	field(`,"image":`, b.Image)
+	for i, p := range b.Properties {
+		field(opening(i, "properties", "type"), p.Type)
+		value, err := compact(p.Value)
+		if err != nil {
+			return nil, fmt.Errorf("writing bundle %s: property %s: %w", b.Name, p.Type, err)
+		}
+		out = append(out, `,"value":`...)
+		out = append(out, value...)
+		out = append(out, '}')
+	}
+	if len(b.Properties) > 0 {
+		out = append(out, ']')
+	}
+	for i, r := range b.RelatedImages {
+		field(opening(i, "relatedImages", "name"), r.Name)
+		field(`,"image":`, r.Image)
+		out = append(out, '}')
+	}
+	if len(b.RelatedImages) > 0 {
+		out = append(out, ']')
+	}
+	return append(out, '}'), nil
+}
+
+// opening is what stands before the first field of a list's item.
+func opening(i int, list, field string) string {
+	if i == 0 {
+		return `,"` + list + `":[{"` + field + `":`
+	}
+	return `,{"` + field + `":`
+}
+
+// compact drops white space from a value and checks that it is JSON. The values of
+// bundle objects are large and known by their form.
+func compact(value json.RawMessage) ([]byte, error) {
+	if value == nil {
+		return []byte("null"), nil
+	}
+	if data, ok := bytes.CutPrefix(value, []byte(`{"data":"`)); ok {
+		if data, ok = bytes.CutSuffix(data, []byte(`"}`)); ok && isBase64(data) {
+			return value, nil
+		}
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, value); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func isBase64(data []byte) bool {
+	for _, c := range data {
+		if !base64Byte[c] {
+			return false
+		}
+	}
+	return true
+}
+
+var base64Byte = func() (is [256]bool) {
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=" {
+		is[c] = true
+	}
+	return is
+}()

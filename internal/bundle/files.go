@@ -1,0 +1,90 @@
+package bundle
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// The directories of a bundle that count.
+const (
+	manifestsDir = "manifests"
+	metadataDir  = "metadata"
+)
+
+// The limits on the files that are kept of a bundle.
+const (
+	MaxFiles = 10_000
+	MaxBytes = 100 << 20
+)
+
+// Files is the content of a bundle: paths relative to its root, with slashes.
+type Files map[string][]byte
+
+// Counts reports whether a file has a part in the document. Whoever unpacks a bundle
+// need not keep the others.
+func Counts(name string) bool {
+	dir, file := path.Split(path.Clean(name))
+	return dir == metadataDir+"/" || dir == manifestsDir+"/" && !strings.HasPrefix(file, ".")
+}
+
+// FilesOf reads the files that count from a bundle directory. Links are followed as
+// far as fsys does: give it one that does not leave the directory.
+func FilesOf(fsys fs.FS) (Files, error) {
+	files, total := Files{}, 0
+	for _, dir := range []string{manifestsDir, metadataDir} {
+		entries, err := fs.ReadDir(fsys, dir)
+		if err != nil {
+			return nil, failure.New(failure.BundleInvalid, "reading a bundle directory: %w", err).
+				Fix("Give a directory that has manifests/ and metadata/ in it.")
+		}
+		for _, e := range entries {
+			name := path.Join(dir, e.Name())
+			if info, err := fs.Stat(fsys, name); err != nil || !info.Mode().IsRegular() || !Counts(name) {
+				continue
+			}
+			content, err := readAtMost(fsys, name, MaxBytes-total)
+			if err != nil {
+				return nil, failure.New(failure.BundleInvalid, "reading a bundle directory: %w", err).At(name, 0, 0)
+			}
+			total += len(content)
+			files[name] = content
+			if len(files) > MaxFiles {
+				return nil, failure.New(failure.BundleInvalid, "reading a bundle directory: it has more than %d files", MaxFiles)
+			}
+		}
+	}
+	return files, nil
+}
+
+var errTooLarge = errors.New("the bundle has more than 100 MiB")
+
+func readAtMost(fsys fs.FS, name string, limit int) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err == nil && len(content) > limit {
+		err = errTooLarge
+	}
+	return content, err
+}
+
+// in lists the files that count in a directory, in opm's order.
+func (f Files) in(dir string) []string {
+	var names []string
+	for name := range f {
+		if d, _ := path.Split(name); d == dir+"/" && Counts(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,79 @@
+package bundle
+
+import (
+	"encoding/json"
+	"sort"
+
+	"github.com/olmgraft/graft/internal/bundle/object"
+	"github.com/olmgraft/graft/internal/fbc"
+)
+
+// Showcase is what a package shows of the bundle at its head. Where the CSV's
+// description or icons cannot be read opm goes without.
+func (b *Bundle) Showcase() fbc.Showcase {
+	show := fbc.Showcase{Icon: b.icon()}
+	show.Description, _ = b.csv.text("description")
+	return show
+}
+
+// Migrate gives a rendered bundle that holds its manifests as one that holds the CSV's
+// description, as opm's bundle-object-to-csv-metadata does. A bundle without a CSV
+// among its manifests, or with olm.csv.metadata already, stays as it is.
+func Migrate(doc fbc.Bundle) (fbc.Bundle, error) {
+	b := &Bundle{image: Image{Ref: doc.Image}}
+	kept := make([]fbc.Property, 0, len(doc.Properties))
+	for _, p := range doc.Properties {
+		switch p.Type {
+		case typeCSVMetadata:
+			return doc, nil
+		case typeBundleObject:
+			if b.csv == nil {
+				b.csv = csvOf(p)
+			}
+		default:
+			kept = append(kept, p)
+		}
+	}
+	if b.csv == nil || doc.Image == "" {
+		return doc, nil
+	}
+	held, err := b.csvMetadata()
+	if err != nil {
+		return doc, err
+	}
+	doc.Properties = append(kept, held...)
+	return doc, nil
+}
+
+// csvOf reads the CSV out of a bundle object, nil where that holds something else.
+func csvOf(p fbc.Property) *csv {
+	var value struct{ Data []byte }
+	if json.Unmarshal(p.Value, &value) != nil {
+		return nil
+	}
+	v, _, err := object.Read(value.Data)
+	if err != nil || v.Str("kind") != kindCSV {
+		return nil
+	}
+	spec, _ := v.Get("spec")
+	return &csv{file: "an olm.bundle.object", object: v, spec: spec}
+}
+
+// Loaded gives a bundle of a catalog as opm writes it after loading: related images by
+// image, properties that hold manifests last.
+func Loaded(doc fbc.Bundle) fbc.Bundle {
+	var others, held []fbc.Property
+	for _, p := range doc.Properties {
+		if p.Type == typeBundleObject || p.Type == typeCSVMetadata {
+			held = append(held, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	doc.Properties = append(others, held...)
+	images := append([]fbc.RelatedImage(nil), doc.RelatedImages...)
+	// Not a stable sort, since opm's is none: equal images get the same order.
+	sort.Slice(images, func(i, j int) bool { return images[i].Image < images[j].Image })
+	doc.RelatedImages = images
+	return doc
+}

@@ -1,0 +1,100 @@
+package object
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// AppendJSON appends the value as compact JSON, keys sorted, with the escapes of
+// encoding/json: <, > and & too.
+func (v Value) AppendJSON(to []byte) []byte {
+	switch v.Kind {
+	case Null:
+		return append(to, "null"...)
+	case String:
+		return AppendString(to, v.Text, true)
+	case List:
+		to = append(to, '[')
+		for i, item := range v.Items {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = item.Value.AppendJSON(to)
+		}
+		return append(to, ']')
+	case Map:
+		to = append(to, '{')
+		for i, item := range v.Items {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = AppendString(to, item.Key, true)
+			to = append(to, ':')
+			to = item.Value.AppendJSON(to)
+		}
+		return append(to, '}')
+	}
+	return append(to, v.Text...)
+}
+
+// plainByte has the bytes that stand for themselves in a JSON string.
+var plainByte = func() (plain [256]bool) {
+	for c := rune(' '); c < utf8.RuneSelf; c++ {
+		plain[c] = !strings.ContainsRune(`"\<>&`, c)
+	}
+	return plain
+}()
+
+// AppendString appends a JSON string the way encoding/json does, with or without
+// its escapes for HTML.
+func AppendString(to []byte, s string, html bool) []byte {
+	to = append(to, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		if plainByte[s[i]] || !html && (s[i] == '<' || s[i] == '>' || s[i] == '&') {
+			i++
+			continue
+		}
+		if s[i] < utf8.RuneSelf {
+			to = append(to, s[start:i]...)
+			to = appendEscape(to, s[i])
+			i++
+			start = i
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			to = append(to, s[start:i]...)
+			to = append(to, `\ufffd`...)
+			start = i + size
+		case r == '\u2028' || r == '\u2029':
+			to = append(to, s[start:i]...)
+			to = append(to, `\u202`...)
+			to = append(to, byte('0'+r&0xf))
+			start = i + size
+		}
+		i += size
+	}
+	to = append(to, s[start:]...)
+	return append(to, '"')
+}
+
+func appendEscape(to []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(to, '\\', c)
+	case '\b':
+		return append(to, `\b`...)
+	case '\f':
+		return append(to, `\f`...)
+	case '\n':
+		return append(to, `\n`...)
+	case '\r':
+		return append(to, `\r`...)
+	case '\t':
+		return append(to, `\t`...)
+	}
+	const hex = "0123456789abcdef"
+	return append(to, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
+}

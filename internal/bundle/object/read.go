@@ -1,0 +1,151 @@
+package object
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/olmgraft/graft/internal/fbc/yaml11"
+)
+
+// Read reads the first document of a manifest as opm does: as JSON where it begins
+// with a brace, as YAML where it does not or that fails. more says that other
+// documents follow, which opm ignores.
+func Read(content []byte) (v Value, more bool, err error) {
+	text := string(content)
+	if !IsJSON(text) {
+		return readYAML(text, false)
+	}
+	v, more, err = readJSON(text)
+	if err != nil {
+		v, more, yamlErr := readYAML(trimFirstLine(text), false)
+		if yamlErr == nil {
+			return v, more, nil
+		}
+	}
+	return v, more, err
+}
+
+// ReadMetadata reads the first document of a metadata file as YAML. Numbers keep
+// their text as far as opm does.
+func ReadMetadata(content []byte) (Value, error) {
+	text := string(content)
+	if IsJSON(text) {
+		text = trimFirstLine(text)
+	}
+	v, _, err := readYAML(text, true)
+	return v, err
+}
+
+// IsJSON reports whether a text would be tried as JSON: whether a brace is the
+// first thing among its first 30 bytes.
+func IsJSON(text string) bool {
+	const lookahead = 30
+	return strings.HasPrefix(strings.TrimLeftFunc(text[:min(lookahead, len(text))], unicode.IsSpace), "{")
+}
+
+func readJSON(text string) (Value, bool, error) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	var raw json.RawMessage
+	if err := dec.Decode(&raw); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errors.New("the text ends within a value")
+		}
+		return Value{}, false, fmt.Errorf("not valid JSON: %w", err)
+	}
+	v, err := parse(string(raw), false)
+	return v, strings.TrimSpace(text[dec.InputOffset():]) != "", err
+}
+
+func readYAML(text string, exact bool) (Value, bool, error) {
+	doc, rest, err := firstDocument(text)
+	if err != nil {
+		return Value{}, false, err
+	}
+	asJSON, err := toJSON(doc)
+	if err != nil {
+		return Value{}, false, fmt.Errorf("not valid YAML: %w", err)
+	}
+	v, err := parse(asJSON, exact)
+	return v, strings.TrimSpace(rest) != "", err
+}
+
+func toJSON(doc string) (string, error) {
+	tree, err := yaml11.Parse([]byte(doc))
+	if err != nil {
+		return "", err
+	}
+	defer tree.Free()
+	out, err := tree.AppendJSON(make([]byte, 0, len(doc)), yaml11.Plain)
+	return string(out), err
+}
+
+// trimFirstLine drops white space up to the first line break, which is what opm
+// skips before it tries a text as YAML that is no JSON.
+func trimFirstLine(text string) string {
+	for i, r := range text {
+		if !unicode.IsSpace(r) {
+			return text[i:]
+		}
+		if r == '\n' {
+			return text[i+1:]
+		}
+	}
+	return ""
+}
+
+// firstDocument cuts a stream at the second line that begins with three dashes, or
+// the first where something stands before it, be it only a comment. Line ends
+// become LF, and the last line has one.
+func firstDocument(text string) (doc, rest string, err error) {
+	if strings.Contains(text, "\r\n") {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	for at := 0; at < len(text); {
+		end := at + strings.IndexByte(text[at:], '\n') + 1
+		if after, found := strings.CutPrefix(text[at:end], "---"); found {
+			if after = strings.TrimSpace(after); after != "" && after[0] != '#' {
+				return "", "", fmt.Errorf("the document separator is followed by %q", after)
+			}
+			if at > 0 {
+				return text[:at], text[end:], nil
+			}
+		}
+		next := strings.Index(text[end-1:], "\n---")
+		if next < 0 {
+			break
+		}
+		at = end + next
+	}
+	return text, "", nil
+}
+
+// errNoKind is what makes opm skip a manifest that is otherwise fine.
+var errNoKind = errors.New("it has no kind")
+
+// Identity checks what opm wants of every object: a mapping with a kind and an
+// apiVersion of at most two parts. It gives them split.
+func (v Value) Identity() (group, version, kind string, err error) {
+	if v.Kind != Map {
+		return "", "", "", fmt.Errorf("it is %s, not an object", v.Kind)
+	}
+	kind = v.Str("kind")
+	if kind == "" {
+		return "", "", "", errNoKind
+	}
+	api := v.Str("apiVersion")
+	switch strings.Count(api, "/") {
+	case 0:
+		return "", api, kind, nil
+	case 1:
+		group, version, _ = strings.Cut(api, "/")
+		return group, version, kind, nil
+	}
+	return "", "", "", fmt.Errorf("its apiVersion %q has more than two parts", api)
+}

@@ -1,0 +1,102 @@
+// Package object reads the objects of a bundle the way opm does and writes them
+// back as opm's JSON: text goes in as YAML or JSON, a tree of values comes out, and
+// the tree is written compact, with sorted keys.
+package object
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Kind says what a Value is.
+type Kind uint8
+
+// The kinds of values.
+const (
+	Null Kind = iota
+	Bool
+	Int
+	Float
+	String
+	List
+	Map
+)
+
+// String names the kind as a person would.
+func (k Kind) String() string {
+	return [...]string{"null", "a boolean", "a whole number", "a fraction", "a string", "a list", "a mapping"}[k]
+}
+
+// Value is one node of a document.
+type Value struct {
+	Kind Kind
+	// Text is the content of a string and the JSON form of a boolean or number.
+	Text string
+	// Items are the members of a mapping, sorted by key and each key once, or the
+	// items of a list, which have no keys.
+	Items []Member
+}
+
+// Member is one entry of a mapping or a list.
+type Member struct {
+	Key   string
+	Value Value
+}
+
+// Get gives the member of a mapping with exactly that key; nothing has no members.
+func (v Value) Get(key string) (Value, bool) {
+	if v.Kind != Map {
+		return Value{}, false
+	}
+	i, found := slices.BinarySearchFunc(v.Items, key, func(m Member, key string) int {
+		return strings.Compare(m.Key, key)
+	})
+	if !found {
+		return Value{}, false
+	}
+	return v.Items[i].Value, true
+}
+
+// At follows a path of exact keys.
+func (v Value) At(path ...string) Value {
+	for _, key := range path {
+		v, _ = v.Get(key)
+	}
+	return v
+}
+
+// Str is the content of the string at the path, empty where there is none.
+func (v Value) Str(path ...string) string {
+	if v = v.At(path...); v.Kind == String {
+		return v.Text
+	}
+	return ""
+}
+
+// Only keeps the members of a mapping whose keys are one of names in any letter
+// case: the ones that a struct with those fields would be decoded from.
+func (v Value) Only(names ...string) Value {
+	kept := Value{Kind: v.Kind, Text: v.Text}
+	for _, m := range v.Items {
+		if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, m.Key) }) {
+			kept.Items = append(kept.Items, m)
+		}
+	}
+	return kept
+}
+
+// AsText is a number or boolean as the string that opm makes of it where it wants a
+// string, and any other value as it is. Fractions have the precision of 32 bits then:
+// 4.10 becomes 4.1.
+func (v Value) AsText() Value {
+	switch v.Kind {
+	case Int, Bool:
+		return Value{Kind: String, Text: v.Text}
+	case Float:
+		if f, err := strconv.ParseFloat(v.Text, 64); err == nil {
+			return Value{Kind: String, Text: strconv.FormatFloat(f, 'g', -1, 32)}
+		}
+	}
+	return v
+}

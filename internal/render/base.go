@@ -1,0 +1,135 @@
+package render
+
+import (
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/fbc"
+)
+
+// Base is an earlier rendering, indexed by image.
+type Base struct {
+	docs map[string]*fbc.Doc
+	// shows has what the packages of the base show, by the image of the bundle that
+	// they took it from.
+	shows map[string]fbc.Showcase
+}
+
+// NewBase indexes the documents of an earlier rendering. A bundle that stands there
+// twice is not used.
+func NewBase(docs []fbc.Doc) *Base {
+	b := &Base{docs: make(map[string]*fbc.Doc, len(docs)), shows: map[string]fbc.Showcase{}}
+	twice := map[string]bool{}
+	for i := range docs {
+		d := &docs[i]
+		if d.Schema != fbc.SchemaBundle || d.Image == "" {
+			continue
+		}
+		if b.docs[d.Image] != nil {
+			twice[d.Image] = true
+		}
+		b.docs[d.Image] = d
+	}
+	for image := range twice {
+		delete(b.docs, image)
+	}
+	b.readShows(docs)
+	return b
+}
+
+// readShows finds the bundle at the head of each default channel: the last entry, in
+// channels that a semver template made.
+func (b *Base) readShows(docs []fbc.Doc) {
+	images := map[string]string{}
+	for image, d := range b.docs {
+		images[d.Package+"/"+d.Name] = image
+	}
+	heads := map[string]string{}
+	for i := range docs {
+		if docs[i].Schema != fbc.SchemaChannel {
+			continue
+		}
+		if ch, err := docs[i].Channel(); err == nil && len(ch.Entries) > 0 {
+			heads[ch.Package+"/"+ch.Name] = ch.Package + "/" + ch.Entries[len(ch.Entries)-1].Name
+		}
+	}
+	for i := range docs {
+		if docs[i].Schema != fbc.SchemaPackage {
+			continue
+		}
+		p, err := docs[i].PackageDoc()
+		if image := images[heads[p.Name+"/"+p.DefaultChannel]]; err == nil && image != "" {
+			b.shows[image] = fbc.Showcase{Description: p.Description, Icon: p.Icon}
+		}
+	}
+}
+
+// fromBase takes a bundle from the base: its bytes as they are where format and layout
+// are the same, else its facts in the format that is asked for. nil where the base does
+// not hold them.
+func (r *renderer) fromBase(image string) (*rendered, error) {
+	if r.o.Base == nil {
+		return nil, nil
+	}
+	d := r.o.Base.docs[image]
+	if d == nil {
+		return nil, nil
+	}
+	b, err := fromDoc(d)
+	if err != nil {
+		return nil, nil //nolint:nilerr // what cannot be read is pulled anew
+	}
+	body, ok := r.baseBody(d)
+	if !ok || !r.recorded(image, body) {
+		return nil, nil
+	}
+	b.reused = true
+	b.blob = fbc.Blob{Schema: d.Schema, Package: d.Package, Name: d.Name, Body: body, Format: r.o.Format}
+	if show, ok := r.o.Base.shows[image]; ok {
+		b.show = &show
+	}
+	return b, nil
+}
+
+func (r *renderer) baseBody(d *fbc.Doc) ([]byte, bool) {
+	light, err := d.BundleLight()
+	if err != nil {
+		return nil, false
+	}
+	objects, metadata := holds(light)
+	switch {
+	case r.o.Metadata == bundle.BundleObjects && metadata:
+		return nil, false // the manifests are not there
+	case r.o.Metadata == bundle.CSVMetadata && objects:
+		return r.migrated(d)
+	case d.Format == r.o.Format && d.Canonical():
+		return d.Raw(), true
+	}
+	blob, err := d.Blob(r.o.Format)
+	return blob.Body, err == nil
+}
+
+func (r *renderer) migrated(d *fbc.Doc) ([]byte, bool) {
+	whole, err := d.Bundle()
+	if err != nil {
+		return nil, false
+	}
+	if whole, err = bundle.Migrate(whole); err != nil {
+		return nil, false
+	}
+	text, err := bundle.Document(whole)
+	if err != nil {
+		return nil, false
+	}
+	if _, metadata := holds(whole); !metadata {
+		return nil, false
+	}
+	body, err := fbc.Encode(r.o.Format, text)
+	return body, err == nil
+}
+
+func holds(b fbc.Bundle) (objects, metadata bool) {
+	for _, p := range b.Properties {
+		objects = objects || p.Type == fbc.TypeBundleObject
+		metadata = metadata || p.Type == fbc.TypeCSVMetadata
+	}
+	return objects, metadata
+}

@@ -1,0 +1,202 @@
+package render_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/testkit/registry"
+)
+
+const corpus = "../../../shared/corpus/render"
+
+// expansion is a template as the renderer wants it.
+type expansion struct {
+	*template.Template
+	options kind.Options
+}
+
+func (e expansion) Images(tags func(string) ([]string, error)) ([]string, error) {
+	return e.Template.Images(tags)
+}
+
+func (e expansion) Expand(b render.Bundles, tags func(string) ([]string, error)) (*fbc.Catalog, error) {
+	o := e.options
+	o.Tags = tags
+	return e.Template.Expand(b, o)
+}
+
+func open(t testing.TB, name string, src []byte) expansion {
+	t.Helper()
+	tmpl, err := template.Parse(name, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return expansion{Template: tmpl}
+}
+
+func start(t testing.TB) *registry.Server {
+	t.Helper()
+	s, err := registry.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func client(t testing.TB, s *registry.Server) *oci.Client {
+	t.Helper()
+	c, err := oci.New(oci.Options{Transport: s.Transport()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func text(t testing.TB, template render.Template, o render.Options) []byte {
+	t.Helper()
+	r, err := render.Render(context.Background(), template, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// pushCorpus fills a registry with the bundles of the corpus, by OPERATOR:VERSION.
+func pushCorpus(t testing.TB, s *registry.Server) bool {
+	t.Helper()
+	archives, err := filepath.Glob(filepath.Join(corpus, "bundles", "*.tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range archives {
+		for dir, files := range unpack(t, name) {
+			b, err := registry.FromDir(files)
+			if err != nil {
+				t.Fatalf("%s: %v", dir, err)
+			}
+			if _, err := s.Push(strings.Replace(dir, "/", ":", 1), b, registry.Form{}); err != nil {
+				t.Fatalf("%s: %v", dir, err)
+			}
+		}
+	}
+	if len(archives) == 0 {
+		t.Log("the corpus is not there: nothing is rendered")
+	}
+	return len(archives) > 0
+}
+
+// unpack reads OPERATOR/VERSION/... into a file system for each OPERATOR/VERSION.
+func unpack(t testing.TB, name string) map[string]fstest.MapFS {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]fstest.MapFS{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := strings.SplitN(strings.TrimPrefix(path.Clean(h.Name), "./"), "/", 3)
+		if h.Typeflag != tar.TypeReg || len(parts) < 3 {
+			continue
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := parts[0] + "/" + parts[1]
+		if out[dir] == nil {
+			out[dir] = fstest.MapFS{}
+		}
+		out[dir][parts[2]] = &fstest.MapFile{Data: data}
+	}
+}
+
+func gunzip(t testing.TB, name string) []byte {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Each real template renders to opm's bytes, in both metadata formats; rendered again
+// upon that, nothing is pulled and no byte differs.
+func TestCorpus(t *testing.T) {
+	s := start(t)
+	if !pushCorpus(t, s) {
+		return
+	}
+	templates, _ := filepath.Glob(filepath.Join(corpus, "templates", "*.yaml"))
+	if len(templates) == 0 {
+		t.Fatal("no templates")
+	}
+	for _, name := range templates {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for dir, metadata := range map[string]bundle.MetadataFormat{"none": bundle.BundleObjects, "migr": bundle.CSVMetadata} {
+			t.Run(dir+"/"+filepath.Base(name), func(t *testing.T) {
+				want := gunzip(t, filepath.Join(corpus, "oracle", dir, filepath.Base(name)+".gz"))
+				o := render.Options{Registry: client(t, s), Metadata: metadata}
+				got := text(t, open(t, name, src), o)
+				if !bytes.Equal(got, want) {
+					d := diff.Diff("opm", want, "graft", got)
+					t.Fatalf("it differs from opm's:\n%.3000s", d)
+				}
+				docs, err := fbc.Read("catalog.yaml", want)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Reset()
+				o.Base = render.NewBase(docs)
+				if again := text(t, open(t, name, src), o); !bytes.Equal(again, want) || s.Count() > 0 {
+					t.Errorf("upon the catalog itself: equal %v, %d requests", bytes.Equal(again, want), s.Count())
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package render
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+)
+
+// gather has every bundle rendered: from the base, from the cache, or by a pull.
+func (r *renderer) gather(images []string) error {
+	var missing []string
+	for _, image := range images {
+		if r.bundles[image] != nil {
+			continue
+		}
+		b, err := r.fromBase(image)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			missing = append(missing, image)
+			b = &rendered{}
+		}
+		r.bundles[image] = b
+	}
+	if r.o.RefreshTags {
+		moved, err := r.refresh(images)
+		if err != nil {
+			return err
+		}
+		missing = append(missing, moved...)
+	}
+	return r.each(missing, func(image string) error {
+		b, err := r.fresh(image)
+		if err == nil {
+			*r.bundles[image] = *b
+		}
+		return err
+	}, r.o.Progress)
+}
+
+// each does the work for all images, several at a time, and joins what failed. A
+// registry that is not to be had would fail for the others as well: then no more is
+// begun.
+func (r *renderer) each(images []string, work func(image string) error, progress func(done, total int, image string)) error {
+	jobs := r.o.Jobs
+	if jobs <= 0 {
+		jobs = 8
+	}
+	var (
+		mu   sync.Mutex
+		wg   sync.WaitGroup
+		errs = make([]error, len(images))
+		next int
+		done int
+		stop bool
+	)
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if stop || next == len(images) || r.ctx.Err() != nil {
+			return 0, false
+		}
+		next++
+		return next - 1, true
+	}
+	for range min(jobs, len(images)) {
+		wg.Go(func() {
+			for i, ok := take(); ok; i, ok = take() {
+				err := work(images[i])
+				mu.Lock()
+				errs[i] = err
+				stop = stop || failure.Is(err, failure.RegistryUnavailable) || failure.Is(err, failure.RegistryAuth)
+				if done++; err == nil && progress != nil {
+					progress(done, len(images), images[i])
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil || next == len(images) {
+		return err
+	}
+	return failure.New(failure.Interrupted, "rendering: %d of %d bundles were done: %w", done, len(images), r.ctx.Err())
+}
+
+// fresh has the document of a bundle from the cache, if the digest is known, else by
+// a pull.
+func (r *renderer) fresh(image string) (*rendered, error) {
+	digest := ""
+	if r.o.Cache != nil {
+		var err error
+		if digest, err = r.resolve(image); err != nil {
+			return nil, err
+		}
+		if b := r.fromCache(image, digest); b != nil {
+			return b, nil
+		}
+	}
+	b, err := r.pull(image)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.checkSum(image, b.digest); err != nil {
+		return nil, err
+	}
+	if r.o.Cache != nil {
+		// A cache that cannot be written to makes the next run slower, no more.
+		_ = r.o.Cache.Put(r.cacheKind(image), b.digest, b.blob.Body)
+	}
+	return b, nil
+}
+
+// cacheKind tells apart the forms that one digest is rendered to. The image is part of
+// the document, so one digest under two names is two documents.
+func (r *renderer) cacheKind(image string) string {
+	kind := "yaml"
+	if r.o.Format == fbc.JSON {
+		kind = "json"
+	}
+	if r.o.Metadata == bundle.CSVMetadata {
+		kind += "-csv-metadata"
+	}
+	return kind + " " + image
+}
+
+func (r *renderer) fromCache(image, digest string) *rendered {
+	text, ok := r.o.Cache.Get(r.cacheKind(image), digest)
+	if !ok {
+		return nil
+	}
+	docs, err := fbc.Read(image, text)
+	if err != nil || len(docs) != 1 {
+		return nil
+	}
+	b, err := fromDoc(&docs[0])
+	if err != nil || docs[0].Image != image || r.checkSum(image, digest) != nil {
+		return nil
+	}
+	b.digest, b.reused = digest, true
+	b.blob = fbc.Blob{Schema: fbc.SchemaBundle, Package: docs[0].Package, Name: docs[0].Name, Body: text, Format: r.o.Format}
+	return b
+}
+
+// fromDoc reads the facts of a rendered bundle, not its manifests.
+func fromDoc(d *fbc.Doc) (*rendered, error) {
+	light, err := d.BundleLight()
+	if err != nil {
+		return nil, err
+	}
+	facts, err := fbc.FactsOf(light)
+	return &rendered{facts: facts}, err
+}
+
+func (r *renderer) resolve(image string) (string, error) {
+	return r.o.Registry.Resolve(r.ctx, image)
+}
+
+// pull renders a bundle anew.
+func (r *renderer) pull(image string) (*rendered, error) {
+	pulled, err := r.o.Registry.Pull(r.ctx, image)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := bundle.Parse(bundle.Image{Ref: image, Labels: pulled.Labels, Files: pulled.Files})
+	if err != nil {
+		return nil, err
+	}
+	doc, err := parsed.Render(r.o.Metadata)
+	if err != nil {
+		return nil, err
+	}
+	text, err := bundle.Document(doc)
+	if err != nil {
+		return nil, err
+	}
+	body, err := fbc.Encode(r.o.Format, text)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := fbc.FactsOf(doc)
+	if err != nil {
+		return nil, err
+	}
+	show := parsed.Showcase()
+	return &rendered{
+		facts:  facts,
+		blob:   fbc.Blob{Schema: doc.Schema, Package: doc.Package, Name: doc.Name, Body: body, Format: r.o.Format},
+		digest: pulled.Digest,
+		show:   &show,
+	}, nil
+}

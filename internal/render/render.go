@@ -1,0 +1,230 @@
+// Package render makes a file-based catalog of a template. What an earlier catalog
+// holds already is copied; the other bundles are pulled, several at a time.
+package render
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/oci"
+)
+
+// Template is what is rendered. Its methods are functions of the template; what they
+// need to know of bundles they ask for.
+type Template interface {
+	Images(tags func(repository string) ([]string, error)) ([]string, error)
+	Expand(b Bundles, tags func(repository string) ([]string, error)) (*fbc.Catalog, error)
+}
+
+// Bundles gives what is known of the bundles that Images named.
+type Bundles interface {
+	Bundle(image string) (fbc.Facts, error)
+	Showcase(image string) (fbc.Showcase, error)
+}
+
+// Registry is where bundles come from.
+type Registry interface {
+	Pull(ctx context.Context, ref string) (*oci.Pulled, error)
+	Resolve(ctx context.Context, ref string) (digest string, err error)
+	Tags(ctx context.Context, repository string) ([]string, error)
+}
+
+// Options of a rendering.
+type Options struct {
+	Registry Registry
+	Format   fbc.Format
+	Metadata bundle.MetadataFormat
+	// Base has bundles that need no pull, nil for none.
+	Base *Base
+	// Sum records what was rendered, nil for nothing. Recorded bundles must be what
+	// they were; with UpdateSum what they are now is recorded instead.
+	Sum       *Sum
+	UpdateSum bool
+	// RefreshTags asks the registry whether tags of reused bundles have moved.
+	RefreshTags bool
+	// Cache keeps rendered documents by digest, nil for none.
+	Cache *oci.Cache
+	// Jobs is the number of bundles under way at a time; 0 means 8.
+	Jobs int
+	// Progress is told of each bundle that was pulled, nil for nobody.
+	Progress func(done, total int, image string)
+}
+
+// Result is a rendered catalog.
+type Result struct {
+	Catalog *fbc.Catalog
+	Format  fbc.Format
+	// Digests are those of the images that were pulled or asked for.
+	Digests map[string]string
+	// Reused and Pulled count bundles.
+	Reused, Pulled int
+
+	blobs []fbc.Blob
+}
+
+// Render renders a template. All failures of bundles are reported, not the first one.
+func Render(ctx context.Context, t Template, o Options) (*Result, error) {
+	r := &renderer{ctx: ctx, o: o, bundles: map[string]*rendered{}, tags: map[string][]string{}}
+	images, err := t.Images(r.listTags)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.gather(images); err != nil {
+		return nil, err
+	}
+	c, err := t.Expand(r, r.listTags)
+	if err != nil {
+		return nil, err
+	}
+	return r.result(c)
+}
+
+// Write writes the catalog in opm's order and encoding.
+func (r *Result) Write(w io.Writer) error { return fbc.Write(w, r.Format, r.blobs) }
+
+// rendered is a bundle whose document is at hand.
+type rendered struct {
+	facts  fbc.Facts
+	blob   fbc.Blob
+	digest string
+	show   *fbc.Showcase // nil where the document does not tell
+	reused bool
+}
+
+type renderer struct {
+	ctx     context.Context
+	o       Options
+	bundles map[string]*rendered
+	tags    map[string][]string
+}
+
+// Bundle implements Bundles.
+func (r *renderer) Bundle(image string) (fbc.Facts, error) {
+	b := r.bundles[image]
+	if b == nil {
+		return fbc.Facts{}, failure.New(failure.Internal, "rendering: bundle %s was not asked for in time", image)
+	}
+	return b.facts, nil
+}
+
+// Showcase implements Bundles. Where neither the base nor the document tells, the
+// bundle is pulled.
+func (r *renderer) Showcase(image string) (fbc.Showcase, error) {
+	b := r.bundles[image]
+	if b == nil {
+		return fbc.Showcase{}, failure.New(failure.Internal, "rendering: bundle %s was not asked for in time", image)
+	}
+	if b.show == nil {
+		fresh, err := r.pull(image)
+		if err != nil {
+			return fbc.Showcase{}, err
+		}
+		b.show = fresh.show
+	}
+	return *b.show, nil
+}
+
+func (r *renderer) listTags(repository string) ([]string, error) {
+	if tags, ok := r.tags[repository]; ok {
+		return slices.Clone(tags), nil
+	}
+	tags, err := r.o.Registry.Tags(r.ctx, repository)
+	if err != nil {
+		return nil, err
+	}
+	r.tags[repository] = tags
+	return slices.Clone(tags), nil
+}
+
+// result encodes the small documents and puts those of the bundles beside them.
+func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
+	out := &Result{Catalog: c, Format: r.o.Format, Digests: map[string]string{}}
+	for _, image := range c.Images {
+		b := r.bundles[image]
+		if b == nil {
+			return nil, failure.New(failure.Internal, "rendering: bundle %s was not rendered", image)
+		}
+		out.blobs = append(out.blobs, b.blob)
+		if b.reused {
+			out.Reused++
+		} else {
+			out.Pulled++
+		}
+		if b.digest != "" {
+			out.Digests[image] = b.digest
+		}
+	}
+	if err := r.record(c.Images); err != nil {
+		return nil, err
+	}
+	return out, out.addDocuments(c, r.o.Metadata)
+}
+
+func (r *Result) addDocuments(c *fbc.Catalog, metadata bundle.MetadataFormat) error {
+	add := func(schema, pkg, name string, v any) error {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return failure.New(failure.RenderFailed, "encoding %s %s: %w", schema, name, err)
+		}
+		return r.add(schema, pkg, name, text)
+	}
+	for i := range c.Packages {
+		p := &c.Packages[i]
+		if err := add(p.Schema, p.Name, p.Name, p); err != nil {
+			return err
+		}
+	}
+	for i := range c.Channels {
+		ch := &c.Channels[i]
+		if err := add(ch.Schema, ch.Package, ch.Name, ch); err != nil {
+			return err
+		}
+	}
+	for i := range c.Deprecations {
+		d := &c.Deprecations[i]
+		if err := add(d.Schema, d.Package, "", d); err != nil {
+			return err
+		}
+	}
+	for _, o := range c.Others {
+		if err := r.add(o.Schema, o.Package, o.Name, o.JSON); err != nil {
+			return err
+		}
+	}
+	for _, b := range c.Bundles {
+		if c.Loaded {
+			b = bundle.Loaded(b)
+		}
+		if c.Loaded && metadata == bundle.CSVMetadata {
+			migrated, err := bundle.Migrate(b)
+			if err != nil {
+				return err
+			}
+			b = migrated
+		}
+		text, err := bundle.Document(b)
+		if err != nil {
+			return err
+		}
+		if err := r.add(b.Schema, b.Package, b.Name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Result) add(schema, pkg, name string, text []byte) error {
+	body, err := fbc.Encode(r.Format, text)
+	r.blobs = append(r.blobs, fbc.Blob{Schema: schema, Package: pkg, Name: name, Body: body, Format: r.Format})
+	return err
+}
+
+// WriteMermaid draws the channels as opm's mermaid output does.
+func (r *Result) WriteMermaid(w io.Writer) error {
+	return failure.New(failure.Internal, "drawing is not wired yet")
+}
