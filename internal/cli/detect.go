@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+func (a *app) detectCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "detect FILE|DIR|-",
+		Short: "Tell what kind of catalog template a file is, what it holds, and what is wrong with it",
+		Long: "Detect tells the kind of a catalog template by its content, never by its name, and prints what\n" +
+			"it holds. What opm would misread without a word is listed with its line; detect itself exits 0\n" +
+			"whenever the kind is known.",
+		Example: "  graft detect catalog-templates/basic.yaml\n  graft detect --json - < semver.yaml",
+		Args:    cobra.ExactArgs(1),
+		RunE: run(func(_ *cobra.Command, args []string) error {
+			t, err := a.openTemplate(map[string]*repository{}, args[0])
+			if err != nil {
+				return err
+			}
+			d := t.Describe()
+			if a.json {
+				a.printReport(report{Result: "ok", Templates: []templateReport{{File: t.Source.Name, Description: &d}}})
+				return nil
+			}
+			a.printDescription(t.Source.Name, d)
+			return nil
+		}),
+	}
+}
+
+func (a *app) openTemplate(repos map[string]*repository, name string) (*template.Template, error) {
+	if name == "-" {
+		src, err := io.ReadAll(io.LimitReader(a.In, maxStdin))
+		if err != nil {
+			return nil, failure.New(failure.Usage, "reading standard input: %w", err)
+		}
+		return template.Parse("standard input", src)
+	}
+	at, err := a.locate(repos, name)
+	if err != nil {
+		return nil, err
+	}
+	return template.Open(at.repo, at.path, name)
+}
+
+// maxStdin is more than any template may have, so that too much is noticed.
+const maxStdin = 64 << 20
+
+func (a *app) printDescription(name string, d kind.Description) {
+	k := d.Kind
+	if d.Form != "" {
+		k += " (" + d.Form + ")"
+	}
+	fmt.Fprintf(a.Out, "%s: %s\n", name, k)
+	if d.Package != "" {
+		fmt.Fprintf(a.Out, "package: %s\n", d.Package)
+	}
+	if d.DefaultChannel != "" {
+		fmt.Fprintf(a.Out, "default channel: %s\n", d.DefaultChannel)
+	}
+	for _, c := range d.Channels {
+		fmt.Fprintf(a.Out, "%s: %s\n", channelNoun(d), c.Name)
+		for _, e := range c.Entries {
+			fmt.Fprintf(a.Out, "  %s\n", e)
+		}
+	}
+	if len(d.Inputs) > 0 {
+		fmt.Fprintf(a.Out, "inputs: %s\n", strings.Join(d.Inputs, ", "))
+	}
+	if d.Kind != "semver" && len(d.Bundles) > 0 {
+		fmt.Fprintln(a.Out, "bundles:")
+		for _, b := range d.Bundles {
+			fmt.Fprintf(a.Out, "  %s\n", strings.TrimSpace(b.Image+" "+b.Name))
+		}
+	}
+	for _, p := range d.Problems {
+		fmt.Fprintf(a.Out, "%s: %s\n  %s\n", p.Place(), p.Message, p.Remedy)
+	}
+}
+
+func channelNoun(d kind.Description) string {
+	switch d.Kind {
+	case "semver":
+		return "archetype"
+	case "composite":
+		return "catalog"
+	}
+	return "channel"
+}

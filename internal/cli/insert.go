@@ -1,0 +1,327 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/config"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+type insertOptions struct {
+	request       kind.Request
+	version       string
+	create        string
+	releaseConfig string
+	bundleFile    string
+	catalogs      []string
+	dryRun        bool
+}
+
+func (a *app) insertCommand() *cobra.Command {
+	o := &insertOptions{}
+	cmd := &cobra.Command{
+		Use:   "insert --image REF --channel C[,C...] TEMPLATE...",
+		Short: "Put a bundle into catalog templates, in place",
+		Long: "Insert puts a bundle into catalog templates and touches no byte that the bundle does not need.\n" +
+			"What stands there already stays: the same insert again changes nothing. Without edges the bundle\n" +
+			"takes its natural place in each channel, between its neighbours by version.\n\n" +
+			"All templates are written or none. With - for TEMPLATE the template is read from standard input\n" +
+			"and the result goes to standard output.",
+		Example: "  graft insert --image quay.io/example/op-bundle:v1.2.3 --name op.v1.2.3 --version 1.2.3 \\\n" +
+			"    --package op --channel stable catalog-templates/basic.yaml\n" +
+			"  graft insert --image quay.io/example/op-bundle:v1.2.3 --name op.v1.2.3 --version 1.2.3 \\\n" +
+			"    --package op --release-config release-config.yaml catalog-templates/*.yaml",
+		Args: cobra.MinimumNArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error { return a.insert(cmd, o, args) }),
+	}
+	f, r := cmd.Flags(), &o.request
+	f.StringVar(&r.Bundle.Image, "image", "", "the bundle image, by tag or digest (required)")
+	f.StringVar(&r.Bundle.Name, "name", "", "the bundle's name, that of its CSV")
+	f.StringVar(&o.version, "version", "", "the bundle's version")
+	f.StringVar(&r.Bundle.Package, "package", "", "the bundle's package")
+	f.StringSliceVar(&r.Channels, "channel", nil, "channels or archetypes to put it in")
+	f.StringVar(&r.Replaces, "replaces", "", "the bundle that it replaces")
+	f.StringSliceVar(&r.Skips, "skips", nil, "bundles that it skips")
+	f.StringVar(&r.SkipRange, "skip-range", "", "range of versions that it skips")
+	f.StringVar(&r.DefaultChannel, "default-channel", "", "make this the package's default channel")
+	f.StringVar(&r.SubstitutesFor, "substitutes-for", "", "the bundle that it substitutes, in a substitutes template")
+	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template (all)")
+	f.StringVar(&o.create, "create", "", "write a new template of this kind where there is none: "+strings.Join(template.Creatable(), ", "))
+	f.StringVar(&o.releaseConfig, "release-config", "", "file that says channels and edges for each template")
+	f.StringVar(&o.bundleFile, "bundle-file", "", "file with the rendered bundle, for templates that hold it")
+	f.BoolVar(&r.NoRewire, "no-rewire", false, "fail instead of changing an entry that stands there")
+	f.BoolVar(&r.AllowMissingPredecessor, "allow-missing-predecessor", false, "accept a --replaces that the channel does not know")
+	f.BoolVar(&r.Promote, "promote", false, "where the same digest stands there from another repository, name it by the new one")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
+	return cmd
+}
+
+func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error {
+	if err := o.check(cmd); err != nil {
+		return err
+	}
+	if slices.Contains(names, "-") {
+		return a.insertStdin(o, names)
+	}
+	repos := map[string]*repository{}
+	rep := report{Result: "unchanged"}
+	var errs []error
+	for _, name := range kind.Unique(names) {
+		t, err := a.insertOne(o, repos, name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		rep.Templates = append(rep.Templates, t)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	rep.Result = overall(rep.Templates)
+	return a.finishInsert(o, repos, rep)
+}
+
+// check reads what the flags hold and refuses those that contradict each other.
+func (o *insertOptions) check(cmd *cobra.Command) error {
+	b := &o.request.Bundle
+	if b.Image == "" {
+		return failure.New(failure.Usage, "reading the command line: --image is missing").Fix("Give the bundle image with --image.")
+	}
+	if o.releaseConfig != "" {
+		for _, flag := range []string{"channel", "replaces", "skips", "skip-range", "default-channel"} {
+			if cmd.Flags().Changed(flag) {
+				return failure.New(failure.Usage, "reading the command line: --%s contradicts --release-config, which says it for each template", flag).
+					Fix("Leave out one of the two.")
+			}
+		}
+	}
+	if o.create != "" && !slices.Contains(template.Creatable(), o.create) {
+		return failure.New(failure.Usage, "reading the command line: --create %s", o.create).Fix("Give --create with one of %s.", strings.Join(template.Creatable(), ", "))
+	}
+	if o.bundleFile != "" {
+		doc, err := os.ReadFile(o.bundleFile)
+		if err != nil {
+			return failure.New(failure.Usage, "reading the rendered bundle: %w", err).Fix("Give --bundle-file with a file that exists.")
+		}
+		b.Document = doc
+	}
+	if b.Name == "" || o.version == "" || b.Package == "" {
+		return failure.New(failure.Usage, "reading the command line: --name, --version and --package are needed").
+			Fix("Give all three.")
+	}
+	v, err := semver.Parse(strings.TrimPrefix(o.version, "v"))
+	if err != nil {
+		return failure.New(failure.Usage, "reading the command line: --version %s: %w", o.version, err).Fix("Give a semantic version such as 1.2.3.")
+	}
+	b.Version = v
+	if o.request.SkipRange != "" {
+		if _, err := semver.ParseRange(o.request.SkipRange); err != nil {
+			return failure.New(failure.Usage, "reading the command line: --skip-range %q: %w", o.request.SkipRange, err).Fix("Give a range such as %q.", ">=1.0.0 <1.2.3")
+		}
+	}
+	return nil
+}
+
+func (a *app) insertOne(o *insertOptions, repos map[string]*repository, name string) (templateReport, error) {
+	rep := templateReport{File: name, Result: "unchanged"}
+	at, err := a.locate(repos, name)
+	if err != nil {
+		return rep, err
+	}
+	requests, err := o.requests(filepath.Base(name))
+	if err != nil {
+		return rep, err
+	}
+	for _, r := range requests {
+		outcome, err := o.insertInto(at, r)
+		if err != nil {
+			return rep, err
+		}
+		at.repo.add(outcome.Files)
+		rep.Changes = append(rep.Changes, outcome.Changes...)
+		rep.Notes = append(rep.Notes, outcome.Notes...)
+		for _, f := range outcome.Files {
+			rep.Result = "updated"
+			if f.New && f.Path == at.path {
+				rep.Result = "created"
+			}
+			if !slices.Contains(rep.Files, f.Path) {
+				rep.Files = append(rep.Files, f.Path)
+			}
+		}
+	}
+	return rep, nil
+}
+
+func (o *insertOptions) requests(template string) ([]kind.Request, error) {
+	if o.releaseConfig == "" {
+		return []kind.Request{o.request}, nil
+	}
+	src, err := os.ReadFile(o.releaseConfig)
+	if err != nil {
+		return nil, failure.New(failure.Config, "reading the release configuration: %w", err).At(o.releaseConfig, 0, 0)
+	}
+	all, err := config.ParseRelease(o.releaseConfig, src)
+	if err != nil {
+		return nil, err
+	}
+	releases, err := config.ReleasesFor(all, template, o.releaseConfig)
+	if err != nil {
+		return nil, err
+	}
+	var out []kind.Request
+	for _, rel := range releases {
+		r := o.request
+		r.Channels, r.Replaces, r.Skips, r.SkipRange, r.DefaultChannel = rel.Channels, rel.Replaces, rel.Skips, rel.SkipRange, rel.DefaultChannel
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func (o *insertOptions) insertInto(at located, r kind.Request) (*kind.Outcome, error) {
+	_, standing := at.repo.written[at.path]
+	t, err := template.Open(at.repo, at.path, at.name)
+	if failure.Is(err, failure.TemplateNotFound) && o.create != "" && !standing {
+		text, err := template.Create(o.create, r)
+		if err != nil {
+			return nil, err
+		}
+		return &kind.Outcome{
+			Files:   []kind.Written{{Path: at.path, After: text, New: true}},
+			Changes: []kind.Change{{What: kind.TemplateCreated, Name: r.Bundle.Name, To: o.create}},
+		}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.Source.Catalogs = o.catalogs
+	return t.Insert(r)
+}
+
+func overall(templates []templateReport) string {
+	result := "unchanged"
+	for _, t := range templates {
+		if t.Result == "updated" || t.Result == "created" && result == "unchanged" {
+			result = t.Result
+		}
+	}
+	return result
+}
+
+func (a *app) finishInsert(o *insertOptions, repos map[string]*repository, rep report) error {
+	var files []atomicfile.File
+	for _, repo := range repos {
+		if o.dryRun {
+			a.printDiffs(repo)
+		}
+		files = append(files, repo.atomicFiles()...)
+	}
+	if o.dryRun {
+		if rep.Result != "unchanged" {
+			rep.Result = "planned"
+		}
+	} else if err := atomicfile.Write(files...); err != nil {
+		return failure.New(failure.EditRefused, "writing the templates: %w", err).Fix("Make the files and their directories writable.")
+	}
+	if a.json {
+		a.printReport(rep)
+		return nil
+	}
+	if !o.dryRun {
+		a.printTemplates(rep)
+	}
+	return nil
+}
+
+// printDiffs writes the unified difference; beside a JSON report it goes to stderr.
+func (a *app) printDiffs(repo *repository) {
+	paths := make([]string, 0, len(repo.written))
+	for p := range repo.written {
+		paths = append(paths, p)
+	}
+	slices.Sort(paths)
+	out := a.Out
+	if a.json {
+		out = a.Err
+	}
+	for _, p := range paths {
+		w := repo.written[p]
+		old := "a/" + p
+		if w.New {
+			old = "/dev/null"
+		}
+		_, _ = out.Write(diff.Diff(old, w.Before, "b/"+p, w.After))
+	}
+}
+
+func (a *app) printTemplates(rep report) {
+	for _, t := range rep.Templates {
+		fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)
+		for _, c := range t.Changes {
+			fmt.Fprintf(a.Out, "  %s\n", sentence(c))
+		}
+		for _, n := range t.Notes {
+			fmt.Fprintf(a.Err, "graft: %s: note: %s\n", t.File, n)
+		}
+	}
+}
+
+func sentence(c kind.Change) string {
+	in := ""
+	if c.Channel != "" {
+		in = c.Channel + ": "
+	}
+	switch c.What {
+	case kind.BundleAdded:
+		return in + "added bundle " + c.To
+	case kind.BundlePromoted:
+		return in + "promoted " + c.From + " to " + c.To
+	case kind.EntryAdded:
+		return in + strings.TrimSpace("added entry "+c.Name+" "+c.To)
+	case kind.EntryRewired:
+		if c.From == "" {
+			return in + "rewired " + c.Name + " to replace " + c.To
+		}
+		return in + "rewired " + c.Name + " to replace " + c.To + " instead of " + c.From
+	case kind.ChannelCreated:
+		return in + "created the channel"
+	case kind.DefaultChannelSet:
+		return "moved the default channel from " + c.From + " to " + c.To
+	case kind.SubstitutionAdded:
+		return "substituted " + c.To + " for " + c.From
+	}
+	return "created a " + c.To + " template with " + c.Name
+}
+
+// insertStdin edits a template on its way from standard input to standard output.
+func (a *app) insertStdin(o *insertOptions, names []string) error {
+	if len(names) > 1 || a.json || o.dryRun || o.releaseConfig != "" {
+		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json, --dry-run and --release-config")
+	}
+	t, err := a.openTemplate(nil, "-")
+	if err != nil {
+		return err
+	}
+	outcome, err := t.Insert(o.request)
+	if err != nil {
+		return err
+	}
+	text := t.Source.File.Src
+	if len(outcome.Files) > 0 {
+		text = outcome.Files[0].After
+	}
+	_, err = a.Out.Write(text)
+	return err
+}

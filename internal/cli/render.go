@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+type renderOptions struct {
+	registry     registryOptions
+	output       string
+	write        string
+	base         string
+	full         bool
+	migrateLevel string
+	sum          string
+	updateSum    bool
+	refresh      string
+	cache        string
+	semverSkips  string
+	catalogs     []string
+	timeout      time.Duration
+}
+
+func (a *app) renderCommand() *cobra.Command {
+	o := &renderOptions{}
+	cmd := &cobra.Command{
+		Use:   "render TEMPLATE|-",
+		Short: "Make the file-based catalog of a template, byte for byte as opm does",
+		Long: "Render makes the file-based catalog of a template of any kind, byte for byte as opm " + opmVersion + " does.\n" +
+			"With --base, an earlier output, the bundles that stand there are copied and only new ones are\n" +
+			"pulled. The catalog goes to standard output, or with --write to a file that is replaced at once.",
+		Example: "  graft render catalog-templates/basic.yaml > catalog.yaml\n" +
+			"  graft render --base catalog.yaml --write catalog.yaml catalog-templates/basic.yaml",
+		Args: cobra.ExactArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			if o.timeout > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, o.timeout)
+				defer cancel()
+			}
+			return a.render(ctx, o, args[0])
+		}),
+	}
+	f := cmd.Flags()
+	o.registry.flags(f)
+	f.StringVarP(&o.output, "output", "o", "yaml", "yaml, json or mermaid")
+	f.StringVar(&o.write, "write", "", "write the catalog to this file")
+	f.StringVar(&o.base, "base", "", "an earlier output, file or directory, whose bundles are copied")
+	f.BoolVar(&o.full, "full", false, "pull every bundle, whatever --base holds")
+	f.StringVar(&o.migrateLevel, "migrate-level", "none", "none, or bundle-object-to-csv-metadata")
+	f.StringVar(&o.sum, "sum", "", "catalog.sum that records digests and documents")
+	f.BoolVar(&o.updateSum, "update-sum", false, "record what --sum contradicts")
+	f.StringVar(&o.refresh, "refresh", "", "tags: ask whether the tags of copied bundles have moved since --sum recorded them")
+	f.StringVar(&o.cache, "cache", "", "directory that keeps rendered bundles by digest")
+	f.StringVar(&o.semverSkips, "semver-skips", "major", "what the head of a minor version skips in a semver template: major (as opm), or minor")
+	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalog of a composite template to render")
+	f.DurationVar(&o.timeout, "timeout", 0, "give up after this time")
+	return cmd
+}
+
+func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
+	ro, err := o.options()
+	if err != nil {
+		return err
+	}
+	t, err := a.openTemplate(map[string]*repository{}, name)
+	if err != nil {
+		return err
+	}
+	t.Source.Catalogs = o.catalogs
+	if err := a.readBase(o, &ro); err != nil {
+		return err
+	}
+	progress := a.progress("rendering")
+	ro.Progress = progress.step
+	result, err := render.Render(ctx, expansion{t, kind.Options{SkipsWithinMinor: o.semverSkips == "minor"}}, ro)
+	progress.end()
+	if err != nil {
+		return timedOut(ctx, err)
+	}
+	return a.writeRendered(o, ro, name, result)
+}
+
+// expansion is a template as the renderer wants it.
+type expansion struct {
+	*template.Template
+	options kind.Options
+}
+
+func (e expansion) Images(tags func(string) ([]string, error)) ([]string, error) {
+	return e.Template.Images(tags)
+}
+
+func (e expansion) Expand(b render.Bundles, tags func(string) ([]string, error)) (*fbc.Catalog, error) {
+	o := e.options
+	o.Tags = tags
+	return e.Template.Expand(b, o)
+}
+
+// options reads the flags that take one of several words.
+func (o *renderOptions) options() (render.Options, error) {
+	ro := render.Options{Jobs: o.registry.jobs, UpdateSum: o.updateSum, RefreshTags: o.refresh == "tags"}
+	word := func(flag, value string, allowed ...string) error {
+		for _, w := range allowed {
+			if value == w {
+				return nil
+			}
+		}
+		return failure.New(failure.Usage, "reading the command line: --%s %s", flag, value).Fix("Give --%s with one of %v.", flag, allowed)
+	}
+	err := errors.Join(
+		word("output", o.output, "yaml", "json", "mermaid"),
+		word("migrate-level", o.migrateLevel, "none", "bundle-object-to-csv-metadata"),
+		word("semver-skips", o.semverSkips, "major", "minor"),
+		word("refresh", o.refresh, "", "tags"),
+	)
+	if (o.updateSum || o.refresh != "") && o.sum == "" {
+		err = errors.Join(err, failure.New(failure.Usage, "reading the command line: --update-sum and --refresh need --sum").Fix("Give --sum FILE."))
+	}
+	if err != nil {
+		return ro, err
+	}
+	if o.output == "json" {
+		ro.Format = fbc.JSON
+	}
+	if o.migrateLevel != "none" {
+		ro.Metadata = bundle.CSVMetadata
+	}
+	if ro.Registry, err = o.registry.client(); err != nil {
+		return ro, err
+	}
+	if o.cache != "" {
+		if ro.Cache, err = oci.OpenCache(o.cache); err != nil {
+			return ro, failure.New(failure.Usage, "opening the cache: %w", err).Fix("Give --cache with a directory that can be written to.")
+		}
+	}
+	return ro, nil
+}
+
+// readBase reads --base and --sum. A base that does not exist yet is an empty one, so
+// that the same command makes the first catalog and each one after it.
+func (a *app) readBase(o *renderOptions, ro *render.Options) error {
+	if o.base != "" && !o.full {
+		docs, err := a.loadCatalog(o.base)
+		if err != nil && (!failure.Is(err, failure.TemplateNotFound) || o.base != o.write) {
+			return err
+		}
+		ro.Base = render.NewBase(docs)
+	}
+	if o.sum == "" {
+		return nil
+	}
+	text, err := os.ReadFile(o.sum)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return failure.New(failure.Config, "reading the sum: %w", err).At(o.sum, 0, 0)
+	}
+	ro.Sum, err = render.ParseSum(o.sum, text)
+	return err
+}
+
+func timedOut(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !failure.Is(err, failure.RegistryUnavailable) {
+		return failure.New(failure.RegistryUnavailable, "rendering: the time given with --timeout is over: %w", err)
+	}
+	return err
+}
+
+func (a *app) writeRendered(o *renderOptions, ro render.Options, name string, r *render.Result) error {
+	write := r.Write
+	if o.output == "mermaid" {
+		write = r.WriteMermaid
+	}
+	state := "ok"
+	if o.write == "" {
+		if err := write(a.Out); err != nil {
+			return err
+		}
+	} else {
+		changed, err := atomicfile.Stream(o.write, write)
+		if err != nil {
+			return failure.New(failure.RenderFailed, "writing %s: %w", o.write, err).At(o.write, 0, 0).Fix("Make the file and its directory writable.")
+		}
+		state = map[bool]string{true: "updated", false: "unchanged"}[changed]
+	}
+	if ro.Sum != nil {
+		if _, err := atomicfile.Stream(o.sum, func(w io.Writer) error { _, err := w.Write(ro.Sum.Text()); return err }); err != nil {
+			return failure.New(failure.RenderFailed, "writing %s: %w", o.sum, err).At(o.sum, 0, 0)
+		}
+	}
+	if o.write == "" {
+		return nil
+	}
+	if a.json {
+		a.printReport(report{Result: state, Catalogs: []catalogReport{{File: o.write, Template: name, Result: state, Reused: r.Reused, Pulled: r.Pulled}}})
+		return nil
+	}
+	fmt.Fprintf(a.Out, "%s: %s, %d bundles copied, %d pulled\n", o.write, state, r.Reused, r.Pulled)
+	return nil
+}

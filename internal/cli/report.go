@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"encoding/json"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// report is what --json prints; docs/report.schema.json describes it.
+type report struct {
+	SchemaVersion int              `json:"schemaVersion"`
+	Result        string           `json:"result"`
+	Templates     []templateReport `json:"templates,omitempty"`
+	Catalogs      []catalogReport  `json:"catalogs,omitempty"`
+	Failures      []*failure.Error `json:"failures,omitempty"`
+}
+
+// catalogReport is what became of one catalog.
+type catalogReport struct {
+	File     string `json:"file"`
+	Template string `json:"template,omitempty"`
+	Result   string `json:"result"`
+	Reused   int    `json:"reused"`
+	Pulled   int    `json:"pulled"`
+}
+
+// templateReport is what became of one template.
+type templateReport struct {
+	File        string            `json:"file"`
+	Result      string            `json:"result,omitempty"`
+	Changes     []kind.Change     `json:"changes,omitempty"`
+	Notes       []string          `json:"notes,omitempty"`
+	Files       []string          `json:"files,omitempty"`
+	Description *kind.Description `json:"description,omitempty"`
+}
+
+func (a *app) printReport(r report) {
+	if a.reported {
+		return
+	}
+	a.reported = true
+	r.SchemaVersion = 1
+	a.printJSON(r)
+}
+
+func (a *app) printJSON(v any) {
+	enc := json.NewEncoder(a.Out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	_ = enc.Encode(v) // the reader's closed pipe is the reader's choice
+}

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// Version is set by the release build.
+var Version = "dev"
+
+// opmVersion is the opm whose output Graft reproduces.
+const opmVersion = "v1.72.0"
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, the commit, and the opm whose output is reproduced",
+		Args:  cobra.NoArgs,
+		RunE: run(func(*cobra.Command, []string) error {
+			commit := "unknown"
+			if info, ok := debug.ReadBuildInfo(); ok {
+				for _, s := range info.Settings {
+					if s.Key == "vcs.revision" {
+						commit = s.Value
+					}
+				}
+			}
+			if a.json {
+				a.printJSON(map[string]any{"schemaVersion": 1, "version": Version, "commit": commit, "opm": opmVersion})
+				return nil
+			}
+			fmt.Fprintf(a.Out, "graft %s, commit %s, compatible with opm %s\n", Version, commit, opmVersion)
+			return nil
+		}),
+	}
+}
