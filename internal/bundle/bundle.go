@@ -11,6 +11,7 @@ package bundle
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
@@ -95,7 +96,7 @@ func (b *Bundle) Render(format MetadataFormat) (fbc.Bundle, error) {
 	} else {
 		held = b.bundleObjects(held)
 	}
-	doc.Properties = append(others, held...)
+	doc.Properties = slices.Concat(others, held)
 	return doc, err
 }
 

@@ -75,8 +75,8 @@ func (b *Bundle) checkNew(f Facts) error {
 		return b.fail(b.csv.file, "spec.version %q is not a semantic version: %w", f.Version, err).
 			Fix("Set spec.version to a version such as 1.2.3.")
 	}
-	for _, m := range b.secondCSVs {
-		return b.fail(m, "it is a second ClusterServiceVersion beside %s", b.csv.file).
+	if len(b.secondCSVs) > 0 {
+		return b.fail(b.secondCSVs[0], "it is a second ClusterServiceVersion beside %s", b.csv.file).
 			Fix("Keep one ClusterServiceVersion in manifests/.")
 	}
 	return nil

@@ -75,7 +75,7 @@ func (b *Bundle) collectProperties() error {
 // Among those of the package the last one counts, so the order matters.
 func (b *Bundle) declared() []fbc.Property {
 	own := build(typePackage, packageProperty{b.pkg, b.csv.version, b.csv.release}, true)
-	all := append(b.properties, own)
+	all := slices.Concat(b.properties, []fbc.Property{own})
 	if text, ok := b.csv.annotations[annotationProperties]; ok {
 		var annotated []fbc.Property
 		if err := json.Unmarshal([]byte(text), &annotated); err != nil {
@@ -157,7 +157,7 @@ func addGVK(to map[gvk]bool, p fbc.Property) error {
 
 // sorted gives all properties ordered by type and the text of their value.
 func (c *collection) sorted() []fbc.Property {
-	props := append(c.others, build(typePackage, c.pkg, false))
+	props := slices.Concat(c.others, []fbc.Property{build(typePackage, c.pkg, false)})
 	for v := range c.provided {
 		props = append(props, build(typeGVK, v, false))
 	}

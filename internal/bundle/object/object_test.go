@@ -70,11 +70,9 @@ func TestReadFails(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("%v", err)
 			}
-			var at *yaml11.Error
-			if line := 0; errors.As(err, &at) {
-				if line = at.Line; line != test.line {
-					t.Errorf("line %d, want %d", line, test.line)
-				}
+			at := &yaml11.Error{}
+			if errors.As(err, &at); at.Line != test.line {
+				t.Errorf("line %d, want %d", at.Line, test.line)
 			}
 		})
 	}
@@ -149,6 +147,29 @@ func TestOnly(t *testing.T) {
 	}
 	if got, want := string(v.Only("aBc", "X").AppendJSON(nil)), `{"Abc":1,"abc":2,"x":4}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Hostile texts end in an error or a value, and soon.
+func TestReadHostile(t *testing.T) {
+	bomb := "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+	for c := 'b'; c < 'l'; c++ {
+		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+", ", 10) + "]\n"
+	}
+	const deep = 1_000_000
+	for name, text := range map[string]string{
+		"aliases that multiply": bomb,
+		"deep YAML":             strings.Repeat("[", deep),
+		"deep blocks":           strings.Repeat("- ", deep),
+		"deep JSON":             `{"a":` + strings.Repeat("[", deep) + strings.Repeat("]", deep) + "}",
+		"one long line":         strings.Repeat("a", deep) + ": b\n",
+	} {
+		if _, _, err := Read([]byte(text)); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, _, err := Read([]byte("a: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000))); err != nil {
+		t.Error(err)
 	}
 }
 

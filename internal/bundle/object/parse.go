@@ -89,9 +89,9 @@ func (p *parser) close(kind Kind, mark int) Value {
 	if kind == Map {
 		items = sorted(items)
 	}
-	const chunk = 256
 	if len(items) > cap(p.chunk)-len(p.chunk) {
-		p.chunk = make([]Member, 0, max(chunk, len(items)))
+		// About as many as a text of this size has, and not too many at once.
+		p.chunk = make([]Member, 0, max(min(len(p.src)/32, 512), len(items)))
 	}
 	from := len(p.chunk)
 	p.chunk = append(p.chunk, items...)
