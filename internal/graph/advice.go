@@ -1,0 +1,195 @@
+package graph
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+)
+
+// advise finds what opm accepts and users suffer from.
+func (v *verifier) advise() {
+	p := v.pkg
+	v.adviseVersions()
+	for _, ch := range p.Channels {
+		head := ch.Bundle(ch.Head())
+		tail := ""
+		if way, _ := ch.chain(head.Name, ch.skipped()); len(way) > 0 {
+			tail = way[len(way)-1]
+		}
+		for i := range ch.Entries {
+			v.adviseEntry(ch, &ch.Entries[i], tail)
+		}
+		v.adviseCircle(ch, head.Name)
+		if strings.HasPrefix(strings.ToLower(ch.Name), "stable") && head.HasVersion && prerelease(head.Version) {
+			v.add("stable-head-prerelease", ch.at(ch.Entry(head.Name)), ch.Name, head.Name, "the head of channel %q is the pre-release %s", ch.Name, head.Version)
+		}
+	}
+	stable := func(ch *Channel) bool { return !prereleaseChannel(ch.Name) }
+	if ch := p.Channel(p.DefaultChannel); ch != nil && !stable(ch) && slices.ContainsFunc(p.Channels, stable) {
+		v.add("default-channel-prerelease", p.Pos, ch.Name, "", "the default channel %q is one for pre-releases", ch.Name)
+	}
+	v.adviseAgreement()
+}
+
+// adviseCircle looks where opm does not: it follows replaces only to the first
+// skipped entry, and OLM v0 to the end.
+func (v *verifier) adviseCircle(ch *Channel, head string) {
+	if _, circle := ch.chain(head, ch.skipped()); circle != "" {
+		return
+	}
+	if way, circle := ch.chain(head, nil); circle != "" {
+		v.add("skipped-cycle", ch.at(ch.Entry(way[len(way)-1])), ch.Name, circle, "replaces goes in a circle behind a skipped entry: %s", circleText(way, circle))
+	}
+}
+
+func (v *verifier) adviseVersions() {
+	byVersion := map[string]*Bundle{}
+	for _, b := range v.pkg.Bundles {
+		if !b.HasVersion {
+			continue
+		}
+		if named, ok := versionInName(b.Name); ok && !namesVersion(named, b.Version) {
+			v.add("name-version-mismatch", b.Pos, "", b.Name, "bundle %q has version %s", b.Name, b.Version)
+		}
+		plain := b.Version
+		plain.Build = nil
+		first := byVersion[plain.String()]
+		if first == nil {
+			byVersion[plain.String()] = b
+		} else if first.Version.String() != b.Version.String() {
+			v.add("version-build-only", b.Pos, "", b.Name, "the versions of %q and %q, %s and %s, differ only in build metadata", first.Name, b.Name, first.Version, b.Version)
+		}
+	}
+}
+
+// adviseEntry looks at one entry. The tail is the last entry on the way of
+// replaces from the head; in opm's minor channels it replaces the head of the
+// channel before, which stands in another channel.
+func (v *verifier) adviseEntry(ch *Channel, e *Entry, tail string) {
+	at, b := ch.at(e), ch.Bundle(e.Name)
+	if below := ch.Bundle(e.Replaces); e.Replaces != "" && b.HasVersion && below.HasVersion && b.Version.LT(below.Version.Version) {
+		v.add("replaces-higher", at, ch.Name, e.Name, "%s %s replaces the higher %s", e.Name, b.Version, below.Version)
+	}
+	if e.Replaces != "" && ch.Entry(e.Replaces) == nil && ch.hasBelow(b) && (e.Name != tail || !v.stood(e.Replaces)) {
+		v.add("replaces-dangling", at, ch.Name, e.Name, "%q replaces %q, which is not in the channel, though lower versions are", e.Name, e.Replaces)
+	}
+	for _, s := range e.Skips {
+		if s != "" && !v.everWas(s) {
+			v.add("skip-unknown", at, ch.Name, e.Name, "%q skips %q, which is no bundle of the package", e.Name, s)
+		}
+	}
+	if r, ok := parseRange(e.SkipRange); ok && b.HasVersion {
+		if r.holds(b.Version.Version) {
+			v.add("skip-range-covers-self", at, ch.Name, e.Name, "skipRange %q holds the version %s of the bundle itself", e.SkipRange, b.Version)
+		}
+		if !r.holdsBelow(b.Version.Version) {
+			v.add("skip-range-covers-nothing", at, ch.Name, e.Name, "skipRange %q holds no version below %s", e.SkipRange, b.Version)
+		}
+	}
+}
+
+// hasBelow tells whether a bundle of a lower version stands in the channel.
+func (ch *Channel) hasBelow(b *Bundle) bool {
+	return b.HasVersion && slices.ContainsFunc(ch.Entries, func(e Entry) bool {
+		o := ch.Bundle(e.Name)
+		return o.HasVersion && o.Version.Compare(b.Version) < 0
+	})
+}
+
+// everWas tells whether a name is or was one of a bundle: it stands in the
+// package, stood there when it was published, or something replaces it.
+func (v *verifier) everWas(name string) bool {
+	return v.stood(name) || slices.ContainsFunc(v.pkg.Channels, func(ch *Channel) bool {
+		return slices.ContainsFunc(ch.Entries, func(e Entry) bool { return e.Replaces == name })
+	})
+}
+
+// stood tells whether a name stands in the package, or stood in the published one.
+func (v *verifier) stood(name string) bool {
+	in := func(p *Package) bool {
+		return p != nil && (p.Bundle(name) != nil || slices.ContainsFunc(p.Channels, func(ch *Channel) bool { return ch.Entry(name) != nil }))
+	}
+	return in(v.pkg) || v.published != nil && in(v.published.Package(v.pkg.Name))
+}
+
+// adviseAgreement compares a bundle's edges in two channels, as far as both
+// channels have the bundles to which they lead. Each bundle is told of once.
+func (v *verifier) adviseAgreement() {
+	told := map[string]bool{}
+	for i, one := range v.pkg.Channels {
+		for _, other := range v.pkg.Channels[i+1:] {
+			for j := range other.Entries {
+				b := &other.Entries[j]
+				a := one.Entry(b.Name)
+				if a == nil || told[b.Name] {
+					continue
+				}
+				if what := disagreement(one, other, a, b); what != "" {
+					told[b.Name] = true
+					v.add("edges-differ", other.at(b), other.Name, b.Name, "%q %s in only one of the channels %q and %q", b.Name, what, one.Name, other.Name)
+				}
+			}
+		}
+	}
+}
+
+// disagreement tells which edge of entry a in channel one is another in channel
+// other; "" if none is.
+func disagreement(one, other *Channel, a, b *Entry) string {
+	both := func(name string) bool { return one.Entry(name) != nil && other.Entry(name) != nil }
+	if a.Replaces != b.Replaces && both(a.Replaces) && both(b.Replaces) {
+		return fmt.Sprintf("replaces %q", a.Replaces)
+	}
+	if a.SkipRange != b.SkipRange && a.SkipRange != "" && b.SkipRange != "" {
+		return fmt.Sprintf("has skipRange %q", a.SkipRange)
+	}
+	for _, s := range slices.Concat(a.Skips, b.Skips) {
+		if both(s) && slices.Contains(a.Skips, s) != slices.Contains(b.Skips, s) {
+			return fmt.Sprintf("skips %q", s)
+		}
+	}
+	return ""
+}
+
+var versionSuffix = regexp.MustCompile(`[.-]v?([0-9]+\.[0-9]+\.[0-9]+.*)$`)
+
+// versionInName gives the version with which a bundle's name ends.
+func versionInName(name string) (string, bool) {
+	m := versionSuffix.FindStringSubmatch(name)
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
+}
+
+// namesVersion tells whether a name's end may stand for a version. Names cannot
+// have a plus sign, so build metadata is written in several ways or left out.
+func namesVersion(named string, v Version) bool {
+	plain := strings.NewReplacer("+", "-", "_", "-").Replace
+	if strings.EqualFold(plain(named), plain(v.String())) {
+		return true
+	}
+	n, err := semver.Parse(named)
+	return err != nil || n.EQ(v.Version)
+}
+
+var prereleaseWord = regexp.MustCompile(`^(?i:a|alpha|b|beta|c|rc|cr|pre|prerelease|preview|dev|devel|snapshot|nightly|canary|ea|m|milestone|test)[0-9-]*$`)
+
+// prerelease tells whether a version is one before the release. A hyphen alone
+// says little: many number their builds behind one.
+func prerelease(v Version) bool {
+	return slices.ContainsFunc(v.Pre, func(p semver.PRVersion) bool {
+		return !p.IsNum && prereleaseWord.MatchString(p.VersionStr)
+	})
+}
+
+var prereleaseChannels = regexp.MustCompile(`^(?i:candidates?|alpha|beta|rc|pre|prerelease|preview|dev|devel|development|snapshot|nightly|canary|edge|unstable|testing|test|experimental|ea)$`)
+
+// prereleaseChannel tells whether a channel's name has a word for pre-releases.
+func prereleaseChannel(name string) bool {
+	words := strings.FieldsFunc(name, func(c rune) bool { return c == '-' || c == '_' || c == '.' })
+	return slices.ContainsFunc(words, prereleaseChannels.MatchString)
+}

@@ -1,0 +1,150 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// CompareBase tells what a new catalog takes away from those who installed from
+// the published one: no installed version may be left behind. The published one
+// is taken to be sound. Where the new one has several heads in a channel, which
+// Verify tells of, the highest of them is taken to be the one that is meant, so
+// that the paths that broke are shown with it.
+func CompareBase(published, c *Catalog, levels Levels) []Finding {
+	cmp := baseComparison{}
+	for _, was := range published.Packages {
+		is := c.Package(was.Name)
+		switch {
+		case !was.Declared:
+		case is == nil:
+			cmp.add("package-pruned", Pos{}, was, "", "", "package %q with %d bundles is gone", was.Name, len(was.Bundles))
+		default:
+			cmp.comparePackage(was, is)
+		}
+	}
+	return levels.apply(cmp.found)
+}
+
+type baseComparison struct{ found []Finding }
+
+func (c *baseComparison) add(id string, at Pos, p *Package, channel, bundle, format string, args ...any) *Finding {
+	c.found = append(c.found, newFinding(id, at, format, args...).in(p.Name, channel, bundle))
+	return &c.found[len(c.found)-1]
+}
+
+func (c *baseComparison) comparePackage(was, is *Package) {
+	if was.DefaultChannel != is.DefaultChannel && is.DefaultChannel != "" {
+		c.add("default-channel-changed", is.Pos, is, is.DefaultChannel, "", "the default channel is %q; it was %q", is.DefaultChannel, was.DefaultChannel)
+	}
+	for _, before := range was.Channels {
+		after := is.Channel(before.Name)
+		if after == nil {
+			c.add("channel-pruned", is.Pos, is, before.Name, "", "channel %q with %d entries is gone", before.Name, len(before.Entries))
+			continue
+		}
+		c.compareChannel(before, after)
+	}
+}
+
+// compareChannel looks at each entry that was published. One that is gone was
+// withdrawn rather than pruned where the new channel skips it by name and the
+// published one did not, which is what a tombstone in a goodstuff template comes
+// to: somebody meant it, and those who have it are upgraded.
+func (c *baseComparison) compareChannel(before, after *Channel) {
+	installed := make([]*Bundle, len(before.Entries))
+	for i, e := range before.Entries {
+		installed[i] = before.Bundle(e.Name)
+	}
+	head := after.highestHead()
+	old := [...]*Upgrades{before.Upgrades(V0), before.Upgrades(V1)}
+	now := [...]*Upgrades{after.upgradesTo(head, V0, installed), after.upgradesTo(head, V1, installed)}
+	c.compareHeads(before, after, old[V0].Head, now[V0].Head)
+	skippedBefore, skippedAfter := before.skipped(), after.skipped()
+	for i := range before.Entries {
+		name := before.Entries[i].Name
+		lost := lostIn(name, old, now)
+		if len(lost) > 0 {
+			c.lostPath(after, name, lost, old[lost[0]], now[lost[0]])
+		}
+		switch {
+		case after.Entry(name) != nil:
+		case len(lost) > 0 || skippedBefore[name] || !skippedAfter[name]:
+			c.add("entry-pruned", after.Pos, after.Package, after.Name, name, "entry %q is gone", name)
+		default:
+			c.add("entry-withdrawn", after.Pos, after.Package, after.Name, name, "entry %q is gone; those who have it are upgraded to %s", name, now[V0].Next(name))
+		}
+	}
+}
+
+// highestHead gives the head, of several the one of the highest version.
+func (ch *Channel) highestHead() string {
+	best := ""
+	for _, h := range ch.Heads() {
+		if best == "" || ch.Bundle(h).Version.Compare(ch.Bundle(best).Version) > 0 {
+			best = h
+		}
+	}
+	return best
+}
+
+// lostIn gives the generations in which a bundle could reach the head before and
+// cannot now.
+func lostIn(name string, old, now [2]*Upgrades) (lost []Generation) {
+	for g := range old {
+		if now[g].Head != "" && old[g].ReachesHead(name) && !now[g].ReachesHead(name) {
+			lost = append(lost, Generation(g))
+		}
+	}
+	return lost
+}
+
+func (c *baseComparison) compareHeads(before, after *Channel, was, is string) {
+	if was == "" || is == "" {
+		return
+	}
+	b, a := before.Bundle(was), after.Bundle(is)
+	if b.HasVersion && a.HasVersion && a.Version.Compare(b.Version) < 0 {
+		c.add("head-regressed", after.at(after.Entry(is)), after.Package, after.Name, is, "the head is %s %s; it was %s %s", is, a.Version, was, b.Version)
+	}
+}
+
+func (c *baseComparison) lostPath(after *Channel, name string, lost []Generation, old, now *Upgrades) {
+	at := after.Pos
+	if e := after.Entry(name); e != nil {
+		at = after.at(e)
+	}
+	path := old.Path(name)
+	f := c.add("upgrade-path-lost", at, after.Package, after.Name, name, "%s can no longer reach the head %s under the rules of OLM %s: %s; it had %s",
+		name, now.Head, generations(lost), reason(name, path, after, now), shortWay(path))
+	f.Path = path
+}
+
+// reason tells where the way that a bundle had is broken.
+func reason(name string, path []string, after *Channel, now *Upgrades) string {
+	gone := slices.DeleteFunc(slices.Clone(path), func(on string) bool { return after.Entry(on) != nil && after.installable(on) })
+	end := now.Path(name)
+	switch {
+	case len(gone) > 0 && gone[0] != name:
+		return fmt.Sprintf("its way leads through %s, which is gone", gone[0])
+	case len(end) > 1:
+		return "its way now ends at " + end[len(end)-1]
+	}
+	return "nothing in the channel succeeds it"
+}
+
+// shortWay writes a path, of a long one both ends.
+func shortWay(path []string) string {
+	if len(path) > 8 {
+		path = slices.Concat(path[:4], []string{"..."}, path[len(path)-3:])
+	}
+	return strings.Join(path, " -> ")
+}
+
+func generations(all []Generation) string {
+	names := make([]string, len(all))
+	for i, g := range all {
+		names[i] = g.String()
+	}
+	return strings.Join(names, " and ")
+}

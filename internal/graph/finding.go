@@ -1,0 +1,143 @@
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Finding is one thing that is wrong, or may be, with a catalog.
+type Finding struct {
+	ID      string `json:"id"`
+	Level   Level  `json:"level"`
+	Package string `json:"package,omitempty"`
+	Channel string `json:"channel,omitempty"`
+	Bundle  string `json:"bundle,omitempty"`
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message"`
+	Remedy  string `json:"remedy"`
+	// Path is the way that an installed bundle had, from itself to the head.
+	Path []string `json:"path,omitempty"`
+	// Bundles are those that the finding is about, where it is about several.
+	Bundles []string `json:"bundles,omitempty"`
+}
+
+// Code is the failure code of a run that this finding fails.
+func (f Finding) Code() failure.Code {
+	if r, ok := RuleOf(f.ID); ok {
+		return r.Code
+	}
+	return failure.GraphInvalid
+}
+
+// Levels changes the weight of findings.
+type Levels struct {
+	// Of gives findings of an id another level than their rule does.
+	Of map[string]Level
+	// Strict makes every warning that is left an error.
+	Strict bool
+}
+
+// Check reports the first id that no rule has, or level that is none.
+func (l Levels) Check() error {
+	ids := make([]string, 0, len(l.Of))
+	for id := range l.Of {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		if _, ok := RuleOf(id); !ok {
+			return failure.New(failure.Config, "setting the levels of findings: there is no finding %q", id)
+		}
+		if v := l.Of[id]; v != Error && v != Warning && v != Off {
+			return failure.New(failure.Config, "setting the level of %s: %q is not error, warning or off", id, string(v))
+		}
+	}
+	return nil
+}
+
+// apply sets the levels, drops what is off, and sorts.
+func (l Levels) apply(found []Finding) []Finding {
+	kept := found[:0]
+	for _, f := range found {
+		if v, ok := l.Of[f.ID]; ok {
+			f.Level = v
+		}
+		if f.Level == Warning && l.Strict {
+			f.Level = Error
+		}
+		if f.Level != Off {
+			kept = append(kept, f)
+		}
+	}
+	Sort(kept)
+	return kept
+}
+
+// Sort orders findings by package, channel, file and line, errors before
+// warnings of the same place.
+func Sort(found []Finding) {
+	slices.SortStableFunc(found, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(a.Package, b.Package),
+			cmp.Compare(a.Channel, b.Channel),
+			cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Level, b.Level),
+			cmp.Compare(a.ID, b.ID),
+			cmp.Compare(a.Message, b.Message),
+		)
+	})
+}
+
+// Failures gives a failure for each finding that is an error, in their order.
+func Failures(found []Finding) []*failure.Error {
+	var all []*failure.Error
+	for _, f := range found {
+		if f.Level == Error {
+			all = append(all, failure.New(f.Code(), "%s: %s", f.ID, f.Message).At(f.File, f.Line, 0).Fix("%s", f.Remedy))
+		}
+	}
+	return all
+}
+
+// Unreadable turns what a reader of catalogs failed with into findings.
+func Unreadable(err error) []Finding {
+	var found []Finding
+	for _, e := range failure.All(err) {
+		found = append(found, newFinding("document-unreadable", Pos{e.File, e.Line}, "%s", e.Message))
+	}
+	if err != nil && len(found) == 0 {
+		found = append(found, newFinding("document-unreadable", Pos{}, "%s", err))
+	}
+	return found
+}
+
+// newFinding makes a finding as its rule says. An id without a rule is a bug,
+// which a test looks for; it weighs as an error.
+func newFinding(id string, at Pos, format string, args ...any) Finding {
+	r, ok := RuleOf(id)
+	if !ok {
+		r.Level = Error
+	}
+	return Finding{ID: id, Level: r.Level, File: at.File, Line: at.Line,
+		Message: strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), Remedy: r.Remedy}
+}
+
+// in tells of which package, channel and bundle a finding is.
+func (f Finding) in(pkg, channel, bundle string) Finding {
+	f.Package, f.Channel, f.Bundle = pkg, channel, bundle
+	return f
+}
+
+// at places an entry's finding at its line.
+func (ch *Channel) at(e *Entry) Pos {
+	if e.Line == 0 {
+		return ch.Pos
+	}
+	return Pos{ch.File, e.Line}
+}

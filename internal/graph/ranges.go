@@ -1,0 +1,127 @@
+package graph
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/blang/semver/v4"
+)
+
+// versionRange is a skipRange. Whether it holds a version changes only at the
+// versions that its text names, the cuts, so a long list of versions need not be
+// tried one by one.
+type versionRange struct {
+	holds semver.Range
+	cuts  []semver.Version
+}
+
+// parseRange reads a range as OLM does; ok is unset for "" and for what is none.
+func parseRange(s string) (r versionRange, ok bool) {
+	if s == "" {
+		return r, false
+	}
+	holds, err := semver.ParseRange(s)
+	if err != nil || holds == nil {
+		return r, false
+	}
+	r.holds = guarded(holds)
+	for _, token := range strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune(" <>=!|", c) }) {
+		// Before a wildcard blang/semver takes any operator, and drops an unknown one.
+		if digit := strings.IndexFunc(token, unicode.IsDigit); digit >= 0 {
+			r.addCuts(token[digit:])
+		}
+	}
+	slices.SortFunc(r.cuts, semver.Version.Compare)
+	r.cuts = slices.CompactFunc(r.cuts, semver.Version.EQ)
+	return r, true
+}
+
+// guarded keeps a range with an empty alternative, which blang/semver parses and
+// then calls a nil function for, from ending the run. Such a range holds nothing
+// that its other alternatives do not.
+func guarded(holds semver.Range) semver.Range {
+	return func(v semver.Version) (in bool) {
+		defer func() { _ = recover() }()
+		return holds(v)
+	}
+}
+
+// addCuts adds the versions at which a term of a range can change: its own, and
+// for a wildcard the next minor and the next major version as well.
+func (r *versionRange) addCuts(token string) {
+	parts := strings.SplitN(token, ".", 3)
+	for i := range parts {
+		if parts[i] == "x" || parts[i] == "x.x" {
+			parts[i] = "0"
+		}
+	}
+	for len(parts) < 3 {
+		parts = append(parts, "0")
+	}
+	r.addCut(parts)
+	if !strings.Contains(token, "x") {
+		return
+	}
+	for i := range 2 {
+		if n, err := strconv.ParseUint(parts[i], 10, 63); err == nil {
+			next := slices.Clone(parts)
+			next[i] = strconv.FormatUint(n+1, 10)
+			r.addCut(next)
+		}
+	}
+}
+
+func (r *versionRange) addCut(parts []string) {
+	if v, err := semver.Parse(strings.Join(parts, ".")); err == nil {
+		r.cuts = append(r.cuts, v)
+	}
+}
+
+// within calls yield for each stretch, as [from, to), of ascending versions that
+// the range holds.
+func (r versionRange) within(ascending []semver.Version, yield func(from, to int)) {
+	from := 0
+	stretch := func(to int) {
+		if to > from && r.holds(ascending[from]) {
+			yield(from, to)
+		}
+		from = max(from, to)
+	}
+	for _, cut := range r.cuts {
+		at, _ := slices.BinarySearchFunc(ascending, cut, semver.Version.Compare)
+		stretch(at)
+		for at < len(ascending) && ascending[at].EQ(cut) {
+			at++
+		}
+		stretch(at)
+	}
+	stretch(len(ascending))
+}
+
+// holdsBelow tells whether the range holds any version at all that is lower
+// than v. Between two cuts it holds all or nothing, so the lowest version of
+// each stretch answers for it.
+func (r versionRange) holdsBelow(v semver.Version) bool {
+	lowest := semver.Version{Pre: []semver.PRVersion{{IsNum: true}}}
+	for _, try := range append([]semver.Version{lowest}, r.cuts...) {
+		if try.LT(v) && r.holds(try) {
+			return true
+		}
+		if next := justAbove(try); next.LT(v) && r.holds(next) {
+			return true
+		}
+	}
+	return false
+}
+
+// justAbove gives the version that follows v with none between them.
+func justAbove(v semver.Version) semver.Version {
+	v.Build = nil
+	if len(v.Pre) == 0 {
+		v.Patch++
+	}
+	v.Pre = append(slices.Clone(v.Pre), semver.PRVersion{IsNum: true})
+	return v
+}

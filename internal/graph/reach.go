@@ -1,0 +1,270 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/blang/semver/v4"
+)
+
+// Generation is the generation of OLM whose rules of upgrade apply. In both, an
+// entry succeeds an installed bundle when it replaces it by name, skips it by
+// name, or its skipRange holds the installed version; the installed bundle need
+// not stand in the channel. They choose differently among several successors.
+type Generation int
+
+const (
+	// V0 considers the entries on the way of replaces from the head that nothing
+	// skips, and takes the one nearest to the head.
+	V0 Generation = iota
+	// V1 considers every entry and takes the highest version, those that are
+	// deprecated last. The installed version itself is one of the choices where
+	// the channel has it, so nothing is downgraded.
+	V1
+)
+
+// String is v0 or v1.
+func (g Generation) String() string { return [...]string{"v0", "v1"}[g] }
+
+// Upgrades knows what each bundle that may be installed from a channel is
+// upgraded to, automatically, under one generation's rules.
+type Upgrades struct {
+	Head    string
+	next    map[string]string
+	reaches map[string]bool // as far as asked
+}
+
+// Upgrades works out the upgrades of a channel for its own bundles and for
+// others that may be installed. Where the channel has no single head, OLM v0
+// upgrades nothing.
+//
+// The choices are gone through from the best on, and each takes all installed
+// bundles that it succeeds and that are not taken yet; so the time is that of
+// sorting, and not that of comparing each entry with each version.
+func (ch *Channel) Upgrades(g Generation, others ...*Bundle) *Upgrades {
+	return ch.upgradesTo(ch.Head(), g, others)
+}
+
+func (ch *Channel) upgradesTo(head string, g Generation, others []*Bundle) *Upgrades {
+	u := &Upgrades{Head: head, next: map[string]string{}, reaches: map[string]bool{}}
+	pool := newPool(ch, others)
+	switch g {
+	case V0:
+		if u.Head == "" {
+			break
+		}
+		pool.settle(u.Head)
+		for _, e := range ch.chainV0(u.Head) {
+			u.take(pool, e)
+		}
+	case V1:
+		for _, equals := range ch.choicesV1() {
+			for _, e := range equals {
+				pool.settleVersion(ch.Bundle(e.Name))
+			}
+			for _, e := range equals {
+				u.take(pool, e)
+			}
+		}
+	}
+	return u
+}
+
+// Next gives the bundle to which an installed one is upgraded, "" for none.
+func (u *Upgrades) Next(name string) string { return u.next[name] }
+
+// Path gives the way of an installed bundle from itself to the head, or to
+// where it ends.
+func (u *Upgrades) Path(name string) []string {
+	var path []string
+	for seen := map[string]bool{}; name != "" && !seen[name]; name = u.next[name] {
+		path = append(path, name)
+		if name == u.Head {
+			break
+		}
+		seen[name] = true
+	}
+	return path
+}
+
+// ReachesHead tells whether the way of an installed bundle ends at the head.
+func (u *Upgrades) ReachesHead(name string) bool {
+	if u.Head == "" {
+		return false
+	}
+	var way []string
+	reaches := false
+	for at := name; at != ""; at = u.next[at] {
+		if known, ok := u.reaches[at]; ok || at == u.Head {
+			reaches = known || at == u.Head
+			break
+		}
+		u.reaches[at] = false // so that a way that goes in a circle ends
+		way = append(way, at)
+	}
+	for _, at := range way {
+		u.reaches[at] = reaches
+	}
+	return reaches
+}
+
+func (u *Upgrades) take(p *pool, e *Entry) {
+	took := func(name string) {
+		if name != e.Name {
+			u.next[name] = e.Name
+		}
+	}
+	p.takeName(e.Replaces, took)
+	for _, s := range e.Skips {
+		p.takeName(s, took)
+	}
+	if r, ok := parseRange(e.SkipRange); ok {
+		r.within(p.versions, func(from, to int) { p.takeVersions(from, to, took) })
+	}
+}
+
+// chainV0 gives the entries that v0 considers, from the head down; none where
+// replaces goes in a circle. Entries without a bundle cannot be installed.
+func (ch *Channel) chainV0(head string) []*Entry {
+	skipped, seen := ch.skipped(), map[string]bool{}
+	var chain []*Entry
+	for e := ch.Entry(head); e != nil; e = ch.Entry(e.Replaces) {
+		if seen[e.Name] {
+			return nil
+		}
+		seen[e.Name] = true
+		if !skipped[e.Name] && ch.installable(e.Name) {
+			chain = append(chain, e)
+		}
+	}
+	return chain
+}
+
+// choicesV1 gives the entries that v1 considers, from the best down, those
+// between which it has no preference together.
+func (ch *Channel) choicesV1() [][]*Entry {
+	var all []*Entry
+	for i := range ch.Entries {
+		if ch.installable(ch.Entries[i].Name) {
+			all = append(all, &ch.Entries[i])
+		}
+	}
+	order := func(a, b *Entry) int {
+		if x, y := ch.Package.Deprecated(a.Name), ch.Package.Deprecated(b.Name); x != y {
+			if y {
+				return -1
+			}
+			return 1
+		}
+		return ch.Bundle(b.Name).Version.Compare(ch.Bundle(a.Name).Version)
+	}
+	slices.SortStableFunc(all, order)
+	var choices [][]*Entry
+	for i, e := range all {
+		if i == 0 || order(all[i-1], e) != 0 {
+			choices = append(choices, nil)
+		}
+		choices[len(choices)-1] = append(choices[len(choices)-1], e)
+	}
+	return choices
+}
+
+// installable tells whether there is a bundle behind the name. In a catalog that
+// has channels only, every entry counts.
+func (ch *Channel) installable(name string) bool {
+	return len(ch.Package.Bundles) == 0 || ch.Package.Bundle(name) != nil
+}
+
+// pool holds the installed bundles that have no successor yet, found by name
+// and by version.
+type pool struct {
+	names    []string
+	versions []semver.Version // ascending, for the first of names as many
+	full     []Version
+	place    map[string]int
+	taken    []bool
+	skip     []int // for each, where the next may be that is not taken
+}
+
+func newPool(ch *Channel, others []*Bundle) *pool {
+	var all, unknown []*Bundle
+	seen := map[string]bool{}
+	add := func(b *Bundle) {
+		if seen[b.Name] {
+			return
+		}
+		seen[b.Name] = true
+		if b.HasVersion {
+			all = append(all, b)
+		} else {
+			unknown = append(unknown, b)
+		}
+	}
+	for _, e := range ch.Entries {
+		add(ch.Bundle(e.Name))
+	}
+	for _, b := range others {
+		add(b)
+	}
+	slices.SortStableFunc(all, func(a, b *Bundle) int { return a.Version.Compare(b.Version) })
+	p := &pool{place: map[string]int{}}
+	for i, b := range append(all, unknown...) {
+		p.names = append(p.names, b.Name)
+		p.place[b.Name] = i
+		p.skip = append(p.skip, i)
+		if b.HasVersion {
+			p.versions = append(p.versions, b.Version.Version)
+			p.full = append(p.full, b.Version)
+		}
+	}
+	p.skip = append(p.skip, len(p.skip))
+	p.taken = make([]bool, len(p.names))
+	return p
+}
+
+// settle takes a bundle out without a successor.
+func (p *pool) settle(name string) { p.takeName(name, func(string) {}) }
+
+// settleVersion takes out every bundle of a bundle's version.
+func (p *pool) settleVersion(b *Bundle) {
+	p.settle(b.Name)
+	if !b.HasVersion {
+		return
+	}
+	from, _ := slices.BinarySearchFunc(p.full, b.Version, Version.Compare)
+	to := from
+	for to < len(p.full) && p.full[to].Compare(b.Version) == 0 {
+		to++
+	}
+	p.takeVersions(from, to, func(string) {})
+}
+
+func (p *pool) takeName(name string, took func(string)) {
+	if i, ok := p.place[name]; ok && !p.taken[i] {
+		p.take(i, took)
+	}
+}
+
+func (p *pool) takeVersions(from, to int, took func(string)) {
+	for i := p.free(from); i < to; i = p.free(i) {
+		p.take(i, took)
+	}
+}
+
+func (p *pool) take(i int, took func(string)) {
+	p.taken[i] = true
+	p.skip[i] = i + 1
+	took(p.names[i])
+}
+
+// free gives the first place from i on that is not taken, and shortens the way
+// there for the next.
+func (p *pool) free(i int) int {
+	end := i
+	for end < len(p.names) && p.skip[end] != end {
+		end = p.skip[end]
+	}
+	for i < end {
+		i, p.skip[i] = p.skip[i], end
+	}
+	return end
+}

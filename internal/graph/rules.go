@@ -1,0 +1,181 @@
+package graph
+
+import "github.com/olmgraft/graft/internal/failure"
+
+// Level says how much a finding weighs.
+type Level string
+
+// The levels. An error fails the run, a warning is shown, off is not even that.
+const (
+	Error   Level = "error"
+	Warning Level = "warning"
+	Off     Level = "off"
+)
+
+// Rule describes one kind of finding. The documentation's list and SARIF's are
+// made of these.
+type Rule struct {
+	ID    string       `json:"id"`
+	Level Level        `json:"level"` // unless configured otherwise
+	Code  failure.Code `json:"code"`  // of the run, where the finding is an error
+	// Opm is set where opm validate rejects the catalog for it as well.
+	Opm     bool   `json:"opm"`
+	Meaning string `json:"meaning"`
+	Remedy  string `json:"remedy"`
+}
+
+// RuleOf gives the rule of a finding's id.
+func RuleOf(id string) (Rule, bool) {
+	i, ok := ruleIndex[id]
+	if !ok {
+		return Rule{}, false
+	}
+	return Rules[i], true
+}
+
+var ruleIndex = func() map[string]int {
+	m := map[string]int{}
+	for i, r := range Rules {
+		m[r.ID] = i
+	}
+	return m
+}()
+
+// rejected is a rule that opm validate has too; advice is one of our own;
+// promise is one about a change of what was published.
+func rejected(id, meaning, remedy string) Rule {
+	return Rule{id, Error, failure.GraphInvalid, true, meaning, remedy}
+}
+
+func advice(id, meaning, remedy string) Rule {
+	return Rule{id, Warning, failure.GraphInvalid, false, meaning, remedy}
+}
+
+func promise(id string, level Level, code failure.Code, meaning, remedy string) Rule {
+	return Rule{id, level, code, false, meaning, remedy}
+}
+
+// Rules has every kind of finding once. An id is API: graft.yaml sets levels by
+// it and code scanning keeps track by it.
+var Rules = []Rule{
+	// Documents.
+	rejected("document-unreadable", "A document is not valid YAML or JSON, has no schema, has one key in two cases, or its schema, package or name is no string. The graph is looked at when every document can be read.",
+		"Correct the document at the line shown."),
+	rejected("document-mistyped", "A field holds a value of the wrong type.",
+		"Give the field a value of the type that the message names."),
+	advice("document-ignored", "A document's schema is not one that OLM knows, so opm keeps it and nothing reads it; or text stands where opm drops it.",
+		"Correct the schema if it is misspelt, or put --- before the text; turn this finding off if the document is meant for another reader."),
+
+	// Packages.
+	rejected("package-without-name", "An olm.package has no name.", "Name the package."),
+	rejected("package-duplicate", "Two olm.package documents have one name.", "Remove one of them."),
+	rejected("package-name-invalid", "A package name is not a DNS label.",
+		"Use at most 63 lower case letters, digits and hyphens, beginning and ending with a letter or digit."),
+	rejected("package-unknown", "A document names a package for which there is no olm.package.",
+		"Add the olm.package, or correct the name."),
+	rejected("package-without-channel", "A package has no channel.", "Add a channel."),
+	rejected("default-channel-missing", "A package has no default channel.", "Set defaultChannel of the olm.package."),
+	rejected("default-channel-unknown", "A package's default channel does not exist.",
+		"Set defaultChannel to a channel of the package."),
+
+	// Channels.
+	rejected("channel-without-name", "An olm.channel has no name.", "Name the channel."),
+	rejected("channel-duplicate", "Two olm.channel documents of a package have one name.", "Merge them into one."),
+	rejected("channel-empty", "A channel has no entries.", "Add an entry, or remove the channel."),
+	rejected("channel-no-head", "Every entry of a channel is replaced or skipped, so none is its head.",
+		"Remove the edge that points to the newest entry."),
+	rejected("channel-two-heads", "Several entries of a channel are neither replaced nor skipped, so OLM cannot tell which is the newest.",
+		"Let the newest entry replace or skip the others."),
+	rejected("channel-cycle", "The replaces edges of a channel go round in a circle.", "Remove the edge that leads back."),
+	rejected("entry-stranded", "An entry is not on the way of replaces from the channel's head, and nothing skips it.",
+		"Let an entry on that way replace or skip it, or remove it."),
+	rejected("entry-duplicate", "A channel has two entries of one name.", "Merge them into one."),
+	rejected("entry-without-name", "An entry has no name.", "Name the entry, or remove it."),
+	rejected("entry-without-bundle", "An entry names a bundle that the package does not have.",
+		"Add the bundle, or remove the entry and the edges that lead to it."),
+	rejected("skip-empty", "A list of skips has an empty name.", "Remove the empty item."),
+	rejected("skip-range-invalid", "A skipRange is not a range of versions.",
+		"Write a range such as '>=1.0.0 <1.2.3'."),
+
+	// Bundles.
+	rejected("bundle-without-name", "An olm.bundle has no name.", "Name the bundle."),
+	rejected("bundle-without-package", "An olm.bundle does not say of which package it is.", "Set its package."),
+	rejected("bundle-duplicate", "Two olm.bundle documents of a package have one name.", "Remove one of them."),
+	rejected("bundle-without-channel", "A bundle stands in no channel of its package.",
+		"Add an entry for it to a channel, or remove it."),
+	rejected("bundle-without-image", "A bundle has neither an image nor its objects.", "Set its image."),
+	rejected("image-invalid", "A bundle's image is not a pull spec.", "Correct the reference."),
+	rejected("related-image-invalid", "A related image is not a pull spec.", "Correct the reference."),
+	rejected("property-invalid", "A property of a bundle has no value, or a value that does not fit its type.",
+		"Correct the property; rendering the bundle again does so where the bundle itself is sound."),
+	rejected("package-property-count", "A bundle has no olm.package property, or several.",
+		"Leave exactly one, with packageName and version."),
+	rejected("package-property-mismatch", "A bundle's olm.package property names another package than the bundle does.",
+		"Make the two agree."),
+	rejected("version-invalid", "A bundle's version is not a semantic version.", "Write a version such as 1.2.3."),
+	rejected("version-duplicate", "Two bundles of a package have one version.",
+		"Remove one, or give it a version of its own."),
+	rejected("release-invalid", "A bundle's release is not a dotted list of identifiers of at most 20 characters.",
+		"Write a release such as 1 or 2.1."),
+	rejected("release-name-mismatch", "A bundle that has a release is not named PACKAGE-vVERSION-RELEASE.",
+		"Rename the bundle as the message says."),
+	rejected("release-with-build-metadata", "A version has build metadata, and the bundle has a release as well.",
+		"Drop the build metadata or the release."),
+
+	// Deprecations.
+	rejected("deprecation-without-package", "An olm.deprecations does not say of which package it is.", "Set its package."),
+	rejected("deprecation-duplicate", "A package has two olm.deprecations, or one of them names a thing twice.", "Merge them into one."),
+	rejected("deprecation-reference-invalid", "A deprecation's reference has no schema, an unknown one, or a name where a package is meant.",
+		"Refer to an olm.bundle or olm.channel by name, or to olm.package without a name."),
+	rejected("deprecation-unknown", "A deprecation names a bundle or channel that the package does not have.",
+		"Remove the deprecation, or correct the name."),
+	rejected("deprecation-without-message", "A deprecation says nothing to the user.", "Add a message."),
+
+	// What opm accepts and users suffer from.
+	advice("replaces-higher", "An entry replaces one of a higher version, so its users are downgraded.",
+		"Turn the edge round, or correct the name."),
+	advice("replaces-dangling", "An entry that is not the channel's tail replaces one that the channel does not have; or the tail does, and no channel has it though lower versions stand in this one.",
+		"Correct the name; only a channel's last entry may replace what is gone."),
+	advice("skipped-cycle", "The replaces edges behind a skipped entry go round in a circle, at which OLM v0 refuses the whole channel.",
+		"Remove the edge that leads back."),
+	advice("skip-unknown", "An entry skips a name that no bundle has or had.", "Correct the name, or remove it from skips."),
+	advice("skip-range-covers-self", "An entry's skipRange holds its own version, so OLM may offer the bundle to those who have it.",
+		"Let the range end below the bundle's own version."),
+	advice("skip-range-covers-nothing", "No version below the entry's own lies in its skipRange, so nobody upgrades by it.",
+		"Correct the range, or remove it."),
+	advice("version-build-only", "Two bundles have versions that differ only in build metadata, which have no order.",
+		"Use the patch number, a pre-release or a release to tell them apart."),
+	advice("name-version-mismatch", "A bundle's name ends with another version than the bundle has.",
+		"Correct the name or the version in the bundle."),
+	advice("stable-head-prerelease", "The head of a stable channel is a pre-release.",
+		"Take it out of the channel, or publish the release."),
+	advice("default-channel-prerelease", "The default channel is one for pre-releases, although the package has others.",
+		"Set defaultChannel to a stable channel."),
+	advice("edges-differ", "A bundle has different edges in two channels of its package, so upgrades depend on the channel.",
+		"Give it the same edges in both, as far as both have the bundles."),
+
+	// What was published before.
+	promise("upgrade-path-lost", Error, failure.UpgradePathLost,
+		"An installed version could reach the head of its channel and no longer can.",
+		"Restore what is gone from the path, or let an entry skip the version."),
+	promise("package-pruned", Error, failure.CatalogPruned, "A published package is gone.",
+		"Put it back, or deprecate it."),
+	promise("channel-pruned", Error, failure.CatalogPruned, "A published channel is gone, and subscriptions to it are left without upgrades.",
+		"Put it back, or deprecate it."),
+	promise("entry-pruned", Error, failure.CatalogPruned, "A published entry is gone from its channel.",
+		"Put it back, or deprecate the bundle."),
+	promise("entry-withdrawn", Warning, failure.CatalogPruned, "A published entry is gone from its channel, and the channel newly skips it by name.",
+		"Nothing, if the bundle was taken back on purpose."),
+	promise("head-regressed", Error, failure.CatalogPruned, "A channel's head has a lower version than the published one.",
+		"Put the newest entry back at the head."),
+	promise("default-channel-changed", Warning, failure.GraphInvalid, "A package's default channel is another than the published one, so new installations take it.",
+		"Nothing, if it is meant."),
+
+	// The catalog of the next platform version.
+	promise("version-skew", Error, failure.CatalogSkew, "A version that can be installed from one catalog is missing from the next, and nothing there succeeds it.",
+		"Publish it, or one that succeeds it, to the next catalog as well."),
+	promise("head-skew", Error, failure.CatalogSkew, "The head of a channel is above everything in the next catalog, so a cluster upgrade leads backwards.",
+		"Publish the version, or a higher one, to the next catalog as well."),
+	promise("channel-skew", Warning, failure.CatalogSkew, "A version's way forward in the next catalog is in another channel, so subscriptions must be changed by hand.",
+		"Publish it to the same channel of the next catalog as well."),
+}

@@ -1,0 +1,224 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/fbc"
+)
+
+// Verify gives everything that is wrong with a catalog: all that opm validate
+// rejects, as errors, and what it accepts though users suffer from it, as
+// warnings, unless the levels say otherwise. opm stops at the first fault of
+// many kinds; this does not, and a fault that only follows from another one is
+// left out where that can be told.
+//
+// The catalog as published may be given: it tells a skip of what once was from
+// a skip of what never was. It is not verified itself.
+func Verify(c, published *Catalog, levels Levels) []Finding {
+	v := &verifier{published: published, found: slices.Clone(c.faults)}
+	unreadable := func(f Finding) bool { return f.ID == "document-unreadable" }
+	if slices.ContainsFunc(v.found, unreadable) {
+		// What cannot be read is missing everywhere else; telling so would bury
+		// what is wrong.
+		follows := func(f Finding) bool { return f.ID == "package-unknown" }
+		return levels.apply(slices.DeleteFunc(v.found, follows))
+	}
+	for _, p := range c.Packages {
+		v.pkg = p
+		v.verifyPackage()
+		for _, ch := range p.Channels {
+			v.verifyChannel(ch)
+		}
+		v.verifyDeprecations()
+		v.advise()
+	}
+	return levels.apply(v.found)
+}
+
+type verifier struct {
+	published *Catalog
+	pkg       *Package
+	found     []Finding
+}
+
+func (v *verifier) add(id string, at Pos, channel, bundle, format string, args ...any) {
+	v.found = append(v.found, newFinding(id, at, format, args...).in(v.pkg.Name, channel, bundle))
+}
+
+func (v *verifier) verifyPackage() {
+	p := v.pkg
+	if p.Declared {
+		switch {
+		case p.DefaultChannel == "":
+			v.add("default-channel-missing", p.Pos, "", "", "package %q has no default channel", p.Name)
+		case p.Channel(p.DefaultChannel) == nil:
+			v.add("default-channel-unknown", p.Pos, p.DefaultChannel, "", "the default channel %q does not exist; there is %s", p.DefaultChannel, p.channelNames())
+		}
+		if len(p.Channels) == 0 {
+			v.add("package-without-channel", p.Pos, "", "", "package %q has no channel", p.Name)
+		}
+	}
+	byVersion := map[string]*Bundle{}
+	for _, b := range p.Bundles {
+		if p.Declared && !slices.ContainsFunc(p.Channels, func(ch *Channel) bool { return ch.Entry(b.Name) != nil }) {
+			v.add("bundle-without-channel", b.Pos, "", b.Name, "bundle %q stands in no channel", b.Name)
+		}
+		if !b.HasVersion {
+			continue
+		}
+		version := b.Version.String()
+		if first := byVersion[version]; first != nil {
+			v.add("version-duplicate", b.Pos, "", b.Name, "bundles %q and %q both have version %s", first.Name, b.Name, version)
+			continue
+		}
+		byVersion[version] = b
+	}
+}
+
+func (p *Package) channelNames() string {
+	if len(p.Channels) == 0 {
+		return "none"
+	}
+	names := make([]string, len(p.Channels))
+	for i, ch := range p.Channels {
+		names[i] = strconv.Quote(ch.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (v *verifier) verifyChannel(ch *Channel) {
+	if len(ch.Entries) == 0 {
+		v.add("channel-empty", ch.Pos, ch.Name, "", "channel %q has no entries", ch.Name)
+		return
+	}
+	for i := range ch.Entries {
+		v.verifyEntry(ch, &ch.Entries[i])
+	}
+	v.verifyChain(ch)
+}
+
+func (v *verifier) verifyEntry(ch *Channel, e *Entry) {
+	at := ch.at(e)
+	if e.Name == "" {
+		v.add("entry-without-name", at, ch.Name, "", "an entry has no name")
+	} else if v.pkg.Declared && v.pkg.Bundle(e.Name) == nil {
+		v.add("entry-without-bundle", at, ch.Name, e.Name, "there is no bundle %q", e.Name)
+	}
+	for i, s := range e.Skips {
+		if s == "" {
+			v.add("skip-empty", at, ch.Name, e.Name, "skips[%d] is empty", i)
+		}
+	}
+	if e.SkipRange != "" {
+		if _, err := semver.ParseRange(e.SkipRange); err != nil {
+			v.add("skip-range-invalid", at, ch.Name, e.Name, "skipRange %q is not a range of versions: %s", e.SkipRange, lowerFirst(err))
+		}
+	}
+}
+
+// verifyChain holds a channel to opm's rules: it has one head; from there the
+// replaces edges go to every entry that nothing skips, up to the first that
+// leads to a skipped name; they do not go in a circle; the last of them may lead
+// to a name that is not there. Where there are several heads each is followed.
+func (v *verifier) verifyChain(ch *Channel) {
+	heads := ch.Heads()
+	switch {
+	case len(heads) == 0:
+		v.add("channel-no-head", ch.Pos, ch.Name, "", "every entry of channel %q is replaced or skipped%s", ch.Name, ch.anyCircle())
+		return
+	case len(heads) > 1:
+		for _, h := range heads[1:] {
+			v.add("channel-two-heads", ch.at(ch.Entry(h)), ch.Name, h, "channel %q has %d heads: %s", ch.Name, len(heads), strings.Join(heads, ", "))
+		}
+	}
+	skipped := ch.skipped()
+	reached := map[string]bool{}
+	for _, head := range heads {
+		way, circle := ch.chain(head, skipped)
+		for _, name := range way {
+			reached[name] = true
+		}
+		if circle != "" {
+			v.add("channel-cycle", ch.at(ch.Entry(way[len(way)-1])), ch.Name, circle, "replaces goes in a circle: %s", circleText(way, circle))
+		}
+	}
+	for i := range ch.Entries {
+		if e := &ch.Entries[i]; !reached[e.Name] && !skipped[e.Name] {
+			v.add("entry-stranded", ch.at(e), ch.Name, e.Name, "%q is neither skipped nor on the way of replaces from the head %s", e.Name, strings.Join(heads, ", "))
+		}
+	}
+}
+
+// chain follows replaces from an entry to the last entry before a name that is
+// skipped or not there. Where the way comes back to itself it also gives the
+// entry at which it does.
+func (ch *Channel) chain(from string, skipped map[string]bool) (way []string, circle string) {
+	seen := map[string]bool{}
+	for e := ch.Entry(from); e != nil; e = ch.Entry(e.Replaces) {
+		way = append(way, e.Name)
+		seen[e.Name] = true
+		if skipped[e.Replaces] {
+			break
+		}
+		if seen[e.Replaces] {
+			return way, e.Replaces
+		}
+	}
+	return way, ""
+}
+
+func circleText(way []string, circle string) string {
+	return strings.Join(append(way[slices.Index(way, circle):], circle), " -> ")
+}
+
+// anyCircle tells of a circle in a channel that has no head to start from.
+func (ch *Channel) anyCircle() string {
+	for _, e := range ch.Entries {
+		if way, circle := ch.chain(e.Name, nil); circle != "" {
+			return "; replaces goes in a circle: " + circleText(way, circle)
+		}
+	}
+	return ""
+}
+
+func (v *verifier) verifyDeprecations() {
+	seen := map[fbc.Reference]bool{}
+	for _, d := range v.pkg.deprecates {
+		ref := d.Reference
+		if seen[ref] {
+			v.add("deprecation-duplicate", d.Pos, "", "", "%s is deprecated twice", referenceText(ref))
+		}
+		seen[ref] = true
+		var ok bool
+		switch ref.Schema {
+		case fbc.SchemaBundle:
+			if ok = v.pkg.Bundle(ref.Name) != nil; !ok {
+				v.add("deprecation-unknown", d.Pos, "", ref.Name, "package %q has no bundle %q to deprecate", v.pkg.Name, ref.Name)
+			}
+		case fbc.SchemaChannel:
+			if ok = v.pkg.Channel(ref.Name) != nil; !ok {
+				v.add("deprecation-unknown", d.Pos, ref.Name, "", "package %q has no channel %q to deprecate", v.pkg.Name, ref.Name)
+			}
+		case fbc.SchemaPackage:
+			if ok = ref.Name == ""; !ok {
+				v.add("deprecation-reference-invalid", d.Pos, "", "", "the deprecation of the package must have no name, not %q", ref.Name)
+			}
+		case "":
+			v.add("deprecation-reference-invalid", d.Pos, "", "", "the deprecation's reference has no schema")
+		default:
+			v.add("deprecation-reference-invalid", d.Pos, "", "", "nothing of schema %q can be deprecated", ref.Schema)
+		}
+		if ok && d.Message == "" {
+			v.add("deprecation-without-message", d.Pos, "", "", "the deprecation of %s has no message", referenceText(ref))
+		}
+	}
+}
+
+func referenceText(r fbc.Reference) string {
+	return strings.TrimSpace(fmt.Sprintf("%s %s", r.Schema, r.Name))
+}
