@@ -14,7 +14,7 @@ const module = "github.com/olmgraft/graft/"
 // house is the order of the packages: each imports only those after it. A package that
 // is not listed by itself stands where its parent does.
 var house = []string{
-	"cmd/graft", "internal/cli", "internal/action", "internal/publish", "internal/pullrequest",
+	"bench", "cmd/graft", "internal/cli", "internal/action", "internal/publish", "internal/pullrequest",
 	"internal/gitrepo", "internal/event", "internal/config", "internal/plan", "internal/template",
 	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/operand", "internal/fbc", "internal/yamledit",

@@ -1,16 +1,104 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// loadCatalog reads the documents of a catalog: a file, a directory, or - for
-// standard input.
+// catalogReader reads what a person names as a catalog: a file, a directory, - for
+// standard input, or a template, which is rendered first.
+type catalogReader struct {
+	registryOptions
+	app *app
+}
+
+// docs are the documents of the catalog.
+func (c *catalogReader) docs(ctx context.Context, name string) ([]fbc.Doc, error) {
+	docs, err := c.app.loadCatalog(name)
+	if err != nil || !isTemplate(docs) {
+		return docs, err
+	}
+	return c.rendered(ctx, name)
+}
+
+// isTemplate tells a template from a catalog by its first document, or by bundles that
+// are left to be rendered.
+func isTemplate(docs []fbc.Doc) bool {
+	if len(docs) == 0 {
+		return false
+	}
+	if s := docs[0].Schema; s == "olm.semver" || s == "olm.composite" || strings.HasPrefix(s, "olm.template.") {
+		return true
+	}
+	bundles := slices.DeleteFunc(slices.Clone(docs), func(d fbc.Doc) bool { return d.Schema != fbc.SchemaBundle })
+	return len(bundles) > 0 && !slices.ContainsFunc(bundles, func(d fbc.Doc) bool { return d.Package != "" || d.Name != "" })
+}
+
+func (c *catalogReader) rendered(ctx context.Context, name string) ([]fbc.Doc, error) {
+	t, err := c.app.openTemplate(map[string]*repository{}, name)
+	if err != nil {
+		return nil, err
+	}
+	return c.render(ctx, t)
+}
+
+func (c *catalogReader) render(ctx context.Context, t *template.Template) ([]fbc.Doc, error) {
+	client, err := c.client()
+	if err != nil {
+		return nil, err
+	}
+	r, err := render.Render(ctx, expansion{t, kind.Options{}}, render.Options{Registry: client, Jobs: c.jobs})
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := r.Write(&b); err != nil {
+		return nil, err
+	}
+	return fbc.Read(t.Source.Name, b.Bytes())
+}
+
+// graph is the upgrade view of the catalog, read file by file. What cannot be read is
+// a finding of the catalog; a catalog that is not there is a failure.
+func (c *catalogReader) graph(ctx context.Context, name string, b *graph.Builder) (*graph.Catalog, error) {
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		docs, err := c.docs(ctx, name)
+		if err != nil && !failure.Is(err, failure.TemplateMalformed) {
+			return nil, err
+		}
+		if err != nil {
+			b.Fail(err)
+		}
+		b.Add(docs)
+		return b.Catalog(), nil
+	}
+	err := fbc.WalkFS(os.DirFS(name), ".", func(docs []fbc.Doc, err error) error {
+		for i := range docs {
+			docs[i].File = filepath.Join(name, docs[i].File)
+		}
+		for _, f := range failure.All(err) {
+			f.File = filepath.Join(name, f.File)
+			b.Fail(f)
+		}
+		b.Add(docs)
+		return nil
+	})
+	return b.Catalog(), err
+}
+
+// loadCatalog reads the documents of a file or directory as they stand.
 func (a *app) loadCatalog(name string) ([]fbc.Doc, error) {
 	if name == "-" {
 		src, err := io.ReadAll(a.In)

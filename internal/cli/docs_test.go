@@ -15,6 +15,11 @@ func TestFailuresPage(t *testing.T) {
 	golden(t, "../../docs/failures.md", failuresPage())
 }
 
+// So is the page of findings.
+func TestFindingsPage(t *testing.T) {
+	golden(t, "../../docs/findings.md", findingsPage())
+}
+
 func golden(t *testing.T, path, want string) {
 	t.Helper()
 	if *update {

@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) explainCommand() *cobra.Command {
-	var markdown bool
+	var markdown, findings bool
 	cmd := &cobra.Command{
 		Use:     "explain [CODE]",
 		Short:   "Tell what a failure code means, its cause and remedy; without a code, list all",
@@ -27,6 +27,8 @@ func (a *app) explainCommand() *cobra.Command {
 			switch {
 			case len(args) == 1:
 				return a.explain(args[0])
+			case findings:
+				fmt.Fprint(a.Out, findingsPage())
 			case markdown:
 				fmt.Fprint(a.Out, failuresPage())
 			case a.json:
@@ -40,6 +42,7 @@ func (a *app) explainCommand() *cobra.Command {
 		}),
 	}
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print the page docs/failures.md")
+	cmd.Flags().BoolVar(&findings, "findings", false, "print the page docs/findings.md")
 	return cmd
 }
 

@@ -26,6 +26,7 @@ type insertOptions struct {
 	releaseConfig string
 	bundleFile    string
 	catalogs      []string
+	registry      registryOptions
 	dryRun        bool
 }
 
@@ -35,6 +36,7 @@ func (a *app) insertCommand() *cobra.Command {
 		Use:   "insert --image REF --channel C[,C...] TEMPLATE...",
 		Short: "Put a bundle into catalog templates, in place",
 		Long: "Insert puts a bundle into catalog templates and touches no byte that the bundle does not need.\n" +
+			"Given --name, --version and --package nothing is pulled; without them the image says.\n" +
 			"What stands there already stays: the same insert again changes nothing. Without edges the bundle\n" +
 			"takes its natural place in each channel, between its neighbours by version.\n\n" +
 			"All templates are written or none. With - for TEMPLATE the template is read from standard input\n" +
@@ -47,6 +49,7 @@ func (a *app) insertCommand() *cobra.Command {
 		RunE: run(func(cmd *cobra.Command, args []string) error { return a.insert(cmd, o, args) }),
 	}
 	f, r := cmd.Flags(), &o.request
+	o.registry.flags(f)
 	f.StringVar(&r.Bundle.Image, "image", "", "the bundle image, by tag or digest (required)")
 	f.StringVar(&r.Bundle.Name, "name", "", "the bundle's name, that of its CSV")
 	f.StringVar(&o.version, "version", "", "the bundle's version")
@@ -71,6 +74,13 @@ func (a *app) insertCommand() *cobra.Command {
 func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error {
 	if err := o.check(cmd); err != nil {
 		return err
+	}
+	notes, err := o.facts(cmd.Context())
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		fmt.Fprintf(a.Err, "graft: note: %s\n", n)
 	}
 	if slices.Contains(names, "-") {
 		return a.insertStdin(o, names)
@@ -115,17 +125,8 @@ func (o *insertOptions) check(cmd *cobra.Command) error {
 		if err != nil {
 			return failure.New(failure.Usage, "reading the rendered bundle: %w", err).Fix("Give --bundle-file with a file that exists.")
 		}
-		b.Document = doc
+		b.Document = func(bool) ([]byte, error) { return doc, nil }
 	}
-	if b.Name == "" || o.version == "" || b.Package == "" {
-		return failure.New(failure.Usage, "reading the command line: --name, --version and --package are needed").
-			Fix("Give all three.")
-	}
-	v, err := semver.Parse(strings.TrimPrefix(o.version, "v"))
-	if err != nil {
-		return failure.New(failure.Usage, "reading the command line: --version %s: %w", o.version, err).Fix("Give a semantic version such as 1.2.3.")
-	}
-	b.Version = v
 	if o.request.SkipRange != "" {
 		if _, err := semver.ParseRange(o.request.SkipRange); err != nil {
 			return failure.New(failure.Usage, "reading the command line: --skip-range %q: %w", o.request.SkipRange, err).Fix("Give a range such as %q.", ">=1.0.0 <1.2.3")

@@ -39,7 +39,9 @@ func Main(ctx context.Context, args []string, stdio IO) int {
 		err = failure.New(failure.Interrupted, "running %s: %w", cmd.CommandPath(), context.Cause(ctx))
 	}
 	err = a.usage(cmd, err)
-	a.printFailures(err)
+	if !errors.As(err, new(told)) {
+		a.printFailures(err)
+	}
 	if a.json {
 		a.printReport(report{Result: "failed", Failures: failure.All(err)})
 	}
@@ -67,7 +69,7 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON report on standard output")
-	root.AddCommand(a.insertCommand(), a.detectCommand(), a.renderCommand(), a.explainCommand(), a.versionCommand())
+	root.AddCommand(a.insertCommand(), a.detectCommand(), a.renderCommand(), a.convertCommand(), a.verifyCommand(), a.diffCommand(), a.explainCommand(), a.versionCommand())
 	return root
 }
 

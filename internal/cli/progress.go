@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -18,12 +19,16 @@ type progress struct {
 }
 
 func (a *app) progress(verb string) *progress {
-	p := &progress{app: a, verb: verb}
-	if f, ok := a.Err.(*os.File); ok {
-		info, err := f.Stat()
-		p.on = err == nil && info.Mode()&os.ModeCharDevice != 0
+	return &progress{app: a, verb: verb, on: isTerminal(a.Err)}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
 	}
-	return p
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // step shows what is done, not more than some times a second.

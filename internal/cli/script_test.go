@@ -4,9 +4,12 @@ import (
 	"context"
 	"flag"
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts and generated pages expect")
@@ -25,7 +28,11 @@ func TestScripts(t *testing.T) {
 		Dir:                 "../../testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exitcode": exitCode},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exitcode": exitCode,
+			"push":     push,
+			"requests": requests,
+		},
 	})
 }
 
@@ -44,4 +51,45 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("%v exited with %s, want %s", args[1:], got, args[0])
 	}
+}
+
+// registries are those of the scripts that run, by their work directory.
+var registries sync.Map
+
+// push stores a bundle directory in the script's own registry, whose address is in
+// $REGISTRY: push op:v1.0.0 DIR.
+func push(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: push REPOSITORY:TAG DIR")
+	}
+	s := scriptRegistry(ts)
+	b, err := registry.FromDir(os.DirFS(ts.MkAbs(args[1])))
+	ts.Check(err)
+	_, err = s.Push(args[0], b, registry.Form{})
+	ts.Check(err)
+}
+
+// requests holds the number of requests since the last call: requests 4.
+func requests(ts *testscript.TestScript, _ bool, args []string) {
+	s := scriptRegistry(ts)
+	if got := itoa(s.Count()); len(args) != 1 || got != args[0] {
+		ts.Fatalf("%s requests, want %v", got, args)
+	}
+	s.Reset()
+}
+
+func scriptRegistry(ts *testscript.TestScript) *registry.Server {
+	dir := ts.Getenv("WORK")
+	if s, ok := registries.Load(dir); ok {
+		return s.(*registry.Server)
+	}
+	s, err := registry.Start()
+	ts.Check(err)
+	registries.Store(dir, s)
+	ts.Setenv("REGISTRY", s.Addr)
+	ts.Defer(func() {
+		registries.Delete(dir)
+		_ = s.Close()
+	})
+	return s
 }

@@ -3,6 +3,7 @@
 package render
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -167,11 +168,13 @@ func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
 
 func (r *Result) addDocuments(c *fbc.Catalog, metadata bundle.MetadataFormat) error {
 	add := func(schema, pkg, name string, v any) error {
-		text, err := json.Marshal(v)
-		if err != nil {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
 			return failure.New(failure.RenderFailed, "encoding %s %s: %w", schema, name, err)
 		}
-		return r.add(schema, pkg, name, text)
+		return r.add(schema, pkg, name, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 	}
 	for i := range c.Packages {
 		p := &c.Packages[i]

@@ -182,3 +182,25 @@ func Create(kindName string, r kind.Request) ([]byte, error) {
 	return nil, failure.New(failure.Usage, "creating a template of kind %q", kindName).
 		Fix("Give --create with one of %s.", strings.Join(Creatable(), ", "))
 }
+
+// Convertible are the kinds to which a catalog can be converted.
+func Convertible() []string {
+	var names []string
+	for _, k := range kinds {
+		if _, ok := k.(kind.Converter); ok {
+			names = append(names, k.Name())
+		}
+	}
+	return names
+}
+
+// Convert makes a template of a kind of a catalog's documents.
+func Convert(kindName string, docs []fbc.Doc, format fbc.Format) ([]byte, error) {
+	for _, k := range kinds {
+		if c, ok := k.(kind.Converter); ok && k.Name() == kindName {
+			return c.Convert(docs, format)
+		}
+	}
+	return nil, failure.New(failure.Usage, "converting to a template of kind %q", kindName).
+		Fix("Give --to with one of %s.", strings.Join(Convertible(), ", "))
+}

@@ -38,3 +38,9 @@ type Bundles interface {
 	// Showcase gives what a package shows of a bundle.
 	Showcase(image string) (fbc.Showcase, error)
 }
+
+// Converter is a kind to which a catalog can be converted. What is converted and
+// rendered again gives the catalog back; where that cannot be, it is refused.
+type Converter interface {
+	Convert(docs []fbc.Doc, format fbc.Format) ([]byte, error)
+}

@@ -73,8 +73,10 @@ type Bundle struct {
 	Package string
 	Image   string
 	Digest  string
-	// Document is the rendered olm.bundle (YAML or JSON), for templates that hold it.
-	Document []byte
+	// Document gives the rendered olm.bundle (YAML or JSON), for templates that hold
+	// it; with csvMetadata where they want its CSV's description in place of its
+	// manifests. nil where there is none to be had.
+	Document func(csvMetadata bool) ([]byte, error)
 }
 
 // Request says which bundle goes where.

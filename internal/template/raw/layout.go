@@ -42,7 +42,7 @@ func (a adder) AddChannel(v yamledit.Value, siblings []documents.Document) error
 // the new one, named as theirs; in one file the bundle goes by name where they are in
 // order of name, as opm writes them, else by version.
 func (a adder) AddBundle(_ yamledit.Value, siblings []documents.Document, before *documents.Document) error {
-	doc, err := a.document()
+	doc, err := document(a.r, a.c.csvMetadata)
 	if err != nil {
 		return err
 	}
@@ -122,14 +122,16 @@ func (a adder) newFile(sibling documents.Document, name string, doc *fbc.Doc) er
 }
 
 // document is the rendered bundle of the request, which must be the one asked for.
-func (a adder) document() (*fbc.Doc, error) { return document(a.r) }
-
-func document(r kind.Request) (*fbc.Doc, error) {
-	if len(r.Bundle.Document) == 0 {
+func document(r kind.Request, csvMetadata bool) (*fbc.Doc, error) {
+	if r.Bundle.Document == nil {
 		return nil, failure.New(failure.Usage, "inserting %s: the template holds rendered bundles, and none is given", r.Bundle.Name).
 			Fix("Give --bundle-file with the bundle as opm render writes it, or leave out --name, --version and --package, so that the image is pulled.")
 	}
-	docs, err := fbc.Read("the rendered bundle", r.Bundle.Document)
+	text, err := r.Bundle.Document(csvMetadata)
+	if err != nil {
+		return nil, err
+	}
+	docs, err := fbc.Read("the rendered bundle", text)
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +146,8 @@ func document(r kind.Request) (*fbc.Doc, error) {
 }
 
 // DocumentValue is the rendered bundle as content for a list of documents.
-func DocumentValue(r kind.Request) (yamledit.Value, error) {
-	d, err := document(r)
+func DocumentValue(r kind.Request, csvMetadata bool) (yamledit.Value, error) {
+	d, err := document(r, csvMetadata)
 	if err != nil {
 		return yamledit.Value{}, err
 	}

@@ -44,6 +44,9 @@ type catalog struct {
 	documents.Set
 	files map[string]*file
 	order []string
+	// csvMetadata tells which of the two forms its bundles have. A catalog without
+	// bundles gets the one that current platforms want.
+	csvMetadata bool
 }
 
 type file struct {
@@ -54,7 +57,7 @@ type file struct {
 }
 
 func load(s *kind.Source) (*catalog, error) {
-	c := &catalog{files: map[string]*file{}}
+	c := &catalog{files: map[string]*file{}, csvMetadata: true}
 	var docs []fbc.Doc
 	var err error
 	if s.File != nil {
@@ -126,6 +129,7 @@ func (c *catalog) addDoc(f *file, d fbc.Doc) error {
 	}
 	doc := documents.Document{Schema: d.Schema, Package: d.Package, Name: d.Name, Image: d.Image, File: f.name, Line: d.Line, Col: 1, Index: index, Edits: f.edits}
 	doc.Version = versionOf(b)
+	c.csvMetadata = c.csvMetadata && !slices.ContainsFunc(b.Properties, func(p fbc.Property) bool { return p.Type == fbc.TypeBundleObject })
 	c.Docs = append(c.Docs, doc)
 	return nil
 }

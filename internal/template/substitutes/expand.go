@@ -8,6 +8,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/template/documents"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
@@ -63,6 +64,10 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Options) (*fbc.Catalog
 		}
 		known[one.Name] = f
 	}
+	if err := valid(s, c, nil); err != nil {
+		return nil, err
+	}
+	var added []fbc.Facts
 	for _, sub := range substitutions(s) {
 		f, err := b.Bundle(sub.image)
 		if err != nil {
@@ -74,10 +79,39 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Options) (*fbc.Catalog
 		for i := range c.Channels {
 			apply(&c.Channels[i], f.Name, sub.base)
 		}
+		// What was substituted in may not be substituted again: opm looks among the
+		// bundles that it has so far, in which the substitute stands by now.
 		known[f.Name] = f
+		added = append(added, f)
 		c.Images = append(c.Images, sub.image)
+		if err := valid(s, c, added); err != nil {
+			return nil, err
+		}
 	}
 	return c, nil
+}
+
+// valid holds the catalog so far to opm's rules, as opm does before the first and
+// after each substitution.
+func valid(s *kind.Source, c *fbc.Catalog, added []fbc.Facts) error {
+	docs, err := c.Docs()
+	if err != nil {
+		return err
+	}
+	for _, f := range added {
+		d, err := fbc.DocOf(f)
+		if err != nil {
+			return err
+		}
+		docs = append(docs, d)
+	}
+	for _, found := range graph.Verify(graph.FromDocs(docs), nil, graph.Levels{}) {
+		if found.Level == graph.Error {
+			line, col := s.Root().Position()
+			return failure.New(failure.RenderFailed, "rendering the template: %s", found.Message).At(s.Name, line, col).Fix("%s", found.Remedy)
+		}
+	}
+	return nil
 }
 
 func check(sub substitution, f fbc.Facts, known map[string]fbc.Facts) error {

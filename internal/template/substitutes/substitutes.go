@@ -4,6 +4,7 @@ package substitutes
 
 import (
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/template/documents"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/template/raw"
@@ -67,11 +68,7 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 		}
 		return o, o.Edited(s.Path, s.File, w.Edits())
 	}
-	value, err := raw.DocumentValue(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.Insert(r, pkg, rendered{w, value}, o); err != nil {
+	if err := w.Insert(r, pkg, rendered{w, r}, o); err != nil {
 		return nil, err
 	}
 	return o, o.Edited(s.Path, s.File, w.Edits())
@@ -80,12 +77,23 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 // rendered adds the whole document in place of a bundle by image.
 type rendered struct {
 	*documents.Wrapped
-	value yamledit.Value
+	request kind.Request
 }
 
 // AddBundle implements documents.Adder.
 func (a rendered) AddBundle(_ yamledit.Value, siblings []documents.Document, before *documents.Document) error {
-	return a.Wrapped.AddBundle(a.value, siblings, before)
+	csvMetadata := true
+	for _, d := range siblings {
+		_, list := d.Node.Fold("properties")
+		for _, p := range list.Items() {
+			csvMetadata = csvMetadata && text(p, "type") != fbc.TypeBundleObject
+		}
+	}
+	value, err := raw.DocumentValue(a.request, csvMetadata)
+	if err != nil {
+		return err
+	}
+	return a.Wrapped.AddBundle(value, siblings, before)
 }
 
 func substitute(s *kind.Source, w *documents.Wrapped, r kind.Request, o *kind.Outcome) error {

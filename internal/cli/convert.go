@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/template"
+)
+
+func (a *app) convertCommand() *cobra.Command {
+	var to, output, write string
+	cmd := &cobra.Command{
+		Use:   "convert --to KIND CATALOG|-",
+		Short: "Make a template of a catalog, where the template renders to that catalog again",
+		Long: "Convert makes a template of a file-based catalog. What is converted and rendered again gives the\n" +
+			"catalog back; where a kind cannot say what the catalog says, the first edge that would change is\n" +
+			"named and nothing is written.",
+		Example: "  graft convert --to basic catalog.yaml > basic.yaml",
+		Args:    cobra.ExactArgs(1),
+		RunE: run(func(_ *cobra.Command, args []string) error {
+			text, err := a.convert(to, output, args[0])
+			if err != nil {
+				return err
+			}
+			if write == "" {
+				_, err := a.Out.Write(text)
+				return err
+			}
+			if err := atomicfile.Write(atomicfile.File{Path: write, Data: text}); err != nil {
+				return failure.New(failure.EditRefused, "writing %s: %w", write, err).At(write, 0, 0)
+			}
+			fmt.Fprintf(a.Out, "%s: created\n", write)
+			return nil
+		}),
+	}
+	cmd.Flags().StringVar(&to, "to", "basic", "kind of the template: "+strings.Join(template.Convertible(), ", "))
+	cmd.Flags().StringVarP(&output, "output", "o", "yaml", "yaml or json")
+	cmd.Flags().StringVar(&write, "write", "", "write the template to this file")
+	return cmd
+}
+
+func (a *app) convert(to, output, name string) ([]byte, error) {
+	formats := map[string]fbc.Format{"yaml": fbc.YAML, "json": fbc.JSON}
+	format, ok := formats[output]
+	if !ok {
+		return nil, failure.New(failure.Usage, "reading the command line: --output %s", output).Fix("Give --output with yaml or json.")
+	}
+	docs, err := a.loadCatalog(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 {
+		return nil, failure.New(failure.TemplateMalformed, "converting %s: it has no documents", name).At(name, 1, 1)
+	}
+	text, err := template.Convert(to, docs, format)
+	if err != nil || format == fbc.YAML || to == "basic" {
+		return text, err
+	}
+	converted, err := fbc.Read(name, text)
+	if err != nil {
+		return nil, err
+	}
+	body, err := converted[0].JSON()
+	if err != nil {
+		return nil, err
+	}
+	out, err := fbc.Encode(fbc.JSON, body)
+	return append(bytes.TrimRight(out, "\n"), '\n'), err
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
+	graphreport "github.com/olmgraft/graft/internal/graph/report"
+)
+
+type verifyOptions struct {
+	catalogs catalogReader
+	base     string
+	next     []string
+	strict   bool
+	output   string
+	levels   []string
+}
+
+func (a *app) verifyCommand() *cobra.Command {
+	o := &verifyOptions{}
+	cmd := &cobra.Command{
+		Use:   "verify [--base CATALOG] [--next CATALOG] CATALOG",
+		Short: "Check the upgrade graph of a catalog",
+		Long: "Verify checks a catalog's upgrade graph: all that opm validate rejects is an error; what it accepts\n" +
+			"though users suffer from it is a warning. With --base, the catalog as published, no version that\n" +
+			"could be upgraded before may be left behind, under the rules of OLM v0 and v1. With --next, the\n" +
+			"catalogs of later platform versions in their order, no version may be without a way forward\n" +
+			"after a cluster upgrade.",
+		Example: "  graft verify catalog.yaml\n  graft verify --base published.yaml --next v4.21/catalog.yaml catalog.yaml\n" +
+			"  graft verify -o sarif catalogs/ > graft.sarif",
+		Args: cobra.ExactArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), o, args[0]) }),
+	}
+	f := cmd.Flags()
+	o.catalogs = catalogReader{app: a}
+	o.catalogs.flags(f)
+	f.StringVar(&o.base, "base", "", "the catalog as published")
+	f.StringSliceVar(&o.next, "next", nil, "catalogs of later platform versions, in order")
+	f.BoolVar(&o.strict, "strict", false, "fail on warnings as well")
+	f.StringVarP(&o.output, "output", "o", "text", "text, json or sarif")
+	f.StringSliceVar(&o.levels, "level", nil, "set the level of a finding: ID=error, ID=warning or ID=off")
+	return cmd
+}
+
+func (a *app) verify(ctx context.Context, o *verifyOptions, name string) error {
+	levels, err := o.levelsOf()
+	if err != nil {
+		return err
+	}
+	if a.json {
+		o.output = "json"
+	}
+	if o.output != "text" && o.output != "json" && o.output != "sarif" {
+		return failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with text, json or sarif.")
+	}
+	found, err := o.findings(ctx, name, levels)
+	if err != nil {
+		return err
+	}
+	graph.Sort(found)
+	if err := a.printFindings(o.output, name, found); err != nil {
+		return failure.New(failure.Internal, "writing the findings: %w", err)
+	}
+	var errs []error
+	for _, f := range graph.Failures(found) {
+		errs = append(errs, f)
+	}
+	return told{errors.Join(errs...)}.orNil()
+}
+
+// told is an error whose text was printed already, as findings: only its exit code is
+// left to say.
+type told struct{ error }
+
+func (t told) Unwrap() error { return t.error }
+
+func (t told) orNil() error {
+	if t.error == nil {
+		return nil
+	}
+	return t
+}
+
+func (o *verifyOptions) levelsOf() (graph.Levels, error) {
+	l := graph.Levels{Of: map[string]graph.Level{}, Strict: o.strict}
+	for _, pair := range o.levels {
+		id, level, ok := strings.Cut(pair, "=")
+		if !ok {
+			return l, failure.New(failure.Usage, "reading the command line: --level %s", pair).Fix("Give --level with ID=error, ID=warning or ID=off.")
+		}
+		l.Of[id] = graph.Level(level)
+	}
+	if err := l.Check(); err != nil {
+		return l, failure.New(failure.Usage, "reading the command line: --level: %w", err).Fix("Run graft explain --findings for the list of findings.")
+	}
+	return l, nil
+}
+
+func (o *verifyOptions) findings(ctx context.Context, name string, levels graph.Levels) ([]graph.Finding, error) {
+	var published *graph.Catalog
+	if o.base != "" {
+		var err error
+		if published, err = o.catalogs.graph(ctx, o.base, &graph.Builder{Light: true}); err != nil {
+			return nil, err
+		}
+	}
+	c, err := o.catalogs.graph(ctx, name, &graph.Builder{Known: published})
+	if err != nil {
+		return nil, err
+	}
+	found := graph.Verify(c, published, levels)
+	if published != nil {
+		found = append(found, graph.CompareBase(published, c, levels)...)
+	}
+	stages := []graph.Stage{{Name: name, Catalog: c}}
+	for _, next := range o.next {
+		later, err := o.catalogs.graph(ctx, next, &graph.Builder{Light: true})
+		if err != nil {
+			return nil, err
+		}
+		stages = append(stages, graph.Stage{Name: next, Catalog: later})
+	}
+	if len(stages) > 1 {
+		found = append(found, graph.CompareNext(stages, levels)...)
+	}
+	return found, nil
+}
+
+func (a *app) printFindings(output, name string, found []graph.Finding) error {
+	switch output {
+	case "json":
+		a.reported = true
+		return graphreport.JSON(a.Out, found)
+	case "sarif":
+		a.reported = true
+		return graphreport.SARIF(a.Out, found, graphreport.Tool{Version: Version, Catalog: name})
+	}
+	return graphreport.Text(a.Out, found, graphreport.Style{Color: a.colour()})
+}
+
+// colour reports whether standard output is a terminal that wants it.
+func (a *app) colour() bool {
+	if _, off := a.Env("NO_COLOR"); off {
+		return false
+	}
+	return isTerminal(a.Out)
+}
+
+func (a *app) diffCommand() *cobra.Command {
+	var output string
+	catalogs := catalogReader{app: a}
+	cmd := &cobra.Command{
+		Use:     "diff OLD NEW",
+		Short:   "Tell what changed between two catalogs: bundles, edges, and upgrade paths gained and lost",
+		Example: "  graft diff published.yaml catalog.yaml\n  graft diff -o markdown published.yaml catalog.yaml",
+		Args:    cobra.ExactArgs(2),
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			old, err := catalogs.graph(cmd.Context(), args[0], &graph.Builder{Light: true})
+			if err != nil {
+				return err
+			}
+			now, err := catalogs.graph(cmd.Context(), args[1], &graph.Builder{Light: true})
+			if err != nil {
+				return err
+			}
+			changes := graph.Diff(old, now)
+			if a.json {
+				output = "json"
+			}
+			switch output {
+			case "text":
+				return graphreport.ChangesText(a.Out, changes, graphreport.Style{Color: a.colour()})
+			case "json":
+				return graphreport.ChangesJSON(a.Out, changes)
+			case "markdown":
+				return graphreport.ChangesMarkdown(a.Out, changes)
+			}
+			return failure.New(failure.Usage, "reading the command line: --output %s", output).Fix("Give --output with text, json or markdown.")
+		}),
+	}
+	catalogs.flags(cmd.Flags())
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, json or markdown")
+	return cmd
+}
+
+// findingsPage is docs/findings.md.
+func findingsPage() string {
+	var b strings.Builder
+	b.WriteString("# Findings of graft verify\n\nWhat opm validate rejects is an error. What it accepts though users suffer from it is a warning.\n" +
+		"`--level ID=error|warning|off`, or `findings` in graft.yaml, changes a level.\n\n| id | level | exit code | opm rejects it | meaning | remedy |\n|---|---|---:|---|---|---|\n")
+	for _, r := range graph.Rules {
+		opm := ""
+		if r.Opm {
+			opm = "yes"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %s |\n", r.ID, r.Level, r.Code, opm, r.Meaning, r.Remedy)
+	}
+	return b.String()
+}

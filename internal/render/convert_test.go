@@ -1,0 +1,63 @@
+package render_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/template"
+)
+
+// A catalog that is converted to a template and rendered again is the same catalog, or
+// the conversion is refused with the first edge that would change.
+func TestConvertedCatalogsRenderToThemselves(t *testing.T) {
+	var catalogs []string
+	for _, pattern := range []string{"oracle/none/*.gz", "oracle/migr/*.gz", "../validate/real/*.gz"} {
+		found, _ := filepath.Glob(filepath.Join(corpus, pattern))
+		catalogs = append(catalogs, found...)
+	}
+	if len(catalogs) == 0 {
+		t.Log("the corpus is not there: nothing is converted")
+		return
+	}
+	converted := map[string]int{}
+	for _, name := range catalogs {
+		want := gunzip(t, name)
+		docs, err := fbc.Read(filepath.Base(name), want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := render.Options{Base: render.NewBase(docs)}
+		if bytes.Contains(want, []byte("type: "+fbc.TypeCSVMetadata)) {
+			o.Metadata = bundle.CSVMetadata
+		}
+		for _, kind := range template.Convertible() {
+			src, err := template.Convert(kind, docs, fbc.YAML)
+			if failure.Is(err, failure.EdgeConflict) || failure.Is(err, failure.VersionUnordered) || failure.Is(err, failure.TemplateUnsupported) {
+				if !strings.Contains(err.Error(), "converting the catalog") || kind == "basic" {
+					t.Errorf("%s to %s: %v", name, kind, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s to %s: %v", name, kind, err)
+				continue
+			}
+			converted[kind]++
+			if got := text(t, open(t, kind+".yaml", src), o); !bytes.Equal(got, want) {
+				t.Errorf("%s, converted to %s and rendered, is another catalog", name, kind)
+			}
+		}
+	}
+	t.Logf("of %d catalogs were converted: %v", len(catalogs), converted)
+	for _, kind := range template.Convertible() {
+		if converted[kind] == 0 {
+			t.Errorf("no catalog was converted to %s", kind)
+		}
+	}
+}

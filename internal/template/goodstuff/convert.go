@@ -1,0 +1,103 @@
+package goodstuff
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/template/documents"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// Convert implements kind.Converter, where each channel is one chain that skips only
+// what came before and is no longer there.
+func (Kind) Convert(docs []fbc.Doc, _ fbc.Format) ([]byte, error) {
+	g, err := documents.ReadGiven(docs)
+	if err != nil {
+		return nil, err
+	}
+	if len(g.Package.Properties) > 0 {
+		return nil, failure.New(failure.TemplateUnsupported, "converting the catalog: its package has properties, which a goodstuff template cannot hold").
+			Fix("Convert to a basic template.")
+	}
+	text := write(g)
+	file, err := yamledit.Open("the converted template", text)
+	if err != nil {
+		return nil, err
+	}
+	made, err := Kind{}.Expand(&kind.Source{Name: file.Name, File: file}, g, kind.Options{})
+	if err != nil {
+		return nil, failure.New(failure.EdgeConflict, "converting the catalog: %w", err).Fix("Convert to a basic template, which can say any edge.")
+	}
+	return text, g.Same(made)
+}
+
+func write(g *documents.Given) []byte {
+	var b strings.Builder
+	line := func(text, value string) { b.WriteString(text + yamledit.Quote(value) + "\n") }
+	line("---\nschema: ", Schema)
+	line("package:\n  name: ", g.Package.Name)
+	line("  defaultChannel: ", g.Package.DefaultChannel)
+	if g.Package.Description != "" {
+		line("  description: ", g.Package.Description)
+	}
+	if icon := g.Package.Icon; icon != nil {
+		line("  icon:\n    base64data: ", base64.StdEncoding.EncodeToString(icon.Data))
+		line("    mediatype: ", icon.MediaType)
+	}
+	b.WriteString("bundles:\n  images:\n")
+	for _, image := range g.AllImages() {
+		line("  - ", image)
+	}
+	b.WriteString("graph-description:\n")
+	for _, ch := range g.Channels {
+		line("- package: ", ch.Package)
+		line("  name: ", ch.Name)
+		b.WriteString("  entries:\n")
+		writeOrder(line, &b, ch)
+	}
+	return []byte(b.String())
+}
+
+// writeOrder writes a chain: what an entry skips are tombstones before it; what the
+// first one skips are tail edges.
+func writeOrder(line func(text, value string), b *strings.Builder, ch fbc.Channel) {
+	var tombstones []string
+	for i, e := range ch.Entries {
+		if i > 0 {
+			for _, s := range e.Skips {
+				line("  - ", s)
+				tombstones = append(tombstones, s)
+			}
+		}
+		line("  - ", e.Name)
+	}
+	if len(tombstones) > 0 {
+		b.WriteString("  tombstones:\n")
+	}
+	for _, s := range tombstones {
+		line("  - ", s)
+	}
+	if len(ch.Entries) == 0 {
+		return
+	}
+	tail := ch.Entries[0]
+	if tail.Replaces == "" && tail.SkipRange == "" && len(tail.Skips) == 0 {
+		return
+	}
+	b.WriteString("  tailEdges:\n")
+	if tail.Replaces != "" {
+		line("    replaces: ", tail.Replaces)
+	}
+	for i, s := range tail.Skips {
+		if i == 0 {
+			b.WriteString("    skips:\n")
+		}
+		line("    - ", s)
+	}
+	if tail.SkipRange != "" {
+		line("    skipRange: ", tail.SkipRange)
+	}
+}

@@ -1,0 +1,101 @@
+package semver
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/template/documents"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+var channelPattern = regexp.MustCompile(`^(candidate|fast|stable)-v\d+(\.\d+)?$`)
+
+// Convert implements kind.Converter, where a semver template makes the very graph that
+// is given.
+func (Kind) Convert(docs []fbc.Doc, _ fbc.Format) ([]byte, error) {
+	g, err := documents.ReadGiven(docs)
+	if err != nil {
+		return nil, err
+	}
+	images := map[string][]string{}
+	streams := map[stream]bool{}
+	for _, ch := range g.Channels {
+		m := channelPattern.FindStringSubmatch(ch.Name)
+		if m == nil {
+			return nil, failure.New(failure.EdgeConflict, "converting the catalog: no semver template makes a channel named %s", ch.Name).
+				Fix("Convert to a basic template.")
+		}
+		streams[map[bool]stream{true: minor, false: major}[m[2] != ""]] = true
+		for _, e := range ch.Entries {
+			image, ok := g.Image(e.Name)
+			if !ok {
+				return nil, failure.New(failure.RenderFailed, "converting the catalog: there is no bundle for the entry %s of channel %s", e.Name, ch.Name)
+			}
+			images[m[1]] = append(images[m[1]], image)
+		}
+	}
+	return firstSame(g, images, streams)
+}
+
+// firstSame tries the options that the graph does not tell: which kind of channel is
+// preferred for the default.
+func firstSame(g *documents.Given, images map[string][]string, streams map[stream]bool) ([]byte, error) {
+	var first error
+	for _, prefer := range []stream{"", minor, major} {
+		if prefer != "" && !streams[prefer] {
+			continue
+		}
+		text := write(g, images, streams, prefer)
+		file, err := yamledit.Open("the converted template", text)
+		if err != nil {
+			return nil, err
+		}
+		made, err := Kind{}.Expand(&kind.Source{Name: file.Name, File: file}, g, kind.Options{})
+		if err == nil {
+			err = g.Same(made)
+		}
+		if err == nil {
+			return text, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+func write(g *documents.Given, images map[string][]string, streams map[stream]bool, prefer stream) []byte {
+	var b strings.Builder
+	b.WriteString("---\nschema: " + Schema + "\n")
+	flag := func(key string, on bool) {
+		b.WriteString(key + ": " + map[bool]string{true: "true", false: "false"}[on] + "\n")
+	}
+	flag("generateMajorChannels", streams[major])
+	flag("generateMinorChannels", streams[minor])
+	if prefer != "" {
+		b.WriteString("defaultChannelTypePreference: " + string(prefer) + "\n")
+	}
+	for _, a := range Archetypes {
+		list := kind.Unique(images[strings.ToLower(a)])
+		if len(list) == 0 {
+			continue
+		}
+		slices.SortStableFunc(list, func(x, y string) int {
+			f, _ := g.Bundle(x)
+			h, _ := g.Bundle(y)
+			v, _ := graph.VersionOf(f.Version)
+			w, _ := graph.VersionOf(h.Version)
+			return v.Compare(w)
+		})
+		b.WriteString(strings.ToLower(a) + ":\n  bundles:\n")
+		for _, image := range list {
+			b.WriteString("  - image: " + yamledit.Quote(image) + "\n")
+		}
+	}
+	return []byte(b.String())
+}
