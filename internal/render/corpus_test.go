@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -199,4 +200,15 @@ func TestCorpus(t *testing.T) {
 			})
 		}
 	}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func docsOf(t testing.TB, text []byte) []fbc.Doc {
+	t.Helper()
+	docs, err := fbc.Read("catalog.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return docs
 }

@@ -1,0 +1,111 @@
+// Package action is Graft inside of GitHub Actions: inputs, outputs, step summary,
+// annotations and masks. Outside of Actions nothing of it is used.
+package action
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/sethvargo/go-githubactions"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Action is the run that Graft is a step of.
+type Action struct {
+	gh  *githubactions.Action
+	env func(string) string
+	out io.Writer
+}
+
+// Running returns the run that the environment tells of, nil outside of GitHub Actions.
+func Running(env func(string) (string, bool), out io.Writer) *Action {
+	get := func(key string) string {
+		v, _ := env(key)
+		return v
+	}
+	if get("GITHUB_ACTIONS") != "true" {
+		return nil
+	}
+	return &Action{
+		gh:  githubactions.New(githubactions.WithGetenv(get), githubactions.WithWriter(out)),
+		env: get,
+		out: out,
+	}
+}
+
+// Input is the value of an input, "" where it was not given.
+func (a *Action) Input(name string) string { return a.gh.GetInput(name) }
+
+// Mask keeps a secret out of the log. It is to be called before the secret is used.
+func (a *Action) Mask(secret string) {
+	for _, line := range strings.Split(secret, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			a.gh.AddMask(line)
+		}
+	}
+}
+
+// Output sets an output of the step.
+func (a *Action) Output(name, value string) { a.gh.SetOutput(name, value) }
+
+// Summary adds Markdown to the page of the run.
+func (a *Action) Summary(markdown string) { a.gh.AddStepSummary(markdown) }
+
+// Group folds what is logged until the returned function is called.
+func (a *Action) Group(title string) func() {
+	a.gh.Group(oneLine(title))
+	return a.gh.EndGroup
+}
+
+// Event is the name and the body of the event that started the workflow.
+func (a *Action) Event() (name string, body []byte, err error) {
+	path := a.env("GITHUB_EVENT_PATH")
+	if path == "" {
+		return "", nil, nil
+	}
+	body, err = os.ReadFile(path)
+	if err != nil {
+		return "", nil, failure.New(failure.Usage, "reading the event of the workflow: %w", err).Fix("Run Graft as a step of a workflow, or give --event FILE.")
+	}
+	return a.env("GITHUB_EVENT_NAME"), body, nil
+}
+
+// Fail annotates a failure at its place in the repository.
+func (a *Action) Fail(f *failure.Error) {
+	a.at(f).Errorf("%s", message(f))
+}
+
+// Warn annotates something that does not fail the run.
+func (a *Action) Warn(f *failure.Error) {
+	a.at(f).Warningf("%s", message(f))
+}
+
+// Notice tells something without a place.
+func (a *Action) Notice(text string) { a.gh.Noticef("%s", oneLine(text)) }
+
+func (a *Action) at(f *failure.Error) *githubactions.Action {
+	fields := map[string]string{"title": f.Class + " (" + strconv.Itoa(int(f.Code)) + ")"}
+	if f.File != "" {
+		fields["file"] = f.File
+	}
+	if f.Line > 0 {
+		fields["line"] = strconv.Itoa(f.Line)
+	}
+	if f.Col > 0 {
+		fields["col"] = strconv.Itoa(f.Col)
+	}
+	return a.gh.WithFieldsMap(fields)
+}
+
+func message(f *failure.Error) string {
+	if f.Remedy == "" {
+		return f.Message
+	}
+	return f.Message + "\n" + f.Remedy
+}
+
+// oneLine keeps text from outside from beginning a line, and with it a command.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,66 @@
+package action
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+func running(t *testing.T, env map[string]string) (*Action, *bytes.Buffer) {
+	t.Helper()
+	env["GITHUB_ACTIONS"] = "true"
+	var out bytes.Buffer
+	return Running(func(k string) (string, bool) { v, ok := env[k]; return v, ok }, &out), &out
+}
+
+func TestOutsideOfActions(t *testing.T) {
+	if a := Running(func(string) (string, bool) { return "", false }, nil); a != nil {
+		t.Error("there is no run to be a step of")
+	}
+}
+
+func TestInputsAndOutputs(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{}
+	for _, name := range []string{"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"} {
+		files[name] = filepath.Join(dir, name)
+		if err := os.WriteFile(files[name], nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, _ := running(t, map[string]string{"INPUT_DRY-RUN": " true ", "GITHUB_OUTPUT": files["GITHUB_OUTPUT"], "GITHUB_STEP_SUMMARY": files["GITHUB_STEP_SUMMARY"]})
+	if got := a.Input("dry-run"); got != "true" {
+		t.Errorf("input %q", got)
+	}
+	a.Output("report", "two\nlines")
+	a.Summary("# Graft")
+	for name, want := range map[string]string{"GITHUB_OUTPUT": "two\nlines", "GITHUB_STEP_SUMMARY": "# Graft"} {
+		if got, _ := os.ReadFile(files[name]); !strings.Contains(string(got), want) {
+			t.Errorf("%s holds %q", name, got)
+		}
+	}
+}
+
+// Text from outside cannot begin a line, and so no workflow command.
+func TestCommandsCannotBeSmuggled(t *testing.T) {
+	a, out := running(t, map[string]string{})
+	a.Fail(failure.New(failure.EdgeConflict, "inserting x\n::add-mask::y").At("a,b:c.yaml", 3, 5))
+	a.Notice("first\n::set-output name=x::y")
+	end := a.Group("bundle\n::stop-commands::x")
+	end()
+	a.Mask("s3cret\nsecond line")
+	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+		command, _, _ := strings.Cut(strings.TrimPrefix(line, "::"), "::")
+		name, _, _ := strings.Cut(command, " ")
+		if !map[string]bool{"error": true, "notice": true, "group": true, "endgroup": true, "add-mask": true}[name] {
+			t.Errorf("the line %q is a command of its own", line)
+		}
+	}
+	if !strings.Contains(out.String(), "line=3") || !strings.Contains(out.String(), "file=a%2Cb%3Ac.yaml") || !strings.Contains(out.String(), "title=edge-conflict (31)") {
+		t.Errorf("the annotation lacks its place: %s", out)
+	}
+}
