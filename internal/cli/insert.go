@@ -192,7 +192,7 @@ func (o *insertOptions) requests(template string) ([]kind.Request, error) {
 }
 
 func (o *insertOptions) insertInto(at located, r kind.Request) (*kind.Outcome, error) {
-	_, standing := at.repo.written[at.path]
+	_, standing := at.repo.Get(at.path)
 	t, err := template.Open(at.repo, at.path, at.name)
 	if failure.Is(err, failure.TemplateNotFound) && o.create != "" && !standing {
 		text, err := template.Create(o.create, r)
@@ -248,17 +248,12 @@ func (a *app) finishInsert(o *insertOptions, repos map[string]*repository, rep r
 
 // printDiffs writes the unified difference; beside a JSON report it goes to stderr.
 func (a *app) printDiffs(repo *repository) {
-	paths := make([]string, 0, len(repo.written))
-	for p := range repo.written {
-		paths = append(paths, p)
-	}
-	slices.Sort(paths)
 	out := a.Out
 	if a.json {
 		out = a.Err
 	}
-	for _, p := range paths {
-		w := repo.written[p]
+	for _, p := range repo.Names() {
+		w, _ := repo.Get(p)
 		old := "a/" + p
 		if w.New {
 			old = "/dev/null"

@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/failure"
@@ -18,9 +15,8 @@ import (
 // repository is the directory beyond which no template reaches: the git work tree
 // around it, else the working directory, else the template's own.
 type repository struct {
-	root    string
-	fsys    *os.Root
-	written map[string]kind.Written // not yet on disk
+	atomicfile.Change
+	root string
 }
 
 // located is a path of the command line within its repository.
@@ -56,7 +52,7 @@ func (a *app) locate(known map[string]*repository, name string) (located, error)
 		if err != nil {
 			return located{}, failure.New(failure.TemplateNotFound, "opening %s: %w", root, err)
 		}
-		repo = &repository{root: root, fsys: r, written: map[string]kind.Written{}}
+		repo = &repository{Change: atomicfile.Change{Base: r.FS()}, root: root}
 		known[root] = repo
 	}
 	return located{repo: repo, path: filepath.ToSlash(rel), name: name}, nil
@@ -95,44 +91,18 @@ func realPath(abs string) (string, error) {
 	return filepath.Join(dir, filepath.Base(abs)), err
 }
 
-// Open makes a repository an fs.FS in which what is going to be written stands
-// already, so that several inserts of one run see each other.
-func (r *repository) Open(name string) (fs.File, error) {
-	if w, ok := r.written[name]; ok {
-		return &pending{Reader: bytes.NewReader(w.After), name: path.Base(name)}, nil
-	}
-	return r.fsys.FS().Open(name)
-}
-
-// pending is a file that is not yet on disk.
-type pending struct {
-	*bytes.Reader
-	name string
-}
-
-func (p *pending) Stat() (fs.FileInfo, error) { return p, nil }
-func (p *pending) Close() error               { return nil }
-func (p *pending) Name() string               { return p.name }
-func (p *pending) Mode() fs.FileMode          { return 0o644 }
-func (p *pending) ModTime() time.Time         { return time.Time{} }
-func (p *pending) IsDir() bool                { return false }
-func (p *pending) Sys() any                   { return nil }
-
-// add takes the files of an outcome; a file that was changed before keeps what it was
-// at first.
+// add takes the files of an outcome.
 func (r *repository) add(files []kind.Written) {
 	for _, w := range files {
-		if before, ok := r.written[w.Path]; ok {
-			w.Before, w.New = before.Before, before.New
-		}
-		r.written[w.Path] = w
+		r.Set(w.Path, w.Before, w.After, w.New)
 	}
 }
 
 func (r *repository) atomicFiles() []atomicfile.File {
 	var out []atomicfile.File
-	for p, w := range r.written {
-		out = append(out, atomicfile.File{Path: filepath.Join(r.root, filepath.FromSlash(p)), Data: w.After})
+	for _, name := range r.Names() {
+		p, _ := r.Get(name)
+		out = append(out, atomicfile.File{Path: filepath.Join(r.root, filepath.FromSlash(name)), Data: p.After})
 	}
 	return out
 }

@@ -140,6 +140,58 @@ func ShowcaseOf(b Bundle) (show Showcase, ok bool) {
 	return show, false
 }
 
-// Canonical reports whether the document is laid out as opm writes it, so that its
-// bytes may be copied to a catalog of the same format.
+// Docs are the documents of the catalog that it has whole.
+func (c *Catalog) Docs() ([]Doc, error) {
+	var all []any
+	for i := range c.Packages {
+		all = append(all, c.Packages[i])
+	}
+	for i := range c.Channels {
+		all = append(all, c.Channels[i])
+	}
+	for i := range c.Bundles {
+		all = append(all, c.Bundles[i])
+	}
+	for i := range c.Deprecations {
+		all = append(all, c.Deprecations[i])
+	}
+	var out []Doc
+	for _, v := range all {
+		d, err := docOf(v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// DocOf is a bundle's document with no more than the facts.
+func DocOf(f Facts) (Doc, error) {
+	value, err := json.Marshal(struct {
+		PackageName string `json:"packageName"`
+		Version     string `json:"version"`
+		Release     string `json:"release,omitempty"`
+	}{f.Package, f.Version, f.Release})
+	if err != nil {
+		return Doc{}, failure.New(failure.Internal, "writing a bundle's facts: %w", err)
+	}
+	return docOf(Bundle{Schema: SchemaBundle, Name: f.Name, Package: f.Package, Image: f.Image,
+		Properties: []Property{{Type: SchemaPackage, Value: value}}})
+}
+
+func docOf(v any) (Doc, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return Doc{}, failure.New(failure.RenderFailed, "reading a document of the template: %w", err)
+	}
+	docs, err := Read("the template", text)
+	if err != nil {
+		return Doc{}, err
+	}
+	return docs[0], nil
+}
+
+// Canonical reports whether the fast path understands the document: it is laid out as
+// opm lays out documents. Exact tells whether it is so to the byte.
 func (d *Doc) Canonical() bool { return d.canonical }

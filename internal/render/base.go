@@ -100,7 +100,7 @@ func (r *renderer) baseBody(d *fbc.Doc) ([]byte, bool) {
 		return nil, false // the manifests are not there
 	case r.o.Metadata == bundle.CSVMetadata && objects:
 		return r.migrated(d)
-	case d.Format == r.o.Format && d.Canonical():
+	case d.Format == r.o.Format && d.Exact():
 		return d.Raw(), true
 	}
 	blob, err := d.Blob(r.o.Format)
