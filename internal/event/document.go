@@ -1,0 +1,237 @@
+package event
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// What an event may cost. Real ones stay far below: GitHub's have some 500 values, eight
+// deep, in 40 KiB.
+const (
+	MaxBody         = 1 << 20
+	maxDepth        = 64
+	maxValues       = 50_000
+	maxPublications = 1000
+)
+
+// reader collects what an event says, and the first fault in it.
+type reader struct {
+	form      Form
+	err       error
+	named     bool // a sender named the image for Graft; a registry announces all that is pushed
+	published []Publication
+	skipped   []Skipped
+	told      map[string]bool // what skipped has
+	moved     []Skipped
+	values    int
+}
+
+// node is a value in an event with its JSON path. Asking for what is not there gives a node
+// without value; the first fault stays with the reader, so that a form reads in one go.
+type node struct {
+	r     *reader
+	path  string
+	value any // nil when absent or null
+}
+
+// decode reads the body into a tree. It tells the case of keys apart, and refuses a key that
+// stands there twice, for two readers could take different ones.
+func decode(form Form, body []byte) (node, error) {
+	r := &reader{form: form, told: map[string]bool{}}
+	root := r.tree("$", body)
+	return root, r.err
+}
+
+func (r *reader) tree(path string, body []byte) node {
+	root := node{r: r, path: path}
+	if len(body) > MaxBody {
+		root.fail("has %d bytes, more than %d", len(body), MaxBody)
+		return root
+	}
+	var valid json.RawMessage
+	if err := json.Unmarshal(body, &valid); err != nil {
+		root.fail("is no JSON: %s", jsonFault(err))
+		return root
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	root.value = root.build(dec, 0)
+	return root
+}
+
+// build makes the value that comes next. The body is known to be valid.
+func (n node) build(dec *json.Decoder, depth int) any {
+	token, err := dec.Token()
+	n.r.values++
+	switch {
+	case err != nil:
+		n.fail("is no JSON: %v", err)
+		return nil
+	case depth > maxDepth:
+		n.fail("is nested deeper than %d", maxDepth)
+		return nil
+	case n.r.values > maxValues:
+		n.fail("holds more than %d values", maxValues)
+		return nil
+	}
+	switch token {
+	case json.Delim('{'):
+		object := map[string]any{}
+		for n.r.err == nil && dec.More() {
+			key, err := dec.Token()
+			name, ok := key.(string)
+			if err != nil || !ok {
+				n.fail("is no object")
+				return nil
+			}
+			if _, ok := object[name]; ok {
+				n.fail("has %s twice", quote(name))
+				return nil
+			}
+			object[name] = n.build(dec, depth+1)
+		}
+		n.closing(dec)
+		return object
+	case json.Delim('['):
+		list := []any{}
+		for n.r.err == nil && dec.More() {
+			list = append(list, n.build(dec, depth+1))
+		}
+		n.closing(dec)
+		return list
+	}
+	return token
+}
+
+func (n node) closing(dec *json.Decoder) {
+	if n.r.err == nil {
+		_, _ = dec.Token()
+	}
+}
+
+func jsonFault(err error) string {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Sprintf("%v at byte %d", err, syntax.Offset)
+	}
+	return err.Error()
+}
+
+func (n node) get(key string) node {
+	child := node{r: n.r, path: n.path + "." + key}
+	switch v := n.value.(type) {
+	case nil:
+	case map[string]any:
+		child.value = v[key]
+	default:
+		n.fail("is no object")
+	}
+	return child
+}
+
+func (n node) items() []node {
+	if n.value == nil {
+		return nil
+	}
+	list, ok := n.value.([]any)
+	if !ok {
+		n.fail("is no list")
+	}
+	out := make([]node, len(list))
+	for i, v := range list {
+		out[i] = node{r: n.r, path: fmt.Sprintf("%s[%d]", n.path, i), value: v}
+	}
+	return out
+}
+
+// text is a text that may be absent.
+func (n node) text() string {
+	if n.value == nil {
+		return ""
+	}
+	s, ok := n.value.(string)
+	if !ok {
+		n.fail("is no text")
+	}
+	return s
+}
+
+// must is a text that must be there.
+func (n node) must() string {
+	s := n.text()
+	if s == "" {
+		n.fail("is missing")
+	}
+	return s
+}
+
+// image reads a reference of a registry, which must be there and name the registry: only
+// people leave out that they mean Docker Hub.
+func (n node) image() Publication {
+	p, err := parseReference(n.must())
+	if _, _, ok := cutRegistry(n.text()); err == nil && !ok {
+		err = fmt.Errorf("%s names no registry", quote(n.text()))
+	}
+	if err != nil {
+		n.fail("%v", err)
+	}
+	return p
+}
+
+// tag and digest may be absent, and are empty then.
+
+func (n node) tag() string {
+	s := n.text()
+	if s != "" && !tagGrammar.MatchString(s) {
+		n.fail("%s is no tag", quote(s))
+	}
+	return s
+}
+
+func (n node) digest() string {
+	s := n.text()
+	if s != "" && !digestGrammar.MatchString(s) {
+		n.fail("%s is no digest: sha256 with 64 or sha512 with 128 hexadecimal digits", quote(s))
+	}
+	return s
+}
+
+// agrees is the one of two texts that is there, or what both say.
+func (n node) agrees(known, said string) string {
+	if known != "" && said != "" && known != said {
+		n.fail("says %s, and the event says %s elsewhere", quote(said), quote(known))
+	}
+	return cmp.Or(said, known)
+}
+
+// fail takes the first fault.
+func (n node) fail(format string, args ...any) {
+	if n.r.err != nil {
+		return
+	}
+	what := "event"
+	if n.r.form != "" {
+		what = string(n.r.form) + " event"
+	}
+	n.r.err = failure.New(failure.Usage, "reading the %s: %s: %s", what, n.path, fmt.Sprintf(format, args...)).
+		Fix("send the event as the registry makes it, or a client_payload that names the image as registry/repository:tag")
+}
+
+// quote makes text of a stranger fit for a message: one line, bounded, visible.
+func quote(s string) string {
+	const most = 80
+	if len(s) > most {
+		cut := most
+		for cut > 0 && !utf8.RuneStart(s[cut]) {
+			cut--
+		}
+		return fmt.Sprintf("%q...", s[:cut])
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,201 @@
+package event
+
+import (
+	_ "embed"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// PayloadVersion is the version of the payload that this package writes.
+const PayloadVersion = 1
+
+// GitHub's limits for a client_payload.
+const (
+	maxPayload    = 65_535
+	maxProperties = 10
+)
+
+// PayloadSchema is the JSON Schema of Payload.
+//
+//go:embed client-payload.schema.json
+var PayloadSchema []byte
+
+// Payload is the client_payload of a repository_dispatch that announces one bundle. Image
+// is all that must be there:
+//
+//		{"schemaVersion": 1, "image": "quay.io/example/op-bundle:v1.2.3", "digest": "sha256:..."}
+//
+//	 1. Image names a tag, or a digest, or both; a digest can stand in Digest as well, and
+//	    then the two must be equal.
+//	 2. Name, Package, Version and Channels are claims that are held against the bundle.
+//	    Channels is a list, or a text with commas, which is easier to write in a workflow.
+//	 3. Source is the form in which a registry announced it, and ID what the sender calls this
+//	    announcement: sent again, it has the same ID.
+//	 4. An empty text or null is as good as leaving the property out.
+//	 5. Any other property is refused, for a misspelt channels must not be overlooked; names
+//	    that begin with x- are the sender's own.
+type Payload struct {
+	SchemaVersion int      `json:"schemaVersion"`
+	Image         string   `json:"image"`
+	Digest        string   `json:"digest,omitempty"`
+	Name          string   `json:"name,omitempty"`
+	Package       string   `json:"package,omitempty"`
+	Version       string   `json:"version,omitempty"`
+	Channels      []string `json:"channels,omitempty"`
+	Source        Form     `json:"source,omitempty"`
+	ID            string   `json:"id,omitempty"`
+}
+
+var payloadProperties = []string{"schemaVersion", "image", "digest", "name", "package", "version", "channels", "source", "id"}
+
+const ownProperties = "x-"
+
+var (
+	nameGrammar    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,252}$`)
+	versionGrammar = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$`)
+	channelGrammar = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$`)
+	idGrammar      = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
+)
+
+const (
+	maxVersion  = 253
+	maxChannels = 64
+)
+
+// Payload is the publication as a client_payload. Read again, it is the same publication.
+func (p Publication) Payload() Payload {
+	image := Publication{Repository: p.Repository, Tag: p.Tag}
+	if p.Tag == "" {
+		image.Digest = p.Digest
+	}
+	return Payload{
+		SchemaVersion: PayloadVersion,
+		Image:         image.Image(),
+		Digest:        p.Digest,
+		Name:          p.Said.Name,
+		Package:       p.Said.Package,
+		Version:       p.Said.Version,
+		Channels:      p.Said.Channels,
+		Source:        p.Source,
+		ID:            p.ID,
+	}
+}
+
+// Marshal writes the payload in this version, and refuses one that would be refused when read.
+func (p Payload) Marshal() ([]byte, error) {
+	p.SchemaVersion = PayloadVersion
+	body, err := json.Marshal(p)
+	if err != nil {
+		return nil, failure.New(failure.Internal, "writing the client_payload for %s: %w", quote(p.Image), err)
+	}
+	if len(body) > maxPayload {
+		return nil, failure.New(failure.Usage, "writing the client_payload for %s: it has %d bytes, and GitHub takes %d", quote(p.Image), len(body), maxPayload).
+			Fix("announce the bundle with fewer channels")
+	}
+	if _, err := Parse(ClientPayload, body, []string{}); err != nil {
+		return nil, err
+	}
+	return body, nil
+}
+
+func clientPayload(n node) {
+	body, ok := n.value.(map[string]any)
+	if !ok {
+		n.fail("is no object")
+		return
+	}
+	if len(body) > maxProperties {
+		n.fail("has %d properties, and GitHub takes %d", len(body), maxProperties)
+	}
+	for _, key := range slices.Sorted(maps.Keys(body)) {
+		if !slices.Contains(payloadProperties, key) && !strings.HasPrefix(key, ownProperties) {
+			n.fail("there is no property %s; there are %s, and names of your own that begin with %s",
+				quote(key), strings.Join(payloadProperties, ", "), ownProperties)
+		}
+	}
+	if v := n.get("schemaVersion"); v.value != nil {
+		number, _ := v.value.(json.Number)
+		if version, err := number.Float64(); err != nil || version != PayloadVersion {
+			v.fail("is not %d, the one that this Graft reads", PayloadVersion)
+		}
+	}
+	p := claimed(n.get)
+	p.ID = n.get("id").word(idGrammar, "an ID")
+	p.Source = Form(n.get("source").text())
+	if p.Source != "" && !slices.Contains(Forms, p.Source) {
+		n.get("source").fail("%s is no form that Graft knows", quote(string(p.Source)))
+	}
+	n.r.named = true
+	n.found(p)
+}
+
+// claimed reads the properties that a payload and the inputs of a workflow share.
+func claimed(get func(string) node) Publication {
+	p := get("image").withDigest(get("digest"))
+	p.Said = Said{
+		Name:     get("name").word(nameGrammar, "a name"),
+		Package:  get("package").word(nameGrammar, "a name"),
+		Version:  get("version").version(),
+		Channels: get("channels").channels(),
+	}
+	return p
+}
+
+// withDigest reads an image whose digest may stand beside it.
+func (n node) withDigest(digest node) Publication {
+	p, err := parseName(n.must())
+	if err != nil {
+		n.fail("%s is no image reference: %v", quote(n.text()), err)
+	}
+	p.Digest = digest.agrees(p.Digest, digest.digest())
+	if p.Tag == "" && p.Digest == "" {
+		n.fail("%s has neither a tag nor a digest", quote(n.text()))
+	}
+	return p
+}
+
+// word is a text of a grammar, or empty.
+func (n node) word(grammar *regexp.Regexp, what string) string {
+	s := n.text()
+	if s != "" && !grammar.MatchString(s) {
+		n.fail("%s is not %s", quote(s), what)
+	}
+	return s
+}
+
+func (n node) version() string {
+	s := n.word(versionGrammar, "a semantic version")
+	if len(s) > maxVersion {
+		n.fail("is longer than %d", maxVersion)
+	}
+	return s
+}
+
+// channels are each named once, in the order in which they were named.
+func (n node) channels() []string {
+	if s, ok := n.value.(string); ok {
+		list := []any{}
+		for _, name := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
+			list = append(list, name)
+		}
+		n.value = list
+	}
+	names := n.items()
+	if len(names) > maxChannels {
+		n.fail("names more than %d channels", maxChannels)
+		return nil
+	}
+	var out []string
+	for _, name := range names {
+		name.must()
+		if s := name.word(channelGrammar, "a channel"); !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package event
+
+import (
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// DefaultSkipTags are the tags that no bundle has. In a pattern * stands for any text. The
+// empty pattern is an image that a registry announces without a tag: one platform of an
+// index, a signature beside an image, or one that is announced again with its tag. It does
+// not concern a sender who names an image by digest.
+var DefaultSkipTags = []string{
+	"",                  // pushed by digest
+	"latest",            // moves
+	"*-source", "*.src", // source images
+	"sha256-*", "sha512-*", // referrers, and signatures, attestations and the like in tags
+	"*.sig", "*.att", "*.sbom", // the same under other names
+	"cache", "*-cache", "buildcache", "*-buildcache",
+}
+
+// skipReason says why an image with the tag is no bundle, or nothing.
+func skipReason(tag string, patterns []string) string {
+	for _, pattern := range patterns {
+		switch {
+		case !matches(pattern, tag):
+		case tag == "":
+			return "it was pushed without a tag"
+		default:
+			return "the tag " + tag + " is not a bundle's (pattern " + pattern + ")"
+		}
+	}
+	return ""
+}
+
+// Allowed reports whether one of the patterns names the repository. A pattern covers the
+// whole name, its host included, in the form that Publication has:
+//
+//  1. * stands for any text without a slash, ** for any text.
+//  2. Everything else stands for itself, and case matters.
+//  3. No pattern allows nothing.
+//
+// So quay.io/org/* allows quay.io/org/op and not quay.io/org/team/op, which quay.io/org/**
+// allows too; docker.io/library/* allows the official images of Docker Hub.
+func Allowed(patterns []string, repository string) bool {
+	for _, pattern := range patterns {
+		if matches(pattern, repository) {
+			return true
+		}
+	}
+	return false
+}
+
+// Check is Allowed as a failure. Whoever means to allow every repository does not call it.
+func Check(patterns []string, p Publication) error {
+	if Allowed(patterns, p.Repository) {
+		return nil
+	}
+	if len(patterns) == 0 {
+		return failure.New(failure.BundleNotAllowed, "checking %s: allowed-repositories names no repository", p.Image())
+	}
+	return failure.New(failure.BundleNotAllowed, "checking %s: allowed-repositories has no pattern for %s: %s",
+		p.Image(), p.Repository, strings.Join(patterns, ", "))
+}
+
+// matches costs the product of the two lengths, whatever the pattern: reached[i] tells
+// whether the pattern up to here covers s up to i.
+func matches(pattern, s string) bool {
+	reached := make([]bool, len(s)+1)
+	reached[0] = true
+	for pattern != "" {
+		switch {
+		case strings.HasPrefix(pattern, "**"):
+			for i := range len(s) {
+				reached[i+1] = reached[i+1] || reached[i]
+			}
+			pattern = pattern[2:]
+		case pattern[0] == '*':
+			for i := range len(s) {
+				reached[i+1] = reached[i+1] || reached[i] && s[i] != '/'
+			}
+			pattern = pattern[1:]
+		default:
+			for i := len(s); i > 0; i-- {
+				reached[i] = reached[i-1] && s[i-1] == pattern[0]
+			}
+			reached[0] = false
+			pattern = pattern[1:]
+		}
+	}
+	return reached[len(s)]
+}
