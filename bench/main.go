@@ -8,6 +8,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -58,14 +59,14 @@ func (b *bench) run(counts string) (err error) {
 	if b.dir, err = os.MkdirTemp("", "graft-bench-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(b.dir)
+	defer func() { _ = os.RemoveAll(b.dir) }()
 	if b.server, err = registry.Start(); err != nil {
 		return err
 	}
 	defer b.server.Close()
 	if b.graft == "" {
 		b.graft = filepath.Join(b.dir, "graft")
-		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", b.graft, "./cmd/graft").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(context.Background(), "go", "build", "-ldflags=-s -w", "-o", b.graft, "./cmd/graft").CombinedOutput(); err != nil {
 			return fmt.Errorf("building graft: %w: %s", err, out)
 		}
 	}
@@ -181,7 +182,7 @@ func (b *bench) median(command string, args ...string) (figure, error) {
 func (b *bench) once(command string, args ...string) (figure, error) {
 	b.server.Reset()
 	sent := b.server.Bytes()
-	cmd := exec.Command(command, args...)
+	cmd := exec.CommandContext(context.Background(), command, args...)
 	cmd.Env = append(os.Environ(), "HOME="+b.dir)
 	out, err := os.Create(filepath.Join(b.dir, "stdout"))
 	if err != nil {

@@ -41,7 +41,8 @@ func Migrate(doc fbc.Bundle) (fbc.Bundle, error) {
 	if err != nil {
 		return doc, err
 	}
-	doc.Properties = append(kept, held...)
+	kept = append(kept, held...)
+	doc.Properties = kept
 	return doc, nil
 }
 
@@ -70,7 +71,8 @@ func Loaded(doc fbc.Bundle) fbc.Bundle {
 			others = append(others, p)
 		}
 	}
-	doc.Properties = append(others, held...)
+	others = append(others, held...)
+	doc.Properties = others
 	images := append([]fbc.RelatedImage(nil), doc.RelatedImages...)
 	// Not a stable sort, since opm's is none: equal images get the same order.
 	sort.Slice(images, func(i, j int) bool { return images[i].Image < images[j].Image })

@@ -101,11 +101,8 @@ func TestPlaceInAnyOrder(t *testing.T) {
 				list = insertAt(t, list, newcomer(name))
 			}
 			for i, e := range list {
-				if want := ""; i > 0 {
-					want = list[i-1].Name
-					if e.Replaces != want {
-						t.Fatalf("%v: %s replaces %q, want %q", names, e.Name, e.Replaces, want)
-					}
+				if i > 0 && e.Replaces != list[i-1].Name {
+					t.Fatalf("%v: %s replaces %q, want %q", names, e.Name, e.Replaces, list[i-1].Name)
 				}
 			}
 			if first == nil {

@@ -65,28 +65,28 @@ func (b *Base) readShows(docs []fbc.Doc) {
 // fromBase takes a bundle from the base: its bytes as they are where format and layout
 // are the same, else its facts in the format that is asked for. nil where the base does
 // not hold them.
-func (r *renderer) fromBase(image string) (*rendered, error) {
+func (r *renderer) fromBase(image string) *rendered {
 	if r.o.Base == nil {
-		return nil, nil
+		return nil
 	}
 	d := r.o.Base.docs[image]
 	if d == nil {
-		return nil, nil
+		return nil
 	}
 	b, err := fromDoc(d)
 	if err != nil {
-		return nil, nil //nolint:nilerr // what cannot be read is pulled anew
+		return nil // what cannot be read is pulled anew
 	}
 	body, ok := r.baseBody(d)
 	if !ok || !r.recorded(image, body) {
-		return nil, nil
+		return nil
 	}
 	b.reused = true
 	b.blob = fbc.Blob{Schema: d.Schema, Package: d.Package, Name: d.Name, Body: body, Format: r.o.Format}
 	if show, ok := r.o.Base.shows[image]; ok {
 		b.show = &show
 	}
-	return b, nil
+	return b
 }
 
 func (r *renderer) baseBody(d *fbc.Doc) ([]byte, bool) {

@@ -16,10 +16,7 @@ func (r *renderer) gather(images []string) error {
 		if r.bundles[image] != nil {
 			continue
 		}
-		b, err := r.fromBase(image)
-		if err != nil {
-			return err
-		}
+		b := r.fromBase(image)
 		if b == nil {
 			missing = append(missing, image)
 			b = &rendered{}
@@ -91,10 +88,9 @@ func (r *renderer) each(images []string, work func(image string) error, progress
 // fresh has the document of a bundle from the cache, if the digest is known, else by
 // a pull.
 func (r *renderer) fresh(image string) (*rendered, error) {
-	digest := ""
 	if r.o.Cache != nil {
-		var err error
-		if digest, err = r.resolve(image); err != nil {
+		digest, err := r.resolve(image)
+		if err != nil {
 			return nil, err
 		}
 		if b := r.fromCache(image, digest); b != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/draw"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/oci"
@@ -66,6 +67,7 @@ type Result struct {
 	Reused, Pulled int
 
 	blobs []fbc.Blob
+	facts []fbc.Facts // of the bundles by image
 }
 
 // Render renders a template. All failures of bundles are reported, not the first one.
@@ -151,6 +153,7 @@ func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
 			return nil, failure.New(failure.Internal, "rendering: bundle %s was not rendered", image)
 		}
 		out.blobs = append(out.blobs, b.blob)
+		out.facts = append(out.facts, b.facts)
 		if b.reused {
 			out.Reused++
 		} else {
@@ -229,5 +232,22 @@ func (r *Result) add(schema, pkg, name string, text []byte) error {
 
 // WriteMermaid draws the channels as opm's mermaid output does.
 func (r *Result) WriteMermaid(w io.Writer) error {
-	return failure.New(failure.Internal, "drawing is not wired yet")
+	docs := draw.Documents{Channels: r.Catalog.Channels, Deprecations: r.Catalog.Deprecations, Bundles: r.Catalog.Bundles}
+	for _, f := range r.facts {
+		d, err := fbc.DocOf(f)
+		if err != nil {
+			return err
+		}
+		b, err := d.Bundle()
+		if err != nil {
+			return err
+		}
+		docs.Bundles = append(docs.Bundles, b)
+	}
+	text, err := draw.OpmMermaid(docs)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
 }

@@ -18,7 +18,6 @@ import (
 // branches that add a bundle each merge without a conflict in most cases.
 type Sum struct {
 	name string
-	mu   sync.Mutex
 	rows map[string]sumRow
 }
 

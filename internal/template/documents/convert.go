@@ -57,7 +57,7 @@ func (g *Given) Image(name string) (string, bool) {
 	return image, ok
 }
 
-// Images are those of all bundles.
+// AllImages are those of all bundles.
 func (g *Given) AllImages() []string {
 	var out []string
 	for image := range g.facts {

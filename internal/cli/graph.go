@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/draw"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
+)
+
+type graphOptions struct {
+	catalogs catalogReader
+	output   string
+	picture  graph.PictureOptions
+	draw     draw.Options
+	base     string
+}
+
+func (a *app) graphCommand() *cobra.Command {
+	o := &graphOptions{catalogs: catalogReader{app: a}}
+	cmd := &cobra.Command{
+		Use:   "graph CATALOG|TEMPLATE",
+		Short: "Draw the upgrade graph: mermaid, dot, svg, json, cincinnati",
+		Long: "Graph draws the channels of a catalog. With --base, the catalog as published, what is new and what\n" +
+			"was lost is marked. Long channels are folded to the neighbourhood of --around, of what is new,\n" +
+			"or of the head.",
+		Example: "  graft graph catalog.yaml\n  graft graph -o svg --base published.yaml catalog.yaml > graph.svg\n" +
+			"  graft graph -o cincinnati --package op --channel stable catalog.yaml",
+		Args: cobra.ExactArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error { return a.graph(cmd.Context(), o, args[0]) }),
+	}
+	f := cmd.Flags()
+	o.catalogs.flags(f)
+	f.StringVarP(&o.output, "output", "o", "mermaid", "mermaid, dot, svg, json or cincinnati")
+	f.StringVar(&o.picture.Package, "package", "", "draw this package only")
+	f.StringVar(&o.picture.Channel, "channel", "", "draw channels of this name only")
+	f.StringVar(&o.base, "base", "", "the catalog with which this one is compared")
+	f.StringVar(&o.draw.Around, "around", "", "show the neighbourhood of this bundle")
+	f.IntVar(&o.draw.Radius, "radius", 0, "steps of the neighbourhood; -1 folds nothing")
+	return cmd
+}
+
+func (a *app) graph(ctx context.Context, o *graphOptions, name string) error {
+	c, err := o.catalogs.graph(ctx, name, &graph.Builder{Light: true})
+	if err != nil {
+		return err
+	}
+	if o.base != "" {
+		if o.picture.Base, err = o.catalogs.graph(ctx, o.base, &graph.Builder{Light: true}); err != nil {
+			return err
+		}
+	}
+	g := c.Picture(o.picture)
+	if len(g.Packages) == 0 {
+		return failure.New(failure.Usage, "drawing %s: it has no such package or channel", name).Fix("Run graft detect %s for what it has.", name)
+	}
+	if err := o.draw.Check(g); err != nil {
+		return err
+	}
+	if a.json {
+		o.output = "json"
+	}
+	text, err := o.drawn(g)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.Out, "%s", text)
+	return err
+}
+
+func (o *graphOptions) drawn(g draw.Graph) ([]byte, error) {
+	switch o.output {
+	case "mermaid":
+		return draw.Mermaid(g, o.draw), nil
+	case "dot":
+		return draw.Dot(g, o.draw), nil
+	case "svg":
+		return draw.SVG(g, o.draw), nil
+	case "json":
+		return draw.JSON(g), nil
+	case "cincinnati":
+		if len(g.Packages) > 1 {
+			return nil, failure.New(failure.Usage, "drawing for Cincinnati: the catalog has %d packages", len(g.Packages)).Fix("Name one with --package.")
+		}
+		return draw.Cincinnati(g.Packages[0], o.picture.Channel), nil
+	}
+	return nil, failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with mermaid, dot, svg, json or cincinnati.")
+}
