@@ -47,12 +47,62 @@ func BenchmarkRead(b *testing.B) {
 				}
 			}
 		})
+		b.Run(name+"/exact", func(b *testing.B) {
+			b.SetBytes(int64(len(src)))
+			b.ReportAllocs()
+			for b.Loop() {
+				for i := range docs {
+					if !docs[i].Exact() {
+						b.Fatal(docs[i].Line)
+					}
+				}
+			}
+		})
 		b.Run(name+"/objects", func(b *testing.B) {
 			b.SetBytes(int64(len(src)))
 			for b.Loop() {
 				for i := range docs {
 					if docs[i].Schema == SchemaBundle {
 						if err := docs[i].CheckObjects(); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkReadJSON(b *testing.B) {
+	src := benchCatalog(b, "render/oracle/migr/konflux*.gz")
+	docs, err := Read("f", src)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var blobs []Blob
+	for i := range docs {
+		body, err := docs[i].Blob(JSON)
+		if err != nil {
+			b.Fatal(err)
+		}
+		blobs = append(blobs, body)
+	}
+	var out bytes.Buffer
+	if err := Write(&out, JSON, blobs); err != nil {
+		b.Fatal(err)
+	}
+	for _, light := range []bool{false, true} {
+		b.Run(map[bool]string{false: "index", true: "light"}[light], func(b *testing.B) {
+			b.SetBytes(int64(out.Len()))
+			b.ReportAllocs()
+			for b.Loop() {
+				docs, err := Read("f", out.Bytes())
+				if err != nil {
+					b.Fatal(err)
+				}
+				for i := range docs {
+					if light && docs[i].Schema == SchemaBundle {
+						if _, err := docs[i].BundleLight(); err != nil {
 							b.Fatal(err)
 						}
 					}

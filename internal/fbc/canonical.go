@@ -22,7 +22,10 @@ const (
 type level struct {
 	indent int
 	list   bool
+	last   []byte // key, where order matters
 }
+
+func (v level) is(indent int, list bool) bool { return v.indent == indent && v.list == list }
 
 // item is one item of the list at the top of a document that is sought.
 type item struct {
@@ -41,6 +44,7 @@ type lines struct {
 	keys    [mostKeys][]byte
 	nkeys   int
 	doc     *Doc // whose fields are filled in, or nil
+	strict  bool // nothing is accepted but opm's bytes
 
 	sought string // a key at the top
 	items  []item // of its list
@@ -104,13 +108,13 @@ func (l *lines) line() bool {
 		l.open = l.open[:len(l.open)-1] // a list flush with its key
 	}
 	if l.waiting {
-		if indent <= l.top().indent {
+		if outer := l.top().indent; indent <= outer || l.strict && indent != outer+2 {
 			return false
 		}
 		l.open = append(l.open, level{indent: indent})
 		l.waiting = false
 	}
-	return len(l.open) <= deepest && l.top() == level{indent: indent} && l.pair(start)
+	return len(l.open) <= deepest && l.top().is(indent, false) && l.pair(start)
 }
 
 func (l *lines) top() level { return l.open[len(l.open)-1] }
@@ -118,13 +122,13 @@ func (l *lines) top() level { return l.open[len(l.open)-1] }
 // enterList makes the list that has a dash at indent the innermost level.
 func (l *lines) enterList(indent int) bool {
 	if l.waiting {
-		if indent < l.top().indent {
+		if outer := l.top().indent; indent < outer || l.strict && indent != outer {
 			return false
 		}
 		l.open = append(l.open, level{indent: indent, list: true})
 		l.waiting = false
 	}
-	return len(l.open) <= deepest && l.top() == level{indent: indent, list: true}
+	return len(l.open) <= deepest && l.top().is(indent, true)
 }
 
 // item passes what follows a dash.
@@ -157,6 +161,9 @@ func (l *lines) pair(start int) bool {
 		if it.keys++; it.keys == 2 {
 			it.second = start
 		}
+	}
+	if l.strict && !l.exactKey(l.text[l.pos:after-1], key) {
+		return false
 	}
 	l.pos = after
 	if l.text[l.pos] == '\n' {
@@ -269,7 +276,7 @@ func (l *lines) quotedKey(text []byte, quote byte) (key []byte, after int, ok bo
 	if len(rest) < 2 || rest[0] != ':' {
 		return nil, -1, true
 	}
-	ok = n > 0 && n <= longestKey && (rest[1] == ' ' || rest[1] == '\n') && bytes.IndexAny(key, "\\\n") < 0
+	ok = n > 0 && n <= longestKey && (rest[1] == ' ' || rest[1] == '\n') && !bytes.ContainsAny(key, "\\\n")
 	return key, l.pos + n + 3, ok
 }
 

@@ -50,6 +50,18 @@ func compareFast(t *testing.T, src []byte) int {
 		if a, b := f.EntryLines(), s.EntryLines(); !reflect.DeepEqual(a, b) {
 			t.Fatalf("%q\nentries on lines %v and %v", src, a, b)
 		}
+		if f.Schema == SchemaBundle {
+			b, err := s.Blob(YAML)
+			if exact := err == nil && bytes.Equal(b.Body, f.Raw()); f.Exact() && !exact || f.canonical && exact && !f.Exact() {
+				t.Fatalf("%q\nexact: %v, encoded anew %v\n%s", src, f.Exact(), err, b.Body)
+			}
+		}
+		var full, decoded Bundle
+		full, fullErr := f.Bundle()
+		decodeErr := s.Decode(&decoded)
+		if !reflect.DeepEqual(full, decoded) || (fullErr == nil) != (decodeErr == nil) {
+			t.Fatalf("%q\ndirect:  %+v %v\ndecoded: %+v %v", src, full, fullErr, decoded, decodeErr)
+		}
 		a, aErr := f.BundleLight()
 		b, bErr := s.BundleLight()
 		if !reflect.DeepEqual(a, b) || (aErr == nil) != (bErr == nil) || aErr != nil && aErr.Error() != bErr.Error() {

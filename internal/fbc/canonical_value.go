@@ -1,15 +1,17 @@
 package fbc
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/olmgraft/graft/internal/fbc/yaml11"
+)
 
 // value passes a value that begins at the current position, up to the line
 // after it.
 func (l *lines) value() bool {
 	switch c := l.text[l.pos]; c {
-	case '\'':
-		return l.singleQuoted() && l.lineEnd()
-	case '"':
-		return l.doubleQuoted() && l.lineEnd()
+	case '\'', '"':
+		return l.quoted(c)
 	case '|':
 		return l.literal()
 	case '[', '{':
@@ -22,6 +24,21 @@ func (l *lines) value() bool {
 		return false
 	}
 	return l.plain()
+}
+
+// quoted passes a text in quotes.
+func (l *lines) quoted(quote byte) bool {
+	from, column := l.pos, 0
+	if l.strict {
+		column = l.column()
+	}
+	if quote == '"' && !l.doubleQuoted() || quote == '\'' && !l.singleQuoted() {
+		return false
+	}
+	if l.strict && !yaml11.WrittenQuoted(l.text[from:l.pos], l.top().indent, column, false) {
+		return false
+	}
+	return l.lineEnd()
 }
 
 func (l *lines) lineEnd() bool {
@@ -39,24 +56,30 @@ func (l *lines) plain() bool {
 		return false
 	}
 	indent := l.top().indent
+	start := bytes.LastIndexByte(l.text[:l.pos], '\n') + 1
 	for first := true; ; first = false {
 		n := bytes.IndexByte(l.text[l.pos:], '\n')
 		line := l.text[l.pos : l.pos+n]
 		if !plainLine(line) || first && oddNumber(line) {
 			return false
 		}
-		l.pos += n + 1
-		next := l.pos
+		end := l.pos + n
+		next := end + 1
 		for next < len(l.text) && l.text[next] == ' ' {
 			next++
 		}
-		if next == len(l.text) || next-l.pos <= indent && l.text[next] != '\n' {
-			return true
-		}
-		if c := l.text[next]; c == '\n' || c == '#' {
+		more := next < len(l.text) && (next-end-1 > indent || l.text[next] == '\n')
+		if more && (l.text[next] == '\n' || l.text[next] == '#') {
 			return false
 		}
-		l.pos = next
+		if l.strict && !l.exactPlain(start, end, first, more, next) {
+			return false
+		}
+		l.pos = end + 1
+		if !more {
+			return true
+		}
+		start, l.pos = end+1, next
 	}
 }
 
@@ -183,8 +206,8 @@ func (l *lines) escape() bool {
 // literal passes a literal block.
 func (l *lines) literal() bool {
 	n := bytes.IndexByte(l.text[l.pos:], '\n')
-	hint := false
-	switch string(l.text[l.pos : l.pos+n]) {
+	header, hint := string(l.text[l.pos:l.pos+n]), false
+	switch header {
 	case "|", "|-", "|+":
 	case "|2", "|2-", "|2+":
 		hint = true
@@ -192,6 +215,7 @@ func (l *lines) literal() bool {
 		return false
 	}
 	l.pos += n + 1
+	from := l.pos
 	outer := l.top().indent
 	indent := outer + 2
 	if !hint {
@@ -207,11 +231,11 @@ func (l *lines) literal() bool {
 		rest := l.text[l.pos:]
 		got := leading(rest)
 		if got < indent && rest[got] != '\n' {
-			return true
+			break
 		}
 		l.pos += got + bytes.IndexByte(rest[got:], '\n') + 1
 	}
-	return true
+	return !l.strict || l.pos > from && indent == outer+2 && exactLiteral(header, l.text[from:l.pos], indent)
 }
 
 // leading counts the spaces that text, which ends in a line feed, begins with.

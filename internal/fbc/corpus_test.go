@@ -60,6 +60,9 @@ func TestOracleRoundTrip(t *testing.T) {
 			if !d.canonical {
 				t.Errorf("%s:%d: not on the fast path", name, d.Line)
 			}
+			if !d.Exact() {
+				t.Errorf("%s:%d: not recognized as exact", name, d.Line)
+			}
 			doc, err := d.JSON()
 			if err != nil {
 				t.Fatal(err)

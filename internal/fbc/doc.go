@@ -90,8 +90,12 @@ func (d *Doc) Deprecation() (x Deprecation, err error) {
 }
 
 // Bundle decodes an olm.bundle document.
-func (d *Doc) Bundle() (b Bundle, err error) {
-	err = d.Decode(&b)
+func (d *Doc) Bundle() (Bundle, error) {
+	if b, ok := d.directBundle(); ok {
+		return b, nil
+	}
+	var b Bundle
+	err := d.Decode(&b)
 	return b, err
 }
 
@@ -125,7 +129,9 @@ func (d *Doc) what() string {
 	switch {
 	case d.Schema == "":
 		return "a catalog document"
-	case d.Name == "" && d.Package != "":
+	case d.Name == "" && d.Package == "":
+		return "the " + d.Schema
+	case d.Name == "":
 		return fmt.Sprintf("the %s of package %q", d.Schema, d.Package)
 	}
 	return fmt.Sprintf("the %s %q", d.Schema, d.Name)

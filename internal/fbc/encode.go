@@ -74,7 +74,7 @@ func (d *Doc) written() ([]byte, error) {
 		if err := d.checkObjects(b.Properties); err != nil {
 			return nil, err
 		}
-		return Marshal(b)
+		return appendBundle(make([]byte, 0, len(d.raw)), &b), nil
 	}
 	return d.JSON()
 }

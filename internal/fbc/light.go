@@ -21,9 +21,15 @@ func large(propertyType string) bool {
 // properties, olm.bundle.object and olm.csv.metadata: their Value is nil. Where
 // the layout of the document allows, those values are not parsed.
 func (d *Doc) BundleLight() (Bundle, error) {
-	text, ok := d.lightYAML()
+	var text []byte
+	ok := false
 	if d.Format == JSON {
 		text, ok = d.lightJSON()
+	} else if d.canonical {
+		l := lines{text: d.raw, sought: "properties"}
+		if ok = l.walk(); ok {
+			text, ok = l.light("")
+		}
 	}
 	light := *d
 	light.raw = text
@@ -43,36 +49,36 @@ func (d *Doc) BundleLight() (Bundle, error) {
 	return b, err
 }
 
-// lightYAML gives a canonical document without its large values.
-func (d *Doc) lightYAML() ([]byte, bool) {
-	if !d.canonical {
-		return nil, false
-	}
-	l := lines{text: d.raw, sought: "properties"}
-	if !l.walk() {
-		return nil, false
-	}
+// light gives a document that was walked through, with something else in the
+// place of its large values.
+func (l *lines) light(instead string) ([]byte, bool) {
 	if len(l.items) == 0 {
-		return d.raw, true
+		return l.text, true
 	}
-	out := append([]byte(nil), d.raw[:l.items[0].start]...)
+	out := append([]byte(nil), l.text[:l.items[0].start]...)
 	for i, it := range l.items {
-		end := l.end
-		if i+1 < len(l.items) {
-			end = l.items[i+1].start
-		}
-		text := d.raw[it.start:end]
+		text := l.itemText(i)
 		name, _, _ := bytes.Cut(text, []byte("\n"))
 		name, typed := bytes.CutPrefix(name, []byte("- type: "))
-		if typed && large(string(name)) {
-			if it.keys != 2 || !bytes.HasPrefix(d.raw[it.second:], []byte("  value:")) {
-				return nil, false
-			}
-			text = d.raw[it.start:it.second]
+		if !typed || !large(string(name)) {
+			out = append(out, text...)
+			continue
 		}
-		out = append(out, text...)
+		if it.keys != 2 || !bytes.HasPrefix(l.text[it.second:], []byte("  value:")) {
+			return nil, false
+		}
+		out = append(append(out, l.text[it.start:it.second]...), instead...)
 	}
-	return append(out, d.raw[l.end:]...), true
+	return append(out, l.text[l.end:]...), true
+}
+
+// itemText gives the lines of an item of the list that was sought.
+func (l *lines) itemText(i int) []byte {
+	end := l.end
+	if i+1 < len(l.items) {
+		end = l.items[i+1].start
+	}
+	return l.text[l.items[i].start:end]
 }
 
 // lightJSON gives a JSON document without its large values.
@@ -104,34 +110,24 @@ func (d *Doc) lightJSON() ([]byte, bool) {
 }
 
 func lightProperties(list []byte) ([]byte, bool) {
-	items, err := yaml11.Elements(nil, list, 0)
-	if err != nil {
-		return nil, false
-	}
-	out := []byte{'['}
-	var keys []yaml11.Member
-	for i, it := range items {
-		if i > 0 {
+	out, ok := []byte{'['}, true
+	err := yaml11.Elements(list, 0, func(start, end int, members []yaml11.Member) {
+		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		value := list[it.Start:it.End]
-		keys, _, err = yaml11.Members(keys[:0], value, 0)
-		if err != nil {
-			return nil, false
-		}
-		for _, k := range keys {
-			if string(k.Key) != "type" && string(k.Key) != "value" || len(keys) != 2 {
-				return nil, false
+		value := list[start:end]
+		for _, m := range members {
+			if string(m.Key) != "type" && string(m.Key) != "value" || len(members) != 2 {
+				ok = false
 			}
-			name, _ := yaml11.JSONString(value[k.Start:k.End])
-			if string(k.Key) == "type" && large(string(name)) {
-				value = append(append([]byte(`{"type":`), value[k.Start:k.End]...), '}')
-				break
+			text := list[m.Start:m.End]
+			if name, _ := yaml11.JSONString(text); string(m.Key) == "type" && large(string(name)) {
+				value = append(append([]byte(`{"type":`), text...), '}')
 			}
 		}
 		out = append(out, value...)
-	}
-	return append(out, ']'), true
+	})
+	return append(out, ']'), ok && err == nil
 }
 
 // EntryLines gives the line in the file of each item of the document's entries,
@@ -176,10 +172,8 @@ func (d *Doc) entriesJSON() []int {
 			continue
 		}
 		offsets = nil
-		if items, err := yaml11.Elements(nil, d.raw, m.Start); err == nil {
-			for _, it := range items {
-				offsets = append(offsets, it.Start)
-			}
+		if d.raw[m.Start] == '[' {
+			_ = yaml11.Elements(d.raw, m.Start, func(start, _ int, _ []yaml11.Member) { offsets = append(offsets, start) }) // it was read before
 		}
 	}
 	return offsets

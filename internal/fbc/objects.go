@@ -27,15 +27,13 @@ func (d *Doc) CheckObjects() error {
 	return d.checkObjects(b.Properties)
 }
 
-// checkObjects decodes one object after the other into the same variable, since
-// opm does: an object without data is taken to have that of the one before.
 func (d *Doc) checkObjects(properties []Property) error {
-	var object struct {
-		Data []byte `json:"data"`
-	}
 	for i, p := range properties {
-		if p.Type != TypeBundleObject {
+		if p.Type != TypeBundleObject || plainObject(p.Value) {
 			continue
+		}
+		var object struct {
+			Data []byte `json:"data"`
 		}
 		if err := json.Unmarshal(p.Value, &object); err != nil {
 			return d.fail(fmt.Errorf("property %d, %s: the data is not base64", i+1, p.Type))
@@ -44,10 +42,17 @@ func (d *Doc) checkObjects(properties []Property) error {
 			continue
 		}
 		if _, err := yaml11.ToJSON(object.Data); err != nil {
-			return d.fail(fmt.Errorf("property %d, %s: the manifest in it does not parse: %v", i+1, p.Type, err))
+			return d.fail(fmt.Errorf("property %d, %s: the manifest in it does not parse: %s", i+1, p.Type, err.Error()))
 		}
 	}
 	return nil
+}
+
+// plainObject tells whether a value holds base64 of JSON, and nothing else.
+func plainObject(value []byte) bool {
+	data, ok := bytes.CutPrefix(value, []byte(`{"data":"`))
+	data, end := bytes.CutSuffix(data, []byte(`"}`))
+	return ok && end && base64Object(data)
 }
 
 // startsObject tells whether opm takes a manifest for JSON, which it does not
@@ -59,12 +64,8 @@ func startsObject(manifest []byte) bool {
 // objectsAreJSON tells whether each olm.bundle.object among the items holds
 // base64 of something that starts as a JSON object.
 func (l *lines) objectsAreJSON() bool {
-	for i, it := range l.items {
-		end := l.end
-		if i+1 < len(l.items) {
-			end = l.items[i+1].start
-		}
-		text := l.text[it.start:end]
+	for i := range l.items {
+		text := l.itemText(i)
 		if !bytes.Contains(text[:min(len(text), 64)], []byte(TypeBundleObject)) {
 			if bytes.HasPrefix(text, []byte("- type: ")) {
 				continue

@@ -8,14 +8,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc/yaml11"
 )
 
 // Read indexes one file, a stream of YAML or JSON documents. What opm cannot
 // load is template-malformed: text that does not parse, a document without a
 // schema, a key in two cases. Documents in the layout that opm writes take a
-// fast path; the result is the same.
+// fast path; the result is the same. More than half a million documents in one
+// file are refused, though opm would try.
 func Read(file string, src []byte) ([]Doc, error) {
 	r := reader{file: file, src: src}
 	var err error
@@ -47,14 +47,27 @@ func looksLikeJSON(src []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeftFunc(head, unicode.IsSpace), []byte("{"))
 }
 
-// doc begins a document at an offset; offsets must come in order.
+// doc begins a document at an offset.
 func (r *reader) doc(start, end int, f Format) Doc {
+	if start < r.counted { // what was no JSON is read again as YAML
+		r.counted, r.lines = 0, 0
+	}
 	r.lines += bytes.Count(r.src[r.counted:start], []byte("\n"))
 	r.counted = start
 	return Doc{
 		File: r.file, Line: r.lines + 1, Start: start, End: end, Format: f,
 		raw: r.src[start:end:end], lines: r.lines, col: start - 1 - bytes.LastIndexByte(r.src[:start], '\n'),
 	}
+}
+
+const maxDocs = 500_000
+
+func (r *reader) add(d *Doc) error {
+	if len(r.docs) == maxDocs {
+		return d.fail(fmt.Errorf("more than %d documents in one file", maxDocs))
+	}
+	r.docs = append(r.docs, *d)
+	return nil
 }
 
 // yamlStream reads documents that lines beginning with --- separate. Such a
@@ -68,7 +81,9 @@ func (r *reader) yamlStream(pos int) error {
 			if err := r.yamlDoc(&d); err != nil {
 				return err
 			}
-			r.docs = append(r.docs, d)
+			if err := r.add(&d); err != nil {
+				return err
+			}
 			opened = false
 		} else {
 			opened = true
@@ -252,11 +267,5 @@ func (r *reader) jsonDoc(start int) (end int, err error) {
 	if d.Schema == "" {
 		return 0, d.fail(yaml11.Fault(d.raw, 0, "a document without a schema"))
 	}
-	r.docs = append(r.docs, d)
-	return end, nil
-}
-
-// malformed is a failure that has no place within the file.
-func malformed(file, format string, args ...any) error {
-	return failure.New(failure.TemplateMalformed, format, args...).At(file, 0, 0)
+	return end, r.add(&d)
 }

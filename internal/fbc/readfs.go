@@ -20,19 +20,8 @@ func ReadFS(fsys fs.FS, root string) ([]Doc, error) {
 	if !info.IsDir() {
 		return readFile(fsys, root)
 	}
-	ignored, err := readIgnores(fsys, root)
-	if err != nil {
-		return nil, err
-	}
 	var docs []Doc
-	err = fs.WalkDir(fsys, root, func(file string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return unreadable(file, err)
-		}
-		if e.IsDir() || e.Name() == ignoreFile || ignored.match(within(root, file)) {
-			return nil
-		}
-		more, err := readFile(fsys, file)
+	err = WalkFS(fsys, root, func(more []Doc, err error) error {
 		docs = append(docs, more...)
 		return err
 	})

@@ -2,7 +2,6 @@ package yaml11
 
 import (
 	"slices"
-	"strconv"
 )
 
 // FromJSON converts JSON to YAML as sigs.k8s.io/yaml.JSONToYAML does: block
@@ -43,7 +42,7 @@ func (t *Tree) appendYAML(dst []byte) (out []byte, err error) {
 	t.entries = t.entries[:0]
 	defer catch(&err)
 	if t.root == 0 {
-		e.plain([]byte("null"), true)
+		e.plain([]byte("null"), false)
 	} else {
 		e.value(t.root, false)
 	}
@@ -150,19 +149,15 @@ func (e *emitter) mapping(n *node) {
 }
 
 // orderEntries sorts by key in the order of the emitter, keeps the last of
-// equal keys, and gives how many are left.
+// equal keys, and gives how many are left. Sorting by bytes first finds equal
+// keys, and makes the outcome depend on nothing else: the order of the emitter
+// is not a strict one.
 func orderEntries(e []entry) int {
-	sorted := true
-	for i := 1; i < len(e) && sorted; i++ {
-		sorted = compareKeys(e[i-1].key, e[i].key) < 0
-	}
-	if sorted {
-		return len(e)
-	}
-	// Sorting by bytes first finds equal keys, and makes the outcome depend on
-	// nothing else: the order of the emitter is not a strict one for all keys.
 	n := sortEntries(e)
-	slices.SortStableFunc(e[:n], func(a, b entry) int { return compareKeys(a.key, b.key) })
+	byKey := func(a, b entry) int { return compareKeys(a.key, b.key) }
+	if !slices.IsSortedFunc(e[:n], byKey) {
+		slices.SortStableFunc(e[:n], byKey)
+	}
 	return n
 }
 
@@ -171,19 +166,10 @@ func (e *emitter) scalarNode(n *node) {
 	if err != nil {
 		panic(err)
 	}
-	var buf [32]byte
-	switch v.typ {
-	case typeNull:
-		e.plain([]byte("null"), true)
-	case typeBool:
-		e.plain(strconv.AppendBool(buf[:0], v.b), true)
-	case typeInt:
-		e.plain(strconv.AppendInt(buf[:0], v.i, 10), true)
-	case typeUint:
-		e.plain(strconv.AppendUint(buf[:0], v.u, 10), true)
-	case typeFloat:
-		e.plain(strconv.AppendFloat(buf[:0], v.f, 'g', -1, 64), true)
-	default:
+	if v.typ == typeString || v.typ == typeTime {
 		e.text(text, false)
+		return
 	}
+	var buf [32]byte
+	e.plain(v.spell(buf[:0]), false)
 }

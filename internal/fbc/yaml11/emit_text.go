@@ -66,8 +66,8 @@ func examine(s []byte) traits {
 		if !special[s[i]] {
 			continue
 		}
-		switch c := s[i]; {
-		case c == ' ':
+		switch s[i] {
+		case ' ':
 			if i == 0 || i == len(s)-1 {
 				tr.plain = false
 			}
@@ -77,11 +77,11 @@ func examine(s []byte) traits {
 			if i > 0 && endsInBreak(s[:i]) {
 				tr.plain, tr.single = false, false
 			}
-		case c == ':':
+		case ':':
 			if i > 0 && (i+1 == len(s) || isBlank(s[i+1])) {
 				tr.plain = false
 			}
-		case c == '#':
+		case '#':
 			if i > 0 && (isBlank(s[i-1]) || s[i-1] == 0 || endsInBreak(s[:i])) {
 				tr.plain = false
 			}

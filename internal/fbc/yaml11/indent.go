@@ -66,17 +66,15 @@ func Indent(src []byte, indent string) (out []byte, err error) {
 
 // textEnd gives the length of a valid JSON string after its opening quote.
 func textEnd(b []byte) int {
-	for i := 0; ; {
-		n := bytes.IndexByte(b[i:], '"')
-		if bytes.IndexByte(b[i:i+n], '\\') < 0 {
-			return i + n + 1
-		}
-		for b[i] != '"' {
-			if b[i] == '\\' {
-				i++
-			}
+	n := bytes.IndexByte(b, '"')
+	if bytes.IndexByte(b[:n], '\\') < 0 {
+		return n + 1
+	}
+	i := 0
+	for ; b[i] != '"'; i++ {
+		if b[i] == '\\' {
 			i++
 		}
-		return i + 1
 	}
+	return i + 1
 }

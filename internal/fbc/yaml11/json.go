@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"math"
 	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // maxYAMLKey is a length, in bytes, below which YAML's limit for the length of
@@ -20,6 +18,8 @@ type jsonParser struct {
 	depth int
 	t     *Tree
 	odd   bool // YAML would read something in it otherwise
+	loads bool // numbers must fit a float64, else opm cannot load them
+	tmp   []byte
 }
 
 // ParseJSON parses one JSON value, with nothing but space after it.
@@ -52,29 +52,41 @@ type Member struct {
 // Members appends the keys of the JSON object at pos to dst, and gives the
 // offset after the object.
 func Members(dst []Member, src []byte, pos int) (_ []Member, end int, err error) {
-	p := jsonParser{src: src, pos: pos}
+	p := jsonParser{src: src, pos: pos, loads: true}
 	defer catch(&err)
 	p.expect('{', "an object")
+	return p.members(dst), p.pos, nil
+}
+
+// Elements calls take for each element of the JSON list at pos. Of an element
+// that is an object it gives the keys as well, in memory that is used again.
+func Elements(src []byte, pos int, take func(start, end int, members []Member)) (err error) {
+	p := jsonParser{src: src, pos: pos, loads: true}
+	defer catch(&err)
+	p.expect('[', "a list")
+	var members []Member
+	p.list(']', func() {
+		start := p.pos
+		members = members[:0]
+		if p.at() == '{' {
+			p.pos++
+			members = p.members(members)
+		} else {
+			p.value()
+		}
+		take(start, p.pos, members)
+	})
+	return nil
+}
+
+func (p *jsonParser) members(dst []Member) []Member {
 	p.list('}', func() {
 		key := p.key()
 		start := p.pos
 		p.value()
 		dst = append(dst, Member{key, start, p.pos})
 	})
-	return dst, p.pos, nil
-}
-
-// Elements appends the elements of the JSON list at pos to dst, without keys.
-func Elements(dst []Member, src []byte, pos int) (_ []Member, err error) {
-	p := jsonParser{src: src, pos: pos}
-	defer catch(&err)
-	p.expect('[', "a list")
-	p.list(']', func() {
-		start := p.pos
-		p.value()
-		dst = append(dst, Member{nil, start, p.pos})
-	})
-	return dst, nil
+	return dst
 }
 
 // SkipSpace gives the offset of the first byte at or after pos that is no JSON
@@ -278,139 +290,9 @@ func (p *jsonParser) number() {
 			p.fail(start, "a number without its exponent")
 		}
 	}
-	if huge && p.t == nil {
-		// What float64 cannot hold, opm cannot load.
+	if huge && p.loads {
 		if f, _ := strconv.ParseFloat(string(p.src[start:p.pos]), 64); math.IsInf(f, 0) {
 			p.fail(start, "a number that is too large")
 		}
 	}
-}
-
-// plainText gives the length of the string that begins after its quote when
-// nothing in it is escaped, else -1.
-func plainText(b []byte) int {
-	n := bytes.IndexByte(b, '"')
-	if n < 0 || bytes.IndexByte(b[:n], '\\') >= 0 || hasControl(b[:n]) {
-		return -1
-	}
-	return n
-}
-
-func hasControl(b []byte) bool {
-	for len(b) > 0 {
-		b = b[plainASCII(b):]
-		i := 0
-		for ; i < len(b) && i < 8; i++ {
-			if b[i] < ' ' {
-				return true
-			}
-		}
-		b = b[i:]
-	}
-	return false
-}
-
-// skipText passes a string.
-func (p *jsonParser) skipText() {
-	if n := plainText(p.src[p.pos+1:]); n >= 0 {
-		p.pos += n + 2
-		return
-	}
-	start := p.pos
-	p.pos++
-	for p.pos < len(p.src) {
-		c := p.src[p.pos]
-		switch {
-		case c == '"':
-			p.pos++
-			return
-		case c < ' ':
-			p.fail(p.pos, "a control character in a JSON string")
-		case c == '\\':
-			p.escape(nil)
-		default:
-			p.pos++
-		}
-	}
-	p.fail(start, "a JSON string that is never closed")
-}
-
-// text passes a string and gives its text.
-func (p *jsonParser) text() []byte {
-	start := p.pos
-	if n := plainText(p.src[start+1:]); n >= 0 && utf8.Valid(p.src[start+1:start+1+n]) {
-		p.pos += n + 2
-		return p.src[start+1 : start+1+n]
-	}
-	p.skipText()
-	raw := p.src[start+1 : p.pos-1]
-	in := jsonParser{src: raw}
-	out := make([]byte, 0, len(raw))
-	for in.pos < len(raw) {
-		if raw[in.pos] == '\\' {
-			out = in.escape(out)
-			continue
-		}
-		n := bytes.IndexByte(raw[in.pos:], '\\')
-		if n < 0 {
-			n = len(raw) - in.pos
-		}
-		for _, r := range string(raw[in.pos : in.pos+n]) {
-			out = utf8.AppendRune(out, r)
-		}
-		in.pos += n
-	}
-	p.odd = p.odd || in.odd
-	return out
-}
-
-// escape passes an escape and appends what it stands for.
-func (p *jsonParser) escape(out []byte) []byte {
-	start := p.pos
-	p.pos += 2
-	c := byte(0)
-	if p.pos <= len(p.src) {
-		c = p.src[p.pos-1]
-	}
-	switch c {
-	case '"', '\\':
-		return append(out, c)
-	case '/':
-		p.odd = true
-		return append(out, c)
-	case 'b':
-		return append(out, '\b')
-	case 'f':
-		return append(out, '\f')
-	case 'n':
-		return append(out, '\n')
-	case 'r':
-		return append(out, '\r')
-	case 't':
-		return append(out, '\t')
-	case 'u':
-		r, ok := p.unit(p.pos)
-		if !ok {
-			p.fail(start, "a \\u without its 4 hexadecimal digits")
-		}
-		p.pos += 4
-		if utf16.IsSurrogate(r) {
-			p.odd = true
-			low := rune(0)
-			if p.pos+2 <= len(p.src) && p.src[p.pos] == '\\' && p.src[p.pos+1] == 'u' {
-				low, _ = p.unit(p.pos + 2)
-			}
-			if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
-				p.pos += 6
-			}
-		}
-		return utf8.AppendRune(out, r)
-	}
-	p.fail(start, "an unknown escape in a JSON string")
-	return nil
-}
-
-func (p *jsonParser) unit(pos int) (rune, bool) {
-	v, ok := hex(p.src[min(pos, len(p.src)):min(pos+4, len(p.src))], 4)
-	return rune(v), ok
 }

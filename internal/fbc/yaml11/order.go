@@ -1,63 +1,77 @@
 package yaml11
 
 import (
-	"bytes"
 	"unicode"
+	"unicode/utf8"
 )
 
 // compareKeys gives the order of keys in opm's YAML: letters by code point and
-// after everything else, runs of digits as numbers.
+// after everything else, runs of digits as numbers. It is no strict order for
+// all keys: a9 comes before a11, a11 before a1A, and that before a9.
 func compareKeys(a, b []byte) int {
-	if bytes.Equal(a, b) {
-		return 0
-	}
-	if lessKey([]rune(string(a)), []rune(string(b))) {
-		return -1
-	}
-	return 1
-}
-
-func lessKey(a, b []rune) bool {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
 	}
 	if i == len(a) || i == len(b) {
-		return len(a) < len(b)
+		return len(a) - len(b)
 	}
-	aLetter, bLetter := unicode.IsLetter(a[i]), unicode.IsLetter(b[i])
-	if aLetter && bLetter {
-		return a[i] < b[i]
+	for !utf8.RuneStart(a[i]) || !utf8.RuneStart(b[i]) {
+		i--
 	}
-	if aLetter || bLetter {
-		return bLetter
+	if lessAfter(a[:i], a[i:], b[i:]) {
+		return -1
+	}
+	return 1
+}
+
+// lessAfter compares what two keys have after what is common to them.
+func lessAfter(common, a, b []byte) bool {
+	first, _ := utf8.DecodeRune(a)
+	second, _ := utf8.DecodeRune(b)
+	letter, other := unicode.IsLetter(first), unicode.IsLetter(second)
+	if letter && other {
+		return first < second
+	}
+	if letter || other {
+		return other
 	}
 	// Where one has a zero, the digits before it decide whether it counts.
 	var start int64
-	if a[i] == '0' || b[i] == '0' {
-		for j := i - 1; j >= 0 && unicode.IsDigit(a[j]); j-- {
-			if a[j] != '0' {
-				start = 1
+	if first == '0' || second == '0' {
+		for len(common) > 0 && start == 0 {
+			r, n := utf8.DecodeLastRune(common)
+			if !unicode.IsDigit(r) {
 				break
 			}
+			if r != '0' {
+				start = 1
+			}
+			common = common[:len(common)-n]
 		}
 	}
-	aNumber, aEnd := digitRun(a, i, start)
-	bNumber, bEnd := digitRun(b, i, start)
-	if aNumber != bNumber {
-		return aNumber < bNumber
+	m, mDigits := digitRun(a, start)
+	n, nDigits := digitRun(b, start)
+	if m != n {
+		return m < n
 	}
-	if aEnd != bEnd {
-		return aEnd < bEnd
+	if mDigits != nDigits {
+		return mDigits < nDigits
 	}
-	return a[i] < b[i]
+	return first < second
 }
 
-// digitRun reads the digits from i on behind a given start. It may overflow, as
-// the original does.
-func digitRun(s []rune, i int, start int64) (number int64, end int) {
-	for ; i < len(s) && unicode.IsDigit(s[i]); i++ {
-		start = start*10 + int64(s[i]-'0')
+// digitRun reads the digits at the beginning of s behind a given start. It may
+// overflow, as the original does.
+func digitRun(s []byte, start int64) (number int64, digits int) {
+	for len(s) > 0 {
+		r, n := utf8.DecodeRune(s)
+		if !unicode.IsDigit(r) {
+			break
+		}
+		start = start*10 + int64(r-'0')
+		digits++
+		s = s[n:]
 	}
-	return start, i
+	return start, digits
 }

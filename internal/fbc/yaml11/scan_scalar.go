@@ -15,10 +15,7 @@ func (s *scanner) scanPlain() {
 	tmp, folded := s.tmp[:0], false
 	breaks := s.breaks[:0]
 	newline := false // a line break came since the last text
-	for {
-		if s.pos == s.lineStart && s.documentIndicator() || s.at(s.pos) == '#' {
-			break
-		}
+	for (s.pos > s.lineStart || !s.documentIndicator()) && s.at(s.pos) != '#' {
 		if begin := s.pos; s.plainRun(stop) {
 			if newline {
 				tmp, folded = append(tmp, s.src[from:to]...), true
@@ -27,24 +24,11 @@ func (s *scanner) scanPlain() {
 			}
 			to = s.pos
 		}
-		c := s.at(s.pos)
-		if !isBlank(c) && s.breakAt(s.pos) == 0 {
+		if !isBlank(s.at(s.pos)) && s.breakAt(s.pos) == 0 {
 			break
 		}
-		for {
-			if isBlank(c) {
-				if c == '\t' && newline && s.pos-s.lineStart < indent {
-					s.fail(s.pos, "a tab in the indentation")
-				}
-				s.pos++
-			} else if s.breakAt(s.pos) > 0 {
-				breaks = s.takeBreak(breaks)
-				newline = true
-			} else {
-				break
-			}
-			c = s.at(s.pos)
-		}
+		breaks = s.plainBlanks(breaks, indent)
+		newline = len(breaks) > 0
 		if !flow && newline && s.pos-s.lineStart < indent {
 			break
 		}
@@ -57,6 +41,22 @@ func (s *scanner) scanPlain() {
 	s.push(token{kind: tokScalar, plain: true, level: level, pos: start, val: val})
 	if newline {
 		s.keyAllowed = true
+	}
+}
+
+// plainBlanks passes blanks and line breaks, and appends the breaks.
+func (s *scanner) plainBlanks(breaks []byte, indent int) []byte {
+	for {
+		switch c := s.at(s.pos); {
+		case c == '\t' && len(breaks) > 0 && s.pos-s.lineStart < indent:
+			s.fail(s.pos, "a tab in the indentation")
+		case isBlank(c):
+			s.pos++
+		case s.breakAt(s.pos) > 0:
+			breaks = s.takeBreak(breaks)
+		default:
+			return breaks
+		}
 	}
 }
 
@@ -90,18 +90,10 @@ func fold(text, breaks []byte) []byte {
 	return append(text, breaks[1:]...)
 }
 
-// keep stores a text for as long as the tree lives.
+// keep stores a text that was put together in s.tmp.
 func (s *scanner) keep(text []byte) []byte {
 	s.tmp = text[:0]
-	if len(text) == 0 {
-		return nil
-	}
-	if cap(s.store)-len(s.store) < len(text) {
-		s.store = make([]byte, 0, max(4096, len(text)))
-	}
-	at := len(s.store)
-	s.store = append(s.store, text...)
-	return s.store[at:len(s.store):len(s.store)]
+	return s.store.keep(text)
 }
 
 // scanQuoted scans a text in single or double quotes.
@@ -218,7 +210,7 @@ var escapes = map[byte]string{
 // escape appends what follows a backslash.
 func (s *scanner) escape(tmp []byte) []byte {
 	c := s.at(s.pos)
-	digits := 0
+	var digits int
 	switch c {
 	case 'x':
 		digits = 2

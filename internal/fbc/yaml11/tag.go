@@ -13,7 +13,7 @@ func (t *Tree) taggedValue(n *node, tag string) (value, []byte, error) {
 		return value{}, n.val, nil
 	}
 	v := resolve(n.val)
-	ok := false
+	var ok bool
 	switch name {
 	case "str":
 		return value{}, n.val, nil

@@ -42,18 +42,18 @@ type jsonWriter struct {
 // AppendJSON appends the document as compact JSON with sorted keys. A document
 // without content is null.
 func (t *Tree) AppendJSON(dst []byte, mode Mode) ([]byte, error) {
-	return t.writeJSON(&jsonWriter{out: dst, mode: mode, sought: -1})
+	return t.writeJSON(&jsonWriter{out: dst, mode: mode, sought: -1}, t.root)
 }
 
 // Locate gives the place in the text of what AppendJSON writes at offset.
 func (t *Tree) Locate(mode Mode, offset int) *Error {
 	w := jsonWriter{mode: mode, sought: offset, foundAt: t.root}
-	t.writeJSON(&w) //nolint:errcheck // what was written before the fault is searched
+	t.writeJSON(&w, t.root) //nolint:errcheck // what was written before the fault is searched
 	return fault(t.src, int(t.nodes[w.foundAt].pos), "")
 }
 
-func (t *Tree) writeJSON(w *jsonWriter) (out []byte, err error) {
-	if t.root == 0 {
+func (t *Tree) writeJSON(w *jsonWriter, i int32) (out []byte, err error) {
+	if i == 0 {
 		return append(w.out, "null"...), nil
 	}
 	w.t = t
@@ -63,7 +63,7 @@ func (t *Tree) writeJSON(w *jsonWriter) (out []byte, err error) {
 	}
 	t.entries = t.entries[:0]
 	defer catch(&err)
-	w.value(t.root)
+	w.value(i)
 	return w.out, nil
 }
 

@@ -37,7 +37,22 @@ type Tree struct {
 	json    bool // the text was JSON: numbers are JSON's
 
 	p       parser
+	store   store
 	entries []entry // of the mappings being written
+}
+
+// store holds the texts of scalars that are not a part of the source as they
+// stand there.
+type store struct{ chunk []byte }
+
+// keep copies a text into the store.
+func (s *store) keep(text []byte) []byte {
+	if cap(s.chunk)-len(s.chunk) < len(text) {
+		s.chunk = make([]byte, 0, max(1<<12, len(text), min(2*cap(s.chunk), 1<<20)))
+	}
+	at := len(s.chunk)
+	s.chunk = append(s.chunk, text...)
+	return s.chunk[at:len(s.chunk):len(s.chunk)]
 }
 
 var trees = sync.Pool{New: func() any { return new(Tree) }}
@@ -49,14 +64,15 @@ func newTree(src []byte) *Tree {
 	t.nodes = append(t.nodes[:0], node{})
 	t.extras = append(t.extras[:0], extra{})
 	t.aliases, t.tagged, t.json = false, false, false
+	t.store.chunk = t.store.chunk[:0]
 	return t
 }
 
 // Free lets another document use the memory of the tree, which must not be
 // used any more. Calling it is optional.
 func (t *Tree) Free() {
-	const tooLarge = 1 << 16 // nodes; such a tree is left to the garbage collector
-	if cap(t.nodes) > tooLarge {
+	// A tree that is too large is left to the garbage collector.
+	if cap(t.nodes) > 1<<16 || cap(t.store.chunk) > 1<<22 || cap(t.p.tmp) > 1<<22 {
 		return
 	}
 	t.src = nil
@@ -69,7 +85,7 @@ func Parse(src []byte) (t *Tree, err error) {
 	t = newTree(src)
 	defer catch(&err)
 	p := &t.p
-	p.t, p.anchors, p.tags = t, nil, nil
+	p.t, p.store, p.anchors, p.tags = t, &t.store, nil, nil
 	p.reset(src)
 	p.document()
 	if err := t.check(); err != nil {

@@ -1,0 +1,148 @@
+package draw
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// label is what a bundle is called in a picture: its version, where its name says
+// no more than that, otherwise its name.
+func (c cell) label() string {
+	switch {
+	case c.folded > 0:
+		return c.text
+	case c.Version != "" && (c.Name == "" || strings.HasSuffix(c.Name, "v"+c.Version) || strings.HasSuffix(c.Name, "."+c.Version)):
+		return "v" + c.Version
+	case c.Version != "" && !strings.Contains(c.Name, c.Version):
+		return c.Name + " (" + c.Version + ")"
+	case c.Version == "":
+		if _, v, ok := strings.Cut(c.Name, ".v"); ok && v != "" && '0' <= v[0] && v[0] <= '9' {
+			return "v" + v
+		}
+	}
+	return named(c.Name)
+}
+
+// named gives something to show for what has no name.
+func named(name string) string {
+	if strings.TrimSpace(clean(name)) == "" {
+		return "(no name)"
+	}
+	return name
+}
+
+// marks are the words that stand at a bundle in a picture.
+func (c cell) marks() (words []string) {
+	for _, is := range []struct {
+		so   bool
+		word string
+	}{
+		{c.New, "new"}, {c.Head, "head"}, {c.Removed, "removed"}, {c.Stranded, "stranded"},
+		{c.Deprecated, "deprecated"}, {c.Missing && !c.Removed, "no bundle"},
+	} {
+		if is.so {
+			words = append(words, is.word)
+		}
+	}
+	return words
+}
+
+// class is the one word by which a picture colours a bundle.
+func (c cell) class() string {
+	switch {
+	case c.folded > 0:
+		return "folded"
+	case c.Removed || c.Stranded:
+		return "lost"
+	case c.New:
+		return "new"
+	case c.Head && !c.Deprecated:
+		return "head"
+	case c.Outside:
+		return "outside"
+	case c.Deprecated:
+		return "deprecated"
+	case c.Skipped:
+		return "skipped"
+	}
+	return "plain"
+}
+
+// about says all of a cell in a line, for where a pointer rests on it.
+func (c cell) about() string {
+	if c.folded > 0 {
+		return strings.TrimPrefix(c.text, "… ")
+	}
+	words := []string{named(c.Name)}
+	if c.Version != "" {
+		words = append(words, "version "+c.Version)
+	}
+	words = append(words, c.marks()...)
+	if c.Skipped {
+		words = append(words, "skipped")
+	}
+	if c.Outside && !c.Removed {
+		words = append(words, "not in this channel")
+	}
+	if c.SkipRange != "" {
+		words = append(words, "skipRange "+c.SkipRange)
+	}
+	return strings.Join(words, ", ")
+}
+
+func (g Graph) title() string {
+	if len(g.Packages) == 1 {
+		return "Upgrade graph of " + named(g.Packages[0].Name)
+	}
+	return fmt.Sprintf("Upgrade graphs of %d packages", len(g.Packages))
+}
+
+func (p *Package) title() string { return named(p.Name) + inBrackets(mark(p.Deprecated, "deprecated")) }
+
+func (ch *Channel) title() string {
+	return named(ch.Name) + inBrackets(mark(ch.Default, "default"), mark(ch.New, "new"), mark(ch.Deprecated, "deprecated"))
+}
+
+func mark(is bool, word string) string {
+	if is {
+		return word
+	}
+	return ""
+}
+
+func inBrackets(words ...string) string {
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
+}
+
+// clean makes one line of visible characters of a text from outside. What has no
+// place in a picture, or would change how the text around it reads, becomes a
+// replacement character.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return ' '
+		case r == unicode.ReplacementChar || !unicode.IsPrint(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
+// short cuts a text to so many characters, at the middle: the ends are what tells
+// names and versions apart.
+func short(s string, limit int) string {
+	runes := []rune(s)
+	if len(runes) <= limit {
+		return s
+	}
+	tail := (limit - 1) / 2
+	head := limit - 1 - tail
+	return string(runes[:head]) + "…" + string(runes[len(runes)-tail:])
+}

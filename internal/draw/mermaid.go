@@ -1,0 +1,202 @@
+package draw
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
+// What GitHub draws of a mermaid diagram, and no more.
+const (
+	mermaidEdges = 500
+	mermaidChars = 50_000
+)
+
+// The longest label of a diagram, in characters.
+const mermaidLabel = 60
+
+// mermaidRooms are the rooms that are tried for the lanes of a diagram, until it is
+// below the limits. Those above readable are for options that ask for more.
+var mermaidRooms = []int{anyRoom, 120, 80, 60, 40, readable, 20, 14, 10, 7, 5, leastRoom}
+
+const readable = 30
+
+// The classes of a diagram; their colours can be read on light and on dark pages.
+const mermaidClasses = `  classDef head fill:#0969da,stroke:#0550ae,color:#ffffff
+  classDef new fill:#1a7f37,stroke:#116329,color:#ffffff,stroke-width:3px
+  classDef plain fill:#eaeef2,stroke:#6e7781,color:#1f2328
+  classDef skipped fill:#eaeef2,stroke:#6e7781,color:#57606a,stroke-dasharray:4 3
+  classDef deprecated fill:#d0d7de,stroke:#9a6700,color:#424a53,stroke-dasharray:4 3
+  classDef outside fill:#ffffff,stroke:#8c959f,color:#57606a,stroke-dasharray:2 3
+  classDef folded fill:#ffffff,stroke:#8c959f,color:#57606a
+  classDef lost fill:#ffebe9,stroke:#cf222e,color:#a40e26,stroke-width:3px
+`
+
+// Mermaid draws a graph as GitHub renders it in Markdown. Identifiers are made up,
+// so that nothing of them comes from outside. Where the whole is above the limits of
+// GitHub, long channels are folded further than the options say, and in the end
+// channels are left out, those first in which nothing has changed.
+func Mermaid(g Graph, o Options) []byte {
+	channels := g.places()
+	for _, room := range mermaidRooms {
+		if o.Radius == 0 && room > readable {
+			continue
+		}
+		if m := drawMermaid(g, channels, o, room); m.fits() {
+			return m.text()
+		}
+	}
+	ordered := slices.Clone(channels)
+	g.byInterest(ordered, o)
+	fit := func(n int) *mermaid {
+		shown := slices.Clone(ordered[:n])
+		slices.SortFunc(shown, place.compare)
+		return drawMermaid(g, shown, o, leastRoom)
+	}
+	n := 0 // the most channels that fit, as far as known
+	for step := len(ordered); step > 0; step /= 2 {
+		if n+step <= len(ordered) && fit(n+step).fits() {
+			n += step
+		}
+	}
+	return fit(n).text()
+}
+
+// mermaid is a diagram that is being written. Links come after all nodes, because
+// styles refer to them by their number.
+type mermaid struct {
+	nodes, links strings.Builder
+	classes      map[string][]string
+	linkStyles   map[string][]string
+	ids, edges   int
+}
+
+// mermaidLinkStyle colours a link; later words of a diagram replace earlier ones, so
+// a link has all of its style in one place.
+func (e Edge) mermaidLinkStyle() string {
+	var style []string
+	switch {
+	case e.Lost:
+		style = append(style, "stroke:#cf222e,stroke-width:3px")
+	case e.New:
+		style = append(style, "stroke:#1a7f37,stroke-width:3px")
+	}
+	if e.Kind == SkipRange {
+		style = append(style, "stroke-dasharray:2 4")
+	}
+	return strings.Join(style, ",")
+}
+
+func drawMermaid(g Graph, channels []place, o Options, room int) *mermaid {
+	m := &mermaid{classes: map[string][]string{}, linkStyles: map[string][]string{}}
+	for i, at := range channels {
+		p, first := &g.Packages[at.pkg], i == 0 || channels[i-1].pkg != at.pkg
+		last := i+1 == len(channels) || channels[i+1].pkg != at.pkg
+		if first && len(g.Packages) > 1 {
+			fmt.Fprintf(&m.nodes, "  subgraph p%d[\"%s\"]\n", at.pkg, mermaidText(p.title()))
+		}
+		m.lane(p.Channels[at.channel].lane(o, room), "c"+strconv.Itoa(i))
+		if last && len(g.Packages) > 1 {
+			m.nodes.WriteString("  end\n")
+		}
+	}
+	if left := len(g.places()) - len(channels); left > 0 {
+		fmt.Fprintf(&m.nodes, "  more[\"%s\"]\n", mermaidText(fmt.Sprintf("… %d more channels", left)))
+		m.classes["folded"] = append(m.classes["folded"], "more")
+	}
+	m.title(g)
+	return m
+}
+
+func (m *mermaid) title(g Graph) {
+	nodes := m.nodes.String()
+	m.nodes.Reset()
+	m.nodes.WriteString("graph LR\n")
+	fmt.Fprintf(&m.nodes, "  accTitle: %s\n", plainWords(g.title()))
+	m.nodes.WriteString(nodes)
+}
+
+func (m *mermaid) lane(l lane, id string) {
+	fmt.Fprintf(&m.nodes, "    subgraph %s[\"%s\"]\n      direction LR\n", id, mermaidText(l.title()))
+	first := m.ids
+	for _, c := range l.cells {
+		text := mermaidText(c.label())
+		if marks := c.marks(); len(marks) > 0 {
+			text += "<br/>" + strings.Join(marks, ", ")
+		}
+		open, end := `["`, `"]`
+		if c.Head {
+			open, end = `(["`, `"])`
+		}
+		node := "n" + strconv.Itoa(m.ids)
+		fmt.Fprintf(&m.nodes, "      %s%s%s%s\n", node, open, text, end)
+		m.classes[c.class()] = append(m.classes[c.class()], node)
+		m.ids++
+	}
+	m.nodes.WriteString("    end\n")
+	for _, e := range l.links {
+		m.link(first+e.From, first+e.To, e)
+	}
+}
+
+func (m *mermaid) link(from, to int, e Edge) {
+	arrow := map[Kind]string{Replaces: "-->", Skips: "-. skips .->", SkipRange: "-. skipRange .->"}[e.Kind]
+	if e.Lost {
+		arrow = "-- lost --x"
+	}
+	fmt.Fprintf(&m.links, "  n%d %s n%d\n", from, arrow, to)
+	if style := e.mermaidLinkStyle(); style != "" {
+		m.linkStyles[style] = append(m.linkStyles[style], strconv.Itoa(m.edges))
+	}
+	m.edges++
+}
+
+func (m *mermaid) text() []byte {
+	var b strings.Builder
+	b.WriteString(m.nodes.String())
+	b.WriteString(m.links.String())
+	for line := range strings.Lines(mermaidClasses) {
+		name := strings.Fields(line)[1]
+		if nodes := m.classes[name]; len(nodes) > 0 {
+			fmt.Fprintf(&b, "%s  class %s %s\n", line, strings.Join(nodes, ","), name)
+		}
+	}
+	for _, style := range slices.Sorted(maps.Keys(m.linkStyles)) {
+		fmt.Fprintf(&b, "  linkStyle %s %s\n", strings.Join(m.linkStyles[style], ","), style)
+	}
+	return []byte(b.String())
+}
+
+func (m *mermaid) fits() bool {
+	return m.edges <= mermaidEdges && len(utf16.Encode([]rune(string(m.text())))) <= mermaidChars
+}
+
+// mermaidText makes a text safe within the quotes of a label: letters, digits and
+// the few marks that mean nothing to mermaid stay, all else becomes a numeric
+// entity. A label so cannot end, hold markup, Markdown or a directive.
+func mermaidText(s string) string {
+	var b strings.Builder
+	for i, r := range short(clean(s), mermaidLabel) {
+		plain := r < unicode.MaxASCII && strings.ContainsRune(" .-_+/(),", r) && i > 0 || r == '…' || r == '·'
+		if plain || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "#%d;", r)
+		}
+	}
+	return b.String()
+}
+
+// plainWords keeps of a text what needs no escape anywhere.
+func plainWords(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" .-_,", r)) {
+			return r
+		}
+		return '?'
+	}, short(clean(s), mermaidLabel))
+}

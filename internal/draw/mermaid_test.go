@@ -1,0 +1,237 @@
+package draw
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf16"
+)
+
+// A label holds letters, digits, a few marks and numeric entities; a line break is
+// ours. Anything else in a diagram is one of these lines.
+var (
+	mermaidLabelText = `(?:[\p{L}\p{Nd} .\-_+/(),…·]|#\d+;)*(?:<br/>[a-z, ]+)?`
+	mermaidLine      = regexp.MustCompile(`^(?:` + strings.Join([]string{
+		`graph LR`, `  accTitle: [A-Za-z0-9 .\-_,?]+`,
+		`  subgraph p\d+\["` + mermaidLabelText + `"\]`, `    subgraph c\d+\["` + mermaidLabelText + `"\]`, `      direction LR`, `  (?:  )?end`,
+		`      n\d+(?:\["` + mermaidLabelText + `"\]|\(\["` + mermaidLabelText + `"\]\))`, `  more\["` + mermaidLabelText + `"\]`,
+		`  n\d+ (?:-->|-\. skips \.->|-\. skipRange \.->|-- lost --x) n\d+`,
+		`  classDef [a-z]+ [a-z\-:#0-9, ]+`, `  class [a-z0-9,]+ [a-z]+`, `  linkStyle [0-9,]+ [a-z\-:#0-9, ]+`,
+	}, "|") + `)$`)
+	mermaidEntity = regexp.MustCompile(`#(\d+);`)
+)
+
+// decodeMermaid gives the text that mermaid makes of a label.
+func decodeMermaid(label string) string {
+	return mermaidEntity.ReplaceAllStringFunc(label, func(s string) string {
+		r, _ := strconv.Atoi(s[1 : len(s)-1])
+		return string(rune(r))
+	})
+}
+
+// checkMermaid holds a diagram to its grammar and to the limits of GitHub, and gives
+// the number of its edges.
+func checkMermaid(t *testing.T, diagram []byte) (edges int) {
+	t.Helper()
+	for line := range strings.Lines(string(diagram)) {
+		line = strings.TrimSuffix(line, "\n")
+		if !mermaidLine.MatchString(line) {
+			t.Fatalf("line %q in\n%s", line, diagram)
+		}
+		if strings.Contains(line, " n") && strings.HasPrefix(line, "  n") && !strings.HasPrefix(line, "   ") {
+			edges++
+		}
+	}
+	if n := len(utf16.Encode([]rune(string(diagram)))); n > 50_000 || edges > 500 {
+		t.Fatalf("%d characters and %d edges", n, edges)
+	}
+	return edges
+}
+
+func TestMermaidOfAnyGraph(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 500 {
+		g := random(r)
+		checkMermaid(t, Mermaid(g, Options{Radius: r.IntN(4) - 1}))
+	}
+}
+
+func TestMermaidLimits(t *testing.T) {
+	wide := func(channels, entries int, name string) Graph {
+		g := long(t, entries)
+		one := g.Packages[0].Channels[0]
+		for i := range one.Nodes {
+			one.Nodes[i].Name += name
+		}
+		for i := range channels - 1 {
+			one.Name = fmt.Sprintf("channel-%d%s", i, name)
+			g.Packages[0].Channels = append(g.Packages[0].Channels, one)
+		}
+		return g
+	}
+	for name, test := range map[string]struct {
+		graph   Graph
+		options Options
+		has     []string
+	}{
+		"600 entries in a row":          {wide(1, 600, ""), Options{Radius: All}, []string{"older versions", "v1.59.9<br/>head"}},
+		"a radius that is too large":    {wide(1, 600, ""), Options{Around: "pkg.v1.30.0", Radius: 290}, []string{`"v1.30.0"`, "v1.59.9<br/>head"}},
+		"long names":                    {wide(20, 60, strings.Repeat("\"x", 100)), Options{Radius: All}, []string{"older versions"}},
+		"more channels than can be":     {wide(900, 20, ""), Options{}, []string{"more channels", `"channel-1"`}},
+		"and each of them has a change": {wide(900, 20, "-"), Options{Around: "pkg.v1.0.1-"}, []string{"more channels", `"pkg.v1.0.1-"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			diagram := Mermaid(test.graph, test.options)
+			edges := checkMermaid(t, diagram)
+			for _, want := range test.has {
+				if !strings.Contains(string(diagram), want) {
+					t.Errorf("no %s in\n%s", want, diagram)
+				}
+			}
+			if len(diagram) < 5_000 && edges < 50 {
+				t.Errorf("only %d bytes and %d edges are drawn", len(diagram), edges)
+			}
+		})
+	}
+}
+
+// What is left out last is what has changed.
+func TestMermaidKeepsWhatChanged(t *testing.T) {
+	g := long(t, 12)
+	plain := g.Packages[0].Channels[0]
+	changed := newChannel(t, "changed", "1.0.0; 1.1.0 <+1.0.0 *new *head")
+	g.Packages[0].Channels = nil
+	for i := range 900 {
+		plain.Name = fmt.Sprintf("channel-%d", i)
+		g.Packages[0].Channels = append(g.Packages[0].Channels, plain)
+	}
+	g.Packages[0].Channels = append(g.Packages[0].Channels, changed)
+	diagram := string(Mermaid(g, Options{}))
+	if checkMermaid(t, []byte(diagram)); !strings.Contains(diagram, `["changed"]`) || !strings.Contains(diagram, "v1.1.0<br/>new, head") {
+		t.Errorf("the change is not shown:\n%s", diagram)
+	}
+}
+
+func FuzzMermaidText(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	whole := regexp.MustCompile("^" + mermaidLabelText + "$")
+	f.Fuzz(func(t *testing.T, s string) {
+		label := mermaidText(s)
+		if !whole.MatchString(label) {
+			t.Fatalf("%q becomes %q", s, label)
+		}
+		if got := decodeMermaid(label); got != short(clean(s), mermaidLabel) {
+			t.Fatalf("%q becomes %q, which is read as %q", s, label, got)
+		}
+	})
+}
+
+// mermaidSays is what testdata/mermaid/check.mjs prints of a diagram.
+type mermaidSays struct {
+	File, Error string
+	Nodes       []struct {
+		Text    string
+		Classes []string
+	}
+	Edges []struct {
+		From, To, Stroke, Type string
+		Style                  []string
+	}
+	Subgraphs []string
+}
+
+// The diagrams are parsed by mermaid itself where it is at hand: MERMAID_CHECK names
+// a folder in which testdata/mermaid/package.json has been installed.
+func TestMermaidParsesDiagrams(t *testing.T) {
+	installed := os.Getenv("MERMAID_CHECK")
+	if installed == "" {
+		t.Log("not checked: MERMAID_CHECK names no folder with mermaid; see testdata/mermaid/check.mjs")
+		return
+	}
+	dir := t.TempDir()
+	var files []string
+	var graphs []Graph
+	add := func(g Graph, o Options) {
+		file := filepath.Join(dir, fmt.Sprintf("%d.mmd", len(files)))
+		if err := os.WriteFile(file, Mermaid(g, o), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files, graphs = append(files, file), append(graphs, g)
+	}
+	add(demo(t), Options{})
+	add(long(t, 400), Options{Radius: All})
+	for _, name := range hostile {
+		ch := newChannel(t, name, "1.0.0; 1.1.0 <1.0.0 -1.0.0 ~1.0.0 *new *head")
+		ch.Nodes[0] = Node{Name: name}
+		add(Graph{[]Package{{Name: name, Channels: []Channel{ch}}}}, Options{})
+	}
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 150 {
+		add(random(r), Options{Radius: r.IntN(4) - 1})
+	}
+	for i, said := range parseWithMermaid(t, installed, files) {
+		if said.Error != "" {
+			source, _ := os.ReadFile(files[i])
+			t.Errorf("mermaid: %s\n%s", said.Error, source)
+			continue
+		}
+		checkWhatMermaidRead(t, said, files[i])
+		if i > 1 && i < 2+len(hostile) && said.Nodes[0].Text != short(clean(named(graphs[i].Packages[0].Name)), mermaidLabel) {
+			t.Errorf("mermaid reads %q of %q", said.Nodes[0].Text, graphs[i].Packages[0].Name)
+		}
+	}
+	t.Logf("mermaid parsed %d diagrams", len(files))
+}
+
+func parseWithMermaid(t *testing.T, installed string, files []string) (all []mermaidSays) {
+	t.Helper()
+	script, err := os.ReadFile(filepath.Join("testdata", "mermaid", "check.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("node", append([]string{"--input-type=module", "-"}, files...)...)
+	cmd.Dir, cmd.Stdin, cmd.Stderr = installed, bytes.NewReader(script), os.Stderr
+	out, _ := cmd.Output() // a diagram that is refused is in the output
+	for line := range bytes.Lines(out) {
+		var said mermaidSays
+		if err := json.Unmarshal(line, &said); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, said)
+	}
+	if len(all) != len(files) {
+		t.Fatalf("mermaid answers for %d diagrams of %d", len(all), len(files))
+	}
+	return all
+}
+
+// checkWhatMermaidRead compares what mermaid made of a diagram with its text.
+func checkWhatMermaidRead(t *testing.T, said mermaidSays, file string) {
+	t.Helper()
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edges := checkMermaid(t, source)
+	nodes := len(regexp.MustCompile(`(?m)^ +(?:n\d+|more)(?:\[|\(\[)`).FindAll(source, -1))
+	subgraphs := len(regexp.MustCompile(`(?m)^ +subgraph `).FindAll(source, -1))
+	if len(said.Nodes) != nodes || len(said.Edges) != edges || len(said.Subgraphs) != subgraphs {
+		t.Errorf("mermaid reads %d nodes, %d edges, %d subgraphs; want %d, %d, %d of\n%s",
+			len(said.Nodes), len(said.Edges), len(said.Subgraphs), nodes, edges, subgraphs, source)
+	}
+	for _, n := range said.Nodes {
+		if len(n.Classes) != 1 {
+			t.Errorf("%q has the classes %v", n.Text, n.Classes)
+		}
+	}
+}

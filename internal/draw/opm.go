@@ -1,0 +1,216 @@
+package draw
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+)
+
+// Documents are those of a catalog that opm draws, in the order in which they stand.
+// Of bundles only the names and the olm.package properties are looked at.
+type Documents struct {
+	Channels     []fbc.Channel
+	Bundles      []fbc.Bundle
+	Deprecations []fbc.Deprecation
+}
+
+// OpmMermaid draws what "opm alpha render-template -o mermaid" does, byte for byte.
+// It repeats what is odd there, because a diagram that is compared with opm's must
+// not differ:
+//
+//  1. Nothing is escaped but what Go's %q escapes.
+//  2. Links are numbered in the order of the channels' names, and written in that of
+//     the packages. With several packages linkStyle so paints other links than meant.
+//  3. Channels and bundles that are deprecated are known by name, whatever their package.
+//  4. Of several deprecated packages the last one is painted.
+//  5. A name without a bundle has version 0.0.0, and ranges hold it accordingly.
+func OpmMermaid(docs Documents) ([]byte, error) {
+	versions, err := opmVersions(docs.Bundles)
+	if err != nil {
+		return nil, err
+	}
+	d := opmDiagram{
+		versions: versions, packages: map[string]*strings.Builder{}, decorated: map[string][]string{},
+		goneChannels: map[string]bool{}, goneBundles: map[string]bool{}, gonePackages: map[string]bool{},
+	}
+	for _, doc := range docs.Deprecations {
+		for _, e := range doc.Entries {
+			switch e.Reference.Schema {
+			case fbc.SchemaPackage:
+				d.gonePackages[doc.Package] = true
+			case fbc.SchemaChannel:
+				d.goneChannels[e.Reference.Name] = true
+			case fbc.SchemaBundle:
+				d.goneBundles[e.Reference.Name] = true
+			}
+		}
+	}
+	channels := slices.Clone(docs.Channels)
+	// Here and below, sort.Slice is not stable. That equals come out in opm's order
+	// takes the same algorithm.
+	sort.Slice(channels, func(i, j int) bool { return channels[i].Name < channels[j].Name })
+	for i := range channels {
+		d.channel(&channels[i])
+	}
+	return d.text(), nil
+}
+
+func opmVersions(bundles []fbc.Bundle) (map[string]semver.Version, error) {
+	versions := map[string]semver.Version{}
+	for _, b := range bundles {
+		if _, known := versions[b.Name]; known {
+			continue
+		}
+		var found []string
+		for _, p := range b.Properties {
+			if p.Type != "olm.package" {
+				continue
+			}
+			var value struct{ Version string }
+			if err := json.Unmarshal(p.Value, &value); err != nil {
+				return nil, failure.New(failure.BundleInvalid, "drawing bundle %q: reading its olm.package property: %w", b.Name, err)
+			}
+			found = append(found, value.Version)
+		}
+		if len(found) != 1 {
+			return nil, failure.New(failure.BundleInvalid, "drawing bundle %q: it has %d olm.package properties and must have one", b.Name, len(found))
+		}
+		v, err := semver.Parse(found[0])
+		if err != nil {
+			return nil, failure.New(failure.BundleInvalid, "drawing bundle %q: reading its version %q: %w", b.Name, found[0], err)
+		}
+		versions[b.Name] = v
+	}
+	return versions, nil
+}
+
+type opmDiagram struct {
+	versions                                map[string]semver.Version
+	gonePackages, goneChannels, goneBundles map[string]bool
+
+	packages      map[string]*strings.Builder
+	painted       string // the deprecated package
+	paintedLanes  []string
+	decorated     map[string][]string
+	links         int
+	skippedLinks  []string
+	skippedHere   map[string]bool // in the channel that is being drawn
+	out           *strings.Builder
+	channelPrefix string
+}
+
+func (d *opmDiagram) channel(ch *fbc.Channel) {
+	if d.packages[ch.Package] == nil {
+		d.packages[ch.Package] = &strings.Builder{}
+	}
+	id := ch.Package + "-" + ch.Name
+	d.out, d.channelPrefix, d.skippedHere = d.packages[ch.Package], id+"-", map[string]bool{}
+	fmt.Fprintf(d.out, "    %%%% channel %q\n", ch.Name)
+	fmt.Fprintf(d.out, "    subgraph %s[%q]\n", id, ch.Name)
+	if d.gonePackages[ch.Package] {
+		d.painted = ch.Package
+	}
+	if d.goneChannels[ch.Name] {
+		d.paintedLanes = append(d.paintedLanes, id)
+	}
+	entries := slices.Clone(ch.Entries)
+	sort.Slice(entries, func(i, j int) bool {
+		return d.versions[entries[i].Name].GT(d.versions[entries[j].Name])
+	})
+	for i := range entries {
+		d.entry(ch, &entries[i])
+	}
+	d.out.WriteString("    end\n")
+}
+
+func (d *opmDiagram) entry(ch *fbc.Channel, e *fbc.Entry) {
+	fmt.Fprintf(d.out, "      %s\n", d.node(e.Name))
+	class := ""
+	if d.goneBundles[e.Name] {
+		class = "deprecated"
+	}
+	if d.skippedHere[e.Name] {
+		class += "skipped"
+	}
+	if class != "" {
+		d.decorated[class] = append(d.decorated[class], d.channelPrefix+e.Name)
+	}
+	for _, s := range e.Skips {
+		// Only the first to skip a bundle does, later links are marked.
+		d.link(s, "skip", e.Name, d.skippedHere[s])
+		d.skippedHere[s] = true
+	}
+	if e.SkipRange != "" {
+		holds := opmRange(e.SkipRange)
+		for _, other := range ch.Entries {
+			if holds(d.versions[other.Name]) {
+				d.link(other.Name, `"skipRange(`+e.SkipRange+`)"`, e.Name, d.skippedHere[e.Name])
+			}
+		}
+	}
+	if e.Replaces != "" {
+		d.link(e.Replaces, "replace", e.Name, d.skippedHere[e.Name])
+	}
+}
+
+func (d *opmDiagram) node(name string) string {
+	return fmt.Sprintf("%s%s[%q]", d.channelPrefix, name, name)
+}
+
+func (d *opmDiagram) link(from, text, to string, skipped bool) {
+	fmt.Fprintf(d.out, "      %s-- %s --> %s\n", d.node(from), text, d.node(to))
+	if skipped {
+		d.skippedLinks = append(d.skippedLinks, strconv.Itoa(d.links))
+	}
+	d.links++
+}
+
+func (d *opmDiagram) text() []byte {
+	var b strings.Builder
+	b.WriteString("graph LR\n" +
+		"  classDef deprecated fill:#E8960F\n" +
+		"  classDef skipped stroke:#FF0000,stroke-width:4px\n" +
+		"  classDef deprecatedskipped fill:#E8960F,stroke:#FF0000,stroke-width:4px\n")
+	for _, name := range slices.Sorted(maps.Keys(d.packages)) {
+		fmt.Fprintf(&b, "  %%%% package %q\n", name)
+		fmt.Fprintf(&b, "  subgraph %q\n", name)
+		b.WriteString(d.packages[name].String())
+		b.WriteString("  end\n")
+	}
+	if d.painted != "" {
+		fmt.Fprintf(&b, "style %s fill:#989695\n", d.painted)
+	}
+	for _, id := range d.paintedLanes {
+		fmt.Fprintf(&b, "style %s fill:#DCD0FF\n", id)
+	}
+	for _, class := range slices.Sorted(maps.Keys(d.decorated)) {
+		ids := slices.Sorted(slices.Values(d.decorated[class]))
+		fmt.Fprintf(&b, "class %s %s\n", strings.Join(ids, ","), class)
+	}
+	if len(d.skippedLinks) > 0 {
+		fmt.Fprintf(&b, "linkStyle %s stroke:#FF0000,stroke-width:3px,stroke-dasharray:5;\n", strings.Join(d.skippedLinks, ","))
+	}
+	return []byte(b.String())
+}
+
+// opmRange reads a skipRange. One that is malformed holds nothing, as with opm,
+// and so does the empty alternative in ">1.0.0 ||", on which opm ends in a panic.
+func opmRange(text string) semver.Range {
+	holds, err := semver.ParseRange(text)
+	if err != nil || holds == nil {
+		return func(semver.Version) bool { return false }
+	}
+	return func(v semver.Version) (in bool) {
+		defer func() { _ = recover() }()
+		return holds(v)
+	}
+}

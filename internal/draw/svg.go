@@ -1,0 +1,258 @@
+package draw
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	svgLabel     = 28   // characters
+	readableWide = 1280 // pixels; above them a drawing is folded, unless the options say how
+	mostRoom     = 14   // bundles in a lane
+	alignedRoom  = 10   // below this, lanes that have more room are not held back
+	fewestRoom   = 5
+	leastWidth   = 520
+	packageTitle = 34
+)
+
+// SVG draws a graph as a picture that needs nothing but itself: channels as lanes,
+// time from left to right, for light and for dark pages. Long channels are folded so
+// that the picture is not wider than it can be read, unless the options say how.
+func SVG(g Graph, o Options) []byte {
+	f := newFigure(g, o)
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="graft" role="img" aria-labelledby="graft-title graft-desc" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n",
+		f.width, f.height, f.width, f.height)
+	fmt.Fprintf(&b, "<title id=\"graft-title\">%s</title>\n<desc id=\"graft-desc\">%s</desc>\n", xmlText(g.title()), xmlText(f.summary()))
+	b.WriteString(svgStyle())
+	fmt.Fprintf(&b, `<rect class="page" x="0.5" y="0.5" width="%d" height="%d" rx="10"/>`+"\n", f.width-1, f.height-1)
+	for _, s := range f.sections {
+		s.write(&b, f)
+	}
+	f.writeLegend(&b)
+	b.WriteString("</svg>\n")
+	return []byte(b.String())
+}
+
+// figure is a whole drawing.
+type figure struct {
+	graph         Graph
+	sections      []section
+	width, height int
+	legend        []legendRow
+}
+
+// section is a package with its lanes.
+type section struct {
+	pkg   *Package
+	lanes []*swimlane
+	y     int
+}
+
+func newFigure(g Graph, o Options) *figure {
+	f := &figure{graph: g, height: margin}
+	for p := range g.Packages {
+		s := newSection(&g.Packages[p], o)
+		s.y = f.height
+		f.height += packageTitle
+		for _, l := range s.lanes {
+			f.height += l.height() + laneGap
+		}
+		f.width = max(f.width, s.width())
+		f.sections = append(f.sections, s)
+	}
+	f.legend = f.newLegend()
+	f.height += len(f.legend)*legendHeight + margin
+	return f
+}
+
+// newSection gives a bundle the same column in all lanes, where that is not too wide.
+// Otherwise each lane has columns of its own, and is folded until it is narrow enough.
+func newSection(p *Package, o Options) section {
+	s := section{pkg: p}
+	if o.Radius != 0 {
+		if !s.aligned(o, anyRoom) {
+			s.ragged(o, anyRoom)
+		}
+		return s
+	}
+	for room := mostRoom; room >= alignedRoom; room-- {
+		if s.aligned(o, room) && s.width() <= readableWide {
+			return s
+		}
+	}
+	s.ragged(o, mostRoom)
+	return s
+}
+
+// aligned lays the lanes out with columns in common; it fails where that cannot be.
+func (s *section) aligned(o Options, room int) bool {
+	s.lanes = nil
+	for i := range s.pkg.Channels {
+		s.lanes = append(s.lanes, &swimlane{lane: s.pkg.Channels[i].lane(o, room)})
+	}
+	if !alignColumns(s.lanes) {
+		return false
+	}
+	placeColumns(s.lanes...)
+	return true
+}
+
+// ragged lays each lane out by itself.
+func (s *section) ragged(o Options, most int) {
+	s.lanes = nil
+	for i := range s.pkg.Channels {
+		var l *swimlane
+		for room := most; l == nil || room >= fewestRoom && room < anyRoom && l.end() > readableWide-2*margin; room-- {
+			l = &swimlane{lane: s.pkg.Channels[i].lane(o, room)}
+			for i := range l.cells {
+				l.col = append(l.col, i)
+			}
+			placeColumns(l)
+		}
+		s.lanes = append(s.lanes, l)
+	}
+}
+
+// width is what the section needs.
+func (s section) width() int {
+	width := max(leastWidth, textWidth(s.name(), 17)+textWidth(s.facts(), 12)+5*margin)
+	for _, l := range s.lanes {
+		width = max(width, l.titleWidth()+4*margin, l.end()+2*margin)
+	}
+	return width
+}
+
+func (s section) name() string { return short(clean(named(s.pkg.Name)), 2*svgLabel) }
+
+// summary describes the drawing in sentences.
+func (f *figure) summary() string {
+	var all []string
+	for _, s := range f.sections {
+		for _, l := range s.lanes {
+			text := fmt.Sprintf("%s, channel %s: %s", s.pkg.Name, l.title(), plural(l.count, "version"))
+			if heads := l.named(func(n Node) bool { return n.Head }); heads != "" {
+				text += ", head " + heads
+			}
+			if added := l.named(func(n Node) bool { return n.New }); added != "" {
+				text += ", new " + added
+			}
+			if left := l.named(func(n Node) bool { return n.Stranded }); left != "" {
+				text += ", cannot reach the head any more: " + left
+			}
+			all = append(all, text+".")
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// named lists the bundles of a channel that are so, as far as it is of use.
+func (ch *Channel) named(so func(Node) bool) string {
+	var names []string
+	for _, n := range ch.Nodes {
+		if so(n) {
+			names = append(names, n.Name)
+		}
+	}
+	if more := len(names) - maxFocus; more > 0 {
+		names = append(names[:maxFocus:maxFocus], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// facts is what stands beside a package's name.
+func (s section) facts() string {
+	bundles := map[string]bool{}
+	for _, l := range s.lanes {
+		for _, n := range l.Nodes {
+			if !n.Outside && !n.Removed {
+				bundles[n.Name] = true
+			}
+		}
+	}
+	facts := plural(len(s.lanes), "channel") + ", " + plural(len(bundles), "version")
+	if s.pkg.Deprecated {
+		facts += ", deprecated"
+	}
+	return facts
+}
+
+func (s section) write(b *strings.Builder, f *figure) {
+	fmt.Fprintf(b, `<text x="%d" y="%d"><tspan class="name">%s</tspan><tspan class="facts" dx="12">%s</tspan></text>`+"\n",
+		margin+2, s.y+18, xmlText(s.name()), xmlText(s.facts()))
+	y := s.y + packageTitle
+	for _, l := range s.lanes {
+		l.write(b, y, f.width)
+		y += l.height() + laneGap
+	}
+}
+
+// Heights within a lane.
+
+func (l *swimlane) firstRow() int {
+	y := laneHeader
+	if len(l.badges) > 0 && l.badges[0] {
+		y += badgeHeight
+	}
+	return y
+}
+
+func (l *swimlane) gutter() int {
+	switch {
+	case l.tracks > 0:
+		return 2*gutterMargin + (l.tracks-1)*trackPitch
+	case l.rows > 1:
+		return rowGap
+	}
+	return 0
+}
+
+// rowY is where a row begins, from the top of the lane.
+func (l *swimlane) rowY(row int) int {
+	y := l.firstRow()
+	if row == 0 {
+		return y
+	}
+	y += pillHeight + l.gutter()
+	for r := 1; r < row; r++ {
+		y += pillHeight + rowGap
+		if l.badges[r] {
+			y += badgeHeight
+		}
+	}
+	return y
+}
+
+func (l *swimlane) height() int {
+	y := l.rowY(l.rows-1) + pillHeight + margin
+	if l.rows == 1 {
+		return y + max(0, l.gutter()-margin/2)
+	}
+	if l.badges[l.rows-1] {
+		y += badgeHeight
+	}
+	return y
+}
+
+func (l *swimlane) name() string { return short(clean(named(l.Name)), svgLabel) }
+
+func (l *swimlane) titleWidth() int {
+	width := boldWidth(l.name(), 13) + textWidth(plural(l.count, "version"), 11) + 2*margin
+	for _, chip := range l.chips() {
+		width += chipWidth(chip) + 6
+	}
+	return width
+}
+
+func (ch *Channel) chips() []string {
+	return slices.DeleteFunc([]string{mark(ch.Default, "default"), mark(ch.New, "new"), mark(ch.Deprecated, "deprecated")},
+		func(s string) bool { return s == "" })
+}

@@ -1,0 +1,55 @@
+// Parses mermaid diagrams with mermaid itself, and prints for each file what mermaid
+// made of it, as a line of JSON.
+//
+//   cp package.json check.mjs DIR && cd DIR && npm install
+//   node check.mjs DIAGRAM...
+//
+// The exit code is 1 if a diagram is not parsed, is larger than GitHub draws, or does
+// something when it is clicked.
+import { readFileSync } from 'node:fs';
+import { JSDOM } from 'jsdom';
+
+// Mermaid's sanitizer takes the window that is there when it is loaded.
+const { window } = new JSDOM('');
+globalThis.window = window;
+globalThis.document = window.document;
+const { default: mermaid } = await import('mermaid');
+
+const maxChars = 50000; // maxTextSize; the number of edges is checked by the parser
+
+// Labels hold numeric entities in a form of mermaid's own until they are drawn.
+const text = (label) =>
+  (label ?? '').replace(/ﬂ°°(\d+)¶ß/g, (_, code) => String.fromCodePoint(Number(code)));
+
+async function check(file) {
+  const source = readFileSync(file, 'utf8');
+  if (source.length > maxChars) {
+    throw new Error(`${source.length} characters`);
+  }
+  const { config } = await mermaid.parse(source);
+  if (Object.keys(config ?? {}).length > 0) {
+    throw new Error(`configures mermaid: ${JSON.stringify(config)}`);
+  }
+  const { db } = await mermaid.mermaidAPI.getDiagramFromText(source);
+  const nodes = [...db.getVertices().values()];
+  for (const n of nodes) {
+    if (n.link !== undefined || n.haveCallback || n.classes.includes('clickable')) {
+      throw new Error(`${n.id} can be clicked`);
+    }
+  }
+  return {
+    file,
+    nodes: nodes.map((n) => ({ text: text(n.text), classes: n.classes })),
+    edges: db.getEdges().map((e) => ({ from: e.start, to: e.end, stroke: e.stroke, type: e.type, style: e.style ?? [] })),
+    subgraphs: db.getSubGraphs().map((s) => text(s.title)),
+  };
+}
+
+for (const file of process.argv.slice(2)) {
+  try {
+    console.log(JSON.stringify(await check(file)));
+  } catch (e) {
+    console.log(JSON.stringify({ file, error: String(e.message ?? e) }));
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,115 @@
+package fbc
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/olmgraft/graft/internal/fbc/yaml11"
+)
+
+// lineWidth is the column after which opm folds a text at its next space.
+const lineWidth = 80
+
+// Exact tells whether the document stands in the source in opm's bytes for its
+// format: Blob would give the same body. It costs less than that for a bundle
+// in YAML, whose manifests are judged line by line.
+func (d *Doc) Exact() bool {
+	if !d.canonical || d.Schema != SchemaBundle {
+		b, err := d.Blob(d.Format)
+		return err == nil && bytes.Equal(b.Body, d.raw)
+	}
+	l := lines{text: d.raw, sought: "properties", strict: true}
+	if !yaml11.BasicPlane(d.raw) || !l.walk() || !l.objectsAreJSON() && d.CheckObjects() != nil {
+		return false
+	}
+	// What is left of the bundle is small enough to be encoded.
+	rest := *d
+	var ok bool
+	if rest.raw, ok = l.light("  value: {}\n"); !ok {
+		return false
+	}
+	b, err := rest.Bundle()
+	if err != nil {
+		return false
+	}
+	body, err := Encode(YAML, appendBundle(nil, &b))
+	return err == nil && bytes.Equal(body, rest.raw)
+}
+
+// exactKey tells whether a key, as it stands in the text, is written so and
+// comes after the one before it.
+func (l *lines) exactKey(raw, key []byte) bool {
+	top := &l.open[len(l.open)-1]
+	if top.last != nil && yaml11.CompareKeys(top.last, key) >= 0 {
+		return false
+	}
+	top.last = key
+	if raw[0] == '"' || raw[0] == '\'' {
+		return yaml11.WrittenQuoted(raw, top.indent, l.column(), true)
+	}
+	return yaml11.WrittenPlain(key)
+}
+
+// column counts the characters before the current position on its line.
+func (l *lines) column() int {
+	start := bytes.LastIndexByte(l.text[:l.pos], '\n') + 1
+	return utf8.RuneCount(l.text[start:l.pos])
+}
+
+// exactPlain judges one line, from start to end, of the text without quotes at
+// the current position, the first or another. more tells that it goes on at next.
+func (l *lines) exactPlain(start, end int, first, more bool, next int) bool {
+	text := l.text[l.pos:end]
+	if first && !more && !yaml11.WrittenPlain(text) {
+		return false
+	}
+	if first && (bytes.HasPrefix(text, []byte("---")) || bytes.HasPrefix(text, []byte("..."))) {
+		return false
+	}
+	if more && next-end-1 != l.top().indent+2 {
+		return false
+	}
+	return exactLine(l.text[start:end], l.pos-start, more)
+}
+
+// exactLine judges one line of a text without quotes, which begins at an offset
+// of the line. Such a text goes on in another line, at the usual indentation,
+// only where this one is wide enough, and may not have a space at which it
+// should have ended before.
+func exactLine(line []byte, from int, more bool) bool {
+	if more && utf8.RuneCount(line) <= lineWidth {
+		return false
+	}
+	for i := max(from, lineWidth+1); i < len(line); i++ {
+		at := bytes.IndexByte(line[i:], ' ')
+		if at < 0 {
+			return true
+		}
+		i += at
+		if line[i-1] != ' ' && line[i+1] != ' ' && utf8.RuneCount(line[:i]) > lineWidth {
+			return false
+		}
+	}
+	return true
+}
+
+// exactLiteral judges a literal block by its header and the lines below it.
+func exactLiteral(header string, body []byte, indent int) bool {
+	blank := 0 // at the end
+	for n := len(body); n > 1 && body[n-1] == '\n' && body[n-2] == '\n'; n-- {
+		blank++
+	}
+	first := leading(body)
+	hint := body[0] == '\n' || first > indent
+	switch {
+	case bytes.Contains(body, []byte(" \n")), hint != (len(header) > 1 && header[1] == '2'):
+		return false
+	case body[0] == '\n' && len(bytes.TrimLeft(body, "\n")) == 0:
+		return header == "|2+"
+	case blank > 0:
+		return header[len(header)-1] == '+'
+	case header[len(header)-1] == '-':
+		return bytes.Count(body, []byte("\n")) > 1
+	}
+	return header[len(header)-1] != '+'
+}
