@@ -13,6 +13,7 @@ type report struct {
 	Result        string           `json:"result"`
 	Templates     []templateReport `json:"templates,omitempty"`
 	Catalogs      []catalogReport  `json:"catalogs,omitempty"`
+	Published     []publishReport  `json:"published,omitempty"`
 	Failures      []*failure.Error `json:"failures,omitempty"`
 }
 
@@ -20,7 +21,8 @@ type report struct {
 type catalogReport struct {
 	File     string `json:"file"`
 	Template string `json:"template,omitempty"`
-	Result   string `json:"result"`
+	Platform string `json:"platform,omitempty"`
+	Result   string `json:"result,omitempty"`
 	Reused   int    `json:"reused"`
 	Pulled   int    `json:"pulled"`
 }

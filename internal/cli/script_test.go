@@ -32,6 +32,11 @@ func TestScripts(t *testing.T) {
 			"exitcode": exitCode,
 			"push":     push,
 			"requests": requests,
+			"world":    world,
+			"pulls":    pulls,
+			"merge":    merge,
+			"remote":   remote,
+			"person":   person,
 		},
 	})
 }

@@ -4,13 +4,15 @@ package config
 
 import (
 	"slices"
-	"strings"
+
+	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
 // Release is one entry of a release-config.yaml: where a release goes in one template.
+// Line and Col are where it stands.
 type Release struct {
 	Template       string
 	Channels       []string
@@ -18,14 +20,20 @@ type Release struct {
 	Skips          []string
 	SkipRange      string
 	DefaultChannel string
+	Line, Col      int
 }
 
 var releaseKeys = []string{"template_name", "channels", "replaces", "skips", "skipRange", "defaultChannel"}
 
-// ParseRelease reads a release-config.yaml.
+// ParseRelease reads a release-config.yaml. Keys that are none of its own are passed
+// over, as the catalogs' own bot does, but not those that look like misspelt ones: the bot
+// would lose an edge in silence.
 func ParseRelease(name string, src []byte) ([]Release, error) {
 	root, err := onlyDocument(name, src)
 	if err != nil {
+		return nil, err
+	}
+	if err := knownKeys(root, []string{"catalog_templates", "merge"}, "it"); err != nil {
 		return nil, err
 	}
 	list := root.Get("catalog_templates")
@@ -50,6 +58,16 @@ func parseRelease(n *yamledit.Node) (Release, error) {
 	if err := knownKeys(n, releaseKeys, "an entry of catalog_templates"); err != nil {
 		return Release{}, err
 	}
+	for _, key := range []string{"channels", "skips"} {
+		if err := textList(n.Get(key), "catalog_templates", key); err != nil {
+			return Release{}, err
+		}
+	}
+	for _, key := range []string{"template_name", "replaces", "skipRange", "defaultChannel"} {
+		if v := n.Get(key); !v.IsNull() && !isOf(v, "string") {
+			return Release{}, mistyped(v, "string", "catalog_templates: "+key)
+		}
+	}
 	r := Release{
 		Template:       n.Get("template_name").Text(),
 		Channels:       n.Get("channels").Strings(),
@@ -58,15 +76,31 @@ func parseRelease(n *yamledit.Node) (Release, error) {
 		SkipRange:      n.Get("skipRange").Text(),
 		DefaultChannel: n.Get("defaultChannel").Text(),
 	}
-	for _, key := range []string{"channels", "skips"} {
-		if v := n.Get(key); v != nil && !v.IsNull() && v.Kind != yamledit.Sequence {
-			return r, at(v, "reading catalog_templates: %s is no list", key)
-		}
-	}
+	r.Line, r.Col = n.Position()
 	if r.Template == "" || len(r.Channels) == 0 {
 		return r, at(n, "reading catalog_templates: an entry lacks template_name or channels")
 	}
+	if _, err := semver.ParseRange(r.SkipRange); r.SkipRange != "" && err != nil {
+		return r, at(n.Get("skipRange"), "reading catalog_templates: the skipRange %q: %w", r.SkipRange, err).
+			Fix("Write a range such as %q.", ">=1.0.0 <1.2.3")
+	}
 	return r, nil
+}
+
+// textList holds a value to be a list of texts, if it is there.
+func textList(v *yamledit.Node, where, key string) error {
+	if v.IsNull() {
+		return nil
+	}
+	if v.Kind != yamledit.Sequence {
+		return at(v, "reading %s: %s is no list", where, key)
+	}
+	for _, item := range v.Items() {
+		if item = item.Resolve(); !isOf(item, "string") || item.Value == "" {
+			return mistyped(item, "string", where+": an item of "+key)
+		}
+	}
+	return nil
 }
 
 // ReleasesFor are the entries for a template by its file name.
@@ -84,7 +118,11 @@ func ReleasesFor(all []Release, template, file string) ([]Release, error) {
 	return out, nil
 }
 
+// onlyDocument is the mapping that a file holds, and nothing beside it.
 func onlyDocument(name string, src []byte) (*yamledit.Node, error) {
+	if len(src) > maxFile {
+		return nil, failure.New(failure.Config, "reading it: it has more than %d KiB", maxFile>>10).At(name, 1, 1)
+	}
 	f, err := yamledit.Open(name, src)
 	var root *yamledit.Node
 	if err == nil && len(f.Docs) > 0 {
@@ -97,15 +135,25 @@ func onlyDocument(name string, src []byte) (*yamledit.Node, error) {
 	if root == nil || root.Kind != yamledit.Mapping {
 		return nil, failure.New(failure.Config, "reading it: it is no mapping").At(name, 1, 1)
 	}
+	if len(f.Docs) > 1 {
+		line, col := f.Position(f.Docs[1].Start)
+		return nil, failure.New(failure.Config, "reading it: a second document follows").At(name, line, col).Fix("Keep one document in the file.")
+	}
 	return root, nil
 }
 
+// knownKeys refuses keys that stand there twice, and unknown ones that are nearly known.
 func knownKeys(n *yamledit.Node, known []string, what string) error {
-	for i := 0; i < len(n.Children); i += 2 {
-		if key := n.Children[i]; !slices.Contains(known, key.Value) {
-			return at(key, "reading %s: there is no key %s", what, key.Value).
-				Fix("Its keys are %s.", strings.Join(known, ", "))
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Children); i += 2 {
+		key := n.Children[i].Resolve()
+		switch {
+		case slices.Contains(known, key.Value) && seen[key.Value]:
+			return at(key, "reading %s: the key %s stands there twice", what, key.Value).Fix("Keep one of the two.")
+		case !slices.Contains(known, key.Value) && nearest(key.Value, known) != "":
+			return unknownKey(key, known, what)
 		}
+		seen[key.Value] = true
 	}
 	return nil
 }

@@ -174,8 +174,8 @@ func TestFastPathOnMutations(t *testing.T) {
 		"<<: ", "~", "null", "1", "true", ".inf", "...", "...\n", "%", "@", "é", "\u2028", "\u0085", "\ufeff", "schema", "Schema: x\n", "name: y\n", "name:\n", "image: 1\n", "type: olm.csv.metadata\n", "value:\n", "entries:\n",
 	}
 	n, fast := 40000, 0
-	if testing.Short() {
-		n = 5000
+	if testing.Short() || !thorough {
+		n = 4000
 	}
 	for range n {
 		from := 1 + rng.IntN(len(lines)-1)

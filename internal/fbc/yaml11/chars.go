@@ -104,6 +104,9 @@ func (s *scanner) documentIndicator() bool {
 // is none: text must be UTF-8 without control characters. It also tells whether
 // there are line breaks other than a line feed.
 func survey(b []byte) (bad int, oddBreaks bool) {
+	if Ordinary(b) {
+		return -1, false
+	}
 	for i := 0; i < len(b); {
 		i += plainASCII(b[i:])
 		if i == len(b) {

@@ -117,7 +117,7 @@ func ToJSON(src []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer t.Free()
-	return t.AppendJSON(nil, Plain)
+	return t.AppendJSON(make([]byte, 0, len(src)+len(src)/8+64), Plain)
 }
 
 // fault builds an Error at a byte offset of src.

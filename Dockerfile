@@ -1,0 +1,16 @@
+# The image of the action and of any other CI: the static binary and certificates. The
+# bases are arguments, so that it can be built where no registry is reachable.
+ARG BUILD_IMAGE=docker.io/library/golang:1.26
+ARG RUN_IMAGE=gcr.io/distroless/static-debian12:latest
+
+FROM ${BUILD_IMAGE} AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+COPY cmd cmd
+COPY internal internal
+ARG VERSION=dev
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/olmgraft/graft/internal/cli.Version=${VERSION}" -o /graft ./cmd/graft
+
+FROM ${RUN_IMAGE}
+COPY --from=build /graft /graft
+ENTRYPOINT ["/graft"]

@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// input is an input of the action and a flag of graft publish: one list makes both, and
+// the table in the README.
+type input struct {
+	name        string
+	description string
+	fallback    string
+	secret      bool
+	boolean     bool
+}
+
+// publishInputs in the order in which people ask for them.
+var publishInputs = []input{
+	{name: "image", description: "Bundle image to publish; without it the event of the workflow says."},
+	{name: "channels", description: "Channels or archetypes, separated by commas; without them the configuration says."},
+	{name: "template", description: "Template to put the bundle in; without it the configuration or the repository says."},
+	{name: "catalog", description: "Catalog to render; without it the configuration or the repository says."},
+	{name: "replaces", description: "Bundle that it replaces; without edges it takes its natural place."},
+	{name: "skips", description: "Bundles that it skips, separated by commas."},
+	{name: "skip-range", description: "Range of versions that it skips."},
+	{name: "default-channel", description: "Make this the package's default channel."},
+	{name: "event", description: "File with the event; without it that of the workflow."},
+	{name: "token", description: "Token for pushing and for the pull request. With GITHUB_TOKEN the checks of the pull request do not start by themselves.", secret: true, fallback: "${{ github.token }}"},
+	{name: "repository", description: "Repository to change, OWNER/NAME or a URL; the checked-out one without it."},
+	{name: "base", description: "Branch to change; the default branch without it."},
+	{name: "branch", description: "Pattern of the branch; without it the configuration's, graft/{package}/{version}."},
+	{name: "title", description: "Pattern of the pull request's title; without it the configuration's, Publish {package} {version}."},
+	{name: "message", description: "Pattern of the commit message; without it the configuration's, Publish {package} {version}."},
+	{name: "labels", description: "Labels of the pull request, separated by commas."},
+	{name: "reviewers", description: "Reviewers, separated by commas."},
+	{name: "team-reviewers", description: "Teams to review, separated by commas."},
+	{name: "assignees", description: "Assignees, separated by commas."},
+	{name: "milestone", description: "Milestone, by number or title."},
+	{name: "draft", description: "Open the pull request as a draft.", boolean: true},
+	{name: "auto-merge", description: "Merge when all checks pass: merge, squash or rebase."},
+	{name: "author", description: "Author and committer of the commit, NAME <EMAIL>; without it the configuration's, graft <graft@users.noreply.github.com>."},
+	{name: "signoff", description: "Add a Signed-off-by line.", boolean: true},
+	{name: "allowed-repositories", description: "Patterns of image repositories that are allowed, separated by commas; * within a segment, ** across. The configuration may say them instead."},
+	{name: "skip-tags", description: "Patterns of tags that are no bundles, in place of the usual ones, separated by commas."},
+	{name: "findings", description: "Levels of findings, as ID=error, ID=warning or ID=off, separated by commas."},
+	{name: "dry-run", description: "Do everything but push and pull request.", boolean: true},
+	{name: "force", description: "Replace a branch that a person has committed to.", boolean: true},
+	{name: "use-http", description: "Use plain HTTP where a registry does not answer by TLS.", boolean: true},
+	{name: "skip-tls-verify", description: "Accept any certificate of a registry.", boolean: true},
+	{name: "registries-conf", description: "Take mirrors from this registries.conf."},
+	{name: "cache", description: "Directory that keeps rendered bundles by digest."},
+	{name: "timeout", description: "Time for the whole run.", fallback: "15m"},
+}
+
+// output is an output of the action.
+type output struct{ name, description string }
+
+var publishOutputs = []output{
+	{"result", "created, updated, unchanged, planned or failed"},
+	{"changed", "whether anything was changed: true or false"},
+	{"package", "package of the bundle"},
+	{"version", "version of the bundle"},
+	{"bundle-name", "name of the bundle, that of its CSV"},
+	{"bundle-digest", "digest of the bundle image"},
+	{"branch", "branch of the pull request"},
+	{"commit", "commit that was pushed"},
+	{"pull-request-number", "number of the pull request"},
+	{"pull-request-url", "address of the pull request"},
+	{"pull-request-operation", "created, updated, unchanged or closed"},
+	{"changed-files", "paths of the changed files, one a line"},
+	{"catalogs", "JSON list of the catalogs: path, platform, bundles copied and pulled"},
+	{"failure-code", "exit code of the failure, 0 without one"},
+	{"failure-class", "name of the failure, such as edge-conflict"},
+	{"retryable", "whether the same run may succeed later: true or false"},
+	{"report", "the whole report as JSON"},
+}
+
+// values are the inputs of a run: flags first, then the action's inputs.
+type values struct {
+	flags *pflag.FlagSet
+	input func(name string) string
+}
+
+func addInputs(f *pflag.FlagSet) {
+	for _, in := range publishInputs {
+		if in.boolean {
+			f.Bool(in.name, false, in.usage())
+			continue
+		}
+		f.String(in.name, in.cliFallback(), in.usage())
+	}
+}
+
+func (in input) usage() string {
+	return strings.ToLower(in.description[:1]) + strings.TrimSuffix(in.description[1:], ".")
+}
+
+// cliFallback is the default at a desk, where no expression of a workflow is known.
+func (in input) cliFallback() string {
+	if strings.Contains(in.fallback, "${{") {
+		return ""
+	}
+	return in.fallback
+}
+
+func (v values) text(name string) string {
+	flag := v.flags.Lookup(name)
+	if !flag.Changed && v.input != nil {
+		if text := v.input(name); text != "" {
+			return text
+		}
+	}
+	return flag.Value.String()
+}
+
+func (v values) is(name string) bool {
+	return strings.EqualFold(v.text(name), "true")
+}
+
+func (v values) list(name string) []string {
+	var out []string
+	for _, s := range strings.FieldsFunc(v.text(name), func(r rune) bool { return r == ',' || r == '\n' }) {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// actionFile is action.yml.
+func actionFile() string {
+	var b strings.Builder
+	b.WriteString(`# Made of internal/cli/inputs.go: go test ./internal/cli -update writes it.
+name: Graft
+description: Put a newly published operator bundle on the upgrade graph of an OLM catalog, in one pull request.
+branding:
+  icon: git-pull-request
+  color: green
+inputs:
+`)
+	for _, in := range publishInputs {
+		fallback := in.fallback
+		if in.boolean {
+			fallback = "false"
+		}
+		fmt.Fprintf(&b, "  %s:\n    description: %q\n", in.name, in.description)
+		if fallback != "" {
+			fmt.Fprintf(&b, "    default: %q\n", fallback)
+		}
+	}
+	b.WriteString("outputs:\n")
+	for _, o := range publishOutputs {
+		fmt.Fprintf(&b, "  %s:\n    description: %q\n", o.name, o.description)
+	}
+	b.WriteString("runs:\n  using: docker\n  image: Dockerfile\n  args: [publish]\n")
+	return b.String()
+}
+
+// inputsTable and outputsTable stand in the README.
+func inputsTable() string {
+	var b strings.Builder
+	b.WriteString("| input | default | what it does |\n|---|---|---|\n")
+	for _, in := range publishInputs {
+		fallback := in.fallback
+		if in.boolean {
+			fallback = "false"
+		}
+		if fallback != "" {
+			fallback = "`" + fallback + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", in.name, fallback, in.description)
+	}
+	return b.String()
+}
+
+func outputsTable() string {
+	var b strings.Builder
+	b.WriteString("| output | what it is |\n|---|---|\n")
+	for _, o := range publishOutputs {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", o.name, o.description)
+	}
+	return b.String()
+}

@@ -1,0 +1,180 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// File is where a repository keeps its configuration.
+const File = ".github/graft.yaml"
+
+// maxFile bounds a configuration; what is larger is none.
+const maxFile = 1 << 20
+
+// Config is what graft.yaml says; what it does not say is as in Default.
+type Config struct {
+	File       string // that was read; empty: none
+	Package    string
+	Targets    []plan.TargetSetup
+	Edges      plan.EdgeRule
+	Registries map[string]string
+	// AllowedRepositories and SkipTags are nil where the file has none: then the inputs
+	// say them, or what is built in does.
+	AllowedRepositories []string
+	SkipTags            []string
+	Levels              map[string]graph.Level
+	PullRequest         PullRequest
+	Commit              Commit
+	Sum                 string // path of catalog.sum; empty: none is kept
+}
+
+// PullRequest says how changes are proposed.
+type PullRequest struct {
+	Title               plan.Pattern
+	Intro               plan.Pattern
+	Base                string // empty: the repository's default branch
+	Branch              plan.Pattern
+	Strategy            Strategy
+	Supersede           bool
+	Labels              []string
+	Reviewers           []string
+	TeamReviewers       []string
+	Assignees           []string
+	Milestone           string
+	Draft               bool
+	AutoMerge           string // merge, squash or rebase; empty: a person merges
+	MaintainerCanModify bool
+}
+
+// Strategy says what shares a pull request.
+type Strategy string
+
+// The strategies.
+const (
+	ForBundle  Strategy = "bundle"  // one for each bundle
+	ForPackage Strategy = "package" // a rolling one for each package
+)
+
+// Commit says how changes are committed.
+type Commit struct {
+	Author    Person // zero: the account that the token belongs to
+	Committer Person // zero: the author
+	Signoff   bool
+	Message   plan.Pattern
+	Method    Method
+}
+
+// Person is an author or committer.
+type Person struct{ Name, Email string }
+
+// Method says who makes commits.
+type Method string
+
+// The methods.
+const (
+	WithGit Method = "git" // this program, and pushes them
+	WithAPI Method = "api" // the forge, which signs them
+)
+
+// rollingBranch is the default branch where the strategy is ForPackage. It does not lie
+// above the default branches of bundles, since git has no branch within a branch.
+const rollingBranch = "graft/{package}/rolling"
+
+// Default is the configuration of a repository that has none.
+func Default() *Config {
+	return &Config{
+		PullRequest: PullRequest{
+			Title:               "Publish {package} {version}",
+			Branch:              "graft/{package}/{version}",
+			Strategy:            ForBundle,
+			MaintainerCanModify: true,
+		},
+		Commit: Commit{Message: "Publish {package} {version}", Method: WithGit},
+	}
+}
+
+// Read reads the repository's configuration, and gives Default where there is none.
+func Read(fsys fs.FS) (*Config, error) {
+	other := strings.TrimSuffix(File, ".yaml") + ".yml"
+	src, err := fs.ReadFile(fsys, File)
+	_, otherErr := fs.Stat(fsys, other)
+	switch {
+	case err == nil && otherErr == nil:
+		return nil, failure.New(failure.Config, "reading the configuration: %s stands beside it", other).At(File, 0, 0).Fix("Keep one of the two.")
+	case err == nil:
+		return Parse(File, src)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, failure.New(failure.Config, "reading the configuration: %w", err).At(File, 0, 0).Fix("Make the file readable.")
+	case errors.Is(otherErr, fs.ErrNotExist):
+		return Default(), nil
+	}
+	if src, err = fs.ReadFile(fsys, other); err != nil {
+		return nil, failure.New(failure.Config, "reading the configuration: %w", err).At(other, 0, 0).Fix("Make the file readable.")
+	}
+	return Parse(other, src)
+}
+
+// Parse reads a graft.yaml. All that is wrong is reported, each fault at its place.
+func Parse(name string, src []byte) (*Config, error) {
+	top, err := onlyDocument(name, src)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(check(top, schema(), root)...); err != nil {
+		return nil, err
+	}
+	c := decode(name, top)
+	return c, errors.Join(meaning(top, c)...)
+}
+
+// meaning finds what no schema tells.
+func meaning(top *yamledit.Node, c *Config) (errs []error) {
+	for i, node := range top.Get("targets").Items() {
+		t, where := c.Targets[i], "targets"
+		if err := plan.CheckPath(string(t.Template)); err != nil {
+			errs = append(errs, at(node.Get("template"), "reading %s: %w", where, err))
+		}
+		if t.Create != "" && strings.ContainsAny(string(t.Template), "*?[") {
+			errs = append(errs, at(node.Get("create"), "reading %s: create begins one template, and %s is a pattern for several", where, t.Template).
+				Fix("Name the template that is to be created."))
+		}
+		for j, rule := range node.Get("rules").Items() {
+			if err := t.Rules[j].Versions.Check(); err != nil {
+				errs = append(errs, at(rule.Get("versions"), "reading %s: %q is no range of versions: %w", where, t.Rules[j].Versions, err))
+			}
+		}
+		errs = append(errs, edgesMeaning(node.Get("edges"))...)
+	}
+	errs = append(errs, edgesMeaning(top.Get("edges"))...)
+	p := c.PullRequest
+	if p.Strategy == ForBundle && !p.Branch.Uses("version") && !p.Branch.Uses("name") {
+		errs = append(errs, at(top.Get("pullRequest").Get("branch"), "reading pullRequest.branch: all bundles would share the branch %s", p.Branch).
+			Fix("Put {version} into it, or set strategy: package."))
+	}
+	if p.Strategy == ForPackage && (p.Branch.Uses("version") || p.Branch.Uses("name") || p.Branch.Uses("major") || p.Branch.Uses("minor") || p.Branch.Uses("patch")) {
+		errs = append(errs, at(top.Get("pullRequest").Get("branch"), "reading pullRequest.branch: with strategy: package one branch is for all versions, and %s names the version", p.Branch).
+			Fix("Leave the version out of it, or set strategy: bundle."))
+	}
+	return errs
+}
+
+// edgesMeaning reads the range as it is for a version.
+func edgesMeaning(n *yamledit.Node) []error {
+	pattern := n.Get("skipRange")
+	if pattern == nil {
+		return nil
+	}
+	example := strings.NewReplacer("{version}", "1.2.3", "{major}", "1", "{minor}", "2", "{patch}", "3").Replace(pattern.Value)
+	if _, err := semver.ParseRange(example); err != nil {
+		return []error{at(pattern, "reading edges.skipRange: %q is no range of versions: %w", example, err)}
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/plan"
+)
+
+// full has every key.
+const full = `# yaml-language-server: $schema=graft.schema.json
+package: op
+targets:
+- template: catalog-templates/semver.yaml
+  create: semver
+  rules:
+  - versions: prerelease
+    channels: [Candidate]
+  - versions: '>=2.0.0'
+    channels: [Candidate, Fast]
+    defaultChannel: stable-v{major}
+  catalogs:
+  - path: catalogs/v4.16/op/catalog.yaml
+    platform: "4.16"
+    metadata: bundle-object
+  - path: catalogs/next/{package}.json
+    name: next
+- template: other/*.yaml
+  package: other
+  channels: [stable, 'v{major}.{minor}']
+  defaultChannel: stable
+  edges:
+    replaces: other.v{major}.{minor}.{previousPatch}
+    allowMissingPredecessor: true
+edges:
+  explicit: true
+  skipRange: '>={major}.{minor}.0 <{version}'
+  rewire: false
+registries:
+  quay.io/example-stage/op-bundle: registry.example.com:5000/example/op-bundle
+allowedRepositories: ['quay.io/example-stage/*']
+skipTags: [latest]
+levels:
+  stable-head-prerelease: error
+  edges-differ: off
+pullRequest:
+  title: "{name}"
+  intro: |
+    See {version}.
+  base: release-1.x
+  branch: bot/{package}
+  strategy: package
+  supersede: true
+  labels: [a label, b]
+  reviewers: [octo-cat]
+  teamReviewers: [team.a]
+  assignees: [hub_ot]
+  milestone: "3"
+  draft: true
+  autoMerge: squash
+  maintainerCanModify: false
+commit:
+  author: Release Bot <release@example.com>
+  committer: C <c@example.com>
+  signoff: true
+  message: Add {name}
+  method: api
+sum: catalog.sum
+`
+
+func TestParse(t *testing.T) {
+	got, err := Parse("graft.yaml", []byte(full))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Config{
+		File:    "graft.yaml",
+		Package: "op",
+		Targets: []plan.TargetSetup{{
+			Line: 4, Col: 13, Template: "catalog-templates/semver.yaml", Create: "semver",
+			Rules: []plan.ChannelRule{
+				{Versions: "prerelease", Channels: []plan.Pattern{"Candidate"}},
+				{Versions: ">=2.0.0", Channels: []plan.Pattern{"Candidate", "Fast"}, DefaultChannel: "stable-v{major}"},
+			},
+			Catalogs: []plan.CatalogSetup{
+				{Path: "catalogs/v4.16/op/catalog.yaml", Platform: "4.16", Metadata: plan.BundleObject},
+				{Path: "catalogs/next/{package}.json", Name: "next", Metadata: plan.Auto},
+			},
+		}, {
+			Line: 18, Col: 13, Template: "other/*.yaml", Package: "other",
+			Rules:          []plan.ChannelRule{{Channels: []plan.Pattern{"stable", "v{major}.{minor}"}}},
+			DefaultChannel: "stable",
+			Edges:          &plan.EdgeRule{Replaces: "other.v{major}.{minor}.{previousPatch}", AllowMissingPredecessor: true},
+		}},
+		Edges:               plan.EdgeRule{Explicit: true, SkipRange: ">={major}.{minor}.0 <{version}", NoRewire: true},
+		Registries:          map[string]string{"quay.io/example-stage/op-bundle": "registry.example.com:5000/example/op-bundle"},
+		AllowedRepositories: []string{"quay.io/example-stage/*"},
+		SkipTags:            []string{"latest"},
+		Levels:              map[string]graph.Level{"stable-head-prerelease": graph.Error, "edges-differ": graph.Off},
+		PullRequest: PullRequest{
+			Title: "{name}", Intro: "See {version}.\n", Base: "release-1.x", Branch: "bot/{package}", Strategy: ForPackage, Supersede: true,
+			Labels: []string{"a label", "b"}, Reviewers: []string{"octo-cat"}, TeamReviewers: []string{"team.a"}, Assignees: []string{"hub_ot"},
+			Milestone: "3", Draft: true, AutoMerge: "squash",
+		},
+		Commit: Commit{Author: Person{"Release Bot", "release@example.com"}, Committer: Person{"C", "c@example.com"}, Signoff: true, Message: "Add {name}", Method: WithAPI},
+		Sum:    "catalog.sum",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+func TestDefaultsThatDepend(t *testing.T) {
+	c, err := Parse("", []byte("pullRequest: {strategy: package}\n"))
+	if err != nil || c.PullRequest.Branch != "graft/{package}/rolling" {
+		t.Errorf("the rolling branch is %s (%v)", c.PullRequest.Branch, err)
+	}
+	c, err = Parse("", []byte("skipTags: []\n"))
+	if err != nil || c.SkipTags == nil || c.AllowedRepositories != nil {
+		t.Errorf("an empty list is %v, a missing one %v (%v)", c.SkipTags, c.AllowedRepositories, err)
+	}
+}
+
+func TestRead(t *testing.T) {
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	for name, tt := range map[string]struct {
+		fsys fstest.MapFS
+		file string
+		err  string
+	}{
+		"none":  {fstest.MapFS{"README.md": file("")}, "", ""},
+		"yaml":  {fstest.MapFS{".github/graft.yaml": file("package: op")}, ".github/graft.yaml", ""},
+		"yml":   {fstest.MapFS{".github/graft.yml": file("package: op")}, ".github/graft.yml", ""},
+		"both":  {fstest.MapFS{".github/graft.yaml": file("package: op"), ".github/graft.yml": file("package: op")}, "", ".github/graft.yaml: reading the configuration: .github/graft.yml stands beside it"},
+		"wrong": {fstest.MapFS{".github/graft.yml": file("pakage: op")}, "", ".github/graft.yml:1:1: reading the configuration: there is no key pakage"},
+		"empty": {fstest.MapFS{".github/graft.yaml": file("# nothing yet\n")}, "", ".github/graft.yaml:1:1: reading it: it is no mapping"},
+		"large": {fstest.MapFS{".github/graft.yaml": file("package: op\n#" + strings.Repeat("x", maxFile))}, "", ".github/graft.yaml:1:1: reading it: it has more than 1024 KiB"},
+		"dir":   {fstest.MapFS{".github/graft.yaml/x": file("")}, "", "reading the configuration"},
+	} {
+		c, err := Read(tt.fsys)
+		switch {
+		case tt.err == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err) || !failure.Is(err, failure.Config)):
+			t.Errorf("%s: %v, want %s", name, err, tt.err)
+		case err == nil && c.File != tt.file:
+			t.Errorf("%s: read %q, want %q", name, c.File, tt.file)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"package", "targets", "skipRange", "channels"}
+	for word, want := range map[string]string{
+		"packag": "package", "PACKAGE": "package", "skip_range": "skipRange", "skip-range": "skipRange", "target": "targets",
+		"chanel": "channels", "labels": "", "": "", "x": "", strings.Repeat("package", 100): "",
+	} {
+		if got := nearest(word, known); got != want {
+			t.Errorf("nearest to %q is %q, want %q", word, got, want)
+		}
+	}
+}
+
+// Each key is told once, in a table whose rows have four cells.
+func TestReference(t *testing.T) {
+	table := Reference()
+	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
+	seen := map[string]bool{}
+	for _, line := range lines {
+		if cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); cells != 5 {
+			t.Errorf("%d borders in %s", cells, line)
+		}
+		key, _, _ := strings.Cut(line[1:], "|")
+		if seen[key] {
+			t.Errorf("%s is told twice", key)
+		}
+		seen[key] = true
+	}
+	for _, want := range []string{
+		"| `targets[].template` | text, required |  | File of the template",
+		"| `edges` | as `targets[].edges` |  | ",
+		"| `targets[].catalogs[].metadata` | `auto`, `bundle-object`, `csv-metadata` | `auto` | ",
+		"| `commit.message` | text | `Publish {package} {version}` | ",
+		"as NAME \\<ADDRESS>. ",
+		"Example: `>={major}.{minor}.0 <{version}` |",
+	} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table lacks %s", want)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// decode takes a configuration that holds to the schema.
+func decode(name string, n *yamledit.Node) *Config {
+	c := Default()
+	c.File = name
+	c.Package = n.Get("package").Text()
+	for _, t := range n.Get("targets").Items() {
+		c.Targets = append(c.Targets, decodeTarget(t))
+	}
+	c.Edges = decodeEdges(n.Get("edges"))
+	c.Registries = texts(n.Get("registries"))
+	c.AllowedRepositories = list(n.Get("allowedRepositories"))
+	c.SkipTags = list(n.Get("skipTags"))
+	if levels := texts(n.Get("levels")); levels != nil {
+		c.Levels = map[string]graph.Level{}
+		for id, level := range levels {
+			c.Levels[id] = graph.Level(level)
+		}
+	}
+	decodePullRequest(n.Get("pullRequest"), &c.PullRequest)
+	decodeCommit(n.Get("commit"), &c.Commit)
+	c.Sum = n.Get("sum").Text()
+	return c
+}
+
+func decodeTarget(n *yamledit.Node) plan.TargetSetup {
+	t := plan.TargetSetup{
+		Package:        n.Get("package").Text(),
+		Template:       pattern(n.Get("template")),
+		Create:         n.Get("create").Text(),
+		DefaultChannel: pattern(n.Get("defaultChannel")),
+	}
+	t.Line, t.Col = n.Get("template").Position()
+	if channels := n.Get("channels"); channels != nil {
+		t.Rules = []plan.ChannelRule{{Channels: patterns(channels.Strings())}}
+	}
+	for _, r := range n.Get("rules").Items() {
+		t.Rules = append(t.Rules, plan.ChannelRule{
+			Versions:       plan.VersionRule(r.Get("versions").Text()),
+			Channels:       patterns(r.Get("channels").Strings()),
+			DefaultChannel: pattern(r.Get("defaultChannel")),
+		})
+	}
+	if edges := n.Get("edges"); edges != nil {
+		rule := decodeEdges(edges)
+		t.Edges = &rule
+	}
+	for _, c := range n.Get("catalogs").Items() {
+		t.Catalogs = append(t.Catalogs, plan.CatalogSetup{
+			Path:     pattern(c.Get("path")),
+			Name:     c.Get("name").Text(),
+			Platform: c.Get("platform").Text(),
+			Metadata: plan.MetadataRule(or(c.Get("metadata"), string(plan.Auto))),
+		})
+	}
+	return t
+}
+
+func decodeEdges(n *yamledit.Node) plan.EdgeRule {
+	return plan.EdgeRule{
+		Explicit:                truth(n.Get("explicit"), false),
+		Replaces:                pattern(n.Get("replaces")),
+		SkipRange:               pattern(n.Get("skipRange")),
+		NoRewire:                !truth(n.Get("rewire"), true),
+		AllowMissingPredecessor: truth(n.Get("allowMissingPredecessor"), false),
+	}
+}
+
+func decodePullRequest(n *yamledit.Node, p *PullRequest) {
+	p.Strategy = Strategy(or(n.Get("strategy"), string(p.Strategy)))
+	if p.Strategy == ForPackage {
+		p.Branch = rollingBranch
+	}
+	p.Title = plan.Pattern(or(n.Get("title"), string(p.Title)))
+	p.Intro = pattern(n.Get("intro"))
+	p.Base = n.Get("base").Text()
+	p.Branch = plan.Pattern(or(n.Get("branch"), string(p.Branch)))
+	p.Supersede = truth(n.Get("supersede"), p.Supersede)
+	p.Labels = n.Get("labels").Strings()
+	p.Reviewers = n.Get("reviewers").Strings()
+	p.TeamReviewers = n.Get("teamReviewers").Strings()
+	p.Assignees = n.Get("assignees").Strings()
+	p.Milestone = n.Get("milestone").Text()
+	p.Draft = truth(n.Get("draft"), p.Draft)
+	p.AutoMerge = n.Get("autoMerge").Text()
+	p.MaintainerCanModify = truth(n.Get("maintainerCanModify"), p.MaintainerCanModify)
+}
+
+func decodeCommit(n *yamledit.Node, c *Commit) {
+	c.Author, c.Committer = person(n.Get("author")), person(n.Get("committer"))
+	c.Signoff = truth(n.Get("signoff"), c.Signoff)
+	c.Message = plan.Pattern(or(n.Get("message"), string(c.Message)))
+	c.Method = Method(or(n.Get("method"), string(c.Method)))
+}
+
+func person(n *yamledit.Node) Person {
+	name, address, _ := strings.Cut(n.Text(), "<")
+	return Person{Name: strings.TrimSpace(name), Email: strings.TrimSuffix(address, ">")}
+}
+
+func pattern(n *yamledit.Node) plan.Pattern { return plan.Pattern(n.Text()) }
+
+func patterns(texts []string) []plan.Pattern {
+	var out []plan.Pattern
+	for _, t := range texts {
+		out = append(out, plan.Pattern(t))
+	}
+	return out
+}
+
+func or(n *yamledit.Node, instead string) string {
+	if n == nil {
+		return instead
+	}
+	return n.Text()
+}
+
+func truth(n *yamledit.Node, instead bool) bool {
+	if n == nil {
+		return instead
+	}
+	return strings.EqualFold(n.Value, "true")
+}
+
+// list is a list of texts; empty and missing are told apart.
+func list(n *yamledit.Node) []string {
+	if n == nil {
+		return nil
+	}
+	return append([]string{}, n.Strings()...)
+}
+
+// texts is a mapping of texts, nil where there is none.
+func texts(n *yamledit.Node) map[string]string {
+	if n == nil {
+		return nil
+	}
+	out := map[string]string{}
+	for i := 0; i+1 < len(n.Children); i += 2 {
+		out[n.Children[i].Resolve().Value] = n.Children[i+1].Text()
+	}
+	return out
+}

@@ -1,0 +1,88 @@
+package config
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// Each release of the corpus is put into a repository of the layout that it comes from. Of
+// that the plan must make the request which the release's configuration is. That templates
+// take such requests is the concern of their own tests.
+func TestReleasesThatHappened(t *testing.T) {
+	files, err := filepath.Glob("../../../shared/corpus/replay/*/case.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Log("the corpus is not there: nothing is planned")
+		return
+	}
+	for _, file := range files {
+		replay(t, file)
+	}
+	t.Logf("%d releases planned", len(files))
+}
+
+func replay(t *testing.T, file string) {
+	var c struct {
+		Operator, Version, CSV, Template string
+		Config                           json.RawMessage
+	}
+	read(t, file, &c)
+	var want struct {
+		Channels, Skips     []string
+		Replaces, SkipRange string
+		DefaultChannel      string
+	}
+	if err := json.Unmarshal(c.Config, &want); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Base(filepath.Dir(file))
+	before, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "before.yaml"))
+	folder := "operators/" + c.Operator + "/"
+	fsys := fstest.MapFS{
+		folder + c.Version + "/release-config.yaml": &fstest.MapFile{Data: []byte(`{"catalog_templates": [` + string(c.Config) + `]}`)},
+		folder + "ci.yaml": &fstest.MapFile{Data: []byte(`{"fbc": {"enabled": true, "catalog_mapping": [{"template_name": "` + c.Template +
+			`", "catalog_names": ["v4.16", "v4.17"], "type": "olm.template.basic"}]}, "reviewers": ["a"]}`)},
+	}
+	if before != nil {
+		fsys[folder+"catalog-templates/"+c.Template] = &fstest.MapFile{Data: before}
+	}
+	setup, layout, err := Default().Setup(fsys, c.Operator, c.Version)
+	if err != nil || layout != Community {
+		t.Errorf("%s: %s, %v", name, layout, err)
+		return
+	}
+	b := kind.Bundle{Name: c.CSV, Version: semver.MustParse(c.Version), Package: c.Operator, Image: "quay.io/example/op-bundle:v" + c.Version}
+	p, err := plan.Make(fsys, plan.Input{Bundle: b, Setup: setup})
+	if err != nil || len(p.Targets) != 1 || len(p.Targets[0].Requests) != 1 || len(p.Targets[0].Catalogs) != 2 {
+		t.Errorf("%s: planned %+v, %v", name, p, err)
+		return
+	}
+	target := p.Targets[0]
+	r := target.Requests[0]
+	if target.Template != folder+"catalog-templates/"+c.Template || target.Create != (before == nil) || !slices.Equal(r.Channels, want.Channels) ||
+		r.Replaces != want.Replaces || !slices.Equal(r.Skips, want.Skips) || r.SkipRange != want.SkipRange || r.DefaultChannel != want.DefaultChannel {
+		t.Errorf("%s: planned %+v, the release says %s", name, target, c.Config)
+	}
+}
+
+func read(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,328 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// validator is another program's opinion of the schema.
+func validator(t testing.TB) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	if err := c.AddResource("graft.schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("graft.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// valid holds a YAML text to the schema, as an editor does.
+func valid(s *jsonschema.Schema, src string) error {
+	var v any
+	if err := yaml.Unmarshal([]byte(src), &v); err != nil {
+		return err
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return s.Validate(doc)
+}
+
+func TestSchemaIsSound(t *testing.T) {
+	validator(t)
+	known := map[string]bool{}
+	for _, k := range keywords {
+		known[k] = true
+	}
+	var walk func(n *yamledit.Node, path string)
+	walk = func(n *yamledit.Node, path string) {
+		if n.Kind != yamledit.Mapping {
+			return
+		}
+		for i := 0; i < len(n.Children); i += 2 {
+			key, v := n.Children[i].Value, n.Children[i+1]
+			at := path + "/" + key
+			switch key {
+			case "properties", "$defs":
+				for j := 0; j < len(v.Children); j += 2 {
+					if key == "properties" && !strings.HasSuffix(v.Children[j+1].Get("description").Text(), ".") {
+						t.Errorf("%s/%s has no sentence that describes it", at, v.Children[j].Value)
+					}
+					walk(v.Children[j+1], at+"/"+v.Children[j].Value)
+				}
+			case "items", "additionalProperties", "propertyNames":
+				walk(v, at)
+			case "not":
+				for _, k := range keysOf(v) {
+					if k != "pattern" && k != "required" {
+						t.Errorf("%s/%s is not understood by check", at, k)
+					}
+				}
+			case "examples", "default", "description", "title":
+			case "$ref":
+				if resolved(n) == nil {
+					t.Errorf("%s leads nowhere", at)
+				}
+				for _, k := range keysOf(n) {
+					if !slices.Contains([]string{"$ref", "description", "default", "examples"}, k) {
+						t.Errorf("%s: check passes over %s beside $ref", at, k)
+					}
+				}
+			default:
+				if !known[key] {
+					t.Errorf("%s is not understood by check", at)
+				}
+			}
+		}
+		if n.Get("properties") != nil && n.Get("additionalProperties").Text() != "false" {
+			t.Errorf("%s allows unknown keys", path)
+		}
+	}
+	walk(schema(), "")
+}
+
+func TestSchemaKnowsEveryFinding(t *testing.T) {
+	var want []string
+	for _, r := range graph.Rules {
+		want = append(want, r.ID)
+	}
+	if got := schema().Get("$defs").Get("finding").Get("enum").Strings(); !slices.Equal(got, want) {
+		t.Errorf("the schema knows the findings\n%v\ngraph has\n%v", got, want)
+	}
+}
+
+// What the schema tells of defaults is what Default gives.
+func TestSchemaTellsTheDefaults(t *testing.T) {
+	var said strings.Builder
+	defs := schema().Get("$defs")
+	for _, def := range []string{"pullRequest", "commit"} {
+		said.WriteString(def + ":\n")
+		properties := defs.Get(def).Get("properties")
+		for i := 0; i < len(properties.Children); i += 2 {
+			if d := properties.Children[i+1].Get("default"); d != nil {
+				fmt.Fprintf(&said, "  %s: %s\n", properties.Children[i].Value, Schema[d.Start:d.End])
+			}
+		}
+	}
+	got, err := Parse("", []byte(said.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := Default(); fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+		t.Errorf("the schema says\n%+v\nthe program has\n%+v", got, want)
+	}
+}
+
+// accepted are files that are fine; the first of them says everything.
+var accepted = []string{
+	full,
+	"package: op\n",
+	"targets:\n- template: t.yaml\n",
+	"targets: [{template: ./a/*.yaml, catalogs: [{path: 'catalogs/{template}/{package}/catalog.json'}]}]\n",
+	"targets:\n- template: op/\n  package: op2\n  rules:\n  - channels: [a]\n",
+	"targets:\n- template: t.yaml\n  rules:\n  - {versions: '>=1.0.0 <2.0.0-0 || 3.x', channels: [a]}\n  - {versions: '!=1.0.0', channels: [a]}\n  - {versions: '>1.2.x', channels: [b]}\n",
+	"edges: {}\n",
+	"edges:\n  skipRange: '<{version}'\n",
+	"edges:\n  skipRange: '>={major}.{minor}.0 <{major}.{minor}.{patch} || >=0.1.0-rc.1 <=0.2.0'\n",
+	"skipTags: []\n",
+	"skipTags: ['', '*-source']\n",
+	"allowedRepositories: ['quay.io/**', '[::1]:5000/x', 'localhost:5000/*']\n",
+	"registries: {}\n",
+	"levels:\n  stable-head-prerelease: off\n",
+	"pullRequest: {strategy: package, branch: 'bot/{package}'}\n",
+	"pullRequest: {branch: 'bot/{name}'}\n",
+	"commit: {message: \"{name}\\n\\nSee the notes.\\n\"}\n",
+	"{\"package\": \"op\"}\n",
+	"# a comment\n---\npackage: op # another\n...\n",
+}
+
+// refused are files with a fault that both the schema and Parse find. The place is that
+// of the fault.
+var refused = []struct{ src, place, message, remedy string }{
+	{"packag: op\n", "1:1", "there is no key packag", "Did you mean package? "},
+	{"Package: op\n", "1:1", "there is no key Package", "Did you mean package? "},
+	{"x-y: 1\n", "1:1", "there is no key x-y", "Its keys are package, targets"},
+	{"package: Op\n", "1:10", `reading package: "Op" is no name of a package`, "lower case"},
+	{"package: -op\n", "1:10", `is no name of a package`, ""},
+	{"package: 1\n", "1:10", "reading package: it is a number and must be a text", `Write it in quotes: "1".`},
+	{"package:\n", "1:9", "it is empty and must be a text", "remove the key"},
+	{"package: [op]\n", "1:10", "it is a list and must be a text", ""},
+	{"- package: op\n", "1:1", "it is no mapping", ""},
+	{"targets: []\n", "1:10", "the list is empty", ""},
+	{"targets: {}\n", "1:10", "reading targets: it is a mapping and must be a list", ""},
+	{"targets: [t.yaml]\n", "1:11", "reading targets[0]: it is a text and must be a mapping", ""},
+	{"targets:\n- channels: [a]\n", "2:3", "reading targets[0]: template is missing", "Add template."},
+	{"targets:\n- template: t.yaml\n  channels: [a]\n  rules: [{channels: [b]}]\n", "2:3", "it has both channels and rules", "Keep one"},
+	{"targets:\n- template: t.yaml\n  chanels: [a]\n", "3:3", "there is no key chanels", "Did you mean channels? "},
+	{"targets:\n- template: /etc/passwd\n", "2:13", `"/etc/passwd" is no path within the repository`, "from the top of the repository"},
+	{"targets:\n- template: ../t.yaml\n", "2:13", "is no path within the repository", ""},
+	{"targets:\n- template: a/../../t.yaml\n", "2:13", "is no path within the repository", ""},
+	{"targets:\n- template: a/..\n", "2:13", "is no path within the repository", ""},
+	{"targets:\n- template: 'a\\t.yaml'\n", "2:13", "is no path within the repository", "with slashes"},
+	{"targets:\n- template: 'C:t.yaml'\n", "2:13", "is no path within the repository", ""},
+	{"targets:\n- template: .\n", "2:13", "is no path within the repository", ""},
+	{"targets:\n- template: '{pkg}/t.yaml'\n", "2:13", "is no path", "{package}"},
+	{"targets:\n- template: '{package/t.yaml'\n", "2:13", "is no path", ""},
+	{"targets:\n- template: t.yaml\n  create: raw\n", "3:11", `reading targets[0].create: there is no "raw"`, "basic, semver, goodstuff"},
+	{"targets:\n- template: t.yaml\n  channels: []\n", "3:13", "the list is empty", ""},
+	{"targets:\n- template: t.yaml\n  channels: stable\n", "3:13", "it is a text and must be a list", ""},
+	{"targets:\n- template: t.yaml\n  channels: [a, a]\n", "3:17", `"a" stands there twice`, ""},
+	{"targets:\n- template: t.yaml\n  channels: [4.10]\n", "3:14", "it is a number and must be a text", `"4.10"`},
+	{"targets:\n- template: t.yaml\n  channels: ['a b']\n", "3:14", `"a b" is no name of a channel`, ""},
+	{"targets:\n- template: t.yaml\n  channels: ['v{majr}']\n", "3:14", "is no name of a channel", "{major}"},
+	{"targets:\n- template: t.yaml\n  rules: [{versions: prereleases, channels: [a]}]\n", "3:22", `"prereleases" is no rule for versions`, "prerelease, release, or a range"},
+	{"targets:\n- template: t.yaml\n  rules: [{versions: '>=1.2', channels: [a]}]\n", "3:22", "is no rule for versions", ""},
+	{"targets:\n- template: t.yaml\n  rules: [{versions: prerelease}]\n", "3:11", "channels is missing", ""},
+	{"targets:\n- template: t.yaml\n  catalogs: [{path: catalog}]\n", "3:21", `"catalog" is no file of a catalog`, ".yaml, .yml or .json"},
+	{"targets:\n- template: t.yaml\n  catalogs: [{path: '*/catalog.yaml'}]\n", "3:21", "is no file of a catalog", ""},
+	{"targets:\n- template: t.yaml\n  catalogs: [{path: ../catalog.yaml}]\n", "3:21", "is no file of a catalog", ""},
+	{"targets:\n- template: t.yaml\n  catalogs: [{path: c.yaml, platform: 4.20}]\n", "3:39", "it is a number and must be a text", `Write it in quotes: "4.20".`},
+	{"targets:\n- template: t.yaml\n  catalogs: [{path: c.yaml, platform: latest}]\n", "3:39", "is no version of a platform", ""},
+	{"targets:\n- template: t.yaml\n  catalogs: [{path: c.yaml, metadata: csvMetadata}]\n", "3:39", `there is no "csvMetadata"`, "Did you mean csv-metadata? "},
+	{"targets:\n- template: t.yaml\n  catalogs: [{metadata: auto}]\n", "3:14", "path is missing", ""},
+	{"edges: natural\n", "1:8", "it is a text and must be a mapping", ""},
+	{"edges: {explicit: 'yes'}\n", "1:19", "it is a text and must be true or false", ""},
+	{"edges: {explicit: yes}\n", "1:19", "it is a text and must be true or false", ""},
+	{"edges: {skiprange: '<1.0.0'}\n", "1:9", "there is no key skiprange", "Did you mean skipRange? "},
+	{"edges: {skipRange: '>={version'}\n", "1:20", "is no pattern for a range", ">={major}.{minor}.0"},
+	{"edges: {skipRange: anything}\n", "1:20", "is no pattern for a range", ""},
+	{"edges: {replaces: 'op {version}'}\n", "1:19", "is no pattern for a name", ""},
+	{"registries: {quay.io/x:v1: quay.io/y}\n", "1:14", `reading a key of registries: "quay.io/x:v1" is no repository`, "without tag and digest"},
+	{"registries: {quay.io/x: quay.io/Y}\n", "1:25", "is no repository", ""},
+	{"registries: {quay.io/x: 'quay.io/y@sha256:0'}\n", "1:25", "is no repository", ""},
+	{"registries: [quay.io/x]\n", "1:13", "it is a list and must be a mapping", ""},
+	{"allowedRepositories: []\n", "1:22", "the list is empty", ""},
+	{"allowedRepositories: ['quay.io/Org/*']\n", "1:23", "is no name or pattern of one", ""},
+	{"skipTags: ['a b']\n", "1:12", "is no name or pattern of one", ""},
+	{"levels: {stable-head: off}\n", "1:10", `there is no "stable-head"`, "documentation"},
+	{"levels: {stable-head-prereleases: off}\n", "1:10", `there is no "stable-head-prereleases"`, "Did you mean stable-head-prerelease? "},
+	{"levels: {stable-head-prerelease: warn}\n", "1:34", `there is no "warn"`, "error, warning, off"},
+	{"levels: {stable-head-prerelease: false}\n", "1:34", "it is true or false and must be a text", ""},
+	{"pullRequest: {title: \"a\\nb\"}\n", "1:22", "is no title", ""},
+	{"pullRequest: {title: ''}\n", "1:22", "is no title", ""},
+	{"pullRequest: {title: '{digest}'}\n", "1:22", "is no title", "{package}"},
+	{"pullRequest: {title: '" + strings.Repeat("é", 201) + "'}\n", "1:22", "it has 201 characters, more than 200", "Shorten"},
+	{"pullRequest: {intro: '}'}\n", "1:22", "is no text that Graft can fill in", ""},
+	{"pullRequest: {branch: 'a..b/{version}'}\n", "1:23", "is no name of a branch", ""},
+	{"pullRequest: {branch: '-x/{version}'}\n", "1:23", "is no name of a branch", ""},
+	{"pullRequest: {branch: 'x/{version}.lock'}\n", "1:23", "is no name of a branch", ""},
+	{"pullRequest: {base: 'refs heads'}\n", "1:21", "is no name of a branch", ""},
+	{"pullRequest: {reviewers: ['@octo']}\n", "1:27", "is no name or pattern of one", "without @"},
+	{"pullRequest: {teamReviewers: [org/team]}\n", "1:31", "is no name or pattern of one", ""},
+	{"pullRequest: {labels: [a, a]}\n", "1:27", "stands there twice", ""},
+	{"pullRequest: {labels: ['']}\n", "1:24", "it is empty", ""},
+	{"pullRequest: {milestone: 3}\n", "1:26", "it is a number and must be a text", ""},
+	{"pullRequest: {autoMerge: true}\n", "1:26", "it is true or false and must be a text", ""},
+	{"pullRequest: {autoMerge: fast-forward}\n", "1:26", `there is no "fast-forward"`, "merge, squash, rebase"},
+	{"pullRequest: {strategy: rolling}\n", "1:25", `there is no "rolling"`, "bundle, package"},
+	{"pullRequest: {draft: 1}\n", "1:22", "it is a number and must be true or false", ""},
+	{"commit: {author: bot}\n", "1:18", "is no name with an address", "NAME <ADDRESS>"},
+	{"commit: {author: 'Bot <bot>'}\n", "1:18", "is no name with an address", ""},
+	{"commit: {message: ''}\n", "1:19", "is no text that Graft can fill in", ""},
+	{"commit: {method: rebase}\n", "1:18", `there is no "rebase"`, "git, api"},
+	{"sum: ../catalog.sum\n", "1:6", "is no path within the repository", ""},
+	{"sum: sums/\n", "1:6", "is no path within the repository", ""},
+}
+
+// Beyond the schema are faults that only Parse finds.
+var beyondSchema = []struct{ src, place, message, remedy string }{
+	{"package: a\npackage: a\n", "2:1", "the key package stands there twice", "Keep one"},
+	{"package: a\n---\npackage: b\n", "2:1", "a second document follows", "Keep one document"},
+	{"package: a\n\tb: c\n", "2:1", "parsing it as YAML", ""},
+	{"targets:\n- template: 'a/[b.yaml'\n", "2:13", "is no pattern: a bracket is not closed", ""},
+	{"targets:\n- template: a/*.yaml\n  create: basic\n", "3:11", "create begins one template", "Name the template"},
+	{"targets:\n- template: t.yaml\n  rules: [{versions: '>=01.0.0', channels: [a]}]\n", "3:22", "is no range of versions", ""},
+	{"edges: {skipRange: '>=01.0.0'}\n", "1:20", "is no range of versions", ""},
+	{"pullRequest: {branch: 'bot/{package}'}\n", "1:23", "all bundles would share the branch bot/{package}", "{version}"},
+	{"pullRequest: {strategy: package, branch: 'bot/{version}'}\n", "1:42", "one branch is for all versions", "Leave the version out"},
+}
+
+func TestSchemaAndParserAgree(t *testing.T) {
+	s := validator(t)
+	for _, src := range accepted {
+		if err := valid(s, src); err != nil {
+			t.Errorf("the schema refuses\n%s\n%v", src, err)
+		}
+		if _, err := Parse("graft.yaml", []byte(src)); err != nil {
+			t.Errorf("Parse refuses\n%s\n%v", src, err)
+		}
+	}
+	for _, r := range refused {
+		if valid(s, r.src) == nil {
+			t.Errorf("the schema accepts\n%s", r.src)
+		}
+	}
+	for _, r := range append(slices.Clone(refused), beyondSchema...) {
+		_, err := Parse("graft.yaml", []byte(r.src))
+		f := failure.Of(err)
+		if f == nil || f.Code != failure.Config {
+			t.Errorf("Parse of\n%sgives %v, no config-invalid", r.src, err)
+			continue
+		}
+		if f.Place() != "graft.yaml:"+r.place || !strings.Contains(f.Message, r.message) || !strings.Contains(f.Remedy, r.remedy) {
+			t.Errorf("Parse of\n%sgives %s: %s\n  (%s), want %s: %s\n  (%s)", r.src, f.Place(), f.Message, f.Remedy, r.place, r.message, r.remedy)
+		}
+	}
+}
+
+func TestAllFaultsAreReported(t *testing.T) {
+	_, err := Parse("graft.yaml", []byte("packag: op\nsum: /x\ntargets:\n- template: /y\n"))
+	var places []string
+	for _, f := range failure.All(err) {
+		places = append(places, f.Place())
+	}
+	if want := []string{"graft.yaml:1:1", "graft.yaml:2:6", "graft.yaml:4:13"}; !slices.Equal(places, want) {
+		t.Errorf("faults at %v, want %v", places, want)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, src := range accepted {
+		f.Add(src)
+	}
+	for _, r := range append(slices.Clone(refused), beyondSchema...) {
+		f.Add(r.src)
+	}
+	s := validator(f)
+	f.Fuzz(func(t *testing.T, src string) {
+		c, err := Parse("graft.yaml", []byte(src))
+		if err != nil {
+			for _, e := range failure.All(err) {
+				if e.Code != failure.Config || e.File != "graft.yaml" || e.Line == 0 || e.Remedy == "" {
+					t.Errorf("%q gives %+v", src, e)
+				}
+			}
+			return
+		}
+		if err := valid(s, src); err != nil {
+			t.Errorf("Parse accepts what the schema refuses: %q\n%v", src, err)
+		}
+		if _, err := Parse("graft.yaml", []byte(src)); err != nil || c.File != "graft.yaml" {
+			t.Errorf("%q parses once", src)
+		}
+	})
+}

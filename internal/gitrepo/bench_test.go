@@ -1,0 +1,90 @@
+package gitrepo
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/olmgraft/graft/internal/testkit/gitremote"
+)
+
+// BenchmarkPublish is one run in a shallow checkout of a repository with many bundles
+// and some large catalogs: open, read them, and push a branch that changes all.
+func BenchmarkPublish(b *testing.B) {
+	for _, size := range []struct{ bundles, catalogs, megabytes int }{{100, 1, 1}, {5000, 5, 10}} {
+		b.Run(fmt.Sprintf("%dbundles/%dx%dMB", size.bundles, size.catalogs, size.megabytes), func(b *testing.B) {
+			dir := largeCheckout(b, size.bundles, size.catalogs, size.megabytes<<20)
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				r, err := Open(context.Background(), Options{Dir: dir, Author: bot, TempDir: b.TempDir()})
+				if err != nil {
+					b.Fatal(err)
+				}
+				d := Delivery{Base: r.BaseCommit(), Branch: fmt.Sprintf("graft/%d", n), Change: Change{Message: "x", Files: map[string]File{}}}
+				for i := range size.catalogs {
+					name := fmt.Sprintf("catalogs/%d/catalog.json", i)
+					data, err := fs.ReadFile(r.FS(), name)
+					if err != nil {
+						b.Fatal(err)
+					}
+					d.Files[name] = File{Data: append(data, "more\n"...)}
+				}
+				if _, err := r.Deliver(context.Background(), d); err != nil {
+					b.Fatal(err)
+				}
+				if err := r.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func largeCheckout(b *testing.B, bundles, catalogs, size int) string {
+	b.Helper()
+	s, err := gitremote.Start(gitremote.Options{Backend: gitremote.GitBackend, Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	repo := must[*gitremote.Repo](b)(s.Create("acme/catalog", nil))
+	from := b.TempDir()
+	git(b, from, "init", "-q", "-b", "main")
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range bundles {
+		put(b, filepath.Join(from, "operators", fmt.Sprint(i%500), fmt.Sprint(i), "manifests", "csv.yaml"), text(random, 3000))
+	}
+	for i := range catalogs {
+		put(b, filepath.Join(from, "catalogs", fmt.Sprint(i), "catalog.json"), text(random, size))
+	}
+	git(b, from, "add", ".")
+	git(b, from, "commit", "-q", "-m", "x")
+	git(b, from, "push", "-q", repo.URL(), "main")
+	dir := filepath.Join(b.TempDir(), "work")
+	git(b, ".", "clone", "-q", "--depth=1", repo.URL(), dir)
+	return dir
+}
+
+func put(b *testing.B, name, data string) {
+	b.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// text compresses about as YAML does.
+func text(random *rand.Rand, size int) string {
+	var s strings.Builder
+	for s.Len() < size {
+		fmt.Fprintf(&s, "    - name: field-%05d\n      image: registry.example.com/op@sha256:%08x\n", random.IntN(50_000), random.Uint32())
+	}
+	return s.String()
+}

@@ -1,0 +1,115 @@
+package gitrepo
+
+import (
+	"context"
+	"io/fs"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Change is a commit to be made upon the base.
+type Change struct {
+	Message string
+	// Request is what the commit answers. It is kept in the trailer by which commits
+	// of ours are known; without it, the commit is taken for a person's.
+	Request string
+	// Files are what stands at their paths afterwards, and Deleted what no longer does.
+	// All else stays as it is in the base.
+	Files   map[string]File
+	Deleted []string
+}
+
+// File is the content of a file, byte for byte. Without a mode, a file keeps its own and
+// a new one is 0644, and a path that is a symbolic link stands for what it points at;
+// with fs.ModeSymlink the content is the link's.
+type File struct {
+	Data []byte
+	Mode fs.FileMode
+}
+
+// Commit is a commit as it was made or found.
+type Commit struct {
+	SHA, Tree         string
+	Parents           []string
+	Author, Committer Identity
+	Written           time.Time
+	Message           string
+}
+
+// Request is what a commit of ours answers; "" for others.
+func (c Commit) Request() string { return trailer(c.Message, TrailerKey) }
+
+func describeCommit(c *object.Commit) Commit {
+	out := Commit{
+		SHA: c.Hash.String(), Tree: c.TreeHash.String(),
+		Author: Identity{c.Author.Name, c.Author.Email}, Committer: Identity{c.Committer.Name, c.Committer.Email},
+		Written: c.Committer.When, Message: c.Message,
+	}
+	for _, p := range c.ParentHashes {
+		out.Parents = append(out.Parents, p.String())
+	}
+	return out
+}
+
+// Commit makes a commit whose parent is the base commit. It is built from the base's
+// tree, so that nothing but the change can be in it, and it is on no branch until it is
+// pushed. A change that changes nothing gives the base commit itself.
+func (r *Repo) Commit(ctx context.Context, c Change) (Commit, error) {
+	if err := ctx.Err(); err != nil {
+		return Commit{}, failure.New(failure.Interrupted, "committing: %w", err)
+	}
+	author, committer, err := r.signatures()
+	if err != nil {
+		return Commit{}, err
+	}
+	b := &builder{store: r.store, base: newTreeFS(r.store, r.commit.TreeHash, time.Time{})}
+	edits, err := b.edits(c)
+	if err != nil {
+		return Commit{}, err
+	}
+	tree, _, err := b.tree(r.commit.TreeHash, edits)
+	if err != nil {
+		return Commit{}, refused("committing", err)
+	}
+	if tree == r.commit.TreeHash {
+		return describeCommit(r.commit), nil
+	}
+	var trailers []string
+	if c.Request != "" {
+		trailers = append(trailers, TrailerKey+": "+c.Request)
+	}
+	if r.o.Signoff {
+		trailers = append(trailers, "Signed-off-by: "+committer.Name+" <"+committer.Email+">")
+	}
+	made := &object.Commit{
+		Author: author, Committer: committer, Message: compose(c.Message, trailers...),
+		TreeHash: tree, ParentHashes: []plumbing.Hash{r.commit.Hash},
+	}
+	if made.Hash, err = r.store.encode(made); err != nil {
+		return Commit{}, failure.New(failure.GitFailed, "committing: %w", err)
+	}
+	r.made[made.Hash] = madeCommit{made, append(b.made, tree, made.Hash)}
+	return describeCommit(made), nil
+}
+
+// madeCommit is a commit with all that it holds beyond the base.
+type madeCommit struct {
+	*object.Commit
+	objects []plumbing.Hash
+}
+
+func (r *Repo) signatures() (author, committer object.Signature, err error) {
+	now := r.o.Now()
+	author, committer = r.o.Author.signature(now), r.o.Committer.signature(now)
+	for _, s := range []object.Signature{author, committer} {
+		if s.Name == "" || s.Email == "" {
+			return author, committer, failure.New(failure.Usage, "committing: there is no author").
+				Fix("give the author as Name <email>")
+		}
+	}
+	return author, committer, nil
+}

@@ -1,0 +1,59 @@
+package gitrepo
+
+import (
+	"context"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Delivery is a change to be put on a branch.
+type Delivery struct {
+	Change
+	// Base is the commit that the change was made upon.
+	Base   string
+	Branch string
+	// Force takes a branch that a person committed to.
+	Force bool
+}
+
+// Delivered is what became of a delivery.
+type Delivered struct {
+	Commit  string // where the branch is
+	Created bool   // the branch was not there
+	Changed bool   // something was pushed
+}
+
+// Deliver commits a change and puts a branch there, in place of what an earlier delivery
+// left on it. A branch that already delivers the same is left as it is. It is
+// git-race-lost where the base or the branch moved meanwhile, and branch-edited where a
+// person committed to the branch. The base branch itself can be delivered to as well.
+func (r *Repo) Deliver(ctx context.Context, d Delivery) (Delivered, error) {
+	d.Branch = strings.TrimPrefix(d.Branch, "refs/heads/")
+	if d.Request == "" {
+		d.Request = d.Branch
+	}
+	if d.Base != r.BaseCommit() {
+		return Delivered{}, failure.New(failure.GitRaceLost, "committing to %s: the base %s moved from %s to %s", d.Branch, r.base, d.Base, r.BaseCommit())
+	}
+	made, err := r.Commit(ctx, d.Change)
+	if err != nil || made.SHA == d.Base {
+		return Delivered{Commit: made.SHA}, err
+	}
+	if r.target == r.source && d.Branch == r.base {
+		err := r.Push(ctx, Push{Branch: d.Branch, Commit: made.SHA, Expect: d.Base})
+		return Delivered{Commit: made.SHA, Changed: true}, err
+	}
+	state, err := r.Inspect(ctx, d.Branch)
+	if err != nil {
+		return Delivered{}, err
+	}
+	if !state.OnlyOurs && !d.Force {
+		return Delivered{}, state.edited(r.target.url)
+	}
+	if holds, err := r.Holds(ctx, state, made); err != nil || holds {
+		return Delivered{Commit: state.Head}, err
+	}
+	err = r.Push(ctx, Push{Branch: d.Branch, Commit: made.SHA, Expect: state.Head, Force: true, OnBase: true})
+	return Delivered{Commit: made.SHA, Created: !state.Exists, Changed: true}, err
+}

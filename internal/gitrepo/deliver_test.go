@@ -1,0 +1,417 @@
+package gitrepo
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/testkit/gitremote"
+)
+
+const cat = "catalogs/v4.17/cat.yaml"
+
+func TestTwiceIsOnce(t *testing.T) {
+	eachBackend(t, func(t *testing.T, h *host) {
+		change := map[string]string{cat: "new\n", "new/file": "x"}
+		first := deliver(t, h.open(t, nil), "graft/a", change)
+
+		// Another run, and another after the base moved on in other files.
+		again := deliver(t, h.open(t, nil), "graft/a", change)
+		if again.Changed || again.Created || again.Commit != first.Commit {
+			t.Errorf("the second time: %+v", again)
+		}
+		h.commit(t, "main", gitremote.Change{Message: "other", Files: map[string]string{"README.md": "other"}})
+		r := h.open(t, nil)
+		if again = deliver(t, r, "graft/a", change); again.Changed || again.Commit != first.Commit {
+			t.Errorf("upon a base that moved elsewhere: %+v", again)
+		}
+
+		// Less, more, other content and another mode are not the same.
+		for name, d := range map[string]Delivery{
+			"less":  delivery(r, "graft/a", map[string]string{cat: "new\n"}),
+			"more":  delivery(r, "graft/a", map[string]string{cat: "new\n", "new/file": "x", "new/other": "x"}),
+			"other": delivery(r, "graft/a", map[string]string{cat: "new\n", "new/file": "y"}),
+			"mode": {Base: r.BaseCommit(), Branch: "graft/a", Change: Change{Message: "m", Files: map[string]File{
+				cat: {Data: []byte("new\n")}, "new/file": {Data: []byte("x"), Mode: 0o755},
+			}}},
+			"deletion": {Base: r.BaseCommit(), Branch: "graft/a", Change: Change{Message: "m", Deleted: []string{"README.md"}}},
+		} {
+			got := must[Delivered](t)(r.Deliver(context.Background(), d))
+			if !got.Changed || got.Created {
+				t.Errorf("%s: %+v", name, got)
+			}
+			if log := h.log(t, "graft/a"); log[0].SHA != got.Commit || log[1].SHA != r.BaseCommit() {
+				t.Errorf("%s: the branch is not one commit upon the base: %+v", name, log)
+			}
+		}
+
+		// What changes nothing is no commit.
+		nothing := deliver(t, r, "graft/b", map[string]string{cat: files[cat]})
+		if nothing.Changed || nothing.Commit != r.BaseCommit() {
+			t.Errorf("nothing: %+v", nothing)
+		}
+		if head := must[string](t)(h.repo.Head("graft/b")); head != "" {
+			t.Errorf("a branch for nothing at %s", head)
+		}
+	})
+}
+
+func TestBranchEdited(t *testing.T) {
+	eachBackend(t, func(t *testing.T, h *host) {
+		change := map[string]string{cat: "new\n"}
+		ours := deliver(t, h.open(t, nil), "graft/a", change)
+		dir := h.checkout(t, "--branch", "graft/a")
+		for name, edit := range map[string]func(){
+			"commit": func() { git(t, dir, "commit", "-q", "--allow-empty", "-m", "My own words\n\nGraft-Request: x") },
+			"amend":  func() { git(t, dir, "commit", "-q", "--amend", "--allow-empty", "-m", "Amended\n\nGraft-Request: x") },
+			"below": func() {
+				git(t, dir, "checkout", "-q", "-B", "tmp", "main~0")
+				git(t, dir, "commit", "-q", "--allow-empty", "-m", "below")
+				git(t, dir, "-c", "user.email=graft@example.com", "cherry-pick", ours.Commit)
+			},
+			"no trailer": func() {
+				git(t, dir, "-c", "user.email=graft@example.com", "commit", "-q", "--allow-empty", "-m", "by the same account")
+			},
+			"merge": func() {
+				git(t, dir, "checkout", "-q", "main")
+				git(t, dir, "commit", "-q", "--allow-empty", "-m", "on main")
+				git(t, dir, "checkout", "-q", "-B", "tmp", ours.Commit)
+				git(t, dir, "-c", "user.email=graft@example.com", "merge", "-q", "--no-ff", "-m", "Merge\n\nGraft-Request: x", "main")
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				git(t, dir, "fetch", "-q", "origin", "main:refs/heads/main", "--force", "--update-head-ok")
+				git(t, dir, "checkout", "-q", "-B", "tmp", ours.Commit)
+				edit()
+				git(t, dir, "push", "-q", "--force", "origin", "HEAD:graft/a")
+				head := must[string](t)(h.repo.Head("graft/a"))
+
+				r := h.open(t, nil)
+				state := must[State](t)(r.Inspect(context.Background(), "graft/a"))
+				if state.OnlyOurs || state.Foreign == nil || state.Head != head || !state.Exists {
+					t.Fatalf("%+v", state)
+				}
+				_, err := r.Deliver(context.Background(), delivery(r, "graft/a", change))
+				wantFailure(t, err, failure.BranchEdited, "graft/a", state.Foreign.SHA[:12], "force")
+				if now := must[string](t)(h.repo.Head("graft/a")); now != head {
+					t.Errorf("the branch moved to %s", now)
+				}
+				d := delivery(r, "graft/a", change)
+				d.Force = true
+				if got := must[Delivered](t)(r.Deliver(context.Background(), d)); !got.Changed || h.log(t, "graft/a")[1].SHA != r.BaseCommit() {
+					t.Errorf("forced: %+v", got)
+				}
+			})
+		}
+	})
+}
+
+func TestInspect(t *testing.T) {
+	eachBackend(t, func(t *testing.T, h *host) {
+		ctx := context.Background()
+		r := h.open(t, nil)
+		if s := must[State](t)(r.Inspect(ctx, "none")); s.Exists || !s.OnlyOurs || len(s.Commits) > 0 {
+			t.Errorf("no branch: %+v", s)
+		}
+		// A branch at the base or behind it holds nothing.
+		if err := h.repo.Move("behind", r.BaseCommit()); err != nil {
+			t.Fatal(err)
+		}
+		deliver(t, r, "refs/heads/graft/a", map[string]string{cat: "a"})
+		h.commit(t, "main", gitremote.Change{Message: "on", Files: map[string]string{"README.md": "on"}})
+		must[bool](t)(r.Fetch(ctx))
+		if s := must[State](t)(r.Inspect(ctx, "behind")); !s.Exists || !s.OnlyOurs || len(s.Commits) > 0 {
+			t.Errorf("a branch behind the base: %+v", s)
+		}
+		h.Reset()
+		s := must[State](t)(r.Inspect(ctx, "refs/heads/graft/a"))
+		if !s.OnlyOurs || len(s.Commits) != 1 || s.Commits[0].Request() != "graft/a" || s.Commits[0].Committer != bot || s.Branch != "graft/a" {
+			t.Errorf("ours: %+v", s)
+		}
+		for _, q := range h.Requests() {
+			if q.Kind == gitremote.Fetch && (q.Bytes > 1000 || !slices.Contains(q.Lines, "filter tree:0")) {
+				t.Errorf("looking at one commit took %d bytes: %q", q.Bytes, q.Lines)
+			}
+		}
+		// A forge that commits in our name is ours only where it is said to be.
+		h.commit(t, "forge", gitremote.Change{Committer: "GitHub <noreply@example.com>", Message: "x\n\nGraft-Request: x\n"})
+		if s := must[State](t)(r.Inspect(ctx, "forge")); s.OnlyOurs {
+			t.Errorf("the forge's: %+v", s)
+		}
+		r = h.open(t, func(o *Options) { o.Ours = []string{"NoReply@example.com"} })
+		if s := must[State](t)(r.Inspect(ctx, "forge")); !s.OnlyOurs {
+			t.Errorf("the forge's as ours: %+v", s)
+		}
+	})
+}
+
+// A base that moves between read and push, at each of the moments when it can.
+func TestBaseMoves(t *testing.T) {
+	eachBackend(t, func(t *testing.T, h *host) {
+		for _, at := range []gitremote.Kind{gitremote.FetchRefs, gitremote.PushRefs} {
+			r := h.open(t, nil)
+			var once sync.Once
+			h.SetScript(func(q gitremote.Request) gitremote.Fault {
+				if q.Kind == at {
+					once.Do(func() {
+						h.commit(t, "main", gitremote.Change{Message: "theirs", Files: map[string]string{"theirs": string(at)}})
+					})
+				}
+				return gitremote.Fault{}
+			})
+			d := delivery(r, "graft/"+string(at), map[string]string{cat: string(at)})
+			_, err := r.Deliver(context.Background(), d)
+			f := wantFailure(t, err, failure.GitRaceLost, "main moved to")
+			if !f.Retryable {
+				t.Error("a lost race is not retryable")
+			}
+			if head := must[string](t)(h.repo.Head(d.Branch)); head != "" {
+				t.Errorf("pushed all the same, to %s", head)
+			}
+			if !must[bool](t)(r.Fetch(context.Background())) {
+				t.Error("Fetch does not see that the base moved")
+			}
+			if _, err := r.Deliver(context.Background(), d); failure.Of(err).Code != failure.GitRaceLost {
+				t.Errorf("a change made upon the old base: %v", err)
+			}
+			got := deliver(t, r, d.Branch, map[string]string{cat: string(at)})
+			if log := h.log(t, d.Branch); log[0].SHA != got.Commit || log[1].Message != "theirs" {
+				t.Errorf("%+v", log)
+			}
+			h.SetScript(nil)
+		}
+	})
+}
+
+// Somebody pushes to the branch after it was looked at.
+func TestBranchMoves(t *testing.T) {
+	eachBackend(t, func(t *testing.T, h *host) {
+		r := h.open(t, nil)
+		deliver(t, r, "graft/a", map[string]string{cat: "1"})
+		for name, at := range map[string]gitremote.Kind{"before the push": gitremote.PushRefs, "within the push": gitremote.Push} {
+			var once sync.Once
+			h.SetScript(func(q gitremote.Request) gitremote.Fault {
+				if q.Kind == at {
+					once.Do(func() {
+						h.commit(t, "graft/a", gitremote.Change{Message: "theirs", Files: map[string]string{"theirs": name}})
+					})
+				}
+				return gitremote.Fault{}
+			})
+			d := delivery(r, "graft/a", map[string]string{cat: name})
+			d.Force = true
+			_, err := r.Deliver(context.Background(), d)
+			wantFailure(t, err, failure.GitRaceLost, "graft/a moved to")
+			if log := h.log(t, "graft/a"); log[0].Message != "theirs" {
+				t.Errorf("%s: a person's commit is gone", name)
+			}
+			h.SetScript(nil)
+		}
+	})
+}
+
+// Twenty add a line each to one file of one branch: none is lost, none is twice, and
+// history is a line.
+func TestRace(t *testing.T) {
+	eachBackend(t, func(t *testing.T, h *host) {
+		const racers = 20
+		h.commit(t, "main", gitremote.Change{Message: "list", Files: map[string]string{"list": ""}})
+		dir := h.checkout(t, "--depth=1")
+		var wg sync.WaitGroup
+		errs, tries := make([]error, racers), make([]int, racers)
+		for i := range racers {
+			wg.Go(func() {
+				r, err := Open(context.Background(), Options{Dir: dir, Author: bot, TempDir: t.TempDir()})
+				if err != nil {
+					errs[i] = err
+					return
+				}
+				defer r.Close()
+				errs[i] = Retry(context.Background(), 100, 10*time.Millisecond, func(attempt int) error {
+					tries[i] = attempt
+					content, base, err := r.Base(context.Background())
+					if err != nil {
+						return err
+					}
+					f, err := content.Open("list")
+					if err != nil {
+						return err
+					}
+					defer f.Close()
+					list := readAll(t, f)
+					_, err = r.Deliver(context.Background(), Delivery{Base: base, Branch: "main", Change: Change{
+						Message: fmt.Sprintf("Add %d", i), Request: fmt.Sprint(i),
+						Files: map[string]File{"list": {Data: fmt.Appendf(list, "%d\n", i)}},
+					}})
+					return err
+				})
+			})
+		}
+		wg.Wait()
+		t.Logf("attempts of each: %v, %d in all", tries, sum(tries))
+		for i, err := range errs {
+			if err != nil {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+		log := h.log(t, "main")
+		if len(log) != racers+2 {
+			t.Errorf("history has %d commits, want %d", len(log), racers+2)
+		}
+		seen := map[string]bool{}
+		for _, c := range log[:racers] {
+			if len(c.Parents) != 1 || seen[c.Message] {
+				t.Errorf("%+v", c)
+			}
+			seen[c.Message] = true
+		}
+		lines := strings.Fields(must[string](t)(h.repo.Read("main", "list")))
+		slices.Sort(lines)
+		if len(lines) != racers || len(slices.Compact(lines)) != racers {
+			t.Errorf("the list has %v", lines)
+		}
+		h.sound(t)
+	})
+}
+
+// Twenty deliver to a branch each: nobody has to try again for the others' sake.
+func TestBranchesDoNotRace(t *testing.T) {
+	eachBackend(t, func(t *testing.T, h *host) {
+		var wg sync.WaitGroup
+		for i := range 20 {
+			r := h.open(t, nil)
+			wg.Go(func() {
+				if _, err := r.Deliver(context.Background(), delivery(r, fmt.Sprintf("graft/op/%d", i), map[string]string{cat: fmt.Sprint(i)})); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if branches := must[map[string]string](t)(h.repo.Branches()); len(branches) != 21 {
+			t.Errorf("branches %v", branches)
+		}
+		h.sound(t)
+	})
+}
+
+func TestFork(t *testing.T) {
+	eachBackend(t, func(t *testing.T, h *host) {
+		fork := must[*gitremote.Repo](t)(h.Fork(h.repo, "bot/catalog"))
+		mine := func(o *Options) { o.PushURL = fork.URL() }
+		first := deliver(t, h.open(t, mine), "graft/a", map[string]string{cat: "a"})
+		if got := must[string](t)(fork.Head("graft/a")); got != first.Commit {
+			t.Errorf("the fork's branch is at %s", got)
+		}
+		if got := must[string](t)(h.repo.Head("graft/a")); got != "" {
+			t.Error("pushed to what was forked")
+		}
+		// The fork has not heard of the newer base, and still its branch is known as ours.
+		h.commit(t, "main", gitremote.Change{Message: "on", Files: map[string]string{"README.md": "on"}})
+		r := h.open(t, mine)
+		state := must[State](t)(r.Inspect(context.Background(), "graft/a"))
+		if !state.OnlyOurs || len(state.Commits) != 1 {
+			t.Errorf("%+v", state)
+		}
+		if again := deliver(t, r, "graft/a", map[string]string{cat: "a"}); again.Changed {
+			t.Errorf("the second time: %+v", again)
+		}
+		// The base branch of a fork is a branch like any other.
+		if err := r.Push(context.Background(), Push{Branch: "main", Commit: first.Commit}); failure.Of(err).Code != failure.Internal {
+			t.Errorf("a commit of another run: %v", err)
+		}
+		must[string](t)(fork.Commit("graft/a", gitremote.Change{Message: "mine"}))
+		if state = must[State](t)(r.Inspect(context.Background(), "graft/a")); state.OnlyOurs {
+			t.Errorf("%+v", state)
+		}
+	})
+}
+
+func TestDelete(t *testing.T) {
+	eachBackend(t, func(t *testing.T, h *host) {
+		r := h.open(t, nil)
+		got := deliver(t, r, "graft/a", map[string]string{cat: "a"})
+		wantFailure(t, r.Delete(context.Background(), "graft/a", r.BaseCommit()), failure.GitRaceLost, "graft/a moved")
+		for range 2 {
+			if err := r.Delete(context.Background(), "graft/a", got.Commit); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if head := must[string](t)(h.repo.Head("graft/a")); head != "" {
+			t.Errorf("the branch is at %s", head)
+		}
+	})
+}
+
+func TestRetry(t *testing.T) {
+	lost := failure.New(failure.GitRaceLost, "lost")
+	n := 0
+	if err := Retry(context.Background(), 3, 0, func(int) error { n++; return lost }); err != lost || n != 3 { //nolint:errorlint // it is passed on
+		t.Errorf("%d attempts, %v", n, err)
+	}
+	n = 0
+	if err := Retry(context.Background(), 3, 0, func(at int) error {
+		if n++; at < 2 {
+			return fmt.Errorf("while: %w", lost)
+		}
+		return nil
+	}); err != nil || n != 2 {
+		t.Errorf("%d attempts, %v", n, err)
+	}
+	n = 0
+	if err := Retry(context.Background(), 3, 0, func(int) error { n++; return os.ErrExist }); err == nil || n != 1 {
+		t.Errorf("%d attempts at something else, %v", n, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	n = 0
+	if err := Retry(ctx, 3, time.Hour, func(int) error { n++; return lost }); err == nil || n != 1 {
+		t.Errorf("%d attempts after the end, %v", n, err)
+	}
+}
+
+// A checkout on a file that git calls a folder, and the like.
+func TestPushIsRefused(t *testing.T) {
+	eachBackend(t, func(t *testing.T, h *host) {
+		r := h.open(t, nil)
+		deliver(t, r, "graft/a", map[string]string{cat: "a"})
+		for branch, want := range map[string]failure.Code{
+			"graft/a/b": failure.GitFailed, "graft": failure.GitFailed, "-x": failure.Usage, "a..b": failure.Usage, "": failure.Usage, "a b": failure.Usage, "x.lock": failure.Usage,
+		} {
+			_, err := r.Deliver(context.Background(), delivery(r, branch, map[string]string{cat: "b"}))
+			wantFailure(t, err, want, branch)
+		}
+		// What does not follow upon the branch needs force.
+		made := must[Commit](t)(r.Commit(context.Background(), Change{Message: "x", Files: map[string]File{cat: {Data: []byte("b")}}}))
+		head := must[string](t)(h.repo.Head("graft/a"))
+		err := r.Push(context.Background(), Push{Branch: "graft/a", Commit: made.SHA, Expect: head})
+		wantFailure(t, err, failure.GitFailed, "does not follow", "force")
+	})
+}
+
+func TestLocalPathAsRemote(t *testing.T) {
+	h := newHost(t, gitremote.GitBackend)
+	dir := filepath.Join(t.TempDir(), "work")
+	git(t, ".", "clone", "-q", h.repo.Dir(), dir)
+	r := h.open(t, func(o *Options) { o.Dir, o.URL = dir, "" })
+	got := deliver(t, r, "graft/a", map[string]string{cat: "a"})
+	if head := must[string](t)(h.repo.Head("graft/a")); head != got.Commit {
+		t.Errorf("the branch is at %q", head)
+	}
+	if again := deliver(t, r, "graft/a", map[string]string{cat: "a"}); again.Changed {
+		t.Errorf("%+v", again)
+	}
+}
+
+func sum(all []int) (n int) {
+	for _, one := range all {
+		n += one
+	}
+	return n
+}

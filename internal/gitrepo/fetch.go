@@ -1,0 +1,179 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Fetch looks up the base branch, and makes its content available where it moved since
+// last time. A base branch that was not given is the remote's default one, and stays
+// so.
+func (r *Repo) Fetch(ctx context.Context) (moved bool, err error) {
+	doing := "fetching"
+	if r.base != "" {
+		doing = "fetching the branch " + r.base + " from"
+	}
+	tip, err := r.lookUp(ctx, doing)
+	if err != nil {
+		return false, err
+	}
+	if r.commit != nil && tip == r.commit.Hash {
+		return false, nil
+	}
+	c, err := r.store.commit(tip)
+	if err != nil {
+		return false, withCause(failure.GitFailed, err, "%s %s: %v", doing, r.source.url, err)
+	}
+	r.commit = c
+	return true, nil
+}
+
+// lookUp makes the tip of the base branch stand here. Where something lacks after a
+// fetch on top of what the checkout has, it fetches once more without it.
+func (r *Repo) lookUp(ctx context.Context, doing string) (tip plumbing.Hash, err error) {
+	for range 2 {
+		err = r.source.fetching(ctx, doing, func(session transport.UploadPackSession, there *refs) error {
+			if err := r.chooseBase(there); err != nil {
+				return err
+			}
+			if tip = there.heads[r.base]; r.stands(tip) {
+				return nil
+			}
+			_, err := take(ctx, session, there, r.wishFor(tip, 1, ""))
+			return err
+		})
+		if err != nil || r.stands(tip) {
+			break
+		}
+	}
+	return tip, err
+}
+
+func (r *Repo) chooseBase(there *refs) error {
+	base := r.base
+	if base == "" {
+		base = strings.TrimPrefix(r.o.Base, "refs/heads/")
+	}
+	switch {
+	case len(there.heads) == 0:
+		return failure.New(failure.GitFailed, "fetching %s: the repository has no commits", r.source.url).
+			Fix("push a first commit to it")
+	case base == "" && there.standard == "":
+		return failure.New(failure.GitFailed, "fetching %s: it does not say which branch is the default", r.source.url).
+			Fix("name the base branch")
+	case base == "":
+		base = there.standard
+	}
+	if _, ok := there.heads[base]; !ok {
+		return failure.New(failure.GitFailed, "fetching %s: there is no branch %s", r.source.url, base).
+			Fix("name a base branch that exists; the default one is %s", there.standard)
+	}
+	r.base = base
+	return nil
+}
+
+// stands says whether a commit is here with its tree. A checkout that has one without
+// the other, as when it borrows objects from a folder that is not there, is left alone
+// from then on.
+func (r *Repo) stands(commit plumbing.Hash) bool {
+	c, err := r.store.commit(commit)
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return false
+	}
+	if err == nil {
+		_, err = r.store.tree(c.TreeHash)
+	}
+	if err != nil {
+		r.store.forgetLocal()
+	}
+	return err == nil
+}
+
+// wish is what is fetched of a commit.
+type wish struct {
+	want    plumbing.Hash
+	depth   int    // commits; 0 is all
+	filter  string // what is left out
+	haves   []plumbing.Hash
+	shallow []plumbing.Hash // commits whose parents are not here
+	thin    bool            // deltas may be to objects that are here
+	unpack  func(pack io.Reader, thin bool, shallow, unshallow []plumbing.Hash) error
+}
+
+// wishFor asks on top of what is here already: the base as it was last time, or what
+// the checkout stands at.
+func (r *Repo) wishFor(want plumbing.Hash, depth int, filter string) wish {
+	w := wish{want: want, depth: depth, filter: filter, unpack: r.store.unpack}
+	if r.commit != nil && r.stands(r.commit.Hash) {
+		w.haves = []plumbing.Hash{r.commit.Hash}
+	} else {
+		w.haves = r.store.localTips(r.base)
+	}
+	if len(w.haves) > 0 {
+		// Beside the saving: of a shallow repository's files, git sends in full all that
+		// it may not send as deltas, even the unchanged.
+		w.thin = true
+		w.shallow = slices.Collect(maps.Keys(r.store.shallow))
+	}
+	return w
+}
+
+// take fetches, and says whether the remote knows one of the haves.
+func take(ctx context.Context, session transport.UploadPackSession, there *refs, w wish) (known bool, err error) {
+	if slices.Contains(w.haves, w.want) {
+		return true, nil
+	}
+	req := packp.NewUploadPackRequestFromCapabilities(there.capabilities)
+	req.Wants = []plumbing.Hash{w.want}
+	can := func(c capability.Capability) bool {
+		if !there.capabilities.Supports(c) {
+			return false
+		}
+		_ = req.Capabilities.Set(c) // fails on a capability that takes a value only
+		return true
+	}
+	can(capability.NoProgress)
+	if w.filter != "" && can(capability.Filter) {
+		req.Filter = packp.Filter(w.filter)
+	}
+	if w.thin {
+		_ = req.Capabilities.Set(capability.ThinPack) // go-git hides whether it is offered
+	}
+	switch {
+	case can(capability.Shallow):
+		req.Haves, req.Shallows, req.Depth = w.haves, w.shallow, packp.DepthCommits(w.depth)
+	case len(w.shallow) == 0:
+		req.Haves = w.haves
+	}
+	answer, err := session.UploadPack(ctx, req)
+	if err != nil {
+		return false, err
+	}
+	defer answer.Close()
+	if err := w.unpack(pack(req.Capabilities, answer), w.thin, answer.Shallows, answer.Unshallows); err != nil {
+		return false, err
+	}
+	return len(answer.ACKs) > 0, nil
+}
+
+func pack(used *capability.List, answer io.Reader) io.Reader {
+	switch {
+	case used.Supports(capability.Sideband64k):
+		return sideband.NewDemuxer(sideband.Sideband64k, answer)
+	case used.Supports(capability.Sideband):
+		return sideband.NewDemuxer(sideband.Sideband, answer)
+	}
+	return answer
+}

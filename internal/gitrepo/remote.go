@@ -1,0 +1,159 @@
+package gitrepo
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	"github.com/go-git/go-git/v5/plumbing/transport/client"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// remote is a repository elsewhere.
+type remote struct {
+	url      string // without credentials
+	endpoint transport.Endpoint
+	client   transport.Transport
+	auth     transport.AuthMethod
+	secrets  []string
+	attempts int
+	sleep    func(context.Context, time.Duration) error
+}
+
+func newRemote(address string, carry *carrier, o Options) (*remote, error) {
+	ep, err := transport.NewEndpoint(address)
+	if err != nil {
+		// It is not shown: who can tell where in it the credentials are?
+		return nil, failure.New(failure.Usage, "reading the address of the repository: it is no URL").
+			Fix("give https://HOST/OWNER/NAME")
+	}
+	m := &remote{attempts: o.Attempts, sleep: o.Sleep}
+	if ep.Protocol == "ssh" && o.Token != "" {
+		ep = &transport.Endpoint{Protocol: "https", Host: ep.Host, Path: ep.Path}
+	}
+	if ep.Protocol == "http" || ep.Protocol == "https" {
+		m.takeCredentials(ep, o)
+		m.client = githttp.NewClient(&http.Client{Transport: carry})
+	} else {
+		ep.Password = ""
+		if m.client, err = client.NewClient(ep); err != nil {
+			return nil, failure.New(failure.Usage, "reading the address of the repository: %s is no protocol to reach one by", ep.Protocol).
+				Fix("give https://HOST/OWNER/NAME")
+		}
+	}
+	m.endpoint = *ep
+	m.url = ep.String()
+	return m, nil
+}
+
+// takeCredentials takes them out of the address, where errors would show them.
+func (m *remote) takeCredentials(ep *transport.Endpoint, o Options) {
+	user, password := ep.User, ep.Password
+	m.noteSecrets(password)
+	if password == "" {
+		m.noteSecrets(user) // GitHub takes a token for the user as well
+	}
+	ep.User, ep.Password = "", ""
+	if o.Token != "" {
+		user, password = o.Username, o.Token
+		m.noteSecrets(password)
+	}
+	if user == "" && password == "" {
+		return
+	}
+	m.auth = &githttp.BasicAuth{Username: user, Password: password}
+	m.noteSecrets(base64.StdEncoding.EncodeToString([]byte(user + ":" + password)))
+}
+
+func (m *remote) noteSecrets(secrets ...string) {
+	for _, s := range secrets {
+		// Shorter ones would take words out of messages, and protect nothing.
+		if len(s) >= 4 {
+			m.secrets = append(m.secrets, s)
+			if escaped := url.PathEscape(s); escaped != s {
+				m.secrets = append(m.secrets, escaped)
+			}
+		}
+	}
+}
+
+// refs are the branches of a remote at one moment.
+type refs struct {
+	heads        map[string]plumbing.Hash // by branch
+	all          map[string]plumbing.Hash // by full name
+	standard     string                   // the default branch; "" where it is not told
+	capabilities *capability.List
+}
+
+func readRefs(adv *packp.AdvRefs) *refs {
+	r := &refs{heads: map[string]plumbing.Hash{}, all: adv.References, capabilities: adv.Capabilities}
+	for name, hash := range adv.References {
+		if n := plumbing.ReferenceName(name); n.IsBranch() {
+			r.heads[n.Short()] = hash
+		}
+	}
+	if all, err := adv.AllReferences(); err == nil {
+		if head, err := all.Reference(plumbing.HEAD); err == nil && head.Target().IsBranch() {
+			r.standard = head.Target().Short()
+		}
+	}
+	return r
+}
+
+// list asks for the branches.
+func (m *remote) list(ctx context.Context, doing string) (*refs, error) {
+	var got *refs
+	err := m.fetching(ctx, doing, func(_ transport.UploadPackSession, r *refs) error {
+		got = r
+		return nil
+	})
+	return got, err
+}
+
+// fetching opens a session to fetch and does something in it; all of it again where
+// that breaks by what may pass.
+func (m *remote) fetching(ctx context.Context, doing string, do func(transport.UploadPackSession, *refs) error) error {
+	return m.patiently(ctx, func() error {
+		ep := m.endpoint // a session follows redirects in it
+		session, err := m.client.NewUploadPackSession(&ep, m.auth)
+		if err != nil {
+			return err
+		}
+		defer session.Close()
+		adv, err := session.AdvertisedReferencesContext(ctx)
+		if errors.Is(err, transport.ErrEmptyRemoteRepository) {
+			return do(session, &refs{capabilities: capability.NewList()})
+		}
+		if err != nil {
+			return err
+		}
+		return do(session, readRefs(adv))
+	}, doing, "contents: read")
+}
+
+// patiently does it again after a pause while what stands in the way may pass.
+func (m *remote) patiently(ctx context.Context, do func() error, doing, needs string) error {
+	for n := 1; ; n++ {
+		err := do()
+		if err == nil {
+			return nil
+		}
+		f := m.explain(ctx, doing, needs, err)
+		pause, mayPass := m.pause(n, err)
+		if !f.Retryable || !mayPass || f.Code != failure.GitFailed || n >= m.attempts {
+			return f
+		}
+		if m.sleep(ctx, pause) != nil {
+			return m.explain(ctx, doing, needs, err)
+		}
+	}
+}

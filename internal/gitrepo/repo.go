@@ -1,0 +1,212 @@
+// Package gitrepo reads a base branch and pushes commits made upon it.
+//
+// A checkout that it is pointed at is only read: its work tree, its index, its
+// branches and its object store stay as they are. What has to be fetched or made goes
+// to a temporary folder, and commits are built from objects, out of the base's tree
+// and the files given, so that nothing else can slip in. A shallow or partial clone, a
+// detached HEAD and another owner's folder are therefore as good as a full clone. No
+// git program is needed.
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Options of a repository.
+type Options struct {
+	// Dir is a folder within a checkout. What of the base stands there is not fetched.
+	// Without it, or where no checkout is, everything comes from URL.
+	Dir string
+	// URL is where the base is read; without it, the checkout's remote named origin,
+	// or its only one. Credentials in it are used and never shown.
+	URL string
+	// PushURL is where branches are pushed, for a fork; without it, URL.
+	PushURL string
+	// Base is the branch to build upon; without it, the remote's default branch.
+	Base string
+	// Token authenticates HTTP, as the password of Username, which is x-access-token
+	// by default. With a token, an SSH address is taken for the HTTPS one of its host.
+	Token, Username string
+
+	// Author and Committer of the commits; the author commits where no committer is given.
+	Author, Committer Identity
+	// Signoff ends each message with the committer's Signed-off-by.
+	Signoff bool
+	// Ours are further committers' addresses whose commits are ours if they carry our
+	// trailer, such as that of a forge that commits on our behalf.
+	Ours []string
+
+	// TempDir is for what is fetched and made; without it, the system's.
+	TempDir string
+	// Transport replaces http.DefaultTransport.
+	Transport http.RoundTripper
+	// Attempts of one exchange with the remote, the first included; 0 means 4.
+	Attempts int
+	// Now and Sleep replace the clock in tests.
+	Now   func() time.Time
+	Sleep func(context.Context, time.Duration) error
+}
+
+// Repo is a repository with a commit of the base branch at hand. It is used by one
+// goroutine at a time, but for what FS returns.
+type Repo struct {
+	o      Options
+	root   string
+	store  *store
+	source *remote // the base is read there
+	target *remote // branches are pushed there
+
+	carrier *carrier
+
+	base   string
+	commit *object.Commit
+	fresh  bool // the base was looked up, and nobody has asked for it since
+	made   map[plumbing.Hash]madeCommit
+}
+
+// Open looks up the base branch and makes its content available. Close frees what was
+// fetched.
+func Open(ctx context.Context, o Options) (r *Repo, err error) {
+	o = o.withDefaults()
+	r = &Repo{o: o, made: map[plumbing.Hash]madeCommit{}}
+	found, err := findCheckout(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if found == nil && o.URL == "" {
+		return nil, failure.New(failure.GitFailed, "opening %s: there is no git checkout", orHere(o.Dir)).
+			Fix("run in a checkout of the repository, or name the repository")
+	}
+	address := o.URL
+	if found != nil {
+		r.root = found.root
+		if address == "" {
+			if address, err = found.address(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := r.connect(address); err != nil {
+		return nil, err
+	}
+	r.store = newStore(o.TempDir, found)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	_, err = r.Fetch(ctx)
+	r.fresh = true
+	return r, err
+}
+
+func (o Options) withDefaults() Options {
+	if o.Attempts <= 0 {
+		o.Attempts = 4
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.Username == "" {
+		o.Username = "x-access-token"
+	}
+	if o.Committer == (Identity{}) {
+		o.Committer = o.Author
+	}
+	return o
+}
+
+func (r *Repo) connect(address string) (err error) {
+	r.carrier = newCarrier(r.o.Transport)
+	if r.source, err = newRemote(address, r.carrier, r.o); err != nil {
+		return err
+	}
+	r.target = r.source
+	if r.o.PushURL != "" && r.o.PushURL != address {
+		r.target, err = newRemote(r.o.PushURL, r.carrier, r.o)
+	}
+	return err
+}
+
+// Close removes what was fetched and made. What FS returned is of no use then.
+func (r *Repo) Close() error {
+	r.carrier.CloseIdleConnections()
+	return r.store.close()
+}
+
+// Root is the checkout's folder; "" where there is none.
+func (r *Repo) Root() string { return r.root }
+
+// URL is where the base is read, without credentials.
+func (r *Repo) URL() string { return r.source.url }
+
+// BaseBranch is the branch that is built upon, without refs/heads/.
+func (r *Repo) BaseBranch() string { return r.base }
+
+// BaseCommit is the commit that is built upon.
+func (r *Repo) BaseCommit() string { return r.commit.Hash.String() }
+
+// FS is the content of the base commit: the bytes as they are committed, whatever the
+// checkout made of their line ends. Symbolic links are followed within the repository.
+// It stays the same when Fetch finds the base elsewhere, and may be used concurrently.
+func (r *Repo) FS() fs.FS { return newTreeFS(r.store, r.commit.TreeHash, r.commit.Committer.When) }
+
+// Base looks up the base branch and returns its content and its commit.
+func (r *Repo) Base(ctx context.Context) (fs.FS, string, error) {
+	if !r.fresh {
+		if _, err := r.Fetch(ctx); err != nil {
+			return nil, "", err
+		}
+	}
+	r.fresh = false
+	return r.FS(), r.BaseCommit(), nil
+}
+
+// Retry does it again, after a growing and jittered pause, as long as the race for a
+// branch is lost, attempts times in all. Each time do has to begin with what stands on
+// the remote then. The pauses grow with what one attempt takes, since so does the
+// chance that somebody comes in between.
+func Retry(ctx context.Context, attempts int, pause time.Duration, do func(attempt int) error) error {
+	for n := 1; ; n++ {
+		began := time.Now()
+		err := do(n)
+		if n >= attempts || !failure.Is(err, failure.GitRaceLost) {
+			return err
+		}
+		window := (pause + time.Since(began)) << min(n-1, 10)
+		if sleep(ctx, rand.N(window+1)) != nil {
+			return err
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func orHere(dir string) string {
+	if dir == "" {
+		return "."
+	}
+	return dir
+}

@@ -1,0 +1,135 @@
+package plan
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// candidate is a target whose template is known by its path.
+type candidate struct {
+	TargetSetup
+	path    string
+	byGlob  bool // found by a pattern, so that templates of other packages may be among them
+	reasons []string
+}
+
+// candidates are the targets of the setup that concern the bundle. Where there are none,
+// or the template asked for is not among them, the repository is searched.
+func (p *planner) candidates() ([]candidate, error) {
+	if len(p.setup.Targets) == 0 {
+		return p.discover()
+	}
+	var out []candidate
+	var errs []error
+	asked := p.in.Asked.Template
+	for _, ts := range p.setup.Targets {
+		if pkg := firstOf(ts.Package, p.setup.Package); pkg != "" && pkg != p.in.Bundle.Package {
+			p.leaveOut(string(ts.Template), "", "it is for package %s", pkg)
+			continue
+		}
+		found, err := p.templates(ts)
+		errs = append(errs, err)
+		for _, c := range found {
+			if asked != "" && c.path != asked {
+				p.leaveOut(c.path, "", "only %s is asked for", asked)
+				continue
+			}
+			out = append(out, c)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if asked != "" && len(out) == 0 {
+		return p.discover()
+	}
+	return out, nil
+}
+
+// templates are the paths of a target's templates: the one that it names, or those that
+// its pattern matches.
+func (p *planner) templates(ts TargetSetup) ([]candidate, error) {
+	named, err := ts.Template.For(p.in.Bundle)
+	if err == nil {
+		err = CheckPath(named)
+	}
+	if err != nil {
+		return nil, p.misconfigured(ts, "finding a template: %w", err)
+	}
+	named, _ = localPath(named)
+	if !isPattern(named) {
+		return []candidate{{TargetSetup: ts, path: named}}, nil
+	}
+	matches, err := fs.Glob(p.fsys, named)
+	if err != nil {
+		return nil, p.misconfigured(ts, "finding templates: %s: %w", named, err)
+	}
+	var out []candidate
+	slices.Sort(matches)
+	for _, m := range matches {
+		if isFileName(m) {
+			out = append(out, candidate{TargetSetup: ts, path: m, byGlob: true})
+		}
+	}
+	if len(out) == 0 {
+		return nil, failure.New(failure.TemplateNotFound, "finding templates: no file matches %s", named).At(p.setup.File, ts.Line, ts.Col).
+			Fix("Correct the pattern.")
+	}
+	return out, nil
+}
+
+func (p *planner) misconfigured(ts TargetSetup, format string, args ...any) *failure.Error {
+	return failure.New(failure.Config, format, args...).At(p.setup.File, ts.Line, ts.Col)
+}
+
+// opened is a candidate's template; file is nil where it is yet to be created.
+type opened struct {
+	file      *template.Template
+	kind      string
+	described *kind.Description
+}
+
+func (p *planner) open(c candidate) (*opened, error) {
+	t, err := template.Open(p.fsys, c.path, c.path)
+	if err == nil {
+		return &opened{file: t, kind: t.Kind.Name()}, nil
+	}
+	if !failure.Is(err, failure.TemplateNotFound) {
+		return nil, err
+	}
+	create := firstOf(p.in.Asked.Create, c.Create)
+	if create != "" {
+		return &opened{kind: create}, nil
+	}
+	missing := failure.New(failure.TemplateNotFound, "opening %s: there is no such file", c.path)
+	if c.Line > 0 {
+		return nil, missing.At(p.setup.File, c.Line, c.Col).Fix("Correct the path, or say which kind of template to create.")
+	}
+	return nil, missing.At(c.path, 0, 0)
+}
+
+// description is asked for where it is needed only: of a large catalog it takes long.
+func (o *opened) description() kind.Description {
+	if o.file == nil {
+		return kind.Description{}
+	}
+	if o.described == nil {
+		d := o.file.Describe()
+		o.described = &d
+	}
+	return *o.described
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,247 @@
+package plan
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+)
+
+// catalogs decides which catalogs of the target are rendered, and how. It is false where
+// the target has catalogs and none of them is wanted: then the template is none of this
+// bundle's either.
+func (p *planner) catalogs(c candidate, t *Target) (bool, error) {
+	if t.Kind == "raw" {
+		own := Catalog{Path: c.path}
+		if platform, ok := platformOf(c.path); ok {
+			own.Platform = &platform
+		}
+		if wanted, err := p.supported(own, c.path); err != nil || !wanted {
+			return false, err
+		}
+	}
+	unsupported := 0
+	list := c.Catalogs
+	asked := p.in.Asked.Catalog
+	if len(list) == 0 && asked != "" && t.Kind != "raw" {
+		list = []CatalogSetup{{Path: Pattern(asked)}}
+		if !isFileName(asked) {
+			list = []CatalogSetup{{Name: asked}}
+		}
+	}
+	for _, setup := range list {
+		cat, err := p.catalog(setup, c)
+		if err != nil {
+			return false, err
+		}
+		p.known = append(p.known, firstOf(cat.Path, cat.Name))
+		if asked != "" && asked != cat.Path && asked != cat.Name {
+			p.leaveOut(c.path, firstOf(cat.Path, cat.Name), "only %s is asked for", asked)
+			continue
+		}
+		p.matched = p.matched || asked != ""
+		wanted, err := p.supported(cat, c.path)
+		if err != nil {
+			return false, err
+		}
+		if !wanted {
+			unsupported++
+			continue
+		}
+		if cat.Name != "" {
+			t.Names = append(t.Names, cat.Name)
+		}
+		if cat.Path == "" {
+			continue // it is rendered elsewhere
+		}
+		if err := p.render(&cat, setup.Metadata); err != nil {
+			return false, err
+		}
+		t.Catalogs = append(t.Catalogs, cat)
+	}
+	if len(list) > 0 && len(t.Catalogs)+len(t.Names) == 0 {
+		return false, nil
+	}
+	if unsupported > 0 && len(t.Names) == 0 {
+		p.warn("%s also makes catalogs for versions of OpenShift that the bundle's label leaves out; they are not rendered now, and will have the bundle when they are. Keep a template for each set of versions.", c.path)
+	}
+	return true, nil
+}
+
+// catalog puts the facts of the bundle and the template into a catalog's setup.
+func (p *planner) catalog(setup CatalogSetup, c candidate) (Catalog, error) {
+	out := Catalog{Name: setup.Name}
+	if setup.Path != "" {
+		named, err := setup.Path.with(p.in.Bundle, map[string]string{templateName: stem(c.path)})
+		if err == nil {
+			err = CheckPath(named)
+		}
+		if err == nil && (!isFileName(named) || isPattern(named)) {
+			err = errors.New(named + " is no name of a .yaml, .yml or .json file")
+		}
+		if err != nil {
+			return out, p.misconfigured(c.TargetSetup, "finding a catalog: %w", err)
+		}
+		out.Path, _ = localPath(named)
+	}
+	platform, ok := ParsePlatform(setup.Platform)
+	if !ok {
+		platform, ok = platformOf(out.Path)
+	}
+	if ok {
+		out.Platform = &platform
+	}
+	if path.Ext(out.Path) == ".json" {
+		out.Format = fbc.JSON
+	}
+	return out, nil
+}
+
+// supported applies the bundle's label. A label that nobody can read stops the run only
+// where it would decide.
+func (p *planner) supported(cat Catalog, template string) (bool, error) {
+	if cat.Platform == nil || !cat.Platform.OpenShift() {
+		return true, nil
+	}
+	if p.supportErr != nil {
+		return false, failure.New(failure.BundleInvalid, "planning for %s: its label com.redhat.openshift.versions: %w", p.in.Bundle.Name, p.supportErr).
+			Fix("Publish the bundle with a label such as v4.16, or with none.")
+	}
+	if p.support.Holds(*cat.Platform) {
+		return true, nil
+	}
+	p.leaveOut(template, firstOf(cat.Path, cat.Name), "it is for OpenShift %s, and the bundle's label com.redhat.openshift.versions is %s", cat.Platform, p.support.Label)
+	return false, nil
+}
+
+// render looks at the catalog as it stands and decides how it holds metadata.
+func (p *planner) render(cat *Catalog, rule MetadataRule) error {
+	holds, err := p.standing(cat)
+	if err != nil {
+		return err
+	}
+	if cat.New {
+		p.reason(&cat.Reasons, "It does not stand yet.")
+	}
+	var wants metadata
+	switch {
+	case rule == CSVMetadata || rule == BundleObject:
+		wants = metadata(rule)
+		p.reason(&cat.Reasons, "It holds %s, as %s says.", wants.property(), p.setup.File)
+		p.contradicted(cat, wants)
+	case cat.Platform != nil:
+		wants = wanted(*cat.Platform)
+		p.reason(&cat.Reasons, "It holds %s, which version %s wants.", wants.property(), cat.Platform)
+	case holds == objects:
+		wants = objects
+		p.reason(&cat.Reasons, "It holds %s, as it does now.", wants.property())
+		p.warn("%s holds %s, which OpenShift 4.17 and later refuse; say its platform version or its metadata to have that changed.", cat.Path, wants.property())
+	default:
+		wants = metadataOfCSV
+		p.reason(&cat.Reasons, "It holds %s, which current platforms want.", wants.property())
+	}
+	cat.Metadata = bundle.BundleObjects
+	if wants == metadataOfCSV {
+		cat.Metadata = bundle.CSVMetadata
+	}
+	if holds != none && holds != wants {
+		p.warn("%s holds %s now and is rendered with %s: all of its bundles change.", cat.Path, holds.property(), wants.property())
+	}
+	return nil
+}
+
+// contradicted warns of a choice that the pipelines of OpenShift refuse.
+func (p *planner) contradicted(cat *Catalog, wants metadata) {
+	if cat.Platform != nil && cat.Platform.OpenShift() && wanted(*cat.Platform) != wants {
+		p.warn("%s is for OpenShift %s, which wants %s, and %s has it hold %s.", cat.Path, cat.Platform, wanted(*cat.Platform).property(), p.setup.File, wants.property())
+	}
+}
+
+// metadata is what a catalog holds of its bundles' metadata.
+type metadata string
+
+const (
+	none          metadata = ""
+	objects                = metadata(BundleObject)
+	metadataOfCSV          = metadata(CSVMetadata)
+	both          metadata = "both"
+)
+
+func wanted(platform Platform) metadata {
+	if platform.wantsObjects() {
+		return objects
+	}
+	return metadataOfCSV
+}
+
+func (m metadata) property() string {
+	switch m {
+	case objects:
+		return fbc.TypeBundleObject
+	case both:
+		return fbc.TypeBundleObject + " and " + fbc.TypeCSVMetadata
+	}
+	return fbc.TypeCSVMetadata
+}
+
+// standing reads a catalog for the form of its metadata. One that cannot be read is
+// rendered anew, so its faults are no concern.
+func (p *planner) standing(cat *Catalog) (metadata, error) {
+	src, err := fs.ReadFile(p.fsys, cat.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		cat.New = true
+		return none, nil
+	}
+	if err != nil {
+		return none, failure.New(failure.EditRefused, "reading the catalog %s: %w", cat.Path, err).At(cat.Path, 0, 0).
+			Fix("Name a readable file inside of the repository.")
+	}
+	if len(bytes.TrimSpace(src)) == 0 {
+		return none, nil
+	}
+	docs, err := fbc.Read(cat.Path, src)
+	if err != nil {
+		p.warn("%s cannot be read as a catalog and is rendered anew: %s", cat.Path, failure.Of(err).Error())
+		return none, nil
+	}
+	found := none
+	for i := range docs {
+		switch holds := metadataIn(&docs[i]); {
+		case holds == none || holds == found:
+		case found == none:
+			found = holds
+		default:
+			return both, nil
+		}
+	}
+	return found, nil
+}
+
+// metadataIn looks at the text first: most documents name one of the properties only.
+func metadataIn(d *fbc.Doc) metadata {
+	if d.Schema != fbc.SchemaBundle {
+		return none
+	}
+	hasObjects, hasCSV := bytes.Contains(d.Raw(), []byte(fbc.TypeBundleObject)), bytes.Contains(d.Raw(), []byte(fbc.TypeCSVMetadata))
+	if hasObjects && hasCSV {
+		b, err := d.BundleLight()
+		hasObjects, hasCSV = false, false
+		for _, prop := range b.Properties {
+			hasObjects = hasObjects || err == nil && prop.Type == fbc.TypeBundleObject
+			hasCSV = hasCSV || err == nil && prop.Type == fbc.TypeCSVMetadata
+		}
+	}
+	switch {
+	case hasObjects && hasCSV:
+		return both
+	case hasObjects:
+		return objects
+	case hasCSV:
+		return metadataOfCSV
+	}
+	return none
+}

@@ -1,0 +1,246 @@
+package plan
+
+import (
+	"bytes"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/composite"
+)
+
+// discover finds out what nobody says: the one template and the one catalog of the
+// repository that concern the package. Where there are several of either, they are named
+// and the choice is left to a person.
+func (p *planner) discover() ([]candidate, error) {
+	asked := p.in.Asked
+	if asked.Template != "" && asked.Catalog != "" {
+		return []candidate{{path: asked.Template}}, nil
+	}
+	found, err := p.search()
+	if err != nil {
+		return nil, err
+	}
+	c := candidate{path: asked.Template}
+	switch {
+	case c.path != "":
+		if slices.Contains(found.catalogs, c.path) {
+			return []candidate{c}, nil // it is a catalog that has no template
+		}
+	case len(found.templates) > 1:
+		return nil, p.ambiguous("template", found.templates)
+	case len(found.templates) == 1:
+		c.path = found.templates[0]
+		p.reason(&c.reasons, "%s is the only template in the repository for package %s.", c.path, p.in.Bundle.Package)
+	default:
+		return p.withoutTemplate(found)
+	}
+	return p.withCatalog(c, found)
+}
+
+// withCatalog gives a template the one catalog that there is.
+func (p *planner) withCatalog(c candidate, found *search) ([]candidate, error) {
+	switch {
+	case p.in.Asked.Catalog != "":
+	case len(found.catalogs) > 1:
+		return nil, p.ambiguous("catalog", found.catalogs)
+	case len(found.catalogs) == 0:
+		p.reason(&c.reasons, "The repository has no catalog of package %s, so none is rendered.", p.in.Bundle.Package)
+	case !isFileName(found.catalogs[0]):
+		p.leaveOut(c.path, found.catalogs[0], "it is kept in several files, of which Graft renders none")
+	default:
+		c.Catalogs = []CatalogSetup{{Path: Pattern(found.catalogs[0])}}
+		p.reason(&c.reasons, "%s is the only catalog in the repository with package %s.", found.catalogs[0], p.in.Bundle.Package)
+	}
+	return []candidate{c}, nil
+}
+
+// withoutTemplate takes the one catalog for the template: it is kept by hand.
+func (p *planner) withoutTemplate(found *search) ([]candidate, error) {
+	pkg, asked := p.in.Bundle.Package, p.in.Asked.Catalog
+	switch {
+	case slices.Contains(found.catalogs, asked):
+		p.matched = true
+		return []candidate{{path: asked}}, nil
+	case len(found.catalogs) > 1:
+		return nil, p.ambiguous("catalog", found.catalogs)
+	case len(found.catalogs) == 1:
+		c := candidate{path: found.catalogs[0]}
+		p.reason(&c.reasons, "The repository has no template; %s is its only catalog with package %s.", c.path, pkg)
+		return []candidate{c}, nil
+	}
+	err := failure.New(failure.TemplateNotFound, "looking for a template of package %s: the repository has none that can be read", pkg)
+	if len(found.broken) > 0 {
+		return nil, err.Fix("Correct %s, or name the template.", strings.Join(firstFew(found.broken), ", "))
+	}
+	return nil, err.Fix("Name the template in the inputs or in .github/graft.yaml, or create one with graft insert --create KIND.")
+}
+
+func (p *planner) ambiguous(what string, paths []string) error {
+	return failure.New(failure.Usage, "looking for the %s of package %s: there are %d: %s", what, p.in.Bundle.Package, len(paths), strings.Join(firstFew(paths), ", ")).
+		Fix("Name one in the inputs, or all of them in .github/graft.yaml.")
+}
+
+func firstFew(paths []string) []string {
+	const few = 10
+	if len(paths) > few {
+		return append(slices.Clone(paths[:few]), "...")
+	}
+	return paths
+}
+
+// maxSearched bounds the text that a search reads.
+const maxSearched = 512 << 20
+
+// search goes through the repository's YAML and JSON files. What belongs to tools, to
+// tests or to other projects is passed over.
+type search struct {
+	fsys fs.FS
+	pkg  string
+
+	templates []string // that hold the package, or do not say which they hold
+	catalogs  []string // that hold the package: files, and directories of files
+	broken    []string // that look like either and cannot be read
+
+	inputs map[string]bool // of composite templates
+	whole  []string        // files with the package itself
+	parts  []string        // files with other documents of the package only
+	read   int64
+}
+
+func (p *planner) search() (*search, error) {
+	s := &search{fsys: p.fsys, pkg: p.in.Bundle.Package, inputs: map[string]bool{}}
+	err := fs.WalkDir(p.fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return failure.New(failure.EditRefused, "looking for templates: %w", err).At(name, 0, 0).Fix("Make the repository readable, or name the template.")
+		}
+		if d.IsDir() {
+			if name != "." && passedOver(d.Name()) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() || !isFileName(name) {
+			return nil
+		}
+		return s.look(name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.templates = slices.DeleteFunc(s.templates, func(t string) bool { return s.inputs[t] })
+	s.sortCatalogs()
+	return s, nil
+}
+
+func passedOver(folder string) bool {
+	return strings.HasPrefix(folder, ".") || slices.Contains([]string{"node_modules", "vendor", "testdata"}, folder)
+}
+
+func (s *search) look(name string) error {
+	src, err := fs.ReadFile(s.fsys, name)
+	if err != nil {
+		return nil //nolint:nilerr // what cannot be read is no candidate
+	}
+	if s.read += int64(len(src)); s.read > maxSearched {
+		return failure.New(failure.Usage, "looking for templates: the repository has more than %d MiB of YAML and JSON", maxSearched>>20).
+			Fix("Name the template in the inputs or in .github/graft.yaml.")
+	}
+	if !namesSchema(src) {
+		return nil
+	}
+	t, err := template.Open(s.fsys, name, name)
+	switch {
+	case failure.Is(err, failure.TemplateUnsupported):
+	case err != nil:
+		s.broken = append(s.broken, name)
+	case t.Kind.Name() == "raw":
+		s.lookRaw(name, src)
+	default:
+		s.lookTemplate(t, name)
+	}
+	return nil
+}
+
+func (s *search) lookTemplate(t *template.Template, name string) {
+	d := t.Describe()
+	if t.Source.Schema() == composite.CatalogsSchema || d.Package != "" && d.Package != s.pkg {
+		return
+	}
+	for _, input := range d.Inputs {
+		s.inputs[path.Join(path.Dir(name), input)] = true
+		s.inputs[path.Clean(input)] = true
+	}
+	s.templates = append(s.templates, name)
+}
+
+func (s *search) lookRaw(name string, src []byte) {
+	docs, err := fbc.Read(name, src)
+	if err != nil {
+		s.broken = append(s.broken, name)
+		return
+	}
+	switch {
+	case slices.ContainsFunc(docs, func(d fbc.Doc) bool { return d.Schema == fbc.SchemaPackage && d.Name == s.pkg }):
+		s.whole = append(s.whole, name)
+	case slices.ContainsFunc(docs, func(d fbc.Doc) bool { return d.Package == s.pkg }):
+		s.parts = append(s.parts, name)
+	}
+}
+
+// sortCatalogs tells catalogs in one file from those in a directory: where documents of
+// the package stand without it, the nearest directory above them that has it is one.
+func (s *search) sortCatalogs() {
+	wholeIn := map[string]bool{}
+	for _, name := range s.whole {
+		wholeIn[path.Dir(name)] = true
+	}
+	spread := map[string]bool{}
+	for _, name := range s.parts {
+		for dir := path.Dir(name); ; dir = path.Dir(dir) {
+			if wholeIn[dir] {
+				spread[dir] = true
+				break
+			}
+			if dir == "." {
+				break
+			}
+		}
+	}
+	for _, name := range append(slices.Clone(s.whole), s.parts...) {
+		dir := path.Dir(name)
+		for dir != "." && !spread[dir] {
+			dir = path.Dir(dir)
+		}
+		switch {
+		case spread[dir]:
+			s.catalogs = append(s.catalogs, dir)
+		case !slices.Contains(s.parts, name):
+			s.catalogs = append(s.catalogs, name)
+		}
+	}
+	slices.Sort(s.catalogs)
+	s.catalogs = slices.Compact(slices.DeleteFunc(s.catalogs, func(name string) bool { return s.inputs[name] }))
+}
+
+// namesSchema reports whether a schema of OLM stands in a text, before any parsing.
+func namesSchema(src []byte) bool {
+	const schema, quotes = "schema", " \t\r\n\"'"
+	for at := 0; ; {
+		i := bytes.Index(src[at:], []byte("olm."))
+		if i < 0 {
+			return false
+		}
+		at += i
+		before, colon := bytes.CutSuffix(bytes.TrimRight(src[:at], quotes), []byte(":"))
+		key := bytes.TrimRight(before, quotes)
+		if n := len(key) - len(schema); colon && n >= 0 && bytes.EqualFold(key[n:], []byte(schema)) {
+			return true
+		}
+		at += len("olm.")
+	}
+}

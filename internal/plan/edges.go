@@ -1,0 +1,199 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/basic"
+	"github.com/olmgraft/graft/internal/template/documents"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// edges makes the requests of one: several, where channels come to different edges.
+//
+//  1. Edges that are asked for, else those that a release-config.yaml says, are taken as
+//     they are.
+//  2. Else patterns make them, for channels that do not have the bundle yet. What stands
+//     there may have been rewired since, and stays.
+//  3. A pattern for the range alone leaves the predecessor to the natural place.
+//  4. Else the place is natural.
+func (p *planner) edges(r kind.Request, rule EdgeRule, c candidate, o *opened, t *Target) ([]kind.Request, error) {
+	said, whose := p.in.Asked.Edges, "as asked for"
+	if !said.Said() {
+		said, whose = c.Said, "as "+p.setup.File+" says"
+	}
+	switch {
+	case said.Said():
+		r.Replaces, r.Skips, r.SkipRange = said.Replaces, said.Skips, said.SkipRange
+		if hasEdges(o.kind) {
+			p.reason(&t.Reasons, "It %s, %s.", inWords(said), whose)
+		}
+	case !hasEdges(o.kind):
+		p.reason(&t.Reasons, "A %s template makes the edges itself.", o.kind)
+	case rule.Explicit:
+		return nil, failure.New(failure.Usage, "planning for %s: %s leaves the edges to be said, and none are", r.Bundle.Name, p.setup.File).At(p.setup.File, c.Line, c.Col).
+			Fix("Say what it replaces, skips, or the range that it skips.")
+	case rule.Replaces != "" || rule.SkipRange != "":
+		return p.patterned(r, rule, c, o, t)
+	default:
+		p.reason(&t.Reasons, "%s", natural)
+	}
+	return []kind.Request{r}, nil
+}
+
+const natural = "Nobody says edges: it takes its natural place by version."
+
+// hasEdges reports whether edges stand in templates of the kind. The parts of a composite
+// template have their own kinds, and take none that are not said.
+func hasEdges(kind string) bool { return kind == "basic" || kind == "raw" || kind == "substitutes" }
+
+func inWords(e Edges) string {
+	var parts []string
+	if e.Replaces != "" {
+		parts = append(parts, "replaces "+e.Replaces)
+	}
+	if len(e.Skips) > 0 {
+		parts = append(parts, "skips "+strings.Join(e.Skips, ", "))
+	}
+	if e.SkipRange != "" {
+		parts = append(parts, "skips the range "+e.SkipRange)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *planner) patterned(r kind.Request, rule EdgeRule, c candidate, o *opened, t *Target) ([]kind.Request, error) {
+	skipRange, err := rule.SkipRange.For(r.Bundle)
+	if err != nil {
+		return nil, p.misconfigured(c.TargetSetup, "making the skip range: %w", err)
+	}
+	// Without a previous patch, or where it comes to the bundle itself, there is nothing
+	// that the pattern could name.
+	replaces, err := rule.Replaces.For(r.Bundle)
+	if err != nil || replaces == r.Bundle.Name {
+		replaces = ""
+	}
+	standing, err := channelEntries(o.file, r.Bundle.Package)
+	if err != nil {
+		return nil, err
+	}
+	var out []kind.Request
+	for _, channel := range r.Channels {
+		one := r
+		one.Channels = []string{channel}
+		e, why, err := patternEdges(standing[channel], r, replaces, skipRange)
+		if err != nil {
+			return nil, err
+		}
+		one.Replaces, one.SkipRange = e.Replaces, e.SkipRange
+		p.reason(&t.Reasons, "Channel %s: %s", channel, why)
+		out = joined(out, one)
+	}
+	return out, nil
+}
+
+// patternEdges are the edges in one channel, and why.
+func patternEdges(entries []fbc.Entry, r kind.Request, replaces, skipRange string) (Edges, string, error) {
+	if slices.ContainsFunc(entries, func(e fbc.Entry) bool { return e.Name == r.Bundle.Name }) {
+		return Edges{}, "it stands there already, and its edges stay.", nil
+	}
+	if replaces != "" {
+		e := Edges{Replaces: replaces, SkipRange: skipRange}
+		return e, "it " + inWords(e) + ", by the pattern.", nil
+	}
+	if skipRange == "" {
+		return Edges{}, "the pattern names no predecessor, so it takes its natural place by version.", nil
+	}
+	if len(entries) == 0 {
+		e := Edges{SkipRange: skipRange}
+		return e, "it " + inWords(e) + ", by the pattern; it is the first one there.", nil
+	}
+	place, err := graph.PlaceIn(entries, graph.Newcomer{Name: r.Bundle.Name, Version: r.Bundle.Version}, graph.VersionOf,
+		graph.PlaceRules{NoRewire: r.NoRewire})
+	if err != nil {
+		return Edges{}, "", err
+	}
+	if place.Entry.Replaces == "" {
+		return Edges{}, "it is below all others there, and has nothing to skip.", nil
+	}
+	e := Edges{Replaces: place.Entry.Replaces, SkipRange: skipRange}
+	return e, "it " + inWords(e) + ": the version below it, and the pattern for the range.", nil
+}
+
+// joined adds a request to those that have the same edges.
+func joined(list []kind.Request, r kind.Request) []kind.Request {
+	for i, o := range list {
+		if o.Replaces == r.Replaces && o.SkipRange == r.SkipRange {
+			list[i].Channels = append(slices.Clone(o.Channels), r.Channels...)
+			return list
+		}
+	}
+	return append(list, r)
+}
+
+// channelEntries are the entries of a package's channels as they stand in a template.
+func channelEntries(t *template.Template, pkg string) (map[string][]fbc.Entry, error) {
+	out := map[string][]fbc.Entry{}
+	if t == nil {
+		return out, nil
+	}
+	var docs []fbc.Doc
+	var err error
+	switch s := &t.Source; {
+	case s.Schema() == basic.Schema || t.Kind.Name() == "substitutes":
+		docs, err = documents.Items(s)
+	case s.File != nil:
+		docs, err = fbc.Read(s.Name, s.File.Src)
+	default:
+		docs, err = fbc.ReadFS(s.FS, s.Path)
+	}
+	for i := range docs {
+		d := &docs[i]
+		if d.Schema != fbc.SchemaChannel || d.Package != pkg && d.Package != "" {
+			continue
+		}
+		ch, err := d.Channel()
+		if err != nil {
+			return nil, err
+		}
+		out[ch.Name] = append(out[ch.Name], ch.Entries...)
+	}
+	return out, err
+}
+
+// defaultChannel decides whether the default channel moves. One that depends on the
+// version moves forward only: an older version that arrives late does not take it back.
+func (p *planner) defaultChannel(rule placed, c candidate, o *opened, t *Target) (string, error) {
+	if asked := p.in.Asked.DefaultChannel; asked != "" {
+		p.reason(&t.Reasons, "The default channel is %s, as asked for.", asked)
+		return asked, nil
+	}
+	if rule.defaultChannel == "" || o.kind == "semver" || o.kind == "composite" {
+		return "", nil
+	}
+	name, err := rule.defaultChannel.For(p.in.Bundle)
+	if err != nil {
+		return "", p.misconfigured(c.TargetSetup, "naming the default channel: %w", err)
+	}
+	if higher := p.higher(o); !rule.defaultChannel.Constant() && higher != "" {
+		p.reason(&t.Reasons, "The default channel stays: %s is a higher version.", higher)
+		return "", nil
+	}
+	p.reason(&t.Reasons, "The default channel is %s, as %s says.", name, p.setup.File)
+	return name, nil
+}
+
+// higher is an entry of the template with a higher version than the bundle's.
+func (p *planner) higher(o *opened) string {
+	for _, ch := range o.description().Channels {
+		for _, name := range ch.Entries {
+			if v, ok := graph.VersionOf(name); ok && v.GT(p.in.Bundle.Version) {
+				return name
+			}
+		}
+	}
+	return ""
+}

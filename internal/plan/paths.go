@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// localPath cleans a path and reports whether it stays within the repository. A backslash
+// is no separator here and, where it is one, a way out.
+func localPath(p string) (string, bool) {
+	if p == "" || strings.ContainsAny(p, "\\\x00\n\r") || path.IsAbs(p) || len(p) > 1 && p[1] == ':' {
+		return "", false
+	}
+	for folder := range strings.SplitSeq(p, "/") {
+		if folder == ".." {
+			return "", false
+		}
+	}
+	clean := path.Clean(p)
+	return clean, clean != "." && fs.ValidPath(clean)
+}
+
+// CheckPath reports what is wrong with the path of a template or catalog in a
+// configuration: it leaves the repository, or is no pattern that a path can match.
+func CheckPath(p string) error {
+	if _, ok := localPath(p); !ok {
+		return fmt.Errorf("%s is no path within the repository", p)
+	}
+	if _, err := path.Match(p, ""); err != nil {
+		return fmt.Errorf("%s is no pattern: a bracket is not closed", p)
+	}
+	return nil
+}
+
+func isPattern(p string) bool { return strings.ContainsAny(p, "*?[") }
+
+// isFileName reports whether a path names a file that can hold a catalog.
+func isFileName(p string) bool {
+	switch path.Ext(p) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
+}
+
+func stem(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
+
+func (p *planner) reason(into *[]string, format string, args ...any) {
+	*into = append(*into, fmt.Sprintf(format, args...))
+}
+
+func (p *planner) warn(format string, args ...any) {
+	p.plan.Warnings = append(p.plan.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (p *planner) leaveOut(template, catalog, format string, args ...any) {
+	p.plan.LeftOut = append(p.plan.LeftOut, LeftOut{template, catalog, fmt.Sprintf(format, args...)})
+}

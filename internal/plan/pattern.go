@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// Pattern is a text with placeholders in braces that stand for facts of a bundle:
+// {package}, {name}, {version}, {major}, {minor}, {patch} and {previousPatch}, which is
+// the patch less one. In a catalog's path {template} is the template's file name without
+// its extension. Other braces have no meaning and are refused.
+type Pattern string
+
+// Placeholders are those that stand for a fact which every bundle has.
+var Placeholders = []string{"package", "name", "version", "major", "minor", "patch"}
+
+const (
+	previousPatch = "previousPatch"
+	templateName  = "template"
+)
+
+// Check reports the first placeholder that is not known. More are those that are known
+// at this place only.
+func (p Pattern) Check(more ...string) error {
+	_, err := p.expand(func(name string) (string, bool) {
+		return "", slices.Contains(Placeholders, name) || slices.Contains(more, name)
+	})
+	return err
+}
+
+// Constant reports whether the pattern is the same for all bundles.
+func (p Pattern) Constant() bool { return !strings.ContainsAny(string(p), "{}") }
+
+// Uses reports whether the placeholder stands in the pattern.
+func (p Pattern) Uses(placeholder string) bool {
+	return strings.Contains(string(p), "{"+placeholder+"}")
+}
+
+// For puts the facts of a bundle in.
+func (p Pattern) For(b kind.Bundle) (string, error) { return p.with(b, nil) }
+
+func (p Pattern) with(b kind.Bundle, more map[string]string) (string, error) {
+	return p.expand(func(name string) (string, bool) {
+		switch name {
+		case "package":
+			return b.Package, true
+		case "name":
+			return b.Name, true
+		case "version":
+			return b.Version.String(), true
+		case "major":
+			return strconv.FormatUint(b.Version.Major, 10), true
+		case "minor":
+			return strconv.FormatUint(b.Version.Minor, 10), true
+		case "patch":
+			return strconv.FormatUint(b.Version.Patch, 10), true
+		case previousPatch:
+			return strconv.FormatUint(b.Version.Patch-1, 10), b.Version.Patch > 0
+		}
+		text, ok := more[name]
+		return text, ok
+	})
+}
+
+func (p Pattern) expand(value func(name string) (string, bool)) (string, error) {
+	var out strings.Builder
+	for rest := string(p); ; {
+		before, after, opened := strings.Cut(rest, "{")
+		if strings.Contains(before, "}") {
+			return "", fmt.Errorf("%q has a closing brace without an opening one", string(p))
+		}
+		out.WriteString(before)
+		if !opened {
+			return out.String(), nil
+		}
+		name, after, closed := strings.Cut(after, "}")
+		if !closed || strings.Contains(name, "{") {
+			return "", fmt.Errorf("%q has an opening brace without a closing one", string(p))
+		}
+		text, ok := value(name)
+		if !ok {
+			return "", fmt.Errorf("%q: {%s} stands for nothing here", string(p), name)
+		}
+		out.WriteString(text)
+		rest = after
+	}
+}

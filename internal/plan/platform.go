@@ -1,0 +1,135 @@
+package plan
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Platform is the version of a platform that a catalog is for.
+type Platform struct{ Major, Minor int }
+
+var (
+	platformGrammar = regexp.MustCompile(`^v?([0-9]{1,4})\.([0-9]{1,4})$`)
+	// labelGrammar is looser: a label may name a patch, which no catalog has.
+	labelGrammar = regexp.MustCompile(`^v?([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]+)?$`)
+)
+
+// ParsePlatform reads a version such as v4.20 or 4.20.
+func ParsePlatform(s string) (Platform, bool) { return parsePlatform(platformGrammar, s) }
+
+func parsePlatform(grammar *regexp.Regexp, s string) (Platform, bool) {
+	m := grammar.FindStringSubmatch(s)
+	if m == nil {
+		return Platform{}, false
+	}
+	major, _ := strconv.Atoi(m[1]) // digits, and few
+	minor, _ := strconv.Atoi(m[2])
+	return Platform{major, minor}, true
+}
+
+// platformOf is the platform that a path names: its file, or the innermost folder that
+// does, as in catalogs/v4.20/op/catalog.yaml.
+func platformOf(p string) (Platform, bool) {
+	names := strings.Split(path.Join(path.Dir(p), stem(p)), "/")
+	for i := len(names) - 1; i >= 0; i-- {
+		if found, ok := ParsePlatform(names[i]); ok {
+			return found, true
+		}
+	}
+	return Platform{}, false
+}
+
+// String is the version as in 4.20.
+func (p Platform) String() string { return fmt.Sprintf("%d.%d", p.Major, p.Minor) }
+
+// Compare orders platforms by version.
+func (p Platform) Compare(o Platform) int {
+	if p.Major != o.Major {
+		return p.Major - o.Major
+	}
+	return p.Minor - o.Minor
+}
+
+// OpenShift reports whether it is a version of OpenShift. Lower ones are of Kubernetes, to
+// which neither the label for OpenShift nor its rule for metadata applies.
+func (p Platform) OpenShift() bool { return p.Major >= 4 }
+
+// wantsObjects reports whether the platform wants olm.bundle.object in its catalogs. All
+// that are current want olm.csv.metadata.
+func (p Platform) wantsObjects() bool { return p.Major == 4 && p.Minor <= 16 }
+
+// Support is the set of OpenShift versions that the label com.redhat.openshift.versions
+// of a bundle names.
+//
+//  1. v4.12 is this version and all later ones, whatever their major number.
+//  2. =v4.12 is this version alone.
+//  3. v4.12-v4.15 is both and what lies between.
+//  4. v4.5,v4.6 and v4.6,v4.5 are v4.5 and all later ones. The rule for bundles allows no
+//     other list. Community catalogs have some, and their checks take the lowest version
+//     and all later ones; so does Support, with a Warning.
+//  5. No label is every version.
+//
+// The letter v may be missing, as it is in bundles that have been published.
+type Support struct {
+	Label    string
+	Warning  string
+	from, to *Platform
+}
+
+// ParseSupport reads the label.
+func ParseSupport(label string) (Support, error) {
+	s := Support{Label: strings.TrimSpace(label)}
+	if s.Label == "" {
+		return s, nil
+	}
+	var ok bool
+	switch from, to, isRange := strings.Cut(s.Label, "-"); {
+	case strings.HasPrefix(s.Label, "="):
+		s.from, ok = labelled(s.Label[1:])
+		s.to = s.from
+	case isRange:
+		var upper bool
+		s.from, ok = labelled(from)
+		s.to, upper = labelled(to)
+		ok = ok && upper && s.from.Compare(*s.to) <= 0
+	default:
+		ok = s.list(strings.Split(s.Label, ","))
+	}
+	if !ok {
+		return Support{}, fmt.Errorf("%q is none of v4.12, =v4.12 and v4.12-v4.15", s.Label)
+	}
+	return s, nil
+}
+
+// allowedLists are the lists that the rules for the label know.
+var allowedLists = []string{"v4.5,v4.6", "v4.6,v4.5"}
+
+func (s *Support) list(versions []string) bool {
+	for _, v := range versions {
+		one, ok := labelled(v)
+		if !ok {
+			return false
+		}
+		if s.from == nil || one.Compare(*s.from) < 0 {
+			s.from = one
+		}
+	}
+	if len(versions) > 1 && !slices.Contains(allowedLists, s.Label) {
+		s.Warning = fmt.Sprintf("the label %s is a list, which OpenShift's certified catalogs refuse; it is taken as v%s and later", s.Label, s.from)
+	}
+	return true
+}
+
+func labelled(s string) (*Platform, bool) {
+	p, ok := parsePlatform(labelGrammar, strings.TrimSpace(s))
+	return &p, ok
+}
+
+// Holds reports whether the platform is one of them.
+func (s Support) Holds(p Platform) bool {
+	return (s.from == nil || p.Compare(*s.from) >= 0) && (s.to == nil || p.Compare(*s.to) <= 0)
+}

@@ -1,0 +1,117 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/blang/semver/v4"
+)
+
+// Setup is what a repository says of its templates and catalogs, in graft.yaml or by the
+// layout of the community catalogs. The zero Setup says nothing.
+type Setup struct {
+	File       string // that says it
+	Package    string // that the targets are for; empty: any
+	Targets    []TargetSetup
+	Edges      EdgeRule
+	Registries map[string]string // repository of a stage to that of production
+}
+
+// TargetSetup is a template with the catalogs that are made of it. Patterns may stand in
+// Template and in the catalogs' paths. Line and Col are where File says it.
+type TargetSetup struct {
+	Line, Col int
+
+	Package  string // as of Setup, for this target
+	Template Pattern
+	Create   string // kind of template to begin where none stands; empty: none
+	// Rules tell the channels by version, the first that fits. Without rules, the inputs
+	// or the bundle's own annotations tell them.
+	Rules          []ChannelRule
+	DefaultChannel Pattern // where the rule has none; empty: stays as it is
+	// OnlyAsked leaves the target out unless the inputs name channels; Unless says why.
+	OnlyAsked bool
+	Unless    string
+	// Said are edges that are taken as they are.
+	Said     Edges
+	Edges    *EdgeRule // nil: as of Setup
+	Catalogs []CatalogSetup
+}
+
+// CatalogSetup is a catalog that is rendered from a template.
+type CatalogSetup struct {
+	Path     Pattern
+	Name     string // in a composite template; empty: the template makes this one only
+	Platform string // such as 4.20; empty: a folder of Path tells
+	Metadata MetadataRule
+}
+
+// ChannelRule puts the versions that it fits into channels.
+type ChannelRule struct {
+	Versions       VersionRule
+	Channels       []Pattern
+	DefaultChannel Pattern
+}
+
+// Edges of a bundle in its channels.
+type Edges struct {
+	Replaces  string
+	Skips     []string
+	SkipRange string
+}
+
+// Said reports whether there are any.
+func (e Edges) Said() bool { return e.Replaces != "" || len(e.Skips) > 0 || e.SkipRange != "" }
+
+// EdgeRule tells the edges of bundles for which none are said. The zero rule puts them
+// into their natural place by version.
+type EdgeRule struct {
+	Explicit                bool    // refuse a bundle for which none are said
+	Replaces                Pattern // empty: the natural place
+	SkipRange               Pattern // empty: none
+	NoRewire                bool
+	AllowMissingPredecessor bool
+}
+
+// MetadataRule says how a catalog holds its bundles' metadata.
+type MetadataRule string
+
+// The rules. Auto goes by the platform version, else by what stands in the catalog.
+const (
+	Auto         MetadataRule = "auto"
+	BundleObject MetadataRule = "bundle-object"
+	CSVMetadata  MetadataRule = "csv-metadata"
+)
+
+// VersionRule picks versions: prerelease, release, or a range as skipRange has it. The
+// empty rule picks all.
+type VersionRule string
+
+// The rules that are no ranges.
+const (
+	Prerelease VersionRule = "prerelease"
+	Release    VersionRule = "release"
+)
+
+// Check reports what is wrong with the rule.
+func (r VersionRule) Check() error {
+	_, err := r.fits()
+	return err
+}
+
+// Fits reports whether the rule picks the version; one that is malformed picks none.
+func (r VersionRule) Fits(v semver.Version) bool {
+	fits, err := r.fits()
+	return err == nil && fits(v)
+}
+
+func (r VersionRule) fits() (semver.Range, error) {
+	switch r {
+	case "":
+		return func(semver.Version) bool { return true }, nil
+	case Prerelease:
+		return func(v semver.Version) bool { return len(v.Pre) > 0 }, nil
+	case Release:
+		return func(v semver.Version) bool { return len(v.Pre) == 0 }, nil
+	}
+	return semver.ParseRange(strings.TrimSpace(string(r)))
+}

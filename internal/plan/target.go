@@ -1,0 +1,158 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/template/semver"
+)
+
+// target plans one candidate, and either adds it to the plan or leaves it out.
+func (p *planner) target(c candidate) error {
+	o, err := p.open(c)
+	if err != nil {
+		return err
+	}
+	if c.byGlob {
+		if pkg := o.description().Package; pkg != "" && pkg != p.in.Bundle.Package {
+			p.leaveOut(c.path, "", "it is a template of package %s", pkg)
+			return nil
+		}
+	}
+	t := Target{Template: c.path, Kind: o.kind, Create: o.file == nil, Reasons: slices.Clone(c.reasons)}
+	if t.Create {
+		p.reason(&t.Reasons, "%s does not stand yet and is begun as a %s template.", c.path, o.kind)
+	}
+	wanted, err := p.catalogs(c, &t)
+	if err != nil || !wanted {
+		return err
+	}
+	wanted, err = p.requests(c, o, &t)
+	if err != nil || !wanted {
+		return err
+	}
+	p.add(t)
+	return nil
+}
+
+// requests says what is inserted into the template. It is false where the setup puts the
+// bundle into no channel of it.
+func (p *planner) requests(c candidate, o *opened, t *Target) (bool, error) {
+	rule, wanted, err := p.channels(c, o, t)
+	if err != nil || !wanted {
+		return false, err
+	}
+	edges := p.setup.Edges
+	if c.Edges != nil {
+		edges = *c.Edges
+	}
+	r := kind.Request{
+		Bundle:                  p.plan.Bundle,
+		Channels:                rule.channels,
+		SubstitutesFor:          p.in.Asked.SubstitutesFor,
+		NoRewire:                edges.NoRewire,
+		AllowMissingPredecessor: edges.AllowMissingPredecessor,
+		Promote:                 p.promoted,
+	}
+	if r.DefaultChannel, err = p.defaultChannel(rule, c, o, t); err != nil {
+		return false, err
+	}
+	t.Requests, err = p.edges(r, edges, c, o, t)
+	return true, err
+}
+
+// placed is where a bundle goes.
+type placed struct {
+	channels       []string
+	defaultChannel Pattern
+}
+
+// channels decides the channels. What is asked for comes first, then the setup's rules,
+// then the bundle's annotations, then the template's only channel.
+func (p *planner) channels(c candidate, o *opened, t *Target) (placed, bool, error) {
+	if asked := kind.Unique(p.in.Asked.Channels); len(asked) > 0 {
+		p.reason(&t.Reasons, "It goes into %s, as asked for.", strings.Join(asked, ", "))
+		return placed{channels: asked}, true, nil
+	}
+	if c.OnlyAsked {
+		p.leaveOut(c.path, "", "%s", c.Unless)
+		return placed{}, false, nil
+	}
+	if len(c.Rules) > 0 {
+		return p.ruled(c, t)
+	}
+	found, whence := p.annotated(o), "the bundle's annotations name them"
+	if channels := o.description().Channels; len(found) == 0 && len(channels) == 1 && o.kind != "composite" {
+		found, whence = []string{channels[0].Name}, "it is the only one of "+c.path
+	}
+	if len(found) == 0 {
+		return placed{}, false, p.noChannel(c, o)
+	}
+	for _, ch := range found {
+		if !channelGrammar.MatchString(ch) {
+			return placed{}, false, failure.New(failure.BundleInvalid, "planning for %s: its annotations name the channel %q, which is no name", p.in.Bundle.Name, ch).
+				Fix("Say the channels of %s.", c.path)
+		}
+	}
+	p.reason(&t.Reasons, "It goes into %s: nobody says channels, and %s.", strings.Join(found, ", "), whence)
+	return placed{channels: found, defaultChannel: c.DefaultChannel}, true, nil
+}
+
+func (p *planner) ruled(c candidate, t *Target) (placed, bool, error) {
+	v := p.in.Bundle.Version
+	i := slices.IndexFunc(c.Rules, func(r ChannelRule) bool { return r.Versions.Fits(v) })
+	if i < 0 {
+		p.leaveOut(c.path, "", "no rule of %s fits version %s", p.setup.File, v)
+		return placed{}, false, nil
+	}
+	rule, out := c.Rules[i], placed{defaultChannel: c.DefaultChannel}
+	if rule.DefaultChannel != "" {
+		out.defaultChannel = rule.DefaultChannel
+	}
+	for _, pattern := range rule.Channels {
+		name, err := pattern.For(p.in.Bundle)
+		if err == nil && !channelGrammar.MatchString(name) {
+			err = fmt.Errorf("%q is no name of a channel", name)
+		}
+		if err != nil {
+			return placed{}, false, p.misconfigured(c.TargetSetup, "naming a channel: %w", err)
+		}
+		out.channels = append(out.channels, name)
+	}
+	out.channels = kind.Unique(out.channels)
+	why := ""
+	if rule.Versions != "" {
+		why = fmt.Sprintf(" for versions %s, of which %s is one", rule.Versions, v)
+	}
+	p.reason(&t.Reasons, "It goes into %s, as %s says%s.", strings.Join(out.channels, ", "), p.setup.File, why)
+	return out, true, nil
+}
+
+// annotated are the channels of the bundle's annotations that the template can have.
+func (p *planner) annotated(o *opened) []string {
+	channels := kind.Unique(p.in.Annotated)
+	if o.kind != "semver" {
+		return channels
+	}
+	return slices.DeleteFunc(channels, func(c string) bool {
+		return !slices.ContainsFunc(semver.Archetypes, func(a string) bool { return strings.EqualFold(a, c) })
+	})
+}
+
+func (p *planner) noChannel(c candidate, o *opened) error {
+	var known []string
+	for _, ch := range o.description().Channels {
+		known = append(known, ch.Name)
+	}
+	if o.kind == "semver" {
+		known = semver.Archetypes
+	}
+	err := failure.New(failure.Usage, "planning for %s: nobody says into which channels of %s it goes", p.in.Bundle.Name, c.path).At(c.path, 0, 0)
+	if len(known) > 0 {
+		return err.Fix("Name channels in the inputs or in .github/graft.yaml; the template has %s.", strings.Join(known, ", "))
+	}
+	return err.Fix("Name channels in the inputs or in .github/graft.yaml.")
+}

@@ -1,0 +1,246 @@
+package publish
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/testkit/registry"
+)
+
+// memory is a repository of which only the base branch is kept; a delivery is merged
+// at once.
+type memory struct {
+	files  fstest.MapFS
+	commit int
+	races  int // deliveries that still lose
+	other  func(fstest.MapFS)
+	made   []Delivery
+}
+
+func (m *memory) Base(context.Context) (fs.FS, string, error) {
+	return maps.Clone(m.files), string(rune('a' + m.commit)), nil
+}
+
+func (m *memory) Deliver(_ context.Context, d Delivery) (string, bool, error) {
+	if m.races > 0 {
+		m.races--
+		m.commit++
+		m.other(m.files)
+		return "", false, failure.New(failure.GitRaceLost, "pushing: the base moved")
+	}
+	if d.Base != string(rune('a'+m.commit)) {
+		return "", false, failure.New(failure.GitRaceLost, "pushing: made upon another base")
+	}
+	for name, data := range d.Files {
+		m.files[name] = &fstest.MapFile{Data: data}
+	}
+	m.commit++
+	m.made = append(m.made, d)
+	return "made", true, nil
+}
+
+type proposals []Proposal
+
+func (p *proposals) Propose(_ context.Context, one Proposal) (Proposed, error) {
+	*p = append(*p, one)
+	return Proposed{Number: len(*p), URL: "https://forge/1", Operation: "created"}, nil
+}
+
+const basicTemplate = `---
+schema: olm.template.basic
+entries:
+- schema: olm.package
+  name: op
+  defaultChannel: stable
+- schema: olm.channel
+  package: op
+  name: stable
+  entries:
+  - name: op.v1.0.0
+- schema: olm.bundle
+  image: REGISTRY/op:v1.0.0
+`
+
+type world struct {
+	*registry.Server
+	repo  *memory
+	forge proposals
+	o     Options
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	s, err := registry.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	w := &world{Server: s}
+	w.push(t, "1.0.0")
+	client, err := oci.New(oci.Options{Retry: oci.Retry{Sleep: noSleep}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.repo = &memory{files: fstest.MapFS{"catalog-templates/v4.20.yaml": {Data: []byte(strings.ReplaceAll(basicTemplate, "REGISTRY", s.Addr))}}}
+	text := func(pattern plan.Pattern) Text { return func(b kind.Bundle) (string, error) { return pattern.For(b) } }
+	w.o = Options{
+		Registry: client, Repository: w.repo, Forge: &w.forge, Sleep: noSleep,
+		Branch: text("graft/{package}/{version}"), Title: text("Publish {package} {version}"), Message: text("Publish {package} {version}"),
+		Setup: func(fs.FS, kind.Bundle) (*plan.Setup, error) {
+			return &plan.Setup{Targets: []plan.TargetSetup{{Template: "catalog-templates/v4.20.yaml", Catalogs: []plan.CatalogSetup{{Path: "catalogs/v4.20/op/catalog.yaml"}}}}}, nil
+		},
+	}
+	return w
+}
+
+func noSleep(context.Context, time.Duration) error { return nil }
+
+func (w *world) push(t *testing.T, version string) event.Publication {
+	t.Helper()
+	annotations := map[string]string{"operators.operatorframework.io.bundle.package.v1": "op", "operators.operatorframework.io.bundle.channels.v1": "stable"}
+	digest, err := w.Push("op:v"+version, registry.Bundle{Labels: annotations, Files: map[string][]byte{
+		"metadata/annotations.yaml": []byte("annotations:\n  operators.operatorframework.io.bundle.package.v1: op\n  operators.operatorframework.io.bundle.channels.v1: stable\n"),
+		"manifests/csv.yaml":        []byte("apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata:\n  name: op.v" + version + "\nspec:\n  version: " + version + "\n"),
+	}}, registry.Form{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return event.Publication{Repository: w.Addr + "/op", Tag: "v" + version, Digest: digest}
+}
+
+func (w *world) publish(t *testing.T, p event.Publication) *Result {
+	t.Helper()
+	r, err := Publish(context.Background(), p, w.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestPublish(t *testing.T) {
+	w := newWorld(t)
+	p := w.push(t, "1.1.0")
+	r := w.publish(t, p)
+	if r.Result != "created" || r.Branch != "graft/op/1.1.0" || len(w.forge) != 1 || w.forge[0].Title != "Publish op 1.1.0" {
+		t.Fatalf("%+v %+v", r, w.forge)
+	}
+	if got := strings.Join(r.Work.Changed(), " "); got != "catalog-templates/v4.20.yaml catalogs/v4.20/op/catalog.yaml" {
+		t.Errorf("changed %s", got)
+	}
+	for _, want := range []string{"<code>op.v1.1.0</code>", "replaces op.v1.0.0", "```mermaid", "no findings", "graft publish --dry-run --image"} {
+		if !strings.Contains(r.Body, want) {
+			t.Errorf("the body lacks %q:\n%s", want, r.Body)
+		}
+	}
+	if again := w.publish(t, p); again.Result != "unchanged" || len(w.forge) != 1 {
+		t.Errorf("the second run: %+v", again)
+	}
+	// A backport goes between, and costs one pull beside its own.
+	w.Reset()
+	r = w.publish(t, w.push(t, "1.0.1"))
+	if !strings.Contains(r.Body, "replaces op.v1.0.1") || r.Work.Targets[0].Catalogs[0].Pulled != 1 {
+		t.Errorf("%+v\n%s", r.Work.Targets[0], r.Body)
+	}
+}
+
+// A base that moves is met by doing all again upon the new one.
+func TestRace(t *testing.T) {
+	w := newWorld(t)
+	p, other := w.push(t, "1.2.0"), w.push(t, "1.1.0")
+	w.repo.races = 2
+	w.repo.other = func(files fstest.MapFS) {
+		if strings.Contains(string(files["catalog-templates/v4.20.yaml"].Data), "v1.1.0") {
+			return
+		}
+		rival := *w
+		rival.repo = &memory{files: maps.Clone(files)}
+		rival.o.Repository = rival.repo
+		rival.publish(t, other)
+		maps.Copy(files, rival.repo.files)
+	}
+	r := w.publish(t, p)
+	text := string(w.repo.files["catalog-templates/v4.20.yaml"].Data)
+	if r.Result != "created" || !strings.Contains(text, "- name: op.v1.2.0\n    replaces: op.v1.1.0") {
+		t.Errorf("%s\n%s", r.Result, text)
+	}
+	w.repo.races = 99
+	_, err := Publish(context.Background(), w.push(t, "1.3.0"), w.o)
+	if !failure.Is(err, failure.GitRaceLost) {
+		t.Errorf("got %v, want git-race-lost after five tries", err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	w := newWorld(t)
+	p := w.push(t, "1.1.0")
+	for name, tt := range map[string]struct {
+		change func(*event.Publication, *Options)
+		want   failure.Code
+	}{
+		"a tag that moved":      {func(p *event.Publication, _ *Options) { p.Tag = "v1.0.0" }, failure.DigestMismatch},
+		"nothing there":         {func(p *event.Publication, _ *Options) { p.Tag, p.Digest = "v9", "" }, failure.BundleNotFound},
+		"other than announced":  {func(p *event.Publication, _ *Options) { p.Said.Name = "other.v1.1.0" }, failure.BundleConflict},
+		"a predecessor missing": {func(_ *event.Publication, o *Options) { o.Asked.Edges.Replaces = "op.v0.5.0" }, failure.PredecessorMissing},
+		"two heads":             {func(_ *event.Publication, o *Options) { o.Asked.Edges.SkipRange = "<1.0.0" }, failure.GraphInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, o := p, w.o
+			tt.change(&p, &o)
+			_, err := Publish(context.Background(), p, o)
+			if !failure.Is(err, tt.want) {
+				t.Fatalf("got %v, want %s", err, tt.want.Class())
+			}
+			if len(w.repo.made) > 0 || len(w.forge) > 0 {
+				t.Error("something was delivered")
+			}
+		})
+	}
+}
+
+// A registry that announces before it can serve is asked again.
+func TestAnnouncedEarly(t *testing.T) {
+	w := newWorld(t)
+	asked := 0
+	w.o.Patience = time.Minute
+	w.o.Sleep = func(context.Context, time.Duration) error {
+		if asked++; asked == 3 {
+			w.push(t, "1.1.0")
+		}
+		return nil
+	}
+	if r := w.publish(t, event.Publication{Repository: w.Addr + "/op", Tag: "v1.1.0"}); r.Result != "created" || asked != 3 {
+		t.Errorf("%s after %d waits", r.Result, asked)
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	w := newWorld(t)
+	w.o.DryRun = true
+	if r := w.publish(t, w.push(t, "1.1.0")); r.Result != "planned" || r.Body == "" || len(w.repo.made) > 0 || len(w.forge) > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What a registry, a bundle or an event says cannot mention people, close issues, run
+// commands or break the table of the body.
+func TestHostileText(t *testing.T) {
+	w := &Work{Plan: &plan.Plan{LeftOut: []plan.LeftOut{{Template: "a|b", Reason: "@everyone fixes #1 <!-- x --> ::set-output::"}}}}
+	w.Bundle = kind.Bundle{Name: "op|`x`\n| <b>", Package: "@team", Image: "a/b:c@d"}
+	w.Targets = []Target{{Template: "t", Changes: []kind.Change{{What: kind.EntryAdded, Channel: "c|d", Name: "</details>", To: "closes #7"}}}}
+	body := w.body("graft ```", []string{"@all"})
+	for _, bad := range []string{"@everyone", "@team", "@all", "fixes #1", "closes #7", "<!-- x", "</details></", "c|d", "<b>", "```\ngraft ```"} {
+		if strings.Contains(body, bad) {
+			t.Errorf("the body holds %q:\n%s", bad, body)
+		}
+	}
+}

@@ -1,0 +1,265 @@
+package pullrequest
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // it is git's own name for a blob
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Commit is a commit to be made through the Git data API.
+type Commit struct {
+	Owner, Repo string
+	// Branch is where it goes, without refs/heads/.
+	Branch string
+	// Parent is the commit whose tree the files are put into.
+	Parent string
+	// Tip is what the branch must be at; "" means that it must not exist. Where Tip is
+	// not Parent the branch is replaced, not extended.
+	Tip     string
+	Files   []File
+	Message string
+	// Author and Committer are best left nil: what GitHub commits for a workflow or an
+	// app in their own name it signs, and shows as verified.
+	Author, Committer *Signature
+}
+
+// File is one changed file of a commit.
+type File struct {
+	Path    string
+	Content []byte
+	// Mode is 100644, 100755 or 120000; "" keeps that of the base, and is 100644 for a
+	// new file.
+	Mode   string
+	Delete bool
+}
+
+// Signature is a name in a commit.
+type Signature struct {
+	Name, Email string
+	When        time.Time
+}
+
+// Commit makes a commit and puts the branch on it; it gives the commit's SHA. Where
+// the files are what the parent holds already, nothing is made: the parent's SHA comes
+// back, and the branch is put there if it is not.
+//
+// A branch that is not where it was said to be is git-race-lost. GitHub has no exchange
+// of one value for another, so where a branch is replaced a moment remains between
+// look and push; where it is extended GitHub itself refuses anything but a fast-forward.
+func (c *Client) Commit(ctx context.Context, r Commit) (string, error) {
+	if err := checkRepository(r.Owner, r.Repo); err != nil {
+		return "", err
+	}
+	m := &committing{c: c, Commit: r, trees: map[string]map[string]*github.TreeEntry{}}
+	sha, err := m.make(ctx)
+	if err != nil {
+		return "", c.fail(ctx, m.op(), err)
+	}
+	if err := m.move(ctx, sha); err != nil {
+		return "", c.fail(ctx, m.op(), err)
+	}
+	return sha, nil
+}
+
+// committing is one Commit under way.
+type committing struct {
+	Commit
+	c    *Client
+	root string
+	// trees are the entries by name of the trees of the base that were looked at.
+	trees map[string]map[string]*github.TreeEntry
+}
+
+func (m *committing) op() operation {
+	return operation{
+		doing: fmt.Sprintf("committing to the branch %s of %s/%s", m.Branch, m.Owner, m.Repo),
+		needs: "contents: write", refused: failure.GitFailed,
+	}
+}
+
+// make gives the commit, which no branch shows yet.
+func (m *committing) make(ctx context.Context) (string, error) {
+	parent, _, err := m.c.gh.Git.GetCommit(ctx, m.Owner, m.Repo, m.Parent)
+	if err != nil {
+		return "", err
+	}
+	m.root = parent.GetTree().GetSHA()
+	var entries []*github.TreeEntry
+	for _, file := range m.Files {
+		entry, err := m.entry(ctx, file)
+		if err != nil {
+			return "", err
+		}
+		if entry != nil {
+			entries = append(entries, entry)
+		}
+	}
+	if len(entries) == 0 {
+		return m.Parent, nil
+	}
+	tree, _, err := m.c.gh.Git.CreateTree(ctx, m.Owner, m.Repo, m.root, entries)
+	if err != nil {
+		return "", err
+	}
+	commit, _, err := m.c.gh.Git.CreateCommit(ctx, m.Owner, m.Repo, &github.Commit{
+		Message: &m.Message, Tree: tree, Parents: []*github.Commit{{SHA: &m.Parent}},
+		Author: m.Author.forGitHub(), Committer: m.Committer.forGitHub(),
+	}, nil)
+	return commit.GetSHA(), err
+}
+
+// entry uploads a file; it is nil where the base has the file as it should be.
+func (m *committing) entry(ctx context.Context, file File) (*github.TreeEntry, error) {
+	stands, err := m.lookUp(ctx, file.Path)
+	if err != nil {
+		return nil, err
+	}
+	kind, mode := "blob", file.Mode
+	if mode == "" {
+		mode = "100644"
+		if stands != nil {
+			mode = stands.GetMode()
+		}
+	}
+	switch {
+	case mode != "100644" && mode != "100755" && (mode != "120000" || file.Mode == ""):
+		return nil, failure.New(failure.GitFailed, "%s: %s is no file in the base (mode %s)", m.op().doing, file.Path, mode)
+	case file.Delete && stands == nil:
+		return nil, nil
+	case file.Delete:
+		return &github.TreeEntry{Path: &file.Path, Mode: &mode, Type: &kind}, nil
+	case stands.GetSHA() == blobName(file.Content) && stands.GetMode() == mode:
+		return nil, nil
+	}
+	blob, _, err := m.c.gh.Git.CreateBlob(ctx, m.Owner, m.Repo, &github.Blob{
+		Content:  github.String(base64.StdEncoding.EncodeToString(file.Content)),
+		Encoding: github.String("base64"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &github.TreeEntry{Path: &file.Path, Mode: &mode, Type: &kind, SHA: blob.SHA}, nil
+}
+
+// lookUp walks down to what stands at a path, one tree at a time: the whole tree of
+// a large catalog repository is more than GitHub gives in one answer.
+func (m *committing) lookUp(ctx context.Context, at string) (*github.TreeEntry, error) {
+	if at == "" || at != path.Clean(at) || strings.HasPrefix(at, "/") || strings.HasPrefix(at, "../") || at == ".." || at == "." {
+		return nil, failure.New(failure.GitFailed, "%s: %q is no path within the repository", m.op().doing, at)
+	}
+	sha := m.root
+	for {
+		name, rest, more := strings.Cut(at, "/")
+		entries, err := m.tree(ctx, sha)
+		if err != nil {
+			return nil, err
+		}
+		entry := entries[name]
+		switch {
+		case entry == nil || !more:
+			return entry, nil
+		case entry.GetType() != "tree":
+			return nil, nil
+		}
+		sha, at = entry.GetSHA(), rest
+	}
+}
+
+func (m *committing) tree(ctx context.Context, sha string) (map[string]*github.TreeEntry, error) {
+	if known, ok := m.trees[sha]; ok {
+		return known, nil
+	}
+	tree, _, err := m.c.gh.Git.GetTree(ctx, m.Owner, m.Repo, sha, false)
+	if err != nil {
+		return nil, err
+	}
+	entries := make(map[string]*github.TreeEntry, len(tree.Entries))
+	for _, entry := range tree.Entries {
+		entries[entry.GetPath()] = entry
+	}
+	m.trees[sha] = entries
+	return entries, nil
+}
+
+// move puts the branch on the commit.
+func (m *committing) move(ctx context.Context, sha string) error {
+	tip, err := m.c.Branch(ctx, m.Owner, m.Repo, m.Branch)
+	switch {
+	case err != nil:
+		return err
+	case tip == sha:
+		return nil
+	case tip != m.Tip:
+		return m.raceLost(tip)
+	}
+	name := "refs/heads/" + m.Branch
+	ref := &github.Reference{Ref: &name, Object: &github.GitObject{SHA: &sha}}
+	if tip == "" {
+		_, _, err = m.c.gh.Git.CreateRef(ctx, m.Owner, m.Repo, ref)
+	} else {
+		_, _, err = m.c.gh.Git.UpdateRef(ctx, m.Owner, m.Repo, ref, m.Tip != m.Parent)
+	}
+	if err == nil || !movedMeanwhile(err) {
+		return err
+	}
+	// The answer to an earlier attempt may have been lost.
+	tip, err = m.c.Branch(ctx, m.Owner, m.Repo, m.Branch)
+	if err != nil || tip == sha {
+		return err
+	}
+	return m.raceLost(tip)
+}
+
+// movedMeanwhile tells the refusals that a race brings from those of rules.
+func movedMeanwhile(err error) bool {
+	answer := answerOf(err)
+	if answer == nil || answer.Response.StatusCode != http.StatusUnprocessableEntity {
+		return false
+	}
+	said := strings.ToLower(saidOf(answer))
+	for _, text := range []string{"already exists", "does not exist", "not a fast forward", "not a fast-forward"} {
+		if strings.Contains(said, text) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *committing) raceLost(tip string) error {
+	text := func(sha string) string {
+		if sha == "" {
+			return "absent"
+		}
+		return "at " + sha[:min(len(sha), 12)]
+	}
+	return failure.New(failure.GitRaceLost, "%s: it is %s, and was expected to be %s", m.op().doing, text(tip), text(m.Tip))
+}
+
+func (s *Signature) forGitHub() *github.CommitAuthor {
+	if s == nil {
+		return nil
+	}
+	author := &github.CommitAuthor{Name: &s.Name, Email: &s.Email}
+	if !s.When.IsZero() {
+		author.Date = &github.Timestamp{Time: s.When}
+	}
+	return author
+}
+
+// blobName is the name that git gives to the content.
+func blobName(content []byte) string {
+	h := sha1.New() //nolint:gosec // see above
+	fmt.Fprintf(h, "blob %d\x00", len(content))
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
+}

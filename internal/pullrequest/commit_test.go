@@ -1,0 +1,241 @@
+package pullrequest_test
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/testkit/forge"
+)
+
+const (
+	makeRef    = "POST /repos/{owner}/{repo}/git/refs"
+	moveRef    = "PATCH /repos/{owner}/{repo}/git/refs/{ref...}"
+	makeCommit = "POST /repos/{owner}/{repo}/git/commits"
+	makeBlob   = "POST /repos/{owner}/{repo}/git/blobs"
+)
+
+func (h *hub) commitRequest(files ...pullrequest.File) pullrequest.Commit {
+	base := h.Branch("acme", "catalog", "main")
+	return pullrequest.Commit{
+		Owner: "acme", Repo: "catalog", Branch: "graft/etcd/0.9.4", Parent: base,
+		Files: files, Message: "Add etcd 0.9.4\n\nSigned-off-by: Graft <graft@example.com>\n",
+	}
+}
+
+func (h *hub) file(branch, name string) string {
+	h.t.Helper()
+	content, err := h.File("acme", "catalog", branch, name)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(content)
+}
+
+func TestCommit(t *testing.T) {
+	ctx := context.Background()
+	h := start(t, forge.Repository{})
+	r := h.commitRequest(
+		pullrequest.File{Path: "template.yaml", Content: []byte("a: 2\n")},
+		pullrequest.File{Path: "catalog/etcd/catalog.yaml", Content: []byte("\xff\x00binary")},
+		pullrequest.File{Path: "docs/README.md", Delete: true},
+		pullrequest.File{Path: "not/there", Delete: true},
+	)
+	sha, err := h.client.Commit(ctx, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := h.Branch("acme", "catalog", r.Branch); got != sha || sha == r.Parent {
+		t.Errorf("the branch is at %s, not %s", got, sha)
+	}
+	if h.file(r.Branch, "template.yaml") != "a: 2\n" || h.file(r.Branch, "catalog/etcd/catalog.yaml") != "\xff\x00binary" || h.file(r.Branch, "docs/README.md") != "" {
+		t.Error("the files are not as they should be")
+	}
+
+	// The branch extended by what it has: nothing is made.
+	before := h.Count(makeCommit) + h.Count(makeBlob)
+	r.Tip, r.Parent = sha, sha
+	if again, err := h.client.Commit(ctx, r); err != nil || again != sha || h.Count(makeCommit)+h.Count(makeBlob) != before {
+		t.Errorf("%s %v", again, err)
+	}
+
+	// The branch extended, and replaced by one from a base that has moved on.
+	r.Files = []pullrequest.File{{Path: "template.yaml", Content: []byte("a: 3\n")}}
+	next, err := h.client.Commit(ctx, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.branch("main", "a: 4\n")
+	r.Parent, r.Tip = h.Branch("acme", "catalog", "main"), next
+	r.Files = []pullrequest.File{{Path: "new", Content: []byte("new\n")}}
+	if _, err := h.client.Commit(ctx, r); err != nil {
+		t.Fatal(err)
+	}
+	if h.file(r.Branch, "template.yaml") != "a: 4\n" || h.file(r.Branch, "new") != "new\n" {
+		t.Error("the branch was not made again from the base")
+	}
+}
+
+// A token of an app commits in its own name, which GitHub signs, unless told otherwise.
+func TestCommitSignature(t *testing.T) {
+	h := start(t, forge.Repository{Dir: t.TempDir()})
+	h.AddToken(token, forge.Identity{Login: "graft[bot]", App: true})
+	r := h.commitRequest(pullrequest.File{Path: "x", Content: []byte("y")})
+	own, err := h.client.Commit(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Branch = "named"
+	r.Author = &pullrequest.Signature{Name: "Ann", Email: "ann@example.com", When: time.Unix(1700000000, 0)}
+	sha, err := h.client.Commit(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string]string{own: `"verified":true`, sha: `"verified":false`} {
+		if got := h.get("repos/acme/catalog/git/commits/" + at); !strings.Contains(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	if got := h.get("repos/acme/catalog/git/commits/" + sha); !strings.Contains(got, `{"date":"2023-11-14T22:13:20Z","email":"ann@example.com","name":"Ann"}`) {
+		t.Errorf("%s", got)
+	}
+}
+
+// Modes of the base are kept, links are not written through, and git finds it all in order.
+func TestCommitModes(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	h := start(t, forge.Repository{Dir: dir})
+	r := h.commitRequest(
+		pullrequest.File{Path: "run.sh", Content: []byte("true\n"), Mode: "100755"},
+		pullrequest.File{Path: "link", Content: []byte("run.sh"), Mode: "120000"},
+	)
+	r.Branch, r.Tip = "main", r.Parent
+	sha, err := h.client.Commit(ctx, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Parent, r.Tip, r.Files = sha, sha, []pullrequest.File{{Path: "run.sh", Content: []byte("false\n")}}
+	if sha, err = h.client.Commit(ctx, r); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("git", "-C", dir, "ls-tree", "-r", sha).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	modes := ""
+	for line := range strings.Lines(string(out)) {
+		modes += line[:7] + line[strings.Index(line, "\t")+1:]
+	}
+	if want := "100644 docs/README.md\n120000 link\n100755 run.sh\n100644 template.yaml\n"; modes != want {
+		t.Errorf("git sees\n%s, want\n%s", modes, want)
+	}
+	r.Parent, r.Tip, r.Files = sha, sha, []pullrequest.File{{Path: "link", Content: []byte("x")}}
+	_, err = h.client.Commit(ctx, r)
+	wantFailure(t, err, failure.GitFailed, "link is no file")
+	for _, path := range []string{"", "/etc/passwd", "../x", "a/../../x", "a//b", "."} {
+		r.Files[0].Path = path
+		_, err = h.client.Commit(ctx, r)
+		wantFailure(t, err, failure.GitFailed, "no path within the repository")
+	}
+}
+
+func TestCommitRaces(t *testing.T) {
+	ctx := context.Background()
+	file := pullrequest.File{Path: "x", Content: []byte("y")}
+	t.Run("branch is elsewhere", func(t *testing.T) {
+		h := start(t, forge.Repository{})
+		r := h.commitRequest(file)
+		h.branch(r.Branch, "theirs\n")
+		_, err := h.client.Commit(ctx, r)
+		wantFailure(t, err, failure.GitRaceLost, r.Branch, "expected to be absent")
+		r.Tip = r.Parent
+		_, err = h.client.Commit(ctx, r)
+		wantFailure(t, err, failure.GitRaceLost, "expected to be at "+r.Parent[:12])
+	})
+	t.Run("moved at the last moment", func(t *testing.T) {
+		for _, route := range []string{makeRef, moveRef} {
+			h := start(t, forge.Repository{})
+			r := h.commitRequest(file)
+			if route == moveRef {
+				r.Branch, r.Tip = "main", r.Parent
+			}
+			done := false
+			h.script = func(req forge.Request) *forge.Fault {
+				if req.Route == route && !done {
+					done = true
+					h.branch(r.Branch, "theirs\n")
+				}
+				return nil
+			}
+			_, err := h.client.Commit(ctx, r)
+			wantFailure(t, err, failure.GitRaceLost)
+			if h.file(r.Branch, "template.yaml") != "theirs\n" {
+				t.Error("their commit was overwritten")
+			}
+		}
+	})
+	t.Run("answers lost", func(t *testing.T) {
+		for _, route := range []string{makeRef, moveRef, makeCommit, makeBlob} {
+			h := start(t, forge.Repository{})
+			r := h.commitRequest(file)
+			if route == moveRef {
+				r.Branch, r.Tip = "main", r.Parent
+			}
+			h.faults(route, forge.ServerError(500, true), &forge.Fault{Cut: true, Acted: true})
+			sha, err := h.client.Commit(ctx, r)
+			if err != nil || h.Branch("acme", "catalog", r.Branch) != sha {
+				t.Errorf("%s: %v", route, err)
+			}
+		}
+	})
+	t.Run("ten at once", func(t *testing.T) {
+		h := start(t, forge.Repository{})
+		var wg sync.WaitGroup
+		for i := range 10 {
+			wg.Go(func() {
+				for {
+					r := h.commitRequest(pullrequest.File{Path: fmt.Sprint("file-", i), Content: []byte("x")})
+					r.Branch, r.Tip = "main", r.Parent
+					_, err := h.client.Commit(ctx, r)
+					if err == nil {
+						return
+					}
+					if !failure.Is(err, failure.GitRaceLost) {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		for i := range 10 {
+			if h.file("main", fmt.Sprint("file-", i)) != "x" {
+				t.Errorf("file-%d is lost", i)
+			}
+		}
+	})
+}
+
+// Rules of the repository are no race.
+func TestCommitRefused(t *testing.T) {
+	ctx := context.Background()
+	h := start(t, forge.Repository{})
+	r := h.commitRequest(pullrequest.File{Path: "x", Content: []byte("y")})
+	h.faults(makeRef, answer(422, "Repository rule violations found"))
+	_, err := h.client.Commit(ctx, r)
+	wantFailure(t, err, failure.GitFailed, "committing to the branch graft/etcd/0.9.4 of acme/catalog", "Repository rule violations found")
+
+	h.AddToken(token, forge.Identity{Login: "graft[bot]", App: true, Permissions: map[string]string{"contents": "read"}})
+	_, err = h.client.Commit(ctx, r)
+	wantFailure(t, err, failure.ForgeAuth, "contents: write")
+	r.Parent = strings.Repeat("0", 40)
+	_, err = h.client.Commit(ctx, r)
+	wantFailure(t, err, failure.ForgeAuth, "HTTP 404")
+}

@@ -1,0 +1,220 @@
+package pullrequest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// operation is what was being done, for the message of its failure.
+type operation struct {
+	doing string
+	// needs is the permission that a workflow would grant for it.
+	needs string
+	// refused is the failure of an answer that says no to the request itself; 0
+	// means pull-request-refused.
+	refused failure.Code
+}
+
+// fail makes a typed failure of whatever stood in the way.
+func (c *Client) fail(ctx context.Context, op operation, err error) error {
+	f := c.classify(ctx, op, err)
+	f.Err = err
+	f.Message = c.scrub(oneLine(f.Message))
+	return f
+}
+
+func (c *Client) classify(ctx context.Context, op operation, err error) *failure.Error {
+	var known *failure.Error
+	var limited *errLimited
+	switch {
+	case errors.As(err, &known):
+		own := *known
+		return &own
+	case errors.As(err, &limited):
+		return failure.New(failure.ForgeRateLimited, "%s: %s", op.doing, limited).
+			Fix("run again after %s, or with a token that has a limit of its own", limited.until.UTC().Format("2006-01-02 15:04:05 UTC"))
+	case errors.Is(ctx.Err(), context.Canceled):
+		return failure.New(failure.Interrupted, "%s: interrupted", op.doing)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return failure.New(failure.ForgeUnavailable, "%s: no answer before the deadline of the run", op.doing)
+	}
+	if answer := answerOf(err); answer != nil {
+		return c.ofAnswer(op, answer)
+	}
+	return ofNetwork(op, err)
+}
+
+// ofAnswer is the failure that an HTTP answer stands for.
+func (c *Client) ofAnswer(op operation, answer *github.ErrorResponse) *failure.Error {
+	said := saidOf(answer)
+	status := answer.Response.StatusCode
+	lower := strings.ToLower(said)
+	switch {
+	case status == http.StatusUnauthorized:
+		return failure.New(failure.ForgeAuth, "%s: HTTP 401 %s", op.doing, said).
+			Fix("give a token that is valid for %s", c.serverURL)
+	case strings.Contains(lower, "not permitted to create or approve pull requests"):
+		return failure.New(failure.ForgeAuth, "%s: %s", op.doing, said).
+			Fix("allow it under Settings, Actions, General, Workflow permissions, or give the token of a GitHub App")
+	case strings.Contains(lower, "archived"):
+		return failure.New(op.refusal(), "%s: %s", op.doing, said).Fix("unarchive the repository, or publish to another")
+	case status == http.StatusForbidden, status == http.StatusNotFound:
+		return ofPermission(op, answer, said)
+	case status == http.StatusUnprocessableEntity, status == http.StatusConflict:
+		return failure.New(op.refusal(), "%s: %s", op.doing, said)
+	case status >= 500 || status == http.StatusRequestTimeout:
+		return failure.New(failure.ForgeUnavailable, "%s: HTTP %d %s", op.doing, status, said)
+	}
+	f := failure.New(failure.ForgeUnavailable, "%s: HTTP %d %s", op.doing, status, said).
+		Fix("check GITHUB_API_URL: something other than GitHub's API seems to answer there")
+	f.Retryable = false
+	return f
+}
+
+func (op operation) refusal() failure.Code {
+	if op.refused == failure.OK {
+		return failure.PullRequestRefused
+	}
+	return op.refused
+}
+
+// ofPermission names the permission: the one that GitHub names in its answer, or
+// else the one that the operation is known to need. What a token may not see, GitHub
+// calls not found.
+func ofPermission(op operation, answer *github.ErrorResponse, said string) *failure.Error {
+	needs := acceptedPermissions(answer.Response.Header)
+	if needs == "" {
+		needs = op.needs
+	}
+	f := failure.New(failure.ForgeAuth, "%s: HTTP %d %s; it needs the permission %s",
+		op.doing, answer.Response.StatusCode, said, needs)
+	if scopes := strings.TrimSpace(answer.Response.Header.Get("X-Accepted-OAuth-Scopes")); scopes != "" {
+		f.Message += "; or of a classic token one of the scopes " + scopes
+	}
+	if answer.Response.StatusCode == http.StatusNotFound {
+		return f.Fix("check the names; where they are right, give the token the permission %s", needs)
+	}
+	return f.Fix("give the token the permission %s (in a workflow: under permissions)", needs)
+}
+
+// acceptedPermissions turns "pull_requests=write,contents=read; issues=write" into
+// what one writes in a workflow.
+func acceptedPermissions(h http.Header) string {
+	var ways []string
+	for way := range strings.SplitSeq(h.Get("X-Accepted-GitHub-Permissions"), ";") {
+		var all []string
+		for one := range strings.SplitSeq(way, ",") {
+			name, level, ok := strings.Cut(strings.TrimSpace(one), "=")
+			if ok {
+				all = append(all, strings.ReplaceAll(name, "_", "-")+": "+level)
+			}
+		}
+		if text := strings.Join(all, " and "); text != "" && !slices.Contains(ways, text) {
+			ways = append(ways, text)
+		}
+	}
+	return strings.Join(ways, ", or ")
+}
+
+// ofNetwork is the failure of a request that got no answer.
+func ofNetwork(op operation, err error) *failure.Error {
+	f := failure.New(failure.ForgeUnavailable, "%s: %s", op.doing, cause(err))
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		f = f.Fix("check the host in GITHUB_API_URL, and the network's name server")
+		f.Retryable = false
+	case isTLSError(err):
+		f = f.Fix("have the system trust the server's certificate authority")
+		f.Retryable = false
+	}
+	return f
+}
+
+// cause is the innermost text of a network error, with the host but no path.
+func cause(err error) string {
+	var outer *url.Error
+	if !errors.As(err, &outer) {
+		return err.Error()
+	}
+	host := ""
+	if at, perr := url.Parse(outer.URL); perr == nil {
+		host = at.Host + ": "
+	}
+	return host + outer.Err.Error()
+}
+
+// answerOf finds the answer in an error of go-github's, which has several types for it.
+func answerOf(err error) *github.ErrorResponse {
+	var plain *github.ErrorResponse
+	var otp *github.TwoFactorAuthError
+	switch {
+	case errors.As(err, &plain) && plain.Response != nil:
+		return plain
+	case errors.As(err, &otp) && otp.Response != nil:
+		return (*github.ErrorResponse)(otp)
+	}
+	return nil
+}
+
+func statusOf(err error) int {
+	if answer := answerOf(err); answer != nil {
+		return answer.Response.StatusCode
+	}
+	return 0
+}
+
+// saidOf is GitHub's message with those of the fields, such as "Validation Failed:
+// No commits between main and graft/etcd/0.9.4".
+func saidOf(answer *github.ErrorResponse) string {
+	said := answer.Message
+	if said == "" {
+		said = http.StatusText(answer.Response.StatusCode)
+	}
+	var parts []string
+	for _, e := range answer.Errors {
+		part := e.Message
+		if part == "" {
+			part = strings.TrimSpace(fmt.Sprintf("%s %s is %s", e.Resource, e.Field, e.Code))
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) > 0 {
+		said += ": " + strings.Join(parts, "; ")
+	}
+	if runes := []rune(said); len(runes) > 500 {
+		said = string(runes[:500]) + "..."
+	}
+	return said
+}
+
+// scrub takes out of a message what a forge repeats of the token that it was sent.
+func (c *Client) scrub(message string) string {
+	// Shorter ones would take words out of messages, and protect nothing.
+	if len(c.carrier.token) < 4 {
+		return message
+	}
+	return strings.ReplaceAll(message, c.carrier.token, "***")
+}
+
+// oneLine also takes out control characters, which nobody has business to send to a
+// terminal or a workflow log.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)), " ")
+}

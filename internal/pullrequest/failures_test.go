@@ -1,0 +1,331 @@
+package pullrequest_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/testkit/forge"
+)
+
+func answer(status int, message string, header ...string) *forge.Fault {
+	f := &forge.Fault{Status: status, Message: message, Header: http.Header{}}
+	for i := 0; i < len(header); i += 2 {
+		f.Header.Set(header[i], header[i+1])
+	}
+	return f
+}
+
+// Each answer that stays is its failure, says what was done and what GitHub said, and is
+// not asked for again.
+func TestFailureClasses(t *testing.T) {
+	const notAccessible = "Resource not accessible by integration"
+	for name, tt := range map[string]struct {
+		route  string
+		fault  *forge.Fault
+		change func(*pullrequest.Request)
+		code   failure.Code
+		texts  []string
+	}{
+		"bad token": {listPulls, answer(401, "Bad credentials"), nil, failure.ForgeAuth,
+			[]string{"listing the pull requests of acme/catalog", "Bad credentials"}},
+		"no permission, named by GitHub": {createPull, answer(403, notAccessible, "X-Accepted-GitHub-Permissions", "pull_requests=write,contents=read; issues=write"),
+			nil, failure.ForgeAuth, []string{"creating the pull request", "pull-requests: write and contents: read, or issues: write"}},
+		"no permission, not named": {createPull, answer(403, notAccessible), nil, failure.ForgeAuth, []string{"the permission pull-requests: write"}},
+		"no permission, and the last request of the hour": {createPull, answer(403, notAccessible, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1"),
+			nil, failure.ForgeAuth, []string{"pull-requests: write"}},
+		"classic token": {createPull, answer(404, "Not Found", "X-Accepted-OAuth-Scopes", "public_repo, repo"), nil,
+			failure.ForgeAuth, []string{"one of the scopes public_repo, repo", "check the names"}},
+		"workflows may not open": {createPull, answer(403, "GitHub Actions is not permitted to create or approve pull requests."), nil,
+			failure.ForgeAuth, []string{"Settings, Actions, General"}},
+		"archived": {createPull, answer(403, "Repository was archived so is read-only."), nil,
+			failure.PullRequestRefused, []string{"archived"}},
+		"invalid base": {"", nil, func(r *pullrequest.Request) { r.Base = "gone" }, failure.PullRequestRefused,
+			[]string{"to gone", "PullRequest base is invalid"}},
+		"no commits": {"", nil, func(r *pullrequest.Request) { r.Head = "main" }, failure.PullRequestRefused,
+			[]string{"No commits between main and main"}},
+		"token in the answer": {createPull, answer(422, "Validation Failed\nfor "+token), nil, failure.PullRequestRefused, []string{"for ***"}},
+		"not GitHub at all":   {listPulls, answer(418, "I am a teapot"), nil, failure.ForgeUnavailable, []string{"HTTP 418", "GITHUB_API_URL"}},
+		"not implemented":     {listPulls, answer(501, "Not Implemented"), nil, failure.ForgeUnavailable, []string{"HTTP 501"}},
+		"update refused":      {updatePull, answer(422, "Validation Failed"), nil, failure.PullRequestRefused, []string{"updating the pull request acme/catalog#1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := start(t, forge.Repository{})
+			h.AddUsers("ann")
+			r := h.request()
+			if tt.route == updatePull {
+				h.ensure(r, pullrequest.Created)
+				r.Title = "Other"
+			}
+			if tt.change != nil {
+				tt.change(&r)
+			}
+			switch {
+			case tt.route == "":
+			case tt.fault.Status == 418 || tt.fault.Status == 501:
+				// The stand-in's answers are validated, and these are none of GitHub's.
+				h.client = h.newClient(pullrequest.Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+					return response(req, tt.fault.Status, "<html>"+tt.fault.Message+"</html>"), nil
+				})})
+			default:
+				h.faults(tt.route, tt.fault)
+			}
+			_, err := h.client.Ensure(context.Background(), r)
+			wantFailure(t, err, tt.code, tt.texts...)
+			if h.total() != 0 {
+				t.Errorf("waited %v for what stays", h.slept)
+			}
+		})
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+func response(req *http.Request, status int, body string) *http.Response {
+	recorder := httptest.NewRecorder()
+	recorder.WriteHeader(status)
+	recorder.Body.WriteString(body)
+	resp := recorder.Result()
+	resp.Request = req
+	return resp
+}
+
+// What passes is waited for and asked again: each time as long as asked for, or longer
+// from time to time.
+func TestPassing(t *testing.T) {
+	for name, tt := range map[string]struct {
+		faults      func(now time.Time) []*forge.Fault
+		least, most time.Duration
+	}{
+		"server errors": {func(time.Time) []*forge.Fault {
+			return []*forge.Fault{forge.ServerError(500, false), forge.ServerError(502, false), forge.ServerError(503, false), {Cut: true}}
+		}, 1750 * time.Millisecond, 8 * time.Second}, // net/http itself asks again after a cut
+		"server error with a time": {func(time.Time) []*forge.Fault {
+			return []*forge.Fault{answer(503, "", "Retry-After", "45")}
+		}, 45 * time.Second, 46 * time.Second},
+		"primary": {func(now time.Time) []*forge.Fault {
+			return []*forge.Fault{forge.PrimaryLimit(now.Add(5 * time.Minute))}
+		}, 5 * time.Minute, 5*time.Minute + 3*time.Second},
+		"primary as 429": {func(now time.Time) []*forge.Fault {
+			f := forge.PrimaryLimit(now.Add(time.Minute))
+			f.Status = 429
+			return []*forge.Fault{f}
+		}, time.Minute, time.Minute + 3*time.Second},
+		"secondary with 403": {func(time.Time) []*forge.Fault {
+			return []*forge.Fault{forge.SecondaryLimit(403, 30*time.Second), forge.SecondaryLimit(403, 30*time.Second)}
+		}, time.Minute, time.Minute + 3*time.Second},
+		"secondary with 429": {func(time.Time) []*forge.Fault {
+			return []*forge.Fault{forge.SecondaryLimit(429, 30*time.Second)}
+		}, 30 * time.Second, 32 * time.Second},
+		"secondary without a time": {func(time.Time) []*forge.Fault {
+			return []*forge.Fault{forge.SecondaryLimit(403, 0), forge.SecondaryLimit(403, 0)}
+		}, 3 * time.Minute, 3*time.Minute + 3*time.Second},
+		"a date": {func(now time.Time) []*forge.Fault {
+			return []*forge.Fault{answer(429, "slow down", "Retry-After", now.Add(20*time.Second).UTC().Format(http.TimeFormat))}
+		}, 20 * time.Second, 22 * time.Second},
+		"a reset that has passed": {func(now time.Time) []*forge.Fault {
+			return []*forge.Fault{forge.PrimaryLimit(now.Add(-time.Hour))}
+		}, time.Second, 3 * time.Second},
+	} {
+		for _, route := range []string{listPulls, createPull} {
+			h := start(t, forge.Repository{})
+			r := h.request()
+			h.faults(route, tt.faults(h.Now())...)
+			h.ensure(r, pullrequest.Created)
+			if got := h.total(); got < tt.least || got > tt.most {
+				t.Errorf("%s: waited %v, want %v to %v", name, got, tt.least, tt.most)
+			}
+		}
+	}
+}
+
+// The hour's last answer is a limit for what comes next, before GitHub says no.
+func TestExhaustedLimitIsWaitedForAhead(t *testing.T) {
+	h := start(t, forge.Repository{})
+	r := h.request()
+	reset := h.Now().Add(time.Minute)
+	limited := false
+	h.client = h.newClient(pullrequest.Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err == nil && !limited {
+			limited = true
+			resp.Header.Set("X-RateLimit-Remaining", "0")
+			resp.Header.Set("X-RateLimit-Reset", strconv.FormatInt(reset.Unix(), 10))
+		}
+		return resp, err
+	})})
+	h.ensure(r, pullrequest.Created)
+	if got := h.total(); got < time.Minute || got > time.Minute+3*time.Second {
+		t.Errorf("waited %v", got)
+	}
+}
+
+func TestNotPassingInTime(t *testing.T) {
+	always := func(f func(now time.Time) *forge.Fault) func(h *hub) {
+		return func(h *hub) {
+			now := h.Now()
+			h.script = func(forge.Request) *forge.Fault { return f(now) }
+		}
+	}
+	for name, tt := range map[string]struct {
+		set      func(*hub)
+		deadline time.Duration // 0 is none
+		code     failure.Code
+		requests int
+		texts    []string
+	}{
+		"server errors": {always(func(time.Time) *forge.Fault { return forge.ServerError(502, false) }), 0, failure.ForgeUnavailable, 5,
+			[]string{"listing the pull requests of acme/catalog", "HTTP 502"}},
+		"cut connections": {always(func(time.Time) *forge.Fault { return &forge.Fault{Cut: true} }), 0, failure.ForgeUnavailable, 5, []string{"EOF"}},
+		"server errors before the deadline": {always(func(time.Time) *forge.Fault { return answer(503, "", "Retry-After", "600") }), time.Minute,
+			failure.ForgeUnavailable, 1, nil},
+		"primary limit beyond the deadline": {always(func(now time.Time) *forge.Fault { return forge.PrimaryLimit(now.Add(time.Hour)) }), time.Minute,
+			failure.ForgeRateLimited, 1, []string{"the primary rate limit lasts until "}},
+		"primary limit beyond patience": {always(func(now time.Time) *forge.Fault { return forge.PrimaryLimit(now.Add(time.Hour)) }), 0,
+			failure.ForgeRateLimited, 1, []string{"run again after "}},
+		"secondary limit that does not end": {always(func(time.Time) *forge.Fault { return forge.SecondaryLimit(429, time.Second) }), 0,
+			failure.ForgeRateLimited, 21, []string{"secondary"}},
+	} {
+		h := start(t, forge.Repository{})
+		r := h.request()
+		tt.set(h)
+		ctx := context.Background()
+		if tt.deadline > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithDeadline(ctx, h.Now().Add(tt.deadline))
+			defer cancel()
+		}
+		_, err := h.client.Ensure(ctx, r)
+		wantFailure(t, err, tt.code, tt.texts...)
+		if !failure.Of(err).Retryable {
+			t.Errorf("%s: not retryable", name)
+		}
+		if tt.code == failure.ForgeRateLimited && tt.requests == 1 {
+			until := h.Now().Add(time.Hour + time.Second).UTC().Format("15:04:05")
+			wantFailure(t, err, tt.code, until)
+		}
+		if n := h.Count(""); n != tt.requests {
+			t.Errorf("%s: %d requests, want %d", name, n, tt.requests)
+		}
+	}
+}
+
+// A limit that one goroutine ran into is kept to by the others.
+func TestLimitIsShared(t *testing.T) {
+	h := start(t, forge.Repository{})
+	ctx, cancel := context.WithDeadline(context.Background(), h.Now().Add(time.Minute))
+	defer cancel()
+	h.faults("", forge.PrimaryLimit(h.Now().Add(time.Hour)))
+	for range 3 {
+		_, err := h.client.Repository(ctx, "acme", "catalog")
+		wantFailure(t, err, failure.ForgeRateLimited)
+	}
+	if n := h.Count(""); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestNetworkAndContext(t *testing.T) {
+	h := start(t, forge.Repository{})
+	r := h.request()
+	calls := 0
+	through := func(err error) *pullrequest.Client {
+		calls = 0
+		return h.newClient(pullrequest.Options{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			calls++
+			return nil, err
+		})})
+	}
+	for _, tt := range []struct {
+		err       error
+		calls     int
+		retryable bool
+		text      string
+	}{
+		{&net.DNSError{Name: "github.invalid", IsNotFound: true}, 1, false, "GITHUB_API_URL"},
+		{&net.DNSError{Name: "github.invalid", IsTemporary: true}, 5, true, ""},
+		{&tls.CertificateVerificationError{Err: errors.New("unknown authority")}, 1, false, "certificate authority"},
+		{&net.OpError{Op: "read", Err: errors.New("connection reset by peer")}, 5, true, "connection reset"},
+	} {
+		_, err := through(tt.err).Ensure(context.Background(), r)
+		wantFailure(t, err, failure.ForgeUnavailable, tt.text)
+		if f := failure.Of(err); calls != tt.calls || f.Retryable != tt.retryable {
+			t.Errorf("%v: %d calls, retryable %v", tt.err, calls, f.Retryable)
+		}
+	}
+
+	canceled, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := h.client.Ensure(canceled, r)
+	wantFailure(t, err, failure.Interrupted)
+	late, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
+	defer cancel()
+	_, err = h.client.Ensure(late, r)
+	wantFailure(t, err, failure.ForgeUnavailable, "deadline")
+}
+
+// The token goes to the API's host and to no other.
+func TestTokenStaysAtHome(t *testing.T) {
+	var elsewhere []string
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+		elsewhere = append(elsewhere, req.Header.Get("Authorization"))
+	}))
+	defer other.Close()
+	var home []string
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		home = append(home, req.Header.Get("Authorization"))
+		http.Redirect(w, req, other.URL+"/x", http.StatusTemporaryRedirect)
+	}))
+	defer api.Close()
+	c, err := pullrequest.New(pullrequest.Options{APIURL: api.URL, Token: token + "\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = c.Repository(context.Background(), "acme", "catalog")
+	if !slices.Equal(home, []string{"Bearer " + token}) || !slices.Equal(elsewhere, []string{""}) {
+		t.Errorf("home %q, elsewhere %q", home, elsewhere)
+	}
+}
+
+// With the pull request made, what a token may not do of the rest is a note; what the
+// forge cannot do for now is a failure, and the next run completes it.
+func TestTroubleAfterTheCreation(t *testing.T) {
+	h := start(t, forge.Repository{})
+	h.AddUsers("ann")
+	h.AddToken(token, forge.Identity{Login: "graft[bot]", App: true, Permissions: map[string]string{
+		"metadata": "read", "contents": "write", "pull_requests": "write",
+	}})
+	r := h.request()
+	r.Labels, r.Reviewers = []string{"operator"}, []string{"ann"}
+	h.faults(addLabels, answer(403, "Resource not accessible by integration", "X-Accepted-GitHub-Permissions", "issues=write; pull_requests=write"))
+	h.notes(h.ensure(r, pullrequest.Created), "the label operator was not added: HTTP 403 Resource not accessible by integration; it needs the permission issues: write, or pull-requests: write")
+	h.ensure(r, pullrequest.Updated)
+
+	h = start(t, forge.Repository{})
+	h.AddUsers("ann")
+	r = h.request()
+	r.Labels, r.Reviewers = []string{"operator"}, []string{"ann"}
+	h.faults(reviewers, slices.Repeat([]*forge.Fault{forge.ServerError(500, false)}, 5)...)
+	got, err := h.client.Ensure(context.Background(), r)
+	wantFailure(t, err, failure.ForgeUnavailable, "asking for reviews of acme/catalog#1")
+	if got.Number != 1 || got.Operation != pullrequest.Created {
+		t.Errorf("%+v", got)
+	}
+	h.ensure(r, pullrequest.Updated)
+	if p := h.one(); strings.Join(append(p.Labels, p.Reviewers...), " ") != "operator ann" {
+		t.Errorf("%+v", p)
+	}
+	h.ensure(r, pullrequest.Unchanged)
+}

@@ -1,0 +1,139 @@
+package pullrequest_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/testkit/forge"
+)
+
+const (
+	makeFork = "POST /repos/{owner}/{repo}/forks"
+	getRef   = "GET /repos/{owner}/{repo}/git/ref/{ref...}"
+)
+
+func TestEnsureFork(t *testing.T) {
+	ctx := context.Background()
+	h := start(t, forge.Repository{Writers: []string{"ann"}})
+	h.AddUsers("graft-bot", "robots", "zoe")
+
+	// The token's own account by its name.
+	h.AddToken("zoes-token", forge.Identity{Login: "zoe"})
+	h.AddToken(token, forge.Identity{Login: "graft-bot"})
+	zoe := h.newClient(pullrequest.Options{Token: "zoes-token"})
+	if fork, err := zoe.EnsureFork(ctx, "acme", "catalog", "Zoe"); err != nil || fork.Owner != "zoe" {
+		t.Errorf("%+v %v", fork, err)
+	}
+
+	// Git's objects arrive some time after the fork itself.
+	h.faults(getRef, answer(409, "Git Repository is empty."), answer(404, "Not Found"))
+	fork, err := h.client.EnsureFork(ctx, "acme", "catalog", "")
+	if err != nil || fork.Owner != "graft-bot" || fork.Name != "catalog" || fork.Parent != "acme/catalog" || !fork.CanPush || len(h.slept) != 2 {
+		t.Errorf("%+v %v, waited %v", fork, err, h.slept)
+	}
+	again, err := h.client.EnsureFork(ctx, "acme", "catalog", "graft-bot")
+	if err != nil || again != fork || h.Count(makeFork) != 2 {
+		t.Errorf("%+v %v", again, err)
+	}
+
+	// Another repository has the name; GitHub gives the fork another, and finds it again.
+	if err := h.AddRepository(forge.Repository{Owner: "robots", Name: "catalog", Files: map[string]string{"x": "y"}}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		other, err := h.client.EnsureFork(ctx, "acme", "catalog", "robots")
+		if err != nil || other.Name != "catalog-1" || other.Parent != "acme/catalog" {
+			t.Errorf("%+v %v", other, err)
+		}
+	}
+
+	_, err = h.client.EnsureFork(ctx, "acme", "catalog", "acme")
+	wantFailure(t, err, failure.Usage)
+	_, err = h.client.EnsureFork(ctx, "acme", "catalog", "nobody")
+	wantFailure(t, err, failure.GitFailed, "forking acme/catalog")
+	h.AddToken(token, forge.Identity{Login: "github-actions[bot]", App: true, Permissions: map[string]string{"metadata": "read"}})
+	_, err = h.client.EnsureFork(ctx, "acme", "catalog", "")
+	wantFailure(t, err, failure.ForgeAuth, "name the owner of the fork")
+	_, err = h.client.EnsureFork(ctx, "acme", "catalog", "ann")
+	wantFailure(t, err, failure.ForgeAuth, "administration: write and contents: read")
+}
+
+func TestForkThatStaysEmpty(t *testing.T) {
+	h := start(t, forge.Repository{})
+	h.AddUsers("graft-bot")
+	h.script = func(r forge.Request) *forge.Fault {
+		if r.Route == getRef {
+			return answer(409, "Git Repository is empty.")
+		}
+		return nil
+	}
+	_, err := h.client.EnsureFork(context.Background(), "acme", "catalog", "")
+	wantFailure(t, err, failure.ForgeUnavailable, "still empty")
+}
+
+func TestSyncFork(t *testing.T) {
+	ctx := context.Background()
+	h := start(t, forge.Repository{})
+	h.AddUsers("graft-bot")
+	if _, err := h.client.EnsureFork(ctx, "acme", "catalog", ""); err != nil {
+		t.Fatal(err)
+	}
+	commit := func(owner, content string) {
+		t.Helper()
+		if _, err := h.Commit(owner, "catalog", "main", owner, "x", map[string][]byte{"template.yaml": []byte(content)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit("acme", "a: 2\n")
+	for range 2 {
+		if err := h.client.SyncFork(ctx, "graft-bot", "catalog", "main"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h.Branch("acme", "catalog", "main") != h.Branch("graft-bot", "catalog", "main") {
+		t.Error("the fork is behind")
+	}
+	commit("acme", "a: 3\n")
+	commit("graft-bot", "a: 4\n")
+	wantFailure(t, h.client.SyncFork(ctx, "graft-bot", "catalog", "main"), failure.GitFailed, "There are merge conflicts")
+	wantFailure(t, h.client.SyncFork(ctx, "graft-bot", "catalog", "none"), failure.GitFailed)
+}
+
+func TestDispatch(t *testing.T) {
+	ctx := context.Background()
+	const route = "POST /repos/{owner}/{repo}/dispatches"
+	h := start(t, forge.Repository{})
+	h.faults(route, forge.ServerError(502, false))
+	payload := json.RawMessage(`{"image": "quay.io/a/b@sha256:12"}`)
+	if err := h.client.Dispatch(ctx, "acme", "catalog", "operator-published", payload); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.client.Dispatch(ctx, "acme", "catalog", "empty", nil); err != nil {
+		t.Fatal(err)
+	}
+	d := h.Dispatches()
+	if len(d) != 2 || d[0].EventType != "operator-published" || string(d[0].Payload) != `{"image":"quay.io/a/b@sha256:12"}` || d[1].Payload != nil {
+		t.Errorf("%+v", d)
+	}
+
+	before := h.Count("")
+	many := `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1}`
+	for _, tt := range []struct{ event, payload, text string }{
+		{"", "{}", "1 to 100 characters"},
+		{strings.Repeat("x", 101), "{}", "1 to 100 characters"},
+		{"x", "[]", "no JSON object"},
+		{"x", "{", "no JSON object"},
+		{"x", many, "11 properties"},
+		{"x", `{"a": "` + strings.Repeat("x", 65536) + `"}`, "bytes"},
+	} {
+		wantFailure(t, h.client.Dispatch(ctx, "acme", "catalog", tt.event, json.RawMessage(tt.payload)), failure.Usage, tt.text)
+	}
+	if h.Count("") != before {
+		t.Error("what GitHub would refuse was sent")
+	}
+	wantFailure(t, h.client.Dispatch(ctx, "acme", "none", "x", nil), failure.ForgeAuth, "contents: write")
+}

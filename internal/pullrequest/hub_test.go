@@ -1,0 +1,258 @@
+package pullrequest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/forge/openapi"
+)
+
+const (
+	description = "../../../shared/github/openapi.json"
+	listPulls   = "GET /repos/{owner}/{repo}/pulls"
+	createPull  = "POST /repos/{owner}/{repo}/pulls"
+	updatePull  = "PATCH /repos/{owner}/{repo}/pulls/{number}"
+	addLabels   = "POST /repos/{owner}/{repo}/issues/{number}/labels"
+	reviewers   = "POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers"
+	token       = "ghs_0123456789abcdef"
+)
+
+// clock is one that moves by being slept on.
+type clock struct {
+	mu    sync.Mutex
+	now   time.Time
+	slept []time.Duration
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	c.slept = append(c.slept, d)
+	return ctx.Err()
+}
+
+func (c *clock) total() (sum time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, d := range c.slept {
+		sum += d
+	}
+	return sum
+}
+
+// hub is a forge with the repository acme/catalog, whose every request and answer is
+// validated, and a client of it.
+type hub struct {
+	*forge.Server
+	*clock
+	t      *testing.T
+	url    string
+	client *pullrequest.Client
+
+	mu     sync.Mutex
+	script func(forge.Request) *forge.Fault
+}
+
+func start(t *testing.T, r forge.Repository) *hub {
+	t.Helper()
+	h := &hub{t: t, clock: &clock{now: time.Now().Truncate(time.Second)}}
+	h.Server = forge.New(forge.Options{
+		Observe: openapi.Observer(t, description),
+		Now:     h.Now,
+		Script: func(req forge.Request) *forge.Fault {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if h.script == nil {
+				return nil
+			}
+			return h.script(req)
+		},
+	})
+	r.Owner, r.Name = "acme", "catalog"
+	if r.Files == nil {
+		r.Files = map[string]string{"template.yaml": "a: 1\n", "docs/README.md": "read\n"}
+	}
+	if err := h.AddRepository(r); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(h.Server)
+	t.Cleanup(server.Close)
+	h.url = server.URL
+	h.client = h.newClient(pullrequest.Options{})
+	return h
+}
+
+func (h *hub) newClient(o pullrequest.Options) *pullrequest.Client {
+	h.t.Helper()
+	if o.APIURL == "" {
+		o.APIURL = h.url
+	}
+	if o.Token == "" {
+		o.Token = token
+	}
+	o.Now, o.Sleep = h.Now, h.Sleep
+	c, err := pullrequest.New(o)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return c
+}
+
+// faults makes each request of a route fail in turn, and then none.
+func (h *hub) faults(route string, list ...*forge.Fault) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.script = func(r forge.Request) *forge.Fault {
+		if (route == "" || r.Route == route) && len(list) > 0 {
+			var f *forge.Fault
+			f, list = list[0], list[1:]
+			return f
+		}
+		return nil
+	}
+}
+
+func (h *hub) branch(name, content string) string {
+	h.t.Helper()
+	sha, err := h.Commit("acme", "catalog", name, "ann", "Change it", map[string][]byte{"template.yaml": []byte(content)})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return sha
+}
+
+// request is one for a branch that exists.
+func (h *hub) request() pullrequest.Request {
+	h.t.Helper()
+	const head = "graft/etcd/0.9.4"
+	if h.Branch("acme", "catalog", head) == "" {
+		h.branch(head, "a: 2\n")
+	}
+	return pullrequest.Request{
+		Owner: "acme", Repo: "catalog", Head: head, Base: "main",
+		Title: "Add etcd 0.9.4", Body: "It adds **etcd**.\n",
+		Marker: pullrequest.Marker{Key: "etcd/0.9.4", Request: json.RawMessage(`{"image":"quay.io/a/etcd@sha256:12"}`)},
+	}
+}
+
+// ensure runs Ensure and holds its operation against what it should be.
+func (h *hub) ensure(r pullrequest.Request, want pullrequest.Operation) pullrequest.Result {
+	h.t.Helper()
+	got, err := h.client.Ensure(context.Background(), r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if got.Operation != want {
+		h.t.Fatalf("%s, want %s (%+v)", got.Operation, want, got)
+	}
+	return got
+}
+
+func (h *hub) pulls() []forge.PullRequest { return h.PullRequests("acme", "catalog") }
+
+// one is the only pull request that is open.
+func (h *hub) one() forge.PullRequest {
+	h.t.Helper()
+	open := slices.DeleteFunc(h.pulls(), func(p forge.PullRequest) bool { return p.State != "open" })
+	if len(open) != 1 {
+		h.t.Fatalf("%d pull requests are open", len(open))
+	}
+	return open[0]
+}
+
+// notes holds that there is one note for each text, which it contains.
+func (h *hub) notes(got pullrequest.Result, want ...string) {
+	h.t.Helper()
+	if len(got.Notes) != len(want) {
+		h.t.Errorf("notes %q, want %d", got.Notes, len(want))
+		return
+	}
+	for i, text := range want {
+		if !strings.Contains(got.Notes[i], text) {
+			h.t.Errorf("note %q, want it to contain %q", got.Notes[i], text)
+		}
+	}
+}
+
+// wantFailure holds an error against its code and parts of its message and remedy.
+func wantFailure(t *testing.T, err error, code failure.Code, texts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no failure, want %s", code.Class())
+		return
+	}
+	f := failure.Of(err)
+	if f.Code != code {
+		t.Errorf("%s, want %s: %v", f.Class, code.Class(), err)
+	}
+	for _, text := range texts {
+		if !strings.Contains(f.Message+" | "+f.Remedy, text) {
+			t.Errorf("%q | %q says nothing of %q", f.Message, f.Remedy, text)
+		}
+	}
+	if strings.Contains(f.Message+f.Remedy, token) || strings.Contains(f.Message, "\n") {
+		t.Errorf("the message holds the token or a line break: %q", f.Message)
+	}
+}
+
+// post is what somebody else does.
+func (h *hub) post(path string, body any) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequest(http.MethodPost, h.url+"/"+path, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		return fmt.Errorf("%s: %s", path, resp.Status)
+	}
+	return nil
+}
+
+// get is the answer to a request that is not the client's.
+func (h *hub) get(path string) string {
+	h.t.Helper()
+	req, err := http.NewRequest(http.MethodGet, h.url+"/"+path, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(raw)
+}

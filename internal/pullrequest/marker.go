@@ -1,0 +1,77 @@
+package pullrequest
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// longestMarker leaves most of a body to what people read.
+const longestMarker = 16 << 10
+
+// Marker is what a pull request's body holds about itself, hidden in an HTML comment:
+//
+//	<!-- graft: {"key":"etcd/0.9.4","request":{...}} -->
+type Marker struct {
+	// Key is what there is never to be a second open pull request for.
+	Key string `json:"key"`
+	// Request is whatever the publisher needs to make the change again.
+	Request json.RawMessage `json:"request,omitempty"`
+	// Labels are those that Graft put there, and so may take away. Ensure keeps them.
+	Labels []string `json:"labels,omitempty"`
+}
+
+var (
+	markerPattern = regexp.MustCompile(`<!-- graft: (\{[^\r\n]*?\}) -->`)
+	dashes        = []byte("--")
+	// Within JSON two dashes stand in strings only, where any character may be escaped.
+	dashesEscaped = []byte(`-\u002d`)
+)
+
+// FormatMarker writes the comment. Whatever the marker holds cannot close it: there
+// is no angle bracket and no double dash within.
+func FormatMarker(m Marker) (string, error) {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return "", failure.New(failure.Internal, "writing the marker of a pull request: %w", err)
+	}
+	text = bytes.ReplaceAll(text, dashes, dashesEscaped)
+	if len(text) > longestMarker {
+		return "", failure.New(failure.Usage, "the request of %s is too long to be kept in a pull request: %d bytes, and %d are allowed",
+			oneLine(m.Key[:min(len(m.Key), 100)]), len(text), longestMarker).
+			Fix("publish fewer bundles or channels at once")
+	}
+	return "<!-- graft: " + string(text) + " -->", nil
+}
+
+// ParseMarker finds the marker in a body. Ensure writes it at the end, so of
+// several the last one counts.
+func ParseMarker(body string) (Marker, bool) {
+	all := markerPattern.FindAllStringSubmatch(body, -1)
+	for i := len(all) - 1; i >= 0; i-- {
+		var m Marker
+		if json.Unmarshal([]byte(all[i][1]), &m) == nil && m.Key != "" {
+			return m, true
+		}
+	}
+	return Marker{}, false
+}
+
+// withMarker appends the marker to a body that is cut to leave room for it.
+func withMarker(body, pointer string, m Marker) (string, error) {
+	if m.Key == "" {
+		return Limit(body, MaxBody, pointer), nil
+	}
+	text, err := FormatMarker(m)
+	if err != nil {
+		return "", err
+	}
+	body = strings.TrimRight(Limit(body, MaxBody-len(text)-2, pointer), "\n")
+	if body == "" {
+		return text, nil
+	}
+	return body + "\n\n" + text, nil
+}

@@ -1,0 +1,207 @@
+package pullrequest_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/testkit/forge"
+)
+
+func TestNeverTwo(t *testing.T) {
+	t.Run("renamed branch", func(t *testing.T) {
+		h := start(t, forge.Repository{})
+		r := h.request()
+		h.ensure(r, pullrequest.Created)
+		if err := h.RenameBranch("acme", "catalog", r.Head, "better-name"); err != nil {
+			t.Fatal(err)
+		}
+		h.branch(r.Head, "a: 3\n")
+		r.Title = "Again"
+		got := h.ensure(r, pullrequest.Updated)
+		if p := h.one(); got.Head != "better-name" || p.Title != "Again" {
+			t.Errorf("%+v %+v", got, p)
+		}
+		h.notes(got, "made from the branch better-name")
+		found, err := h.client.Find(context.Background(), r)
+		if err != nil || found == nil || found.Head != "better-name" || found.Marker.Key != r.Marker.Key {
+			t.Errorf("%+v %v", found, err)
+		}
+	})
+	t.Run("other base", func(t *testing.T) {
+		h := start(t, forge.Repository{})
+		h.branch("release", "a: 9\n")
+		r := h.request()
+		h.ensure(r, pullrequest.Created)
+		r.Base = "release"
+		h.ensure(r, pullrequest.Updated)
+		if h.one().Base != "release" {
+			t.Errorf("%+v", h.one())
+		}
+	})
+	t.Run("closed is history", func(t *testing.T) {
+		h := start(t, forge.Repository{})
+		r := h.request()
+		first := h.ensure(r, pullrequest.Created)
+		if _, err := h.client.Close(context.Background(), "acme", "catalog", first.Number, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := h.ensure(r, pullrequest.Created); got.Number != 2 {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("body rewritten by a person", func(t *testing.T) {
+		h := start(t, forge.Repository{})
+		r := h.request()
+		h.ensure(r, pullrequest.Created)
+		if err := h.Edit("acme", "catalog", 1, func(string) string { return "mine" }); err != nil {
+			t.Fatal(err)
+		}
+		h.ensure(r, pullrequest.Updated)
+		if m, ok := pullrequest.ParseMarker(h.one().Body); !ok || m.Key != r.Marker.Key {
+			t.Errorf("%q", h.one().Body)
+		}
+	})
+	t.Run("answer lost", func(t *testing.T) {
+		for name, fault := range map[string]*forge.Fault{
+			"502": forge.ServerError(502, true), "cut": {Cut: true, Acted: true},
+		} {
+			h := start(t, forge.Repository{})
+			h.AddUsers("ann")
+			h.faults(createPull, fault)
+			r := h.request()
+			r.Reviewers = []string{"ann"}
+			h.ensure(r, pullrequest.Created)
+			if p := h.one(); fmt.Sprint(p.Reviewers) != "[ann]" {
+				t.Errorf("%s: %+v", name, p)
+			}
+			h.ensure(r, pullrequest.Unchanged)
+		}
+	})
+}
+
+// A body can be written by anybody: a stranger's pull request with our marker is not ours.
+func TestMarkerOfAStranger(t *testing.T) {
+	h := start(t, forge.Repository{Writers: []string{"graft-bot"}})
+	h.AddUsers("graft-bot", "eve")
+	h.AddToken(token, forge.Identity{Login: "graft-bot"})
+	h.AddToken("eves-token", forge.Identity{Login: "eve"})
+	eve := h.newClient(pullrequest.Options{Token: "eves-token"})
+	if _, err := eve.EnsureFork(context.Background(), "acme", "catalog", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Commit("eve", "catalog", "evil", "eve", "x", map[string][]byte{"template.yaml": []byte("evil\n")}); err != nil {
+		t.Fatal(err)
+	}
+	r := h.request()
+	hostile := r
+	hostile.Head = "eve:evil"
+	if _, err := eve.Ensure(context.Background(), hostile); err != nil {
+		t.Fatal(err)
+	}
+
+	h.ensure(r, pullrequest.Created)
+	open, err := h.client.Open(context.Background(), "acme", "catalog", "etcd/")
+	if err != nil || len(open) != 1 || open[0].Number != 2 {
+		t.Errorf("%+v %v", open, err)
+	}
+	all, err := h.client.Open(context.Background(), "acme", "catalog", "", "eve")
+	if err != nil || len(all) != 2 || all[0].HeadOwner != "eve" {
+		t.Errorf("%+v %v", all, err)
+	}
+	none, err := h.client.Open(context.Background(), "acme", "catalog", "prometheus/", "eve")
+	if err != nil || len(none) != 0 {
+		t.Errorf("%+v %v", none, err)
+	}
+}
+
+// Twenty runs with a client each ask for one bundle at once.
+func TestConcurrentEnsure(t *testing.T) {
+	h := start(t, forge.Repository{})
+	h.AddUsers("ann")
+	r := h.request()
+	r.Labels, r.Reviewers = []string{"operator"}, []string{"ann"}
+	results := make([]pullrequest.Result, 20)
+	var wg sync.WaitGroup
+	for i := range results {
+		wg.Go(func() {
+			var err error
+			if results[i], err = h.newClient(pullrequest.Options{}).Ensure(context.Background(), r); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	created := 0
+	for _, got := range results {
+		if got.Number != 1 {
+			t.Errorf("%+v", got)
+		}
+		if got.Operation == pullrequest.Created {
+			created++
+		}
+	}
+	if p := h.one(); created != 1 || len(h.pulls()) != 1 || fmt.Sprint(p.Labels, p.Reviewers) != "[operator] [ann]" {
+		t.Errorf("%d created; %+v", created, h.pulls())
+	}
+}
+
+// Found among many, over several pages.
+func TestFindByMarkerOverPages(t *testing.T) {
+	h := start(t, forge.Repository{})
+	for i := range 130 {
+		h.branch(fmt.Sprint("b", i), fmt.Sprint("n: ", i, "\n"))
+		body := map[string]any{"title": "T", "head": fmt.Sprint("b", i), "base": "main", "body": "text"}
+		if i == 120 {
+			marker, err := pullrequest.FormatMarker(pullrequest.Marker{Key: "etcd/0.9.4"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			body["body"] = marker
+		}
+		if err := h.post("repos/acme/catalog/pulls", body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := h.Count(listPulls)
+	got := h.ensure(h.request(), pullrequest.Updated)
+	if n := h.Count(listPulls) - before; got.Number != 121 || n != 3 {
+		t.Errorf("#%d after %d lists", got.Number, n)
+	}
+}
+
+func TestClose(t *testing.T) {
+	ctx := context.Background()
+	const route = "POST /repos/{owner}/{repo}/issues/{number}/comments"
+	for name, faults := range map[string][]*forge.Fault{
+		"":              nil,
+		"lost":          {forge.ServerError(502, true)},
+		"cut":           {{Cut: true, Acted: true}},
+		"not done":      {forge.ServerError(502, false)},
+		"limited first": {forge.SecondaryLimit(403, 0), forge.ServerError(500, true)},
+	} {
+		h := start(t, forge.Repository{})
+		n := h.ensure(h.request(), pullrequest.Created).Number
+		h.faults(route, faults...)
+		got, err := h.client.Close(ctx, "acme", "catalog", n, "Superseded by #2.")
+		if err != nil || got != pullrequest.Closed {
+			t.Errorf("%s: %s %v", name, got, err)
+		}
+		if p := h.pulls()[0]; p.State != "closed" || !slices.Equal(p.Comments, []string{"Superseded by #2."}) {
+			t.Errorf("%s: %+v", name, p)
+		}
+		if got, err = h.client.Close(ctx, "acme", "catalog", n, "Superseded by #2."); err != nil || got != pullrequest.Unchanged {
+			t.Errorf("%s: %s %v", name, got, err)
+		}
+		if len(h.pulls()[0].Comments) != 1 {
+			t.Errorf("%s: %q", name, h.pulls()[0].Comments)
+		}
+	}
+	h := start(t, forge.Repository{})
+	_, err := h.client.Close(ctx, "acme", "catalog", 7, "x")
+	wantFailure(t, err, failure.ForgeAuth, "acme/catalog#7")
+}

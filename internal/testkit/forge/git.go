@@ -1,0 +1,301 @@
+package forge
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/revlist"
+	"github.com/go-git/go-git/v5/storage"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+const regular = filemode.Regular
+
+var (
+	errMoved     = errors.New("the reference has moved")
+	errConflicts = errors.New("there are merge conflicts")
+)
+
+// gitStore is the objects and references of a repository.
+type gitStore struct {
+	storage.Storer
+	dir string
+}
+
+type entry struct {
+	mode filemode.FileMode
+	hash plumbing.Hash
+}
+
+// git opens the repository anew each time: what is on disk may have been written to
+// by git since.
+func (r *repository) git() *gitStore {
+	if r.mem != nil {
+		return &gitStore{Storer: r.mem}
+	}
+	return &gitStore{
+		Storer: filesystem.NewStorage(osfs.New(r.Dir), cache.NewObjectLRUDefault()),
+		dir:    r.Dir,
+	}
+}
+
+// tip is the commit of a branch; zero where there is none.
+func (r *repository) tip(branch string) plumbing.Hash { return r.git().ref("refs/heads/" + branch) }
+
+func (g *gitStore) ref(name string) plumbing.Hash {
+	ref, err := g.Reference(plumbing.ReferenceName(name))
+	if err != nil || ref.Type() != plumbing.HashReference {
+		return plumbing.ZeroHash
+	}
+	return ref.Hash()
+}
+
+func (g *gitStore) branches() []*plumbing.Reference { return g.refs("refs/heads/") }
+
+func (g *gitStore) refs(prefix string) []*plumbing.Reference {
+	var all []*plumbing.Reference
+	iter, err := g.IterReferences()
+	if err != nil {
+		return nil
+	}
+	_ = iter.ForEach(func(ref *plumbing.Reference) error {
+		if ref.Type() == plumbing.HashReference && strings.HasPrefix(ref.Name().String(), prefix) {
+			all = append(all, ref)
+		}
+		return nil
+	})
+	slices.SortFunc(all, func(a, b *plumbing.Reference) int { return strings.Compare(a.Name().String(), b.Name().String()) })
+	return all
+}
+
+// setRef moves a reference from the old commit, or makes it where that is zero. On
+// disk it takes the lock that git itself takes, which go-git does not.
+func (g *gitStore) setRef(name string, to, old plumbing.Hash) error {
+	if g.dir == "" {
+		if g.ref(name) != old {
+			return errMoved
+		}
+		return g.SetReference(plumbing.NewHashReference(plumbing.ReferenceName(name), to))
+	}
+	path := filepath.Join(g.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(lock.Name()) }()
+	_, err = fmt.Fprintf(lock, "%s\n", to)
+	if err = errors.Join(err, lock.Close()); err != nil {
+		return err
+	}
+	if g.ref(name) != old {
+		return errMoved
+	}
+	return os.Rename(lock.Name(), path)
+}
+
+func lockFile(path string) (*os.File, error) {
+	for tries := 0; ; tries++ {
+		lock, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		if err == nil || !errors.Is(err, os.ErrExist) || tries == 100 {
+			return lock, err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (g *gitStore) commit(sha plumbing.Hash) (*object.Commit, error) { return object.GetCommit(g, sha) }
+
+func (g *gitStore) writeBlob(content []byte) (plumbing.Hash, error) {
+	o := g.NewEncodedObject()
+	o.SetType(plumbing.BlobObject)
+	w, err := o.Writer()
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	_, err = w.Write(content)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return g.store(o)
+}
+
+func (g *gitStore) readBlob(sha plumbing.Hash) ([]byte, error) {
+	blob, err := object.GetBlob(g, sha)
+	if err != nil {
+		return nil, err
+	}
+	r, err := blob.Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+func (g *gitStore) writeCommit(c *object.Commit) (plumbing.Hash, error) {
+	o := g.NewEncodedObject()
+	if err := c.Encode(o); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return g.store(o)
+}
+
+func (g *gitStore) store(o plumbing.EncodedObject) (plumbing.Hash, error) {
+	if g.HasEncodedObject(o.Hash()) == nil {
+		return o.Hash(), nil
+	}
+	return g.SetEncodedObject(o)
+}
+
+// files is all that is below a tree, by path.
+func (g *gitStore) files(tree plumbing.Hash) (map[string]entry, error) {
+	all := map[string]entry{}
+	root, err := object.GetTree(g, tree)
+	if err != nil {
+		return nil, err
+	}
+	walker := object.NewTreeWalker(root, true, nil)
+	defer walker.Close()
+	for {
+		name, e, err := walker.Next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.Mode != filemode.Dir {
+			all[name] = entry{e.Mode, e.Hash}
+		}
+	}
+}
+
+// writeTree writes a tree and those in it.
+func (g *gitStore) writeTree(files map[string]entry) (plumbing.Hash, error) {
+	tree := &object.Tree{}
+	below := map[string]map[string]entry{}
+	for path, e := range files {
+		dir, rest, ok := strings.Cut(path, "/")
+		if !ok {
+			tree.Entries = append(tree.Entries, object.TreeEntry{Name: path, Mode: e.mode, Hash: e.hash})
+			continue
+		}
+		if below[dir] == nil {
+			below[dir] = map[string]entry{}
+		}
+		below[dir][rest] = e
+	}
+	for dir, inner := range below {
+		if _, also := files[dir]; also {
+			return plumbing.ZeroHash, fmt.Errorf("%s is a file and a directory", dir)
+		}
+		hash, err := g.writeTree(inner)
+		if err != nil {
+			return plumbing.ZeroHash, err
+		}
+		tree.Entries = append(tree.Entries, object.TreeEntry{Name: dir, Mode: filemode.Dir, Hash: hash})
+	}
+	slices.SortFunc(tree.Entries, func(a, b object.TreeEntry) int { return strings.Compare(sortName(a), sortName(b)) })
+	o := g.NewEncodedObject()
+	if err := tree.Encode(o); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return g.store(o)
+}
+
+// sortName is what git orders by: a directory as if its name ended in a slash.
+func sortName(e object.TreeEntry) string {
+	if e.Mode == filemode.Dir {
+		return e.Name + "/"
+	}
+	return e.Name
+}
+
+// ancestors is a commit and all before it.
+func (g *gitStore) ancestors(sha plumbing.Hash) map[plumbing.Hash]bool {
+	seen := map[plumbing.Hash]bool{}
+	for todo := []plumbing.Hash{sha}; len(todo) > 0; {
+		next := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[next] {
+			continue
+		}
+		// A shallow or foreign end of history is an end all the same.
+		if c, err := g.commit(next); err == nil {
+			seen[next] = true
+			todo = append(todo, c.ParentHashes...)
+		}
+	}
+	return seen
+}
+
+func (g *gitStore) isAncestor(older, newer plumbing.Hash) bool { return g.ancestors(newer)[older] }
+
+// between is the commits that head has and base has not, the oldest first.
+func (g *gitStore) between(base, head plumbing.Hash) []*object.Commit {
+	known := g.ancestors(base)
+	var list []*object.Commit
+	var visit func(plumbing.Hash)
+	visit = func(sha plumbing.Hash) {
+		if known[sha] {
+			return
+		}
+		known[sha] = true
+		c, err := g.commit(sha)
+		if err != nil {
+			return
+		}
+		for _, parent := range c.ParentHashes {
+			visit(parent)
+		}
+		list = append(list, c)
+	}
+	visit(head)
+	return list
+}
+
+// copyHistory brings a commit and all that belongs to it from one repository to
+// another, as forks share their objects.
+func copyHistory(to, from *repository, sha plumbing.Hash) error {
+	if to == from {
+		return nil
+	}
+	source, target := from.git(), to.git()
+	if target.HasEncodedObject(sha) == nil {
+		return nil
+	}
+	var have []plumbing.Hash
+	for _, ref := range target.branches() {
+		if source.HasEncodedObject(ref.Hash()) == nil {
+			have = append(have, ref.Hash())
+		}
+	}
+	hashes, err := revlist.Objects(source, []plumbing.Hash{sha}, have)
+	if err != nil {
+		return err
+	}
+	for _, hash := range hashes {
+		o, err := source.EncodedObject(plumbing.AnyObject, hash)
+		if err != nil {
+			return err
+		}
+		if _, err := target.SetEncodedObject(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package forge
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// What people do by hand in a browser, or with git, and what a test or the demo wants
+// to see of the state.
+
+// PullRequest is the state of a pull request.
+type PullRequest struct {
+	Number          int
+	Title, Body     string
+	State           string
+	Author          string
+	Draft, Merged   bool
+	HeadOwner, Head string
+	HeadSHA         string
+	Base            string
+	Labels          []string
+	Assignees       []string
+	Reviewers       []string
+	Teams           []string
+	Milestone       string
+	AutoMerge       string
+	CanModify       bool
+	Comments        []string
+	Created         time.Time
+}
+
+// PullRequests is those of a repository, open or not, in the order of their numbers.
+func (s *Server) PullRequests(owner, repo string) []PullRequest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.repos[key(owner, repo)]
+	if r == nil {
+		return nil
+	}
+	s.refreshPulls(s.options.Now())
+	var all []PullRequest
+	for _, p := range r.pulls {
+		one := PullRequest{
+			Number: p.number, Title: p.title, Body: p.body, State: p.state(), Author: p.login, Draft: p.draft, Merged: p.merged,
+			HeadOwner: p.head.Owner, Head: p.headRef, HeadSHA: p.headSHA.String(), Base: p.baseRef,
+			Assignees: slices.Clone(p.assignees), Reviewers: slices.Clone(p.reviewers), Teams: slices.Clone(p.teams),
+			AutoMerge: p.autoMerge, CanModify: p.canModify, Created: p.created,
+		}
+		for _, l := range p.labels {
+			one.Labels = append(one.Labels, l.name)
+		}
+		for _, text := range p.comments {
+			one.Comments = append(one.Comments, text.body)
+		}
+		if p.milestone != nil {
+			one.Milestone = p.milestone.title
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// Merge merges a pull request as its owner would: merge, squash or rebase.
+func (s *Server) Merge(owner, repo string, number int, method string) error {
+	return s.change(owner, repo, func(c *call) error {
+		c.r.SetPathValue("number", fmt.Sprint(number))
+		c.body = fmt.Appendf(nil, `{"merge_method": %q}`, method)
+		if answer := c.mergePull(); answer.status != http.StatusOK {
+			return fmt.Errorf("forge: merging %s/%s#%d: %v", owner, repo, number, answer.body.(fields)["message"])
+		}
+		return nil
+	})
+}
+
+// Review takes a person off the requested reviewers, as a review does.
+func (s *Server) Review(owner, repo string, number int, login string) error {
+	return s.changePull(owner, repo, number, func(_ *call, p *pull) {
+		p.reviewers = slices.DeleteFunc(p.reviewers, func(r string) bool { return strings.EqualFold(r, login) })
+	})
+}
+
+// DisableAutoMerge is what a person does who wants to wait.
+func (s *Server) DisableAutoMerge(owner, repo string, number int) error {
+	return s.changePull(owner, repo, number, func(c *call, p *pull) {
+		p.autoMerge = ""
+		p.happened(c, "auto_merge_disabled", "", "")
+	})
+}
+
+// Edit changes the body of a pull request.
+func (s *Server) Edit(owner, repo string, number int, edit func(body string) string) error {
+	return s.changePull(owner, repo, number, func(_ *call, p *pull) { p.body = edit(p.body) })
+}
+
+// RenameBranch renames a branch; its pull requests follow.
+func (s *Server) RenameBranch(owner, repo, from, to string) error {
+	return s.change(owner, repo, func(c *call) error {
+		g, tip := c.repo.git(), c.repo.tip(from)
+		if tip == plumbing.ZeroHash {
+			return fmt.Errorf("forge: %s/%s has no branch %s", owner, repo, from)
+		}
+		err := g.setRef("refs/heads/"+to, tip, plumbing.ZeroHash)
+		if err == nil {
+			err = g.RemoveReference(plumbing.NewBranchReferenceName(from))
+		}
+		for _, other := range c.s.repos {
+			for _, p := range other.pulls {
+				if p.head == c.repo && p.headRef == from {
+					p.headRef = to
+				}
+			}
+		}
+		return err
+	})
+}
+
+// Commit puts files on a branch, in a commit by the login; nil content deletes. A
+// branch that does not exist begins at the default branch. It gives the commit's SHA.
+func (s *Server) Commit(owner, repo, branch, login, message string, files map[string][]byte) (string, error) {
+	sha := plumbing.ZeroHash
+	err := s.change(owner, repo, func(c *call) (err error) {
+		g, tip := c.repo.git(), c.repo.tip(branch)
+		from := tip
+		if from == plumbing.ZeroHash {
+			from = c.repo.tip(c.repo.defaultBranch)
+		}
+		c.who.Login = login
+		commit := &object.Commit{Author: c.signature(), Committer: c.signature(), Message: message}
+		all := map[string]entry{}
+		if from != plumbing.ZeroHash {
+			before, err := g.commit(from)
+			if err != nil {
+				return err
+			}
+			commit.ParentHashes = []plumbing.Hash{from}
+			if all, err = g.files(before.TreeHash); err != nil {
+				return err
+			}
+		}
+		for name, content := range files {
+			if content == nil {
+				delete(all, name)
+				continue
+			}
+			mode := regular
+			if before, there := all[name]; there {
+				mode = before.mode
+			}
+			hash, err := g.writeBlob(content)
+			if err != nil {
+				return err
+			}
+			all[name] = entry{mode, hash}
+		}
+		if commit.TreeHash, err = g.writeTree(all); err != nil {
+			return err
+		}
+		if sha, err = g.writeCommit(commit); err != nil {
+			return err
+		}
+		return g.setRef("refs/heads/"+branch, sha, tip)
+	})
+	return sha.String(), err
+}
+
+// File is the content of a file at the tip of a branch; nil where there is none.
+func (s *Server) File(owner, repo, branch, name string) ([]byte, error) {
+	var content []byte
+	err := s.change(owner, repo, func(c *call) error {
+		g := c.repo.git()
+		commit, err := g.commit(c.repo.tip(branch))
+		if err != nil {
+			return err
+		}
+		files, err := g.files(commit.TreeHash)
+		if err != nil {
+			return err
+		}
+		if e, there := files[name]; there {
+			content, err = g.readBlob(e.hash)
+		}
+		return err
+	})
+	return content, err
+}
+
+// Branch is the commit at the tip of a branch; "" where there is none.
+func (s *Server) Branch(owner, repo, branch string) string {
+	sha := plumbing.ZeroHash
+	_ = s.change(owner, repo, func(c *call) error { sha = c.repo.tip(branch); return nil })
+	if sha == plumbing.ZeroHash {
+		return ""
+	}
+	return sha.String()
+}
+
+func (s *Server) changePull(owner, repo string, number int, change func(*call, *pull)) error {
+	return s.change(owner, repo, func(c *call) error {
+		c.r.SetPathValue("number", fmt.Sprint(number))
+		p := c.pull()
+		if p == nil {
+			return fmt.Errorf("forge: there is no %s/%s#%d", owner, repo, number)
+		}
+		change(c, p)
+		return nil
+	})
+}
+
+// change acts as the owner of a repository.
+func (s *Server) change(owner, repo string, act func(*call) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.repos[key(owner, repo)]
+	if r == nil {
+		return errors.New("forge: there is no " + owner + "/" + repo)
+	}
+	return act(&call{
+		s: s, r: &http.Request{Host: "forge", URL: &url.URL{}}, now: s.options.Now().UTC().Truncate(time.Second),
+		who: Identity{Login: owner}, known: true, repo: r,
+	})
+}

@@ -1,0 +1,192 @@
+package forge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/utils/diff"
+)
+
+// merge makes a merge commit of two commits, or errConflicts.
+func (g *gitStore) merge(ours, theirs plumbing.Hash, who object.Signature, message string) (plumbing.Hash, error) {
+	base, err := g.mergeBase(ours, theirs)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return g.commitMerged(base, ours, theirs, &object.Commit{
+		Author: who, Committer: who, Message: message, ParentHashes: []plumbing.Hash{ours, theirs},
+	})
+}
+
+// commitMerged puts what changed from base to theirs onto ours, and commits that.
+func (g *gitStore) commitMerged(base, ours, theirs plumbing.Hash, c *object.Commit) (plumbing.Hash, error) {
+	var trees [3]map[string]entry
+	for i, sha := range []plumbing.Hash{base, ours, theirs} {
+		trees[i] = map[string]entry{}
+		if sha == plumbing.ZeroHash {
+			continue
+		}
+		at, err := g.commit(sha)
+		if err != nil {
+			return plumbing.ZeroHash, err
+		}
+		if trees[i], err = g.files(at.TreeHash); err != nil {
+			return plumbing.ZeroHash, err
+		}
+	}
+	merged, err := g.mergeFiles(trees[0], trees[1], trees[2])
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	if c.TreeHash, err = g.writeTree(merged); err != nil {
+		return plumbing.ZeroHash, errConflicts
+	}
+	return g.writeCommit(c)
+}
+
+// mergeBase is zero for histories that have nothing in common.
+func (g *gitStore) mergeBase(a, b plumbing.Hash) (plumbing.Hash, error) {
+	first, err := g.commit(a)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	second, err := g.commit(b)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	bases, err := first.MergeBase(second)
+	if err != nil || len(bases) == 0 {
+		return plumbing.ZeroHash, err
+	}
+	return bases[0].Hash, nil
+}
+
+func (g *gitStore) mergeFiles(base, ours, theirs map[string]entry) (map[string]entry, error) {
+	merged := map[string]entry{}
+	for path, e := range ours {
+		merged[path] = e
+	}
+	for path := range union(base, theirs) {
+		before, was := base[path]
+		mine, have := ours[path]
+		yours, given := theirs[path]
+		switch {
+		case was == given && before == yours, have == given && mine == yours:
+			// They left it alone, or both did the same.
+		case was == have && before == mine:
+			delete(merged, path)
+			if given {
+				merged[path] = yours
+			}
+		case was && have && given && mine.mode == yours.mode:
+			hash, err := g.mergeBlobs(before.hash, mine.hash, yours.hash)
+			if err != nil {
+				return nil, err
+			}
+			merged[path] = entry{mine.mode, hash}
+		default:
+			return nil, errConflicts
+		}
+	}
+	return merged, nil
+}
+
+func (g *gitStore) mergeBlobs(base, ours, theirs plumbing.Hash) (plumbing.Hash, error) {
+	var texts [3]string
+	for i, hash := range []plumbing.Hash{base, ours, theirs} {
+		content, err := g.readBlob(hash)
+		if err != nil {
+			return plumbing.ZeroHash, err
+		}
+		texts[i] = string(content)
+	}
+	merged, ok := mergeText(texts[0], texts[1], texts[2])
+	if !ok {
+		return plumbing.ZeroHash, errConflicts
+	}
+	return g.writeBlob([]byte(merged))
+}
+
+// change replaces the lines from, to (exclusive) of the base.
+type change struct {
+	from, to int
+	lines    []string
+}
+
+// mergeText puts both sides' changes into the base. Changes that touch are a
+// conflict, unless they are the same.
+func mergeText(base, ours, theirs string) (string, bool) {
+	all := append(changes(base, ours), changes(base, theirs)...)
+	slices.SortStableFunc(all, func(a, b change) int {
+		if a.from != b.from {
+			return a.from - b.from
+		}
+		return a.to - b.to
+	})
+	lines := strings.SplitAfter(base, "\n")
+	var out []string
+	at := 0
+	for i, c := range all {
+		if i > 0 {
+			last := all[i-1]
+			if last.from == c.from && last.to == c.to && slices.Equal(last.lines, c.lines) {
+				continue
+			}
+			if c.from <= last.to {
+				return "", false
+			}
+		}
+		out = append(append(out, lines[at:c.from]...), c.lines...)
+		at = c.to
+	}
+	return strings.Join(append(out, lines[at:]...), ""), true
+}
+
+// The kinds of a piece of a diff, as diffmatchpatch numbers them.
+const (
+	stays = 0
+	added = 1
+)
+
+// changes is what turns the base into the other text, in lines.
+func changes(base, other string) []change {
+	var list []change
+	line := 0
+	open := false
+	for _, d := range diff.Do(base, other) {
+		lines := strings.SplitAfter(d.Text, "\n")
+		if lines[len(lines)-1] == "" {
+			lines = lines[:len(lines)-1]
+		}
+		if d.Type == stays {
+			line += len(lines)
+			open = false
+			continue
+		}
+		if !open {
+			list = append(list, change{from: line, to: line})
+			open = true
+		}
+		last := &list[len(list)-1]
+		if d.Type == added {
+			last.lines = append(last.lines, lines...)
+			continue
+		}
+		line += len(lines)
+		last.to = line
+	}
+	return list
+}
+
+func union(a, b map[string]entry) map[string]bool {
+	all := make(map[string]bool, len(a)+len(b))
+	for path := range a {
+		all[path] = true
+	}
+	for path := range b {
+		all[path] = true
+	}
+	return all
+}

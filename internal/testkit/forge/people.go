@@ -1,0 +1,125 @@
+package forge
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Identity is who a token stands for.
+type Identity struct {
+	Login string
+	// App is a GitHub App's or a workflow's own token. It has no account, and its
+	// Permissions are what counts.
+	App bool
+	// Permissions, such as contents: write, bound what the token may do; nil is no
+	// bound. Those of a workflow are spelt with underscores: pull_requests.
+	Permissions map[string]string
+}
+
+type user struct {
+	id    int64
+	login string
+	kind  string
+}
+
+// AddToken lets a token in. Once there is one, requests with others, or with none,
+// are refused.
+func (s *Server) AddToken(token string, who Identity) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tokens[token] = who
+	s.user(who.Login)
+}
+
+// AddUsers makes accounts. Those that own, read or write a repository have one anyway.
+func (s *Server) AddUsers(logins ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, login := range logins {
+		s.user(login)
+	}
+}
+
+func (s *Server) user(login string) *user {
+	u := s.users[strings.ToLower(login)]
+	if u == nil {
+		u = &user{id: s.nextID(), login: login, kind: "User"}
+		if strings.HasSuffix(login, "[bot]") {
+			u.kind = "Bot"
+		}
+		s.users[strings.ToLower(login)] = u
+	}
+	return u
+}
+
+func (c *call) identify() {
+	if len(c.s.tokens) == 0 {
+		c.who, c.known = Identity{Login: c.s.options.Login}, true
+		c.s.user(c.who.Login)
+		return
+	}
+	_, token, _ := strings.Cut(c.r.Header.Get("Authorization"), " ")
+	c.who, c.known = c.s.tokens[token]
+}
+
+// mayRead hides private repositories from all but collaborators and apps.
+func (c *call) mayRead() bool {
+	return !c.repo.Private || c.who.App || c.repo.writes(c.who.Login)
+}
+
+// mayUse holds the token's permissions, and the account's, against the route.
+func (c *call) mayUse(r *route) *reply {
+	if r.needs == "" {
+		return nil
+	}
+	refuse := func(status int, message string) *reply {
+		refusal := failed(status, message)
+		refusal.header = http.Header{"X-Accepted-Github-Permissions": {r.needs}}
+		return &refusal
+	}
+	writing := strings.Contains(r.needs, "write")
+	if writing && c.repo != nil && c.repo.Archived {
+		return refuse(http.StatusForbidden, "Repository was archived so is read-only.")
+	}
+	if c.who.Permissions != nil && !slices.ContainsFunc(strings.Split(r.needs, "; "), c.who.has) {
+		if c.who.App {
+			return refuse(http.StatusForbidden, "Resource not accessible by integration")
+		}
+		return refuse(http.StatusForbidden, "Resource not accessible by personal access token")
+	}
+	if writing && r.push && !c.who.App && !c.repo.writes(c.who.Login) {
+		return refuse(http.StatusNotFound, "Not Found")
+	}
+	return nil
+}
+
+// has takes pull_requests=write,contents=read.
+func (i Identity) has(all string) bool {
+	for one := range strings.SplitSeq(all, ",") {
+		name, level, _ := strings.Cut(one, "=")
+		if held := i.Permissions[name]; held != "write" && (held == "" || level == "write") {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *call) getUser() reply {
+	if c.who.App {
+		return failed(http.StatusForbidden, "Resource not accessible by integration")
+	}
+	body := c.person(c.who.Login)
+	maps.Copy(body, fields{
+		"name": nil, "company": nil, "blog": nil, "location": nil, "email": nil, "hireable": nil, "bio": nil,
+		"public_repos": 0, "public_gists": 0, "followers": 0, "following": 0,
+		"created_at": c.now, "updated_at": c.now, "user_view_type": "public",
+	})
+	return ok(body)
+}
+
+func (c *call) getRateLimit() reply {
+	rate := fields{"limit": 5000, "remaining": 4999, "used": 1, "reset": c.now.Unix() + 3600}
+	return ok(fields{"resources": fields{"core": rate, "search": rate, "graphql": rate}, "rate": rate})
+}

@@ -1,0 +1,238 @@
+// Package forge is a stand-in for GitHub inside the process, for tests and for the
+// demo. It keeps repositories, branches, pull requests, labels and reviews, over real
+// git objects in memory or in a bare repository on disk; it records what is asked of
+// it, and fails on purpose. It serves api.github.com's paths, and the same ones
+// below /api/v3 as an Enterprise Server does.
+package forge
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options of a server.
+type Options struct {
+	// Observe is given every exchange as it went over the wire; status is 0 where the
+	// connection was cut.
+	Observe func(req *http.Request, reqBody []byte, status int, header http.Header, body []byte)
+	// Script says what goes wrong with a request; nil is nothing.
+	Script func(Request) *Fault
+	// Now is the clock; nil is the real one.
+	Now func() time.Time
+	// Login is who a request is from while no token was added; "" is graft-bot.
+	Login string
+}
+
+// Request is a request as it was recorded.
+type Request struct {
+	Method, Path, Query string
+	// Route is the pattern that it matched, such as POST /repos/{owner}/{repo}/pulls;
+	// "" where there is none.
+	Route string
+	// Nth counts the requests of the route from 1.
+	Nth   int
+	Login string
+	Body  []byte
+	// Status is 0 until it is answered, and where the connection was cut.
+	Status int
+}
+
+// Server is a GitHub. It is an http.Handler.
+type Server struct {
+	options Options
+
+	mu         sync.Mutex
+	ids        int64
+	repos      map[string]*repository
+	users      map[string]*user
+	tokens     map[string]Identity
+	dispatches []Dispatch
+	signed     map[string]bool
+	log        []Request
+	seen       map[string]int
+}
+
+// New makes a server without repositories.
+func New(o Options) *Server {
+	if o.Login == "" {
+		o.Login = "graft-bot"
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Server{
+		options: o,
+		repos:   map[string]*repository{},
+		users:   map[string]*user{},
+		tokens:  map[string]Identity{},
+		signed:  map[string]bool{},
+		seen:    map[string]int{},
+	}
+}
+
+// ServeHTTP answers below / and below /api/v3; GraphQL is at /graphql and /api/graphql.
+func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	at := req.URL.EscapedPath()
+	if rest, ok := strings.CutPrefix(at, "/api/v3/"); ok {
+		at = "/" + rest
+	} else if at == "/api/graphql" {
+		at = "/graphql"
+	}
+	s.serve(w, req, at, match(req, at))
+}
+
+// Requests is what was asked so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.log...)
+}
+
+// Count is how many requests of a route were made, or in all for "".
+func (s *Server) Count(route string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if route == "" {
+		return len(s.log)
+	}
+	return s.seen[route]
+}
+
+// serve records the request, lets the script have its way, acts and answers.
+func (s *Server) serve(w http.ResponseWriter, req *http.Request, path string, r *route) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	c := &call{s: s, r: req, path: path, body: body, now: s.options.Now().UTC().Truncate(time.Second)}
+	record, at := s.record(c, r)
+	var fault Fault
+	if s.options.Script != nil {
+		if f := s.options.Script(record); f != nil {
+			fault = *f
+		}
+	}
+	if fault.Delay > 0 {
+		time.Sleep(fault.Delay)
+	}
+	var answer reply
+	if fault.Acted || !fault.replaces() {
+		s.mu.Lock()
+		answer = c.answer(r)
+		s.mu.Unlock()
+	}
+	if fault.replaces() {
+		answer = fault.reply()
+	}
+	s.send(w, c, answer, fault, at)
+}
+
+func (s *Server) record(c *call, r *route) (Request, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.identify()
+	record := Request{
+		Method: c.r.Method, Path: c.path, Query: c.r.URL.RawQuery,
+		Login: c.who.Login, Body: bytes.Clone(c.body),
+	}
+	if r != nil {
+		record.Route = r.pattern
+	}
+	s.seen[record.Route]++
+	record.Nth = s.seen[record.Route]
+	s.log = append(s.log, record)
+	return record, len(s.log) - 1
+}
+
+func (s *Server) send(w http.ResponseWriter, c *call, answer reply, fault Fault, at int) {
+	header := http.Header{}
+	header.Set("Date", c.now.Format(http.TimeFormat))
+	header.Set("X-GitHub-Request-Id", strconv.Itoa(at+1))
+	header.Set("X-RateLimit-Limit", "5000")
+	header.Set("X-RateLimit-Remaining", strconv.Itoa(max(5000-at, 1)))
+	header.Set("X-RateLimit-Used", strconv.Itoa(min(at, 4999)))
+	header.Set("X-RateLimit-Reset", strconv.FormatInt(c.now.Add(time.Hour).Unix(), 10))
+	header.Set("X-RateLimit-Resource", "core")
+	for k, v := range answer.header {
+		header[k] = v
+	}
+	var body []byte
+	if answer.body != nil {
+		header.Set("Content-Type", "application/json; charset=utf-8")
+		body, _ = json.Marshal(answer.body) //nolint:errchkjson // all that is put there is plain
+	}
+	status := answer.status
+	if fault.Cut {
+		status, header, body = 0, http.Header{}, nil
+	}
+	s.mu.Lock()
+	s.log[at].Status = status
+	s.mu.Unlock()
+	if s.options.Observe != nil {
+		s.options.Observe(c.r, c.body, status, header, body)
+	}
+	if fault.Cut {
+		panic(http.ErrAbortHandler)
+	}
+	for k, v := range header {
+		w.Header()[k] = v
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// call is one request under way.
+type call struct {
+	s *Server
+	r *http.Request
+	// path is that of the request, below the API's own.
+	path string
+	body []byte
+	now  time.Time
+	who  Identity
+	// known is false for a token that is none.
+	known bool
+	repo  *repository
+}
+
+// answer checks what the caller may do, and does it. The server is locked.
+func (c *call) answer(r *route) reply {
+	if !c.known {
+		return failed(http.StatusUnauthorized, "Bad credentials")
+	}
+	if r == nil {
+		return failed(http.StatusNotFound, "Not Found")
+	}
+	if owner := c.r.PathValue("owner"); owner != "" {
+		c.repo = c.s.repos[key(owner, c.r.PathValue("repo"))]
+		if c.repo == nil || !c.mayRead() {
+			return failed(http.StatusNotFound, "Not Found")
+		}
+	}
+	if refusal := c.mayUse(r); refusal != nil {
+		return *refusal
+	}
+	return r.act(c)
+}
+
+// decode reads the body; its reply is nil where that is possible.
+func (c *call) decode(into any) *reply {
+	if err := json.Unmarshal(c.body, into); err != nil {
+		refusal := failed(http.StatusBadRequest, "Problems parsing JSON")
+		return &refusal
+	}
+	return nil
+}
+
+func (s *Server) nextID() int64 {
+	s.ids++
+	return s.ids
+}
+
+func key(owner, name string) string { return strings.ToLower(owner + "/" + name) }

@@ -1,0 +1,285 @@
+package gitremote
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// DefaultBranch is the default branch of what Create makes.
+const DefaultBranch = "main"
+
+// Repo is one bare repository. Its methods may be used while it is served, and are
+// atomic against pushes.
+type Repo struct {
+	// Name is OWNER/NAME.
+	Name string
+
+	server    *Server
+	dir       string
+	mu        sync.RWMutex
+	protected map[string]string
+}
+
+// Commit is one commit of a log.
+type Commit struct {
+	SHA, Tree           string
+	Parents             []string
+	Author, Committer   string // Name <email>
+	Message             string
+	AuthorDate, Written time.Time
+}
+
+// Change is what Repo.Commit does to the files of a branch. A mode is 0644 unless it is
+// in Modes; the content of a symbolic link is what it points at. Author is that of
+// somebody unless given as Name <email>.
+type Change struct {
+	Author, Committer string
+	Message           string
+	Files             map[string]string
+	Modes             map[string]fs.FileMode
+	Deleted           []string
+}
+
+// Create makes OWNER/NAME with the files as the first commit of the default branch;
+// without files it stays empty.
+func (s *Server) Create(name string, files map[string]string) (*Repo, error) {
+	r, err := s.adopt(name)
+	if err != nil {
+		return nil, err
+	}
+	storage := r.open()
+	head := plumbing.NewSymbolicReference(plumbing.HEAD, plumbing.NewBranchReferenceName(DefaultBranch))
+	if err := errors.Join(storage.Init(), storage.SetReference(head), os.WriteFile(filepath.Join(r.dir, "config"), []byte(gitConfig), 0o600)); err != nil {
+		return nil, err
+	}
+	if len(files) > 0 {
+		if _, err := r.Commit(DefaultBranch, Change{Message: "First commit", Files: files}); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Fork makes a copy of a repository, with all of its branches, under another name.
+func (s *Server) Fork(of *Repo, name string) (*Repo, error) {
+	r, err := s.adopt(name)
+	if err != nil {
+		return nil, err
+	}
+	of.mu.RLock()
+	defer of.mu.RUnlock()
+	if err := os.Remove(r.dir); err != nil {
+		return nil, err
+	}
+	return r, os.CopyFS(r.dir, os.DirFS(of.dir))
+}
+
+func (s *Server) adopt(name string) (*Repo, error) {
+	r := &Repo{Name: name, server: s, dir: filepath.Join(s.dir, filepath.FromSlash(name)+".git"), protected: map[string]string{}}
+	if err := os.MkdirAll(filepath.Dir(r.dir), 0o755); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(r.dir, 0o755); err != nil {
+		return nil, err
+	}
+	s.set(func() { s.repos[name] = r })
+	return r, nil
+}
+
+// URL is where the repository is cloned from and pushed to.
+func (r *Repo) URL() string { return r.server.URL + "/" + r.Name + ".git" }
+
+// Dir is the bare repository.
+func (r *Repo) Dir() string { return r.dir }
+
+// open reads the folder afresh, since git writes to it as well.
+func (r *Repo) open() *filesystem.Storage {
+	return filesystem.NewStorage(osfs.New(r.dir), cache.NewObjectLRUDefault())
+}
+
+// Protect makes every push to the branch be refused with a message; none ends that.
+func (r *Repo) Protect(branch, message string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.protected[branch] = message
+	if message == "" {
+		delete(r.protected, branch)
+	}
+	return r.writeHook()
+}
+
+// Branches are the branches and their commits.
+func (r *Repo) Branches() (map[string]string, error) {
+	iter, err := r.open().IterReferences()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	return all, iter.ForEach(func(ref *plumbing.Reference) error {
+		if ref.Name().IsBranch() {
+			all[ref.Name().Short()] = ref.Hash().String()
+		}
+		return nil
+	})
+}
+
+// Head is the commit of a branch; "" where there is no such branch.
+func (r *Repo) Head(branch string) (string, error) {
+	all, err := r.Branches()
+	return all[branch], err
+}
+
+// Move points a branch at a commit, without asking what it was; "" removes it.
+func (r *Repo) Move(branch, commit string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	name := plumbing.NewBranchReferenceName(branch)
+	if commit == "" {
+		return r.open().RemoveReference(name)
+	}
+	return r.open().SetReference(plumbing.NewHashReference(name, plumbing.NewHash(commit)))
+}
+
+// Log is the history of a branch by first parents, the newest commit first.
+func (r *Repo) Log(branch string) ([]Commit, error) {
+	head, err := r.Head(branch)
+	if err != nil {
+		return nil, err
+	}
+	storage := r.open()
+	var all []Commit
+	for next := head; next != ""; {
+		c, err := object.GetCommit(storage, plumbing.NewHash(next))
+		if err != nil {
+			return nil, err
+		}
+		one := Commit{
+			SHA: c.Hash.String(), Tree: c.TreeHash.String(), Message: c.Message,
+			Author: signed(c.Author), Committer: signed(c.Committer), AuthorDate: c.Author.When, Written: c.Committer.When,
+		}
+		for _, p := range c.ParentHashes {
+			one.Parents = append(one.Parents, p.String())
+		}
+		all = append(all, one)
+		if next = ""; len(one.Parents) > 0 {
+			next = one.Parents[0]
+		}
+	}
+	return all, nil
+}
+
+func signed(s object.Signature) string { return s.Name + " <" + s.Email + ">" }
+
+// Read is a file as it stands at a branch or commit; a symbolic link is what it points at.
+func (r *Repo) Read(at, file string) (string, error) {
+	storage := r.open()
+	files, err := r.files(storage, at)
+	if err != nil {
+		return "", err
+	}
+	entry, ok := files[file]
+	if !ok {
+		return "", fmt.Errorf("%s is not in %s: %w", file, at, fs.ErrNotExist)
+	}
+	blob, err := object.GetBlob(storage, entry.Hash)
+	if err != nil {
+		return "", err
+	}
+	return readBlob(blob)
+}
+
+// Modes are the files of a branch or commit with the modes that git knows, such as 100644.
+func (r *Repo) Modes(at string) (map[string]string, error) {
+	files, err := r.files(r.open(), at)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	for name, e := range files {
+		all[name] = fmt.Sprintf("%06o", uint32(e.Mode))
+	}
+	return all, nil
+}
+
+// Changed are the paths in which a commit differs from its first parent.
+func (r *Repo) Changed(commit string) ([]string, error) {
+	storage := r.open()
+	c, err := object.GetCommit(storage, plumbing.NewHash(commit))
+	if err != nil {
+		return nil, err
+	}
+	after, err := r.files(storage, commit)
+	if err != nil {
+		return nil, err
+	}
+	before := map[string]object.TreeEntry{}
+	if len(c.ParentHashes) > 0 {
+		if before, err = r.files(storage, c.ParentHashes[0].String()); err != nil {
+			return nil, err
+		}
+	}
+	maps.DeleteFunc(after, func(name string, e object.TreeEntry) bool {
+		same := before[name] == e
+		if same {
+			delete(before, name)
+		}
+		return same
+	})
+	maps.Copy(after, before)
+	return slices.Sorted(maps.Keys(after)), nil
+}
+
+// files has the whole path as the key and the last part of it as the entry's name.
+func (r *Repo) files(storage *filesystem.Storage, at string) (map[string]object.TreeEntry, error) {
+	commit := plumbing.NewHash(at)
+	if ref, err := storage.Reference(plumbing.NewBranchReferenceName(at)); err == nil {
+		commit = ref.Hash()
+	}
+	c, err := object.GetCommit(storage, commit)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	all := map[string]object.TreeEntry{}
+	return all, addFiles(storage, c.TreeHash, "", all)
+}
+
+func addFiles(storage *filesystem.Storage, tree plumbing.Hash, under string, into map[string]object.TreeEntry) error {
+	t, err := object.GetTree(storage, tree)
+	if err != nil {
+		return err
+	}
+	for _, e := range t.Entries {
+		name := path.Join(under, e.Name)
+		if e.Mode != filemode.Dir {
+			into[name] = e
+		} else if err := addFiles(storage, e.Hash, name, into); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseIdentity takes Name <email>.
+func parseIdentity(s string, when time.Time) object.Signature {
+	if s == "" {
+		s = "Somebody Else <somebody@example.com>"
+	}
+	name, email, _ := strings.Cut(s, "<")
+	return object.Signature{Name: strings.TrimSpace(name), Email: strings.TrimSuffix(email, ">"), When: when}
+}

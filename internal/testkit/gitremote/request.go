@@ -1,0 +1,150 @@
+package gitremote
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/format/pktline"
+)
+
+// Kind says what a request asks for.
+type Kind string
+
+// The kinds of request, in the order in which a client makes them.
+const (
+	FetchRefs Kind = "fetch-refs"
+	Fetch     Kind = "fetch"
+	PushRefs  Kind = "push-refs"
+	Push      Kind = "push"
+	Other     Kind = "other"
+)
+
+// Right is what a token may do.
+type Right int
+
+// The rights, each with those before it.
+const (
+	None Right = iota
+	Read
+	Write
+)
+
+// Request is one request that the server had. Status and Bytes, the length of the body
+// sent, are known once it is answered.
+type Request struct {
+	Kind       Kind
+	Repository string // OWNER/NAME
+	Nth        int    // 1 for the first request of this kind and repository
+	User       string
+	Authorized bool // it carried credentials
+	UserAgent  string
+	Lines      []string  // what a fetch asks for: want, have, shallow, deepen, filter
+	Commands   []Command // what a push asks for
+	Status     int
+	Bytes      int
+}
+
+// Command is one branch that a push moves; a hash of zeros means none.
+type Command struct{ Ref, Old, New string }
+
+// describe reads the body too, since what the request is about stands in it.
+func describe(r *http.Request) (Request, []byte, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return Request{}, nil, err
+	}
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		if body, err = gunzip(body); err != nil {
+			return Request{}, nil, err
+		}
+		r.Header.Del("Content-Encoding")
+	}
+	user, _, authorized := r.BasicAuth()
+	req := Request{Kind: Other, User: user, Authorized: authorized, UserAgent: r.UserAgent()}
+	name, action, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), ".git/")
+	req.Repository = name
+	switch action {
+	case "info/refs":
+		switch r.URL.Query().Get("service") {
+		case "git-upload-pack":
+			req.Kind = FetchRefs
+		case "git-receive-pack":
+			req.Kind = PushRefs
+		}
+	case "git-upload-pack":
+		req.Kind = Fetch
+		req.Lines = linesOf(body)
+	case "git-receive-pack":
+		req.Kind = Push
+		req.Commands = commandsOf(body)
+	}
+	return req, body, nil
+}
+
+func gunzip(b []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}
+
+// linesOf leaves out the capabilities; a flush is "".
+func linesOf(body []byte) []string {
+	var lines []string
+	for s := pktline.NewScanner(bytes.NewReader(body)); s.Scan(); {
+		line := strings.TrimSuffix(string(s.Bytes()), "\n")
+		if strings.HasPrefix(line, "want ") && len(line) > len("want ")+40 {
+			line = line[:len("want ")+40]
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func commandsOf(body []byte) []Command {
+	commands, _, _ := readPush(body)
+	var all []Command
+	for _, c := range commands {
+		all = append(all, Command{Ref: c.Name.String(), Old: c.Old.String(), New: c.New.String()})
+	}
+	return all
+}
+
+// refusal is the status that a request without the right gets; 0 is none.
+func (s *Server) refusal(r *http.Request, req Request) int {
+	need := Read
+	if req.Kind == Push || req.Kind == PushRefs {
+		need = Write
+	}
+	_, password, ok := r.BasicAuth()
+	right, known := s.public, true
+	if ok && s.rights != nil {
+		right, known = s.rights[password]
+	}
+	switch {
+	case !known, !ok && right < need:
+		return http.StatusUnauthorized
+	case right < need && right < Read:
+		return http.StatusNotFound // as GitHub hides what a token may not see
+	case right < need:
+		return http.StatusForbidden
+	}
+	return 0
+}
+
+func refuse(w http.ResponseWriter, status int, req Request) {
+	switch status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", `Basic realm="gitremote"`)
+		http.Error(w, "Invalid username or token.", status)
+	case http.StatusForbidden:
+		http.Error(w, "Permission to "+req.Repository+".git denied to "+strconv.Quote(req.User)+".", status)
+	default:
+		http.Error(w, "Repository not found.", status)
+	}
+}

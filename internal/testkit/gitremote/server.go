@@ -1,0 +1,205 @@
+// Package gitremote is a git host inside the process, for tests and for the
+// demo: bare repositories served over smart HTTP, with tokens, a log of the
+// requests, and answers that break on purpose.
+package gitremote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// Backend is what speaks the git protocol.
+type Backend int
+
+// The backends. Auto is GitBackend where git is installed with its http-backend, else
+// GoBackend, which needs nothing installed.
+const (
+	Auto Backend = iota
+	GitBackend
+	GoBackend
+)
+
+// Options of a server. Dir holds the repositories; without it they are in a temporary
+// folder that Close removes.
+type Options struct {
+	Backend Backend
+	Dir     string
+}
+
+// Server serves repositories on a loopback port, without TLS. Its settings may be
+// changed while it serves.
+type Server struct {
+	// URL is http://HOST:PORT; a repository is at URL/OWNER/NAME.git.
+	URL string
+
+	backend backend
+	kind    Backend
+	dir     string
+	temp    bool
+	http    *http.Server
+
+	mu     sync.Mutex
+	repos  map[string]*Repo
+	rights map[string]Right
+	public Right
+	script func(Request) Fault
+	seen   map[string]int
+	log    []Request
+}
+
+// backend answers one request that has been let through.
+type backend interface {
+	serve(w http.ResponseWriter, r *http.Request, repo *Repo, kind Kind, body []byte)
+}
+
+// Start serves no repository yet. Close ends it.
+func Start(o Options) (*Server, error) {
+	s := &Server{dir: o.Dir, repos: map[string]*Repo{}, seen: map[string]int{}, public: Write}
+	var err error
+	if s.backend, s.kind, err = chooseBackend(o.Backend); err != nil {
+		return nil, err
+	}
+	if s.dir == "" {
+		if s.dir, err = os.MkdirTemp("", "gitremote-"); err != nil {
+			return nil, err
+		}
+		s.temp = true
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, errors.Join(err, s.removeTemp())
+	}
+	s.URL = "http://" + listener.Addr().String()
+	s.http = &http.Server{Handler: s, ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { _ = s.http.Serve(listener) }() // it ends by Close, and says so
+	return s, nil
+}
+
+func chooseBackend(want Backend) (backend, Backend, error) {
+	if want == GoBackend {
+		return goBackend{}, GoBackend, nil
+	}
+	git, err := findGit()
+	switch {
+	case err == nil:
+		return gitBackend{git: git}, GitBackend, nil
+	case want == Auto:
+		return goBackend{}, GoBackend, nil
+	}
+	return nil, 0, err
+}
+
+// findGit wants a git that can serve, which some packages leave out.
+func findGit() (string, error) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.CommandContext(context.Background(), git, "--exec-path").Output()
+	if err != nil {
+		return "", fmt.Errorf("asking git for its programs: %w", err)
+	}
+	_, err = os.Stat(filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"))
+	return git, err
+}
+
+// Close ends the server and every answer that is under way.
+func (s *Server) Close() error { return errors.Join(s.http.Close(), s.removeTemp()) }
+
+func (s *Server) removeTemp() error {
+	if !s.temp {
+		return nil
+	}
+	return os.RemoveAll(s.dir)
+}
+
+// Backend says which one was chosen.
+func (s *Server) Backend() Backend { return s.kind }
+
+// SetScript has decide say of each request what goes wrong with it; nil ends that. It
+// runs before the request is looked at, so that it may also move a branch meanwhile.
+func (s *Server) SetScript(decide func(Request) Fault) { s.set(func() { s.script = decide }) }
+
+// SetTokens gives rights to passwords, whatever user comes with them, and the public
+// right to whoever brings none. Before, everyone may do everything.
+func (s *Server) SetTokens(public Right, tokens map[string]Right) {
+	s.set(func() { s.public, s.rights = public, tokens })
+}
+
+func (s *Server) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// Requests are the requests answered since the start or the last Reset, in the order
+// of their answers.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.log...)
+}
+
+// Count is how many requests of the kinds were answered; of all without kinds.
+func (s *Server) Count(kinds ...Kind) int {
+	n := 0
+	for _, r := range s.Requests() {
+		matches := len(kinds) == 0
+		for _, k := range kinds {
+			matches = matches || r.Kind == k
+		}
+		if matches {
+			n++
+		}
+	}
+	return n
+}
+
+// Reset forgets the requests so far. The repositories stay.
+func (s *Server) Reset() { s.set(func() { s.log, s.seen = nil, map[string]int{} }) }
+
+// ServeHTTP answers one request as the settings say.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	req, body, err := describe(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	key := string(req.Kind) + " " + req.Repository
+	s.seen[key]++
+	req.Nth = s.seen[key]
+	repo, script := s.repos[req.Repository], s.script
+	refusal := s.refusal(r, req)
+	s.mu.Unlock()
+
+	var fault Fault
+	if script != nil {
+		fault = script(req)
+	}
+	reply := newReply()
+	switch {
+	case fault.Status != 0 || fault.Reset:
+		fault.fill(reply)
+	case refusal != 0:
+		refuse(reply, refusal, req)
+	case repo == nil || req.Kind == Other:
+		http.Error(reply, "Repository not found.", http.StatusNotFound)
+	default:
+		s.backend.serve(reply, r, repo, req.Kind, body)
+	}
+	req.Status, req.Bytes = reply.status, reply.body.Len()
+	s.set(func() { s.log = append(s.log, req) })
+	fault.send(w, reply)
+}
