@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"os"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -18,6 +23,55 @@ func TestFailuresPage(t *testing.T) {
 // So is the page of findings.
 func TestFindingsPage(t *testing.T) {
 	golden(t, "../../docs/findings.md", findingsPage())
+}
+
+// So is action.yml: the inputs of the action are the flags of graft publish.
+func TestActionFile(t *testing.T) {
+	golden(t, "../../action.yml", actionFile())
+	flags := (&app{IO: IO{Env: func(string) (string, bool) { return "", false }}}).publishCommand().Flags()
+	for _, in := range publishInputs {
+		if flags.Lookup(in.name) == nil {
+			t.Errorf("graft publish has no flag --%s", in.name)
+		}
+	}
+}
+
+// The tables of the README are made of the same lists and of the schema.
+func TestReadmeTables(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme := string(text)
+	for name, table := range map[string]string{"inputs": inputsTable(), "outputs": outputsTable(), "configuration": config.Reference()} {
+		begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
+		i, j := strings.Index(readme, begin), strings.Index(readme, end)
+		if i < 0 || j < i {
+			t.Fatalf("README.md has no place for the %s", name)
+		}
+		readme = readme[:i+len(begin)] + "\n" + strings.Trim(table, "\n") + "\n\n" + readme[j:]
+	}
+	golden(t, "../../README.md", readme)
+}
+
+// The main job's command in the README does what the README says.
+func TestReadmeCommand(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile(`(?m)^    go run ./cmd/graft (insert .*)$`).FindStringSubmatch(string(text))
+	if command == nil {
+		t.Fatal("README.md has no command for the main job")
+	}
+	t.Chdir("../..")
+	var out, errs bytes.Buffer
+	code := Main(context.Background(), strings.Fields(command[1]), IO{In: strings.NewReader(""), Out: &out, Err: &errs, Env: os.LookupEnv})
+	for _, line := range []string{"+      - name: op.v1.0.1", "+        replaces: op.v1.0.1", "+    image: quay.io/example/op-bundle:v1.0.1"} {
+		if code != 0 || !strings.Contains(out.String(), line+"\n") {
+			t.Errorf("exit code %d, no line %q in\n%s%s", code, line, out.String(), errs.String())
+		}
+	}
 }
 
 func golden(t *testing.T, path, want string) {
