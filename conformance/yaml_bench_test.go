@@ -1,0 +1,62 @@
+package conformance
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/fbc/yaml11"
+)
+
+// BenchmarkConversion sets Graft's conversions beside those of opm's library.
+func BenchmarkConversion(b *testing.B) {
+	for _, kind := range []string{"migr", "none"} {
+		f, err := os.Open(filepath.Join("..", "..", "shared", "corpus", "render", "oracle", kind, "konflux__semver.yaml.gz"))
+		if err != nil {
+			b.Skipf("the corpus is absent: %v", err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		src, err := io.ReadAll(z)
+		if err != nil {
+			b.Fatal(err)
+		}
+		docs, err := fbc.Read("konflux", src)
+		if err != nil {
+			b.Fatal(err)
+		}
+		d := &docs[len(docs)-1]
+		doc, err := d.JSON()
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, c := range []struct {
+			name    string
+			in      []byte
+			convert func([]byte) ([]byte, error)
+		}{
+			{"to JSON/Graft", d.Raw(), yaml11.ToJSON},
+			{"to JSON/sigs", d.Raw(), yaml.YAMLToJSON},
+			{"to YAML/Graft", doc, yaml11.FromJSON},
+			{"to YAML/sigs", doc, yaml.JSONToYAML},
+		} {
+			b.Run(kind+"/"+c.name, func(b *testing.B) {
+				b.SetBytes(int64(len(c.in)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := c.convert(c.in); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
