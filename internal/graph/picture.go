@@ -300,7 +300,7 @@ type moment struct {
 }
 
 func (m moment) compare(o moment) int {
-	return cmp.Or(m.Version.Compare(o.Version), cmp.Compare(m.steps, o.steps))
+	return cmp.Or(m.Compare(o.Version), cmp.Compare(m.steps, o.steps))
 }
 
 func (m moment) step(by int) moment { return moment{m.Version, m.steps + by, true} }

@@ -68,9 +68,9 @@ func (p Platform) wantsObjects() bool { return p.Major == 4 && p.Minor <= 16 }
 //  1. v4.12 is this version and all later ones, whatever their major number.
 //  2. =v4.12 is this version alone.
 //  3. v4.12-v4.15 is both and what lies between.
-//  4. v4.5,v4.6 and v4.6,v4.5 are v4.5 and all later ones. The rule for bundles allows no
-//     other list. Community catalogs have some, and their checks take the lowest version
-//     and all later ones; so does Support, with a Warning.
+//  4. v4.5,v4.6 and v4.6,v4.5 are v4.5 and all later ones. Any other list keeps a bundle out
+//     of the certified catalogs; the checks of the community catalogs take it for its lowest
+//     version and all later ones. Support does the latter, with a Warning.
 //  5. No label is every version.
 //
 // The letter v may be missing, as it is in bundles that have been published.

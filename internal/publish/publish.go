@@ -286,7 +286,7 @@ func (r *run) deliver(ctx context.Context, out *Result, base string, changed []s
 	for _, name := range changed {
 		_, files[name] = out.Work.File(name)
 	}
-	pushed := false
+	var pushed bool
 	out.Commit, pushed, err = r.Repository.Deliver(ctx, Delivery{Base: base, Branch: out.Branch, Message: message, Request: out.Work.Bundle.Image, Files: files, Force: r.Force})
 	if err != nil {
 		return err

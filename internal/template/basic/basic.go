@@ -74,7 +74,7 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 
 func insert(s *kind.Source, set *documents.Set, adder documents.Adder, e *yamledit.Edits, r kind.Request) (*kind.Outcome, error) {
 	o := &kind.Outcome{}
-	pkg, err := set.PackageFor(r, s.Name)
+	pkg, err := set.PackageFor(r, s.Name, o)
 	if err != nil {
 		return nil, err
 	}

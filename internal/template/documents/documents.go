@@ -3,6 +3,9 @@
 package documents
 
 import (
+	"fmt"
+	"regexp"
+
 	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/failure"
@@ -131,19 +134,42 @@ func (s *Set) versions() graph.Versions {
 func (d *Document) at(err *failure.Error) *failure.Error { return err.At(d.File, d.Line, d.Col) }
 
 // PackageFor checks that the bundle belongs to the template, and returns its package.
-func (s *Set) PackageFor(r kind.Request, name string) (string, error) {
-	pkg := s.Package()
-	switch want := r.Bundle.Package; {
+// Another name is accepted, with a note, where the template's channels list releases of
+// the same operator: some repositories know a package by the name of its folder.
+func (s *Set) PackageFor(r kind.Request, name string, o *kind.Outcome) (string, error) {
+	pkg, want := s.Package(), r.Bundle.Package
+	switch {
 	case want == "" && pkg == "":
 		return "", failure.New(failure.Usage, "inserting %s into %s: which package is it of?", r.Bundle.Name, name).Fix("Give --package.")
 	case want == "" || want == pkg:
 		return pkg, nil
-	case s.packageDoc(want) != nil || pkg == "" && len(s.Docs) == 0:
+	case pkg == "" || s.packageDoc(want) != nil:
 		return want, nil
-	case pkg == "":
-		return want, nil
-	default:
-		return "", failure.New(failure.Usage, "inserting %s of package %s into %s, which holds package %s", r.Bundle.Name, want, name, pkg).
-			Fix("Name the template of package %s.", want)
+	case s.hasReleasesOf(stem(r.Bundle.Name)):
+		o.Notes = append(o.Notes, fmt.Sprintf("the template's package is %s, not %s; the bundle is a release of what its channels list", pkg, want))
+		return pkg, nil
 	}
+	return "", failure.New(failure.Usage, "inserting %s of package %s into %s, which holds package %s", r.Bundle.Name, want, name, pkg).
+		Fix("Name the template of package %s.", want)
+}
+
+func (s *Set) hasReleasesOf(operator string) bool {
+	for _, c := range s.Of(fbc.SchemaChannel) {
+		for _, e := range entries(c.Node) {
+			if operator != "" && stem(e.Name) == operator {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var versionStart = regexp.MustCompile(`[._-]v?\d+\.\d`)
+
+// stem is a bundle's name without the version at its end; "" where it has none.
+func stem(name string) string {
+	if at := versionStart.FindStringIndex(name); at != nil {
+		return name[:at[0]]
+	}
+	return ""
 }

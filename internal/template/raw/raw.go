@@ -171,11 +171,11 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	pkg, err := c.PackageFor(r, s.Name)
+	o := &kind.Outcome{}
+	pkg, err := c.PackageFor(r, s.Name, o)
 	if err != nil {
 		return nil, err
 	}
-	o := &kind.Outcome{}
 	if err := c.Insert(r, pkg, adder{c, r, o}, o); err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func text(n *yamledit.Node, key string) string {
 // rendered bundle.
 func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	o, w := &kind.Outcome{}, documents.Wrap(s)
-	pkg, err := w.PackageFor(r, s.Name)
+	pkg, err := w.PackageFor(r, s.Name, o)
 	if err != nil {
 		return nil, err
 	}
