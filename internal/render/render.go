@@ -3,9 +3,7 @@
 package render
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"slices"
 
@@ -171,13 +169,11 @@ func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
 
 func (r *Result) addDocuments(c *fbc.Catalog, metadata bundle.MetadataFormat) error {
 	add := func(schema, pkg, name string, v any) error {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(v); err != nil {
-			return failure.New(failure.RenderFailed, "encoding %s %s: %w", schema, name, err)
+		text, err := fbc.Marshal(v)
+		if err != nil {
+			return err
 		}
-		return r.add(schema, pkg, name, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+		return r.add(schema, pkg, name, text)
 	}
 	for i := range c.Packages {
 		p := &c.Packages[i]
