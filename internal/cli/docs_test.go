@@ -74,6 +74,16 @@ func TestReadmeCommand(t *testing.T) {
 	}
 }
 
+// The picture of the README is what the command beside it draws.
+func TestReadmePicture(t *testing.T) {
+	var out, errs bytes.Buffer
+	args := []string{"graph", "-o", "svg", "--base", "../../testdata/catalogs/before.yaml", "../../testdata/catalogs/after.yaml"}
+	if code := Main(context.Background(), args, IO{In: strings.NewReader(""), Out: &out, Err: &errs, Env: os.LookupEnv}); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	golden(t, "../../docs/graph.svg", out.String())
+}
+
 func golden(t *testing.T, path, want string) {
 	t.Helper()
 	if *update {

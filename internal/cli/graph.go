@@ -53,7 +53,11 @@ func (a *app) graph(ctx context.Context, o *graphOptions, name string) error {
 			return err
 		}
 	}
-	g := c.Picture(o.picture)
+	picture := o.picture
+	if o.output == "cincinnati" {
+		picture.Channel = "" // a node names all of its channels
+	}
+	g := c.Picture(picture)
 	if len(g.Packages) == 0 {
 		return failure.New(failure.Usage, "drawing %s: it has no such package or channel", name).Fix("Run graft detect %s for what it has.", name)
 	}

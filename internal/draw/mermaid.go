@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -57,13 +58,8 @@ func Mermaid(g Graph, o Options) []byte {
 		slices.SortFunc(shown, place.compare)
 		return drawMermaid(g, shown, o, leastRoom)
 	}
-	n := 0 // the most channels that fit, as far as known
-	for step := len(ordered); step > 0; step /= 2 {
-		if n+step <= len(ordered) && fit(n+step).fits() {
-			n += step
-		}
-	}
-	return fit(n).text()
+	most := sort.Search(len(ordered), func(n int) bool { return !fit(n + 1).fits() })
+	return fit(most).text()
 }
 
 // mermaid is a diagram that is being written. Links come after all nodes, because
@@ -94,6 +90,9 @@ func (e Edge) mermaidLinkStyle() string {
 func drawMermaid(g Graph, channels []place, o Options, room int) *mermaid {
 	m := &mermaid{classes: map[string][]string{}, linkStyles: map[string][]string{}}
 	for i, at := range channels {
+		if m.isTooLarge() {
+			break
+		}
 		p, first := &g.Packages[at.pkg], i == 0 || channels[i-1].pkg != at.pkg
 		last := i+1 == len(channels) || channels[i+1].pkg != at.pkg
 		if first && len(g.Packages) > 1 {
@@ -171,8 +170,14 @@ func (m *mermaid) text() []byte {
 	return []byte(b.String())
 }
 
+// isTooLarge tells of a diagram that is being written that it cannot fit.
+func (m *mermaid) isTooLarge() bool {
+	const bytesOfChar = 3 // at most, for what counts as one
+	return m.edges > mermaidEdges || m.nodes.Len()+m.links.Len() > bytesOfChar*mermaidChars
+}
+
 func (m *mermaid) fits() bool {
-	return m.edges <= mermaidEdges && len(utf16.Encode([]rune(string(m.text())))) <= mermaidChars
+	return !m.isTooLarge() && len(utf16.Encode([]rune(string(m.text())))) <= mermaidChars
 }
 
 // mermaidText makes a text safe within the quotes of a label: letters, digits and
@@ -182,9 +187,12 @@ func mermaidText(s string) string {
 	var b strings.Builder
 	for i, r := range short(clean(s), mermaidLabel) {
 		plain := r < unicode.MaxASCII && strings.ContainsRune(" .-_+/(),", r) && i > 0 || r == '…' || r == '·'
-		if plain || unicode.IsLetter(r) || unicode.IsDigit(r) {
+		switch {
+		case r == 'ﬂ': // with which mermaid marks entities
+			b.WriteString("fl")
+		case plain || unicode.IsLetter(r) || unicode.IsDigit(r):
 			b.WriteRune(r)
-		} else {
+		default:
 			fmt.Fprintf(&b, "#%d;", r)
 		}
 	}

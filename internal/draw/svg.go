@@ -51,7 +51,7 @@ type section struct {
 }
 
 func newFigure(g Graph, o Options) *figure {
-	f := &figure{graph: g, height: margin}
+	f := &figure{graph: g, width: leastWidth, height: margin}
 	for p := range g.Packages {
 		s := newSection(&g.Packages[p], o)
 		s.y = f.height
@@ -99,20 +99,25 @@ func (s *section) aligned(o Options, room int) bool {
 	return true
 }
 
-// ragged lays each lane out by itself.
+// ragged lays each lane out by itself, in as much room as there is for it.
 func (s *section) ragged(o Options, most int) {
 	s.lanes = nil
 	for i := range s.pkg.Channels {
-		var l *swimlane
-		for room := most; l == nil || room >= fewestRoom && room < anyRoom && l.end() > readableWide-2*margin; room-- {
-			l = &swimlane{lane: s.pkg.Channels[i].lane(o, room)}
-			for i := range l.cells {
-				l.col = append(l.col, i)
-			}
-			placeColumns(l)
+		l := s.alone(i, o, most)
+		for room := most - 1; most < anyRoom && room >= fewestRoom && l.end() > readableWide-2*margin; room-- {
+			l = s.alone(i, o, room)
 		}
 		s.lanes = append(s.lanes, l)
 	}
+}
+
+func (s *section) alone(channel int, o Options, room int) *swimlane {
+	l := &swimlane{lane: s.pkg.Channels[channel].lane(o, room)}
+	for i := range l.cells {
+		l.col = append(l.col, i)
+	}
+	placeColumns(l)
+	return l
 }
 
 // width is what the section needs.

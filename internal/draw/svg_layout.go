@@ -153,10 +153,10 @@ func (l *swimlane) arrange() {
 			continue
 		}
 		way := l.span(from[c], c)
-		row := 0
+		row := taken.first(way)
 		if p := from[c]; p >= 0 && taken.free(l.row[p], way) {
 			row = l.row[p]
-		} else if row = taken.first(way); row > maxRows {
+		} else if row > maxRows {
 			way = l.span(-1, c)
 			row = taken.first(way)
 		}

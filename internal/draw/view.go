@@ -229,7 +229,7 @@ func (v *view) build(kept func(place int) bool, apart bool) lane {
 	}
 	for p := 0; p < len(v.nodes); {
 		end := p + 1
-		for !kept(p) && end < len(v.nodes) && !kept(end) && !(apart && v.outside(end) != v.outside(p)) {
+		for !kept(p) && end < len(v.nodes) && !kept(end) && (!apart || v.outside(end) == v.outside(p)) {
 			end++
 		}
 		c := cell{Node: v.Nodes[v.nodes[p]]}

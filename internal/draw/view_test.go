@@ -152,7 +152,8 @@ func TestLabels(t *testing.T) {
 		{Node{Name: "etcd.v1.2.3"}, "v1.2.3"},
 		{Node{Name: "etcd.version"}, "etcd.version"},
 		{Node{Name: "etcd"}, "etcd"},
-		{Node{}, ""},
+		{Node{}, "(no name)"},
+		{Node{Name: " \n"}, "(no name)"},
 	} {
 		if got := (cell{Node: test.node}).label(); got != test.want {
 			t.Errorf("%+v: got %q, want %q", test.node, got, test.want)

@@ -13,6 +13,7 @@ import { JSDOM } from 'jsdom';
 const { window } = new JSDOM('');
 globalThis.window = window;
 globalThis.document = window.document;
+globalThis.Element = window.Element;
 const { default: mermaid } = await import('mermaid');
 
 const maxChars = 50000; // maxTextSize; the number of edges is checked by the parser
@@ -31,7 +32,8 @@ async function check(file) {
     throw new Error(`configures mermaid: ${JSON.stringify(config)}`);
   }
   const { db } = await mermaid.mermaidAPI.getDiagramFromText(source);
-  const nodes = [...db.getVertices().values()];
+  const vertices = db.getVertices(); // up to version 10 a plain object
+  const nodes = vertices instanceof Map ? [...vertices.values()] : Object.values(vertices);
   for (const n of nodes) {
     if (n.link !== undefined || n.haveCallback || n.classes.includes('clickable')) {
       throw new Error(`${n.id} can be clicked`);
