@@ -4,21 +4,25 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // catalogReader reads what a person names as a catalog: a file, a directory, - for
-// standard input, or a template, which is rendered first.
+// standard input, a catalog image, or a template, which is rendered first.
 type catalogReader struct {
 	registryOptions
 	app *app
@@ -26,11 +30,53 @@ type catalogReader struct {
 
 // docs are the documents of the catalog.
 func (c *catalogReader) docs(ctx context.Context, name string) ([]fbc.Doc, error) {
+	if isImage(name) {
+		return c.pulled(ctx, name)
+	}
 	docs, err := c.app.loadCatalog(name)
 	if err != nil || !isTemplate(docs) {
 		return docs, err
 	}
 	return c.rendered(ctx, name)
+}
+
+// isImage tells an image reference from a path: nothing stands there, and it names a
+// registry and a tag or digest.
+func isImage(name string) bool {
+	if _, err := os.Stat(name); err == nil || name == "-" {
+		return false
+	}
+	p, err := event.ParseReference(name)
+	return err == nil && (p.Tag != "" || p.Digest != "")
+}
+
+// pulled are the documents of a catalog image.
+func (c *catalogReader) pulled(ctx context.Context, image string) ([]fbc.Doc, error) {
+	client, err := c.client()
+	if err != nil {
+		return nil, err
+	}
+	p, err := client.Pull(ctx, image)
+	if err != nil {
+		return nil, err
+	}
+	dir, ok := p.Labels[oci.CatalogLabel]
+	if !ok {
+		return nil, failure.New(failure.BundleInvalid, "reading catalog image %s: it has no label %s", image, oci.CatalogLabel).
+			Fix("Name the image of a file-based catalog.")
+	}
+	var docs []fbc.Doc
+	for _, name := range slices.Sorted(maps.Keys(p.Files)) {
+		if !strings.HasPrefix(name, strings.Trim(dir, "/")+"/") || path.Base(name) == ".indexignore" {
+			continue
+		}
+		more, err := fbc.Read(image+"/"+name, p.Files[name])
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, more...)
+	}
+	return docs, nil
 }
 
 // isTemplate tells a template from a catalog by its first document, or by bundles that

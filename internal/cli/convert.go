@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 
 func (a *app) convertCommand() *cobra.Command {
 	var to, output, write string
+	catalogs := catalogReader{app: a}
 	cmd := &cobra.Command{
 		Use:   "convert --to KIND CATALOG|-",
 		Short: "Make a template of a catalog, where the template renders to that catalog again",
@@ -23,8 +25,8 @@ func (a *app) convertCommand() *cobra.Command {
 			"named and nothing is written.",
 		Example: "  graft convert --to basic catalog.yaml > basic.yaml",
 		Args:    cobra.ExactArgs(1),
-		RunE: run(func(_ *cobra.Command, args []string) error {
-			text, err := a.convert(to, output, args[0])
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			text, err := catalogs.convert(cmd.Context(), to, output, args[0])
 			if err != nil {
 				return err
 			}
@@ -39,19 +41,20 @@ func (a *app) convertCommand() *cobra.Command {
 			return nil
 		}),
 	}
+	catalogs.flags(cmd.Flags())
 	cmd.Flags().StringVar(&to, "to", "basic", "kind of the template: "+strings.Join(template.Convertible(), ", "))
 	cmd.Flags().StringVarP(&output, "output", "o", "yaml", "yaml or json")
 	cmd.Flags().StringVar(&write, "write", "", "write the template to this file")
 	return cmd
 }
 
-func (a *app) convert(to, output, name string) ([]byte, error) {
+func (c *catalogReader) convert(ctx context.Context, to, output, name string) ([]byte, error) {
 	formats := map[string]fbc.Format{"yaml": fbc.YAML, "json": fbc.JSON}
 	format, ok := formats[output]
 	if !ok {
 		return nil, failure.New(failure.Usage, "reading the command line: --output %s", output).Fix("Give --output with yaml or json.")
 	}
-	docs, err := a.loadCatalog(name)
+	docs, err := c.docs(ctx, name)
 	if err != nil {
 		return nil, err
 	}

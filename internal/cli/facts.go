@@ -8,6 +8,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/oci"
 )
 
@@ -35,6 +36,9 @@ func (o *insertOptions) facts(ctx context.Context) (notes []string, err error) {
 		return nil, failure.New(failure.Usage, "reading the command line: --version %s: %w", o.version, err).Fix("Give a semantic version such as 1.2.3.")
 	}
 	b.Version = v
+	if named, ok := graph.VersionOf(b.Name); ok && !named.EQ(v) {
+		notes = append(notes, "the name "+b.Name+" says another version than "+v.String()+", which later inserts will go by")
+	}
 	return notes, nil
 }
 

@@ -9,8 +9,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,9 +27,21 @@ type IO struct {
 }
 
 // Main runs the command line and returns its exit code.
-func Main(ctx context.Context, args []string, stdio IO) int {
+func Main(ctx context.Context, args []string, stdio IO) (code int) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			fmt.Fprintf(stdio.Err, "graft: %v (internal, %d)\n       %s\n%s", bug, failure.Internal, failure.New(failure.Internal, "").Remedy, debug.Stack())
+			code = int(failure.Internal)
+		}
+	}()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// Not every verb can be stopped in the middle. Files are only ever replaced whole, so
+	// that leaving is safe at any moment.
+	defer context.AfterFunc(ctx, func() {
+		time.Sleep(2 * time.Second)
+		os.Exit(int(failure.Interrupted))
+	})()
 	a := &app{IO: stdio}
 	root := a.root()
 	root.SetArgs(args)

@@ -35,12 +35,14 @@ type renderOptions struct {
 	semverSkips  string
 	catalogs     []string
 	timeout      time.Duration
+	// imageTemplate names the image of a bundle that is rendered from a directory.
+	imageTemplate string
 }
 
 func (a *app) renderCommand() *cobra.Command {
 	o := &renderOptions{}
 	cmd := &cobra.Command{
-		Use:   "render TEMPLATE|-",
+		Use:   "render TEMPLATE|BUNDLE_DIR|-",
 		Short: "Make the file-based catalog of a template, byte for byte as opm does",
 		Long: "Render makes the file-based catalog of a template of any kind, byte for byte as opm " + opmVersion + " does.\n" +
 			"With --base, an earlier output, the bundles that stand there are copied and only new ones are\n" +
@@ -71,6 +73,7 @@ func (a *app) renderCommand() *cobra.Command {
 	f.StringVar(&o.cache, "cache", "", "directory that keeps rendered bundles by digest")
 	f.StringVar(&o.semverSkips, "semver-skips", "major", "what the head of a minor version skips in a semver template: major (as opm), or minor")
 	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalog of a composite template to render")
+	f.StringVar(&o.imageTemplate, "image-ref-template", "", "image of a bundle directory, with {{.Package}}, {{.Name}} and {{.Version}} in it")
 	f.DurationVar(&o.timeout, "timeout", 0, "give up after this time")
 	return cmd
 }
@@ -79,6 +82,9 @@ func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 	ro, err := o.options()
 	if err != nil {
 		return err
+	}
+	if isBundleDir(name) {
+		return a.renderBundleDir(o, ro, name)
 	}
 	t, err := a.openTemplate(map[string]*repository{}, name)
 	if err != nil {

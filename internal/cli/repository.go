@@ -75,7 +75,7 @@ func repositoryRoot(abs string) string {
 	return filepath.Dir(abs)
 }
 
-// realPath resolves links; the last element need not exist yet.
+// realPath resolves links; what is at the end of the path need not exist yet.
 func realPath(abs string) (string, error) {
 	real, err := filepath.EvalSymlinks(abs)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -84,10 +84,7 @@ func realPath(abs string) (string, error) {
 	if _, err := os.Lstat(abs); err == nil {
 		return "", errors.New("it is a link to nothing")
 	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("there is no such directory")
-	}
+	dir, err := realPath(filepath.Dir(abs))
 	return filepath.Join(dir, filepath.Base(abs)), err
 }
 

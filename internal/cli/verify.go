@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 	graphreport "github.com/olmgraft/graft/internal/graph/report"
@@ -51,6 +52,9 @@ func (a *app) verifyCommand() *cobra.Command {
 func (a *app) verify(ctx context.Context, o *verifyOptions, name string) error {
 	levels, err := o.levelsOf()
 	if err != nil {
+		return err
+	}
+	if err := a.configuredLevels(name, levels); err != nil {
 		return err
 	}
 	if a.json {
@@ -100,6 +104,27 @@ func (o *verifyOptions) levelsOf() (graph.Levels, error) {
 		return l, failure.New(failure.Usage, "reading the command line: --level: %w", err).Fix("Run graft explain --findings for the list of findings.")
 	}
 	return l, nil
+}
+
+// configuredLevels takes the levels of the repository's graft.yaml that no flag sets.
+func (a *app) configuredLevels(name string, levels graph.Levels) error {
+	if name == "-" || isImage(name) {
+		return nil
+	}
+	at, err := a.locate(map[string]*repository{}, name)
+	if err != nil {
+		return nil //nolint:nilerr // reading the catalog tells what is wrong with the path
+	}
+	c, err := config.Read(at.repo)
+	if err != nil {
+		return err
+	}
+	for id, level := range c.Levels {
+		if _, said := levels.Of[id]; !said {
+			levels.Of[id] = level
+		}
+	}
+	return nil
 }
 
 func (o *verifyOptions) findings(ctx context.Context, name string, levels graph.Levels) ([]graph.Finding, error) {

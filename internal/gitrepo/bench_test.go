@@ -13,39 +13,50 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 )
 
-// BenchmarkPublish is one run in a shallow checkout of a repository with many bundles
-// and some large catalogs: open, read them, and push a branch that changes all.
+// BenchmarkPublish is one run upon a repository with many bundles and some large
+// catalogs, in a shallow checkout and without one: open, read the catalogs, and push a
+// branch that changes all of them.
 func BenchmarkPublish(b *testing.B) {
 	for _, size := range []struct{ bundles, catalogs, megabytes int }{{100, 1, 1}, {5000, 5, 10}} {
 		b.Run(fmt.Sprintf("%dbundles/%dx%dMB", size.bundles, size.catalogs, size.megabytes), func(b *testing.B) {
-			dir := largeCheckout(b, size.bundles, size.catalogs, size.megabytes<<20)
-			b.ReportAllocs()
-			for n := 0; b.Loop(); n++ {
-				r, err := Open(context.Background(), Options{Dir: dir, Author: bot, TempDir: b.TempDir()})
-				if err != nil {
-					b.Fatal(err)
-				}
-				d := Delivery{Base: r.BaseCommit(), Branch: fmt.Sprintf("graft/%d", n), Change: Change{Message: "x", Files: map[string]File{}}}
-				for i := range size.catalogs {
-					name := fmt.Sprintf("catalogs/%d/catalog.json", i)
-					data, err := fs.ReadFile(r.FS(), name)
-					if err != nil {
-						b.Fatal(err)
+			dir, url := largeCheckout(b, size.bundles, size.catalogs, size.megabytes<<20)
+			for name, o := range map[string]Options{"checkout": {Dir: dir}, "clone": {URL: url}} {
+				b.Run(name, func(b *testing.B) {
+					b.ReportAllocs()
+					for n := 0; b.Loop(); n++ {
+						publish(b, o, fmt.Sprintf("graft/%s/%d/%d", name, b.N, n), size.catalogs)
 					}
-					d.Files[name] = File{Data: append(data, "more\n"...)}
-				}
-				if _, err := r.Deliver(context.Background(), d); err != nil {
-					b.Fatal(err)
-				}
-				if err := r.Close(); err != nil {
-					b.Fatal(err)
-				}
+				})
 			}
 		})
 	}
 }
 
-func largeCheckout(b *testing.B, bundles, catalogs, size int) string {
+func publish(b *testing.B, o Options, branch string, catalogs int) {
+	b.Helper()
+	o.Author, o.TempDir = bot, b.TempDir()
+	r, err := Open(context.Background(), o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	d := Delivery{Base: r.BaseCommit(), Branch: branch, Change: Change{Message: "x", Files: map[string]File{}}}
+	for i := range catalogs {
+		name := fmt.Sprintf("catalogs/%d/catalog.json", i)
+		data, err := fs.ReadFile(r.FS(), name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		d.Files[name] = File{Data: append(data, "more\n"...)}
+	}
+	if _, err := r.Deliver(context.Background(), d); err != nil {
+		b.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func largeCheckout(b *testing.B, bundles, catalogs, size int) (dir, url string) {
 	b.Helper()
 	s, err := gitremote.Start(gitremote.Options{Backend: gitremote.GitBackend, Dir: b.TempDir()})
 	if err != nil {
@@ -65,12 +76,12 @@ func largeCheckout(b *testing.B, bundles, catalogs, size int) string {
 	git(b, from, "add", ".")
 	git(b, from, "commit", "-q", "-m", "x")
 	git(b, from, "push", "-q", repo.URL(), "main")
-	dir := filepath.Join(b.TempDir(), "work")
+	dir = filepath.Join(b.TempDir(), "work")
 	git(b, ".", "clone", "-q", "--depth=1", repo.URL(), dir)
-	return dir
+	return dir, repo.URL()
 }
 
-func put(b *testing.B, name, data string) {
+func put(b testing.TB, name, data string) {
 	b.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		b.Fatal(err)

@@ -41,7 +41,7 @@ type Commit struct {
 }
 
 // Request is what a commit of ours answers; "" for others.
-func (c Commit) Request() string { return trailer(c.Message, TrailerKey) }
+func (c Commit) Request() string { return requestOf(c.Message) }
 
 func describeCommit(c *object.Commit) Commit {
 	out := Commit{

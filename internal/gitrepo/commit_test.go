@@ -127,15 +127,15 @@ func TestMessage(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.message, got, tt.want)
 		}
-		if trailer(got, TrailerKey) != "op/1.1.0" {
-			t.Errorf("%q: the request is %q", got, trailer(got, TrailerKey))
+		if requestOf(got) != "op/1.1.0" {
+			t.Errorf("%q: the request is %q", got, requestOf(got))
 		}
 	}
 	if got := compose("x", "Graft-Request: a\nSigned-off-by: b"); got != "x\n\nGraft-Request: a Signed-off-by: b\n" {
 		t.Errorf("a request of two lines: %q", got)
 	}
 	for _, none := range []string{"", "Graft-Request: x", "a\n\nsays Graft-Request: x here\n", "a\n\nGraft-Request: x\n\nlater", "a\n\nGraft-Requests: x"} {
-		if got := trailer(none, TrailerKey); got != "" {
+		if got := requestOf(none); got != "" {
 			t.Errorf("%q has the request %q", none, got)
 		}
 	}

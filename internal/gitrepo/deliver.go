@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -40,6 +42,7 @@ func (r *Repo) Deliver(ctx context.Context, d Delivery) (Delivered, error) {
 	if err != nil || made.SHA == d.Base {
 		return Delivered{Commit: made.SHA}, err
 	}
+	defer r.forget(made)
 	if r.target == r.source && d.Branch == r.base {
 		err := r.Push(ctx, Push{Branch: d.Branch, Commit: made.SHA, Expect: d.Base})
 		return Delivered{Commit: made.SHA, Changed: true}, err
@@ -56,4 +59,13 @@ func (r *Repo) Deliver(ctx context.Context, d Delivery) (Delivered, error) {
 	}
 	err = r.Push(ctx, Push{Branch: d.Branch, Commit: made.SHA, Expect: state.Head, Force: true, OnBase: true})
 	return Delivered{Commit: made.SHA, Created: !state.Exists, Changed: true}, err
+}
+
+// forget lets go of a commit, unless that is the base by now.
+func (r *Repo) forget(c Commit) {
+	hash := plumbing.NewHash(c.SHA)
+	if hash != r.commit.Hash {
+		r.store.forget(r.made[hash].objects)
+		delete(r.made, hash)
+	}
 }

@@ -3,8 +3,6 @@ package gitrepo
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -82,6 +80,7 @@ func TestBranchEdited(t *testing.T) {
 			"merge": func() {
 				git(t, dir, "checkout", "-q", "main")
 				git(t, dir, "commit", "-q", "--allow-empty", "-m", "on main")
+				git(t, dir, "push", "-q", "origin", "main") // so that only the merge itself is beyond the base
 				git(t, dir, "checkout", "-q", "-B", "tmp", ours.Commit)
 				git(t, dir, "-c", "user.email=graft@example.com", "merge", "-q", "--no-ff", "-m", "Merge\n\nGraft-Request: x", "main")
 			},
@@ -168,7 +167,7 @@ func TestBaseMoves(t *testing.T) {
 			})
 			d := delivery(r, "graft/"+string(at), map[string]string{cat: string(at)})
 			_, err := r.Deliver(context.Background(), d)
-			f := wantFailure(t, err, failure.GitRaceLost, "main moved to")
+			f := failed(t, err, failure.GitRaceLost, "main moved to")
 			if !f.Retryable {
 				t.Error("a lost race is not retryable")
 			}
@@ -331,82 +330,6 @@ func TestFork(t *testing.T) {
 			t.Errorf("%+v", state)
 		}
 	})
-}
-
-func TestDelete(t *testing.T) {
-	eachBackend(t, func(t *testing.T, h *host) {
-		r := h.open(t, nil)
-		got := deliver(t, r, "graft/a", map[string]string{cat: "a"})
-		wantFailure(t, r.Delete(context.Background(), "graft/a", r.BaseCommit()), failure.GitRaceLost, "graft/a moved")
-		for range 2 {
-			if err := r.Delete(context.Background(), "graft/a", got.Commit); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if head := must[string](t)(h.repo.Head("graft/a")); head != "" {
-			t.Errorf("the branch is at %s", head)
-		}
-	})
-}
-
-func TestRetry(t *testing.T) {
-	lost := failure.New(failure.GitRaceLost, "lost")
-	n := 0
-	if err := Retry(context.Background(), 3, 0, func(int) error { n++; return lost }); err != lost || n != 3 { //nolint:errorlint // it is passed on
-		t.Errorf("%d attempts, %v", n, err)
-	}
-	n = 0
-	if err := Retry(context.Background(), 3, 0, func(at int) error {
-		if n++; at < 2 {
-			return fmt.Errorf("while: %w", lost)
-		}
-		return nil
-	}); err != nil || n != 2 {
-		t.Errorf("%d attempts, %v", n, err)
-	}
-	n = 0
-	if err := Retry(context.Background(), 3, 0, func(int) error { n++; return os.ErrExist }); err == nil || n != 1 {
-		t.Errorf("%d attempts at something else, %v", n, err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	n = 0
-	if err := Retry(ctx, 3, time.Hour, func(int) error { n++; return lost }); err == nil || n != 1 {
-		t.Errorf("%d attempts after the end, %v", n, err)
-	}
-}
-
-// A checkout on a file that git calls a folder, and the like.
-func TestPushIsRefused(t *testing.T) {
-	eachBackend(t, func(t *testing.T, h *host) {
-		r := h.open(t, nil)
-		deliver(t, r, "graft/a", map[string]string{cat: "a"})
-		for branch, want := range map[string]failure.Code{
-			"graft/a/b": failure.GitFailed, "graft": failure.GitFailed, "-x": failure.Usage, "a..b": failure.Usage, "": failure.Usage, "a b": failure.Usage, "x.lock": failure.Usage,
-		} {
-			_, err := r.Deliver(context.Background(), delivery(r, branch, map[string]string{cat: "b"}))
-			wantFailure(t, err, want, branch)
-		}
-		// What does not follow upon the branch needs force.
-		made := must[Commit](t)(r.Commit(context.Background(), Change{Message: "x", Files: map[string]File{cat: {Data: []byte("b")}}}))
-		head := must[string](t)(h.repo.Head("graft/a"))
-		err := r.Push(context.Background(), Push{Branch: "graft/a", Commit: made.SHA, Expect: head})
-		wantFailure(t, err, failure.GitFailed, "does not follow", "force")
-	})
-}
-
-func TestLocalPathAsRemote(t *testing.T) {
-	h := newHost(t, gitremote.GitBackend)
-	dir := filepath.Join(t.TempDir(), "work")
-	git(t, ".", "clone", "-q", h.repo.Dir(), dir)
-	r := h.open(t, func(o *Options) { o.Dir, o.URL = dir, "" })
-	got := deliver(t, r, "graft/a", map[string]string{cat: "a"})
-	if head := must[string](t)(h.repo.Head("graft/a")); head != got.Commit {
-		t.Errorf("the branch is at %q", head)
-	}
-	if again := deliver(t, r, "graft/a", map[string]string{cat: "a"}); again.Changed {
-		t.Errorf("%+v", again)
-	}
 }
 
 func sum(all []int) (n int) {

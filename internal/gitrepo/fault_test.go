@@ -43,7 +43,7 @@ func TestCredentials(t *testing.T) {
 			"in URL":    {inURL("x-access-token:" + "wrongwrong"), []string{"authentication required", "has not expired"}},
 		} {
 			_, err := h.tryOpen(t, tt.change)
-			f := wantFailure(t, err, failure.GitFailed, append(tt.says, h.repo.URL())...)
+			f := failed(t, err, failure.GitFailed, append(tt.says, h.repo.URL())...)
 			if f.Retryable || strings.Contains(err.Error(), "wrongwrong") {
 				t.Errorf("%s: %+v", name, f)
 			}
@@ -66,7 +66,7 @@ func TestCredentials(t *testing.T) {
 		}
 		r := h.open(t, func(o *Options) { o.Token = "reader" })
 		_, err := r.Deliver(context.Background(), delivery(r, "graft/b", map[string]string{cat: "x"}))
-		f := wantFailure(t, err, failure.GitFailed, "authorization failed", "Permission to acme/catalog.git denied", "contents: write")
+		f := failed(t, err, failure.GitFailed, "authorization failed", "Permission to acme/catalog.git denied", "contents: write")
 		if f.Retryable {
 			t.Errorf("%+v", f)
 		}
@@ -121,7 +121,7 @@ func TestLastingFaults(t *testing.T) {
 				h.fault(gitremote.Push, -1, tt.fault)
 				_, err := r.Deliver(context.Background(), delivery(r, "graft/x", map[string]string{cat: "x"}))
 				h.SetScript(nil)
-				f := wantFailure(t, err, failure.GitFailed, "pushing the branch graft/x to "+h.repo.URL(), tt.says)
+				f := failed(t, err, failure.GitFailed, "pushing the branch graft/x to "+h.repo.URL(), tt.says)
 				if f.Retryable != tt.retryable || strings.Contains(f.Message, "DOCTYPE") || h.Count(gitremote.Push) != tt.requests {
 					t.Errorf("%+v after %d requests", f, h.Count(gitremote.Push))
 				}
@@ -141,7 +141,7 @@ func TestProtectedBranch(t *testing.T) {
 		}
 		r := h.open(t, func(o *Options) { o.Token = secret })
 		_, err := r.Deliver(context.Background(), delivery(r, "main", map[string]string{cat: "x"}))
-		f := wantFailure(t, err, failure.GitFailed, "pre-receive hook declined", "GH006: Protected branch update failed", "At least 1 approving review is required; not by ***", "past the rules that protect the branch main")
+		f := failed(t, err, failure.GitFailed, "pre-receive hook declined", "GH006: Protected branch update failed", "At least 1 approving review is required; not by ***", "past the rules that protect the branch main")
 		if f.Retryable || strings.ContainsAny(f.Message, "\x1b\n") || strings.Contains(f.Message, "[31m") {
 			t.Errorf("%+v", f)
 		}
@@ -174,7 +174,7 @@ func TestNoHost(t *testing.T) {
 	closed := httptest.NewServer(nil)
 	closed.Close()
 	_, err := h.tryOpen(t, func(o *Options) { o.URL, o.Token = closed.URL+"/acme/catalog", secret })
-	if f := wantFailure(t, err, failure.GitFailed, "connection refused"); !f.Retryable || strings.Contains(f.Message, secret) {
+	if f := failed(t, err, failure.GitFailed, "connection refused"); !f.Retryable || strings.Contains(f.Message, secret) {
 		t.Errorf("%+v", f)
 	}
 	tls := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -182,12 +182,12 @@ func TestNoHost(t *testing.T) {
 	tls.StartTLS()
 	defer tls.Close()
 	_, err = h.tryOpen(t, func(o *Options) { o.URL = tls.URL })
-	if f := wantFailure(t, err, failure.GitFailed, "certificate", "SSL_CERT_FILE"); f.Retryable {
+	if f := failed(t, err, failure.GitFailed, "certificate", "SSL_CERT_FILE"); f.Retryable {
 		t.Errorf("%+v", f)
 	}
 	for _, address := range []string{"https://user:" + secret + "@ho st/x", "ftp://user:" + secret + "@example.com/x", "https://%zz@example.com"} {
 		_, err = h.tryOpen(t, func(o *Options) { o.URL = address })
-		if f := wantFailure(t, err, failure.Usage, "https://HOST/OWNER/NAME"); strings.Contains(f.Error(), "ghs_") {
+		if f := failed(t, err, failure.Usage, "https://HOST/OWNER/NAME"); strings.Contains(f.Error(), "ghs_") {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -229,7 +229,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel = context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
 	_, err = r.Fetch(ctx)
-	if f := wantFailure(t, err, failure.GitFailed, "no answer before the deadline"); !f.Retryable {
+	if f := failed(t, err, failure.GitFailed, "no answer before the deadline"); !f.Retryable {
 		t.Errorf("%+v", f)
 	}
 }

@@ -127,7 +127,7 @@ func delivery(r *Repo, branch string, change map[string]string) Delivery {
 }
 
 // git runs the command line client without the configuration of whoever runs the test.
-func git(t testing.TB, dir string, args ...string) string {
+func git(t testing.TB, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=A Person", "-c", "user.email=person@example.com", "-c", "core.autocrlf=false"}, args...)...)
 	cmd.Dir = dir
@@ -136,7 +136,6 @@ func git(t testing.TB, dir string, args ...string) string {
 	if err != nil {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
-	return string(out)
 }
 
 // checkout clones as actions/checkout does, and returns the folder.
@@ -159,7 +158,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		if err != nil {
 			return err
 		}
-		data := ""
+		var data string
 		if e.Type()&os.ModeSymlink != 0 {
 			data, err = os.Readlink(name)
 		} else {
@@ -176,7 +175,12 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-func wantFailure(t *testing.T, err error, code failure.Code, texts ...string) *failure.Error {
+func wantFailure(t *testing.T, err error, code failure.Code, texts ...string) {
+	t.Helper()
+	_ = failed(t, err, code, texts...)
+}
+
+func failed(t *testing.T, err error, code failure.Code, texts ...string) *failure.Error {
 	t.Helper()
 	if err == nil || failure.Of(err).Code != code {
 		t.Fatalf("got %v, want %s", err, code.Class())

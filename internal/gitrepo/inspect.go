@@ -114,13 +114,12 @@ func (r *Repo) Holds(ctx context.Context, s State, c Commit) (bool, error) {
 	if !s.OnlyOurs || len(s.Commits) == 0 {
 		return false, nil
 	}
-	var found layers
-	moved := false
+	found, moved := layers{}, false
 	err := r.target.fetching(ctx, "reading the branch "+s.Branch+" of", func(session transport.UploadPackSession, there *refs) error {
 		if moved = there.heads[s.Branch].String() != s.Head; moved {
 			return nil
 		}
-		found = layers{Storer: memory.NewStorage(), below: r.store.objects}
+		found = r.store.above(memory.NewStorage())
 		w := r.wishFor(plumbing.NewHash(s.Head), len(s.Commits)+1, "blob:none")
 		w.unpack = func(pack io.Reader, thin bool, _, _ []plumbing.Hash) error {
 			return r.store.locked(func(layers) error { return found.unpack(pack, thin) })

@@ -47,10 +47,10 @@ func trailerBlock(message string) string {
 	return block
 }
 
-// trailer is the value of the trailer of that key; "" where the message has none.
-func trailer(message, key string) string {
+// requestOf is the value of the trailer by which ours are known; "" without it.
+func requestOf(message string) string {
 	for line := range strings.SplitSeq(trailerBlock(message), "\n") {
-		if k, v, ok := strings.Cut(line, ": "); ok && strings.EqualFold(k, key) {
+		if k, v, ok := strings.Cut(line, ": "); ok && strings.EqualFold(k, TrailerKey) {
 			return strings.TrimSpace(v)
 		}
 	}

@@ -6,6 +6,12 @@
 // and the files given, so that nothing else can slip in. A shallow or partial clone, a
 // detached HEAD and another owner's folder are therefore as good as a full clone. No
 // git program is needed.
+//
+// Of go-git it takes the objects, the storage and the protocol, but not its fetch and
+// push: the one keeps no unfinished history apart from the checkout's, and the other
+// walks a history that a shallow clone lacks. Hosts that insist on multi_ack, such as
+// Azure DevOps, are out of its reach, and files in Git LFS are the pointers that they
+// are in git.
 package gitrepo
 
 import (

@@ -251,6 +251,34 @@ func TestFetch(t *testing.T) {
 	})
 }
 
+// A checkout that has a commit without its tree is fetched around.
+func TestBrokenCheckout(t *testing.T) {
+	h := newHost(t, gitremote.GitBackend)
+	h.commit(t, "main", gitremote.Change{Message: "x", Files: map[string]string{"README.md": "x"}})
+	dir := h.checkout(t, "--depth=1")
+	tree := h.log(t, "main")[0].Tree
+	objects := filepath.Join(dir, ".git", "objects")
+	for _, pack := range must[[]string](t)(filepath.Glob(filepath.Join(objects, "pack", "*.pack"))) {
+		moved := filepath.Join(t.TempDir(), "pack")
+		if err := os.Rename(pack, moved); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(strings.TrimSuffix(pack, "pack") + "idx"); err != nil {
+			t.Fatal(err)
+		}
+		git(t, dir, "-c", "core.fsync=none", "-c", "alias.in=!git unpack-objects -q <"+moved, "in")
+	}
+	if err := os.Remove(filepath.Join(objects, tree[:2], tree[2:])); err != nil {
+		t.Fatal(err)
+	}
+	r := h.open(t, func(o *Options) { o.Dir, o.URL = dir, "" })
+	if data, err := fs.ReadFile(r.FS(), "latest/template.yml"); err != nil || string(data) != template {
+		t.Errorf("read %q, %v", data, err)
+	}
+	deliver(t, r, "graft/a", map[string]string{cat: "x"})
+	h.sound(t)
+}
+
 func TestNoCheckout(t *testing.T) {
 	h := newHost(t, gitremote.GoBackend)
 	_, err := h.tryOpen(t, func(o *Options) { o.Dir, o.URL = t.TempDir(), "" })

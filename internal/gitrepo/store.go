@@ -18,11 +18,12 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// store holds the objects: those of a checkout, which are only read, and above them
-// what is fetched and made. It may be used concurrently.
+// store holds the objects: those of a checkout, which are only read, above them what is
+// fetched, in files, and on top what is made, in memory. It may be used concurrently.
 type store struct {
 	mu      sync.Mutex
-	objects layers
+	made    *memory.Storage
+	fetched layers
 	local   *filesystem.Storage // nil without a checkout, or where it lacks objects
 	temp    string
 	shallow map[plumbing.Hash]bool // commits whose parents are not here
@@ -31,9 +32,9 @@ type store struct {
 // newStore keeps everything in memory where there is no place for temporary files, as
 // in an image without /tmp.
 func newStore(tempDir string, c *checkout) *store {
-	s := &store{shallow: map[plumbing.Hash]bool{}}
+	s := &store{made: memory.NewStorage(), shallow: map[plumbing.Hash]bool{}}
 	if c != nil && !c.partial() {
-		s.local, s.objects.below = c.storage, c.storage
+		s.local, s.fetched.below = c.storage, c.storage
 		if cut, err := c.storage.Shallow(); err == nil {
 			s.note(cut, nil)
 		}
@@ -42,11 +43,11 @@ func newStore(tempDir string, c *checkout) *store {
 	if err == nil {
 		onDisk := filesystem.NewStorage(osfs.New(temp), cache.NewObjectLRUDefault())
 		if err = onDisk.Init(); err == nil {
-			s.temp, s.objects.Storer = temp, onDisk
+			s.temp, s.fetched.Storer = temp, onDisk
 		}
 	}
 	if err != nil {
-		s.objects.Storer = memory.NewStorage()
+		s.fetched.Storer = memory.NewStorage()
 	}
 	return s
 }
@@ -63,7 +64,12 @@ func (s *store) close() error {
 func (s *store) locked(do func(layers) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return do(s.objects)
+	return do(layers{Storer: s.made, below: s.fetched})
+}
+
+// above is another layer on top of all; it is to be used within locked.
+func (s *store) above(top storer.Storer) layers {
+	return layers{Storer: top, below: layers{Storer: s.made, below: s.fetched}}
 }
 
 func (s *store) commit(hash plumbing.Hash) (c *object.Commit, err error) {
@@ -92,7 +98,8 @@ func (s *store) blob(hash plumbing.Hash) (data []byte, err error) {
 		if err != nil {
 			return about("file", hash, err)
 		}
-		data, err = io.ReadAll(r)
+		data = make([]byte, b.Size)
+		_, err = io.ReadFull(r, data)
 		return about("file", hash, errors.Join(err, r.Close()))
 	})
 	return data, err
@@ -128,11 +135,23 @@ func (s *store) encode(of interface {
 	return hash, err
 }
 
+// forget lets go of what was made.
+func (s *store) forget(objects []plumbing.Hash) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range objects {
+		delete(s.made.Objects, h)
+		delete(s.made.Blobs, h)
+		delete(s.made.Trees, h)
+		delete(s.made.Commits, h)
+	}
+}
+
 // unpack keeps what a remote sent, and takes note of where it cut the history.
 func (s *store) unpack(pack io.Reader, thin bool, shallow, unshallow []plumbing.Hash) error {
-	return s.locked(func(o layers) error {
+	return s.locked(func(layers) error {
 		s.note(shallow, unshallow)
-		return o.unpack(pack, thin)
+		return s.fetched.unpack(pack, thin)
 	})
 }
 
@@ -146,7 +165,7 @@ func (s *store) forgetLocal() {
 	if cut, err := s.local.Shallow(); err == nil {
 		s.note(nil, cut)
 	}
-	s.local, s.objects.below = nil, nil
+	s.local, s.fetched.below = nil, nil
 }
 
 // localTips are commits of the checkout that a remote is likely to know.

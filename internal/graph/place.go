@@ -65,6 +65,9 @@ func PlaceIn(entries []fbc.Entry, n Newcomer, versions Versions, rules PlaceRule
 		}
 	} else if err := knownPredecessor(entries, n, rules); err != nil {
 		return p, err
+	} else if leadsTo(entries, n.Replaces, n.Name) {
+		return p, failure.New(failure.EdgeConflict, "placing %s: %s, which it is to replace, comes after it", n.Name, n.Replaces).
+			Fix("Name a bundle that comes before it.")
 	}
 	if !mentioned(entries, n.Name) {
 		p.Rewired = rewired(entries, p.Entry, n, versions)
@@ -98,6 +101,20 @@ func knownPredecessor(entries []fbc.Entry, n Newcomer, rules PlaceRules) error {
 		}
 	}
 	return failure.New(failure.PredecessorMissing, "placing %s: it is to replace %s, which is nowhere in the channel", n.Name, n.Replaces)
+}
+
+// leadsTo reports whether the chain of replaces from one name comes to another.
+func leadsTo(entries []fbc.Entry, from, to string) bool {
+	replaces := make(map[string]string, len(entries))
+	for _, e := range entries {
+		replaces[e.Name] = e.Replaces
+	}
+	for range entries {
+		if from = replaces[from]; from == to {
+			return from != ""
+		}
+	}
+	return false
 }
 
 // predecessor applies rule 2. Where nothing is below the newcomer, tail is the index

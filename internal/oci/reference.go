@@ -39,11 +39,14 @@ func parseRepository(repository string) (name.Repository, error) {
 	return parsed, nil
 }
 
+// CatalogLabel says where a catalog image holds its file-based catalog.
+const CatalogLabel = "operators.operatorframework.io.index.configs.v1"
+
 // bundleDirs are the directories to keep, relative to the image's root: those
-// that the labels name, and the two that opm reads whatever the labels say.
+// that the labels name, and the two that opm reads in bundles whatever the labels say.
 func bundleDirs(labels map[string]string) ([]string, error) {
 	dirs := []string{"manifests", "metadata"}
-	for _, label := range []string{manifestsLabel, metadataLabel} {
+	for _, label := range []string{manifestsLabel, metadataLabel, CatalogLabel} {
 		named := labels[label]
 		if named == "" {
 			continue

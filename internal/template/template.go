@@ -33,6 +33,9 @@ type Template struct {
 	Kind   kind.Kind
 }
 
+// maxParts is how deep templates may be made of templates.
+const maxParts = 8
+
 // Open reads a template of the repository fsys and tells its kind. Name is how its
 // user calls it.
 func Open(fsys fs.FS, p, name string) (*Template, error) {
@@ -46,6 +49,9 @@ func Open(fsys fs.FS, p, name string) (*Template, error) {
 	}
 	t := &Template{Source: kind.Source{FS: fsys, Path: p, Name: name}}
 	if !info.IsDir() {
+		if !info.Mode().IsRegular() {
+			return nil, failure.New(failure.TemplateUnsupported, "opening %s: it is neither a file nor a directory", name).At(name, 0, 0)
+		}
 		if info.Size() > yamledit.MaxFile {
 			return nil, failure.New(failure.TemplateMalformed, "opening %s: %d MiB is more than a catalog template may have (%d MiB)", name, info.Size()>>20, yamledit.MaxFile>>20).At(name, 1, 1)
 		}
@@ -59,7 +65,14 @@ func Open(fsys fs.FS, p, name string) (*Template, error) {
 		}
 	}
 	t.Source.Open = func(input string) (kind.Part, error) {
-		return Open(fsys, input, path.Join(strings.TrimSuffix(name, p), input))
+		part, err := Open(fsys, input, path.Join(strings.TrimSuffix(name, p), input))
+		if err != nil {
+			return nil, err
+		}
+		if part.Source.Depth = t.Source.Depth + 1; part.Source.Depth > maxParts {
+			return nil, failure.New(failure.TemplateMalformed, "opening %s: it is made of itself", name).At(name, 1, 1)
+		}
+		return part, nil
 	}
 	return t, t.detect()
 }
@@ -119,7 +132,22 @@ func (t *Template) Insert(r kind.Request) (*kind.Outcome, error) {
 	if err := t.problems(); err != nil {
 		return nil, err
 	}
+	if err := checkRequest(t, r); err != nil {
+		return nil, err
+	}
 	return t.Kind.Insert(&t.Source, r)
+}
+
+// checkRequest refuses edges that make no sense in any template.
+func checkRequest(t *Template, r kind.Request) error {
+	name := r.Bundle.Name
+	if r.Replaces == name || slices.Contains(r.Skips, name) {
+		return failure.New(failure.Usage, "inserting %s: it is to replace or skip itself", name).Fix("Name another bundle.")
+	}
+	if k := t.Kind.Name(); r.SubstitutesFor != "" && k != "substitutes" && k != "composite" {
+		return failure.New(failure.Usage, "inserting %s: a %s template has no substitutions", name, k).Fix("Leave out --substitutes-for, or use a substitutes template.")
+	}
+	return nil
 }
 
 // Images lists the bundle images that rendering the template needs.
@@ -174,6 +202,13 @@ func Creatable() []string {
 
 // Create writes a new template of a kind that holds just the bundle.
 func Create(kindName string, r kind.Request) ([]byte, error) {
+	if r.DefaultChannel != "" && kindName != "semver" && !slices.Contains(kind.Unique(r.Channels), r.DefaultChannel) {
+		return nil, failure.New(failure.ChannelUnknown, "creating a template whose default channel is %s, into which nothing is inserted", r.DefaultChannel).
+			Fix("Insert into %s as well.", r.DefaultChannel)
+	}
+	if r.Replaces == r.Bundle.Name || slices.Contains(r.Skips, r.Bundle.Name) {
+		return nil, failure.New(failure.Usage, "inserting %s: it is to replace or skip itself", r.Bundle.Name).Fix("Name another bundle.")
+	}
 	for _, k := range kinds {
 		if c, ok := k.(kind.Creator); ok && k.Name() == kindName {
 			return c.Create(r)

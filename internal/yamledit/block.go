@@ -68,6 +68,15 @@ func (e *Edits) fill(n *Node, v Value, likes []*Node) error {
 		return e.file.refused(n.Start, "filling an empty value that no key holds")
 	}
 	key := keyOf(n)
+	if v.kind == Scalar {
+		start := n.Start
+		if start > 0 && w.src[start-1] == ':' {
+			e.splice(start, n.End, " "+v.scalar(styleOf(likes), false, false))
+		} else {
+			e.splice(start, n.End, v.scalar(styleOf(likes), false, false))
+		}
+		return nil
+	}
 	lines := w.valueLines(v, key.indent(), likes)
 	start := n.Start
 	for start > key.End && (w.src[start-1] == ' ' || w.src[start-1] == '\t') {

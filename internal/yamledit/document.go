@@ -44,6 +44,7 @@ func (e *Edits) addDoc(d *Doc, n newDoc, body string) {
 	src := e.file.Src
 	eol := eolNear(src, d.Start)
 	e.newDocs[d.Index] = append(e.newDocs[d.Index], n)
+	e.node = nil
 	if d.JSON {
 		e.splice(d.End, d.End, eol+body)
 		return

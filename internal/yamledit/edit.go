@@ -12,6 +12,15 @@ type Edits struct {
 	changed map[*Node]*nodeChange
 	newDocs map[int][]newDoc // by the index of the document they follow
 	pending []*flowInsert
+	empty   []*emptyInsert
+	node    *Node // to which the splices that are being made belong
+}
+
+// emptyInsert collects what goes into a list that has no items yet.
+type emptyInsert struct {
+	seq    *Node
+	values []Value
+	likes  []*Node
 }
 
 // nodeChange is what is meant to become of one node.
@@ -25,7 +34,7 @@ type nodeChange struct {
 type splice struct {
 	start, end int
 	text       []byte
-	order      int
+	depth      int // of the node that it belongs to
 }
 
 // Edit begins a set of changes to the file.
@@ -34,7 +43,7 @@ func (f *File) Edit() *Edits {
 }
 
 // Empty reports whether no change was asked for.
-func (e *Edits) Empty() bool { return len(e.splices)+len(e.pending) == 0 }
+func (e *Edits) Empty() bool { return len(e.splices)+len(e.pending)+len(e.empty) == 0 }
 
 // SetText replaces the text of a scalar and keeps its quotes.
 func (e *Edits) SetText(n *Node, text string) error {
@@ -60,7 +69,7 @@ func (e *Edits) Insert(seq *Node, index int, v Value, likes ...*Node) error {
 		return e.file.refused(seq.Start, "inserting into something that is no list")
 	}
 	if len(seq.Children) == 0 {
-		return e.Fill(seq, List(v), listsOf(likes)...)
+		return e.insertEmpty(seq, v, likes)
 	}
 	likes = append(likes, nearest(seq.Children, index)...)
 	c := e.change(seq)
@@ -73,6 +82,17 @@ func (e *Edits) Insert(seq *Node, index int, v Value, likes ...*Node) error {
 	}
 	w, l := e.writer(seq), layoutOf(seq.doc, likes)
 	e.pend(seq, index, 1, w.flow(v, w.closingIndent(seq.Children[max(index-1, 0)]), likes, l), l)
+	return nil
+}
+
+func (e *Edits) insertEmpty(seq *Node, v Value, likes []*Node) error {
+	for _, one := range e.empty {
+		if one.seq == seq {
+			one.values = append(one.values, v)
+			return nil
+		}
+	}
+	e.empty = append(e.empty, &emptyInsert{seq, []Value{v}, likes})
 	return nil
 }
 
@@ -123,11 +143,15 @@ func (e *Edits) Fill(n *Node, v Value, likes ...*Node) error {
 	if !n.IsNull() && (n.Kind == Scalar || len(n.Children) > 0) {
 		return e.file.refused(n.Start, "filling something that is not empty")
 	}
+	if bytes.IndexByte(e.file.Src[n.Start:n.End], '#') >= 0 {
+		return e.file.refused(n.Start, "filling an empty list that holds a comment")
+	}
 	e.change(n).filled = &v
 	return e.fill(n, v, likes)
 }
 
 func (e *Edits) change(n *Node) *nodeChange {
+	e.node = n
 	c := e.changed[n]
 	if c == nil {
 		c = &nodeChange{}
@@ -137,7 +161,16 @@ func (e *Edits) change(n *Node) *nodeChange {
 }
 
 func (e *Edits) splice(start, end int, text string) {
-	e.splices = append(e.splices, splice{start, end, []byte(text), len(e.splices)})
+	e.splices = append(e.splices, splice{start, end, []byte(text), depthOf(e.node)})
+}
+
+// depthOf is 0 for a document, and one more for each node on the way to n.
+func depthOf(n *Node) int {
+	depth := 0
+	for ; n != nil; n = n.Parent {
+		depth++
+	}
+	return depth
 }
 
 // editable refuses nodes that stand in more than one place.
@@ -176,9 +209,16 @@ func nearest(items []*Node, index int) []*Node {
 // Apply splices the changes in and proves them; see prove.
 func (e *Edits) Apply() ([]byte, error) {
 	src := e.file.Src
+	for _, one := range e.empty {
+		if err := e.Fill(one.seq, List(one.values...), listsOf(one.likes)...); err != nil {
+			return nil, err
+		}
+	}
 	e.spliceFlow()
+	// Where several nodes end, what belongs to the innermost comes first.
 	sort.SliceStable(e.splices, func(i, j int) bool {
-		return e.splices[i].start < e.splices[j].start
+		a, b := e.splices[i], e.splices[j]
+		return a.start < b.start || a.start == b.start && a.depth > b.depth
 	})
 	size := len(src)
 	for _, s := range e.splices {

@@ -19,6 +19,7 @@ const (
 	MaxFile     = 48 << 20
 	MaxDocument = 8 << 20
 	MaxDepth    = 200
+	maxDocs     = 20_000
 )
 
 // File is one YAML or JSON text, cut into documents that are parsed when asked for.
@@ -58,6 +59,9 @@ func Open(name string, src []byte) (*File, error) {
 	}
 	for _, s := range splitYAML(src) {
 		f.addDocs(s)
+		if len(f.Docs) > maxDocs {
+			return nil, f.malformed(0, "reading it: it has more than %d documents", maxDocs)
+		}
 	}
 	return f, nil
 }
@@ -208,7 +212,7 @@ func splitJSON(src []byte, s span) []span {
 		return nil
 	}
 	lead := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
-	if lead == len(text) || text[lead] != '{' && text[lead] != '[' || len(text) > MaxFile {
+	if lead == len(text) || text[lead] != '{' && text[lead] != '[' {
 		return nil
 	}
 	var parts []span
@@ -222,7 +226,9 @@ func splitJSON(src []byte, s span) []span {
 			return parts
 		}
 		end := s.start + int(dec.InputOffset())
-		parts = append(parts, span{end - len(raw), end})
+		if parts = append(parts, span{end - len(raw), end}); len(parts) > maxDocs {
+			return parts
+		}
 	}
 }
 

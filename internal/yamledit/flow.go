@@ -82,6 +82,7 @@ func (e *Edits) pend(n *Node, index, width int, text string, l layout) {
 
 func (e *Edits) spliceFlow() {
 	for _, p := range e.pending {
+		e.node = p.n
 		if onOwnLines(e.file.Src, p.n, p.width) {
 			e.spliceOwnLines(p)
 		} else {

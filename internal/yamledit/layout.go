@@ -66,6 +66,9 @@ func (e *Edits) leastBlank(before, after []*Node) int {
 // lineIndent is the white space that begins the line of an offset.
 func (w *writer) lineIndent(at int) string {
 	start := lineStart(w.src, at)
+	if start == 0 {
+		start = bomLen(w.src)
+	}
 	end := start
 	for end < len(w.src) && (w.src[end] == ' ' || w.src[end] == '\t') {
 		end++

@@ -95,6 +95,26 @@ func (n *Node) find(match func(string) bool) (keyNode, value *Node) {
 			return n.Children[i], n.Children[i+1].Resolve()
 		}
 	}
+	return n.findMerged(match)
+}
+
+// findMerged looks among what a merge key (<<) brings in. What it finds stands elsewhere
+// too, under an anchor, and so cannot be edited.
+func (n *Node) findMerged(match func(string) bool) (keyNode, value *Node) {
+	for i := 0; i+1 < len(n.Children); i += 2 {
+		if n.Children[i].Value != "<<" || n.Children[i].Style != Plain {
+			continue
+		}
+		merged := []*Node{n.Children[i+1].Resolve()}
+		if merged[0] != nil && merged[0].Kind == Sequence {
+			merged = merged[0].Children
+		}
+		for _, m := range merged {
+			if keyNode, value = m.find(match); keyNode != nil {
+				return keyNode, value
+			}
+		}
+	}
 	return nil, nil
 }
 
@@ -133,7 +153,11 @@ func (n *Node) Strings() []string {
 
 // indent is the number of bytes before the node on its line.
 func (n *Node) indent() int {
-	return n.Start - lineStart(n.doc.file.Src, n.Start)
+	start := lineStart(n.doc.file.Src, n.Start)
+	if start == 0 {
+		start = bomLen(n.doc.file.Src)
+	}
+	return n.Start - start
 }
 
 func lineStart(src []byte, at int) int {

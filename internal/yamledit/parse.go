@@ -18,6 +18,9 @@ import (
 // line and column that it tells.
 func (d *Doc) parseYAML() (root *Node, err error) {
 	src := d.Raw()
+	if marks(src) > maxMarks {
+		return nil, d.file.malformed(d.Start, "parsing the document: it has more than %d items and keys", maxMarks)
+	}
 	var y yaml.Node
 	if err := yaml.Unmarshal(src, &y); err != nil {
 		return nil, d.syntaxError(err)
@@ -27,6 +30,32 @@ func (d *Doc) parseYAML() (root *Node, err error) {
 	}
 	b := treeBuilder{doc: d, src: src, lines: yamlLines(src), anchors: map[*yaml.Node]*Node{}, weights: map[*Node]int{}}
 	return b.build(y.Content[0], nil, 0)
+}
+
+// maxMarks bounds the nodes of a document before a parser makes them, since each takes
+// some hundred bytes of memory.
+const maxMarks = 600_000
+
+// marks counts what nodes follow upon: dashes at the beginning of lines, colons before
+// blanks, and the signs of flow style.
+func marks(src []byte) int {
+	count := 0
+	begins := true
+	for i, c := range src {
+		switch {
+		case c == '\n':
+			begins = true
+			continue
+		case c == ' ':
+			continue
+		case c == ',' || c == '[' || c == '{' || c == '*',
+			c == '-' && begins,
+			c == ':' && (i+1 == len(src) || isBlank(src[i+1])):
+			count++
+		}
+		begins = begins && c == '-'
+	}
+	return count
 }
 
 var yamlErrorLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s+)?line (\d+): `)
@@ -75,6 +104,7 @@ type treeBuilder struct {
 	anchors map[*yaml.Node]*Node
 	weights map[*Node]int // nodes that an anchored node expands to, once it is complete
 	weight  int           // nodes so far, aliases expanded
+	last    struct{ line, col, at int }
 }
 
 // maxExpanded bounds what a document grows to when its aliases are written out, as
@@ -167,8 +197,12 @@ func (b *treeBuilder) offset(line, col int) (int, bool) {
 	if line < 1 || line > len(b.lines) {
 		return len(b.src), line == len(b.lines)+1
 	}
-	at := b.lines[line-1]
-	for i := 1; i < col && at < len(b.src); i++ {
+	at, from := b.lines[line-1], 1
+	if line == b.last.line && col >= b.last.col {
+		at, from = b.last.at, b.last.col // nodes come in order, also on one long line
+	}
+	defer func() { b.last.line, b.last.col, b.last.at = line, col, at }()
+	for i := from; i < col && at < len(b.src); i++ {
 		if b.src[at] < utf8.RuneSelf {
 			at++
 			continue
@@ -213,6 +247,9 @@ func scalarStyle(s yaml.Style) Style {
 
 // parseJSON reads a JSON value with the positions that encoding/json tells.
 func (d *Doc) parseJSON() (*Node, error) {
+	if marks(d.Raw()) > maxMarks {
+		return nil, d.file.malformed(d.Start, "parsing the document: it has more than %d items and keys", maxMarks)
+	}
 	b := jsonBuilder{doc: d, dec: json.NewDecoder(bytes.NewReader(d.Raw()))}
 	b.dec.UseNumber()
 	n, err := b.value(nil, 0)

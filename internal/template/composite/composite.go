@@ -169,6 +169,10 @@ func contributing(s *kind.Source, doing string) ([]component, error) {
 
 // inputPath finds an input beside the template, else from the top of the repository.
 func inputPath(s *kind.Source, c component) (string, error) {
+	if s.FS == nil {
+		return "", c.inputAt.Failure(failure.Usage, "following the input %s: a composite template on standard input has no repository around it", c.input).
+			Fix("Name the template's file.")
+	}
 	if path.IsAbs(c.input) {
 		return "", leaves(c)
 	}

@@ -1,12 +1,15 @@
 package composite
 
 import (
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
 )
 
 // Images implements kind.Expander.
@@ -59,6 +62,9 @@ func eachPart(s *kind.Source, visit func(kind.Part) error) error {
 		return s.Root().Failure(failure.Usage, "rendering: the template makes several catalogs: %s", strings.Join(names, ", ")).
 			Fix("Name one of them with --catalog.")
 	}
+	if err := checkCatalogs(s, asked); err != nil {
+		return err
+	}
 	inputs, err := inputPaths(s, "rendering")
 	if err != nil {
 		return err
@@ -70,6 +76,44 @@ func eachPart(s *kind.Source, visit func(kind.Part) error) error {
 		}
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// catalogsFile stands beside a composite template and says which catalogs there are, and
+// which builders each allows. Without it nothing is checked.
+const catalogsFile = "catalogs.yaml"
+
+func checkCatalogs(s *kind.Source, asked []component) error {
+	if s.FS == nil {
+		return nil
+	}
+	src, err := fs.ReadFile(s.FS, path.Join(path.Dir(s.Path), catalogsFile))
+	if err != nil {
+		return nil //nolint:nilerr // there is none
+	}
+	file, err := yamledit.Open(catalogsFile, src)
+	if err != nil || len(file.Docs) == 0 {
+		return err
+	}
+	root, err := file.Docs[0].Root()
+	if err != nil || text(root, "schema") != CatalogsSchema {
+		return err
+	}
+	allowed := map[string][]string{}
+	_, list := root.Fold("catalogs")
+	for _, item := range list.Items() {
+		_, builders := item.Fold("builders")
+		allowed[text(item, "name")] = builders.Strings()
+	}
+	for _, c := range asked {
+		builders, known := allowed[c.catalog]
+		if !known {
+			return c.node.Failure(failure.RenderFailed, "rendering: %s has no catalog %s", catalogsFile, c.catalog).Fix("Add the catalog there, or correct the component's name.")
+		}
+		if !slices.Contains(builders, c.builder) {
+			return c.node.Failure(failure.RenderFailed, "rendering: catalog %s allows no builder %s", c.catalog, c.builder).Fix("Add the builder to the catalog in %s.", catalogsFile)
 		}
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/blang/semver/v4"
+
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
@@ -25,7 +27,7 @@ var entryKeys = []string{"name", "replaces", "skips", "skipRange"}
 func (s *Set) Describe(d *kind.Description) {
 	d.Package = s.Package()
 	images, names := map[string]string{}, map[string]string{}
-	channels := map[string]bool{}
+	channels, packages := map[string]bool{}, map[string]bool{}
 	for i := range s.Docs {
 		doc := &s.Docs[i]
 		doc.checkKeys(d)
@@ -37,6 +39,10 @@ func (s *Set) Describe(d *kind.Description) {
 				_, v := doc.Node.Fold("defaultChannel")
 				d.DefaultChannel = v.Text()
 			}
+			if packages[doc.Name] {
+				d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading package %s, which stands there twice", doc.Name)))
+			}
+			packages[doc.Name] = true
 		case fbc.SchemaChannel:
 			if key := doc.Package + "/" + doc.Name; channels[key] {
 				d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading channel %s, which stands there twice", doc.Name)))
@@ -52,6 +58,9 @@ func (s *Set) Describe(d *kind.Description) {
 
 func (doc *Document) describeBundle(d *kind.Description, images, names map[string]string) {
 	d.Bundles = append(d.Bundles, kind.BundleRef{Image: doc.Image, Name: doc.Name, File: doc.File, Line: doc.Line})
+	if doc.Image == "" && doc.Node != nil {
+		d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading bundle %s: it has no image", doc.Name)))
+	}
 	if doc.Image != "" && images[doc.Image] != "" {
 		d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading image %s, which stands there twice", doc.Image)))
 	}
@@ -76,6 +85,9 @@ func (doc *Document) describeBundle(d *kind.Description, images, names map[strin
 
 func (s *Set) describeChannel(doc *Document, d *kind.Description) {
 	c := kind.Channel{Name: doc.Name, Line: doc.Line}
+	if _, v := doc.Node.Fold("name"); v != nil && v.Tag != "!!str" {
+		d.Problem(v.Malformed("reading channel %s: its name is no string", doc.Name).Fix("Put the name in quotes."))
+	}
 	_, list := doc.Node.Fold("entries")
 	if list != nil && !list.IsNull() && list.Kind != yamledit.Sequence {
 		d.Problem(list.Malformed("reading channel %s: entries is no list", doc.Name))
@@ -109,8 +121,19 @@ func checkEntryTypes(d *kind.Description, item *yamledit.Node, channel string) {
 	if _, v := item.Fold("name"); v.Text() == "" {
 		d.Problem(item.Malformed("reading channel %s: an entry has no name", channel))
 	}
-	if _, v := item.Fold("skips"); v != nil && !v.IsNull() && v.Kind != yamledit.Sequence {
-		d.Problem(v.Malformed("reading an entry of channel %s: skips is no list", channel))
+	_, skips := item.Fold("skips")
+	if skips != nil && !skips.IsNull() && skips.Kind != yamledit.Sequence {
+		d.Problem(skips.Malformed("reading an entry of channel %s: skips is no list", channel))
+	}
+	for _, s := range skips.Items() {
+		if s = s.Resolve(); s == nil || s.Kind != yamledit.Scalar || s.Tag != "!!str" {
+			d.Problem(skips.Malformed("reading an entry of channel %s: an item of skips is no string", channel))
+		}
+	}
+	if _, v := item.Fold("skipRange"); v.Text() != "" {
+		if _, err := semver.ParseRange(v.Text()); err != nil {
+			d.Problem(v.Malformed("reading an entry of channel %s: skipRange is no range: %w", channel, err).Fix("Write a range such as %q.", ">=1.0.0 <1.2.3"))
+		}
 	}
 }
 
@@ -129,17 +152,18 @@ func CheckKeys(d *kind.Description, n *yamledit.Node, known []string, what strin
 	if n == nil || n.Kind != yamledit.Mapping {
 		return
 	}
-	seen := make([]string, 0, len(n.Children)/2)
-	for i := 0; i+1 < len(n.Children); i += 2 {
+	seen := make(map[string]string, len(n.Children)/2)
+	for i := 0; i+1 < len(n.Children) && len(d.Problems) < maxProblems; i += 2 {
 		key := n.Children[i]
-		if j := slices.IndexFunc(seen, func(s string) bool { return strings.EqualFold(s, key.Value) }); j >= 0 {
+		folded := strings.ToLower(key.Value)
+		if other, twice := seen[folded]; twice {
 			why := "stands there twice"
-			if seen[j] != key.Value {
-				why = "stands there as " + seen[j] + " as well, and opm reads one of them"
+			if other != key.Value {
+				why = "stands there as " + other + " as well, and opm reads one of them"
 			}
 			d.Problem(key.Malformed("reading %s: the key %s %s", what, key.Value, why))
 		}
-		seen = append(seen, key.Value)
+		seen[folded] = key.Value
 		if known == nil || key.Value == "<<" || slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, key.Value) }) {
 			continue
 		}
@@ -151,9 +175,15 @@ func CheckKeys(d *kind.Description, n *yamledit.Node, known []string, what strin
 	}
 }
 
+// maxProblems is as many as a person reads.
+const maxProblems = 200
+
 // nearKey is the known key that a misspelt one is one or two letters away from.
 func nearKey(key string, known []string) string {
 	best, distance := "", 3
+	if len(key) > 64 {
+		return ""
+	}
 	for _, k := range known {
 		if n := editDistance(strings.ToLower(key), strings.ToLower(k)); n < distance {
 			best, distance = k, n

@@ -143,8 +143,11 @@ func (s *Set) PackageFor(r kind.Request, name string, o *kind.Outcome) (string, 
 		return "", failure.New(failure.Usage, "inserting %s into %s: which package is it of?", r.Bundle.Name, name).Fix("Give --package.")
 	case want == "" || want == pkg:
 		return pkg, nil
-	case pkg == "" || s.packageDoc(want) != nil:
+	case s.packageDoc(want) != nil || pkg == "" && len(s.Of(fbc.SchemaPackage)) == 0:
 		return want, nil
+	case pkg == "":
+		return "", failure.New(failure.Usage, "inserting %s of package %s into %s, which holds other packages", r.Bundle.Name, want, name).
+			Fix("Name the template of package %s.", want)
 	case s.hasReleasesOf(stem(r.Bundle.Name)):
 		o.Notes = append(o.Notes, fmt.Sprintf("the template's package is %s, not %s; the bundle is a release of what its channels list", pkg, want))
 		return pkg, nil

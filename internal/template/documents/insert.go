@@ -26,14 +26,25 @@ func (s *Set) Insert(r kind.Request, pkg string, adder Adder, o *kind.Outcome) e
 	if len(channels) == 0 {
 		return kind.UnknownChannel(r, s.channelNames(pkg))
 	}
-	if err := s.insertBundle(r, adder, o); err != nil {
+	bundles := s.siblings(fbc.SchemaBundle, pkg, r)
+	missing, err := s.missesBundle(bundles, r, o)
+	if err != nil {
 		return err
 	}
-	return s.InsertEntries(r, pkg, channels, adder, o)
+	// Channels first: where both go to one place, bundles stand behind them.
+	if err := s.insertEntries(r, pkg, channels, adder, o); err != nil || !missing {
+		return err
+	}
+	fields := []yamledit.Field{{Key: "schema", Value: yamledit.Text(fbc.SchemaBundle)}}
+	if namesStand(bundles) {
+		fields = append(fields, yamledit.Field{Key: "name", Value: yamledit.Text(r.Bundle.Name)})
+	}
+	fields = append(fields, yamledit.Field{Key: "image", Value: yamledit.Text(r.Bundle.Image)})
+	return adder.AddBundle(yamledit.Map(fields...), bundles, s.nextBundle(bundles, r.Bundle.Version))
 }
 
-// InsertEntries does the channels' part of Insert alone.
-func (s *Set) InsertEntries(r kind.Request, pkg string, channels []string, adder Adder, o *kind.Outcome) error {
+// insertEntries puts the bundle into each channel.
+func (s *Set) insertEntries(r kind.Request, pkg string, channels []string, adder Adder, o *kind.Outcome) error {
 	for _, name := range channels {
 		if c := s.channel(pkg, name); c != nil {
 			if err := s.insertEntry(c, r, o); err != nil {
@@ -58,31 +69,46 @@ func (s *Set) channelNames(pkg string) []string {
 	return names
 }
 
-func (s *Set) insertBundle(r kind.Request, adder Adder, o *kind.Outcome) error {
-	bundles := s.Of(fbc.SchemaBundle)
+// missesBundle reports whether the bundle is to be added, and promotes one that stands
+// there under another repository.
+func (s *Set) missesBundle(bundles []Document, r kind.Request, o *kind.Outcome) (bool, error) {
 	for i := range bundles {
 		d := &bundles[i]
 		id, fail := r.Identify(kind.Standing{Image: d.Image, Name: d.Name})
 		if fail != nil {
-			return d.at(fail)
+			return false, d.at(fail)
 		}
 		switch id {
 		case kind.Same:
-			return nil
+			return false, nil
 		case kind.Promoted:
-			return promote(d, r, o)
+			return false, promote(d, r, o)
 		}
 	}
-	fields := []yamledit.Field{{Key: "schema", Value: yamledit.Text(fbc.SchemaBundle)}}
-	if namesStand(bundles) {
-		fields = append(fields, yamledit.Field{Key: "name", Value: yamledit.Text(r.Bundle.Name)})
-	}
-	fields = append(fields, yamledit.Field{Key: "image", Value: yamledit.Text(r.Bundle.Image)})
-	if err := adder.AddBundle(yamledit.Map(fields...), bundles, s.nextBundle(bundles, r.Bundle.Version)); err != nil {
-		return err
-	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.BundleAdded, Name: r.Bundle.Name, To: r.Bundle.Image})
-	return nil
+	return true, nil
+}
+
+// siblings are the documents of a schema that belong to the package. In a template of
+// several packages a bundle by image alone does not say its own: then those of the same
+// image repository count.
+func (s *Set) siblings(schema, pkg string, r kind.Request) []Document {
+	all := s.Of(schema)
+	if s.Package() != "" || len(s.Of(fbc.SchemaPackage)) < 2 {
+		return all
+	}
+	repository, _, _ := kind.SplitImage(r.Bundle.Image)
+	own := slices.DeleteFunc(slices.Clone(all), func(d Document) bool {
+		if d.Package != "" {
+			return d.Package != pkg
+		}
+		other, _, _ := kind.SplitImage(d.Image)
+		return other != repository
+	})
+	if len(own) == 0 && schema == fbc.SchemaBundle {
+		return slices.DeleteFunc(all, func(d Document) bool { return d.Image != r.Bundle.Image && d.Name != r.Bundle.Name })
+	}
+	return own
 }
 
 func promote(d *Document, r kind.Request, o *kind.Outcome) error {
@@ -209,6 +235,9 @@ func rewire(c *Document, item *yamledit.Node, e fbc.Entry, to string, o *kind.Ou
 	if _, replaces := item.Fold("replaces"); replaces != nil && !replaces.IsNull() {
 		return c.Edits.SetText(replaces, to)
 	}
+	if key, replaces := item.Fold("replaces"); key != nil {
+		return c.Edits.Fill(replaces, yamledit.Text(to))
+	}
 	key, _ := item.Fold("name")
 	return c.Edits.AddField(item, key.Value, yamledit.Field{Key: "replaces", Value: yamledit.Text(to)}, append([]*yamledit.Node{item}, item.Parent.Children[:min(8, len(item.Parent.Children))]...)...)
 }
@@ -218,7 +247,7 @@ func (s *Set) createChannel(pkg, name string, r kind.Request, adder Adder, o *ki
 	if err != nil {
 		return err
 	}
-	siblings := s.Of(fbc.SchemaChannel)
+	siblings := s.siblings(fbc.SchemaChannel, pkg, r)
 	v := yamledit.Map(
 		yamledit.Field{Key: "schema", Value: yamledit.Text(fbc.SchemaChannel)},
 		yamledit.Field{Key: "package", Value: yamledit.Text(pkg)},

@@ -123,10 +123,13 @@ func (t template) checkNamed(byName map[string]fbc.Facts, named map[string]bool)
 }
 
 // mentions are all names that the channel knows: entries, and what its tail edges name.
-func (c channel) mentions() []string {
+func (c channel) mentions() []string { return append(c.entries.Strings(), c.tail()...) }
+
+// tail are the names in the tail edges.
+func (c channel) tail() []string {
 	_, tail := c.node.Fold("tailEdges")
 	_, skips := tail.Fold("skips")
-	return append(append(c.entries.Strings(), skips.Strings()...), text(tail, "replaces"))
+	return append(skips.Strings(), text(tail, "replaces"))
 }
 
 func (c channel) expand(pkg string, byName map[string]fbc.Facts) (fbc.Channel, error) {

@@ -105,6 +105,16 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 	for _, c := range t.graphs {
 		c.describe(&d)
 	}
+	if t.pkg == nil || text(t.pkg, "name") == "" {
+		d.Problem(t.root.Malformed("reading the template: it names no package"))
+	}
+	names := map[string]bool{}
+	for _, c := range t.graphs {
+		if names[c.name] {
+			d.Problem(c.node.Malformed("reading graph-description %s, which stands there twice", c.name))
+		}
+		names[c.name] = true
+	}
 	if len(t.graphs) == 0 {
 		d.Problem(t.root.Malformed("reading the template: it has no graph-description"))
 	}

@@ -25,6 +25,10 @@ func (t template) insertName(e *yamledit.Edits, name string, r kind.Request, o *
 	if at := slices.Index(names, r.Bundle.Name); at >= 0 {
 		return t.place(c.entries.Items()[at], checkEdges(r, c, names, at))
 	}
+	if slices.Contains(c.tail(), r.Bundle.Name) {
+		return t.place(c.node, failure.New(failure.EdgeConflict, "placing %s: the tail edges of %s replace or skip it", r.Bundle.Name, name).
+			Fix("Take the bundle out of tailEdges, and insert it then."))
+	}
 	index, err := orderIndex(names, r)
 	if err != nil {
 		return t.place(c.node, err)
@@ -78,7 +82,7 @@ func orderIndex(names []string, r kind.Request) (int, *failure.Error) {
 		known[i] = &v
 	}
 	if sorted {
-		return graph.ListIndex(append(known, nil)[:len(known)], r.Bundle.Version), nil
+		return graph.ListIndex(known, r.Bundle.Version), nil
 	}
 	for _, v := range known {
 		if v.GT(r.Bundle.Version) {

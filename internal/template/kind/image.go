@@ -102,7 +102,7 @@ func Unique(list []string) []string {
 	seen := map[string]bool{}
 	var out []string
 	for _, s := range list {
-		if s != "" && !seen[s] {
+		if s = strings.TrimSpace(s); s != "" && !seen[s] {
 			seen[s] = true
 			out = append(out, s)
 		}

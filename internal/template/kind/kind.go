@@ -39,6 +39,8 @@ type Source struct {
 	// Open opens another template of the repository, for kinds that are made of
 	// templates.
 	Open func(path string) (Part, error)
+	// Depth counts the templates that led here.
+	Depth int
 	// Catalogs are the catalogs of a composite template that are asked for; empty:
 	// all.
 	Catalogs []string

@@ -2,6 +2,7 @@ package raw
 
 import (
 	"bytes"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func (a adder) AddBundle(_ yamledit.Value, siblings []documents.Document, before
 		return a.insertAfter(last, last.Index, doc)
 	}
 	near := siblings[len(siblings)-1]
-	if named := a.fileFor(near); named != "" {
+	if named := a.fileFor(near); named != "" && a.hasFileOfItsOwn(near) {
 		return a.newFile(near, named, doc)
 	}
 	same := slices.DeleteFunc(slices.Clone(siblings), func(d documents.Document) bool { return d.File != near.File })
@@ -96,6 +97,18 @@ func (a adder) fileFor(sibling documents.Document) string {
 	return ""
 }
 
+// hasFileOfItsOwn reports whether nothing but the bundle stands in its file, in a
+// directory.
+func (a adder) hasFileOfItsOwn(sibling documents.Document) bool {
+	count := 0
+	for _, d := range a.c.Docs {
+		if d.File == sibling.File {
+			count++
+		}
+	}
+	return a.c.directory && count == 1
+}
+
 func (a adder) fileOf(d documents.Document) *file {
 	for _, f := range a.c.files {
 		if f.name == d.File {
@@ -107,6 +120,10 @@ func (a adder) fileOf(d documents.Document) *file {
 
 func (a adder) newFile(sibling documents.Document, name string, doc *fbc.Doc) error {
 	f := a.fileOf(sibling)
+	if _, err := fs.Stat(a.c.fsys, name); err == nil {
+		return failure.New(failure.EditRefused, "adding bundle %s: its file %s stands there already and holds something else", a.r.Bundle.Name, name).At(name, 0, 0).
+			Fix("Rename that file, or add the bundle to it by hand.")
+	}
 	text, err := encoded(doc, f.text.Docs[sibling.Index].JSON)
 	if err != nil {
 		return err

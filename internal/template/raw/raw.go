@@ -30,13 +30,12 @@ func (Kind) Match(s *kind.Source) bool {
 	if s.File == nil {
 		return true
 	}
+	known := []string{fbc.SchemaPackage, fbc.SchemaChannel, fbc.SchemaBundle, fbc.SchemaDeprecation}
 	docs, err := fbc.Read(s.Name, s.File.Src)
 	if err != nil {
-		return false
+		return slices.Contains(known, s.Schema()) // a catalog, of which Describe tells the fault
 	}
-	return slices.ContainsFunc(docs, func(d fbc.Doc) bool {
-		return slices.Contains([]string{fbc.SchemaPackage, fbc.SchemaChannel, fbc.SchemaBundle, fbc.SchemaDeprecation}, d.Schema)
-	})
+	return slices.ContainsFunc(docs, func(d fbc.Doc) bool { return slices.Contains(known, d.Schema) })
 }
 
 // catalog is the documents of all files, and the edits to each.
@@ -47,6 +46,8 @@ type catalog struct {
 	// csvMetadata tells which of the two forms its bundles have. A catalog without
 	// bundles gets the one that current platforms want.
 	csvMetadata bool
+	directory   bool
+	fsys        fs.FS
 }
 
 type file struct {
@@ -57,7 +58,7 @@ type file struct {
 }
 
 func load(s *kind.Source) (*catalog, error) {
-	c := &catalog{files: map[string]*file{}, csvMetadata: true}
+	c := &catalog{files: map[string]*file{}, csvMetadata: true, directory: s.File == nil, fsys: s.FS}
 	var docs []fbc.Doc
 	var err error
 	if s.File != nil {

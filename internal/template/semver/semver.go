@@ -73,6 +73,10 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 	documents.CheckKeys(&d, root, rootKeys, "the template")
 	checkFlags(&d, root)
 	documents.OneDocument(&d, s)
+	if key, _ := root.Fold("<<"); key != nil {
+		d.Problem(key.Failure(failure.EditRefused, "reading the template: what a merge key brings in at the top cannot be told from what stands here").Fix("Write the archetypes out."))
+	}
+	known := map[string]bool{}
 	for _, a := range archetypes(root) {
 		c := kind.Channel{Name: a.name}
 		c.Line, _ = a.key.Position()
@@ -89,7 +93,8 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 		for _, img := range a.images {
 			checkImage(&d, a, img, seen)
 			c.Entries = append(c.Entries, img.ref)
-			if !slices.ContainsFunc(d.Bundles, func(b kind.BundleRef) bool { return b.Image == img.ref }) {
+			if !known[img.ref] {
+				known[img.ref] = true
 				line, _ := img.entry.Position()
 				d.Bundles = append(d.Bundles, kind.BundleRef{Image: img.ref, Line: line})
 			}

@@ -121,6 +121,9 @@ func substitute(s *kind.Source, w *documents.Wrapped, r kind.Request, o *kind.Ou
 	if list == nil {
 		return w.Edits().AddField(root, "", yamledit.Field{Key: "substitutions", Value: yamledit.List(v)})
 	}
+	if list.IsNull() {
+		return w.Edits().Fill(list, yamledit.List(v))
+	}
 	return w.Edits().Insert(list, len(list.Items()), v)
 }
 

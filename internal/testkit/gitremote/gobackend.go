@@ -63,6 +63,7 @@ func advertise(w io.Writer, repo *Repo, service string) error {
 		set(capability.DeleteRefs)
 		set("no-thin") // a pack that can be stored as it comes
 	} else {
+		set(capability.MultiACKDetailed)
 		set(capability.Shallow)
 		set(capability.Filter)
 		set(capability.AllowReachableSHA1InWant)

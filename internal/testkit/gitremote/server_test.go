@@ -109,7 +109,11 @@ func TestGitClient(t *testing.T) {
 			t.Errorf("changed %v", got)
 		}
 
-		// Both sides have commits that the other lacks, so that there is something to negotiate.
+		// Both sides have commits that the other lacks, so that there is something to
+		// negotiate, and enough of it that git compresses what it asks.
+		for range 30 {
+			mustGit(t, dir, "commit", "-q", "--allow-empty", "-m", "and more")
+		}
 		other := must[string](t)(r.Commit(DefaultBranch, Change{Message: "theirs", Files: map[string]string{"a.txt": "aa\n"}}))
 		mustGit(t, dir, "fetch", "-q")
 		if got := strings.TrimSpace(mustGit(t, dir, "rev-parse", "origin/main")); got != other {
@@ -122,7 +126,7 @@ func TestGitClient(t *testing.T) {
 		mustGit(t, dir, "push", "-q", "origin", "HEAD:main")
 		mustGit(t, dir, "push", "-q", "origin", ":graft/one")
 		log := must[[]Commit](t)(r.Log(DefaultBranch))
-		if len(log) != 3 || log[0].Message != "more\n" || log[1].SHA != other || log[1].Author != "Somebody Else <somebody@example.com>" {
+		if len(log) != 33 || log[0].Message != "and more\n" || log[31].SHA != other || log[31].Author != "Somebody Else <somebody@example.com>" {
 			t.Errorf("log %+v", log)
 		}
 		if branches := must[map[string]string](t)(r.Branches()); len(branches) != 1 {

@@ -31,8 +31,9 @@ type wish struct {
 	filter       string
 	sideband     bool
 	ofsDelta     bool
+	detailed     bool // each have is answered
+	ended        bool // the haves ended in a flush, and more may follow in another request
 	done         bool
-	rounds       int // flushes among the haves
 }
 
 func readWish(body []byte) (wish, error) {
@@ -44,15 +45,14 @@ func readWish(body []byte) (wish, error) {
 		word, rest, _ := strings.Cut(line, " ")
 		switch word {
 		case "":
-			if !wants {
-				w.rounds++
-			}
+			w.ended = !wants
 			wants = false
 		case "want":
 			hash, caps, _ := strings.Cut(rest, " ")
 			w.wants = append(w.wants, plumbing.NewHash(hash))
 			w.sideband = w.sideband || strings.Contains(caps, "side-band-64k")
 			w.ofsDelta = w.ofsDelta || strings.Contains(caps, "ofs-delta")
+			w.detailed = w.detailed || strings.Contains(caps, "multi_ack_detailed")
 		case "have":
 			w.haves = append(w.haves, plumbing.NewHash(rest))
 		case "shallow":
@@ -112,25 +112,31 @@ func uploadPack(out io.Writer, repo *Repo, body []byte) error {
 	return err
 }
 
-// acknowledge names the first commit that both have, or says NAK at the end of each
-// round that found none.
+// acknowledge says what of the haves is here. A client that asks for details hears of
+// each, and repeats those that were acknowledged in its next request; one that does not
+// hears of the first alone, and has to say all in one request.
 func (w wish) acknowledge(out io.Writer, storage *filesystem.Storage) error {
-	e := pktline.NewEncoder(out)
+	var lines []string
+	common := ""
 	for _, h := range w.haves {
-		if storage.HasEncodedObject(h) == nil {
-			return e.Encodef("ACK %s\n", h)
+		if storage.HasEncodedObject(h) != nil {
+			continue
 		}
-	}
-	rounds := w.rounds
-	if w.done {
-		rounds++
-	}
-	for range rounds {
-		if err := e.EncodeString("NAK\n"); err != nil {
-			return err
+		switch {
+		case w.detailed:
+			lines = append(lines, "ACK "+h.String()+" common\n")
+		case common == "":
+			lines = append(lines, "ACK "+h.String()+"\n")
 		}
+		common = h.String()
 	}
-	return nil
+	switch {
+	case w.done && common == "", !w.done && w.ended && (w.detailed || common == ""):
+		lines = append(lines, "NAK\n")
+	case w.done && w.detailed:
+		lines = append(lines, "ACK "+common+"\n")
+	}
+	return pktline.NewEncoder(out).EncodeString(lines...)
 }
 
 // commits are those that are wanted within the depth and that the client lacks.
