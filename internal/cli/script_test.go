@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 			"exitcode": exitCode,
 			"push":     push,
 			"requests": requests,
+			"catalog":  catalogImage,
 			"world":    world,
 			"pulls":    pulls,
 			"merge":    merge,
@@ -97,4 +98,21 @@ func scriptRegistry(ts *testscript.TestScript) *registry.Server {
 		_ = s.Close()
 	})
 	return s
+}
+
+// catalog op-catalog:v1 FILE stores a catalog image that holds the file.
+func catalogImage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: catalog REPOSITORY:TAG FILE")
+	}
+	text, err := os.ReadFile(ts.MkAbs(args[1]))
+	ts.Check(err)
+	archive, err := registry.Tar(registry.Entry{Name: "configs/op/catalog.yaml", Data: text})
+	ts.Check(err)
+	layer, err := registry.Pack(archive, registry.Gzip, true)
+	ts.Check(err)
+	_, err = scriptRegistry(ts).PushImage(args[0], registry.Image{
+		OCI: true, Labels: map[string]string{"operators.operatorframework.io.index.configs.v1": "/configs"}, Layers: []registry.Layer{layer},
+	})
+	ts.Check(err)
 }

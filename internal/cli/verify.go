@@ -218,7 +218,7 @@ func (a *app) diffCommand() *cobra.Command {
 func findingsPage() string {
 	var b strings.Builder
 	b.WriteString("# Findings of graft verify\n\nWhat opm validate rejects is an error. What it accepts though users suffer from it is a warning.\n" +
-		"`--level ID=error|warning|off`, or `findings` in graft.yaml, changes a level.\n\n| id | level | exit code | opm rejects it | meaning | remedy |\n|---|---|---:|---|---|---|\n")
+		"`--level ID=error|warning|off`, or `levels` in graft.yaml, changes a level.\n\n| id | level | exit code | opm rejects it | meaning | remedy |\n|---|---|---:|---|---|---|\n")
 	for _, r := range graph.Rules {
 		opm := ""
 		if r.Opm {
