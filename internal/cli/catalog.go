@@ -130,18 +130,33 @@ func (c *catalogReader) graph(ctx context.Context, name string, b *graph.Builder
 		b.Add(docs)
 		return b.Catalog(), nil
 	}
-	err := fbc.WalkFS(os.DirFS(name), ".", func(docs []fbc.Doc, err error) error {
-		for i := range docs {
-			docs[i].File = filepath.Join(name, docs[i].File)
+	// One file is indexed while the one before it is looked at.
+	read := make(chan readFile, 2)
+	var walked error
+	go func() {
+		walked = fbc.WalkFS(os.DirFS(name), ".", func(docs []fbc.Doc, err error) error {
+			read <- readFile{docs, err}
+			return nil
+		})
+		close(read)
+	}()
+	for f := range read {
+		for i := range f.docs {
+			f.docs[i].File = filepath.Join(name, f.docs[i].File)
 		}
-		for _, f := range failure.All(err) {
-			f.File = filepath.Join(name, f.File)
-			b.Fail(f)
+		for _, fault := range failure.All(f.err) {
+			fault.File = filepath.Join(name, fault.File)
+			b.Fail(fault)
 		}
-		b.Add(docs)
-		return nil
-	})
-	return b.Catalog(), err
+		b.Add(f.docs)
+	}
+	return b.Catalog(), walked
+}
+
+// readFile is what one file of a catalog gave.
+type readFile struct {
+	docs []fbc.Doc
+	err  error
 }
 
 // loadCatalog reads the documents of a file or directory as they stand.
