@@ -130,3 +130,23 @@ func TestHostile(t *testing.T) {
 		})
 	}
 }
+
+// Texts that make many nodes or documents of few bytes are refused before a parser
+// makes them.
+func TestBounds(t *testing.T) {
+	for name, src := range map[string]string{
+		"dashes":    "a:\n" + strings.Repeat("-\n", 2<<20),
+		"brackets":  "a: [" + strings.Repeat("[],", 1<<20) + "]",
+		"JSON":      strings.Repeat("{}", 1<<20),
+		"documents": strings.Repeat("a:\n---\n", 1<<20),
+		"aliases":   strings.Repeat("- &a a\n- *a\n", 500_000),
+	} {
+		f, err := Open("t.yaml", []byte(src))
+		if err == nil {
+			_, err = f.Docs[0].Root()
+		}
+		if !failure.Is(err, failure.TemplateMalformed) {
+			t.Errorf("%s: got %v, want template-malformed", name, err)
+		}
+	}
+}

@@ -143,7 +143,7 @@ func splitYAML(src []byte) []span {
 		}
 		start, hasContent, marked = end, false, false
 	}
-	for at := start; at < len(src); {
+	for at := start; at < len(src) && len(spans) <= maxDocs; { // more are refused anyway
 		next := lineEnd(src, at)
 		line := src[at:next]
 		switch {
