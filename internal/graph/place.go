@@ -50,6 +50,8 @@ type Versions func(name string) (semver.Version, bool)
 //  2. Without edges it replaces the highest version below it that is on the way to
 //     the head: the chain of replaces from the head, the name at its end included
 //     even where the channel does not list it. What is skipped is not on the way.
+//     Where the way is out of order (1.0.1-1 after 1.0.1) it is the first version
+//     below, seen from the head, so that the way stays one way.
 //  3. Every entry of a higher version that replaces the same predecessor, and that
 //     the newcomer does not skip, is rewired to replace the newcomer. If nothing is
 //     below the newcomer, the end of the chain is.
@@ -124,7 +126,7 @@ func predecessor(entries []fbc.Entry, n Newcomer, versions Versions) (name strin
 	if len(entries) == 0 {
 		return "", tail, nil
 	}
-	way := wayToHead(entries)
+	way, one := wayToHead(entries)
 	var below, lowest string
 	var belowVersion, lowestVersion semver.Version
 	for _, w := range way {
@@ -138,7 +140,7 @@ func predecessor(entries []fbc.Entry, n Newcomer, versions Versions) (name strin
 		if v.EQ(n.Version) {
 			return "", tail, failure.New(failure.VersionUnordered, "placing %s: its version %s and that of %s give no order", n.Name, n.Version, w)
 		}
-		if v.LT(n.Version) && (below == "" || v.GT(belowVersion)) {
+		if v.LT(n.Version) && (below == "" || !one && v.GT(belowVersion)) {
 			below, belowVersion = w, v
 		}
 		if lowest == "" || v.LT(lowestVersion) {
@@ -164,8 +166,8 @@ func predecessor(entries []fbc.Entry, n Newcomer, versions Versions) (name strin
 }
 
 // wayToHead are the names on the chain of replaces from the head. A channel with
-// several heads or none has no such way: then every entry counts.
-func wayToHead(entries []fbc.Entry) []string {
+// several heads or none has no such way (one is false): then every entry counts.
+func wayToHead(entries []fbc.Entry) (way []string, one bool) {
 	byName := make(map[string]*fbc.Entry, len(entries))
 	passed := make(map[string]bool, 2*len(entries))
 	for i := range entries {
@@ -175,7 +177,6 @@ func wayToHead(entries []fbc.Entry) []string {
 			passed[s] = true
 		}
 	}
-	var way []string
 	heads := 0
 	for i := range entries {
 		if passed[entries[i].Name] {
@@ -194,13 +195,13 @@ func wayToHead(entries []fbc.Entry) []string {
 		}
 	}
 	if heads == 1 {
-		return way
+		return way, true
 	}
 	way = way[:0]
 	for _, e := range entries {
 		way = append(way, e.Name)
 	}
-	return way
+	return way, false
 }
 
 func rewired(entries []fbc.Entry, placed fbc.Entry, n Newcomer, versions Versions) []int {

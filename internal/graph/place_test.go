@@ -3,6 +3,7 @@ package graph
 import (
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/blang/semver/v4"
@@ -39,6 +40,8 @@ func TestVersionOf(t *testing.T) {
 func TestPlaceIn(t *testing.T) {
 	chain := []fbc.Entry{{Name: "op.v1.0.0"}, {Name: "op.v1.1.0", Replaces: "op.v1.0.0"}, {Name: "op.v1.2.0", Replaces: "op.v1.0.0", Skips: []string{"op.v1.1.0"}}}
 	pruned := []fbc.Entry{{Name: "op.v1.5.0", Replaces: "op.v1.4.0"}}
+	outOfOrder := []fbc.Entry{{Name: "op.v1.0.0"}, {Name: "op.v1.0.1", Replaces: "op.v1.0.0"}, {Name: "op.v1.0.1-1", Replaces: "op.v1.0.1"}}
+	twoAhead := slices.Concat(outOfOrder, []fbc.Entry{{Name: "op.v3.0.0", Replaces: "op.v1.0.1-1"}})
 	tests := []struct {
 		name    string
 		in      []fbc.Entry
@@ -58,6 +61,8 @@ func TestPlaceIn(t *testing.T) {
 		{"explicit, unknown predecessor", chain, Newcomer{Name: "op.v1.3.0", Replaces: "op.v0.1.0"}, PlaceRules{}, Place{}, failure.PredecessorMissing},
 		{"explicit, skips the successor", chain[:2], Newcomer{Name: "op.v1.0.5", Version: semver.MustParse("1.0.5"), Replaces: "op.v1.0.0", Skips: []string{"op.v1.1.0"}}, PlaceRules{},
 			Place{fbc.Entry{Name: "op.v1.0.5", Replaces: "op.v1.0.0", Skips: []string{"op.v1.1.0"}}, 1, nil}, 0},
+		{"head of a way out of order", outOfOrder, newcomer("op.v2.0.0"), PlaceRules{}, Place{fbc.Entry{Name: "op.v2.0.0", Replaces: "op.v1.0.1-1"}, 3, nil}, 0},
+		{"into a way out of order", twoAhead, newcomer("op.v2.0.0"), PlaceRules{}, Place{fbc.Entry{Name: "op.v2.0.0", Replaces: "op.v1.0.1-1"}, 4, []int{3}}, 0},
 		{"build metadata", chain, newcomer("op.v1.2.0+1"), PlaceRules{}, Place{}, failure.VersionUnordered},
 		{"a name without version", []fbc.Entry{{Name: "op-latest"}}, newcomer("op.v1.0.0"), PlaceRules{}, Place{}, failure.VersionUnordered},
 	}
