@@ -54,7 +54,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 		return d
 	}
 	d := kind.Description{}
-	documents.CheckKeys(&d, s.Root(), []string{"schema", "entries"}, "the template")
+	documents.CheckTop(&d, s.Root(), []string{"schema", "entries"})
 	documents.OneDocument(&d, s)
 	w := documents.Wrap(s)
 	w.Check(&d)

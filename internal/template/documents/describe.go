@@ -148,6 +148,16 @@ func (doc *Document) checkKeys(d *kind.Description) {
 // CheckKeys reports keys that stand there twice, in one case or two, and, where the
 // known ones are given, those that opm does not read.
 func CheckKeys(d *kind.Description, n *yamledit.Node, known []string, what string) {
+	checkKeys(d, n, known, what, true)
+}
+
+// CheckTop is CheckKeys for the top of a template that opm reads leniently: a key of its
+// own that somebody put there hurts nobody, one that is nearly another is misspelt.
+func CheckTop(d *kind.Description, n *yamledit.Node, known []string) {
+	checkKeys(d, n, known, "the template", false)
+}
+
+func checkKeys(d *kind.Description, n *yamledit.Node, known []string, what string, strict bool) {
 	n = n.Resolve()
 	if n == nil || n.Kind != yamledit.Mapping {
 		return
@@ -168,10 +178,13 @@ func CheckKeys(d *kind.Description, n *yamledit.Node, known []string, what strin
 			continue
 		}
 		err := key.Malformed("reading %s: opm knows no key %s and drops it", what, key.Value)
-		if near := nearKey(key.Value, known); near != "" {
+		near := nearKey(key.Value, known)
+		if near != "" {
 			err.Fix("Write %s, or remove the key.", near)
 		}
-		d.Problem(err)
+		if near != "" || strict {
+			d.Problem(err)
+		}
 	}
 }
 

@@ -200,14 +200,15 @@ func fileOf(n *yamledit.Node) string { return n.Malformed("").File }
 // Create implements kind.Creator.
 func (Kind) Create(r kind.Request) ([]byte, error) {
 	var b strings.Builder
-	b.WriteString("---\nschema: olm.semver\ngenerateMajorChannels: false\ngenerateMinorChannels: true\n")
+	// The form of the published documentation, and of the community catalogs' own bot.
+	b.WriteString("---\nSchema: olm.semver\nGenerateMajorChannels: true\nGenerateMinorChannels: true\n")
 	channels := foldUnique(kind.Unique(r.Channels))
 	if len(channels) == 0 {
 		return nil, kind.UnknownChannel(r, Archetypes)
 	}
 	for _, a := range Archetypes {
 		if slices.ContainsFunc(channels, func(c string) bool { return strings.EqualFold(c, a) }) {
-			b.WriteString(strings.ToLower(a) + ":\n  bundles:\n  - image: " + yamledit.Quote(r.Bundle.Image) + "\n")
+			b.WriteString(a + ":\n  Bundles:\n  - Image: " + yamledit.Quote(r.Bundle.Image) + "\n")
 		}
 	}
 	for _, c := range channels {

@@ -26,7 +26,7 @@ func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema }
 // Describe implements kind.Kind.
 func (Kind) Describe(s *kind.Source) kind.Description {
 	d := kind.Description{}
-	documents.CheckKeys(&d, s.Root(), []string{"schema", "entries", "substitutions"}, "the template")
+	documents.CheckTop(&d, s.Root(), []string{"schema", "entries", "substitutions"})
 	documents.OneDocument(&d, s)
 	w := documents.Wrap(s)
 	w.Check(&d)
