@@ -17,13 +17,11 @@ import (
 // gitBackend has git http-backend answer, through CGI.
 type gitBackend struct{ git string }
 
-func (b gitBackend) serve(w http.ResponseWriter, r *http.Request, repo *Repo, kind Kind, body []byte) {
-	if kind == Push {
-		// Pushes race against each other as they do on a host, only not against the
-		// methods of Repo, which know nothing of git's lock files.
-		repo.mu.RLock()
-		defer repo.mu.RUnlock()
-	}
+func (b gitBackend) serve(w http.ResponseWriter, r *http.Request, repo *Repo, _ Kind, body []byte) {
+	// Requests race against each other as they do on a host, only not against the
+	// methods of Repo, which know nothing of git's lock files.
+	repo.mu.RLock()
+	defer repo.mu.RUnlock()
 	in := r.Clone(r.Context())
 	in.Body = io.NopCloser(bytes.NewReader(body))
 	in.ContentLength = int64(len(body))

@@ -37,6 +37,8 @@ func (b goBackend) serve(w http.ResponseWriter, _ *http.Request, repo *Repo, kin
 		defer repo.mu.Unlock()
 		err = receivePack(&out, repo, body)
 	default:
+		repo.mu.RLock()
+		defer repo.mu.RUnlock()
 		form = "advertisement"
 		err = advertise(&out, repo, service)
 	}

@@ -2,6 +2,8 @@ package gitremote
 
 import (
 	"path/filepath"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+	"github.com/go-git/go-git/v5/storage/memory"
 )
 
 func TestGoGitClient(t *testing.T) {
@@ -75,4 +78,29 @@ func TestAutoNeedsNothingInstalled(t *testing.T) {
 	if _, err := Start(Options{Backend: GitBackend}); err == nil {
 		t.Error("git serves without git")
 	}
+}
+
+// go-git writes a branch in place: who looks meanwhile must not find an empty file.
+func TestLookingWhileSomebodyCommits(t *testing.T) {
+	eachBackend(t, func(t *testing.T, s *Server) {
+		r := must[*Repo](t)(s.Create("acme/catalog", map[string]string{"a": "a\n"}))
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		wg.Go(func() {
+			for i := range 100 {
+				if _, err := r.Commit(DefaultBranch, Change{Message: strconv.Itoa(i)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		remote := git.NewRemote(memory.NewStorage(), &config.RemoteConfig{URLs: []string{r.URL()}})
+		for range 100 {
+			if refs, err := remote.List(&git.ListOptions{}); err != nil || len(refs) == 0 {
+				t.Fatalf("%v, %v", refs, err)
+			}
+			if got := must[map[string]string](t)(r.Branches()); got[DefaultBranch] == "" {
+				t.Fatal(got)
+			}
+		}
+	})
 }

@@ -126,6 +126,8 @@ func (r *Repo) Protect(branch, message string) error {
 
 // Branches are the branches and their commits.
 func (r *Repo) Branches() (map[string]string, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	iter, err := r.open().IterReferences()
 	if err != nil {
 		return nil, err
@@ -188,6 +190,8 @@ func signed(s object.Signature) string { return s.Name + " <" + s.Email + ">" }
 
 // Read is a file as it stands at a branch or commit; a symbolic link is what it points at.
 func (r *Repo) Read(at, file string) (string, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	storage := r.open()
 	files, err := r.files(storage, at)
 	if err != nil {
@@ -206,6 +210,8 @@ func (r *Repo) Read(at, file string) (string, error) {
 
 // Modes are the files of a branch or commit with the modes that git knows, such as 100644.
 func (r *Repo) Modes(at string) (map[string]string, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	files, err := r.files(r.open(), at)
 	if err != nil {
 		return nil, err
@@ -219,6 +225,8 @@ func (r *Repo) Modes(at string) (map[string]string, error) {
 
 // Changed are the paths in which a commit differs from its first parent.
 func (r *Repo) Changed(commit string) ([]string, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	storage := r.open()
 	c, err := object.GetCommit(storage, plumbing.NewHash(commit))
 	if err != nil {
