@@ -50,7 +50,7 @@ func TestRetry(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	n = 0
-	if err := Retry(ctx, 3, time.Hour, func(int) error { n++; return lost }); err == nil || n != 1 {
+	if err := Retry(ctx, 3, time.Hour, func(int) error { n++; return lost }); !failure.Is(err, failure.Interrupted) || n != 1 {
 		t.Errorf("%d attempts after the end, %v", n, err)
 	}
 }

@@ -194,7 +194,7 @@ func Retry(ctx context.Context, attempts int, pause time.Duration, do func(attem
 		}
 		window := (pause + time.Since(began)) << min(n-1, 10)
 		if sleep(ctx, rand.N(window+1)) != nil {
-			return err
+			return failure.New(failure.Interrupted, "waiting: %w", context.Cause(ctx))
 		}
 	}
 }

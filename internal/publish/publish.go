@@ -13,6 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/gitrepo"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/plan"
@@ -126,16 +127,15 @@ func Publish(ctx context.Context, p event.Publication, o Options) (*Result, erro
 	if attempts <= 0 {
 		attempts = 5
 	}
-	for n := 1; ; n++ {
-		result, err := r.once(ctx)
-		if !failure.Is(err, failure.GitRaceLost) || n == attempts {
-			return result, err
+	var result *Result
+	err := gitrepo.Retry(ctx, attempts, 200*time.Millisecond, func(n int) (err error) {
+		if n > 1 {
+			r.log("the base moved, trying again upon the new one (%d of %d)", n, attempts)
 		}
-		r.log("the base moved, trying again upon the new one (%d of %d)", n+1, attempts)
-		if err := r.sleep(ctx, jitter(n)); err != nil {
-			return nil, err
-		}
-	}
+		result, err = r.once(ctx)
+		return err
+	})
+	return result, err
 }
 
 // learn pulls the bundle's facts. The digest that was announced is what is pulled, and
@@ -312,10 +312,4 @@ func (r *run) deliver(ctx context.Context, out *Result, base string, changed []s
 // reproduce is the command that does the same at a desk.
 func (r *run) reproduce() string {
 	return fmt.Sprintf("graft publish --dry-run --image %s", r.input.Bundle.Image)
-}
-
-// jitter spreads those who lost a race to each other.
-func jitter(attempt int) time.Duration {
-	spread := time.Duration(time.Now().UnixNano() % int64(time.Second))
-	return time.Duration(attempt)*200*time.Millisecond + spread
 }
