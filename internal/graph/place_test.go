@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/blang/semver/v4"
@@ -115,6 +116,40 @@ func TestPlaceInAnyOrder(t *testing.T) {
 			}
 			if !reflect.DeepEqual(first, list) {
 				t.Fatalf("order %v gives %v, another gave %v", names, list, first)
+			}
+		}
+	}
+}
+
+// A chain out of order stays one chain, with the same edges whatever the order of inserts.
+func TestPlaceInAChainOutOfOrder(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	name := func(n int) string { return "op.v1." + strconv.Itoa(n) + ".0" }
+	for range 300 {
+		all := rnd.Perm(12)
+		there, names := all[:2+rnd.IntN(6)], []string{}
+		for _, n := range all[len(there):] {
+			names = append(names, name(n+1))
+		}
+		chain := []fbc.Entry{{Name: name(0)}}
+		for _, n := range there {
+			chain = append(chain, fbc.Entry{Name: name(n + 1), Replaces: chain[len(chain)-1].Name})
+		}
+		var first map[string]string
+		for range 6 {
+			rnd.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+			list, edges := slices.Clone(chain), map[string]string{}
+			for _, name := range names {
+				list = insertAt(t, list, newcomer(name))
+			}
+			for _, e := range list {
+				edges[e.Name] = e.Replaces
+			}
+			if first == nil {
+				first = edges
+			}
+			if heads := HeadNames(list); len(heads) != 1 || !reflect.DeepEqual(first, edges) {
+				t.Fatalf("order %v upon %v gives %v with heads %v, another gave %v", names, chain, edges, heads, first)
 			}
 		}
 	}
