@@ -2,18 +2,16 @@ package conformance
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/olmgraft/graft/internal/testkit/corpus"
 
 	"github.com/joelanford/ignore"
 	"github.com/operator-framework/operator-registry/alpha/declcfg"
@@ -124,34 +122,15 @@ func TestRandomCatalogs(t *testing.T) {
 }
 
 func TestCorpusCatalogs(t *testing.T) {
-	root := filepath.Join("..", "..", "shared", "corpus")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("the corpus is absent: %v", err)
-	}
-	for _, pattern := range []string{"render/oracle/*/*.yaml.gz", "validate/real/*.yaml.gz"} {
-		names, _ := filepath.Glob(filepath.Join(root, pattern))
-		for _, name := range names {
-			f, err := os.Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			z, err := gzip.NewReader(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			src, err := io.ReadAll(z)
-			if err != nil {
-				t.Fatal(err)
-			}
-			f.Close()
-			compareCatalog(t, src)
-			// And from JSON.
-			out, err := render(src, fbc.JSON)
-			if err != nil {
-				t.Fatal(err)
-			}
-			compareCatalog(t, out)
+	for _, name := range corpus.Files(t, "render/oracle/*/*.yaml.gz", "validate/real/*.yaml.gz") {
+		src := corpus.Gunzip(t, name)
+		compareCatalog(t, src)
+		// And from JSON.
+		out, err := render(src, fbc.JSON)
+		if err != nil {
+			t.Fatal(err)
 		}
+		compareCatalog(t, out)
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/olmgraft/graft/internal/testkit/corpus"
+
 	"github.com/operator-framework/operator-registry/alpha/declcfg"
 
 	"github.com/olmgraft/graft/internal/draw"
@@ -92,14 +94,9 @@ func TestMermaidOfRandomCatalogs(t *testing.T) {
 }
 
 func TestMermaidOfTheCorpus(t *testing.T) {
-	files, _ := filepath.Glob("../../shared/corpus/validate/real/*.gz")
-	rendered, _ := filepath.Glob("../../shared/corpus/render/oracle/none/*.gz")
-	if len(files) == 0 {
-		t.Skip("the corpus is not there")
-	}
 	var all []byte
-	for _, f := range append(files, rendered...) {
-		src := gunzip(t, f)
+	for _, f := range corpus.Files(t, "validate/real/*.gz", "render/oracle/none/*.gz") {
+		src := corpus.Gunzip(t, f)
 		compareMermaid(t, filepath.Base(f), src)
 		if strings.Contains(f, "real") {
 			all = append(append(all, src...), '\n')

@@ -1,11 +1,9 @@
 package conformance
 
 import (
-	"compress/gzip"
-	"io"
-	"os"
-	"path/filepath"
 	"testing"
+
+	"github.com/olmgraft/graft/internal/testkit/corpus"
 
 	"sigs.k8s.io/yaml"
 
@@ -16,19 +14,7 @@ import (
 // BenchmarkConversion sets Graft's conversions beside those of opm's library.
 func BenchmarkConversion(b *testing.B) {
 	for _, kind := range []string{"migr", "none"} {
-		f, err := os.Open(filepath.Join("..", "..", "shared", "corpus", "render", "oracle", kind, "konflux__semver.yaml.gz"))
-		if err != nil {
-			b.Skipf("the corpus is absent: %v", err)
-		}
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			b.Fatal(err)
-		}
-		src, err := io.ReadAll(z)
-		if err != nil {
-			b.Fatal(err)
-		}
+		src := corpus.Gunzip(b, corpus.Files(b, "render/oracle/"+kind+"/konflux__semver.yaml.gz")[0])
 		docs, err := fbc.Read("konflux", src)
 		if err != nil {
 			b.Fatal(err)

@@ -1,36 +1,30 @@
 package bundle
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/olmgraft/graft/internal/testkit/corpus"
 
 	"github.com/olmgraft/graft/internal/bundle/object"
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-const (
-	corpusDir  = "../../../shared/corpus/render"
-	corpusHost = "127.0.0.1:5555/"
-)
+const corpusHost = "127.0.0.1:5555/"
 
 // Every bundle in opm's outputs for the templates of the corpus is rendered as opm
 // has rendered it, byte for byte, in both metadata formats.
 func TestCorpus(t *testing.T) {
 	for level, format := range map[string]MetadataFormat{"none": BundleObjects, "migr": CSVMetadata} {
-		for _, file := range corpusFiles(t, "oracle/"+level+"/*.yaml.gz") {
+		for _, file := range corpus.Files(t, "render/oracle/"+level+"/*.yaml.gz") {
 			operator, _, _ := strings.Cut(filepath.Base(file), "__")
 			bundles := corpusBundles(t, operator)
 			t.Run(level+"/"+filepath.Base(file), func(t *testing.T) {
 				rendered := 0
-				for _, want := range yamlDocuments(gunzip(t, file)) {
+				for _, want := range yamlDocuments(corpus.Gunzip(t, file)) {
 					ref := imageOfBundle(want)
 					if ref == "" {
 						continue
@@ -77,48 +71,18 @@ func around(a, b []byte) []byte {
 	return a[max(0, i-200):min(len(a), i+200)]
 }
 
-// corpusFiles lists files of the corpus, none where it is absent.
-func corpusFiles(t testing.TB, pattern string) []string {
-	files, err := filepath.Glob(filepath.Join(corpusDir, pattern))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) == 0 {
-		t.Log("the corpus is absent")
-	}
-	return files
-}
-
 // corpusBundles gives the bundles of an operator by reference, as images with the
 // labels that their annotations say.
 func corpusBundles(t testing.TB, operator string) map[string]Image {
 	t.Helper()
 	images := map[string]Image{}
-	archive := gunzip(t, filepath.Join(corpusDir, "bundles", operator+".tar.gz"))
-	for r := tar.NewReader(bytes.NewReader(archive)); ; {
-		header, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
+	for ref, dir := range corpus.Bundles(t, operator) {
+		img := Image{Ref: corpusHost + ref, Labels: map[string]string{}, Files: Files{}}
+		for name, file := range dir {
+			img.Files[name] = file.Data
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts := strings.SplitN(strings.TrimPrefix(header.Name, "./"), "/", 3)
-		if header.Typeflag != tar.TypeReg || len(parts) < 3 {
-			continue
-		}
-		ref := corpusHost + parts[0] + ":" + parts[1]
-		if images[ref].Files == nil {
-			images[ref] = Image{Ref: ref, Labels: map[string]string{}, Files: Files{}}
-		}
-		content, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		images[ref].Files[parts[2]] = content
-	}
-	for _, img := range images {
 		label(t, img)
+		images[img.Ref] = img
 	}
 	return images
 }
@@ -131,23 +95,6 @@ func label(t testing.TB, img Image) {
 	for _, m := range v.At("annotations").Items {
 		img.Labels[m.Key] = m.Value.Text
 	}
-}
-
-func gunzip(t testing.TB, file string) []byte {
-	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // yamlDocuments splits what opm writes: each document follows a line of dashes.
@@ -183,9 +130,6 @@ func largest(t testing.TB, operator string) (img Image, size int) {
 }
 
 func BenchmarkRender(b *testing.B) {
-	if len(corpusFiles(b, "bundles/*.tar.gz")) == 0 {
-		return
-	}
 	for _, operator := range []string{"kube-green", "konflux", "alloydb-omni-operator"} {
 		img, size := largest(b, operator)
 		for name, format := range map[string]MetadataFormat{"objects": BundleObjects, "metadata": CSVMetadata} {
@@ -207,9 +151,6 @@ func BenchmarkRender(b *testing.B) {
 }
 
 func BenchmarkFacts(b *testing.B) {
-	if len(corpusFiles(b, "bundles/*.tar.gz")) == 0 {
-		return
-	}
 	img, size := largest(b, "konflux")
 	b.SetBytes(int64(size))
 	b.ReportAllocs()

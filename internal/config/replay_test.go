@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/olmgraft/graft/internal/testkit/corpus"
+
 	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/plan"
@@ -18,14 +20,7 @@ import (
 // that the plan must make the request which the release's configuration is. That templates
 // take such requests is the concern of their own tests.
 func TestReleasesThatHappened(t *testing.T) {
-	files, err := filepath.Glob("../../../shared/corpus/replay/*/case.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) == 0 {
-		t.Log("the corpus is not there: nothing is planned")
-		return
-	}
+	files := corpus.Files(t, "replay/*/case.json")
 	for _, file := range files {
 		replay(t, file)
 	}

@@ -8,7 +8,7 @@ import (
 // benchCatalog is about 100 MB of real catalogs in opm's layout.
 func benchCatalog(b *testing.B, pattern string) []byte {
 	var all []byte
-	for _, src := range corpus(b, pattern) {
+	for _, src := range catalogs(b, pattern) {
 		all = append(all, src...)
 	}
 	return bytes.Repeat(all, 1+100_000_000/len(all))
@@ -116,7 +116,7 @@ func BenchmarkDocument(b *testing.B) {
 	for name, pattern := range map[string]string{"csv-metadata": "render/oracle/migr/konflux*.gz", "bundle-object": "render/oracle/none/konflux*.gz"} {
 		var docs []Doc
 		var size int
-		for file, src := range corpus(b, pattern) {
+		for file, src := range catalogs(b, pattern) {
 			var err error
 			if docs, err = Read(file, src); err != nil {
 				b.Fatal(err)

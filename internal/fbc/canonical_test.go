@@ -160,7 +160,7 @@ func TestSampleIsCanonical(t *testing.T) {
 }
 
 func TestFastPathOnCorpus(t *testing.T) {
-	for name, src := range corpus(t, "render/oracle/*/*.yaml.gz", "validate/real/*.yaml.gz") {
+	for name, src := range catalogs(t, "render/oracle/*/*.yaml.gz", "validate/real/*.yaml.gz") {
 		t.Logf("%s: %d documents on the fast path", name, compareFast(t, src))
 	}
 }

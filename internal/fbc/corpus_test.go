@@ -2,58 +2,30 @@ package fbc
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
-	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// corpus gives the unpacked files that match a pattern below the corpus of real
-// catalogs, by base name; the small ones only, where the tests run slowly.
-// Without the corpus it gives none, and says so.
-func corpus(t testing.TB, patterns ...string) map[string][]byte {
+// catalogs gives the unpacked files that match a pattern below the corpus, by base name;
+// the small ones only, where the tests run slowly.
+func catalogs(t testing.TB, patterns ...string) map[string][]byte {
 	t.Helper()
-	root := filepath.Join("..", "..", "..", "shared", "corpus")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("the corpus is absent: %v", err)
-	}
-	files := map[string][]byte{}
-	for _, p := range patterns {
-		names, err := filepath.Glob(filepath.Join(root, p))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range names {
-			f, err := os.Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			z, err := gzip.NewReader(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := io.ReadAll(z)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !thorough && len(text) > 2<<20 {
-				continue
-			}
-			files[filepath.Join(filepath.Base(filepath.Dir(name)), filepath.Base(name))] = text
+	all := map[string][]byte{}
+	for _, name := range corpus.Files(t, patterns...) {
+		text := corpus.Gunzip(t, name)
+		if thorough || len(text) <= 2<<20 {
+			all[filepath.Join(filepath.Base(filepath.Dir(name)), filepath.Base(name))] = text
 		}
 	}
-	if len(files) == 0 {
-		t.Fatal("the corpus holds none of ", patterns)
-	}
-	return files
+	return all
 }
 
 // What opm wrote is read and written again, byte for byte: document by document,
 // and as a whole from shuffled documents.
 func TestOracleRoundTrip(t *testing.T) {
-	for name, src := range corpus(t, "render/oracle/*/*.yaml.gz") {
+	for name, src := range catalogs(t, "render/oracle/*/*.yaml.gz") {
 		docs, err := Read(name, src)
 		if err != nil {
 			t.Fatal(err)

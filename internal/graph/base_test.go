@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
 // shorthand is the findings as "ID VERSION", sorted.
@@ -140,7 +142,7 @@ func TestCompareBaseAgainstSlowSearch(t *testing.T) {
 
 func TestPublishedCatalogsLoseNothingToThemselves(t *testing.T) {
 	for _, file := range realCatalogs(t) {
-		c := load(filepath.Base(file), unzip(t, file))
+		c := load(filepath.Base(file), corpus.Gunzip(t, file))
 		if found := CompareBase(c, c, Levels{}); len(found) > 0 {
 			t.Errorf("%s: %v", file, found)
 		}

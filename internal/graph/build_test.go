@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/olmgraft/graft/internal/testkit/corpus"
+
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 )
@@ -35,7 +37,7 @@ func TestKnownDocumentsGiveTheSameFindings(t *testing.T) {
 
 func TestALightCatalogHasTheSameGraph(t *testing.T) {
 	for _, file := range realCatalogs(t) {
-		src := unzip(t, file)
+		src := corpus.Gunzip(t, file)
 		light, full := build(t, Builder{Light: true}, src), build(t, Builder{}, src)
 		if d := Diff(light, full); !d.Empty() {
 			t.Errorf("%s: %+v", filepath.Base(file), d)
@@ -141,7 +143,7 @@ func BenchmarkVerify(b *testing.B) {
 	var all [][]byte
 	size := 0
 	for _, file := range realCatalogs(b) {
-		all = append(all, unzip(b, file))
+		all = append(all, corpus.Gunzip(b, file))
 		size += len(all[len(all)-1])
 	}
 	read := func(builder Builder) *Catalog {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/olmgraft/graft/internal/testkit/corpus"
+
 	"github.com/olmgraft/graft/internal/draw"
 )
 
@@ -312,7 +314,7 @@ func TestPictureStrandsWhatCompareBaseReports(t *testing.T) {
 // Each format takes each published catalog, and gives the same twice.
 func TestPicturesOfPublishedCatalogs(t *testing.T) {
 	for _, file := range realCatalogs(t) {
-		name, src := filepath.Base(file), unzip(t, file)
+		name, src := filepath.Base(file), corpus.Gunzip(t, file)
 		g, again := load(name, src).Picture(PictureOptions{}), load(name, src).Picture(PictureOptions{})
 		var sizes []string
 		for format, make := range map[string]func(draw.Graph) []byte{

@@ -1,68 +1,27 @@
 package oci
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"context"
-	"errors"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
+
+	"github.com/olmgraft/graft/internal/testkit/corpus"
 
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// realBundles are the bundles of an operator in the corpus, by version; nil if
-// the corpus is not there.
+// realBundles are the bundles of an operator in the corpus, by version.
 func realBundles(t testing.TB, operator string) map[string]registry.Bundle {
 	t.Helper()
-	path := filepath.Join("..", "..", "..", "shared", "corpus", "render", "bundles", operator+".tar.gz")
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	unzipped, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dirs := map[string]fstest.MapFS{}
-	for archive := tar.NewReader(unzipped); ; {
-		h, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts := strings.SplitN(strings.TrimPrefix(h.Name, "./"), "/", 3)
-		if h.Typeflag != tar.TypeReg || len(parts) < 3 {
-			continue
-		}
-		data, err := io.ReadAll(archive)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if dirs[parts[1]] == nil {
-			dirs[parts[1]] = fstest.MapFS{}
-		}
-		dirs[parts[1]][parts[2]] = &fstest.MapFile{Data: data}
-	}
 	bundles := map[string]registry.Bundle{}
-	for version, dir := range dirs {
+	for ref, dir := range corpus.Bundles(t, operator) {
 		b, err := registry.FromDir(dir)
 		if err != nil {
-			t.Fatalf("%s: %v", version, err)
+			t.Fatalf("%s: %v", ref, err)
 		}
+		_, version, _ := strings.Cut(ref, ":")
 		bundles[version] = b
 	}
 	return bundles
@@ -73,9 +32,6 @@ func TestRealBundles(t *testing.T) {
 	operators := []string{"cat-facts-operator", "kairos-operator", "kube-green"}
 	for _, operator := range operators {
 		bundles := realBundles(t, operator)
-		if bundles == nil {
-			t.Skip("the corpus is not there")
-		}
 		s := startServer(t)
 		for version, b := range bundles {
 			push(t, s, operator+":"+version, b, registry.Form{})

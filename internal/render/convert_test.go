@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/olmgraft/graft/internal/testkit/corpus"
+
 	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
@@ -16,18 +18,10 @@ import (
 // A catalog that is converted to a template and rendered again is the same catalog, or
 // the conversion is refused with the first edge that would change.
 func TestConvertedCatalogsRenderToThemselves(t *testing.T) {
-	var catalogs []string
-	for _, pattern := range []string{"oracle/none/*.gz", "oracle/migr/*.gz", "../validate/real/*.gz"} {
-		found, _ := filepath.Glob(filepath.Join(corpus, pattern))
-		catalogs = append(catalogs, found...)
-	}
-	if len(catalogs) == 0 {
-		t.Log("the corpus is not there: nothing is converted")
-		return
-	}
+	catalogs := corpus.Files(t, "render/oracle/none/*.gz", "render/oracle/migr/*.gz", "validate/real/*.gz")
 	converted := map[string]int{}
 	for _, name := range catalogs {
-		want := gunzip(t, name)
+		want := corpus.Gunzip(t, name)
 		docs, err := fbc.Read(filepath.Base(name), want)
 		if err != nil {
 			t.Fatal(err)

@@ -1,19 +1,14 @@
 package render_test
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
-	"errors"
-	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
-	"testing/fstest"
+
+	"github.com/olmgraft/graft/internal/testkit/corpus"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -25,8 +20,6 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
-
-const corpus = "../../../shared/corpus/render"
 
 // expansion is a template as the renderer wants it.
 type expansion struct {
@@ -86,103 +79,32 @@ func text(t testing.TB, template render.Template, o render.Options) []byte {
 }
 
 // pushCorpus fills a registry with the bundles of the corpus, by OPERATOR:VERSION.
-func pushCorpus(t testing.TB, s *registry.Server) bool {
+func pushCorpus(t testing.TB, s *registry.Server) {
 	t.Helper()
-	archives, err := filepath.Glob(filepath.Join(corpus, "bundles", "*.tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range archives {
-		for dir, files := range unpack(t, name) {
-			b, err := registry.FromDir(files)
-			if err != nil {
-				t.Fatalf("%s: %v", dir, err)
-			}
-			if _, err := s.Push(strings.Replace(dir, "/", ":", 1), b, registry.Form{}); err != nil {
-				t.Fatalf("%s: %v", dir, err)
-			}
-		}
-	}
-	if len(archives) == 0 {
-		t.Log("the corpus is not there: nothing is rendered")
-	}
-	return len(archives) > 0
-}
-
-// unpack reads OPERATOR/VERSION/... into a file system for each OPERATOR/VERSION.
-func unpack(t testing.TB, name string) map[string]fstest.MapFS {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]fstest.MapFS{}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return out
-		}
+	for ref, files := range corpus.Bundles(t, "*") {
+		b, err := registry.FromDir(files)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", ref, err)
 		}
-		parts := strings.SplitN(strings.TrimPrefix(path.Clean(h.Name), "./"), "/", 3)
-		if h.Typeflag != tar.TypeReg || len(parts) < 3 {
-			continue
+		if _, err := s.Push(ref, b, registry.Form{}); err != nil {
+			t.Fatalf("%s: %v", ref, err)
 		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := parts[0] + "/" + parts[1]
-		if out[dir] == nil {
-			out[dir] = fstest.MapFS{}
-		}
-		out[dir][parts[2]] = &fstest.MapFile{Data: data}
 	}
-}
-
-func gunzip(t testing.TB, name string) []byte {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // Each real template renders to opm's bytes, in both metadata formats; rendered again
 // upon that, nothing is pulled and no byte differs.
 func TestCorpus(t *testing.T) {
 	s := start(t)
-	if !pushCorpus(t, s) {
-		return
-	}
-	templates, _ := filepath.Glob(filepath.Join(corpus, "templates", "*.yaml"))
-	if len(templates) == 0 {
-		t.Fatal("no templates")
-	}
-	for _, name := range templates {
+	pushCorpus(t, s)
+	for _, name := range corpus.Files(t, "render/templates/*.yaml") {
 		src, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for dir, metadata := range map[string]bundle.MetadataFormat{"none": bundle.BundleObjects, "migr": bundle.CSVMetadata} {
 			t.Run(dir+"/"+filepath.Base(name), func(t *testing.T) {
-				want := gunzip(t, filepath.Join(corpus, "oracle", dir, filepath.Base(name)+".gz"))
+				want := corpus.Gunzip(t, corpus.Files(t, "render/oracle/"+dir+"/"+filepath.Base(name)+".gz")[0])
 				o := render.Options{Registry: client(t, s), Metadata: metadata}
 				got := text(t, open(t, name, src), o)
 				if !bytes.Equal(got, want) {

@@ -10,14 +10,14 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/olmgraft/graft/internal/testkit/corpus"
+
 	"github.com/blang/semver/v4"
 	"github.com/rogpeppe/go-internal/diff"
 	"gopkg.in/yaml.v3"
 
 	"github.com/olmgraft/graft/internal/template/kind"
 )
-
-const corpus = "../../../shared/corpus"
 
 // release is one folder of the corpus: a release that really happened.
 type release struct {
@@ -28,16 +28,9 @@ type release struct {
 }
 
 func releases(t testing.TB) []release {
-	dirs, err := filepath.Glob(filepath.Join(corpus, "replay", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(dirs) == 0 {
-		t.Log("the corpus is not there: nothing is replayed")
-	}
 	var out []release
-	for _, dir := range dirs {
-		out = append(out, readRelease(t, dir))
+	for _, file := range corpus.Files(t, "replay/*/case.json") {
+		out = append(out, readRelease(t, filepath.Dir(file)))
 	}
 	return out
 }

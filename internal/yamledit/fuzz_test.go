@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/olmgraft/graft/internal/testkit/corpus"
+
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -18,7 +20,7 @@ func seeds(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	files, _ := filepath.Glob("../../../shared/corpus/render/templates/*.yaml")
+	files, _ := filepath.Glob(filepath.Join(corpus.Dir(f), "render/templates/*.yaml"))
 	for _, name := range files {
 		if src, err := os.ReadFile(name); err == nil && len(src) < 4096 {
 			f.Add(src)
