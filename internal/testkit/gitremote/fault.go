@@ -1,9 +1,9 @@
 package gitremote
 
 import (
-	"bytes"
-	"net"
 	"net/http"
+
+	"github.com/olmgraft/graft/internal/testkit/wire"
 )
 
 // Fault is what goes wrong with one answer. The zero Fault is nothing.
@@ -20,37 +20,24 @@ type Fault struct {
 	Truncate int
 }
 
-// reply is an answer held back until it is known what to do to it.
-type reply struct {
-	status int
-	header http.Header
-	body   bytes.Buffer
-}
-
-func newReply() *reply { return &reply{status: http.StatusOK, header: http.Header{}} }
-
-func (r *reply) Header() http.Header         { return r.header }
-func (r *reply) WriteHeader(status int)      { r.status = status }
-func (r *reply) Write(b []byte) (int, error) { return r.body.Write(b) }
-
-func (f Fault) fill(r *reply) {
-	r.status = f.Status
+func (f Fault) fill(r *wire.Reply) {
+	r.Status = f.Status
 	for k, v := range f.Header {
-		r.header.Set(k, v)
+		r.Head.Set(k, v)
 	}
-	r.body.WriteString(f.Body)
+	r.Body.WriteString(f.Body)
 }
 
-func (f Fault) send(w http.ResponseWriter, r *reply) {
+func (f Fault) send(w http.ResponseWriter, r *wire.Reply) {
 	if f.Reset || f.Lose {
-		reset(w)
+		wire.Reset(w)
 		return
 	}
-	for k, v := range r.header {
+	for k, v := range r.Head {
 		w.Header()[k] = v
 	}
-	w.WriteHeader(r.status)
-	body := r.body.Bytes()
+	w.WriteHeader(r.Status)
+	body := r.Body.Bytes()
 	if f.Truncate == 0 {
 		_, _ = w.Write(body) // the client may be gone
 		return
@@ -58,16 +45,4 @@ func (f Fault) send(w http.ResponseWriter, r *reply) {
 	_, _ = w.Write(body[:min(f.Truncate, len(body))])
 	_ = http.NewResponseController(w).Flush()
 	panic(http.ErrAbortHandler)
-}
-
-func reset(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	// Without lingering, closing sends a reset and no orderly end.
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
-	}
-	_ = conn.Close()
 }

@@ -7,15 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/olmgraft/graft/internal/testkit/wire"
 )
 
 // Backend is what speaks the git protocol.
@@ -48,13 +47,13 @@ type Server struct {
 	temp    bool
 	http    *http.Server
 
+	wire.Log[Kind, Request]
+
 	mu     sync.Mutex
 	repos  map[string]*Repo
 	rights map[string]Right
 	public Right
 	script func(Request) Fault
-	seen   map[string]int
-	log    []Request
 }
 
 // backend answers one request that has been let through.
@@ -64,7 +63,8 @@ type backend interface {
 
 // Start serves no repository yet. Close ends it.
 func Start(o Options) (*Server, error) {
-	s := &Server{dir: o.Dir, repos: map[string]*Repo{}, seen: map[string]int{}, public: Write}
+	s := &Server{dir: o.Dir, repos: map[string]*Repo{}, public: Write}
+	s.Of = func(r Request) Kind { return r.Kind }
 	var err error
 	if s.backend, s.kind, err = chooseBackend(o.Backend); err != nil {
 		return nil, err
@@ -75,14 +75,11 @@ func Start(o Options) (*Server, error) {
 		}
 		s.temp = true
 	}
-	var config net.ListenConfig
-	listener, err := config.Listen(context.Background(), "tcp", "127.0.0.1:0")
+	addr, server, err := wire.Serve(s)
 	if err != nil {
 		return nil, errors.Join(err, s.removeTemp())
 	}
-	s.URL = "http://" + listener.Addr().String()
-	s.http = &http.Server{Handler: s, ErrorLog: log.New(io.Discard, "", 0)}
-	go func() { _ = s.http.Serve(listener) }() // it ends by Close, and says so
+	s.URL, s.http = "http://"+addr, server
 	return s, nil
 }
 
@@ -143,32 +140,6 @@ func (s *Server) set(change func()) {
 	change()
 }
 
-// Requests are the requests answered since the start or the last Reset, in the order
-// of their answers.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]Request(nil), s.log...)
-}
-
-// Count is how many requests of the kinds were answered; of all without kinds.
-func (s *Server) Count(kinds ...Kind) int {
-	n := 0
-	for _, r := range s.Requests() {
-		matches := len(kinds) == 0
-		for _, k := range kinds {
-			matches = matches || r.Kind == k
-		}
-		if matches {
-			n++
-		}
-	}
-	return n
-}
-
-// Reset forgets the requests so far. The repositories stay.
-func (s *Server) Reset() { s.set(func() { s.log, s.seen = nil, map[string]int{} }) }
-
 // ServeHTTP answers one request as the settings say.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req, body, err := describe(r)
@@ -176,10 +147,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	req.Nth = s.Nth(string(req.Kind) + " " + req.Repository)
 	s.mu.Lock()
-	key := string(req.Kind) + " " + req.Repository
-	s.seen[key]++
-	req.Nth = s.seen[key]
 	repo, script := s.repos[req.Repository], s.script
 	refusal := s.refusal(r, req)
 	s.mu.Unlock()
@@ -188,7 +157,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if script != nil {
 		fault = script(req)
 	}
-	reply := newReply()
+	reply := wire.NewReply()
 	switch {
 	case fault.Status != 0 || fault.Reset:
 		fault.fill(reply)
@@ -199,7 +168,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.backend.serve(reply, r, repo, req.Kind, body)
 	}
-	req.Status, req.Bytes = reply.status, reply.body.Len()
-	s.set(func() { s.log = append(s.log, req) })
+	req.Status, req.Bytes = reply.Status, reply.Body.Len()
+	s.Add(req)
 	fault.send(w, reply)
 }

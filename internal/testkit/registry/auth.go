@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/olmgraft/graft/internal/testkit/wire"
 )
 
 const tokenPath = "/token"
@@ -55,13 +57,13 @@ func (s *Server) authorized(r *http.Request, req Request) bool {
 
 func pullScope(repository string) string { return "repository:" + repository + ":pull" }
 
-func (s *Server) challenge(r *http.Request, req Request) *reply {
+func (s *Server) challenge(r *http.Request, req Request) *wire.Reply {
 	reply := errorReply(http.StatusUnauthorized, "UNAUTHORIZED", "authentication required")
 	s.mu.Lock()
 	scheme := s.auth.Scheme
 	s.mu.Unlock()
 	if scheme == "basic" {
-		reply.header.Set("WWW-Authenticate", `Basic realm="registry"`)
+		reply.Head.Set("WWW-Authenticate", `Basic realm="registry"`)
 		return reply
 	}
 	proto := r.Header.Get("X-Forwarded-Proto")
@@ -72,11 +74,11 @@ func (s *Server) challenge(r *http.Request, req Request) *reply {
 	if req.Repository != "" {
 		challenge += fmt.Sprintf(`,scope="%s"`, pullScope(req.Repository))
 	}
-	reply.header.Set("WWW-Authenticate", challenge)
+	reply.Head.Set("WWW-Authenticate", challenge)
 	return reply
 }
 
-func (s *Server) grantToken(r *http.Request) *reply {
+func (s *Server) grantToken(r *http.Request) *wire.Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	user, password, given := r.BasicAuth()
@@ -95,7 +97,7 @@ func (s *Server) grantToken(r *http.Request) *reply {
 }
 
 // listTags pages through the tags as the distribution specification has it.
-func (s *Server) listTags(r *http.Request, req Request) *reply {
+func (s *Server) listTags(r *http.Request, req Request) *wire.Reply {
 	all := r.Clone(r.Context())
 	all.URL.RawQuery = ""
 	full := s.direct(all)
@@ -103,7 +105,7 @@ func (s *Server) listTags(r *http.Request, req Request) *reply {
 		Name string   `json:"name"`
 		Tags []string `json:"tags"`
 	}
-	if full.status != http.StatusOK || json.Unmarshal(full.body.Bytes(), &list) != nil {
+	if full.Status != http.StatusOK || json.Unmarshal(full.Body.Bytes(), &list) != nil {
 		return full
 	}
 	query := r.URL.Query()
@@ -124,7 +126,7 @@ func (s *Server) listTags(r *http.Request, req Request) *reply {
 	}
 	page := jsonReply(list)
 	if link != "" {
-		page.header.Set("Link", link)
+		page.Head.Set("Link", link)
 	}
 	return page
 }

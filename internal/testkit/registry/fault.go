@@ -3,10 +3,11 @@ package registry
 import (
 	"bytes"
 	"encoding/json"
-	"net"
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/olmgraft/graft/internal/testkit/wire"
 )
 
 // Fault is what goes wrong with one answer. The zero Fault is nothing.
@@ -26,53 +27,40 @@ type Fault struct {
 	Reset bool
 }
 
-// reply is an answer held back until it is known what to do to it.
-type reply struct {
-	status int
-	header http.Header
-	body   bytes.Buffer
-}
-
-func newReply() *reply { return &reply{status: http.StatusOK, header: http.Header{}} }
-
-func (r *reply) Header() http.Header         { return r.header }
-func (r *reply) WriteHeader(status int)      { r.status = status }
-func (r *reply) Write(b []byte) (int, error) { return r.body.Write(b) }
-
 // jsonReply panics on what cannot be JSON: all callers know their values.
-func jsonReply(value any) *reply {
+func jsonReply(value any) *wire.Reply {
 	body, err := json.Marshal(value)
 	if err != nil {
 		panic(err)
 	}
-	r := newReply()
-	r.header.Set("Content-Type", "application/json")
-	r.body.Write(body)
+	r := wire.NewReply()
+	r.Head.Set("Content-Type", "application/json")
+	r.Body.Write(body)
 	return r
 }
 
-func errorReply(status int, code, message string) *reply {
+func errorReply(status int, code, message string) *wire.Reply {
 	r := jsonReply(map[string]any{"errors": []any{map[string]string{"code": code, "message": message}}})
-	r.status = status
+	r.Status = status
 	return r
 }
 
 // change makes the answer the faulty one, as far as its bytes go.
-func (f Fault) change(r *reply) *reply {
+func (f Fault) change(r *wire.Reply) *wire.Reply {
 	if f.Status != 0 {
 		*r = *errorReply(f.Status, faultCode(f.Status), http.StatusText(f.Status))
 	}
 	if f.Alter != nil {
-		body := f.Alter(bytes.Clone(r.body.Bytes()))
-		r.body.Reset()
-		r.body.Write(body)
+		body := f.Alter(bytes.Clone(r.Body.Bytes()))
+		r.Body.Reset()
+		r.Body.Write(body)
 	}
 	for k, v := range f.Header {
 		if v == "" {
-			r.header.Del(k)
+			r.Head.Del(k)
 			continue
 		}
-		r.header.Set(k, v)
+		r.Head.Set(k, v)
 	}
 	return r
 }
@@ -92,19 +80,19 @@ func faultCode(status int) string {
 }
 
 // send writes the answer as the fault has it.
-func (f Fault) send(s *Server, w http.ResponseWriter, r *http.Request, reply *reply) {
+func (f Fault) send(s *Server, w http.ResponseWriter, r *http.Request, reply *wire.Reply) {
 	if f.Reset {
-		reset(w)
+		wire.Reset(w)
 		return
 	}
-	for k, v := range reply.header {
+	for k, v := range reply.Head {
 		w.Header()[k] = v
 	}
-	body := reply.body.Bytes()
+	body := reply.Body.Bytes()
 	if r.Method != http.MethodHead {
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}
-	w.WriteHeader(reply.status)
+	w.WriteHeader(reply.Status)
 	if r.Method == http.MethodHead {
 		return
 	}
@@ -130,16 +118,4 @@ func writeNow(w http.ResponseWriter, b []byte) {
 	if err := http.NewResponseController(w).Flush(); err != nil {
 		panic(http.ErrAbortHandler)
 	}
-}
-
-func reset(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	// Without lingering, closing sends a reset and no orderly end.
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
-	}
-	_ = conn.Close()
 }

@@ -197,8 +197,8 @@ func (s *Server) put(method, path, mediaType string, body []byte) error {
 		return err
 	}
 	req.Header.Set("Content-Type", mediaType)
-	if reply := s.direct(req); reply.status != http.StatusCreated {
-		return fmt.Errorf("%s %s: %d %s", method, path, reply.status, reply.body.String())
+	if reply := s.direct(req); reply.Status != http.StatusCreated {
+		return fmt.Errorf("%s %s: %d %s", method, path, reply.Status, reply.Body.String())
 	}
 	return nil
 }

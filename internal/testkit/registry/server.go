@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/olmgraft/graft/internal/testkit/wire"
+
 	"github.com/google/go-containerregistry/pkg/registry"
 )
 
@@ -26,14 +28,14 @@ type Server struct {
 	http   *http.Server
 	closed chan struct{}
 
+	wire.Log[Kind, Request]
+
 	mu       sync.Mutex
 	latency  time.Duration
 	pageSize int
 	auth     Auth
 	tokens   map[string]*grant
 	script   func(Request) Fault
-	seen     map[string]int
-	log      []Request
 }
 
 // Kind says what a request asks for.
@@ -66,20 +68,16 @@ type Request struct {
 
 // Start serves an empty registry. Close ends it.
 func Start() (*Server, error) {
-	var config net.ListenConfig
-	listener, err := config.Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
 	s := &Server{
-		Addr:   listener.Addr().String(),
 		inner:  registry.New(registry.Logger(log.New(io.Discard, "", 0))),
 		closed: make(chan struct{}),
 		tokens: map[string]*grant{},
-		seen:   map[string]int{},
 	}
-	s.http = &http.Server{Handler: s, ErrorLog: log.New(io.Discard, "", 0)}
-	go func() { _ = s.http.Serve(listener) }() // it ends by Close, and says so
+	s.Of = func(r Request) Kind { return r.Kind }
+	var err error
+	if s.Addr, s.http, err = wire.Serve(s); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -134,29 +132,6 @@ func (s *Server) set(change func()) {
 	change()
 }
 
-// Requests are the requests answered since the start or the last Reset, in
-// the order of their answers.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]Request(nil), s.log...)
-}
-
-// Count is how many requests of the kinds were answered; of all without kinds.
-func (s *Server) Count(kinds ...Kind) int {
-	n := 0
-	for _, r := range s.Requests() {
-		matches := len(kinds) == 0
-		for _, k := range kinds {
-			matches = matches || r.Kind == k
-		}
-		if matches {
-			n++
-		}
-	}
-	return n
-}
-
 // Bytes is the sum of all bodies sent since the start or the last Reset.
 func (s *Server) Bytes() int64 {
 	var n int64
@@ -166,18 +141,11 @@ func (s *Server) Bytes() int64 {
 	return n
 }
 
-// Reset forgets the requests so far. What was pushed stays.
-func (s *Server) Reset() {
-	s.set(func() { s.log, s.seen = nil, map[string]int{} })
-}
-
 // ServeHTTP answers one request as the settings say.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req := describe(r)
+	req.Nth = s.Nth(r.Method + " " + r.URL.Path)
 	s.mu.Lock()
-	path := r.Method + " " + r.URL.Path
-	s.seen[path]++
-	req.Nth = s.seen[path]
 	latency, script := s.latency, s.script
 	s.mu.Unlock()
 
@@ -194,7 +162,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // answer is what a sound registry with these settings answers.
-func (s *Server) answer(r *http.Request, req Request) *reply {
+func (s *Server) answer(r *http.Request, req Request) *wire.Reply {
 	switch {
 	case req.Kind == Token:
 		return s.grantToken(r)
@@ -207,18 +175,18 @@ func (s *Server) answer(r *http.Request, req Request) *reply {
 }
 
 // direct hands the request to the registry proper.
-func (s *Server) direct(r *http.Request) *reply {
-	reply := newReply()
+func (s *Server) direct(r *http.Request) *wire.Reply {
+	reply := wire.NewReply()
 	s.inner.ServeHTTP(reply, r)
 	return reply
 }
 
-func (s *Server) record(req *Request, reply *reply) {
-	req.Status, req.Bytes = reply.status, int64(reply.body.Len())
+func (s *Server) record(req *Request, reply *wire.Reply) {
+	req.Status, req.Bytes = reply.Status, int64(reply.Body.Len())
 	if req.Method == http.MethodHead {
 		req.Bytes = 0
 	}
-	s.set(func() { s.log = append(s.log, *req) })
+	s.Add(*req)
 }
 
 // wait returns false if the server or the client went away meanwhile.
