@@ -18,7 +18,6 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/template"
-	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // shelf has rendered bundles by image, for opm and for Graft.
@@ -97,16 +96,6 @@ func (s shelf) Pull(_ context.Context, image string) (*oci.Pulled, error) {
 func (s shelf) Resolve(context.Context, string) (string, error) { return "sha256:0", nil }
 func (s shelf) Tags(context.Context, string) ([]string, error)  { return nil, nil }
 
-type expansion struct{ *template.Template }
-
-func (e expansion) Images(tags func(string) ([]string, error)) ([]string, error) {
-	return e.Template.Images(tags)
-}
-
-func (e expansion) Expand(b render.Bundles, tags func(string) ([]string, error)) (*fbc.Catalog, error) {
-	return e.Template.Expand(b, kind.Options{Tags: tags})
-}
-
 // compare renders a template by both and holds verdict and bytes against each other.
 func compare(t *testing.T, s shelf, src string) (rendered bool) {
 	t.Helper()
@@ -147,7 +136,7 @@ func renderGraft(t *testing.T, s shelf, src string, format fbc.Format) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	r, err := render.Render(context.Background(), expansion{tmpl}, render.Options{Registry: s, Format: format, Metadata: bundle.BundleObjects, Base: s.base(t)})
+	r, err := render.Render(context.Background(), template.Expansion{Template: tmpl}, render.Options{Registry: s, Format: format, Metadata: bundle.BundleObjects, Base: s.base(t)})
 	if err != nil {
 		return nil, err
 	}

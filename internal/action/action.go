@@ -75,27 +75,27 @@ func (a *Action) Event() (name string, body []byte, err error) {
 
 // Fail annotates a failure at its place in the repository.
 func (a *Action) Fail(f *failure.Error) {
-	a.at(f).Errorf("%s", message(f))
+	a.at(f.Class+" ("+strconv.Itoa(int(f.Code))+")", f.File, f.Line, f.Col).Errorf("%s", message(f))
 }
 
-// Warn annotates something that does not fail the run.
-func (a *Action) Warn(f *failure.Error) {
-	a.at(f).Warningf("%s", message(f))
+// Warn annotates something that does not fail the run, at its place where it has one.
+func (a *Action) Warn(file string, line int, text string) {
+	a.at("warning", file, line, 0).Warningf("%s", oneLine(text))
 }
 
 // Notice tells something without a place.
 func (a *Action) Notice(text string) { a.gh.Noticef("%s", oneLine(text)) }
 
-func (a *Action) at(f *failure.Error) *githubactions.Action {
-	fields := map[string]string{"title": f.Class + " (" + strconv.Itoa(int(f.Code)) + ")"}
-	if f.File != "" {
-		fields["file"] = f.File
+func (a *Action) at(title, file string, line, col int) *githubactions.Action {
+	fields := map[string]string{"title": title}
+	if file != "" {
+		fields["file"] = file
 	}
-	if f.Line > 0 {
-		fields["line"] = strconv.Itoa(f.Line)
+	if line > 0 {
+		fields["line"] = strconv.Itoa(line)
 	}
-	if f.Col > 0 {
-		fields["col"] = strconv.Itoa(f.Col)
+	if col > 0 {
+		fields["col"] = strconv.Itoa(col)
 	}
 	return a.gh.WithFieldsMap(fields)
 }

@@ -50,13 +50,14 @@ func TestCommandsCannotBeSmuggled(t *testing.T) {
 	a, out := running(t, map[string]string{})
 	a.Fail(failure.New(failure.EdgeConflict, "inserting x\n::add-mask::y").At("a,b:c.yaml", 3, 5))
 	a.Notice("first\n::set-output name=x::y")
+	a.Warn("a.yaml", 2, "first\n::set-output name=x::y")
 	end := a.Group("bundle\n::stop-commands::x")
 	end()
 	a.Mask("s3cret\nsecond line")
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
 		command, _, _ := strings.Cut(strings.TrimPrefix(line, "::"), "::")
 		name, _, _ := strings.Cut(command, " ")
-		if !map[string]bool{"error": true, "notice": true, "group": true, "endgroup": true, "add-mask": true}[name] {
+		if !map[string]bool{"error": true, "warning": true, "notice": true, "group": true, "endgroup": true, "add-mask": true}[name] {
 			t.Errorf("the line %q is a command of its own", line)
 		}
 	}

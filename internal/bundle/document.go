@@ -98,3 +98,17 @@ var base64Byte = func() (is [256]bool) {
 	}
 	return is
 }()
+
+// Document gives the bundle's olm.bundle document, with its CSV's description in place of
+// its manifests where csvMetadata asks for that.
+func (b *Bundle) Document(csvMetadata bool) ([]byte, error) {
+	format := BundleObjects
+	if csvMetadata {
+		format = CSVMetadata
+	}
+	doc, err := b.Render(format)
+	if err != nil {
+		return nil, err
+	}
+	return Document(doc)
+}

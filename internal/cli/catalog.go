@@ -18,7 +18,6 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/template"
-	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // catalogReader reads what a person names as a catalog: a file, a directory, - for
@@ -105,7 +104,7 @@ func (c *catalogReader) render(ctx context.Context, t *template.Template) ([]fbc
 	if err != nil {
 		return nil, err
 	}
-	r, err := render.Render(ctx, expansion{t, kind.Options{}}, render.Options{Registry: client, Jobs: c.jobs})
+	r, err := render.Render(ctx, template.Expansion{Template: t}, render.Options{Registry: client, Jobs: c.jobs})
 	if err != nil {
 		return nil, err
 	}

@@ -71,17 +71,7 @@ func (o *insertOptions) pull(ctx context.Context, client *oci.Client) (notes []s
 	}
 	b.Digest = pulled.Digest
 	if b.Document == nil {
-		b.Document = func(csvMetadata bool) ([]byte, error) {
-			format := bundle.BundleObjects
-			if csvMetadata {
-				format = bundle.CSVMetadata
-			}
-			doc, err := parsed.Render(format)
-			if err != nil {
-				return nil, err
-			}
-			return bundle.Document(doc)
-		}
+		b.Document = parsed.Document
 	}
 	return notes, nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -27,10 +26,16 @@ var publishInputs = []input{
 	{name: "skips", description: "Bundles that it skips, separated by commas."},
 	{name: "skip-range", description: "Range of versions that it skips."},
 	{name: "default-channel", description: "Make this the package's default channel."},
+	{name: "substitutes-for", description: "Bundle that it substitutes, in a substitutes template."},
+	{name: "create", description: "Kind of template to begin where there is none: basic, semver or goodstuff."},
 	{name: "event", description: "File with the event; without it that of the workflow."},
+	{name: "from-tags", description: "Image repositories, separated by commas: publish what they have and no template or catalog names."},
+	{name: "versions", description: "With from-tags, the range of versions that are wanted, such as >=1.2.0."},
+	{name: "refresh", description: "Make all open pull requests again upon the base as it is now, in place of publishing.", boolean: true},
+	{name: "plan-matrix", description: "Print the images that would be published as a matrix of jobs, in place of publishing.", boolean: true},
 	{name: "token", description: "Token for pushing and for the pull request. With GITHUB_TOKEN the checks of the pull request do not start by themselves.", secret: true, fallback: "${{ github.token }}"},
 	{name: "repository", description: "Repository to change, OWNER/NAME or a URL; the checked-out one without it."},
-	{name: "base", description: "Branch to change; the default branch without it."},
+	{name: "base", description: "Branch to change; without it the configuration's, else the default branch."},
 	{name: "branch", description: "Pattern of the branch; without it the configuration's, graft/{package}/{version}."},
 	{name: "title", description: "Pattern of the pull request's title; without it the configuration's, Publish {package} {version}."},
 	{name: "message", description: "Pattern of the commit message; without it the configuration's, Publish {package} {version}."},
@@ -41,6 +46,9 @@ var publishInputs = []input{
 	{name: "milestone", description: "Milestone, by number or title."},
 	{name: "draft", description: "Open the pull request as a draft.", boolean: true},
 	{name: "auto-merge", description: "Merge when all checks pass: merge, squash or rebase."},
+	{name: "supersede", description: "Take the bundles of older pull requests of the package over, and close those.", boolean: true},
+	{name: "commit-method", description: "git, or api: commits made by the forge, which it shows as verified; without it the configuration's, git."},
+	{name: "push-to-fork", description: "Owner of a fork to push to, true for the token's account; it is made or synced first."},
 	{name: "author", description: "Author and committer of the commit, NAME <EMAIL>; without it the configuration's, graft <graft@users.noreply.github.com>."},
 	{name: "signoff", description: "Add a Signed-off-by line.", boolean: true},
 	{name: "allowed-repositories", description: "Patterns of image repositories that are allowed, separated by commas; * within a segment, ** across. The configuration may say them instead."},
@@ -59,9 +67,9 @@ var publishInputs = []input{
 type output struct{ name, description string }
 
 var publishOutputs = []output{
-	{"result", "created, updated, unchanged, planned or failed"},
-	{"changed", "whether anything was changed: true or false"},
-	{"package", "package of the bundle"},
+	{"result", "created, updated, closed, unchanged, planned or failed"},
+	{"changed", "whether a branch or a pull request was changed, be it in a run that failed later: true or false"},
+	{"package", "package of the bundle; of several, that of the last one that was changed"},
 	{"version", "version of the bundle"},
 	{"bundle-name", "name of the bundle, that of its CSV"},
 	{"bundle-digest", "digest of the bundle image"},
@@ -70,8 +78,11 @@ var publishOutputs = []output{
 	{"pull-request-number", "number of the pull request"},
 	{"pull-request-url", "address of the pull request"},
 	{"pull-request-operation", "created, updated, unchanged or closed"},
+	{"diff", "of a dry run, the difference, cut at 64 KiB"},
+	{"body", "of a dry run, the text of the pull request"},
 	{"changed-files", "paths of the changed files, one a line"},
 	{"catalogs", "JSON list of the catalogs: path, platform, bundles copied and pulled"},
+	{"matrix", "with plan-matrix, the matrix of jobs as JSON"},
 	{"failure-code", "exit code of the failure, 0 without one"},
 	{"failure-class", "name of the failure, such as edge-conflict"},
 	{"retryable", "whether the same run may succeed later: true or false"},
@@ -128,59 +139,4 @@ func (v values) list(name string) []string {
 		}
 	}
 	return out
-}
-
-// actionFile is action.yml.
-func actionFile() string {
-	var b strings.Builder
-	b.WriteString(`# Made of internal/cli/inputs.go: go test ./internal/cli -update writes it.
-name: Graft
-description: Put a newly published operator bundle on the upgrade graph of an OLM catalog, in one pull request.
-branding:
-  icon: git-pull-request
-  color: green
-inputs:
-`)
-	for _, in := range publishInputs {
-		fallback := in.fallback
-		if in.boolean {
-			fallback = "false"
-		}
-		fmt.Fprintf(&b, "  %s:\n    description: %q\n", in.name, in.description)
-		if fallback != "" {
-			fmt.Fprintf(&b, "    default: %q\n", fallback)
-		}
-	}
-	b.WriteString("outputs:\n")
-	for _, o := range publishOutputs {
-		fmt.Fprintf(&b, "  %s:\n    description: %q\n", o.name, o.description)
-	}
-	b.WriteString("runs:\n  using: docker\n  image: Dockerfile\n  args: [publish]\n")
-	return b.String()
-}
-
-// inputsTable and outputsTable stand in the README.
-func inputsTable() string {
-	var b strings.Builder
-	b.WriteString("| input | default | what it does |\n|---|---|---|\n")
-	for _, in := range publishInputs {
-		fallback := in.fallback
-		if in.boolean {
-			fallback = "false"
-		}
-		if fallback != "" {
-			fallback = "`" + fallback + "`"
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", in.name, fallback, in.description)
-	}
-	return b.String()
-}
-
-func outputsTable() string {
-	var b strings.Builder
-	b.WriteString("| output | what it is |\n|---|---|\n")
-	for _, o := range publishOutputs {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", o.name, o.description)
-	}
-	return b.String()
 }

@@ -2,27 +2,23 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"strings"
 	"time"
 
-	"github.com/rogpeppe/go-internal/diff"
+	"github.com/blang/semver/v4"
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/action"
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/gitrepo"
+	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/publish"
-	"github.com/olmgraft/graft/internal/pullrequest"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -36,7 +32,9 @@ func (a *app) publishCommand() *cobra.Command {
 			"Environment: GITHUB_TOKEN where --token is not given; GITHUB_API_URL and GITHUB_SERVER_URL for\n" +
 			"GitHub Enterprise Server.",
 		Example: "  graft publish --dry-run --image quay.io/example/op-bundle:v1.2.3\n" +
-			"  graft publish --event event.json",
+			"  graft publish --event event.json\n" +
+			"  graft publish --from-tags quay.io/example/op-bundle --versions '>=1.2.0'\n" +
+			"  graft publish --refresh",
 		Args: cobra.NoArgs,
 	}
 	addInputs(cmd.Flags())
@@ -58,6 +56,7 @@ type publishing struct {
 	action *action.Action
 	config *config.Config
 	token  string
+	matrix string
 }
 
 func (p *publishing) run(ctx context.Context) ([]*publish.Result, error) {
@@ -73,36 +72,29 @@ func (p *publishing) run(ctx context.Context) ([]*publish.Result, error) {
 		return nil, err
 	}
 	defer repo.Close()
-	if p.config, err = config.Read(repo.FS()); err != nil {
-		return nil, err
-	}
-	announced, err := p.announced()
-	if err != nil || len(announced) == 0 {
-		return nil, err
-	}
-	o, err := p.options(repo)
+	o, err := p.options()
 	if err != nil {
 		return nil, err
 	}
-	var results []*publish.Result
-	var errs []error
-	for _, one := range announced {
-		end := p.group("publishing " + one.Image())
-		r, err := publish.Publish(ctx, one, o)
-		end()
-		if r != nil {
-			results = append(results, r)
+	if p.is("refresh") {
+		if err := p.connect(ctx, repo, &o); err != nil {
+			return nil, err
 		}
-		errs = append(errs, err)
+		return publish.Refresh(ctx, o)
 	}
-	return results, errors.Join(errs...)
-}
-
-func (p *publishing) group(title string) func() {
-	if p.action != nil {
-		return p.action.Group(title)
+	requests, err := p.requests(ctx, repo.FS(), o)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.is("plan-matrix"):
+		return nil, p.planMatrix(requests)
+	case len(requests) == 0:
+		return nil, nil
 	}
-	return func() {}
+	if err := p.connect(ctx, repo, &o); err != nil {
+		return nil, err
+	}
+	return publish.Publish(ctx, requests, o)
 }
 
 func (p *publishing) env(key string) string {
@@ -120,33 +112,28 @@ func (p *publishing) readToken() {
 	}
 }
 
-// announced is what there is to publish: the image that is named, or what the event says.
-func (p *publishing) announced() ([]event.Publication, error) {
-	skip := p.config.SkipTags
-	if list := p.list("skip-tags"); len(list) > 0 {
-		skip = list
-	}
-	found, err := p.readEvent(skip)
+// requests are what there is to publish: the image that is named, what the repositories
+// have and the content lacks, or what the event says.
+func (p *publishing) requests(ctx context.Context, content fs.FS, o publish.Options) ([]publish.Request, error) {
+	found, err := p.announced(ctx, content, o)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range found.Skipped {
 		p.notice("%s is skipped: %s", s.Publication.Image(), s.Reason)
 	}
-	allowed := p.config.AllowedRepositories
-	if list := p.list("allowed-repositories"); len(list) > 0 {
-		allowed = list
-	}
-	var errs []error
+	var requests []publish.Request
 	for _, one := range found.Publications {
-		if len(allowed) > 0 {
-			errs = append(errs, event.Check(allowed, one))
-		}
+		requests = append(requests, publish.Request{Publication: one, Asked: publish.Ask(p.text, p.list)})
 	}
-	return found.Publications, errors.Join(errs...)
+	return requests, nil
 }
 
-func (p *publishing) readEvent(skip []string) (event.Announcement, error) {
+func (p *publishing) announced(ctx context.Context, content fs.FS, o publish.Options) (event.Announcement, error) {
+	skip := p.or("skip-tags", p.config.SkipTags)
+	if repositories := p.list("from-tags"); len(repositories) > 0 {
+		return p.sweep(ctx, content, o, repositories, skip)
+	}
 	if image := p.text("image"); image != "" {
 		one, err := event.ParseReference(image)
 		return event.Announcement{Publications: []event.Publication{one}}, err
@@ -171,6 +158,36 @@ func (p *publishing) readEvent(skip []string) (event.Announcement, error) {
 	return event.ParseAny(name, body, skip)
 }
 
+// sweep looks for bundles whose announcements were lost, or never made.
+func (p *publishing) sweep(ctx context.Context, content fs.FS, o publish.Options, repositories, skip []string) (found event.Announcement, err error) {
+	var wanted semver.Range
+	if text := p.text("versions"); text != "" {
+		if wanted, err = semver.ParseRange(text); err != nil {
+			return found, failure.New(failure.Usage, "reading the inputs: versions %q: %w", text, err).Fix("Give a range such as >=1.2.0.")
+		}
+	}
+	for _, name := range repositories {
+		one, err := event.ParseReference(name + ":any")
+		if err == nil && o.Allow != nil {
+			err = o.Allow(one)
+		}
+		if err != nil {
+			return found, err
+		}
+		s := publish.Sweep{Repository: one.Repository, SkipTags: skip, Versions: wanted}
+		if production := p.config.Registries[one.Repository]; production != "" {
+			s.Names = []string{production}
+		}
+		missing, err := publish.Missing(ctx, content, o.Registry, s)
+		if err != nil {
+			return found, err
+		}
+		p.notice("%s: %d images that no template or catalog names", one.Repository, len(missing))
+		found.Publications = append(found.Publications, missing...)
+	}
+	return found, nil
+}
+
 func (p *publishing) notice(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.action != nil {
@@ -180,84 +197,90 @@ func (p *publishing) notice(format string, args ...any) {
 	fmt.Fprintf(p.Err, "graft: %s\n", text)
 }
 
-func (p *publishing) openRepository(ctx context.Context) (*gitrepo.Repo, error) {
-	author := gitrepo.Identity{Name: "graft", Email: "graft@users.noreply.github.com"}
-	if text := p.text("author"); text != "" {
-		var err error
-		if author, err = gitrepo.ParseIdentity(text); err != nil {
-			return nil, err
-		}
+// mostJobs is what GitHub makes of one matrix.
+const mostJobs = 256
+
+// planMatrix prints what strategy.matrix of a workflow takes: a job for each image.
+func (p *publishing) planMatrix(requests []publish.Request) error {
+	type job struct {
+		Image      string `json:"image"`
+		Repository string `json:"repository"`
+		Tag        string `json:"tag"`
 	}
-	dir := p.env("GITHUB_WORKSPACE")
-	if dir == "" {
-		dir = "."
+	if n := len(requests) - mostJobs; n > 0 {
+		p.notice("%d images are left for the next run: a matrix has at most %d jobs", n, mostJobs)
+		requests = requests[:mostJobs]
 	}
-	o := gitrepo.Options{Dir: dir, Base: p.text("base"), Token: p.token, Author: author, Signoff: p.is("signoff")}
-	if repository := p.text("repository"); repository != "" {
-		o.URL = p.remoteURL(repository)
+	matrix := struct {
+		Include []job `json:"include"`
+	}{Include: []job{}}
+	for _, r := range requests {
+		matrix.Include = append(matrix.Include, job{r.Image(), r.Repository, r.Tag})
 	}
-	return gitrepo.Open(ctx, o)
+	p.matrix = asJSON(matrix)
+	if p.action == nil && !p.json {
+		fmt.Fprintln(p.Out, p.matrix)
+	}
+	return nil
 }
 
-// remoteURL is the address of OWNER/NAME on the server of the run, or the URL given.
-func (p *publishing) remoteURL(repository string) string {
-	if strings.Contains(repository, "://") || strings.Count(repository, "/") != 1 {
-		return repository
-	}
-	return strings.TrimSuffix(p.server(), "/") + "/" + repository
-}
-
-func (p *publishing) server() string {
-	if s := p.env("GITHUB_SERVER_URL"); s != "" {
-		return s
-	}
-	return "https://github.com"
-}
-
-func (p *publishing) options(repo *gitrepo.Repo) (publish.Options, error) {
+// options are those that need no repository and no forge.
+func (p *publishing) options() (publish.Options, error) {
 	registry := registryOptions{useHTTP: p.is("use-http"), skipTLSVerify: p.is("skip-tls-verify"), conf: p.text("registries-conf"), jobs: 8}
 	client, err := registry.client()
 	if err != nil {
 		return publish.Options{}, err
 	}
-	levels := verifyOptions{levels: p.list("findings")}
-	l, err := levels.levelsOf()
+	levels, err := p.levels()
 	if err != nil {
 		return publish.Options{}, err
 	}
-	for id, level := range p.config.Levels {
-		if _, said := l.Of[id]; !said {
-			l.Of[id] = level
-		}
-	}
-	progress := p.progress("rendering")
+	configured := p.config.PullRequest
 	o := publish.Options{
-		Registry: client, Repository: gitRepository{repo}, Levels: l, Jobs: registry.jobs, Progress: progress.step,
-		Log: func(format string, args ...any) { fmt.Fprintf(p.Err, "graft: "+format+"\n", args...) },
-		Setup: func(content fs.FS, b kind.Bundle) (*plan.Setup, error) {
-			c, err := config.Read(content)
-			if err != nil {
-				return nil, err
-			}
-			setup, _, err := c.Setup(content, b.Package, b.Version.String())
-			return setup, err
-		},
-		Asked: plan.Asked{
-			Template: p.text("template"), Catalog: p.text("catalog"), Channels: p.list("channels"), DefaultChannel: p.text("default-channel"),
-			Edges: plan.Edges{Replaces: p.text("replaces"), Skips: p.list("skips"), SkipRange: p.text("skip-range")},
-		},
-		Branch: p.pattern("branch", p.config.PullRequest.Branch), Title: p.pattern("title", p.config.PullRequest.Title), Message: p.pattern("message", p.config.Commit.Message),
+		Registry: client, Levels: levels, Jobs: registry.jobs, Progress: p.progress("rendering").step,
+		Log:    func(format string, args ...any) { fmt.Fprintf(p.Err, "graft: "+format+"\n", args...) },
+		Setup:  setupOf,
+		Branch: p.pattern("branch", configured.Branch), Title: p.pattern("title", configured.Title), Message: p.pattern("message", p.config.Commit.Message),
+		Intro:   configured.Intro.For,
+		Rolling: configured.Strategy == config.ForPackage, Supersede: p.is("supersede") || configured.Supersede,
 		DryRun: p.is("dry-run"), Force: p.is("force"), Patience: time.Minute,
+	}
+	if p.action != nil {
+		o.Group = p.action.Group
+	}
+	if allowed := p.or("allowed-repositories", p.config.AllowedRepositories); len(allowed) > 0 {
+		o.Allow = func(one event.Publication) error { return event.Check(allowed, one) }
 	}
 	if dir := p.text("cache"); dir != "" {
 		if o.Cache, err = oci.OpenCache(dir); err != nil {
 			return o, failure.New(failure.Usage, "opening the cache: %w", err)
 		}
 	}
-	if !o.DryRun {
-		o.Forge, err = p.forge(repo)
+	return o, nil
+}
+
+// setupOf reads what the base says, which may have changed since the run began.
+func setupOf(content fs.FS, b kind.Bundle) (*plan.Setup, error) {
+	c, err := config.Read(content)
+	if err != nil {
+		return nil, err
 	}
-	return o, err
+	setup, _, err := c.Setup(content, b.Package, b.Version.String())
+	return setup, err
+}
+
+func (p *publishing) levels() (graph.Levels, error) {
+	given := verifyOptions{levels: p.list("findings")}
+	l, err := given.levelsOf()
+	if err != nil {
+		return l, err
+	}
+	for id, level := range p.config.Levels {
+		if _, said := l.Of[id]; !said {
+			l.Of[id] = level
+		}
+	}
+	return l, nil
 }
 
 func (p *publishing) pattern(name string, configured plan.Pattern) publish.Text {
@@ -273,90 +296,11 @@ func (p *publishing) pattern(name string, configured plan.Pattern) publish.Text 
 	}
 }
 
-// forge is the GitHub that the repository is kept on.
-func (p *publishing) forge(repo *gitrepo.Repo) (publish.Forge, error) {
-	owner, name, err := p.ownerAndName(repo)
-	if err != nil {
-		return nil, err
-	}
-	client, err := pullrequest.New(pullrequest.Options{APIURL: p.env("GITHUB_API_URL"), ServerURL: p.env("GITHUB_SERVER_URL"), Token: p.token, UserAgent: "graft/" + Version})
-	if err != nil {
-		return nil, err
-	}
-	return &forgeClient{client: client, publishing: p, owner: owner, name: name, base: repo.BaseBranch()}, nil
-}
-
-func (p *publishing) ownerAndName(repo *gitrepo.Repo) (owner, name string, err error) {
-	full := p.text("repository")
-	if strings.Contains(full, "://") || full == "" {
-		full = p.env("GITHUB_REPOSITORY")
-	}
-	if full == "" || p.text("repository") != "" && strings.Contains(p.text("repository"), "://") {
-		if u, err := url.Parse(repo.URL()); err == nil {
-			full = strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git")
-		}
-	}
-	owner, name, ok := strings.Cut(full, "/")
-	if !ok || strings.Contains(name, "/") {
-		return "", "", failure.New(failure.Usage, "looking for the repository's name on the forge: %q is not OWNER/NAME", full).Fix("Give --repository OWNER/NAME.")
-	}
-	return owner, name, nil
-}
-
-// forgeClient makes proposals pull requests.
-type forgeClient struct {
-	*publishing
-	client            *pullrequest.Client
-	owner, name, base string
-}
-
-// Propose implements publish.Forge.
-func (f *forgeClient) Propose(ctx context.Context, p publish.Proposal) (publish.Proposed, error) {
-	request, err := json.Marshal(p.Request)
-	if err != nil {
-		return publish.Proposed{}, failure.New(failure.Internal, "writing the request: %w", err)
-	}
-	pr := f.config.PullRequest
-	r, err := f.client.Ensure(ctx, pullrequest.Request{
-		Owner: f.owner, Repo: f.name, Head: p.Branch, Base: f.base,
-		Title: pullrequest.Plain(p.Title), Body: f.warned() + p.Body, Pointer: "The rest was cut; the summary of the workflow run has it.",
-		Marker: pullrequest.Marker{Key: p.Key, Request: request},
-		Labels: f.or("labels", pr.Labels), Reviewers: f.or("reviewers", pr.Reviewers), TeamReviewers: f.or("team-reviewers", pr.TeamReviewers),
-		Assignees: f.or("assignees", pr.Assignees), Milestone: first(f.text("milestone"), pr.Milestone), Draft: f.is("draft") || pr.Draft,
-		AutoMerge: first(f.text("auto-merge"), pr.AutoMerge), MaintainerCanModify: pr.MaintainerCanModify,
-	})
-	return publish.Proposed{Number: r.Number, URL: r.URL, Operation: string(r.Operation), Notes: r.Notes}, err
-}
-
-// warned tells of the one token whose pull requests do not start checks.
-func (f *forgeClient) warned() string {
-	if f.action == nil || f.token == "" || f.token != f.env("GITHUB_TOKEN") && f.text("token") != f.env("GITHUB_TOKEN") {
-		return ""
-	}
-	return "> [!NOTE]\n> GITHUB_TOKEN made this pull request, so its checks do not start by themselves: close and reopen it, or let an app's token make it.\n\n"
-}
-
-func (f *forgeClient) or(name string, configured []string) []string {
-	if list := f.list(name); len(list) > 0 {
+// or is a list of the inputs, else that of the configuration.
+func (p *publishing) or(name string, configured []string) []string {
+	if list := p.list(name); len(list) > 0 {
 		return list
 	}
 	return configured
 }
 
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-// printDry shows what a dry run found: the difference, and the pull request's text.
-func (p *publishing) printDry(r *publish.Result) {
-	for _, name := range r.Work.Changed() {
-		before, after := r.Work.File(name)
-		_, _ = p.Out.Write(diff.Diff("a/"+name, before, "b/"+name, after))
-	}
-	fmt.Fprintf(p.Out, "\n%s", r.Body)
-}

@@ -1,30 +1,42 @@
 package cli
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/publish"
+	"github.com/olmgraft/graft/internal/pullrequest"
 )
 
-// publishReport is what became of one bundle.
+// publishReport is what became of one change.
 type publishReport struct {
 	Result      string             `json:"result"`
-	Package     string             `json:"package"`
-	Version     string             `json:"version"`
-	Name        string             `json:"name"`
-	Image       string             `json:"image"`
-	Digest      string             `json:"digest,omitempty"`
+	Bundles     []bundleReport     `json:"bundles"`
 	Branch      string             `json:"branch,omitempty"`
 	Commit      string             `json:"commit,omitempty"`
 	PullRequest *pullRequestReport `json:"pullRequest,omitempty"`
+	Superseded  []int              `json:"superseded,omitempty"`
 	Files       []string           `json:"files"`
-	Targets     []publish.Target   `json:"-"`
 	Catalogs    []catalogReport    `json:"catalogs"`
-	Notes       []string           `json:"notes,omitempty"`
+	LeftOut     []leftOutReport    `json:"leftOut,omitempty"`
+	Findings    []graph.Finding    `json:"findings,omitempty"`
+	Warnings    []string           `json:"warnings,omitempty"`
+}
+
+type bundleReport struct {
+	Image   string `json:"image"`
+	Digest  string `json:"digest,omitempty"`
+	Name    string `json:"name,omitempty"`
+	Package string `json:"package,omitempty"`
+	Version string `json:"version,omitempty"`
 }
 
 type pullRequestReport struct {
@@ -33,94 +45,188 @@ type pullRequestReport struct {
 	Operation string `json:"operation"`
 }
 
+type leftOutReport struct {
+	Template string `json:"template"`
+	Catalog  string `json:"catalog,omitempty"`
+	Reason   string `json:"reason"`
+}
+
 func reportOf(r *publish.Result) publishReport {
-	w := r.Work
 	out := publishReport{
-		Result: r.Result, Package: w.Bundle.Package, Version: w.Bundle.Version.String(), Name: w.Bundle.Name, Image: w.Bundle.Image,
-		Digest: r.Digest, Branch: r.Branch, Commit: r.Commit, Files: append([]string{}, w.Changed()...), Targets: w.Targets, Notes: r.Proposed.Notes,
-	}
-	for _, t := range w.Targets {
-		for _, c := range t.Catalogs {
-			out.Catalogs = append(out.Catalogs, catalogReport{File: c.Path, Template: t.Template, Platform: c.Platform, Reused: c.Reused, Pulled: c.Pulled})
-		}
+		Result: r.Result, Bundles: bundlesOf(r), Branch: r.Branch, Commit: r.Commit, Superseded: r.Superseded,
+		Files: []string{}, Catalogs: []catalogReport{}, Warnings: r.Warnings,
 	}
 	if p := r.Proposed; p.Number != 0 {
-		out.PullRequest = &pullRequestReport{p.Number, p.URL, p.Operation}
+		out.PullRequest = &pullRequestReport{p.Number, p.URL, string(p.Operation)}
+	}
+	if r.Work == nil {
+		return out
+	}
+	out.Files = append(out.Files, r.Work.Changed()...)
+	out.Findings = r.Work.Findings
+	for _, t := range r.Work.Targets {
+		for _, c := range t.Catalogs {
+			if c.Rendered {
+				result := publish.Unchanged
+				if slices.Contains(out.Files, c.Path) {
+					result = publish.Updated
+				}
+				out.Catalogs = append(out.Catalogs, catalogReport{File: c.Path, Template: t.Template, Platform: c.Platform, Result: result, Reused: c.Reused, Pulled: c.Pulled})
+			}
+		}
+	}
+	for _, left := range r.Work.LeftOut {
+		out.LeftOut = append(out.LeftOut, leftOutReport(left))
 	}
 	return out
 }
 
+func bundlesOf(r *publish.Result) []bundleReport {
+	out := []bundleReport{}
+	for i, request := range r.Requests {
+		one := bundleReport{Image: request.Image(), Digest: request.Digest}
+		if i < len(r.Bundles) {
+			b := r.Bundles[i]
+			one = bundleReport{Image: b.Image, Digest: b.Digest, Name: b.Name, Package: b.Package, Version: b.Version.String()}
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// ranking orders results: the first that any change has is that of the run.
+var ranking = []string{publish.Failed, publish.Created, publish.Updated, publish.Closed, publish.Planned, publish.Unchanged}
+
 // tell says what a run came to, to people and to the workflow.
 func (p *publishing) tell(results []*publish.Result, err error) error {
-	rep := report{Result: "unchanged", Failures: failure.All(err)}
-	var last *publish.Result
+	rep := report{Result: publish.Unchanged, Failures: failure.All(err)}
 	for _, r := range results {
-		if r.Work == nil || r.Work.Bundle.Name == "" {
-			continue
-		}
 		one := reportOf(r)
 		rep.Published = append(rep.Published, one)
-		if r.Result != "unchanged" {
-			rep.Result = r.Result
+		if slices.Index(ranking, one.Result) < slices.Index(ranking, rep.Result) {
+			rep.Result = one.Result
 		}
-		last = r
 	}
 	if err != nil {
-		rep.Result = "failed"
+		rep.Result = publish.Failed
 	}
 	if p.action != nil {
-		p.outputs(rep, last)
-		p.summary(rep, results)
+		p.outputs(rep, results)
+		p.annotate(rep)
+		p.action.Summary(summary(rep, results))
 	}
 	if p.json {
 		p.printReport(rep)
 		return err
 	}
-	for i, r := range rep.Published {
-		p.say(r)
-		if r.Result == "planned" {
-			p.printDry(results[i])
+	for i, r := range results {
+		p.say(rep.Published[i], r)
+		if r.Result == publish.Planned {
+			p.printDry(r)
 		}
 	}
 	return err
 }
 
-func (p *publishing) say(r publishReport) {
-	fmt.Fprintf(p.Out, "%s: %s\n", r.Name, r.Result)
-	for _, t := range r.Targets {
-		for _, c := range t.Changes {
-			fmt.Fprintf(p.Out, "  %s: %s\n", t.Template, sentence(c))
+func (p *publishing) say(one publishReport, r *publish.Result) {
+	if one.Result == publish.Failed {
+		return // the failures are printed at the end
+	}
+	for _, b := range one.Bundles {
+		name := b.Name
+		if name == "" {
+			name = b.Image
+		}
+		fmt.Fprintf(p.Out, "%s: %s\n", name, one.Result)
+	}
+	if r.Work != nil {
+		for _, t := range r.Work.Targets {
+			for _, c := range t.Changes {
+				fmt.Fprintf(p.Out, "  %s: %s\n", t.Template, sentence(c))
+			}
 		}
 	}
-	for _, c := range r.Catalogs {
+	for _, c := range one.Catalogs {
 		fmt.Fprintf(p.Out, "  %s: %d bundles copied, %d pulled\n", c.File, c.Reused, c.Pulled)
 	}
-	if r.PullRequest != nil {
-		fmt.Fprintf(p.Out, "  pull request %d %s: %s\n", r.PullRequest.Number, r.PullRequest.Operation, r.PullRequest.URL)
+	for _, l := range one.LeftOut {
+		what := l.Template
+		if l.Catalog != "" {
+			what = l.Catalog
+		}
+		fmt.Fprintf(p.Out, "  %s: left out: %s\n", what, l.Reason)
 	}
-	for _, n := range r.Notes {
-		fmt.Fprintf(p.Err, "graft: note: %s\n", n)
+	if one.PullRequest != nil {
+		fmt.Fprintf(p.Out, "  pull request %d %s: %s\n", one.PullRequest.Number, one.PullRequest.Operation, one.PullRequest.URL)
+	}
+	for _, n := range one.Superseded {
+		fmt.Fprintf(p.Out, "  pull request %d closed: this one contains it\n", n)
+	}
+	for _, w := range one.Warnings {
+		fmt.Fprintf(p.Err, "graft: warning: %s\n", w)
 	}
 }
 
-// outputs sets every output of the action, of a failed run as well.
-func (p *publishing) outputs(rep report, last *publish.Result) {
-	values := map[string]string{"result": rep.Result, "changed": strconv.FormatBool(rep.Result == "created" || rep.Result == "updated"), "failure-code": "0", "retryable": "false"}
+// printDry shows what a dry run found: the difference, and the pull request's text. Both
+// hold text from outside, which a workflow's log must not take for commands.
+func (p *publishing) printDry(r *publish.Result) {
+	text := difference(r) + "\n" + r.Body
+	if p.action == nil {
+		fmt.Fprint(p.Out, text)
+		return
+	}
+	word := rand.Text()
+	fmt.Fprintf(p.Out, "::stop-commands::%s\n%s\n::%s::\n", word, text, word)
+}
+
+func difference(r *publish.Result) string {
+	var out strings.Builder
+	for _, name := range r.Work.Changed() {
+		before, after := r.Work.File(name)
+		out.Write(diff.Diff("a/"+name, before, "b/"+name, after))
+	}
+	return out.String()
+}
+
+// annotate shows failures and warnings at their places in the repository.
+func (p *publishing) annotate(rep report) {
+	for _, f := range rep.Failures {
+		p.action.Fail(f)
+	}
+	for _, one := range rep.Published {
+		for _, w := range one.Warnings {
+			p.action.Warn("", 0, w)
+		}
+		for _, f := range one.Findings {
+			if f.Level == graph.Warning {
+				p.action.Warn(f.File, f.Line, f.ID+": "+f.Message)
+			}
+		}
+	}
+}
+
+// mostOutput bounds an output: all of a job's have 1 MB together.
+const mostOutput = 64 << 10
+
+// outputs sets every output of the action, of a failed run as well. Of several changes
+// they tell of the last that came to something, and the report of all.
+func (p *publishing) outputs(rep report, results []*publish.Result) {
+	values := map[string]string{"result": rep.Result, "failure-code": "0", "retryable": "false", "matrix": p.matrix}
+	changed, last := false, -1
+	for i, one := range rep.Published {
+		moved := one.Commit != "" || one.Result == publish.Closed
+		changed = changed || moved && one.Result != publish.Unchanged
+		if last < 0 || moved || rep.Published[last].Commit == "" {
+			last = i
+		}
+	}
+	values["changed"] = strconv.FormatBool(changed)
 	if len(rep.Failures) > 0 {
 		f := rep.Failures[0]
 		values["failure-code"], values["failure-class"], values["retryable"] = strconv.Itoa(int(f.Code)), f.Class, strconv.FormatBool(f.Retryable)
-		for _, f := range rep.Failures {
-			p.action.Fail(f)
-		}
 	}
-	if last != nil {
-		r := rep.Published[len(rep.Published)-1]
-		values["package"], values["version"], values["bundle-name"], values["bundle-digest"] = r.Package, r.Version, r.Name, r.Digest
-		values["branch"], values["commit"], values["changed-files"] = r.Branch, r.Commit, strings.Join(r.Files, "\n")
-		values["catalogs"] = asJSON(r.Catalogs)
-		if r.PullRequest != nil {
-			values["pull-request-number"], values["pull-request-url"], values["pull-request-operation"] = strconv.Itoa(r.PullRequest.Number), r.PullRequest.URL, r.PullRequest.Operation
-		}
+	if last >= 0 {
+		outputsOf(rep.Published[last], results[last], values)
 	}
 	rep.SchemaVersion = 1
 	values["report"] = asJSON(rep)
@@ -129,20 +235,52 @@ func (p *publishing) outputs(rep report, last *publish.Result) {
 	}
 }
 
-func (p *publishing) summary(rep report, results []*publish.Result) {
+func outputsOf(one publishReport, r *publish.Result, values map[string]string) {
+	if n := len(one.Bundles); n > 0 {
+		b := one.Bundles[n-1]
+		values["package"], values["version"], values["bundle-name"], values["bundle-digest"] = b.Package, b.Version, b.Name, b.Digest
+	}
+	values["branch"], values["commit"], values["changed-files"] = one.Branch, one.Commit, strings.Join(one.Files, "\n")
+	values["catalogs"] = asJSON(one.Catalogs)
+	if pr := one.PullRequest; pr != nil {
+		values["pull-request-number"], values["pull-request-url"], values["pull-request-operation"] = strconv.Itoa(pr.Number), pr.URL, pr.Operation
+	}
+	if r.Result == publish.Planned {
+		values["diff"] = pullrequest.Limit(difference(r), mostOutput, "(cut)")
+		values["body"] = pullrequest.Limit(r.Body, mostOutput, "")
+	}
+}
+
+// mostSummary is what GitHub shows of one step's summary.
+const mostSummary = 1 << 20
+
+// summary is the page of the run: each change's text, and what failed.
+func summary(rep report, results []*publish.Result) string {
 	var b strings.Builder
-	for _, r := range results {
-		if r.Work != nil && r.Body != "" {
-			fmt.Fprintf(&b, "## %s\n\n%s\n", rep.Result, r.Body)
+	for i, r := range results {
+		one := rep.Published[i]
+		var names []string
+		for _, bundle := range one.Bundles {
+			names = append(names, pullrequest.Code(bundle.Image))
+		}
+		fmt.Fprintf(&b, "## %s: %s\n\n", one.Result, strings.Join(names, ", "))
+		if pr := one.PullRequest; pr != nil {
+			fmt.Fprintf(&b, "Pull request [%d](%s) %s.\n\n", pr.Number, pr.URL, pr.Operation)
+		}
+		switch {
+		case r.Body != "":
+			b.WriteString(r.Body + "\n")
+		case r.Work != nil && r.Err == nil:
+			fmt.Fprintf(&b, "Nothing changes: %s.\n\n", pullrequest.Escape(r.Work.Nowhere()))
 		}
 	}
 	for _, f := range rep.Failures {
-		fmt.Fprintf(&b, "**%s (%d)** %s\n\n%s\n\n", f.Class, f.Code, strings.ReplaceAll(f.Error(), "<", "&lt;"), f.Remedy)
+		fmt.Fprintf(&b, "**%s (%d)** %s\n\n%s\n\n", f.Class, f.Code, pullrequest.Escape(f.Error()), pullrequest.Escape(f.Remedy))
 	}
 	if b.Len() == 0 {
-		b.WriteString("Nothing to do: every catalog has it already.\n")
+		b.WriteString("There was nothing to publish.\n")
 	}
-	p.action.Summary(b.String())
+	return pullrequest.Limit(b.String(), mostSummary-1, "The rest was cut.")
 }
 
 func asJSON(v any) string {

@@ -96,28 +96,12 @@ func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 	}
 	progress := a.progress("rendering")
 	ro.Progress = progress.step
-	result, err := render.Render(ctx, expansion{t, kind.Options{SkipsWithinMinor: o.semverSkips == "minor"}}, ro)
+	result, err := render.Render(ctx, template.Expansion{Template: t, Options: kind.Options{SkipsWithinMinor: o.semverSkips == "minor"}}, ro)
 	progress.end()
 	if err != nil {
 		return timedOut(ctx, err)
 	}
 	return a.writeRendered(o, ro, name, result)
-}
-
-// expansion is a template as the renderer wants it.
-type expansion struct {
-	*template.Template
-	options kind.Options
-}
-
-func (e expansion) Images(tags func(string) ([]string, error)) ([]string, error) {
-	return e.Template.Images(tags)
-}
-
-func (e expansion) Expand(b render.Bundles, tags func(string) ([]string, error)) (*fbc.Catalog, error) {
-	o := e.options
-	o.Tags = tags
-	return e.Template.Expand(b, o)
 }
 
 // options reads the flags that take one of several words.

@@ -132,12 +132,9 @@ func (n node) announcement(form Form, skipTags []string) (Announcement, error) {
 	if n.r.err != nil {
 		return Announcement{}, n.r.err
 	}
-	if skipTags == nil {
-		skipTags = DefaultSkipTags
-	}
 	a := Announcement{Form: form, Skipped: n.r.skipped}
 	for _, p := range n.r.merged() {
-		if reason := skipReason(p.Tag, skipTags); reason != "" && (p.Tag != "" || !n.r.named) {
+		if reason := SkipReason(p.Tag, skipTags); reason != "" && (p.Tag != "" || !n.r.named) {
 			a.Skipped = append(a.Skipped, Skipped{p, reason})
 			continue
 		}

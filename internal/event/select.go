@@ -19,8 +19,12 @@ var DefaultSkipTags = []string{
 	"cache", "*-cache", "buildcache", "*-buildcache",
 }
 
-// skipReason says why an image with the tag is no bundle, or nothing.
-func skipReason(tag string, patterns []string) string {
+// SkipReason says why an image with the tag is no bundle, or nothing. Without patterns it
+// goes by DefaultSkipTags.
+func SkipReason(tag string, patterns []string) string {
+	if patterns == nil {
+		patterns = DefaultSkipTags
+	}
 	for _, pattern := range patterns {
 		switch {
 		case !matches(pattern, tag):

@@ -38,6 +38,14 @@ type Facts struct {
 	Release string
 }
 
+// Bundles gives what is known of bundles by their image.
+type Bundles interface {
+	// Bundle gives the facts of a bundle.
+	Bundle(image string) (Facts, error)
+	// Showcase gives what a package shows of a bundle.
+	Showcase(image string) (Showcase, error)
+}
+
 // Showcase is what a package takes from the bundle at its head.
 type Showcase struct {
 	Description string

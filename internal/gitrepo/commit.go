@@ -14,9 +14,9 @@ import (
 // Change is a commit to be made upon the base.
 type Change struct {
 	Message string
-	// Request is what the commit answers. It is kept in the trailer by which commits
-	// of ours are known; without it, the commit is taken for a person's.
-	Request string
+	// Requests are what the commit answers. They are kept in the trailers by which
+	// commits of ours are known; without any, the commit is taken for a person's.
+	Requests []string
 	// Files are what stands at their paths afterwards, and Deleted what no longer does.
 	// All else stays as it is in the base.
 	Files   map[string]File
@@ -40,8 +40,8 @@ type Commit struct {
 	Message           string
 }
 
-// Request is what a commit of ours answers; "" for others.
-func (c Commit) Request() string { return requestOf(c.Message) }
+// Requests are what a commit of ours answers; others answer none.
+func (c Commit) Requests() []string { return requestsOf(c.Message) }
 
 func describeCommit(c *object.Commit) Commit {
 	out := Commit{
@@ -79,8 +79,8 @@ func (r *Repo) Commit(ctx context.Context, c Change) (Commit, error) {
 		return describeCommit(r.commit), nil
 	}
 	var trailers []string
-	if c.Request != "" {
-		trailers = append(trailers, TrailerKey+": "+c.Request)
+	for _, request := range c.Requests {
+		trailers = append(trailers, TrailerKey+": "+request)
 	}
 	if r.o.Signoff {
 		trailers = append(trailers, "Signed-off-by: "+committer.Name+" <"+committer.Email+">")

@@ -100,8 +100,8 @@ func TestCommitIsAFunctionOfItsInput(t *testing.T) {
 	var shas []string
 	for range 2 {
 		r := h.open(t, func(o *Options) { o.Now = func() time.Time { return at } })
-		c := must[Commit](t)(r.Commit(context.Background(), Change{Message: "x", Request: "r", Files: map[string]File{"a/b": {}, "c": {Data: []byte("x")}}}))
-		if !c.Written.Equal(at) || len(c.Parents) != 1 || c.Parents[0] != r.BaseCommit() || c.Request() != "r" {
+		c := must[Commit](t)(r.Commit(context.Background(), Change{Message: "x", Requests: []string{"r", "s"}, Files: map[string]File{"a/b": {}, "c": {Data: []byte("x")}}}))
+		if !c.Written.Equal(at) || len(c.Parents) != 1 || c.Parents[0] != r.BaseCommit() || strings.Join(c.Requests(), " ") != "r s" {
 			t.Errorf("%+v", c)
 		}
 		shas = append(shas, c.SHA)
@@ -127,15 +127,15 @@ func TestMessage(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.message, got, tt.want)
 		}
-		if requestOf(got) != "op/1.1.0" {
-			t.Errorf("%q: the request is %q", got, requestOf(got))
+		if strings.Join(requestsOf(got), " ") != "op/1.1.0" {
+			t.Errorf("%q: the request is %q", got, requestsOf(got))
 		}
 	}
 	if got := compose("x", "Graft-Request: a\nSigned-off-by: b"); got != "x\n\nGraft-Request: a Signed-off-by: b\n" {
 		t.Errorf("a request of two lines: %q", got)
 	}
 	for _, none := range []string{"", "Graft-Request: x", "a\n\nsays Graft-Request: x here\n", "a\n\nGraft-Request: x\n\nlater", "a\n\nGraft-Requests: x"} {
-		if got := requestOf(none); got != "" {
+		if got := requestsOf(none); got != nil {
 			t.Errorf("%q has the request %q", none, got)
 		}
 	}

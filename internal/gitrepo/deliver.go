@@ -15,8 +15,14 @@ type Delivery struct {
 	// Base is the commit that the change was made upon.
 	Base   string
 	Branch string
+	// State is what the change was made upon of the branch; without it, what stands
+	// there when it is delivered.
+	State *State
 	// Force takes a branch that a person committed to.
 	Force bool
+	// Put puts the branch where the commit is, in place of Push: another program makes
+	// the commit anew, of which it gives the name.
+	Put func(ctx context.Context, made Commit, state State) (sha string, err error)
 }
 
 // Delivered is what became of a delivery.
@@ -32,8 +38,8 @@ type Delivered struct {
 // person committed to the branch. The base branch itself can be delivered to as well.
 func (r *Repo) Deliver(ctx context.Context, d Delivery) (Delivered, error) {
 	d.Branch = strings.TrimPrefix(d.Branch, "refs/heads/")
-	if d.Request == "" {
-		d.Request = d.Branch
+	if len(d.Requests) == 0 {
+		d.Requests = []string{d.Branch}
 	}
 	if d.Base != r.BaseCommit() {
 		return Delivered{}, failure.New(failure.GitRaceLost, "committing to %s: the base %s moved from %s to %s", d.Branch, r.base, d.Base, r.BaseCommit())
@@ -47,7 +53,7 @@ func (r *Repo) Deliver(ctx context.Context, d Delivery) (Delivered, error) {
 		err := r.Push(ctx, Push{Branch: d.Branch, Commit: made.SHA, Expect: d.Base})
 		return Delivered{Commit: made.SHA, Changed: true}, err
 	}
-	state, err := r.Inspect(ctx, d.Branch)
+	state, err := r.stateFor(ctx, d)
 	if err != nil {
 		return Delivered{}, err
 	}
@@ -57,8 +63,19 @@ func (r *Repo) Deliver(ctx context.Context, d Delivery) (Delivered, error) {
 	if holds, err := r.Holds(ctx, state, made); err != nil || holds {
 		return Delivered{Commit: state.Head}, err
 	}
-	err = r.Push(ctx, Push{Branch: d.Branch, Commit: made.SHA, Expect: state.Head, Force: true, OnBase: true})
-	return Delivered{Commit: made.SHA, Created: !state.Exists, Changed: true}, err
+	out := Delivered{Commit: made.SHA, Created: !state.Exists, Changed: true}
+	if d.Put != nil {
+		out.Commit, err = d.Put(ctx, made, state)
+		return out, err
+	}
+	return out, r.Push(ctx, Push{Branch: d.Branch, Commit: made.SHA, Expect: state.Head, Force: true, OnBase: true})
+}
+
+func (r *Repo) stateFor(ctx context.Context, d Delivery) (State, error) {
+	if d.State != nil {
+		return *d.State, nil
+	}
+	return r.Inspect(ctx, d.Branch)
 }
 
 // forget lets go of a commit, unless that is the base by now.

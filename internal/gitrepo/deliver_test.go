@@ -131,7 +131,7 @@ func TestInspect(t *testing.T) {
 		}
 		h.Reset()
 		s := must[State](t)(r.Inspect(ctx, "refs/heads/graft/a"))
-		if !s.OnlyOurs || len(s.Commits) != 1 || s.Commits[0].Request() != "graft/a" || s.Commits[0].Committer != bot || s.Branch != "graft/a" {
+		if !s.OnlyOurs || len(s.Commits) != 1 || strings.Join(s.Requests(), " ") != "graft/a" || s.Commits[0].Committer != bot || s.Branch != "graft/a" {
 			t.Errorf("ours: %+v", s)
 		}
 		for _, q := range h.Requests() {
@@ -227,7 +227,7 @@ func TestRace(t *testing.T) {
 		errs, tries := make([]error, racers), make([]int, racers)
 		for i := range racers {
 			wg.Go(func() {
-				r, err := Open(context.Background(), Options{Dir: dir, Author: bot, TempDir: t.TempDir()})
+				r, err := Open(context.Background(), Options{Dir: dir, Signing: Signing{Author: bot}, TempDir: t.TempDir()})
 				if err != nil {
 					errs[i] = err
 					return
@@ -246,7 +246,7 @@ func TestRace(t *testing.T) {
 					defer f.Close()
 					list := readAll(t, f)
 					_, err = r.Deliver(context.Background(), Delivery{Base: base, Branch: "main", Change: Change{
-						Message: fmt.Sprintf("Add %d", i), Request: fmt.Sprint(i),
+						Message: fmt.Sprintf("Add %d", i), Requests: []string{fmt.Sprint(i)},
 						Files: map[string]File{"list": {Data: fmt.Appendf(list, "%d\n", i)}},
 					}})
 					return err
@@ -303,8 +303,14 @@ func TestBranchesDoNotRace(t *testing.T) {
 func TestFork(t *testing.T) {
 	eachBackend(t, func(t *testing.T, h *host) {
 		fork := must[*gitremote.Repo](t)(h.Fork(h.repo, "bot/catalog"))
-		mine := func(o *Options) { o.PushURL = fork.URL() }
-		first := deliver(t, h.open(t, mine), "graft/a", map[string]string{cat: "a"})
+		mine := func() *Repo {
+			r := h.open(t, nil)
+			if err := r.PushTo(fork.URL()); err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		first := deliver(t, mine(), "graft/a", map[string]string{cat: "a"})
 		if got := must[string](t)(fork.Head("graft/a")); got != first.Commit {
 			t.Errorf("the fork's branch is at %s", got)
 		}
@@ -313,7 +319,7 @@ func TestFork(t *testing.T) {
 		}
 		// The fork has not heard of the newer base, and still its branch is known as ours.
 		h.commit(t, "main", gitremote.Change{Message: "on", Files: map[string]string{"README.md": "on"}})
-		r := h.open(t, mine)
+		r := mine()
 		state := must[State](t)(r.Inspect(context.Background(), "graft/a"))
 		if !state.OnlyOurs || len(state.Commits) != 1 {
 			t.Errorf("%+v", state)

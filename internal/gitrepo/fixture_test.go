@@ -94,7 +94,7 @@ func (h *host) open(t *testing.T, change func(*Options)) *Repo {
 }
 
 func (h *host) tryOpen(t *testing.T, change func(*Options)) (*Repo, error) {
-	o := Options{URL: h.repo.URL(), Author: bot, TempDir: t.TempDir(), Sleep: func(context.Context, time.Duration) error { return nil }}
+	o := Options{URL: h.repo.URL(), Signing: Signing{Author: bot}, TempDir: t.TempDir(), Sleep: func(context.Context, time.Duration) error { return nil }}
 	if change != nil {
 		change(&o)
 	}

@@ -89,12 +89,21 @@ func (r *Repo) judge(state *State, found layers, head plumbing.Hash, baseKnown b
 // isOurs goes by the committer, since a person who amends or rebases our commit keeps
 // its author and its message.
 func (r *Repo) isOurs(c Commit) bool {
-	if len(c.Parents) != 1 || c.Request() == "" {
+	if len(c.Parents) != 1 || len(c.Requests()) == 0 {
 		return false
 	}
 	return slices.ContainsFunc(append([]string{r.o.Committer.Email}, r.o.Ours...), func(email string) bool {
 		return email != "" && strings.EqualFold(email, c.Committer.Email)
 	})
+}
+
+// Requests are what our commits on the branch answer, the oldest first.
+func (s State) Requests() []string {
+	var all []string
+	for _, c := range slices.Backward(s.Commits) {
+		all = append(all, c.Requests()...)
+	}
+	return all
 }
 
 // edited is the failure of a branch that holds what we did not commit.

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// TrailerKey is the trailer that every commit of ours carries: the request that it answers.
+// TrailerKey is the trailer that every commit of ours carries, for each request that it
+// answers.
 const TrailerKey = "Graft-Request"
 
 var trailerLine = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*: `)
@@ -47,12 +48,14 @@ func trailerBlock(message string) string {
 	return block
 }
 
-// requestOf is the value of the trailer by which ours are known; "" without it.
-func requestOf(message string) string {
+// requestsOf are the values of the trailers by which ours are known.
+func requestsOf(message string) []string {
+	var all []string
 	for line := range strings.SplitSeq(trailerBlock(message), "\n") {
-		if k, v, ok := strings.Cut(line, ": "); ok && strings.EqualFold(k, TrailerKey) {
-			return strings.TrimSpace(v)
+		k, v, ok := strings.Cut(line, ": ")
+		if v = strings.TrimSpace(v); ok && v != "" && strings.EqualFold(k, TrailerKey) {
+			all = append(all, v)
 		}
 	}
-	return ""
+	return all
 }

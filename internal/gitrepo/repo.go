@@ -26,6 +26,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/pause"
 )
 
 // Options of a repository.
@@ -36,21 +37,13 @@ type Options struct {
 	// URL is where the base is read; without it, the checkout's remote named origin,
 	// or its only one. Credentials in it are used and never shown.
 	URL string
-	// PushURL is where branches are pushed, for a fork; without it, URL.
-	PushURL string
 	// Base is the branch to build upon; without it, the remote's default branch.
 	Base string
 	// Token authenticates HTTP, as the password of Username, which is x-access-token
 	// by default. With a token, an SSH address is taken for the HTTPS one of its host.
 	Token, Username string
 
-	// Author and Committer of the commits; the author commits where no committer is given.
-	Author, Committer Identity
-	// Signoff ends each message with the committer's Signed-off-by.
-	Signoff bool
-	// Ours are further committers' addresses whose commits are ours if they carry our
-	// trailer, such as that of a forge that commits on our behalf.
-	Ours []string
+	Signing
 
 	// TempDir is for what is fetched and made; without it, the system's.
 	TempDir string
@@ -63,11 +56,21 @@ type Options struct {
 	Sleep func(context.Context, time.Duration) error
 }
 
+// Signing says in whose name commits are made.
+type Signing struct {
+	// Author and Committer of the commits; the author commits where no committer is given.
+	Author, Committer Identity
+	// Signoff ends each message with the committer's Signed-off-by.
+	Signoff bool
+	// Ours are further committers' addresses whose commits are ours if they carry our
+	// trailer, such as that of a forge that commits on our behalf.
+	Ours []string
+}
+
 // Repo is a repository with a commit of the base branch at hand. It is used by one
 // goroutine at a time, but for what FS returns.
 type Repo struct {
 	o      Options
-	root   string
 	store  *store
 	source *remote // the base is read there
 	target *remote // branches are pushed there
@@ -95,7 +98,6 @@ func Open(ctx context.Context, o Options) (r *Repo, err error) {
 	}
 	address := o.URL
 	if found != nil {
-		r.root = found.root
 		if address == "" {
 			if address, err = found.address(); err != nil {
 				return nil, err
@@ -124,7 +126,7 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = pause.For
 	}
 	if o.Username == "" {
 		o.Username = "x-access-token"
@@ -135,16 +137,28 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Sign makes later commits in another name.
+func (r *Repo) Sign(s Signing) {
+	r.o.Signing = s
+	r.o = r.o.withDefaults()
+}
+
+// Signing says in whose name commits are made.
+func (r *Repo) Signing() Signing { return r.o.Signing }
+
+// PushTo has branches pushed elsewhere than where the base is read: to a fork.
+func (r *Repo) PushTo(address string) (err error) {
+	r.target, err = newRemote(address, r.carrier, r.o)
+	return err
+}
+
 func (r *Repo) connect(address string) (err error) {
 	r.carrier = newCarrier(r.o.Transport)
 	if r.source, err = newRemote(address, r.carrier, r.o); err != nil {
 		return err
 	}
 	r.target = r.source
-	if r.o.PushURL != "" && r.o.PushURL != address {
-		r.target, err = newRemote(r.o.PushURL, r.carrier, r.o)
-	}
-	return err
+	return nil
 }
 
 // Close removes what was fetched and made. What FS returned is of no use then.
@@ -152,9 +166,6 @@ func (r *Repo) Close() error {
 	r.carrier.CloseIdleConnections()
 	return r.store.close()
 }
-
-// Root is the checkout's folder; "" where there is none.
-func (r *Repo) Root() string { return r.root }
 
 // URL is where the base is read, without credentials.
 func (r *Repo) URL() string { return r.source.url }
@@ -185,28 +196,17 @@ func (r *Repo) Base(ctx context.Context) (fs.FS, string, error) {
 // branch is lost, attempts times in all. Each time do has to begin with what stands on
 // the remote then. The pauses grow with what one attempt takes, since so does the
 // chance that somebody comes in between.
-func Retry(ctx context.Context, attempts int, pause time.Duration, do func(attempt int) error) error {
+func Retry(ctx context.Context, attempts int, least time.Duration, do func(attempt int) error) error {
 	for n := 1; ; n++ {
 		began := time.Now()
 		err := do(n)
 		if n >= attempts || !failure.Is(err, failure.GitRaceLost) {
 			return err
 		}
-		window := (pause + time.Since(began)) << min(n-1, 10)
-		if sleep(ctx, rand.N(window+1)) != nil {
+		window := (least + time.Since(began)) << min(n-1, 10)
+		if pause.For(ctx, rand.N(window+1)) != nil {
 			return failure.New(failure.Interrupted, "waiting: %w", context.Cause(ctx))
 		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/olmgraft/graft/internal/pause"
 )
 
 // Retry says how often and how patiently a request is tried again: after 408,
@@ -44,7 +46,7 @@ func (r Retry) withDefaults() Retry {
 	def(&r.LongestAsked, 2*time.Minute)
 	def(&r.Attempt, 2*time.Minute)
 	if r.Sleep == nil {
-		r.Sleep = sleep
+		r.Sleep = pause.For
 	}
 	return r
 }
@@ -167,15 +169,4 @@ func (a *attempts) failed() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.used - 1
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

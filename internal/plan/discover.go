@@ -114,27 +114,27 @@ type search struct {
 
 func (p *planner) search() (*search, error) {
 	s := &search{fsys: p.fsys, pkg: p.in.Bundle.Package, inputs: map[string]bool{}}
-	err := fs.WalkDir(p.fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return failure.New(failure.EditRefused, "looking for templates: %w", err).At(name, 0, 0).Fix("Make the repository readable, or name the template.")
-		}
-		if d.IsDir() {
-			if name != "." && passedOver(d.Name()) {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !d.Type().IsRegular() || !isFileName(name) {
-			return nil
-		}
-		return s.look(name)
-	})
-	if err != nil {
+	if err := WalkFiles(p.fsys, s.look); err != nil {
 		return nil, err
 	}
 	s.templates = slices.DeleteFunc(s.templates, func(t string) bool { return s.inputs[t] })
 	s.sortCatalogs()
 	return s, nil
+}
+
+// WalkFiles visits the files of a repository that can hold a template or a catalog.
+func WalkFiles(fsys fs.FS, visit func(name string) error) error {
+	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return failure.New(failure.EditRefused, "looking for templates: %w", err).At(name, 0, 0).Fix("Make the repository readable, or name the template.")
+		case d.IsDir() && name != "." && passedOver(d.Name()):
+			return fs.SkipDir
+		case d.Type().IsRegular() && isFileName(name):
+			return visit(name)
+		}
+		return nil
+	})
 }
 
 func passedOver(folder string) bool {

@@ -14,6 +14,7 @@ type Setup struct {
 	Targets    []TargetSetup
 	Edges      EdgeRule
 	Registries map[string]string // repository of a stage to that of production
+	Sum        string            // path of catalog.sum; empty: none is kept
 }
 
 // TargetSetup is a template with the catalogs that are made of it. Patterns may stand in

@@ -2,7 +2,6 @@ package publish
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/draw"
@@ -13,27 +12,44 @@ import (
 
 // body writes the pull request's text: what a maintainer reads before the button.
 // Everything in it that came from outside goes through pullrequest's escaping.
-func (w *Work) body(reproduce string, warnings []string) string {
+func (c *change) body(w *Work) (string, error) {
 	var b strings.Builder
-	w.head(&b, warnings)
-	w.table(&b)
-	w.pictures(&b)
-	w.paths(&b)
-	w.findings(&b)
-	w.reasons(&b)
-	fmt.Fprintf(&b, "<details><summary>Reproduce it</summary>\n\n```\n%s\n```\n\n</details>\n", strings.ReplaceAll(reproduce, "```", ""))
-	return b.String()
+	if c.Intro != nil {
+		intro, err := c.Intro(newest(w.items).input.Bundle)
+		if err != nil {
+			return "", err
+		}
+		if intro != "" {
+			b.WriteString(intro + "\n\n")
+		}
+	}
+	w.tell(&b)
+	return b.String(), nil
 }
 
-func (w *Work) head(b *strings.Builder, warnings []string) {
-	bundle := w.Bundle
-	fmt.Fprintf(b, "Adds bundle %s, version %s of package %s.\n\n", pullrequest.Code(bundle.Name), pullrequest.Code(bundle.Version.String()), pullrequest.Code(bundle.Package))
-	fmt.Fprintf(b, "- image: %s\n", pullrequest.Code(bundle.Image))
-	if bundle.Digest != "" {
-		fmt.Fprintf(b, "- digest: %s\n", pullrequest.Code(bundle.Digest))
+// tell writes what Graft has to say, the most important first.
+func (w *Work) tell(b *strings.Builder) {
+	w.head(b)
+	w.table(b)
+	w.pictures(b)
+	w.paths(b)
+	w.verified(b)
+	w.findings(b)
+	w.reasons(b)
+	w.reproduce(b)
+}
+
+func (w *Work) head(b *strings.Builder) {
+	for _, it := range w.items {
+		bundle := it.input.Bundle
+		fmt.Fprintf(b, "Adds bundle %s, version %s of package %s.\n\n", pullrequest.Code(bundle.Name), pullrequest.Code(bundle.Version.String()), pullrequest.Code(bundle.Package))
+		fmt.Fprintf(b, "- image: %s\n", pullrequest.Code(bundle.Image))
+		if bundle.Digest != "" {
+			fmt.Fprintf(b, "- digest: %s\n", pullrequest.Code(bundle.Digest))
+		}
+		b.WriteString("\n")
 	}
-	b.WriteString("\n")
-	for _, warning := range warnings {
+	for _, warning := range w.Warnings {
 		fmt.Fprintf(b, "> [!WARNING]\n> %s\n\n", pullrequest.Escape(warning))
 	}
 }
@@ -74,13 +90,13 @@ func (w *Work) table(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// pictures draws the neighbourhood of the bundle, once for catalogs that look alike.
+// pictures draws the neighbourhood of each bundle, once for catalogs that look alike.
 func (w *Work) pictures(b *strings.Builder) {
 	seen := map[string][]string{}
 	var order []string
-	for _, t := range w.Targets {
-		for _, c := range t.Catalogs {
-			g, around := c.After.Picture(graph.PictureOptions{Package: w.Bundle.Package, Base: c.Before}), draw.Options{Around: w.Bundle.Name}
+	for _, it := range w.items {
+		for _, c := range w.catalogs() {
+			g, around := c.After.Picture(graph.PictureOptions{Package: it.input.Bundle.Package, Base: c.Before}), draw.Options{Around: it.input.Bundle.Name}
 			if around.Check(g) != nil {
 				continue // a catalog in which the bundle has no place shows nothing
 			}
@@ -92,89 +108,57 @@ func (w *Work) pictures(b *strings.Builder) {
 		}
 	}
 	for _, picture := range order {
-		var names []string
-		for _, path := range seen[picture] {
-			names = append(names, pullrequest.Code(path))
-		}
-		fmt.Fprintf(b, "%s\n\n```mermaid\n%s```\n\n", strings.Join(names, ", "), strings.ReplaceAll(picture, "```", ""))
+		fmt.Fprintf(b, "%s\n\n```mermaid\n%s```\n\n", codes(kind.Unique(seen[picture])), strings.ReplaceAll(picture, "```", ""))
 	}
+}
+
+func codes(names []string) string {
+	var out []string
+	for _, n := range names {
+		out = append(out, pullrequest.Code(n))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (w *Work) catalogs() []Catalog {
+	var all []Catalog
+	for _, t := range w.Targets {
+		all = append(all, t.Catalogs...)
+	}
+	return all
 }
 
 // paths tells what installed versions gain.
 func (w *Work) paths(b *strings.Builder) {
-	lines := map[string]bool{}
-	var order []string
-	for _, t := range w.Targets {
-		for _, c := range t.Catalogs {
-			for _, line := range gained(graph.Diff(c.Before, c.After), w.Bundle.Name) {
-				if !lines[line] {
-					lines[line] = true
-					order = append(order, line)
-				}
-			}
-		}
+	added := map[string]bool{}
+	for _, it := range w.items {
+		added[it.input.Bundle.Name] = true
 	}
-	if len(order) == 0 {
+	var lines []string
+	for _, c := range w.catalogs() {
+		lines = append(lines, gained(graph.Diff(c.Before, c.After), added)...)
+	}
+	if lines = kind.Unique(lines); len(lines) == 0 {
 		return
 	}
 	const shown = 20
 	b.WriteString("Upgrades gained:\n\n")
-	for _, line := range order[:min(shown, len(order))] {
+	for _, line := range lines[:min(shown, len(lines))] {
 		fmt.Fprintf(b, "- %s\n", line)
 	}
-	if n := len(order) - shown; n > 0 {
+	if n := len(lines) - shown; n > 0 {
 		fmt.Fprintf(b, "- and %d more\n", n)
 	}
 	b.WriteString("\n")
 }
 
-func (w *Work) findings(b *strings.Builder) {
-	if len(w.Findings) == 0 {
-		b.WriteString("The graph was verified: no findings.\n\n")
-		return
-	}
-	b.WriteString("Findings:\n\n")
-	for _, f := range w.Findings {
-		fmt.Fprintf(b, "- %s %s: %s\n", f.Level, pullrequest.Code(f.ID), pullrequest.Escape(f.Message))
-	}
-	b.WriteString("\n")
-}
-
-func (w *Work) reasons(b *strings.Builder) {
-	var lines []string
-	for _, t := range w.Targets {
-		for _, n := range t.Notes {
-			lines = append(lines, pullrequest.Code(t.Template)+": "+pullrequest.Escape(n))
-		}
-	}
-	for _, left := range w.Plan.LeftOut {
-		what := left.Template
-		if left.Catalog != "" {
-			what = left.Catalog
-		}
-		lines = append(lines, pullrequest.Code(what)+" was left out: "+pullrequest.Escape(left.Reason))
-	}
-	for _, text := range w.Plan.Reasons {
-		lines = append(lines, pullrequest.Escape(text))
-	}
-	lines = slices.Compact(lines)
-	if len(lines) == 0 {
-		return
-	}
-	b.WriteString("<details><summary>Why these places</summary>\n\n")
-	for _, line := range lines {
-		fmt.Fprintf(b, "- %s\n", line)
-	}
-	b.WriteString("\n</details>\n\n")
-}
-
 // gained are the upgrades that installed versions did not have before.
-func gained(changes graph.Changes, bundle string) []string {
+func gained(changes graph.Changes, added map[string]bool) []string {
 	var out []string
 	for _, p := range changes.Packages {
 		for _, ch := range p.Channels {
 			for _, path := range ch.Paths {
-				if path.Next == nil || path.Next.To == "" || path.Bundle == bundle {
+				if path.Next == nil || path.Next.To == "" || added[path.Bundle] {
 					continue
 				}
 				text := pullrequest.Code(ch.Name) + ": " + pullrequest.Code(path.Bundle) + " → " + pullrequest.Code(path.Next.To)
@@ -186,4 +170,74 @@ func gained(changes graph.Changes, bundle string) []string {
 		}
 	}
 	return out
+}
+
+// verified claims no more than was done.
+func (w *Work) verified(b *strings.Builder) {
+	var without []string
+	for _, t := range w.Targets {
+		if len(t.Catalogs) == 0 {
+			without = append(without, t.Template)
+		}
+	}
+	if len(without) > 0 {
+		fmt.Fprintf(b, "No catalog is rendered from %s here, so that its graph was not verified.\n\n", codes(without))
+	}
+}
+
+func (w *Work) findings(b *strings.Builder) {
+	if len(w.Findings) == 0 {
+		if n := len(w.catalogs()); n > 0 {
+			fmt.Fprintf(b, "The graph of %s was verified: no findings.\n\n", count(n, "catalog"))
+		}
+		return
+	}
+	b.WriteString("Findings:\n\n")
+	for _, f := range w.Findings {
+		fmt.Fprintf(b, "- %s %s: %s\n", f.Level, pullrequest.Code(f.ID), pullrequest.Escape(f.Message))
+	}
+	b.WriteString("\n")
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func (w *Work) reasons(b *strings.Builder) {
+	var lines []string
+	for _, t := range w.Targets {
+		for _, n := range t.Notes {
+			lines = append(lines, pullrequest.Code(t.Template)+": "+pullrequest.Escape(n))
+		}
+	}
+	for _, left := range w.LeftOut {
+		what := left.Template
+		if left.Catalog != "" {
+			what = left.Catalog
+		}
+		lines = append(lines, pullrequest.Code(what)+" was left out: "+pullrequest.Escape(left.Reason))
+	}
+	for _, text := range w.Reasons {
+		lines = append(lines, pullrequest.Escape(text))
+	}
+	if lines = kind.Unique(lines); len(lines) == 0 {
+		return
+	}
+	b.WriteString("<details><summary>Why these places</summary>\n\n")
+	for _, line := range lines {
+		fmt.Fprintf(b, "- %s\n", line)
+	}
+	b.WriteString("\n</details>\n\n")
+}
+
+// reproduce gives the command that does the same at a desk.
+func (w *Work) reproduce(b *strings.Builder) {
+	b.WriteString("<details><summary>Reproduce it</summary>\n\n```\n")
+	for _, it := range w.items {
+		b.WriteString(strings.ReplaceAll(strings.Join(strings.Fields(it.Command()), " "), "```", "") + "\n")
+	}
+	b.WriteString("```\n\n</details>\n")
 }

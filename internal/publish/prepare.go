@@ -1,15 +1,14 @@
 package publish
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/render"
@@ -17,16 +16,21 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Work is what publishing one bundle comes to, before anything is written.
+// Work is what a change comes to, before anything is written.
 type Work struct {
-	Bundle  kind.Bundle
-	Plan    *plan.Plan
 	Targets []Target
-	// Findings are those of all catalogs, errors among them only where none of the
-	// run's checks is an error.
+	// LeftOut are templates and catalogs that the bundles do not go to.
+	LeftOut  []plan.LeftOut
+	Reasons  []string
+	Warnings []string
+	// Findings are those of all catalogs.
 	Findings []graph.Finding
 
-	change atomicfile.Change
+	items   []item // whose bundles the change adds
+	plans   []*plan.Plan
+	change  atomicfile.Change
+	sum     *render.Sum
+	sumFile string
 }
 
 // Target is what becomes of one template and its catalogs.
@@ -37,11 +41,13 @@ type Target struct {
 	Catalogs []Catalog
 }
 
-// Catalog is a rendered catalog beside the one that stands there.
+// Catalog is a catalog as it becomes, beside the one that stands there. A catalog that is
+// its own template is not rendered.
 type Catalog struct {
 	Path           string
 	Platform       string
 	Before, After  *graph.Catalog
+	Rendered       bool
 	Reused, Pulled int
 }
 
@@ -54,67 +60,179 @@ func (w *Work) File(name string) (before, after []byte) {
 	return p.Before, p.After
 }
 
-// prepare inserts, renders and verifies upon the content of a repository. It is a
-// function of that content and of the request, so that it can be done again upon
-// another base.
-func (r *run) prepare(ctx context.Context, base fs.FS) (*Work, error) {
-	in := r.input
-	var err error
-	if in.Setup, err = r.Setup(base, in.Bundle); err != nil {
-		return nil, err
+// Nowhere says why nothing changes.
+func (w *Work) Nowhere() string {
+	if len(w.Targets) > 0 || len(w.LeftOut) == 0 {
+		return "every catalog has it already"
 	}
-	p, err := plan.Make(base, in)
-	if err != nil {
-		return nil, err
+	left := w.LeftOut[0]
+	text := left.Template + " is left out: " + left.Reason
+	if n := len(w.LeftOut) - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more)", n)
 	}
-	w := &Work{Bundle: p.Bundle, Plan: p, change: atomicfile.Change{Base: base}}
+	return "it goes into no template: " + text
+}
+
+// prepare inserts, renders and verifies upon the content of a repository. It is a function
+// of that content and of the requests, so that it can be done again upon another base. The
+// order of the requests does not matter.
+func (p *publisher) prepare(ctx context.Context, base fs.FS, items []item) (*Work, error) {
+	w := &Work{change: atomicfile.Change{Base: base}}
+	items = byVersion(items)
+	catalogs := map[string][]planned{}
 	var errs []error
-	for _, t := range p.Targets {
-		if err := r.target(ctx, w, t); err != nil {
-			errs = append(errs, err)
-		}
+	for _, it := range items {
+		errs = append(errs, p.insertAll(w, it, len(items) > 1, catalogs))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	if len(w.items) == 0 {
+		w.items = items // what is rendered now was inserted before
+	}
+	for i := range w.Targets {
+		t := &w.Targets[i]
+		for _, c := range catalogs[t.Template] {
+			made, err := p.catalog(ctx, w, t.Template, c)
+			errs = append(errs, err)
+			if err == nil {
+				t.Catalogs = append(t.Catalogs, *made)
+			}
+		}
+	}
+	if err := errors.Join(append(errs, w.writeSum())...); err != nil {
+		return nil, err
+	}
 	graph.Sort(w.Findings)
+	w.Findings = slices.CompactFunc(w.Findings, func(a, b graph.Finding) bool {
+		return a.ID == b.ID && a.File == b.File && a.Line == b.Line && a.Message == b.Message
+	})
 	for _, f := range graph.Failures(w.Findings) {
 		errs = append(errs, f)
 	}
 	return w, errors.Join(errs...)
 }
 
-func (r *run) target(ctx context.Context, w *Work, t plan.Target) error {
-	out := Target{Template: t.Template, Notes: slices.Clone(t.Reasons)}
-	for _, c := range t.Catalogs {
-		for _, reason := range c.Reasons {
-			out.Notes = append(out.Notes, c.Path+": "+reason)
-		}
+// planned is a catalog that one or several bundles of the change go to.
+type planned struct {
+	plan.Catalog
+	raw bool // it is the template itself
+}
+
+// insertAll puts one bundle into all of its templates. Each bundle is planned upon what
+// those before it left.
+func (p *publisher) insertAll(w *Work, it item, several bool, catalogs map[string][]planned) error {
+	in := it.input
+	var err error
+	if in.Setup, err = p.Setup(w.change.Base, in.Bundle); err != nil {
+		return err
 	}
-	r.log("%s", t.Template)
-	for _, request := range t.Requests {
-		o, err := r.insert(&w.change, t, request)
+	made, err := plan.Make(&w.change, in)
+	if err != nil {
+		return err
+	}
+	if err := w.useSum(in.Setup.Sum); err != nil {
+		return err
+	}
+	w.plans = append(w.plans, made)
+	w.add(made, several)
+	added := false
+	for _, t := range made.Targets {
+		p.log("%s: %s", in.Bundle.Name, t.Template)
+		changes, err := p.insertInto(w, t, several, in.Bundle.Name)
 		if err != nil {
 			return err
+		}
+		added = added || len(changes) > 0
+		catalogs[t.Template] = join(catalogs[t.Template], t)
+	}
+	if added {
+		it.input.Bundle = made.Bundle
+		w.items = append(w.items, it)
+	}
+	return nil
+}
+
+// add takes what a plan has to say. Of several bundles it is said which one is meant.
+func (w *Work) add(made *plan.Plan, several bool) {
+	about := func(text string) string {
+		if several {
+			return made.Bundle.Name + ": " + text
+		}
+		return text
+	}
+	for _, left := range made.LeftOut {
+		left.Reason = about(left.Reason)
+		w.LeftOut = append(w.LeftOut, left)
+	}
+	for _, reason := range made.Reasons {
+		w.Reasons = append(w.Reasons, about(reason))
+	}
+	for _, warning := range made.Warnings {
+		w.Warnings = kind.Unique(append(w.Warnings, about(warning)))
+	}
+}
+
+// join adds the catalogs of a target to those that other bundles brought.
+func join(list []planned, t plan.Target) []planned {
+	add := func(c planned) {
+		if !slices.ContainsFunc(list, func(o planned) bool { return o.Path == c.Path }) {
+			list = append(list, c)
+		}
+	}
+	if t.Kind == "raw" && len(t.Catalogs) == 0 {
+		add(planned{plan.Catalog{Path: t.Template}, true})
+	}
+	for _, c := range t.Catalogs {
+		add(planned{c, false})
+	}
+	return list
+}
+
+func (w *Work) target(template string) *Target {
+	i := slices.IndexFunc(w.Targets, func(t Target) bool { return t.Template == template })
+	if i < 0 {
+		i = len(w.Targets)
+		w.Targets = append(w.Targets, Target{Template: template})
+	}
+	return &w.Targets[i]
+}
+
+func (p *publisher) insertInto(w *Work, t plan.Target, several bool, name string) ([]kind.Change, error) {
+	out := w.target(t.Template)
+	note := func(text string) {
+		if several {
+			text = name + ": " + text
+		}
+		out.Notes = kind.Unique(append(out.Notes, text))
+	}
+	for _, reason := range t.Reasons {
+		note(reason)
+	}
+	for _, c := range t.Catalogs {
+		for _, reason := range c.Reasons {
+			out.Notes = kind.Unique(append(out.Notes, c.Path+": "+reason))
+		}
+	}
+	var changes []kind.Change
+	for _, request := range t.Requests {
+		o, err := insert(&w.change, t, request)
+		if err != nil {
+			return nil, err
 		}
 		for _, f := range o.Files {
 			w.change.Set(f.Path, f.Before, f.After, f.New)
 		}
-		out.Changes = append(out.Changes, o.Changes...)
-		out.Notes = append(out.Notes, o.Notes...)
-	}
-	for _, c := range t.Catalogs {
-		rendered, err := r.catalog(ctx, w, t, c)
-		if err != nil {
-			return err
+		changes = append(changes, o.Changes...)
+		for _, n := range o.Notes {
+			note(n)
 		}
-		out.Catalogs = append(out.Catalogs, *rendered)
 	}
-	w.Targets = append(w.Targets, out)
-	return nil
+	out.Changes = append(out.Changes, changes...)
+	return changes, nil
 }
 
-func (r *run) insert(fsys fs.FS, t plan.Target, request kind.Request) (*kind.Outcome, error) {
+func insert(fsys fs.FS, t plan.Target, request kind.Request) (*kind.Outcome, error) {
 	tmpl, err := template.Open(fsys, t.Template, t.Template)
 	if failure.Is(err, failure.TemplateNotFound) && t.Create {
 		text, err := template.Create(t.Kind, request)
@@ -131,97 +249,4 @@ func (r *run) insert(fsys fs.FS, t plan.Target, request kind.Request) (*kind.Out
 	}
 	tmpl.Source.Catalogs = t.Names
 	return tmpl.Insert(request)
-}
-
-// expansion is a template as the renderer wants it.
-type expansion struct{ *template.Template }
-
-func (e expansion) Images(tags func(string) ([]string, error)) ([]string, error) {
-	return e.Template.Images(tags)
-}
-
-func (e expansion) Expand(b render.Bundles, tags func(string) ([]string, error)) (*fbc.Catalog, error) {
-	return e.Template.Expand(b, kind.Options{Tags: tags})
-}
-
-// catalog renders one catalog upon the one that stands there, and holds the two
-// against each other.
-func (r *run) catalog(ctx context.Context, w *Work, t plan.Target, c plan.Catalog) (*Catalog, error) {
-	before, stands, err := readCatalog(&w.change, c.Path)
-	if err != nil {
-		return nil, err
-	}
-	tmpl, err := template.Open(&w.change, t.Template, t.Template)
-	if err != nil {
-		return nil, err
-	}
-	if c.Name != "" {
-		tmpl.Source.Catalogs = []string{c.Name}
-	}
-	o := render.Options{
-		Registry: r.Registry, Format: c.Format, Metadata: c.Metadata, Base: render.NewBase(before), Jobs: r.Jobs, Cache: r.Cache, Progress: r.Progress,
-	}
-	result, err := render.Render(ctx, expansion{tmpl}, o)
-	if err != nil {
-		return nil, err
-	}
-	var text bytes.Buffer
-	if err := result.Write(&text); err != nil {
-		return nil, err
-	}
-	if err := r.write(w, c.Path, text.Bytes(), stands); err != nil {
-		return nil, err
-	}
-	return r.verify(w, c, before, text.Bytes(), result)
-}
-
-func (r *run) write(w *Work, path string, after []byte, stands bool) error {
-	var before []byte
-	if stands {
-		var err error
-		if before, err = fs.ReadFile(&w.change, path); err != nil {
-			return failure.New(failure.EditRefused, "reading the catalog %s: %w", path, err).At(path, 0, 0)
-		}
-	}
-	w.change.Set(path, before, after, !stands)
-	return nil
-}
-
-// readCatalog reads a catalog that may not stand there yet. One that cannot be read is
-// rendered as if it did not: what it holds is of no use.
-func readCatalog(fsys fs.FS, path string) (docs []fbc.Doc, stands bool, err error) {
-	src, err := fs.ReadFile(fsys, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, failure.New(failure.EditRefused, "reading the catalog %s: %w", path, err).At(path, 0, 0).
-			Fix("Name the catalog's file, not its directory.")
-	}
-	docs, err = fbc.Read(path, src)
-	if err != nil {
-		return nil, true, nil //nolint:nilerr // see above
-	}
-	return docs, true, nil
-}
-
-func (r *run) verify(w *Work, c plan.Catalog, before []fbc.Doc, text []byte, result *render.Result) (*Catalog, error) {
-	docs, err := fbc.Read(c.Path, text)
-	if err != nil {
-		return nil, err
-	}
-	old := graph.Builder{Light: true}
-	old.Add(before)
-	out := &Catalog{Path: c.Path, Before: old.Catalog(), Reused: result.Reused, Pulled: result.Pulled}
-	if c.Platform != nil {
-		out.Platform = c.Platform.String()
-	}
-	now := graph.Builder{Known: out.Before}
-	now.Add(docs)
-	out.After = now.Catalog()
-	w.Findings = append(w.Findings, graph.Verify(out.After, out.Before, r.Levels)...)
-	if len(before) > 0 {
-		w.Findings = append(w.Findings, graph.CompareBase(out.Before, out.After, r.Levels)...)
-	}
-	return out, nil
 }

@@ -6,62 +6,51 @@ package publish
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
-	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/gitrepo"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/pause"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/pullrequest"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/template/kind"
-
-	"github.com/blang/semver/v4"
 )
 
 // Repository is where catalogs are kept.
 type Repository interface {
 	// Base gives the content of the base branch as it is now, and its commit.
 	Base(ctx context.Context) (content fs.FS, commit string, err error)
-	// Deliver puts files onto a branch upon a commit of the base. It is
-	// git-race-lost where the base or the branch moved meanwhile, and branch-edited
-	// where a person committed to the branch.
-	Deliver(ctx context.Context, d Delivery) (commit string, changed bool, err error)
+	// Inspect tells what stands on a branch beyond the base.
+	Inspect(ctx context.Context, branch string) (gitrepo.State, error)
+	// Deliver puts files onto a branch upon a commit of the base. It is git-race-lost
+	// where the base or the branch moved meanwhile, and branch-edited where a person
+	// committed to the branch.
+	Deliver(ctx context.Context, d gitrepo.Delivery) (gitrepo.Delivered, error)
+	// Delete removes a branch that is still where it was last seen.
+	Delete(ctx context.Context, branch, expect string) error
 }
 
-// Delivery is a commit to be made.
-type Delivery struct {
-	Base    string // the commit that the files were made upon
-	Branch  string
-	Message string
-	Request string // what the commit answers
-	Files   map[string][]byte
-	Force   bool
-}
-
-// Forge keeps the pull request.
+// Forge keeps the pull requests.
 type Forge interface {
+	// Open gives the open pull requests of ours whose key begins with the prefix, from
+	// places that only those push to who may.
+	Open(ctx context.Context, prefix string) ([]pullrequest.PullRequest, error)
 	// Propose makes the pull request from a branch be as asked.
-	Propose(ctx context.Context, p Proposal) (Proposed, error)
+	Propose(ctx context.Context, p Proposal) (pullrequest.Result, error)
+	// Close closes one, with a comment that says why.
+	Close(ctx context.Context, number int, why string) error
 }
 
 // Proposal is a pull request as it should be.
 type Proposal struct {
-	Branch, Title, Body, Key string
-	Request                  any // what the pull request's marker keeps, to make it again
-	Bundle                   kind.Bundle
-}
-
-// Proposed is what became of a proposal.
-type Proposed struct {
-	Number    int
-	URL       string
-	Operation string
-	Notes     []string
+	Branch, Title, Body string
+	Key                 string   // there is one open pull request for it
+	Requests            []string // that it answers
 }
 
 // Options of a run.
@@ -74,13 +63,25 @@ type Options struct {
 	Cache      *oci.Cache
 	Progress   func(done, total int, image string)
 	Log        func(format string, args ...any)
+	// Group folds the log of one change until the returned function is called.
+	Group func(title string) (end func())
 
+	// Allow refuses images that nobody is to publish, before anything of them is
+	// fetched; nil allows all.
+	Allow func(event.Publication) error
 	// Setup is what a repository says of a bundle's places.
 	Setup func(content fs.FS, b kind.Bundle) (*plan.Setup, error)
-	Asked plan.Asked
 
-	Branch, Title, Message Text
-	DryRun, Force          bool
+	// Branch, Title and Message are of a change by its bundle, the highest one of
+	// several; Intro is text above what Graft writes.
+	Branch, Title, Message, Intro Text
+	// Rolling puts all bundles of a package into one pull request.
+	Rolling bool
+	// Supersede takes the bundles of older pull requests of the package over into a
+	// newer one, and closes those.
+	Supersede bool
+
+	DryRun, Force bool
 	// Attempts at a base that moves between read and push; 0 means 5.
 	Attempts int
 	// Patience is how long a bundle is waited for that was announced before it can
@@ -92,224 +93,152 @@ type Options struct {
 // Text makes a text of the bundle's facts.
 type Text func(kind.Bundle) (string, error)
 
-// Result is what a run came to.
+// The results of a change.
+const (
+	Created   = "created"
+	Updated   = "updated"
+	Unchanged = "unchanged"
+	Planned   = "planned" // a dry run would change something
+	Closed    = "closed"  // the base has it all by now
+	Failed    = "failed"
+)
+
+// Result is what became of a change: of one bundle, or of several that share a branch.
 type Result struct {
-	// Result is created, updated, unchanged or planned.
 	Result   string
-	Work     *Work
+	Requests []Request
+	Bundles  []kind.Bundle // of the requests, as far as they could be read
+	Work     *Work         // nil where it did not come to that
 	Branch   string
 	Commit   string
 	Body     string
-	Proposed Proposed
-	Digest   string
+	Proposed pullrequest.Result
+	// Superseded are the pull requests whose bundles were taken over.
+	Superseded []int
+	Warnings   []string
+	Err        error
 }
 
-// run is the publishing of one bundle.
-type run struct {
+// publisher is one run.
+type publisher struct {
 	Options
-	input plan.Input
+	learned map[string]item // by request
 }
 
-func (r *run) log(format string, args ...any) {
-	if r.Log != nil {
-		r.Log(format, args...)
+func newPublisher(o Options) *publisher {
+	if o.Attempts <= 0 {
+		o.Attempts = 5
+	}
+	if o.Sleep == nil {
+		o.Sleep = pause.For
+	}
+	return &publisher{Options: o, learned: map[string]item{}}
+}
+
+func (p *publisher) log(format string, args ...any) {
+	if p.Log != nil {
+		p.Log(format, args...)
 	}
 }
 
-// Publish publishes one bundle. The edits are a function of base and request: where the
-// base moves between read and push, all is done again upon the new one.
-func Publish(ctx context.Context, p event.Publication, o Options) (*Result, error) {
-	r := &run{Options: o}
-	if err := r.learn(ctx, p); err != nil {
-		return nil, err
+func (p *publisher) group(title string) func() {
+	if p.Group != nil {
+		return p.Group(title)
 	}
-	attempts := o.Attempts
-	if attempts <= 0 {
-		attempts = 5
-	}
-	var result *Result
-	err := gitrepo.Retry(ctx, attempts, 200*time.Millisecond, func(n int) (err error) {
-		if n > 1 {
-			r.log("the base moved, trying again upon the new one (%d of %d)", n, attempts)
-		}
-		result, err = r.once(ctx)
-		return err
-	})
-	return result, err
+	return func() {}
 }
 
-// learn pulls the bundle's facts. The digest that was announced is what is pulled, and
-// must be what the tag says.
-func (r *run) learn(ctx context.Context, p event.Publication) error {
-	pulled, err := r.await(ctx, p)
-	if err != nil {
-		return err
-	}
-	image := p.Image()
-	parsed, err := bundle.Parse(bundle.Image{Ref: reference(p), Labels: pulled.Labels, Files: pulled.Files})
-	if err != nil {
-		return err
-	}
-	facts, err := parsed.Facts()
-	if err != nil {
-		return err
-	}
-	if said := p.Said; said.Name != "" && said.Name != facts.Name || said.Package != "" && said.Package != facts.Package || said.Version != "" && said.Version != facts.Version {
-		return failure.New(failure.BundleConflict, "reading bundle %s: it is %s %s of package %s, announced was %s %s of %s", image, facts.Name, facts.Version, facts.Package, said.Name, said.Version, said.Package).
-			Fix("Correct what sends the event.")
-	}
-	version, err := semver.Parse(facts.Version)
-	if err != nil {
-		return failure.New(failure.BundleInvalid, "reading bundle %s: %w", image, err)
-	}
-	r.input = plan.Input{
-		Bundle: kind.Bundle{
-			Name: facts.Name, Version: version, Package: facts.Package, Image: reference(p), Digest: pulled.Digest,
-			Document: document(parsed),
-		},
-		OpenShiftVersions: facts.OpenShiftVersions,
-		Annotated:         facts.Channels,
-		Asked:             r.Asked,
-	}
-	if len(r.input.Asked.Channels) == 0 {
-		r.input.Asked.Channels = p.Said.Channels
-	}
-	return nil
-}
-
-// reference is how templates name the image: by tag where one was announced, as people
-// read it, else by digest.
-func reference(p event.Publication) string {
-	if p.Tag != "" {
-		return p.Repository + ":" + p.Tag
-	}
-	return p.Reference()
-}
-
-func document(b *bundle.Bundle) func(bool) ([]byte, error) {
-	return func(csvMetadata bool) ([]byte, error) {
-		format := bundle.BundleObjects
-		if csvMetadata {
-			format = bundle.CSVMetadata
-		}
-		doc, err := b.Render(format)
+// Publish publishes bundles. Those whose branch is the same are one change; of the others
+// each is published although another one fails. The error is that of all.
+func Publish(ctx context.Context, requests []Request, o Options) ([]*Result, error) {
+	p := newPublisher(o)
+	var results []*Result
+	var changes []*change
+	by := map[string]*change{}
+	for _, r := range requests {
+		it, branch, err := p.place(ctx, r)
 		if err != nil {
-			return nil, err
+			results = append(results, &Result{Result: Failed, Requests: []Request{r}, Err: err})
+			continue
 		}
-		return bundle.Document(doc)
+		if by[branch] == nil {
+			by[branch] = &change{publisher: p, branch: branch, key: p.key(it.input.Bundle)}
+			changes = append(changes, by[branch])
+		}
+		by[branch].own = append(by[branch].own, it)
 	}
+	for _, c := range changes {
+		results = append(results, c.publish(ctx))
+	}
+	return results, errorsOf(results)
 }
 
-// await pulls the bundle; one that is not there yet is asked for again for a while,
-// since some registries announce before they serve.
-func (r *run) await(ctx context.Context, p event.Publication) (*oci.Pulled, error) {
-	waited := time.Duration(0)
-	for wait := time.Second; ; wait *= 2 {
-		pulled, err := r.Registry.Pull(ctx, p.Reference())
-		if err == nil {
-			return pulled, r.checkTag(ctx, p, pulled.Digest)
-		}
-		if !failure.Is(err, failure.BundleNotFound) || waited >= r.Patience {
-			return nil, err
-		}
-		r.log("%s is not there yet, asking again in %v", p.Reference(), wait)
-		if slept := r.sleep(ctx, wait); slept != nil {
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return nil, err
-			}
-			return nil, slept
-		}
-		waited += wait
-	}
-}
-
-func (r *run) checkTag(ctx context.Context, p event.Publication, pulled string) error {
-	if p.Tag == "" || p.Digest == "" {
-		return nil
-	}
-	now, err := r.Registry.Resolve(ctx, p.Repository+":"+p.Tag)
+func (p *publisher) place(ctx context.Context, r Request) (item, string, error) {
+	it, err := p.learn(ctx, r)
 	if err != nil {
-		return err
+		return it, "", err
 	}
-	if now != p.Digest {
-		return failure.New(failure.DigestMismatch, "reading bundle %s: the tag is %s now, announced was %s", p.Repository+":"+p.Tag, now, pulled)
-	}
-	return nil
+	branch, err := p.Branch(it.input.Bundle)
+	return it, branch, err
 }
 
-func (r *run) sleep(ctx context.Context, d time.Duration) error {
-	if r.Sleep != nil {
-		return r.Sleep(ctx, d)
+// key is what there is one pull request for.
+func (p *publisher) key(b kind.Bundle) string {
+	if p.Rolling {
+		return b.Package + "/*"
 	}
-	select {
-	case <-ctx.Done():
-		return failure.New(failure.Interrupted, "waiting: %w", context.Cause(ctx))
-	case <-time.After(d):
-		return nil
-	}
+	return b.Package + "/" + b.Version.String()
 }
 
-// once makes one attempt upon the base as it is now.
-func (r *run) once(ctx context.Context) (*Result, error) {
-	base, commit, err := r.Repository.Base(ctx)
+func errorsOf(results []*Result) error {
+	var errs []error
+	for _, r := range results {
+		errs = append(errs, r.Err)
+	}
+	return errors.Join(errs...)
+}
+
+// Refresh makes every open pull request again upon the base as it is now, from the
+// requests that its branch holds. One whose bundles the base has by now is closed, and
+// one that a person committed to is left alone.
+func Refresh(ctx context.Context, o Options) ([]*Result, error) {
+	p := newPublisher(o)
+	open, err := p.Forge.Open(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	work, err := r.prepare(ctx, base)
-	out := &Result{Result: "unchanged", Work: work, Digest: r.input.Bundle.Digest}
-	if err != nil {
-		return out, err
+	var results []*Result
+	for _, pr := range open {
+		results = append(results, p.refresh(ctx, pr))
 	}
-	changed := work.Changed()
-	if len(changed) == 0 {
-		r.log("%s stands in every catalog already", work.Bundle.Name)
-		return out, nil
-	}
-	if out.Branch, err = r.Branch(work.Bundle); err != nil {
-		return out, err
-	}
-	out.Body = work.body(r.reproduce(), work.Plan.Warnings)
-	if r.DryRun {
-		out.Result = "planned"
-		return out, nil
-	}
-	return out, r.deliver(ctx, out, commit, changed)
+	return results, errorsOf(results)
 }
 
-func (r *run) deliver(ctx context.Context, out *Result, base string, changed []string) error {
-	message, err := r.Message(out.Work.Bundle)
-	title, titleErr := r.Title(out.Work.Bundle)
-	if err := errors.Join(err, titleErr); err != nil {
-		return err
-	}
-	files := map[string][]byte{}
-	for _, name := range changed {
-		_, files[name] = out.Work.File(name)
-	}
-	var pushed bool
-	out.Commit, pushed, err = r.Repository.Deliver(ctx, Delivery{Base: base, Branch: out.Branch, Message: message, Request: out.Work.Bundle.Image, Files: files, Force: r.Force})
+func (p *publisher) refresh(ctx context.Context, pr pullrequest.PullRequest) *Result {
+	c := &change{publisher: p, branch: pr.Head, key: pr.Marker.Key, stands: &pr}
+	requests, err := requestsOf(pr)
 	if err != nil {
-		return err
+		return &Result{Result: Failed, Branch: pr.Head, Err: err}
 	}
-	if pushed {
-		out.Result = "updated"
+	for _, r := range requests {
+		it, err := p.learn(ctx, r)
+		if err != nil {
+			return &Result{Result: Failed, Requests: requests, Branch: pr.Head, Err: err}
+		}
+		c.own = append(c.own, it)
 	}
-	if r.Forge == nil {
-		return nil
+	r := c.publish(ctx)
+	switch {
+	case failure.Is(r.Err, failure.BranchEdited):
+		r.Warnings = append(r.Warnings, failure.Of(r.Err).Error()+"; it is left alone")
+		r.Result, r.Err = Unchanged, nil
+	case r.Err == nil && r.Work != nil && len(r.Work.Changed()) == 0 && !p.DryRun:
+		r.Err = p.Forge.Close(ctx, pr.Number, "Every catalog has this by now.")
+		r.Result, r.Proposed = Closed, pullrequest.Result{Number: pr.Number, URL: pr.URL, Operation: pullrequest.Closed}
+		p.removeBranch(ctx, r, pr.Head)
 	}
-	b := out.Work.Bundle
-	out.Proposed, err = r.Forge.Propose(ctx, Proposal{Branch: out.Branch, Title: title, Body: out.Body, Key: b.Package + "/" + b.Version.String(), Bundle: b,
-		Request: map[string]string{"image": b.Image, "digest": b.Digest}})
-	if err != nil {
-		return err
+	if r.Err != nil {
+		r.Result = Failed
 	}
-	if op := out.Proposed.Operation; op == "created" || op == "updated" {
-		out.Result = op
-	}
-	return nil
-}
-
-// reproduce is the command that does the same at a desk.
-func (r *run) reproduce() string {
-	return fmt.Sprintf("graft publish --dry-run --image %s", r.input.Bundle.Image)
+	return r
 }

@@ -2,6 +2,7 @@ package publish
 
 import (
 	"context"
+	"encoding/json"
 	"io/fs"
 	"maps"
 	"strings"
@@ -11,49 +12,111 @@ import (
 
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/gitrepo"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/pullrequest"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// memory is a repository of which only the base branch is kept; a delivery is merged
-// at once.
+// memory is a repository whose branches are kept as what they change.
 type memory struct {
-	files  fstest.MapFS
-	commit int
-	races  int // deliveries that still lose
-	other  func(fstest.MapFS)
-	made   []Delivery
+	files    fstest.MapFS
+	commit   int
+	races    int // deliveries that still lose
+	other    func(fstest.MapFS)
+	branches map[string]gitrepo.Delivery
+	edited   map[string]bool
+	made     []gitrepo.Delivery
 }
 
 func (m *memory) Base(context.Context) (fs.FS, string, error) {
 	return maps.Clone(m.files), string(rune('a' + m.commit)), nil
 }
 
-func (m *memory) Deliver(_ context.Context, d Delivery) (string, bool, error) {
+func (m *memory) Inspect(_ context.Context, branch string) (gitrepo.State, error) {
+	d, exists := m.branches[branch]
+	state := gitrepo.State{Branch: branch, Exists: exists, OnlyOurs: !m.edited[branch]}
+	if exists {
+		state.Head = "head of " + branch
+		message := "x\n"
+		for _, r := range d.Requests {
+			message += "\n" + gitrepo.TrailerKey + ": " + r
+		}
+		state.Commits = []gitrepo.Commit{{Message: message}}
+	}
+	return state, nil
+}
+
+func (m *memory) Deliver(_ context.Context, d gitrepo.Delivery) (gitrepo.Delivered, error) {
 	if m.races > 0 {
 		m.races--
 		m.commit++
 		m.other(m.files)
-		return "", false, failure.New(failure.GitRaceLost, "pushing: the base moved")
+		return gitrepo.Delivered{}, failure.New(failure.GitRaceLost, "pushing: the base moved")
 	}
 	if d.Base != string(rune('a'+m.commit)) {
-		return "", false, failure.New(failure.GitRaceLost, "pushing: made upon another base")
+		return gitrepo.Delivered{}, failure.New(failure.GitRaceLost, "pushing: made upon another base")
 	}
-	for name, data := range d.Files {
-		m.files[name] = &fstest.MapFile{Data: data}
+	if m.edited[d.Branch] && !d.Force {
+		return gitrepo.Delivered{}, failure.New(failure.BranchEdited, "pushing: somebody committed to it")
 	}
-	m.commit++
+	if m.branches == nil {
+		m.branches = map[string]gitrepo.Delivery{}
+	}
+	m.branches[d.Branch] = d
 	m.made = append(m.made, d)
-	return "made", true, nil
+	return gitrepo.Delivered{Commit: "made", Changed: true}, nil
 }
 
-type proposals []Proposal
+func (m *memory) Delete(_ context.Context, branch, _ string) error {
+	delete(m.branches, branch)
+	return nil
+}
 
-func (p *proposals) Propose(_ context.Context, one Proposal) (Proposed, error) {
-	*p = append(*p, one)
-	return Proposed{Number: len(*p), URL: "https://forge/1", Operation: "created"}, nil
+// merge takes a branch into the base.
+func (m *memory) merge(branch string) {
+	for name, f := range m.branches[branch].Files {
+		m.files[name] = &fstest.MapFile{Data: f.Data}
+	}
+	delete(m.branches, branch)
+	m.commit++
+}
+
+// proposals are the pull requests of a forge.
+type proposals struct {
+	all    []Proposal
+	closed map[int]string
+}
+
+func (p *proposals) Propose(_ context.Context, one Proposal) (pullrequest.Result, error) {
+	for i, o := range p.all {
+		if o.Branch == one.Branch && p.closed[i+1] == "" {
+			p.all[i] = one
+			return pullrequest.Result{Number: i + 1, Operation: pullrequest.Updated}, nil
+		}
+	}
+	p.all = append(p.all, one)
+	return pullrequest.Result{Number: len(p.all), URL: "https://forge/1", Operation: pullrequest.Created}, nil
+}
+
+func (p *proposals) Open(_ context.Context, prefix string) ([]pullrequest.PullRequest, error) {
+	var open []pullrequest.PullRequest
+	for i, one := range p.all {
+		if request, _ := json.Marshal(one.Requests); p.closed[i+1] == "" && strings.HasPrefix(one.Key, prefix) {
+			open = append(open, pullrequest.PullRequest{Number: i + 1, Head: one.Branch, Marker: pullrequest.Marker{Key: one.Key, Request: request}})
+		}
+	}
+	return open, nil
+}
+
+func (p *proposals) Close(_ context.Context, number int, why string) error {
+	if p.closed == nil {
+		p.closed = map[int]string{}
+	}
+	p.closed[number] = why
+	return nil
 }
 
 const basicTemplate = `---
@@ -107,32 +170,42 @@ func noSleep(context.Context, time.Duration) error { return nil }
 
 func (w *world) push(t *testing.T, version string) event.Publication {
 	t.Helper()
+	return w.tag(t, "v"+version, version)
+}
+
+func (w *world) tag(t *testing.T, tag, version string) event.Publication {
+	t.Helper()
 	annotations := map[string]string{"operators.operatorframework.io.bundle.package.v1": "op", "operators.operatorframework.io.bundle.channels.v1": "stable"}
-	digest, err := w.Push("op:v"+version, registry.Bundle{Labels: annotations, Files: map[string][]byte{
+	digest, err := w.Push("op:"+tag, registry.Bundle{Labels: annotations, Files: map[string][]byte{
 		"metadata/annotations.yaml": []byte("annotations:\n  operators.operatorframework.io.bundle.package.v1: op\n  operators.operatorframework.io.bundle.channels.v1: stable\n"),
 		"manifests/csv.yaml":        []byte("apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata:\n  name: op.v" + version + "\nspec:\n  version: " + version + "\n"),
 	}}, registry.Form{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return event.Publication{Repository: w.Addr + "/op", Tag: "v" + version, Digest: digest}
+	return event.Publication{Repository: w.Addr + "/op", Tag: tag, Digest: digest}
 }
 
 func (w *world) publish(t *testing.T, p event.Publication) *Result {
 	t.Helper()
-	r, err := Publish(context.Background(), p, w.o)
-	if err != nil {
-		t.Fatal(err)
+	r := w.try(p, w.o)
+	if r.Err != nil {
+		t.Fatal(r.Err)
 	}
 	return r
+}
+
+func (w *world) try(p event.Publication, o Options) *Result {
+	all, _ := Publish(context.Background(), []Request{{Publication: p}}, o)
+	return all[0]
 }
 
 func TestPublish(t *testing.T) {
 	w := newWorld(t)
 	p := w.push(t, "1.1.0")
 	r := w.publish(t, p)
-	if r.Result != "created" || r.Branch != "graft/op/1.1.0" || len(w.forge) != 1 || w.forge[0].Title != "Publish op 1.1.0" {
-		t.Fatalf("%+v %+v", r, w.forge)
+	if r.Result != "created" || r.Branch != "graft/op/1.1.0" || len(w.forge.all) != 1 || w.forge.all[0].Title != "Publish op 1.1.0" {
+		t.Fatalf("%+v %+v", r, w.forge.all)
 	}
 	if got := strings.Join(r.Work.Changed(), " "); got != "catalog-templates/v4.20.yaml catalogs/v4.20/op/catalog.yaml" {
 		t.Errorf("changed %s", got)
@@ -142,7 +215,8 @@ func TestPublish(t *testing.T) {
 			t.Errorf("the body lacks %q:\n%s", want, r.Body)
 		}
 	}
-	if again := w.publish(t, p); again.Result != "unchanged" || len(w.forge) != 1 {
+	w.repo.merge("graft/op/1.1.0")
+	if again := w.publish(t, p); again.Result != "unchanged" || len(w.forge.all) != 1 {
 		t.Errorf("the second run: %+v", again)
 	}
 	// A backport goes between, and costs one pull beside its own.
@@ -166,17 +240,17 @@ func TestRace(t *testing.T) {
 		rival.repo = &memory{files: maps.Clone(files)}
 		rival.o.Repository = rival.repo
 		rival.publish(t, other)
+		rival.repo.merge("graft/op/1.1.0")
 		maps.Copy(files, rival.repo.files)
 	}
 	r := w.publish(t, p)
-	text := string(w.repo.files["catalog-templates/v4.20.yaml"].Data)
+	text := string(w.repo.branches[r.Branch].Files["catalog-templates/v4.20.yaml"].Data)
 	if r.Result != "created" || !strings.Contains(text, "- name: op.v1.2.0\n    replaces: op.v1.1.0") {
 		t.Errorf("%s\n%s", r.Result, text)
 	}
 	w.repo.races = 99
-	_, err := Publish(context.Background(), w.push(t, "1.3.0"), w.o)
-	if !failure.Is(err, failure.GitRaceLost) {
-		t.Errorf("got %v, want git-race-lost after five tries", err)
+	if r := w.try(w.push(t, "1.3.0"), w.o); !failure.Is(r.Err, failure.GitRaceLost) || r.Result != Failed {
+		t.Errorf("got %+v, want git-race-lost after five tries", r)
 	}
 }
 
@@ -184,23 +258,23 @@ func TestRefused(t *testing.T) {
 	w := newWorld(t)
 	p := w.push(t, "1.1.0")
 	for name, tt := range map[string]struct {
-		change func(*event.Publication, *Options)
+		change func(*Request)
 		want   failure.Code
 	}{
-		"a tag that moved":      {func(p *event.Publication, _ *Options) { p.Tag = "v1.0.0" }, failure.DigestMismatch},
-		"nothing there":         {func(p *event.Publication, _ *Options) { p.Tag, p.Digest = "v9", "" }, failure.BundleNotFound},
-		"other than announced":  {func(p *event.Publication, _ *Options) { p.Said.Name = "other.v1.1.0" }, failure.BundleConflict},
-		"a predecessor missing": {func(_ *event.Publication, o *Options) { o.Asked.Edges.Replaces = "op.v0.5.0" }, failure.PredecessorMissing},
-		"two heads":             {func(_ *event.Publication, o *Options) { o.Asked.Edges.SkipRange = "<1.0.0" }, failure.GraphInvalid},
+		"a tag that moved":      {func(r *Request) { r.Tag = "v1.0.0" }, failure.DigestMismatch},
+		"nothing there":         {func(r *Request) { r.Tag, r.Digest = "v9", "" }, failure.BundleNotFound},
+		"other than announced":  {func(r *Request) { r.Said.Name = "other.v1.1.0" }, failure.BundleConflict},
+		"a predecessor missing": {func(r *Request) { r.Asked.Edges.Replaces = "op.v0.5.0" }, failure.PredecessorMissing},
+		"two heads":             {func(r *Request) { r.Asked.Edges.SkipRange = "<1.0.0" }, failure.GraphInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, o := p, w.o
-			tt.change(&p, &o)
-			_, err := Publish(context.Background(), p, o)
-			if !failure.Is(err, tt.want) {
+			r := Request{Publication: p}
+			tt.change(&r)
+			results, err := Publish(context.Background(), []Request{r}, w.o)
+			if !failure.Is(err, tt.want) || results[0].Result != Failed {
 				t.Fatalf("got %v, want %s", err, tt.want.Class())
 			}
-			if len(w.repo.made) > 0 || len(w.forge) > 0 {
+			if len(w.repo.made) > 0 || len(w.forge.all) > 0 {
 				t.Error("something was delivered")
 			}
 		})
@@ -226,7 +300,7 @@ func TestAnnouncedEarly(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	w := newWorld(t)
 	w.o.DryRun = true
-	if r := w.publish(t, w.push(t, "1.1.0")); r.Result != "planned" || r.Body == "" || len(w.repo.made) > 0 || len(w.forge) > 0 {
+	if r := w.publish(t, w.push(t, "1.1.0")); r.Result != "planned" || r.Body == "" || len(w.repo.made) > 0 || len(w.forge.all) > 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -234,11 +308,14 @@ func TestDryRun(t *testing.T) {
 // What a registry, a bundle or an event says cannot mention people, close issues, run
 // commands or break the table of the body.
 func TestHostileText(t *testing.T) {
-	w := &Work{Plan: &plan.Plan{LeftOut: []plan.LeftOut{{Template: "a|b", Reason: "@everyone fixes #1 <!-- x --> ::set-output::"}}}}
-	w.Bundle = kind.Bundle{Name: "op|`x`\n| <b>", Package: "@team", Image: "a/b:c@d"}
+	w := &Work{LeftOut: []plan.LeftOut{{Template: "a|b", Reason: "@everyone fixes #1 <!-- x --> ::set-output::"}}, Warnings: []string{"@all"}}
+	w.items = []item{{input: plan.Input{Bundle: kind.Bundle{Name: "op|`x`\n| <b>", Package: "@team", Image: "a/b:c@d"}}}}
+	w.items[0].Asked.Template = "``` @x"
 	w.Targets = []Target{{Template: "t", Changes: []kind.Change{{What: kind.EntryAdded, Channel: "c|d", Name: "</details>", To: "closes #7"}}}}
-	body := w.body("graft ```", []string{"@all"})
-	for _, bad := range []string{"@everyone", "@team", "@all", "fixes #1", "closes #7", "<!-- x", "</details></", "c|d", "<b>", "```\ngraft ```"} {
+	var b strings.Builder
+	w.tell(&b)
+	body := b.String()
+	for _, bad := range []string{"@everyone", "@team", "@all", "fixes #1", "closes #7", "<!-- x", "</details></", "c|d", "<b>", "'``` @x"} {
 		if strings.Contains(body, bad) {
 			t.Errorf("the body holds %q:\n%s", bad, body)
 		}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/olmgraft/graft/internal/pause"
 )
 
 const (
@@ -66,7 +68,7 @@ func newCarrier(o Options, api *url.URL) *carrier {
 		c.now = time.Now
 	}
 	if c.sleep == nil {
-		c.sleep = sleep
+		c.sleep = pause.For
 	}
 	return c
 }
@@ -228,15 +230,4 @@ func isTLSError(err error) bool {
 		errors.As(err, new(*tls.CertificateVerificationError)) ||
 		errors.As(err, new(tls.RecordHeaderError)) ||
 		errors.As(err, new(tls.AlertError))
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -77,54 +77,21 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-// Repository is what the rest of Graft wants to know of one.
-type Repository struct {
-	Owner, Name   string
-	DefaultBranch string
-	Private       bool
-	Archived      bool
-	Fork          bool
-	// Parent is OWNER/NAME of what a fork was made from.
-	Parent string
-	// CanPush says whether the token may push branches.
-	CanPush bool
-	// AllowsAutoMerge is false too where the token may not see the setting.
-	AllowsAutoMerge bool
-}
+// Repository is one on the forge.
+type Repository struct{ Owner, Name string }
 
-// Repository asks for a repository, its default branch and the token's rights in it.
-func (c *Client) Repository(ctx context.Context, owner, repo string) (Repository, error) {
-	if err := checkRepository(owner, repo); err != nil {
-		return Repository{}, err
+// IsUser tells the token of a user from that of an app or a workflow, which has no
+// account of its own.
+func (c *Client) IsUser(ctx context.Context) (bool, error) {
+	_, _, err := c.gh.Users.Get(ctx, "")
+	switch statusOf(err) {
+	case http.StatusForbidden, http.StatusNotFound:
+		return false, nil
 	}
-	got, _, err := c.gh.Repositories.Get(ctx, owner, repo)
 	if err != nil {
-		return Repository{}, c.fail(ctx, operation{
-			doing: fmt.Sprintf("looking up the repository %s/%s", owner, repo),
-			needs: "contents: read",
-		}, err)
+		return false, c.fail(ctx, operation{doing: "looking up the account of the token"}, err)
 	}
-	return repositoryOf(got), nil
-}
-
-func repositoryOf(got *github.Repository) Repository {
-	return Repository{
-		Owner:           got.GetOwner().GetLogin(),
-		Name:            got.GetName(),
-		DefaultBranch:   got.GetDefaultBranch(),
-		Private:         got.GetPrivate(),
-		Archived:        got.GetArchived(),
-		Fork:            got.GetFork(),
-		Parent:          got.GetParent().GetFullName(),
-		CanPush:         got.GetPermissions()["push"] && !got.GetArchived(),
-		AllowsAutoMerge: got.GetAllowAutoMerge(),
-	}
-}
-
-// DefaultBranch is the branch that pull requests are made to where none is given.
-func (c *Client) DefaultBranch(ctx context.Context, owner, repo string) (string, error) {
-	got, err := c.Repository(ctx, owner, repo)
-	return got.DefaultBranch, err
+	return true, nil
 }
 
 // Branch is the commit at the tip of a branch; "" where there is no such branch.

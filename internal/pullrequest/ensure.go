@@ -29,7 +29,10 @@ type Request struct {
 	// Title and Body are sent as they are: text from outside goes through Plain and
 	// Escape first. Pointer is what stands where a body that is too long was cut.
 	Title, Body, Pointer string
-	Marker               Marker
+	// ForAuthor gives what stands above the body for who the pull request is from,
+	// which is not known before it is made; nil gives nothing.
+	ForAuthor func(login string) string
+	Marker    Marker
 	Labels               []string
 	Reviewers            []string
 	// TeamReviewers are slugs, with or without ORG/.
@@ -215,7 +218,11 @@ func (e *ensuring) settleText(ctx context.Context) error {
 func (e *ensuring) body(ours []string) (string, error) {
 	marker := e.Marker
 	marker.Labels = ours
-	return withMarker(e.Body, e.Pointer, marker)
+	above := ""
+	if e.ForAuthor != nil && e.pr != nil {
+		above = e.ForAuthor(e.pr.GetUser().GetLogin())
+	}
+	return withMarker(above+e.Body, e.Pointer, marker)
 }
 
 func (e *ensuring) result() Result {

@@ -266,19 +266,8 @@ func TestRequestIsChecked(t *testing.T) {
 	}
 }
 
-func TestRepository(t *testing.T) {
-	h := start(t, forge.Repository{Private: true, AutoMerge: true, DefaultBranch: "trunk"})
-	got, err := h.client.Repository(context.Background(), "acme", "catalog")
-	want := pullrequest.Repository{
-		Owner: "acme", Name: "catalog", DefaultBranch: "trunk", Private: true, CanPush: true, AllowsAutoMerge: true,
-	}
-	if err != nil || got != want {
-		t.Errorf("%+v %v", got, err)
-	}
-	branch, err := h.client.DefaultBranch(context.Background(), "acme", "catalog")
-	if err != nil || branch != "trunk" {
-		t.Errorf("%q %v", branch, err)
-	}
+func TestBranch(t *testing.T) {
+	h := start(t, forge.Repository{Private: true, DefaultBranch: "trunk"})
 	sha, err := h.client.Branch(context.Background(), "acme", "catalog", "trunk")
 	if err != nil || sha == "" || sha != h.Branch("acme", "catalog", "trunk") {
 		t.Errorf("%q %v", sha, err)
@@ -286,6 +275,10 @@ func TestRepository(t *testing.T) {
 	if sha, err = h.client.Branch(context.Background(), "acme", "catalog", "none"); sha != "" || err != nil {
 		t.Errorf("%q %v", sha, err)
 	}
-	_, err = h.client.Repository(context.Background(), "acme", "none")
-	wantFailure(t, err, failure.ForgeAuth, "acme/none", "HTTP 404", "contents: read")
+	for _, app := range []bool{false, true} {
+		h.AddToken(token, forge.Identity{Login: "bot", App: app})
+		if user, err := h.client.IsUser(context.Background()); user == app || err != nil {
+			t.Errorf("%v %v", user, err)
+		}
+	}
 }

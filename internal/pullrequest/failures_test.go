@@ -229,7 +229,7 @@ func TestLimitIsShared(t *testing.T) {
 	defer cancel()
 	h.faults("", forge.PrimaryLimit(h.Now().Add(time.Hour)))
 	for range 3 {
-		_, err := h.client.Repository(ctx, "acme", "catalog")
+		_, err := h.client.Branch(ctx, "acme", "catalog", "main")
 		wantFailure(t, err, failure.ForgeRateLimited)
 	}
 	if n := h.Count(""); n != 1 {
@@ -293,7 +293,7 @@ func TestTokenStaysAtHome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = c.Repository(context.Background(), "acme", "catalog")
+	_, _ = c.Branch(context.Background(), "acme", "catalog", "main")
 	if !slices.Equal(home, []string{"Bearer " + token}) || !slices.Equal(elsewhere, []string{""}) {
 		t.Errorf("home %q, elsewhere %q", home, elsewhere)
 	}

@@ -35,21 +35,6 @@ func pullRequestOf(pr *github.PullRequest) PullRequest {
 	}
 }
 
-// Find gives the open pull request of a request: the one from its head branch, or
-// else the one whose marker has its key, since people rename branches. It is nil
-// where there is none.
-func (c *Client) Find(ctx context.Context, r Request) (*PullRequest, error) {
-	if err := checkRepository(r.Owner, r.Repo); err != nil {
-		return nil, err
-	}
-	pr, err := c.find(ctx, r)
-	if pr == nil || err != nil {
-		return nil, err
-	}
-	found := pullRequestOf(pr)
-	return &found, nil
-}
-
 // Open lists the open pull requests whose marker's key begins with the prefix, the
 // oldest first. A body can be written by anybody, so a marker counts only where the
 // change comes from a branch of the repository itself, or from a fork of one of

@@ -48,7 +48,7 @@ func (c *Client) EnsureFork(ctx context.Context, owner, repo, organization strin
 	if accepted := (*github.AcceptedError)(nil); err != nil && !errors.As(err, &accepted) {
 		return Repository{}, c.fail(ctx, op, err)
 	}
-	return repositoryOf(made), c.filled(ctx, op, repositoryOf(made))
+	return repositoryOf(made), c.filled(ctx, op, made)
 }
 
 // holder is who is to have the fork, and whether that is the token's own account, which
@@ -87,11 +87,16 @@ func (c *Client) forkAt(ctx context.Context, op operation, holder, owner, repo s
 	return Repository{}, nil
 }
 
+func repositoryOf(got *github.Repository) Repository {
+	return Repository{Owner: got.GetOwner().GetLogin(), Name: got.GetName()}
+}
+
 // filled waits until the fork has its default branch.
-func (c *Client) filled(ctx context.Context, op operation, fork Repository) error {
+func (c *Client) filled(ctx context.Context, op operation, fork *github.Repository) error {
+	owner, name := fork.GetOwner().GetLogin(), fork.GetName()
 	end := c.carrier.now().Add(longestForking)
 	for wait := time.Second; ; wait = min(2*wait, 20*time.Second) {
-		sha, err := c.Branch(ctx, fork.Owner, fork.Name, fork.DefaultBranch)
+		sha, err := c.Branch(ctx, owner, name, fork.GetDefaultBranch())
 		if sha != "" && err == nil {
 			return nil
 		}
@@ -100,7 +105,7 @@ func (c *Client) filled(ctx context.Context, op operation, fork Repository) erro
 			return err
 		}
 		if c.carrier.now().Add(wait).After(end) {
-			return failure.New(failure.ForgeUnavailable, "%s: %s/%s is still empty after %s", op.doing, fork.Owner, fork.Name, longestForking)
+			return failure.New(failure.ForgeUnavailable, "%s: %s/%s is still empty after %s", op.doing, owner, name, longestForking)
 		}
 		if err := c.carrier.sleep(ctx, wait); err != nil {
 			return c.fail(ctx, op, err)

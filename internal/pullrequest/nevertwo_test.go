@@ -27,8 +27,8 @@ func TestNeverTwo(t *testing.T) {
 			t.Errorf("%+v %+v", got, p)
 		}
 		h.notes(got, "made from the branch better-name")
-		found, err := h.client.Find(context.Background(), r)
-		if err != nil || found == nil || found.Head != "better-name" || found.Marker.Key != r.Marker.Key {
+		found, err := h.client.Open(context.Background(), r.Owner, r.Repo, r.Marker.Key)
+		if err != nil || len(found) != 1 || found[0].Head != "better-name" || found[0].Marker.Key != r.Marker.Key {
 			t.Errorf("%+v %v", found, err)
 		}
 	})

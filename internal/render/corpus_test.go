@@ -17,33 +17,16 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/template"
-	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// expansion is a template as the renderer wants it.
-type expansion struct {
-	*template.Template
-	options kind.Options
-}
-
-func (e expansion) Images(tags func(string) ([]string, error)) ([]string, error) {
-	return e.Template.Images(tags)
-}
-
-func (e expansion) Expand(b render.Bundles, tags func(string) ([]string, error)) (*fbc.Catalog, error) {
-	o := e.options
-	o.Tags = tags
-	return e.Template.Expand(b, o)
-}
-
-func open(t testing.TB, name string, src []byte) expansion {
+func open(t testing.TB, name string, src []byte) template.Expansion {
 	t.Helper()
 	tmpl, err := template.Parse(name, src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return expansion{Template: tmpl}
+	return template.Expansion{Template: tmpl}
 }
 
 func start(t testing.TB) *registry.Server {

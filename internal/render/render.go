@@ -18,13 +18,7 @@ import (
 // need to know of bundles they ask for.
 type Template interface {
 	Images(tags func(repository string) ([]string, error)) ([]string, error)
-	Expand(b Bundles, tags func(repository string) ([]string, error)) (*fbc.Catalog, error)
-}
-
-// Bundles gives what is known of the bundles that Images named.
-type Bundles interface {
-	Bundle(image string) (fbc.Facts, error)
-	Showcase(image string) (fbc.Showcase, error)
+	Expand(b fbc.Bundles, tags func(repository string) ([]string, error)) (*fbc.Catalog, error)
 }
 
 // Registry is where bundles come from.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -15,13 +16,17 @@ import (
 
 // Sum is a catalog.sum: a line for each bundle with its image, the digest that the
 // image had, and the hash of the document it was rendered to, sorted, so that two
-// branches that add a bundle each merge without a conflict in most cases.
+// branches that add a bundle each merge without a conflict in most cases. A bundle whose
+// catalogs hold its metadata in different forms has a line for each.
 type Sum struct {
 	name string
 	rows map[string]sumRow
 }
 
-type sumRow struct{ digest, hash string }
+type sumRow struct {
+	digest string
+	hashes []string
+}
 
 // ParseSum reads a catalog.sum; an empty text is an empty sum.
 func ParseSum(name string, text []byte) (*Sum, error) {
@@ -36,21 +41,41 @@ func ParseSum(name string, text []byte) (*Sum, error) {
 			return nil, failure.New(failure.Config, "reading it: the line is not IMAGE DIGEST HASH").At(name, i+1, 1).
 				Fix("Restore the file, or remove it and render with --update-sum.")
 		}
-		row := sumRow{f[1], f[2]}
-		if other, ok := s.rows[f[0]]; ok && other != row {
-			return nil, failure.New(failure.DigestMismatch, "reading it: %s is recorded twice, with %s and %s", f[0], other.digest, row.digest).At(name, i+1, 1).
+		row, ok := s.rows[f[0]]
+		if ok && row.digest != f[1] {
+			return nil, failure.New(failure.DigestMismatch, "reading it: %s is recorded twice, with %s and %s", f[0], row.digest, f[1]).At(name, i+1, 1).
 				Fix("Keep the line that is right, or render with --update-sum.")
 		}
-		s.rows[f[0]] = row
+		s.rows[f[0]] = row.with(f[1], f[2])
 	}
 	return s, nil
+}
+
+// with is the row with one more form of the bundle; another digest begins it anew.
+func (r sumRow) with(digest string, hashes ...string) sumRow {
+	if r.digest != digest {
+		return sumRow{digest, hashes}
+	}
+	return sumRow{digest, slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.hashes, hashes))))}
+}
+
+// Clone is a copy that can be rendered with and thrown away.
+func (s *Sum) Clone() *Sum { return &Sum{name: s.name, rows: maps.Clone(s.rows)} }
+
+// Add takes the rows of another sum, such as that of another catalog of the repository.
+func (s *Sum) Add(o *Sum) {
+	for image, row := range o.rows {
+		s.rows[image] = s.rows[image].with(row.digest, row.hashes...)
+	}
 }
 
 // Text is the file's content.
 func (s *Sum) Text() []byte {
 	var lines []string
 	for image, row := range s.rows {
-		lines = append(lines, fmt.Sprintf("%s %s %s\n", image, row.digest, row.hash))
+		for _, hash := range row.hashes {
+			lines = append(lines, fmt.Sprintf("%s %s %s\n", image, row.digest, hash))
+		}
 	}
 	slices.Sort(lines)
 	return []byte(strings.Join(lines, ""))
@@ -96,7 +121,7 @@ func (r *renderer) recorded(image string, body []byte) bool {
 		return false
 	}
 	hash, err := hashDocument(fbc.Blob{Name: image, Body: body})
-	return err == nil && hash == row.hash
+	return err == nil && slices.Contains(row.hashes, hash)
 }
 
 // refresh asks the registry for the digests of reused bundles by tag. What moved is
@@ -140,7 +165,8 @@ func (r *renderer) record(images []string) error {
 	rows := map[string]sumRow{}
 	for _, image := range images {
 		b := r.bundles[image]
-		if old, ok := r.o.Sum.rows[image]; ok && (b.digest == "" || b.digest == old.digest) {
+		old, known := r.o.Sum.rows[image]
+		if known && b.digest == "" {
 			rows[image] = old
 			continue
 		}
@@ -148,7 +174,7 @@ func (r *renderer) record(images []string) error {
 		if err != nil {
 			return err
 		}
-		rows[image] = sumRow{b.digest, hash}
+		rows[image] = old.with(b.digest, hash)
 	}
 	r.o.Sum.rows = rows
 	return nil

@@ -168,6 +168,24 @@ func (t *Template) Expand(b kind.Bundles, o kind.Options) (*fbc.Catalog, error) 
 	return e.Expand(&t.Source, b, o)
 }
 
+// Expansion is a template with what is asked of its rendering.
+type Expansion struct {
+	*Template
+	Options kind.Options
+}
+
+// Images implements render.Template.
+func (e Expansion) Images(tags func(string) ([]string, error)) ([]string, error) {
+	return e.Template.Images(tags)
+}
+
+// Expand implements render.Template.
+func (e Expansion) Expand(b fbc.Bundles, tags func(string) ([]string, error)) (*fbc.Catalog, error) {
+	o := e.Options
+	o.Tags = tags
+	return e.Template.Expand(b, o)
+}
+
 // expander refuses, like Insert, what opm would read otherwise than it is written.
 func (t *Template) expander() (kind.Expander, error) {
 	if err := t.problems(); err != nil {

@@ -32,12 +32,7 @@ type Part interface {
 }
 
 // Bundles gives what is known of bundles by their image.
-type Bundles interface {
-	// Bundle gives the facts of a bundle.
-	Bundle(image string) (fbc.Facts, error)
-	// Showcase gives what a package shows of a bundle.
-	Showcase(image string) (fbc.Showcase, error)
-}
+type Bundles = fbc.Bundles
 
 // Converter is a kind to which a catalog can be converted. What is converted and
 // rendered again gives the catalog back; where that cannot be, it is refused.

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/config"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/gitrepo"
+	"github.com/olmgraft/graft/internal/publish"
+	"github.com/olmgraft/graft/internal/pullrequest"
+)
+
+// defaultIdentity makes commits where nobody else is named.
+var defaultIdentity = gitrepo.Identity{Name: "graft", Email: "graft@users.noreply.github.com"}
+
+// forgeIdentity commits on behalf of apps and workflows through the API.
+const forgeIdentity = "noreply@github.com"
+
+// openRepository opens the repository at the base that the inputs name, else the one
+// that its configuration names, and reads the configuration there.
+func (p *publishing) openRepository(ctx context.Context) (*gitrepo.Repo, error) {
+	o := gitrepo.Options{Dir: cmp.Or(p.env("GITHUB_WORKSPACE"), "."), Base: p.text("base"), Token: p.token}
+	if repository := p.text("repository"); repository != "" {
+		o.URL = p.remoteURL(repository)
+	}
+	repo, err := gitrepo.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if p.config, err = config.Read(repo.FS()); err == nil && o.Base == "" && p.config.PullRequest.Base != "" && p.config.PullRequest.Base != repo.BaseBranch() {
+		_ = repo.Close()
+		o.Base = p.config.PullRequest.Base
+		if repo, err = gitrepo.Open(ctx, o); err != nil {
+			return nil, err
+		}
+		p.config, err = config.Read(repo.FS())
+	}
+	if err == nil {
+		err = p.sign(repo)
+	}
+	if err != nil {
+		_ = repo.Close()
+		return nil, err
+	}
+	return repo, nil
+}
+
+// sign says in whose name commits are made.
+func (p *publishing) sign(repo *gitrepo.Repo) error {
+	c := p.config.Commit
+	s := gitrepo.Signing{Author: defaultIdentity, Signoff: p.is("signoff") || c.Signoff, Ours: []string{forgeIdentity}}
+	if c.Author != (config.Person{}) {
+		s.Author = gitrepo.Identity(c.Author)
+	}
+	if c.Committer != (config.Person{}) {
+		s.Committer = gitrepo.Identity(c.Committer)
+	}
+	if text := p.text("author"); text != "" {
+		given, err := gitrepo.ParseIdentity(text)
+		if err != nil {
+			return err
+		}
+		s.Author, s.Committer = given, given
+	}
+	repo.Sign(s)
+	return nil
+}
+
+// remoteURL is the address of OWNER/NAME on the server of the run, or the URL given.
+func (p *publishing) remoteURL(repository string) string {
+	if strings.Contains(repository, "://") || strings.Count(repository, "/") != 1 {
+		return repository
+	}
+	return strings.TrimSuffix(cmp.Or(p.env("GITHUB_SERVER_URL"), "https://github.com"), "/") + "/" + repository
+}
+
+// connect gives the options a repository that delivers, and the forge. A dry run needs
+// none of the forge.
+func (p *publishing) connect(ctx context.Context, repo *gitrepo.Repo, o *publish.Options) error {
+	o.Repository = repo
+	method := cmp.Or(p.text("commit-method"), string(p.config.Commit.Method))
+	if method != string(config.WithGit) && method != string(config.WithAPI) {
+		return failure.New(failure.Usage, "reading the inputs: commit-method %q", method).Fix("Give git or api.")
+	}
+	if o.DryRun && !p.is("refresh") {
+		return nil
+	}
+	f, err := p.forge(repo)
+	if err != nil {
+		return err
+	}
+	if owner := p.text("push-to-fork"); owner != "" && owner != "false" && !o.DryRun {
+		if err := f.pushToFork(ctx, repo, owner); err != nil {
+			return err
+		}
+	}
+	if method == string(config.WithAPI) {
+		if o.Repository, err = f.committing(ctx, repo); err != nil {
+			return err
+		}
+	}
+	o.Forge = f
+	return nil
+}
+
+// forge is the GitHub that the repository is kept on.
+func (p *publishing) forge(repo *gitrepo.Repo) (*forgeClient, error) {
+	owner, name, err := p.ownerAndName(repo)
+	if err != nil {
+		return nil, err
+	}
+	client, err := pullrequest.New(pullrequest.Options{APIURL: p.env("GITHUB_API_URL"), ServerURL: p.env("GITHUB_SERVER_URL"), Token: p.token, UserAgent: "graft/" + Version})
+	if err != nil {
+		return nil, err
+	}
+	return &forgeClient{Client: client, publishing: p, owner: owner, name: name, base: repo.BaseBranch(), head: pullrequest.Repository{Owner: owner, Name: name}}, nil
+}
+
+// ownerAndName go by where the base is read: pushes and pull requests belong together.
+func (p *publishing) ownerAndName(repo *gitrepo.Repo) (owner, name string, err error) {
+	full := p.env("GITHUB_REPOSITORY")
+	if u, err := url.Parse(repo.URL()); err == nil && u.Host != "" {
+		parts := strings.Split(strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git"), "/")
+		if len(parts) >= 2 {
+			full = strings.Join(parts[len(parts)-2:], "/")
+		}
+	}
+	owner, name, ok := strings.Cut(full, "/")
+	if !ok || strings.Contains(name, "/") {
+		return "", "", failure.New(failure.Usage, "looking for the repository's name on the forge: %q is not OWNER/NAME", full).Fix("Give --repository OWNER/NAME.")
+	}
+	return owner, name, nil
+}
+
+// forgeClient makes proposals pull requests.
+type forgeClient struct {
+	*pullrequest.Client
+	*publishing
+	owner, name, base string
+	head              pullrequest.Repository // that branches are pushed to: the same, or a fork
+}
+
+func (f *forgeClient) forked() bool { return !strings.EqualFold(f.head.Owner, f.owner) }
+
+// pushToFork has branches go to a fork, which is made or brought up to date first.
+func (f *forgeClient) pushToFork(ctx context.Context, repo *gitrepo.Repo, owner string) (err error) {
+	if owner == "true" {
+		owner = ""
+	}
+	if f.head, err = f.EnsureFork(ctx, f.owner, f.name, owner); err != nil {
+		return err
+	}
+	if err := f.SyncFork(ctx, f.head.Owner, f.head.Name, f.base); err != nil {
+		return err
+	}
+	address, err := url.Parse(repo.URL())
+	if err != nil {
+		return failure.New(failure.Usage, "reading the address of the repository: %w", err)
+	}
+	return repo.PushTo(address.ResolveReference(&url.URL{Path: strings.TrimSuffix(strings.TrimSuffix(address.Path, ".git"), f.owner+"/"+f.name) + f.head.Owner + "/" + f.head.Name}).String())
+}
+
+// Open implements publish.Forge.
+func (f *forgeClient) Open(ctx context.Context, prefix string) ([]pullrequest.PullRequest, error) {
+	var forks []string
+	if f.forked() {
+		forks = append(forks, f.head.Owner)
+	}
+	open, err := f.Client.Open(ctx, f.owner, f.name, prefix, forks...)
+	var ours []pullrequest.PullRequest
+	for _, pr := range open {
+		if pr.Base == f.base && strings.EqualFold(pr.HeadOwner, f.head.Owner) {
+			ours = append(ours, pr)
+		}
+	}
+	return ours, err
+}
+
+// Close implements publish.Forge.
+func (f *forgeClient) Close(ctx context.Context, number int, why string) error {
+	_, err := f.Client.Close(ctx, f.owner, f.name, number, why)
+	return err
+}
+
+// Propose implements publish.Forge.
+func (f *forgeClient) Propose(ctx context.Context, p publish.Proposal) (pullrequest.Result, error) {
+	request, err := json.Marshal(p.Requests)
+	if err != nil {
+		return pullrequest.Result{}, failure.New(failure.Internal, "writing the request: %w", err)
+	}
+	pr, head := f.config.PullRequest, p.Branch
+	if f.forked() {
+		head = f.head.Owner + ":" + p.Branch
+	}
+	return f.Ensure(ctx, pullrequest.Request{
+		Owner: f.owner, Repo: f.name, Head: head, Base: f.base,
+		Title: pullrequest.Plain(p.Title), Body: p.Body, Pointer: "The rest was cut; the summary of the workflow run has it.", ForAuthor: warned,
+		Marker: pullrequest.Marker{Key: p.Key, Request: request},
+		Labels: f.or("labels", pr.Labels), Reviewers: f.or("reviewers", pr.Reviewers), TeamReviewers: f.or("team-reviewers", pr.TeamReviewers),
+		Assignees: f.or("assignees", pr.Assignees), Milestone: cmp.Or(f.text("milestone"), pr.Milestone), Draft: f.is("draft") || pr.Draft,
+		AutoMerge: cmp.Or(f.text("auto-merge"), pr.AutoMerge), MaintainerCanModify: pr.MaintainerCanModify,
+	})
+}
+
+// warned tells of the one token whose pull requests do not start checks.
+func warned(author string) string {
+	if author != "github-actions[bot]" {
+		return ""
+	}
+	return "> [!NOTE]\n> GITHUB_TOKEN made this pull request, so its checks do not start by themselves: close and reopen it, or let an app's token make it.\n\n"
+}
+
+// apiRepository has the forge make the commits.
+type apiRepository struct {
+	*gitrepo.Repo
+	forge *forgeClient
+	// named are author and committer, nil where the forge commits in its own name, and
+	// signs.
+	author, committer *pullrequest.Signature
+}
+
+// committing makes commits through the API. Those of an app or a workflow the forge signs
+// where they name nobody; those of a user are unsigned in any case, and carry the same
+// names as with git, by which they are known again.
+func (f *forgeClient) committing(ctx context.Context, repo *gitrepo.Repo) (publish.Repository, error) {
+	a := apiRepository{Repo: repo, forge: f}
+	user, err := f.IsUser(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s := repo.Signing(); user || s.Author != defaultIdentity {
+		a.author = &pullrequest.Signature{Name: s.Author.Name, Email: s.Author.Email}
+		a.committer = &pullrequest.Signature{Name: s.Committer.Name, Email: s.Committer.Email}
+	}
+	return a, nil
+}
+
+// Deliver implements publish.Repository.
+func (a apiRepository) Deliver(ctx context.Context, d gitrepo.Delivery) (gitrepo.Delivered, error) {
+	d.Put = func(ctx context.Context, made gitrepo.Commit, state gitrepo.State) (string, error) {
+		f := a.forge
+		tip, err := f.Branch(ctx, f.owner, f.name, f.base)
+		if err != nil {
+			return "", err
+		}
+		if tip != d.Base {
+			return "", failure.New(failure.GitRaceLost, "committing to the branch %s: %s moved to %s meanwhile", d.Branch, f.base, tip)
+		}
+		c := pullrequest.Commit{Owner: f.head.Owner, Repo: f.head.Name, Branch: d.Branch, Parent: d.Base, Tip: state.Head, Message: made.Message, Author: a.author, Committer: a.committer}
+		for name, file := range d.Files {
+			c.Files = append(c.Files, pullrequest.File{Path: name, Content: file.Data})
+		}
+		return f.Commit(ctx, c)
+	}
+	return a.Repo.Deliver(ctx, d)
+}

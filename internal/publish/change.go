@@ -1,0 +1,337 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/gitrepo"
+	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// change is what goes onto one branch, and into one pull request.
+type change struct {
+	*publisher
+	branch, key string
+	own         []item
+	// stands is the pull request that is made again; nil where that is to be found.
+	stands *pullrequest.PullRequest
+}
+
+// publish makes the change. The edits are a function of base and requests: where the base
+// or the branch moves between read and push, all is done again upon what stands then.
+func (c *change) publish(ctx context.Context) *Result {
+	defer c.group("publishing " + c.names(c.own))()
+	var result *Result
+	err := gitrepo.Retry(ctx, c.Attempts, 200*time.Millisecond, func(n int) (err error) {
+		if n > 1 {
+			c.log("the base moved, trying again upon the new one (%d of %d)", n, c.Attempts)
+		}
+		result, err = c.once(ctx)
+		return err
+	})
+	if result.Err = err; err != nil {
+		result.Result = Failed
+	}
+	return result
+}
+
+func (c *change) names(items []item) string {
+	var names []string
+	for _, it := range items {
+		names = append(names, it.input.Bundle.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// once makes one attempt upon the base as it is now.
+func (c *change) once(ctx context.Context) (*Result, error) {
+	out := &Result{Result: Unchanged, Branch: c.branch}
+	out.answers(c.own)
+	base, commit, err := c.Repository.Base(ctx)
+	if err != nil {
+		return out, err
+	}
+	state, err := c.Repository.Inspect(ctx, c.branch)
+	if err != nil {
+		return out, err
+	}
+	items, err := c.standing(ctx, out, state)
+	if err != nil {
+		return out, err
+	}
+	older, err := c.older(ctx, out, items)
+	if err != nil {
+		return out, err
+	}
+	if err := c.make(ctx, out, base, items, older); err != nil {
+		return out, err
+	}
+	changed := out.Work.Changed()
+	if len(changed) == 0 {
+		c.log("%s", out.Work.Nowhere())
+		return out, nil
+	}
+	if out.Body, err = c.body(out.Work); err != nil {
+		return out, err
+	}
+	if c.DryRun {
+		out.Result = Planned
+		return out, nil
+	}
+	return out, c.deliver(ctx, out, gitrepo.Delivery{Base: commit, Branch: c.branch, State: &state, Force: c.Force})
+}
+
+// answers takes the requests of the items for the result's.
+func (r *Result) answers(items []item) {
+	r.Requests, r.Bundles = nil, nil
+	for _, it := range items {
+		r.Requests = append(r.Requests, it.Request)
+		r.Bundles = append(r.Bundles, it.input.Bundle)
+	}
+}
+
+// standing joins the own requests with those that the branch answers already: bundles
+// that share a pull request do not push each other out.
+func (c *change) standing(ctx context.Context, out *Result, state gitrepo.State) ([]item, error) {
+	items := slices.Clone(c.own)
+	if !state.OnlyOurs {
+		return items, nil
+	}
+	for _, text := range state.Requests() {
+		r, err := ParseRequest(text)
+		if err != nil || slices.ContainsFunc(items, func(it item) bool { return sameImage(it.Request, r) }) {
+			continue // of an earlier form, or replaced by what is asked for now
+		}
+		it, err := c.learn(ctx, r)
+		switch {
+		case failure.Is(err, failure.BundleNotFound):
+			out.warn("%s is no longer there and leaves the branch %s", r.Image(), c.branch)
+		case err != nil:
+			return nil, err
+		default:
+			items = add(items, it)
+		}
+	}
+	return items, nil
+}
+
+// add appends an item unless its bundle is there.
+func add(items []item, it item) []item {
+	if slices.ContainsFunc(items, func(o item) bool { return o.input.Bundle.Name == it.input.Bundle.Name }) {
+		return items
+	}
+	return append(items, it)
+}
+
+func (r *Result) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}
+
+// superseded is an older pull request whose bundles are taken over.
+type superseded struct {
+	pullrequest.PullRequest
+	items []item
+}
+
+// older are the open pull requests of the package with lower versions only. What a person
+// committed to is left alone.
+func (c *change) older(ctx context.Context, out *Result, items []item) ([]superseded, error) {
+	if !c.Supersede || c.Forge == nil || c.stands != nil {
+		return nil, nil
+	}
+	highest := newest(items).input.Bundle
+	open, err := c.Forge.Open(ctx, highest.Package+"/")
+	if err != nil {
+		return nil, err
+	}
+	var all []superseded
+	for _, pr := range open {
+		if pr.Marker.Key == c.key || pr.Head == c.branch {
+			continue
+		}
+		one, err := c.lower(ctx, pr, highest)
+		if err != nil {
+			out.warn("pull request #%d is left alone: %s", pr.Number, failure.Of(err).Error())
+			continue
+		}
+		if one != nil {
+			all = append(all, *one)
+		}
+	}
+	return all, nil
+}
+
+func (c *change) lower(ctx context.Context, pr pullrequest.PullRequest, than kind.Bundle) (*superseded, error) {
+	requests, err := requestsOf(pr)
+	if err != nil || len(requests) == 0 {
+		return nil, err
+	}
+	one := &superseded{PullRequest: pr}
+	for _, r := range requests {
+		it, err := c.learn(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		if b := it.input.Bundle; b.Package != than.Package || b.Version.GTE(than.Version) {
+			return nil, nil
+		}
+		one.items = append(one.items, it)
+	}
+	state, err := c.Repository.Inspect(ctx, pr.Head)
+	if err != nil || !state.OnlyOurs {
+		return nil, err
+	}
+	return one, nil
+}
+
+// requestsOf are those that a pull request's marker holds. Whoever may edit its text may
+// have edited them, so they are checked like any others.
+func requestsOf(pr pullrequest.PullRequest) ([]Request, error) {
+	var texts []string
+	if err := json.Unmarshal(pr.Marker.Request, &texts); err != nil {
+		return nil, failure.New(failure.Usage, "reading the marker of pull request #%d: %w", pr.Number, err).Fix("Close it, and publish its bundle again.")
+	}
+	var all []Request
+	for _, text := range texts {
+		r, err := ParseRequest(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func newest(items []item) item {
+	return slices.MaxFunc(items, func(a, b item) int { return a.input.Bundle.Version.Compare(b.input.Bundle.Version) })
+}
+
+// make prepares the change with what it takes over, and without it where that fails: an
+// older bundle that is no good does not hold up a newer one.
+func (c *change) make(ctx context.Context, out *Result, base fs.FS, items []item, older []superseded) error {
+	with := items
+	for _, pr := range older {
+		for _, it := range pr.items {
+			with = add(with, it)
+		}
+	}
+	work, err := c.prepare(ctx, base, with)
+	if err != nil && len(older) > 0 {
+		out.warn("older pull requests are not taken over: %s", failure.Of(err).Error())
+		older = nil
+		work, err = c.prepare(ctx, base, items)
+	}
+	out.Work = work
+	if err != nil {
+		return err
+	}
+	out.answers(work.items)
+	out.Warnings = append(out.Warnings, work.Warnings...)
+	for _, pr := range older {
+		out.Superseded = append(out.Superseded, pr.Number)
+	}
+	return nil
+}
+
+// deliver pushes the branch, makes the pull request, and closes what it supersedes, in
+// this order: whatever ends a run in between, the next one completes it.
+func (c *change) deliver(ctx context.Context, out *Result, d gitrepo.Delivery) error {
+	title, err := c.text(out.Work, c.Title)
+	if err != nil {
+		return err
+	}
+	if d.Message, err = c.text(out.Work, c.Message); err != nil {
+		return err
+	}
+	for _, r := range out.Requests {
+		d.Requests = append(d.Requests, r.String())
+	}
+	d.Files = map[string]gitrepo.File{}
+	for _, name := range out.Work.Changed() {
+		_, after := out.Work.File(name)
+		d.Files[name] = gitrepo.File{Data: after}
+	}
+	done, err := c.Repository.Deliver(ctx, d)
+	if err != nil {
+		return err
+	}
+	out.Commit = done.Commit
+	if done.Changed {
+		out.Result = Updated
+	}
+	if c.Forge == nil {
+		return nil
+	}
+	out.Proposed, err = c.Forge.Propose(ctx, Proposal{Branch: c.branch, Title: title, Body: out.Body, Key: c.key, Requests: d.Requests})
+	if err != nil {
+		return err
+	}
+	out.Warnings = append(out.Warnings, out.Proposed.Notes...)
+	if op := out.Proposed.Operation; op == pullrequest.Created || op == pullrequest.Updated {
+		out.Result = string(op)
+	}
+	return c.supersede(ctx, out)
+}
+
+func (c *change) supersede(ctx context.Context, out *Result) error {
+	if len(out.Superseded) == 0 {
+		return nil
+	}
+	open, err := c.Forge.Open(ctx, newest(out.Work.items).input.Bundle.Package+"/")
+	if err != nil {
+		return err
+	}
+	for _, pr := range open {
+		if !slices.Contains(out.Superseded, pr.Number) {
+			continue
+		}
+		if err := c.Forge.Close(ctx, pr.Number, fmt.Sprintf("#%d contains this.", out.Proposed.Number)); err != nil {
+			return err
+		}
+		c.removeBranch(ctx, out, pr.Head)
+	}
+	return nil
+}
+
+// removeBranch deletes the branch of a pull request that was closed. That it stays is no
+// failure.
+func (p *publisher) removeBranch(ctx context.Context, out *Result, branch string) {
+	state, err := p.Repository.Inspect(ctx, branch)
+	if err == nil && state.Exists && state.OnlyOurs {
+		err = p.Repository.Delete(ctx, branch, state.Head)
+	}
+	if err != nil {
+		out.warn("the branch %s was not deleted: %s", branch, failure.Of(err).Error())
+	}
+}
+
+// text is a pattern's text for the newest bundle, whose first line tells how many others
+// there are.
+func (c *change) text(w *Work, pattern Text) (string, error) {
+	text, err := pattern(newest(w.items).input.Bundle)
+	if n := len(w.items) - 1; n > 0 {
+		first, rest, more := strings.Cut(text, "\n")
+		text = fmt.Sprintf("%s and %d more", first, n)
+		if more {
+			text += "\n" + rest
+		}
+	}
+	return text, err
+}
+
+// byVersion orders items so that a change is the same in whatever order they came.
+func byVersion(items []item) []item {
+	items = slices.Clone(items)
+	slices.SortFunc(items, func(a, b item) int {
+		return cmp.Or(a.input.Bundle.Version.Compare(b.input.Bundle.Version), strings.Compare(a.input.Bundle.Name, b.input.Bundle.Name))
+	})
+	return items
+}

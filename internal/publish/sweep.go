@@ -1,0 +1,94 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"regexp"
+	"slices"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/render"
+)
+
+// Sweep is a search for bundles that were published and never announced.
+type Sweep struct {
+	Repository string
+	// Names are other repositories by which catalogs name its images.
+	Names    []string
+	SkipTags []string
+	Versions semver.Range // that are wanted; nil: all
+}
+
+// Missing are the images of a repository that no template or catalog of the content names,
+// neither by tag nor by digest, the lowest version first. Tags that are no version are
+// passed over: of those nobody knows which is a bundle.
+func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Sweep) ([]event.Publication, error) {
+	tags, err := registry.Tags(ctx, s.Repository)
+	if err != nil {
+		return nil, err
+	}
+	named, err := namesIn(content, append(s.Names, s.Repository))
+	if err != nil {
+		return nil, err
+	}
+	type found struct {
+		event.Publication
+		version semver.Version
+	}
+	var missing []found
+	for _, tag := range tags {
+		version, ok := graph.VersionOf(tag)
+		if !ok || named[tag] || event.SkipReason(tag, s.SkipTags) != "" || s.Versions != nil && !s.Versions(version) {
+			continue
+		}
+		digest, err := registry.Resolve(ctx, s.Repository+":"+tag)
+		if failure.Is(err, failure.BundleNotFound) {
+			continue // the tag went away since the list was made
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !named[digest] {
+			missing = append(missing, found{event.Publication{Repository: s.Repository, Tag: tag, Digest: digest}, version})
+		}
+	}
+	slices.SortStableFunc(missing, func(a, b found) int { return a.version.Compare(b.version) })
+	var out []event.Publication
+	for _, m := range missing {
+		out = append(out, m.Publication)
+	}
+	return out, nil
+}
+
+// namesIn are the tags and digests by which the content's files name images of the
+// repositories.
+func namesIn(content fs.FS, repositories []string) (map[string]bool, error) {
+	var patterns []*regexp.Regexp
+	for _, r := range repositories {
+		patterns = append(patterns, regexp.MustCompile(`(?:^|[^A-Za-z0-9./_-])`+regexp.QuoteMeta(r)+`(?::([A-Za-z0-9_][A-Za-z0-9._-]*))?(?:@(sha(?:256|512):[a-f0-9]+))?`))
+	}
+	named := map[string]bool{}
+	err := plan.WalkFiles(content, func(name string) error {
+		src, err := fs.ReadFile(content, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a link to nothing
+		}
+		if err != nil {
+			return failure.New(failure.EditRefused, "looking for images: %w", err).At(name, 0, 0)
+		}
+		for _, p := range patterns {
+			for _, m := range p.FindAllSubmatch(src, -1) {
+				named[string(m[1])], named[string(m[2])] = true, true
+			}
+		}
+		return nil
+	})
+	delete(named, "")
+	return named, err
+}
