@@ -77,9 +77,6 @@ func Parse(img Image) (*Bundle, error) {
 	return b, nil
 }
 
-// Name is the name of the CSV, which is the bundle's.
-func (b *Bundle) Name() string { return b.csv.name }
-
 // Render gives the document in a format.
 func (b *Bundle) Render(format MetadataFormat) (fbc.Bundle, error) {
 	doc := fbc.Bundle{

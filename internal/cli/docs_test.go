@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -36,14 +35,14 @@ func TestActionFile(t *testing.T) {
 	}
 }
 
-// The tables of the README are made of the same lists and of the schema.
+// The tables of the README are made of the same lists.
 func TestReadmeTables(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	readme := string(text)
-	for name, table := range map[string]string{"inputs": inputsTable(), "outputs": outputsTable(), "configuration": config.Reference()} {
+	for name, table := range map[string]string{"inputs": inputsTable(), "outputs": outputsTable()} {
 		begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
 		i, j := strings.Index(readme, begin), strings.Index(readme, end)
 		if i < 0 || j < i {

@@ -303,4 +303,3 @@ func (p *publishing) or(name string, configured []string) []string {
 	}
 	return configured
 }
-

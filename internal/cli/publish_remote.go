@@ -17,8 +17,11 @@ import (
 // defaultIdentity makes commits where nobody else is named.
 var defaultIdentity = gitrepo.Identity{Name: "graft", Email: "graft@users.noreply.github.com"}
 
-// forgeIdentity commits on behalf of apps and workflows through the API.
-const forgeIdentity = "noreply@github.com"
+// byForge tells the commits that the forge makes for apps and workflows through its API,
+// in its own name or in theirs.
+func byForge(committer gitrepo.Identity) bool {
+	return committer.Email == "noreply@github.com" || strings.Contains(committer.Email, "[bot]@users.noreply.")
+}
 
 // openRepository opens the repository at the base that the inputs name, else the one
 // that its configuration names, and reads the configuration there.
@@ -52,7 +55,7 @@ func (p *publishing) openRepository(ctx context.Context) (*gitrepo.Repo, error) 
 // sign says in whose name commits are made.
 func (p *publishing) sign(repo *gitrepo.Repo) error {
 	c := p.config.Commit
-	s := gitrepo.Signing{Author: defaultIdentity, Signoff: p.is("signoff") || c.Signoff, Ours: []string{forgeIdentity}}
+	s := gitrepo.Signing{Author: defaultIdentity, Signoff: p.is("signoff") || c.Signoff, Ours: byForge}
 	if c.Author != (config.Person{}) {
 		s.Author = gitrepo.Identity(c.Author)
 	}
@@ -157,11 +160,13 @@ func (f *forgeClient) pushToFork(ctx context.Context, repo *gitrepo.Repo, owner 
 	if err := f.SyncFork(ctx, f.head.Owner, f.head.Name, f.base); err != nil {
 		return err
 	}
-	address, err := url.Parse(repo.URL())
-	if err != nil {
-		return failure.New(failure.Usage, "reading the address of the repository: %w", err)
+	// The fork stands beside the repository, under its own name.
+	address, git := strings.CutSuffix(repo.URL(), ".git")
+	address = strings.TrimSuffix(address, f.owner+"/"+f.name) + f.head.Owner + "/" + f.head.Name
+	if git {
+		address += ".git"
 	}
-	return repo.PushTo(address.ResolveReference(&url.URL{Path: strings.TrimSuffix(strings.TrimSuffix(address.Path, ".git"), f.owner+"/"+f.name) + f.head.Owner + "/" + f.head.Name}).String())
+	return repo.PushTo(address)
 }
 
 // Open implements publish.Forge.

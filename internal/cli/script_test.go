@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -24,7 +25,15 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs what a person types.
 func TestScripts(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("ROOT", root)
+			return nil
+		},
 		Dir:                 "../../testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
@@ -38,6 +47,10 @@ func TestScripts(t *testing.T) {
 			"merge":    merge,
 			"remote":   remote,
 			"person":   person,
+			"head":     headOf,
+			"branches": branches,
+			"workflow": workflowToken,
+			"report":   holdReport,
 		},
 	})
 }

@@ -40,7 +40,7 @@ func world(ts *testscript.TestScript, neg bool, args []string) {
 	w.repo, err = w.git.Create("octo/catalog", readTree(ts, ts.MkAbs(args[0])))
 	ts.Check(err)
 	w.forge = forge.New(forge.Options{})
-	ts.Check(w.forge.AddRepository(forge.Repository{Owner: "octo", Name: "catalog", Dir: w.repo.Dir(), Labels: []string{"catalog"}, Writers: []string{"graft-bot", "reviewer"}}))
+	ts.Check(w.forge.AddRepository(forge.Repository{Owner: "octo", Name: "catalog", Dir: w.repo.Dir(), Labels: []string{"catalog"}, Writers: []string{"graft-bot", "reviewer"}, ForkDir: w.forkDir}))
 	w.forge.AddToken("t0ken", forge.Identity{Login: "graft-bot"})
 	w.api = httptest.NewServer(http.Handler(w.forge))
 	forges.Store(ts.Getenv("WORK"), w)
@@ -57,6 +57,15 @@ func world(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(ts.Exec("git", "clone", "-q", "--depth", "1", strings.Replace(w.repo.URL(), "://", "://x:t0ken@", 1), "checkout"))
 	ts.Check(ts.Exec("git", "-C", "checkout", "remote", "set-url", "origin", w.repo.URL()))
+}
+
+// forkDir makes a fork where git can push to it.
+func (w *scriptForge) forkDir(owner, name string) (string, error) {
+	fork, err := w.git.Fork(w.repo, owner+"/"+name)
+	if err != nil {
+		return "", err
+	}
+	return fork.Dir(), nil
 }
 
 func readTree(ts *testscript.TestScript, dir string) map[string]string {

@@ -139,6 +139,10 @@ func (c *Config) Setup(fsys fs.FS, pkg, version string) (*plan.Setup, Layout, er
 	if err != nil || file == "" {
 		return setup, Unsaid, err
 	}
+	if len(targets) == 0 {
+		return setup, Unsaid, failure.New(failure.Config, "reading %s: the operator is kept as file-based catalogs, and no template is named", file).At(file, 1, 1).
+			Fix("Map templates to catalogs in fbc.catalog_mapping.")
+	}
 	setup.File, setup.Targets = file, targets
 	return setup, Community, nil
 }

@@ -207,6 +207,7 @@ func TestLayouts(t *testing.T) {
 		"folder v":       {map[string]string{"operators/pkg/ci.yaml": ciYAML, "operators/pkg/v1.0.0/release-config.yaml": release}, Community, ""},
 		"other name":     {map[string]string{"operators/a/1.0.0/metadata/annotations.yaml": "annotations: {}\n", "operators/short/ci.yaml": ciYAML, "operators/short/1.0.0/release-config.yaml": release, "operators/short/1.0.0/metadata/annotations.yaml": annotations}, Community, ""},
 		"other operator": {map[string]string{"operators/short/ci.yaml": ciYAML, "operators/short/1.0.0/release-config.yaml": release}, Unsaid, ""},
+		"nothing mapped": {map[string]string{"operators/pkg/ci.yaml": "fbc: {enabled: true}\n"}, Unsaid, "the operator is kept as file-based catalogs, and no template is named"},
 		"unmapped": {map[string]string{"operators/pkg/ci.yaml": ciYAML, "operators/pkg/1.0.0/release-config.yaml": "catalog_templates:\n- {template_name: basics.yaml, channels: [a]}\n"}, Unsaid,
 			"operators/pkg/1.0.0/release-config.yaml:2:3: reading catalog_templates: operators/pkg/ci.yaml maps no template basics.yaml to catalogs"},
 		"leads out": {map[string]string{"operators/pkg/ci.yaml": ciYAML, "operators/pkg/1.0.0/release-config.yaml": "catalog_templates:\n- {template_name: ../../x.yaml, channels: [a]}\n"}, Unsaid,

@@ -65,7 +65,7 @@ const (
 
 // Commit says how changes are committed.
 type Commit struct {
-	Author    Person // zero: the account that the token belongs to
+	Author    Person // zero: graft, or through the API who the token belongs to
 	Committer Person // zero: the author
 	Signoff   bool
 	Message   plan.Pattern

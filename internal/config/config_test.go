@@ -164,32 +164,3 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
-
-// Each key is told once, in a table whose rows have four cells.
-func TestReference(t *testing.T) {
-	table := Reference()
-	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
-	seen := map[string]bool{}
-	for _, line := range lines {
-		if cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); cells != 5 {
-			t.Errorf("%d borders in %s", cells, line)
-		}
-		key, _, _ := strings.Cut(line[1:], "|")
-		if seen[key] {
-			t.Errorf("%s is told twice", key)
-		}
-		seen[key] = true
-	}
-	for _, want := range []string{
-		"| `targets[].template` | text, required |  | File of the template",
-		"| `edges` | as `targets[].edges` |  | ",
-		"| `targets[].catalogs[].metadata` | `auto`, `bundle-object`, `csv-metadata` | `auto` | ",
-		"| `commit.message` | text | `Publish {package} {version}` | ",
-		"as NAME \\<ADDRESS>. ",
-		"Example: `>={major}.{minor}.0 <{version}` |",
-	} {
-		if !strings.Contains(table, want) {
-			t.Errorf("the table lacks %s", want)
-		}
-	}
-}

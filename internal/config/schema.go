@@ -32,14 +32,6 @@ var schema = sync.OnceValue(func() *yamledit.Node {
 	return root
 })
 
-// keywords are those of JSON Schema that check understands. The schema has no others.
-var keywords = []string{
-	"$schema", "$id", "$ref", "$defs", "title", "description", "default", "examples",
-	"type", "enum", "pattern", "not", "minLength", "maxLength",
-	"properties", "additionalProperties", "propertyNames", "required",
-	"items", "minItems", "uniqueItems",
-}
-
 // check holds a value to a schema and gives every failure, each at its place. Where names
 // the value for people.
 func check(v, s *yamledit.Node, where string) (errs []error) {

@@ -127,27 +127,6 @@ func clusterServiceVersion(p Property) (csv, bool) {
 	return c, ok
 }
 
-// ShowcaseOf reads what a package shows of a bundle from the CSV among its objects;
-// ok is false where the document does not hold the CSV.
-func ShowcaseOf(b Bundle) (show Showcase, ok bool) {
-	for _, p := range b.Properties {
-		if p.Type != "olm.bundle.object" {
-			continue
-		}
-		csv, found := clusterServiceVersion(p)
-		if !found {
-			continue
-		}
-		_ = json.Unmarshal(csv.Spec.Description, &show.Description) // opm goes without one
-		var icons []Icon
-		if json.Unmarshal(csv.Spec.Icon, &icons) == nil && len(icons) > 0 {
-			show.Icon = &icons[0]
-		}
-		return show, true
-	}
-	return show, false
-}
-
 // Docs are the documents of the catalog that it has whole.
 func (c *Catalog) Docs() ([]Doc, error) {
 	var all []any

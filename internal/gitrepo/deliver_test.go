@@ -144,7 +144,7 @@ func TestInspect(t *testing.T) {
 		if s := must[State](t)(r.Inspect(ctx, "forge")); s.OnlyOurs {
 			t.Errorf("the forge's: %+v", s)
 		}
-		r = h.open(t, func(o *Options) { o.Ours = []string{"NoReply@example.com"} })
+		r = h.open(t, func(o *Options) { o.Ours = func(i Identity) bool { return i.Email == "noreply@example.com" } })
 		if s := must[State](t)(r.Inspect(ctx, "forge")); !s.OnlyOurs {
 			t.Errorf("the forge's as ours: %+v", s)
 		}

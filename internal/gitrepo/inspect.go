@@ -92,9 +92,10 @@ func (r *Repo) isOurs(c Commit) bool {
 	if len(c.Parents) != 1 || len(c.Requests()) == 0 {
 		return false
 	}
-	return slices.ContainsFunc(append([]string{r.o.Committer.Email}, r.o.Ours...), func(email string) bool {
-		return email != "" && strings.EqualFold(email, c.Committer.Email)
-	})
+	if r.o.Committer.Email != "" && strings.EqualFold(r.o.Committer.Email, c.Committer.Email) {
+		return true
+	}
+	return r.o.Ours != nil && r.o.Ours(c.Committer)
 }
 
 // Requests are what our commits on the branch answer, the oldest first.

@@ -62,9 +62,9 @@ type Signing struct {
 	Author, Committer Identity
 	// Signoff ends each message with the committer's Signed-off-by.
 	Signoff bool
-	// Ours are further committers' addresses whose commits are ours if they carry our
-	// trailer, such as that of a forge that commits on our behalf.
-	Ours []string
+	// Ours tells further committers whose commits are ours if they carry our trailer,
+	// such as a forge that commits on our behalf; nil tells none.
+	Ours func(committer Identity) bool
 }
 
 // Repo is a repository with a commit of the base branch at hand. It is used by one

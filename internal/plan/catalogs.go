@@ -16,23 +16,13 @@ import (
 // bundle's either.
 func (p *planner) catalogs(c candidate, t *Target) (bool, error) {
 	if t.Kind == "raw" {
-		own := Catalog{Path: c.path}
-		if platform, ok := platformOf(c.path); ok {
-			own.Platform = &platform
-		}
-		if wanted, err := p.supported(own, c.path); err != nil || !wanted {
+		if wanted, err := p.itself(c); err != nil || !wanted {
 			return false, err
 		}
 	}
 	unsupported := 0
-	list := c.Catalogs
 	asked := p.in.Asked.Catalog
-	if len(list) == 0 && asked != "" && t.Kind != "raw" {
-		list = []CatalogSetup{{Path: Pattern(asked)}}
-		if !isFileName(asked) {
-			list = []CatalogSetup{{Name: asked}}
-		}
-	}
+	list := p.listed(c, t)
 	for _, setup := range list {
 		cat, err := p.catalog(setup, c)
 		if err != nil {
@@ -70,6 +60,36 @@ func (p *planner) catalogs(c candidate, t *Target) (bool, error) {
 		p.warn("%s also makes catalogs for versions of OpenShift that the bundle's label leaves out; they are not rendered now, and will have the bundle when they are. Keep a template for each set of versions.", c.path)
 	}
 	return true, nil
+}
+
+// itself decides whether a catalog that is its own template is wanted.
+func (p *planner) itself(c candidate) (bool, error) {
+	own := Catalog{Path: c.path}
+	if platform, ok := platformOf(c.path); ok {
+		own.Platform = &platform
+	}
+	asked := p.in.Asked.Catalog
+	if len(c.Catalogs) == 0 && asked != "" {
+		p.known = append(p.known, c.path)
+		if asked != c.path {
+			p.leaveOut(c.path, "", "only %s is asked for", asked)
+			return false, nil
+		}
+		p.matched = true
+	}
+	return p.supported(own, c.path)
+}
+
+// listed are the catalogs of a target; where it has none, the one that is asked for.
+func (p *planner) listed(c candidate, t *Target) []CatalogSetup {
+	asked := p.in.Asked.Catalog
+	switch {
+	case len(c.Catalogs) > 0 || asked == "" || t.Kind == "raw":
+		return c.Catalogs
+	case isFileName(asked):
+		return []CatalogSetup{{Path: Pattern(asked)}}
+	}
+	return []CatalogSetup{{Name: asked}}
 }
 
 // catalog puts the facts of the bundle and the template into a catalog's setup.

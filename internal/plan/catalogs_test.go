@@ -90,6 +90,8 @@ func TestCatalogsThatAreAskedFor(t *testing.T) {
 	}
 	two := []CatalogSetup{{Path: "a.yaml"}, {Path: "b.yaml", Name: "bee"}}
 	for name, tt := range map[string]planCase{
+		"itself":               {files: map[string]string{"t.yaml": catalogOf("op", fbc.TypeCSVMetadata)}, in: in("t.yaml"), want: "t.yaml raw\n  into a\n"},
+		"not itself":           {files: map[string]string{"t.yaml": catalogOf("op", fbc.TypeCSVMetadata)}, in: in("other.yaml"), code: failure.Usage, err: "no target has the catalog other.yaml"},
 		"by path":              {in: in("./a.yaml", two...), want: into + "  render a.yaml yaml csv new\nnot t.yaml b.yaml: only a.yaml is asked for\n"},
 		"by name":              {in: in("bee", two...), want: "t.yaml basic [bee]\n  into a\n  render b.yaml yaml csv new\nnot t.yaml a.yaml: only bee is asked for\n"},
 		"unknown":              {in: in("c.yaml", two...), code: failure.Usage, err: "Give one of a.yaml, b.yaml."},

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,15 +21,6 @@ const (
 	previousPatch = "previousPatch"
 	templateName  = "template"
 )
-
-// Check reports the first placeholder that is not known. More are those that are known
-// at this place only.
-func (p Pattern) Check(more ...string) error {
-	_, err := p.expand(func(name string) (string, bool) {
-		return "", slices.Contains(Placeholders, name) || slices.Contains(more, name)
-	})
-	return err
-}
 
 // Constant reports whether the pattern is the same for all bundles.
 func (p Pattern) Constant() bool { return !strings.ContainsAny(string(p), "{}") }

@@ -33,8 +33,8 @@ type Request struct {
 	// which is not known before it is made; nil gives nothing.
 	ForAuthor func(login string) string
 	Marker    Marker
-	Labels               []string
-	Reviewers            []string
+	Labels    []string
+	Reviewers []string
 	// TeamReviewers are slugs, with or without ORG/.
 	TeamReviewers []string
 	Assignees     []string

@@ -48,9 +48,6 @@ type Node struct {
 	target *Node // of an alias
 }
 
-// Doc is the document that holds the node.
-func (n *Node) Doc() *Doc { return n.doc }
-
 // Position is the line and column at which the node starts.
 func (n *Node) Position() (line, col int) { return n.doc.file.Position(n.Start) }
 

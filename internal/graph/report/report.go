@@ -31,7 +31,6 @@ const (
 	red    = "31"
 	green  = "32"
 	yellow = "33"
-	cyan   = "36"
 	bold   = "1"
 )
 

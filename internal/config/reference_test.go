@@ -1,14 +1,19 @@
 package config
 
 import (
+	"flag"
+	"os"
 	"strings"
+	"testing"
 
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Reference is the list of the keys of graft.yaml, as a table in Markdown. In a key []
+var update = flag.Bool("update", false, "rewrite the configuration in the README")
+
+// reference is the list of the keys of graft.yaml, as a table in Markdown. In a key []
 // stands for each item of a list.
-func Reference() string {
+func reference() string {
 	var b strings.Builder
 	b.WriteString("| Key | Value | Default | Meaning |\n|---|---|---|---|\n")
 	referTo(&b, schema(), "", map[*yamledit.Node]string{})
@@ -102,3 +107,50 @@ func literal(n *yamledit.Node) string {
 }
 
 func code(s string) string { return "`" + s + "`" }
+
+// Each key is told once, in a table whose rows have four cells.
+func TestReference(t *testing.T) {
+	table := reference()
+	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
+	seen := map[string]bool{}
+	for _, line := range lines {
+		if cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); cells != 5 {
+			t.Errorf("%d borders in %s", cells, line)
+		}
+		key, _, _ := strings.Cut(line[1:], "|")
+		if seen[key] {
+			t.Errorf("%s is told twice", key)
+		}
+		seen[key] = true
+	}
+	for _, want := range []string{
+		"| `targets[].template` | text, required |  | File of the template",
+		"| `edges` | as `targets[].edges` |  | ",
+		"| `targets[].catalogs[].metadata` | `auto`, `bundle-object`, `csv-metadata` | `auto` | ",
+		"| `commit.message` | text | `Publish {package} {version}` | ",
+		"as NAME \\<ADDRESS>. ",
+		"Example: `>={major}.{minor}.0 <{version}` |",
+	} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table lacks %s", want)
+		}
+	}
+	begin, end := "<!-- configuration -->\n", "<!-- /configuration -->"
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme := string(text)
+	i, j := strings.Index(readme, begin), strings.Index(readme, end)
+	if i < 0 || j < i {
+		t.Fatal("README.md has no place for the configuration")
+	}
+	want := readme[:i+len(begin)] + "\n" + strings.Trim(table, "\n") + "\n\n" + readme[j:]
+	if *update && want != readme {
+		if err := os.WriteFile("../../README.md", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != readme {
+		t.Error("README.md is stale: go test ./internal/config -update rewrites it")
+	}
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/olmgraft/graft/internal/testkit/forge"
+)
+
+// headOf BRANCH OUT writes who made the newest commit of a branch of the remote, and its
+// message.
+func headOf(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: head BRANCH OUT")
+	}
+	log, err := theWorld(ts).repo.Log(args[0])
+	ts.Check(err)
+	if len(log) == 0 {
+		ts.Fatalf("there is no branch %s", args[0])
+	}
+	text := fmt.Sprintf("author %s\ncommitter %s\n\n%s", log[0].Author, log[0].Committer, log[0].Message)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
+}
+
+// branches OUT writes the branches of the remote.
+func branches(ts *testscript.TestScript, _ bool, args []string) {
+	all, err := theWorld(ts).repo.Branches()
+	ts.Check(err)
+	var names strings.Builder
+	for name := range all {
+		names.WriteString(name + "\n")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(names.String()), 0o644))
+}
+
+// workflowToken makes the token that of a workflow: GitHub's own bot.
+func workflowToken(ts *testscript.TestScript, _ bool, _ []string) {
+	theWorld(ts).forge.AddToken("t0ken", forge.Identity{
+		Login: "github-actions[bot]", App: true,
+		Permissions: map[string]string{"contents": "write", "pull_requests": "write", "issues": "write", "metadata": "read"},
+	})
+}
+
+// report FILE holds a report to its schema.
+func holdReport(ts *testscript.TestScript, _ bool, args []string) {
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(ts.Getenv("ROOT"), "docs", "report.schema.json"))
+	ts.Check(err)
+	report, err := jsonschema.UnmarshalJSON(strings.NewReader(ts.ReadFile(args[0])))
+	ts.Check(err)
+	if err := schema.Validate(report); err != nil {
+		ts.Fatalf("%v", err)
+	}
+}
