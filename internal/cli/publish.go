@@ -87,7 +87,8 @@ func (p *publishing) run(ctx context.Context) ([]*publish.Result, error) {
 	case err != nil:
 		return nil, err
 	case p.is("plan-matrix"):
-		return nil, p.planMatrix(requests)
+		p.planMatrix(requests)
+		return nil, nil
 	case len(requests) == 0:
 		return nil, nil
 	}
@@ -201,7 +202,7 @@ func (p *publishing) notice(format string, args ...any) {
 const mostJobs = 256
 
 // planMatrix prints what strategy.matrix of a workflow takes: a job for each image.
-func (p *publishing) planMatrix(requests []publish.Request) error {
+func (p *publishing) planMatrix(requests []publish.Request) {
 	type job struct {
 		Image      string `json:"image"`
 		Repository string `json:"repository"`
@@ -221,7 +222,6 @@ func (p *publishing) planMatrix(requests []publish.Request) error {
 	if p.action == nil && !p.json {
 		fmt.Fprintln(p.Out, p.matrix)
 	}
-	return nil
 }
 
 // options are those that need no repository and no forge.

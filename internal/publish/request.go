@@ -61,7 +61,7 @@ func Ask(one func(name string) string, many func(name string) []string) plan.Ask
 // said gives what is asked for as pairs of a name and a value.
 func (r Request) said(visit func(name, value string)) {
 	for _, it := range askings {
-		value := ""
+		var value string
 		if it.many != nil {
 			value = strings.Join(*it.many(&r.Asked), ",")
 		} else {
