@@ -112,10 +112,22 @@ func TestCommandIsLean(t *testing.T) {
 			continue
 		}
 		for _, dep := range p.Deps {
-			for _, heavy := range []string{"k8s.io/", "sigs.k8s.io/", "google.golang.org/grpc", "github.com/operator-framework/", "github.com/getkin/"} {
+			for _, heavy := range []string{"k8s.io/", "sigs.k8s.io/", "google.golang.org/grpc", "github.com/operator-framework/", "github.com/getkin/", "testing", module + "internal/testkit/corpus"} {
 				if strings.HasPrefix(dep, heavy) {
 					t.Errorf("cmd/graft depends on %s", dep)
 				}
+			}
+		}
+	}
+}
+
+// The testkit is for tests, for the demo and for the bench: nothing else needs it.
+func TestTestkitStaysApart(t *testing.T) {
+	for _, p := range packages(t) {
+		from, _ := room(p.ImportPath)
+		for _, imp := range p.Imports {
+			if to, _ := room(imp); to == "internal/testkit" && !slices.Contains([]string{to, "internal/cli", "bench"}, from) {
+				t.Errorf("%s imports %s", p.ImportPath, imp)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/world"
 )
 
 // headOf BRANCH OUT writes who made the newest commit of a branch of the remote, and its
@@ -18,7 +19,7 @@ func headOf(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: head BRANCH OUT")
 	}
-	log, err := theWorld(ts).repo.Log(args[0])
+	log, err := theWorld(ts).Repo.Log(args[0])
 	ts.Check(err)
 	if len(log) == 0 {
 		ts.Fatalf("there is no branch %s", args[0])
@@ -29,7 +30,7 @@ func headOf(ts *testscript.TestScript, _ bool, args []string) {
 
 // branches OUT writes the branches of the remote.
 func branches(ts *testscript.TestScript, _ bool, args []string) {
-	all, err := theWorld(ts).repo.Branches()
+	all, err := theWorld(ts).Repo.Branches()
 	ts.Check(err)
 	var names strings.Builder
 	for name := range all {
@@ -40,7 +41,7 @@ func branches(ts *testscript.TestScript, _ bool, args []string) {
 
 // workflowToken makes the token that of a workflow: GitHub's own bot.
 func workflowToken(ts *testscript.TestScript, _ bool, _ []string) {
-	theWorld(ts).forge.AddToken("t0ken", forge.Identity{
+	theWorld(ts).Forge.AddToken(world.Token, forge.Identity{
 		Login: "github-actions[bot]", App: true,
 		Permissions: map[string]string{"contents": "write", "pull_requests": "write", "issues": "write", "metadata": "read"},
 	})

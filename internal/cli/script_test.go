@@ -5,7 +5,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -38,19 +37,22 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exitcode": exitCode,
-			"push":     push,
-			"requests": requests,
-			"catalog":  catalogImage,
-			"world":    world,
-			"pulls":    pulls,
-			"merge":    merge,
-			"remote":   remote,
-			"person":   person,
-			"head":     headOf,
-			"branches": branches,
-			"workflow": workflowToken,
-			"report":   holdReport,
+			"exitcode":  exitCode,
+			"push":      push,
+			"requests":  requests,
+			"catalog":   catalogImage,
+			"world":     makeRepository,
+			"pulls":     pulls,
+			"merge":     merge,
+			"remote":    remote,
+			"person":    person,
+			"alone":     alone,
+			"plain":     plain,
+			"servedemo": serveDemo,
+			"head":      headOf,
+			"branches":  branches,
+			"workflow":  workflowToken,
+			"report":    holdReport,
 		},
 	})
 }
@@ -72,16 +74,13 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// registries are those of the scripts that run, by their work directory.
-var registries sync.Map
-
 // push stores a bundle directory in the script's own registry, whose address is in
 // $REGISTRY: push op:v1.0.0 DIR.
 func push(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: push REPOSITORY:TAG DIR")
 	}
-	s := scriptRegistry(ts)
+	s := theWorld(ts).Registry
 	b, err := registry.FromDir(os.DirFS(ts.MkAbs(args[1])))
 	ts.Check(err)
 	_, err = s.Push(args[0], b, registry.Form{})
@@ -90,27 +89,11 @@ func push(ts *testscript.TestScript, neg bool, args []string) {
 
 // requests holds the number of requests since the last call: requests 4.
 func requests(ts *testscript.TestScript, _ bool, args []string) {
-	s := scriptRegistry(ts)
+	s := theWorld(ts).Registry
 	if got := itoa(s.Count()); len(args) != 1 || got != args[0] {
 		ts.Fatalf("%s requests, want %v", got, args)
 	}
 	s.Reset()
-}
-
-func scriptRegistry(ts *testscript.TestScript) *registry.Server {
-	dir := ts.Getenv("WORK")
-	if s, ok := registries.Load(dir); ok {
-		return s.(*registry.Server)
-	}
-	s, err := registry.Start()
-	ts.Check(err)
-	registries.Store(dir, s)
-	ts.Setenv("REGISTRY", s.Addr)
-	ts.Defer(func() {
-		registries.Delete(dir)
-		_ = s.Close()
-	})
-	return s
 }
 
 // catalog op-catalog:v1 FILE stores a catalog image that holds the file.
@@ -124,7 +107,7 @@ func catalogImage(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	layer, err := registry.Pack(archive, registry.Gzip, true)
 	ts.Check(err)
-	_, err = scriptRegistry(ts).PushImage(args[0], registry.Image{
+	_, err = theWorld(ts).Registry.PushImage(args[0], registry.Image{
 		OCI: true, Labels: map[string]string{"operators.operatorframework.io.index.configs.v1": "/configs"}, Layers: []registry.Layer{layer},
 	})
 	ts.Check(err)

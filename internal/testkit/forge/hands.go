@@ -68,6 +68,46 @@ func (s *Server) PullRequests(owner, repo string) []PullRequest {
 	return all
 }
 
+// Change is a file that a pull request changes; it is not there where its content is nil.
+type Change struct {
+	Name          string
+	Before, After []byte
+}
+
+// Changes are the files that a pull request changes, or changed when it was merged.
+func (s *Server) Changes(owner, repo string, number int) ([]Change, error) {
+	var changes []Change
+	err := s.changePull(owner, repo, number, func(_ *call, p *pull) error {
+		base, head, err := p.ends()
+		if err != nil {
+			return err
+		}
+		g := p.base.git()
+		shared, err := g.mergeBase(base, head)
+		if err != nil {
+			return err
+		}
+		before, after, err := g.pair(shared, head)
+		if err != nil {
+			return err
+		}
+		for _, name := range changed(before, after) {
+			change := Change{Name: name}
+			for e, content := range map[entry]*[]byte{before[name]: &change.Before, after[name]: &change.After} {
+				if e == (entry{}) {
+					continue
+				}
+				if *content, err = g.readBlob(e.hash); err != nil {
+					return err
+				}
+			}
+			changes = append(changes, change)
+		}
+		return nil
+	})
+	return changes, err
+}
+
 // Merge merges a pull request as its owner would: merge, squash or rebase.
 func (s *Server) Merge(owner, repo string, number int, method string) error {
 	return s.change(owner, repo, func(c *call) error {
@@ -82,22 +122,24 @@ func (s *Server) Merge(owner, repo string, number int, method string) error {
 
 // Review takes a person off the requested reviewers, as a review does.
 func (s *Server) Review(owner, repo string, number int, login string) error {
-	return s.changePull(owner, repo, number, func(_ *call, p *pull) {
+	return s.changePull(owner, repo, number, func(_ *call, p *pull) error {
 		p.reviewers = slices.DeleteFunc(p.reviewers, func(r string) bool { return strings.EqualFold(r, login) })
+		return nil
 	})
 }
 
 // DisableAutoMerge is what a person does who wants to wait.
 func (s *Server) DisableAutoMerge(owner, repo string, number int) error {
-	return s.changePull(owner, repo, number, func(c *call, p *pull) {
+	return s.changePull(owner, repo, number, func(c *call, p *pull) error {
 		p.autoMerge = ""
 		p.happened(c, "auto_merge_disabled", "", "")
+		return nil
 	})
 }
 
 // Edit changes the body of a pull request.
 func (s *Server) Edit(owner, repo string, number int, edit func(body string) string) error {
-	return s.changePull(owner, repo, number, func(_ *call, p *pull) { p.body = edit(p.body) })
+	return s.changePull(owner, repo, number, func(_ *call, p *pull) error { p.body = edit(p.body); return nil })
 }
 
 // RenameBranch renames a branch; its pull requests follow.
@@ -202,15 +244,14 @@ func (s *Server) Branch(owner, repo, branch string) string {
 	return sha.String()
 }
 
-func (s *Server) changePull(owner, repo string, number int, change func(*call, *pull)) error {
+func (s *Server) changePull(owner, repo string, number int, change func(*call, *pull) error) error {
 	return s.change(owner, repo, func(c *call) error {
 		c.r.SetPathValue("number", fmt.Sprint(number))
 		p := c.pull()
 		if p == nil {
 			return fmt.Errorf("forge: there is no %s/%s#%d", owner, repo, number)
 		}
-		change(c, p)
-		return nil
+		return change(c, p)
 	})
 }
 

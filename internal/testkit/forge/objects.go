@@ -151,30 +151,46 @@ func (c *call) contents(g *gitStore, name string, e object.TreeEntry) fields {
 
 // changedFiles is what differs between two commits, by path; from zero everything does.
 func (c *call) changedFiles(g *gitStore, from, to plumbing.Hash) ([]any, error) {
-	before, after := map[string]entry{}, map[string]entry{}
-	for sha, files := range map[plumbing.Hash]*map[string]entry{from: &before, to: &after} {
-		if sha == plumbing.ZeroHash {
-			continue
-		}
-		commit, err := g.commit(sha)
-		if err != nil {
-			return nil, err
-		}
-		if *files, err = g.files(commit.TreeHash); err != nil {
-			return nil, err
-		}
-	}
-	if from == to {
-		return []any{}, nil
+	before, after, err := g.pair(from, to)
+	if err != nil {
+		return nil, err
 	}
 	list := []any{}
-	for _, name := range slices.Sorted(maps.Keys(union(before, after))) {
-		if before[name] == after[name] {
-			continue
-		}
+	for _, name := range changed(before, after) {
 		list = append(list, c.changedFile(g, name, before[name], after[name]))
 	}
 	return list, nil
+}
+
+// pair is the files of two commits.
+func (g *gitStore) pair(from, to plumbing.Hash) (before, after map[string]entry, err error) {
+	if before, err = g.filesAt(from); err == nil {
+		after, err = g.filesAt(to)
+	}
+	return before, after, err
+}
+
+// filesAt has none for zero.
+func (g *gitStore) filesAt(sha plumbing.Hash) (map[string]entry, error) {
+	if sha == plumbing.ZeroHash {
+		return nil, nil
+	}
+	commit, err := g.commit(sha)
+	if err != nil {
+		return nil, err
+	}
+	return g.files(commit.TreeHash)
+}
+
+// changed are the paths at which the files of two commits differ.
+func changed(before, after map[string]entry) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(union(before, after))) {
+		if before[name] != after[name] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func (c *call) changedFile(g *gitStore, name string, before, after entry) fields {

@@ -21,7 +21,7 @@ type Options struct {
 	// Observe is given every exchange as it went over the wire; status is 0 where the
 	// connection was cut.
 	Observe func(req *http.Request, reqBody []byte, status int, header http.Header, body []byte)
-	// Script says what goes wrong with a request; nil is nothing.
+	// Script says what goes wrong with a request; nil is nothing. SetScript changes it.
 	Script func(Request) *Fault
 	// Now is the clock; nil is the real one.
 	Now func() time.Time
@@ -56,6 +56,7 @@ type Server struct {
 	signed     map[string]bool
 	log        []Request
 	seen       map[string]int
+	script     func(Request) *Fault
 }
 
 // New makes a server without repositories.
@@ -68,12 +69,20 @@ func New(o Options) *Server {
 	}
 	return &Server{
 		options: o,
+		script:  o.Script,
 		repos:   map[string]*repository{},
 		users:   map[string]*user{},
 		tokens:  map[string]Identity{},
 		signed:  map[string]bool{},
 		seen:    map[string]int{},
 	}
+}
+
+// SetScript has decide say of each request what goes wrong with it; nil ends that.
+func (s *Server) SetScript(decide func(Request) *Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script = decide
 }
 
 // ServeHTTP answers below / and below /api/v3; GraphQL is at /graphql and /api/graphql.
@@ -111,10 +120,10 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request, path string, r 
 		panic(http.ErrAbortHandler)
 	}
 	c := &call{s: s, r: req, path: path, body: body, now: s.options.Now().UTC().Truncate(time.Second)}
-	record, at := s.record(c, r)
+	record, at, script := s.record(c, r)
 	var fault Fault
-	if s.options.Script != nil {
-		if f := s.options.Script(record); f != nil {
+	if script != nil {
+		if f := script(record); f != nil {
 			fault = *f
 		}
 	}
@@ -133,11 +142,11 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request, path string, r 
 	s.send(w, c, answer, fault, at)
 }
 
-func (s *Server) record(c *call, r *route) (Request, int) {
+func (s *Server) record(c *call, r *route) (record Request, at int, script func(Request) *Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.identify()
-	record := Request{
+	record = Request{
 		Method: c.r.Method, Path: c.path, Query: c.r.URL.RawQuery,
 		Login: c.who.Login, Body: bytes.Clone(c.body),
 	}
@@ -147,7 +156,7 @@ func (s *Server) record(c *call, r *route) (Request, int) {
 	s.seen[record.Route]++
 	record.Nth = s.seen[record.Route]
 	s.log = append(s.log, record)
-	return record, len(s.log) - 1
+	return record, len(s.log) - 1, s.script
 }
 
 func (s *Server) send(w http.ResponseWriter, c *call, answer reply, fault Fault, at int) {

@@ -65,7 +65,7 @@ func describe(r *http.Request) (Request, []byte, error) {
 	}
 	user, _, authorized := r.BasicAuth()
 	req := Request{Kind: Other, User: user, Authorized: authorized, UserAgent: r.UserAgent()}
-	name, action, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), ".git/")
+	name, action := splitPath(r.URL.Path)
 	req.Repository = name
 	switch action {
 	case "info/refs":
@@ -83,6 +83,15 @@ func describe(r *http.Request) (Request, []byte, error) {
 		req.Commands = commandsOf(body)
 	}
 	return req, body, nil
+}
+
+// splitPath takes /OWNER/NAME.git/ACTION, and without .git as GitHub does.
+func splitPath(p string) (name, action string) {
+	parts := strings.SplitN(strings.TrimPrefix(p, "/"), "/", 3)
+	if len(parts) < 3 {
+		return "", ""
+	}
+	return parts[0] + "/" + strings.TrimSuffix(parts[1], ".git"), parts[2]
 }
 
 func gunzip(b []byte) ([]byte, error) {

@@ -242,6 +242,7 @@ func TestTokens(t *testing.T) {
 		if last.Kind != Push || last.User != "me" || len(last.Commands) != 1 || last.Commands[0].Ref != "refs/heads/x" || s.Count(Push) != 1 {
 			t.Errorf("the last request is %+v", last)
 		}
+		mustGit(t, dir, "ls-remote", "-q", strings.TrimSuffix(r.URL(), ".git"), "x") // as actions/checkout writes it
 	})
 }
 

@@ -1,0 +1,268 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the files that it begins with
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/testkit/gitremote"
+	"github.com/olmgraft/graft/internal/testkit/registry"
+	"github.com/olmgraft/graft/internal/testkit/world"
+)
+
+//go:embed demo_files.txtar
+var demoArchive string
+
+// demo is one run of graft demo. It types what a person would type, into Main, and is
+// told no more than a person is.
+type demo struct {
+	*app
+	keep, listen string
+	serve        bool
+
+	world *world.World
+	image string            // the repository of the bundles
+	files map[string]string // those of the archive
+	first map[string]string // the repository's, as it begins
+	dir   string            // where everything is written
+	to    io.Writer
+	acts  int
+
+	report demoReport
+}
+
+// demoReport is what graft demo --json prints.
+type demoReport struct {
+	SchemaVersion int          `json:"schemaVersion"`
+	Result        string       `json:"result"`
+	Steps         []demoStep   `json:"steps"`
+	Change        string       `json:"change"`
+	Body          string       `json:"body"`
+	Graph         string       `json:"graph"`
+	Failures      []demoFailed `json:"failures"`
+	Kept          string       `json:"kept,omitempty"`
+	Page          string       `json:"page,omitempty"`
+}
+
+// demoStep is a command that succeeded.
+type demoStep struct {
+	Title   string `json:"title"`
+	Command string `json:"command"`
+	Output  string `json:"output"`
+}
+
+func (a *app) demoCommand() *cobra.Command {
+	d := &demo{app: a}
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Show all of publish on this machine alone: registry, git remote and GitHub are stand-ins",
+		Long: "Demo starts an image registry, a git remote and a stand-in for GitHub within this process, and\n" +
+			"publishes bundles to them by the verbs that are used in earnest. It needs nothing installed,\n" +
+			"and reaches nothing beyond this machine.",
+		Example: "  graft demo\n  graft demo --keep demo\n  graft demo --serve",
+		Args:    cobra.NoArgs,
+		RunE:    run(func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context(), cmd.Flags().Changed("listen")) }),
+	}
+	f := cmd.Flags()
+	f.StringVar(&d.keep, "keep", "", "write the checkout with its catalogs, the pull requests and the graph to this new directory")
+	f.BoolVar(&d.serve, "serve", false, "stay up until interrupted, and show the pull requests on a local page")
+	f.StringVar(&d.listen, "listen", "127.0.0.1:0", "address of the page")
+	return cmd
+}
+
+func (d *demo) run(ctx context.Context, listens bool) error {
+	if listens && !d.serve {
+		return failure.New(failure.Usage, "reading the command line: --listen is of no use without --serve").Fix("Give --serve as well.")
+	}
+	d.to = d.Out
+	if d.json {
+		d.to = io.Discard
+	}
+	page, err := d.openPage()
+	if err != nil {
+		return err
+	}
+	defer page.close()
+	end, err := d.begin(ctx)
+	defer end()
+	if err != nil {
+		return err
+	}
+	for _, act := range []func(context.Context) error{d.publishAll, d.showChange, d.showGraph, d.fail, d.leave} {
+		if err := act(ctx); err != nil {
+			return err
+		}
+	}
+	page.serve(d)
+	if d.json {
+		d.report.SchemaVersion, d.report.Result = 1, "ok"
+		d.reported = true
+		d.printJSON(d.report)
+	}
+	page.wait(ctx)
+	return nil
+}
+
+// begin makes the folder, the world with the first release in its catalogs, and a
+// checkout, where it then stands, as whoever types does. end is to be called in any case.
+func (d *demo) begin(ctx context.Context) (end func(), err error) {
+	var ends []func()
+	end = func() {
+		for _, f := range slices.Backward(ends) {
+			f()
+		}
+	}
+	if d.dir, err = d.folder(); err != nil {
+		return end, err
+	}
+	if d.keep == "" {
+		ends = append(ends, func() { _ = os.RemoveAll(d.dir) })
+	}
+	if d.world, err = world.Start(gitremote.GoBackend); err != nil {
+		return end, err
+	}
+	ends = append(ends, func() { _ = d.world.Close() })
+	d.image = d.world.Registry.Addr + "/lighthouse-bundle"
+	d.files = map[string]string{}
+	archive := strings.ReplaceAll(strings.TrimSuffix(demoArchive, "\n"), "REGISTRY", d.world.Registry.Addr)
+	for _, file := range strings.Split(archive, "\n-- ")[1:] {
+		name, text, _ := strings.Cut(file, " --\n")
+		d.files[name] = text + "\n"
+	}
+	if err := d.firstRelease(ctx); err != nil {
+		return end, err
+	}
+	before, err := os.Getwd()
+	if err != nil {
+		return end, err
+	}
+	ends = append(ends, func() { _ = os.Chdir(before) })
+	return end, os.Chdir(filepath.Join(d.dir, "checkout"))
+}
+
+// folder is the one to keep, which must not hold anything yet, or a temporary one.
+func (d *demo) folder() (string, error) {
+	if d.keep == "" {
+		return os.MkdirTemp("", "graft-demo-")
+	}
+	dir, err := filepath.Abs(d.keep)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	var inside []os.DirEntry
+	if err == nil {
+		inside, err = os.ReadDir(dir)
+	}
+	if err == nil && len(inside) > 0 {
+		err = errors.New("it is not empty")
+	}
+	if err != nil {
+		return "", failure.New(failure.Usage, "making the folder %s: %w", d.keep, err).Fix("Name a folder that does not exist yet.")
+	}
+	return dir, nil
+}
+
+// firstRelease makes the repository, with version 1.0.0 rendered to each catalog.
+func (d *demo) firstRelease(ctx context.Context) error {
+	for _, version := range []string{"1.0.0", "1.0.1", "1.1.0", "1.2.0"} {
+		if _, err := d.world.Registry.Push("lighthouse-bundle:v"+version, d.bundle(version), registry.Form{}); err != nil {
+			return err
+		}
+	}
+	d.first = d.below("repository/")
+	start := filepath.Join(d.dir, "start")
+	if err := writeFiles(start, d.first); err != nil {
+		return err
+	}
+	for catalog, level := range map[string]string{"catalogs/v4.16/lighthouse/catalog.yaml": "none", demoCatalog: "bundle-object-to-csv-metadata"} {
+		args := []string{"render", "--migrate-level", level, filepath.Join(start, "catalog-templates", "lighthouse.yaml")}
+		code, out, said := d.graft(ctx, nil, args...)
+		if err := d.hold(code == 0, "a catalog", "graft render", code, said); err != nil {
+			return err
+		}
+		d.first[catalog] = out
+	}
+	return errors.Join(os.RemoveAll(start), d.world.Create(d.first), d.world.Checkout(filepath.Join(d.dir, "checkout")))
+}
+
+func (d *demo) bundle(version string) registry.Bundle {
+	files := map[string][]byte{}
+	for name, text := range d.below("bundle/") {
+		files[name] = []byte(strings.ReplaceAll(text, "VERSION", version))
+	}
+	return registry.Bundle{Files: files, Labels: map[string]string{
+		"operators.operatorframework.io.bundle.package.v1":  "lighthouse",
+		"operators.operatorframework.io.bundle.channels.v1": "stable",
+	}}
+}
+
+// below are the files of a folder of the archive.
+func (d *demo) below(dir string) map[string]string {
+	files := maps.Clone(d.files)
+	for name, text := range d.files {
+		delete(files, name)
+		if rest, ok := strings.CutPrefix(name, dir); ok {
+			files[rest] = text
+		}
+	}
+	return files
+}
+
+// graft is the command, in this process, with an environment of nothing else.
+func (d *demo) graft(ctx context.Context, env map[string]string, args ...string) (code int, out, said string) {
+	var stdout, stderr bytes.Buffer
+	code = Main(ctx, args, IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Env: func(key string) (string, bool) {
+		value, ok := env[key]
+		return value, ok
+	}})
+	return code, stdout.String(), stderr.String()
+}
+
+// hold fails the demo where it would show something that is not so.
+func (d *demo) hold(so bool, want, command string, code int, said string) error {
+	if so {
+		return nil
+	}
+	return failure.New(failure.Internal, "showing %s: %s was expected, and it ended with %d: %s", command, want, code, said)
+}
+
+func writeFiles(dir string, files map[string]string) error {
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// title begins a part of the story.
+func (d *demo) title(text string) {
+	d.acts++
+	fmt.Fprintf(d.to, "\n%d. %s\n\n", d.acts, text)
+}
+
+func indent(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			b.WriteString("   ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/gitremote"
+	"github.com/olmgraft/graft/internal/testkit/registry"
+)
+
+// demoFailure is a run that ends in a failure: what goes wrong, and the command line in
+// which $IMAGE is the repository of the bundles.
+type demoFailure struct {
+	code    failure.Code
+	by      string
+	command string
+	token   string // in place of the world's
+	begin   func(*demo)
+}
+
+const (
+	insertInto  = "insert --channel stable --image $IMAGE:v1.3.0 "
+	demoCatalog = "catalogs/v4.20/lighthouse/catalog.yaml"
+	demoInsert  = insertInto + "catalog-templates/lighthouse.yaml"
+	demoPublish = "publish --image $IMAGE:v1.3.0"
+)
+
+var demoFailures = []demoFailure{
+	{code: failure.Usage, by: "there is neither an image nor an event", command: "publish"},
+	{code: failure.Config, by: "a key of graft.yaml is misspelt", command: demoPublish + " --base misspelt"},
+	{code: failure.TemplateNotFound, by: "the template is not there", command: insertInto + "none.yaml"},
+	{code: failure.TemplateMalformed, by: "a key stands there in two cases, and opm would drop one", command: "render ../failures/two-cases.yaml"},
+	{code: failure.TemplateUnsupported, by: "the file is no template", command: insertInto + "../failures/notes.yaml"},
+	{code: failure.TemplateOpaque, by: "a program of somebody's builds the template", command: insertInto + "../failures/custom.yaml"},
+	{code: failure.EditRefused, by: "two channels share their entries by an anchor", command: insertInto + "../failures/anchor.yaml"},
+	{code: failure.BundleNotFound, by: "no such image is in the registry", command: "render ../failures/gone.yaml"},
+	{code: failure.RegistryAuth, by: "the registry wants a password", command: demoPublish, begin: func(d *demo) {
+		d.world.Registry.SetAuth(registry.Auth{Scheme: "basic", Username: "somebody", Password: "else"})
+	}},
+	{code: failure.RegistryUnavailable, by: "the registry asks to come back in an hour", command: demoPublish, begin: func(d *demo) {
+		d.world.Registry.SetScript(func(registry.Request) registry.Fault {
+			return registry.Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "3600"}}
+		})
+	}},
+	{code: failure.BundleInvalid, by: "the image is no bundle", command: "publish --image $IMAGE:v1.3.0-empty"},
+	{code: failure.DigestMismatch, by: "the tag moved since it was announced", command: "publish --event ../failures/moved.json"},
+	{code: failure.BundleNotAllowed, by: "the image's repository is not allowed", command: demoPublish + " --allowed-repositories quay.io/**"},
+	{code: failure.BundleConflict, by: "the same bundle from another repository", command: "insert --channel stable --image $IMAGE-fork:v1.2.0 --name lighthouse.v1.2.0 --version 1.2.0 --package lighthouse catalog-templates/lighthouse.yaml"},
+	{code: failure.EdgeConflict, by: "it stands there with other edges", command: "publish --image $IMAGE:v1.2.0 --replaces lighthouse.v1.0.0"},
+	{code: failure.PredecessorMissing, by: "what it replaces is not in the channel", command: demoPublish + " --replaces lighthouse.v0.9.0"},
+	{code: failure.ChannelUnknown, by: "a semver template has no such channel", command: "insert --channel nightly --image $IMAGE:v1.3.0 ../failures/semver.yaml"},
+	{code: failure.VersionUnordered, by: "two versions differ in build metadata only", command: "insert --channel stable --image $IMAGE:v1.2.0-1 --name lighthouse.v1.2.0-1 --version 1.2.0+1 --package lighthouse catalog-templates/lighthouse.yaml"},
+	{code: failure.GraphInvalid, by: "a channel has two heads", command: "verify ../failures/two-heads.yaml"},
+	{code: failure.UpgradePathLost, by: "an installed version can upgrade no longer", command: "verify --level entry-pruned=warning --base " + demoCatalog + " ../failures/pruned.yaml"},
+	{code: failure.CatalogSkew, by: "the next platform's catalog lacks the head", command: "verify --next ../failures/old.yaml " + demoCatalog},
+	{code: failure.CatalogPruned, by: "published versions are gone", command: "verify --base " + demoCatalog + " ../failures/pruned.yaml"},
+	{code: failure.RenderFailed, by: "the template names no bundles", command: "render ../failures/no-bundles.yaml"},
+	{code: failure.GitFailed, by: "the git remote knows no such token", command: demoPublish, token: "expired"},
+	{code: failure.GitRaceLost, by: "others push at every try", command: demoPublish, begin: (*demo).raceAlways},
+	{code: failure.BranchEdited, by: "a person committed to the branch", command: demoPublish + " --branch by-hand/{version}", begin: func(d *demo) {
+		_, _ = d.world.Repo.Commit("by-hand/1.3.0", gitremote.Change{Message: "By hand", Files: map[string]string{"NOTES.md": "Wait for Ann.\n"}})
+	}},
+	{code: failure.ForgeAuth, by: "the token may not open pull requests", command: demoPublish, token: "pushes-only"},
+	{code: failure.ForgeRateLimited, by: "the hour's requests are used up", command: demoPublish, begin: func(d *demo) {
+		d.world.Forge.SetScript(func(forge.Request) *forge.Fault { return forge.PrimaryLimit(time.Now().Add(time.Hour)) })
+	}},
+	{code: failure.ForgeUnavailable, by: "GitHub answers 503", command: demoPublish + " --timeout 1s", begin: func(d *demo) {
+		d.world.Forge.SetScript(func(forge.Request) *forge.Fault { return forge.ServerError(http.StatusServiceUnavailable, false) })
+	}},
+	{code: failure.PullRequestRefused, by: "the repository's plan has no drafts", command: demoPublish + " --draft", begin: func(d *demo) {
+		d.world.Forge.SetScript(func(r forge.Request) *forge.Fault {
+			if r.Method != http.MethodPost {
+				return nil
+			}
+			return &forge.Fault{Status: http.StatusUnprocessableEntity, Message: "Draft pull requests are not supported in this repository."}
+		})
+	}},
+}
+
+// demoFailed is what came of one of them.
+type demoFailed struct {
+	Code    int    `json:"code"`
+	Class   string `json:"class"`
+	By      string `json:"by"`
+	Command string `json:"command"`
+	Message string `json:"message"`
+}
+
+// fail runs all of them, and holds each to its code.
+func (d *demo) fail(ctx context.Context) error {
+	if err := d.prepareFailures(); err != nil {
+		return err
+	}
+	d.title("What goes wrong has a number, which never changes")
+	var all strings.Builder
+	for _, f := range demoFailures {
+		done, err := d.failOnce(ctx, f)
+		if err != nil {
+			return err
+		}
+		d.report.Failures = append(d.report.Failures, done)
+		fmt.Fprintf(d.to, "   %3d  %-21s %s\n", done.Code, done.Class, done.By)
+		fmt.Fprintf(&all, "$ %s\n%s\n", done.Command, done.Message)
+	}
+	example := d.report.Failures[slices.IndexFunc(demoFailures, func(f demoFailure) bool { return f.code == failure.EdgeConflict })]
+	fmt.Fprintf(d.to, "\n   Each says what, where, and what to do:\n\n   $ %s\n%s", example.Command, indent(example.Message))
+	return os.WriteFile(filepath.Join(d.dir, "failures.txt"), []byte(all.String()), 0o644)
+}
+
+func (d *demo) failOnce(ctx context.Context, f demoFailure) (demoFailed, error) {
+	if f.begin != nil {
+		f.begin(d)
+	}
+	env := d.world.Env()
+	if f.token != "" {
+		env["GITHUB_TOKEN"] = f.token
+	}
+	command := os.Expand(f.command, func(string) string { return d.image })
+	code, out, said := d.graft(ctx, env, strings.Fields(command)...)
+	d.world.Registry.SetAuth(registry.Auth{})
+	d.world.Registry.SetScript(nil)
+	d.world.Git.SetScript(nil)
+	d.world.Forge.SetScript(nil)
+	if said == "" {
+		said = out // graft verify reports on standard output
+	}
+	done := demoFailed{Code: code, Class: f.code.Class(), By: f.by, Command: "graft " + command, Message: said}
+	return done, d.hold(code == int(f.code), done.Class, done.Command, code, said)
+}
+
+// prepareFailures writes the files that are wrong, and adds the token that may too little.
+func (d *demo) prepareFailures() error {
+	d.world.AddToken("pushes-only", forge.Identity{Login: "graft-bot", Permissions: map[string]string{"contents": "write"}})
+	digest, err := d.world.Registry.Push("lighthouse-bundle:v1.3.0", d.bundle("1.3.0-rc.1"), registry.Form{})
+	if err != nil {
+		return err
+	}
+	d.files["failures/moved.json"] = strings.ReplaceAll(d.files["failures/moved.json"], "DIGEST", digest)
+	for tag, b := range map[string]registry.Bundle{"v1.3.0": d.bundle("1.3.0"), "v1.3.0-empty": {Files: map[string][]byte{"README.md": nil}}} {
+		if _, err := d.world.Registry.Push("lighthouse-bundle:"+tag, b, registry.Form{}); err != nil {
+			return err
+		}
+	}
+	if _, err := d.world.Repo.Commit("misspelt", gitremote.Change{Message: "Configure", Files: d.below("misspelt/")}); err != nil {
+		return err
+	}
+	files := d.below("failures/")
+	files["old.yaml"] = d.first[demoCatalog]
+	return writeFiles(filepath.Join(d.dir, "failures"), files)
+}
+
+// raceAlways has somebody push to the default branch whenever a push begins.
+func (d *demo) raceAlways() {
+	d.world.Git.SetScript(func(r gitremote.Request) gitremote.Fault {
+		if r.Kind == gitremote.PushRefs {
+			_, _ = d.world.Repo.Commit(gitremote.DefaultBranch, gitremote.Change{Message: "Meanwhile", Files: map[string]string{"README.md": fmt.Sprintln("Line", r.Nth)}})
+		}
+		return gitremote.Fault{}
+	})
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	_ "embed" // the page
+	"errors"
+	"fmt"
+	"html/template"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/world"
+)
+
+//go:embed demo_page.html
+var demoPageText string
+
+var demoPageTemplate = template.Must(template.New("page").Parse(demoPageText))
+
+// demoPage shows the pull requests as they are at the moment. A nil one was not asked for.
+type demoPage struct {
+	listener net.Listener
+	world    *world.World
+	http     *http.Server
+}
+
+// openPage takes the page's address, before anything else is begun.
+func (d *demo) openPage() (*demoPage, error) {
+	if !d.serve {
+		return nil, nil
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(context.Background(), "tcp", d.listen)
+	if err != nil {
+		return nil, failure.New(failure.Usage, "serving the page: %w", err).Fix("Give --listen with a free address of this machine, such as 127.0.0.1:8080.")
+	}
+	p := &demoPage{listener: listener}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", p.show)
+	p.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	return p, nil
+}
+
+func (p *demoPage) serve(d *demo) {
+	if p == nil {
+		return
+	}
+	p.world = d.world
+	go func() { _ = p.http.Serve(p.listener) }() // it ends by Close, and says so
+	d.report.Page = "http://" + p.listener.Addr().String() + "/"
+	fmt.Fprintf(d.to, "\n   Pull requests    %s\n\n   To publish one more, in another terminal:\n\n   $ cd %s\n", d.report.Page, filepath.Join(d.dir, "checkout"))
+	fmt.Fprintf(d.to, "   $ export GITHUB_API_URL=%s GITHUB_SERVER_URL=%s GITHUB_TOKEN=%s\n   $ graft publish --image %s:v1.3.0\n\n   Interrupt ends it all.\n",
+		d.world.API, d.world.Git.URL, world.Token, d.image)
+}
+
+// wait is until the run is interrupted, which is how it is meant to end.
+func (p *demoPage) wait(ctx context.Context) {
+	if p != nil {
+		<-ctx.Done()
+	}
+}
+
+func (p *demoPage) close() {
+	if p != nil {
+		_ = errors.Join(p.listener.Close(), p.http.Close())
+	}
+}
+
+type demoPull struct {
+	forge.PullRequest
+	Files []demoFile
+}
+
+type demoFile struct {
+	Name  string
+	Lines []demoLine
+}
+
+type demoLine struct{ Class, Text string }
+
+// show gives the world's texts to the template only, which escapes them.
+func (p *demoPage) show(w http.ResponseWriter, _ *http.Request) {
+	data := struct {
+		Repository string
+		Pulls      []demoPull
+	}{Repository: world.Repository}
+	for _, pr := range p.world.PullRequests() {
+		changes, err := p.world.Changes(pr.Number)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		one := demoPull{PullRequest: pr}
+		for _, c := range changes {
+			file := demoFile{Name: c.Name}
+			for line := range strings.Lines(unified(c)) {
+				file.Lines = append(file.Lines, demoLine{map[byte]string{'+': "add", '-': "del"}[line[0]], line})
+			}
+			one.Files = append(one.Files, file)
+		}
+		data.Pulls = append(data.Pulls, one)
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = demoPageTemplate.Execute(w, data) // fails where the reader is gone
+}

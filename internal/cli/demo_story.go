@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/olmgraft/graft/internal/testkit/forge"
+)
+
+const demoBackport = 2 // the pull request that is shown
+
+// publishAll publishes three bundles, none in the order of its version, and merges each
+// pull request before the next.
+func (d *demo) publishAll(ctx context.Context) error {
+	fmt.Fprintf(d.to, "Up on this machine alone, and only as long as this runs:\n\n   image registry   %s\n   git remote       %s\n   GitHub           %s\n\n",
+		d.world.Registry.Addr, d.world.Repo.URL(), d.world.API)
+	fmt.Fprintf(d.to, "The catalogs have lighthouse 1.0.0. Three more versions are published, out of order.\n")
+	for i, s := range []struct{ title, version, again string }{
+		{"The newest one comes first", "1.2.0", ""},
+		{"A backport: 1.2.0 is made to replace it", "1.0.1", ""},
+		{"One that was late goes in between; announced twice, it is published once", "1.1.0", "unchanged"},
+	} {
+		d.title(s.title)
+		if err := d.step(ctx, s.title, "created", "publish", "--image", d.image+":v"+s.version); err != nil {
+			return err
+		}
+		if s.again != "" {
+			if err := d.step(ctx, s.title, s.again, "publish", "--image", d.image+":v"+s.version); err != nil {
+				return err
+			}
+		}
+		if err := d.world.Merge(i + 1); err != nil {
+			return err
+		}
+		fmt.Fprintf(d.to, "   (pull request %d is merged)\n", i+1)
+	}
+	return d.world.Checkout(filepath.Join(d.dir, "checkout"))
+}
+
+// step shows a command that succeeds with a result.
+func (d *demo) step(ctx context.Context, title, result string, args ...string) error {
+	command := "graft " + strings.Join(args, " ")
+	code, out, said := d.graft(ctx, d.world.Env(), args...)
+	if err := d.hold(code == 0 && strings.Contains(out, ": "+result+"\n"), result, command, code, out+said); err != nil {
+		return err
+	}
+	d.report.Steps = append(d.report.Steps, demoStep{title, command, out})
+	fmt.Fprintf(d.to, "   $ %s\n%s", command, indent(out))
+	return nil
+}
+
+// showChange shows a pull request as its reviewer reads it.
+func (d *demo) showChange(context.Context) error {
+	changes, err := d.world.Changes(demoBackport)
+	if err != nil {
+		return err
+	}
+	d.title("What the backport changes")
+	for _, c := range changes {
+		text := unified(c)
+		if !strings.HasPrefix(c.Name, "catalog-templates/") {
+			fmt.Fprintf(d.to, "   and in %s %s\n", c.Name, lines(text))
+			continue
+		}
+		d.report.Change = text
+		fmt.Fprintf(d.to, "%s\n", indent(text))
+	}
+	d.title("What the reviewer of that reads")
+	d.report.Body = d.world.PullRequests()[demoBackport-1].Body
+	fmt.Fprintln(d.to, strings.TrimRight(indent(d.report.Body), "\n"))
+	return nil
+}
+
+func unified(c forge.Change) string {
+	text := diff.Diff("a/"+c.Name, c.Before, "b/"+c.Name, c.After)
+	_, text, _ = bytes.Cut(text, []byte("\n")) // what git would say first
+	return string(text)
+}
+
+func lines(change string) string {
+	added, removed := -1, -1 // less the two that name the file
+	for line := range strings.Lines(change) {
+		switch line[0] {
+		case '+':
+			added++
+		case '-':
+			removed++
+		}
+	}
+	return fmt.Sprintf("+%d -%d", added, removed)
+}
+
+// showGraph shows the channel of the catalog as a line, and holds it to be one.
+func (d *demo) showGraph(ctx context.Context) error {
+	command := "graft graph --json " + demoCatalog
+	code, out, said := d.graft(ctx, nil, strings.Fields(command)[1:]...)
+	d.report.Graph = chain([]byte(out))
+	d.title("What users are offered in the end")
+	fmt.Fprintf(d.to, "   stable: %s\n\n   graft graph draws it for mermaid, Graphviz, Cincinnati or as SVG.\n", d.report.Graph)
+	const want = "1.0.0 → 1.0.1 → 1.1.0 → 1.2.0"
+	return d.hold(d.report.Graph == want, want, command, code, said)
+}
+
+// chain is the versions of the first channel, from the one that replaces none along all
+// the upgrades; where they are no line, a version is repeated or missing.
+func chain(picture []byte) string {
+	var g struct {
+		Packages []struct {
+			Channels []struct {
+				Nodes []struct{ Name, Version string }
+				Edges []struct{ From, To string }
+			}
+		}
+	}
+	if json.Unmarshal(picture, &g) != nil || len(g.Packages) == 0 || len(g.Packages[0].Channels) == 0 {
+		return ""
+	}
+	c := g.Packages[0].Channels[0]
+	versions, next, upgraded := map[string]string{}, map[string]string{}, map[string]bool{}
+	for _, e := range c.Edges {
+		next[e.From], upgraded[e.To] = e.To, true
+	}
+	at := ""
+	for _, n := range c.Nodes {
+		versions[n.Name] = n.Version
+		if !upgraded[n.Name] {
+			at = n.Name
+		}
+	}
+	line := []string{versions[at]}
+	for range c.Edges {
+		at = next[at]
+		line = append(line, versions[at])
+	}
+	return strings.Join(line, " → ")
+}
+
+// leave writes what is kept, and says where.
+func (d *demo) leave(ctx context.Context) error {
+	files := map[string]string{}
+	for _, pr := range d.world.PullRequests() {
+		changes, err := d.world.Changes(pr.Number)
+		if err != nil {
+			return err
+		}
+		for _, c := range changes {
+			files[fmt.Sprintf("pull-requests/%d.diff", pr.Number)] += unified(c)
+		}
+		files[fmt.Sprintf("pull-requests/%d.md", pr.Number)] = pr.Body
+	}
+	code, svg, said := d.graft(ctx, nil, "graph", "-o", "svg", demoCatalog)
+	if err := d.hold(code == 0, "a picture", "graft graph -o svg", code, said); err != nil {
+		return err
+	}
+	files["graph.svg"] = svg
+	if err := writeFiles(d.dir, files); err != nil {
+		return err
+	}
+	d.title("Where it is")
+	if d.keep == "" {
+		fmt.Fprint(d.to, "   In a temporary folder, which is removed. --keep DIR keeps it: the checkout with its catalogs,\n"+
+			"   the pull requests, the graph and what each failure says. --serve shows it in a browser.\n")
+		return nil
+	}
+	d.report.Kept = d.dir
+	for _, e := range [][2]string{
+		{"checkout", "template and catalogs, as merged"}, {"pull-requests", "body and difference of each"},
+		{"graph.svg", "the graph as a picture"}, {"failures.txt", "what each failure says"}, {"failures", "the files that are wrong"},
+	} {
+		fmt.Fprintf(d.to, "   %-*s  %s\n", len(d.dir)+len("/pull-requests"), filepath.Join(d.dir, e[0]), e[1])
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// alone leaves nothing in the PATH but graft.
+func alone(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Setenv("PATH", filepath.SplitList(ts.Getenv("PATH"))[0])
+}
+
+// changing are the texts that are others each time.
+var changing = regexp.MustCompile(`127\.0\.0\.1:\d+|127\\\.0\.0\.1:\d+|sha256:[0-9a-f]{64}`)
+
+// plain writes what the last command printed to a file, without them: plain OUT.
+func plain(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: plain OUT")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(changing.ReplaceAllString(ts.ReadFile("stdout"), "PLAIN")), 0o644))
+}
+
+// serveDemo runs the demo with its page, writes the page to a file, and interrupts:
+// servedemo OUT.
+func serveDemo(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: servedemo OUT")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(ts.Getenv("PATH"), "graft"), "demo", "--serve")
+	cmd.Env = append(os.Environ(), "PATH="+ts.Getenv("PATH"))
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	address := ""
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if _, at, ok := strings.Cut(lines.Text(), "Pull requests    "); ok {
+			address = at
+		}
+		if strings.Contains(lines.Text(), "Interrupt ends") {
+			break
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ask(ctx, ts, http.MethodGet, address, http.StatusOK)), 0o644))
+	ask(ctx, ts, http.MethodPost, address, http.StatusMethodNotAllowed)
+	ask(ctx, ts, http.MethodGet, address+"other", http.StatusNotFound)
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	_, err = io.Copy(io.Discard, out)
+	ts.Check(err)
+	ts.Check(cmd.Wait()) // exit code 0
+}
+
+func ask(ctx context.Context, ts *testscript.TestScript, method, address string, want int) string {
+	req, err := http.NewRequestWithContext(ctx, method, address, nil)
+	ts.Check(err)
+	resp, err := http.DefaultClient.Do(req)
+	ts.Check(err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	if resp.StatusCode != want {
+		ts.Fatalf("%s %s: %s", method, address, resp.Status)
+	}
+	return string(body)
+}
