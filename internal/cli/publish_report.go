@@ -139,15 +139,8 @@ func (p *publishing) say(one publishReport, r *publish.Result) {
 		}
 		fmt.Fprintf(p.Out, "%s: %s\n", name, one.Result)
 	}
-	if r.Work != nil {
-		for _, t := range r.Work.Targets {
-			for _, c := range t.Changes {
-				fmt.Fprintf(p.Out, "  %s: %s\n", t.Template, sentence(c))
-			}
-		}
-	}
-	for _, c := range one.Catalogs {
-		fmt.Fprintf(p.Out, "  %s: %d bundles copied, %d pulled\n", c.File, c.Reused, c.Pulled)
+	if one.Result != publish.Unchanged {
+		p.sayChanges(one, r.Work)
 	}
 	for _, l := range one.LeftOut {
 		what := l.Template
@@ -164,6 +157,17 @@ func (p *publishing) say(one publishReport, r *publish.Result) {
 	}
 	for _, w := range one.Warnings {
 		fmt.Fprintf(p.Err, "graft: warning: %s\n", w)
+	}
+}
+
+func (p *publishing) sayChanges(one publishReport, w *publish.Work) {
+	for _, t := range w.Targets {
+		for _, c := range t.Changes {
+			fmt.Fprintf(p.Out, "  %s: %s\n", t.Template, sentence(c))
+		}
+	}
+	for _, c := range one.Catalogs {
+		fmt.Fprintf(p.Out, "  %s: %s\n", c.File, copied(c.Reused, c.Pulled))
 	}
 }
 

@@ -201,6 +201,6 @@ func (a *app) writeRendered(o *renderOptions, ro render.Options, name string, r 
 		a.printReport(report{Result: state, Catalogs: []catalogReport{{File: o.write, Template: name, Result: state, Reused: r.Reused, Pulled: r.Pulled}}})
 		return nil
 	}
-	fmt.Fprintf(a.Out, "%s: %s, %d bundles copied, %d pulled\n", o.write, state, r.Reused, r.Pulled)
+	fmt.Fprintf(a.Out, "%s: %s, %s\n", o.write, state, copied(r.Reused, r.Pulled))
 	return nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/template/kind"
@@ -25,6 +26,14 @@ type catalogReport struct {
 	Result   string `json:"result,omitempty"`
 	Reused   int    `json:"reused"`
 	Pulled   int    `json:"pulled"`
+}
+
+// copied tells how little was pulled.
+func copied(reused, pulled int) string {
+	if reused == 1 {
+		return fmt.Sprintf("1 bundle copied, %d pulled", pulled)
+	}
+	return fmt.Sprintf("%d bundles copied, %d pulled", reused, pulled)
 }
 
 // templateReport is what became of one template.

@@ -82,7 +82,7 @@ type Options struct {
 	Supersede bool
 
 	DryRun, Force bool
-	// Attempts at a base that moves between read and push; 0 means 5.
+	// Attempts at a base that moves between read and push: 0 means 6, one and five more.
 	Attempts int
 	// Patience is how long a bundle is waited for that was announced before it can
 	// be served.
@@ -127,7 +127,7 @@ type publisher struct {
 
 func newPublisher(o Options) *publisher {
 	if o.Attempts <= 0 {
-		o.Attempts = 5
+		o.Attempts = 6
 	}
 	if o.Sleep == nil {
 		o.Sleep = pause.For

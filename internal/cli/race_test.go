@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/testkit/gitremote"
+	"github.com/olmgraft/graft/internal/testkit/registry"
+	"github.com/olmgraft/graft/internal/testkit/world"
+)
+
+const raceTemplate = `schema: olm.template.basic
+entries:
+- schema: olm.package
+  name: op
+  defaultChannel: stable
+- schema: olm.channel
+  package: op
+  name: stable
+  entries:
+  - name: op.v1.0.0
+- schema: olm.bundle
+  image: REGISTRY/op:v1.0.0
+`
+
+const raceConfig = `package: op
+targets:
+- template: catalog-templates/basic.yaml
+  channels: [stable]
+  catalogs:
+  - path: catalogs/v4.20/op/catalog.yaml
+pullRequest:
+  strategy: package
+  branch: graft/{package}/rolling
+`
+
+// town is a world with processes of graft in it.
+type town struct {
+	*world.World
+	graft string // the command
+}
+
+func newTown(t *testing.T, bundles int) *town {
+	t.Helper()
+	w, err := world.Start(gitremote.Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	for i := range bundles + 1 {
+		pushVersion(t, w, fmt.Sprintf("1.%d.0", i))
+	}
+	if err := w.Create(map[string]string{
+		"catalog-templates/basic.yaml": strings.ReplaceAll(raceTemplate, "REGISTRY", w.Registry.Addr), ".github/graft.yaml": raceConfig,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	// By this name the test's own program is the command.
+	self, err := os.Executable()
+	graft := filepath.Join(t.TempDir(), "graft")
+	if err := errors.Join(err, os.Symlink(self, graft)); err != nil {
+		t.Fatal(err)
+	}
+	return &town{w, graft}
+}
+
+func pushVersion(t *testing.T, w *world.World, version string) {
+	t.Helper()
+	_, err := w.Registry.Push("op:v"+version, registry.Bundle{
+		Labels: map[string]string{"operators.operatorframework.io.bundle.package.v1": "op", "operators.operatorframework.io.bundle.channels.v1": "stable"},
+		Files: map[string][]byte{
+			"metadata/annotations.yaml": []byte("annotations:\n  operators.operatorframework.io.bundle.package.v1: op\n  operators.operatorframework.io.bundle.channels.v1: stable\n"),
+			"manifests/csv.yaml":        []byte("apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata:\n  name: op.v" + version + "\nspec:\n  version: " + version + "\n"),
+		},
+	}, registry.Form{})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// process is the command as a process of its own, in a directory.
+func (w *town) process(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, w.graft, args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + os.TempDir()}
+	for key, value := range w.Env() {
+		cmd.Env = append(cmd.Env, key+"="+value)
+	}
+	return cmd
+}
+
+var entryLine = regexp.MustCompile(`(?m)^  - name: (op\.v1\.\d+\.0)$`)
+
+func (w *town) entries(t *testing.T, branch string) []string {
+	t.Helper()
+	text, err := w.Repo.Read(branch, "catalog-templates/basic.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range entryLine.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// Twenty processes publish to one pull request at once, while others push to the base.
+// None is lost, none is there twice, and the branch is one commit upon the base.
+func TestProcessesRace(t *testing.T) {
+	const processes = 20
+	w := newTown(t, processes)
+	var wg sync.WaitGroup
+	lost := make(chan int, processes)
+	for i := range processes {
+		wg.Go(func() {
+			for try := range 10 {
+				var out bytes.Buffer
+				cmd := w.process(context.Background(), t.TempDir(), "publish", "--repository", world.Repository, "--image", fmt.Sprintf("%s/op:v1.%d.0", w.Registry.Addr, i+1))
+				cmd.Stdout, cmd.Stderr = &out, &out
+				err := cmd.Run()
+				if err == nil {
+					return
+				}
+				// A run that loses six times says that it is worth another try.
+				if cmd.ProcessState.ExitCode() != int(failure.GitRaceLost) {
+					t.Errorf("bundle %d, run %d: %v\n%s", i+1, try, err, out.String())
+					return
+				}
+				lost <- i
+			}
+			t.Errorf("bundle %d lost ten runs", i+1)
+		})
+	}
+	for i := range 3 {
+		time.Sleep(200 * time.Millisecond)
+		if _, err := w.Repo.Commit(gitremote.DefaultBranch, gitremote.Change{Message: "Meanwhile", Files: map[string]string{"README.md": fmt.Sprint(i)}}); err != nil {
+			t.Error(err)
+		}
+	}
+	wg.Wait()
+	t.Logf("%d of %d runs lost all six tries", len(lost), processes+len(lost))
+	// The base may have moved after the last one.
+	if out, err := w.process(context.Background(), t.TempDir(), "publish", "--repository", world.Repository, "--refresh").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	names := w.entries(t, "graft/op/rolling")
+	if len(names) != processes+1 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
+		t.Errorf("the branch has %d entries: %v", len(names), names)
+	}
+	if prs := w.PullRequests(); len(prs) != 1 || prs[0].State != "open" {
+		t.Errorf("%d pull requests", len(prs))
+	}
+	log, err := w.Repo.Log("graft/op/rolling")
+	base, baseErr := w.Repo.Head(gitremote.DefaultBranch)
+	if err != nil || baseErr != nil || len(log) < 2 || log[1].SHA != base {
+		t.Errorf("the branch is not one commit upon the base %s: %v, %v", base, log, errors.Join(err, baseErr))
+	}
+	for _, c := range log {
+		if len(c.Parents) > 1 {
+			t.Errorf("%s is a merge", c.SHA)
+		}
+	}
+}
+
+// A run that is killed at any moment leaves the work tree as it was, and what it left
+// on the remote the next run completes.
+func TestKilled(t *testing.T) {
+	const kills = 200
+	w := newTown(t, kills/10)
+	dir := filepath.Join(t.TempDir(), "checkout")
+	if err := w.Checkout(dir); err != nil {
+		t.Fatal(err)
+	}
+	before := treeOf(t, dir)
+	killed, done := 0, 0
+	const longest = 250 * time.Millisecond
+	for i := 1; killed < kills; i = i%(kills/10) + 1 {
+		ctx, cancel := context.WithTimeout(context.Background(), rand.N(longest))
+		cmd := w.process(ctx, dir, "publish", "--image", fmt.Sprintf("%s/op:v1.%d.0", w.Registry.Addr, i))
+		out, _ := cmd.CombinedOutput() // a kill that comes too late is an error too
+		if cmd.ProcessState != nil && cmd.ProcessState.Exited() {
+			if done++; !cmd.ProcessState.Success() {
+				t.Fatalf("a run that was not killed:\n%s", out)
+			}
+		} else {
+			killed++
+		}
+		cancel()
+		if after := treeOf(t, dir); after != before {
+			t.Fatalf("the work tree was changed:\n%s", after)
+		}
+	}
+	for i := range kills / 10 {
+		if out, err := w.process(context.Background(), dir, "publish", "--image", fmt.Sprintf("%s/op:v1.%d.0", w.Registry.Addr, i+1)).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	t.Logf("%d runs were killed, %d ended before", killed, done)
+	names := w.entries(t, "graft/op/rolling")
+	if len(names) != kills/10+1 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
+		t.Errorf("the branch has %d entries: %v", len(names), names)
+	}
+	if prs := w.PullRequests(); len(prs) != 1 {
+		t.Errorf("%d pull requests", len(prs))
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".git", "*.lock")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// treeOf is all that stands in a directory, git's own files included.
+func treeOf(t *testing.T, dir string) string {
+	t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		fmt.Fprintf(&out, "%s %x\n", path, text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
