@@ -15,6 +15,7 @@ type report struct {
 	Templates     []templateReport `json:"templates,omitempty"`
 	Catalogs      []catalogReport  `json:"catalogs,omitempty"`
 	Published     []publishReport  `json:"published,omitempty"`
+	Files         []string         `json:"files,omitempty"`
 	Failures      []*failure.Error `json:"failures,omitempty"`
 }
 

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// What init writes is the example of the repository, less the guard of that.
+func TestInitWritesTheExample(t *testing.T) {
+	text, err := os.ReadFile("../../.github/workflows/graft.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(text), "\n")
+	example = regexp.MustCompile(`(?m)^    (# The repository of Graft|if: github.repository).*\n`).ReplaceAllString(example, "")
+	if example != workflowText {
+		t.Error("internal/cli/workflow.yml and .github/workflows/graft.yml differ")
+	}
+}
+
+// The examples name inputs that there are, and the pages too.
+func TestExamplesNameInputs(t *testing.T) {
+	workflows, err := filepath.Glob("../../.github/workflows/*.yml")
+	if err != nil || len(workflows) == 0 {
+		t.Fatal("there are no workflows")
+	}
+	found := 0
+	for _, file := range workflows {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var workflow struct {
+			Jobs map[string]struct {
+				Steps []struct {
+					Uses string
+					With map[string]any
+				}
+			}
+		}
+		if err := yaml.Unmarshal(text, &workflow); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for _, job := range workflow.Jobs {
+			for _, step := range job.Steps {
+				if !strings.HasPrefix(step.Uses, "olmgraft/graft@") {
+					continue
+				}
+				found++
+				for name := range step.With {
+					isInput(t, file, name)
+				}
+			}
+		}
+	}
+	if found < 3 {
+		t.Errorf("only %d steps use Graft", found)
+	}
+	for _, file := range []string{"../../deploy/tekton/graft-publish.yaml"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.Unmarshal(text, new(any)); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		for _, m := range regexp.MustCompile(`- --([a-z-]+)=`).FindAllStringSubmatch(string(text), -1) {
+			isInput(t, file, m[1])
+		}
+	}
+}
+
+func isInput(t *testing.T, file, name string) {
+	t.Helper()
+	if !slices.ContainsFunc(publishInputs, func(in input) bool { return in.name == name }) {
+		t.Errorf("%s: there is no input %s", file, name)
+	}
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	_ "embed" // the workflow
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+	"gopkg.in/yaml.v3"
+
+	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/config"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+//go:embed workflow.yml
+var workflowText string
+
+const workflowFile = ".github/workflows/graft.yml"
+
+func (a *app) initCommand() *cobra.Command {
+	dry := false
+	cmd := &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Write the workflow and graft.yaml for this repository",
+		Long: "Init looks at the templates and catalogs of a repository and writes " + config.File + "\n" +
+			"and " + workflowFile + ". A file that stands is left as it is.",
+		Example: "  graft init --dry-run\n  graft init",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: run(func(_ *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			return a.init(dir, dry)
+		}),
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "print what would be written, and write nothing")
+	return cmd
+}
+
+func (a *app) init(dir string, dry bool) error {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return failure.New(failure.Usage, "finding %s: %w", dir, err)
+	}
+	root := repositoryRoot(filepath.Join(abs, "x"))
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return failure.New(failure.Usage, "opening %s: %w", root, err).Fix("Name a directory of the repository.")
+	}
+	defer r.Close()
+	repo := &repository{Change: atomicfile.Change{Base: r.FS()}, root: root}
+	if err := starter(r.FS(), &repo.Change, defaultBranch(root)); err != nil {
+		return err
+	}
+	files := repo.Names()
+	result := "unchanged"
+	if len(files) > 0 {
+		result = "created"
+	}
+	if dry {
+		result = "planned"
+	} else if err := atomicfile.Write(repo.atomicFiles()...); err != nil {
+		return failure.New(failure.EditRefused, "writing to %s: %w", root, err)
+	}
+	if a.json {
+		a.printReport(report{Result: result, Files: files})
+		return nil
+	}
+	for _, name := range files {
+		p, _ := repo.Get(name)
+		if dry {
+			_, _ = a.Out.Write(diff.Diff("/dev/null", nil, "b/"+name, p.After))
+			continue
+		}
+		fmt.Fprintf(a.Out, "%s: created\n", name)
+	}
+	if len(files) == 0 {
+		fmt.Fprintln(a.Out, "unchanged: the workflow and the configuration stand already")
+	}
+	return nil
+}
+
+// defaultBranch is what the checkout knows of it.
+func defaultBranch(root string) string {
+	text, err := os.ReadFile(filepath.Join(root, ".git", "refs", "remotes", "origin", "HEAD"))
+	if name, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: refs/remotes/origin/"); err == nil && ok {
+		return name
+	}
+	return "main"
+}
+
+// starter adds what lacks. A repository of the community layout says all that graft.yaml
+// would.
+func starter(fsys fs.FS, change *atomicfile.Change, branch string) error {
+	community, err := fs.Glob(fsys, "operators/*/ci.yaml")
+	if err != nil {
+		return failure.New(failure.Internal, "looking for operators: %w", err)
+	}
+	if lacks(fsys, config.File, ".github/graft.yml") && len(community) == 0 {
+		found, err := plan.Survey(fsys)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return failure.New(failure.TemplateNotFound, "looking for templates: the repository has neither a template nor a catalog").
+				Fix("Begin one with graft insert --create basic, then run graft init again.")
+		}
+		text := starterConfig(found)
+		if _, err := config.Parse(config.File, text); err != nil {
+			return failure.New(failure.Internal, "writing %s: %w", config.File, err)
+		}
+		change.Set(config.File, nil, text, true)
+	}
+	if lacks(fsys, workflowFile, ".github/workflows/graft.yaml") {
+		change.Set(workflowFile, nil, []byte(starterWorkflow(branch)), true)
+	}
+	return nil
+}
+
+func lacks(fsys fs.FS, names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		_, err := fs.Stat(fsys, name)
+		return !errors.Is(err, fs.ErrNotExist)
+	})
+}
+
+// starterWorkflow is the example with this repository's branch and this program's version.
+func starterWorkflow(branch string) string {
+	text := strings.ReplaceAll(workflowText, "branches: [main]", "branches: ["+branch+"]")
+	if Version != "dev" {
+		text = strings.ReplaceAll(text, "olmgraft/graft@main", "olmgraft/graft@v"+strings.TrimPrefix(Version, "v"))
+	}
+	return text
+}
+
+// starterConfig writes what the survey found, with the choices that a person has beside
+// it.
+func starterConfig(found []plan.Surveyed) []byte {
+	var b strings.Builder
+	b.WriteString("# yaml-language-server: $schema=https://raw.githubusercontent.com/olmgraft/graft/main/internal/config/graft.schema.json\n")
+	packages, repositories := []string{}, []string{}
+	for _, s := range found {
+		packages = append(packages, s.Package)
+		repositories = append(repositories, s.Repositories...)
+	}
+	packages, repositories = kind.Unique(packages), kind.Unique(repositories)
+	if len(packages) == 1 {
+		fmt.Fprintf(&b, "package: %s\n", scalar(packages[0]))
+	}
+	b.WriteString("targets:\n")
+	for _, s := range found {
+		starterTarget(&b, s, len(packages) > 1)
+	}
+	if len(repositories) > 0 {
+		b.WriteString("# Bundles may come from here only.\nallowedRepositories:\n")
+		for _, r := range repositories {
+			fmt.Fprintf(&b, "  - %s\n", scalar(r))
+		}
+	}
+	b.WriteString("# One pull request for each bundle; package makes it a rolling one.\npullRequest:\n  strategy: bundle\n")
+	return []byte(b.String())
+}
+
+// scalar is a text as YAML, quoted where it would be something else.
+func scalar(s string) string {
+	text, err := yaml.Marshal(s)
+	if err != nil {
+		return strconv.Quote(s)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func starterTarget(b *strings.Builder, s plan.Surveyed, several bool) {
+	fmt.Fprintf(b, "  - template: %s\n", scalar(s.Path))
+	if several && s.Package != "" {
+		fmt.Fprintf(b, "    package: %s\n", scalar(s.Package))
+	}
+	switch {
+	case s.Kind == "semver":
+		b.WriteString("    rules:\n      - versions: prerelease\n        channels: [Candidate]\n      - channels: [Candidate, Fast]\n")
+	case len(s.Channels) > 0:
+		b.WriteString("    channels: # where the newest bundle stands now\n")
+		for _, ch := range s.Channels {
+			fmt.Fprintf(b, "      - %s\n", scalar(ch))
+		}
+	}
+	if len(s.Catalogs) == 0 {
+		return
+	}
+	b.WriteString("    catalogs:\n")
+	for _, c := range s.Catalogs {
+		fmt.Fprintf(b, "      - path: %s\n", scalar(c))
+	}
+}
