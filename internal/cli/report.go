@@ -16,6 +16,7 @@ type report struct {
 	Catalogs      []catalogReport  `json:"catalogs,omitempty"`
 	Published     []publishReport  `json:"published,omitempty"`
 	Files         []string         `json:"files,omitempty"`
+	Image         *imageReport     `json:"image,omitempty"`
 	Failures      []*failure.Error `json:"failures,omitempty"`
 }
 

@@ -30,7 +30,7 @@ type Base struct {
 }
 
 type member struct {
-	image    v1.Image
+	v1.Image
 	platform *v1.Platform
 }
 

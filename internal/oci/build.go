@@ -74,7 +74,7 @@ func (b *Base) build(r Recipe) (*Image, error) {
 		}
 		built.content = image
 		built.Platforms = append(built.Platforms, m.platform.String())
-		images = append(images, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: m.platform}})
+		images = append(images, mutate.IndexAddendum{Add: member{image, m.platform}})
 	}
 	if b.index {
 		index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), images...)
@@ -114,7 +114,7 @@ func newLayer(blob []byte) (v1.Layer, error) {
 }
 
 func (m member) build(r Recipe, added v1.Layer, from *name.Repository) (v1.Image, error) {
-	base := m.image
+	base := m.Image
 	if from != nil {
 		base = mountable{base, from.Tag("latest")}
 	}
@@ -141,6 +141,18 @@ func (m member) build(r Recipe, added v1.Layer, from *name.Repository) (v1.Image
 	}
 	image = mutate.ConfigMediaType(mutate.MediaType(image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	return mutate.Annotations(image, r.Annotations).(v1.Image), nil
+}
+
+// Descriptor is what an index says of the image. Left to itself, the library says as well
+// that it is an artifact of the type of its configuration, by which some take it for no
+// image.
+func (m member) Descriptor() (*v1.Descriptor, error) {
+	digest, err := m.Digest()
+	if err != nil {
+		return nil, err
+	}
+	size, err := m.Size()
+	return &v1.Descriptor{MediaType: types.OCIManifestSchema1, Digest: digest, Size: size, Platform: m.platform}, err
 }
 
 // mountable tells the registry where it has the layers of an image already.

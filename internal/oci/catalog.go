@@ -21,7 +21,7 @@ type Catalog struct {
 	Entrypoint  []string
 	Cmd         []string
 	// Dir is the directory of the catalog in the image, Files what is below it, by path
-	// from the image's root.
+	// from there.
 	Dir   string
 	Files map[string][]byte
 }
@@ -66,13 +66,17 @@ func readCatalog(ctx context.Context, from store, identifier string) (*Catalog, 
 	if err != nil {
 		return nil, err
 	}
+	below := make(map[string][]byte, len(files))
+	for name, data := range files {
+		below[strings.TrimPrefix(name, dir+"/")] = data
+	}
 	platforms, annotations, err := describe(top, &config)
 	if err != nil {
 		return nil, err
 	}
 	return &Catalog{
 		Digest: top.digest, MediaType: string(top.media), Platforms: platforms, Annotations: annotations,
-		Entrypoint: config.Config.Entrypoint, Cmd: config.Config.Cmd, Dir: "/" + dir, Files: files,
+		Entrypoint: config.Config.Entrypoint, Cmd: config.Config.Cmd, Dir: "/" + dir, Files: below,
 	}, nil
 }
 

@@ -152,7 +152,13 @@ func choose(members []v1.Descriptor) (v1.Descriptor, bool) {
 // isMember tells an image of an index, or an index in it, from what else an index lists.
 func isMember(m v1.Descriptor) bool {
 	usable := m.MediaType == "" || m.MediaType.IsImage() || m.MediaType.IsIndex()
-	return usable && m.Digest.Hex != "" && m.ArtifactType == "" && (m.Platform == nil || m.Platform.OS != "unknown")
+	switch types.MediaType(m.ArtifactType) {
+	case "", types.OCIConfigJSON, types.DockerConfigJSON:
+		// Some builders repeat the type of the configuration here.
+	default:
+		return false
+	}
+	return usable && m.Digest.Hex != "" && (m.Platform == nil || m.Platform.OS != "unknown")
 }
 
 // mediaTypeOf believes the body before the header: static file servers and some
