@@ -191,7 +191,7 @@ func TestHostileBases(t *testing.T) {
 			wantFailure(t, err, failure.BundleInvalid, testHost+"/acme/bad:v1")
 		})
 	}
-	inner, err := s.PushIndex("acme/inner:v1", true, nil)
+	inner, err := s.PushIndex("acme/outer:inner", true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
