@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,7 +160,7 @@ func TestHostileImages(t *testing.T) {
 // that is none, and a layer that is not what the manifest says.
 func TestHostileBases(t *testing.T) {
 	s := startServer(t)
-	opmImage(t, s, "acme/opm:v1", registry.Form{OCI: true})
+	opmImage(t, s, registry.Form{OCI: true})
 	c, _ := newClient(t, s, nil)
 	ref := testHost + "/acme/opm:v1"
 	for name, f := range map[string]struct {
@@ -208,7 +209,7 @@ func TestHostileBases(t *testing.T) {
 	}
 	s.SetScript(func(r registry.Request) registry.Fault {
 		switch {
-		case r.Kind == registry.Blob && r.Method == "HEAD":
+		case r.Kind == registry.Blob && r.Method == http.MethodHead:
 			return registry.Fault{Status: 404}
 		case r.Kind == registry.Blob:
 			return registry.Fault{Alter: flip}
@@ -217,7 +218,7 @@ func TestHostileBases(t *testing.T) {
 	})
 	wantFailure(t, target.Push(context.Background(), image, "v1"), failure.DigestMismatch, testHost+"/acme/elsewhere")
 	for _, r := range s.Requests() {
-		if r.Kind == registry.Manifest && r.Method == "PUT" {
+		if r.Kind == registry.Manifest && r.Method == http.MethodPut {
 			t.Errorf("a manifest was pushed: %+v", r)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -42,8 +43,8 @@ func recipe(t testing.TB) Recipe {
 	}
 }
 
-// opmImage is a base: two layers, an older catalog among them, a user and labels of its own.
-func opmImage(t testing.TB, s *registry.Server, ref string, form registry.Form) {
+// opmImage is the base acme/opm:v1: two layers, an older catalog among them, a user and labels of its own.
+func opmImage(t testing.TB, s *registry.Server, form registry.Form) {
 	t.Helper()
 	layers := []registry.Layer{
 		packed(t, registry.Gzip, plain("bin/opm", "opm")),
@@ -54,9 +55,9 @@ func opmImage(t testing.TB, s *registry.Server, ref string, form registry.Form) 
 	var members []registry.Member
 	for _, p := range append([]string{""}, form.Platforms...) {
 		arch := strings.TrimPrefix(p, "linux/")
-		to := ref
-		if p != "" {
-			to, _, _ = strings.Cut(ref, ":")
+		to := "acme/opm"
+		if p == "" {
+			to += ":v1"
 		}
 		text := config
 		if arch != "" {
@@ -71,7 +72,7 @@ func opmImage(t testing.TB, s *registry.Server, ref string, form registry.Form) 
 		}
 	}
 	if len(members) > 0 {
-		if _, err := s.PushIndex(ref, form.OCI, members); err != nil {
+		if _, err := s.PushIndex("acme/opm:v1", form.OCI, members); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -126,7 +127,7 @@ func TestImageIsPushedOnce(t *testing.T) {
 	for _, form := range []registry.Form{{}, {OCI: true}, {Platforms: []string{"linux/amd64", "linux/arm64"}}, {OCI: true, Platforms: []string{"linux/amd64", "linux/s390x"}}} {
 		t.Run(fmt.Sprintf("%+v", form), func(t *testing.T) {
 			s := startServer(t)
-			opmImage(t, s, "acme/opm:v1", form)
+			opmImage(t, s, form)
 			c, _ := newClient(t, s, nil)
 			base, image := build(t, c, testHost+"/acme/opm:v1", recipe(t))
 			target, err := c.Target(context.Background(), testHost+"/acme/catalog", base, true)
@@ -193,7 +194,7 @@ func tarred(t *testing.T, r io.Reader) map[string]string {
 	files := map[string]string{}
 	for a := tar.NewReader(r); ; {
 		h, err := a.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return files
 		}
 		if err != nil {
@@ -213,7 +214,7 @@ func TestSkopeoReadsAndWrites(t *testing.T) {
 		t.Fatalf("skopeo is missing: install it (apt-get install skopeo): %v", err)
 	}
 	s := startServer(t)
-	opmImage(t, s, "acme/opm:v1", registry.Form{Platforms: []string{"linux/amd64", "linux/arm64"}})
+	opmImage(t, s, registry.Form{Platforms: []string{"linux/amd64", "linux/arm64"}})
 	c, err := New(Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +276,7 @@ func (s *seen) RoundTrip(r *http.Request) (*http.Response, error) {
 // Layers of the base are mounted from its repository, by a token that was asked for both.
 func TestLayersAreMounted(t *testing.T) {
 	s := startServer(t)
-	opmImage(t, s, "acme/opm:v1", registry.Form{})
+	opmImage(t, s, registry.Form{})
 	s.SetAuth(registry.Auth{Scheme: "bearer", Username: "u", Password: "p"})
 	// In this registry all repositories share their blobs: it is made to say otherwise.
 	s.SetScript(func(r registry.Request) registry.Fault {
