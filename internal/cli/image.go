@@ -91,11 +91,17 @@ func (a *app) writeImage(d *draft, output string, dryRun bool) error {
 	}
 	result, where := "planned", output
 	if !dryRun {
+		result = "created"
+		if oci.OnDisk(output) {
+			result = "updated"
+		}
 		changed, err := image.Write(output)
 		if err != nil {
 			return err
 		}
-		result = map[bool]string{true: "created", false: "unchanged"}[changed]
+		if !changed {
+			result = "unchanged"
+		}
 	}
 	if where == "" {
 		where = "image"
@@ -218,8 +224,8 @@ func (a *app) origin(o *imageOptions, base *oci.Base) (catalogimage.Origin, erro
 	}
 	at, err := catalogimage.Epoch(env("SOURCE_DATE_EPOCH"))
 	origin := catalogimage.Origin{Source: o.source, Revision: o.revision, Created: at, BaseDigest: base.Digest}
-	if repository := env("GITHUB_REPOSITORY"); origin.Source == "" && repository != "" {
-		origin.Source = env("GITHUB_SERVER_URL") + "/" + repository
+	if server, repository := env("GITHUB_SERVER_URL"), env("GITHUB_REPOSITORY"); origin.Source == "" && server != "" && repository != "" {
+		origin.Source = server + "/" + repository
 	}
 	if origin.Revision == "" {
 		origin.Revision = env("GITHUB_SHA")

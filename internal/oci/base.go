@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -56,10 +57,13 @@ func Scratch(platforms []string) (*Base, error) {
 	if !b.index {
 		platforms = []string{"linux/amd64"}
 	}
-	for _, text := range platforms {
+	for i, text := range platforms {
 		p, err := parsePlatform(text)
 		if err != nil {
 			return nil, err
+		}
+		if slices.Contains(platforms[:i], text) {
+			continue
 		}
 		config := &v1.ConfigFile{OS: p.OS, Architecture: p.Architecture, Variant: p.Variant, RootFS: v1.RootFS{Type: "layers"}}
 		image, err := mutate.ConfigFile(empty.Image, config)
@@ -154,25 +158,25 @@ func (b *Base) restrict(platforms []string) error {
 	}
 	var has []string
 	for _, m := range b.members {
-		has = append(has, m.platform.String())
+		has = append(has, platformName(m.platform))
 	}
-	var kept []member
+	wanted := map[string]bool{}
 	for _, text := range platforms {
 		want, err := parsePlatform(text)
 		if err != nil {
 			return err
 		}
-		n := len(kept)
-		for _, m := range b.members {
-			if m.platform.Satisfies(*want) {
-				kept = append(kept, m)
+		found := false
+		for i, m := range b.members {
+			if m.platform != nil && m.platform.Satisfies(*want) {
+				wanted[has[i]], found = true, true
 			}
 		}
-		if len(kept) == n {
+		if !found {
 			return failure.New(failure.Usage, "the base is not for %s; it is for %s", text, strings.Join(has, ", ")).Fix("Correct --platform, or name another base.")
 		}
 	}
-	b.members = kept
+	b.members = slices.DeleteFunc(b.members, func(m member) bool { return !wanted[platformName(m.platform)] })
 	return nil
 }
 
@@ -217,7 +221,7 @@ func (s *stored) LayerByDigest(h v1.Hash) (partial.CompressedLayer, error) {
 	if l, ok := s.layers[h]; ok {
 		return l, nil
 	}
-	return nil, notABundle("it has no layer %s", h)
+	return nil, notABundle("the image has no layer %s", h)
 }
 
 // layer is a layer as it is stored. What read gives has the digest of desc.

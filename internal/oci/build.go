@@ -73,7 +73,7 @@ func (b *Base) build(r Recipe) (*Image, error) {
 			return nil, err
 		}
 		built.content = image
-		built.Platforms = append(built.Platforms, m.platform.String())
+		built.Platforms = append(built.Platforms, platformName(m.platform))
 		images = append(images, mutate.IndexAddendum{Add: member{image, m.platform}})
 	}
 	if b.index {

@@ -127,7 +127,7 @@ func describe(top *manifest, config *v1.ConfigFile) (platforms []string, annotat
 		if err != nil {
 			return nil, nil, err
 		}
-		return []string{config.Platform().String()}, m.Annotations, nil
+		return []string{platformName(config.Platform())}, m.Annotations, nil
 	}
 	index, err := top.index()
 	if err != nil {
@@ -139,4 +139,12 @@ func describe(top *manifest, config *v1.ConfigFile) (platforms []string, annotat
 		}
 	}
 	return platforms, index.Annotations, nil
+}
+
+// platformName tells a platform, of which an image need not say any.
+func platformName(p *v1.Platform) string {
+	if p == nil || p.String() == "" {
+		return "unknown"
+	}
+	return p.String()
 }

@@ -156,6 +156,52 @@ func TestHostileImages(t *testing.T) {
 	}
 }
 
+// An image need not say its platform: that is no reason not to read it, nor to build upon it.
+func TestImageWithoutPlatform(t *testing.T) {
+	s := startServer(t)
+	for form, config := range map[string]string{"v1": `{"rootfs":{"type":"layers","diff_ids":[]},"config":{"Labels":{"` + CatalogLabel + `":"/configs"}}}`, "v2": `{"rootfs":{}}`} {
+		if _, err := s.PushImage("acme/operator:"+form, registry.Image{Config: []byte(config)}); err != nil {
+			t.Fatal(err)
+		}
+		c, _ := newClient(t, s, nil)
+		_, image := build(t, c, testRepo+":"+form, recipe(t))
+		file := filepath.Join(t.TempDir(), "x.tar")
+		if _, err := image.Write(file); err != nil {
+			t.Fatal(err)
+		}
+		if got := wantCatalog(t, c, file); len(got.Platforms) != 1 || got.Platforms[0] != "unknown" {
+			t.Errorf("%s: platforms %v", form, got.Platforms)
+		}
+		if _, err := c.Base(context.Background(), testRepo+":"+form, []string{"linux/amd64"}); !failure.Is(err, failure.Usage) {
+			t.Errorf("%s: a platform that it does not say: %v", form, err)
+		}
+	}
+}
+
+// A catalog image may hold an opm, of which a bundle's limits know nothing, and an index may
+// say of an image which type its configuration has.
+func TestCatalogBesideLargeProgram(t *testing.T) {
+	s := startServer(t)
+	program, err := registry.Tar(registry.Entry{Name: "bin/opm", Data: make([]byte, defaultLimits.bytes+1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	configs := packed(t, registry.Gzip, plain("configs/op/catalog.yaml", catalogFiles["op/catalog.yaml"]), plain("configs/other/catalog.json", catalogFiles["other/catalog.json"]))
+	m, err := s.PushImage("acme/operator", registry.Image{
+		OCI: true, OS: "linux", Architecture: "amd64", Labels: map[string]string{CatalogLabel: "/configs"},
+		Layers: []registry.Layer{{MediaType: "application/vnd.oci.image.layer.v1.tar", Blob: program}, configs},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := fmt.Sprintf(`{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[{"mediaType":%q,"digest":%q,"size":%d,"artifactType":"application/vnd.oci.image.config.v1+json","platform":{"os":"linux","architecture":"amd64"}}]}`, m.MediaType, m.Digest, m.Size)
+	if _, err := s.PushManifest("acme/operator:v1", "application/vnd.oci.image.index.v1+json", []byte(index)); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := newClient(t, s, nil)
+	wantCatalog(t, c, testRepo+":v1")
+}
+
 // The configuration of a base that does not fit its layers, a huge layer, one of a type
 // that is none, and a layer that is not what the manifest says.
 func TestHostileBases(t *testing.T) {
