@@ -128,7 +128,7 @@ func (h history) publish(t *testing.T) {
 	schema := map[bool]string{true: "olm.semver", false: "olm.template.basic"}[semver]
 	files := map[string]string{
 		folder + "catalog-templates/" + h.template: texts[0],
-		folder + "ci.yaml": "fbc:\n  enabled: true\n  catalog_mapping:\n  - template_name: " + h.template + "\n    catalog_names: [v4.20]\n    type: " + schema + "\n",
+		folder + "ci.yaml":                         "fbc:\n  enabled: true\n  catalog_mapping:\n  - template_name: " + h.template + "\n    catalog_names: [v4.20]\n    type: " + schema + "\n",
 	}
 	for _, r := range releases {
 		files[folder+r.Version+"/release-config.yaml"] = `{"catalog_templates": [` + string(r.Config) + "]}\n"
