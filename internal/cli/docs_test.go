@@ -103,6 +103,11 @@ func findingsPage() string {
 	return b.String()
 }
 
+// So is the manual page.
+func TestManPage(t *testing.T) {
+	golden(t, "../../docs/graft.1", manPage((&app{IO: IO{Env: func(string) (string, bool) { return "", false }}}).root()))
+}
+
 // So is action.yml: the inputs of the action are the flags of graft publish.
 func TestActionFile(t *testing.T) {
 	golden(t, "../../action.yml", actionFile())
