@@ -191,11 +191,17 @@ func (f *forgeClient) Close(ctx context.Context, number int, why string) error {
 	return err
 }
 
+// longestRequest leaves most of a body to its reader; a longer one the commits hold alone.
+const longestRequest = 12 << 10
+
 // Propose implements publish.Forge.
 func (f *forgeClient) Propose(ctx context.Context, p publish.Proposal) (pullrequest.Result, error) {
 	request, err := json.Marshal(p.Requests)
 	if err != nil {
 		return pullrequest.Result{}, failure.New(failure.Internal, "writing the request: %w", err)
+	}
+	if len(request) > longestRequest {
+		request = nil
 	}
 	pr, head := f.config.PullRequest, p.Branch
 	if f.forked() {

@@ -170,8 +170,12 @@ func (c *change) older(ctx context.Context, out *Result, items []item) ([]supers
 }
 
 func (c *change) lower(ctx context.Context, pr pullrequest.PullRequest, than kind.Bundle) (*superseded, error) {
-	requests, err := requestsOf(pr)
-	if err != nil || len(requests) == 0 {
+	state, err := c.Repository.Inspect(ctx, pr.Head)
+	if err != nil || !state.OnlyOurs {
+		return nil, err
+	}
+	requests, err := requestsOf(pr, state)
+	if err != nil {
 		return nil, err
 	}
 	one := &superseded{PullRequest: pr}
@@ -185,19 +189,23 @@ func (c *change) lower(ctx context.Context, pr pullrequest.PullRequest, than kin
 		}
 		one.items = append(one.items, it)
 	}
-	state, err := c.Repository.Inspect(ctx, pr.Head)
-	if err != nil || !state.OnlyOurs {
-		return nil, err
-	}
 	return one, nil
 }
 
-// requestsOf are those that a pull request's marker holds. Whoever may edit its text may
-// have edited them, so they are checked like any others.
-func requestsOf(pr pullrequest.PullRequest) ([]Request, error) {
+// requestsOf are those that a pull request's marker holds, or the commits of its branch
+// where there are too many for a marker. Whoever may edit either may have edited them, so
+// they are checked like any others.
+func requestsOf(pr pullrequest.PullRequest, state gitrepo.State) ([]Request, error) {
 	var texts []string
-	if err := json.Unmarshal(pr.Marker.Request, &texts); err != nil {
-		return nil, failure.New(failure.Usage, "reading the marker of pull request #%d: %w", pr.Number, err).Fix("Close it, and publish its bundle again.")
+	if len(pr.Marker.Request) > 0 {
+		if err := json.Unmarshal(pr.Marker.Request, &texts); err != nil {
+			return nil, failure.New(failure.Usage, "reading the marker of pull request #%d: %w", pr.Number, err).Fix("Close it, and publish its bundle again.")
+		}
+	} else {
+		texts = state.Requests()
+	}
+	if len(texts) == 0 {
+		return nil, failure.New(failure.Usage, "reading pull request #%d: neither its marker nor its branch names a bundle", pr.Number).Fix("Close it, and publish its bundle again.")
 	}
 	var all []Request
 	for _, text := range texts {

@@ -216,7 +216,11 @@ func Refresh(ctx context.Context, o Options) ([]*Result, error) {
 
 func (p *publisher) refresh(ctx context.Context, pr pullrequest.PullRequest) *Result {
 	c := &change{publisher: p, branch: pr.Head, key: pr.Marker.Key, stands: &pr}
-	requests, err := requestsOf(pr)
+	state, err := p.Repository.Inspect(ctx, pr.Head)
+	if err != nil {
+		return &Result{Result: Failed, Branch: pr.Head, Err: err}
+	}
+	requests, err := requestsOf(pr, state)
 	if err != nil {
 		return &Result{Result: Failed, Branch: pr.Head, Err: err}
 	}

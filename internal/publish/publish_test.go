@@ -104,7 +104,11 @@ func (p *proposals) Propose(_ context.Context, one Proposal) (pullrequest.Result
 func (p *proposals) Open(_ context.Context, prefix string) ([]pullrequest.PullRequest, error) {
 	var open []pullrequest.PullRequest
 	for i, one := range p.all {
-		if request, _ := json.Marshal(one.Requests); p.closed[i+1] == "" && strings.HasPrefix(one.Key, prefix) {
+		request, _ := json.Marshal(one.Requests)
+		if one.Requests == nil {
+			request = nil
+		}
+		if p.closed[i+1] == "" && strings.HasPrefix(one.Key, prefix) {
 			open = append(open, pullrequest.PullRequest{Number: i + 1, Head: one.Branch, Marker: pullrequest.Marker{Key: one.Key, Request: request}})
 		}
 	}
