@@ -54,7 +54,8 @@ func (b Block) Is(word string) bool { return slices.Contains(b.Words, word) }
 
 // order is the order of the index: from the first bundle to the next platform.
 var order = []string{
-	"add-to-channel", "add-replaces", "add-bundle", "backport", "remove", "remove-below",
+	"add-to-channel", "add-replaces", "add-bundle", "backport", "remove", "remove-below", "substitute", "move-replaces",
+	"property", "promote", "default-channel",
 }
 
 // All gives the recipes in the order of the index.
