@@ -55,7 +55,7 @@ func (b Block) Is(word string) bool { return slices.Contains(b.Words, word) }
 // order is the order of the index: from the first bundle to the next platform.
 var order = []string{
 	"add-to-channel", "add-replaces", "add-bundle", "backport", "remove", "remove-below", "substitute", "move-replaces",
-	"property", "promote", "default-channel",
+	"property", "promote", "default-channel", "deprecate", "convert-to-basic", "new-catalog",
 }
 
 // All gives the recipes in the order of the index.
@@ -125,7 +125,7 @@ func Parse(name, page string) (Recipe, error) {
 
 // section gives the prose and the blocks between two places of a page.
 func section(page string, begin, end int) (string, []Block, error) {
-	var blocks []Block
+	blocks := []Block{}
 	var prose strings.Builder
 	at := begin
 	for _, m := range fence.FindAllStringSubmatchIndex(page[begin:end], -1) {
