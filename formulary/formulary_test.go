@@ -94,3 +94,28 @@ func TestParseRefuses(t *testing.T) {
 		})
 	}
 }
+
+// What README.md says that yq does to a file besides, with a command that changes
+// nothing.
+func TestWhatYQDoesBesides(t *testing.T) {
+	k := newKitchen(t)
+	for _, test := range []struct{ name, flags, in, out string }{
+		{"blank lines go", "", "a: 1\n\nb: 2\n\n# c\n\nd: 3\n", "a: 1\nb: 2\n# c\nd: 3\n"},
+		{"lists are indented", "", "a:\n- b:\n  - c\n", "a:\n  - b:\n      - c\n"},
+		{"or not at all", "-c", "a:\n  - b:\n      - c\n", "a:\n- b:\n  - c\n"},
+		{"the spaces before a comment go", "", "a: 1   # one\n", "a: 1 # one\n"},
+		{"line ends become those of Unix", "", "a: 1\r\nb: 2\r\n", "a: 1\nb: 2\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, map[string]string{"a.yaml": test.in})
+			c := &cook{kitchen: k}
+			if said := c.sh(t, dir, "yq -i "+test.flags+" . a.yaml"); said != "exit 0\n" {
+				t.Fatal(said)
+			}
+			if got := read(t, dir)["a.yaml"]; got != test.out {
+				t.Errorf("%q became %q, want %q", test.in, got, test.out)
+			}
+		})
+	}
+}
