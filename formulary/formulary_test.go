@@ -19,12 +19,12 @@ func TestRecipes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newKitchen(t)
+	k := newTools(t)
 	for _, r := range recipes {
 		t.Run(r.Name, func(t *testing.T) {
 			now := r.Page
 			for _, kind := range slices.Backward(r.Kinds) {
-				c := &cook{kitchen: k, kind: kind}
+				c := &runner{tools: k, kind: kind}
 				t.Run(kind.Name, func(t *testing.T) { now = c.run(t, now) })
 			}
 			if now == r.Page {
@@ -98,7 +98,7 @@ func TestParseRefuses(t *testing.T) {
 // What README.md says that yq does to a file besides, with a command that changes
 // nothing.
 func TestWhatYQDoesBesides(t *testing.T) {
-	k := newKitchen(t)
+	k := newTools(t)
 	for _, test := range []struct{ name, flags, in, out string }{
 		{"blank lines go", "", "a: 1\n\nb: 2\n\n# c\n\nd: 3\n", "a: 1\nb: 2\n# c\nd: 3\n"},
 		{"lists are indented", "", "a:\n- b:\n  - c\n", "a:\n  - b:\n      - c\n"},
@@ -109,7 +109,7 @@ func TestWhatYQDoesBesides(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, map[string]string{"a.yaml": test.in})
-			c := &cook{kitchen: k}
+			c := &runner{tools: k}
 			if said := c.sh(t, dir, "yq -i "+test.flags+" . a.yaml"); said != "exit 0\n" {
 				t.Fatal(said)
 			}

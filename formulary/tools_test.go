@@ -28,10 +28,10 @@ func TestMain(m *testing.M) {
 	os.Exit(cli.Main(context.Background(), args, cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv}))
 }
 
-// kitchen is what the commands of all recipes share: the tools, and the registry.
-type kitchen struct{ env []string }
+// tools is what the commands of all recipes share: the tools, and the registry.
+type tools struct{ env []string }
 
-func newKitchen(t *testing.T) *kitchen {
+func newTools(t *testing.T) *tools {
 	t.Helper()
 	bin := t.TempDir()
 	self, err := os.Executable()
@@ -43,7 +43,7 @@ func newKitchen(t *testing.T) *kitchen {
 			t.Fatal(err)
 		}
 	}
-	return &kitchen{[]string{
+	return &tools{[]string{
 		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + bin, "LC_ALL=C",
 		"GRAFT_TEST_MIRRORS=" + mirrors(t),
 	}}

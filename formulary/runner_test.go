@@ -19,9 +19,9 @@ import (
 	"github.com/olmgraft/graft/formulary"
 )
 
-// cook runs the blocks of one kind of a recipe.
-type cook struct {
-	*kitchen
+// runner runs the blocks of one kind of a recipe.
+type runner struct {
+	*tools
 	kind      formulary.Kind
 	variables string
 	inputs    map[string]string
@@ -29,13 +29,15 @@ type cook struct {
 	done map[string]map[string]string
 	// said is what each tool printed, with its exit code.
 	said map[string]string
+	// published is the catalog of the first input, once it was asked for.
+	published string
 	// kept is the folder of the last command.
 	kept string
 }
 
 // run gives the page with what was really printed. What was claimed and does not hold
 // is an error of the test.
-func (c *cook) run(t *testing.T, page string) string {
+func (c *runner) run(t *testing.T, page string) string {
 	c.inputs, c.done, c.said = map[string]string{}, map[string]map[string]string{}, map[string]string{}
 	now := make([]string, len(c.kind.Blocks))
 	for i, b := range c.kind.Blocks {
@@ -70,12 +72,13 @@ func (c *cook) run(t *testing.T, page string) string {
 
 // command runs a block. Said to be idempotent, it changes nothing when run again;
 // otherwise it does, so that the word is not forgotten. graft always is.
-func (c *cook) command(t *testing.T, b formulary.Block) {
+func (c *runner) command(t *testing.T, b formulary.Block) {
 	switch b.Role {
 	case "variables":
 		c.variables += b.Text
 		return
 	case "check":
+		c.publish(t, c.kept, b)
 		c.said[b.Role] = c.sh(t, c.kept, b.Text)
 		return
 	case "yq", "jq", "graft", "shell", "naive", "refused":
@@ -87,9 +90,7 @@ func (c *cook) command(t *testing.T, b formulary.Block) {
 	if b.Role == "jq" {
 		c.toJSON(t, dir)
 	}
-	if c.checks() && b.Role != "jq" {
-		c.sh(t, dir, "graft render "+c.firstInput()+" > published.yaml")
-	}
+	c.publish(t, dir, b)
 	said := c.sh(t, dir, b.Text)
 	after := read(t, dir)
 	delete(after, "published.yaml")
@@ -112,8 +113,25 @@ func (c *cook) command(t *testing.T, b formulary.Block) {
 	}
 }
 
+// publish puts the catalog of the first input into a folder, as published.yaml, where
+// the command asks for it.
+func (c *runner) publish(t *testing.T, dir string, b formulary.Block) {
+	if !strings.Contains(b.Text, "published.yaml") {
+		return
+	}
+	if c.published == "" {
+		from := t.TempDir()
+		write(t, from, c.inputs)
+		if said := c.sh(t, from, "graft render "+c.firstInput()+" > published.yaml"); said != "exit 0\n" {
+			t.Fatal(said)
+		}
+		c.published = read(t, from)["published.yaml"]
+	}
+	write(t, dir, map[string]string{"published.yaml": c.published})
+}
+
 // again runs a command upon what it did.
-func (c *cook) again(t *testing.T, b formulary.Block, after map[string]string) {
+func (c *runner) again(t *testing.T, b formulary.Block, after map[string]string) {
 	if b.Role != "jq" && b.Role != "yq" && b.Role != "graft" {
 		return
 	}
@@ -127,7 +145,7 @@ func (c *cook) again(t *testing.T, b formulary.Block, after map[string]string) {
 }
 
 // sh runs commands as a person's shell does and gives what they print.
-func (c *cook) sh(t *testing.T, dir, text string) string {
+func (c *runner) sh(t *testing.T, dir, text string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", c.variables+text)
 	cmd.Dir, cmd.Env = dir, c.env
@@ -140,7 +158,7 @@ func (c *cook) sh(t *testing.T, dir, text string) string {
 }
 
 // complete refuses sections that leave something out.
-func (c *cook) complete(t *testing.T) {
+func (c *runner) complete(t *testing.T) {
 	if len(c.kind.Blocks) == 0 {
 		return
 	}
@@ -155,7 +173,7 @@ func (c *cook) complete(t *testing.T) {
 	if c.has("sh", "graft") == strings.Contains(c.kind.Text, "Graft has no verb for this") {
 		t.Error("there is neither a command for graft nor word that there is none, or both")
 	}
-	if !c.has("sh", "graft") && !c.checks() {
+	if !c.has("sh", "graft") && !c.has("sh", "check") {
 		t.Error("there is neither a command for graft nor a check")
 	}
 	for i, b := range c.kind.Blocks {
@@ -167,13 +185,11 @@ func (c *cook) complete(t *testing.T) {
 	}
 }
 
-func (c *cook) has(language, role string) bool {
+func (c *runner) has(language, role string) bool {
 	return slices.ContainsFunc(c.kind.Blocks, func(b formulary.Block) bool { return b.Language == language && b.Role == role })
 }
 
-func (c *cook) checks() bool { return c.has("sh", "check") }
-
-func (c *cook) firstInput() string {
+func (c *runner) firstInput() string {
 	for _, b := range c.kind.Blocks {
 		if b.Language == "yaml" {
 			return b.Role
@@ -183,7 +199,7 @@ func (c *cook) firstInput() string {
 }
 
 // difference is what a command changed, file by file.
-func (c *cook) difference(after map[string]string) string {
+func (c *runner) difference(after map[string]string) string {
 	var out strings.Builder
 	names := slices.Sorted(maps.Keys(after))
 	for name := range c.inputs {
@@ -207,7 +223,7 @@ func (c *cook) difference(after map[string]string) string {
 
 // meaning holds what a recipe says of yq's and graft's results: that they are the same,
 // that only the order of list items is another, or that they differ.
-func (c *cook) meaning(t *testing.T, b formulary.Block) {
+func (c *runner) meaning(t *testing.T, b formulary.Block) {
 	is := "differs"
 	switch yq, graft := c.done["yq"], c.done["graft"]; {
 	case maps.Equal(parsed(t, yq, inOrder), parsed(t, graft, inOrder)):
@@ -221,7 +237,7 @@ func (c *cook) meaning(t *testing.T, b formulary.Block) {
 }
 
 // sameAsYQ holds that jq's JSON says what yq's YAML says.
-func (c *cook) sameAsYQ(t *testing.T, after map[string]string) {
+func (c *runner) sameAsYQ(t *testing.T, after map[string]string) {
 	if c.done["yq"] == nil {
 		t.Error("jq stands before yq")
 		return
@@ -234,7 +250,7 @@ func (c *cook) sameAsYQ(t *testing.T, after map[string]string) {
 }
 
 // toJSON turns the inputs into JSON, as README.md says to do it.
-func (c *cook) toJSON(t *testing.T, dir string) {
+func (c *runner) toJSON(t *testing.T, dir string) {
 	for name := range c.inputs {
 		to := strings.TrimSuffix(name, ".yaml") + ".json"
 		if said := c.sh(t, dir, "yq -o json "+name+" > "+to+" && rm "+name); said != "exit 0\n" {
