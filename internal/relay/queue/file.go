@@ -208,7 +208,10 @@ func (s *state) records() []record {
 	for _, item := range waiting {
 		out = append(out, record{Op: opPut, Seq: item.Seq, At: item.At.UnixMilli(), Key: item.Key, Data: item.Data})
 	}
-	return append(out, record{Op: opNext, Seq: s.next})
+	if len(waiting) > 0 {
+		out = append(out, record{Op: opNext, Seq: s.next})
+	}
+	return out
 }
 
 func syncDir(dir string) error {
