@@ -24,8 +24,9 @@ type jwtHeader struct {
 	Key       string `json:"kid,omitempty"`
 }
 
-func signJWT(key *rsa.PrivateKey, claims any) (string, error) {
-	header, err := json.Marshal(jwtHeader{Algorithm: "RS256", Type: "JWT"})
+// signJWT signs claims; id names the key, where it has a name.
+func signJWT(key *rsa.PrivateKey, id string, claims any) (string, error) {
+	header, err := json.Marshal(jwtHeader{Algorithm: "RS256", Type: "JWT", Key: id})
 	if err != nil {
 		return "", err
 	}
@@ -81,8 +82,8 @@ func parseKey(text string) (*rsa.PrivateKey, error) {
 	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
 		return key, nil
 	}
-	any, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if key, ok := any.(*rsa.PrivateKey); ok && err == nil {
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if key, ok := parsed.(*rsa.PrivateKey); ok && err == nil {
 		return key, nil
 	}
 	return nil, errors.New("it holds no RSA private key")

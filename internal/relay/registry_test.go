@@ -3,7 +3,6 @@ package relay
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -108,26 +107,24 @@ func fromPushToPullRequest(t *testing.T, registryProgram string) {
 	}
 }
 
+// registryConfig is that of deploy/compose, at other addresses.
 func registryConfig(t *testing.T, address, relay string) string {
 	t.Helper()
+	text, err := os.ReadFile("../../deploy/compose/registry.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range [][2]string{
+		{"addr: :5000", "addr: " + address}, {"http://relay:8080/", "http://" + relay + "/"},
+		{"/var/lib/registry", t.TempDir()}, {"only-for-this-example-0123456789", secret},
+	} {
+		if !strings.Contains(string(text), change[0]) {
+			t.Fatalf("deploy/compose/registry.yaml has no %s", change[0])
+		}
+		text = []byte(strings.ReplaceAll(string(text), change[0], change[1]))
+	}
 	file := filepath.Join(t.TempDir(), "config.yml")
-	text := fmt.Sprintf(`version: 0.1
-log: {level: error}
-storage:
-  filesystem: {rootdirectory: %s}
-http:
-  addr: %s
-notifications:
-  endpoints:
-    - name: graft
-      url: http://%s/distribution
-      headers:
-        Authorization: [Bearer %s]
-      timeout: 2s
-      threshold: 3
-      backoff: 100ms
-`, t.TempDir(), address, relay, secret)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file

@@ -1,11 +1,13 @@
 package relay
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -286,6 +288,48 @@ func TestKeys(t *testing.T) {
 	}
 	if other, _, _ := write(func(p *event.Publication) { digest(p); p.Source = event.Package }, ""); other[0] != known[0] {
 		t.Error("who says it does not matter")
+	}
+}
+
+// A registry that announces no digest is asked for it, and not about images that nobody
+// wants to hear of; where it does not answer, the tag is sent on.
+func TestDigestIsAskedFor(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("d", 64)
+	var asked []string
+	w := begin(t, setup{
+		config: map[string]string{"resolveDigests": "true"},
+		resolve: func(_ context.Context, ref string) (string, error) {
+			asked = append(asked, ref)
+			if strings.HasSuffix(ref, ":v2") {
+				return "", errors.New("no answer")
+			}
+			return digest, nil
+		},
+	})
+	for _, image := range []string{"quay.io/example/op:v1", "quay.io/else/op:v1", "quay.io/example/op:v2", "quay.io/example/op@sha256:" + strings.Repeat("e", 64)} {
+		w.hook(image)
+		w.settled()
+	}
+	var sent []string
+	for _, d := range w.hub.Dispatches() {
+		var p event.Payload
+		if err := json.Unmarshal(d.Payload, &p); err != nil {
+			t.Fatal(err)
+		}
+		sent = append(sent, p.Image+" "+strings.TrimRight(p.Digest, "de"))
+	}
+	if want := "quay.io/example/op:v1 sha256:,quay.io/example/op:v2 "; !strings.HasPrefix(strings.Join(sent, ","), want) || len(sent) != 3 {
+		t.Errorf("sent %q", sent)
+	}
+	if want := "quay.io/example/op:v1 quay.io/example/op:v2"; strings.Join(asked, " ") != want {
+		t.Errorf("asked for %v", asked)
+	}
+	if status, said := w.hook("quay.io/example/op:v1"); status != 200 || !strings.Contains(said, duplicate) {
+		t.Errorf("the same digest again: %d %s", status, said)
+	}
+	digest = "sha256:" + strings.Repeat("c", 64)
+	if status, said := w.hook("quay.io/example/op:v1"); status != 202 {
+		t.Errorf("the tag was moved: %d %s", status, said)
 	}
 }
 

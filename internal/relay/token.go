@@ -113,7 +113,7 @@ func (a *appTokens) token(ctx context.Context) (string, error) {
 
 func (a *appTokens) renew(ctx context.Context, now time.Time) (string, time.Time, error) {
 	// GitHub takes ten minutes at most, and its clock may be behind.
-	proof, err := signJWT(a.key, map[string]any{"iss": a.app.ID, "iat": now.Add(-time.Minute).Unix(), "exp": now.Add(8 * time.Minute).Unix()})
+	proof, err := signJWT(a.key, "", map[string]any{"iss": a.app.ID, "iat": now.Add(-time.Minute).Unix(), "exp": now.Add(8 * time.Minute).Unix()})
 	if err != nil {
 		return "", time.Time{}, err
 	}

@@ -36,6 +36,8 @@ type world struct {
 	env   map[string]string
 	end   func() error
 	queue string
+
+	resolve func(context.Context, string) (string, error)
 }
 
 type logBuffer struct {
@@ -63,6 +65,8 @@ type setup struct {
 	script func(forge.Request) *forge.Fault
 	env    map[string]string
 	hub    func(*forge.Server)
+	// resolve answers for the registries.
+	resolve func(context.Context, string) (string, error)
 }
 
 // usual is a configuration whose window takes in the events of the test data.
@@ -94,7 +98,7 @@ func (s setup) yaml(t *testing.T, api string) string {
 
 func begin(t *testing.T, s setup) *world {
 	t.Helper()
-	w := &world{t: t, log: &logBuffer{}, env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
+	w := &world{t: t, log: &logBuffer{}, resolve: s.resolve, env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
 	maps.Copy(w.env, s.env)
 	w.hub = forge.New(forge.Options{Script: s.script, Observe: openapi.Observer(t, description)})
 	for _, name := range []string{"catalog", "other"} {
@@ -143,7 +147,7 @@ func (w *world) options() Options {
 	return Options{
 		Env:   func(key string) (string, bool) { v, ok := w.env[key]; return v, ok },
 		Log:   slog.New(slog.NewJSONHandler(w.log, nil)),
-		Grace: 5 * time.Second,
+		Grace: 5 * time.Second, Resolve: w.resolve,
 	}
 }
 
