@@ -46,7 +46,7 @@ func benchmarkAccept(b *testing.B, senders int) {
 				return
 			}
 			_, _ = io.Copy(io.Discard, resp.Body)
-			resp.Body.Close()
+			_ = resp.Body.Close()
 			if resp.StatusCode != http.StatusAccepted {
 				b.Errorf("%d", resp.StatusCode)
 				return

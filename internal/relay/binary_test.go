@@ -81,7 +81,7 @@ func launch(t *testing.T, ready string, env []string, name string, args ...strin
 	})
 	for range 2000 {
 		if resp, err := http.Get(ready); err == nil {
-			resp.Body.Close()
+			_ = resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
 				return p
 			}

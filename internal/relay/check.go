@@ -24,12 +24,12 @@ var senders = []struct {
 	from   Sender
 	proofs []Proof
 }{
-	{Sender(event.Quay), []Proof{byURL, byHeader}},
-	{Sender(event.DockerHub), []Proof{byURL, byHeader}},
+	{Sender(event.Quay), []Proof{byURL}},
+	{Sender(event.DockerHub), []Proof{byURL}},
 	{Sender(event.Harbor), []Proof{byHeader, byURL}},
 	{Sender(event.Distribution), []Proof{byHeader, byURL}},
 	{Sender(event.Azure), []Proof{byHeader, byURL}},
-	{Sender(event.Google), []Proof{byGoogle, byURL, byHeader}},
+	{Sender(event.Google), []Proof{byGoogle, byURL}},
 	{fromGitHub, []Proof{bySignature}},
 	{Sender(event.ClientPayload), []Proof{byHeader, byURL}},
 }

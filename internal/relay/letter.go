@@ -45,11 +45,11 @@ func (c *Config) write(p event.Publication, mark string) ([]queue.Entry, error) 
 			continue
 		}
 		for _, to := range t.Repositories {
-			if key := to + " " + t.EventType; told[key] {
+			key := to + " " + t.EventType
+			if told[key] {
 				continue
-			} else {
-				told[key] = true
 			}
+			told[key] = true
 			e, err := c.entry(p, mark, to, t.EventType)
 			if err != nil {
 				return nil, err

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -21,7 +21,7 @@ func (r *Relay) servers() map[net.Listener]*http.Server {
 		t := r.config.Limits.Timeout
 		return &http.Server{
 			Handler: h, ReadHeaderTimeout: t, ReadTimeout: t, WriteTimeout: 2*t + 10*time.Second, IdleTimeout: 2 * t,
-			MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0),
+			MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(r.log.Handler(), slog.LevelWarn),
 		}
 	}
 	if r.admin == nil {

@@ -62,7 +62,7 @@ func TestSenders(t *testing.T) {
 		{"azure", "url", "azure-event-grid.json", inQuery, "kiosk.azurecr.io/operators/kiosk-operator-bundle:v1.4.0"},
 		{"azure", "", "azure-cloudevent.json", inBasic, "kiosk.azurecr.io/operators/kiosk-operator-bundle:v1.4.0"},
 		{"google", "url", "google.json", inQuery, "europe-docker.pkg.dev/kiosk-prod/operators/kiosk-operator-bundle:v1.4.0"},
-		{"google", "header", "google-cloudevent.json", inBearer, "europe-docker.pkg.dev/kiosk-prod/operators/kiosk-operator-bundle:v1.4.0"},
+		{"google", "url", "google-cloudevent.json", inPath, "europe-docker.pkg.dev/kiosk-prod/operators/kiosk-operator-bundle:v1.4.0"},
 		{"github", "", "package.json", github("package"), "ghcr.io/example-org/bundles/kiosk-operator:v1.4.0"},
 		{"github", "", "registry_package.json", github("registry_package"), "ghcr.io/example-org/bundles/kiosk-operator:v1.4.0"},
 		{"client_payload", "", "client_payload.json", inBearer, "quay.io/example/kiosk-operator-bundle:v1.4.0"},
@@ -189,8 +189,8 @@ func TestFullQueue(t *testing.T) {
 		}
 	}
 	resp := w.ask("POST", "/hook", strings.NewReader(`{"image": "quay.io/example/op:v3"}`), "Authorization", secret)
-	resp.Body.Close()
-	if resp.StatusCode != 503 || resp.Header.Get("Retry-After") == "" {
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
 		t.Errorf("%d, Retry-After %q", resp.StatusCode, resp.Header.Get("Retry-After"))
 	}
 	if status, said := w.request("GET", "/readyz", nil); status != 503 || said != "the queue is full" {

@@ -45,6 +45,13 @@ func open(t *testing.T, o Options) *Queue {
 	return q
 }
 
+func shut(t *testing.T, q *Queue) {
+	t.Helper()
+	if err := q.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func entry(key string) Entry {
 	return Entry{Key: key, Within: time.Hour, Data: json.RawMessage(fmt.Sprintf("%q", key))}
 }
@@ -154,10 +161,8 @@ func TestOneRelayForAFolder(t *testing.T) {
 	if _, err := Open(o); !failure.Is(err, failure.Usage) || !strings.Contains(err.Error(), "another relay") {
 		t.Errorf("%v", err)
 	}
-	if err := q.Close(); err != nil {
-		t.Fatal(err)
-	}
-	open(t, o).Close()
+	shut(t, q)
+	shut(t, open(t, o))
 	if _, _, err := q.Put(entry("a")); !errors.Is(err, ErrClosed) {
 		t.Errorf("%v", err)
 	}
@@ -174,7 +179,7 @@ func TestTornTail(t *testing.T) {
 		sizes = append(sizes, len(file(t, path)))
 	}
 	whole := file(t, path)
-	q.Close()
+	shut(t, q)
 	for cut := sizes[0]; cut <= len(whole); cut++ {
 		n := 0
 		for n+1 < len(sizes) && sizes[n+1] <= cut {
@@ -187,7 +192,7 @@ func TestTornTail(t *testing.T) {
 				t.Fatalf("cut at %d: %q waits, want %q; %d dropped, want %d", cut, keys(q), want, q.Dropped(), len(tail)-sizes[n])
 			}
 			put(t, q, "d")
-			q.Close()
+			shut(t, q)
 		}
 	}
 }
@@ -201,7 +206,7 @@ func TestDamage(t *testing.T) {
 	until := len(file(t, path))
 	put(t, q, "b")
 	whole := file(t, path)
-	q.Close()
+	shut(t, q)
 	for at := range until {
 		bad := append([]byte(nil), whole...)
 		bad[at] ^= 0x10
@@ -222,9 +227,9 @@ func TestRewriting(t *testing.T) {
 	kept := put(t, q, "kept")[0]
 	path := filepath.Join(o.Dir, fileName)
 	most := 0
-	for i := range 600 {
+	for i := range 250 {
 		e := entry(fmt.Sprint("k", i))
-		e.Data = json.RawMessage(`"` + strings.Repeat("x", 10_000) + `"`)
+		e.Data = json.RawMessage(`"` + strings.Repeat("x", 25_000) + `"`)
 		items, _, err := q.Put(e)
 		if err != nil {
 			t.Fatal(err)
@@ -238,13 +243,13 @@ func TestRewriting(t *testing.T) {
 	if most > 2<<20 {
 		t.Errorf("the file grew to %d bytes", most)
 	}
-	q.Close()
+	shut(t, q)
 	q = open(t, o)
 	defer q.Close()
 	if got := q.Waiting(); len(got) != 1 || got[0].Seq != kept.Seq {
 		t.Errorf("%+v waits", got)
 	}
-	if items, duplicates, _ := q.Put(entry("k599"), entry("new")); duplicates != 1 || items[0].Seq != 602 {
+	if items, duplicates, _ := q.Put(entry("k249"), entry("new")); duplicates != 1 || items[0].Seq != 252 {
 		t.Errorf("%d duplicates, the next item is %d", duplicates, items[0].Seq)
 	}
 	c.add(2 * time.Hour)
@@ -277,7 +282,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	want := keys(q)
-	q.Close()
+	shut(t, q)
 	q = open(t, o)
 	defer q.Close()
 	if keys(q) != want || q.Usage().Items != len(strings.Fields(want)) {
@@ -290,7 +295,7 @@ func TestBrokenDisk(t *testing.T) {
 	o, _ := start(t)
 	q := open(t, o)
 	put(t, q, "a")
-	q.file.Close()
+	_ = q.file.Close()
 	if _, _, err := q.Put(entry("b")); !failure.Is(err, failure.Usage) {
 		t.Fatalf("%v", err)
 	}
