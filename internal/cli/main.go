@@ -37,9 +37,9 @@ func Main(ctx context.Context, args []string, stdio IO) (code int) {
 	}()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	a := &app{IO: stdio}
 	// Not every verb can be stopped in the middle. Files are only ever replaced whole, so
 	// that leaving is safe at any moment.
-	a := &app{IO: stdio}
 	defer context.AfterFunc(ctx, func() {
 		time.Sleep(2*time.Second + time.Duration(a.grace.Load()))
 		os.Exit(int(failure.Interrupted))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -18,9 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/olmgraft/graft/internal/testkit/forge"
-	"github.com/olmgraft/graft/internal/testkit/forge/openapi"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 	"github.com/olmgraft/graft/internal/testkit/registry"
+	testworld "github.com/olmgraft/graft/internal/testkit/world"
 )
 
 // distribution is the registry that is installed where there is none: .ci/run has the same.
@@ -77,32 +76,32 @@ func fromPushToPullRequest(t *testing.T, registryProgram string) {
 		"targets": `[{images: ["` + registryAt + `/operators/*"], repositories: [octo/catalog]}]`,
 	}}
 	config := filepath.Join(t.TempDir(), "relay.yaml")
-	if err := os.WriteFile(config, []byte(s.yaml(t, hub.api)), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(s.yaml(t, hub.API)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := launch(t, "http://"+relayAt+"/readyz", []string{"SECRET=" + secret, "GITHUB_TOKEN=t0ken"}, graft(t), "relay", "--config", config)
+	p := launch(t, "http://"+relayAt+"/readyz", []string{"SECRET=" + secret, "GITHUB_TOKEN=" + testworld.Token}, graft(t), "relay", "--config", config)
 	push(t, archive, "v1.0.0", registryAt+"/operators/op:v1.0.0")
 	push(t, archive, "v1.1.0", registryAt+"/operators/op:v1.1.0")
 	w := &world{t: t, url: "http://" + relayAt, log: p.log}
-	w.until("both are dispatched", func() bool { return len(hub.forge.Dispatches()) == 2 })
+	w.until("both are dispatched", func() bool { return len(hub.Forge.Dispatches()) == 2 })
 	w.settled()
-	for _, d := range hub.forge.Dispatches() {
-		hub.publish(t, d)
+	for _, d := range hub.Forge.Dispatches() {
+		publish(t, hub, d)
 	}
 	// The older one has a pull request too, for the catalog was never rendered.
 	var pulls []string
-	for _, pull := range hub.forge.PullRequests("octo", "catalog") {
+	for _, pull := range hub.PullRequests() {
 		pulls = append(pulls, pull.State+" "+pull.Head+" "+pull.Title)
 	}
 	slices.Sort(pulls)
 	if want := []string{"open graft/op/1.0.0 Publish op 1.0.0", "open graft/op/1.1.0 Publish op 1.1.0"}; !slices.Equal(pulls, want) {
 		t.Fatalf("the pull requests are %q, want %q", pulls, want)
 	}
-	template, err := hub.repo.Read("graft/op/1.1.0", "catalog-templates/basic.yaml")
+	template, err := hub.Repo.Read("graft/op/1.1.0", "catalog-templates/basic.yaml")
 	if err != nil || !strings.Contains(template, "image: "+registryAt+"/operators/op") || !strings.Contains(template, "name: op.v1.1.0") {
 		t.Errorf("the template is %v\n%s", err, template)
 	}
-	if strings.Contains(p.log.String(), secret) || strings.Contains(p.log.String(), "t0ken") {
+	if strings.Contains(p.log.String(), secret) || strings.Contains(p.log.String(), testworld.Token) {
 		t.Errorf("a secret is in the log\n%s", p.log)
 	}
 }
@@ -203,16 +202,8 @@ func exchange(t *testing.T, method, at, kind string, body []byte) ([]byte, http.
 	return answer, resp.Header
 }
 
-// hub is a repository with a git remote and a forge.
-type hub struct {
-	forge       *forge.Server
-	git         *gitremote.Server
-	repo        *gitremote.Repo
-	api         string
-	environment []string
-}
-
-func catalogRepository(t *testing.T, archive *txtar.Archive, registryAt string) *hub {
+// catalogRepository is the repository of the archive, on a git remote and a forge.
+func catalogRepository(t *testing.T, archive *txtar.Archive, registryAt string) *testworld.World {
 	t.Helper()
 	files := map[string]string{}
 	for _, f := range archive.Files {
@@ -220,30 +211,19 @@ func catalogRepository(t *testing.T, archive *txtar.Archive, registryAt string) 
 			files[path] = strings.ReplaceAll(string(f.Data), "REGISTRY/op", registryAt+"/operators/op")
 		}
 	}
-	git, err := gitremote.Start(gitremote.Options{})
+	hub, err := testworld.Start(gitremote.GoBackend)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = git.Close() })
-	git.SetTokens(gitremote.None, map[string]gitremote.Right{"t0ken": gitremote.Write})
-	repo, err := git.Create("octo/catalog", files)
-	if err != nil {
+	t.Cleanup(func() { _ = hub.Close() })
+	if err := hub.Create(files); err != nil {
 		t.Fatal(err)
 	}
-	h := &hub{forge: forge.New(forge.Options{Observe: openapi.Observer(t, description)}), git: git, repo: repo}
-	if err := h.forge.AddRepository(forge.Repository{Owner: "octo", Name: "catalog", Dir: repo.Dir(), Writers: []string{"graft-bot"}}); err != nil {
-		t.Fatal(err)
-	}
-	h.forge.AddToken("t0ken", forge.Identity{Login: "graft-bot"})
-	api := httptest.NewServer(h.forge)
-	t.Cleanup(api.Close)
-	h.api = api.URL
-	h.environment = append(os.Environ(), "GITHUB_API_URL="+api.URL, "GITHUB_SERVER_URL="+git.URL, "GITHUB_REPOSITORY=octo/catalog", "GITHUB_TOKEN=t0ken")
-	return h
+	return hub
 }
 
 // publish does what the workflow does that GitHub starts for an event.
-func (h *hub) publish(t *testing.T, d forge.Dispatch) {
+func publish(t *testing.T, hub *testworld.World, d forge.Dispatch) {
 	t.Helper()
 	dir := t.TempDir()
 	body, err := json.Marshal(map[string]any{
@@ -253,24 +233,21 @@ func (h *hub) publish(t *testing.T, d forge.Dispatch) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	event := filepath.Join(dir, "event.json")
+	event, checkout := filepath.Join(dir, "event.json"), filepath.Join(dir, "checkout")
 	if err := os.WriteFile(event, body, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	checkout := filepath.Join(dir, "checkout")
-	h.run(t, dir, "git", "clone", "-q", strings.Replace(h.repo.URL(), "://", "://x:t0ken@", 1), checkout)
-	h.run(t, checkout, "git", "remote", "set-url", "origin", h.repo.URL())
-	out := h.run(t, checkout, graft(t), "publish", "--event", event)
-	t.Logf("%s", bytes.TrimSpace(out))
-}
-
-func (h *hub) run(t *testing.T, dir, program string, args ...string) []byte {
-	t.Helper()
-	cmd := exec.Command(program, args...)
-	cmd.Dir, cmd.Env = dir, h.environment
+	if err := hub.Checkout(checkout); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(graft(t), "publish", "--event", event)
+	cmd.Dir, cmd.Env = checkout, os.Environ()
+	for key, value := range hub.Env() {
+		cmd.Env = append(cmd.Env, key+"="+value)
+	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+		t.Fatalf("graft publish: %v\n%s", err, out)
 	}
-	return out
+	t.Logf("%s", bytes.TrimSpace(out))
 }
