@@ -134,7 +134,7 @@ func TestRateLimit(t *testing.T) {
 		switch n.Add(1) {
 		case 1:
 			limitedAt = time.Now()
-			return forge.SecondaryLimit(429, 2*time.Second)
+			return forge.SecondaryLimit(429, 3*time.Second)
 		case 2:
 			next = time.Now()
 		}
@@ -147,7 +147,7 @@ func TestRateLimit(t *testing.T) {
 		t.Error("no metric tells of it")
 	}
 	w.settled()
-	if waited := next.Sub(limitedAt); waited < 1900*time.Millisecond {
+	if waited := next.Sub(limitedAt); waited < 2900*time.Millisecond {
 		t.Errorf("the next request came after %v", waited)
 	}
 	if n.Load() != 3 {

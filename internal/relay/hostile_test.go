@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -109,25 +110,27 @@ func attack(t *testing.T, w *world, requests int, replayed string, signed []stri
 		send func() string
 	}{
 		{"too long", "413", func() string { return status(w, "/hook", long, "Authorization", secret) }},
-		{"too slow", "cut", func() string { return slow(w) }},
+		{"too slow", cut, func() string { return slow(w) }},
 		{"wrongly signed", "401", func() string { return status(w, "/github", replayed, forged...) }},
 		{"malformed", "400", func() string {
 			return status(w, "/hook", `{"image": ["`+strings.Repeat("[", 1000), "Authorization", secret)
 		}},
 		{"replayed", "200", func() string { return status(w, "/github", replayed, signed...) }},
 	}
-	counts := make([]atomic.Int64, len(kinds))
-	var others sync.Map
+	counts, cuts := make([]atomic.Int64, len(kinds)), make([]atomic.Int64, len(kinds))
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range attackers {
 		wg.Go(func() {
 			for n := next.Add(1); n <= int64(requests); n = next.Add(1) {
 				i := int(n) % len(kinds)
-				if got := kinds[i].send(); got == kinds[i].want {
+				switch got := kinds[i].send(); got {
+				case kinds[i].want:
 					counts[i].Add(1)
-				} else {
-					others.Store(kinds[i].name, got)
+				case cut: // on a machine that is busy, any of them can be too slow
+					cuts[i].Add(1)
+				default:
+					t.Errorf("%s was answered with %s, want %s", kinds[i].name, got, kinds[i].want)
 				}
 			}
 		})
@@ -136,12 +139,18 @@ func attack(t *testing.T, w *world, requests int, replayed string, signed []stri
 	var said []string
 	for i, k := range kinds {
 		said = append(said, fmt.Sprintf("%d %s (%s)", counts[i].Load(), k.name, k.want))
-		if got, ok := others.Load(k.name); ok || counts[i].Load() == 0 {
-			t.Errorf("%s was answered with %v, want %s", k.name, got, k.want)
+		if n := cuts[i].Load(); n > 0 {
+			said = append(said, fmt.Sprintf("%d %s (cut off)", n, k.name))
+		}
+		if counts[i].Load() == 0 {
+			t.Errorf("none that was %s was answered with %s", k.name, k.want)
 		}
 	}
 	return strings.Join(said, ", ")
 }
+
+// cut is a connection that the relay ended without an answer.
+const cut = "cut"
 
 func status(w *world, path, body string, head ...string) string {
 	req, err := http.NewRequest(http.MethodPost, w.url+path, strings.NewReader(body))
@@ -153,7 +162,7 @@ func status(w *world, path, body string, head ...string) string {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err.Error()
+		return cut
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, resp.Body)
@@ -170,11 +179,11 @@ func slow(w *world) string {
 	_, _ = fmt.Fprintf(conn, "POST /hook HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Length: 50\r\n\r\n{", secret)
 	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 	answer, err := io.ReadAll(conn)
-	if err != nil {
-		return err.Error()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return "nothing in ten seconds"
 	}
 	if strings.Contains(string(answer), " 202 ") || strings.Contains(string(answer), " 200 ") {
 		return string(answer)
 	}
-	return "cut"
+	return cut
 }

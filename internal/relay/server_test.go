@@ -111,7 +111,7 @@ func TestSenders(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	w := begin(t, setup{config: map[string]string{
-		"limits": "{body: 8192, timeout: 300ms}",
+		"limits": "{body: 8192}",
 		"routes": "[{path: /hook, from: client_payload, secretEnv: SECRET}, {path: /dist, from: distribution, secretEnv: SECRET}," +
 			"{path: /github, from: github, secretEnv: SECRET}, {path: /azure, from: azure, secretEnv: SECRET}]",
 		"replayWindow": "1h",

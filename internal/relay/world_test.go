@@ -193,7 +193,7 @@ func (w *world) hook(image string) (int, string) {
 // until waits for something to come true.
 func (w *world) until(what string, is func() bool) {
 	w.t.Helper()
-	for range 1000 {
+	for range 6000 {
 		if is() {
 			return
 		}
