@@ -3,6 +3,7 @@ package cli
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -111,9 +112,8 @@ func (p *publishing) tell(results []*publish.Result, err error) error {
 		rep.Result = publish.Failed
 	}
 	if p.action != nil {
-		p.outputs(rep, results)
 		p.annotate(rep)
-		p.action.Summary(summary(rep, results))
+		err = errors.Join(err, p.outputs(rep, results), p.action.Summary(summary(rep, results)))
 	}
 	if p.json {
 		p.printReport(rep)
@@ -214,7 +214,7 @@ const mostOutput = 64 << 10
 
 // outputs sets every output of the action, of a failed run as well. Of several changes
 // they tell of the last that came to something, and the report of all.
-func (p *publishing) outputs(rep report, results []*publish.Result) {
+func (p *publishing) outputs(rep report, results []*publish.Result) error {
 	values := map[string]string{"result": rep.Result, "failure-code": "0", "retryable": "false", "matrix": p.matrix}
 	changed, last := false, -1
 	for i, one := range rep.Published {
@@ -234,9 +234,11 @@ func (p *publishing) outputs(rep report, results []*publish.Result) {
 	}
 	rep.SchemaVersion = 1
 	values["report"] = asJSON(rep)
+	var errs []error
 	for _, o := range publishOutputs {
-		p.action.Output(o.name, values[o.name])
+		errs = append(errs, p.action.Output(o.name, values[o.name]))
 	}
+	return errors.Join(errs...)
 }
 
 func outputsOf(one publishReport, r *publish.Result, values map[string]string) {
