@@ -234,11 +234,12 @@ func (p *publishing) outputs(rep report, results []*publish.Result) error {
 	}
 	rep.SchemaVersion = 1
 	values["report"] = asJSON(rep)
-	var errs []error
 	for _, o := range publishOutputs {
-		errs = append(errs, p.action.Output(o.name, values[o.name]))
+		if err := p.action.Output(o.name, values[o.name]); err != nil {
+			return err
+		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 func outputsOf(one publishReport, r *publish.Result, values map[string]string) {
