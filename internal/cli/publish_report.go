@@ -217,10 +217,9 @@ const mostOutput = 64 << 10
 func (p *publishing) outputs(rep report, results []*publish.Result) error {
 	values := map[string]string{"result": rep.Result, "failure-code": "0", "retryable": "false", "matrix": p.matrix}
 	changed, last := false, -1
-	for i, one := range rep.Published {
-		moved := one.Commit != "" || one.Result == publish.Closed
-		changed = changed || moved && one.Result != publish.Unchanged
-		if last < 0 || moved || rep.Published[last].Commit == "" {
+	for i := range rep.Published {
+		changed = changed || results[i].Changed
+		if last < 0 || results[i].Changed || !results[last].Changed {
 			last = i
 		}
 	}

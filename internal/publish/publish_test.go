@@ -28,6 +28,7 @@ type memory struct {
 	other    func(fstest.MapFS)
 	branches map[string]gitrepo.Delivery
 	edited   map[string]bool
+	moved    string // a branch that is elsewhere by now
 	made     []gitrepo.Delivery
 }
 
@@ -40,6 +41,9 @@ func (m *memory) Inspect(_ context.Context, branch string) (gitrepo.State, error
 	state := gitrepo.State{Branch: branch, Exists: exists, OnlyOurs: !m.edited[branch]}
 	if exists {
 		state.Head = "head of " + branch
+		if branch == m.moved {
+			state.Head += ", moved"
+		}
 		message := "x\n"
 		for _, r := range d.Requests {
 			message += "\n" + gitrepo.TrailerKey + ": " + r

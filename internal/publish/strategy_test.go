@@ -272,7 +272,7 @@ func TestMissing(t *testing.T) {
 	for _, tag := range []string{"latest", "v1.3.0-source", "main"} {
 		w.tag(t, tag, "1.1.0")
 	}
-	w.repo.files["other/catalog.yaml"] = &fstest.MapFile{Data: []byte("# prod.example/op@" + digest + "\n")}
+	w.repo.files["other/catalog.yaml"] = &fstest.MapFile{Data: []byte("schema: olm.bundle\nimage: prod.example/op@" + digest + "\n")}
 	sweep := Sweep{Repository: w.Addr + "/op", Names: []string{"prod.example/op"}}
 	missing := func() string {
 		found, err := Missing(context.Background(), w.repo.files, w.o.Registry, sweep)
