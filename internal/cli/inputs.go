@@ -59,6 +59,7 @@ var publishInputs = []input{
 	{name: "use-http", description: "Use plain HTTP where a registry does not answer by TLS.", boolean: true},
 	{name: "skip-tls-verify", description: "Accept any certificate of a registry.", boolean: true},
 	{name: "registries-conf", description: "Take mirrors from this registries.conf."},
+	{name: "registry-auth", description: "Credentials of registries, in the form of docker's config.json. GITHUB_TOKEN pulls from ghcr.io without.", secret: true},
 	{name: "cache", description: "Directory that keeps rendered bundles by digest."},
 	{name: "timeout", description: "Time for the whole run.", fallback: "15m"},
 }
@@ -81,7 +82,7 @@ var publishOutputs = []output{
 	{"diff", "of a dry run, the difference, cut at 64 KiB"},
 	{"body", "of a dry run, the text of the pull request"},
 	{"changed-files", "paths of the changed files, one a line"},
-	{"catalogs", "JSON list of the catalogs: path, platform, bundles copied and pulled"},
+	{"catalogs", "JSON list of the catalogs: file, template, platform, result, bundles reused and pulled"},
 	{"matrix", "with plan-matrix, the matrix of jobs as JSON"},
 	{"failure-code", "exit code of the failure, 0 without one"},
 	{"failure-class", "name of the failure, such as edge-conflict"},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/olmgraft/graft/formulary"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -17,7 +18,9 @@ type report struct {
 	Published     []publishReport  `json:"published,omitempty"`
 	Files         []string         `json:"files,omitempty"`
 	Image         *imageReport     `json:"image,omitempty"`
-	Failures      []*failure.Error `json:"failures,omitempty"`
+	// Recipes are of the formulary.
+	Recipes  []formulary.Recipe `json:"recipes,omitempty"`
+	Failures []*failure.Error   `json:"failures,omitempty"`
 }
 
 // catalogReport is what became of one catalog.
