@@ -40,7 +40,7 @@ func (a *app) imagePushCommand() *cobra.Command {
 			runner := action.Running(a.Env, a.Err)
 			r, err := a.push(cmd.Context(), o, args[0])
 			if runner != nil {
-				tellRunner(runner, r, err)
+				err = errors.Join(err, tellRunner(runner, r, err))
 			}
 			if err != nil {
 				return err
@@ -180,18 +180,14 @@ func (a *app) printPushed(to string, r *report) {
 }
 
 // tellRunner sets the outputs of the step, and annotates what failed.
-func tellRunner(runner *action.Action, r *report, err error) {
+func tellRunner(runner *action.Action, r *report, failed error) error {
 	var image, digest string
 	changed := false
 	if r != nil {
 		image, digest, changed = r.Image.Image, r.Image.Digest, r.Result == "created" || r.Result == "updated"
 	}
-	runner.Output("image", image)
-	runner.Output("digest", digest)
-	runner.Output("changed", strconv.FormatBool(changed))
-	if err != nil && !errors.As(err, new(told)) {
-		for _, f := range failure.All(err) {
-			runner.Fail(f)
-		}
+	for _, f := range failure.All(failed) {
+		runner.Fail(f)
 	}
+	return errors.Join(runner.Output("image", image), runner.Output("digest", digest), runner.Output("changed", strconv.FormatBool(changed)))
 }
