@@ -17,6 +17,7 @@ type report struct {
 	Catalogs      []catalogReport  `json:"catalogs,omitempty"`
 	Published     []publishReport  `json:"published,omitempty"`
 	Files         []string         `json:"files,omitempty"`
+	Image         *imageReport     `json:"image,omitempty"`
 	// Recipes are of the formulary.
 	Recipes  []formulary.Recipe `json:"recipes,omitempty"`
 	Failures []*failure.Error   `json:"failures,omitempty"`
