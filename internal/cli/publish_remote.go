@@ -185,6 +185,19 @@ func (f *forgeClient) Open(ctx context.Context, prefix string) ([]pullrequest.Pu
 	return ours, err
 }
 
+// Ended implements publish.Forge.
+func (f *forgeClient) Ended(ctx context.Context, branch, commit string) (bool, error) {
+	return f.Client.Ended(ctx, f.owner, f.name, f.from(branch), commit)
+}
+
+// from is a branch as pull requests name it.
+func (f *forgeClient) from(branch string) string {
+	if f.forked() {
+		return f.head.Owner + ":" + branch
+	}
+	return branch
+}
+
 // Close implements publish.Forge.
 func (f *forgeClient) Close(ctx context.Context, number int, why string) error {
 	_, err := f.Client.Close(ctx, f.owner, f.name, number, why)
@@ -203,12 +216,9 @@ func (f *forgeClient) Propose(ctx context.Context, p publish.Proposal) (pullrequ
 	if len(request) > longestRequest {
 		request = nil
 	}
-	pr, head := f.config.PullRequest, p.Branch
-	if f.forked() {
-		head = f.head.Owner + ":" + p.Branch
-	}
+	pr := f.config.PullRequest
 	return f.Ensure(ctx, pullrequest.Request{
-		Owner: f.owner, Repo: f.name, Head: head, Base: f.base,
+		Owner: f.owner, Repo: f.name, Head: f.from(p.Branch), Base: f.base,
 		Title: pullrequest.Plain(p.Title), Body: p.Body, Pointer: "The rest was cut; the summary of the workflow run has it.", ForAuthor: warned,
 		Marker: pullrequest.Marker{Key: p.Key, Request: request},
 		Labels: f.or("labels", pr.Labels), Reviewers: f.or("reviewers", pr.Reviewers), TeamReviewers: f.or("team-reviewers", pr.TeamReviewers),

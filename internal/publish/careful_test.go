@@ -118,6 +118,17 @@ func TestOnePullRequestForABundle(t *testing.T) {
 	}
 }
 
+// A branch without a pull request is one that another run is about to propose.
+func TestPushedAndNotYetProposed(t *testing.T) {
+	w := newWorld(t)
+	w.rolling()
+	w.publish(t, w.push(t, "1.1.0"))
+	w.forge.all = nil
+	if r := w.publish(t, w.push(t, "1.2.0")); len(r.Bundles) != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // What was rejected, or reverted after a merge, does not come back with the next bundle.
 func TestRejectedStaysRejected(t *testing.T) {
 	w := newWorld(t)

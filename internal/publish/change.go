@@ -117,13 +117,18 @@ func (r *Result) answers(items []item) {
 	}
 }
 
-// join adds the requests that the branch answers already, as long as its pull request is
-// open: bundles that share one do not push each other out, and what was rejected does not
-// come back.
+// join adds the requests that the branch answers already: bundles that share one do not
+// push each other out. What a pull request left that was closed or merged does not come
+// back; a branch that has none yet is one that another run is about to propose.
 func (c *change) join(ctx context.Context, state gitrepo.State) ([]item, error) {
 	items := slices.Clone(c.own)
-	if c.stands == nil && c.Forge != nil || !state.OnlyOurs && !c.Force {
+	if !state.OnlyOurs && !c.Force || len(state.Requests()) == 0 {
 		return items, nil
+	}
+	if c.Forge != nil {
+		if ended, err := c.Forge.Ended(ctx, c.branch, state.Head); ended || err != nil {
+			return items, err
+		}
 	}
 	for _, text := range state.Requests() {
 		r, err := ParseRequest(text)

@@ -44,6 +44,9 @@ type Forge interface {
 	Open(ctx context.Context, prefix string) ([]pullrequest.PullRequest, error)
 	// Propose makes the pull request from a branch be as asked.
 	Propose(ctx context.Context, p Proposal) (pullrequest.Result, error)
+	// Ended reports whether a branch at that commit is what a closed or merged pull
+	// request left, and no open one has it.
+	Ended(ctx context.Context, branch, commit string) (bool, error)
 	// Close closes one, with a comment that says why.
 	Close(ctx context.Context, number int, why string) error
 }

@@ -119,6 +119,16 @@ func (p *proposals) Open(_ context.Context, prefix string) ([]pullrequest.PullRe
 	return open, nil
 }
 
+func (p *proposals) Ended(_ context.Context, branch, _ string) (bool, error) {
+	ended := false
+	for i, one := range p.all {
+		if one.Branch == branch {
+			ended = p.closed[i+1] != ""
+		}
+	}
+	return ended, nil
+}
+
 func (p *proposals) Close(_ context.Context, number int, why string) error {
 	if p.closed == nil {
 		p.closed = map[int]string{}

@@ -73,6 +73,32 @@ func (c *Client) Open(ctx context.Context, owner, repo, prefix string, forkOwner
 	return open, err
 }
 
+// Ended reports whether a branch, OWNER:BRANCH of a fork or one of the repository, is at a
+// commit that a closed or merged pull request ended with, and no open one is made from it.
+func (c *Client) Ended(ctx context.Context, owner, repo, head, commit string) (bool, error) {
+	if err := checkRepository(owner, repo); err != nil {
+		return false, err
+	}
+	r := Request{Owner: owner, Repo: repo, Head: head}
+	open, err := c.findByHead(ctx, r)
+	if open != nil || err != nil {
+		return false, err
+	}
+	from, branch := r.head()
+	list, _, err := c.gh.PullRequests.List(ctx, owner, repo, &github.PullRequestListOptions{
+		State: "closed", Head: from + ":" + branch, Sort: "updated", Direction: "desc", ListOptions: github.ListOptions{PerPage: 100},
+	})
+	if err != nil {
+		return false, c.fail(ctx, listing(owner, repo), err)
+	}
+	for _, pr := range list {
+		if pr.GetHead().GetRef() == branch && strings.EqualFold(headOwner(pr), from) && pr.GetHead().GetSHA() == commit {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // findByHead leaves the base out of the question: a second pull request of the same
 // branch to another base would be a second one for one bundle.
 func (c *Client) findByHead(ctx context.Context, r Request) (*github.PullRequest, error) {

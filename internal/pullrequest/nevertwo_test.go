@@ -205,3 +205,35 @@ func TestClose(t *testing.T) {
 	_, err := h.client.Close(ctx, "acme", "catalog", 7, "x")
 	wantFailure(t, err, failure.ForgeAuth, "acme/catalog#7")
 }
+
+// A branch is at its end where a pull request that was closed or merged ended there, and
+// no open one has it.
+func TestEnded(t *testing.T) {
+	h := start(t, forge.Repository{})
+	r := h.request()
+	ended := func() bool {
+		t.Helper()
+		got, err := h.client.Ended(context.Background(), r.Owner, r.Repo, r.Head, h.Branch(r.Owner, r.Repo, r.Head))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if ended() {
+		t.Error("nobody has proposed it yet")
+	}
+	made := h.ensure(r, pullrequest.Created)
+	if ended() {
+		t.Error("it is open")
+	}
+	if _, err := h.client.Close(context.Background(), r.Owner, r.Repo, made.Number, "no"); err != nil {
+		t.Fatal(err)
+	}
+	if !ended() {
+		t.Error("it was closed")
+	}
+	h.branch(r.Head, "a: 9\n")
+	if ended() {
+		t.Error("it moved on since")
+	}
+}
