@@ -16,6 +16,7 @@ type report struct {
 	Catalogs      []catalogReport   `json:"catalogs,omitempty"`
 	Published     []publishReport   `json:"published,omitempty"`
 	Operands      *resolutionReport `json:"operands,omitempty"`
+	Pinned        []pinReport       `json:"pinned,omitempty"`
 	Files         []string          `json:"files,omitempty"`
 	Failures      []*failure.Error  `json:"failures,omitempty"`
 }

@@ -1,0 +1,262 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"sync"
+
+	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/operand"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// pinnable is a file and the images in it; repo is nil for standard input.
+type pinnable struct {
+	repo   *repository
+	path   string
+	text   *yamledit.File
+	places []operand.Place
+}
+
+// pinReport is what became of one file's images.
+type pinReport struct {
+	File    string      `json:"file"`
+	Result  string      `json:"result"`
+	Images  int         `json:"images"`
+	Changes []pinChange `json:"changes,omitempty"`
+}
+
+// pinChange is one image that was named by tag.
+type pinChange struct {
+	Line  int    `json:"line"`
+	Col   int    `json:"col"`
+	Field string `json:"field"`
+	From  string `json:"from"`
+	To    string `json:"to"`
+}
+
+func (f pinnable) report(digests map[string]string) pinReport {
+	rep := pinReport{File: f.text.Name, Result: "unchanged", Images: len(f.places)}
+	for _, p := range f.places {
+		if digest := digests[p.Image]; digest != "" && !p.Pinned() {
+			rep.Result = "updated"
+			rep.Changes = append(rep.Changes, pinChange{p.Line, p.Col, p.Field, p.Image, operand.ByDigest(p.Image, digest)})
+		}
+	}
+	return rep
+}
+
+// pinnables are the files that a person names: a file, the ClusterServiceVersion of a
+// bundle's directory, or the files of a catalog's.
+func (a *app) pinnables(repos map[string]*repository, name string) ([]pinnable, error) {
+	if name == "-" {
+		src, err := io.ReadAll(io.LimitReader(a.In, maxStdin))
+		if err != nil {
+			return nil, failure.New(failure.Usage, "reading standard input: %w", err)
+		}
+		f, err := opened(nil, "", "standard input", src)
+		return []pinnable{f}, err
+	}
+	at, err := a.locate(repos, name)
+	if err != nil {
+		return nil, err
+	}
+	paths := []string{at.path}
+	if info, err := fs.Stat(at.repo, at.path); err == nil && info.IsDir() {
+		if paths, err = pinnablePaths(at.repo, at.path, name); err != nil {
+			return nil, err
+		}
+	}
+	var out []pinnable
+	for _, p := range paths {
+		shown := name
+		if p != at.path {
+			shown = path.Join(name, p[len(at.path):])
+			if at.path == "." {
+				shown = path.Join(name, p)
+			}
+		}
+		src, err := fs.ReadFile(at.repo, p)
+		if err != nil {
+			return nil, failure.New(failure.TemplateNotFound, "reading %s: %w", shown, errors.Unwrap(err)).At(shown, 0, 0).Fix("Correct the path.")
+		}
+		f, err := opened(at.repo, p, shown, src)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+func opened(repo *repository, p, shown string, src []byte) (pinnable, error) {
+	text, err := yamledit.Open(shown, src)
+	if err != nil {
+		return pinnable{}, err
+	}
+	places, err := operand.Images(text)
+	return pinnable{repo, p, text, places}, err
+}
+
+// pinnablePaths are the files of a directory: those with a ClusterServiceVersion where it
+// or its manifests/ has one, else those of a catalog.
+func pinnablePaths(fsys fs.FS, dir, name string) ([]string, error) {
+	for _, d := range []string{path.Join(dir, "manifests"), dir} {
+		paths, err := csvPaths(fsys, d)
+		if len(paths) > 0 || err != nil {
+			return paths, err
+		}
+	}
+	docs, err := fbc.ReadFS(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, d := range docs {
+		if !slices.Contains(paths, d.File) {
+			paths = append(paths, d.File)
+		}
+	}
+	if len(paths) == 0 {
+		return nil, failure.New(failure.TemplateUnsupported, "looking for images: the directory holds neither a bundle nor a catalog").At(name, 0, 0).
+			Fix("Name a directory with manifests/ in it, or a file-based catalog.")
+	}
+	return paths, nil
+}
+
+func csvPaths(fsys fs.FS, dir string) ([]string, error) {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, failure.New(failure.TemplateNotFound, "reading %s: %w", dir, errors.Unwrap(err)).At(dir, 0, 0)
+	}
+	var paths []string
+	for _, e := range entries {
+		if e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(e.Name())) {
+			continue
+		}
+		p := path.Join(dir, e.Name())
+		src, err := fs.ReadFile(fsys, p)
+		if err != nil {
+			return nil, failure.New(failure.TemplateNotFound, "reading %s: %w", p, errors.Unwrap(err)).At(p, 0, 0)
+		}
+		text, err := yamledit.Open(p, src)
+		if err == nil && operand.IsCSV(text) {
+			paths = append(paths, p)
+		}
+	}
+	return paths, nil
+}
+
+// digests are those of all images that are named by tag, by the image.
+func (o *pinOptions) digests(ctx context.Context, files []pinnable) (map[string]string, error) {
+	wanted := map[string]operand.Place{}
+	var errs []error
+	for _, f := range files {
+		for _, p := range f.places {
+			if _, known := wanted[p.Image]; p.Pinned() || known {
+				continue
+			}
+			if !operand.ByTag(p.Image) {
+				errs = append(errs, p.Unpinned())
+			}
+			wanted[p.Image] = p
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if o.lock != "" {
+		return o.locked(wanted)
+	}
+	return o.asked(ctx, wanted)
+}
+
+func (o *pinOptions) locked(wanted map[string]operand.Place) (map[string]string, error) {
+	text, err := os.ReadFile(o.lock)
+	if err != nil {
+		return nil, failure.New(failure.Usage, "reading the lock file: %w", err).Fix("Give --lock with a file that exists.")
+	}
+	digests, err := operand.ParseLock(o.lock, text)
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for image, p := range wanted {
+		if digests[image] == "" {
+			errs = append(errs, p.Failure(failure.BundleNotFound, "%s: the lock file %s has no digest for %s", p.Field, o.lock, image).
+				Fix("Run graft pin --write-lock %s where the registry can be reached.", o.lock))
+		}
+	}
+	return digests, sortedFailures(errs)
+}
+
+// asked asks the registries, several at a time.
+func (o *pinOptions) asked(ctx context.Context, wanted map[string]operand.Place) (map[string]string, error) {
+	client, err := o.registry.client()
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	var errs []error
+	digests := map[string]string{}
+	turns := make(chan struct{}, max(o.registry.jobs, 1))
+	for image, p := range wanted {
+		wait.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			digest, err := client.Resolve(ctx, image)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				f := failure.Of(err)
+				place := p.Failure(f.Code, "")
+				errs = append(errs, f.At(place.File, place.Line, place.Col))
+			}
+			digests[image] = digest
+		})
+	}
+	wait.Wait()
+	return digests, sortedFailures(errs)
+}
+
+// sortedFailures joins failures in the order of their places.
+func sortedFailures(errs []error) error {
+	slices.SortFunc(errs, func(a, b error) int {
+		x, y := failure.Of(a), failure.Of(b)
+		return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col))
+	})
+	return errors.Join(errs...)
+}
+
+// lockFile is the lock file with what was found; none where it says so already.
+func (o *pinOptions) lockFile(found map[string]string) ([]atomicfile.File, error) {
+	if o.writeLock == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(o.writeLock)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, failure.New(failure.Usage, "reading the lock file: %w", err)
+	}
+	all, err := operand.ParseLock(o.writeLock, text)
+	if err != nil {
+		return nil, err
+	}
+	for image, digest := range found {
+		all[image] = digest
+	}
+	now := operand.FormatLock(all)
+	if bytes.Equal(now, text) {
+		return nil, nil
+	}
+	return []atomicfile.File{{Path: o.writeLock, Data: now}}, nil
+}
