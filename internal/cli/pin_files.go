@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -199,34 +200,47 @@ func (o *pinOptions) locked(wanted map[string]operand.Place) (map[string]string,
 	return digests, sortedFailures(errs)
 }
 
-// asked asks the registries, several at a time.
+// asked asks the registries.
 func (o *pinOptions) asked(ctx context.Context, wanted map[string]operand.Place) (map[string]string, error) {
 	client, err := o.registry.client()
 	if err != nil {
 		return nil, err
 	}
+	digests, errs := forEach(o.registry.jobs, slices.Collect(maps.Keys(wanted)), func(image string) (string, error) {
+		digest, err := client.Resolve(ctx, image)
+		if err != nil {
+			f := failure.Of(err)
+			place := wanted[image].Failure(f.Code, "")
+			return "", f.At(place.File, place.Line, place.Col)
+		}
+		return digest, nil
+	})
+	return digests, sortedFailures(errs)
+}
+
+// forEach does something for each image, so many at a time.
+func forEach[T any](jobs int, images []string, do func(image string) (T, error)) (map[string]T, []error) {
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	var errs []error
-	digests := map[string]string{}
-	turns := make(chan struct{}, max(o.registry.jobs, 1))
-	for image, p := range wanted {
+	out := map[string]T{}
+	turns := make(chan struct{}, max(jobs, 1))
+	for _, image := range images {
 		wait.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			digest, err := client.Resolve(ctx, image)
+			got, err := do(image)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				f := failure.Of(err)
-				place := p.Failure(f.Code, "")
-				errs = append(errs, f.At(place.File, place.Line, place.Col))
+				errs = append(errs, err)
+				return
 			}
-			digests[image] = digest
+			out[image] = got
 		})
 	}
 	wait.Wait()
-	return digests, sortedFailures(errs)
+	return out, errs
 }
 
 // sortedFailures joins failures in the order of their places.

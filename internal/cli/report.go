@@ -17,6 +17,7 @@ type report struct {
 	Published     []publishReport   `json:"published,omitempty"`
 	Operands      *resolutionReport `json:"operands,omitempty"`
 	Pinned        []pinReport       `json:"pinned,omitempty"`
+	Images        []string          `json:"images,omitempty"`
 	Files         []string          `json:"files,omitempty"`
 	Failures      []*failure.Error  `json:"failures,omitempty"`
 }

@@ -1,0 +1,180 @@
+package operand
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+)
+
+// Selection says what a site installs. Without bundles and packages it is all that the
+// catalogs have; without operands, all that the bundles support.
+type Selection struct {
+	Bundles, Packages []string
+	Operands          []Request
+}
+
+// Mirror lists the images that a selection needs, each once, sorted:
+//
+//  1. of each bundle its image and its related images;
+//  2. of each set of related images that a bundle takes, the highest that it takes;
+//  3. of the operands that were chosen, the highest in each range that a bundle takes; where
+//     none was chosen, every entry that a bundle supports;
+//  4. what the bundles require: providers, by 1 and 2, and the entries that resolve.
+func (s *Set) Mirror(sel Selection) ([]string, error) {
+	chosen, err := s.selected(sel)
+	if err != nil {
+		return nil, err
+	}
+	m := &mirror{set: s, images: map[string]bool{}, done: map[*Bundle]bool{}, asked: map[string]bool{}}
+	for _, q := range sel.Operands {
+		m.asked[q.Name] = true
+	}
+	for _, b := range chosen {
+		if err := m.install(b, true); err != nil {
+			return nil, err
+		}
+		if len(sel.Operands) == 0 {
+			m.supported(b)
+		}
+		required, err := s.require(b)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range required {
+			m.add(c.Entry.Images)
+			if err := m.install(c.By, false); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, q := range sel.Operands {
+		if err := m.operand(q, chosen); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Sorted(maps.Keys(m.images)), nil
+}
+
+func (s *Set) selected(sel Selection) ([]*Bundle, error) {
+	var out []*Bundle
+	for _, name := range sel.Bundles {
+		b, err := s.Bundle(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	had := map[string]bool{}
+	all := len(sel.Bundles)+len(sel.Packages) == 0
+	for i := range s.Bundles {
+		b := &s.Bundles[i]
+		had[b.Package] = true
+		if all || slices.Contains(sel.Packages, b.Package) {
+			out = append(out, b)
+		}
+	}
+	for _, p := range sel.Packages {
+		if !had[p] {
+			return nil, failure.New(failure.OperandUnresolvable, "finding package %s: no catalog has a bundle of it", p).
+				Fix("Give the name of a package, or the catalog that has it.")
+		}
+	}
+	return out, nil
+}
+
+type mirror struct {
+	set    *Set
+	images map[string]bool
+	done   map[*Bundle]bool
+	asked  map[string]bool // names of operands and sets for which a range was given
+}
+
+func (m *mirror) add(images []fbc.RelatedImage) {
+	for _, i := range images {
+		if i.Image != "" {
+			m.images[i.Image] = true
+		}
+	}
+}
+
+// install adds what a bundle cannot do without; own bundles are those for which ranges were
+// given.
+func (m *mirror) install(b *Bundle, own bool) error {
+	if m.done[b] {
+		return nil
+	}
+	m.done[b] = true
+	m.add([]fbc.RelatedImage{{Image: b.Image}})
+	m.add(b.Related)
+	for _, claim := range b.Claims {
+		if claim.Type != TypeRelatedImageBundle || own && m.asked[claim.Name] {
+			continue
+		}
+		entry, err := m.set.highest(b, claim.Name)
+		if err != nil {
+			return err
+		}
+		m.add(entry.Images)
+	}
+	return nil
+}
+
+// highest is the highest set of related images that a bundle takes.
+func (s *Set) highest(b *Bundle, name string) (*Entry, error) {
+	claims := b.about(TypeRelatedImageBundle, name)
+	all := s.of(SchemaRelatedImages, name, b.Package)
+	for _, e := range slices.Backward(all) {
+		if allHold(claims, e.Version) {
+			return e, unambiguous(e, all)
+		}
+	}
+	return nil, b.unresolvable(Request{Name: name}, "the bundle takes %s, and no catalog has an %s in that range", texts(claims, " and "), SchemaRelatedImages).
+		Fix("Give the catalog that has it as well.")
+}
+
+// supported adds every entry that a bundle supports.
+func (m *mirror) supported(b *Bundle) {
+	for _, claim := range b.Claims {
+		if claim.Type != TypeSupported {
+			continue
+		}
+		for _, e := range m.set.of(SchemaOperand, claim.Name, b.Package) {
+			if claim.Range.Holds(e.Version) {
+				m.add(e.Images)
+			}
+		}
+	}
+}
+
+// operand adds what the bundles take of one that was chosen. Some of them must; of a set of
+// related images, all that take it.
+func (m *mirror) operand(q Request, chosen []*Bundle) error {
+	var first error
+	found := false
+	for _, b := range chosen {
+		schema, _, words := b.takes(q.Name)
+		if words == "" {
+			continue
+		}
+		c, err := m.set.choose(b, q)
+		switch {
+		case err == nil:
+			m.add(c.Entry.Images)
+			found = true
+		case schema == SchemaRelatedImages:
+			return err
+		case first == nil:
+			first = err
+		}
+	}
+	if found {
+		return nil
+	}
+	if first == nil {
+		first = failure.New(failure.OperandUnresolvable, "resolving %s: none of the bundles takes an operand of that name", q).
+			Fix("Name an operand that a bundle takes.")
+	}
+	return first
+}
