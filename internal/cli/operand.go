@@ -20,7 +20,7 @@ func (a *app) operandCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.operandResolveCommand(), a.operandImagesCommand())
+	cmd.AddCommand(a.operandResolveCommand(), a.operandImagesCommand(), a.operandAddCommand())
 	return cmd
 }
 

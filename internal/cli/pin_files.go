@@ -15,7 +15,6 @@ import (
 
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/operand"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
@@ -71,26 +70,17 @@ func (a *app) pinnables(repos map[string]*repository, name string) ([]pinnable, 
 	if err != nil {
 		return nil, err
 	}
-	paths := []string{at.path}
-	if info, err := fs.Stat(at.repo, at.path); err == nil && info.IsDir() {
-		if paths, err = pinnablePaths(at.repo, at.path, name); err != nil {
-			return nil, err
-		}
+	paths, err := pinnablePaths(at)
+	if err != nil {
+		return nil, err
 	}
 	var out []pinnable
 	for _, p := range paths {
-		shown := name
-		if p != at.path {
-			shown = path.Join(name, p[len(at.path):])
-			if at.path == "." {
-				shown = path.Join(name, p)
-			}
-		}
-		src, err := fs.ReadFile(at.repo, p)
+		src, err := readAt(at, p)
 		if err != nil {
-			return nil, failure.New(failure.TemplateNotFound, "reading %s: %w", shown, errors.Unwrap(err)).At(shown, 0, 0).Fix("Correct the path.")
+			return nil, err
 		}
-		f, err := opened(at.repo, p, shown, src)
+		f, err := opened(at.repo, p, shownPath(at, p), src)
 		if err != nil {
 			return nil, err
 		}
@@ -108,36 +98,22 @@ func opened(repo *repository, p, shown string, src []byte) (pinnable, error) {
 	return pinnable{repo, p, text, places}, err
 }
 
-// pinnablePaths are the files of a directory: those with a ClusterServiceVersion where it
-// or its manifests/ has one, else those of a catalog.
-func pinnablePaths(fsys fs.FS, dir, name string) ([]string, error) {
-	for _, d := range []string{path.Join(dir, "manifests"), dir} {
-		paths, err := csvPaths(fsys, d)
+// pinnablePaths are the file itself, or those of a directory: those with a
+// ClusterServiceVersion where it or its manifests/ has one, else those of a catalog.
+func pinnablePaths(at located) ([]string, error) {
+	for _, dir := range []string{path.Join(at.path, "manifests"), at.path} {
+		paths, err := csvPaths(at, dir)
 		if len(paths) > 0 || err != nil {
 			return paths, err
 		}
 	}
-	docs, err := fbc.ReadFS(fsys, dir)
-	if err != nil {
-		return nil, err
-	}
-	var paths []string
-	for _, d := range docs {
-		if !slices.Contains(paths, d.File) {
-			paths = append(paths, d.File)
-		}
-	}
-	if len(paths) == 0 {
-		return nil, failure.New(failure.TemplateUnsupported, "looking for images: the directory holds neither a bundle nor a catalog").At(name, 0, 0).
-			Fix("Name a directory with manifests/ in it, or a file-based catalog.")
-	}
-	return paths, nil
+	return catalogPaths(at)
 }
 
-func csvPaths(fsys fs.FS, dir string) ([]string, error) {
-	entries, err := fs.ReadDir(fsys, dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, failure.New(failure.TemplateNotFound, "reading %s: %w", dir, errors.Unwrap(err)).At(dir, 0, 0)
+func csvPaths(at located, dir string) ([]string, error) {
+	entries, err := fs.ReadDir(at.repo, dir)
+	if err != nil {
+		return nil, nil //nolint:nilerr // it is no directory: reading it as a file tells more
 	}
 	var paths []string
 	for _, e := range entries {
@@ -145,9 +121,9 @@ func csvPaths(fsys fs.FS, dir string) ([]string, error) {
 			continue
 		}
 		p := path.Join(dir, e.Name())
-		src, err := fs.ReadFile(fsys, p)
+		src, err := readAt(at, p)
 		if err != nil {
-			return nil, failure.New(failure.TemplateNotFound, "reading %s: %w", p, errors.Unwrap(err)).At(p, 0, 0)
+			return nil, err
 		}
 		text, err := yamledit.Open(p, src)
 		if err == nil && operand.IsCSV(text) {

@@ -12,10 +12,10 @@ import (
 )
 
 // runGraft gives the exit code, standard output and standard error of a command.
-func runGraft(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+func runGraft(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(context.Background(), args, IO{In: strings.NewReader(stdin), Out: &out, Err: &errs, Env: func(string) (string, bool) { return "", false }})
+	code = Main(context.Background(), args, IO{In: strings.NewReader(""), Out: &out, Err: &errs, Env: func(string) (string, bool) { return "", false }})
 	return code, out.String(), errs.String()
 }
 
@@ -94,16 +94,16 @@ func TestPinFromRegistry(t *testing.T) {
 	writeFile(t, template, here.Replace("schema: olm.semver\nstable:\n  bundles:\n  - image: REGISTRY/op:v1\n"))
 	pinned := here.Replace(strings.NewReplacer("op:v1", "op@"+image.Digest, "etcd:v3", "etcd@"+index.Digest).Replace(etcdCSV))
 
-	code, _, stderr := runGraft(t, "", "pin", "--check", filepath.Join(dir, "bundle"), template)
+	code, _, stderr := runGraft(t, "pin", "--check", filepath.Join(dir, "bundle"), template)
 	if code != 91 || strings.Count(stderr, "image-unpinned") != 5 || !strings.Contains(stderr, "clusterserviceversion.yaml:8:12: relatedImages: "+s.Addr+"/etcd:v3 is named by tag") || s.Count() != 0 {
 		t.Errorf("exit code %d, %d requests: %s", code, s.Count(), stderr)
 	}
-	code, stdout, stderr := runGraft(t, "", "pin", "--dry-run", filepath.Join(dir, "bundle"), template)
+	code, stdout, stderr := runGraft(t, "pin", "--dry-run", filepath.Join(dir, "bundle"), template)
 	if code != 0 || !strings.Contains(stdout, "+    image: \""+s.Addr+"/etcd@"+index.Digest+"\"\n") || readFileText(t, csv) == pinned {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	s.Reset()
-	code, stdout, stderr = runGraft(t, "", "pin", filepath.Join(dir, "bundle"), template)
+	code, stdout, stderr = runGraft(t, "pin", filepath.Join(dir, "bundle"), template)
 	if got := readFileText(t, csv); code != 0 || got != pinned || !strings.Contains(stdout, "8:12 relatedImages: "+s.Addr+"/etcd:v3 to "+s.Addr+"/etcd@"+index.Digest+"\n") {
 		t.Errorf("exit code %d: %s%s\n%s", code, stdout, stderr, got)
 	}
@@ -111,11 +111,11 @@ func TestPinFromRegistry(t *testing.T) {
 		t.Errorf("%d manifests were asked for, not 2", n)
 	}
 	s.Reset()
-	code, stdout, _ = runGraft(t, "", "pin", filepath.Join(dir, "bundle"), template)
+	code, stdout, _ = runGraft(t, "pin", filepath.Join(dir, "bundle"), template)
 	if code != 0 || s.Count() != 0 || readFileText(t, csv) != pinned || strings.Count(stdout, ": unchanged") != 2 {
 		t.Errorf("exit code %d, %d requests: %s", code, s.Count(), stdout)
 	}
-	if code, _, stderr = runGraft(t, "", "pin", "--check", filepath.Join(dir, "bundle"), template); code != 0 {
+	if code, _, stderr = runGraft(t, "pin", "--check", filepath.Join(dir, "bundle"), template); code != 0 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -136,12 +136,12 @@ func TestPinAllOrNothing(t *testing.T) {
 	good, bad := filepath.Join(dir, "good.yaml"), filepath.Join(dir, "bad.yaml")
 	writeFile(t, good, "schema: olm.bundle\nimage: "+s.Addr+"/op:v1\n")
 	writeFile(t, bad, "schema: olm.bundle\nimage: "+s.Addr+"/op:v2\n")
-	code, _, stderr := runGraft(t, "", "pin", good, bad)
+	code, _, stderr := runGraft(t, "pin", good, bad)
 	if code != 20 || !strings.Contains(stderr, "bad.yaml:2:8: "+s.Addr+"/op:v2: ") || !strings.Contains(readFileText(t, good), ":v1") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	s.SetAuth(registry.Auth{Scheme: "basic", Username: "u", Password: "p"})
-	if code, _, stderr = runGraft(t, "", "pin", good); code != 21 {
+	if code, _, stderr = runGraft(t, "pin", good); code != 21 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -155,7 +155,7 @@ func TestPinByLock(t *testing.T) {
 	writeFile(t, one, text)
 	writeFile(t, two, text)
 	for range 2 { // the second run finds nothing, and forgets nothing
-		if code, _, stderr := runGraft(t, "", "pin", "--write-lock", lock, one); code != 0 {
+		if code, _, stderr := runGraft(t, "pin", "--write-lock", lock, one); code != 0 {
 			t.Fatal(stderr)
 		}
 		if got := readFileText(t, lock); !strings.HasSuffix(got, "\n"+s.Addr+"/etcd:v3 "+index.Digest+"\n") {
@@ -163,12 +163,12 @@ func TestPinByLock(t *testing.T) {
 		}
 	}
 	s.Reset()
-	code, _, stderr := runGraft(t, "", "pin", "--lock", lock, two)
+	code, _, stderr := runGraft(t, "pin", "--lock", lock, two)
 	if code != 0 || s.Count() != 0 || readFileText(t, two) != readFileText(t, one) {
 		t.Errorf("exit code %d, %d requests: %s", code, s.Count(), stderr)
 	}
 	writeFile(t, two, "schema: olm.bundle\nimage: "+s.Addr+"/op:v1\n")
-	code, _, stderr = runGraft(t, "", "pin", "--lock", lock, two)
+	code, _, stderr = runGraft(t, "pin", "--lock", lock, two)
 	if code != 20 || s.Count() != 0 || !strings.Contains(stderr, "two.yaml:2:8: image: the lock file") {
 		t.Errorf("exit code %d, %d requests: %s", code, s.Count(), stderr)
 	}
