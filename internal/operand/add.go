@@ -163,9 +163,8 @@ func (e Entry) same(s standing) error {
 // place is the index before which a version belongs: their number where that is the end, or
 // where they have no order.
 func place(versions []semver.Version, v semver.Version) int {
-	up := func(a, b semver.Version) int { return Compare(a, b) }
 	down := func(a, b semver.Version) int { return Compare(b, a) }
-	for _, order := range []func(a, b semver.Version) int{up, down} {
+	for _, order := range []func(a, b semver.Version) int{Compare, down} {
 		if slices.IsSortedFunc(versions, order) {
 			i, _ := slices.BinarySearchFunc(versions, v, order)
 			return i
