@@ -53,8 +53,7 @@ func (s *Set) offers(n need) []offer {
 			continue
 		}
 		for _, e := range s.of(SchemaOperand, n.name, p.Package) {
-			held := slices.ContainsFunc(supported, func(c Claim) bool { return c.Range.Holds(e.Version) })
-			if held && allHold(n.claims, e.Version) {
+			if anyHolds(supported, e.Version) && allHold(n.claims, e.Version) {
 				out = append(out, offer{e, p})
 			}
 		}

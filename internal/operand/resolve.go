@@ -83,15 +83,17 @@ func (s *Set) Resolve(b *Bundle, requests []Request) (*Resolution, error) {
 // claims in words, "" where there are none.
 func (b *Bundle) takes(name string) (schema string, holds func(semver.Version) bool, words string) {
 	if claims := b.about(TypeSupported, name); len(claims) > 0 {
-		return SchemaOperand, func(v semver.Version) bool {
-			return slices.ContainsFunc(claims, func(c Claim) bool { return c.Range.Holds(v) })
-		}, "supports " + texts(claims, " or ")
+		return SchemaOperand, func(v semver.Version) bool { return anyHolds(claims, v) }, "supports " + texts(claims, " or ")
 	}
 	claims := b.about(TypeRelatedImageBundle, name)
 	if len(claims) == 0 {
 		return "", func(semver.Version) bool { return false }, ""
 	}
 	return SchemaRelatedImages, func(v semver.Version) bool { return allHold(claims, v) }, "takes " + texts(claims, " and ")
+}
+
+func anyHolds(claims []Claim, v semver.Version) bool {
+	return slices.ContainsFunc(claims, func(c Claim) bool { return c.Range.Holds(v) })
 }
 
 func allHold(claims []Claim, v semver.Version) bool {
