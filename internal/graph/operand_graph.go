@@ -13,7 +13,7 @@ import (
 // two versions can go from the lower one to the higher. An empty package or channel is any.
 // The channels of a version are all in which a bundle takes it.
 func (c *Catalog) OperandGraph(name, pkg, channel string) (nodes []draw.OperandNode, edges [][2]int, err error) {
-	versions, err := operand.Versions(c.entries, name)
+	versions, err := operand.Versions(c.entries, name, pkg)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -99,17 +99,23 @@ func (m *mirror) add(images []fbc.RelatedImage) {
 	}
 }
 
-// install adds what a bundle cannot do without; own bundles are those for which ranges were
-// given.
-func (m *mirror) install(b *Bundle, own bool) error {
+// install adds what a bundle cannot do without. For a chosen one, not for a provider, the sets
+// that were asked for are left to operand.
+func (m *mirror) install(b *Bundle, chosen bool) error {
 	if m.done[b] {
 		return nil
 	}
 	m.done[b] = true
-	m.add([]fbc.RelatedImage{{Image: b.Image}})
-	m.add(b.Related)
+	own := append([]fbc.RelatedImage{{Image: b.Image}}, b.Related...)
+	for _, i := range own {
+		if _, ok := parseReference(i.Image); !ok && i.Image != "" {
+			return failure.New(failure.TemplateMalformed, "listing the images of %s: %q is no image reference", b.Name, i.Image).At(b.File, b.Line, 1).
+				Fix("Correct the reference.")
+		}
+	}
+	m.add(own)
 	for _, claim := range b.Claims {
-		if claim.Type != TypeRelatedImageBundle || own && m.asked[claim.Name] {
+		if claim.Type != TypeRelatedImageBundle || chosen && m.asked[claim.Name] {
 			continue
 		}
 		entry, err := m.set.highest(b, claim.Name)

@@ -99,6 +99,11 @@ func TestMirrorFails(t *testing.T) {
 	if _, err := s.Mirror(Selection{}); !failure.Is(err, failure.OperandUnresolvable) {
 		t.Errorf("got %v", err)
 	}
+	s = setOf(t, withRelated(bundleDoc("op", "1.0.0"), "a"))
+	s.Bundles[0].Related[0].Image = "quay.io/a\nquay.io/b"
+	if _, err := s.Mirror(Selection{}); !failure.Is(err, failure.TemplateMalformed) || failure.Of(err).Line != 2 {
+		t.Errorf("got %v", err)
+	}
 	s = setOf(t, bundleDoc("op", "1.0.0", "takes set 1.x"), relatedSet("set", "2.0.0", "set:v2"))
 	if _, err := s.Mirror(Selection{}); !failure.Is(err, failure.OperandUnresolvable) || !strings.Contains(err.Error(), "the bundle takes 1.x, and no catalog has an olm.relatedimages in that range") {
 		t.Errorf("got %v", err)

@@ -40,7 +40,7 @@ type Pos struct {
 func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
 // Entry maps one version of an operand, or of a set of related images, to images. One that
-// names a package serves the bundles of that package only.
+// names a package serves the bundles of that package only, in place of one that names none.
 type Entry struct {
 	Pos
 	Schema, Package, Name string
@@ -119,11 +119,22 @@ func compareBundles(a, b Bundle) int {
 func (s *Set) of(schema, name, pkg string) []*Entry {
 	var out []*Entry
 	for i := range s.Entries {
-		if e := &s.Entries[i]; e.Schema == schema && e.Name == name && (e.Package == "" || e.Package == pkg) {
+		if e := &s.Entries[i]; e.Schema == schema && e.Name == name && e.serves(pkg) {
 			out = append(out, e)
 		}
 	}
-	return out
+	return shadowed(out)
+}
+
+func (e *Entry) serves(pkg string) bool { return e.Package == "" || e.Package == pkg }
+
+// shadowed leaves out what is for any package where the same version is for this one.
+func shadowed(all []*Entry) []*Entry {
+	own := map[string]bool{}
+	for _, e := range all {
+		own[e.Version.String()] = own[e.Version.String()] || e.Package != ""
+	}
+	return slices.DeleteFunc(all, func(e *Entry) bool { return e.Package == "" && own[e.Version.String()] })
 }
 
 // Bundle finds a bundle by its name. What stands in several catalogs must be the same in

@@ -1,6 +1,7 @@
 package operand
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -49,7 +50,7 @@ func IsCSV(f *yamledit.File) bool {
 	})
 }
 
-// Images finds what names images: in ClusterServiceVersions related images, containers,
+// Images finds what names images, in the order of the text: in ClusterServiceVersions related images, containers,
 // variables and annotations; in semver and basic templates bundles; in basic templates and
 // catalogs the related images of bundles and the images of entries too. Other templates are
 // template-unsupported, and so is a file that is none of these.
@@ -72,6 +73,7 @@ func Images(f *yamledit.File) ([]Place, error) {
 		return nil, failure.New(failure.TemplateUnsupported, "looking for images: %s", what).At(f.Name, 1, 1).
 			Fix("Name a bundle's directory, a ClusterServiceVersion, a semver or basic template, or a file-based catalog.")
 	}
+	slices.SortStableFunc(w.found, func(a, b Place) int { return cmp.Compare(a.node.Start, b.node.Start) })
 	return w.found, nil
 }
 

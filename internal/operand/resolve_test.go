@@ -111,20 +111,29 @@ func TestUnresolvable(t *testing.T) {
 	}
 }
 
-// What is associated with a package serves that package only.
+// What is associated with a package serves that package only, and there in place of what is
+// for any.
 func TestEntryOfPackage(t *testing.T) {
-	own := func(pkg string) string {
-		return strings.Replace(operandEntry("etcd", "2.1.0"), "name: etcd\n", "name: etcd\npackage: "+pkg+"\n", 1)
+	own := func(pkg, version string) string {
+		return strings.NewReplacer("name: etcd\n", "name: etcd\npackage: "+pkg+"\n", "example/etcd", pkg+"/etcd").Replace(operandEntry("etcd", version))
 	}
-	s := setOf(t, bundleDoc("op", "1.0.0", "supports etcd 2.x"), own("other"), operandEntry("etcd", "2.0.0"))
-	r, err := s.Resolve(&s.Bundles[0], []Request{request(t, "etcd")})
-	if err != nil || r.Asked[0].Entry.Version.String() != "2.0.0" {
-		t.Errorf("%v: %+v", err, r)
-	}
-	s = setOf(t, bundleDoc("op", "1.0.0", "supports etcd 2.x"), own("op"), operandEntry("etcd", "2.0.0"))
-	r, err = s.Resolve(&s.Bundles[0], []Request{request(t, "etcd")})
-	if err != nil || r.Asked[0].Entry.Version.String() != "2.1.0" {
-		t.Errorf("%v: %+v", err, r)
+	for name, test := range map[string]struct{ entries, want string }{
+		"other":      {own("other", "2.1.0") + operandEntry("etcd", "2.0.0"), "2.0.0 quay.io/example/etcd"},
+		"own":        {own("op", "2.1.0") + operandEntry("etcd", "2.0.0"), "2.1.0 quay.io/op/etcd"},
+		"in place":   {operandEntry("etcd", "2.1.0") + own("op", "2.1.0"), "2.1.0 quay.io/op/etcd"},
+		"only lower": {operandEntry("etcd", "2.1.0") + own("op", "2.0.0"), "2.1.0 quay.io/example/etcd"},
+	} {
+		s := setOf(t, bundleDoc("op", "1.0.0", "supports etcd 2.x", "requires etcd 2.x"), test.entries)
+		r, err := s.Resolve(&s.Bundles[0], []Request{request(t, "etcd")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []Chosen{r.Asked[0], r.Required[0]} {
+			image, _, _ := strings.Cut(c.Entry.Images[0].Image, "@")
+			if got := c.Entry.Version.String() + " " + image; got != test.want {
+				t.Errorf("%s: got %s, want %s", name, got, test.want)
+			}
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ type Variable struct {
 	Name, Image string
 }
 
-var versionAtEnd = regexp.MustCompile(`(?i)[-_.]?\bv?([0-9]+)\.[0-9]+\.[0-9]+.*$`)
+var versionAtEnd = regexp.MustCompile(`(?i)(?:^|[-_.])v?([0-9]+)\.[0-9]+\.[0-9]+.*$`)
 
 // Variables name the images that were asked for, as ETCD_V3 or ETCD_DEFAULT, sorted.
 //
