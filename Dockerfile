@@ -7,6 +7,7 @@ FROM ${BUILD_IMAGE} AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 COPY cmd cmd
+COPY formulary formulary
 COPY internal internal
 ARG VERSION=dev
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/olmgraft/graft/internal/cli.Version=${VERSION}" -o /graft ./cmd/graft

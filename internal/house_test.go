@@ -14,17 +14,18 @@ const module = "github.com/olmgraft/graft/"
 // house is the order of the packages: each imports only those after it. A package that
 // is not listed by itself stands where its parent does.
 var house = []string{
-	"bench", "cmd/graft", "internal/cli", "internal/action", "internal/publish", "internal/pullrequest",
-	"internal/gitrepo", "internal/event", "internal/config", "internal/plan", "internal/template",
+	"bench", "cmd/graft", "internal/cli", "internal/action", "internal/publish", "internal/relay",
+	"internal/pullrequest", "internal/gitrepo", "internal/event", "internal/config", "internal/plan", "internal/template",
 	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/operand", "internal/fbc", "internal/yamledit",
-	"internal/failure", "internal/pause", "internal/atomicfile", "internal/testkit",
+	"internal/failure", "internal/pause", "internal/atomicfile", "internal/testkit", "formulary",
 }
 
 // pure packages are functions over bytes and values.
 var pure = []string{
 	"internal/event", "internal/config", "internal/plan", "internal/template", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/operand", "internal/fbc", "internal/yamledit", "internal/failure",
+	"formulary",
 }
 
 var impure = []string{

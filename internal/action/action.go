@@ -49,10 +49,26 @@ func (a *Action) Mask(secret string) {
 }
 
 // Output sets an output of the step.
-func (a *Action) Output(name, value string) { a.gh.SetOutput(name, value) }
+func (a *Action) Output(name, value string) (err error) {
+	defer caught(&err, "setting the output "+name)
+	a.gh.SetOutput(name, value)
+	return nil
+}
 
 // Summary adds Markdown to the page of the run.
-func (a *Action) Summary(markdown string) { a.gh.AddStepSummary(markdown) }
+func (a *Action) Summary(markdown string) (err error) {
+	defer caught(&err, "writing the summary of the step")
+	a.gh.AddStepSummary(markdown)
+	return nil
+}
+
+// caught makes a failure of the panic in which go-githubactions ends where a file of the
+// runner cannot be written.
+func caught(err *error, doing string) {
+	if said := recover(); said != nil {
+		*err = failure.New(failure.Usage, "%s: %v", doing, said).Fix("Let the step write to the files that GITHUB_OUTPUT and GITHUB_STEP_SUMMARY name.")
+	}
+}
 
 // Group folds what is logged until the returned function is called.
 func (a *Action) Group(title string) func() {

@@ -2,6 +2,7 @@ package action
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,11 +37,23 @@ func TestInputsAndOutputs(t *testing.T) {
 	if got := a.Input("dry-run"); got != "true" {
 		t.Errorf("input %q", got)
 	}
-	a.Output("report", "two\nlines")
-	a.Summary("# Graft")
+	if err := errors.Join(a.Output("report", "two\nlines"), a.Summary("# Graft")); err != nil {
+		t.Fatal(err)
+	}
 	for name, want := range map[string]string{"GITHUB_OUTPUT": "two\nlines", "GITHUB_STEP_SUMMARY": "# Graft"} {
 		if got, _ := os.ReadFile(files[name]); !strings.Contains(string(got), want) {
 			t.Errorf("%s holds %q", name, got)
+		}
+	}
+}
+
+// A file of the runner that cannot be written is a failure of the run, and no bug.
+func TestFilesThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	a, _ := running(t, map[string]string{"GITHUB_OUTPUT": dir, "GITHUB_STEP_SUMMARY": dir})
+	for _, err := range []error{a.Output("result", "created"), a.Summary("# Graft")} {
+		if !failure.Is(err, failure.Usage) {
+			t.Errorf("got %v", err)
 		}
 	}
 }

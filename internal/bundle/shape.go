@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/blang/semver/v4"
+
 	"github.com/olmgraft/graft/internal/bundle/object"
 )
 

@@ -72,8 +72,10 @@ var demoFailures = []demoFailure{
 	{code: failure.ForgeRateLimited, by: "the hour's requests are used up", command: demoPublish, begin: func(d *demo) {
 		d.world.Forge.SetScript(func(forge.Request) *forge.Fault { return forge.PrimaryLimit(time.Now().Add(time.Hour)) })
 	}},
-	{code: failure.ForgeUnavailable, by: "GitHub answers 503", command: demoPublish + " --timeout 1s", begin: func(d *demo) {
-		d.world.Forge.SetScript(func(forge.Request) *forge.Fault { return forge.ServerError(http.StatusServiceUnavailable, false) })
+	{code: failure.ForgeUnavailable, by: "GitHub is away for an hour", command: demoPublish, begin: func(d *demo) {
+		d.world.Forge.SetScript(func(forge.Request) *forge.Fault {
+			return &forge.Fault{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"3600"}}}
+		})
 	}},
 	{code: failure.PullRequestRefused, by: "the repository's plan has no drafts", command: demoPublish + " --draft", begin: func(d *demo) {
 		d.world.Forge.SetScript(func(r forge.Request) *forge.Fault {

@@ -2,24 +2,26 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
 )
 
 func (a *app) explainCommand() *cobra.Command {
-	var markdown, findings bool
-	cmd := &cobra.Command{
-		Use:     "explain [CODE]",
-		Short:   "Tell what a failure code means, its cause and remedy; without a code, list all",
-		Example: "  graft explain 31\n  graft explain edge-conflict",
+	return &cobra.Command{
+		Use:     "explain [CODE|FINDING]",
+		Short:   "Tell what a failure code or a finding means, its cause and remedy; without one, list the codes",
+		Example: "  graft explain 31\n  graft explain edge-conflict\n  graft explain channel-two-heads",
 		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var names []string
 			for _, e := range failure.Table {
 				names = append(names, e.Class)
+			}
+			for _, r := range graph.Rules {
+				names = append(names, r.ID)
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
@@ -27,12 +29,8 @@ func (a *app) explainCommand() *cobra.Command {
 			switch {
 			case len(args) == 1:
 				return a.explain(args[0])
-			case findings:
-				fmt.Fprint(a.Out, findingsPage())
-			case markdown:
-				fmt.Fprint(a.Out, failuresPage())
 			case a.json:
-				a.printJSON(map[string]any{"schemaVersion": 1, "codes": failure.Table})
+				a.printJSON(map[string]any{"schemaVersion": 1, "codes": failure.Table, "findings": graph.Rules})
 			default:
 				for _, e := range failure.Table {
 					fmt.Fprintf(a.Out, "%3d  %-26s %s\n", e.Code, e.Class, e.Meaning)
@@ -41,22 +39,24 @@ func (a *app) explainCommand() *cobra.Command {
 			return nil
 		}),
 	}
-	cmd.Flags().BoolVar(&markdown, "markdown", false, "print the page docs/failures.md")
-	cmd.Flags().BoolVar(&findings, "findings", false, "print the page docs/findings.md")
-	return cmd
 }
 
-func (a *app) explain(code string) error {
-	e, ok := failure.Lookup(code)
-	if !ok {
-		return failure.New(failure.Usage, "explaining %q: there is no such failure code", code).
-			Fix("Run graft explain for the list.")
-	}
-	if a.json {
+func (a *app) explain(name string) error {
+	e, ok := failure.Lookup(name)
+	r, isFinding := graph.RuleOf(name)
+	switch {
+	case !ok && !isFinding:
+		return failure.New(failure.Usage, "explaining %q: there is no such failure code or finding", name).
+			Fix("Run graft explain for the codes; docs/findings.md has the findings.")
+	case ok && a.json:
 		a.printJSON(e)
-		return nil
+	case a.json:
+		a.printJSON(r)
+	case ok:
+		fmt.Fprintf(a.Out, "%d %s\n\n%s\n\nCause:  %s\nRemedy: %s\nRetry:  %s\n", e.Code, e.Class, e.Meaning, e.Cause, e.Remedy, retry(e))
+	default:
+		fmt.Fprintf(a.Out, "%s (%s; as an error it exits with %d)\n\n%s\n\nRemedy: %s\n", r.ID, r.Level, r.Code, r.Meaning, r.Remedy)
 	}
-	fmt.Fprintf(a.Out, "%d %s\n\n%s\n\nCause:  %s\nRemedy: %s\nRetry:  %s\n", e.Code, e.Class, e.Meaning, e.Cause, e.Remedy, retry(e))
 	return nil
 }
 
@@ -65,24 +65,4 @@ func retry(e failure.Entry) string {
 		return "the same run may succeed later"
 	}
 	return "the same run fails again"
-}
-
-// failuresPage is docs/failures.md.
-func failuresPage() string {
-	var b strings.Builder
-	b.WriteString("# Failure codes\n\nThe exit code of every verb. A code never changes its meaning and is never given to another\n" +
-		"failure. Of several failures in one run the exit code is that of the first in this order: 2, 3,\n" +
-		"10 to 14, 20 to 25, 30 to 34, 50, 40, 43, 41, 42. `graft explain CODE` prints an entry.\n\n" +
-		"| code | class | retry | meaning |\n|---:|---|---|---|\n")
-	for _, e := range failure.Table {
-		again := ""
-		if e.Retryable {
-			again = "yes"
-		}
-		fmt.Fprintf(&b, "| %d | [%s](#%s) | %s | %s |\n", e.Code, e.Class, e.Class, again, e.Meaning)
-	}
-	for _, e := range failure.Table {
-		fmt.Fprintf(&b, "\n## %s\n\nExit code %d. %s\n\nCause: %s\n\nRemedy: %s\n", e.Class, e.Code, e.Meaning, e.Cause, e.Remedy)
-	}
-	return b.String()
 }

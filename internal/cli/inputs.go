@@ -81,7 +81,7 @@ var publishOutputs = []output{
 	{"diff", "of a dry run, the difference, cut at 64 KiB"},
 	{"body", "of a dry run, the text of the pull request"},
 	{"changed-files", "paths of the changed files, one a line"},
-	{"catalogs", "JSON list of the catalogs: path, platform, bundles copied and pulled"},
+	{"catalogs", "JSON list of the catalogs: file, template, platform, result, bundles reused and pulled"},
 	{"matrix", "with plan-matrix, the matrix of jobs as JSON"},
 	{"failure-code", "exit code of the failure, 0 without one"},
 	{"failure-class", "name of the failure, such as edge-conflict"},

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -36,13 +37,13 @@ func Main(ctx context.Context, args []string, stdio IO) (code int) {
 	}()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	a := &app{IO: stdio}
 	// Not every verb can be stopped in the middle. Files are only ever replaced whole, so
 	// that leaving is safe at any moment.
 	defer context.AfterFunc(ctx, func() {
-		time.Sleep(2 * time.Second)
+		time.Sleep(2*time.Second + time.Duration(a.grace.Load()))
 		os.Exit(int(failure.Interrupted))
 	})()
-	a := &app{IO: stdio}
 	root := a.root()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -67,6 +68,8 @@ type app struct {
 	IO
 	json     bool
 	reported bool
+	// grace is the time, as a time.Duration, that a verb needs to stop in order.
+	grace atomic.Int64
 }
 
 func (a *app) root() *cobra.Command {
@@ -83,7 +86,12 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON report on standard output")
-	root.AddCommand(a.insertCommand(), a.detectCommand(), a.renderCommand(), a.convertCommand(), a.verifyCommand(), a.diffCommand(), a.graphCommand(), a.operandCommand(), a.pinCommand(), a.publishCommand(), a.initCommand(), a.demoCommand(), a.explainCommand(), a.versionCommand())
+	root.AddCommand(
+		a.insertCommand(), a.renderCommand(), a.verifyCommand(), a.publishCommand(), a.initCommand(), a.demoCommand(),
+		a.detectCommand(), a.diffCommand(), a.graphCommand(), a.convertCommand(),
+		a.operandCommand(), a.pinCommand(), a.relayCommand(),
+		a.explainCommand(), a.formularyCommand(), a.manCommand(), a.versionCommand(),
+	)
 	return root
 }
 

@@ -55,8 +55,10 @@ type publishing struct {
 	values
 	action *action.Action
 	config *config.Config
-	token  string
-	matrix string
+	// base is the branch to change, standard the repository's default one.
+	base, standard string
+	token          string
+	matrix         string
 }
 
 func (p *publishing) run(ctx context.Context) ([]*publish.Result, error) {
@@ -238,12 +240,17 @@ func (p *publishing) options() (publish.Options, error) {
 	configured := p.config.PullRequest
 	o := publish.Options{
 		Registry: client, Levels: levels, Jobs: registry.jobs, Progress: p.progress("rendering").step,
-		Log:    func(format string, args ...any) { fmt.Fprintf(p.Err, "graft: "+format+"\n", args...) },
-		Setup:  setupOf,
-		Branch: p.pattern("branch", configured.Branch), Title: p.pattern("title", configured.Title), Message: p.pattern("message", p.config.Commit.Message),
+		Log:   func(format string, args ...any) { fmt.Fprintf(p.Err, "graft: "+format+"\n", args...) },
+		Setup: setupOf,
+		Base:  p.base, Branch: p.pattern("branch", p.config.BranchFor(p.base, p.standard)), Title: p.pattern("title", configured.Title), Message: p.pattern("message", p.config.Commit.Message),
 		Intro:   configured.Intro.For,
 		Rolling: configured.Strategy == config.ForPackage, Supersede: p.is("supersede") || configured.Supersede,
 		DryRun: p.is("dry-run"), Force: p.is("force"), Patience: time.Minute,
+	}
+	if given := p.text("branch"); given != "" {
+		if err := p.config.CheckBranch(plan.Pattern(given)); err != nil {
+			return o, err
+		}
 	}
 	if p.action != nil {
 		o.Group = p.action.Group

@@ -17,12 +17,6 @@ import (
 // defaultIdentity makes commits where nobody else is named.
 var defaultIdentity = gitrepo.Identity{Name: "graft", Email: "graft@users.noreply.github.com"}
 
-// byForge tells the commits that the forge makes for apps and workflows through its API,
-// in its own name or in theirs.
-func byForge(committer gitrepo.Identity) bool {
-	return committer.Email == "noreply@github.com" || strings.Contains(committer.Email, "[bot]@users.noreply.")
-}
-
 // openRepository opens the repository at the base that the inputs name, else the one
 // that its configuration names, and reads the configuration there.
 func (p *publishing) openRepository(ctx context.Context) (*gitrepo.Repo, error) {
@@ -49,13 +43,14 @@ func (p *publishing) openRepository(ctx context.Context) (*gitrepo.Repo, error) 
 		_ = repo.Close()
 		return nil, err
 	}
+	p.base, p.standard = repo.BaseBranch(), repo.DefaultBranch()
 	return repo, nil
 }
 
 // sign says in whose name commits are made.
 func (p *publishing) sign(repo *gitrepo.Repo) error {
 	c := p.config.Commit
-	s := gitrepo.Signing{Author: defaultIdentity, Signoff: p.is("signoff") || c.Signoff, Ours: byForge}
+	s := gitrepo.Signing{Author: defaultIdentity, Signoff: p.is("signoff") || c.Signoff}
 	if c.Author != (config.Person{}) {
 		s.Author = gitrepo.Identity(c.Author)
 	}
@@ -88,6 +83,11 @@ func (p *publishing) connect(ctx context.Context, repo *gitrepo.Repo, o *publish
 	method := cmp.Or(p.text("commit-method"), string(p.config.Commit.Method))
 	if method != string(config.WithGit) && method != string(config.WithAPI) {
 		return failure.New(failure.Usage, "reading the inputs: commit-method %q", method).Fix("Give git or api.")
+	}
+	switch merge := cmp.Or(p.text("auto-merge"), p.config.PullRequest.AutoMerge); merge {
+	case "", "merge", "squash", "rebase":
+	default:
+		return failure.New(failure.Usage, "reading the inputs: auto-merge %q", merge).Fix("Give merge, squash or rebase.")
 	}
 	if o.DryRun && !p.is("refresh") {
 		return nil
@@ -191,11 +191,17 @@ func (f *forgeClient) Close(ctx context.Context, number int, why string) error {
 	return err
 }
 
+// longestRequest leaves most of a body to its reader; a longer one the commits hold alone.
+const longestRequest = 12 << 10
+
 // Propose implements publish.Forge.
 func (f *forgeClient) Propose(ctx context.Context, p publish.Proposal) (pullrequest.Result, error) {
 	request, err := json.Marshal(p.Requests)
 	if err != nil {
 		return pullrequest.Result{}, failure.New(failure.Internal, "writing the request: %w", err)
+	}
+	if len(request) > longestRequest {
+		request = nil
 	}
 	pr, head := f.config.PullRequest, p.Branch
 	if f.forked() {
@@ -230,7 +236,7 @@ type apiRepository struct {
 
 // committing makes commits through the API. Those of an app or a workflow the forge signs
 // where they name nobody; those of a user are unsigned in any case, and carry the same
-// names as with git, by which they are known again.
+// names as with git.
 func (f *forgeClient) committing(ctx context.Context, repo *gitrepo.Repo) (publish.Repository, error) {
 	a := apiRepository{Repo: repo, forge: f}
 	user, err := f.IsUser(ctx)
@@ -246,7 +252,7 @@ func (f *forgeClient) committing(ctx context.Context, repo *gitrepo.Repo) (publi
 
 // Deliver implements publish.Repository.
 func (a apiRepository) Deliver(ctx context.Context, d gitrepo.Delivery) (gitrepo.Delivered, error) {
-	d.Put = func(ctx context.Context, made gitrepo.Commit, state gitrepo.State) (string, error) {
+	d.Put = func(ctx context.Context, made gitrepo.Commit, state gitrepo.State, files map[string]gitrepo.File) (string, error) {
 		f := a.forge
 		tip, err := f.Branch(ctx, f.owner, f.name, f.base)
 		if err != nil {
@@ -256,7 +262,7 @@ func (a apiRepository) Deliver(ctx context.Context, d gitrepo.Delivery) (gitrepo
 			return "", failure.New(failure.GitRaceLost, "committing to the branch %s: %s moved to %s meanwhile", d.Branch, f.base, tip)
 		}
 		c := pullrequest.Commit{Owner: f.head.Owner, Repo: f.head.Name, Branch: d.Branch, Parent: d.Base, Tip: state.Head, Message: made.Message, Author: a.author, Committer: a.committer}
-		for name, file := range d.Files {
+		for name, file := range files {
 			c.Files = append(c.Files, pullrequest.File{Path: name, Content: file.Data})
 		}
 		return f.Commit(ctx, c)

@@ -3,6 +3,7 @@ package cli
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -111,9 +112,8 @@ func (p *publishing) tell(results []*publish.Result, err error) error {
 		rep.Result = publish.Failed
 	}
 	if p.action != nil {
-		p.outputs(rep, results)
 		p.annotate(rep)
-		p.action.Summary(summary(rep, results))
+		err = errors.Join(err, p.outputs(rep, results), p.action.Summary(summary(rep, results)))
 	}
 	if p.json {
 		p.printReport(rep)
@@ -214,13 +214,12 @@ const mostOutput = 64 << 10
 
 // outputs sets every output of the action, of a failed run as well. Of several changes
 // they tell of the last that came to something, and the report of all.
-func (p *publishing) outputs(rep report, results []*publish.Result) {
+func (p *publishing) outputs(rep report, results []*publish.Result) error {
 	values := map[string]string{"result": rep.Result, "failure-code": "0", "retryable": "false", "matrix": p.matrix}
 	changed, last := false, -1
-	for i, one := range rep.Published {
-		moved := one.Commit != "" || one.Result == publish.Closed
-		changed = changed || moved && one.Result != publish.Unchanged
-		if last < 0 || moved || rep.Published[last].Commit == "" {
+	for i := range rep.Published {
+		changed = changed || results[i].Changed
+		if last < 0 || results[i].Changed || !results[last].Changed {
 			last = i
 		}
 	}
@@ -235,8 +234,11 @@ func (p *publishing) outputs(rep report, results []*publish.Result) {
 	rep.SchemaVersion = 1
 	values["report"] = asJSON(rep)
 	for _, o := range publishOutputs {
-		p.action.Output(o.name, values[o.name])
+		if err := p.action.Output(o.name, values[o.name]); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 func outputsOf(one publishReport, r *publish.Result, values map[string]string) {

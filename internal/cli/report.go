@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/olmgraft/graft/formulary"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -19,7 +20,9 @@ type report struct {
 	Pinned        []pinReport       `json:"pinned,omitempty"`
 	Images        []string          `json:"images,omitempty"`
 	Files         []string          `json:"files,omitempty"`
-	Failures      []*failure.Error  `json:"failures,omitempty"`
+	// Recipes are of the formulary.
+	Recipes  []formulary.Recipe `json:"recipes,omitempty"`
+	Failures []*failure.Error   `json:"failures,omitempty"`
 }
 
 // catalogReport is what became of one catalog.

@@ -37,6 +37,8 @@ func TestReportsHoldToTheSchema(t *testing.T) {
 		append(insert, "--replaces", "op.v0.0.1", template),
 		append(insert, filepath.Join(dir, "missing.yaml")),
 		{"insert", "--json", template},
+		{"formulary", "--json"},
+		{"formulary", "--json", "deprecate"},
 		{"nonsense", "--json"},
 	} {
 		var out, errs bytes.Buffer

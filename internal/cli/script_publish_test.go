@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -45,6 +46,30 @@ func workflowToken(ts *testscript.TestScript, _ bool, _ []string) {
 		Login: "github-actions[bot]", App: true,
 		Permissions: map[string]string{"contents": "write", "pull_requests": "write", "issues": "write", "metadata": "read"},
 	})
+}
+
+var commitName = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
+
+// outputs FILE OUT writes the outputs that a run set, but for the report, as lines of name
+// and value, without what differs each time.
+func outputs(ts *testscript.TestScript, _ bool, args []string) {
+	var out strings.Builder
+	lines := strings.Split(ts.ReadFile(args[0]), "\n")
+	for i := 0; i < len(lines); i++ {
+		name, end, ok := strings.Cut(lines[i], "<<")
+		if !ok {
+			continue
+		}
+		var value []string
+		for i++; i < len(lines) && lines[i] != end; i++ {
+			value = append(value, lines[i])
+		}
+		if name != "report" {
+			fmt.Fprintf(&out, "%s=%s\n", name, strings.Join(value, "|"))
+		}
+	}
+	text := commitName.ReplaceAllString(changing.ReplaceAllString(out.String(), "PLAIN"), "COMMIT")
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
 
 // report FILE holds a report to its schema.

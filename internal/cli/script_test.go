@@ -53,6 +53,7 @@ func TestScripts(t *testing.T) {
 			"branches":  branches,
 			"workflow":  workflowToken,
 			"report":    holdReport,
+			"outputs":   outputs,
 		},
 	})
 }

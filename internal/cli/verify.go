@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -212,19 +211,4 @@ func (a *app) diffCommand() *cobra.Command {
 	catalogs.flags(cmd.Flags())
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, json or markdown")
 	return cmd
-}
-
-// findingsPage is docs/findings.md.
-func findingsPage() string {
-	var b strings.Builder
-	b.WriteString("# Findings of graft verify\n\nWhat opm validate rejects is an error. What it accepts though users suffer from it is a warning.\n" +
-		"`--level ID=error|warning|off`, or `levels` in graft.yaml, changes a level.\n\n| id | level | exit code | opm rejects it | meaning | remedy |\n|---|---|---:|---|---|---|\n")
-	for _, r := range graph.Rules {
-		opm := ""
-		if r.Opm {
-			opm = "yes"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %s |\n", r.ID, r.Level, r.Code, opm, r.Meaning, r.Remedy)
-	}
-	return b.String()
 }

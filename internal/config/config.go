@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/blang/semver/v4"
@@ -154,16 +155,37 @@ func meaning(top *yamledit.Node, c *Config) (errs []error) {
 		errs = append(errs, edgesMeaning(node.Get("edges"))...)
 	}
 	errs = append(errs, edgesMeaning(top.Get("edges"))...)
-	p := c.PullRequest
-	if p.Strategy == ForBundle && !p.Branch.Uses("version") && !p.Branch.Uses("name") {
-		errs = append(errs, at(top.Get("pullRequest").Get("branch"), "reading pullRequest.branch: all bundles would share the branch %s", p.Branch).
-			Fix("Put {version} into it, or set strategy: package."))
-	}
-	if p.Strategy == ForPackage && (p.Branch.Uses("version") || p.Branch.Uses("name") || p.Branch.Uses("major") || p.Branch.Uses("minor") || p.Branch.Uses("patch")) {
-		errs = append(errs, at(top.Get("pullRequest").Get("branch"), "reading pullRequest.branch: with strategy: package one branch is for all versions, and %s names the version", p.Branch).
-			Fix("Leave the version out of it, or set strategy: bundle."))
+	if err := c.CheckBranch(c.PullRequest.Branch); err != nil {
+		node := top.Get("pullRequest").Get("branch")
+		f := at(node, "%s", err.Message)
+		f.Remedy = err.Remedy
+		errs = append(errs, f)
 	}
 	return errs
+}
+
+// CheckBranch holds the pattern of a branch to the strategy.
+func (c *Config) CheckBranch(branch plan.Pattern) *failure.Error {
+	uses := func(names ...string) bool { return slices.ContainsFunc(names, branch.Uses) }
+	switch {
+	case c.PullRequest.Strategy == ForBundle && !uses("version", "name"):
+		return failure.New(failure.Usage, "reading pullRequest.branch: all bundles would share the branch %s", branch).
+			Fix("Put {version} into it, or set strategy: package.")
+	case c.PullRequest.Strategy == ForPackage && uses("version", "name", "major", "minor", "patch"):
+		return failure.New(failure.Usage, "reading pullRequest.branch: with strategy: package one branch is for all versions, and %s names the version", branch).
+			Fix("Leave the version out of it, or set strategy: bundle.")
+	}
+	return nil
+}
+
+// BranchFor is the pattern of the branches of changes to a base branch: where none is
+// configured and the base is not the default branch, it is named in it.
+func (c *Config) BranchFor(base, standard string) plan.Pattern {
+	own := c.PullRequest.Branch
+	if base == standard || standard == "" || own != Default().PullRequest.Branch && own != rollingBranch {
+		return own
+	}
+	return plan.Pattern("graft/" + base + strings.TrimPrefix(string(own), "graft"))
 }
 
 // edgesMeaning reads the range as it is for a version.

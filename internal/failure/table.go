@@ -56,7 +56,7 @@ const (
 	ImageUnpinned       Code = 91
 )
 
-// Entry describes a code: docs/failures.md and `graft explain` are made of it.
+// Entry describes a code: docs/failures and `graft explain` are made of it.
 type Entry struct {
 	Code      Code   `json:"code"`
 	Class     string `json:"class"`

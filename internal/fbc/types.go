@@ -3,7 +3,11 @@
 // writer that gives opm's bytes.
 package fbc
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
 
 // The schemas that OLM knows. Documents of any other schema are kept as they are.
 const (
@@ -44,6 +48,24 @@ type Entry struct {
 	Replaces  string   `json:"replaces,omitempty"`
 	Skips     []string `json:"skips,omitempty"`
 	SkipRange string   `json:"skipRange,omitempty"`
+}
+
+// InWords tells the entry's edges.
+func (e Entry) InWords() string {
+	var parts []string
+	if e.Replaces != "" {
+		parts = append(parts, "replaces "+e.Replaces)
+	}
+	if len(e.Skips) > 0 {
+		parts = append(parts, "skips "+strings.Join(e.Skips, ", "))
+	}
+	if e.SkipRange != "" {
+		parts = append(parts, fmt.Sprintf("skips the range %q", e.SkipRange))
+	}
+	if len(parts) == 0 {
+		return "replaces nothing"
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Bundle is an olm.bundle document.

@@ -82,6 +82,9 @@ func (r *Repo) Commit(ctx context.Context, c Change) (Commit, error) {
 	for _, request := range c.Requests {
 		trailers = append(trailers, TrailerKey+": "+request)
 	}
+	if len(c.Requests) > 0 {
+		trailers = append(trailers, treeKey+": "+tree.String())
+	}
 	if r.o.Signoff {
 		trailers = append(trailers, "Signed-off-by: "+committer.Name+" <"+committer.Email+">")
 	}

@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -21,8 +22,9 @@ type Delivery struct {
 	// Force takes a branch that a person committed to.
 	Force bool
 	// Put puts the branch where the commit is, in place of Push: another program makes
-	// the commit anew, of which it gives the name.
-	Put func(ctx context.Context, made Commit, state State) (sha string, err error)
+	// the commit anew, of which it gives the name. The files are under the names that links
+	// lead to.
+	Put func(ctx context.Context, made Commit, state State, files map[string]File) (sha string, err error)
 }
 
 // Delivered is what became of a delivery.
@@ -65,10 +67,26 @@ func (r *Repo) Deliver(ctx context.Context, d Delivery) (Delivered, error) {
 	}
 	out := Delivered{Commit: made.SHA, Created: !state.Exists, Changed: true}
 	if d.Put != nil {
-		out.Commit, err = d.Put(ctx, made, state)
+		files, err := r.resolved(d.Files)
+		if err == nil {
+			out.Commit, err = d.Put(ctx, made, state, files)
+		}
 		return out, err
 	}
 	return out, r.Push(ctx, Push{Branch: d.Branch, Commit: made.SHA, Expect: state.Head, Force: true, OnBase: true})
+}
+
+func (r *Repo) resolved(files map[string]File) (map[string]File, error) {
+	b := &builder{store: r.store, base: newTreeFS(r.store, r.commit.TreeHash, time.Time{})}
+	out := make(map[string]File, len(files))
+	for name, f := range files {
+		real, _, err := b.place(name, f.Mode)
+		if err != nil {
+			return nil, refused("committing "+name, err)
+		}
+		out[real] = f
+	}
+	return out, nil
 }
 
 func (r *Repo) stateFor(ctx context.Context, d Delivery) (State, error) {

@@ -3,6 +3,8 @@ package gitrepo
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -74,6 +76,12 @@ func TestBranchEdited(t *testing.T) {
 				git(t, dir, "commit", "-q", "--allow-empty", "-m", "below")
 				git(t, dir, "-c", "user.email=graft@example.com", "cherry-pick", ours.Commit)
 			},
+			"amended content": func() {
+				if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte("by hand"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				git(t, dir, "-c", "user.email=graft@example.com", "commit", "-q", "--amend", "--all", "--no-edit")
+			},
 			"no trailer": func() {
 				git(t, dir, "-c", "user.email=graft@example.com", "commit", "-q", "--allow-empty", "-m", "by the same account")
 			},
@@ -139,14 +147,14 @@ func TestInspect(t *testing.T) {
 				t.Errorf("looking at one commit took %d bytes: %q", q.Bytes, q.Lines)
 			}
 		}
-		// A forge that commits in our name is ours only where it is said to be.
-		h.commit(t, "forge", gitremote.Change{Committer: "GitHub <noreply@example.com>", Message: "x\n\nGraft-Request: x\n"})
+		// Who commits does not count: a forge does on our behalf, and names change.
+		h.commit(t, "forge", gitremote.Change{Committer: "GitHub <noreply@example.com>", Message: "x\n\nGraft-Request: x\nGraft-Tree: " + strings.Repeat("0", 40) + "\n"})
 		if s := must[State](t)(r.Inspect(ctx, "forge")); s.OnlyOurs {
-			t.Errorf("the forge's: %+v", s)
+			t.Errorf("of other content: %+v", s)
 		}
-		r = h.open(t, func(o *Options) { o.Ours = func(i Identity) bool { return i.Email == "noreply@example.com" } })
-		if s := must[State](t)(r.Inspect(ctx, "forge")); !s.OnlyOurs {
-			t.Errorf("the forge's as ours: %+v", s)
+		r = h.open(t, func(o *Options) { o.Author = Identity{"Somebody", "else@example.com"} })
+		if s := must[State](t)(r.Inspect(ctx, "graft/a")); !s.OnlyOurs || len(s.Commits) != 1 {
+			t.Errorf("ours, under another name: %+v", s)
 		}
 	})
 }

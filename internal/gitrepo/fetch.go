@@ -62,6 +62,7 @@ func (r *Repo) lookUp(ctx context.Context, doing string) (tip plumbing.Hash, err
 }
 
 func (r *Repo) chooseBase(there *refs) error {
+	r.standard = there.standard
 	base := r.base
 	if base == "" {
 		base = strings.TrimPrefix(r.o.Base, "refs/heads/")

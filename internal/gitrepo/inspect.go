@@ -21,8 +21,8 @@ type State struct {
 	Branch string
 	Exists bool
 	Head   string
-	// OnlyOurs says that all of Commits are ours: committed by our committer, with our
-	// trailer, and no merges.
+	// OnlyOurs says that all of Commits are ours: with our trailers, one of which names the
+	// content that they still have, and no merges.
 	OnlyOurs bool
 	// Commits are those that are not in the base, the newest first.
 	Commits []Commit
@@ -70,7 +70,7 @@ func (r *Repo) judge(state *State, found layers, head plumbing.Hash, baseKnown b
 			return err
 		}
 		commit := describeCommit(c)
-		ours := r.isOurs(commit)
+		ours := isOurs(commit)
 		if !ours && !baseKnown && len(state.Commits) > 0 {
 			return nil
 		}
@@ -86,16 +86,10 @@ func (r *Repo) judge(state *State, found layers, head plumbing.Hash, baseKnown b
 	return nil
 }
 
-// isOurs goes by the committer, since a person who amends or rebases our commit keeps
-// its author and its message.
-func (r *Repo) isOurs(c Commit) bool {
-	if len(c.Parents) != 1 || len(c.Requests()) == 0 {
-		return false
-	}
-	if r.o.Committer.Email != "" && strings.EqualFold(r.o.Committer.Email, c.Committer.Email) {
-		return true
-	}
-	return r.o.Ours != nil && r.o.Ours(c.Committer)
+// isOurs goes by the content that the message names: whoever amends or rebases our commit
+// keeps its message, and who commits depends on tokens and configuration.
+func isOurs(c Commit) bool {
+	return len(c.Parents) == 1 && len(c.Requests()) > 0 && slices.Contains(trailersOf(c.Message, treeKey), c.Tree)
 }
 
 // Requests are what our commits on the branch answer, the oldest first.

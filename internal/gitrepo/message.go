@@ -9,6 +9,9 @@ import (
 // answers.
 const TrailerKey = "Graft-Request"
 
+// treeKey is the trailer that names the content of the commit.
+const treeKey = "Graft-Tree"
+
 var trailerLine = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*: `)
 
 // compose keeps the message as it is, but for what git cannot store, and puts the
@@ -48,12 +51,14 @@ func trailerBlock(message string) string {
 	return block
 }
 
-// requestsOf are the values of the trailers by which ours are known.
-func requestsOf(message string) []string {
+func requestsOf(message string) []string { return trailersOf(message, TrailerKey) }
+
+// trailersOf are the values of a trailer.
+func trailersOf(message, key string) []string {
 	var all []string
 	for line := range strings.SplitSeq(trailerBlock(message), "\n") {
 		k, v, ok := strings.Cut(line, ": ")
-		if v = strings.TrimSpace(v); ok && v != "" && strings.EqualFold(k, TrailerKey) {
+		if v = strings.TrimSpace(v); ok && v != "" && strings.EqualFold(k, key) {
 			all = append(all, v)
 		}
 	}

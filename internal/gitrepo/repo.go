@@ -62,9 +62,6 @@ type Signing struct {
 	Author, Committer Identity
 	// Signoff ends each message with the committer's Signed-off-by.
 	Signoff bool
-	// Ours tells further committers whose commits are ours if they carry our trailer,
-	// such as a forge that commits on our behalf; nil tells none.
-	Ours func(committer Identity) bool
 }
 
 // Repo is a repository with a commit of the base branch at hand. It is used by one
@@ -77,10 +74,11 @@ type Repo struct {
 
 	carrier *carrier
 
-	base   string
-	commit *object.Commit
-	fresh  bool // the base was looked up, and nobody has asked for it since
-	made   map[plumbing.Hash]madeCommit
+	base     string
+	standard string // the remote's default branch
+	commit   *object.Commit
+	fresh    bool // the base was looked up, and nobody has asked for it since
+	made     map[plumbing.Hash]madeCommit
 }
 
 // Open looks up the base branch and makes its content available. Close frees what was
@@ -172,6 +170,10 @@ func (r *Repo) URL() string { return r.source.url }
 
 // BaseBranch is the branch that is built upon, without refs/heads/.
 func (r *Repo) BaseBranch() string { return r.base }
+
+// DefaultBranch is the one that is built upon where none is named; "" where the remote
+// does not tell.
+func (r *Repo) DefaultBranch() string { return r.standard }
 
 // BaseCommit is the commit that is built upon.
 func (r *Repo) BaseCommit() string { return r.commit.Hash.String() }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -35,7 +36,7 @@ func TestDeliver(t *testing.T) {
 		if len(log) != 2 || log[1].SHA != r.BaseCommit() {
 			t.Fatalf("the branch holds %+v", log)
 		}
-		if want := "Add graft/op/1.1.0\n\nGraft-Request: op/1.1.0\nSigned-off-by: The Bot <bot@example.com>\n"; log[0].Message != want {
+		if want := "Add graft/op/1.1.0\n\nGraft-Request: op/1.1.0\nGraft-Tree: TREE\nSigned-off-by: The Bot <bot@example.com>\n"; regexp.MustCompile(`[0-9a-f]{40}`).ReplaceAllString(log[0].Message, "TREE") != want {
 			t.Errorf("message %q, want %q", log[0].Message, want)
 		}
 		if log[0].Author != bot.String() || log[0].Committer != "The Bot <bot@example.com>" {

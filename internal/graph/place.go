@@ -204,13 +204,12 @@ func wayToHead(entries []fbc.Entry) (way []string, one bool) {
 	return way, false
 }
 
+// rewired are the higher entries that replace what the newcomer replaces or skips: else
+// the channel would have two heads.
 func rewired(entries []fbc.Entry, placed fbc.Entry, n Newcomer, versions Versions) []int {
-	if placed.Replaces == "" {
-		return nil
-	}
 	var out []int
 	for i, e := range entries {
-		if e.Replaces != placed.Replaces || contains(placed.Skips, e.Name) {
+		if e.Replaces == "" || !mentions(placed, e.Replaces) || contains(placed.Skips, e.Name) {
 			continue
 		}
 		if v, ok := versions(e.Name); ok && v.GT(n.Version) {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"slices"
@@ -28,7 +29,7 @@ func (p *planner) candidates() ([]candidate, error) {
 	var errs []error
 	asked := p.in.Asked.Template
 	for _, ts := range p.setup.Targets {
-		if pkg := firstOf(ts.Package, p.setup.Package); pkg != "" && pkg != p.in.Bundle.Package {
+		if pkg := cmp.Or(ts.Package, p.setup.Package); pkg != "" && pkg != p.in.Bundle.Package {
 			p.leaveOut(string(ts.Template), "", "it is for package %s", pkg)
 			continue
 		}
@@ -102,7 +103,7 @@ func (p *planner) open(c candidate) (*opened, error) {
 	if !failure.Is(err, failure.TemplateNotFound) {
 		return nil, err
 	}
-	create := firstOf(p.in.Asked.Create, c.Create)
+	create := cmp.Or(p.in.Asked.Create, c.Create)
 	if create != "" {
 		return &opened{kind: create}, nil
 	}
@@ -123,13 +124,4 @@ func (o *opened) description() kind.Description {
 		o.described = &d
 	}
 	return *o.described
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
 	"path"
@@ -28,9 +29,9 @@ func (p *planner) catalogs(c candidate, t *Target) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		p.known = append(p.known, firstOf(cat.Path, cat.Name))
+		p.known = append(p.known, cmp.Or(cat.Path, cat.Name))
 		if asked != "" && asked != cat.Path && asked != cat.Name {
-			p.leaveOut(c.path, firstOf(cat.Path, cat.Name), "only %s is asked for", asked)
+			p.leaveOut(c.path, cmp.Or(cat.Path, cat.Name), "only %s is asked for", asked)
 			continue
 		}
 		p.matched = p.matched || asked != ""
@@ -134,7 +135,7 @@ func (p *planner) supported(cat Catalog, template string) (bool, error) {
 	if p.support.Holds(*cat.Platform) {
 		return true, nil
 	}
-	p.leaveOut(template, firstOf(cat.Path, cat.Name), "it is for OpenShift %s, and the bundle's label com.redhat.openshift.versions is %s", cat.Platform, p.support.Label)
+	p.leaveOut(template, cmp.Or(cat.Path, cat.Name), "it is for OpenShift %s, and the bundle's label com.redhat.openshift.versions is %s", cat.Platform, p.support.Label)
 	return false, nil
 }
 

@@ -109,7 +109,6 @@ type search struct {
 	inputs map[string]bool // of composite templates
 	whole  []string        // files with the package itself
 	parts  []string        // files with other documents of the package only
-	read   int64
 }
 
 func (p *planner) search() (*search, error) {
@@ -122,18 +121,31 @@ func (p *planner) search() (*search, error) {
 	return s, nil
 }
 
-// WalkFiles visits the files of a repository that can hold a template or a catalog.
-func WalkFiles(fsys fs.FS, visit func(name string) error) error {
+// WalkFiles visits the files of a repository that can be a template or a catalog, by their
+// names and because a schema of OLM stands in them. What cannot be read is passed over.
+func WalkFiles(fsys fs.FS, visit func(name string, src []byte) error) error {
+	read := int64(0)
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return failure.New(failure.EditRefused, "looking for templates: %w", err).At(name, 0, 0).Fix("Make the repository readable, or name the template.")
 		case d.IsDir() && name != "." && passedOver(d.Name()):
 			return fs.SkipDir
-		case d.Type().IsRegular() && isFileName(name):
-			return visit(name)
+		case !d.Type().IsRegular() || !isFileName(name):
+			return nil
 		}
-		return nil
+		src, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return nil //nolint:nilerr // see above
+		}
+		if read += int64(len(src)); read > maxSearched {
+			return failure.New(failure.Usage, "looking for templates: the repository has more than %d MiB of YAML and JSON", maxSearched>>20).
+				Fix("Name the template in the inputs or in .github/graft.yaml.")
+		}
+		if !namesSchema(src) {
+			return nil
+		}
+		return visit(name, src)
 	})
 }
 
@@ -141,18 +153,7 @@ func passedOver(folder string) bool {
 	return strings.HasPrefix(folder, ".") || slices.Contains([]string{"node_modules", "vendor", "testdata"}, folder)
 }
 
-func (s *search) look(name string) error {
-	src, err := fs.ReadFile(s.fsys, name)
-	if err != nil {
-		return nil //nolint:nilerr // what cannot be read is no candidate
-	}
-	if s.read += int64(len(src)); s.read > maxSearched {
-		return failure.New(failure.Usage, "looking for templates: the repository has more than %d MiB of YAML and JSON", maxSearched>>20).
-			Fix("Name the template in the inputs or in .github/graft.yaml.")
-	}
-	if !namesSchema(src) {
-		return nil
-	}
+func (s *search) look(name string, src []byte) error {
 	t, err := template.Open(s.fsys, name, name)
 	switch {
 	case failure.Is(err, failure.TemplateUnsupported):

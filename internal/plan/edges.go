@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
@@ -30,7 +29,7 @@ func (p *planner) edges(r kind.Request, rule EdgeRule, c candidate, o *opened, t
 	case said.Said():
 		r.Replaces, r.Skips, r.SkipRange = said.Replaces, said.Skips, said.SkipRange
 		if hasEdges(o.kind) {
-			p.reason(&t.Reasons, "It %s, %s.", inWords(said), whose)
+			p.reason(&t.Reasons, "It %s, %s.", said.inWords(), whose)
 		}
 	case !hasEdges(o.kind):
 		p.reason(&t.Reasons, "A %s template makes the edges itself.", o.kind)
@@ -50,20 +49,6 @@ const natural = "Nobody says edges: it takes its natural place by version."
 // hasEdges reports whether edges stand in templates of the kind. The parts of a composite
 // template have their own kinds, and take none that are not said.
 func hasEdges(kind string) bool { return kind == "basic" || kind == "raw" || kind == "substitutes" }
-
-func inWords(e Edges) string {
-	var parts []string
-	if e.Replaces != "" {
-		parts = append(parts, "replaces "+e.Replaces)
-	}
-	if len(e.Skips) > 0 {
-		parts = append(parts, "skips "+strings.Join(e.Skips, ", "))
-	}
-	if e.SkipRange != "" {
-		parts = append(parts, "skips the range "+e.SkipRange)
-	}
-	return strings.Join(parts, ", ")
-}
 
 func (p *planner) patterned(r kind.Request, rule EdgeRule, c candidate, o *opened, t *Target) ([]kind.Request, error) {
 	skipRange, err := rule.SkipRange.For(r.Bundle)
@@ -102,14 +87,14 @@ func patternEdges(entries []fbc.Entry, r kind.Request, replaces, skipRange strin
 	}
 	if replaces != "" {
 		e := Edges{Replaces: replaces, SkipRange: skipRange}
-		return e, "it " + inWords(e) + ", by the pattern.", nil
+		return e, "it " + e.inWords() + ", by the pattern.", nil
 	}
 	if skipRange == "" {
 		return Edges{}, "the pattern names no predecessor, so it takes its natural place by version.", nil
 	}
 	if len(entries) == 0 {
 		e := Edges{SkipRange: skipRange}
-		return e, "it " + inWords(e) + ", by the pattern; it is the first one there.", nil
+		return e, "it " + e.inWords() + ", by the pattern; it is the first one there.", nil
 	}
 	place, err := graph.PlaceIn(entries, graph.Newcomer{Name: r.Bundle.Name, Version: r.Bundle.Version}, graph.VersionOf,
 		graph.PlaceRules{NoRewire: r.NoRewire})
@@ -120,7 +105,7 @@ func patternEdges(entries []fbc.Entry, r kind.Request, replaces, skipRange strin
 		return Edges{}, "it is below all others there, and has nothing to skip.", nil
 	}
 	e := Edges{Replaces: place.Entry.Replaces, SkipRange: skipRange}
-	return e, "it " + inWords(e) + ": the version below it, and the pattern for the range.", nil
+	return e, "it " + e.inWords() + ": the version below it, and the pattern for the range.", nil
 }
 
 // joined adds a request to those that have the same edges.

@@ -131,11 +131,19 @@ var (
 	digestGrammar  = regexp.MustCompile(`^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$`)
 )
 
+// CheckNames holds a bundle's names to what may stand in paths, branches and outputs.
+func CheckNames(pkg, name string) error {
+	if !nameGrammar.MatchString(pkg) || !nameGrammar.MatchString(name) {
+		return failure.New(failure.BundleInvalid, "reading bundle %q of package %q: letters, digits and the signs ._+- make a name", name, pkg)
+	}
+	return nil
+}
+
 // check holds names and paths to what may be used further on.
 func (p *planner) check() error {
 	b, asked := p.in.Bundle, &p.in.Asked
-	if !nameGrammar.MatchString(b.Package) || !nameGrammar.MatchString(b.Name) {
-		return failure.New(failure.BundleInvalid, "planning for bundle %q of package %q: letters, digits and the signs ._+- make a name", b.Name, b.Package)
+	if err := CheckNames(b.Package, b.Name); err != nil {
+		return err
 	}
 	for _, c := range append(slices.Clone(asked.Channels), asked.DefaultChannel) {
 		if c != "" && !channelGrammar.MatchString(c) {

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/fbc"
 )
 
 // Setup is what a repository says of its templates and catalogs, in graft.yaml or by the
@@ -62,6 +64,10 @@ type Edges struct {
 
 // Said reports whether there are any.
 func (e Edges) Said() bool { return e.Replaces != "" || len(e.Skips) > 0 || e.SkipRange != "" }
+
+func (e Edges) inWords() string {
+	return fbc.Entry{Replaces: e.Replaces, Skips: e.Skips, SkipRange: e.SkipRange}.InWords()
+}
 
 // EdgeRule tells the edges of bundles for which none are said. The zero rule puts them
 // into their natural place by version.

@@ -33,11 +33,7 @@ func Survey(fsys fs.FS) ([]Surveyed, error) {
 	var templates []Surveyed
 	catalogs := map[string]string{} // package by path
 	inputs := map[string]bool{}
-	err := WalkFiles(fsys, func(name string) error {
-		src, err := fs.ReadFile(fsys, name)
-		if err != nil || !namesSchema(src) {
-			return nil //nolint:nilerr // what cannot be read is no template
-		}
+	err := WalkFiles(fsys, func(name string, src []byte) error {
 		t, err := template.Open(fsys, name, name)
 		if err != nil || t.Source.Schema() == composite.CatalogsSchema {
 			return nil //nolint:nilerr // nor is what is broken

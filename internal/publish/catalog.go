@@ -51,7 +51,7 @@ func (p *publisher) render(ctx context.Context, w *Work, from string, c planned,
 		tmpl.Source.Catalogs = []string{c.Name}
 	}
 	o := render.Options{
-		Registry: p.Registry, Format: c.Format, Metadata: c.Metadata, Base: render.NewBase(before), Jobs: p.Jobs, Cache: p.Cache, Progress: p.Progress,
+		Registry: w.registry, Format: c.Format, Metadata: c.Metadata, Base: render.NewBase(before), Jobs: p.Jobs, Cache: p.Cache, Progress: p.Progress,
 	}
 	if w.sum != nil {
 		o.Sum = w.sum.Clone()

@@ -21,8 +21,27 @@ type change struct {
 	*publisher
 	branch, key string
 	own         []item
-	// stands is the pull request that is made again; nil where that is to be found.
+	// stands is the change's open pull request, nil where there is none yet.
 	stands *pullrequest.PullRequest
+	again  bool // it is made again, and must be open still when it is proposed
+}
+
+// take adds a bundle of the run's own. Several tags may stand for one image: the one that
+// is the version counts.
+func (c *change) take(it item) {
+	for i, o := range c.own {
+		if o.Repository == it.Repository && o.Digest == it.Digest {
+			if isVersion(it) && !isVersion(o) {
+				c.own[i] = it
+			}
+			return
+		}
+	}
+	c.own = append(c.own, it)
+}
+
+func isVersion(it item) bool {
+	return strings.TrimPrefix(it.Tag, "v") == it.input.Bundle.Version.String()
 }
 
 // publish makes the change. The edits are a function of base and requests: where the base
@@ -63,7 +82,7 @@ func (c *change) once(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return out, err
 	}
-	items, err := c.standing(ctx, out, state)
+	items, err := c.join(ctx, state)
 	if err != nil {
 		return out, err
 	}
@@ -98,11 +117,12 @@ func (r *Result) answers(items []item) {
 	}
 }
 
-// standing joins the own requests with those that the branch answers already: bundles
-// that share a pull request do not push each other out.
-func (c *change) standing(ctx context.Context, out *Result, state gitrepo.State) ([]item, error) {
+// join adds the requests that the branch answers already, as long as its pull request is
+// open: bundles that share one do not push each other out, and what was rejected does not
+// come back.
+func (c *change) join(ctx context.Context, state gitrepo.State) ([]item, error) {
 	items := slices.Clone(c.own)
-	if !state.OnlyOurs {
+	if c.stands == nil && c.Forge != nil || !state.OnlyOurs && !c.Force {
 		return items, nil
 	}
 	for _, text := range state.Requests() {
@@ -110,15 +130,13 @@ func (c *change) standing(ctx context.Context, out *Result, state gitrepo.State)
 		if err != nil || slices.ContainsFunc(items, func(it item) bool { return sameImage(it.Request, r) }) {
 			continue // of an earlier form, or replaced by what is asked for now
 		}
-		it, err := c.learn(ctx, r)
-		switch {
-		case failure.Is(err, failure.BundleNotFound):
-			out.warn("%s is no longer there and leaves the branch %s", r.Image(), c.branch)
-		case err != nil:
-			return nil, err
-		default:
-			items = add(items, it)
+		it, err := c.learn(ctx, r, 0)
+		if err != nil {
+			// To leave it out would take it from the pull request without a word.
+			f := *failure.Of(err)
+			return nil, f.Fix("The branch %s has it: publish it again as it is now, or close the pull request of that branch. %s", c.branch, f.Remedy)
 		}
+		items = add(items, it)
 	}
 	return items, nil
 }
@@ -138,17 +156,18 @@ func (r *Result) warn(format string, args ...any) {
 // superseded is an older pull request whose bundles are taken over.
 type superseded struct {
 	pullrequest.PullRequest
+	state gitrepo.State
 	items []item
 }
 
 // older are the open pull requests of the package with lower versions only. What a person
 // committed to is left alone.
 func (c *change) older(ctx context.Context, out *Result, items []item) ([]superseded, error) {
-	if !c.Supersede || c.Forge == nil || c.stands != nil {
+	if !c.Supersede || c.again {
 		return nil, nil
 	}
 	highest := newest(items).input.Bundle
-	open, err := c.Forge.Open(ctx, highest.Package+"/")
+	open, err := c.openFor(ctx, highest.Package)
 	if err != nil {
 		return nil, err
 	}
@@ -170,13 +189,17 @@ func (c *change) older(ctx context.Context, out *Result, items []item) ([]supers
 }
 
 func (c *change) lower(ctx context.Context, pr pullrequest.PullRequest, than kind.Bundle) (*superseded, error) {
-	requests, err := requestsOf(pr)
-	if err != nil || len(requests) == 0 {
+	state, err := c.Repository.Inspect(ctx, pr.Head)
+	if err != nil || !state.OnlyOurs {
 		return nil, err
 	}
-	one := &superseded{PullRequest: pr}
+	requests, err := requestsOf(pr, state)
+	if err != nil {
+		return nil, err
+	}
+	one := &superseded{PullRequest: pr, state: state}
 	for _, r := range requests {
-		it, err := c.learn(ctx, r)
+		it, err := c.learn(ctx, r, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -185,19 +208,23 @@ func (c *change) lower(ctx context.Context, pr pullrequest.PullRequest, than kin
 		}
 		one.items = append(one.items, it)
 	}
-	state, err := c.Repository.Inspect(ctx, pr.Head)
-	if err != nil || !state.OnlyOurs {
-		return nil, err
-	}
 	return one, nil
 }
 
-// requestsOf are those that a pull request's marker holds. Whoever may edit its text may
-// have edited them, so they are checked like any others.
-func requestsOf(pr pullrequest.PullRequest) ([]Request, error) {
+// requestsOf are those that a pull request's marker holds, or the commits of its branch
+// where there are too many for a marker. Whoever may edit either may have edited them, so
+// they are checked like any others.
+func requestsOf(pr pullrequest.PullRequest, state gitrepo.State) ([]Request, error) {
 	var texts []string
-	if err := json.Unmarshal(pr.Marker.Request, &texts); err != nil {
-		return nil, failure.New(failure.Usage, "reading the marker of pull request #%d: %w", pr.Number, err).Fix("Close it, and publish its bundle again.")
+	if len(pr.Marker.Request) > 0 {
+		if err := json.Unmarshal(pr.Marker.Request, &texts); err != nil {
+			return nil, failure.New(failure.Usage, "reading the marker of pull request #%d: %w", pr.Number, err).Fix("Close it, and publish its bundle again.")
+		}
+	} else {
+		texts = state.Requests()
+	}
+	if len(texts) == 0 {
+		return nil, failure.New(failure.Usage, "reading pull request #%d: neither its marker nor its branch names a bundle", pr.Number).Fix("Close it, and publish its bundle again.")
 	}
 	var all []Request
 	for _, text := range texts {
@@ -236,7 +263,11 @@ func (c *change) make(ctx context.Context, out *Result, base fs.FS, items []item
 	out.answers(work.items)
 	out.Warnings = append(out.Warnings, work.Warnings...)
 	for _, pr := range older {
-		out.Superseded = append(out.Superseded, pr.Number)
+		if slices.ContainsFunc(pr.items, func(it item) bool { return slices.Contains(work.nowhere, it.input.Bundle.Name) }) {
+			out.warn("pull request #%d is left alone: %s", pr.Number, work.Nowhere())
+			continue
+		}
+		out.superseded = append(out.superseded, pr)
 	}
 	return nil
 }
@@ -259,13 +290,16 @@ func (c *change) deliver(ctx context.Context, out *Result, d gitrepo.Delivery) e
 		_, after := out.Work.File(name)
 		d.Files[name] = gitrepo.File{Data: after}
 	}
+	if err := c.stillOpen(ctx); err != nil {
+		return err
+	}
 	done, err := c.Repository.Deliver(ctx, d)
 	if err != nil {
 		return err
 	}
 	out.Commit = done.Commit
 	if done.Changed {
-		out.Result = Updated
+		out.Result, out.Changed = Updated, true
 	}
 	if c.Forge == nil {
 		return nil
@@ -276,41 +310,31 @@ func (c *change) deliver(ctx context.Context, out *Result, d gitrepo.Delivery) e
 	}
 	out.Warnings = append(out.Warnings, out.Proposed.Notes...)
 	if op := out.Proposed.Operation; op == pullrequest.Created || op == pullrequest.Updated {
-		out.Result = string(op)
+		out.Result, out.Changed = string(op), true
 	}
-	return c.supersede(ctx, out)
-}
-
-func (c *change) supersede(ctx context.Context, out *Result) error {
-	if len(out.Superseded) == 0 {
-		return nil
-	}
-	open, err := c.Forge.Open(ctx, newest(out.Work.items).input.Bundle.Package+"/")
-	if err != nil {
-		return err
-	}
-	for _, pr := range open {
-		if !slices.Contains(out.Superseded, pr.Number) {
-			continue
-		}
-		if err := c.Forge.Close(ctx, pr.Number, fmt.Sprintf("#%d contains this.", out.Proposed.Number)); err != nil {
+	for _, pr := range out.superseded {
+		closed, err := c.closeUnedited(ctx, out, pr.PullRequest, pr.state, fmt.Sprintf("#%d contains this.", out.Proposed.Number))
+		if err != nil {
 			return err
 		}
-		c.removeBranch(ctx, out, pr.Head)
+		if closed {
+			out.Superseded = append(out.Superseded, pr.Number)
+		}
 	}
 	return nil
 }
 
-// removeBranch deletes the branch of a pull request that was closed. That it stays is no
-// failure.
-func (p *publisher) removeBranch(ctx context.Context, out *Result, branch string) {
-	state, err := p.Repository.Inspect(ctx, branch)
-	if err == nil && state.Exists && state.OnlyOurs {
-		err = p.Repository.Delete(ctx, branch, state.Head)
+// stillOpen refuses to make a pull request anew that somebody closed while it was being
+// made again.
+func (c *change) stillOpen(ctx context.Context) error {
+	if !c.again {
+		return nil
 	}
-	if err != nil {
-		out.warn("the branch %s was not deleted: %s", branch, failure.Of(err).Error())
+	open, err := c.Forge.Open(ctx, c.key)
+	if err == nil && !slices.ContainsFunc(open, func(pr pullrequest.PullRequest) bool { return pr.Number == c.stands.Number }) {
+		err = failure.New(failure.PullRequestRefused, "making pull request #%d again: it was closed meanwhile", c.stands.Number).Fix("Publish the bundle if it is wanted after all.")
 	}
+	return err
 }
 
 // text is a pattern's text for the newest bundle, whose first line tells how many others

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/failure"
@@ -26,11 +27,12 @@ type Work struct {
 	// Findings are those of all catalogs.
 	Findings []graph.Finding
 
-	items   []item // whose bundles the change adds
-	plans   []*plan.Plan
-	change  atomicfile.Change
-	sum     *render.Sum
-	sumFile string
+	items    []item   // whose bundles the change adds
+	nowhere  []string // bundles that go into no template
+	change   atomicfile.Change
+	registry render.Registry
+	sum      *render.Sum
+	sumFile  string
 }
 
 // Target is what becomes of one template and its catalogs.
@@ -62,22 +64,24 @@ func (w *Work) File(name string) (before, after []byte) {
 
 // Nowhere says why nothing changes.
 func (w *Work) Nowhere() string {
-	if len(w.Targets) > 0 || len(w.LeftOut) == 0 {
+	if len(w.nowhere) == 0 {
 		return "every catalog has it already"
 	}
-	left := w.LeftOut[0]
-	text := left.Template + " is left out: " + left.Reason
+	text := strings.Join(w.nowhere, ", ") + " goes into no template"
+	if len(w.LeftOut) > 0 {
+		text += ": " + w.LeftOut[0].Template + " is left out: " + w.LeftOut[0].Reason
+	}
 	if n := len(w.LeftOut) - 1; n > 0 {
 		text += fmt.Sprintf(" (and %d more)", n)
 	}
-	return "it goes into no template: " + text
+	return text
 }
 
 // prepare inserts, renders and verifies upon the content of a repository. It is a function
 // of that content and of the requests, so that it can be done again upon another base. The
 // order of the requests does not matter.
 func (p *publisher) prepare(ctx context.Context, base fs.FS, items []item) (*Work, error) {
-	w := &Work{change: atomicfile.Change{Base: base}}
+	w := &Work{change: atomicfile.Change{Base: base}, registry: p.pinned(items)}
 	items = byVersion(items)
 	catalogs := map[string][]planned{}
 	var errs []error
@@ -134,8 +138,10 @@ func (p *publisher) insertAll(w *Work, it item, several bool, catalogs map[strin
 	if err := w.useSum(in.Setup.Sum); err != nil {
 		return err
 	}
-	w.plans = append(w.plans, made)
 	w.add(made, several)
+	if len(made.Targets) == 0 {
+		w.nowhere = append(w.nowhere, in.Bundle.Name)
+	}
 	added := false
 	for _, t := range made.Targets {
 		p.log("%s: %s", in.Bundle.Name, t.Template)

@@ -6,7 +6,9 @@ package publish
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/olmgraft/graft/internal/event"
@@ -72,6 +74,8 @@ type Options struct {
 	// Setup is what a repository says of a bundle's places.
 	Setup func(content fs.FS, b kind.Bundle) (*plan.Setup, error)
 
+	// Base is the branch that changes are proposed to; no change is put onto it.
+	Base string
 	// Branch, Title and Message are of a change by its bundle, the highest one of
 	// several; Intro is text above what Graft writes.
 	Branch, Title, Message, Intro Text
@@ -111,18 +115,23 @@ type Result struct {
 	Work     *Work         // nil where it did not come to that
 	Branch   string
 	Commit   string
+	// Changed says that a branch was pushed, or a pull request made, updated or closed.
+	Changed  bool
 	Body     string
 	Proposed pullrequest.Result
 	// Superseded are the pull requests whose bundles were taken over.
 	Superseded []int
 	Warnings   []string
 	Err        error
+
+	superseded []superseded // to be closed once this stands
 }
 
 // publisher is one run.
 type publisher struct {
 	Options
-	learned map[string]item // by request
+	learned map[string]item                      // by request
+	open    map[string][]pullrequest.PullRequest // by package
 }
 
 func newPublisher(o Options) *publisher {
@@ -132,7 +141,7 @@ func newPublisher(o Options) *publisher {
 	if o.Sleep == nil {
 		o.Sleep = pause.For
 	}
-	return &publisher{Options: o, learned: map[string]item{}}
+	return &publisher{Options: o, learned: map[string]item{}, open: map[string][]pullrequest.PullRequest{}}
 }
 
 func (p *publisher) log(format string, args ...any) {
@@ -156,16 +165,16 @@ func Publish(ctx context.Context, requests []Request, o Options) ([]*Result, err
 	var changes []*change
 	by := map[string]*change{}
 	for _, r := range requests {
-		it, branch, err := p.place(ctx, r)
+		it, at, err := p.place(ctx, r)
 		if err != nil {
 			results = append(results, &Result{Result: Failed, Requests: []Request{r}, Err: err})
 			continue
 		}
-		if by[branch] == nil {
-			by[branch] = &change{publisher: p, branch: branch, key: p.key(it.input.Bundle)}
-			changes = append(changes, by[branch])
+		if by[at.branch] == nil {
+			by[at.branch] = at
+			changes = append(changes, at)
 		}
-		by[branch].own = append(by[branch].own, it)
+		by[at.branch].take(it)
 	}
 	for _, c := range changes {
 		results = append(results, c.publish(ctx))
@@ -173,13 +182,63 @@ func Publish(ctx context.Context, requests []Request, o Options) ([]*Result, err
 	return results, errorsOf(results)
 }
 
-func (p *publisher) place(ctx context.Context, r Request) (item, string, error) {
-	it, err := p.learn(ctx, r)
+// place learns of a bundle and finds its change: the open pull request that has it, on
+// whatever branch that is by now, else the branch that the pattern names.
+func (p *publisher) place(ctx context.Context, r Request) (item, *change, error) {
+	it, err := p.learn(ctx, r, p.Patience)
 	if err != nil {
-		return it, "", err
+		return it, nil, err
 	}
-	branch, err := p.Branch(it.input.Bundle)
-	return it, branch, err
+	b := it.input.Bundle
+	c := &change{publisher: p, key: p.key(b)}
+	if c.branch, err = p.Branch(b); err != nil {
+		return it, nil, err
+	}
+	if c.branch == p.Base {
+		return it, nil, failure.New(failure.Usage, "publishing %s: its branch would be the base, %s", b.Name, p.Base).Fix("Give the branch another pattern.")
+	}
+	if c.stands, err = p.standing(ctx, c, it); c.stands != nil {
+		c.branch, c.key = c.stands.Head, c.stands.Marker.Key
+	}
+	return it, c, err
+}
+
+// standing is the open pull request of the change, or one that has the bundle already.
+func (p *publisher) standing(ctx context.Context, c *change, it item) (*pullrequest.PullRequest, error) {
+	open, err := p.openFor(ctx, it.input.Bundle.Package)
+	if err != nil {
+		return nil, err
+	}
+	has := func(pr pullrequest.PullRequest) bool {
+		requests, err := requestsOf(pr, gitrepo.State{})
+		return err == nil && slices.ContainsFunc(requests, func(r Request) bool { return sameImage(r, it.Request) })
+	}
+	for _, match := range []func(pullrequest.PullRequest) bool{
+		func(pr pullrequest.PullRequest) bool { return pr.Marker.Key == c.key },
+		func(pr pullrequest.PullRequest) bool { return pr.Head == c.branch },
+		has,
+	} {
+		if i := slices.IndexFunc(open, match); i >= 0 {
+			return &open[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// openFor are the open pull requests of a package, as they were when it was first asked
+// for them.
+func (p *publisher) openFor(ctx context.Context, pkg string) ([]pullrequest.PullRequest, error) {
+	if p.Forge == nil {
+		return nil, nil
+	}
+	if known, ok := p.open[pkg]; ok {
+		return known, nil
+	}
+	open, err := p.Forge.Open(ctx, pkg+"/")
+	if err == nil {
+		p.open[pkg] = open
+	}
+	return open, err
 }
 
 // key is what there is one pull request for.
@@ -199,8 +258,8 @@ func errorsOf(results []*Result) error {
 }
 
 // Refresh makes every open pull request again upon the base as it is now, from the
-// requests that its branch holds. One whose bundles the base has by now is closed, and
-// one that a person committed to is left alone.
+// requests that it holds. One whose bundles the base has by now is closed, and one that a
+// person committed to is left alone, unless it is forced.
 func Refresh(ctx context.Context, o Options) ([]*Result, error) {
 	p := newPublisher(o)
 	open, err := p.Forge.Open(ctx, "")
@@ -215,30 +274,66 @@ func Refresh(ctx context.Context, o Options) ([]*Result, error) {
 }
 
 func (p *publisher) refresh(ctx context.Context, pr pullrequest.PullRequest) *Result {
-	c := &change{publisher: p, branch: pr.Head, key: pr.Marker.Key, stands: &pr}
-	requests, err := requestsOf(pr)
+	c := &change{publisher: p, branch: pr.Head, key: pr.Marker.Key, stands: &pr, again: true}
+	state, err := p.Repository.Inspect(ctx, pr.Head)
+	if err != nil {
+		return &Result{Result: Failed, Branch: pr.Head, Err: err}
+	}
+	if !state.OnlyOurs && !p.Force {
+		return &Result{Result: Unchanged, Branch: pr.Head, Warnings: []string{fmt.Sprintf("a person committed to the branch %s of pull request #%d: it is left alone", pr.Head, pr.Number)}}
+	}
+	requests, err := requestsOf(pr, state)
 	if err != nil {
 		return &Result{Result: Failed, Branch: pr.Head, Err: err}
 	}
 	for _, r := range requests {
-		it, err := p.learn(ctx, r)
+		it, err := p.learn(ctx, r, 0)
 		if err != nil {
 			return &Result{Result: Failed, Requests: requests, Branch: pr.Head, Err: err}
 		}
-		c.own = append(c.own, it)
+		c.take(it)
 	}
 	r := c.publish(ctx)
-	switch {
-	case failure.Is(r.Err, failure.BranchEdited):
-		r.Warnings = append(r.Warnings, failure.Of(r.Err).Error()+"; it is left alone")
-		r.Result, r.Err = Unchanged, nil
-	case r.Err == nil && r.Work != nil && len(r.Work.Changed()) == 0 && !p.DryRun:
-		r.Err = p.Forge.Close(ctx, pr.Number, "Every catalog has this by now.")
-		r.Result, r.Proposed = Closed, pullrequest.Result{Number: pr.Number, URL: pr.URL, Operation: pullrequest.Closed}
-		p.removeBranch(ctx, r, pr.Head)
-	}
-	if r.Err != nil {
-		r.Result = Failed
+	if r.Err == nil && r.Work != nil && len(r.Work.Changed()) == 0 && !p.DryRun {
+		p.finish(ctx, r, pr, state)
 	}
 	return r
+}
+
+// finish closes a pull request whose bundles the base has. One with a bundle that goes
+// nowhere, as the configuration is now, stays: who merges or closes it decides.
+func (p *publisher) finish(ctx context.Context, r *Result, pr pullrequest.PullRequest, seen gitrepo.State) {
+	if len(r.Work.nowhere) > 0 {
+		r.warn("pull request #%d stays open: %s", pr.Number, r.Work.Nowhere())
+		return
+	}
+	closed, err := p.closeUnedited(ctx, r, pr, seen, "Every catalog has this by now.")
+	if r.Err = err; err != nil {
+		r.Result = Failed
+	} else if closed {
+		r.Result, r.Changed = Closed, true
+		r.Proposed = pullrequest.Result{Number: pr.Number, URL: pr.URL, Operation: pullrequest.Closed}
+	}
+}
+
+// closeUnedited closes a pull request and deletes its branch, unless somebody has
+// committed to that since it was looked at.
+func (p *publisher) closeUnedited(ctx context.Context, out *Result, pr pullrequest.PullRequest, seen gitrepo.State, why string) (bool, error) {
+	now, err := p.Repository.Inspect(ctx, pr.Head)
+	if err != nil {
+		return false, err
+	}
+	if now.Head != seen.Head {
+		out.warn("pull request #%d is left open: its branch %s has moved", pr.Number, pr.Head)
+		return false, nil
+	}
+	if err := p.Forge.Close(ctx, pr.Number, why); err != nil {
+		return false, err
+	}
+	if now.Exists {
+		if err := p.Repository.Delete(ctx, pr.Head, now.Head); err != nil {
+			out.warn("the branch %s was not deleted: %s", pr.Head, failure.Of(err).Error())
+		}
+	}
+	return true, nil
 }

@@ -28,6 +28,7 @@ type memory struct {
 	other    func(fstest.MapFS)
 	branches map[string]gitrepo.Delivery
 	edited   map[string]bool
+	moved    string // a branch that is elsewhere by now
 	made     []gitrepo.Delivery
 }
 
@@ -40,6 +41,9 @@ func (m *memory) Inspect(_ context.Context, branch string) (gitrepo.State, error
 	state := gitrepo.State{Branch: branch, Exists: exists, OnlyOurs: !m.edited[branch]}
 	if exists {
 		state.Head = "head of " + branch
+		if branch == m.moved {
+			state.Head += ", moved"
+		}
 		message := "x\n"
 		for _, r := range d.Requests {
 			message += "\n" + gitrepo.TrailerKey + ": " + r
@@ -104,7 +108,11 @@ func (p *proposals) Propose(_ context.Context, one Proposal) (pullrequest.Result
 func (p *proposals) Open(_ context.Context, prefix string) ([]pullrequest.PullRequest, error) {
 	var open []pullrequest.PullRequest
 	for i, one := range p.all {
-		if request, _ := json.Marshal(one.Requests); p.closed[i+1] == "" && strings.HasPrefix(one.Key, prefix) {
+		request, _ := json.Marshal(one.Requests)
+		if one.Requests == nil {
+			request = nil
+		}
+		if p.closed[i+1] == "" && strings.HasPrefix(one.Key, prefix) {
 			open = append(open, pullrequest.PullRequest{Number: i + 1, Head: one.Branch, Marker: pullrequest.Marker{Key: one.Key, Request: request}})
 		}
 	}

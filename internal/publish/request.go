@@ -15,6 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -128,15 +129,17 @@ func sameImage(a, b Request) bool {
 	return a.Repository == b.Repository && a.Tag == b.Tag && (a.Tag != "" || a.Digest == b.Digest)
 }
 
-// item is a request with the facts of its bundle.
+// item is a request with the facts of its bundle, and the image that they were read from.
 type item struct {
 	Request
-	input plan.Input
+	input  plan.Input
+	pulled *oci.Pulled
 }
 
 // learn pulls the bundle's facts, once for each request. The digest that was announced is
-// what is pulled, and must be what the tag says.
-func (p *publisher) learn(ctx context.Context, r Request) (item, error) {
+// what is pulled, and must be what the tag says. One that was just announced is waited for
+// with patience.
+func (p *publisher) learn(ctx context.Context, r Request, patience time.Duration) (item, error) {
 	key := r.String()
 	if known, ok := p.learned[key]; ok {
 		return known, nil
@@ -146,7 +149,7 @@ func (p *publisher) learn(ctx context.Context, r Request) (item, error) {
 			return item{}, err
 		}
 	}
-	pulled, err := p.await(ctx, r.Publication)
+	pulled, err := p.await(ctx, r.Publication, patience)
 	if err != nil {
 		return item{}, err
 	}
@@ -174,6 +177,9 @@ func factsOf(r Request, pulled *oci.Pulled) (item, error) {
 	if err != nil {
 		return item{}, failure.New(failure.BundleInvalid, "reading bundle %s: %w", r.Image(), err)
 	}
+	if err := plan.CheckNames(facts.Package, facts.Name); err != nil {
+		return item{}, err
+	}
 	if len(r.Asked.Channels) == 0 {
 		r.Asked.Channels = r.Said.Channels
 	}
@@ -186,7 +192,7 @@ func factsOf(r Request, pulled *oci.Pulled) (item, error) {
 		OpenShiftVersions: facts.OpenShiftVersions,
 		Annotated:         facts.Channels,
 		Asked:             r.Asked,
-	}}, nil
+	}, pulled}, nil
 }
 
 // reference is how templates name the image: by tag where one was announced, as people
@@ -200,14 +206,17 @@ func reference(p event.Publication) string {
 
 // await pulls the bundle; one that is not there yet is asked for again for a while,
 // since some registries announce before they serve.
-func (p *publisher) await(ctx context.Context, image event.Publication) (*oci.Pulled, error) {
+func (p *publisher) await(ctx context.Context, image event.Publication, patience time.Duration) (*oci.Pulled, error) {
 	waited := time.Duration(0)
 	for wait := time.Second; ; wait *= 2 {
 		pulled, err := p.Registry.Pull(ctx, image.Reference())
 		if err == nil {
-			return pulled, p.checkTag(ctx, image)
+			err = p.checkTag(ctx, image)
 		}
-		if !failure.Is(err, failure.BundleNotFound) || waited >= p.Patience {
+		if err == nil {
+			return pulled, nil
+		}
+		if !failure.Is(err, failure.BundleNotFound) || waited >= patience {
 			return nil, err
 		}
 		p.log("%s is not there yet, asking again in %v", image.Reference(), wait)
@@ -219,6 +228,28 @@ func (p *publisher) await(ctx context.Context, image event.Publication) (*oci.Pu
 		}
 		waited += wait
 	}
+}
+
+// pinned serves what was learned already in place of pulling it again: what is rendered
+// is what was checked, whatever its tag says by then.
+type pinned struct {
+	render.Registry
+	images map[string]*oci.Pulled
+}
+
+func (p pinned) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
+	if known := p.images[ref]; known != nil {
+		return known, nil
+	}
+	return p.Registry.Pull(ctx, ref)
+}
+
+func (p *publisher) pinned(items []item) render.Registry {
+	images := map[string]*oci.Pulled{}
+	for _, it := range items {
+		images[reference(it.Publication)] = it.pulled
+	}
+	return pinned{p.Registry, images}
 }
 
 func (p *publisher) checkTag(ctx context.Context, image event.Publication) error {

@@ -187,6 +187,25 @@ func TestRefreshDistrusts(t *testing.T) {
 	}
 }
 
+// Where a marker is too long to be kept, the commits of the branch tell the requests.
+func TestRefreshByCommits(t *testing.T) {
+	w := newWorld(t)
+	w.publish(t, w.push(t, "1.1.0"))
+	w.publish(t, w.push(t, "1.2.0"))
+	w.repo.merge("graft/op/1.1.0")
+	w.forge.closed = map[int]string{1: "merged"}
+	w.forge.all[1].Requests = nil
+	results, err := Refresh(context.Background(), w.o)
+	if err != nil || len(results) != 1 || !strings.Contains(w.template("graft/op/1.2.0"), "replaces: op.v1.1.0") {
+		t.Errorf("%+v %v", results, err)
+	}
+	w.forge.all[1].Requests = nil
+	w.repo.branches = nil
+	if _, err := Refresh(context.Background(), w.o); !failure.Is(err, failure.Usage) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Of several bundles each is published although another one fails.
 func TestSeveral(t *testing.T) {
 	w := newWorld(t)
@@ -253,7 +272,7 @@ func TestMissing(t *testing.T) {
 	for _, tag := range []string{"latest", "v1.3.0-source", "main"} {
 		w.tag(t, tag, "1.1.0")
 	}
-	w.repo.files["other/catalog.yaml"] = &fstest.MapFile{Data: []byte("# prod.example/op@" + digest + "\n")}
+	w.repo.files["other/catalog.yaml"] = &fstest.MapFile{Data: []byte("schema: olm.bundle\nimage: prod.example/op@" + digest + "\n")}
 	sweep := Sweep{Repository: w.Addr + "/op", Names: []string{"prod.example/op"}}
 	missing := func() string {
 		found, err := Missing(context.Background(), w.repo.files, w.o.Registry, sweep)

@@ -2,10 +2,10 @@ package publish
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/blang/semver/v4"
 
@@ -61,7 +61,13 @@ func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Swe
 	slices.SortStableFunc(missing, func(a, b found) int { return a.version.Compare(b.version) })
 	var out []event.Publication
 	for _, m := range missing {
-		out = append(out, m.Publication)
+		same := slices.IndexFunc(out, func(p event.Publication) bool { return p.Digest == m.Digest })
+		switch {
+		case same < 0:
+			out = append(out, m.Publication)
+		case strings.TrimPrefix(m.Tag, "v") == m.version.String():
+			out[same] = m.Publication // of several tags, the one that is the version
+		}
 	}
 	return out, nil
 }
@@ -74,14 +80,7 @@ func namesIn(content fs.FS, repositories []string) (map[string]bool, error) {
 		patterns = append(patterns, regexp.MustCompile(`(?:^|[^A-Za-z0-9./_-])`+regexp.QuoteMeta(r)+`(?::([A-Za-z0-9_][A-Za-z0-9._-]*))?(?:@(sha(?:256|512):[a-f0-9]+))?`))
 	}
 	named := map[string]bool{}
-	err := plan.WalkFiles(content, func(name string) error {
-		src, err := fs.ReadFile(content, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // a link to nothing
-		}
-		if err != nil {
-			return failure.New(failure.EditRefused, "looking for images: %w", err).At(name, 0, 0)
-		}
+	err := plan.WalkFiles(content, func(_ string, src []byte) error {
 		for _, p := range patterns {
 			for _, m := range p.FindAllSubmatch(src, -1) {
 				named[string(m[1])], named[string(m[2])] = true, true

@@ -35,6 +35,24 @@ func pullRequestOf(pr *github.PullRequest) PullRequest {
 	}
 }
 
+// find gives the open pull request of a request: the one from its head branch, or else the
+// one to its base whose marker has its key, since people rename branches.
+func (c *Client) find(ctx context.Context, r Request) (*github.PullRequest, error) {
+	pr, err := c.findByHead(ctx, r)
+	if pr != nil || err != nil || r.Marker.Key == "" {
+		return pr, err
+	}
+	owner, _ := r.head()
+	err = c.each(ctx, r.Owner, r.Repo, func(one *github.PullRequest) bool {
+		marker, ok := ParseMarker(one.GetBody())
+		if ok && marker.Key == r.Marker.Key && one.GetBase().GetRef() == r.Base && trusted(one, r.Owner, r.Repo, owner) {
+			pr = one
+		}
+		return pr == nil
+	})
+	return pr, err
+}
+
 // Open lists the open pull requests whose marker's key begins with the prefix, the
 // oldest first. A body can be written by anybody, so a marker counts only where the
 // change comes from a branch of the repository itself, or from a fork of one of
@@ -53,22 +71,6 @@ func (c *Client) Open(ctx context.Context, owner, repo, prefix string, forkOwner
 		return true
 	})
 	return open, err
-}
-
-func (c *Client) find(ctx context.Context, r Request) (*github.PullRequest, error) {
-	pr, err := c.findByHead(ctx, r)
-	if pr != nil || err != nil || r.Marker.Key == "" {
-		return pr, err
-	}
-	owner, _ := r.head()
-	err = c.each(ctx, r.Owner, r.Repo, func(one *github.PullRequest) bool {
-		marker, ok := ParseMarker(one.GetBody())
-		if ok && marker.Key == r.Marker.Key && trusted(one, r.Owner, r.Repo, owner) {
-			pr = one
-		}
-		return pr == nil
-	})
-	return pr, err
 }
 
 // findByHead leaves the base out of the question: a second pull request of the same

@@ -48,6 +48,12 @@ type Node struct {
 	target *Node // of an alias
 }
 
+// FoldText is the text of a key that is looked for without regard to case; "" without it.
+func (n *Node) FoldText(key string) string {
+	_, v := n.Fold(key)
+	return v.Text()
+}
+
 // Position is the line and column at which the node starts.
 func (n *Node) Position() (line, col int) { return n.doc.file.Position(n.Start) }
 

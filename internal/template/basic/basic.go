@@ -86,13 +86,9 @@ func insert(s *kind.Source, set *documents.Set, adder documents.Adder, e *yamled
 
 // Create implements kind.Creator.
 func (Kind) Create(r kind.Request) ([]byte, error) {
-	channels := kind.Unique(r.Channels)
-	if len(channels) == 0 {
-		return nil, kind.UnknownChannel(r, nil)
-	}
-	def := r.DefaultChannel
-	if def == "" {
-		def = channels[0]
+	channels, def, err := r.FirstChannels()
+	if err != nil {
+		return nil, err
 	}
 	var b strings.Builder
 	line := func(text, value string) { b.WriteString(text + yamledit.Quote(value) + "\n") }
@@ -105,18 +101,7 @@ func (Kind) Create(r kind.Request) ([]byte, error) {
 		line("  package: ", r.Bundle.Package)
 		line("  name: ", c)
 		line("  entries:\n  - name: ", r.Bundle.Name)
-		if r.Replaces != "" {
-			line("    replaces: ", r.Replaces)
-		}
-		for i, skip := range r.Skips {
-			if i == 0 {
-				b.WriteString("    skips:\n")
-			}
-			line("    - ", skip)
-		}
-		if r.SkipRange != "" {
-			line("    skipRange: ", r.SkipRange)
-		}
+		documents.WriteEdges(&b, fbc.Entry{Replaces: r.Replaces, Skips: r.Skips, SkipRange: r.SkipRange})
 	}
 	line("- schema: ", fbc.SchemaBundle)
 	line("  image: ", r.Bundle.Image)

@@ -46,21 +46,16 @@ func components(root *yamledit.Node) []component {
 	_, list := root.Fold("components")
 	var out []component
 	for _, item := range list.Items() {
-		c := component{node: item, catalog: text(item, "name")}
+		c := component{node: item, catalog: item.FoldText("name")}
 		_, strategy := item.Fold("strategy")
 		_, template := strategy.Fold("template")
-		c.builder = text(template, "schema")
+		c.builder = template.FoldText("schema")
 		_, config := template.Fold("config")
 		_, c.inputAt = config.Fold("input")
 		c.input = c.inputAt.Text()
 		out = append(out, c)
 	}
 	return out
-}
-
-func text(n *yamledit.Node, key string) string {
-	_, v := n.Fold(key)
-	return v.Text()
 }
 
 // Describe implements kind.Kind.
@@ -97,9 +92,9 @@ func describeCatalogs(d *kind.Description, s *kind.Source) {
 	documents.CheckKeys(d, s.Root(), []string{"schema", "catalogs"}, "the catalogs file")
 	_, list := s.Root().Fold("catalogs")
 	for _, item := range list.Items() {
-		documents.CheckKeys(d, item, []string{"name", "destination", "builders"}, "catalog "+text(item, "name"))
+		documents.CheckKeys(d, item, []string{"name", "destination", "builders"}, "catalog "+item.FoldText("name"))
 		line, _ := item.Position()
-		d.Channels = append(d.Channels, kind.Channel{Name: text(item, "name"), Line: line})
+		d.Channels = append(d.Channels, kind.Channel{Name: item.FoldText("name"), Line: line})
 	}
 }
 

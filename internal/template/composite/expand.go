@@ -98,14 +98,14 @@ func checkCatalogs(s *kind.Source, asked []component) error {
 		return err
 	}
 	root, err := file.Docs[0].Root()
-	if err != nil || text(root, "schema") != CatalogsSchema {
+	if err != nil || root.FoldText("schema") != CatalogsSchema {
 		return err
 	}
 	allowed := map[string][]string{}
 	_, list := root.Fold("catalogs")
 	for _, item := range list.Items() {
 		_, builders := item.Fold("builders")
-		allowed[text(item, "name")] = builders.Strings()
+		allowed[item.FoldText("name")] = builders.Strings()
 	}
 	for _, c := range asked {
 		builders, known := allowed[c.catalog]

@@ -114,7 +114,7 @@ func sameChannel(given, made fbc.Channel) error {
 			return changed("channel %s would lose its entry %s", given.Name, e.Name)
 		}
 		if m := made.Entries[i]; m.Replaces != e.Replaces || m.SkipRange != e.SkipRange || !slices.Equal(m.Skips, e.Skips) {
-			return changed("in channel %s, %s %s now and would be one that %s", given.Name, e.Name, edges(e), edges(m))
+			return changed("in channel %s, %s %s now and would be one that %s", given.Name, e.Name, e.InWords(), m.InWords())
 		}
 	}
 	if len(made.Entries) != len(given.Entries) {

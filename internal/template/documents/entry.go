@@ -60,25 +60,24 @@ func listLikes(items []*yamledit.Node) []*yamledit.Node {
 }
 
 func added(channel string, e fbc.Entry) kind.Change {
-	return kind.Change{What: kind.EntryAdded, Channel: channel, Name: e.Name, To: edges(e)}
+	return kind.Change{What: kind.EntryAdded, Channel: channel, Name: e.Name, To: e.InWords()}
 }
 
-// edges says an entry's edges in words.
-func edges(e fbc.Entry) string {
-	var parts []string
+// WriteEdges writes the keys of an entry's edges into a new template, four spaces deep.
+func WriteEdges(b *strings.Builder, e fbc.Entry) {
+	line := func(text, value string) { b.WriteString(text + yamledit.Quote(value) + "\n") }
 	if e.Replaces != "" {
-		parts = append(parts, "replaces "+e.Replaces)
+		line("    replaces: ", e.Replaces)
 	}
-	if len(e.Skips) > 0 {
-		parts = append(parts, "skips "+strings.Join(e.Skips, ", "))
+	for i, s := range e.Skips {
+		if i == 0 {
+			b.WriteString("    skips:\n")
+		}
+		line("    - ", s)
 	}
 	if e.SkipRange != "" {
-		parts = append(parts, fmt.Sprintf("skips the range %q", e.SkipRange))
+		line("    skipRange: ", e.SkipRange)
 	}
-	if len(parts) == 0 {
-		return "replaces nothing"
-	}
-	return strings.Join(parts, ", ")
 }
 
 // headNotes tells of heads that the entry, taken as said, leaves beside itself.

@@ -220,7 +220,7 @@ func sameEdges(e fbc.Entry, r kind.Request, channel, file string, line, col int)
 	if e.Replaces == asked.Replaces && e.SkipRange == asked.SkipRange && sameSet(e.Skips, asked.Skips) {
 		return nil
 	}
-	return failure.New(failure.EdgeConflict, "inserting %s into channel %s: it stands there and %s; asked was that it %s", e.Name, channel, edges(e), edges(asked)).At(file, line, col)
+	return failure.New(failure.EdgeConflict, "inserting %s into channel %s: it stands there and %s; asked was that it %s", e.Name, channel, e.InWords(), asked.InWords()).At(file, line, col)
 }
 
 func sameSet(a, b []string) bool {

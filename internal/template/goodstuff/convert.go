@@ -88,16 +88,5 @@ func writeOrder(line func(text, value string), b *strings.Builder, ch fbc.Channe
 		return
 	}
 	b.WriteString("  tailEdges:\n")
-	if tail.Replaces != "" {
-		line("    replaces: ", tail.Replaces)
-	}
-	for i, s := range tail.Skips {
-		if i == 0 {
-			b.WriteString("    skips:\n")
-		}
-		line("    - ", s)
-	}
-	if tail.SkipRange != "" {
-		line("    skipRange: ", tail.SkipRange)
-	}
+	documents.WriteEdges(b, tail)
 }

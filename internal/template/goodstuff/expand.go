@@ -63,7 +63,7 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, o kind.Options) (*fbc.Catalog
 	c := &fbc.Catalog{Packages: []fbc.Package{t.packageDoc()}}
 	named := map[string]bool{}
 	for _, g := range t.graphs {
-		ch, err := g.expand(text(t.pkg, "name"), byName)
+		ch, err := g.expand(t.pkg.FoldText("name"), byName)
 		if err != nil {
 			return nil, err
 		}
@@ -80,11 +80,11 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, o kind.Options) (*fbc.Catalog
 }
 
 func (t template) packageDoc() fbc.Package {
-	p := fbc.Package{Schema: fbc.SchemaPackage, Name: text(t.pkg, "name"), DefaultChannel: text(t.pkg, "defaultChannel"), Description: text(t.pkg, "description")}
+	p := fbc.Package{Schema: fbc.SchemaPackage, Name: t.pkg.FoldText("name"), DefaultChannel: t.pkg.FoldText("defaultChannel"), Description: t.pkg.FoldText("description")}
 	if _, icon := t.pkg.Fold("icon"); icon != nil {
 		var data []byte
-		if json.Unmarshal([]byte(`"`+text(icon, "base64data")+`"`), &data) == nil {
-			p.Icon = &fbc.Icon{Data: data, MediaType: text(icon, "mediatype")}
+		if json.Unmarshal([]byte(`"`+icon.FoldText("base64data")+`"`), &data) == nil {
+			p.Icon = &fbc.Icon{Data: data, MediaType: icon.FoldText("mediatype")}
 		}
 	}
 	return p
@@ -129,7 +129,7 @@ func (c channel) mentions() []string { return append(c.entries.Strings(), c.tail
 func (c channel) tail() []string {
 	_, tail := c.node.Fold("tailEdges")
 	_, skips := tail.Fold("skips")
-	return append(skips.Strings(), text(tail, "replaces"))
+	return append(skips.Strings(), tail.FoldText("replaces"))
 }
 
 func (c channel) expand(pkg string, byName map[string]fbc.Facts) (fbc.Channel, error) {
@@ -164,6 +164,6 @@ func (c channel) expand(pkg string, byName map[string]fbc.Facts) (fbc.Channel, e
 func (c channel) addTail(e *fbc.Entry) {
 	_, tail := c.node.Fold("tailEdges")
 	_, skips := tail.Fold("skips")
-	e.Replaces, e.SkipRange = text(tail, "replaces"), text(tail, "skipRange")
+	e.Replaces, e.SkipRange = tail.FoldText("replaces"), tail.FoldText("skipRange")
 	e.Skips = append(skips.Strings(), e.Skips...)
 }

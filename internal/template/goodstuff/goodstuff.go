@@ -55,7 +55,7 @@ func parse(s *kind.Source) template {
 	t := template{source: s, root: s.Root()}
 	_, t.pkg = t.root.Fold("package")
 	_, bundles := t.root.Fold("bundles")
-	t.repo, t.tag, t.within = text(bundles, "repo"), text(bundles, "tagRegex"), text(bundles, "semverRange")
+	t.repo, t.tag, t.within = bundles.FoldText("repo"), bundles.FoldText("tagRegex"), bundles.FoldText("semverRange")
 	_, t.images = bundles.Fold("images")
 	_, g := t.root.Fold("graph-description")
 	if g != nil && g.Kind == yamledit.Sequence {
@@ -70,16 +70,11 @@ func parse(s *kind.Source) template {
 }
 
 func parseChannel(n *yamledit.Node) channel {
-	c := channel{node: n, name: text(n, "name")}
+	c := channel{node: n, name: n.FoldText("name")}
 	_, c.entries = n.Fold("entries")
 	_, tombs := n.Fold("tombstones")
 	c.tombstones = tombs.Strings()
 	return c
-}
-
-func text(n *yamledit.Node, key string) string {
-	_, v := n.Fold(key)
-	return v.Text()
 }
 
 // Describe implements kind.Kind.
@@ -92,7 +87,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 	documents.CheckKeys(&d, bundles, []string{"repo", "tagRegex", "semverRange", "images"}, "bundles")
 	documents.OneDocument(&d, s)
 	t.checkPatterns(&d, bundles)
-	d.Package, d.DefaultChannel = text(t.pkg, "name"), text(t.pkg, "defaultChannel")
+	d.Package, d.DefaultChannel = t.pkg.FoldText("name"), t.pkg.FoldText("defaultChannel")
 	seen := map[string]bool{}
 	for _, item := range t.images.Items() {
 		line, _ := item.Position()
@@ -105,7 +100,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 	for _, c := range t.graphs {
 		c.describe(&d)
 	}
-	if t.pkg == nil || text(t.pkg, "name") == "" {
+	if t.pkg == nil || t.pkg.FoldText("name") == "" {
 		d.Problem(t.root.Malformed("reading the template: it names no package"))
 	}
 	names := map[string]bool{}
@@ -174,7 +169,7 @@ func (t template) finds(image string, v semver.Version) bool {
 // Insert implements kind.Kind.
 func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	t, o, e := parse(s), &kind.Outcome{}, s.File.Edit()
-	if pkg := text(t.pkg, "name"); r.Bundle.Package != "" && pkg != "" && pkg != r.Bundle.Package {
+	if pkg := t.pkg.FoldText("name"); r.Bundle.Package != "" && pkg != "" && pkg != r.Bundle.Package {
 		return nil, failure.New(failure.Usage, "inserting %s of package %s into %s, which holds package %s", r.Bundle.Name, r.Bundle.Package, s.Name, pkg)
 	}
 	channels := kind.Unique(r.Channels)

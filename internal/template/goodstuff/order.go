@@ -128,7 +128,7 @@ func (t template) createChannel(e *yamledit.Edits, name string, r kind.Request, 
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.ChannelCreated, Channel: name}, kind.Change{What: kind.EntryAdded, Channel: name, Name: r.Bundle.Name})
 	return e.Insert(t.list, len(t.list.Items()), yamledit.Map(
-		yamledit.Field{Key: "package", Value: yamledit.Text(text(t.pkg, "name"))},
+		yamledit.Field{Key: "package", Value: yamledit.Text(t.pkg.FoldText("name"))},
 		yamledit.Field{Key: "name", Value: yamledit.Text(name)},
 		yamledit.Field{Key: "entries", Value: yamledit.List(yamledit.Text(r.Bundle.Name))},
 	))
@@ -136,13 +136,9 @@ func (t template) createChannel(e *yamledit.Edits, name string, r kind.Request, 
 
 // Create implements kind.Creator.
 func (Kind) Create(r kind.Request) ([]byte, error) {
-	channels := kind.Unique(r.Channels)
-	if len(channels) == 0 {
-		return nil, kind.UnknownChannel(r, nil)
-	}
-	def := r.DefaultChannel
-	if def == "" {
-		def = channels[0]
+	channels, def, err := r.FirstChannels()
+	if err != nil {
+		return nil, err
 	}
 	var b strings.Builder
 	line := func(text, value string) { b.WriteString(text + yamledit.Quote(value) + "\n") }

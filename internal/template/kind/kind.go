@@ -3,6 +3,7 @@
 package kind
 
 import (
+	"cmp"
 	"io/fs"
 
 	"github.com/blang/semver/v4"
@@ -102,6 +103,16 @@ type Request struct {
 // Explicit reports whether the request says edges of its own.
 func (r Request) Explicit() bool {
 	return r.Replaces != "" || len(r.Skips) > 0 || r.SkipRange != ""
+}
+
+// FirstChannels are the channels of a template that begins with the bundle, and its
+// default channel.
+func (r Request) FirstChannels() (channels []string, defaultChannel string, err error) {
+	channels = Unique(r.Channels)
+	if len(channels) == 0 {
+		return nil, "", UnknownChannel(r, nil)
+	}
+	return channels, cmp.Or(r.DefaultChannel, channels[0]), nil
 }
 
 // Channel is a channel or archetype as it stands in a template.

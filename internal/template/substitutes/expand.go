@@ -35,7 +35,7 @@ func substitutions(s *kind.Source) []substitution {
 	_, list := s.Root().Fold("substitutions")
 	var out []substitution
 	for _, item := range list.Items() {
-		out = append(out, substitution{item, text(item, "name"), text(item, "base")})
+		out = append(out, substitution{item, item.FoldText("name"), item.FoldText("base")})
 	}
 	return out
 }

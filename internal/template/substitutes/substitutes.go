@@ -35,7 +35,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 	bases, names := map[string]bool{}, map[string]bool{}
 	for _, item := range list.Items() {
 		documents.CheckKeys(&d, item, []string{"name", "base"}, "a substitution")
-		name, base := text(item, "name"), text(item, "base")
+		name, base := item.FoldText("name"), item.FoldText("base")
 		if name == "" || base == "" {
 			d.Problem(item.Malformed("reading a substitution: it lacks name or base"))
 		}
@@ -47,11 +47,6 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 		d.Bundles = append(d.Bundles, kind.BundleRef{Image: name, Line: line})
 	}
 	return d
-}
-
-func text(n *yamledit.Node, key string) string {
-	_, v := n.Fold(key)
-	return v.Text()
 }
 
 // Insert implements kind.Kind: with a base, a substitution; without, an entry and the
@@ -86,7 +81,7 @@ func (a rendered) AddBundle(_ yamledit.Value, siblings []documents.Document, bef
 	for _, d := range siblings {
 		_, list := d.Node.Fold("properties")
 		for _, p := range list.Items() {
-			csvMetadata = csvMetadata && text(p, "type") != fbc.TypeBundleObject
+			csvMetadata = csvMetadata && p.FoldText("type") != fbc.TypeBundleObject
 		}
 	}
 	value, err := raw.DocumentValue(a.request, csvMetadata)
@@ -100,7 +95,7 @@ func substitute(s *kind.Source, w *documents.Wrapped, r kind.Request, o *kind.Ou
 	root := s.Root()
 	_, list := root.Fold("substitutions")
 	for _, item := range list.Items() {
-		name, base := text(item, "name"), text(item, "base")
+		name, base := item.FoldText("name"), item.FoldText("base")
 		if name == r.Bundle.Image && base == r.SubstitutesFor {
 			return nil
 		}

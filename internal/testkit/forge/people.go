@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Identity is who a token stands for.
@@ -16,6 +17,8 @@ type Identity struct {
 	// Permissions, such as contents: write, bound what the token may do; nil is no
 	// bound. Those of a workflow are spelt with underscores: pull_requests.
 	Permissions map[string]string
+	// Ends is when the token does; zero is never.
+	Ends time.Time
 }
 
 type user struct {
@@ -55,13 +58,21 @@ func (s *Server) user(login string) *user {
 }
 
 func (c *call) identify() {
-	if len(c.s.tokens) == 0 {
+	if len(c.s.tokens)+len(c.s.apps) == 0 {
 		c.who, c.known = Identity{Login: c.s.options.Login}, true
 		c.s.user(c.who.Login)
 		return
 	}
 	_, token, _ := strings.Cut(c.r.Header.Get("Authorization"), " ")
 	c.who, c.known = c.s.tokens[token]
+	if !c.known {
+		// An App's own proof is good for asking for a token, and for nothing else.
+		app, isApp := c.s.claimant(token, c.now)
+		c.who, c.known = Identity{Login: "app-" + app.ID, App: true, Permissions: map[string]string{}}, isApp
+	}
+	if !c.who.Ends.IsZero() && !c.now.Before(c.who.Ends) {
+		c.known = false
+	}
 }
 
 // mayRead hides private repositories from all but collaborators and apps.

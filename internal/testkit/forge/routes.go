@@ -31,6 +31,7 @@ var routes = []route{
 	{"GET /user", "", false, (*call).getUser},
 	{"GET /rate_limit", "", false, (*call).getRateLimit},
 	{"POST /graphql", "", false, (*call).graphql},
+	{"POST /app/installations/{id}/access_tokens", "", false, (*call).createInstallationToken},
 
 	{"GET" + repo, "metadata=read", false, (*call).getRepository},
 	{"GET" + repo + "/forks", "metadata=read", false, (*call).listForks},

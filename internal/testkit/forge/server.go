@@ -52,6 +52,7 @@ type Server struct {
 	repos      map[string]*repository
 	users      map[string]*user
 	tokens     map[string]Identity
+	apps       []GitHubApp
 	dispatches []Dispatch
 	signed     map[string]bool
 	log        []Request

@@ -1,0 +1,339 @@
+package formulary_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"gopkg.in/yaml.v3"
+
+	"github.com/olmgraft/graft/formulary"
+)
+
+// runner runs the blocks of one kind of a recipe.
+type runner struct {
+	*tools
+	kind      formulary.Kind
+	variables string
+	inputs    map[string]string
+	// done is, for each tool, the files after its command.
+	done map[string]map[string]string
+	// said is what each tool printed, with its exit code.
+	said map[string]string
+	// published is the catalog of the first input, once it was asked for.
+	published string
+	// kept is the folder of the last command.
+	kept string
+}
+
+// run gives the page with what was really printed. What was claimed and does not hold
+// is an error of the test.
+func (c *runner) run(t *testing.T, page string) string {
+	c.inputs, c.done, c.said = map[string]string{}, map[string]map[string]string{}, map[string]string{}
+	now := make([]string, len(c.kind.Blocks))
+	for i, b := range c.kind.Blocks {
+		now[i] = b.Text
+		switch b.Language {
+		case "yaml":
+			c.inputs[b.Role] = b.Text
+		case "sh":
+			c.command(t, b)
+		case "diff":
+			if now[i] = c.difference(c.done[b.Role]); now[i] == "" && c.done[b.Role] == nil {
+				t.Errorf("a diff of %s stands before its command", b.Role)
+			}
+			if b.Role == "graft" {
+				c.meaning(t, b)
+			}
+		case "text":
+			now[i] = c.said[b.Role]
+		default:
+			t.Errorf("a block is %s", b.Language)
+		}
+	}
+	c.complete(t)
+	for i, b := range slices.Backward(c.kind.Blocks) {
+		if now[i] != b.Text {
+			t.Logf("%s %s is now\n%s", b.Language, b.Role, now[i])
+		}
+		page = page[:b.Begin] + now[i] + page[b.End:]
+	}
+	return page
+}
+
+// command runs a block. Said to be idempotent, it changes nothing when run again;
+// otherwise it does, so that the word is not forgotten. graft always is.
+func (c *runner) command(t *testing.T, b formulary.Block) {
+	switch b.Role {
+	case "variables":
+		c.variables += b.Text
+		return
+	case "check":
+		c.publish(t, c.kept, b)
+		c.said[b.Role] = c.sh(t, c.kept, b.Text)
+		return
+	case "yq", "jq", "graft", "shell", "naive", "refused":
+	default:
+		t.Errorf("%s is no role of a command", b.Role)
+	}
+	dir := t.TempDir()
+	write(t, dir, c.inputs)
+	if b.Role == "jq" {
+		c.toJSON(t, dir)
+	}
+	c.publish(t, dir, b)
+	said := c.sh(t, dir, b.Text)
+	after := read(t, dir)
+	delete(after, "published.yaml")
+	c.again(t, b, after)
+	if b.Role == "refused" == strings.HasSuffix(said, "exit 0\n") {
+		t.Errorf("%s:\n%s%s", b.Role, b.Text, said)
+	}
+	switch before := c.done[b.Role]; {
+	case b.Role == "refused":
+		c.said[b.Role] = said
+		if !maps.Equal(after, c.inputs) {
+			t.Errorf("it is refused, and changes\n%s", c.difference(after))
+		}
+	case b.Role == "jq":
+		c.sameAsYQ(t, after)
+	case before != nil && !maps.Equal(before, after):
+		t.Errorf("two commands for %s do not give the same:\n%s", b.Role, c.difference(after))
+	default:
+		c.done[b.Role], c.kept = after, dir
+	}
+}
+
+// publish puts the catalog of the first input into a folder, as published.yaml, where
+// the command asks for it.
+func (c *runner) publish(t *testing.T, dir string, b formulary.Block) {
+	if !strings.Contains(b.Text, "published.yaml") {
+		return
+	}
+	if c.published == "" {
+		from := t.TempDir()
+		write(t, from, c.inputs)
+		if said := c.sh(t, from, "graft render "+c.firstInput()+" > published.yaml"); said != "exit 0\n" {
+			t.Fatal(said)
+		}
+		c.published = read(t, from)["published.yaml"]
+	}
+	write(t, dir, map[string]string{"published.yaml": c.published})
+}
+
+// again runs a command upon what it did.
+func (c *runner) again(t *testing.T, b formulary.Block, after map[string]string) {
+	if b.Role != "jq" && b.Role != "yq" && b.Role != "graft" {
+		return
+	}
+	dir := t.TempDir()
+	write(t, dir, after)
+	said := c.sh(t, dir, b.Text)
+	same := maps.Equal(after, read(t, dir))
+	if want := b.Is("idempotent") || b.Role == "graft"; want != same {
+		t.Errorf("run again, %s changes nothing: %v\n%s%s", b.Role, same, b.Text, said)
+	}
+}
+
+// sh runs commands as a person's shell does and gives what they print.
+func (c *runner) sh(t *testing.T, dir, text string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", c.variables+text)
+	cmd.Dir, cmd.Env = dir, c.env
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%sexit %d\n", out, cmd.ProcessState.ExitCode())
+}
+
+// complete refuses sections that leave something out.
+func (c *runner) complete(t *testing.T) {
+	if len(c.kind.Blocks) == 0 {
+		return
+	}
+	for _, want := range []string{"yq", "jq"} {
+		if !c.has("sh", want) {
+			t.Errorf("there is no command for %s", want)
+		}
+	}
+	if !c.has("diff", "yq") {
+		t.Error("what yq does is not shown")
+	}
+	if c.has("sh", "graft") == strings.Contains(c.kind.Text, "Graft has no verb for this") {
+		t.Error("there is neither a command for graft nor word that there is none, or both")
+	}
+	if !c.has("sh", "graft") && !c.has("sh", "check") {
+		t.Error("there is neither a command for graft nor a check")
+	}
+	for i, b := range c.kind.Blocks {
+		shown := c.has("diff", b.Role) || c.has("text", b.Role) || b.Role == "variables" || b.Role == "jq"
+		judged := b.Role == "naive" && i+1 < len(c.kind.Blocks) && c.kind.Blocks[i+1].Role == "check"
+		if b.Language == "sh" && !shown && !judged {
+			t.Errorf("what %s does is not shown", b.Role)
+		}
+	}
+}
+
+func (c *runner) has(language, role string) bool {
+	return slices.ContainsFunc(c.kind.Blocks, func(b formulary.Block) bool { return b.Language == language && b.Role == role })
+}
+
+func (c *runner) firstInput() string {
+	for _, b := range c.kind.Blocks {
+		if b.Language == "yaml" {
+			return b.Role
+		}
+	}
+	return ""
+}
+
+// difference is what a command changed, file by file.
+func (c *runner) difference(after map[string]string) string {
+	var out strings.Builder
+	names := slices.Sorted(maps.Keys(after))
+	for name := range c.inputs {
+		if _, ok := after[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		before, stood := c.inputs[name]
+		old := name
+		if !stood {
+			old = "/dev/null"
+		}
+		text := string(diff.Diff(old, []byte(before), name, []byte(after[name])))
+		if _, body, ok := strings.Cut(text, "\n"); ok { // without the line "diff a b"
+			out.WriteString(body)
+		}
+	}
+	return out.String()
+}
+
+// meaning holds what a recipe says of yq's and graft's results: that they are the same,
+// that only the order of list items is another, or that they differ.
+func (c *runner) meaning(t *testing.T, b formulary.Block) {
+	is := "differs"
+	switch yq, graft := c.done["yq"], c.done["graft"]; {
+	case maps.Equal(parsed(t, yq, inOrder), parsed(t, graft, inOrder)):
+		is = "same"
+	case maps.Equal(parsed(t, yq, inAnyOrder), parsed(t, graft, inAnyOrder)):
+		is = "reordered"
+	}
+	if !slices.Equal(b.Words, []string{is}) {
+		t.Errorf("yq's and graft's results are said to be %q, and are %q", b.Words, is)
+	}
+}
+
+// sameAsYQ holds that jq's JSON says what yq's YAML says.
+func (c *runner) sameAsYQ(t *testing.T, after map[string]string) {
+	if c.done["yq"] == nil {
+		t.Error("jq stands before yq")
+		return
+	}
+	want := parsed(t, c.done["yq"], inOrder)
+	got := parsed(t, after, inOrder)
+	if !maps.Equal(want, got) {
+		t.Errorf("jq's result is not yq's:\n%v\n%v", got, want)
+	}
+}
+
+// toJSON turns the inputs into JSON, as README.md says to do it.
+func (c *runner) toJSON(t *testing.T, dir string) {
+	for name := range c.inputs {
+		to := strings.TrimSuffix(name, ".yaml") + ".json"
+		if said := c.sh(t, dir, "yq -o json "+name+" > "+to+" && rm "+name); said != "exit 0\n" {
+			t.Fatal(said)
+		}
+	}
+}
+
+// parsed is the documents of each file, by its name without extension, as JSON with
+// sorted keys.
+func parsed(t *testing.T, files map[string]string, arrange func(any) any) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for name, text := range files {
+		next := yaml.NewDecoder(strings.NewReader(text)).Decode
+		if filepath.Ext(name) == ".json" {
+			next = json.NewDecoder(strings.NewReader(text)).Decode
+		}
+		var docs strings.Builder
+		for {
+			var doc any
+			err := next(&doc)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", name, err, text)
+			}
+			line, err := json.Marshal(arrange(doc))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			docs.Write(append(line, '\n'))
+		}
+		all[strings.TrimSuffix(name, filepath.Ext(name))] = docs.String()
+	}
+	return all
+}
+
+func inOrder(v any) any { return v }
+
+// inAnyOrder sorts lists, the documents themselves excepted.
+func inAnyOrder(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			v[key] = inAnyOrder(value)
+		}
+	case []any:
+		slices.SortFunc(v, func(a, b any) int {
+			return strings.Compare(fmt.Sprint(inAnyOrder(a)), fmt.Sprint(inAnyOrder(b)))
+		})
+	}
+	return v
+}
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func read(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(at string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(at)
+		name, _ := filepath.Rel(dir, at)
+		files[filepath.ToSlash(name)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

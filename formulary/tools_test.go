@@ -1,0 +1,146 @@
+package formulary_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/olmgraft/graft/internal/cli"
+	"github.com/olmgraft/graft/internal/testkit/registry"
+)
+
+// The test binary is graft where a recipe calls it. What the recipes name stands in a
+// registry of the test: only verbs that may pull know the flag for it.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) != "graft" {
+		os.Exit(m.Run())
+	}
+	args := os.Args[1:]
+	if len(args) > 0 && slices.Contains([]string{"render", "verify", "diff"}, args[0]) {
+		args = append(args, "--registries-conf", os.Getenv("GRAFT_TEST_MIRRORS"))
+	}
+	os.Exit(cli.Main(context.Background(), args, cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv}))
+}
+
+// tools is what the commands of all recipes share: the tools, and the registry.
+type tools struct{ env []string }
+
+func newTools(t *testing.T) *tools {
+	t.Helper()
+	bin := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, at := range map[string]string{"graft": self, "yq": yq(t), "jq": jq(t)} {
+		if err := os.Symlink(at, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &tools{[]string{
+		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + bin, "LC_ALL=C",
+		"GRAFT_TEST_MIRRORS=" + mirrors(t),
+	}}
+}
+
+// yq is the program at the version that .ci/run installs, from PATH or from where
+// go install puts it.
+func yq(t *testing.T) string {
+	t.Helper()
+	ci, err := os.ReadFile("../.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module := regexp.MustCompile(`github\.com/mikefarah/yq/v4@(v[0-9.]+)`).FindStringSubmatch(string(ci))
+	if module == nil {
+		t.Fatal(".ci/run installs no yq")
+	}
+	places := []string{"yq", "../.ci/bin/yq"}
+	if gopath, err := exec.Command("go", "env", "GOPATH").Output(); err == nil {
+		places = append(places, filepath.Join(strings.TrimSpace(string(gopath)), "bin", "yq"))
+	}
+	found := "none"
+	for _, place := range places {
+		at, err := exec.LookPath(place)
+		if err != nil {
+			continue
+		}
+		out, _ := exec.Command(at, "--version").Output()
+		if found = strings.TrimSpace(string(out)); strings.HasSuffix(found, "version "+module[1]) {
+			if at, err = filepath.Abs(at); err != nil {
+				t.Fatal(err)
+			}
+			return at
+		}
+	}
+	t.Fatalf("the recipes need yq %s, found was %s: go install %s", module[1], found, module[0])
+	return ""
+}
+
+func jq(t *testing.T) string {
+	t.Helper()
+	at, err := exec.LookPath("jq")
+	if err != nil {
+		t.Fatal("the recipes need jq: apt-get install jq")
+	}
+	return at
+}
+
+// mirrors starts a registry with quay.io/example/op-bundle, one bundle for each version
+// that a recipe names, and gives the registries.conf that leads there.
+func mirrors(t *testing.T) string {
+	t.Helper()
+	s, err := registry.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pushed := map[string]bool{}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`op-bundle:v([0-9a-z.-]*[0-9a-z])`).FindAllStringSubmatch(string(text), -1) {
+			if pushed[m[1]] {
+				continue
+			}
+			pushed[m[1]] = true
+			if _, err := s.Push("example/op-bundle:v"+m[1], operator(m[1]), registry.Form{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	conf := filepath.Join(t.TempDir(), "registries.conf")
+	text := fmt.Sprintf("[[registry]]\nprefix = \"quay.io/example\"\nlocation = \"%s/example\"\ninsecure = true\n", s.Addr)
+	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return conf
+}
+
+func operator(version string) registry.Bundle {
+	csv := "apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata:\n  name: op.v" + version + "\nspec:\n  version: " + version + "\n"
+	labels := map[string]string{
+		"operators.operatorframework.io.bundle.package.v1":  "op",
+		"operators.operatorframework.io.bundle.channels.v1": "stable",
+	}
+	annotations := "annotations:\n"
+	for key, value := range labels {
+		annotations += "  " + key + ": " + value + "\n"
+	}
+	return registry.Bundle{
+		Labels: labels,
+		Files:  map[string][]byte{"manifests/csv.yaml": []byte(csv), "metadata/annotations.yaml": []byte(annotations)},
+	}
+}

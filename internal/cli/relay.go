@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/relay"
+)
+
+// relayGrace is how long a stop waits for what is under way; Kubernetes gives thirty seconds.
+const relayGrace = 20 * time.Second
+
+func (a *app) relayCommand() *cobra.Command {
+	var file, listen, queue, replay string
+	var check bool
+	cmd := &cobra.Command{
+		Use:   "relay --config FILE",
+		Short: "Serve registry webhooks, and send repository_dispatch events",
+		Long: "Relay takes the webhooks of registries and sends repository_dispatch events to the repositories\n" +
+			"that its configuration maps the images to. What it answered with 202 is in a queue on disk until\n" +
+			"GitHub has taken it. docs/relay.md describes the configuration.\n\n" +
+			"Environment: GITHUB_TOKEN where the configuration names neither a token file nor an App.",
+		Example: "  graft relay --config relay.yaml\n" +
+			"  graft relay --config relay.yaml --check\n" +
+			"  graft relay --config relay.yaml --replay /var/lib/graft/dead.jsonl",
+		Args: cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.StringVar(&file, "config", "", "configuration file")
+	f.StringVar(&listen, "listen", "", "address to listen on, in place of the configuration's")
+	f.StringVar(&queue, "queue", "", "folder of the queue, in place of the configuration's")
+	f.BoolVar(&check, "check", false, "read the configuration and all that it names, and serve nothing")
+	f.StringVar(&replay, "replay", "", "send the dead letters of this file once more, and serve nothing")
+	cmd.RunE = run(func(cmd *cobra.Command, _ []string) error {
+		if file == "" {
+			return failure.New(failure.Usage, "reading the command line: --config is missing").Fix("Give --config FILE; docs/relay.md has an example.")
+		}
+		c, err := relay.Read(file)
+		if err != nil {
+			return err
+		}
+		c.Listen, c.Queue.Dir = cmp.Or(listen, c.Listen), cmp.Or(queue, c.Queue.Dir)
+		o, err := a.relayOptions(c)
+		if err != nil {
+			return err
+		}
+		switch {
+		case check:
+			if err := relay.Check(c, o); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Out, "%s: %d routes, %d targets, nothing is wrong\n", file, len(c.Routes), len(c.Targets))
+			return nil
+		case replay != "":
+			return relay.Replay(cmd.Context(), c, o, replay, a.Out)
+		}
+		r, err := relay.Open(cmd.Context(), c, o)
+		if err != nil {
+			return err
+		}
+		a.grace.Store(int64(relayGrace))
+		return r.Run(cmd.Context())
+	})
+	return cmd
+}
+
+func (a *app) relayOptions(c *relay.Config) (relay.Options, error) {
+	o := relay.Options{
+		Env: a.Env, Log: slog.New(slog.NewJSONHandler(a.Err, nil)), UserAgent: "graft/" + Version, Grace: relayGrace,
+	}
+	if c.ResolveDigests {
+		registry := registryOptions{jobs: 8}
+		client, err := registry.client()
+		if err != nil {
+			return o, err
+		}
+		o.Resolve = client.Resolve
+	}
+	return o, nil
+}

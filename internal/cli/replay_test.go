@@ -1,0 +1,292 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/testkit/corpus"
+	"github.com/olmgraft/graft/internal/testkit/gitremote"
+	"github.com/olmgraft/graft/internal/testkit/registry"
+	"github.com/olmgraft/graft/internal/testkit/world"
+)
+
+// history is releases of one template that followed upon each other.
+type history struct {
+	operator, template string
+	most               int
+}
+
+// Histories that really happened, published one after another through all of publish by
+// their own release-config.yaml, end in the template that was merged. The bundles are made
+// up, under the names that the templates have.
+func TestHistories(t *testing.T) {
+	for _, h := range []history{
+		{"alloydb-omni-operator", "basic.yaml", 99},
+		{"infinispan", "basic.yaml", 99},
+		{"opendatahub-operator", "basic-template.yaml", 99},
+		{"rabbitmq-cluster-operator", "v4.19.yaml", 99},
+		{"konflux", "semver.yaml", 10},
+	} {
+		t.Run(h.operator, func(t *testing.T) { h.publish(t) })
+	}
+}
+
+type pastRelease struct {
+	Operator, Version, CSV, Template string
+	Config                           json.RawMessage
+	before, after, image             string
+}
+
+// read gives the longest run of releases in which each begins with what the one before
+// it left.
+func (h history) read(t *testing.T) []pastRelease {
+	var all []pastRelease
+	for _, file := range corpus.Files(t, "replay/"+h.operator+"-*/case.json") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r pastRelease
+		if err := json.Unmarshal(text, &r); err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.ReadFile(filepath.Join(filepath.Dir(file), "before.yaml"))
+		after, afterErr := os.ReadFile(filepath.Join(filepath.Dir(file), "after.yaml"))
+		if r.Template != h.template || err != nil || afterErr != nil {
+			continue
+		}
+		r.before, r.after = string(before), string(after)
+		all = append(all, r)
+	}
+	var longest []pastRelease
+	for _, first := range all {
+		chain := []pastRelease{first}
+		for {
+			i := slices.IndexFunc(all, func(r pastRelease) bool { return r.before == chain[len(chain)-1].after && r.before != r.after })
+			if i < 0 || len(chain) == len(all) {
+				break
+			}
+			chain = append(chain, all[i])
+		}
+		if len(chain) > len(longest) {
+			longest = chain
+		}
+	}
+	if len(longest) < 3 {
+		t.Fatalf("the corpus has no history of %s", h.operator)
+	}
+	return longest[:min(len(longest), h.most)]
+}
+
+// imagesIn are the values of all keys named image, in the order in which they stand there.
+func imagesIn(text string) []string {
+	var root yaml.Node
+	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
+		var doc yaml.Node
+		if decoder.Decode(&doc) != nil {
+			break
+		}
+		root.Content = append(root.Content, &doc)
+	}
+	var out []string
+	var walk func(n *yaml.Node)
+	walk = func(n *yaml.Node) {
+		for i, child := range n.Content {
+			if n.Kind == yaml.MappingNode && i%2 == 1 && strings.EqualFold(n.Content[i-1].Value, "image") && !slices.Contains(out, child.Value) {
+				out = append(out, child.Value)
+			}
+			walk(child)
+		}
+	}
+	walk(&root)
+	return out
+}
+
+func (h history) publish(t *testing.T) {
+	releases := h.read(t)
+	w, err := world.Start(gitremote.Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	texts := h.serve(t, w, releases)
+	folder := "operators/" + h.operator + "/"
+	semver := strings.Contains(texts[0], "olm.semver")
+	schema := map[bool]string{true: "olm.semver", false: "olm.template.basic"}[semver]
+	files := map[string]string{
+		folder + "catalog-templates/" + h.template: texts[0],
+		folder + "ci.yaml":                         "fbc:\n  enabled: true\n  catalog_mapping:\n  - template_name: " + h.template + "\n    catalog_names: [v4.20]\n    type: " + schema + "\n",
+	}
+	for _, r := range releases {
+		files[folder+r.Version+"/release-config.yaml"] = `{"catalog_templates": [` + string(r.Config) + "]}\n"
+	}
+	if err := w.Create(files); err != nil {
+		t.Fatal(err)
+	}
+	conf := filepath.Join(t.TempDir(), "registries.conf")
+	var text strings.Builder
+	for _, host := range h.hosts(texts) {
+		fmt.Fprintf(&text, "[[registry]]\nprefix = %q\nlocation = %q\ninsecure = true\n", host, w.Registry.Addr+"/"+host)
+	}
+	if err := os.WriteFile(conf, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range releases {
+		args := []string{"publish", "--repository", world.Repository, "--image", r.image, "--registries-conf", conf}
+		for _, want := range []string{"created", "unchanged"} {
+			var out bytes.Buffer
+			code := Main(context.Background(), args, IO{In: strings.NewReader(""), Out: &out, Err: &out, Env: func(key string) (string, bool) {
+				v, ok := w.Env()[key]
+				return v, ok
+			}})
+			if code != 0 || !strings.Contains(out.String(), r.CSV+": "+want) {
+				t.Fatalf("%s: exit code %d, not %s:\n%s", r.CSV, code, want, out.String())
+			}
+		}
+		if err := w.Merge(i + 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := w.Repo.Read(gitremote.DefaultBranch, folder+"catalog-templates/"+h.template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := meaningOf(t, got), meaningOf(t, texts[len(texts)-1]); a != b {
+		t.Errorf("it says other than what was merged:\n%s", diff.Diff("ours", []byte(a), "merged", []byte(b)))
+	}
+	t.Logf("%d releases", len(releases))
+}
+
+// serve pushes a bundle for each image, and gives the templates, the first one and then
+// those after each release, with the digests that the bundles have.
+func (h history) serve(t *testing.T, w *world.World, releases []pastRelease) []string {
+	texts := []string{releases[0].before}
+	names := map[string]string{}
+	for i := range releases {
+		r := &releases[i]
+		known := imagesIn(r.before)
+		for _, image := range imagesIn(r.after) {
+			if !slices.Contains(known, image) {
+				r.image, names[image] = image, r.CSV
+			}
+		}
+		for image, name := range names {
+			if r.image == "" && name == r.CSV {
+				r.image = image // a release into a further channel
+			}
+		}
+		texts = append(texts, r.after)
+	}
+	// The images that stood there before: in the order of the names that have no image.
+	var spare []string
+	for _, m := range regexp.MustCompile(`(?m)^ *- name: *(\S+\.v?\d\S*)|^ *name: *(`+regexp.QuoteMeta(h.operator)+`\S*\.v?\d\S*)$`).FindAllStringSubmatch(texts[0], -1) {
+		if name := m[1] + m[2]; !slices.Contains(spare, name) {
+			spare = append(spare, name)
+		}
+	}
+	pkg := h.operator
+	if m := regexp.MustCompile(`(?m)^ *package: *(\S+)`).FindStringSubmatch(texts[0]); m != nil {
+		pkg = m[1]
+	}
+	replace := []string{}
+	for i, image := range imagesIn(strings.Join(texts, "\n---\n")) {
+		name := names[image]
+		if name == "" {
+			if len(spare) > 0 {
+				name, spare = spare[0], spare[1:]
+			} else if _, tag, ok := strings.Cut(image, "prod/"+h.operator+":"); ok {
+				name = h.operator + ".v" + tag
+			}
+		}
+		version, ok := graph.VersionOf(name)
+		if !ok {
+			t.Fatalf("%s has no name (%q)", image, name)
+		}
+		repository, digest, byDigest := strings.Cut(image, "@")
+		tag := fmt.Sprintf("%s:t%d", repository, i)
+		if !byDigest {
+			tag = image
+		}
+		made, err := w.Registry.Push(tag, made(pkg, name, version.String()), registry.Form{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if byDigest {
+			replace = append(replace, digest, made)
+			for i := range releases {
+				if releases[i].image == image {
+					releases[i].image = repository + "@" + made
+				}
+			}
+		}
+	}
+	for i := range texts {
+		texts[i] = strings.NewReplacer(replace...).Replace(texts[i])
+	}
+	return texts
+}
+
+func made(pkg, name, version string) registry.Bundle {
+	return registry.Bundle{
+		Labels: map[string]string{"operators.operatorframework.io.bundle.package.v1": pkg, "operators.operatorframework.io.bundle.channels.v1": "stable"},
+		Files: map[string][]byte{
+			"metadata/annotations.yaml": []byte("annotations:\n  operators.operatorframework.io.bundle.package.v1: " + pkg + "\n  operators.operatorframework.io.bundle.channels.v1: stable\n"),
+			"manifests/csv.yaml":        []byte("apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata:\n  name: " + name + "\nspec:\n  version: " + version + "\n"),
+		},
+	}
+}
+
+func (h history) hosts(texts []string) []string {
+	var hosts []string
+	for _, text := range texts {
+		for _, image := range imagesIn(text) {
+			if host, _, _ := strings.Cut(image, "/"); !slices.Contains(hosts, host) {
+				hosts = append(hosts, host)
+			}
+		}
+	}
+	return hosts
+}
+
+// meaningOf is the parsed text with lists in a fixed order.
+func meaningOf(t *testing.T, text string) string {
+	t.Helper()
+	var v any
+	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.MarshalIndent(inOrder(v), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func inOrder(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = inOrder(v[k])
+		}
+	case []any:
+		slices.SortFunc(v, func(a, b any) int {
+			x, _ := json.Marshal(inOrder(a))
+			y, _ := json.Marshal(inOrder(b))
+			return bytes.Compare(x, y)
+		})
+	}
+	return v
+}

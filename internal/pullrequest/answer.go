@@ -1,0 +1,31 @@
+package pullrequest
+
+import (
+	"errors"
+	"time"
+)
+
+// Answer is what is known of the answer behind a failure, for those who try again by
+// themselves. Its zero value is no answer.
+type Answer struct {
+	Status int
+	// RetryAt is when the forge asks to come again.
+	RetryAt time.Time
+}
+
+// AnswerOf finds the answer that a failure came from.
+func AnswerOf(err error, now time.Time) Answer {
+	var limited *errLimited
+	if errors.As(err, &limited) {
+		return Answer{RetryAt: limited.until}
+	}
+	answer := answerOf(err)
+	if answer == nil {
+		return Answer{}
+	}
+	a := Answer{Status: answer.Response.StatusCode}
+	if wait, ok := retryAfter(answer.Response.Header, now); ok {
+		a.RetryAt = now.Add(wait)
+	}
+	return a
+}

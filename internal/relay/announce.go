@@ -1,0 +1,115 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/relay/queue"
+)
+
+// resolveWithin bounds what a sender waits for a registry that is asked for a digest.
+const resolveWithin = 5 * time.Second
+
+// announce reads the body of a sender that has proven itself, and has it kept.
+func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
+	if code := route.handshake(body); code != "" {
+		return result{status: http.StatusOK, Validation: code}
+	}
+	said, err := route.parse(req, body, r.config.SkipTags)
+	if err != nil {
+		return result{status: http.StatusBadRequest, Result: "refused", Reason: failure.Of(err).Message}
+	}
+	for _, s := range said.Skipped {
+		r.log.Info("skipped", "route", route.Path, "image", s.Publication.Image(), "reason", s.Reason)
+	}
+	r.metrics.announced(route.Path, skipped, len(said.Skipped))
+	at, mark := saidTime(body)
+	if !at.IsZero() && time.Since(at) > r.config.ReplayWindow {
+		r.metrics.announced(route.Path, stale, len(said.Publications))
+		return result{status: http.StatusOK, Result: "ignored", Reason: "it is older than the replay window"}
+	}
+	if id := req.Header.Get("X-GitHub-Delivery"); id != "" && route.From == fromGitHub {
+		mark = id
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), resolveWithin)
+	defer cancel()
+	var entries []queue.Entry
+	for _, p := range said.Publications {
+		fresh, err := r.write(ctx, p, mark)
+		if err != nil {
+			return result{status: http.StatusBadRequest, Result: "refused", Reason: failure.Of(err).Message}
+		}
+		if len(fresh) == 0 {
+			r.metrics.announced(route.Path, unmapped, 1)
+			r.log.Info("no target hears of it", "route", route.Path, "image", p.Image())
+		}
+		entries = append(entries, fresh...)
+	}
+	if len(entries) == 0 {
+		reason := "it announces no image"
+		if len(said.Publications) > 0 {
+			reason = "no target hears of its images"
+		}
+		return result{status: http.StatusOK, Result: "ignored", Reason: reason}
+	}
+	return r.accept(route, entries)
+}
+
+// write makes the letters. The registry is asked for a digest that is missing only where a
+// target hears of the image; where it does not answer, the tag has to do.
+func (r *Relay) write(ctx context.Context, p event.Publication, mark string) ([]queue.Entry, error) {
+	if p.Digest == "" && r.config.ResolveDigests && r.config.mapped(p) {
+		digest, err := r.options.Resolve(ctx, p.Reference())
+		if err != nil {
+			r.log.Warn("the registry gave no digest", "image", p.Image(), "error", err.Error())
+		}
+		p.Digest = digest
+	}
+	return r.config.write(p, mark)
+}
+
+func (c *Config) mapped(p event.Publication) bool {
+	for _, t := range c.Targets {
+		if event.Allowed(t.Images, p.Repository) {
+			return true
+		}
+	}
+	return false
+}
+
+// parse reads the body in the form of the route and no other; GitHub names its event.
+func (r *route) parse(req *http.Request, body []byte, skipTags []string) (event.Announcement, error) {
+	if r.From != fromGitHub {
+		return event.Parse(event.Form(r.From), body, skipTags)
+	}
+	switch name := req.Header.Get("X-GitHub-Event"); event.Form(name) {
+	case event.RegistryPackage, event.Package, "ping":
+		return event.ParseAny(name, body, skipTags)
+	}
+	return event.Announcement{Skipped: []event.Skipped{{Reason: "the event is no package's"}}}, nil
+}
+
+// greets reports whether the sender asks by OPTIONS whether it may send: Event Grid does, with
+// CloudEvents.
+func (r *route) greets() bool { return r.From == Sender(event.Azure) }
+
+// handshake is what Event Grid wants back before it sends anything.
+func (r *route) handshake(body []byte) string {
+	if !r.greets() {
+		return ""
+	}
+	var events []struct {
+		Type string `json:"eventType"`
+		Data struct {
+			Code string `json:"validationCode"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(body, &events) != nil || len(events) != 1 || events[0].Type != "Microsoft.EventGrid.SubscriptionValidationEvent" {
+		return ""
+	}
+	return events[0].Data.Code
+}

@@ -1,0 +1,107 @@
+package relay
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var scratch string
+
+func TestMain(m *testing.M) {
+	var err error
+	if scratch, err = os.MkdirTemp("", "graft-relay"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(scratch)
+	os.Exit(code)
+}
+
+// program is the real command, built once.
+var program = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(scratch, "graft")
+	if out, err := exec.Command("go", "build", "-o", path, "../../cmd/graft").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building graft: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func graft(t *testing.T) string {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// freeAddress is one on which nobody listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// process is a program that runs in the background.
+type process struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	log   *logBuffer
+	ended chan struct{}
+}
+
+// launch starts a program and waits until it answers at the address with 200.
+func launch(t *testing.T, ready string, env []string, name string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(name, args...), log: &logBuffer{}, ended: make(chan struct{})}
+	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = append(os.Environ(), env...), p.log, p.log
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait() // how it ended is in ProcessState
+		close(p.ended)
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+	})
+	for range 2000 {
+		if resp, err := http.Get(ready); err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return p
+			}
+		}
+		select {
+		case <-p.ended:
+			t.Fatalf("%s ended: %v\n%s", name, p.cmd.ProcessState, p.log)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	t.Fatalf("%s does not answer\n%s", name, p.log)
+	return nil
+}
+
+// signal sends a signal and waits for the end.
+func (p *process) signal(s syscall.Signal) *os.ProcessState {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+	<-p.ended
+	return p.cmd.ProcessState
+}

@@ -1,0 +1,171 @@
+package relay
+
+import (
+	"cmp"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/olmgraft/graft/internal/event"
+)
+
+// Sender is a kind of registry.
+type Sender string
+
+// GitHub announces packages under two names, both of which a webhook may have.
+const fromGitHub Sender = "github"
+
+// senders are those that a route can be for, and how each can prove who it is; the first
+// way is the one that is meant where the route names none.
+var senders = []struct {
+	from   Sender
+	proofs []Proof
+}{
+	{Sender(event.Quay), []Proof{byURL}},
+	{Sender(event.DockerHub), []Proof{byURL}},
+	{Sender(event.Harbor), []Proof{byHeader, byURL}},
+	{Sender(event.Distribution), []Proof{byHeader, byURL}},
+	{Sender(event.Azure), []Proof{byHeader, byURL}},
+	{Sender(event.Google), []Proof{byGoogle, byURL}},
+	{fromGitHub, []Proof{bySignature}},
+	{Sender(event.ClientPayload), []Proof{byHeader, byURL}},
+}
+
+var (
+	pathGrammar       = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
+	repositoryGrammar = regexp.MustCompile(`^[A-Za-z0-9-]+/[A-Za-z0-9._-]+$`)
+	numberGrammar     = regexp.MustCompile(`^[0-9]+$`)
+	// own are the paths that the relay answers itself.
+	own = []string{"/healthz", "/readyz", "/metrics"}
+)
+
+// maxEventType is GitHub's.
+const maxEventType = 100
+
+// check finds what the grammar does not, and sets what follows from other values.
+func (c *Config) check(d document) (errs []error) {
+	fault := func(fix string, path []any, format string, args ...any) {
+		errs = append(errs, d.fault(path, format, args...).Fix("%s", fix))
+	}
+	for key, address := range map[string]string{"listen": c.Listen, "adminListen": c.AdminListen} {
+		if _, _, err := net.SplitHostPort(address); err != nil && (address != "" || key == "listen") {
+			fault(`Write ":8080" or "127.0.0.1:8080".`, []any{key}, "%q is no address to listen on", address)
+		}
+	}
+	if c.Queue.Items < 1 || c.Queue.Bytes < 64<<10 || c.Queue.Bytes > 1<<30 {
+		fault("Give at least 1 item, and between 64 KiB and 1 GiB.", []any{"queue"}, "%d items and %d bytes are no bounds", c.Queue.Items, c.Queue.Bytes)
+	}
+	if l := c.Limits; l.Body < 1 || l.Body > event.MaxBody || l.Connections < 1 || l.Timeout <= 0 {
+		fault("Give a body of at most 1048576 bytes, at least 1 connection, and a time such as 10s.", []any{"limits"}, "these are no limits")
+	}
+	if c.ReplayWindow < time.Minute {
+		fault("Give a time such as 72h, at least 1m.", []any{"replayWindow"}, "%v is too short", c.ReplayWindow)
+	}
+	c.GitHub.check(fault)
+	if len(c.Routes) == 0 {
+		fault("Add a route for each registry.", []any{"routes"}, "there is none")
+	}
+	seen := map[string]bool{}
+	for i := range c.Routes {
+		r := &c.Routes[i]
+		r.check(fault, []any{"routes", i})
+		if seen[r.Path] {
+			fault("Give each route a path of its own.", []any{"routes", i, "path"}, "%s stands there twice", r.Path)
+		}
+		seen[r.Path] = true
+	}
+	if len(c.Targets) == 0 {
+		fault("Add a target: images, and the repositories that hear of them.", []any{"targets"}, "there is none")
+	}
+	for i := range c.Targets {
+		c.Targets[i].check(fault, []any{"targets", i})
+	}
+	return errs
+}
+
+type faulty func(fix string, path []any, format string, args ...any)
+
+func (g *GitHub) check(fault faulty) {
+	at := func(key string) []any { return []any{"github", key} }
+	if u, err := url.Parse(g.APIURL); err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+		fault("Write https://api.github.com or https://HOST/api/v3.", at("apiURL"), "it is no address of an API")
+	}
+	if g.Pace < 0 || g.FirstRetry <= 0 || g.LongestRetry < g.FirstRetry || g.GiveUpAfter < g.LongestRetry {
+		fault("pace may be 0; firstRetry, longestRetry and giveUpAfter grow in this order.", []any{"github"}, "its times contradict each other")
+	}
+	if g.App == nil {
+		return
+	}
+	if g.TokenFile != "" {
+		fault("Keep one of the two.", at("tokenFile"), "there is an app as well")
+	}
+	if g.App.ID == "" || !numberGrammar.MatchString(g.App.Installation) || g.App.KeyFile == "" {
+		fault("Give id, the number of the installation, and keyFile.", at("app"), "something is missing or no number")
+	}
+}
+
+func (r *Route) check(fault faulty, at []any) {
+	in := func(key string) []any { return append(at[:len(at):len(at)], key) }
+	if !pathGrammar.MatchString(r.Path) || strings.Contains(r.Path, "/.") || slices.Contains(own, r.Path) {
+		fault("Write a path such as /quay, without a slash at its end; /healthz, /readyz and /metrics are taken.", in("path"), "%q is no path of a route", r.Path)
+	}
+	var names []string
+	var proofs []Proof
+	for _, s := range senders {
+		names = append(names, string(s.from))
+		if s.from == r.From {
+			proofs = s.proofs
+		}
+	}
+	if proofs == nil {
+		fault("Those that exist are "+strings.Join(names, ", ")+".", in("from"), "%q is no registry that Graft knows", r.From)
+		return
+	}
+	r.Proof = cmp.Or(r.Proof, proofs[0])
+	if !slices.Contains(proofs, r.Proof) {
+		var ways []string
+		for _, p := range proofs {
+			ways = append(ways, string(p))
+		}
+		fault("It can be "+strings.Join(ways, ", ")+".", in("proof"), "%s has no proof %q", r.From, r.Proof)
+	}
+	if r.Proof == byGoogle {
+		if r.Audience == "" || r.Account == "" || r.SecretFile+r.SecretEnv != "" {
+			fault("Give audience and account as in the push subscription, and no secret.", at, "Google's tokens are held against an audience and a service account")
+		}
+		return
+	}
+	if r.Audience+r.Account+r.KeysURL != "" {
+		fault("Remove audience, account and keysURL.", at, "they belong to proof: google")
+	}
+	if (r.SecretFile == "") == (r.SecretEnv == "") {
+		fault("Give one of secretFile and secretEnv.", at, "it needs one secret")
+	}
+}
+
+func (t *Target) check(fault faulty, at []any) {
+	in := func(key string) []any { return append(at[:len(at):len(at)], key) }
+	t.EventType = cmp.Or(t.EventType, "bundle")
+	if len(t.EventType) > maxEventType {
+		fault("Shorten it.", in("eventType"), "it is longer than %d", maxEventType)
+	}
+	if len(t.Images) == 0 {
+		fault("Add patterns such as quay.io/example/*.", in("images"), "there is none")
+	}
+	for i, pattern := range t.Images {
+		if !strings.Contains(pattern, "/") || strings.ContainsAny(pattern, "@ ") {
+			fault("Write registry/repository without a tag; * is any text without a slash, ** any text.", append(in("images"), i), "%q is no pattern of a repository", pattern)
+		}
+	}
+	if len(t.Repositories) == 0 {
+		fault("Add OWNER/NAME.", in("repositories"), "there is none")
+	}
+	for i, name := range t.Repositories {
+		if !repositoryGrammar.MatchString(name) || strings.Trim(name[strings.Index(name, "/")+1:], ".") == "" {
+			fault("Write OWNER/NAME.", append(in("repositories"), i), "%q is no repository of GitHub", name)
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package relay
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+var update = flag.Bool("update", false, "rewrite the table in docs/relay.md")
+
+const schemaFile = "../../docs/relay.schema.json"
+
+// Each fault is found at its place, with a word on what to do.
+func TestFaults(t *testing.T) {
+	for _, tt := range []struct {
+		key, value, says string
+		line             int
+	}{
+		{"listen", "here", "no address to listen on", 1},
+		{"listen", `""`, "no address to listen on", 1},
+		{"adminListen", "9090", "no address to listen on", 1},
+		{"lisen", "x", "there is no key lisen", 1},
+		{"replayWindow", "72", "cannot unmarshal", 1},
+		{"replayWindow", "1s", "too short", 1},
+		{"queue", "{items: 0}", "no bounds", 1},
+		{"queue", "{items: many}", "cannot unmarshal", 1},
+		{"limits", "{body: 99999999}", "no limits", 1},
+		{"github", "{apiURL: nowhere}", "no address of an API", 1},
+		{"github", "{apiURL: 'https://user:pass@api.github.com'}", "no address of an API", 1},
+		{"github", "{longestRetry: 1ms}", "contradict", 1},
+		{"github", "{tokenFile: /t, app: {id: '1', installation: '2', keyFile: /k}}", "there is an app as well", 1},
+		{"github", "{app: {id: '1', installation: x, keyFile: /k}}", "something is missing", 1},
+		{"routes", "[]", "there is none", 1},
+		{"routes", "[{path: quay, from: quay, secretEnv: S}]", "no path of a route", 1},
+		{"routes", "[{path: /quay/, from: quay, secretEnv: S}]", "no path of a route", 1},
+		{"routes", "[{path: /a/../b, from: quay, secretEnv: S}]", "no path of a route", 1},
+		{"routes", "[{path: /metrics, from: quay, secretEnv: S}]", "no path of a route", 1},
+		{"routes", "[{path: /quay, from: gitlab, secretEnv: S}]", "no registry that Graft knows", 1},
+		{"routes", "[{path: /quay, from: quay, proof: signature, secretEnv: S}]", "quay has no proof", 1},
+		{"routes", "[{path: /quay, from: quay}]", "it needs one secret", 1},
+		{"routes", "[{path: /quay, from: quay, secretEnv: S, secretFile: /s}]", "it needs one secret", 1},
+		{"routes", "[{path: /quay, from: quay, secretEnv: S, audience: x}]", "they belong to proof: google", 1},
+		{"routes", "[{path: /g, from: google, secretEnv: S}]", "audience and a service account", 1},
+		{"routes", "[{path: /a, from: quay, secretEnv: S}, {path: /a, from: quay, secretEnv: S}]", "stands there twice", 1},
+		{"routes", "\n  - {path: /a, from: quay, secretEnv: S}\n  - {path: b, from: quay, secretEnv: S}", "reading routes[1].path", 3},
+		{"targets", "[]", "there is none", 1},
+		{"targets", "[{images: [], repositories: [o/r]}]", "there is none", 1},
+		{"targets", "[{images: ['quay.io/x@y'], repositories: [o/r]}]", "no pattern of a repository", 1},
+		{"targets", "[{images: ['quay.io/x'], repositories: []}]", "there is none", 1},
+		{"targets", "[{images: ['quay.io/x'], repositories: [o]}]", "no repository of GitHub", 1},
+		{"targets", "[{images: ['quay.io/x'], repositories: [o/..]}]", "no repository of GitHub", 1},
+		{"targets", "[{images: ['quay.io/x'], repositories: [o/r], eventType: " + strings.Repeat("x", 101) + "}]", "longer than", 1},
+	} {
+		all := usual()
+		all[tt.key] = tt.value
+		text := tt.key + ": " + tt.value + "\n"
+		for key, value := range all {
+			if key != tt.key {
+				text += key + ": " + value + "\n"
+			}
+		}
+		_, err := Parse("relay.yaml", []byte(text))
+		f := failure.Of(err)
+		if err == nil || f.Code != failure.Config || !strings.Contains(err.Error(), tt.says) || f.Line != tt.line || f.File != "relay.yaml" || f.Remedy == "" {
+			t.Errorf("%s: %s: %v (%+v), want %q in line %d", tt.key, tt.value, err, f, tt.says, tt.line)
+		}
+	}
+	for name, text := range map[string]string{"a second document": "listen: ':1'\n---\na: b\n", "no YAML": "a: [", "twice": "listen: ':1'\nlisten: ':2'\n", "nothing": ""} {
+		if _, err := Parse("relay.yaml", []byte(text)); !failure.Is(err, failure.Config) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Read("missing.yaml"); !failure.Is(err, failure.Usage) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The schema has the keys that the program reads, and no others.
+func TestSchemaHasTheKeys(t *testing.T) {
+	var schema map[string]any
+	text, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "", schema, reflect.TypeFor[Config]())
+	var senderNames, proofNames []string
+	for _, s := range senders {
+		senderNames = append(senderNames, string(s.from))
+		for _, p := range s.proofs {
+			if !slices.Contains(proofNames, string(p)) {
+				proofNames = append(proofNames, string(p))
+			}
+		}
+	}
+	route := inside(schema, "properties", "routes", "items", "properties")
+	for key, want := range map[string][]string{"from": senderNames, "proof": proofNames} {
+		var got []string
+		for _, one := range inside(route, key)["enum"].([]any) {
+			got = append(got, one.(string))
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s can be %v, and the schema says %v", key, want, got)
+		}
+	}
+}
+
+func inside(v map[string]any, keys ...string) map[string]any {
+	for _, key := range keys {
+		v, _ = v[key].(map[string]any)
+	}
+	return v
+}
+
+func compare(t *testing.T, where string, schema map[string]any, of reflect.Type) {
+	t.Helper()
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	if of.Kind() == reflect.Slice {
+		schema, of = inside(schema, "items"), of.Elem()
+	}
+	if of.Kind() != reflect.Struct {
+		return
+	}
+	known := inside(schema, "properties")
+	if schema["additionalProperties"] != false || len(known) != of.NumField() {
+		t.Errorf("%s: %d keys, and the schema has %d", where, of.NumField(), len(known))
+	}
+	for i := range of.NumField() {
+		key := of.Field(i).Tag.Get("yaml")
+		if known[key] == nil || inside(known, key)["description"] == nil {
+			t.Errorf("%s.%s is not described in the schema", where, key)
+			continue
+		}
+		compare(t, where+"."+key, inside(known, key), of.Field(i).Type)
+	}
+}
+
+// The examples in the documentation and in deploy are valid, by the program and by the schema.
+func TestExamples(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/relay.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := map[string]string{}
+	for i, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		examples["docs/relay.md, example "+string(rune('1'+i))] = m[1]
+	}
+	if len(examples) == 0 {
+		t.Error("docs/relay.md has no example")
+	}
+	for file, text := range configurations(t) {
+		examples[file] = text
+	}
+	for name, text := range examples {
+		if _, err := Parse(name, []byte(text)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var value any
+		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(value); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// configurations are those in deploy: a file of its own, and one in a ConfigMap.
+func configurations(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, doc := range documents(t, "relay.yaml") {
+		if doc["kind"] == "ConfigMap" {
+			found["deploy/relay.yaml"], _ = inside(doc, "data")["relay.yaml"].(string)
+		}
+	}
+	text, err := os.ReadFile("../../deploy/compose/relay.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found["deploy/compose/relay.yaml"] = string(text)
+	return found
+}
+
+func documents(t *testing.T, name string) (all []map[string]any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../deploy", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var doc map[string]any
+		if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		all = append(all, doc)
+	}
+}
+
+// The table of the configuration is made of the schema.
+func TestReference(t *testing.T) {
+	var schema map[string]any
+	text, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	const file, begin, end = "../../docs/relay.md", "<!-- relay -->\n", "<!-- /relay -->"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(string(page), begin)
+	_, tail, ok := strings.Cut(rest, end)
+	want := head + begin + "\n| Key | Default | Meaning |\n|---|---|---|\n" + rows("", schema) + "\n" + end + tail
+	if !ok || string(page) != want {
+		if *update {
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		t.Errorf("%s is stale: go test ./internal/relay -update rewrites it", file)
+	}
+}
+
+func rows(where string, schema map[string]any) string {
+	var out strings.Builder
+	known := inside(schema, "properties")
+	for _, key := range slices.Sorted(maps.Keys(known)) {
+		value := inside(known, key)
+		fallback := ""
+		if d, ok := value["default"]; ok {
+			fallback = "`" + fmt.Sprint(d) + "`"
+			if n, ok := d.(float64); ok {
+				fallback = "`" + strconv.Itoa(int(n)) + "`"
+			}
+		}
+		meaning := strings.ReplaceAll(value["description"].(string), "*", `\*`)
+		if list, _ := schema["required"].([]any); slices.Contains(list, any(key)) {
+			meaning += " Required."
+		}
+		fmt.Fprintf(&out, "| `%s%s` | %s | %s |\n", where, key, fallback, meaning)
+		inner, mark := value, ""
+		if items := inside(value, "items"); items != nil {
+			inner, mark = items, "[]"
+		}
+		out.WriteString(rows(where+key+mark+".", inner))
+	}
+	return out.String()
+}

@@ -1,0 +1,109 @@
+package relay
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/relay/queue"
+)
+
+// The file of dead letters has one of them a line. When it is full it takes the place of the
+// one before.
+const (
+	deadName    = "dead.jsonl"
+	deadBefore  = "dead.1.jsonl"
+	deadLongest = 16 << 20
+)
+
+// deadLetter is a line of the file.
+type deadLetter struct {
+	letter
+	Accepted time.Time `json:"accepted"`
+	Died     time.Time `json:"died"`
+	Reason   string    `json:"reason"`
+	Replay   string    `json:"replay"`
+}
+
+// cemetery is the file.
+type cemetery struct {
+	dir string
+	mu  sync.Mutex
+}
+
+// bury writes a letter down. When it returns it is on the disk.
+func (c *cemetery) bury(l letter, item queue.Item, v verdict) error {
+	path := filepath.Join(c.dir, deadName)
+	line, err := json.Marshal(deadLetter{
+		letter: l, Accepted: item.At.UTC(), Died: time.Now().UTC().Truncate(time.Millisecond),
+		Reason: v.refused, Replay: "graft relay --config FILE --replay " + path,
+	})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if info, err := os.Stat(path); err == nil && info.Size() > deadLongest {
+		if err := os.Rename(path, filepath.Join(c.dir, deadBefore)); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// Replay sends each dead letter of a file once more, with the id that it had, and tells of
+// each. The file stays as it is.
+func Replay(ctx context.Context, c *Config, o Options, path string, out io.Writer) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return failure.New(failure.Usage, "reading the dead letters: %w", err).Fix("Give --replay with the dead.jsonl of a queue.")
+	}
+	defer f.Close()
+	tokens, err := openTokens(c.GitHub, o.Env, o.client(), time.Now)
+	if err != nil {
+		return err
+	}
+	token, err := tokens.token(ctx)
+	if err != nil {
+		return failure.New(failure.ForgeAuth, "%w", err)
+	}
+	client, err := pullrequest.New(pullrequest.Options{APIURL: c.GitHub.APIURL, Token: token, UserAgent: o.UserAgent})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		var dead deadLetter
+		if err := json.Unmarshal(lines.Bytes(), &dead); err != nil {
+			errs = append(errs, failure.New(failure.Usage, "reading the dead letters: %w", err).At(path, n, 0).Fix("Remove the line."))
+			continue
+		}
+		owner, name, _ := strings.Cut(dead.To, "/")
+		if err := client.Dispatch(ctx, owner, name, dead.Type, dead.Payload); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		fmt.Fprintf(out, "%s: sent to %s, id %s\n", dead.Image, dead.To, dead.ID)
+	}
+	if err := lines.Err(); err != nil {
+		errs = append(errs, failure.New(failure.Usage, "reading the dead letters: %w", err).At(path, 0, 0).Fix("Give --replay with the dead.jsonl of a queue."))
+	}
+	return errors.Join(errs...)
+}

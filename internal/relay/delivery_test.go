@@ -1,0 +1,331 @@
+package relay
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/relay/queue"
+	"github.com/olmgraft/graft/internal/testkit/forge"
+)
+
+const dispatches = "POST /repos/{owner}/{repo}/dispatches"
+
+// toOther sends images of one repository to a target that misbehaves, those of others to one
+// that does not.
+const twoTargets = `[{images: [quay.io/example/op], repositories: [octo/catalog]}, {images: [quay.io/example/bad], repositories: [octo/other]}]`
+
+func toOther(r forge.Request) bool {
+	return r.Route == dispatches && strings.Contains(r.Path, "/octo/other/")
+}
+
+// What GitHub refuses for good is a dead letter, which can be sent again once the cause is
+// mended; nothing else waits for it.
+func TestDeadLetters(t *testing.T) {
+	for name, fault := range map[string]*forge.Fault{
+		"not found":     {Status: 404, Message: "Not Found"},
+		"not permitted": {Status: 403, Message: "Resource not accessible by integration"},
+		"not valid":     {Status: 422, Message: "Invalid request."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mended atomic.Bool
+			w := begin(t, setup{config: map[string]string{"targets": twoTargets}, script: func(r forge.Request) *forge.Fault {
+				if toOther(r) && !mended.Load() {
+					return fault
+				}
+				return nil
+			}})
+			w.hook("quay.io/example/bad:v1")
+			w.hook("quay.io/example/op:v1")
+			w.settled()
+			if got := w.hub.Dispatches(); len(got) != 1 || got[0].Repo != "catalog" {
+				t.Fatalf("%+v", got)
+			}
+			if w.metric(`graft_relay_dispatches_total{result="dead"}`) != 1 {
+				t.Error("no metric tells of it")
+			}
+			file := filepath.Join(w.queue, deadName)
+			text, err := os.ReadFile(file)
+			if err != nil || strings.Count(string(text), "\n") != 1 || !strings.Contains(string(text), fault.Message) || !strings.Contains(string(text), "--replay") {
+				t.Fatalf("%s %v", text, err)
+			}
+			var out bytes.Buffer
+			if err := Replay(t.Context(), w.config, w.options(), file, &out); err == nil {
+				t.Error("it was sent though GitHub refuses it")
+			}
+			mended.Store(true)
+			if err := Replay(t.Context(), w.config, w.options(), file, &out); err != nil {
+				t.Fatal(err)
+			}
+			got := w.hub.Dispatches()
+			if len(got) != 2 || got[1].Repo != "other" || !strings.Contains(out.String(), "sent to octo/other") {
+				t.Errorf("%+v\n%s", got, out.String())
+			}
+		})
+	}
+}
+
+// What may pass is tried again: server errors, lost answers, a token that is exchanged.
+func TestTriedAgain(t *testing.T) {
+	var n atomic.Int32
+	w := begin(t, setup{script: func(r forge.Request) *forge.Fault {
+		switch n.Add(1) {
+		case 1:
+			return forge.ServerError(502, false)
+		case 2:
+			return &forge.Fault{Cut: true}
+		case 3:
+			return &forge.Fault{Status: 401, Message: "Bad credentials"}
+		case 4:
+			return forge.ServerError(500, true)
+		}
+		return nil
+	}})
+	w.hook("quay.io/example/op:v1")
+	w.settled()
+	got := w.hub.Dispatches()
+	if len(got) != 2 || !bytes.Equal(got[0].Payload, got[1].Payload) {
+		t.Errorf("%+v: an answer that was lost is a duplicate with the same id, and nothing else is", got)
+	}
+	if w.metric(`graft_relay_dispatches_total{result="retried"}`) != 4 {
+		t.Error("four attempts failed")
+	}
+}
+
+// A target that fails, and one that does not answer, hold up no other.
+func TestOneBadTarget(t *testing.T) {
+	hold := make(chan struct{})
+	w := begin(t, setup{config: map[string]string{"targets": twoTargets}, script: func(r forge.Request) *forge.Fault {
+		if toOther(r) {
+			<-hold
+		}
+		return nil
+	}})
+	for _, tag := range []string{"v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8"} {
+		w.hook("quay.io/example/bad:" + tag)
+	}
+	for _, tag := range []string{"v1", "v2", "v3"} {
+		w.hook("quay.io/example/op:" + tag)
+	}
+	w.until("the good ones are delivered", func() bool { return len(w.hub.Dispatches()) == 3 })
+	close(hold)
+	w.settled()
+	if n := len(w.hub.Dispatches()); n != 11 {
+		t.Errorf("%d events", n)
+	}
+}
+
+// A rate limit holds all until the time that GitHub names, and is no attempt that failed.
+func TestRateLimit(t *testing.T) {
+	var n atomic.Int32
+	var limitedAt, next time.Time
+	w := begin(t, setup{config: map[string]string{"targets": twoTargets}, script: func(r forge.Request) *forge.Fault {
+		switch n.Add(1) {
+		case 1:
+			limitedAt = time.Now()
+			return forge.SecondaryLimit(429, 3*time.Second)
+		case 2:
+			next = time.Now()
+		}
+		return nil
+	}})
+	w.hook("quay.io/example/op:v1")
+	w.until("the limit was met", func() bool { return n.Load() == 1 && w.metric(`graft_relay_dispatches_total{result="limited"}`) == 1 })
+	w.hook("quay.io/example/bad:v1")
+	if w.metric("graft_relay_held_seconds") <= 0 {
+		t.Error("no metric tells of it")
+	}
+	w.settled()
+	if waited := next.Sub(limitedAt); waited < 2900*time.Millisecond {
+		t.Errorf("the next request came after %v", waited)
+	}
+	if n.Load() != 3 {
+		t.Errorf("%d requests for two events and a limit", n.Load())
+	}
+}
+
+func TestGivenUp(t *testing.T) {
+	w := begin(t, setup{
+		github: map[string]string{"giveUpAfter": "50ms"},
+		script: func(forge.Request) *forge.Fault { return forge.ServerError(503, false) },
+	})
+	w.hook("quay.io/example/op:v1")
+	w.settled()
+	text, err := os.ReadFile(filepath.Join(w.queue, deadName))
+	if err != nil || !strings.Contains(string(text), "given up after 50ms") {
+		t.Errorf("%s %v", text, err)
+	}
+}
+
+// What waits when the relay stops is sent by the next one.
+func TestStopAndStart(t *testing.T) {
+	var up atomic.Bool
+	w := begin(t, setup{script: func(forge.Request) *forge.Fault {
+		if up.Load() {
+			return nil
+		}
+		return forge.ServerError(503, false)
+	}})
+	w.hook("quay.io/example/op:v1")
+	w.hook("quay.io/example/op:v2")
+	w.until("it was tried", func() bool { return w.hub.Count(dispatches) > 2 })
+	if err := w.end(); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.hub.Dispatches()) != 0 {
+		t.Fatal("it was sent")
+	}
+	up.Store(true)
+	w.serve(w.config)
+	w.settled()
+	if n := len(w.hub.Dispatches()); n != 2 {
+		t.Errorf("%d events", n)
+	}
+}
+
+// A stop waits for a dispatch that is under way, so that it is not sent twice.
+func TestStopWaits(t *testing.T) {
+	begun, answer := make(chan struct{}), make(chan struct{})
+	w := begin(t, setup{script: func(forge.Request) *forge.Fault {
+		close(begun)
+		<-answer
+		return nil
+	}})
+	w.hook("quay.io/example/op:v1")
+	<-begun
+	ended := make(chan error)
+	go func() { ended <- w.end() }()
+	w.until("it is stopping", func() bool { return strings.Contains(w.log.String(), `"stopping"`) })
+	close(answer)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(w.log.String(), `"msg":"stopped","waiting":0`) {
+		t.Errorf("%s", w.log)
+	}
+}
+
+// One folder is for one relay.
+func TestOneRelay(t *testing.T) {
+	w := begin(t, setup{})
+	if _, err := Open(t.Context(), w.config, w.options()); !failure.Is(err, failure.Usage) || !strings.Contains(err.Error(), "another relay") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestGitHubApp(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		block *pem.Block
+		life  time.Duration
+		asked int
+	}{
+		"for an hour":     {&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}, time.Hour, 1},
+		"renewed in time": {&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}, renewBefore - time.Second, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "key.pem")
+			if err := os.WriteFile(file, pem.EncodeToMemory(tt.block), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			w := begin(t, setup{
+				github: map[string]string{"app": `{id: "77", installation: "4711", keyFile: ` + file + `}`},
+				hub: func(h *forge.Server) {
+					h.AddApp(forge.GitHubApp{ID: "77", Installation: 4711, Key: &key.PublicKey, TokenLife: tt.life, Permissions: map[string]string{"contents": "write"}})
+				},
+			})
+			w.hook("quay.io/example/op:v1")
+			w.settled()
+			w.hook("quay.io/example/op:v2")
+			w.settled()
+			got := w.hub.Dispatches()
+			if len(got) != 2 || got[0].Sender != "app-77[bot]" {
+				t.Errorf("%+v", got)
+			}
+			if n := w.hub.Count("POST /app/installations/{id}/access_tokens"); n != tt.asked {
+				t.Errorf("%d tokens were asked for, want %d", n, tt.asked)
+			}
+			if strings.Contains(w.log.String(), "ghs_") {
+				t.Error("a token is in the log")
+			}
+		})
+	}
+}
+
+// A token file is read again when it was changed.
+func TestTokenFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("first\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	source, err := openTokens(GitHub{TokenFile: file}, nil, http.DefaultClient, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := func(want string) {
+		t.Helper()
+		if got, err := source.token(t.Context()); err != nil || got != want {
+			t.Errorf("%q %v, want %q", got, err, want)
+		}
+	}
+	is("first")
+	if err := os.WriteFile(file, []byte("the second"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Minute)
+	is("first")
+	if err := os.WriteFile(file, []byte("second"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Minute)
+	is("second")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Minute)
+	is("second")
+	for _, g := range []GitHub{{TokenFile: file}, {App: &App{KeyFile: file}}, {}} {
+		if _, err := openTokens(g, func(string) (string, bool) { return "", false }, nil, time.Now); !failure.Is(err, failure.Usage) {
+			t.Errorf("%+v: %v", g, err)
+		}
+	}
+}
+
+func TestDeadLettersAreBounded(t *testing.T) {
+	grave := &cemetery{dir: t.TempDir()}
+	path := filepath.Join(grave.dir, deadName)
+	if err := os.WriteFile(path, make([]byte, deadLongest+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := grave.bury(letter{ID: "a"}, queue.Item{}, verdict{refused: "no"}); err != nil {
+		t.Fatal(err)
+	}
+	now, _ := os.ReadFile(path)
+	before, _ := os.Stat(filepath.Join(grave.dir, deadBefore))
+	if !strings.Contains(string(now), `"id":"a"`) || before == nil || before.Size() != deadLongest+1 {
+		t.Errorf("%s", now)
+	}
+	grave.dir = filepath.Join(grave.dir, "missing")
+	if err := grave.bury(letter{}, queue.Item{}, verdict{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,94 @@
+package relay
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/pullrequest"
+)
+
+// verdict is what became of an attempt: delivered, refused for good, or err for now.
+type verdict struct {
+	delivered bool
+	refused   string
+	err       error
+	limited   bool
+	again     time.Time // when GitHub wants to be asked again
+}
+
+// dispatcher sends letters with the token of the moment.
+type dispatcher struct {
+	config    GitHub
+	tokens    tokens
+	userAgent string
+	transport http.RoundTripper
+
+	mu     sync.Mutex
+	held   string // the token of the client
+	client *pullrequest.Client
+}
+
+// newTransport gives up on a GitHub that takes a request and does not answer.
+func newTransport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = 20 * time.Second
+	return t
+}
+
+// send makes one attempt; to wait and to try again is the courier's.
+func (d *dispatcher) send(ctx context.Context, l letter) verdict {
+	client, err := d.clientOf(ctx)
+	if err != nil {
+		return verdict{err: err}
+	}
+	owner, name, _ := strings.Cut(l.To, "/")
+	return judge(client.Dispatch(ctx, owner, name, l.Type, l.Payload), time.Now())
+}
+
+func (d *dispatcher) clientOf(ctx context.Context) (*pullrequest.Client, error) {
+	token, err := d.tokens.token(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.client != nil && d.held == token {
+		return d.client, nil
+	}
+	d.client, err = pullrequest.New(pullrequest.Options{
+		APIURL: d.config.APIURL, Token: token, UserAgent: d.userAgent, Transport: d.transport,
+		Attempts: 1, Patience: time.Nanosecond,
+	})
+	d.held = token
+	return d.client, err
+}
+
+// judge tells what may pass from what will not:
+//
+//  1. A rate limit passes, at a time that is known.
+//  2. A token that is refused (401) can be exchanged, and a server or network can come back.
+//  3. What is not found, not permitted or not valid stays so until a person acts, who can
+//     then have the dead letter sent again.
+func judge(err error, now time.Time) verdict {
+	if err == nil {
+		return verdict{delivered: true}
+	}
+	f, answer := failure.Of(err), pullrequest.AnswerOf(err, now)
+	v := verdict{err: err, again: answer.RetryAt}
+	switch f.Code {
+	case failure.ForgeRateLimited:
+		v.limited = true
+		if !v.again.After(now) {
+			v.again = now.Add(time.Minute)
+		}
+	case failure.ForgeAuth, failure.PullRequestRefused, failure.Usage:
+		if answer.Status != http.StatusUnauthorized {
+			v.refused = f.Message
+		}
+	}
+	return v
+}

@@ -1,0 +1,112 @@
+package relay
+
+import (
+	"context"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	googleKeys = "https://www.googleapis.com/oauth2/v3/certs"
+	// skew is what two clocks may differ by.
+	skew = 5 * time.Minute
+	// The keys are asked for once an hour, and sooner for a key that is not known; but how
+	// often is not for strangers to say.
+	keysFresh = time.Hour
+	keysPause = time.Minute
+	mostKeys  = 1 << 20
+)
+
+// google knows the tokens that Pub/Sub sends with a push: signed by Google, for an audience,
+// in the name of a service account.
+type google struct {
+	audience, account, keysURL string
+	http                       *http.Client
+
+	mu    sync.Mutex
+	keys  map[string]*rsa.PublicKey
+	asked time.Time
+}
+
+func (g *google) proven(ctx context.Context, token string, now time.Time) bool {
+	if token == "" || len(token) > 8<<10 {
+		return false
+	}
+	var claims struct {
+		Issuer   string `json:"iss"`
+		Audience string `json:"aud"`
+		Email    string `json:"email"`
+		Verified bool   `json:"email_verified"`
+		Expires  int64  `json:"exp"`
+		Issued   int64  `json:"iat"`
+	}
+	err := openJWT(token, func(id string) *rsa.PublicKey { return g.key(ctx, id, now) }, &claims)
+	return err == nil &&
+		(claims.Issuer == "https://accounts.google.com" || claims.Issuer == "accounts.google.com") &&
+		same(claims.Audience, g.audience) && claims.Verified && same(claims.Email, g.account) &&
+		now.Before(time.Unix(claims.Expires, 0).Add(skew)) && now.After(time.Unix(claims.Issued, 0).Add(-skew))
+}
+
+// key is Google's key of the name, nil where there is none. The lock is held while keys are
+// fetched: whoever comes meanwhile needs them too.
+func (g *google) key(ctx context.Context, id string, now time.Time) *rsa.PublicKey {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	age := now.Sub(g.asked)
+	if age > keysFresh || g.keys[id] == nil && age > keysPause {
+		g.asked = now
+		if keys, err := g.fetch(context.WithoutCancel(ctx)); err == nil {
+			g.keys = keys
+		}
+	}
+	return g.keys[id]
+}
+
+func (g *google) fetch(ctx context.Context) (map[string]*rsa.PublicKey, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, g.keysURL, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := g.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("HTTP %d", resp.StatusCode)
+	}
+	var set struct {
+		Keys []struct {
+			ID       string `json:"kid"`
+			Type     string `json:"kty"`
+			Modulus  string `json:"n"`
+			Exponent string `json:"e"`
+		} `json:"keys"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, mostKeys)).Decode(&set); err != nil {
+		return nil, err
+	}
+	keys := map[string]*rsa.PublicKey{}
+	for _, k := range set.Keys {
+		n, nErr := urlBase64.DecodeString(k.Modulus)
+		e, eErr := urlBase64.DecodeString(k.Exponent)
+		exponent := new(big.Int).SetBytes(e)
+		if k.Type != "RSA" || nErr != nil || eErr != nil || len(n) < 256 || !exponent.IsInt64() || exponent.Int64() > 1<<31-1 {
+			continue
+		}
+		keys[k.ID] = &rsa.PublicKey{N: new(big.Int).SetBytes(n), E: int(exponent.Int64())}
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("there is no key")
+	}
+	return keys, nil
+}

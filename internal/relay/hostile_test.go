@@ -1,0 +1,189 @@
+package relay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/testkit/forge"
+)
+
+const (
+	hostileRequests = 10_000
+	attackers       = 32
+	mostGrowth      = 1 << 20
+)
+
+// TestHostile sends ten thousand requests that nobody should send, a fifth of each kind:
+// too long, too slow, wrongly signed, malformed, replayed. None is kept, and when they are
+// over the relay holds what it held before: goroutines, heap and queue. Meanwhile a good
+// announcement is taken.
+func TestHostile(t *testing.T) {
+	w := begin(t, setup{
+		config: map[string]string{
+			"routes":  "[{path: /hook, from: client_payload, secretEnv: SECRET}, {path: /github, from: github, secretEnv: SECRET}]",
+			"targets": everything, "limits": "{body: 65536, timeout: 250ms, connections: 64}",
+		},
+		script: func(forge.Request) *forge.Fault { return forge.ServerError(503, false) },
+		github: map[string]string{"firstRetry": "1h", "longestRetry": "1h"},
+	})
+	replayed := testdata(t, "package.json")
+	signed := []string{"X-GitHub-Event", "package", "X-GitHub-Delivery", "d-1", "X-Hub-Signature-256", signature(replayed, secret)}
+	if status, said := w.post("/github", replayed, signed...); status != 202 {
+		t.Fatalf("%d %s", status, said)
+	}
+	w.until("it was tried", func() bool { return w.hub.Count(dispatches) == 1 })
+	attack(t, w, attackers*5, replayed, signed) // what the first ones cost stays: buffers, pools
+	before := measure(w)
+	answers := attack(t, w, hostileRequests, replayed, signed)
+	after := measure(w)
+	t.Logf("%d hostile requests: %s", hostileRequests, answers)
+	t.Logf("before %+v, after %+v", before, after)
+	if after.items != before.items || after.keys != before.keys || after.file != before.file {
+		t.Errorf("the queue changed")
+	}
+	if after.goroutines > before.goroutines {
+		t.Errorf("%d goroutines more", after.goroutines-before.goroutines)
+	}
+	if grown := int64(after.heap) - int64(before.heap); grown > mostGrowth {
+		t.Errorf("the heap grew by %d bytes", grown)
+	}
+	if status, said := w.post("/github", strings.Replace(replayed, "v1.4.0", "v1.4.1", 1), signed...); status != 401 {
+		t.Errorf("a signature of another body: %d %s", status, said)
+	}
+	if status, said := w.hook("quay.io/example/op:v9"); status != 202 {
+		t.Errorf("after all of it: %d %s", status, said)
+	}
+}
+
+// holding is what a relay holds.
+type holding struct {
+	goroutines, items, keys int
+	heap                    uint64
+	file                    int64
+}
+
+func measure(w *world) holding {
+	w.t.Helper()
+	http.DefaultClient.CloseIdleConnections()
+	// Connections end a moment after their clients have left.
+	least := runtime.NumGoroutine()
+	for range 100 {
+		time.Sleep(10 * time.Millisecond)
+		least = min(least, runtime.NumGoroutine())
+	}
+	w.log.mu.Lock()
+	w.log.buf = bytes.Buffer{} // the log is the test's
+	w.log.mu.Unlock()
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	info, err := os.Stat(filepath.Join(w.queue, "queue"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	u := w.Relay.queue.Usage()
+	return holding{goroutines: least, heap: m.HeapAlloc, items: u.Items, keys: u.Keys, file: info.Size()}
+}
+
+// attack sends so many requests and says how each kind was answered.
+func attack(t *testing.T, w *world, requests int, replayed string, signed []string) string {
+	t.Helper()
+	long := strings.Repeat("x", 100_000)
+	forged := append([]string(nil), signed...)
+	forged[5] = signature(replayed, "another-secret-of-some-length")
+	kinds := []struct {
+		name string
+		want string
+		send func() string
+	}{
+		{"too long", "413", func() string { return status(w, "/hook", long, "Authorization", secret) }},
+		{"too slow", cut, func() string { return slow(w) }},
+		{"wrongly signed", "401", func() string { return status(w, "/github", replayed, forged...) }},
+		{"malformed", "400", func() string {
+			return status(w, "/hook", `{"image": ["`+strings.Repeat("[", 1000), "Authorization", secret)
+		}},
+		{"replayed", "200", func() string { return status(w, "/github", replayed, signed...) }},
+	}
+	counts, cuts := make([]atomic.Int64, len(kinds)), make([]atomic.Int64, len(kinds))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range attackers {
+		wg.Go(func() {
+			for n := next.Add(1); n <= int64(requests); n = next.Add(1) {
+				i := int(n) % len(kinds)
+				switch got := kinds[i].send(); got {
+				case kinds[i].want:
+					counts[i].Add(1)
+				case cut: // on a machine that is busy, any of them can be too slow
+					cuts[i].Add(1)
+				default:
+					t.Errorf("%s was answered with %s, want %s", kinds[i].name, got, kinds[i].want)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	var said []string
+	for i, k := range kinds {
+		said = append(said, fmt.Sprintf("%d %s (%s)", counts[i].Load(), k.name, k.want))
+		if n := cuts[i].Load(); n > 0 {
+			said = append(said, fmt.Sprintf("%d %s (cut off)", n, k.name))
+		}
+		if counts[i].Load() == 0 {
+			t.Errorf("none that was %s was answered with %s", k.name, k.want)
+		}
+	}
+	return strings.Join(said, ", ")
+}
+
+// cut is a connection that the relay ended without an answer.
+const cut = "cut"
+
+func status(w *world, path, body string, head ...string) string {
+	req, err := http.NewRequest(http.MethodPost, w.url+path, strings.NewReader(body))
+	if err != nil {
+		return err.Error()
+	}
+	for i := 0; i+1 < len(head); i += 2 {
+		req.Header.Set(head[i], head[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return cut
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return fmt.Sprint(resp.StatusCode)
+}
+
+// slow begins a request, with the right secret, and never ends it.
+func slow(w *world) string {
+	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+	if err != nil {
+		return err.Error()
+	}
+	defer conn.Close()
+	_, _ = fmt.Fprintf(conn, "POST /hook HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Length: 50\r\n\r\n{", secret)
+	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	answer, err := io.ReadAll(conn)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return "nothing in ten seconds"
+	}
+	if strings.Contains(string(answer), " 202 ") || strings.Contains(string(answer), " 200 ") {
+		return string(answer)
+	}
+	return cut
+}

@@ -1,0 +1,98 @@
+package relay
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/relay/queue"
+)
+
+// letter is one announcement to one repository.
+type letter struct {
+	To      string          `json:"to"`
+	Type    string          `json:"type"`
+	ID      string          `json:"id"`
+	Image   string          `json:"image"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// tagWindow is for announcements by tag alone, without anything that tells one from another:
+// a second one can be the first sent again, or a tag that was moved. A sender that tries
+// again does so within minutes.
+const tagWindow = 10 * time.Minute
+
+// write makes the letters for a publication, one for each repository that is to hear of it.
+// Two are duplicates if they say the same to the same repository:
+//
+//  1. What is said is repository, tag and digest, and what the sender claims of the bundle. A
+//     digest under another tag is told anew, for the first tag may be gone when it is read.
+//  2. Where the sender has a name for the announcement (the id of a client_payload), another
+//     name is another announcement.
+//  3. Without a digest, mark stands in for it: the sender's name for the delivery, or the
+//     time that it states. Without a mark the window is tagWindow.
+//
+// The id in the payload is the key, so that receivers tell duplicates as well; in the last
+// case of 3 it is random, for the next one may be another announcement.
+func (c *Config) write(p event.Publication, mark string) ([]queue.Entry, error) {
+	var entries []queue.Entry
+	told := map[string]bool{}
+	for _, t := range c.Targets {
+		if !event.Allowed(t.Images, p.Repository) {
+			continue
+		}
+		for _, to := range t.Repositories {
+			key := to + " " + t.EventType
+			if told[key] {
+				continue
+			}
+			told[key] = true
+			e, err := c.entry(p, mark, to, t.EventType)
+			if err != nil {
+				return nil, err
+			}
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}
+
+func (c *Config) entry(p event.Publication, mark, to, eventType string) (queue.Entry, error) {
+	said := p.Payload()
+	said.Source, said.ID = "", ""
+	if p.Digest != "" {
+		mark = ""
+	}
+	key, err := keyOf(to, eventType, said, p.ID, mark)
+	if err != nil {
+		return queue.Entry{}, err
+	}
+	within, id := c.ReplayWindow, key
+	if p.Digest == "" && mark == "" && p.ID == "" {
+		within, id = min(within, tagWindow), random()
+	}
+	said = p.Payload()
+	said.ID = id
+	payload, err := said.Marshal()
+	if err != nil {
+		return queue.Entry{}, err
+	}
+	data, err := json.Marshal(letter{To: to, Type: eventType, ID: id, Image: p.Image(), Payload: payload})
+	return queue.Entry{Key: key, Within: within, Data: data}, err
+}
+
+// keyOf is of a length that a client_payload takes as id.
+func keyOf(parts ...any) (string, error) {
+	text, err := json.Marshal(parts)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16]), err
+}
+
+func random() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // it never fails
+	return hex.EncodeToString(b)
+}

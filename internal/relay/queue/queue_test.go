@@ -1,0 +1,325 @@
+package queue
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func start(t *testing.T) (Options, *clock) {
+	c := &clock{now: time.UnixMilli(1_763_650_000_000)}
+	return Options{Dir: t.TempDir(), MaxItems: 1000, MaxBytes: 1 << 20, Remember: time.Hour, Now: c.Now}, c
+}
+
+func open(t *testing.T, o Options) *Queue {
+	t.Helper()
+	q, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func shut(t *testing.T, q *Queue) {
+	t.Helper()
+	if err := q.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func entry(key string) Entry {
+	return Entry{Key: key, Within: time.Hour, Data: json.RawMessage(fmt.Sprintf("%q", key))}
+}
+
+func keys(q *Queue) string {
+	var all []string
+	for _, item := range q.Waiting() {
+		all = append(all, item.Key)
+	}
+	return strings.Join(all, " ")
+}
+
+func put(t *testing.T, q *Queue, all ...string) []Item {
+	t.Helper()
+	var entries []Entry
+	for _, key := range all {
+		entries = append(entries, entry(key))
+	}
+	items, _, err := q.Put(entries...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items
+}
+
+func TestWhatWaitsIsThereAfterARestart(t *testing.T) {
+	o, _ := start(t)
+	q := open(t, o)
+	items := put(t, q, "a", "b", "c")
+	if err := q.Done(items[1].Seq); err != nil {
+		t.Fatal(err)
+	}
+	// Nothing is closed in order: the file alone counts.
+	_ = q.lock.Close()
+	again := open(t, o)
+	defer again.Close()
+	if got := keys(again); got != "a c" {
+		t.Errorf("%q waits, want a c", got)
+	}
+	if got := again.Waiting()[1]; string(got.Data) != `"c"` || !got.At.Equal(o.Now()) {
+		t.Errorf("it came back as %+v", got)
+	}
+	if _, duplicates, _ := again.Put(entry("b")); duplicates != 1 {
+		t.Error("what was done is not remembered")
+	}
+}
+
+func TestDuplicates(t *testing.T) {
+	o, c := start(t)
+	q := open(t, o)
+	defer q.Close()
+	items, duplicates, err := q.Put(entry("a"), entry("a"))
+	if err != nil || len(items) != 1 || duplicates != 1 {
+		t.Fatalf("%d items, %d duplicates, %v", len(items), duplicates, err)
+	}
+	c.add(2 * time.Hour)
+	if _, duplicates, _ = q.Put(entry("a")); duplicates != 1 {
+		t.Error("what waits is a duplicate however old it is")
+	}
+	if err := q.Done(items[0].Seq); err != nil {
+		t.Fatal(err)
+	}
+	if items = put(t, q, "a"); len(items) != 1 {
+		t.Error("after the window it is new")
+	}
+	if err := q.Done(items[0].Seq); err != nil {
+		t.Fatal(err)
+	}
+	c.add(2 * time.Minute)
+	brief := entry("a")
+	brief.Within = time.Minute
+	if _, duplicates, _ = q.Put(brief); duplicates != 0 {
+		t.Error("its own window is over")
+	}
+}
+
+func TestBounds(t *testing.T) {
+	o, _ := start(t)
+	o.MaxItems = 2
+	q := open(t, o)
+	defer q.Close()
+	if _, _, err := q.Put(entry("a"), entry("b"), entry("c")); !errors.Is(err, ErrFull) || q.Usage().Items != 0 {
+		t.Fatalf("%v, and %d items: it is all or nothing", err, q.Usage().Items)
+	}
+	put(t, q, "a", "b")
+	if !q.Full() {
+		t.Error("it is full and does not say so")
+	}
+	if _, duplicates, err := q.Put(entry("a")); err != nil || duplicates != 1 {
+		t.Errorf("a duplicate needs no room: %v", err)
+	}
+	if _, _, err := q.Put(entry("c")); !errors.Is(err, ErrFull) {
+		t.Errorf("%v", err)
+	}
+	o.MaxBytes, o.MaxItems, o.Dir = 200, 100, t.TempDir()
+	small := open(t, o)
+	defer small.Close()
+	put(t, small, "a", "b")
+	if _, _, err := small.Put(entry("c")); !errors.Is(err, ErrFull) {
+		t.Errorf("%v after %d bytes", err, small.Usage().Bytes)
+	}
+}
+
+func TestOneRelayForAFolder(t *testing.T) {
+	o, _ := start(t)
+	q := open(t, o)
+	if _, err := Open(o); !failure.Is(err, failure.Usage) || !strings.Contains(err.Error(), "another relay") {
+		t.Errorf("%v", err)
+	}
+	shut(t, q)
+	shut(t, open(t, o))
+	if _, _, err := q.Put(entry("a")); !errors.Is(err, ErrClosed) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Cut at any byte, the file gives what its whole frames hold, and says what was dropped.
+func TestTornTail(t *testing.T) {
+	o, _ := start(t)
+	q := open(t, o)
+	path := filepath.Join(o.Dir, fileName)
+	sizes := []int{len(file(t, path))}
+	for _, key := range []string{"a", "b", "c"} {
+		put(t, q, key)
+		sizes = append(sizes, len(file(t, path)))
+	}
+	whole := file(t, path)
+	shut(t, q)
+	for cut := sizes[0]; cut <= len(whole); cut++ {
+		n := 0
+		for n+1 < len(sizes) && sizes[n+1] <= cut {
+			n++
+		}
+		for _, tail := range [][]byte{whole[:cut], append(whole[:cut:cut], make([]byte, 20)...)} {
+			replaceFile(t, path, tail)
+			q := open(t, o)
+			if want := strings.Join([]string{"a", "b", "c"}[:n], " "); keys(q) != want || q.Dropped() != len(tail)-sizes[n] {
+				t.Fatalf("cut at %d: %q waits, want %q; %d dropped, want %d", cut, keys(q), want, q.Dropped(), len(tail)-sizes[n])
+			}
+			put(t, q, "d")
+			shut(t, q)
+		}
+	}
+}
+
+// Damage before the last frame is no torn tail, wherever it is.
+func TestDamage(t *testing.T) {
+	o, _ := start(t)
+	q := open(t, o)
+	path := filepath.Join(o.Dir, fileName)
+	put(t, q, "a")
+	until := len(file(t, path))
+	put(t, q, "b")
+	whole := file(t, path)
+	shut(t, q)
+	for at := range until {
+		bad := append([]byte(nil), whole...)
+		bad[at] ^= 0x10
+		replaceFile(t, path, bad)
+		if _, err := Open(o); !failure.Is(err, failure.Usage) || failure.Of(err).Remedy == "" {
+			t.Fatalf("damage at byte %d of %d: %v", at, until, err)
+		}
+		if string(file(t, path)) != string(bad) {
+			t.Fatalf("damage at byte %d: the file was changed", at)
+		}
+	}
+}
+
+// The file stays within a bound however much goes through, and forgets nothing that waits.
+func TestRewriting(t *testing.T) {
+	o, c := start(t)
+	q := open(t, o)
+	kept := put(t, q, "kept")[0]
+	path := filepath.Join(o.Dir, fileName)
+	most := 0
+	for i := range 250 {
+		e := entry(fmt.Sprint("k", i))
+		e.Data = json.RawMessage(`"` + strings.Repeat("x", 25_000) + `"`)
+		items, _, err := q.Put(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Done(items[0].Seq); err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, len(file(t, path)))
+		c.add(time.Second)
+	}
+	if most > 2<<20 {
+		t.Errorf("the file grew to %d bytes", most)
+	}
+	shut(t, q)
+	q = open(t, o)
+	defer q.Close()
+	if got := q.Waiting(); len(got) != 1 || got[0].Seq != kept.Seq {
+		t.Errorf("%+v waits", got)
+	}
+	if items, duplicates, _ := q.Put(entry("k249"), entry("new")); duplicates != 1 || items[0].Seq != 252 {
+		t.Errorf("%d duplicates, the next item is %d", duplicates, items[0].Seq)
+	}
+	c.add(2 * time.Hour)
+	put(t, q, "later")
+	if n := q.Usage().Keys; n != 1 {
+		t.Errorf("%d keys are remembered", n)
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	o, _ := start(t)
+	o.MaxItems = 10_000
+	q := open(t, o)
+	var wg sync.WaitGroup
+	for w := range 16 {
+		wg.Go(func() {
+			for i := range 50 {
+				items, _, err := q.Put(entry(fmt.Sprintf("%d-%d", w, i)), entry(fmt.Sprint("shared", i)))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if i%2 == 0 {
+					if err := q.Done(items[0].Seq); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	want := keys(q)
+	shut(t, q)
+	q = open(t, o)
+	defer q.Close()
+	if keys(q) != want || q.Usage().Items != len(strings.Fields(want)) {
+		t.Error("another queue came back")
+	}
+}
+
+// A disk that fails ends the queue: what it holds is not known any more.
+func TestBrokenDisk(t *testing.T) {
+	o, _ := start(t)
+	q := open(t, o)
+	put(t, q, "a")
+	_ = q.file.Close()
+	if _, _, err := q.Put(entry("b")); !failure.Is(err, failure.Usage) {
+		t.Fatalf("%v", err)
+	}
+	<-q.Broken()
+	if q.Fault() == nil {
+		t.Error("it does not say what has broken it")
+	}
+	if _, _, err := q.Put(entry("c")); err == nil {
+		t.Error("it goes on")
+	}
+}
+
+func file(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func replaceFile(t *testing.T, path string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

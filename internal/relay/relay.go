@@ -1,0 +1,178 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/relay/queue"
+)
+
+// Options are what the process gives beside the configuration.
+type Options struct {
+	Env       func(key string) (value string, ok bool)
+	Log       *slog.Logger
+	UserAgent string
+	// Resolve asks a registry for the digest of a reference; nil where the configuration
+	// does not have it asked.
+	Resolve func(ctx context.Context, ref string) (string, error)
+	// Grace is how long a stop waits for requests and dispatches that are under way.
+	Grace time.Duration
+}
+
+func (o Options) client() *http.Client { return &http.Client{Transport: newTransport()} }
+
+// Relay is a server with its queue.
+type Relay struct {
+	config  *Config
+	options Options
+	queue   *queue.Queue
+	routes  map[string]*route
+	courier *courier
+	metrics *metrics
+	log     *slog.Logger
+
+	listener, admin net.Listener
+	stopping        atomic.Bool
+}
+
+// route is a Route with what proves its senders.
+type route struct {
+	Route
+	secrets *secrets
+	google  *google
+}
+
+// Check reads all that the configuration names: secrets, token, key.
+func Check(c *Config, o Options) error {
+	_, _, err := parts(c, o)
+	return err
+}
+
+func parts(c *Config, o Options) (map[string]*route, tokens, error) {
+	var errs []error
+	routes := map[string]*route{}
+	for _, r := range c.Routes {
+		one := &route{Route: r}
+		if r.Proof == byGoogle {
+			keys := r.KeysURL
+			if keys == "" {
+				keys = googleKeys
+			}
+			one.google = &google{audience: r.Audience, account: r.Account, keysURL: keys, http: o.client()}
+		} else {
+			var err error
+			if one.secrets, err = openSecrets(r, o.Env, time.Now()); err != nil {
+				errs = append(errs, failure.New(failure.Usage, "reading the secrets: %w", err).
+					Fix("Give a secret of at least %d characters, such as openssl rand -hex 32 makes.", shortestSecret))
+			}
+		}
+		routes[r.Path] = one
+	}
+	tokens, err := openTokens(c.GitHub, o.Env, o.client(), time.Now)
+	return routes, tokens, errors.Join(append(errs, err)...)
+}
+
+// Open reads what the configuration names, takes the queue and the addresses. Run has it serve.
+func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
+	routes, tokens, err := parts(c, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &Relay{config: c, options: o, routes: routes, metrics: newMetrics(), log: o.Log}
+	r.queue, err = queue.Open(queue.Options{Dir: c.Queue.Dir, MaxItems: c.Queue.Items, MaxBytes: c.Queue.Bytes, Remember: c.ReplayWindow})
+	if err != nil {
+		return nil, err
+	}
+	if n := r.queue.Dropped(); n > 0 {
+		r.log.Warn("the queue had a torn tail, which was promised to nobody and is dropped", "bytes", n)
+	}
+	if err := r.listen(ctx); err != nil {
+		return nil, errors.Join(err, r.queue.Close())
+	}
+	d := &dispatcher{config: c.GitHub, tokens: tokens, userAgent: o.UserAgent, transport: newTransport()}
+	grave := &cemetery{dir: c.Queue.Dir}
+	r.courier = &courier{
+		config: c.GitHub, queue: r.queue, send: d.send, bury: grave.bury, metrics: r.metrics, log: o.Log,
+		lanes: map[string]*lane{}, wake: make(chan struct{}, 1),
+	}
+	return r, nil
+}
+
+func (r *Relay) listen(ctx context.Context) error {
+	open := func(address string) (net.Listener, error) {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+		if err != nil {
+			return nil, failure.New(failure.Usage, "listening: %w", err).Fix("Give an address that is free.")
+		}
+		return l, nil
+	}
+	var err error
+	if r.listener, err = open(r.config.Listen); err != nil {
+		return err
+	}
+	r.listener = bounded(r.listener, r.config.Limits.Connections)
+	if r.config.AdminListen != "" {
+		if r.admin, err = open(r.config.AdminListen); err != nil {
+			return errors.Join(err, r.listener.Close())
+		}
+	}
+	return nil
+}
+
+// Addr is where the relay listens.
+func (r *Relay) Addr() string { return r.listener.Addr().String() }
+
+// Run serves until the context ends or the queue breaks, and then stops in order: no new
+// request, those under way are answered, dispatches under way end, the queue is closed.
+func (r *Relay) Run(ctx context.Context) error {
+	waiting := r.queue.Waiting()
+	r.log.Info("listening", "address", r.Addr(), "waiting", len(waiting), "routes", len(r.routes))
+	r.courier.add(waiting)
+	stop, end := context.WithCancel(context.WithoutCancel(ctx))
+	abort, kill := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	defer kill()
+	carried := make(chan struct{})
+	go func() {
+		defer close(carried)
+		r.courier.run(stop, abort)
+	}()
+	servers := r.servers()
+	failed := make(chan error, len(servers))
+	for listener, server := range servers {
+		go func() { failed <- server.Serve(listener) }()
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case <-r.queue.Broken():
+		err = r.queue.Fault()
+	case err = <-failed:
+		err = failure.New(failure.Internal, "serving: %w", err)
+	}
+	r.stopping.Store(true)
+	r.log.Info("stopping", "waiting", r.queue.Usage().Items)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.options.Grace)
+	defer cancel()
+	end()
+	for _, server := range servers {
+		if server.Shutdown(grace) != nil {
+			_ = server.Close()
+		}
+	}
+	select {
+	case <-carried:
+	case <-grace.Done():
+		kill()
+		<-carried
+	}
+	err = errors.Join(err, r.queue.Close())
+	r.log.Info("stopped", "waiting", r.queue.Usage().Items)
+	return err
+}

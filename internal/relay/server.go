@@ -1,0 +1,185 @@
+package relay
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/olmgraft/graft/internal/relay/queue"
+)
+
+// retryAfter is what senders are asked to wait while the queue is full.
+const retryAfter = "30"
+
+func (r *Relay) servers() map[net.Listener]*http.Server {
+	server := func(h http.Handler) *http.Server {
+		t := r.config.Limits.Timeout
+		return &http.Server{
+			Handler: h, ReadHeaderTimeout: t, ReadTimeout: t, WriteTimeout: 2*t + 10*time.Second, IdleTimeout: 2 * t,
+			MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(r.log.Handler(), slog.LevelWarn),
+		}
+	}
+	if r.admin == nil {
+		return map[net.Listener]*http.Server{r.listener: server(http.HandlerFunc(r.serveAll))}
+	}
+	return map[net.Listener]*http.Server{
+		r.listener: server(http.HandlerFunc(r.serveHooks)),
+		r.admin:    server(http.HandlerFunc(r.serveAdmin)),
+	}
+}
+
+func (r *Relay) serveAll(w http.ResponseWriter, req *http.Request) {
+	switch req.URL.Path {
+	case "/healthz", "/readyz", "/metrics":
+		r.serveAdmin(w, req)
+	default:
+		r.serveHooks(w, req)
+	}
+}
+
+func (r *Relay) serveAdmin(w http.ResponseWriter, req *http.Request) {
+	if req.Method != http.MethodGet && req.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	switch req.URL.Path {
+	case "/healthz":
+		_, _ = io.WriteString(w, "ok\n")
+	case "/readyz":
+		why := ""
+		switch {
+		case r.stopping.Load():
+			why = "stopping"
+		case r.queue.Fault() != nil:
+			why = "the queue is broken"
+		case r.queue.Full():
+			why = "the queue is full"
+		}
+		if why != "" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, why+"\n")
+			return
+		}
+		_, _ = io.WriteString(w, "ok\n")
+	case "/metrics":
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		r.metrics.write(w, r.queue, r.config, time.Now())
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// result is the answer to a sender that has proven itself. Others get a status and no word.
+type result struct {
+	status     int
+	Result     string `json:"result,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	Accepted   int    `json:"accepted,omitempty"`
+	Duplicates int    `json:"duplicates,omitempty"`
+	// Validation is what Event Grid wants to hear when it is given the address.
+	Validation string `json:"validationResponse,omitempty"`
+}
+
+// serveHooks answers a sender. The path is not logged: a secret may stand in it.
+func (r *Relay) serveHooks(w http.ResponseWriter, req *http.Request) {
+	begun := time.Now()
+	route, rest := r.find(req.URL.Path)
+	if route == nil {
+		r.metrics.request("", http.StatusNotFound)
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	res := r.hook(w, req, route, rest)
+	r.metrics.request(route.Path, res.status)
+	r.log.Info("request", "route", route.Path, "status", res.status, "result", res.Result, "reason", res.Reason,
+		"accepted", res.Accepted, "duplicates", res.Duplicates, "took", time.Since(begun).Round(time.Microsecond).String())
+	if res.status >= http.StatusBadRequest {
+		// What a stranger still sends is not waited for.
+		w.Header().Set("Connection", "close")
+	}
+	if res.Result == "" && res.Validation == "" {
+		w.WriteHeader(res.status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(res.status)
+	_ = json.NewEncoder(w).Encode(res)
+}
+
+// find is the route of a path. Below a route whose secret may be in the address, one more
+// segment may follow.
+func (r *Relay) find(path string) (*route, string) {
+	if route := r.routes[path]; route != nil {
+		return route, ""
+	}
+	i := strings.LastIndexByte(path, '/')
+	if i < 0 {
+		return nil, ""
+	}
+	if route := r.routes[path[:i]]; route != nil && route.Proof == byURL {
+		return route, path[i+1:]
+	}
+	return nil, ""
+}
+
+// hook checks in the order of cost: the method, the length, the proof where it needs no body,
+// the body, the proof that does.
+func (r *Relay) hook(w http.ResponseWriter, req *http.Request, route *route, rest string) result {
+	greeting := req.Method == http.MethodOptions && route.greets()
+	switch {
+	case req.Method != http.MethodPost && !greeting:
+		w.Header().Set("Allow", http.MethodPost)
+		return result{status: http.StatusMethodNotAllowed}
+	case req.ContentLength > r.config.Limits.Body:
+		return result{status: http.StatusRequestEntityTooLarge}
+	case !route.Proof.needsBody() && !route.proven(req, rest, nil, time.Now()):
+		return result{status: http.StatusUnauthorized}
+	case greeting:
+		w.Header().Set("WebHook-Allowed-Origin", req.Header.Get("WebHook-Request-Origin"))
+		return result{status: http.StatusOK}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, r.config.Limits.Body))
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return result{status: http.StatusRequestEntityTooLarge}
+	case err != nil:
+		return result{status: http.StatusRequestTimeout}
+	case route.Proof.needsBody() && !route.proven(req, rest, body, time.Now()):
+		return result{status: http.StatusUnauthorized}
+	}
+	res := r.announce(req, route, body)
+	if res.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter)
+	}
+	return res
+}
+
+// accept puts what was announced into the queue, and answers when it is on the disk.
+func (r *Relay) accept(route *route, entries []queue.Entry) result {
+	items, duplicates, err := r.queue.Put(entries...)
+	switch {
+	case errors.Is(err, queue.ErrFull):
+		return result{status: http.StatusServiceUnavailable, Result: "refused", Reason: err.Error()}
+	case err != nil:
+		r.log.Error("an announcement could not be kept", "route", route.Path, "error", err.Error())
+		return result{status: http.StatusServiceUnavailable, Result: "refused", Reason: "the queue cannot be written"}
+	}
+	r.courier.add(items)
+	r.metrics.announced(route.Path, accepted, len(items))
+	r.metrics.announced(route.Path, duplicate, duplicates)
+	for _, item := range items {
+		var l letter
+		_ = json.Unmarshal(item.Data, &l) // it was made here
+		r.log.Info("accepted", "route", route.Path, "image", l.Image, "to", l.To, "id", l.ID)
+	}
+	if len(items) == 0 {
+		return result{status: http.StatusOK, Result: duplicate, Duplicates: duplicates}
+	}
+	return result{status: http.StatusAccepted, Result: accepted, Accepted: len(items), Duplicates: duplicates}
+}

@@ -1,0 +1,150 @@
+package relay
+
+import (
+	"bytes"
+	"context"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// tokens gives what GitHub is asked with.
+type tokens interface {
+	token(ctx context.Context) (string, error)
+}
+
+// openTokens takes the App where there is one, else the file, else GITHUB_TOKEN.
+func openTokens(g GitHub, env func(string) (string, bool), client *http.Client, now func() time.Time) (tokens, error) {
+	refuse := func(err error, fix string) error {
+		return failure.New(failure.Usage, "reading the token for GitHub: %w", err).Fix("%s", fix)
+	}
+	if g.App != nil {
+		a := &appTokens{app: *g.App, api: strings.TrimRight(g.APIURL, "/"), http: client, now: now}
+		a.file = watched{path: g.App.KeyFile, read: func(text string) (err error) {
+			a.key, err = parseKey(text)
+			return err
+		}}
+		if err := a.file.look(now()); err != nil {
+			return nil, refuse(fmt.Errorf("%s: %w", g.App.KeyFile, err), "Give github.app.keyFile the private key of the App, as GitHub gave it.")
+		}
+		return a, nil
+	}
+	if g.TokenFile != "" {
+		f := &fileToken{now: now}
+		f.file = watched{path: g.TokenFile, read: func(text string) error {
+			if text = strings.TrimSpace(text); text == "" || strings.ContainsAny(text, " \r\n\t") {
+				return errors.New("it is not one token")
+			}
+			f.text = text
+			return nil
+		}}
+		if err := f.file.look(now()); err != nil {
+			return nil, refuse(fmt.Errorf("%s: %w", g.TokenFile, err), "Put the token, and nothing else, into the file.")
+		}
+		return f, nil
+	}
+	text, _ := env("GITHUB_TOKEN")
+	if text = strings.TrimSpace(text); text == "" {
+		return nil, refuse(errors.New("there is none"), "Set github.tokenFile, github.app, or GITHUB_TOKEN.")
+	}
+	return fixedToken(text), nil
+}
+
+type fixedToken string
+
+func (t fixedToken) token(context.Context) (string, error) { return string(t), nil }
+
+// fileToken is a file that may be replaced.
+type fileToken struct {
+	mu   sync.Mutex
+	file watched
+	text string
+	now  func() time.Time
+}
+
+func (t *fileToken) token(context.Context) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_ = t.file.look(t.now())
+	return t.text, nil
+}
+
+// renewBefore is how long before its end an installation's token, which lives for an hour,
+// is exchanged.
+const renewBefore = 5 * time.Minute
+
+// appTokens are those of an installation of a GitHub App.
+type appTokens struct {
+	app  App
+	api  string
+	http *http.Client
+	now  func() time.Time
+
+	mu      sync.Mutex
+	file    watched
+	key     *rsa.PrivateKey
+	text    string
+	expires time.Time
+}
+
+func (a *appTokens) token(ctx context.Context) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.now()
+	if a.text != "" && now.Before(a.expires.Add(-renewBefore)) {
+		return a.text, nil
+	}
+	_ = a.file.look(now)
+	text, expires, err := a.renew(ctx, now)
+	if err != nil {
+		return "", fmt.Errorf("asking for a token of the installation %s: %w", a.app.Installation, err)
+	}
+	a.text, a.expires = text, expires
+	return text, nil
+}
+
+func (a *appTokens) renew(ctx context.Context, now time.Time) (string, time.Time, error) {
+	// GitHub takes ten minutes at most, and its clock may be behind.
+	proof, err := signJWT(a.key, "", map[string]any{"iss": a.app.ID, "iat": now.Add(-time.Minute).Unix(), "exp": now.Add(8 * time.Minute).Unix()})
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.api+"/app/installations/"+a.app.Installation+"/access_tokens", http.NoBody)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	req.Header.Set("Authorization", "Bearer "+proof)
+	req.Header.Set("Accept", "application/vnd.github+json")
+	resp, err := a.http.Do(req)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	var answer struct {
+		Token   string    `json:"token"`
+		Expires time.Time `json:"expires_at"`
+		Message string    `json:"message"`
+	}
+	err = json.Unmarshal(bytes.TrimSpace(body), &answer)
+	switch {
+	case resp.StatusCode != http.StatusCreated:
+		return "", time.Time{}, fmt.Errorf("HTTP %d %.200s", resp.StatusCode, answer.Message)
+	case err != nil || answer.Token == "":
+		return "", time.Time{}, errors.New("the answer holds no token")
+	}
+	return answer.Token, answer.Expires, nil
+}

@@ -1,0 +1,234 @@
+package relay
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/forge/openapi"
+)
+
+const (
+	description = "../../../shared/github/openapi.json"
+	secret      = "correct-horse-battery-staple"
+	ghToken     = "ghp_0123456789abcdefghij"
+)
+
+// world is a relay with a GitHub.
+type world struct {
+	*Relay
+	t     *testing.T
+	hub   *forge.Server
+	url   string
+	log   *logBuffer
+	env   map[string]string
+	end   func() error
+	queue string
+
+	resolve func(context.Context, string) (string, error)
+}
+
+type logBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// setup is how a world differs from the usual one. Lines of the configuration replace those
+// of the same key.
+type setup struct {
+	config map[string]string
+	github map[string]string
+	script func(forge.Request) *forge.Fault
+	env    map[string]string
+	hub    func(*forge.Server)
+	// resolve answers for the registries.
+	resolve func(context.Context, string) (string, error)
+}
+
+// usual is a configuration whose window takes in the events of the test data.
+func usual() map[string]string {
+	return map[string]string{
+		"listen":       `"127.0.0.1:0"`,
+		"replayWindow": "500000h",
+		"routes":       "[{path: /quay, from: quay, secretEnv: SECRET}, {path: /hook, from: client_payload, secretEnv: SECRET}]",
+		"targets":      `[{images: ["quay.io/example/*"], repositories: [octo/catalog]}]`,
+	}
+}
+
+func (s setup) yaml(t *testing.T, api string) string {
+	all := usual()
+	all["queue"] = "{dir: " + filepath.Join(t.TempDir(), "queue") + "}"
+	github := map[string]string{"apiURL": api, "pace": "0s", "firstRetry": "1ms", "longestRetry": "20ms"}
+	maps.Copy(github, s.github)
+	maps.Copy(all, s.config)
+	var out strings.Builder
+	for key, value := range all {
+		out.WriteString(key + ": " + value + "\n")
+	}
+	out.WriteString("github:\n")
+	for key, value := range github {
+		out.WriteString("  " + key + ": " + value + "\n")
+	}
+	return out.String()
+}
+
+func begin(t *testing.T, s setup) *world {
+	t.Helper()
+	w := &world{t: t, log: &logBuffer{}, resolve: s.resolve, env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
+	maps.Copy(w.env, s.env)
+	w.hub = forge.New(forge.Options{Script: s.script, Observe: openapi.Observer(t, description)})
+	for _, name := range []string{"catalog", "other"} {
+		if err := w.hub.AddRepository(forge.Repository{Owner: "octo", Name: name, Files: map[string]string{"a": "b"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.hub.AddToken(ghToken, forge.Identity{Login: "octo"})
+	if s.hub != nil {
+		s.hub(w.hub)
+	}
+	api := httptest.NewServer(w.hub)
+	t.Cleanup(api.Close)
+	c, err := Parse("relay.yaml", []byte(s.yaml(t, api.URL)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.serve(c)
+	return w
+}
+
+// serve opens a relay of the configuration and has it run until the test or end ends.
+func (w *world) serve(c *Config) {
+	w.t.Helper()
+	w.queue = c.Queue.Dir
+	r, err := Open(w.t.Context(), c, w.options())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Relay, w.url = r, "http://"+r.Addr()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(ctx) }()
+	w.end = sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+	w.t.Cleanup(func() {
+		if err := w.end(); err != nil {
+			w.t.Error(err)
+		}
+	})
+}
+
+func (w *world) options() Options {
+	return Options{
+		Env:   func(key string) (string, bool) { v, ok := w.env[key]; return v, ok },
+		Log:   slog.New(slog.NewJSONHandler(w.log, nil)),
+		Grace: 5 * time.Second, Resolve: w.resolve,
+	}
+}
+
+// post sends a body; head has pairs of names and values.
+func (w *world) post(path, body string, head ...string) (int, string) {
+	w.t.Helper()
+	return w.request(http.MethodPost, path, strings.NewReader(body), head...)
+}
+
+func (w *world) request(method, path string, body io.Reader, head ...string) (int, string) {
+	w.t.Helper()
+	resp := w.ask(method, path, body, head...)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return resp.StatusCode, strings.TrimSpace(string(text))
+}
+
+func (w *world) ask(method, path string, body io.Reader, head ...string) *http.Response {
+	w.t.Helper()
+	req, err := http.NewRequest(method, w.url+path, body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := 0; i+1 < len(head); i += 2 {
+		req.Header.Set(head[i], head[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return resp
+}
+
+// hook sends a client_payload for an image.
+func (w *world) hook(image string) (int, string) {
+	w.t.Helper()
+	return w.post("/hook", `{"image": "`+image+`"}`, "Authorization", secret)
+}
+
+// until waits for something to come true.
+func (w *world) until(what string, is func() bool) {
+	w.t.Helper()
+	for range 6000 {
+		if is() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	w.t.Fatalf("it never came to this: %s\n%s", what, w.log)
+}
+
+// metric is the value of a line of the metrics.
+func (w *world) metric(name string) float64 {
+	w.t.Helper()
+	_, text := w.request(http.MethodGet, "/metrics", nil)
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, name+" "); ok {
+			value, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			return value
+		}
+	}
+	return 0
+}
+
+// settled waits until nothing waits any more.
+func (w *world) settled() {
+	w.t.Helper()
+	w.until("the queue is empty", func() bool { return w.metric("graft_relay_queue_items") == 0 })
+}
+
+func testdata(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile("../event/testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,65 @@
+package forge_test
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/testkit/forge"
+)
+
+// proof is a token of an App's own: header, claims, and a signature of both.
+func proof(t *testing.T, key *rsa.PrivateKey, id string, from, until time.Duration) string {
+	t.Helper()
+	now := time.Now()
+	claims := fmt.Sprintf(`{"iss":%q,"iat":%d,"exp":%d}`, id, now.Add(from).Unix(), now.Add(until).Unix())
+	text := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256","typ":"JWT"}`)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims))
+	sum := sha256.Sum256([]byte(text))
+	signature, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+func TestInstallationTokens(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := start(t, forge.Options{}, forge.Repository{})
+	h.AddApp(forge.GitHubApp{ID: "77", Installation: 4711, Key: &key.PublicKey, Permissions: map[string]string{"contents": "write", "metadata": "read"}})
+	const at = "/app/installations/4711/access_tokens"
+	for name, token := range map[string]string{
+		"none":           "",
+		"another key":    proof(t, other, "77", -time.Minute, 5*time.Minute),
+		"another App":    proof(t, key, "78", -time.Minute, 5*time.Minute),
+		"over":           proof(t, key, "77", -10*time.Minute, -time.Minute),
+		"not yet":        proof(t, key, "77", time.Minute, 5*time.Minute),
+		"for too long":   proof(t, key, "77", -time.Minute, time.Hour),
+		"no three parts": "a.b",
+	} {
+		h.token = token
+		if status, _ := h.raw("POST", at, nil); status != 401 {
+			t.Errorf("%s: %d", name, status)
+		}
+	}
+	h.token = proof(t, key, "77", -time.Minute, 5*time.Minute)
+	h.ask("POST", "/app/installations/4712/access_tokens", nil, 404)
+	h.ask("POST", "dispatches", m{"event_type": "bundle"}, 403)
+	h.token = h.ask("POST", at, nil, 201)["token"].(string)
+	h.ask("POST", "dispatches", m{"event_type": "bundle"}, 204)
+	h.ask("POST", "issues/1/comments", m{"body": "x"}, 403)
+	if d := h.Dispatches(); len(d) != 1 || d[0].Sender != "app-77[bot]" {
+		t.Errorf("%+v", d)
+	}
+}
