@@ -190,7 +190,9 @@ func (e Entry) first(all []standing, files []*yamledit.File) (standing, error) {
 func (e Entry) insert(edits *yamledit.Edits, at standing, after int, siblings []standing) error {
 	var likes []*yamledit.Node
 	for _, s := range siblings {
-		likes = append(likes, s.node)
+		if s.file == at.file {
+			likes = append(likes, s.node)
+		}
 	}
 	slices.SortStableFunc(likes, func(a, b *yamledit.Node) int {
 		return cmp.Compare(max(a.Start-at.node.Start, at.node.Start-a.Start), max(b.Start-at.node.Start, at.node.Start-b.Start))

@@ -255,6 +255,12 @@ func TestAddRefuses(t *testing.T) {
 	if i, _, err := Add([]*yamledit.File{one, two}, e); err != nil || i != 1 {
 		t.Errorf("%d %v", i, err)
 	}
+	// Versions in files of their own are a list all the same.
+	high, _ := yamledit.Open("c.yaml", []byte("# "+strings.Repeat("-", 500)+"\nschema: 'olm.operand'\nname: 'etcd'\nversion: '2.0.0'\nimages: [{name: etcd, image: b}]\n"))
+	low, _ := yamledit.Open("d.yaml", []byte("schema: olm.operand\nname: etcd\nversion: 0.1.0\nimages: [{name: etcd, image: b}]\n"))
+	if i, text, err := Add([]*yamledit.File{low, one, high}, e); err != nil || i != 2 || !strings.HasPrefix(string(text), "schema: 'olm.operand'\nname: 'etcd'\nversion: '1.0.0'\n") {
+		t.Errorf("%d %v %s", i, err, text)
+	}
 	if _, _, err := Add([]*yamledit.File{one, one}, e); !failure.Is(err, failure.EditRefused) {
 		t.Errorf("got %v", err)
 	}

@@ -27,26 +27,16 @@ func (s *Set) Mirror(sel Selection) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &mirror{set: s, images: map[string]bool{}, done: map[*Bundle]bool{}, asked: map[string]bool{}}
+	m := &mirror{set: s, images: map[string]bool{}, chosen: map[string]bool{}, done: map[*Bundle]bool{}, asked: map[string]bool{}}
 	for _, q := range sel.Operands {
 		m.asked[q.Name] = true
 	}
 	for _, b := range chosen {
-		if err := m.install(b, true); err != nil {
+		m.chosen[b.key()] = true
+	}
+	for _, b := range chosen {
+		if err := m.bundle(b, len(sel.Operands) == 0); err != nil {
 			return nil, err
-		}
-		if len(sel.Operands) == 0 {
-			m.supported(b)
-		}
-		required, err := s.require(b)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range required {
-			m.add(c.Entry.Images)
-			if err := m.install(c.By, false); err != nil {
-				return nil, err
-			}
 		}
 	}
 	for _, q := range sel.Operands {
@@ -60,18 +50,16 @@ func (s *Set) Mirror(sel Selection) ([]string, error) {
 func (s *Set) selected(sel Selection) ([]*Bundle, error) {
 	var out []*Bundle
 	for _, name := range sel.Bundles {
-		b, err := s.Bundle(name)
-		if err != nil {
+		if _, err := s.Bundle(name); err != nil {
 			return nil, err
 		}
-		out = append(out, b)
 	}
 	had := map[string]bool{}
 	all := len(sel.Bundles)+len(sel.Packages) == 0
 	for i := range s.Bundles {
 		b := &s.Bundles[i]
 		had[b.Package] = true
-		if all || slices.Contains(sel.Packages, b.Package) {
+		if all || slices.Contains(sel.Packages, b.Package) || slices.Contains(sel.Bundles, b.Name) {
 			out = append(out, b)
 		}
 	}
@@ -87,8 +75,32 @@ func (s *Set) selected(sel Selection) ([]*Bundle, error) {
 type mirror struct {
 	set    *Set
 	images map[string]bool
+	chosen map[string]bool // bundles, by their key
 	done   map[*Bundle]bool
 	asked  map[string]bool // names of operands and sets for which a range was given
+}
+
+func (b *Bundle) key() string { return b.Package + "\x00" + b.Name }
+
+// bundle adds what a chosen bundle needs, and all that it supports where no operand was
+// chosen.
+func (m *mirror) bundle(b *Bundle, all bool) error {
+	if err := m.install(b); err != nil {
+		return err
+	}
+	if all {
+		if err := m.supported(b); err != nil {
+			return err
+		}
+	}
+	required, err := m.set.require(b)
+	for _, c := range required {
+		m.add(c.Entry.Images)
+		if err := m.install(c.By); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 func (m *mirror) add(images []fbc.RelatedImage) {
@@ -99,9 +111,9 @@ func (m *mirror) add(images []fbc.RelatedImage) {
 	}
 }
 
-// install adds what a bundle cannot do without. For a chosen one, not for a provider, the sets
-// that were asked for are left to operand.
-func (m *mirror) install(b *Bundle, chosen bool) error {
+// install adds what a bundle cannot do without. For a chosen one, the sets that were asked
+// for are left to operand.
+func (m *mirror) install(b *Bundle) error {
 	if m.done[b] {
 		return nil
 	}
@@ -115,7 +127,7 @@ func (m *mirror) install(b *Bundle, chosen bool) error {
 	}
 	m.add(own)
 	for _, claim := range b.Claims {
-		if claim.Type != TypeRelatedImageBundle || chosen && m.asked[claim.Name] {
+		if claim.Type != TypeRelatedImageBundle || m.chosen[b.key()] && m.asked[claim.Name] {
 			continue
 		}
 		entry, err := m.set.highest(b, claim.Name)
@@ -141,17 +153,23 @@ func (s *Set) highest(b *Bundle, name string) (*Entry, error) {
 }
 
 // supported adds every entry that a bundle supports.
-func (m *mirror) supported(b *Bundle) {
+func (m *mirror) supported(b *Bundle) error {
 	for _, claim := range b.Claims {
 		if claim.Type != TypeSupported {
 			continue
 		}
-		for _, e := range m.set.of(SchemaOperand, claim.Name, b.Package) {
-			if claim.Range.Holds(e.Version) {
-				m.add(e.Images)
+		all := m.set.of(SchemaOperand, claim.Name, b.Package)
+		for _, e := range all {
+			if !claim.Range.Holds(e.Version) {
+				continue
 			}
+			if err := unambiguous(e, all); err != nil {
+				return err
+			}
+			m.add(e.Images)
 		}
 	}
+	return nil
 }
 
 // operand adds what the bundles take of one that was chosen. Some of them must; of a set of

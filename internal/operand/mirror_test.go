@@ -79,6 +79,19 @@ func TestMirror(t *testing.T) {
 	}
 }
 
+// A provider that was chosen as well takes the set that was asked for, and no other; a bundle
+// that stands in two catalogs needs the images of both.
+func TestMirrorOfChosenProviders(t *testing.T) {
+	s := setOf(t, bundleDoc("a", "1.0.0", "requires prom 1.x"), withRelated(bundleDoc("p", "1.0.0", "supports prom 1.x", "takes set 1.x"), "one"),
+		withRelated(bundleDoc("p", "1.0.0", "supports prom 1.x", "takes set 1.x"), "two"),
+		operandEntry("prom", "1.0.0"), relatedSet("set", "1.0.0", "set:v1.0"), relatedSet("set", "1.1.0", "set:v1.1"))
+	got, err := s.Mirror(Selection{Bundles: []string{"a.v1.0.0", "p.v1.0.0"}, Operands: []Request{request(t, "set@1.0.0")}})
+	want := []string{image("a:v1.0.0"), image("one"), image("p:v1.0.0"), image("prom@sha256:100a"), image("set:v1.0"), image("two")}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v: got %q, want %q", err, got, want)
+	}
+}
+
 func TestMirrorFails(t *testing.T) {
 	s := mirrorSet(t)
 	for _, test := range []struct {
@@ -94,6 +107,10 @@ func TestMirrorFails(t *testing.T) {
 		if _, err := s.Mirror(test.sel); !failure.Is(err, failure.OperandUnresolvable) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: %v", test.sel, err)
 		}
+	}
+	s = setOf(t, bundleDoc("op", "1.0.0", "supports etcd 1.x"), operandEntry("etcd", "1.0.0"), strings.Replace(operandEntry("etcd", "1.0.0"), "sha256:", "sha256:b", 1))
+	if _, err := s.Mirror(Selection{}); !failure.Is(err, failure.OperandUnresolvable) || !strings.Contains(err.Error(), "give it different images") {
+		t.Errorf("got %v", err)
 	}
 	s = setOf(t, bundleDoc("op", "1.0.0", "requires prom 1.x"))
 	if _, err := s.Mirror(Selection{}); !failure.Is(err, failure.OperandUnresolvable) {

@@ -1,6 +1,7 @@
 package operand
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -45,6 +46,9 @@ const csvKind = "ClusterServiceVersion"
 // IsCSV tells whether a file has a ClusterServiceVersion.
 func IsCSV(f *yamledit.File) bool {
 	return slices.ContainsFunc(f.Docs, func(d *yamledit.Doc) bool {
+		if !bytes.Contains(d.Raw(), []byte(csvKind)) {
+			return false // which saves parsing a catalog
+		}
 		root, err := d.Root()
 		return err == nil && root.Get("kind").Text() == csvKind
 	})
