@@ -51,9 +51,13 @@ func (a *Action) Mask(secret string) {
 // Output sets an output of the step.
 func (a *Action) Output(name, value string) (err error) {
 	defer caught(&err, "setting the output "+name)
-	a.gh.SetOutput(name, value)
+	// A line of it would end the value, and begin an output of its own.
+	a.gh.SetOutput(name, strings.ReplaceAll(value, delimiter, ""))
 	return nil
 }
+
+// delimiter is what go-githubactions puts around values.
+const delimiter = "_GitHubActionsFileCommandDelimeter_"
 
 // Summary adds Markdown to the page of the run.
 func (a *Action) Summary(markdown string) (err error) {

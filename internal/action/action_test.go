@@ -37,8 +37,11 @@ func TestInputsAndOutputs(t *testing.T) {
 	if got := a.Input("dry-run"); got != "true" {
 		t.Errorf("input %q", got)
 	}
-	if err := errors.Join(a.Output("report", "two\nlines"), a.Summary("# Graft")); err != nil {
+	if err := errors.Join(a.Output("name", "x\n_GitHubActionsFileCommandDelimeter_\nother<<_GitHubActionsFileCommandDelimeter_\ny"), a.Output("report", "two\nlines"), a.Summary("# Graft")); err != nil {
 		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(files["GITHUB_OUTPUT"]); strings.Count(string(got), "_GitHubActionsFileCommandDelimeter_") != 4 {
+		t.Errorf("a value ended another:\n%s", got)
 	}
 	for name, want := range map[string]string{"GITHUB_OUTPUT": "two\nlines", "GITHUB_STEP_SUMMARY": "# Graft"} {
 		if got, _ := os.ReadFile(files[name]); !strings.Contains(string(got), want) {

@@ -60,7 +60,11 @@ func (a *app) init(dir string, dry bool) error {
 	}
 	defer r.Close()
 	repo := &repository{Change: atomicfile.Change{Base: r.FS()}, root: root}
-	if err := starter(r.FS(), &repo.Change, defaultBranch(root)); err != nil {
+	left, err := starter(r.FS(), &repo.Change, defaultBranch(root))
+	for _, l := range left {
+		fmt.Fprintf(a.Err, "graft: %s is left out of %s: %s\n", l.Template, config.File, l.Reason)
+	}
+	if err != nil {
 		return err
 	}
 	files := repo.Names()
@@ -91,41 +95,61 @@ func (a *app) init(dir string, dry bool) error {
 	return nil
 }
 
-// defaultBranch is what the checkout knows of it.
+// defaultBranch is what the checkout knows of it: that of its origin, else the one that is
+// checked out. The git folder of a work tree that was added is named in a file.
 func defaultBranch(root string) string {
-	text, err := os.ReadFile(filepath.Join(root, ".git", "refs", "remotes", "origin", "HEAD"))
-	if name, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: refs/remotes/origin/"); err == nil && ok {
+	git := filepath.Join(root, ".git")
+	if text, err := os.ReadFile(git); err == nil {
+		if dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); ok {
+			git = dir
+		}
+	}
+	common := git
+	if text, err := os.ReadFile(filepath.Join(git, "commondir")); err == nil {
+		common = filepath.Join(git, strings.TrimSpace(string(text)))
+	}
+	if name, ok := refIn(filepath.Join(common, "refs", "remotes", "origin", "HEAD"), "ref: refs/remotes/origin/"); ok {
+		return name
+	}
+	if name, ok := refIn(filepath.Join(git, "HEAD"), "ref: refs/heads/"); ok {
 		return name
 	}
 	return "main"
 }
 
+func refIn(file, prefix string) (string, bool) {
+	text, err := os.ReadFile(file)
+	name, ok := strings.CutPrefix(strings.TrimSpace(string(text)), prefix)
+	return name, err == nil && ok && name != ""
+}
+
 // starter adds what lacks. A repository of the community layout says all that graft.yaml
 // would.
-func starter(fsys fs.FS, change *atomicfile.Change, branch string) error {
+func starter(fsys fs.FS, change *atomicfile.Change, branch string) ([]plan.LeftOut, error) {
+	var left []plan.LeftOut
 	community, err := fs.Glob(fsys, "operators/*/ci.yaml")
 	if err != nil {
-		return failure.New(failure.Internal, "looking for operators: %w", err)
+		return nil, failure.New(failure.Internal, "looking for operators: %w", err)
 	}
 	if lacks(fsys, config.File, ".github/graft.yml") && len(community) == 0 {
-		found, err := plan.Survey(fsys)
-		if err != nil {
-			return err
+		var found []plan.Surveyed
+		if found, left, err = plan.Survey(fsys); err != nil {
+			return nil, err
 		}
 		if len(found) == 0 {
-			return failure.New(failure.TemplateNotFound, "looking for templates: the repository has neither a template nor a catalog").
+			return left, failure.New(failure.TemplateNotFound, "looking for templates: the repository has neither a template nor a catalog").
 				Fix("Begin one with graft insert --create basic, then run graft init again.")
 		}
 		text := starterConfig(found)
 		if _, err := config.Parse(config.File, text); err != nil {
-			return failure.New(failure.Internal, "writing %s: %w", config.File, err)
+			return nil, failure.New(failure.Internal, "writing %s: %w", config.File, err)
 		}
 		change.Set(config.File, nil, text, true)
 	}
 	if lacks(fsys, workflowFile, ".github/workflows/graft.yaml") {
 		change.Set(workflowFile, nil, []byte(starterWorkflow(branch)), true)
 	}
-	return nil
+	return left, nil
 }
 
 func lacks(fsys fs.FS, names ...string) bool {

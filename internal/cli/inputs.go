@@ -59,6 +59,7 @@ var publishInputs = []input{
 	{name: "use-http", description: "Use plain HTTP where a registry does not answer by TLS.", boolean: true},
 	{name: "skip-tls-verify", description: "Accept any certificate of a registry.", boolean: true},
 	{name: "registries-conf", description: "Take mirrors from this registries.conf."},
+	{name: "registry-auth", description: "Credentials of registries, in the form of docker's config.json. GITHUB_TOKEN pulls from ghcr.io without.", secret: true},
 	{name: "cache", description: "Directory that keeps rendered bundles by digest."},
 	{name: "timeout", description: "Time for the whole run.", fallback: "15m"},
 }

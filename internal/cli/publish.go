@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -105,13 +106,24 @@ func (p *publishing) env(key string) string {
 	return v
 }
 
+// readToken masks all secrets before the first of them is used.
 func (p *publishing) readToken() {
 	p.token = p.text("token")
 	if p.token == "" {
 		p.token = p.env("GITHUB_TOKEN")
 	}
-	if p.action != nil {
-		p.action.Mask(p.token)
+	if p.action == nil {
+		return
+	}
+	p.action.Mask(p.token)
+	for _, in := range publishInputs {
+		if in.secret {
+			p.action.Mask(p.text(in.name))
+		}
+	}
+	if u, err := url.Parse(p.text("repository")); err == nil && u.User != nil {
+		password, _ := u.User.Password()
+		p.action.Mask(password)
 	}
 }
 
@@ -211,7 +223,7 @@ func (p *publishing) planMatrix(requests []publish.Request) {
 		Tag        string `json:"tag"`
 	}
 	if n := len(requests) - mostJobs; n > 0 {
-		p.notice("%d images are left for the next run: a matrix has at most %d jobs", n, mostJobs)
+		p.notice("%d images are left out: a matrix has at most %d jobs; merge or close the pull requests of these before the next run", n, mostJobs)
 		requests = requests[:mostJobs]
 	}
 	matrix := struct {
@@ -228,7 +240,10 @@ func (p *publishing) planMatrix(requests []publish.Request) {
 
 // options are those that need no repository and no forge.
 func (p *publishing) options() (publish.Options, error) {
-	registry := registryOptions{useHTTP: p.is("use-http"), skipTLSVerify: p.is("skip-tls-verify"), conf: p.text("registries-conf"), jobs: 8}
+	registry := registryOptions{useHTTP: p.is("use-http"), skipTLSVerify: p.is("skip-tls-verify"), conf: p.text("registries-conf"), jobs: 8, auth: p.text("registry-auth")}
+	if p.action != nil {
+		registry.token = p.token // where it is the workflow's, it may pull from ghcr.io
+	}
 	client, err := registry.client()
 	if err != nil {
 		return publish.Options{}, err

@@ -12,6 +12,7 @@ type registryOptions struct {
 	skipTLSVerify bool
 	conf          string
 	jobs          int
+	auth, token   string // of the action's inputs
 }
 
 func (o *registryOptions) flags(f *pflag.FlagSet) {
@@ -23,7 +24,7 @@ func (o *registryOptions) flags(f *pflag.FlagSet) {
 
 func (o *registryOptions) client() (*oci.Client, error) {
 	return oci.New(oci.Options{
-		PlainHTTP: o.useHTTP, SkipTLSVerify: o.skipTLSVerify, RegistriesConf: o.conf, Jobs: o.jobs,
+		PlainHTTP: o.useHTTP, SkipTLSVerify: o.skipTLSVerify, RegistriesConf: o.conf, Jobs: o.jobs, Auth: o.auth, GitHubToken: o.token,
 		UserAgent: "graft/" + Version,
 	})
 }

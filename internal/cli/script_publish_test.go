@@ -72,6 +72,27 @@ func outputs(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
 
+// quickstart runs the commands of the README's quick start at a desk, with the image of the
+// script's registry in place of the example's.
+func quickStart(ts *testscript.TestScript, _ bool, _ []string) {
+	readme := ts.ReadFile(filepath.Join(ts.Getenv("ROOT"), "README.md"))
+	_, section, _ := strings.Cut(readme, "\n## Quick start\n")
+	section, _, _ = strings.Cut(section, "\nAs an action:")
+	var out strings.Builder
+	for _, m := range regexp.MustCompile(`(?m)^    graft (.*)$`).FindAllStringSubmatch(section, -1) {
+		command := strings.ReplaceAll(m[1], "quay.io/example/op-bundle", ts.Getenv("REGISTRY")+"/op")
+		if err := ts.Exec("graft", strings.Fields(command)...); err != nil {
+			ts.Fatalf("graft %s: %v", command, err)
+		}
+		out.WriteString(ts.ReadFile("stdout"))
+	}
+	if out.Len() == 0 {
+		ts.Fatalf("README.md has no quick start")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("../quickstart.out"), []byte(out.String()), 0o644))
+	ts.Check(ts.Exec("cat", "../quickstart.out"))
+}
+
 // report FILE holds a report to its schema.
 func holdReport(ts *testscript.TestScript, _ bool, args []string) {
 	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(ts.Getenv("ROOT"), "docs", "report.schema.json"))

@@ -25,6 +25,10 @@ type Options struct {
 	SkipTLSVerify bool
 	// RegistriesConf is a registries.conf with mirrors; none is read if it is "".
 	RegistriesConf string
+	// Auth is credentials as docker and podman write them to files; they count before those
+	// of files. GitHubToken is for ghcr.io where nobody gives other credentials; without it,
+	// that of the environment.
+	Auth, GitHubToken string
 	// Jobs bounds the requests under way to one host; 0 means 8.
 	Jobs int
 	// UserAgent is sent with each request; "" means graft.
@@ -76,7 +80,7 @@ func New(o Options) (*Client, error) {
 	}
 	return &Client{
 		carrier:   newCarrier(o, mirrors.insecureHosts()),
-		keys:      systemKeychain(),
+		keys:      systemKeychain(o),
 		mirrors:   mirrors,
 		insecure:  o.PlainHTTP,
 		limits:    defaultLimits,

@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -28,6 +29,8 @@ type credentials struct {
 
 // keychain finds credentials where docker and podman keep them.
 type keychain struct {
+	auth   string // given, in place of a file
+	token  string // for ghcr.io
 	getenv func(string) string
 	home   string
 	uid    int
@@ -38,12 +41,12 @@ type keychain struct {
 	asked flight[authn.AuthConfig] // helpers, each once for a registry
 }
 
-func systemKeychain() *keychain {
+func systemKeychain(o Options) *keychain {
 	home, _ := os.UserHomeDir()
-	return &keychain{getenv: os.Getenv, home: home, uid: os.Getuid(), asked: flight[authn.AuthConfig]{keep: true}}
+	return &keychain{auth: o.Auth, token: o.GitHubToken, getenv: os.Getenv, home: home, uid: os.Getuid(), asked: flight[authn.AuthConfig]{keep: true}}
 }
 
-// resolve goes through the files in order; the first that knows the repository
+// resolve goes through what was given and the files in order; the first that knows the repository
 // wins, and in it a helper for the registry, then the longest prefix of the
 // repository, then the store for all registries. For ghcr.io the workflow's
 // GITHUB_TOKEN comes last.
@@ -58,7 +61,7 @@ func (k *keychain) resolve(ctx context.Context, repo name.Repository) (credentia
 			return credentials{config: found, from: file.path}, err
 		}
 	}
-	if token := k.getenv("GITHUB_TOKEN"); token != "" && repo.RegistryStr() == "ghcr.io" {
+	if token := cmp.Or(k.token, k.getenv("GITHUB_TOKEN")); token != "" && repo.RegistryStr() == "ghcr.io" {
 		user := k.getenv("GITHUB_ACTOR")
 		if user == "" {
 			user = "github-actions"
@@ -72,6 +75,14 @@ func (k *keychain) resolve(ctx context.Context, repo name.Repository) (credentia
 // must not keep public images from being read. A broken one that was asked for
 // by a variable is a failure.
 func (k *keychain) load() {
+	if k.auth != "" {
+		file, err := parseAuthFile("the credentials given", []byte(k.auth))
+		if err != nil {
+			k.err = failure.New(failure.RegistryAuth, "reading the credentials given: %w", err).Fix("give them as docker login writes them to config.json")
+			return
+		}
+		k.files = append(k.files, file)
+	}
 	for _, place := range k.places() {
 		file, err := readAuthFile(place.path)
 		switch {

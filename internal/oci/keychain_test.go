@@ -115,6 +115,24 @@ func TestAuthPlaces(t *testing.T) {
 	}
 }
 
+// What is given counts before any file, and the token given before the environment's.
+func TestGivenCredentials(t *testing.T) {
+	env := authFileEnv(t, `{"auths":{"quay.io":{"auth":"`+basic("file", "p")+`"}}}`)
+	env["GITHUB_TOKEN"] = "of-environment"
+	k := &keychain{auth: `{"auths":{"quay.io":{"auth":"` + basic("given", "p") + `"}}}`, token: "given", getenv: func(n string) string { return env[n] }, home: "/nonexistent", uid: -1}
+	if got, err := k.resolve(context.Background(), mustRepo(t, "quay.io/acme/op")); err != nil || got.config.Username != "given" {
+		t.Errorf("%+v %v", got.config, err)
+	}
+	if got, err := k.resolve(context.Background(), mustRepo(t, "ghcr.io/acme/op")); err != nil || got.config.Password != "given" {
+		t.Errorf("%+v %v", got.config, err)
+	}
+	k = &keychain{auth: "hunter2", getenv: func(string) string { return "" }, home: "/nonexistent", uid: -1}
+	_, err := k.resolve(context.Background(), mustRepo(t, "quay.io/acme/op"))
+	if f := wantFailure(t, err, failure.RegistryAuth, "", "credentials given"); strings.Contains(f.Message+f.Remedy, "hunter2") {
+		t.Errorf("the secret is in %s", f.Message)
+	}
+}
+
 func TestHelpers(t *testing.T) {
 	bin := t.TempDir()
 	script := func(name, body string) {

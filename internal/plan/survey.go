@@ -8,6 +8,7 @@ import (
 
 	"github.com/blang/semver/v4"
 
+	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/template"
@@ -27,16 +28,21 @@ type Surveyed struct {
 }
 
 // Survey finds the templates of a repository and tells, by the names of folders and
-// files, which catalogs are made of which. Catalogs that belong to no template are
-// templates themselves.
-func Survey(fsys fs.FS) ([]Surveyed, error) {
+// files, which catalogs are made of which. Catalogs of packages without a template are
+// templates themselves. What it cannot place is left out, with the reason.
+func Survey(fsys fs.FS) ([]Surveyed, []LeftOut, error) {
 	var templates []Surveyed
+	var left []LeftOut
 	catalogs := map[string]string{} // package by path
 	inputs := map[string]bool{}
 	err := WalkFiles(fsys, func(name string, src []byte) error {
 		t, err := template.Open(fsys, name, name)
-		if err != nil || t.Source.Schema() == composite.CatalogsSchema {
-			return nil //nolint:nilerr // nor is what is broken
+		if err != nil {
+			left = append(left, LeftOut{Template: name, Reason: failure.Of(err).Error()})
+			return nil
+		}
+		if t.Source.Schema() == composite.CatalogsSchema {
+			return nil
 		}
 		if t.Kind.Name() == "raw" {
 			if pkg := packageIn(name, src); pkg != "" {
@@ -52,10 +58,11 @@ func Survey(fsys fs.FS) ([]Surveyed, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	templates = slices.DeleteFunc(templates, func(t Surveyed) bool { return inputs[t.Path] })
-	return append(templates, distribute(fsys, templates, catalogs)...), nil
+	alone, unclaimed := distribute(fsys, templates, catalogs)
+	return append(templates, alone...), append(left, unclaimed...), nil
 }
 
 func surveyed(name string, d kind.Description) Surveyed {
@@ -112,8 +119,7 @@ func packageIn(name string, src []byte) string {
 
 // distribute gives each catalog to its template: the only one, or the one whose name is
 // that of the catalog or of one of its folders. It returns those that have none.
-func distribute(fsys fs.FS, templates []Surveyed, catalogs map[string]string) []Surveyed {
-	var alone []Surveyed
+func distribute(fsys fs.FS, templates []Surveyed, catalogs map[string]string) (alone []Surveyed, left []LeftOut) {
 	names := make([]string, 0, len(catalogs))
 	for name := range catalogs {
 		names = append(names, name)
@@ -136,13 +142,17 @@ func distribute(fsys fs.FS, templates []Surveyed, catalogs map[string]string) []
 			}
 			continue
 		}
-		if t, err := template.Open(fsys, name, name); err == nil && !slices.ContainsFunc(templates, func(t Surveyed) bool { return t.Package == catalogs[name] }) {
+		if slices.ContainsFunc(templates, func(t Surveyed) bool { return t.Package == catalogs[name] }) {
+			left = append(left, LeftOut{Template: name, Reason: "its name tells none of the templates of package " + catalogs[name]})
+			continue
+		}
+		if t, err := template.Open(fsys, name, name); err == nil {
 			own := surveyed(name, t.Describe())
 			own.Package = catalogs[name]
 			alone = append(alone, own)
 		}
 	}
-	return alone
+	return alone, left
 }
 
 func namedAfter(catalog, template string) bool {
