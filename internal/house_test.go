@@ -17,14 +17,14 @@ var house = []string{
 	"bench", "cmd/graft", "internal/cli", "internal/action", "internal/publish", "internal/relay",
 	"internal/pullrequest", "internal/gitrepo", "internal/event", "internal/config", "internal/plan", "internal/template",
 	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
-	"internal/catalogsource", "internal/operand", "internal/fbc", "internal/yamledit",
+	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/yamledit",
 	"internal/failure", "internal/pause", "internal/atomicfile", "internal/testkit", "formulary",
 }
 
 // pure packages are functions over bytes and values.
 var pure = []string{
 	"internal/event", "internal/config", "internal/plan", "internal/template", "internal/graph", "internal/draw",
-	"internal/catalogsource", "internal/operand", "internal/fbc", "internal/yamledit", "internal/failure",
+	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/yamledit", "internal/failure",
 	"formulary",
 }
 

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +19,8 @@ import (
 )
 
 // catalogReader reads what a person names as a catalog: a file, a directory, - for
-// standard input, a catalog image, or a template, which is rendered first.
+// standard input, a catalog image of a registry or on the disk, or a template, which is
+// rendered first.
 type catalogReader struct {
 	registryOptions
 	app *app
@@ -29,21 +28,26 @@ type catalogReader struct {
 
 // docs are the documents of the catalog.
 func (c *catalogReader) docs(ctx context.Context, name string) ([]fbc.Doc, error) {
-	if isImage(name) {
-		return c.pulled(ctx, name)
-	}
-	docs, err := c.app.loadCatalog(name)
+	docs, err := c.asItStands(ctx, name)
 	if err != nil || !isTemplate(docs) {
 		return docs, err
 	}
 	return c.rendered(ctx, name)
 }
 
-// isImage tells an image reference from a path: nothing stands there, and it names a
-// registry and a tag or digest.
+// asItStands are the documents of a catalog, and of a template those that are written there.
+func (c *catalogReader) asItStands(ctx context.Context, name string) ([]fbc.Doc, error) {
+	if isImage(name) {
+		return c.pulled(ctx, name)
+	}
+	return c.app.loadCatalog(name)
+}
+
+// isImage tells a catalog image from the files of a catalog: an OCI layout or a tarball
+// stands there, or nothing does and it names a registry and a tag or digest.
 func isImage(name string) bool {
 	if _, err := os.Stat(name); err == nil || name == "-" {
-		return false
+		return oci.OnDisk(name)
 	}
 	p, err := event.ParseReference(name)
 	return err == nil && (p.Tag != "" || p.Digest != "")
@@ -55,27 +59,18 @@ func (c *catalogReader) pulled(ctx context.Context, image string) ([]fbc.Doc, er
 	if err != nil {
 		return nil, err
 	}
-	p, err := client.Pull(ctx, image)
+	p, err := client.Catalog(ctx, image)
 	if err != nil {
 		return nil, err
 	}
-	dir, ok := p.Labels[oci.CatalogLabel]
-	if !ok {
-		return nil, failure.New(failure.BundleInvalid, "reading catalog image %s: it has no label %s", image, oci.CatalogLabel).
-			Fix("Name the image of a file-based catalog.")
+	docs, err := fbc.ReadMap(p.Files)
+	for i := range docs {
+		docs[i].File = image + p.Dir + "/" + docs[i].File
 	}
-	var docs []fbc.Doc
-	for _, name := range slices.Sorted(maps.Keys(p.Files)) {
-		if !strings.HasPrefix(name, strings.Trim(dir, "/")+"/") || path.Base(name) == ".indexignore" {
-			continue
-		}
-		more, err := fbc.Read(image+"/"+name, p.Files[name])
-		if err != nil {
-			return nil, err
-		}
-		docs = append(docs, more...)
+	for _, fault := range failure.All(err) {
+		fault.File = image + p.Dir + "/" + fault.File
 	}
-	return docs, nil
+	return docs, err
 }
 
 // isTemplate tells a template from a catalog by its first document, or by bundles that
@@ -118,7 +113,7 @@ func (c *catalogReader) render(ctx context.Context, t *template.Template) ([]fbc
 // graph is the upgrade view of the catalog, read file by file. What cannot be read is
 // a finding of the catalog; a catalog that is not there is a failure.
 func (c *catalogReader) graph(ctx context.Context, name string, b *graph.Builder) (*graph.Catalog, error) {
-	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+	if info, err := os.Stat(name); err != nil || !info.IsDir() || oci.OnDisk(name) {
 		docs, err := c.docs(ctx, name)
 		if err != nil && !failure.Is(err, failure.TemplateMalformed) {
 			return nil, err

@@ -71,7 +71,7 @@ func (a *app) images(ctx context.Context, o *imagesOptions, names []string) erro
 		return err
 	}
 	if a.json {
-		a.printReport(report{Result: "ok", Images: images})
+		a.printReport(report{Result: "ok", Mirror: images})
 		return nil
 	}
 	_, err = fmt.Fprint(a.Out, format(images))

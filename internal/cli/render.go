@@ -64,7 +64,7 @@ func (a *app) renderCommand() *cobra.Command {
 	o.registry.flags(f)
 	f.StringVarP(&o.output, "output", "o", "yaml", "yaml, json or mermaid")
 	f.StringVar(&o.write, "write", "", "write the catalog to this file")
-	f.StringVar(&o.base, "base", "", "an earlier output, file or directory, whose bundles are copied")
+	f.StringVar(&o.base, "base", "", "an earlier output, a file, a directory or a catalog image, whose bundles are copied")
 	f.BoolVar(&o.full, "full", false, "pull every bundle, whatever --base holds")
 	f.StringVar(&o.migrateLevel, "migrate-level", "none", "none, or bundle-object-to-csv-metadata")
 	f.StringVar(&o.sum, "sum", "", "catalog.sum that records digests and documents")
@@ -91,7 +91,7 @@ func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 		return err
 	}
 	t.Source.Catalogs = o.catalogs
-	if err := a.readBase(o, &ro); err != nil {
+	if err := a.readBase(ctx, o, &ro); err != nil {
 		return err
 	}
 	progress := a.progress("rendering")
@@ -146,9 +146,10 @@ func (o *renderOptions) options() (render.Options, error) {
 
 // readBase reads --base and --sum. A base that does not exist yet is an empty one, so
 // that the same command makes the first catalog and each one after it.
-func (a *app) readBase(o *renderOptions, ro *render.Options) error {
+func (a *app) readBase(ctx context.Context, o *renderOptions, ro *render.Options) error {
 	if o.base != "" && !o.full {
-		docs, err := a.loadCatalog(o.base)
+		catalogs := catalogReader{registryOptions: o.registry, app: a}
+		docs, err := catalogs.asItStands(ctx, o.base)
 		if err != nil && (!failure.Is(err, failure.TemplateNotFound) || o.base != o.write) {
 			return err
 		}

@@ -18,8 +18,9 @@ type report struct {
 	Published     []publishReport   `json:"published,omitempty"`
 	Operands      *resolutionReport `json:"operands,omitempty"`
 	Pinned        []pinReport       `json:"pinned,omitempty"`
-	Images        []string          `json:"images,omitempty"`
+	Mirror        []string          `json:"mirror,omitempty"`
 	Files         []string          `json:"files,omitempty"`
+	Image         *imageReport      `json:"image,omitempty"`
 	// Recipes are of the formulary.
 	Recipes  []formulary.Recipe `json:"recipes,omitempty"`
 	Failures []*failure.Error   `json:"failures,omitempty"`

@@ -6,6 +6,19 @@ import "io/fs"
 // soon as they are read, so that a large catalog need not be held at once. A file that
 // cannot be read is given with its error; visit decides whether to go on.
 func WalkFS(fsys fs.FS, root string, visit func(docs []Doc, err error) error) error {
+	return walkFiles(fsys, root, func(file string) error { return visit(readFile(fsys, file)) })
+}
+
+// Files are the paths of the files that WalkFS reads, in its order.
+func Files(fsys fs.FS, root string) (files []string, err error) {
+	err = walkFiles(fsys, root, func(file string) error {
+		files = append(files, file)
+		return nil
+	})
+	return files, err
+}
+
+func walkFiles(fsys fs.FS, root string, visit func(file string) error) error {
 	ignored, err := readIgnores(fsys, root)
 	if err != nil {
 		return err
@@ -17,6 +30,6 @@ func WalkFS(fsys fs.FS, root string, visit func(docs []Doc, err error) error) er
 		case e.IsDir() || e.Name() == ignoreFile || ignored.match(within(root, file)):
 			return nil
 		}
-		return visit(readFile(fsys, file))
+		return visit(file)
 	})
 }

@@ -47,7 +47,7 @@ func (m *blobMemory) put(digest string, blob []byte) {
 
 // imageBlobs reads configuration and layers, all at the same time, each digest
 // once. The first that fails ends the others.
-func (c *Client) imageBlobs(ctx context.Context, s *session, image *v1.Manifest) (config []byte, layers [][]byte, err error) {
+func imageBlobs(ctx context.Context, from store, image *v1.Manifest) (config []byte, layers [][]byte, err error) {
 	wanted := append([]v1.Descriptor{image.Config}, image.Layers...)
 	got := map[v1.Hash]*[]byte{}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -61,7 +61,7 @@ func (c *Client) imageBlobs(ctx context.Context, s *session, image *v1.Manifest)
 		got[desc.Digest] = into
 		group.Go(func() {
 			var err error
-			if *into, err = c.blob(ctx, s, desc); err != nil {
+			if *into, err = from.blob(ctx, desc); err != nil {
 				cancel(err)
 			}
 		})

@@ -1,6 +1,7 @@
-// Package oci reads bundle images from registries. It is the only package that
-// speaks to one. What a registry answers is checked before it is used: blobs and
-// manifests against their digests, archives against limits.
+// Package oci reads bundle and catalog images from registries and from the disk, and
+// builds and pushes catalog images. It is the only package that speaks to a registry.
+// What a registry answers is checked before it is used: blobs and manifests against
+// their digests, archives against limits.
 package oci
 
 import (
@@ -112,7 +113,7 @@ func (c *Client) Pull(ctx context.Context, ref string) (*Pulled, error) {
 		return nil, err
 	}
 	return fromSources(ctx, c, ref, parsed, func(s *session, at source) (*Pulled, error) {
-		return c.pull(ctx, s, ref, at.identifier)
+		return c.pull(ctx, remoteStore{s, c, at.repo}, ref, at.identifier)
 	})
 }
 
@@ -139,19 +140,19 @@ func (c *Client) Tags(ctx context.Context, repository string) ([]string, error) 
 }
 
 // pull reads one image from one place.
-func (c *Client) pull(ctx context.Context, s *session, ref, identifier string) (*Pulled, error) {
-	top, err := s.manifest(ctx, identifier)
+func (c *Client) pull(ctx context.Context, from store, ref, identifier string) (*Pulled, error) {
+	top, err := from.manifest(ctx, identifier)
 	if err != nil {
 		return nil, err
 	}
-	image, err := s.imageOf(ctx, top)
+	image, err := imageOf(ctx, from, top)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.limits.checkImage(image); err != nil {
 		return nil, err
 	}
-	config, layers, err := c.imageBlobs(ctx, s, image)
+	config, layers, err := imageBlobs(ctx, from, image)
 	if err != nil {
 		return nil, err
 	}

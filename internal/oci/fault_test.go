@@ -140,7 +140,7 @@ func configOf(t *testing.T, s *registry.Server) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	image, err := session.imageOf(context.Background(), m)
+	image, err := imageOf(context.Background(), remoteStore{session, c, at.repo}, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,10 @@ type limits struct {
 
 var defaultLimits = limits{files: 10_000, bytes: 100 << 20, ratio: 1000, layers: 500}
 
+// catalogLimits have room for the packages of a whole platform, and for an opm with the
+// system that it runs on.
+var catalogLimits = limits{files: 200_000, bytes: 2 << 30, ratio: 1000, layers: 500}
+
 const (
 	// headroom is what the headers of an archive may take beside the content.
 	headroom = 64 << 20
@@ -59,8 +63,8 @@ func (l limits) checkImage(image *v1.Manifest) error {
 }
 
 func tooMuch(format string, args ...any) error {
-	return failure.New(failure.BundleInvalid, "the image exceeds the limits of a bundle: it %w", fmt.Errorf(format, args...)).
-		Fix("check that this is a bundle image; build it FROM scratch with nothing but manifests/ and metadata/")
+	return failure.New(failure.BundleInvalid, "the image exceeds the limits: it %w", fmt.Errorf(format, args...)).
+		Fix("check that this is the image that is meant; a bundle is built FROM scratch with nothing but manifests/ and metadata/")
 }
 
 // entry is one entry of a layer's archive.

@@ -80,27 +80,32 @@ func (s *session) headManifest(ctx context.Context, tag string) (string, error) 
 }
 
 // imageOf is the image that a manifest is, or the one to take of an index.
-func (s *session) imageOf(ctx context.Context, m *manifest) (*v1.Manifest, error) {
+func imageOf(ctx context.Context, from store, m *manifest) (*v1.Manifest, error) {
 	// An index of an index is allowed, and nobody builds deeper ones.
 	for depth := 0; m.media.IsIndex(); depth++ {
 		if depth == 3 {
 			return nil, notABundle("indexes are nested more than 3 deep")
 		}
-		index, err := v1.ParseIndexManifest(bytes.NewReader(m.body))
+		index, err := m.index()
 		if err != nil {
-			return nil, notABundle("the index is malformed: %w", err)
+			return nil, err
 		}
 		chosen, ok := choose(index.Manifests)
 		if !ok {
 			return nil, notABundle("the index has no image in it")
 		}
-		if m, err = s.manifest(ctx, chosen.Digest.String()); err != nil {
+		if m, err = from.manifest(ctx, chosen.Digest.String()); err != nil {
 			return nil, err
 		}
 	}
 	if !m.media.IsImage() {
 		return nil, notABundle("its manifest is of type %q, which is no image of docker schema 2 or OCI", m.media)
 	}
+	return m.image()
+}
+
+// image is the manifest of an image, parsed.
+func (m *manifest) image() (*v1.Manifest, error) {
 	image, err := v1.ParseManifest(bytes.NewReader(m.body))
 	if err != nil {
 		return nil, notABundle("the manifest is malformed: %w", err)
@@ -111,6 +116,15 @@ func (s *session) imageOf(ctx context.Context, m *manifest) (*v1.Manifest, error
 	return image, nil
 }
 
+// index is the manifest of an index, parsed.
+func (m *manifest) index() (*v1.IndexManifest, error) {
+	index, err := v1.ParseIndexManifest(bytes.NewReader(m.body))
+	if err != nil {
+		return nil, notABundle("the index is malformed: %w", err)
+	}
+	return index, nil
+}
+
 // choose takes linux/amd64, which is what opm takes where most catalogs are
 // built, and else the first that is an image at all: bundles hold no programs, so
 // any platform's will do. Attestations are listed like images, as platform
@@ -119,8 +133,7 @@ func choose(members []v1.Descriptor) (v1.Descriptor, bool) {
 	var first *v1.Descriptor
 	for i, m := range members {
 		p := m.Platform
-		usable := m.MediaType == "" || m.MediaType.IsImage() || m.MediaType.IsIndex()
-		if !usable || m.Digest.Hex == "" || m.ArtifactType != "" || p != nil && p.OS == "unknown" {
+		if !isMember(m) {
 			continue
 		}
 		if p != nil && p.OS == "linux" && p.Architecture == "amd64" {
@@ -134,6 +147,18 @@ func choose(members []v1.Descriptor) (v1.Descriptor, bool) {
 		return v1.Descriptor{}, false
 	}
 	return *first, true
+}
+
+// isMember tells an image of an index, or an index in it, from what else an index lists.
+func isMember(m v1.Descriptor) bool {
+	usable := m.MediaType == "" || m.MediaType.IsImage() || m.MediaType.IsIndex()
+	switch types.MediaType(m.ArtifactType) {
+	case "", types.OCIConfigJSON, types.DockerConfigJSON:
+		// Some builders repeat the type of the configuration here.
+	default:
+		return false
+	}
+	return usable && m.Digest.Hex != "" && (m.Platform == nil || m.Platform.OS != "unknown")
 }
 
 // mediaTypeOf believes the body before the header: static file servers and some
@@ -200,6 +225,6 @@ func mismatch(what, want, got string) error {
 		Fix("pull again; if it stays so, the registry or a proxy on the way serves altered content: tell its operator")
 }
 
-func notABundle(format string, args ...any) error {
+func notABundle(format string, args ...any) *failure.Error {
 	return failure.New(failure.BundleInvalid, "%w", fmt.Errorf(format, args...))
 }

@@ -38,11 +38,11 @@ func (e *errSignIn) Unwrap() error { return e.err }
 // session gives the one session of the repository.
 func (c *Client) session(ctx context.Context, at source) (*session, error) {
 	return c.sessions.do(ctx, at.repo.Name(), func() (*session, error) {
-		return c.openSession(ctx, at.repo)
+		return c.openSession(ctx, at.repo, at.repo.Scope(transport.PullScope))
 	})
 }
 
-func (c *Client) openSession(ctx context.Context, repo name.Repository) (*session, error) {
+func (c *Client) openSession(ctx context.Context, repo name.Repository, scopes ...string) (*session, error) {
 	reg := repo.Registry
 	if c.insecure || c.carrier.unverifiedHosts[reg.RegistryStr()] {
 		var err error
@@ -59,11 +59,11 @@ func (c *Client) openSession(ctx context.Context, repo name.Repository) (*sessio
 		return nil, err
 	}
 	c.carrier.noteSecrets(creds.config.Password, creds.config.IdentityToken, creds.config.RegistryToken)
-	rt, err := c.signIn(ctx, reg, repo, creds, hello)
+	rt, err := c.signIn(ctx, reg, scopes, creds, hello)
 	if err != nil && creds.implied && isRefused(err) {
 		// The workflow's own token is a guess, and a public image needs none.
 		creds = credentials{}
-		rt, err = c.signIn(ctx, reg, repo, creds, hello)
+		rt, err = c.signIn(ctx, reg, scopes, creds, hello)
 	}
 	if err != nil {
 		return nil, &errSignIn{creds.from, err}
@@ -94,7 +94,7 @@ func (c *Client) greet(ctx context.Context, reg name.Registry) (greeting, error)
 
 // signIn gives a transport that adds what the registry wants to requests to it
 // and to no other host, and that renews the token when it expires.
-func (c *Client) signIn(ctx context.Context, reg name.Registry, repo name.Repository, creds credentials, hello greeting) (http.RoundTripper, error) {
+func (c *Client) signIn(ctx context.Context, reg name.Registry, scopes []string, creds credentials, hello greeting) (http.RoundTripper, error) {
 	auth := authn.Anonymous
 	if creds.config != (authn.AuthConfig{}) {
 		auth = authn.FromConfig(creds.config)
@@ -102,7 +102,7 @@ func (c *Client) signIn(ctx context.Context, reg name.Registry, repo name.Reposi
 	token := &transport.Token{Token: creds.config.RegistryToken}
 	if strings.EqualFold(hello.Scheme, "bearer") && token.Token == "" {
 		var err error
-		token, err = transport.Exchange(ctx, reg, auth, c.carrier, []string{repo.Scope(transport.PullScope)}, hello)
+		token, err = transport.Exchange(ctx, reg, auth, c.carrier, scopes, hello)
 		if err != nil {
 			return nil, err
 		}

@@ -26,8 +26,8 @@ type Auth struct {
 }
 
 type grant struct {
-	scope string
-	uses  int
+	scopes []string
+	uses   int
 }
 
 // SetAuth has the server ask for credentials from now on.
@@ -50,7 +50,7 @@ func (s *Server) authorized(r *http.Request, req Request) bool {
 		if held.uses++; s.auth.TokenUses > 0 && held.uses > s.auth.TokenUses {
 			return false
 		}
-		return req.Repository == "" || held.scope == pullScope(req.Repository)
+		return req.Repository == "" || held.opens(req)
 	}
 	return true
 }
@@ -92,7 +92,7 @@ func (s *Server) grantToken(r *http.Request) *wire.Reply {
 		return errorReply(http.StatusUnauthorized, "UNAUTHORIZED", "incorrect username or password")
 	}
 	token := "token-" + strconv.Itoa(len(s.tokens)+1)
-	s.tokens[token] = &grant{scope: scope}
+	s.tokens[token] = &grant{scopes: r.URL.Query()["scope"]}
 	return jsonReply(map[string]any{"token": token, "expires_in": 300})
 }
 

@@ -48,6 +48,7 @@ const (
 	Manifest Kind = "manifest"
 	Blob     Kind = "blob"
 	Tags     Kind = "tags"
+	Upload   Kind = "upload"
 	Other    Kind = "other"
 )
 
@@ -222,6 +223,8 @@ func describe(r *http.Request) Request {
 		req.Kind = Ping
 	case n >= 4 && parts[n-2] == "manifests":
 		req.Kind, req.Reference = Manifest, parts[n-1]
+	case uploads(parts) > 0:
+		req.Kind, req.Repository = Upload, strings.Join(parts[1:uploads(parts)], "/")
 	case n >= 4 && parts[n-2] == "blobs":
 		req.Kind, req.Reference = Blob, parts[n-1]
 	case n >= 4 && parts[n-2] == "tags":

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/action"
+	"github.com/olmgraft/graft/internal/catalogimage"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/plan"
+)
+
+type imagePushOptions struct {
+	imageOptions
+	to              string
+	tags            []string
+	platformVersion string
+	kubeVersion     string
+}
+
+func (a *app) imagePushCommand() *cobra.Command {
+	o := &imagePushOptions{imageOptions: imageOptions{catalogs: catalogReader{app: a}}}
+	cmd := &cobra.Command{
+		Use:   "push --to REPOSITORY [--tag PATTERN] [--base IMAGE] CATALOG_DIR",
+		Short: "Build a catalog image and push it, unless it is published already",
+		Long: "Push builds a catalog image and makes the tags name it. A tag that names the same content already,\n" +
+			"be it of another commit, is left alone. In the pattern of a tag may stand " + strings.Join(catalogimage.Placeholders(), ", ") + ".\n" +
+			"In GitHub Actions the outputs image, digest and changed are set.",
+		Example: "  graft image push --to quay.io/example/catalog --tag 'v{platform_version}' --base quay.io/operator-framework/opm:v1.72.0 catalogs/v4.20\n" +
+			"  graft image push --to quay.io/example/catalog --tag 'v{kube_major_version}.{kube_minor_version}' --kube-version v1.30.2 catalog",
+		Args: cobra.ExactArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			runner := action.Running(a.Env, a.Err)
+			r, err := a.push(cmd.Context(), o, args[0])
+			if runner != nil {
+				tellRunner(runner, r, err)
+			}
+			if err != nil {
+				return err
+			}
+			a.printPushed(o.to, r)
+			return nil
+		}),
+	}
+	o.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.to, "to", "", "repository to push to, without a tag")
+	f.StringSliceVar(&o.tags, "tag", []string{"latest"}, "tags, with placeholders")
+	f.StringVar(&o.platformVersion, "platform-version", "", "what {platform_version} stands for; without it, the version that a folder of the path is named after")
+	f.StringVar(&o.kubeVersion, "kube-version", "", "version of Kubernetes that {kube_major_version} and the like are parts of")
+	return cmd
+}
+
+func (a *app) push(ctx context.Context, o *imagePushOptions, dir string) (*report, error) {
+	if o.to == "" {
+		return nil, failure.New(failure.Usage, "reading the command line: there is no --to").Fix("Give --to with a repository, such as quay.io/example/catalog.")
+	}
+	d, err := a.draft(ctx, &o.imageOptions, dir)
+	if err != nil {
+		return nil, err
+	}
+	tags, err := o.values(d, dir).Tags(o.tags)
+	if err != nil {
+		return nil, err
+	}
+	target, err := d.client.Target(ctx, o.to, d.base, !o.dryRun)
+	if err != nil {
+		return nil, err
+	}
+	image, states, err := d.compare(ctx, target, tags)
+	if err != nil {
+		return nil, err
+	}
+	var stale []string
+	result := "unchanged"
+	for i, s := range states {
+		if s.Result == "unchanged" {
+			continue
+		}
+		stale = append(stale, s.Tag)
+		if result != "updated" {
+			result = s.Result
+		}
+		if o.dryRun {
+			states[i].Result, result = "planned", "planned"
+		}
+	}
+	if len(stale) > 0 && !o.dryRun {
+		if err := target.Push(ctx, image, stale...); err != nil {
+			return nil, err
+		}
+	}
+	r := d.report(image)
+	r.Image, r.Tags = o.to+"@"+image.Digest, states
+	return &report{Result: result, Image: r}, nil
+}
+
+// compare tells of each tag what pushing to it would be. Where a tag names an image that
+// differs in commit and time alone, that one is the image: content that did not change
+// keeps its digest, and clusters need not pull it again.
+func (d *draft) compare(ctx context.Context, target *oci.Target, tags []string) (*oci.Image, []tagReport, error) {
+	image, err := d.build(d.origin)
+	if err != nil {
+		return nil, nil, err
+	}
+	states := make([]tagReport, len(tags))
+	kept := false
+	for i, tag := range tags {
+		states[i] = tagReport{Tag: tag}
+		p, err := target.Published(ctx, tag)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p == nil {
+			continue
+		}
+		states[i].Was = p.Digest
+		if kept {
+			continue
+		}
+		same, err := d.build(d.origin.As(p.Annotations))
+		if err != nil {
+			return nil, nil, err
+		}
+		if kept = same.Digest == p.Digest; kept {
+			image = same
+		}
+	}
+	for i := range states {
+		switch states[i].Was {
+		case "":
+			states[i].Result = "created"
+		case image.Digest:
+			states[i].Result = "unchanged"
+		default:
+			states[i].Result = "updated"
+		}
+	}
+	return image, states, nil
+}
+
+// values are what the placeholders of the tags stand for.
+func (o *imagePushOptions) values(d *draft, dir string) catalogimage.Values {
+	v := catalogimage.Values{PlatformVersion: o.platformVersion, Revision: d.origin.Revision, KubeVersion: o.kubeVersion}
+	if abs, err := filepath.Abs(dir); err == nil && v.PlatformVersion == "" {
+		for at := abs; at != filepath.Dir(at) && v.PlatformVersion == ""; at = filepath.Dir(at) {
+			if p, ok := plan.ParsePlatform(filepath.Base(at)); ok {
+				v.PlatformVersion = p.String()
+			}
+		}
+	}
+	if len(d.catalog.Packages) != 1 {
+		return v
+	}
+	p := d.catalog.Packages[0]
+	v.Package = p.Name
+	if ch := p.Channel(p.DefaultChannel); ch != nil {
+		if head := ch.Bundle(ch.Head()); head.HasVersion {
+			v.Version = head.Version.String()
+		}
+	}
+	return v
+}
+
+func (a *app) printPushed(to string, r *report) {
+	if a.json {
+		a.printReport(*r)
+		return
+	}
+	for _, t := range r.Image.Tags {
+		fmt.Fprintf(a.Out, "%s:%s: %s, %s\n", to, t.Tag, t.Result, r.Image.Digest)
+	}
+}
+
+// tellRunner sets the outputs of the step, and annotates what failed.
+func tellRunner(runner *action.Action, r *report, err error) {
+	var image, digest string
+	changed := false
+	if r != nil {
+		image, digest, changed = r.Image.Image, r.Image.Digest, r.Result == "created" || r.Result == "updated"
+	}
+	runner.Output("image", image)
+	runner.Output("digest", digest)
+	runner.Output("changed", strconv.FormatBool(changed))
+	if err != nil && !errors.As(err, new(told)) {
+		for _, f := range failure.All(err) {
+			runner.Fail(f)
+		}
+	}
+}

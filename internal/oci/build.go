@@ -1,0 +1,229 @@
+package oci
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Recipe is what comes upon a base.
+type Recipe struct {
+	// Layer is the archive of the layer, packed by gzip.
+	Layer []byte
+	// Labels are set in each configuration, Annotations on each manifest and the index.
+	Labels, Annotations map[string]string
+	// Entrypoint and Cmd replace those of the base; nil leaves them.
+	Entrypoint, Cmd []string
+	Created         time.Time
+}
+
+// Image is an image or index that was built. Layers of its base are read when it is
+// written or pushed.
+type Image struct {
+	Digest, MediaType string
+	Platforms         []string
+
+	content content
+	size    int64
+}
+
+// content is what images and indexes have in common.
+type content interface {
+	mutate.Appendable
+	RawManifest() ([]byte, error)
+}
+
+// imageLabels are those by which an image describes itself: a base's say nothing of a
+// catalog.
+const imageLabels = "org.opencontainers.image."
+
+// Build puts the layer upon each image of the base. The same base and recipe give the same
+// digest.
+func (b *Base) Build(r Recipe) (*Image, error) {
+	built, err := b.build(r)
+	if err != nil {
+		return nil, failure.New(failure.BundleInvalid, "building upon the base: %w", err).Fix("Name another base; this one does not fit together.")
+	}
+	return built, nil
+}
+
+func (b *Base) build(r Recipe) (*Image, error) {
+	added, err := newLayer(r.Layer)
+	if err != nil {
+		return nil, err
+	}
+	var images []mutate.IndexAddendum
+	built := &Image{}
+	for _, m := range b.members {
+		image, err := m.build(r, added, b.repo)
+		if err != nil {
+			return nil, err
+		}
+		built.content = image
+		built.Platforms = append(built.Platforms, platformName(m.platform))
+		images = append(images, mutate.IndexAddendum{Add: member{image, m.platform}})
+	}
+	if b.index {
+		index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), images...)
+		built.content = mutate.Annotations(index, r.Annotations).(v1.ImageIndex)
+	}
+	digest, err := built.content.Digest()
+	if err != nil {
+		return nil, err
+	}
+	media, err := built.content.MediaType()
+	if err != nil {
+		return nil, err
+	}
+	built.Digest, built.MediaType = digest.String(), string(media)
+	built.size, err = built.content.Size()
+	return built, err
+}
+
+func newLayer(blob []byte) (v1.Layer, error) {
+	digest, size, err := v1.SHA256(bytes.NewReader(blob))
+	if err != nil {
+		return nil, err
+	}
+	plain, done, err := decompress(blob)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	diff, _, err := v1.SHA256(plain)
+	if err != nil {
+		return nil, err
+	}
+	return partial.CompressedToLayer(&layer{
+		desc: v1.Descriptor{MediaType: types.OCILayer, Digest: digest, Size: size}, diff: diff,
+		read: func() ([]byte, error) { return blob, nil },
+	})
+}
+
+func (m member) build(r Recipe, added v1.Layer, from *name.Repository) (v1.Image, error) {
+	base := m.Image
+	if from != nil {
+		base = mountable{base, from.Tag("latest")}
+	}
+	at := v1.Time{Time: r.Created}
+	image, err := mutate.Append(base, mutate.Addendum{Layer: added, History: v1.History{Created: at, CreatedBy: "graft image"}})
+	if err != nil {
+		return nil, err
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	config.Created = at
+	if config.Config.Labels == nil {
+		config.Config.Labels = map[string]string{}
+	}
+	maps.DeleteFunc(config.Config.Labels, func(k, _ string) bool { return strings.HasPrefix(k, imageLabels) })
+	maps.Copy(config.Config.Labels, r.Labels)
+	if r.Entrypoint != nil {
+		config.Config.Entrypoint, config.Config.Cmd = r.Entrypoint, r.Cmd
+	}
+	if image, err = mutate.ConfigFile(image, config); err != nil {
+		return nil, err
+	}
+	image = mutate.ConfigMediaType(mutate.MediaType(image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	return mutate.Annotations(image, r.Annotations).(v1.Image), nil
+}
+
+// Descriptor is what an index says of the image. Left to itself, the library says as well
+// that it is an artifact of the type of its configuration, by which some take it for no
+// image.
+func (m member) Descriptor() (*v1.Descriptor, error) {
+	digest, err := m.Digest()
+	if err != nil {
+		return nil, err
+	}
+	size, err := m.Size()
+	return &v1.Descriptor{MediaType: types.OCIManifestSchema1, Digest: digest, Size: size, Platform: m.platform}, err
+}
+
+// mountable tells the registry where it has the layers of an image already.
+type mountable struct {
+	v1.Image
+	from name.Reference
+}
+
+func (m mountable) LayerByDigest(h v1.Hash) (v1.Layer, error) {
+	l, err := m.Image.LayerByDigest(h)
+	return &remote.MountableLayer{Layer: l, Reference: m.from}, err
+}
+
+// blobs visits all that the image is made of, manifests after what they name.
+func (i *Image) blobs(visit func(v1.Hash, io.Reader) error) error {
+	if index, ok := i.content.(v1.ImageIndex); ok {
+		m, err := index.IndexManifest()
+		if err != nil {
+			return err
+		}
+		for _, desc := range m.Manifests {
+			image, err := index.Image(desc.Digest)
+			if err == nil {
+				err = imageFiles(image, visit)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return visitManifest(index, visit)
+	}
+	image, ok := i.content.(v1.Image)
+	if !ok {
+		return fmt.Errorf("%T is no image", i.content)
+	}
+	return imageFiles(image, visit)
+}
+
+func imageFiles(image v1.Image, visit func(v1.Hash, io.Reader) error) error {
+	layers, err := image.Layers()
+	if err != nil {
+		return err
+	}
+	config, err := partial.ConfigLayer(image)
+	if err != nil {
+		return err
+	}
+	for _, l := range append(layers, config) {
+		digest, err := l.Digest()
+		if err != nil {
+			return err
+		}
+		r, err := l.Compressed()
+		if err != nil {
+			return err
+		}
+		if err := visit(digest, r); err != nil {
+			return err
+		}
+	}
+	return visitManifest(image, visit)
+}
+
+func visitManifest(c content, visit func(v1.Hash, io.Reader) error) error {
+	digest, err := c.Digest()
+	if err != nil {
+		return err
+	}
+	body, err := c.RawManifest()
+	if err != nil {
+		return err
+	}
+	return visit(digest, bytes.NewReader(body))
+}

@@ -1,0 +1,150 @@
+package oci
+
+import (
+	"archive/tar"
+	"context"
+	"encoding/json"
+	"path"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// Catalog is what a catalog image holds.
+type Catalog struct {
+	// Digest is that of the manifest or index, and MediaType its form.
+	Digest, MediaType string
+	// Platforms are those of the image, or of all images of the index.
+	Platforms []string
+	// Annotations are those of the manifest or index.
+	Annotations map[string]string
+	Entrypoint  []string
+	Cmd         []string
+	// Dir is the directory of the catalog in the image, Files what is below it, by path
+	// from there.
+	Dir   string
+	Files map[string][]byte
+}
+
+// Catalog reads a catalog image: of a registry, or of an OCI layout or tarball that stands
+// at that path. Of an index it is the catalog of one platform.
+func (c *Client) Catalog(ctx context.Context, ref string) (*Catalog, error) {
+	return withStore(ctx, c, ref, func(from store, identifier string) (*Catalog, error) {
+		return readCatalog(ctx, from, identifier)
+	})
+}
+
+func readCatalog(ctx context.Context, from store, identifier string) (*Catalog, error) {
+	top, err := from.manifest(ctx, identifier)
+	if err != nil {
+		return nil, err
+	}
+	image, err := imageOf(ctx, from, top)
+	if err != nil {
+		return nil, err
+	}
+	if err := catalogLimits.checkImage(image); err != nil {
+		return nil, err
+	}
+	text, err := from.blob(ctx, image.Config)
+	if err != nil {
+		return nil, err
+	}
+	var config v1.ConfigFile
+	if err := json.Unmarshal(text, &config); err != nil {
+		return nil, notABundle("the image's configuration is malformed: %w", err)
+	}
+	dir, err := catalogDir(config.Config.Labels)
+	if err != nil {
+		return nil, err
+	}
+	layers, err := catalogLayers(ctx, from, image, dir)
+	if err != nil {
+		return nil, err
+	}
+	files, err := unpack(layers, []string{dir}, catalogLimits)
+	if err != nil {
+		return nil, err
+	}
+	below := make(map[string][]byte, len(files))
+	for name, data := range files {
+		below[strings.TrimPrefix(name, dir+"/")] = data
+	}
+	platforms, annotations, err := describe(top, &config)
+	if err != nil {
+		return nil, err
+	}
+	return &Catalog{
+		Digest: top.digest, MediaType: string(top.media), Platforms: platforms, Annotations: annotations,
+		Entrypoint: config.Config.Entrypoint, Cmd: config.Config.Cmd, Dir: "/" + dir, Files: below,
+	}, nil
+}
+
+// catalogDir is the directory that the label names, relative to the image's root.
+func catalogDir(labels map[string]string) (string, error) {
+	named, ok := labels[CatalogLabel]
+	if !ok {
+		return "", notABundle("it has no label %s", CatalogLabel).Fix("Name the image of a file-based catalog.")
+	}
+	dir := path.Clean(strings.TrimLeft(named, "/"))
+	if dir == "." || dir == ".." || strings.HasPrefix(dir, "../") {
+		return "", notABundle("label %s names %q, which is no directory within the image", CatalogLabel, named).
+			Fix("Set the label to a directory of the image, such as /configs, and publish the catalog again.")
+	}
+	return dir, nil
+}
+
+// catalogLayers reads the layers that matter. Where the topmost one says that nothing below
+// it counts in the directory, as those that Graft makes do, it is the only one: opm and its
+// system are many times the catalog.
+func catalogLayers(ctx context.Context, from store, image *v1.Manifest, dir string) ([][]byte, error) {
+	if len(image.Layers) == 0 {
+		return nil, nil
+	}
+	top := image.Layers[len(image.Layers)-1]
+	blob, err := from.blob(ctx, top)
+	if err != nil {
+		return nil, err
+	}
+	alone := false
+	err = readLayer(blob, &meter{limits: catalogLimits}, func(string, int) bool { return false }, func(e entry) error {
+		alone = alone || e.kind == tar.TypeReg && e.name == path.Join(dir, opaque)
+		return nil
+	})
+	if err != nil || alone {
+		return [][]byte{blob}, err
+	}
+	below := *image
+	below.Layers = image.Layers[:len(image.Layers)-1]
+	_, layers, err := imageBlobs(ctx, from, &below)
+	return append(layers, blob), err
+}
+
+// describe tells the platforms of an image or index, and its annotations.
+func describe(top *manifest, config *v1.ConfigFile) (platforms []string, annotations map[string]string, err error) {
+	if !top.media.IsIndex() {
+		m, err := top.image()
+		if err != nil {
+			return nil, nil, err
+		}
+		return []string{platformName(config.Platform())}, m.Annotations, nil
+	}
+	index, err := top.index()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, m := range index.Manifests {
+		if m.Platform != nil && m.Platform.OS != "unknown" {
+			platforms = append(platforms, m.Platform.String())
+		}
+	}
+	return platforms, index.Annotations, nil
+}
+
+// platformName tells a platform, of which an image need not say any.
+func platformName(p *v1.Platform) string {
+	if p == nil || p.String() == "" {
+		return "unknown"
+	}
+	return p.String()
+}

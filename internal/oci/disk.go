@@ -1,0 +1,136 @@
+package oci
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// The names that an OCI layout has.
+const (
+	layoutFile = "oci-layout"
+	indexFile  = "index.json"
+	blobsDir   = "blobs"
+)
+
+// OnDisk reports whether an image stands at the path: an OCI layout in a directory, or
+// a tarball.
+func OnDisk(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	if info.IsDir() {
+		_, err := os.Stat(filepath.Join(path, layoutFile))
+		return err == nil
+	}
+	return info.Mode().IsRegular() && isTarball(path)
+}
+
+// diskImage is the one image of an OCI layout or of what docker save writes. Blobs are held
+// to their digests like those of a registry: the file may come from anywhere.
+type diskImage struct {
+	files fileSet
+	top   *manifest
+	// names are the files of the blobs, where they do not stand as in an OCI layout.
+	names map[string]string
+}
+
+// fileSet reads files by their name, none longer than limit.
+type fileSet interface {
+	has(name string) bool
+	read(name string, limit int64) ([]byte, error)
+}
+
+// openDisk finds the image. Several images in one archive are refused: nothing tells
+// which is meant.
+func openDisk(path string) (*diskImage, error) {
+	files, err := openFiles(path)
+	if err != nil {
+		return nil, err
+	}
+	if !files.has(indexFile) && files.has(dockerFile) {
+		return openDocker(files)
+	}
+	text, err := files.read(indexFile, maxManifest)
+	if err != nil {
+		return nil, notABundle("it is neither an OCI layout nor what docker save writes: %w", err)
+	}
+	var index v1.IndexManifest
+	if err := json.Unmarshal(text, &index); err != nil {
+		return nil, notABundle("%s is malformed: %w", indexFile, err)
+	}
+	images := slices.CompactFunc(index.Manifests, func(a, b v1.Descriptor) bool { return a.Digest == b.Digest })
+	if len(images) != 1 {
+		return nil, severalImages(len(images))
+	}
+	a := &diskImage{files: files}
+	a.top, err = a.read(images[0].Digest.String(), images[0].MediaType)
+	return a, err
+}
+
+func severalImages(n int) error {
+	return failure.New(failure.BundleInvalid, "the archive holds %d images, not one", n).
+		Fix("Write one image to an archive of its own, such as with skopeo copy.")
+}
+
+func (a *diskImage) manifest(_ context.Context, identifier string) (*manifest, error) {
+	if identifier == onDisk || identifier == a.top.digest {
+		return a.top, nil
+	}
+	return a.read(identifier, "")
+}
+
+func (a *diskImage) read(digest string, media types.MediaType) (*manifest, error) {
+	hash, err := v1.NewHash(digest)
+	if err != nil {
+		return nil, notABundle("it names a manifest by %q, which is no digest", digest)
+	}
+	body, err := a.content("manifest", hash, maxManifest)
+	if err != nil {
+		return nil, err
+	}
+	if said := mediaTypeOf(&answer{body: body}); said != "" {
+		media = said
+	}
+	return &manifest{digest: digest, media: media, body: body}, nil
+}
+
+func (a *diskImage) blob(_ context.Context, desc v1.Descriptor) ([]byte, error) {
+	return a.content("blob", desc.Digest, desc.Size)
+}
+
+// content reads a file and holds it to its digest.
+func (a *diskImage) content(what string, digest v1.Hash, limit int64) ([]byte, error) {
+	want := digest.String()
+	name, ok := a.names[want]
+	if !ok {
+		name = blobsDir + "/" + digest.Algorithm + "/" + digest.Hex
+	}
+	body, err := a.files.read(name, limit)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, notABundle("%s %s is not in the archive", what, want)
+	case errors.Is(err, errTooLong):
+		return nil, tooMuch("has a %s %s that is longer than it says", what, want)
+	case err != nil:
+		return nil, notABundle("reading %s %s: %w", what, want, err)
+	}
+	got, err := digestLike(want, body)
+	if err != nil {
+		return nil, notABundle("%s %s: %w", what, want, err)
+	}
+	if got != want {
+		return nil, failure.New(failure.DigestMismatch, "%s %s: what the archive holds has digest %s", what, want, got).
+			Fix("Write the archive again: it is damaged or was altered.")
+	}
+	return body, nil
+}

@@ -1,0 +1,114 @@
+package oci
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// dockerFile lists the images of what docker save writes.
+const dockerFile = "manifest.json"
+
+// maxLayer bounds one layer of a catalog image or of its base, packed.
+const maxLayer = 2 << 30
+
+// openDocker makes the manifest that the form leaves out: configuration and layers are
+// files there, and digests come from what they hold. The configuration says which digests
+// those must be.
+func openDocker(files fileSet) (*diskImage, error) {
+	text, err := files.read(dockerFile, maxManifest)
+	if err != nil {
+		return nil, notABundle("reading %s: %w", dockerFile, err)
+	}
+	var images []struct {
+		Config string
+		Layers []string
+	}
+	if err := json.Unmarshal(text, &images); err != nil {
+		return nil, notABundle("%s is malformed: %w", dockerFile, err)
+	}
+	if len(images) != 1 {
+		return nil, severalImages(len(images))
+	}
+	a := &diskImage{files: files, names: map[string]string{}}
+	m := v1.Manifest{SchemaVersion: 2, MediaType: types.DockerManifestSchema2, Layers: []v1.Descriptor{}}
+	if m.Config, err = a.add(images[0].Config, types.DockerConfigJSON, maxConfig); err != nil {
+		return nil, err
+	}
+	for _, name := range images[0].Layers {
+		layer, err := a.add(name, types.DockerUncompressedLayer, maxLayer)
+		if err != nil {
+			return nil, err
+		}
+		m.Layers = append(m.Layers, layer)
+	}
+	if err := a.checkDiffs(m); err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(m)
+	if err != nil {
+		return nil, notABundle("its manifest cannot be made: %w", err)
+	}
+	digest, err := digestLike("", body)
+	a.top = &manifest{digest: digest, media: m.MediaType, body: body}
+	return a, err
+}
+
+// checkDiffs holds the layers to the digests of the configuration, which are those of
+// layers that are not packed.
+func (a *diskImage) checkDiffs(m v1.Manifest) error {
+	config, err := a.content("configuration", m.Config.Digest, maxConfig)
+	if err != nil {
+		return err
+	}
+	diffs, err := diffsOf(config, len(m.Layers))
+	if err != nil {
+		return err
+	}
+	for i, layer := range m.Layers {
+		if layer.MediaType == types.DockerUncompressedLayer && layer.Digest != diffs[i] {
+			return failure.New(failure.DigestMismatch, "layer %s: what the archive holds has digest %s", diffs[i], layer.Digest).
+				Fix("Write the archive again: it is damaged or was altered.")
+		}
+	}
+	return nil
+}
+
+// diffsOf are the digests of the layers as the configuration has them, n of them.
+func diffsOf(config []byte, n int) ([]v1.Hash, error) {
+	var c struct {
+		RootFS v1.RootFS `json:"rootfs"`
+	}
+	if err := json.Unmarshal(config, &c); err != nil {
+		return nil, notABundle("the image's configuration is malformed: %w", err)
+	}
+	if len(c.RootFS.DiffIDs) != n {
+		return nil, notABundle("the image's configuration tells of %d layers, its manifest of %d", len(c.RootFS.DiffIDs), n)
+	}
+	return c.RootFS.DiffIDs, nil
+}
+
+func (a *diskImage) add(name string, media types.MediaType, limit int64) (v1.Descriptor, error) {
+	body, err := a.files.read(name, limit)
+	if errors.Is(err, errTooLong) {
+		return v1.Descriptor{}, tooMuch("has a file %s of more than %d bytes", name, limit)
+	}
+	if err != nil {
+		return v1.Descriptor{}, notABundle("reading %s: %w", name, err)
+	}
+	if bytes.HasPrefix(body, gzipMagic) {
+		media = types.DockerLayer
+	}
+	digest, err := digestLike("", body)
+	if err != nil {
+		return v1.Descriptor{}, err
+	}
+	hash, err := v1.NewHash(digest)
+	a.names[digest] = name
+	return v1.Descriptor{MediaType: media, Digest: hash, Size: int64(len(body))}, err
+}

@@ -1,0 +1,144 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Target is a repository to push to. Mirrors are for pulling and are left out.
+type Target struct {
+	// Repository is its name as it was asked for.
+	Repository string
+
+	client  *Client
+	session *session
+	repo    name.Repository
+}
+
+// Published is what a tag names.
+type Published struct {
+	Digest      string
+	Annotations map[string]string
+}
+
+// Target signs in to a repository. Without push, as in a dry run, it asks for no more than
+// may be needed to read there. Layers of a base of the same registry are to be mounted, for
+// which that repository must be readable with the same token.
+func (c *Client) Target(ctx context.Context, repository string, base *Base, push bool) (*Target, error) {
+	repo, err := parseRepository(repository)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := c.mirrors.sources(repo, "")
+	if err != nil {
+		return nil, refused(repository, err)
+	}
+	at := sources[len(sources)-1]
+	t := &Target{Repository: repository, client: c, repo: at.repo}
+	if !push {
+		t.session, err = c.session(ctx, at)
+	} else {
+		scopes := []string{at.repo.Scope(transport.PushScope)}
+		if base.repo != nil && base.repo.RegistryStr() == at.repo.RegistryStr() && base.repo.Name() != at.repo.Name() {
+			scopes = append(scopes, base.repo.Scope(transport.PullScope))
+		}
+		t.session, err = c.openSession(ctx, at.repo, scopes...)
+	}
+	if err != nil {
+		return nil, t.fail(ctx, err)
+	}
+	if t.session.base.Scheme == "http" {
+		if t.repo, err = name.NewRepository(at.repo.Name(), name.Insecure); err != nil {
+			return nil, t.fail(ctx, err)
+		}
+	}
+	return t, nil
+}
+
+// Published gives what a tag names, nil where there is none. Some registries forbid to ask
+// for what is not there; whether pushing is forbidden as well, pushing tells.
+func (t *Target) Published(ctx context.Context, tag string) (*Published, error) {
+	m, err := t.session.manifest(ctx, tag)
+	var status *errStatus
+	if errors.As(err, &status) && (status.answer.StatusCode == http.StatusNotFound || status.answer.StatusCode == http.StatusForbidden) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, t.fail(ctx, err)
+	}
+	p := &Published{Digest: m.digest}
+	switch {
+	case m.media.IsIndex():
+		index, err := m.index()
+		if err != nil {
+			return p, nil //nolint:nilerr // what is no catalog is replaced by one
+		}
+		p.Annotations = index.Annotations
+	case m.media.IsImage():
+		image, err := m.image()
+		if err != nil {
+			return p, nil //nolint:nilerr // what is no catalog is replaced by one
+		}
+		p.Annotations = image.Annotations
+	}
+	return p, nil
+}
+
+// Push makes the tags name the image. What the registry has already is not sent again;
+// manifests follow what they name, the tags come last.
+func (t *Target) Push(ctx context.Context, image *Image, tags ...string) error {
+	retry := t.client.carrier.retry
+	pusher, err := remote.NewPusher(
+		remote.WithTransport(t.session.client.Transport),
+		remote.WithRetryBackoff(remote.Backoff{Duration: retry.First, Factor: 2, Jitter: 0.5, Steps: retry.Attempts, Cap: retry.Longest}),
+		remote.WithRetryPredicate(func(err error) bool { return ctx.Err() == nil && uploadMayPass(err) }),
+	)
+	if err != nil {
+		return t.fail(ctx, err)
+	}
+	for _, tag := range tags {
+		if err := pusher.Push(ctx, t.repo.Tag(tag), image.content); err != nil {
+			return t.fail(ctx, err)
+		}
+	}
+	return nil
+}
+
+// uploadMayPass reports whether an upload may fare better from its beginning. The carrier
+// repeats what is read and not what is sent, so the two never multiply.
+func uploadMayPass(err error) bool {
+	var answer *transport.Error
+	if errors.As(err, &answer) && answer.Request != nil {
+		return answer.Request.Method != http.MethodGet && answer.Request.Method != http.MethodHead && passingStatus(answer.StatusCode)
+	}
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		return !strings.EqualFold(outer.Op, http.MethodGet) && !strings.EqualFold(outer.Op, http.MethodHead) && passingError(err)
+	}
+	return false
+}
+
+// fail says of pushing what the client says of pulling.
+func (t *Target) fail(ctx context.Context, err error) error {
+	var status *errStatus
+	if !errors.As(err, &status) {
+		err = &errFetch{"pushing", err}
+	}
+	f := t.client.explain(ctx, t.Repository, err)
+	switch f.Code {
+	case failure.RegistryAuth:
+		return f.Fix("Check the repository, and log in with an account that may push to it.")
+	case failure.BundleNotFound:
+		return f.Fix("Check the repository; some registries want it to be made first.")
+	}
+	return f
+}

@@ -1,0 +1,121 @@
+package oci
+
+import (
+	"archive/tar"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Write writes the image as an OCI layout: as a tarball where the path ends with .tar, else
+// into a directory. What holds that image already is not touched; changed tells. In a
+// directory the index is written last, and no blob is removed.
+func (i *Image) Write(path string) (changed bool, err error) {
+	if OnDisk(path) {
+		if old, err := openDisk(path); err == nil && old.top.digest == i.Digest {
+			return false, nil
+		}
+	}
+	if strings.HasSuffix(path, ".tar") {
+		_, err = atomicfile.Stream(path, i.writeTarball)
+	} else {
+		err = i.writeDir(path)
+	}
+	var known *failure.Error
+	if err != nil && !errors.As(err, &known) {
+		err = failure.New(failure.EditRefused, "writing the image: %w", err).At(path, 0, 0).Fix("Name another place with --output, or make this one writable.")
+	}
+	return err == nil, err
+}
+
+func (i *Image) writeDir(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if len(entries) > 0 && !OnDisk(path) {
+		return failure.New(failure.EditRefused, "writing the image: the directory holds something else than an OCI layout").At(path, 0, 0).
+			Fix("Name an empty directory with --output.")
+	}
+	if err := os.MkdirAll(filepath.Join(path, blobsDir, "sha256"), 0o755); err != nil {
+		return err
+	}
+	write := func(name string, r io.Reader) error {
+		_, err := atomicfile.Stream(filepath.Join(path, name), func(w io.Writer) error {
+			_, err := io.Copy(w, r)
+			return err
+		})
+		return err
+	}
+	if err := i.blobs(func(h v1.Hash, r io.Reader) error {
+		return write(filepath.Join(blobsDir, h.Algorithm, h.Hex), r)
+	}); err != nil {
+		return err
+	}
+	index, err := i.layoutIndex()
+	if err != nil {
+		return err
+	}
+	if err := write(layoutFile, strings.NewReader(layoutText)); err != nil {
+		return err
+	}
+	return write(indexFile, strings.NewReader(index))
+}
+
+const layoutText = `{"imageLayoutVersion":"1.0.0"}`
+
+// layoutIndex is the index of the layout, which names the image and nothing else.
+func (i *Image) layoutIndex() (string, error) {
+	digest, err := v1.NewHash(i.Digest)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(v1.IndexManifest{
+		SchemaVersion: 2, MediaType: types.OCIImageIndex,
+		Manifests: []v1.Descriptor{{MediaType: types.MediaType(i.MediaType), Digest: digest, Size: i.size}},
+	})
+	return string(text), err
+}
+
+// writeTarball writes each blob once, in the order in which the image names them.
+func (i *Image) writeTarball(to io.Writer) error {
+	w := tar.NewWriter(to)
+	add := func(name string, r io.Reader) error {
+		body, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		if err := w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(body))}); err != nil {
+			return err
+		}
+		_, err = w.Write(body)
+		return err
+	}
+	index, err := i.layoutIndex()
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(add(layoutFile, strings.NewReader(layoutText)), add(indexFile, strings.NewReader(index))); err != nil {
+		return err
+	}
+	had := map[v1.Hash]bool{}
+	if err := i.blobs(func(h v1.Hash, r io.Reader) error {
+		if had[h] {
+			return nil
+		}
+		had[h] = true
+		return add(blobsDir+"/"+h.Algorithm+"/"+h.Hex, r)
+	}); err != nil {
+		return err
+	}
+	return w.Close()
+}

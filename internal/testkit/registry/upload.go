@@ -1,0 +1,27 @@
+package registry
+
+import (
+	"net/http"
+	"slices"
+)
+
+// uploads is the place after the repository's name in the path of an upload, 0 in others.
+func uploads(parts []string) int {
+	for i := 2; i+1 < len(parts); i++ {
+		if parts[i] == "blobs" && parts[i+1] == "uploads" {
+			return i
+		}
+	}
+	return 0
+}
+
+// opens reports whether a token was asked for what the request does: to write takes more
+// than to read.
+func (g *grant) opens(req Request) bool {
+	push := "repository:" + req.Repository + ":push,pull"
+	if slices.Contains(g.scopes, push) {
+		return true
+	}
+	read := req.Method == http.MethodGet || req.Method == http.MethodHead
+	return read && slices.Contains(g.scopes, pullScope(req.Repository))
+}
