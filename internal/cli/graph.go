@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,9 @@ type graphOptions struct {
 	picture  graph.PictureOptions
 	draw     draw.Options
 	base     string
+	operand  string
+	serve    string
+	refresh  time.Duration
 }
 
 func (a *app) graphCommand() *cobra.Command {
@@ -26,9 +30,11 @@ func (a *app) graphCommand() *cobra.Command {
 		Short: "Draw the upgrade graph: mermaid, dot, svg, json, cincinnati",
 		Long: "Graph draws the channels of a catalog. With --base, the catalog as published, what is new and what\n" +
 			"was lost is marked. Long channels are folded to the neighbourhood of --around, of what is new,\n" +
-			"or of the head.",
+			"or of the head.\n\n" +
+			"With -o cincinnati and --operand it is the versions of an operand that bundles take. With --serve\n" +
+			"clients of the Cincinnati protocol can watch the catalog, at " + graphPath + "?channel=C.",
 		Example: "  graft graph catalog.yaml\n  graft graph -o svg --base published.yaml catalog.yaml > graph.svg\n" +
-			"  graft graph -o cincinnati --package op --channel stable catalog.yaml",
+			"  graft graph -o cincinnati --package op --channel stable catalog.yaml\n  graft graph --serve :8080 --package op catalog.yaml",
 		Args: cobra.ExactArgs(1),
 		RunE: run(func(cmd *cobra.Command, args []string) error { return a.graph(cmd.Context(), o, args[0]) }),
 	}
@@ -38,12 +44,21 @@ func (a *app) graphCommand() *cobra.Command {
 	f.StringVar(&o.picture.Package, "package", "", "draw this package only")
 	f.StringVar(&o.picture.Channel, "channel", "", "draw channels of this name only")
 	f.StringVar(&o.base, "base", "", "the catalog with which this one is compared")
+	f.StringVar(&o.operand, "operand", "", "with -o cincinnati or --serve, the versions of this operand in place of bundles")
+	f.StringVar(&o.serve, "serve", "", "serve the graph at this address, such as 127.0.0.1:8080")
+	f.DurationVar(&o.refresh, "refresh", time.Minute, "with --serve, read the catalog again when asked after this time")
 	f.StringVar(&o.draw.Around, "around", "", "show the neighbourhood of this bundle")
 	f.IntVar(&o.draw.Radius, "radius", 0, "steps of the neighbourhood; -1 folds nothing")
 	return cmd
 }
 
 func (a *app) graph(ctx context.Context, o *graphOptions, name string) error {
+	if o.serve != "" {
+		return a.serveGraph(ctx, o, name)
+	}
+	if o.operand != "" && (o.output != "cincinnati" || a.json) {
+		return failure.New(failure.Usage, "reading the command line: --operand without --output cincinnati").Fix("Give --output cincinnati, or leave out --operand.")
+	}
 	c, err := o.catalogs.graph(ctx, name, &graph.Builder{Light: true})
 	if err != nil {
 		return err
@@ -53,11 +68,14 @@ func (a *app) graph(ctx context.Context, o *graphOptions, name string) error {
 			return err
 		}
 	}
-	picture := o.picture
-	if o.output == "cincinnati" {
-		picture.Channel = "" // a node names all of its channels
+	if o.output == "cincinnati" && !a.json {
+		text, err := o.cincinnati(c)
+		if err == nil {
+			_, err = fmt.Fprintf(a.Out, "%s", text)
+		}
+		return err
 	}
-	g := c.Picture(picture)
+	g := c.Picture(o.picture)
 	if len(g.Packages) == 0 {
 		return failure.New(failure.Usage, "drawing %s: it has no such package or channel", name).Fix("Run graft detect %s for what it has.", name)
 	}
@@ -85,11 +103,22 @@ func (o *graphOptions) drawn(g draw.Graph) ([]byte, error) {
 		return draw.SVG(g, o.draw), nil
 	case "json":
 		return draw.JSON(g), nil
-	case "cincinnati":
-		if len(g.Packages) > 1 {
-			return nil, failure.New(failure.Usage, "drawing for Cincinnati: the catalog has %d packages", len(g.Packages)).Fix("Name one with --package.")
-		}
-		return draw.Cincinnati(g.Packages[0], o.picture.Channel), nil
 	}
 	return nil, failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with mermaid, dot, svg, json or cincinnati.")
+}
+
+// cincinnati gives the graph of the one package that is asked for, or of an operand.
+func (o *graphOptions) cincinnati(c *graph.Catalog) ([]byte, error) {
+	if o.operand != "" {
+		if !c.HasOperand(o.operand) {
+			return nil, failure.New(failure.Usage, "drawing operand %s: the catalog has no entry of it", o.operand).Fix("Name an operand that the catalog has.")
+		}
+		nodes, edges, err := c.OperandGraph(o.operand, o.picture.Package, o.picture.Channel)
+		return draw.CincinnatiOperand(o.operand, nodes, edges), err
+	}
+	g := c.Picture(graph.PictureOptions{Package: o.picture.Package, Base: o.picture.Base}) // a node names all of its channels
+	if len(g.Packages) != 1 {
+		return nil, failure.New(failure.Usage, "drawing for Cincinnati: the catalog has %d such packages, not one", len(g.Packages)).Fix("Name one with --package.")
+	}
+	return draw.Cincinnati(g.Packages[0], o.picture.Channel), nil
 }

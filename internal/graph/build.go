@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/operand"
 )
 
 // FromDocs makes the upgrade view of a catalog's documents.
@@ -47,6 +48,7 @@ type item struct {
 	lines       []int // of the entries
 	ignored     int   // the line of what opm drops after the document
 	bundle      *bundleRead
+	entry       *operand.Entry
 	faults      []Finding
 }
 
@@ -90,6 +92,8 @@ func (b *Builder) read(d *fbc.Doc) item {
 	case fbc.SchemaDeprecation:
 		it.deprecation, it.faults = small[fbc.Deprecation](d, deprecationShape)
 		it.lines = d.EntryLines()
+	case operand.SchemaOperand, operand.SchemaRelatedImages:
+		it.entry, it.faults = readEntry(d, it.Pos)
 	case fbc.SchemaBundle:
 		it.hash = maphash.Bytes(hashSeed, d.Raw())
 		if b.Known != nil {
@@ -146,6 +150,10 @@ func (a assembly) add(it *item) {
 		a.addBundle(it)
 	case fbc.SchemaDeprecation:
 		a.addDeprecation(it)
+	case operand.SchemaOperand, operand.SchemaRelatedImages:
+		if it.entry != nil {
+			a.entries = append(a.entries, it.entry)
+		}
 	default:
 		a.fault("document-ignored", it.Pos, "", "", "", "schema %q is not one that OLM knows%s", it.schema, meant(it.schema))
 	}

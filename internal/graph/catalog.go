@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/operand"
 )
 
 // Pos is where something stands: the file as it was given to the reader, and
@@ -29,9 +31,10 @@ type Catalog struct {
 
 	// faults are what was wrong with the documents themselves, and what could
 	// not be brought into the view: duplicates, for instance.
-	faults []Finding
-	byName map[string]*Package
-	known  map[uint64]*bundleRead
+	faults  []Finding
+	entries []*operand.Entry
+	byName  map[string]*Package
+	known   map[uint64]*bundleRead
 }
 
 // Package is a package with its channels and bundles, each name once: of
@@ -80,6 +83,10 @@ type Bundle struct {
 	// HasVersion is unset where the bundle's version is missing or malformed,
 	// and for a name that has no bundle at all.
 	HasVersion bool
+
+	claims      []operand.Claim
+	tagged      int // images that are named by tag
+	firstTagged string
 }
 
 // Package gives the package of that name, or nil.

@@ -9,10 +9,15 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/operand"
 )
 
-// readBundleLight reads a bundle's facts and looks at as little as can be.
+// readBundleLight reads a bundle's facts and looks at as little as can be. One that may take
+// operands is read in full: whether their entries are used depends on it.
 func readBundleLight(d *fbc.Doc) *bundleRead {
+	if bytes.Contains(d.Raw(), []byte("olm.operand.")) || bytes.Contains(d.Raw(), []byte(operand.TypeRelatedImageBundle)) {
+		return readBundle(d)
+	}
 	if b, ok := glance(d); ok {
 		return b
 	}

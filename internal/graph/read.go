@@ -72,6 +72,7 @@ func (b *bundleRead) checkImage(d *fbc.Doc, id, what string, js []byte, path ...
 	if image == "" {
 		return
 	}
+	b.noteTag(image)
 	if why := pullSpecFault(image); why != "" {
 		b.fault(d, id, path, "%s %q is not a pull spec: %s", what, image, why)
 	}
@@ -95,6 +96,10 @@ func (b *bundleRead) readProperties(d *fbc.Doc, properties []byte) {
 		typ, value := b.readProperty(d, i, p)
 		sh := propertyShapes[typ]
 		if sh == nil {
+			if typ == "" {
+				typ = textField(p, "name")
+			}
+			b.readClaim(d, i, typ, value)
 			continue
 		}
 		sound := value != nil && !b.misfits(d, "property-invalid", value, sh, "properties", i, "value")

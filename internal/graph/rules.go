@@ -154,6 +154,20 @@ var Rules = []Rule{
 	advice("edges-differ", "A bundle has different edges in two channels of its package, so upgrades depend on the channel.",
 		"Give it the same edges in both, as far as both have the bundles."),
 
+	// Operands.
+	advice("operand-invalid", "An entry of an operand or of related images, or a bundle's property that takes one, cannot be read.",
+		"Correct it as docs/operands.md shows."),
+	promise("operand-range-empty", Warning, failure.OperandUnresolvable, "A bundle takes or requires a range of an operand's versions that holds none of them.",
+		"Correct the range, or add a version that lies in it."),
+	promise("operand-missing", Warning, failure.OperandUnresolvable, "A bundle takes or requires an operand, or a set of related images, of which the catalog has no entry.",
+		"Add the entry, or correct the name; turn this finding off where entries stand in a catalog of their own."),
+	advice("operand-unused", "No bundle of the catalog takes an entry.",
+		"Widen a bundle's range, or remove the entry; turn this finding off where the bundles stand in another catalog."),
+	promise("operand-image-by-tag", Warning, failure.ImageUnpinned, "An entry names an image by tag, so that what it is may change.",
+		"Run graft pin on the catalog or its template."),
+	promise("image-by-tag", Off, failure.ImageUnpinned, "A bundle's image, or a related image, is named by tag.",
+		"Run graft pin on the bundle before it is published, and on the template."),
+
 	// What was published before.
 	promise("upgrade-path-lost", Error, failure.UpgradePathLost,
 		"An installed version could reach the head of its channel and no longer can.",

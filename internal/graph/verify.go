@@ -37,6 +37,7 @@ func Verify(c, published *Catalog, levels Levels) []Finding {
 		v.verifyDeprecations()
 		v.advise()
 	}
+	v.verifyOperands(c)
 	return levels.apply(v.found)
 }
 

@@ -174,6 +174,12 @@ var verifyCases = []struct {
 		[]string{"edges-differ p.v1.2.0 @ - name: p.v1.2.0"}},
 	{"edges that differ", []string{"schema: olm.channel\n---", "schema: olm.channel\n---\nentries:\n- name: p.v1.2.0\n  replaces: p.v1.0.0\n  skips: [p.v1.1.0] # here\n- name: p.v1.0.0\n- name: p.v1.1.0\n  replaces: p.v1.0.0\nname: zzz\npackage: p\nschema: olm.channel\n---"},
 		[]string{"edges-differ p.v1.2.0 @ - name: p.v1.2.0"}},
+
+	{"an operand that nobody takes", []string{"schema: olm.deprecations", "schema: olm.deprecations\n---\nimages: [{name: a, image: a@sha256:1}]\nname: a\nversion: 1.0.0\nschema: olm.operand"},
+		[]string{"operand-unused @ images: [{name: a, image: a@sha256:1}]"}},
+	{"an operand without images", []string{"schema: olm.deprecations", "schema: olm.deprecations\n---\nname: a\nversion: 1.0.0\nschema: olm.operand"}, []string{"operand-invalid @ name: a"}},
+	{"an operand that is not there", []string{"- type: olm.gvk", "- type: olm.operand.supported\n  value: {name: a, version: 1.x}\n- type: olm.gvk"},
+		[]string{"operand-missing p.v1.2.0 @ image: example.com/p:1.2.0"}},
 }
 
 func TestVerify(t *testing.T) {

@@ -11,9 +11,10 @@ type newDoc struct {
 	raw   []byte
 }
 
-// InsertDoc adds a document after the one of that index, written as likes are.
+// InsertDoc adds a document after the one of that index, -1 for before the first, written as
+// likes are.
 func (e *Edits) InsertDoc(after int, v Value, likes ...*Node) error {
-	d := e.file.Docs[after]
+	d := e.file.Docs[max(after, 0)]
 	w := &writer{src: e.file.Src, json: d.JSON, eol: eolNear(e.file.Src, d.Start), step: 2}
 	for _, like := range likes {
 		w.learn(like, new(int))
@@ -25,8 +26,51 @@ func (e *Edits) InsertDoc(after int, v Value, likes ...*Node) error {
 	default:
 		body = strings.Join(w.mapLines(v, 0, likes), w.eol)
 	}
+	if after < 0 {
+		return e.addFirst(d, newDoc{value: &v}, body)
+	}
 	e.addDoc(d, newDoc{value: &v}, body)
 	return nil
+}
+
+// addFirst puts a document before the first one, whose separator stays its own: where it has
+// one, so has the new document.
+func (e *Edits) addFirst(d *Doc, n newDoc, body string) error {
+	src := e.file.Src
+	eol := eolNear(src, d.Start)
+	if !d.JSON && bytes.Contains(d.leadTrivia(), []byte("#")) && isMarker(src[d.Start+len(d.leadTrivia()):], "---") {
+		return e.file.refused(d.Start, "adding a document before the first one, above whose --- a comment stands").
+			Fix("Put --- above the comment.")
+	}
+	e.newDocs[-1] = append(e.newDocs[-1], n)
+	e.node = nil
+	switch {
+	case d.JSON:
+		body += eol
+	case isMarker(src[d.Start:], "---"):
+		body = "---" + eol + body + eol
+	default:
+		body += eol + "---" + eol
+	}
+	e.splice(d.Start, d.Start, body)
+	return nil
+}
+
+// leadTrivia is what stands above the document's first line that is neither blank nor a
+// comment.
+func (d *Doc) leadTrivia() []byte {
+	src := d.file.Src
+	at := d.Start
+	for at < d.End && len(trimTrivia(src[at:lineEnd(src, at)])) == 0 {
+		at = lineEnd(src, at)
+	}
+	return src[d.Start:at]
+}
+
+// content is the document's text without its separator, which a first document gets when
+// another is put before it.
+func (d *Doc) content() []byte {
+	return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(d.Raw()), []byte("---")))
 }
 
 // InsertRaw adds a document whose text is given, without separator.
@@ -71,9 +115,7 @@ func (d *Doc) contentEnd() int {
 // matches reports whether the document, as parsed again, is what was to be added.
 func (n newDoc) matches(d *Doc) bool {
 	if n.value == nil {
-		text := bytes.TrimSpace(d.Raw())
-		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("---")))
-		return bytes.Equal(text, bytes.TrimSpace(n.raw))
+		return bytes.Equal(d.content(), bytes.TrimSpace(n.raw))
 	}
 	root, err := d.Root()
 	return err == nil && n.value.matches(root)

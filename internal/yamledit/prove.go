@@ -67,7 +67,7 @@ func (e *Edits) proveDoc(before, after *Doc, touched bool) error {
 		return e.file.refused(before.Start, "proving the edit: the document is gone")
 	}
 	if !touched {
-		if !bytes.Equal(bytes.TrimSpace(before.Raw()), bytes.TrimSpace(after.Raw())) {
+		if !bytes.Equal(before.content(), after.content()) {
 			return e.file.refused(before.Start, "proving the edit: another document changed")
 		}
 		return nil

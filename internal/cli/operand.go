@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/operand"
+)
+
+func (a *app) operandCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "operand",
+		Short: "Images of what operators manage: resolve, list for a mirror, add",
+		Long: "Operand works with the entries of a catalog that map versions of an operand to images, olm.operand\n" +
+			"and olm.relatedimages, and with the properties of bundles that take them.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.operandResolveCommand(), a.operandImagesCommand(), a.operandAddCommand())
+	return cmd
+}
+
+// operands are the entries and bundles of catalogs.
+func (c *catalogReader) operands(ctx context.Context, names []string) (*operand.Set, error) {
+	s := &operand.Set{}
+	var errs []error
+	for _, name := range names {
+		docs, err := c.docs(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		errs = append(errs, s.Add(docs))
+	}
+	return s, errors.Join(errs...)
+}
+
+func parseRequests(texts []string) ([]operand.Request, error) {
+	var out []operand.Request
+	for _, text := range texts {
+		q, err := operand.ParseRequest(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, q)
+	}
+	return out, nil
+}
+
+type resolveOptions struct {
+	catalogs              catalogReader
+	bundle                string
+	operands              []string
+	output                string
+	prefix                string
+	name, namespace       string
+	deployment, container string
+}
+
+func (a *app) operandResolveCommand() *cobra.Command {
+	o := &resolveOptions{catalogs: catalogReader{app: a}}
+	cmd := &cobra.Command{
+		Use:   "resolve --bundle NAME --operand NAME[@RANGE] CATALOG...",
+		Short: "Choose the images of operands: the highest version that a bundle takes",
+		Long: "Resolve chooses for each --operand the highest version that lies in its range and that the bundle\n" +
+			"takes, from all catalogs together, and a provider for each operand that the bundle requires, and\n" +
+			"that those require in turn. The order of the catalogs does not matter.",
+		Example: "  graft operand resolve --bundle etcdoperator.v0.6.1 --operand etcd catalog.yaml\n" +
+			"  graft operand resolve --bundle etcdoperator.v0.6.1 --operand etcd --operand 'etcd@<3.0.0' -o env catalog.yaml operands.yaml",
+		Args: cobra.MinimumNArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error { return a.resolve(cmd.Context(), o, args) }),
+	}
+	f := cmd.Flags()
+	o.catalogs.flags(f)
+	f.StringVar(&o.bundle, "bundle", "", "the bundle that takes the operands (required)")
+	f.StringArrayVar(&o.operands, "operand", nil, "an operand or set of related images, NAME or NAME@RANGE (required)")
+	f.StringVarP(&o.output, "output", "o", "text", "text, json, env, configmap or annotations")
+	f.StringVar(&o.prefix, "prefix", "", "begin the names of variables with this (the operand's name)")
+	f.StringVar(&o.name, "name", "", "name of the ConfigMap (the package, and -operands)")
+	f.StringVar(&o.namespace, "namespace", "", "namespace of the ConfigMap")
+	f.StringVar(&o.deployment, "deployment", "", "the Deployment to annotate")
+	f.StringVar(&o.container, "container", "", "the container of the Deployment that gets the variables")
+	return cmd
+}
+
+func (a *app) resolve(ctx context.Context, o *resolveOptions, names []string) error {
+	if o.bundle == "" || len(o.operands) == 0 {
+		return failure.New(failure.Usage, "reading the command line: --bundle or --operand is missing").Fix("Give the bundle and at least one operand.")
+	}
+	if a.json {
+		o.output = "json"
+	}
+	if o.output == "annotations" && (o.deployment == "" || o.container == "") {
+		return failure.New(failure.Usage, "reading the command line: --output annotations without --deployment or --container").Fix("Give both.")
+	}
+	requests, err := parseRequests(o.operands)
+	if err != nil {
+		return err
+	}
+	set, err := o.catalogs.operands(ctx, names)
+	if err != nil {
+		return err
+	}
+	b, err := set.Bundle(o.bundle)
+	if err != nil {
+		return err
+	}
+	r, err := set.Resolve(b, requests)
+	if err != nil {
+		return err
+	}
+	return a.printResolution(o, r)
+}
+
+func (a *app) printResolution(o *resolveOptions, r *operand.Resolution) error {
+	switch o.output {
+	case "text":
+		a.printChosen(r.Asked)
+		a.printChosen(r.Required)
+		return nil
+	case "json":
+		a.printReport(report{Result: "ok", Operands: resolutionOf(r)})
+		return nil
+	}
+	all, err := r.Variables(o.prefix)
+	if err != nil {
+		return err
+	}
+	var text string
+	switch o.output {
+	case "env":
+		text = operand.Env(all)
+	case "configmap":
+		name := o.name
+		if name == "" {
+			name = r.Bundle.Package + "-operands"
+		}
+		text, err = operand.ConfigMap(name, o.namespace, all)
+	case "annotations":
+		text, err = operand.Annotations(o.deployment, o.container, all)
+	default:
+		err = failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with text, json, env, configmap or annotations.")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(a.Out, text)
+	return err
+}
+
+func (a *app) printChosen(all []operand.Chosen) {
+	for _, c := range all {
+		fmt.Fprintf(a.Out, "%s %s (%s): %s\n", c.Entry.Name, c.Entry.Version, c.Entry.Pos, c.Reason)
+		for _, i := range c.Entry.Images {
+			fmt.Fprintf(a.Out, "  %s %s\n", i.Name, i.Image)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/operand"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// operandAdded is the change that operand add makes.
+const operandAdded = "operand-added"
+
+type addOptions struct {
+	schema, pkg, name, version string
+	images                     []string
+	dryRun                     bool
+}
+
+func (a *app) operandAddCommand() *cobra.Command {
+	o := &addOptions{}
+	cmd := &cobra.Command{
+		Use:   "add --name NAME --version V --image NAME=REF TEMPLATE...",
+		Short: "Put a version of an operand into basic templates and catalogs, in place",
+		Long: "Add puts an entry, a version of an operand and its images, into basic templates and catalogs, and\n" +
+			"touches no other byte. It goes where its version belongs among those of its name. What stands\n" +
+			"there already stays; the same version with other images is a conflict. With - standard input is\n" +
+			"edited to standard output.",
+		Example: "  graft operand add --name etcd --version 3.1.2 --image etcd=quay.io/coreos/etcd@sha256:... catalog.yaml\n" +
+			"  graft operand add --schema olm.relatedimages --name etcdoperator-related --version 0.9.1 \\\n" +
+			"    --image etcd-stable=quay.io/coreos/etcd@sha256:... catalog-templates/basic.yaml",
+		Args: cobra.MinimumNArgs(1),
+		RunE: run(func(_ *cobra.Command, args []string) error { return a.addOperand(o, kind.Unique(args)) }),
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.schema, "schema", operand.SchemaOperand, operand.SchemaOperand+" or "+operand.SchemaRelatedImages)
+	f.StringVar(&o.name, "name", "", "name of the operand or set of related images (required)")
+	f.StringVar(&o.version, "version", "", "its version (required)")
+	f.StringArrayVar(&o.images, "image", nil, "an image of it, NAME=REFERENCE (required)")
+	f.StringVar(&o.pkg, "package", "", "let it serve the bundles of this package only")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
+	return cmd
+}
+
+func (a *app) addOperand(o *addOptions, names []string) error {
+	var images []fbc.RelatedImage
+	for _, text := range o.images {
+		name, ref, _ := strings.Cut(text, "=")
+		images = append(images, fbc.RelatedImage{Name: name, Image: ref})
+	}
+	e, err := operand.NewEntry(o.schema, o.pkg, o.name, o.version, images)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(names, "-") {
+		return a.addStdin(o, e, names)
+	}
+	repos := map[string]*repository{}
+	rep := report{Result: "unchanged"}
+	for _, name := range names {
+		t, err := a.addTo(repos, e, name)
+		if err != nil {
+			return err
+		}
+		rep.Templates = append(rep.Templates, t)
+	}
+	rep.Result = overall(rep.Templates)
+	return a.finishAdd(o, repos, rep)
+}
+
+// addTo puts an entry into one file, or into a file of one directory.
+func (a *app) addTo(repos map[string]*repository, e operand.Entry, name string) (templateReport, error) {
+	rep := templateReport{File: name, Result: "unchanged"}
+	at, err := a.locate(repos, name)
+	if err != nil {
+		return rep, err
+	}
+	paths, err := catalogPaths(at)
+	if err != nil {
+		return rep, err
+	}
+	var files []*yamledit.File
+	for _, p := range paths {
+		src, err := readAt(at, p)
+		if err != nil {
+			return rep, err
+		}
+		f, err := yamledit.Open(shownPath(at, p), src)
+		if err != nil {
+			return rep, err
+		}
+		files = append(files, f)
+	}
+	i, after, err := operand.Add(files, e)
+	if err != nil || i < 0 {
+		return rep, err
+	}
+	at.repo.Set(paths[i], files[i].Src, after, false)
+	rep.Result, rep.Files = "updated", []string{paths[i]}
+	rep.Changes = []kind.Change{{What: operandAdded, Name: e.Name, To: e.Version.String()}}
+	return rep, nil
+}
+
+// addStdin edits a catalog on its way from standard input to standard output.
+func (a *app) addStdin(o *addOptions, e operand.Entry, names []string) error {
+	if len(names) > 1 || a.json || o.dryRun {
+		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json and --dry-run")
+	}
+	src, err := io.ReadAll(io.LimitReader(a.In, maxStdin))
+	if err != nil {
+		return failure.New(failure.Usage, "reading standard input: %w", err)
+	}
+	f, err := yamledit.Open("standard input", src)
+	if err != nil {
+		return err
+	}
+	i, after, err := operand.Add([]*yamledit.File{f}, e)
+	if err != nil {
+		return err
+	}
+	if i < 0 {
+		after = src
+	}
+	_, err = a.Out.Write(after)
+	return err
+}
+
+func (a *app) finishAdd(o *addOptions, repos map[string]*repository, rep report) error {
+	var files []atomicfile.File
+	for _, repo := range repos {
+		if o.dryRun {
+			a.printDiffs(repo)
+		}
+		files = append(files, repo.atomicFiles()...)
+	}
+	if !o.dryRun {
+		if err := atomicfile.Write(files...); err != nil {
+			return failure.New(failure.EditRefused, "writing the catalogs: %w", err).Fix("Make the files and their directories writable.")
+		}
+	} else if rep.Result != "unchanged" {
+		rep.Result = "planned"
+	}
+	if a.json {
+		a.printReport(rep)
+		return nil
+	}
+	for _, t := range rep.Templates {
+		if o.dryRun {
+			break
+		}
+		fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)
+		for _, c := range t.Changes {
+			fmt.Fprintf(a.Out, "  added %s %s\n", c.Name, c.To)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/operand"
+)
+
+type imagesOptions struct {
+	catalogs  catalogReader
+	selection operand.Selection
+	operands  []string
+	output    string
+	expand    bool
+}
+
+func (a *app) operandImagesCommand() *cobra.Command {
+	o := &imagesOptions{catalogs: catalogReader{app: a}}
+	cmd := &cobra.Command{
+		Use:   "images [--bundle NAME] [--package P] [--operand NAME[@RANGE]] CATALOG...",
+		Short: "List the images that a site must mirror",
+		Long: "Images lists just what a set of operators needs: the images of the bundles, their related images,\n" +
+			"the sets of related images and the operands that they take, and the same of what they require.\n" +
+			"Without --bundle and --package it is all that the catalogs have. With --operand only the operands\n" +
+			"that are named count, each at the highest version in its range; give it once for each version.",
+		Example: "  graft operand images catalog.yaml\n" +
+			"  graft operand images --bundle etcdoperator.v0.6.1 --operand 'etcd@3.x' -o imageset catalog.yaml operands.yaml",
+		Args: cobra.MinimumNArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error { return a.images(cmd.Context(), o, args) }),
+	}
+	f := cmd.Flags()
+	o.catalogs.flags(f)
+	f.StringSliceVar(&o.selection.Bundles, "bundle", nil, "bundles to install")
+	f.StringSliceVar(&o.selection.Packages, "package", nil, "packages of which all bundles count")
+	f.StringArrayVar(&o.operands, "operand", nil, "an operand or set of related images to use, NAME or NAME@RANGE")
+	f.StringVarP(&o.output, "output", "o", "list", "list, imageset (for oc-mirror) or skopeo (for skopeo sync)")
+	f.BoolVar(&o.expand, "expand", false, "list what is in manifest lists as well; asks the registries")
+	return cmd
+}
+
+func (a *app) images(ctx context.Context, o *imagesOptions, names []string) error {
+	formats := map[string]func([]string) string{
+		"list": func(images []string) string {
+			return strings.Join(append(images, ""), "\n")
+		},
+		"imageset": operand.ImageSet, "skopeo": operand.Skopeo,
+	}
+	format := formats[o.output]
+	if format == nil {
+		return failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with list, imageset or skopeo.")
+	}
+	var err error
+	if o.selection.Operands, err = parseRequests(o.operands); err != nil {
+		return err
+	}
+	set, err := o.catalogs.operands(ctx, names)
+	if err != nil {
+		return err
+	}
+	images, err := set.Mirror(o.selection)
+	if err == nil && o.expand {
+		images, err = o.expanded(ctx, images)
+	}
+	if err != nil {
+		return err
+	}
+	if a.json {
+		a.printReport(report{Result: "ok", Mirror: images})
+		return nil
+	}
+	_, err = fmt.Fprint(a.Out, format(images))
+	return err
+}
+
+// expanded adds what is in manifest lists.
+func (o *imagesOptions) expanded(ctx context.Context, images []string) ([]string, error) {
+	client, err := o.catalogs.client()
+	if err != nil {
+		return nil, err
+	}
+	members, errs := forEach(o.catalogs.jobs, images, func(image string) ([]string, error) { return client.Members(ctx, image) })
+	if err := sortedFailures(errs); err != nil {
+		return nil, err
+	}
+	for image, digests := range members {
+		for _, digest := range digests {
+			images = append(images, operand.ByDigest(image, digest))
+		}
+	}
+	slices.Sort(images)
+	return slices.Compact(images), nil
+}

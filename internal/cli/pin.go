@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/operand"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+type pinOptions struct {
+	registry        registryOptions
+	check           bool
+	lock, writeLock string
+	dryRun          bool
+}
+
+func (a *app) pinCommand() *cobra.Command {
+	o := &pinOptions{}
+	cmd := &cobra.Command{
+		Use:   "pin BUNDLE_DIR|FILE|TEMPLATE...",
+		Short: "Name images by digest in place of tags, in place",
+		Long: "Pin puts the digests of images in place of their tags and touches no other byte. In a bundle's\n" +
+			"ClusterServiceVersion: related images, containers and init containers, variables and annotations\n" +
+			"that are images. In semver and basic templates and in catalogs: bundles, their related images,\n" +
+			"and the images of operands. The digest of an image for several platforms is that of its index.\n\n" +
+			"With --check nothing is asked and nothing is written: images that are named by tag are failures\n" +
+			"(image-unpinned). All files are written or none. With - standard input is pinned to standard output.",
+		Example: "  graft pin bundle/\n  graft pin --check bundle/ catalog-templates/semver.yaml\n" +
+			"  graft pin --write-lock images.lock bundle/ && graft pin --lock images.lock other-bundle/",
+		Args: cobra.MinimumNArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error { return a.pin(cmd.Context(), o, kind.Unique(args)) }),
+	}
+	f := cmd.Flags()
+	o.registry.flags(f)
+	f.BoolVar(&o.check, "check", false, "fail where an image is named by tag, and change nothing")
+	f.StringVar(&o.lock, "lock", "", "take the digests from this file, and ask no registry")
+	f.StringVar(&o.writeLock, "write-lock", "", "add the digests that were found to this file")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
+	return cmd
+}
+
+func (a *app) pin(ctx context.Context, o *pinOptions, names []string) error {
+	if err := o.contradiction(names, a.json); err != nil {
+		return err
+	}
+	repos := map[string]*repository{}
+	var files []pinnable
+	var errs []error
+	for _, name := range names {
+		more, err := a.pinnables(repos, name)
+		files, errs = append(files, more...), append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if o.check {
+		return a.checkPins(files)
+	}
+	digests, err := o.digests(ctx, files)
+	if err != nil {
+		return err
+	}
+	rep := report{Result: "unchanged"}
+	for _, f := range files {
+		after, err := operand.Pin(f.text, f.places, digests)
+		if err != nil {
+			return err
+		}
+		if f.repo == nil {
+			_, err = a.Out.Write(after)
+			return err
+		}
+		f.repo.Set(f.path, f.text.Src, after, false)
+		p := f.report(digests)
+		if rep.Pinned = append(rep.Pinned, p); p.Result == "updated" {
+			rep.Result = "updated"
+		}
+	}
+	return a.finishPin(o, repos, digests, rep)
+}
+
+func (o *pinOptions) contradiction(names []string, json bool) error {
+	wrong := ""
+	switch {
+	case o.check && (o.lock != "" || o.writeLock != "" || o.dryRun):
+		wrong = "--check contradicts --lock, --write-lock and --dry-run"
+	case o.lock != "" && o.writeLock != "":
+		wrong = "--lock contradicts --write-lock"
+	case slices.Contains(names, "-") && !o.check && (len(names) > 1 || json || o.dryRun || o.writeLock != ""):
+		wrong = "- stands alone, without --json, --dry-run and --write-lock"
+	}
+	if wrong == "" {
+		return nil
+	}
+	return failure.New(failure.Usage, "reading the command line: %s", wrong)
+}
+
+// checkPins fails for each image that is named by tag.
+func (a *app) checkPins(files []pinnable) error {
+	var errs []error
+	rep := report{Result: "ok"}
+	for _, f := range files {
+		for _, p := range f.places {
+			if !p.Pinned() {
+				errs = append(errs, p.Unpinned())
+			}
+		}
+		rep.Pinned = append(rep.Pinned, f.report(nil))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if a.json {
+		a.printReport(rep)
+		return nil
+	}
+	for _, p := range rep.Pinned {
+		fmt.Fprintf(a.Out, "%s: %d named by digest, none by tag\n", p.File, p.Images)
+	}
+	return nil
+}
+
+func (a *app) finishPin(o *pinOptions, repos map[string]*repository, digests map[string]string, rep report) error {
+	var files []atomicfile.File
+	for _, repo := range repos {
+		if o.dryRun {
+			a.printDiffs(repo)
+		}
+		files = append(files, repo.atomicFiles()...)
+	}
+	lock, err := o.lockFile(digests)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		if rep.Result == "updated" {
+			rep.Result = "planned"
+		}
+	} else if err := atomicfile.Write(append(files, lock...)...); err != nil {
+		return failure.New(failure.EditRefused, "writing the files: %w", err).Fix("Make the files and their directories writable.")
+	}
+	if a.json {
+		a.printReport(rep)
+	} else if !o.dryRun {
+		a.printPins(rep)
+	}
+	return nil
+}
+
+func (a *app) printPins(rep report) {
+	for _, p := range rep.Pinned {
+		fmt.Fprintf(a.Out, "%s: %s\n", p.File, p.Result)
+		for _, c := range p.Changes {
+			fmt.Fprintf(a.Out, "  %d:%d %s: %s to %s\n", c.Line, c.Col, c.Field, c.From, c.To)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package draw
+
+import (
+	"strings"
+
+	"github.com/olmgraft/graft/internal/fbc"
+)
+
+// cincinnatiImage begins the metadata that holds the images of an operand that has several.
+const cincinnatiImage = "io.olm.operand.image."
+
+// OperandNode is a version of an operand.
+type OperandNode struct {
+	Version  string
+	Images   []fbc.RelatedImage
+	Channels []string
+}
+
+// CincinnatiOperand gives versions of an operand, and the upgrades between them as pairs of
+// their indexes, as clients of the Cincinnati protocol read them. The payload is the image
+// that has the operand's name, else the first; of several all are in the metadata.
+func CincinnatiOperand(name string, nodes []OperandNode, edges [][2]int) []byte {
+	out := cincinnatiGraph{Nodes: []cincinnatiNode{}, Edges: append([][2]int{}, edges...)}
+	for _, n := range nodes {
+		payload := n.Images[0].Image
+		metadata := map[string]string{cincinnatiChannels: strings.Join(n.Channels, ",")}
+		for _, i := range n.Images {
+			if i.Name == name {
+				payload = i.Image
+			}
+			if len(n.Images) > 1 {
+				metadata[cincinnatiImage+i.Name] = i.Image
+			}
+		}
+		if _, digest, pinned := strings.Cut(payload, "@"); pinned {
+			metadata[cincinnatiManifest] = digest
+		}
+		out.Nodes = append(out.Nodes, cincinnatiNode{n.Version, payload, metadata})
+	}
+	return encode(out, "")
+}

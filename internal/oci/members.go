@@ -1,0 +1,48 @@
+package oci
+
+import (
+	"bytes"
+	"context"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// Members lists the digests of what an index holds, indexes within it and their members
+// included; it is empty for an image.
+func (c *Client) Members(ctx context.Context, ref string) ([]string, error) {
+	parsed, err := parseReference(ref)
+	if err != nil {
+		return nil, err
+	}
+	return fromSources(ctx, c, ref, parsed, func(s *session, at source) ([]string, error) {
+		return s.members(ctx, at.identifier, 0)
+	})
+}
+
+func (s *session) members(ctx context.Context, identifier string, depth int) ([]string, error) {
+	m, err := s.manifest(ctx, identifier)
+	if err != nil || !m.media.IsIndex() {
+		return nil, err
+	}
+	if depth == 3 {
+		return nil, notABundle("indexes are nested more than 3 deep")
+	}
+	index, err := v1.ParseIndexManifest(bytes.NewReader(m.body))
+	if err != nil {
+		return nil, notABundle("the index is malformed: %w", err)
+	}
+	var all []string
+	for _, member := range index.Manifests {
+		digest := member.Digest.String()
+		all = append(all, digest)
+		if member.MediaType.IsImage() {
+			continue // an image holds no members: it need not be read
+		}
+		more, err := s.members(ctx, digest, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return all, nil
+}

@@ -1,0 +1,225 @@
+package operand
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// NewEntry checks an entry that is to be added.
+func NewEntry(schema, pkg, name, version string, images []fbc.RelatedImage) (Entry, error) {
+	e := Entry{Schema: schema, Package: pkg, Name: name, Images: images}
+	v, err := semver.Parse(version)
+	e.Version = v
+	wrong := ""
+	switch {
+	case schema != SchemaOperand && schema != SchemaRelatedImages:
+		wrong = "the schema " + schema + " is neither " + SchemaOperand + " nor " + SchemaRelatedImages
+	case name == "":
+		wrong = "it has no name"
+	case err != nil:
+		wrong = "its version " + version + " is no semantic version"
+	case len(images) == 0:
+		wrong = "it has no image"
+	}
+	seen := map[string]bool{}
+	for _, i := range images {
+		if _, ok := parseReference(i.Image); !ok || i.Name == "" || seen[i.Name] {
+			wrong = "its image " + i.Name + "=" + i.Image + " has no name, the name of another, or is no image reference"
+		}
+		seen[i.Name] = true
+	}
+	if wrong != "" {
+		return e, failure.New(failure.Usage, "adding an entry: %s", wrong).
+			Fix("Give --name, --version and, once for each image, --image NAME=REFERENCE.")
+	}
+	return e, nil
+}
+
+// standing is a document of a file: of a stream, or an item of a basic template's list.
+type standing struct {
+	file, index int
+	node        *yamledit.Node
+	list        *yamledit.Node // that holds it, nil in a stream
+	schema      string
+	name        string
+}
+
+// Add puts an entry into the files of a basic template or a catalog, and gives the index of
+// the file that changes and its new text; -1 where the entry stands there already.
+//
+//  1. What stands there under the name and version must be the same (bundle-conflict).
+//  2. The entry goes where its version belongs among those of its name, be they in order up
+//     or down, else after the last of them; where it is the first of its name, after the last
+//     entry of its schema, else at the end of the only file.
+func Add(files []*yamledit.File, e Entry) (int, []byte, error) {
+	all, err := standings(files)
+	if err != nil {
+		return -1, nil, err
+	}
+	var siblings []standing
+	var versions []semver.Version
+	for _, s := range all {
+		if s.schema != e.Schema || s.name != e.Name {
+			continue
+		}
+		_, node := s.node.Fold("version")
+		v, err := semver.Parse(node.Text())
+		if err != nil {
+			return -1, nil, s.node.Malformed("reading %s %s: its version %q is no semantic version", s.schema, s.name, node.Text())
+		}
+		if Compare(v, e.Version) == 0 {
+			return -1, nil, e.same(s)
+		}
+		siblings, versions = append(siblings, s), append(versions, v)
+	}
+	edits := make([]*yamledit.Edits, len(files))
+	for i, f := range files {
+		edits[i] = f.Edit()
+	}
+	var at standing
+	switch last := len(siblings) - 1; {
+	case last >= 0:
+		if i := place(versions, e.Version); i <= last {
+			at = siblings[i]
+			err = e.insert(edits[at.file], at, 0, siblings)
+			break
+		}
+		at = siblings[last]
+		err = e.insert(edits[at.file], at, 1, siblings)
+	default:
+		at, err = e.first(all, files)
+		if err == nil {
+			err = e.insert(edits[at.file], at, 1, nil)
+		}
+	}
+	if err != nil {
+		return -1, nil, err
+	}
+	text, err := edits[at.file].Apply()
+	return at.file, text, err
+}
+
+// standings are the documents of the files, in their order.
+func standings(files []*yamledit.File) ([]standing, error) {
+	var all []standing
+	for i, f := range files {
+		for j, d := range f.Docs {
+			root, err := d.Root()
+			if err != nil {
+				return nil, err
+			}
+			_, node := root.Fold("schema")
+			switch schema := node.Text(); {
+			case schema == "olm.template.basic":
+				_, list := root.Fold("entries")
+				for k, item := range list.Items() {
+					all = append(all, standingOf(i, k, item.Resolve(), list))
+				}
+				if len(list.Items()) == 0 {
+					return nil, failure.New(failure.EditRefused, "adding an entry to a template that has no documents").At(f.Name, 1, 1).
+						Fix("Write the olm.package document under entries first.")
+				}
+			case schema == "" || schema == "olm.semver" || schema == "olm.composite" || strings.HasPrefix(schema, "olm.template."):
+				return nil, failure.New(failure.TemplateUnsupported, "adding an entry: the file is neither a basic template nor a catalog").At(f.Name, 1, 1).
+					Fix("Name a basic template or a file-based catalog; other templates hold no entries.")
+			default:
+				all = append(all, standingOf(i, j, root, nil))
+			}
+		}
+	}
+	return all, nil
+}
+
+func standingOf(file, index int, node, list *yamledit.Node) standing {
+	_, schema := node.Fold("schema")
+	_, name := node.Fold("name")
+	return standing{file, index, node, list, schema.Text(), name.Text()}
+}
+
+// same holds an entry of the same version to the one that is to be added.
+func (e Entry) same(s standing) error {
+	_, pkg := s.node.Fold("package")
+	_, list := s.node.Fold(e.listKey())
+	other := Entry{Package: pkg.Text()}
+	for _, item := range list.Items() {
+		_, name := item.Fold("name")
+		_, image := item.Fold("image")
+		other.Images = append(other.Images, fbc.RelatedImage{Name: name.Text(), Image: image.Text()})
+	}
+	if e.Package == other.Package && slices.Equal(e.sorted(), other.sorted()) {
+		return nil
+	}
+	return s.node.Failure(failure.BundleConflict, "adding %s %s: it stands there with another package or other images", e.Name, e.Version).
+		Fix("Give the entry another version, such as %s+1, or correct the one that stands there.", e.Version)
+}
+
+// place is the index before which a version belongs: their number where that is the end, or
+// where they have no order.
+func place(versions []semver.Version, v semver.Version) int {
+	down := func(a, b semver.Version) int { return Compare(b, a) }
+	for _, order := range []func(a, b semver.Version) int{Compare, down} {
+		if slices.IsSortedFunc(versions, order) {
+			i, _ := slices.BinarySearchFunc(versions, v, order)
+			return i
+		}
+	}
+	return len(versions)
+}
+
+// first is the document after which the first entry of a name goes.
+func (e Entry) first(all []standing, files []*yamledit.File) (standing, error) {
+	for _, s := range slices.Backward(all) {
+		if s.schema == e.Schema {
+			return s, nil
+		}
+	}
+	if len(files) == 1 && len(all) > 0 {
+		return all[len(all)-1], nil
+	}
+	return standing{}, failure.New(failure.EditRefused, "adding %s %s: no file holds an %s, so that its place is not known", e.Name, e.Version, e.Schema).
+		Fix("Name the file that is to hold it.")
+}
+
+func (e Entry) insert(edits *yamledit.Edits, at standing, after int, siblings []standing) error {
+	var likes []*yamledit.Node
+	for _, s := range siblings {
+		if s.file == at.file {
+			likes = append(likes, s.node)
+		}
+	}
+	slices.SortStableFunc(likes, func(a, b *yamledit.Node) int {
+		return cmp.Compare(max(a.Start-at.node.Start, at.node.Start-a.Start), max(b.Start-at.node.Start, at.node.Start-b.Start))
+	})
+	if at.list != nil {
+		return edits.Insert(at.list, at.index+after, e.value(), likes...)
+	}
+	return edits.InsertDoc(at.index+after-1, e.value(), likes...)
+}
+
+func (e Entry) listKey() string {
+	if e.Schema == SchemaRelatedImages {
+		return "relatedImages"
+	}
+	return "images"
+}
+
+func (e Entry) value() yamledit.Value {
+	text := func(key, value string) yamledit.Field { return yamledit.Field{Key: key, Value: yamledit.Text(value)} }
+	fields := []yamledit.Field{text("schema", e.Schema), text("name", e.Name)}
+	if e.Package != "" {
+		fields = append(fields, text("package", e.Package))
+	}
+	var images []yamledit.Value
+	for _, i := range e.Images {
+		images = append(images, yamledit.Map(text("name", i.Name), text("image", i.Image)))
+	}
+	fields = append(fields, text("version", e.Version.String()), yamledit.Field{Key: e.listKey(), Value: yamledit.List(images...)})
+	return yamledit.Map(fields...)
+}

@@ -1,0 +1,69 @@
+package operand
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// ImageSet writes images as an ImageSetConfiguration, for oc-mirror.
+func ImageSet(images []string) string {
+	var b strings.Builder
+	b.WriteString("kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror:\n  additionalImages:")
+	if len(images) == 0 {
+		b.WriteString(" []")
+	}
+	b.WriteString("\n")
+	for _, image := range images {
+		b.WriteString("  - name: " + yamledit.Quote(image) + "\n")
+	}
+	return b.String()
+}
+
+// Skopeo writes images as the YAML of skopeo sync: registries, their repositories, and the
+// tags and digests of those.
+func Skopeo(images []string) string {
+	registries := map[string]map[string][]string{}
+	for _, image := range images {
+		r, _ := parseReference(image)
+		host, repository := split(r.Repository)
+		if registries[host] == nil {
+			registries[host] = map[string][]string{}
+		}
+		registries[host][repository] = append(registries[host][repository], cmp.Or(r.Digest, r.Tag, "latest"))
+	}
+	var b strings.Builder
+	for _, host := range slices.Sorted(maps.Keys(registries)) {
+		b.WriteString(yamledit.Quote(host) + ":\n  images:\n")
+		for _, repository := range slices.Sorted(maps.Keys(registries[host])) {
+			b.WriteString("    " + yamledit.Quote(repository) + ":\n")
+			tags := registries[host][repository]
+			slices.Sort(tags)
+			for _, tag := range slices.Compact(tags) {
+				b.WriteString("    - " + yamledit.Quote(tag) + "\n")
+			}
+		}
+	}
+	if b.Len() == 0 {
+		return "{}\n"
+	}
+	return b.String()
+}
+
+// split tells the registry of a repository from its path there, with the names that
+// container engines give to those of Docker Hub.
+func split(repository string) (host, path string) {
+	host, path, ok := strings.Cut(repository, "/")
+	switch {
+	case !ok:
+		return "docker.io", "library/" + repository
+	case !strings.ContainsAny(host, ".:") && host != "localhost":
+		return "docker.io", repository
+	case host == "docker.io" && !strings.Contains(path, "/"):
+		return host, "library/" + path
+	}
+	return host, path
+}

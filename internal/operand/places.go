@@ -1,0 +1,225 @@
+package operand
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// Place is a value of a file that names an image.
+type Place struct {
+	Image string
+	Field string // what the value is, such as relatedImages or the variable's name
+	Line  int
+	Col   int
+
+	node *yamledit.Node
+}
+
+// Pinned tells whether the image is named by digest.
+func (p Place) Pinned() bool {
+	r, ok := parseReference(p.Image)
+	return ok && r.Digest != ""
+}
+
+// Unpinned is the failure for an image that is named by tag.
+func (p Place) Unpinned() *failure.Error {
+	if _, ok := parseReference(p.Image); !ok {
+		return p.node.Failure(failure.ImageUnpinned, "%s: %q is no image reference, so that it cannot be pinned", p.Field, p.Image).
+			Fix("Write the image as REPOSITORY:TAG or REPOSITORY@DIGEST.")
+	}
+	return p.node.Failure(failure.ImageUnpinned, "%s: %s is named by tag", p.Field, p.Image)
+}
+
+// Failure is another failure at the place.
+func (p Place) Failure(code failure.Code, format string, args ...any) *failure.Error {
+	return p.node.Failure(code, format, args...)
+}
+
+const csvKind = "ClusterServiceVersion"
+
+// IsCSV tells whether a file has a ClusterServiceVersion.
+func IsCSV(f *yamledit.File) bool {
+	return slices.ContainsFunc(f.Docs, func(d *yamledit.Doc) bool {
+		if !bytes.Contains(d.Raw(), []byte(csvKind)) {
+			return false // which saves parsing a catalog
+		}
+		root, err := d.Root()
+		return err == nil && root.Get("kind").Text() == csvKind
+	})
+}
+
+// Images finds what names images, in the order of the text: in ClusterServiceVersions related images, containers,
+// variables and annotations; in semver and basic templates bundles; in basic templates and
+// catalogs the related images of bundles and the images of entries too. Other templates are
+// template-unsupported, and so is a file that is none of these.
+func Images(f *yamledit.File) ([]Place, error) {
+	w := &walker{seen: map[*yamledit.Node]bool{}}
+	for _, d := range f.Docs {
+		root, err := d.Root()
+		if err != nil {
+			return nil, err
+		}
+		if root != nil {
+			w.document(root)
+		}
+	}
+	if w.unsupported != "" || !w.known {
+		what := "it is neither a ClusterServiceVersion nor a catalog template"
+		if w.unsupported != "" {
+			what = "its schema is " + w.unsupported
+		}
+		return nil, failure.New(failure.TemplateUnsupported, "looking for images: %s", what).At(f.Name, 1, 1).
+			Fix("Name a bundle's directory, a ClusterServiceVersion, a semver or basic template, or a file-based catalog.")
+	}
+	slices.SortStableFunc(w.found, func(a, b Place) int { return cmp.Compare(a.node.Start, b.node.Start) })
+	return w.found, nil
+}
+
+type walker struct {
+	found       []Place
+	seen        map[*yamledit.Node]bool
+	known       bool
+	unsupported string
+}
+
+func (w *walker) document(root *yamledit.Node) {
+	if root.Get("kind").Text() == csvKind {
+		w.known = true
+		w.csv(root)
+		return
+	}
+	_, node := root.Fold("schema")
+	switch schema := node.Text(); {
+	case schema == "olm.semver":
+		w.known = true
+		for _, archetype := range []string{"candidate", "fast", "stable"} {
+			_, list := root.Fold(archetype)
+			_, bundles := list.Fold("bundles")
+			w.list(bundles, archetype)
+		}
+	case schema == "olm.template.basic":
+		w.known = true
+		_, entries := root.Fold("entries")
+		for _, item := range entries.Items() {
+			if item = item.Resolve(); item != nil {
+				w.document(item)
+			}
+		}
+	case schema == "olm.composite" || strings.HasPrefix(schema, "olm.template."):
+		w.unsupported = schema
+	case schema != "":
+		w.known = true
+		w.catalogDocument(root, schema)
+	}
+}
+
+func (w *walker) catalogDocument(root *yamledit.Node, schema string) {
+	switch schema {
+	case fbc.SchemaBundle:
+		_, image := root.Fold("image")
+		w.add("image", image)
+		_, related := root.Fold("relatedImages")
+		w.list(related, "relatedImages")
+	case SchemaRelatedImages:
+		_, related := root.Fold("relatedImages")
+		w.list(related, "relatedImages")
+	case SchemaOperand:
+		_, images := root.Fold("images")
+		w.list(images, "images")
+	}
+}
+
+// list takes the key image of each item.
+func (w *walker) list(list *yamledit.Node, field string) {
+	for _, item := range list.Items() {
+		_, image := item.Fold("image")
+		w.add(field, image)
+	}
+}
+
+func (w *walker) csv(root *yamledit.Node) {
+	spec := root.Get("spec")
+	w.list(spec.Get("relatedImages"), "relatedImages")
+	named := map[string]bool{}
+	for _, p := range w.found {
+		named[p.Image] = true
+	}
+	annotations := root.Get("metadata").Get("annotations")
+	w.add("containerImage", annotations.Get("containerImage"))
+	w.annotations(annotations, named)
+	for _, deployment := range spec.Get("install").Get("spec").Get("deployments").Items() {
+		pod := deployment.Get("spec").Get("template")
+		w.annotations(pod.Get("metadata").Get("annotations"), named)
+		for _, kind := range []string{"initContainers", "containers"} {
+			for _, c := range pod.Get("spec").Get(kind).Items() {
+				w.add(kind, c.Get("image"))
+				for _, env := range c.Get("env").Items() {
+					name, value := env.Get("name").Text(), env.Get("value")
+					if _, ok := parseReference(value.Text()); ok && strings.HasPrefix(name, "RELATED_IMAGE_") || isImage(value.Text(), named) {
+						w.add(name, value)
+					}
+				}
+			}
+		}
+	}
+}
+
+func (w *walker) annotations(m *yamledit.Node, named map[string]bool) {
+	if m = m.Resolve(); m == nil || m.Kind != yamledit.Mapping {
+		return
+	}
+	for i := 0; i+1 < len(m.Children); i += 2 {
+		if value := m.Children[i+1].Resolve(); isImage(value.Text(), named) {
+			w.add(m.Children[i].Text(), value)
+		}
+	}
+}
+
+// isImage tells an image from other text: a related image names it, or it has a registry's
+// host and a tag or digest.
+func isImage(text string, named map[string]bool) bool {
+	r, ok := parseReference(text)
+	host, _, hosted := strings.Cut(r.Repository, "/")
+	hosted = hosted && (strings.ContainsAny(host, ".:") || host == "localhost")
+	return ok && (named[text] || hosted && r.Tag+r.Digest != "")
+}
+
+func (w *walker) add(field string, n *yamledit.Node) {
+	if n = n.Resolve(); n.Text() == "" || w.seen[n] {
+		return
+	}
+	w.seen[n] = true
+	line, col := n.Position()
+	w.found = append(w.found, Place{Image: n.Text(), Field: field, Line: line, Col: col, node: n})
+}
+
+// Pin puts digests in place of tags, and touches nothing else. digests are by the image as
+// the file names it; places without one stay as they are.
+func Pin(f *yamledit.File, places []Place, digests map[string]string) ([]byte, error) {
+	e := f.Edit()
+	for _, p := range places {
+		digest := digests[p.Image]
+		if p.Pinned() || digest == "" {
+			continue
+		}
+		if err := e.SetText(p.node, ByDigest(p.Image, digest)); err != nil {
+			return nil, err
+		}
+	}
+	if e.Empty() {
+		return f.Src, nil
+	}
+	return e.Apply()
+}
+
+// ByDigest names an image by its digest in place of its tag.
+func ByDigest(image, digest string) string {
+	r, _ := parseReference(image)
+	return r.Repository + "@" + digest
+}

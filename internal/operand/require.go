@@ -1,0 +1,183 @@
+package operand
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+)
+
+// maxSteps bounds the search for providers; real catalogs need a handful.
+const maxSteps = 100_000
+
+// need is an operand that a bundle requires: all of its claims on the name.
+type need struct {
+	of     *Bundle
+	name   string
+	claims []Claim
+}
+
+func (n need) String() string {
+	return fmt.Sprintf("%s, which %s requires within %s", n.name, n.of.Name, texts(n.claims, " and "))
+}
+
+// needs of a bundle, in the order of their names.
+func (b *Bundle) needs() []need {
+	var out []need
+	for _, c := range b.Claims {
+		if c.Type == TypeRequired && !slices.ContainsFunc(out, func(n need) bool { return n.name == c.Name }) {
+			out = append(out, need{b, c.Name, b.about(TypeRequired, c.Name)})
+		}
+	}
+	slices.SortFunc(out, func(x, y need) int { return cmp.Compare(x.name, y.name) })
+	return out
+}
+
+// offer is a way to meet a need: an entry, and a bundle that supports it.
+type offer struct {
+	entry *Entry
+	by    *Bundle
+}
+
+// offers are all ways to meet a need, the best first: the highest version of the operand,
+// of its providers the highest version, then the first by package, name and place.
+func (s *Set) offers(n need) []offer {
+	var out []offer
+	for i := range s.Bundles {
+		p := &s.Bundles[i]
+		supported := p.about(TypeSupported, n.name)
+		if len(supported) == 0 {
+			continue
+		}
+		for _, e := range s.of(SchemaOperand, n.name, p.Package) {
+			if anyHolds(supported, e.Version) && allHold(n.claims, e.Version) {
+				out = append(out, offer{e, p})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b offer) int {
+		return cmp.Or(Compare(b.entry.Version, a.entry.Version), Compare(b.by.Version, a.by.Version),
+			compareBundles(*a.by, *b.by), compareEntries(*a.entry, *b.entry))
+	})
+	return out
+}
+
+// search looks for providers, need by need, and goes back where a package would have to
+// be there in two versions.
+type search struct {
+	set     *Set
+	known   map[string][]offer // by the need in words
+	held    map[string]*Bundle // by package
+	steps   int
+	deepest int
+	nearest error
+}
+
+// require meets the needs of a bundle and of its providers, in their order: those of the
+// bundle first, each as well as the ones before it allow.
+func (s *Set) require(b *Bundle) ([]Chosen, error) {
+	f := &search{set: s, known: map[string][]offer{}, held: map[string]*Bundle{b.Package: b}, deepest: -1}
+	chosen, ok := f.meet(b.needs(), nil)
+	if !ok {
+		return nil, f.nearest
+	}
+	for _, c := range chosen {
+		if err := unambiguous(c.Entry, s.of(SchemaOperand, c.Entry.Name, c.By.Package)); err != nil {
+			return nil, err
+		}
+	}
+	return chosen, nil
+}
+
+func (f *search) meet(left []need, met []Chosen) ([]Chosen, bool) {
+	if len(left) == 0 {
+		return met, true
+	}
+	n := left[0]
+	key := n.of.Package + "\x00" + n.String()
+	offers, ok := f.known[key]
+	if !ok {
+		offers = f.set.offers(n)
+		f.known[key] = offers
+	}
+	if len(offers) == 0 {
+		f.fail(len(met), n, f.set.missing(n))
+		return nil, false
+	}
+	tried := map[*Bundle]bool{} // another entry of the same provider leads to the same end
+	for _, o := range offers {
+		if tried[o.by] {
+			continue
+		}
+		tried[o.by] = true
+		if f.steps++; f.steps > maxSteps {
+			f.deepest = -1
+			f.fail(len(met), n, fmt.Sprintf("no providers that go together were found in %d steps", maxSteps))
+			return nil, false
+		}
+		holder := f.held[o.by.Package]
+		if holder != nil && !holder.same(o.by) {
+			f.fail(len(met), n, fmt.Sprintf("%s provides it, and of package %s there is %s already", o.by.Name, o.by.Package, holder.Name))
+			continue
+		}
+		next := slices.Clone(left[1:])
+		if holder == nil {
+			f.held[o.by.Package] = o.by
+			next = append(next, o.by.needs()...)
+		}
+		c := Chosen{Entry: o.entry, For: n.of, By: o.by, Request: Request{Name: n.name}, Reason: n.reason(o)}
+		if all, ok := f.meet(next, append(slices.Clone(met), c)); ok {
+			return all, true
+		}
+		if holder == nil {
+			delete(f.held, o.by.Package)
+		}
+	}
+	return nil, false
+}
+
+func (n need) reason(o offer) string {
+	return fmt.Sprintf("%s requires it within %s, and %s supports %s", n.of.Name, texts(n.claims, " and "), o.by.Name, texts(o.by.about(TypeSupported, n.name), " or "))
+}
+
+// fail keeps the conflict before which most needs were met, of those the first.
+func (f *search) fail(met int, n need, why string) {
+	if met <= f.deepest {
+		return
+	}
+	f.deepest = met
+	f.nearest = failure.New(failure.OperandUnresolvable, "resolving %s: %s", n, why).At(n.of.File, n.of.Line, 1).
+		Fix("Give the catalog that has a provider and an entry in that range, or widen the range.")
+}
+
+// missing tells why nothing meets a need.
+func (s *Set) missing(n need) string {
+	var providers, entries []string
+	for i := range s.Bundles {
+		if claims := s.Bundles[i].about(TypeSupported, n.name); len(claims) > 0 {
+			providers = append(providers, s.Bundles[i].Name+" supports "+texts(claims, " or "))
+		}
+	}
+	for i := range s.Entries {
+		if e := &s.Entries[i]; e.Schema == SchemaOperand && e.Name == n.name {
+			entries = append(entries, e.Version.String())
+		}
+	}
+	slices.Reverse(providers)
+	slices.Reverse(entries)
+	switch {
+	case len(providers) == 0:
+		return "no bundle supports it"
+	case len(entries) == 0:
+		return "no catalog has an entry of it, though " + few(providers)
+	}
+	return "of its entries " + few(slices.Compact(entries)) + " none is in that range and supported: " + few(slices.Compact(providers))
+}
+
+// sorted are the entry's images by name.
+func (e *Entry) sorted() []fbc.RelatedImage {
+	return slices.SortedFunc(slices.Values(e.Images), func(a, b fbc.RelatedImage) int { return strings.Compare(a.Name, b.Name) })
+}
