@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -81,4 +82,48 @@ func isInput(t *testing.T, file, name string) {
 	if !slices.ContainsFunc(publishInputs, func(in input) bool { return in.name == name }) {
 		t.Errorf("%s: there is no input %s", file, name)
 	}
+}
+
+// Every command that the pages show is one: the verb and its flags exist.
+func TestPagesNameFlags(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal("there are no pages")
+	}
+	checked := 0
+	for _, file := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile("(?m)(?:^    |`)(?:go run \\./cmd/)?graft ([a-z][^`\n]*)").FindAllStringSubmatch(string(text), -1) {
+			checked++
+			if err := names(m[1]); err != nil {
+				t.Errorf("%s: graft %s: %v", file, m[1], err)
+			}
+		}
+	}
+	if checked < 40 {
+		t.Errorf("only %d commands were found", checked)
+	}
+}
+
+// names reports a verb or a flag of a command that does not exist.
+func names(command string) error {
+	root := (&app{IO: IO{Env: func(string) (string, bool) { return "", false }}}).root()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("completion")
+	verb, _, err := root.Find(strings.Fields(command))
+	if err != nil {
+		return err
+	}
+	if verb == root {
+		return fmt.Errorf("there is no such verb")
+	}
+	for _, m := range regexp.MustCompile(`(?:^|[\s\[|])--([a-z][a-z-]*)`).FindAllStringSubmatch(command, -1) {
+		if verb.Flag(m[1]) == nil && m[1] != "help" {
+			return fmt.Errorf("it has no flag --%s", m[1])
+		}
+	}
+	return nil
 }
