@@ -83,7 +83,7 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON report on standard output")
-	root.AddCommand(a.insertCommand(), a.detectCommand(), a.renderCommand(), a.convertCommand(), a.verifyCommand(), a.diffCommand(), a.graphCommand(), a.publishCommand(), a.initCommand(), a.demoCommand(), a.explainCommand(), a.versionCommand())
+	root.AddCommand(a.insertCommand(), a.detectCommand(), a.renderCommand(), a.convertCommand(), a.verifyCommand(), a.diffCommand(), a.graphCommand(), a.publishCommand(), a.catalogSourceCommand(), a.initCommand(), a.demoCommand(), a.explainCommand(), a.versionCommand())
 	return root
 }
 

@@ -10,13 +10,14 @@ import (
 
 // report is what --json prints; docs/report.schema.json describes it.
 type report struct {
-	SchemaVersion int              `json:"schemaVersion"`
-	Result        string           `json:"result"`
-	Templates     []templateReport `json:"templates,omitempty"`
-	Catalogs      []catalogReport  `json:"catalogs,omitempty"`
-	Published     []publishReport  `json:"published,omitempty"`
-	Files         []string         `json:"files,omitempty"`
-	Failures      []*failure.Error `json:"failures,omitempty"`
+	SchemaVersion  int                   `json:"schemaVersion"`
+	Result         string                `json:"result"`
+	Templates      []templateReport      `json:"templates,omitempty"`
+	Catalogs       []catalogReport       `json:"catalogs,omitempty"`
+	Published      []publishReport       `json:"published,omitempty"`
+	Files          []string              `json:"files,omitempty"`
+	CatalogSources []catalogSourceReport `json:"catalogSources,omitempty"`
+	Failures       []*failure.Error      `json:"failures,omitempty"`
 }
 
 // catalogReport is what became of one catalog.
