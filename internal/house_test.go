@@ -18,7 +18,7 @@ var house = []string{
 	"internal/gitrepo", "internal/event", "internal/config", "internal/plan", "internal/template",
 	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/operand", "internal/fbc", "internal/yamledit",
-	"internal/failure", "internal/pause", "internal/atomicfile", "internal/testkit",
+	"internal/failure", "internal/pause", "internal/atomicfile", "internal/testkit", "deploy/crds",
 }
 
 // pure packages are functions over bytes and values.

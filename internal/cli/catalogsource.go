@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,7 @@ func (a *app) catalogSourceCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.resolveCommand())
+	cmd.AddCommand(a.resolveCommand(), a.validateSourceCommand(), a.convertSourceCommand())
 	return cmd
 }
 
@@ -37,6 +38,15 @@ type catalogSourceReport struct {
 	Was       string           `json:"was,omitempty"`
 	Digest    string           `json:"digest,omitempty"`
 	Platforms []platformReport `json:"platforms,omitempty"`
+	Warnings  []warningReport  `json:"warnings,omitempty"`
+}
+
+// warningReport is what will be wrong later, or may be meant otherwise.
+type warningReport struct {
+	Message string `json:"message"`
+	Remedy  string `json:"remedy"`
+	Line    int    `json:"line"`
+	Col     int    `json:"col"`
 }
 
 // platformReport is the image that a platform version gets.
@@ -147,17 +157,17 @@ func (a *app) reportSources(sources []catalogSourceReport, dryRun bool) {
 		return
 	}
 	for _, s := range sources {
-		name := s.Name
-		if s.Namespace != "" {
-			name = s.Namespace + "/" + s.Name
-		}
 		if !dryRun {
-			fmt.Fprintf(a.Out, "%s: %s: %s%s\n", s.File, name, s.Result, s.images())
+			fmt.Fprintf(a.Out, "%s: %s: %s%s\n", s.File, s.fullName(), s.Result, s.images())
 		}
 		for _, p := range s.Platforms {
 			fmt.Fprintf(a.Out, "  %s  %s%s\n", p.Version, p.Image, at(p.Digest))
 		}
 	}
+}
+
+func (s catalogSourceReport) fullName() string {
+	return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")
 }
 
 func (s catalogSourceReport) images() string {
