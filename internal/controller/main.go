@@ -9,10 +9,12 @@ import (
 	"net"
 	"net/http"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -24,8 +26,6 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/olmgraft/graft/internal/failure"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 type command struct {
@@ -77,6 +77,7 @@ func (c *command) run(ctx context.Context) error {
 		return unavailable("reading the kubeconfig", err)
 	}
 	config.QPS, config.Burst, config.UserAgent = 50, 100, "graft-controller"
+	config.ContentType = runtime.ContentTypeJSON // for all, as for CatalogSources: no server lacks it
 	c.options.Config = config
 	events, stop, err := recorder(config)
 	if err != nil {
@@ -124,8 +125,9 @@ func serve(ctx context.Context, address string, handler http.Handler) error {
 	return nil
 }
 
-// lead runs work while the lease is held. A lease that is lost ends the process, which is
-// begun anew by whoever began it: two that work at a time would conflict, not harm.
+// lead runs work while the lease is held, and returns when work has. A lease that is lost
+// ends the process, which is begun anew by whoever began it: two that work at a time would
+// conflict, not harm.
 func lead(ctx context.Context, config *rest.Config, namespace, identity string, work func(context.Context) error) error {
 	client, err := coordination.NewForConfig(config)
 	if err != nil {
@@ -133,6 +135,8 @@ func lead(ctx context.Context, config *rest.Config, namespace, identity string, 
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	var mu sync.Mutex
+	var begun, ended bool
 	done := make(chan error, 1)
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: &resourcelock.LeaseLock{
@@ -143,8 +147,14 @@ func lead(ctx context.Context, config *rest.Config, namespace, identity string, 
 		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second, ReleaseOnCancel: true,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(ctx context.Context) {
-				done <- work(ctx)
-				stop()
+				mu.Lock()
+				late := ended
+				begun = !late
+				mu.Unlock()
+				if !late {
+					done <- work(ctx)
+					stop()
+				}
 			},
 			OnStoppedLeading: func() {},
 		},
@@ -153,13 +163,16 @@ func lead(ctx context.Context, config *rest.Config, namespace, identity string, 
 		return failure.New(failure.Usage, "asking for the lease: %w", err)
 	}
 	elector.Run(ctx)
-	if lost := ctx.Err() == nil; lost {
-		return failure.New(failure.ClusterUnavailable, "holding the lease %s/graft-controller: it was lost", namespace)
+	lost := ctx.Err() == nil
+	mu.Lock()
+	ended = true
+	worked := begun
+	mu.Unlock()
+	if worked {
+		err = <-done
 	}
-	select {
-	case err := <-done:
-		return err
-	default:
-		return nil // it never led
+	if lost && err == nil {
+		err = failure.New(failure.ClusterUnavailable, "holding the lease %s/graft-controller: it was lost", namespace)
 	}
+	return err
 }
