@@ -213,8 +213,11 @@ func TestMany(t *testing.T) {
 		c.create(controller.Resource, catalogSource("many", fmt.Sprint("c", i), template, v119))
 	}
 	c.start()
-	all := func(minor string) func() bool {
+	all := func(minor string, rounds int64) func() bool {
 		return func() bool {
+			if c.controller.Metrics.Statuses.Load() < rounds*sources {
+				return false // too early to list them all
+			}
 			list, err := c.Resource(controller.Resource).Namespace("many").List(context.Background(), metav1.ListOptions{})
 			if err != nil {
 				t.Fatal(err)
@@ -227,11 +230,11 @@ func TestMany(t *testing.T) {
 			return len(list.Items) == sources
 		}
 	}
-	c.eventually("all at 20", all("20"))
+	c.eventually("all at 20", all("20", 1))
 	c.rest(2 * sources)
 	next := "v1.21.0"
 	c.version.Store(&next)
-	c.eventually("all at 21", all("21"))
+	c.eventually("all at 21", all("21", 2))
 	c.rest(4 * sources)
 	if got := c.controller.Metrics.Conflicts.Load(); got != 0 {
 		t.Errorf("%d conflicts with nobody", got)

@@ -239,12 +239,12 @@ func (c *cluster) change(name string, edit func(*unstructured.Unstructured), sub
 	c.Fatalf("%s cannot be changed", name)
 }
 
-// eventually waits for something that is to come.
+// eventually waits for something that is to come, however slow the machine.
 func (c *cluster) eventually(what string, is func() bool) {
 	c.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			c.Fatalf("in a minute there was not: %s", what)
+			c.Fatalf("in five minutes there was not: %s", what)
 		}
 	}
 }
