@@ -7,6 +7,7 @@ FROM ${BUILD_IMAGE} AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 COPY cmd cmd
+COPY deploy/crds deploy/crds
 COPY formulary formulary
 COPY internal internal
 ARG VERSION=dev

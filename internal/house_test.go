@@ -14,11 +14,11 @@ const module = "github.com/olmgraft/graft/"
 // house is the order of the packages: each imports only those after it. A package that
 // is not listed by itself stands where its parent does.
 var house = []string{
-	"bench", "cmd/graft", "internal/cli", "internal/action", "internal/publish", "internal/relay",
+	"bench", "cmd/graft", "cmd/graft-controller", "internal/cli", "internal/controller", "internal/action", "internal/publish", "internal/relay",
 	"internal/pullrequest", "internal/gitrepo", "internal/event", "internal/config", "internal/plan", "internal/template",
 	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/yamledit",
-	"internal/failure", "internal/pause", "internal/atomicfile", "internal/testkit", "formulary",
+	"internal/failure", "internal/pause", "internal/atomicfile", "internal/testkit", "formulary", "deploy/crds",
 }
 
 // pure packages are functions over bytes and values.
@@ -118,6 +118,21 @@ func TestCommandIsLean(t *testing.T) {
 					t.Errorf("cmd/graft depends on %s", dep)
 				}
 			}
+		}
+	}
+}
+
+// The controller alone speaks to clusters, and carries nothing of the command.
+func TestClusterStaysApart(t *testing.T) {
+	for _, p := range packages(t) {
+		from, _ := room(p.ImportPath)
+		for _, imp := range p.Imports {
+			if from != "internal/controller" && (strings.HasPrefix(imp, "k8s.io/") || imp == module+"internal/controller" && from != "cmd/graft-controller") {
+				t.Errorf("%s imports %s", p.ImportPath, imp)
+			}
+		}
+		if p.ImportPath == module+"cmd/graft-controller" && slices.Contains(p.Deps, module+"internal/cli") {
+			t.Errorf("cmd/graft-controller depends on internal/cli")
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.insertCommand(), a.renderCommand(), a.verifyCommand(), a.publishCommand(), a.initCommand(), a.demoCommand(),
 		a.detectCommand(), a.diffCommand(), a.graphCommand(), a.convertCommand(),
-		a.imageCommand(), a.operandCommand(), a.pinCommand(), a.relayCommand(),
+		a.imageCommand(), a.catalogSourceCommand(), a.operandCommand(), a.pinCommand(), a.relayCommand(),
 		a.explainCommand(), a.formularyCommand(), a.manCommand(), a.versionCommand(),
 	)
 	return root

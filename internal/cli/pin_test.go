@@ -107,7 +107,7 @@ func TestPinFromRegistry(t *testing.T) {
 	if got := readFileText(t, csv); code != 0 || got != pinned || !strings.Contains(stdout, "8:12 relatedImages: "+s.Addr+"/etcd:v3 to "+s.Addr+"/etcd@"+index.Digest+"\n") {
 		t.Errorf("exit code %d: %s%s\n%s", code, stdout, stderr, got)
 	}
-	if n := manifests(s); n != 2 {
+	if n := manifestRequests(s); n != 2 {
 		t.Errorf("%d manifests were asked for, not 2", n)
 	}
 	s.Reset()
@@ -120,7 +120,7 @@ func TestPinFromRegistry(t *testing.T) {
 	}
 }
 
-func manifests(s *registry.Server) (n int) {
+func manifestRequests(s *registry.Server) (n int) {
 	for _, r := range s.Requests() {
 		if r.Kind == registry.Manifest {
 			n++

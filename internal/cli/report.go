@@ -11,16 +11,17 @@ import (
 
 // report is what --json prints; docs/report.schema.json describes it.
 type report struct {
-	SchemaVersion int               `json:"schemaVersion"`
-	Result        string            `json:"result"`
-	Templates     []templateReport  `json:"templates,omitempty"`
-	Catalogs      []catalogReport   `json:"catalogs,omitempty"`
-	Published     []publishReport   `json:"published,omitempty"`
-	Operands      *resolutionReport `json:"operands,omitempty"`
-	Pinned        []pinReport       `json:"pinned,omitempty"`
-	Mirror        []string          `json:"mirror,omitempty"`
-	Files         []string          `json:"files,omitempty"`
-	Image         *imageReport      `json:"image,omitempty"`
+	SchemaVersion  int                   `json:"schemaVersion"`
+	Result         string                `json:"result"`
+	Templates      []templateReport      `json:"templates,omitempty"`
+	Catalogs       []catalogReport       `json:"catalogs,omitempty"`
+	Published      []publishReport       `json:"published,omitempty"`
+	Operands       *resolutionReport     `json:"operands,omitempty"`
+	Pinned         []pinReport           `json:"pinned,omitempty"`
+	Mirror         []string              `json:"mirror,omitempty"`
+	Files          []string              `json:"files,omitempty"`
+	CatalogSources []catalogSourceReport `json:"catalogSources,omitempty"`
+	Image          *imageReport          `json:"image,omitempty"`
 	// Recipes are of the formulary.
 	Recipes  []formulary.Recipe `json:"recipes,omitempty"`
 	Failures []*failure.Error   `json:"failures,omitempty"`

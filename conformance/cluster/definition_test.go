@@ -1,0 +1,108 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/yaml"
+
+	"github.com/olmgraft/graft/internal/catalogsource"
+	"github.com/olmgraft/graft/internal/controller"
+)
+
+func manifest(name, spec string) string {
+	return "apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {name: " + name + ", namespace: definition}\nspec: " + spec + "\n"
+}
+
+// The examples of the proposal pass; the words for what does not say what to do.
+func TestDefinition(t *testing.T) {
+	c := newCluster(t, "v1.20.0", "definition")
+	for i, spec := range []string{
+		"{displayName: Community Operators, publisher: OperatorHub.io, catalogImageSource: {catalogImage: 'quay.io/operatorhubio/catalog:latest', podSpecOverrides: {nodeSelector: {label: value}}}}",
+		"{displayName: My Operators, catalogServiceSource: {address: some.namespace.svc}}",
+		"{displayName: My Operators, configMapSource: {configMap: somemap}}",
+		v119,
+	} {
+		c.create(controller.Resource, manifest(fmt.Sprint("example", i), spec))
+	}
+	for spec, want := range map[string]string{
+		"{displayName: x}": `"spec" must validate one and only one schema (oneOf). Found none valid`,
+		"{catalogImageSource: {catalogImage: a}, configMapSource: {configMap: b}}": "name exactly one source, catalogImageSource, catalogServiceSource or configMapSource, and remove all others",
+		"{sourceType: grpc, image: a, address: b}":                                 "name exactly one source",
+		"{catalogImageSource: {catalogImage: a}, image: b}":                        "name exactly one source",
+		"{catalogImageSource: {catalogImage: a}, sourceType: grpc}":                "remove sourceType and grpcPodConfig: catalogImageSource, catalogServiceSource and configMapSource take their place",
+		"{catalogImageSource: {}}":                                                 "name the image: catalogImageSource.catalogImage",
+		"{sourceType: configMap, configMap: a}":                                    "write sourceType as grpc, configmap or internal",
+		"{sourceType: grpc, configMap: a}":                                         "give sourceType grpc an image or an address",
+		"{sourceType: grpc, address: a, grpcPodConfig: {}}":                        "remove grpcPodConfig: only the pod of an image takes it",
+	} {
+		_, err := c.tryCreate(controller.Resource, manifest("refused", spec))
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+}
+
+// graft catalogsource validate says no where the API server does, and only there.
+func TestValidateAgrees(t *testing.T) {
+	c := newCluster(t, "v1.20.0", "definition")
+	parts := []string{"catalogImageSource: {catalogImage: a}", "catalogServiceSource: {address: a}", "configMapSource: {configMap: a}", "image: a", "address: a", "configMap: a", "grpcPodConfig: {}"}
+	var specs []string
+	for _, kind := range []string{"", "sourceType: grpc", "sourceType: configmap", "sourceType: internal", "sourceType: other"} {
+		for set := range 1 << len(parts) {
+			spec := []string{kind}
+			if kind == "" {
+				spec = nil
+			}
+			for i, p := range parts {
+				if set&(1<<i) != 0 {
+					spec = append(spec, p)
+				}
+			}
+			specs = append(specs, "{"+strings.Join(spec, ", ")+"}")
+		}
+	}
+	for _, extra := range []string{
+		"priority: 1", "priority: high", "priority: 1.5", "priority: true", "priority:", "displayName: 3", "displayName: yes", "displayName: off", "displayName: 'yes'", "displayName: 2021-07-19", "displayName: 1e3",
+		"secrets: [a, 1]", "secrets: {}", "secrets: [null]", "icon: {mediatype: a}", "icon: {mediatype: a, base64data: ''}", "unknown: 3", "updateStrategy: {registryPoll: {interval: 10m}}", "updateStrategy: {registryPoll: 10m}",
+		"grpcPodConfig: {tolerations: [{tolerationSeconds: 3}]}", "grpcPodConfig: {tolerations: [{tolerationSeconds: a}]}", "grpcPodConfig: {nodeSelector: {a: 3}}", "grpcPodConfig: {nodeSelector: {a: ''}, priorityClassName: x}", "priority: 99999999999999999999",
+	} {
+		specs = append(specs, "{sourceType: grpc, image: a, "+extra+"}")
+	}
+	specs = append(specs, "{sourceType: grpc, image: ''}", "{catalogImageSource: {catalogImage: ''}}", "{catalogImageSource: }", "{catalogImageSource: a}", "[]", "a", "", "{configMapSource: {configMap: 1}}", "{sourceType: 3, image: a}")
+	agreed := map[bool]int{}
+	for i, spec := range specs {
+		text := manifest(fmt.Sprint("agree", i), spec)
+		_, err := c.tryCreate(controller.Resource, text)
+		if err != nil && !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
+			t.Fatalf("%s: %v", spec, err)
+		}
+		m, openErr := catalogsource.Open("x.yaml", []byte(text))
+		if openErr != nil {
+			t.Fatal(openErr)
+		}
+		faults, _ := m.Sources[0].Check()
+		if (err == nil) != (len(faults) == 0) {
+			t.Errorf("%s: the server says %v, graft says %v", spec, err, faults)
+		}
+		agreed[err == nil]++
+		checkConversion(t, spec, err == nil)
+	}
+	t.Logf("%d are taken and %d refused, by both", agreed[true], agreed[false])
+}
+
+// checkConversion holds that what the server takes converts, there and back; sourceType
+// internal is what the new form cannot say.
+func checkConversion(t *testing.T, text string, taken bool) {
+	var spec map[string]any
+	if yaml.Unmarshal([]byte(text), &spec) != nil || !taken || spec["sourceType"] == "internal" {
+		return
+	}
+	for _, to := range []catalogsource.Form{catalogsource.New, catalogsource.Legacy} {
+		if _, err := catalogsource.ConvertSpec(spec, to); err != nil {
+			t.Errorf("%s to %s: %v", text, to, err)
+		}
+	}
+}

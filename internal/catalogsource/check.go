@@ -1,0 +1,168 @@
+package catalogsource
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// pair is one source in both forms of the spec.
+type pair struct {
+	source, field string // catalogImageSource.catalogImage
+	legacy        string // image
+	sourceType    string // beside it
+}
+
+var pairs = []pair{
+	{"catalogImageSource", "catalogImage", "image", "grpc"},
+	{"catalogServiceSource", "address", "address", "grpc"},
+	{"configMapSource", "configMap", "configMap", "configmap"},
+}
+
+// What the pod of an image takes, in both forms, and the deprecated sourceType.
+const (
+	overrides       = "podSpecOverrides"
+	legacyOverrides = "grpcPodConfig"
+	sourceType      = "sourceType"
+	internalType    = "internal" // the same as configmap
+)
+
+const oneSource = "Write one of catalogImageSource with catalogImage, catalogServiceSource with address, and configMapSource with configMap."
+
+// Check finds what an API server with the definition of CatalogSource would refuse, and
+// warnings: what is deprecated, what would be dropped, and what looks like a template and
+// is none.
+func (s *Source) Check() (faults, warnings []*failure.Error) {
+	c := &checker{source: s}
+	c.identity()
+	version := strings.TrimPrefix(s.root.Get("apiVersion").Text(), Group+"/")
+	if d := definition()[version]; d != nil {
+		c.structure("", s.root, d)
+	} else {
+		c.fault(s.root.Get("apiVersion"), "apiVersion names version %s, which is not served", version).Fix("Write apiVersion: %s/v1alpha1.", Group)
+	}
+	if s.spec != nil && s.spec.Kind == yamledit.Mapping {
+		c.union()
+	}
+	if reference, ok := s.Reference(); ok {
+		c.template(reference)
+	}
+	return c.faults, c.warnings
+}
+
+func (c *checker) identity() {
+	meta := c.source.root.Get("metadata")
+	name, generated := meta.Get("name"), meta.Get("generateName")
+	if name.Text() == "" && generated.Text() == "" && meta != nil {
+		c.fault(meta, "metadata has no name").Fix("Add a name.")
+	} else if name != nil && !isSubdomain(name.Text()) {
+		c.fault(name, "%q is no name of an object", name.Text()).Fix("Write lower case letters, digits, - and dots.")
+	}
+}
+
+func (c *checker) template(reference string) {
+	for _, p := range Parse(reference) {
+		if p.Template == nil && strings.ContainsAny(p.Text, "{}") {
+			c.warn(c.source.annotation(), "%s breaks the grammar of templates and stays as text", p.Text).
+				Fix("Write {kube_major_version}, {kube_minor_version}, {kube_patch_version} or {group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}.")
+		}
+	}
+}
+
+// union holds the spec to one source, named in one form.
+func (c *checker) union() {
+	spec := c.source.spec
+	var sources, legacy []string
+	for _, p := range pairs {
+		if spec.Get(p.source) != nil {
+			sources = append(sources, p.source)
+		}
+		if spec.Get(p.legacy) != nil {
+			legacy = append(legacy, p.legacy)
+		}
+	}
+	switch {
+	case len(sources)+len(legacy) == 0:
+		c.fault(spec, "spec names no source").Fix(oneSource)
+	case len(sources) > 1 || len(legacy) > 1 || len(sources) > 0 && len(legacy) > 0:
+		all := slices.Concat(sources, legacy)
+		c.fault(c.key(all[1]), "spec names %d sources: %s", len(all), strings.Join(all, ", ")).Fix("Keep one, and remove the others.")
+	}
+	if len(sources) > 0 {
+		for _, old := range []string{sourceType, legacyOverrides} {
+			if spec.Get(old) != nil {
+				c.fault(c.key(old), "spec.%s has no meaning beside %s", old, sources[0]).Fix("Remove %s.", old)
+			}
+		}
+	}
+	c.empty()
+	c.legacy(legacy)
+	c.deprecated()
+}
+
+// empty finds sources that are there and name nothing.
+func (c *checker) empty() {
+	for _, p := range pairs {
+		if in := c.source.spec.Get(p.source); in != nil && in.Kind == yamledit.Mapping {
+			if v := in.Get(p.field); v == nil || v.Kind == yamledit.Scalar && v.Tag == "!!str" && v.Value == "" {
+				c.fault(c.key(p.source), "spec.%s names nothing", p.source).Fix("Write %s.%s.", p.source, p.field)
+			}
+		}
+		if v := c.source.spec.Get(p.legacy); v != nil && v.Tag == "!!str" && v.Value == "" {
+			c.fault(v, "spec.%s names nothing", p.legacy).Fix("Write a value, or remove the key.")
+		}
+	}
+}
+
+// legacy holds sourceType and grpcPodConfig to the deprecated field beside them.
+func (c *checker) legacy(named []string) {
+	spec := c.source.spec
+	kind := spec.Get(sourceType)
+	if kind == nil && len(named) > 0 {
+		p := pairOf(named[0])
+		c.fault(c.key(named[0]), "spec.%s has no sourceType beside it", named[0]).
+			Fix("Add sourceType: %s, or write %s.%s instead.", p.sourceType, p.source, p.field)
+	}
+	if known := []string{"grpc", "configmap", internalType}; kind != nil && kind.Tag == "!!str" && !slices.Contains(known, kind.Text()) {
+		c.fault(kind, "spec.sourceType is %q", kind.Text()).Fix("Write grpc, configmap or internal.")
+	}
+	for _, name := range named {
+		if p := pairOf(name); kind != nil && (kind.Text() == "grpc") != (p.sourceType == "grpc") {
+			c.fault(c.key(name), "sourceType %s reads no %s", kind.Text(), name).Fix("Write sourceType: %s, or remove %s.", p.sourceType, name)
+		}
+	}
+	if spec.Get(legacyOverrides) != nil && spec.Get("image") == nil {
+		c.fault(c.key(legacyOverrides), "spec.grpcPodConfig has no image beside it, and only the pod of an image takes it").Fix("Remove grpcPodConfig.")
+	}
+}
+
+func (c *checker) deprecated() {
+	for _, p := range pairs {
+		if c.source.spec.Get(p.legacy) != nil {
+			c.warn(c.key(p.legacy), "spec.%s is deprecated", p.legacy).Fix("Write %s.%s instead; graft catalogsource convert --to new does it.", p.source, p.field)
+		}
+	}
+	if c.source.spec.Get(sourceType) != nil {
+		c.warn(c.key(sourceType), "spec.sourceType is deprecated").Fix("Remove it with the field that takes the place of the source; graft catalogsource convert --to new does it.")
+	}
+	if c.source.spec.Get(legacyOverrides) != nil {
+		c.warn(c.key(legacyOverrides), "spec.grpcPodConfig is deprecated").Fix("Write catalogImageSource.podSpecOverrides instead; graft catalogsource convert --to new does it.")
+	}
+}
+
+func pairOf(legacy string) pair {
+	return pairs[slices.IndexFunc(pairs, func(p pair) bool { return p.legacy == legacy })]
+}
+
+// key is the node of a key of the spec, or of what a merge key brought it in with.
+func (c *checker) key(name string) *yamledit.Node {
+	spec := c.source.spec
+	for i := 0; i+1 < len(spec.Children); i += 2 {
+		if spec.Children[i].Value == name {
+			return spec.Children[i]
+		}
+	}
+	return spec
+}

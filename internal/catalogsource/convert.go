@@ -1,0 +1,135 @@
+package catalogsource
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Form is one of the two forms of a spec.
+type Form string
+
+// The forms of a spec: each source in a structure of its own, or in deprecated fields.
+const (
+	New    Form = "new"
+	Legacy Form = "legacy"
+)
+
+// ConvertSpec says a spec in another form; one that has it is given back as it is. What
+// the form cannot say is an error, and so is a spec without exactly one source. There and
+// back is the same spec again. The spec is not changed.
+func ConvertSpec(spec map[string]any, to Form) (map[string]any, error) {
+	p, from, err := sourceOf(spec)
+	if err != nil || from == to {
+		return spec, err
+	}
+	out := maps.Clone(spec)
+	if to == New {
+		return out, p.toNew(out)
+	}
+	return out, p.toLegacy(out)
+}
+
+// ImageField is the field of a spec that names its image, whether it is there yet or not;
+// nil where the spec has another source.
+func ImageField(spec map[string]any) []string {
+	if _, ok := spec["catalogImageSource"]; ok {
+		return []string{"catalogImageSource", "catalogImage"}
+	}
+	for _, other := range []string{"catalogServiceSource", "configMapSource", "address", "configMap"} {
+		if _, ok := spec[other]; ok {
+			return nil
+		}
+	}
+	return []string{"image"}
+}
+
+// sourceOf is the one source that a spec names, and the form in which it does.
+func sourceOf(spec map[string]any) (pair, Form, error) {
+	var found []pair
+	var forms []Form
+	for _, p := range pairs {
+		if _, ok := spec[p.source]; ok {
+			found, forms = append(found, p), append(forms, New)
+		}
+		if _, ok := spec[p.legacy]; ok {
+			found, forms = append(found, p), append(forms, Legacy)
+		}
+	}
+	if len(found) != 1 {
+		return pair{}, "", fmt.Errorf("spec names %d sources, and one is due", len(found))
+	}
+	if forms[0] == New {
+		for _, old := range []string{sourceType, legacyOverrides} {
+			if _, ok := spec[old]; ok {
+				return pair{}, "", fmt.Errorf("%s stands beside %s", old, found[0].source)
+			}
+		}
+	}
+	return found[0], forms[0], nil
+}
+
+func (p pair) toNew(spec map[string]any) error {
+	if spec[sourceType] == nil {
+		return fmt.Errorf("%s has no sourceType beside it", p.legacy)
+	}
+	if spec[sourceType] != p.sourceType {
+		return fmt.Errorf("%s has no word for sourceType %v; sourceType %s is what it means", p.source, spec[sourceType], p.sourceType)
+	}
+	in := map[string]any{p.field: spec[p.legacy]}
+	if pod, ok := spec[legacyOverrides]; ok {
+		if p.legacy != "image" {
+			return fmt.Errorf("%s has no word for %s", p.source, legacyOverrides)
+		}
+		if err := onlyOverrides(pod); err != nil {
+			return err
+		}
+		in[overrides] = pod
+	}
+	delete(spec, sourceType)
+	delete(spec, p.legacy)
+	delete(spec, legacyOverrides)
+	spec[p.source] = in
+	return nil
+}
+
+func (p pair) toLegacy(spec map[string]any) error {
+	in, ok := spec[p.source].(map[string]any)
+	if !ok {
+		return fmt.Errorf("%s is no mapping", p.source)
+	}
+	if _, ok := in[p.field]; !ok {
+		return fmt.Errorf("%s has no %s", p.source, p.field)
+	}
+	for key, value := range in {
+		switch {
+		case key == p.field:
+			spec[p.legacy] = value
+		case key == overrides && p.legacy == "image":
+			if err := onlyOverrides(value); err != nil {
+				return err
+			}
+			spec[legacyOverrides] = value
+		default:
+			return fmt.Errorf("the deprecated fields have no word for %s.%s", p.source, key)
+		}
+	}
+	delete(spec, p.source)
+	spec[sourceType] = p.sourceType
+	return nil
+}
+
+// onlyOverrides refuses what one form would carry and the other's schema drop.
+func onlyOverrides(pod any) error {
+	m, ok := pod.(map[string]any)
+	if !ok {
+		return fmt.Errorf("%s is no mapping", legacyOverrides)
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if known := []string{"nodeSelector", "tolerations", "priorityClassName"}; !slices.Contains(known, key) {
+			return fmt.Errorf("%s and %s have no word for %s, only for %s", overrides, legacyOverrides, key, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}

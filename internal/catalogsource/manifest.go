@@ -1,0 +1,158 @@
+package catalogsource
+
+import (
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// Group and Kind are what a CatalogSource says it is.
+const (
+	Group = "operators.coreos.com"
+	Kind  = "CatalogSource"
+)
+
+// Manifest is a file with CatalogSources among its documents, or in lists in them.
+type Manifest struct {
+	Sources []*Source
+
+	file *yamledit.File
+}
+
+// Source is one CatalogSource of a manifest.
+type Source struct {
+	Name, Namespace string
+
+	file       *yamledit.File
+	root, spec *yamledit.Node // spec is nil where there is none
+}
+
+// Open finds the CatalogSources of a file. What is no manifest at all is
+// catalogsource-invalid; objects of other kinds are passed over.
+func Open(name string, src []byte) (*Manifest, error) {
+	file, err := yamledit.Open(name, src)
+	if err != nil {
+		return nil, invalidFile(err)
+	}
+	m := &Manifest{file: file}
+	for _, d := range file.Docs {
+		root, err := d.Root()
+		if err != nil {
+			return nil, invalidFile(err)
+		}
+		m.collect(root)
+	}
+	return m, nil
+}
+
+func invalidFile(err error) error {
+	f := failure.Of(err)
+	return failure.New(failure.CatalogSourceInvalid, "reading the manifest: %s", f.Message).At(f.File, f.Line, f.Col)
+}
+
+func (m *Manifest) collect(root *yamledit.Node) {
+	kind := root.Get("kind").Text()
+	group, _, _ := strings.Cut(root.Get("apiVersion").Text(), "/")
+	if strings.HasSuffix(kind, "List") {
+		for _, item := range root.Get("items").Items() {
+			m.collect(item.Resolve())
+		}
+	}
+	if kind != Kind || group != Group {
+		return
+	}
+	meta := root.Get("metadata")
+	m.Sources = append(m.Sources, &Source{
+		Name: meta.Get("name").Text(), Namespace: meta.Get("namespace").Text(),
+		file: m.file, root: root, spec: root.Get("spec"),
+	})
+}
+
+// String is NAMESPACE/NAME, as far as they are known.
+func (s *Source) String() string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
+
+// Reference is the reference with templates that the annotation holds; an empty one is
+// none.
+func (s *Source) Reference() (reference string, ok bool) {
+	reference = s.annotation().Text()
+	return reference, reference != ""
+}
+
+func (s *Source) annotation() *yamledit.Node {
+	return s.root.Get("metadata").Get("annotations").Get(ImageTemplate)
+}
+
+// Unresolvable is a failure at the annotation.
+func (s *Source) Unresolvable(format string, args ...any) *failure.Error {
+	return s.annotation().Failure(failure.CatalogSourceUnresolvable, format, args...)
+}
+
+// At gives a failure the place of the annotation.
+func (s *Source) At(f *failure.Error) *failure.Error {
+	line, col := s.annotation().Position()
+	return f.At(s.file.Name, line, col)
+}
+
+// Image is the image that the CatalogSource names, in either form.
+func (s *Source) Image() string {
+	if image := s.spec.Get("catalogImageSource").Get("catalogImage"); image != nil {
+		return image.Text()
+	}
+	return s.spec.Get("image").Text()
+}
+
+// SetImages is the file with other images, in the form that each CatalogSource has, and
+// not a byte changed beside. One that has another source than an image is
+// catalogsource-invalid.
+func (m *Manifest) SetImages(images map[*Source]string) ([]byte, error) {
+	edits := m.file.Edit()
+	for _, s := range m.Sources {
+		image, ok := images[s]
+		if !ok || image == s.Image() {
+			continue
+		}
+		if err := s.setImage(edits, image); err != nil {
+			return nil, err
+		}
+	}
+	if edits.Empty() {
+		return m.file.Src, nil
+	}
+	return edits.Apply()
+}
+
+func (s *Source) setImage(edits *yamledit.Edits, image string) error {
+	if err := s.TakesImage(); err != nil {
+		return err
+	}
+	parent, key := s.spec, "image"
+	if in := s.spec.Get("catalogImageSource"); in != nil {
+		parent, key = in, "catalogImage"
+	}
+	switch at := parent.Get(key); {
+	case at == nil && parent.IsNull():
+		return edits.Fill(parent, yamledit.Map(yamledit.Field{Key: key, Value: yamledit.Text(image)}))
+	case at == nil:
+		return edits.AddField(parent, "sourceType", yamledit.Field{Key: key, Value: yamledit.Text(image)})
+	case at.IsNull():
+		return edits.Fill(at, yamledit.Text(image))
+	default:
+		return edits.SetText(at, image)
+	}
+}
+
+// TakesImage says why no image can be set; nil if one can.
+func (s *Source) TakesImage() error {
+	if s.spec == nil || s.spec.Kind != yamledit.Mapping {
+		return s.root.Failure(failure.CatalogSourceInvalid, "setting the image of %s: it has no spec", s).
+			Fix("Write a spec with catalogImageSource.")
+	}
+	for _, other := range []string{"catalogServiceSource", "configMapSource", "address", "configMap"} {
+		if s.spec.Get(other) != nil {
+			return s.spec.Get(other).Failure(failure.CatalogSourceInvalid, "setting the image of %s: its source is %s", s, other).
+				Fix("Remove the annotation %s, or write catalogImageSource in place of %s.", ImageTemplate, other)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package catalogsource
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// Manifests are objects read from files, in place of those of a cluster.
+type Manifests struct {
+	objects []map[string]any
+}
+
+// Add reads the objects of a file, of YAML or JSON documents and of lists in them.
+func (m *Manifests) Add(name string, src []byte) error {
+	file, err := yamledit.Open(name, src)
+	if err != nil {
+		return unreadable(err)
+	}
+	for _, d := range file.Docs {
+		root, err := d.Root()
+		if err != nil {
+			return unreadable(err)
+		}
+		if root == nil {
+			continue
+		}
+		object, ok := plainOf(root).(map[string]any)
+		if !ok {
+			return root.Failure(failure.Usage, "reading objects: the document is no object").Fix("Give files with objects as kubectl get -o yaml prints them.")
+		}
+		m.add(object)
+	}
+	return nil
+}
+
+// unreadable makes a usage failure of what cannot be parsed.
+func unreadable(err error) error {
+	f := failure.Of(err)
+	return failure.New(failure.Usage, "reading objects: %s", f.Message).At(f.File, f.Line, f.Col).Fix("Give files with objects as kubectl get -o yaml prints them.")
+}
+
+func (m *Manifests) add(object map[string]any) {
+	items, ok := object["items"].([]any)
+	if kind, _ := object["kind"].(string); !ok || !strings.HasSuffix(kind, "List") {
+		m.objects = append(m.objects, object)
+		return
+	}
+	for _, one := range items {
+		if o, ok := one.(map[string]any); ok {
+			m.add(o)
+		}
+	}
+}
+
+// Object is the one object that a lookup names.
+func (m *Manifests) Object(l Lookup) (any, error) {
+	var found []any
+	for _, o := range m.objects {
+		meta, _ := o["metadata"].(map[string]any)
+		name, _ := meta["name"].(string)
+		namespace, _ := meta["namespace"].(string)
+		if o["apiVersion"] == l.Group+"/"+l.Version && o["kind"] == l.Kind && namespace == l.Namespace && (l.Name == "" || name == l.Name) {
+			found = append(found, o)
+		}
+	}
+	return OnlyObject(l, found)
+}
+
+// OnlyObject is the object of those found, where it is the only one.
+func OnlyObject[T any](l Lookup, found []T) (object T, err error) {
+	switch len(found) {
+	case 0:
+		return object, fmt.Errorf("there is no %s", l)
+	case 1:
+		return found[0], nil
+	}
+	return object, fmt.Errorf("there are %d objects that are %s", len(found), l)
+}
+
+// String is the object that is looked up, such as Sample.v1.foo.example.com ns/one.
+func (l Lookup) String() string {
+	s := l.Kind + "." + l.Version + "." + l.Group
+	switch {
+	case l.Namespace != "" && l.Name != "":
+		return s + " " + l.Namespace + "/" + l.Name
+	case l.Namespace != "":
+		return s + " in " + l.Namespace
+	case l.Name != "":
+		return s + " " + l.Name
+	}
+	return s
+}
+
+// plainOf is a node as encoding/json would have it, whole numbers as int64.
+func plainOf(n *yamledit.Node) any {
+	n = n.Resolve()
+	switch {
+	case n.IsNull():
+		return nil
+	case n.Kind == yamledit.Sequence:
+		list := []any{}
+		for _, one := range n.Children {
+			list = append(list, plainOf(one))
+		}
+		return list
+	case n.Kind == yamledit.Mapping:
+		return mapOf(n)
+	}
+	return scalarOf(n)
+}
+
+func mapOf(n *yamledit.Node) map[string]any {
+	m := map[string]any{}
+	for i := 0; i+1 < len(n.Children); i += 2 {
+		if key := n.Children[i].Resolve(); key.Kind == yamledit.Scalar {
+			m[key.Value] = plainOf(n.Children[i+1])
+		}
+	}
+	return m
+}
+
+func scalarOf(n *yamledit.Node) any {
+	switch n.Tag {
+	case "!!bool":
+		return strings.EqualFold(n.Value, "true")
+	case "!!int":
+		if i, err := strconv.ParseInt(n.Value, 0, 64); err == nil {
+			return i
+		}
+	case "!!float":
+		if f, err := strconv.ParseFloat(n.Value, 64); err == nil {
+			return f
+		}
+	}
+	return n.Value
+}

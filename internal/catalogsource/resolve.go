@@ -1,0 +1,89 @@
+package catalogsource
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Objects finds what lookups name. A lookup without a name means the only object of its
+// kind there.
+type Objects interface {
+	Object(l Lookup) (object any, err error)
+}
+
+// Path evaluates a JSONPath expression, braces included, to the one plain value that it
+// names: anything else is an error.
+type Path func(object any, expression string) (string, error)
+
+// Values is what templates are resolved from. Without Objects no lookup resolves.
+type Values struct {
+	Kube    KubeVersion // zero if it is not known
+	Objects Objects
+	Path    Path
+}
+
+// Resolution is what became of a reference.
+type Resolution struct {
+	// Image is the reference with values in place of all templates that have one.
+	Image string
+	// Unresolved are the templates that have none, each once.
+	Unresolved []Unresolved
+	// Invalid says why Image is no image reference though all is resolved.
+	Invalid error
+}
+
+// Unresolved is a template and why it has no value.
+type Unresolved struct {
+	Template Template
+	Err      error
+}
+
+// Resolve puts values in place of the templates of a reference. Values are put in once:
+// what looks like a template in a value is text.
+func Resolve(reference string, v Values) Resolution {
+	var r Resolution
+	var image strings.Builder
+	known := map[string]string{} // by the text of the template, itself where it has no value
+	for _, p := range Parse(reference) {
+		if p.Template == nil {
+			image.WriteString(p.Text)
+			continue
+		}
+		value, ok := known[p.Text]
+		if !ok {
+			var err error
+			if value, err = v.of(*p.Template); err != nil {
+				r.Unresolved = append(r.Unresolved, Unresolved{*p.Template, err})
+				value = p.Text
+			}
+			known[p.Text] = value
+		}
+		image.WriteString(value)
+	}
+	r.Image = image.String()
+	if len(r.Unresolved) == 0 {
+		r.Invalid = checkReference(r.Image)
+	}
+	return r
+}
+
+// OK reports whether Image may be used.
+func (r Resolution) OK() bool { return len(r.Unresolved) == 0 && r.Invalid == nil }
+
+func (v Values) of(t Template) (string, error) {
+	if t.Variable != "" {
+		if value := v.Kube.variable(t.Variable); value != "" {
+			return value, nil
+		}
+		return "", fmt.Errorf("%s is not known", t.Variable)
+	}
+	if v.Objects == nil {
+		return "", errors.New("no objects were given")
+	}
+	object, err := v.Objects.Object(t.Lookup)
+	if err != nil {
+		return "", err
+	}
+	return v.Path(object, t.Lookup.JSONPath)
+}

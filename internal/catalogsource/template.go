@@ -1,0 +1,196 @@
+// Package catalogsource knows CatalogSources: image references with templates that follow
+// the cluster, the conditions that tell what became of them, and the two forms of the spec.
+package catalogsource
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// ImageTemplate is the annotation that holds an image reference with templates.
+const ImageTemplate = "olm.catalogImageTemplate"
+
+// The well-known templates, without their braces.
+const (
+	KubeMajor = "kube_major_version"
+	KubeMinor = "kube_minor_version"
+	KubePatch = "kube_patch_version"
+)
+
+// Template is one template of a reference: a well-known variable, or else a Lookup.
+type Template struct {
+	Text     string // as written, braces included
+	Variable string
+	Lookup   Lookup
+}
+
+// Lookup says where in the cluster a value is.
+type Lookup struct {
+	Group, Version, Kind string
+	Name, Namespace      string // may be empty
+	JSONPath             string // braces included
+}
+
+// Part is a piece of a reference: a template, or text where Template is nil.
+type Part struct {
+	Text     string
+	Template *Template
+}
+
+// Parse cuts a reference into parts, which joined again are the reference. What breaks
+// the grammar is no template and stays text:
+//
+//  1. {kube_major_version}, {kube_minor_version} and {kube_patch_version}, in lower case.
+//  2. {group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}, all of it, in this
+//     order. Name and namespace may be empty; the path begins with { and ends with }.
+//  3. No white space in either.
+func Parse(reference string) []Part {
+	var parts []Part
+	from := 0
+	for at := 0; at < len(reference); {
+		t := templateAt(reference[at:])
+		if t == nil {
+			at++
+			continue
+		}
+		if from < at {
+			parts = append(parts, Part{Text: reference[from:at]})
+		}
+		parts = append(parts, Part{Text: t.Text, Template: t})
+		at += len(t.Text)
+		from = at
+	}
+	if from < len(reference) {
+		parts = append(parts, Part{Text: reference[from:]})
+	}
+	return parts
+}
+
+// Lookups are the lookups of a reference, each once.
+func Lookups(reference string) []Lookup {
+	var all []Lookup
+	seen := map[Lookup]bool{}
+	for _, p := range Parse(reference) {
+		if p.Template != nil && p.Template.Variable == "" && !seen[p.Template.Lookup] {
+			seen[p.Template.Lookup] = true
+			all = append(all, p.Template.Lookup)
+		}
+	}
+	return all
+}
+
+// templateAt is the template that s begins with, nil if it begins with none.
+func templateAt(s string) *Template {
+	if s[0] != '{' {
+		return nil
+	}
+	for _, v := range []string{KubeMajor, KubeMinor, KubePatch} {
+		if text := "{" + v + "}"; strings.HasPrefix(s, text) {
+			return &Template{Text: text, Variable: v}
+		}
+	}
+	return lookupAt(s)
+}
+
+// field is one of the variables of a lookup, up to the comma after it.
+type field struct {
+	name  string
+	valid func(string) bool
+	set   func(*Lookup, string)
+}
+
+var fields = []field{
+	{"group", isSubdomain, func(l *Lookup, v string) { l.Group = v }},
+	{"version", isLabel, func(l *Lookup, v string) { l.Version = v }},
+	{"kind", kindGrammar.MatchString, func(l *Lookup, v string) { l.Kind = v }},
+	{"name", isName, func(l *Lookup, v string) { l.Name = v }},
+	{"namespace", func(v string) bool { return v == "" || isLabel(v) }, func(l *Lookup, v string) { l.Namespace = v }},
+}
+
+func lookupAt(s string) *Template {
+	var l Lookup
+	rest := s[1:]
+	for _, f := range fields {
+		after, ok := strings.CutPrefix(rest, f.name+":")
+		if !ok {
+			return nil
+		}
+		value, next, ok := strings.Cut(after, ",")
+		if !ok || !f.valid(value) {
+			return nil
+		}
+		f.set(&l, value)
+		rest = next
+	}
+	rest, ok := strings.CutPrefix(rest, "jsonpath:")
+	if !ok {
+		return nil
+	}
+	n := pathLen(rest)
+	if n == 0 {
+		return nil
+	}
+	l.JSONPath = rest[:n]
+	return &Template{Text: s[:len(s)-len(rest)+n+1], Lookup: l}
+}
+
+// pathLen is the length of the path that s begins with, which } follows; 0 if there is
+// none. Braces within the quotes of an expression count for nothing.
+func pathLen(s string) int {
+	if s == "" || s[0] != '{' {
+		return 0
+	}
+	depth, quote := 0, rune(0)
+	escaped := false
+	for i, r := range s {
+		switch {
+		case unicode.IsSpace(r) || unicode.IsControl(r):
+			return 0
+		case escaped:
+			escaped = false
+		case depth > 0 && r == '\\':
+			escaped = true
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case depth > 0 && (r == '\'' || r == '"'):
+			quote = r
+		case r == '{':
+			depth++
+		case r == '}' && depth == 0:
+			if s[i-1] == '}' {
+				return i
+			}
+			return 0
+		case r == '}':
+			depth--
+		}
+	}
+	return 0
+}
+
+var (
+	labelGrammar = regexp.MustCompile(`^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$`)
+	kindGrammar  = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+)
+
+func isLabel(s string) bool { return len(s) <= 63 && labelGrammar.MatchString(s) }
+
+func isSubdomain(s string) bool {
+	for label := range strings.SplitSeq(s, ".") {
+		if !labelGrammar.MatchString(label) {
+			return false
+		}
+	}
+	return len(s) <= 253
+}
+
+// isName takes what may stand as one segment of a path in the API: kinds differ in what
+// they allow beyond that. Empty is no name.
+func isName(s string) bool {
+	return s != "." && s != ".." && len(s) <= 253 && !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("/%{}", r)
+	})
+}

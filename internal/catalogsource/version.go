@@ -1,0 +1,29 @@
+package catalogsource
+
+import "regexp"
+
+// KubeVersion is a version of Kubernetes as templates see it; Patch may be empty.
+type KubeVersion struct{ Major, Minor, Patch string }
+
+// Vendors write what they like after the numbers: v1.27.3-gke.100, v1.17.1+6af3663.
+var versionGrammar = regexp.MustCompile(`^v?(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]{0,8}))?(?:[-+.][0-9A-Za-z.+~_-]*|\+)?$`)
+
+// ParseKubeVersion reads the gitVersion of a server, with the suffixes of vendors, or a
+// version without patch, such as 1.29.
+func ParseKubeVersion(s string) (KubeVersion, bool) {
+	m := versionGrammar.FindStringSubmatch(s)
+	if m == nil {
+		return KubeVersion{}, false
+	}
+	return KubeVersion{m[1], m[2], m[3]}, true
+}
+
+func (v KubeVersion) variable(name string) string {
+	switch name {
+	case KubeMajor:
+		return v.Major
+	case KubeMinor:
+		return v.Minor
+	}
+	return v.Patch
+}

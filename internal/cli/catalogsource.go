@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/catalogsource"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+func (a *app) catalogSourceCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "catalogsource",
+		Short: "Resolve, check and convert the manifests of CatalogSources",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.resolveCommand(), a.validateSourceCommand(), a.convertSourceCommand())
+	return cmd
+}
+
+// catalogSourceReport is what became of one CatalogSource.
+type catalogSourceReport struct {
+	File      string           `json:"file"`
+	Name      string           `json:"name"`
+	Namespace string           `json:"namespace,omitempty"`
+	Result    string           `json:"result"`
+	Image     string           `json:"image,omitempty"`
+	Was       string           `json:"was,omitempty"`
+	Digest    string           `json:"digest,omitempty"`
+	Platforms []platformReport `json:"platforms,omitempty"`
+	Warnings  []warningReport  `json:"warnings,omitempty"`
+}
+
+// warningReport is what will be wrong later, or may be meant otherwise.
+type warningReport struct {
+	Message string `json:"message"`
+	Remedy  string `json:"remedy"`
+	Line    int    `json:"line"`
+	Col     int    `json:"col"`
+}
+
+// platformReport is the image that a platform version gets.
+type platformReport struct {
+	Version string `json:"version"`
+	Image   string `json:"image"`
+	Digest  string `json:"digest,omitempty"`
+}
+
+// manifests are the files of one run, all of which are written or none.
+type manifests struct {
+	app   *app
+	repos map[string]*repository
+	stdin bool
+	text  []byte // what standard input became
+}
+
+func (a *app) openManifests(names []string, restricted bool) (*manifests, error) {
+	m := &manifests{app: a, repos: map[string]*repository{}, stdin: slices.Contains(names, "-")}
+	if m.stdin && (len(names) > 1 || a.json || restricted) {
+		return nil, failure.New(failure.Usage, "reading the command line: - stands alone, without --json, --dry-run and --matrix").
+			Fix("Name files, or leave those flags out.")
+	}
+	return m, nil
+}
+
+// each edits every file once.
+func (m *manifests) each(names []string, edit func(name string, f *catalogsource.Manifest) ([]byte, error)) []error {
+	var errs []error
+	for _, name := range kind.Unique(names) {
+		if err := m.one(name, edit); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+func (m *manifests) one(name string, edit func(name string, f *catalogsource.Manifest) ([]byte, error)) error {
+	if m.stdin {
+		src, err := io.ReadAll(io.LimitReader(m.app.In, maxStdin))
+		if err != nil {
+			return failure.New(failure.Usage, "reading standard input: %w", err)
+		}
+		f, err := catalogsource.Open("standard input", src)
+		if err != nil {
+			return err
+		}
+		m.text, err = edit("standard input", f)
+		return err
+	}
+	if _, err := os.Stat(name); err != nil {
+		return failure.New(failure.Usage, "opening the manifest %s: there is no such file", name).At(name, 0, 0).Fix("Correct the path.")
+	}
+	at, err := m.app.locate(m.repos, name)
+	if err != nil {
+		return err
+	}
+	src, err := fs.ReadFile(at.repo, at.path)
+	if err != nil {
+		return failure.New(failure.Usage, "reading the manifest: %w", err).At(name, 0, 0).Fix("Name a file that can be read.")
+	}
+	f, err := catalogsource.Open(name, src)
+	if err != nil {
+		return err
+	}
+	after, err := edit(name, f)
+	if err == nil && !bytes.Equal(src, after) {
+		at.repo.Set(at.path, src, after, false)
+	}
+	return err
+}
+
+// finish writes the files, or with dryRun shows what would change.
+func (m *manifests) finish(dryRun bool) error {
+	if m.stdin {
+		_, err := m.app.Out.Write(m.text)
+		return err
+	}
+	var files []atomicfile.File
+	for _, repo := range m.repos {
+		if dryRun {
+			m.app.printDiffs(repo)
+		}
+		files = append(files, repo.atomicFiles()...)
+	}
+	if dryRun {
+		return nil
+	}
+	if err := atomicfile.Write(files...); err != nil {
+		return failure.New(failure.EditRefused, "writing the manifests: %w", err).Fix("Make the files and their directories writable.")
+	}
+	return nil
+}
+
+// reportSources prints what became of the CatalogSources.
+func (a *app) reportSources(sources []catalogSourceReport, dryRun bool) {
+	result := "unchanged"
+	for _, s := range sources {
+		if s.Result == "updated" {
+			result = "updated"
+		}
+	}
+	if dryRun && result == "updated" {
+		result = "planned"
+	}
+	if a.json {
+		a.printReport(report{Result: result, CatalogSources: sources})
+		return
+	}
+	for _, s := range sources {
+		if !dryRun {
+			fmt.Fprintf(a.Out, "%s: %s: %s%s\n", s.File, s.fullName(), s.Result, s.images())
+		}
+		for _, p := range s.Platforms {
+			fmt.Fprintf(a.Out, "  %s  %s%s\n", p.Version, p.Image, at(p.Digest))
+		}
+	}
+}
+
+func (s catalogSourceReport) fullName() string {
+	return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")
+}
+
+func (s catalogSourceReport) images() string {
+	switch {
+	case s.Image == "":
+		return ""
+	case s.Was != "":
+		return ", " + s.Image + at(s.Digest) + " instead of " + s.Was
+	}
+	return ", " + s.Image + at(s.Digest)
+}
+
+func at(digest string) string {
+	if digest == "" {
+		return ""
+	}
+	return " (" + digest + ")"
+}

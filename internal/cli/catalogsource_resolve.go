@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/catalogsource"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/plan"
+)
+
+type sourceOptions struct {
+	version  string
+	objects  []string
+	matrix   string
+	check    bool
+	dryRun   bool
+	registry registryOptions
+
+	values    catalogsource.Values
+	platforms []string
+	digests   map[string]string // of images that the registry has
+	digest    func(ctx context.Context, image string) (string, error)
+}
+
+func (a *app) resolveCommand() *cobra.Command {
+	o := &sourceOptions{digests: map[string]string{}}
+	cmd := &cobra.Command{
+		Use:   "resolve [--kube-version V] FILE...|-",
+		Short: "Put the image that a cluster's version asks for into CatalogSources, in place",
+		Long: "Resolve puts values in place of the templates in the annotation " + catalogsource.ImageTemplate + "\n" +
+			"and sets the image of the CatalogSource where it differs, in the form that its spec has. No other\n" +
+			"byte of the file changes; other objects in it are passed over.\n\n" +
+			"Objects that templates look up come from files. Of their JSONPath, fields, quoted keys and indexes\n" +
+			"are known; more than that takes a cluster, and is catalogsource-unresolvable.\n\n" +
+			"--matrix says which image each platform version gets. Without --kube-version it changes nothing.",
+		Example: "  graft catalogsource resolve --kube-version v1.31.2 catalogsource.yaml\n" +
+			"  graft catalogsource resolve --matrix 1.29..1.33 --check-registry catalogsource.yaml\n" +
+			"  kubectl get samples -A -o yaml > objects.yaml\n" +
+			"  graft catalogsource resolve --object objects.yaml --kube-version 1.31 catalogsource.yaml",
+		Args: cobra.MinimumNArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error { return a.resolveSources(cmd.Context(), o, args) }),
+	}
+	f := cmd.Flags()
+	o.registry.flags(f)
+	f.StringVar(&o.version, "kube-version", "", "version of Kubernetes, as the gitVersion of a server says it")
+	f.StringArrayVar(&o.objects, "object", nil, "file with objects that templates look up")
+	f.StringVar(&o.matrix, "matrix", "", "platform versions to say the image of, such as 1.29..1.33")
+	f.BoolVar(&o.check, "check-registry", false, "fail unless the registry has each image")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
+	return cmd
+}
+
+func (a *app) resolveSources(ctx context.Context, o *sourceOptions, names []string) error {
+	files, err := a.openManifests(names, o.dryRun || o.matrix != "")
+	if err != nil {
+		return err
+	}
+	if err := o.read(); err != nil {
+		return err
+	}
+	var sources []catalogSourceReport
+	errs := files.each(names, func(name string, m *catalogsource.Manifest) ([]byte, error) {
+		found, text, err := o.manifest(ctx, name, m)
+		sources = append(sources, found...)
+		return text, err
+	})
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if len(sources) == 0 {
+		fmt.Fprintf(a.Err, "graft: note: no CatalogSource has the annotation %s\n", catalogsource.ImageTemplate)
+	}
+	if err := files.finish(o.dryRun); err != nil || files.stdin {
+		return err
+	}
+	a.reportSources(sources, o.dryRun)
+	return nil
+}
+
+// read makes values of the flags.
+func (o *sourceOptions) read() error {
+	if o.version != "" {
+		v, ok := catalogsource.ParseKubeVersion(o.version)
+		if !ok {
+			return failure.New(failure.Usage, "reading the command line: --kube-version %q is no version", o.version).
+				Fix("Give --kube-version as in v1.31.2.")
+		}
+		o.values.Kube = v
+	}
+	var err error
+	if o.matrix != "" {
+		if o.platforms, err = platformRange(o.matrix); err != nil {
+			return err
+		}
+	}
+	objects := &catalogsource.Manifests{}
+	for _, name := range o.objects {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			return failure.New(failure.Usage, "reading objects: %w", err).Fix("Give --object with a file that exists.")
+		}
+		if err := objects.Add(name, src); err != nil {
+			return err
+		}
+	}
+	o.values.Objects, o.values.Path = objects, catalogsource.FieldPath
+	if o.check {
+		client, err := o.registry.client()
+		if err != nil {
+			return err
+		}
+		o.digest = client.Resolve
+	}
+	return nil
+}
+
+// maxPlatforms is more than a range of versions that is meant.
+const maxPlatforms = 100
+
+func platformRange(s string) ([]string, error) {
+	first, last, ok := strings.Cut(s, "..")
+	if !ok {
+		last = first
+	}
+	from, fromOK := plan.ParsePlatform(first)
+	to, toOK := plan.ParsePlatform(last)
+	if !fromOK || !toOK || from.Major != to.Major || from.Minor > to.Minor || to.Minor-from.Minor >= maxPlatforms {
+		return nil, failure.New(failure.Usage, "reading the command line: --matrix %q", s).
+			Fix("Give --matrix as in 1.29..1.33, with one major version and at most %d versions.", maxPlatforms)
+	}
+	var out []string
+	for p := from; p.Compare(to) <= 0; p.Minor++ {
+		out = append(out, p.String())
+	}
+	return out, nil
+}
+
+// manifest resolves what one file has. All its faults are found before one is told.
+func (o *sourceOptions) manifest(ctx context.Context, name string, m *catalogsource.Manifest) ([]catalogSourceReport, []byte, error) {
+	var found []catalogSourceReport
+	var errs []error
+	images := map[*catalogsource.Source]string{}
+	for _, s := range m.Sources {
+		reference, ok := s.Reference()
+		if !ok {
+			continue
+		}
+		rep := catalogSourceReport{File: name, Name: s.Name, Namespace: s.Namespace, Result: "unchanged"}
+		if o.matrix == "" || o.version != "" {
+			image, digest, err := o.image(ctx, s, reference, o.values)
+			errs = append(errs, err)
+			rep.Image, rep.Digest, images[s] = image, digest, image
+			if was := s.Image(); was != image {
+				rep.Result, rep.Was = "updated", was
+			}
+		}
+		for _, version := range o.platforms {
+			v := o.values
+			v.Kube, _ = catalogsource.ParseKubeVersion(version)
+			image, digest, err := o.image(ctx, s, reference, v)
+			errs = append(errs, err)
+			rep.Platforms = append(rep.Platforms, platformReport{Version: version, Image: image, Digest: digest})
+		}
+		found = append(found, rep)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, nil, err
+	}
+	text, err := m.SetImages(images)
+	return found, text, err
+}
+
+// image resolves one reference, and asks the registry for it where that is wished.
+func (o *sourceOptions) image(ctx context.Context, s *catalogsource.Source, reference string, v catalogsource.Values) (image, digest string, err error) {
+	r := catalogsource.Resolve(reference, v)
+	var errs []error
+	for _, u := range r.Unresolved {
+		f := s.Unresolvable("resolving %s: %s%s: %w", s, u.Template.Text, ofPlatform(v.Kube), u.Err)
+		if u.Template.Variable != "" {
+			f.Fix("Give --kube-version with all three numbers, or correct the template.")
+		} else {
+			f.Fix("Give a file that has the object and the value with --object, or correct the template.")
+		}
+		errs = append(errs, f)
+	}
+	if r.Invalid != nil {
+		errs = append(errs, s.Unresolvable("resolving %s: %q is no image reference: %w", s, r.Image, r.Invalid).
+			Fix("Correct the annotation %s: what is no template in it stays as text.", catalogsource.ImageTemplate))
+	}
+	if o.digest == nil || len(errs) > 0 {
+		return r.Image, "", errors.Join(errs...)
+	}
+	if digest, ok := o.digests[r.Image]; ok {
+		return r.Image, digest, nil
+	}
+	if digest, err = o.digest(ctx, r.Image); err != nil {
+		return r.Image, "", s.At(failure.Of(err))
+	}
+	o.digests[r.Image] = digest
+	return r.Image, digest, nil
+}
+
+func ofPlatform(v catalogsource.KubeVersion) string {
+	if v.Major == "" {
+		return ""
+	}
+	return " of Kubernetes " + strings.TrimSuffix(v.Major+"."+v.Minor+"."+v.Patch, ".")
+}

@@ -1,0 +1,197 @@
+// Package controller keeps the images of CatalogSources in a cluster to their templates:
+// when the annotation changes, an object that it looks up, or the server's version.
+package controller
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/olmgraft/graft/internal/catalogsource"
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Resource is what CatalogSources are served as.
+var Resource = schema.GroupVersionResource{Group: catalogsource.Group, Version: "v1alpha1", Resource: "catalogsources"}
+
+// Options of a Controller.
+type Options struct {
+	Config     *rest.Config
+	Namespaces []string             // none is all
+	Poll       time.Duration        // between looks at the server's version, and at kinds that are not served
+	Workers    int                  // that resolve at a time
+	Events     record.EventRecorder // may be nil
+	Log        *slog.Logger
+}
+
+// Controller resolves the templates of CatalogSources. It is used once.
+type Controller struct {
+	Options
+	Metrics Metrics
+
+	client    dynamic.Interface
+	discovery discovery.DiscoveryInterface
+	kinds     *kinds
+	queue     workqueue.TypedRateLimitingInterface[string]
+	sources   []cache.SharedIndexInformer
+	watches   *watches
+
+	mu      sync.Mutex
+	version string            // gitVersion of the server
+	written map[string]uint64 // the version of each CatalogSource as last written
+	ready   bool
+}
+
+// New asks the server for nothing yet.
+func New(o Options) (*Controller, error) {
+	client, err := dynamic.NewForConfig(o.Config)
+	if err != nil {
+		return nil, unavailable("setting up the client", err)
+	}
+	disco, err := discovery.NewDiscoveryClientForConfig(o.Config)
+	if err != nil {
+		return nil, unavailable("setting up the client", err)
+	}
+	return &Controller{
+		Options: o, client: client, discovery: disco,
+		kinds: newKinds(disco.ServerResourcesForGroupVersion, o.Poll),
+		queue: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedMaxOfRateLimiter(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[string](50*time.Millisecond, 5*time.Minute),
+		)),
+		written: map[string]uint64{},
+	}, nil
+}
+
+func unavailable(doing string, err error) error {
+	return failure.New(failure.ClusterUnavailable, "%s: %w", doing, err)
+}
+
+// Run works until ctx ends, and returns when all that was begun is finished. It fails where
+// the cluster does not answer at the beginning; later it waits for it to come back.
+func (c *Controller) Run(ctx context.Context) error {
+	if err := c.pollVersion(); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer c.queue.ShutDown()
+	defer stop() // before waiting
+
+	c.watches = newWatches(ctx, &running, c.client, c.queue.Add)
+	for _, namespace := range c.namespaces() {
+		informer := dynamicinformer.NewFilteredDynamicInformer(c.client, Resource, namespace, 0, cache.Indexers{}, nil).Informer()
+		if _, err := informer.AddEventHandler(c.handler()); err != nil {
+			return unavailable("watching CatalogSources", err)
+		}
+		c.sources = append(c.sources, informer)
+		running.Go(func() { informer.RunWithContext(ctx) })
+	}
+	for _, informer := range c.sources {
+		if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+			return nil
+		}
+	}
+	c.mu.Lock()
+	c.ready = true
+	c.mu.Unlock()
+	for range max(1, c.Workers) {
+		running.Go(func() {
+			for c.next(ctx) {
+			}
+		})
+	}
+	c.follow(ctx)
+	return nil
+}
+
+// Ready reports whether all CatalogSources are known.
+func (c *Controller) Ready() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ready
+}
+
+func (c *Controller) namespaces() []string {
+	if len(c.Namespaces) == 0 {
+		return []string{metav1.NamespaceAll}
+	}
+	return c.Namespaces
+}
+
+func (c *Controller) handler() cache.ResourceEventHandler {
+	add := func(object any) {
+		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object); err == nil {
+			c.queue.Add(key)
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, now any) { add(now) }, DeleteFunc: add}
+}
+
+// follow looks at the server's version until ctx ends.
+func (c *Controller) follow(ctx context.Context) {
+	tick := time.NewTicker(c.Poll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		before := c.serverVersion()
+		if err := c.pollVersion(); err != nil {
+			c.Metrics.Errors.Add(1)
+			c.Log.Warn("asking for the server's version", "error", err)
+			continue
+		}
+		if now := c.serverVersion(); now != before {
+			c.Log.Info("the server's version changed", "from", before, "to", now)
+			for _, informer := range c.sources {
+				for _, key := range informer.GetStore().ListKeys() {
+					c.queue.Add(key)
+				}
+			}
+		}
+	}
+}
+
+func (c *Controller) pollVersion() error {
+	info, err := c.discovery.ServerVersion()
+	if err != nil {
+		return unavailable("asking for the server's version", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version = info.GitVersion
+	return nil
+}
+
+func (c *Controller) serverVersion() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.version
+}
+
+// stored is a CatalogSource as last seen.
+func (c *Controller) stored(key string) (*unstructured.Unstructured, bool) {
+	for _, informer := range c.sources {
+		if object, ok, err := informer.GetStore().GetByKey(key); err == nil && ok {
+			u, ok := object.(*unstructured.Unstructured)
+			return u, ok
+		}
+	}
+	return nil, false
+}

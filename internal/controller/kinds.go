@@ -1,0 +1,73 @@
+package controller
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/olmgraft/graft/internal/catalogsource"
+)
+
+// kinds finds what kinds are served as. It asks for the one group and version that a
+// lookup names: what is wrong with others is no matter. Kinds come and go with their
+// definitions, so that one that is not known is asked for again after a while.
+type kinds struct {
+	ask   func(groupVersion string) (*metav1.APIResourceList, error)
+	again time.Duration
+
+	mu    sync.Mutex
+	known map[string]answer // by group and version
+}
+
+type answer struct {
+	resources []metav1.APIResource
+	err       error
+	at        time.Time
+}
+
+func newKinds(ask func(string) (*metav1.APIResourceList, error), again time.Duration) *kinds {
+	return &kinds{ask: ask, again: again, known: map[string]answer{}}
+}
+
+// resource fails where the kind is not served, or has a namespace and the lookup none.
+func (k *kinds) resource(l catalogsource.Lookup) (schema.GroupVersionResource, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	gv := schema.GroupVersion{Group: l.Group, Version: l.Version}
+	known, ok := k.known[gv.String()]
+	found := known.find(l.Kind)
+	if !ok || found == nil && time.Since(known.at) >= k.again {
+		known = answer{at: time.Now()}
+		var list *metav1.APIResourceList
+		if list, known.err = k.ask(gv.String()); known.err == nil {
+			known.resources = list.APIResources
+		}
+		k.known[gv.String()] = known
+		found = known.find(l.Kind)
+	}
+	switch {
+	case known.err != nil && !apierrors.IsNotFound(known.err):
+		return schema.GroupVersionResource{}, known.err
+	case found == nil:
+		return schema.GroupVersionResource{}, fmt.Errorf("the server has no kind %s in %s", l.Kind, gv)
+	case found.Namespaced && l.Namespace == "":
+		return schema.GroupVersionResource{}, fmt.Errorf("%s has a namespace, and the template names none", l.Kind)
+	case !found.Namespaced && l.Namespace != "":
+		return schema.GroupVersionResource{}, fmt.Errorf("%s has no namespace, and the template names one", l.Kind)
+	}
+	return gv.WithResource(found.Name), nil
+}
+
+func (a answer) find(kind string) *metav1.APIResource {
+	for i, r := range a.resources {
+		if r.Kind == kind && !strings.Contains(r.Name, "/") {
+			return &a.resources[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	core "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+type command struct {
+	kubeconfig string
+	once       bool
+	listen     string
+	lease      string // NAMESPACE of the lease; "" is no election
+	identity   string
+	options    Options
+}
+
+// Main runs the command line and returns its exit code.
+func Main(ctx context.Context, args []string, hostname string, out, errs io.Writer) int {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	c := command{identity: hostname, options: Options{Log: slog.New(slog.NewTextHandler(errs, nil))}}
+	f := pflag.NewFlagSet("graft-controller", pflag.ContinueOnError)
+	f.SetOutput(out)
+	f.StringVar(&c.kubeconfig, "kubeconfig", "", "file with the cluster's address; without it $KUBECONFIG, or the pod's own cluster")
+	f.StringSliceVar(&c.options.Namespaces, "namespace", nil, "namespaces to watch (all)")
+	f.BoolVar(&c.once, "once", false, "resolve all and exit: 80 if one does not resolve")
+	f.DurationVar(&c.options.Poll, "poll", 30*time.Second, "time between looks at the server's version")
+	f.IntVar(&c.options.Workers, "workers", 4, "CatalogSources to resolve at a time")
+	f.StringVar(&c.listen, "listen", ":8080", "address of /metrics, /healthz and /readyz")
+	f.StringVar(&c.lease, "leader-elect", "", "namespace of the lease by which one of several replicas leads; without it none is asked for")
+	err := f.Parse(args)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return 0
+	case err == nil && (f.NArg() > 0 || c.options.Poll <= 0):
+		err = errors.New("there are no arguments, and --poll is more than nothing")
+	}
+	if err != nil {
+		err = failure.New(failure.Usage, "reading the command line: %w", err).Fix("Run graft-controller --help.")
+	} else {
+		err = c.run(ctx)
+	}
+	for _, f := range failure.All(err) {
+		fmt.Fprintf(errs, "graft-controller: %s (%s, %d)\n       %s\n", f.Message, f.Class, f.Code, f.Remedy)
+	}
+	return failure.ExitCode(err)
+}
+
+func (c *command) run(ctx context.Context) error {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return unavailable("reading the kubeconfig", err)
+	}
+	config.QPS, config.Burst, config.UserAgent = 50, 100, "graft-controller"
+	config.ContentType = runtime.ContentTypeJSON // for all, as for CatalogSources: no server lacks it
+	c.options.Config = config
+	events, stop, err := recorder(config)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	c.options.Events = events
+	work, err := New(c.options)
+	if err != nil {
+		return err
+	}
+	if c.once {
+		return work.Once(ctx)
+	}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	if err := serve(ctx, c.listen, work.Handler()); err != nil {
+		return err
+	}
+	if c.lease == "" {
+		return work.Run(ctx)
+	}
+	return lead(ctx, config, c.lease, c.identity, work.Run)
+}
+
+// recorder writes events; they are an addition, and what fails with them is logged only.
+func recorder(config *rest.Config) (events record.EventRecorder, stop func(), err error) {
+	client, err := core.NewForConfig(config)
+	if err != nil {
+		return nil, nil, unavailable("setting up the client", err)
+	}
+	broadcaster := record.NewBroadcaster()
+	broadcaster.StartRecordingToSink(&core.EventSinkImpl{Interface: client.Events("")})
+	return broadcaster.NewRecorder(runtime.NewScheme(), corev1.EventSource{Component: "graft-controller"}), broadcaster.Shutdown, nil
+}
+
+func serve(ctx context.Context, address string, handler http.Handler) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return failure.New(failure.Usage, "listening: %w", err).Fix("Give --listen with an address that is free.")
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	go func() { _ = server.Serve(listener) }()
+	return nil
+}
+
+// lead runs work while the lease is held, and returns when work has. A lease that is lost
+// ends the process, which is begun anew by whoever began it: two that work at a time would
+// conflict, not harm.
+func lead(ctx context.Context, config *rest.Config, namespace, identity string, work func(context.Context) error) error {
+	client, err := coordination.NewForConfig(config)
+	if err != nil {
+		return unavailable("setting up the client", err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var mu sync.Mutex
+	var begun, ended bool
+	done := make(chan error, 1)
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: &resourcelock.LeaseLock{
+			LeaseMeta:  metav1.ObjectMeta{Namespace: namespace, Name: "graft-controller"},
+			Client:     client,
+			LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
+		},
+		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second, ReleaseOnCancel: true,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(ctx context.Context) {
+				mu.Lock()
+				late := ended
+				begun = !late
+				mu.Unlock()
+				if !late {
+					done <- work(ctx)
+					stop()
+				}
+			},
+			OnStoppedLeading: func() {},
+		},
+	})
+	if err != nil {
+		return failure.New(failure.Usage, "asking for the lease: %w", err)
+	}
+	elector.Run(ctx)
+	lost := ctx.Err() == nil
+	mu.Lock()
+	ended = true
+	worked := begun
+	mu.Unlock()
+	if worked {
+		err = <-done
+	}
+	if lost && err == nil {
+		err = failure.New(failure.ClusterUnavailable, "holding the lease %s/graft-controller: it was lost", namespace)
+	}
+	return err
+}

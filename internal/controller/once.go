@@ -1,0 +1,93 @@
+package controller
+
+import (
+	"context"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/olmgraft/graft/internal/catalogsource"
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Once resolves all CatalogSources and returns. Each that does not resolve is a
+// catalogsource-unresolvable failure, told in its conditions as well.
+func (c *Controller) Once(ctx context.Context) error {
+	if err := c.pollVersion(); err != nil {
+		return err
+	}
+	var errs []error
+	for _, namespace := range c.namespaces() {
+		list, err := c.client.Resource(Resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return unavailable("listing CatalogSources", err)
+		}
+		for i := range list.Items {
+			if list.Items[i].GetAnnotations()[catalogsource.ImageTemplate] != "" {
+				errs = append(errs, c.onceEach(ctx, &list.Items[i]))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// tries of a write that meets a newer version.
+const tries = 5
+
+func (c *Controller) onceEach(ctx context.Context, source *unstructured.Unstructured) error {
+	name := source.GetNamespace() + "/" + source.GetName()
+	for try := 1; ; try++ {
+		reference := source.GetAnnotations()[catalogsource.ImageTemplate]
+		if reference == "" {
+			return nil
+		}
+		r := resolve(reference, c.serverVersion(), asked{ctx, c})
+		_, err := c.write(ctx, source, r)
+		if apierrors.IsConflict(err) && try < tries {
+			source, err = c.client.Resource(Resource).Namespace(source.GetNamespace()).Get(ctx, source.GetName(), metav1.GetOptions{})
+			if err == nil {
+				continue
+			}
+		}
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil
+		case apierrors.IsInvalid(err):
+			return failure.New(failure.CatalogSourceInvalid, "writing %s: %w", name, err)
+		case err != nil:
+			return unavailable("writing "+name, err)
+		case !r.OK():
+			return failure.New(failure.CatalogSourceUnresolvable, "resolving %s: %s", name, why(r, r.Conditions()))
+		}
+		return nil
+	}
+}
+
+// asked are the objects of the cluster, asked for one by one.
+type asked struct {
+	ctx        context.Context
+	controller *Controller
+}
+
+func (a asked) Object(l catalogsource.Lookup) (any, error) {
+	resource, err := a.controller.kinds.resource(l)
+	if err != nil {
+		return nil, err
+	}
+	in := a.controller.client.Resource(resource).Namespace(l.Namespace)
+	if l.Name != "" {
+		object, err := in.Get(a.ctx, l.Name, metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return object.Object, nil
+	}
+	list, err := in.List(a.ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	object, err := catalogsource.OnlyObject(l, list.Items)
+	return object.Object, err
+}

@@ -1,0 +1,219 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/olmgraft/graft/internal/catalogsource"
+)
+
+// next takes one CatalogSource from the queue; false once the queue is shut.
+func (c *Controller) next(ctx context.Context) bool {
+	key, shut := c.queue.Get()
+	if shut {
+		return false
+	}
+	defer c.queue.Done(key)
+	again, err := c.reconcile(ctx, key)
+	switch {
+	case ctx.Err() != nil:
+	case apierrors.IsConflict(err):
+		c.Metrics.Conflicts.Add(1)
+		c.queue.AddRateLimited(key)
+	case err != nil:
+		c.Metrics.Errors.Add(1)
+		c.Log.Warn("resolving", "catalogsource", key, "error", err)
+		c.queue.AddRateLimited(key)
+	default:
+		c.queue.Forget(key)
+		if again > 0 {
+			c.queue.AddAfter(key, again)
+		}
+	}
+	return true
+}
+
+// reconcile brings one CatalogSource to its template, and says when to look again where no
+// watch would tell.
+func (c *Controller) reconcile(ctx context.Context, key string) (again time.Duration, err error) {
+	c.Metrics.Reconciles.Add(1)
+	source, ok := c.stored(key)
+	if !ok {
+		c.forget(key)
+		return 0, nil
+	}
+	if c.stale(key, source) {
+		return c.Poll, nil // the watch brings it sooner
+	}
+	reference := source.GetAnnotations()[catalogsource.ImageTemplate]
+	if reference == "" || source.GetDeletionTimestamp() != nil {
+		c.watches.use(key, nil)
+		return 0, nil
+	}
+	objects := &watched{controller: c, key: key}
+	r := resolve(reference, c.serverVersion(), objects)
+	c.watches.use(key, objects.used)
+	if objects.waiting {
+		return time.Second / 5, nil
+	}
+	written, err := c.write(ctx, source, r)
+	if written != nil {
+		c.wrote(key, written)
+	}
+	if objects.unserved {
+		again = c.Poll
+	}
+	return again, err
+}
+
+func (c *Controller) forget(key string) {
+	c.watches.use(key, nil)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.written, key)
+}
+
+// stale reports whether the watch has not yet brought what was written last: what is
+// decided from before that would be written twice.
+func (c *Controller) stale(key string, source *unstructured.Unstructured) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen, err := strconv.ParseUint(source.GetResourceVersion(), 10, 64)
+	return err == nil && seen < c.written[key]
+}
+
+func (c *Controller) wrote(key string, source *unstructured.Unstructured) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if v, err := strconv.ParseUint(source.GetResourceVersion(), 10, 64); err == nil {
+		c.written[key] = v
+	}
+}
+
+func resolve(reference, version string, objects catalogsource.Objects) catalogsource.Resolution {
+	kube, _ := catalogsource.ParseKubeVersion(version)
+	return catalogsource.Resolve(reference, catalogsource.Values{Kube: kube, Objects: objects, Path: Path})
+}
+
+// write sets image and conditions, each where it differs and upon the version that was
+// read: a conflict is left to the next round. It gives the CatalogSource as last written,
+// nil if nothing was.
+func (c *Controller) write(ctx context.Context, source *unstructured.Unstructured, r catalogsource.Resolution) (written *unstructured.Unstructured, err error) {
+	conditions := r.Conditions()
+	spec, _, _ := unstructured.NestedMap(source.Object, "spec")
+	field := catalogsource.ImageField(spec)
+	if field == nil && r.OK() {
+		conditions = r.Unusable()
+	}
+	if field != nil && r.OK() {
+		path := append([]string{"spec"}, field...)
+		if was, _, _ := unstructured.NestedString(source.Object, path...); was != r.Image {
+			change := map[string]any{}
+			_ = unstructured.SetNestedField(change, r.Image, path...) // change has no field in the way
+			if written, err = c.patch(ctx, source, change); err != nil {
+				return nil, err
+			}
+			c.Metrics.Images.Add(1)
+			c.event(source, corev1.EventTypeNormal, catalogsource.AllTemplatesResolved, "The image is now %s, it was %q", r.Image, was)
+			source = written
+		}
+	}
+	existing, _, _ := unstructured.NestedSlice(source.Object, "status", "conditions")
+	merged, changed := catalogsource.Merge(existing, conditions, metav1.Now().UTC().Format(time.RFC3339))
+	if !changed {
+		return written, nil
+	}
+	after, err := c.patch(ctx, source, map[string]any{"status": map[string]any{"conditions": merged}}, "status")
+	if err != nil {
+		return written, err
+	}
+	c.Metrics.Statuses.Add(1)
+	if last := conditions[len(conditions)-1]; last.Status == "False" {
+		c.event(source, corev1.EventTypeWarning, last.Reason, "%s", why(r, conditions))
+	}
+	return after, nil
+}
+
+// why says more than the conditions do, whose words are given.
+func why(r catalogsource.Resolution, conditions []catalogsource.Condition) string {
+	text := conditions[0].Message
+	for _, u := range r.Unresolved {
+		text += fmt.Sprintf("; %s: %v", u.Template.Text, u.Err)
+	}
+	if r.Invalid != nil {
+		text = fmt.Sprintf("%q is no image reference: %v", r.Image, r.Invalid)
+	}
+	return text
+}
+
+func (c *Controller) patch(ctx context.Context, source *unstructured.Unstructured, change map[string]any, subresource ...string) (*unstructured.Unstructured, error) {
+	change["metadata"] = map[string]any{"resourceVersion": source.GetResourceVersion()}
+	body, err := json.Marshal(change)
+	if err != nil {
+		return nil, err
+	}
+	return c.client.Resource(Resource).Namespace(source.GetNamespace()).
+		Patch(ctx, source.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: "graft-controller"}, subresource...)
+}
+
+func (c *Controller) event(source *unstructured.Unstructured, kind, reason, format string, args ...any) {
+	c.Log.Info(fmt.Sprintf(format, args...), "catalogsource", source.GetNamespace()+"/"+source.GetName())
+	if c.Events != nil {
+		c.Events.Eventf(source, kind, reason, format, args...)
+	}
+}
+
+// watched are the objects of the cluster as watches show them; it notes what one
+// CatalogSource looks up.
+type watched struct {
+	controller *Controller
+	key        string
+	used       []watchKey
+	waiting    bool // for a watch that has only begun
+	unserved   bool // something that no watch will tell of
+}
+
+var errWaiting = errors.New("the watch has only begun")
+
+func (w *watched) Object(l catalogsource.Lookup) (any, error) {
+	resource, err := w.controller.kinds.resource(l)
+	if err != nil {
+		w.unserved = true
+		return nil, err
+	}
+	at := watchKey{resource, l.Namespace}
+	w.used = append(w.used, at)
+	store, err := w.controller.watches.store(at, w.key)
+	if err != nil {
+		w.waiting = w.waiting || errors.Is(err, errWaiting)
+		w.unserved = true
+		return nil, err
+	}
+	return find(l, store)
+}
+
+// find is the object of a lookup among those of its kind in its namespace.
+func find(l catalogsource.Lookup, store cache.Store) (any, error) {
+	var found []any
+	if l.Name == "" {
+		found = store.List()
+	} else if object, ok, err := store.GetByKey(cache.NewObjectName(l.Namespace, l.Name).String()); err == nil && ok {
+		found = []any{object}
+	}
+	object, err := catalogsource.OnlyObject(l, found)
+	if err != nil {
+		return nil, err
+	}
+	return object.(*unstructured.Unstructured).Object, nil // that is what dynamic informers hold
+}

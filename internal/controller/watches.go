@@ -1,0 +1,121 @@
+package controller
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+)
+
+// watchKey is what one watch shows: a kind in one namespace, so that a Role there is
+// permission enough; "" for kinds that have none.
+type watchKey struct {
+	resource  schema.GroupVersionResource
+	namespace string
+}
+
+// watches are begun when a CatalogSource first needs them, and ended when none does.
+type watches struct {
+	ctx     context.Context
+	running *sync.WaitGroup
+	client  dynamic.Interface
+	enqueue func(key string)
+
+	mu  sync.Mutex
+	all map[watchKey]*watch
+}
+
+type watch struct {
+	informer cache.SharedIndexInformer
+	stop     context.CancelFunc
+	begun    time.Time
+	users    map[string]bool // keys of CatalogSources
+	err      error           // the last that the watch met
+}
+
+func newWatches(ctx context.Context, running *sync.WaitGroup, client dynamic.Interface, enqueue func(string)) *watches {
+	return &watches{ctx: ctx, running: running, client: client, enqueue: enqueue, all: map[watchKey]*watch{}}
+}
+
+// patience is how long a watch may take to begin before templates count as unresolved.
+const patience = 10 * time.Second
+
+// store is what a watch shows, which the CatalogSource is told of from now on. It fails
+// with errWaiting while the watch begins, and then with what keeps it from that.
+func (w *watches) store(at watchKey, user string) (cache.Store, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	one := w.all[at]
+	if one == nil {
+		var err error
+		if one, err = w.begin(at); err != nil {
+			return nil, err
+		}
+	}
+	one.users[user] = true
+	switch {
+	case one.informer.HasSynced():
+		return one.informer.GetStore(), nil
+	case one.err != nil:
+		return nil, one.err
+	case time.Since(one.begun) > patience:
+		return nil, context.DeadlineExceeded
+	}
+	return nil, errWaiting
+}
+
+func (w *watches) begin(at watchKey) (*watch, error) {
+	informer := dynamicinformer.NewFilteredDynamicInformer(w.client, at.resource, at.namespace, 0, cache.Indexers{}, nil).Informer()
+	ctx, stop := context.WithCancel(w.ctx)
+	one := &watch{informer: informer, stop: stop, begun: time.Now(), users: map[string]bool{}}
+	tell := func(any) { w.tell(one) }
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: tell, DeleteFunc: tell, UpdateFunc: func(_, now any) { tell(now) }})
+	if err == nil {
+		err = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
+			cache.DefaultWatchErrorHandler(ctx, r, err)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			one.err = err
+		})
+	}
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	w.all[at] = one
+	w.running.Go(func() { informer.RunWithContext(ctx) })
+	return one, nil
+}
+
+// tell enqueues all who look something up in a watch. Who is not concerned finds nothing
+// to write.
+func (w *watches) tell(one *watch) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for user := range one.users {
+		w.enqueue(user)
+	}
+}
+
+// use ends what a CatalogSource needs no longer.
+func (w *watches) use(user string, used []watchKey) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	keep := map[watchKey]bool{}
+	for _, at := range used {
+		keep[at] = true
+	}
+	for at, one := range w.all {
+		if keep[at] || !one.users[user] {
+			continue
+		}
+		if delete(one.users, user); len(one.users) == 0 {
+			one.stop()
+			delete(w.all, at)
+		}
+	}
+}
