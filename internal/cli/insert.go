@@ -223,7 +223,7 @@ func overall(templates []templateReport) string {
 
 func (a *app) finishInsert(o *insertOptions, repos map[string]*repository, rep report) error {
 	var files []atomicfile.File
-	for _, repo := range repos {
+	for _, repo := range inOrder(repos) {
 		if o.dryRun {
 			a.printDiffs(repo)
 		}

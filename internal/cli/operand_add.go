@@ -135,7 +135,7 @@ func (a *app) addStdin(o *addOptions, e operand.Entry, names []string) error {
 
 func (a *app) finishAdd(o *addOptions, repos map[string]*repository, rep report) error {
 	var files []atomicfile.File
-	for _, repo := range repos {
+	for _, repo := range inOrder(repos) {
 		if o.dryRun {
 			a.printDiffs(repo)
 		}

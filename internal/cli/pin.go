@@ -129,7 +129,7 @@ func (a *app) checkPins(files []pinnable) error {
 
 func (a *app) finishPin(o *pinOptions, repos map[string]*repository, digests map[string]string, rep report) error {
 	var files []atomicfile.File
-	for _, repo := range repos {
+	for _, repo := range inOrder(repos) {
 		if o.dryRun {
 			a.printDiffs(repo)
 		}

@@ -268,23 +268,23 @@ func meaningOf(t *testing.T, text string) string {
 	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
 		t.Fatal(err)
 	}
-	out, err := json.MarshalIndent(inOrder(v), "", " ")
+	out, err := json.MarshalIndent(sortedLists(v), "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(out)
 }
 
-func inOrder(v any) any {
+func sortedLists(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for k := range v {
-			v[k] = inOrder(v[k])
+			v[k] = sortedLists(v[k])
 		}
 	case []any:
 		slices.SortFunc(v, func(a, b any) int {
-			x, _ := json.Marshal(inOrder(a))
-			y, _ := json.Marshal(inOrder(b))
+			x, _ := json.Marshal(sortedLists(a))
+			y, _ := json.Marshal(sortedLists(b))
 			return bytes.Compare(x, y)
 		})
 	}

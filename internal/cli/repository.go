@@ -3,8 +3,10 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
@@ -86,6 +88,15 @@ func realPath(abs string) (string, error) {
 	}
 	dir, err := realPath(filepath.Dir(abs))
 	return filepath.Join(dir, filepath.Base(abs)), err
+}
+
+// inOrder are repositories by their roots, so that a run prints and writes in one order.
+func inOrder(repos map[string]*repository) []*repository {
+	var all []*repository
+	for _, root := range slices.Sorted(maps.Keys(repos)) {
+		all = append(all, repos[root])
+	}
+	return all
 }
 
 // add takes the files of an outcome.

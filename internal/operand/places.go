@@ -161,7 +161,7 @@ func (w *walker) csv(root *yamledit.Node) {
 				w.add(kind, c.Get("image"))
 				for _, env := range c.Get("env").Items() {
 					name, value := env.Get("name").Text(), env.Get("value")
-					if _, ok := parseReference(value.Text()); ok && strings.HasPrefix(name, "RELATED_IMAGE_") || isImage(value.Text(), named) {
+					if _, ok := parseReference(value.Text()); ok && strings.HasPrefix(name, "RELATED_IMAGE_") || isImage(name, value.Text(), named) {
 						w.add(name, value)
 					}
 				}
@@ -175,19 +175,36 @@ func (w *walker) annotations(m *yamledit.Node, named map[string]bool) {
 		return
 	}
 	for i := 0; i+1 < len(m.Children); i += 2 {
-		if value := m.Children[i+1].Resolve(); isImage(value.Text(), named) {
+		if value := m.Children[i+1].Resolve(); isImage(m.Children[i].Text(), value.Text(), named) {
 			w.add(m.Children[i].Text(), value)
 		}
 	}
 }
 
-// isImage tells an image from other text: a related image names it, or it has a registry's
-// host and a tag or digest.
-func isImage(text string, named map[string]bool) bool {
+// isImage tells an image from other text: a related image names it, or it has a tag or
+// digest and a host, and that host is a related image's too, or the field's name speaks of
+// an image. A word alone, such as busybox, is none.
+func isImage(field, text string, named map[string]bool) bool {
 	r, ok := parseReference(text)
 	host, _, hosted := strings.Cut(r.Repository, "/")
 	hosted = hosted && (strings.ContainsAny(host, ".:") || host == "localhost")
-	return ok && (named[text] || hosted && r.Tag+r.Digest != "")
+	switch {
+	case !ok:
+		return false
+	case named[text]:
+		return hosted || r.Tag+r.Digest != ""
+	case !hosted || r.Tag+r.Digest == "":
+		return false
+	}
+	if field = strings.ToLower(field); strings.Contains(field, "image") || strings.HasSuffix(field, "_img") {
+		return true
+	}
+	for other := range named {
+		if strings.HasPrefix(other, host+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *walker) add(field string, n *yamledit.Node) {

@@ -169,6 +169,26 @@ spec:
 	}
 }
 
+// A word or an address is no image because an image of that name is beside it.
+func TestWordsAreNoImages(t *testing.T) {
+	related := map[string]bool{"busybox": true, "quay.io/a/b:v1": true}
+	for _, tt := range []struct {
+		field, text string
+		want        bool
+	}{
+		{"MODE", "busybox", false},
+		{"site", "example.com/foo:8080", false},
+		{"SIDECAR", "quay.io/other/c:v1", true},
+		{"SIDECAR_IMAGE", "example.com/foo:v2", true},
+		{"containerImage", "example.com/foo:v2", true},
+		{"anything", "quay.io/a/b:v1", true},
+	} {
+		if got := isImage(tt.field, tt.text, related); got != tt.want {
+			t.Errorf("%s=%s: %v", tt.field, tt.text, got)
+		}
+	}
+}
+
 func TestPinRefuses(t *testing.T) {
 	for text, code := range map[string]failure.Code{
 		"schema: olm.template.goodstuff\n":     failure.TemplateUnsupported,

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/olmgraft/graft/internal/pause"
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
@@ -143,12 +144,28 @@ func (c *courier) carry(ctx context.Context, l *lane, item queue.Item) {
 		}
 	}
 	if over {
-		if err := c.queue.Done(item.Seq); err != nil {
-			c.log.Error("a letter is over, and the queue could not be told", "id", letter.ID, "error", err.Error())
-		}
+		c.done(ctx, letter.ID, item)
 	}
 	c.arrive(l, item, v, over)
 }
+
+// done tells the queue that a letter is over, for as long as it takes: one that stays in
+// there would be sent again, and keep later ones of its key out as duplicates.
+func (c *courier) done(ctx context.Context, id string, item queue.Item) {
+	for n := 1; ; n++ {
+		err := c.queue.Done(item.Seq)
+		if err == nil {
+			return
+		}
+		c.log.Error("a letter is over, and the queue could not be told", "id", id, "error", err.Error())
+		if pause.For(ctx, c.backoff(n)) != nil {
+			return
+		}
+	}
+}
+
+// longestHold is how long one answer can hold letters back.
+const longestHold = time.Hour
 
 // arrive frees the lane.
 func (c *courier) arrive(l *lane, item queue.Item, v verdict, over bool) {
@@ -157,6 +174,10 @@ func (c *courier) arrive(l *lane, item queue.Item, v verdict, over bool) {
 	defer c.mu.Unlock()
 	c.busy--
 	l.busy = false
+	// Whatever a server asks for, it is asked again before the day is over.
+	if most := time.Now().Add(max(longestHold, c.config.LongestRetry)); v.again.After(most) {
+		v.again = most
+	}
 	switch {
 	case over:
 		l.failures = 0

@@ -58,12 +58,41 @@ func (c *cemetery) bury(l letter, item queue.Item, v verdict) error {
 			return err
 		}
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(line, '\n'))
-	return errors.Join(err, f.Sync(), f.Close())
+	return errors.Join(appendLine(f, line), f.Close(), syncDir(c.dir))
+}
+
+// appendLine puts a line at the end, upon a line of its own though an earlier one was torn,
+// and takes back what it could not write whole.
+func appendLine(f *os.File, line []byte) error {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	last := make([]byte, 1)
+	if size > 0 {
+		if _, err := f.ReadAt(last, size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			line = append([]byte{'\n'}, line...)
+		}
+	}
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		return errors.Join(err, f.Truncate(size))
+	}
+	return f.Sync()
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // Replay sends each dead letter of a file once more, with the id that it had, and tells of
