@@ -295,6 +295,8 @@ func sentence(c kind.Change) string {
 		return in + "created the channel"
 	case kind.DefaultChannelSet:
 		return "moved the default channel from " + c.From + " to " + c.To
+	case kind.OperandAdded:
+		return "added operand " + c.Name + " " + c.To
 	case kind.SubstitutionAdded:
 		return "substituted " + c.To + " for " + c.From
 	}

@@ -16,9 +16,6 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// operandAdded is the change that operand add makes.
-const operandAdded = "operand-added"
-
 type addOptions struct {
 	schema, pkg, name, version string
 	images                     []string
@@ -105,7 +102,7 @@ func (a *app) addTo(repos map[string]*repository, e operand.Entry, name string) 
 	}
 	at.repo.Set(paths[i], files[i].Src, after, false)
 	rep.Result, rep.Files = "updated", []string{paths[i]}
-	rep.Changes = []kind.Change{{What: operandAdded, Name: e.Name, To: e.Version.String()}}
+	rep.Changes = []kind.Change{{What: kind.OperandAdded, Name: e.Name, To: e.Version.String()}}
 	return rep, nil
 }
 

@@ -255,9 +255,10 @@ func (p *publishing) options() (publish.Options, error) {
 	configured := p.config.PullRequest
 	o := publish.Options{
 		Registry: client, Levels: levels, Jobs: registry.jobs, Progress: p.progress("rendering").step,
-		Log:   func(format string, args ...any) { fmt.Fprintf(p.Err, "graft: "+format+"\n", args...) },
-		Setup: setupOf,
-		Base:  p.base, Branch: p.pattern("branch", p.config.BranchFor(p.base, p.standard)), Title: p.pattern("title", configured.Title), Message: p.pattern("message", p.config.Commit.Message),
+		Log:      func(format string, args ...any) { fmt.Fprintf(p.Err, "graft: "+format+"\n", args...) },
+		Setup:    setupOf,
+		Operands: p.config.Operands,
+		Base:     p.base, Branch: p.pattern("branch", p.config.BranchFor(p.base, p.standard)), Title: p.pattern("title", configured.Title), Message: p.pattern("message", p.config.Commit.Message),
 		Intro:   configured.Intro.For,
 		Rolling: configured.Strategy == config.ForPackage, Supersede: p.is("supersede") || configured.Supersede,
 		DryRun: p.is("dry-run"), Force: p.is("force"), Patience: time.Minute,

@@ -25,6 +25,7 @@ type Config struct {
 	File       string // that was read; empty: none
 	Package    string
 	Targets    []plan.TargetSetup
+	Operands   []plan.OperandSetup
 	Edges      plan.EdgeRule
 	Registries map[string]string
 	// AllowedRepositories and SkipTags are nil where the file has none: then the inputs

@@ -36,6 +36,17 @@ targets:
   edges:
     replaces: other.v{major}.{minor}.{previousPatch}
     allowMissingPredecessor: true
+operands:
+- image: quay.io/coreos/etcd
+  name: etcd
+  files: [catalogs/operands.yaml]
+- image: quay.io/example/agent
+  name: op-related
+  schema: olm.relatedimages
+  as: agent-default
+  package: op
+  files: [a.yaml, b.yaml]
+  catalogs: [c.yaml]
 edges:
   explicit: true
   skipRange: '>={major}.{minor}.0 <{version}'
@@ -80,6 +91,10 @@ func TestParse(t *testing.T) {
 	want := &Config{
 		File:    "graft.yaml",
 		Package: "op",
+		Operands: []plan.OperandSetup{
+			{Image: "quay.io/coreos/etcd", Name: "etcd", Schema: "olm.operand", As: "etcd", Files: []string{"catalogs/operands.yaml"}},
+			{Image: "quay.io/example/agent", Name: "op-related", Schema: "olm.relatedimages", As: "agent-default", Package: "op", Files: []string{"a.yaml", "b.yaml"}, Catalogs: []string{"c.yaml"}},
+		},
 		Targets: []plan.TargetSetup{{
 			Line: 4, Col: 13, Template: "catalog-templates/semver.yaml", Create: "semver",
 			Rules: []plan.ChannelRule{

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"path"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/graph"
@@ -15,6 +16,12 @@ func decode(name string, n *yamledit.Node) *Config {
 	c.Package = n.Get("package").Text()
 	for _, t := range n.Get("targets").Items() {
 		c.Targets = append(c.Targets, decodeTarget(t))
+	}
+	for _, o := range n.Get("operands").Items() {
+		c.Operands = append(c.Operands, plan.OperandSetup{
+			Image: o.Get("image").Text(), Name: o.Get("name").Text(), Schema: or(o.Get("schema"), "olm.operand"), As: or(o.Get("as"), path.Base(o.Get("image").Text())),
+			Package: o.Get("package").Text(), Files: o.Get("files").Strings(), Catalogs: o.Get("catalogs").Strings(),
+		})
 	}
 	c.Edges = decodeEdges(n.Get("edges"))
 	c.Registries = texts(n.Get("registries"))

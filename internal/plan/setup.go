@@ -40,6 +40,18 @@ type TargetSetup struct {
 	Catalogs []CatalogSetup
 }
 
+// OperandSetup is an image that is no bundle: when a version of it is published, an entry
+// for that is added to files.
+type OperandSetup struct {
+	Image    string // its repository
+	Schema   string // of the entry
+	Name     string // of the operand, or of the set of related images
+	As       string // name of the image in the entry
+	Package  string // whose bundles alone it serves; empty: any
+	Files    []string
+	Catalogs []string // whose bundles may take it; empty: Files
+}
+
 // CatalogSetup is a catalog that is rendered from a template.
 type CatalogSetup struct {
 	Path     Pattern

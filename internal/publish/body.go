@@ -42,7 +42,11 @@ func (w *Work) tell(b *strings.Builder) {
 func (w *Work) head(b *strings.Builder) {
 	for _, it := range w.items {
 		bundle := it.input.Bundle
-		fmt.Fprintf(b, "Adds bundle %s, version %s of package %s.\n\n", pullrequest.Code(bundle.Name), pullrequest.Code(bundle.Version.String()), pullrequest.Code(bundle.Package))
+		if it.operand != nil {
+			fmt.Fprintf(b, "Adds version %s of operand %s.\n\n", pullrequest.Code(bundle.Version.String()), pullrequest.Code(bundle.Package))
+		} else {
+			fmt.Fprintf(b, "Adds bundle %s, version %s of package %s.\n\n", pullrequest.Code(bundle.Name), pullrequest.Code(bundle.Version.String()), pullrequest.Code(bundle.Package))
+		}
 		fmt.Fprintf(b, "- image: %s\n", pullrequest.Code(bundle.Image))
 		if bundle.Digest != "" {
 			fmt.Fprintf(b, "- digest: %s\n", pullrequest.Code(bundle.Digest))
@@ -76,6 +80,8 @@ func (w *Work) table(b *strings.Builder) {
 					before = "replaces nothing"
 				}
 				row(t.Template, c.Channel, c.Name, before, "replaces "+c.To)
+			case kind.OperandAdded:
+				row(t.Template, "", c.Name, "", "version "+c.To)
 			case kind.DefaultChannelSet:
 				row(t.Template, "", "default channel", c.From, c.To)
 			case kind.BundlePromoted:
@@ -176,7 +182,7 @@ func gained(changes graph.Changes, added map[string]bool) []string {
 func (w *Work) verified(b *strings.Builder) {
 	var without []string
 	for _, t := range w.Targets {
-		if len(t.Catalogs) == 0 {
+		if len(t.Catalogs) == 0 && !t.entries {
 			without = append(without, t.Template)
 		}
 	}

@@ -41,6 +41,8 @@ type Target struct {
 	Changes  []kind.Change
 	Notes    []string
 	Catalogs []Catalog
+
+	entries bool // of operands, which change no graph
 }
 
 // Catalog is a catalog as it becomes, beside the one that stands there. A catalog that is
@@ -86,6 +88,10 @@ func (p *publisher) prepare(ctx context.Context, base fs.FS, items []item) (*Wor
 	catalogs := map[string][]planned{}
 	var errs []error
 	for _, it := range items {
+		if it.operand != nil {
+			errs = append(errs, p.enter(w, it))
+			continue
+		}
 		errs = append(errs, p.insertAll(w, it, len(items) > 1, catalogs))
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -77,6 +77,9 @@ type Options struct {
 	// Setup is what a repository says of a bundle's places.
 	Setup func(content fs.FS, b kind.Bundle) (*plan.Setup, error)
 
+	// Operands are images that are no bundles, and where their entries go.
+	Operands []plan.OperandSetup
+
 	// Base is the branch that changes are proposed to; no change is put onto it.
 	Base string
 	// Branch, Title and Message are of a change by its bundle, the highest one of

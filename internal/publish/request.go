@@ -129,11 +129,13 @@ func sameImage(a, b Request) bool {
 	return a.Repository == b.Repository && a.Tag == b.Tag && (a.Tag != "" || a.Digest == b.Digest)
 }
 
-// item is a request with the facts of its bundle, and the image that they were read from.
+// item is a request with the facts of its bundle, and the image that they were read from;
+// or an operand's, whose name and version stand in the place of a bundle's.
 type item struct {
 	Request
-	input  plan.Input
-	pulled *oci.Pulled
+	input   plan.Input
+	pulled  *oci.Pulled
+	operand *plan.OperandSetup // nil for a bundle
 }
 
 // learn pulls the bundle's facts, once for each request. The digest that was announced is
@@ -148,6 +150,13 @@ func (p *publisher) learn(ctx context.Context, r Request, patience time.Duration
 		if err := p.Allow(r.Publication); err != nil {
 			return item{}, err
 		}
+	}
+	if o := p.operandOf(r); o != nil {
+		it, err := p.learnOperand(ctx, r, o)
+		if err == nil {
+			p.learned[key] = it
+		}
+		return it, err
 	}
 	pulled, err := p.await(ctx, r.Publication, patience)
 	if err != nil {
@@ -184,7 +193,7 @@ func factsOf(r Request, pulled *oci.Pulled) (item, error) {
 		r.Asked.Channels = r.Said.Channels
 	}
 	r.Digest = pulled.Digest
-	return item{r, plan.Input{
+	return item{Request: r, input: plan.Input{
 		Bundle: kind.Bundle{
 			Name: facts.Name, Version: version, Package: facts.Package, Image: reference(r.Publication), Digest: pulled.Digest,
 			Document: parsed.Document,
@@ -192,7 +201,7 @@ func factsOf(r Request, pulled *oci.Pulled) (item, error) {
 		OpenShiftVersions: facts.OpenShiftVersions,
 		Annotated:         facts.Channels,
 		Asked:             r.Asked,
-	}, pulled}, nil
+	}, pulled: pulled}, nil
 }
 
 // reference is how templates name the image: by tag where one was announced, as people
@@ -247,6 +256,9 @@ func (p pinned) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
 func (p *publisher) pinned(items []item) render.Registry {
 	images := map[string]*oci.Pulled{}
 	for _, it := range items {
+		if it.operand != nil {
+			continue
+		}
 		images[reference(it.Publication)] = it.pulled
 	}
 	return pinned{p.Registry, images}

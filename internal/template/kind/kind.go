@@ -164,6 +164,7 @@ const (
 	DefaultChannelSet = "default-channel-set"
 	SubstitutionAdded = "substitution-added"
 	TemplateCreated   = "template-created"
+	OperandAdded      = "operand-added"
 )
 
 // Written is a file before and after.
