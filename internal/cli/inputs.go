@@ -49,7 +49,7 @@ var publishInputs = []input{
 	{name: "supersede", description: "Take the bundles of older pull requests of the package over, and close those.", boolean: true},
 	{name: "commit-method", description: "git, or api: commits made by the forge, which it shows as verified; without it the configuration's, git."},
 	{name: "push-to-fork", description: "Owner of a fork to push to, true for the token's account; it is made or synced first."},
-	{name: "author", description: "Author and committer of the commit, NAME <EMAIL>; without it the configuration's, graft <graft@users.noreply.github.com>."},
+	{name: "author", description: "Author and committer of the commit, NAME <EMAIL>; without it the configuration's, graft <graft@olmgraft.invalid>."},
 	{name: "signoff", description: "Add a Signed-off-by line.", boolean: true},
 	{name: "allowed-repositories", description: "Patterns of image repositories that are allowed, separated by commas; * within a segment, ** across. The configuration may say them instead."},
 	{name: "skip-tags", description: "Patterns of tags that are no bundles, in place of the usual ones, separated by commas."},

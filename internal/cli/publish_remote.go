@@ -14,8 +14,9 @@ import (
 	"github.com/olmgraft/graft/internal/pullrequest"
 )
 
-// defaultIdentity makes commits where nobody else is named.
-var defaultIdentity = gitrepo.Identity{Name: "graft", Email: "graft@users.noreply.github.com"}
+// defaultIdentity makes commits where nobody else is named. Its address is nobody's: a
+// forge shows such commits as no account's.
+var defaultIdentity = gitrepo.Identity{Name: "graft", Email: "graft@olmgraft.invalid"}
 
 // openRepository opens the repository at the base that the inputs name, else the one
 // that its configuration names, and reads the configuration there.
