@@ -2,8 +2,11 @@ package internal_test
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -160,6 +163,39 @@ func TestKindsAreFolders(t *testing.T) {
 			dir, name := path.Split(q.ImportPath)
 			if dir == module+"internal/template/" && !slices.Contains(shared, name) && !slices.Contains(p.Imports, q.ImportPath) {
 				t.Errorf("internal/template does not know the kind in %s", q.ImportPath)
+			}
+		}
+	}
+}
+
+// What does several things at a time is tested with the race detector.
+func TestConcurrencyIsRaced(t *testing.T) {
+	script, err := os.ReadFile("../.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(script), "go test -race")
+	list, _, _ = strings.Cut(list, "\nstep ")
+	raced := map[string]bool{"internal/cli": true}
+	for _, m := range regexp.MustCompile(`\./(internal/[a-z0-9/]*)(?:\{([a-z/,0-9]+)\})?`).FindAllStringSubmatch(list, -1) {
+		for _, name := range strings.Split(m[2], ",") {
+			raced[m[1]+name] = true
+		}
+	}
+	concurrent := regexp.MustCompile(`(?m)^\s*go (func|[a-z])|\.Go\(func|\bsync\.`)
+	for _, p := range packages(t) {
+		dir := strings.TrimPrefix(p.ImportPath, module)
+		files, err := filepath.Glob("../" + dir + "/*.go")
+		if err != nil || !strings.HasPrefix(dir, "internal/") {
+			continue
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(file, "_test.go") && concurrent.Match(text) && !raced[dir] && dir != "internal/testkit/forge/openapi" {
+				t.Errorf("%s does several things at a time, and .ci/run does not test %s with -race", file, dir)
 			}
 		}
 	}
