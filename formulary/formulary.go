@@ -151,21 +151,3 @@ func section(page string, begin, end int) (string, []Block, error) {
 	}
 	return strings.TrimSpace(regexp.MustCompile(`\n{3,}`).ReplaceAllString(prose.String(), "\n\n")), blocks, nil
 }
-
-// Index is the table in README.md.
-func Index(recipes []Recipe) string {
-	var b strings.Builder
-	b.WriteString("| recipe | | semver | basic | fbc |\n|---|---|---|---|---|\n")
-	for _, r := range recipes {
-		fmt.Fprintf(&b, "| [%s](%s.md) | %s |", r.Name, r.Name, r.Title)
-		for _, k := range r.Kinds {
-			mark := " no "
-			if len(k.Blocks) > 0 {
-				mark = " yes "
-			}
-			b.WriteString(mark + "|")
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
-}

@@ -67,19 +67,6 @@ func Parse(reference string) []Part {
 	return parts
 }
 
-// Lookups are the lookups of a reference, each once.
-func Lookups(reference string) []Lookup {
-	var all []Lookup
-	seen := map[Lookup]bool{}
-	for _, p := range Parse(reference) {
-		if p.Template != nil && p.Template.Variable == "" && !seen[p.Template.Lookup] {
-			seen[p.Template.Lookup] = true
-			all = append(all, p.Template.Lookup)
-		}
-	}
-	return all
-}
-
 // templateAt is the template that s begins with, nil if it begins with none.
 func templateAt(s string) *Template {
 	if s[0] != '{' {

@@ -102,14 +102,6 @@ func checkParts(t *testing.T, reference string, want []string) {
 	}
 }
 
-func TestLookups(t *testing.T) {
-	got := Lookups("q/{kube_major_version}:" + sample + sample)
-	want := Lookup{"foo.example.com", "v1", "Sample", "MySample", "ns", "{.spec.foo.bar}"}
-	if len(got) != 1 || got[0] != want {
-		t.Errorf("got %+v", got)
-	}
-}
-
 func TestKubeVersions(t *testing.T) {
 	for s, want := range map[string]KubeVersion{
 		"v1.17.1+6af3663":        {"1", "17", "1"},

@@ -12,7 +12,6 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/template"
@@ -192,23 +191,11 @@ func (o *insertOptions) requests(template string) ([]kind.Request, error) {
 }
 
 func (o *insertOptions) insertInto(at located, r kind.Request) (*kind.Outcome, error) {
-	_, standing := at.repo.Get(at.path)
-	t, err := template.Open(at.repo, at.path, at.name)
-	if failure.Is(err, failure.TemplateNotFound) && o.create != "" && !standing {
-		text, err := template.Create(o.create, r)
-		if err != nil {
-			return nil, err
-		}
-		return &kind.Outcome{
-			Files:   []kind.Written{{Path: at.path, After: text, New: true}},
-			Changes: []kind.Change{{What: kind.TemplateCreated, Name: r.Bundle.Name, To: o.create}},
-		}, nil
+	create := o.create
+	if _, standing := at.repo.Get(at.path); standing {
+		create = "" // by an earlier release of this run
 	}
-	if err != nil {
-		return nil, err
-	}
-	t.Source.Catalogs = o.catalogs
-	return t.Insert(r)
+	return template.Insert(at.repo, at.path, at.name, create, o.catalogs, r)
 }
 
 func overall(templates []templateReport) string {
@@ -222,19 +209,11 @@ func overall(templates []templateReport) string {
 }
 
 func (a *app) finishInsert(o *insertOptions, repos map[string]*repository, rep report) error {
-	var files []atomicfile.File
-	for _, repo := range inOrder(repos) {
-		if o.dryRun {
-			a.printDiffs(repo)
-		}
-		files = append(files, repo.atomicFiles()...)
+	if err := a.finish(repos, o.dryRun); err != nil {
+		return err
 	}
-	if o.dryRun {
-		if rep.Result != "unchanged" {
-			rep.Result = "planned"
-		}
-	} else if err := atomicfile.Write(files...); err != nil {
-		return failure.New(failure.EditRefused, "writing the templates: %w", err).Fix("Make the files and their directories writable.")
+	if o.dryRun && rep.Result != "unchanged" {
+		rep.Result = "planned"
 	}
 	if a.json {
 		a.printReport(rep)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/operand"
@@ -131,18 +130,10 @@ func (a *app) addStdin(o *addOptions, e operand.Entry, names []string) error {
 }
 
 func (a *app) finishAdd(o *addOptions, repos map[string]*repository, rep report) error {
-	var files []atomicfile.File
-	for _, repo := range inOrder(repos) {
-		if o.dryRun {
-			a.printDiffs(repo)
-		}
-		files = append(files, repo.atomicFiles()...)
+	if err := a.finish(repos, o.dryRun); err != nil {
+		return err
 	}
-	if !o.dryRun {
-		if err := atomicfile.Write(files...); err != nil {
-			return failure.New(failure.EditRefused, "writing the catalogs: %w", err).Fix("Make the files and their directories writable.")
-		}
-	} else if rep.Result != "unchanged" {
+	if o.dryRun && rep.Result != "unchanged" {
 		rep.Result = "planned"
 	}
 	if a.json {

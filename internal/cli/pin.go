@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/operand"
 	"github.com/olmgraft/graft/internal/template/kind"
@@ -128,23 +127,15 @@ func (a *app) checkPins(files []pinnable) error {
 }
 
 func (a *app) finishPin(o *pinOptions, repos map[string]*repository, digests map[string]string, rep report) error {
-	var files []atomicfile.File
-	for _, repo := range inOrder(repos) {
-		if o.dryRun {
-			a.printDiffs(repo)
-		}
-		files = append(files, repo.atomicFiles()...)
-	}
 	lock, err := o.lockFile(digests)
 	if err != nil {
 		return err
 	}
-	if o.dryRun {
-		if rep.Result == "updated" {
-			rep.Result = "planned"
-		}
-	} else if err := atomicfile.Write(append(files, lock...)...); err != nil {
-		return failure.New(failure.EditRefused, "writing the files: %w", err).Fix("Make the files and their directories writable.")
+	if err := a.finish(repos, o.dryRun, lock...); err != nil {
+		return err
+	}
+	if o.dryRun && rep.Result == "updated" {
+		rep.Result = "planned"
 	}
 	if a.json {
 		a.printReport(rep)

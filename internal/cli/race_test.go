@@ -78,13 +78,7 @@ func newTown(t *testing.T, bundles int) *town {
 
 func pushVersion(t *testing.T, w *world.World, version string) {
 	t.Helper()
-	_, err := w.Registry.Push("op:v"+version, registry.Bundle{
-		Labels: map[string]string{"operators.operatorframework.io.bundle.package.v1": "op", "operators.operatorframework.io.bundle.channels.v1": "stable"},
-		Files: map[string][]byte{
-			"metadata/annotations.yaml": []byte("annotations:\n  operators.operatorframework.io.bundle.package.v1: op\n  operators.operatorframework.io.bundle.channels.v1: stable\n"),
-			"manifests/csv.yaml":        []byte("apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata:\n  name: op.v" + version + "\nspec:\n  version: " + version + "\n"),
-		},
-	}, registry.Form{})
+	_, err := w.Registry.Push("op:v"+version, registry.Small("op", "op.v"+version, version), registry.Form{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -220,7 +220,7 @@ func (h history) serve(t *testing.T, w *world.World, releases []pastRelease) []s
 		if !byDigest {
 			tag = image
 		}
-		made, err := w.Registry.Push(tag, made(pkg, name, version.String()), registry.Form{})
+		made, err := w.Registry.Push(tag, registry.Small(pkg, name, version.String()), registry.Form{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,16 +237,6 @@ func (h history) serve(t *testing.T, w *world.World, releases []pastRelease) []s
 		texts[i] = strings.NewReplacer(replace...).Replace(texts[i])
 	}
 	return texts
-}
-
-func made(pkg, name, version string) registry.Bundle {
-	return registry.Bundle{
-		Labels: map[string]string{"operators.operatorframework.io.bundle.package.v1": pkg, "operators.operatorframework.io.bundle.channels.v1": "stable"},
-		Files: map[string][]byte{
-			"metadata/annotations.yaml": []byte("annotations:\n  operators.operatorframework.io.bundle.package.v1: " + pkg + "\n  operators.operatorframework.io.bundle.channels.v1: stable\n"),
-			"manifests/csv.yaml":        []byte("apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata:\n  name: " + name + "\nspec:\n  version: " + version + "\n"),
-		},
-	}
 }
 
 func (h history) hosts(texts []string) []string {

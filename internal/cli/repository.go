@@ -99,6 +99,25 @@ func inOrder(repos map[string]*repository) []*repository {
 	return all
 }
 
+// finish shows what the repositories would become, or writes it, with further files, all
+// or none.
+func (a *app) finish(repos map[string]*repository, dryRun bool, more ...atomicfile.File) error {
+	files := more
+	for _, repo := range inOrder(repos) {
+		if dryRun {
+			a.printDiffs(repo)
+		}
+		files = append(files, repo.atomicFiles()...)
+	}
+	if dryRun {
+		return nil
+	}
+	if err := atomicfile.Write(files...); err != nil {
+		return failure.New(failure.EditRefused, "writing the files: %w", err).Fix("Make the files and their directories writable.")
+	}
+	return nil
+}
+
 // add takes the files of an outcome.
 func (r *repository) add(files []kind.Written) {
 	for _, w := range files {

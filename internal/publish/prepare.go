@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
-	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/render"
@@ -228,7 +227,11 @@ func (p *publisher) insertInto(w *Work, t plan.Target, several bool, name string
 	}
 	var changes []kind.Change
 	for _, request := range t.Requests {
-		o, err := insert(&w.change, t, request)
+		create := ""
+		if t.Create {
+			create = t.Kind
+		}
+		o, err := template.Insert(&w.change, t.Template, t.Template, create, t.Names, request)
 		if err != nil {
 			return nil, err
 		}
@@ -242,23 +245,4 @@ func (p *publisher) insertInto(w *Work, t plan.Target, several bool, name string
 	}
 	out.Changes = append(out.Changes, changes...)
 	return changes, nil
-}
-
-func insert(fsys fs.FS, t plan.Target, request kind.Request) (*kind.Outcome, error) {
-	tmpl, err := template.Open(fsys, t.Template, t.Template)
-	if failure.Is(err, failure.TemplateNotFound) && t.Create {
-		text, err := template.Create(t.Kind, request)
-		if err != nil {
-			return nil, err
-		}
-		return &kind.Outcome{
-			Files:   []kind.Written{{Path: t.Template, After: text, New: true}},
-			Changes: []kind.Change{{What: kind.TemplateCreated, Name: request.Bundle.Name, To: t.Kind}},
-		}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	tmpl.Source.Catalogs = t.Names
-	return tmpl.Insert(request)
 }

@@ -193,11 +193,7 @@ func (w *world) push(t *testing.T, version string) event.Publication {
 
 func (w *world) tag(t *testing.T, tag, version string) event.Publication {
 	t.Helper()
-	annotations := map[string]string{"operators.operatorframework.io.bundle.package.v1": "op", "operators.operatorframework.io.bundle.channels.v1": "stable"}
-	digest, err := w.Push("op:"+tag, registry.Bundle{Labels: annotations, Files: map[string][]byte{
-		"metadata/annotations.yaml": []byte("annotations:\n  operators.operatorframework.io.bundle.package.v1: op\n  operators.operatorframework.io.bundle.channels.v1: stable\n"),
-		"manifests/csv.yaml":        []byte("apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata:\n  name: op.v" + version + "\nspec:\n  version: " + version + "\n"),
-	}}, registry.Form{})
+	digest, err := w.Push("op:"+tag, registry.Small("op", "op.v"+version, version), registry.Form{})
 	if err != nil {
 		t.Fatal(err)
 	}

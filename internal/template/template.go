@@ -150,6 +150,28 @@ func checkRequest(t *Template, r kind.Request) error {
 	return nil
 }
 
+// Insert puts a bundle into a template of the repository fsys. Where there is none and create
+// names a kind, one is begun with it. Catalogs are those of a composite template that are
+// meant; empty: all.
+func Insert(fsys fs.FS, p, name, create string, catalogs []string, r kind.Request) (*kind.Outcome, error) {
+	t, err := Open(fsys, p, name)
+	if failure.Is(err, failure.TemplateNotFound) && create != "" {
+		text, err := Create(create, r)
+		if err != nil {
+			return nil, err
+		}
+		return &kind.Outcome{
+			Files:   []kind.Written{{Path: p, After: text, New: true}},
+			Changes: []kind.Change{{What: kind.TemplateCreated, Name: r.Bundle.Name, To: create}},
+		}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.Source.Catalogs = catalogs
+	return t.Insert(r)
+}
+
 // Images lists the bundle images that rendering the template needs.
 func (t *Template) Images(tags kind.Tags) ([]string, error) {
 	e, err := t.expander()

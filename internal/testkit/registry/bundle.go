@@ -2,7 +2,9 @@ package registry
 
 import (
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -118,4 +120,20 @@ func appendDirs(entries []Entry, made map[string]bool, dir string) []Entry {
 	}
 	made[dir] = true
 	return append(appendDirs(entries, made, path.Dir(dir)), Entry{Name: dir + "/"})
+}
+
+// Small is a bundle of a package with a CSV that says no more than its name and version.
+func Small(pkg, name, version string) Bundle {
+	labels := map[string]string{
+		"operators.operatorframework.io.bundle.package.v1":  pkg,
+		"operators.operatorframework.io.bundle.channels.v1": "stable",
+	}
+	annotations := "annotations:\n"
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		annotations += "  " + key + ": " + labels[key] + "\n"
+	}
+	return Bundle{Labels: labels, Files: map[string][]byte{
+		"metadata/annotations.yaml": []byte(annotations),
+		"manifests/csv.yaml":        []byte("apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata:\n  name: " + name + "\nspec:\n  version: " + version + "\n"),
+	}}
 }
