@@ -49,6 +49,8 @@ func failuresPage() string {
 	b.WriteString("# Failure codes\n\nThe exit code of every verb. A code never changes its meaning and is never given to another\n" +
 		"failure. Of several failures in one run the exit code is that of the first in this order: 2, 3,\n" +
 		"10 to 14, 20 to 25, 30 to 34, 50, 40, 43, 41, 42. `graft explain CODE` prints an entry.\n\n" +
+		"A failure of another code is retryable too where its fault may pass, such as a connection to a git host that was\n" +
+		"refused: the output `retryable` and the report tell of the one at hand.\n\n" +
 		failuresTable(""))
 	return b.String()
 }
