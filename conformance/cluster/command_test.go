@@ -81,6 +81,10 @@ func (r *replica) answer(path string) (int, string) {
 	if err != nil {
 		return 0, err.Error()
 	}
+	return read(answer)
+}
+
+func read(answer *http.Response) (int, string) {
 	defer answer.Body.Close()
 	text, _ := io.ReadAll(answer.Body)
 	return answer.StatusCode, string(text)

@@ -69,6 +69,14 @@ func TestVersion(t *testing.T) {
 	if m := condition(after, "TemplatesHaveResolved"); m["status"] != "True" || m["reason"] != "AllTemplatesResolved" || m["message"] != "catalog image reference was successfully resolved" {
 		t.Errorf("got %v", m)
 	}
+	for _, want := range []string{
+		`Normal AllTemplatesResolved The image is now quay.io/kube-release-v1/catalog:v1.20, it was "quay.io/kube-release-v1/catalog:v1.19"`,
+		`Normal AllTemplatesResolved The image is now quay.io/kube-release-v1/catalog:v1.21, it was "quay.io/kube-release-v1/catalog:v1.20"`,
+	} {
+		if got := <-c.events.Events; got != want {
+			t.Errorf("the event is %s", got)
+		}
+	}
 	if was, is := condition(before, "ResolvedImage")["lastTransitionTime"], condition(after, "ResolvedImage")["lastTransitionTime"]; was != is || is == nil {
 		t.Errorf("lastTransitionTime moved from %v to %v", was, is)
 	}
@@ -107,6 +115,9 @@ func TestObject(t *testing.T) {
 	c.eventually("the object is missing", unresolved)
 	if !is("quay.io/sample/catalog:v1")() {
 		t.Error("the image moved without a value")
+	}
+	if got := <-c.events.Events; !strings.HasPrefix(got, `Warning UnableToResolve Cannot construct catalog image reference, variable(s) "`) {
+		t.Errorf("the event is %s", got)
 	}
 	resource := c.Resource(samples).Namespace("object")
 	object := c.create(samples, sample("object", "mysample", "v2"))

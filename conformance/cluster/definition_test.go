@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/olmgraft/graft/internal/catalogsource"
@@ -45,9 +46,8 @@ func TestDefinition(t *testing.T) {
 	}
 }
 
-// graft catalogsource validate says no where the API server does, and only there.
-func TestValidateAgrees(t *testing.T) {
-	c := newCluster(t, "v1.20.0", "definition")
+// manySpecs are all sets of sources, beside each sourceType, and values of all kinds.
+func manySpecs() []string {
 	parts := []string{"catalogImageSource: {catalogImage: a}", "catalogServiceSource: {address: a}", "configMapSource: {configMap: a}", "image: a", "address: a", "configMap: a", "grpcPodConfig: {}"}
 	var specs []string
 	for _, kind := range []string{"", "sourceType: grpc", "sourceType: configmap", "sourceType: internal", "sourceType: other"} {
@@ -72,25 +72,35 @@ func TestValidateAgrees(t *testing.T) {
 		specs = append(specs, "{sourceType: grpc, image: a, "+extra+"}")
 	}
 	specs = append(specs, "{sourceType: grpc, image: ''}", "{catalogImageSource: {catalogImage: ''}}", "{catalogImageSource: }", "{catalogImageSource: a}", "[]", "a", "", "{configMapSource: {configMap: 1}}", "{sourceType: 3, image: a}")
-	agreed := map[bool]int{}
-	for i, spec := range specs {
-		text := manifest(fmt.Sprint("agree", i), spec)
-		_, err := c.tryCreate(controller.Resource, text)
-		if err != nil && !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
-			t.Fatalf("%s: %v", spec, err)
+	return specs
+}
+
+// graft catalogsource validate says no where the API server does, and only there.
+func TestValidateAgrees(t *testing.T) {
+	c := newCluster(t, "v1.20.0", "definition")
+	for version, resource := range map[string]schema.GroupVersionResource{catalogsource.Stored: controller.Resource, catalogsource.Next: next} {
+		agreed := map[bool]int{}
+		for i, spec := range manySpecs() {
+			text := strings.Replace(manifest(fmt.Sprint("agree-", version, i), spec), "/v1alpha1", "/"+version, 1)
+			_, err := c.tryCreate(resource, text)
+			if err != nil && !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
+				t.Fatalf("%s: %v", spec, err)
+			}
+			m, openErr := catalogsource.Open("x.yaml", []byte(text))
+			if openErr != nil {
+				t.Fatal(openErr)
+			}
+			faults, _ := m.Sources[0].Check()
+			if (err == nil) != (len(faults) == 0) {
+				t.Errorf("%s: the server says %v, graft says %v", text, err, faults)
+			}
+			agreed[err == nil]++
+			if version == catalogsource.Stored {
+				checkConversion(t, spec, err == nil)
+			}
 		}
-		m, openErr := catalogsource.Open("x.yaml", []byte(text))
-		if openErr != nil {
-			t.Fatal(openErr)
-		}
-		faults, _ := m.Sources[0].Check()
-		if (err == nil) != (len(faults) == 0) {
-			t.Errorf("%s: the server says %v, graft says %v", spec, err, faults)
-		}
-		agreed[err == nil]++
-		checkConversion(t, spec, err == nil)
+		t.Logf("%s: %d are taken and %d refused, by both", version, agreed[true], agreed[false])
 	}
-	t.Logf("%d are taken and %d refused, by both", agreed[true], agreed[false])
 }
 
 // checkConversion holds that what the server takes converts, there and back; sourceType

@@ -5,11 +5,14 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
@@ -21,17 +24,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/yaml"
 
 	"github.com/olmgraft/graft/deploy/crds"
+	"github.com/olmgraft/graft/internal/catalogsource"
 	"github.com/olmgraft/graft/internal/controller"
 )
 
-// config reaches the server, which is begun once for all tests.
-var config *rest.Config
+var (
+	config  *rest.Config     // reaches the server, which is begun once for all tests
+	webhook *httptest.Server // which that server asks
+)
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -66,6 +74,9 @@ func run(m *testing.M) int {
 	config.QPS = -1
 	define(crds.CatalogSources)
 	define([]byte(sampleDefinition))
+	webhook = httptest.NewTLSServer(controller.Webhook())
+	defer webhook.Close()
+	addVersion("v1alpha2.yaml")
 	return m.Run()
 }
 
@@ -86,6 +97,7 @@ func (quiet) Logf(string, ...any)               {}
 
 var (
 	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	next        = schema.GroupVersionResource{Group: catalogsource.Group, Version: catalogsource.Next, Resource: "catalogsources"}
 	samples     = schema.GroupVersionResource{Group: "foo.example.com", Version: "v1", Resource: "samples"}
 )
 
@@ -125,6 +137,40 @@ func define(text []byte) {
 	}
 }
 
+// addVersion patches the definition of CatalogSource as deploy/crds has it, but that the
+// webhook is here and not in the cluster.
+func addVersion(file string) {
+	text, err := os.ReadFile("../../deploy/crds/" + file)
+	if err != nil {
+		panic(err)
+	}
+	var patch []map[string]any
+	if err := yaml.Unmarshal(text, &patch); err != nil {
+		panic(err)
+	}
+	reach := patch[len(patch)-1]["value"].(map[string]any)["webhook"].(map[string]any)
+	if _, ok := reach["clientConfig"]; !ok {
+		panic("the last step of " + file + " names no webhook")
+	}
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: webhook.Certificate().Raw})
+	reach["clientConfig"] = map[string]any{"url": webhook.URL + "/convert", "caBundle": ca}
+	body, err := json.Marshal(patch)
+	if err != nil {
+		panic(err)
+	}
+	client := dynamic.NewForConfigOrDie(config)
+	if _, err := client.Resource(definitions).Patch(context.Background(), "catalogsources.operators.coreos.com", types.JSONPatchType, body, metav1.PatchOptions{}); err != nil {
+		panic(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := client.Resource(next).List(context.Background(), metav1.ListOptions{}); err == nil {
+			return
+		} else if time.Now().After(deadline) {
+			panic(err)
+		}
+	}
+}
+
 func established(crd *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
 	for _, c := range conditions {
@@ -142,13 +188,14 @@ type cluster struct {
 	dynamic.Interface
 	controller *controller.Controller
 	options    controller.Options
+	events     *record.FakeRecorder
 	version    atomic.Pointer[string]
 	writes     atomic.Int64
 }
 
 // newCluster is one for a test, which has namespaces of its own.
 func newCluster(t *testing.T, version string, namespaces ...string) *cluster {
-	c := &cluster{T: t, Interface: dynamic.NewForConfigOrDie(config)}
+	c := &cluster{T: t, Interface: dynamic.NewForConfigOrDie(config), events: record.NewFakeRecorder(10_000)}
 	c.version.Store(&version)
 	wrapped := rest.CopyConfig(config)
 	wrapped.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -165,7 +212,7 @@ func newCluster(t *testing.T, version string, namespaces ...string) *cluster {
 			return answer, err
 		})
 	})
-	c.options = controller.Options{Config: wrapped, Namespaces: namespaces, Poll: 100 * time.Millisecond, Workers: 4, Log: slog.New(slog.DiscardHandler)}
+	c.options = controller.Options{Config: wrapped, Namespaces: namespaces, Poll: 100 * time.Millisecond, Workers: 4, Events: c.events, Log: slog.New(slog.DiscardHandler)}
 	var err error
 	if c.controller, err = controller.New(c.options); err != nil {
 		t.Fatal(err)

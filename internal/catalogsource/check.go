@@ -37,11 +37,10 @@ const oneSource = "Write one of catalogImageSource with catalogImage, catalogSer
 func (s *Source) Check() (faults, warnings []*failure.Error) {
 	c := &checker{source: s}
 	c.identity()
-	version := strings.TrimPrefix(s.root.Get("apiVersion").Text(), Group+"/")
-	if d := definition()[version]; d != nil {
+	if d := definition()[s.version()]; d != nil {
 		c.structure("", s.root, d)
 	} else {
-		c.fault(s.root.Get("apiVersion"), "apiVersion names version %s, which is not served", version).Fix("Write apiVersion: %s/v1alpha1.", Group)
+		c.fault(s.root.Get("apiVersion"), "apiVersion names version %s, which is not served", s.version()).Fix("Write apiVersion: %s/%s.", Group, Stored)
 	}
 	if s.spec != nil && s.spec.Kind == yamledit.Mapping {
 		c.union()
@@ -71,15 +70,17 @@ func (c *checker) template(reference string) {
 	}
 }
 
-// union holds the spec to one source, named in one form.
+// union holds the spec to one source, named in one form. In the version Next the deprecated
+// fields are unknown ones.
 func (c *checker) union() {
 	spec := c.source.spec
+	old := c.source.version() != Next
 	var sources, legacy []string
 	for _, p := range pairs {
 		if spec.Get(p.source) != nil {
 			sources = append(sources, p.source)
 		}
-		if spec.Get(p.legacy) != nil {
+		if old && spec.Get(p.legacy) != nil {
 			legacy = append(legacy, p.legacy)
 		}
 	}
@@ -90,16 +91,21 @@ func (c *checker) union() {
 		all := slices.Concat(sources, legacy)
 		c.fault(c.key(all[1]), "spec names %d sources: %s", len(all), strings.Join(all, ", ")).Fix("Keep one, and remove the others.")
 	}
-	if len(sources) > 0 {
-		for _, old := range []string{sourceType, legacyOverrides} {
-			if spec.Get(old) != nil {
-				c.fault(c.key(old), "spec.%s has no meaning beside %s", old, sources[0]).Fix("Remove %s.", old)
-			}
+	c.empty()
+	if old {
+		c.beside(sources)
+		c.legacy(legacy)
+		c.deprecated()
+	}
+}
+
+// beside finds deprecated fields that mean nothing where the source is a structure.
+func (c *checker) beside(sources []string) {
+	for _, old := range []string{sourceType, legacyOverrides} {
+		if len(sources) > 0 && c.source.spec.Get(old) != nil {
+			c.fault(c.key(old), "spec.%s has no meaning beside %s", old, sources[0]).Fix("Remove %s.", old)
 		}
 	}
-	c.empty()
-	c.legacy(legacy)
-	c.deprecated()
 }
 
 // empty finds sources that are there and name nothing.
@@ -110,15 +116,17 @@ func (c *checker) empty() {
 				c.fault(c.key(p.source), "spec.%s names nothing", p.source).Fix("Write %s.%s.", p.source, p.field)
 			}
 		}
-		if v := c.source.spec.Get(p.legacy); v != nil && v.Tag == "!!str" && v.Value == "" {
-			c.fault(v, "spec.%s names nothing", p.legacy).Fix("Write a value, or remove the key.")
-		}
 	}
 }
 
 // legacy holds sourceType and grpcPodConfig to the deprecated field beside them.
 func (c *checker) legacy(named []string) {
 	spec := c.source.spec
+	for _, name := range named {
+		if v := spec.Get(name); v.Tag == "!!str" && v.Value == "" {
+			c.fault(v, "spec.%s names nothing", name).Fix("Write a value, or remove the key.")
+		}
+	}
 	kind := spec.Get(sourceType)
 	if kind == nil && len(named) > 0 {
 		p := pairOf(named[0])

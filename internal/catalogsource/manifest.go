@@ -72,6 +72,10 @@ func (m *Manifest) collect(root *yamledit.Node) {
 // String is NAMESPACE/NAME, as far as they are known.
 func (s *Source) String() string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
 
+func (s *Source) version() string {
+	return strings.TrimPrefix(s.root.Get("apiVersion").Text(), Group+"/")
+}
+
 // Reference is the reference with templates that the annotation holds; an empty one is
 // none.
 func (s *Source) Reference() (reference string, ok bool) {
@@ -147,6 +151,9 @@ func (s *Source) TakesImage() error {
 	if s.spec == nil || s.spec.Kind != yamledit.Mapping {
 		return s.root.Failure(failure.CatalogSourceInvalid, "setting the image of %s: it has no spec", s).
 			Fix("Write a spec with catalogImageSource.")
+	}
+	if s.version() == Next && s.spec.Get("catalogImageSource") == nil {
+		return s.spec.Failure(failure.CatalogSourceInvalid, "setting the image of %s: it has no catalogImageSource", s).Fix("Write a spec with catalogImageSource.")
 	}
 	for _, other := range []string{"catalogServiceSource", "configMapSource", "address", "configMap"} {
 		if s.spec.Get(other) != nil {

@@ -104,6 +104,10 @@ func (s *Source) convert(src []byte, to Form) (map[string]any, []replacement, er
 	if from == to {
 		return object, nil, nil
 	}
+	if s.version() == Next {
+		return nil, nil, s.root.Get("apiVersion").Failure(failure.CatalogSourceInvalid, "converting %s to the %s form: version %s has none", s, to, Next).
+			Fix("Write apiVersion: %s/%s.", Group, Stored)
+	}
 	object["spec"] = converted
 	l, err := s.layout(src)
 	if err != nil {

@@ -2,6 +2,7 @@ package catalogsource
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,7 +33,8 @@ type schema struct {
 	Items                *schema            `yaml:"items"`
 }
 
-// definition is the schema of a CatalogSource, by served version.
+// definition is the schema of a CatalogSource, by version. That of Next follows from that of
+// Stored, as deploy/crds/v1alpha2.yaml makes it.
 var definition = sync.OnceValue(func() map[string]*schema {
 	var crd struct {
 		Spec struct {
@@ -51,6 +53,14 @@ var definition = sync.OnceValue(func() map[string]*schema {
 	for _, v := range crd.Spec.Versions {
 		versions[v.Name] = v.Schema.OpenAPI
 	}
+	next, spec := *versions[Stored], *versions[Stored].Properties["spec"]
+	spec.Properties = maps.Clone(spec.Properties)
+	for _, name := range deprecatedFields() {
+		delete(spec.Properties, name)
+	}
+	next.Properties = maps.Clone(next.Properties)
+	next.Properties["spec"] = &spec
+	versions[Next] = &next
 	return versions
 })
 

@@ -48,7 +48,7 @@ func (a *app) validateSourceCommand() *cobra.Command {
 func (a *app) checkSources(name string, m *catalogsource.Manifest) ([]catalogSourceReport, error) {
 	if len(m.Sources) == 0 {
 		return nil, failure.New(failure.CatalogSourceInvalid, "checking %s: it has no CatalogSource of %s", name, catalogsource.Group).At(name, 1, 1).
-			Fix("Write apiVersion: %s/v1alpha1 and kind: %s.", catalogsource.Group, catalogsource.Kind)
+			Fix("Write apiVersion: %s/%s and kind: %s.", catalogsource.Group, catalogsource.Stored, catalogsource.Kind)
 	}
 	var out []catalogSourceReport
 	var errs []error

@@ -24,7 +24,7 @@ import (
 )
 
 // Resource is what CatalogSources are served as.
-var Resource = schema.GroupVersionResource{Group: catalogsource.Group, Version: "v1alpha1", Resource: "catalogsources"}
+var Resource = schema.GroupVersionResource{Group: catalogsource.Group, Version: catalogsource.Stored, Resource: "catalogsources"}
 
 // Options of a Controller.
 type Options struct {

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +33,8 @@ type command struct {
 	kubeconfig string
 	once       bool
 	listen     string
+	webhook    string // address; "" is none
+	cert       string // directory
 	lease      string // NAMESPACE of the lease; "" is no election
 	identity   string
 	options    Options
@@ -50,6 +53,8 @@ func Main(ctx context.Context, args []string, hostname string, out, errs io.Writ
 	f.DurationVar(&c.options.Poll, "poll", 30*time.Second, "time between looks at the server's version")
 	f.IntVar(&c.options.Workers, "workers", 4, "CatalogSources to resolve at a time")
 	f.StringVar(&c.listen, "listen", ":8080", "address of /metrics, /healthz and /readyz")
+	f.StringVar(&c.webhook, "webhook-listen", "", "address of the webhook that converts versions, by HTTPS; without it none is served")
+	f.StringVar(&c.cert, "webhook-cert", "/etc/graft-controller/tls", "directory with the webhook's tls.crt and tls.key")
 	f.StringVar(&c.lease, "leader-elect", "", "namespace of the lease by which one of several replicas leads; without it none is asked for")
 	err := f.Parse(args)
 	switch {
@@ -94,8 +99,17 @@ func (c *command) run(ctx context.Context) error {
 	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	if err := serve(ctx, c.listen, work.Handler()); err != nil {
+	if err := c.serve(ctx, c.listen, work.Handler(), nil); err != nil {
 		return err
+	}
+	if c.webhook != "" { // each replica answers, whoever leads
+		secure, err := certificate(c.cert)
+		if err != nil {
+			return err
+		}
+		if err := c.serve(ctx, c.webhook, Webhook(), secure); err != nil {
+			return err
+		}
 	}
 	if c.lease == "" {
 		return work.Run(ctx)
@@ -114,12 +128,19 @@ func recorder(config *rest.Config) (events record.EventRecorder, stop func(), er
 	return broadcaster.NewRecorder(runtime.NewScheme(), corev1.EventSource{Component: "graft-controller"}), broadcaster.Shutdown, nil
 }
 
-func serve(ctx context.Context, address string, handler http.Handler) error {
+// serve answers until ctx ends, by HTTPS where there is a certificate.
+func (c *command) serve(ctx context.Context, address string, handler http.Handler, secure *tls.Config) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return failure.New(failure.Usage, "listening: %w", err).Fix("Give --listen with an address that is free.")
+		return failure.New(failure.Usage, "listening: %w", err).Fix("Give --listen and --webhook-listen with addresses that are free.")
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	if secure != nil {
+		listener = tls.NewListener(listener, secure)
+	}
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+		ErrorLog: slog.NewLogLogger(c.options.Log.Handler(), slog.LevelWarn),
+	}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() { _ = server.Serve(listener) }()
 	return nil

@@ -1,0 +1,144 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/cel-go/common/types"
+	admission "k8s.io/api/admissionregistration/v1"
+	apps "k8s.io/api/apps/v1"
+	core "k8s.io/api/core/v1"
+	rbac "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"sigs.k8s.io/yaml"
+
+	"github.com/olmgraft/graft/internal/catalogsource"
+	"github.com/olmgraft/graft/internal/controller"
+)
+
+// manifests of deploy/controller, by kind and name.
+func manifests(t *testing.T, file string) map[string][]byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../deploy/controller", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]byte{}
+	for _, one := range bytes.Split(text, []byte("\n---\n")) {
+		var meta struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
+		if err := yaml.Unmarshal(one, &meta); err != nil {
+			t.Fatal(err)
+		}
+		all[meta.Kind+" "+meta.Metadata.Name] = one
+	}
+	return all
+}
+
+func strictly[T any](t *testing.T, text []byte) *T {
+	t.Helper()
+	object := new(T)
+	if err := yaml.UnmarshalStrict(text, object); err != nil {
+		t.Errorf("%s: %v", text, err)
+	}
+	return object
+}
+
+// The manifests say what the API has words for, and begin the command as it can be begun.
+func TestManifests(t *testing.T) {
+	files := manifests(t, "controller.yaml")
+	strictly[core.Namespace](t, files["Namespace graft-controller"])
+	strictly[core.ServiceAccount](t, files["ServiceAccount graft-controller"])
+	strictly[rbac.ClusterRole](t, files["ClusterRole graft-controller"])
+	strictly[rbac.ClusterRoleBinding](t, files["ClusterRoleBinding graft-controller"])
+	strictly[rbac.Role](t, files["Role graft-controller"])
+	strictly[rbac.RoleBinding](t, files["RoleBinding graft-controller"])
+	plain := strictly[apps.Deployment](t, files["Deployment graft-controller"])
+	service := strictly[core.Service](t, manifests(t, "webhook.yaml")["Service graft-controller"])
+
+	base, err := json.Marshal(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../deploy/controller/webhook.patch.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	merged, err := strategicpatch.StrategicMergePatch(base, patch, apps.Deployment{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	patched := strictly[apps.Deployment](t, merged)
+	for _, d := range []*apps.Deployment{plain, patched} {
+		var said bytes.Buffer
+		if code := controller.Main(context.Background(), append(slices.Clone(d.Spec.Template.Spec.Containers[0].Args), "--help"), "x", io.Discard, &said); code != 0 {
+			t.Errorf("%v: %s", d.Spec.Template.Spec.Containers[0].Args, said.String())
+		}
+	}
+	container := patched.Spec.Template.Spec.Containers[0]
+	if len(patched.Spec.Template.Spec.Containers) != 1 || container.Image != plain.Spec.Template.Spec.Containers[0].Image {
+		t.Errorf("the patch makes it %s", merged)
+	}
+	if !slices.ContainsFunc(container.Ports, func(p core.ContainerPort) bool { return p.Name == service.Spec.Ports[0].TargetPort.StrVal }) {
+		t.Errorf("no port of %v is %s", container.Ports, service.Spec.Ports[0].TargetPort.StrVal)
+	}
+}
+
+// An API server warns of each deprecated field, by the words of the policy, and of no other.
+func TestWarnings(t *testing.T) {
+	files := manifests(t, "warnings.yaml")
+	policy := strictly[admission.ValidatingAdmissionPolicy](t, files["ValidatingAdmissionPolicy catalogsource-deprecations"])
+	binding := strictly[admission.ValidatingAdmissionPolicyBinding](t, files["ValidatingAdmissionPolicyBinding catalogsource-deprecations"])
+	if binding.Spec.PolicyName != policy.Name || !slices.Equal(binding.Spec.ValidationActions, []admission.ValidationAction{admission.Warn}) {
+		t.Errorf("the binding is %v", binding.Spec)
+	}
+	compiler := cel.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+	warnings := func(spec map[string]any) (out []string) {
+		for _, v := range policy.Spec.Validations {
+			compiled := compiler.CompileCELExpression(&validating.ValidationCondition{Expression: v.Expression, Message: v.Message}, cel.OptionalVariableDeclarations{}, environment.NewExpressions)
+			if compiled.Error != nil {
+				t.Fatalf("%s: %v", v.Expression, compiled.Error)
+			}
+			result, _, err := compiled.Program.Eval(map[string]any{"object": map[string]any{"spec": spec}})
+			if err != nil {
+				t.Fatalf("%s: %v", v.Expression, err)
+			}
+			if result != types.True {
+				out = append(out, v.Message)
+			}
+		}
+		return out
+	}
+	for field, want := range map[string]string{
+		"image":         "spec.image is deprecated: write catalogImageSource.catalogImage instead",
+		"address":       "spec.address is deprecated: write catalogServiceSource.address instead",
+		"configMap":     "spec.configMap is deprecated: write configMapSource.configMap instead",
+		"sourceType":    "spec.sourceType is deprecated: remove it, catalogImageSource, catalogServiceSource and configMapSource take its place",
+		"grpcPodConfig": "spec.grpcPodConfig is deprecated: write catalogImageSource.podSpecOverrides instead",
+	} {
+		if got := warnings(map[string]any{field: "x", "displayName": "y"}); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %v", field, got)
+		}
+	}
+	if got := warnings(map[string]any{"catalogImageSource": map[string]any{"catalogImage": "a"}, "priority": int64(1)}); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+	if rule := policy.Spec.MatchConstraints.ResourceRules[0]; rule.APIGroups[0] != catalogsource.Group || rule.Resources[0] != controller.Resource.Resource || rule.APIVersions[0] != catalogsource.Stored {
+		t.Errorf("it matches %v", rule)
+	}
+}

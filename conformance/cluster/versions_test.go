@@ -1,0 +1,152 @@
+package cluster
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/olmgraft/graft/internal/controller"
+)
+
+func asNext(text string) string {
+	return strings.Replace(text, "operators.coreos.com/v1alpha1", "operators.coreos.com/v1alpha2", 1)
+}
+
+// spec is that of an object as one version has it.
+func (c *cluster) spec(resource schema.GroupVersionResource, namespace, name string) map[string]any {
+	c.Helper()
+	object, err := c.Resource(resource).Namespace(namespace).Get(context.Background(), name, metav1.GetOptions{})
+	if err != nil {
+		c.Fatal(err)
+	}
+	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
+	return spec
+}
+
+// The API server asks the webhook, in both directions and for lists; what it stores is what
+// releases of OLM read.
+func TestWebhookConverts(t *testing.T) {
+	c := newCluster(t, "v1.20.0", "versions")
+	legacy := map[string]any{"sourceType": "grpc", "image": "a/b:1", "grpcPodConfig": map[string]any{"tolerations": []any{map[string]any{"key": "k", "tolerationSeconds": int64(3)}}}}
+	now := map[string]any{"catalogImageSource": map[string]any{"catalogImage": "a/b:1", "podSpecOverrides": legacy["grpcPodConfig"]}}
+	const text = "{sourceType: grpc, image: 'a/b:1', grpcPodConfig: {tolerations: [{key: k, tolerationSeconds: 3}]}}"
+	c.create(controller.Resource, catalogSource("versions", "legacy", "", text))
+	c.create(controller.Resource, catalogSource("versions", "new", "", "{catalogServiceSource: {address: 'a:1'}}"))
+	c.create(controller.Resource, catalogSource("versions", "internal", "", "{sourceType: internal, configMap: m}"))
+	c.create(next, asNext(catalogSource("versions", "next", "", "{catalogImageSource: {catalogImage: 'a/b:1', podSpecOverrides: {tolerations: [{key: k, tolerationSeconds: 3}]}}}")))
+	for _, want := range []struct {
+		resource schema.GroupVersionResource
+		name     string
+		spec     map[string]any
+	}{
+		{controller.Resource, "legacy", legacy},
+		{next, "legacy", now},
+		{controller.Resource, "next", legacy},
+		{next, "next", now},
+		{controller.Resource, "new", map[string]any{"catalogServiceSource": map[string]any{"address": "a:1"}}},
+		{next, "new", map[string]any{"catalogServiceSource": map[string]any{"address": "a:1"}}},
+		{next, "internal", map[string]any{"configMapSource": map[string]any{"configMap": "m"}}},
+	} {
+		if got := c.spec(want.resource, "versions", want.name); !reflect.DeepEqual(got, want.spec) {
+			t.Errorf("%s of %s is %v", want.name, want.resource.Version, got)
+		}
+	}
+	list, err := c.Resource(next).Namespace("versions").List(context.Background(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 4 {
+		t.Errorf("got %v, %v", list, err)
+	}
+
+	// What another field changes is not lost on the way.
+	for _, name := range []string{"internal", "new"} {
+		before := c.spec(controller.Resource, "versions", name)
+		object, err := c.Resource(next).Namespace("versions").Get(context.Background(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		object.SetLabels(map[string]string{"a": "b"})
+		if _, err := c.Resource(next).Namespace("versions").Update(context.Background(), object, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if after := c.spec(controller.Resource, "versions", name); !reflect.DeepEqual(before, after) {
+			t.Errorf("%v became %v", before, after)
+		}
+		if o := c.get("versions/" + name); o.GetLabels()["a"] != "b" || len(o.GetAnnotations()) != 1 {
+			t.Errorf("it is %v", o.Object)
+		}
+	}
+
+	// The new version takes one source.
+	for spec, want := range map[string]string{
+		"{displayName: x}":             "must validate one and only one schema (oneOf). Found none valid",
+		"{sourceType: grpc, image: a}": "must validate one and only one schema (oneOf). Found none valid",
+		"{catalogImageSource: {catalogImage: a}, configMapSource: {configMap: b}}": "name exactly one source",
+	} {
+		if _, err := c.tryCreate(next, asNext(catalogSource("versions", "refused", "", spec))); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+}
+
+// One that was made as the new version follows the cluster as well.
+func TestNextFollows(t *testing.T) {
+	c := newCluster(t, "v1.20.0", "nextfollows")
+	c.create(next, asNext(catalogSource("nextfollows", "kube", kubeTemplate, "{catalogImageSource: {catalogImage: 'a/b:1'}}")))
+	c.start()
+	c.eventually("v1.20", func() bool { return image(c.get("nextfollows/kube")) == "quay.io/kube-release-v1/catalog:v1.20" })
+	if got := c.spec(next, "nextfollows", "kube"); fmt.Sprint(got) != "map[catalogImageSource:map[catalogImage:quay.io/kube-release-v1/catalog:v1.20]]" {
+		t.Errorf("it is %v", got)
+	}
+}
+
+// The command serves the webhook by HTTPS, with the certificate that the directory has now.
+func TestCommandServesWebhook(t *testing.T) {
+	dir, address := t.TempDir(), freeAddress()
+	pair := webhook.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{"tls.crt": {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, "tls.key": {Type: "PRIVATE KEY", Bytes: key}} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := begin(t, "one", "--namespace", "webhook", "--webhook-listen", address, "--webhook-cert", dir)
+	ask := func(body string) (int, string) {
+		answer, err := webhook.Client().Post("https://"+address+"/convert", "application/json", strings.NewReader(body)) //nolint:noctx // a test ends
+		if err != nil {
+			return 0, err.Error()
+		}
+		return read(answer)
+	}
+	c := newCluster(t, "v1.20.0", "webhook")
+	c.eventually("the webhook answers", func() bool { code, _ := ask("{}"); return code == http.StatusBadRequest })
+	for body, want := range map[string]string{
+		`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"u","desiredAPIVersion":"operators.coreos.com/v1alpha2","objects":[{"apiVersion":"operators.coreos.com/v1alpha1","kind":"CatalogSource","metadata":{"name":"x"},"spec":{"sourceType":"grpc","address":"a","priority":9007199254740993}}]}}`: `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","response":{"uid":"u","convertedObjects":[{"apiVersion":"operators.coreos.com/v1alpha2","kind":"CatalogSource","metadata":{"name":"x"},"spec":{"catalogServiceSource":{"address":"a"},"priority":9007199254740993}}],"result":{"metadata":{},"status":"Success"}}}` + "\n",
+		`{"request":{"uid":"u","desiredAPIVersion":"operators.coreos.com/v2","objects":[{"apiVersion":"operators.coreos.com/v1alpha1","kind":"CatalogSource"}]}}`:                                                                                                                                                                       `{"response":{"uid":"u","convertedObjects":[],"result":{"metadata":{},"status":"Failure","message":"CatalogSource of operators.coreos.com/v1alpha1 has no conversion to operators.coreos.com/v2"}}}` + "\n",
+	} {
+		if code, text := ask(body); code != http.StatusOK || text != want {
+			t.Errorf("%d: %s", code, text)
+		}
+	}
+	r.stop()
+	if code := <-r.code; code != 0 {
+		t.Errorf("it ended with %d: %s", code, r.said)
+	}
+	none := begin(t, "one", "--namespace", "webhook", "--webhook-listen", address, "--webhook-cert", t.TempDir())
+	if code := <-none.code; code != 2 || !strings.Contains(none.said.String(), "reading the webhook's certificate") {
+		t.Errorf("%d: %s", code, none.said)
+	}
+}

@@ -1,0 +1,172 @@
+package catalogsource
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+)
+
+// The versions of CatalogSource: Stored has both forms of the spec, Next the new one alone.
+const (
+	Stored = "v1alpha1"
+	Next   = "v1alpha2"
+)
+
+// keptAnnotation holds, on an object of the version Next, what that cannot say and Stored
+// said.
+const keptAnnotation = "olmgraft.github.io/v1alpha1"
+
+// kept is what the annotation holds.
+type kept struct {
+	Form   Form           `json:"form,omitempty"`   // New: Stored had that form as well
+	Fields map[string]any `json:"fields,omitempty"` // deprecated ones that no field of the new form means
+}
+
+// ConvertObject is a CatalogSource in another version, the object itself where it has that
+// one. Each object that Stored may hold converts, a spec of before the rules as well, since a
+// cluster must be able to read what it holds; there and back is the same object. An object
+// made as Next becomes the deprecated form: every release of OLM reads that one.
+func ConvertObject(object map[string]any, to string) (map[string]any, error) {
+	from := fmt.Sprint(object["apiVersion"])
+	known := from == Group+"/"+Stored || from == Group+"/"+Next
+	if !known || to != Group+"/"+Stored && to != Group+"/"+Next || object["kind"] != Kind {
+		return nil, fmt.Errorf("%v of %s has no conversion to %s", object["kind"], from, to)
+	}
+	if from == to {
+		return object, nil
+	}
+	out := maps.Clone(object)
+	out["apiVersion"] = to
+	spec, ok := object["spec"].(map[string]any)
+	if !ok {
+		return out, nil
+	}
+	before := takeKept(out)
+	if to == Group+"/"+Stored {
+		out["spec"] = toStored(spec, before)
+		return out, nil
+	}
+	var after kept
+	out["spec"], after = toNext(spec)
+	return out, putKept(out, after)
+}
+
+func toNext(spec map[string]any) (map[string]any, kept) {
+	if _, form, err := sourceOf(spec); err == nil && form == New {
+		return spec, kept{Form: New}
+	}
+	if converted, err := ConvertSpec(spec, New); err == nil {
+		return converted, kept{}
+	}
+	if spec[sourceType] == internalType {
+		same := maps.Clone(spec)
+		same[sourceType] = "configmap"
+		if converted, err := ConvertSpec(same, New); err == nil {
+			return converted, kept{Fields: map[string]any{sourceType: internalType}}
+		}
+	}
+	rest, fields := maps.Clone(spec), map[string]any{}
+	for _, name := range deprecatedFields() {
+		if value, ok := rest[name]; ok {
+			fields[name] = value
+			delete(rest, name)
+		}
+	}
+	return rest, kept{Fields: fields}
+}
+
+// toStored brings back what was kept, unless the spec was given a source meanwhile.
+func toStored(spec map[string]any, before kept) map[string]any {
+	converted, err := ConvertSpec(spec, Legacy)
+	switch {
+	case err == nil && before.Form == New:
+		return spec
+	case err != nil && len(before.Fields) > 0:
+		converted = maps.Clone(spec)
+		maps.Copy(converted, before.Fields)
+		return converted
+	case err != nil:
+		return spec
+	case converted["configMap"] != nil && before.Fields[sourceType] == internalType:
+		converted[sourceType] = internalType
+	}
+	return converted
+}
+
+// takeKept removes the annotation, which is not the user's, and gives what it held.
+func takeKept(object map[string]any) (k kept) {
+	meta, _ := object["metadata"].(map[string]any)
+	annotations, _ := meta["annotations"].(map[string]any)
+	text, ok := annotations[keptAnnotation].(string)
+	if !ok {
+		return kept{}
+	}
+	meta, annotations = maps.Clone(meta), maps.Clone(annotations)
+	delete(annotations, keptAnnotation)
+	meta["annotations"] = annotations
+	if len(annotations) == 0 {
+		delete(meta, "annotations")
+	}
+	object["metadata"] = meta
+	read := json.NewDecoder(strings.NewReader(text))
+	read.UseNumber()
+	if read.Decode(&k) != nil {
+		return kept{} // edited by somebody: then nothing is known
+	}
+	k.Fields, _ = whole(k.Fields).(map[string]any)
+	return k
+}
+
+// whole has whole numbers as int64, as the objects of API servers do.
+func whole(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			v[key] = whole(value)
+		}
+	case []any:
+		for i, value := range v {
+			v[i] = whole(value)
+		}
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return i
+		}
+		f, _ := v.Float64() // the decoder has read it as a number
+		return f
+	}
+	return v
+}
+
+func putKept(object map[string]any, k kept) error {
+	if k.Form == "" && len(k.Fields) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(k)
+	if err != nil {
+		return fmt.Errorf("keeping what %s cannot say: %w", Next, err)
+	}
+	meta, _ := object["metadata"].(map[string]any)
+	annotations, _ := meta["annotations"].(map[string]any)
+	meta, annotations = maps.Clone(meta), maps.Clone(annotations)
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	if annotations == nil {
+		annotations = map[string]any{}
+	}
+	annotations[keptAnnotation] = string(text)
+	meta["annotations"] = annotations
+	object["metadata"] = meta
+	return nil
+}
+
+// deprecatedFields are those of a spec that Next has not.
+func deprecatedFields() []string {
+	names := []string{sourceType, legacyOverrides}
+	for _, p := range pairs {
+		names = append(names, p.legacy)
+	}
+	return names
+}

@@ -1,0 +1,166 @@
+package catalogsource
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func object(version string, spec any, annotations map[string]any) map[string]any {
+	meta := map[string]any{"name": "x", "uid": "u"}
+	if annotations != nil {
+		meta["annotations"] = annotations
+	}
+	return map[string]any{"apiVersion": Group + "/" + version, "kind": Kind, "metadata": meta, "spec": spec, "status": map[string]any{"message": "m"}}
+}
+
+func convertTo(t *testing.T, o map[string]any, version string) map[string]any {
+	t.Helper()
+	before := fmt.Sprint(o)
+	out, err := ConvertObject(o, Group+"/"+version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(o) != before {
+		t.Errorf("%s was changed to %v", before, o)
+	}
+	text, err := json.Marshal(out) // it goes over the wire
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again map[string]any
+	if err := json.Unmarshal(text, &again); err != nil {
+		t.Fatal(err)
+	}
+	again, _ = wholeFloats(again).(map[string]any)
+	return again
+}
+
+// wholeFloats is whole for what encoding/json reads without numbers as text.
+func wholeFloats(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			v[key] = wholeFloats(value)
+		}
+	case []any:
+		for i, value := range v {
+			v[i] = wholeFloats(value)
+		}
+	case float64:
+		if v == float64(int64(v)) {
+			return int64(v)
+		}
+	}
+	return v
+}
+
+var (
+	pod  = map[string]any{"tolerations": []any{map[string]any{"key": "a", "tolerationSeconds": int64(3)}}}
+	more = map[string]any{"securityContextConfig": "legacy", "ratio": 0.5, "n": int64(9)}
+)
+
+// Each spec that Stored may hold is the same again after Next, in both forms, of before the
+// rules, and with what Next has no word for. Only a spec that no cluster can hold, with
+// fields of both forms, comes back with one source.
+func TestVersionsThereAndBack(t *testing.T) {
+	fields := []struct {
+		name  string
+		value any
+	}{
+		{"image", "a"}, {"address", "b"}, {"configMap", "c"}, {"grpcPodConfig", pod}, {"grpcPodConfig", more},
+		{"catalogImageSource", map[string]any{"catalogImage": "a", "podSpecOverrides": pod}}, {"catalogServiceSource", map[string]any{"address": "b"}}, {"configMapSource", map[string]any{}},
+	}
+	converted := 0
+	for _, kind := range []any{nil, "grpc", "configmap", "internal", "other", int64(3)} {
+		for set := range 1 << len(fields) {
+			spec := map[string]any{"priority": int64(3)}
+			if kind != nil {
+				spec["sourceType"] = kind
+			}
+			old, now := kind != nil, false
+			for i, f := range fields {
+				if set&(1<<i) != 0 {
+					spec[f.name] = f.value
+					old, now = old || i < 5, now || i >= 5
+				}
+			}
+			o := object(Stored, spec, map[string]any{"a": "b"})
+			next := convertTo(t, o, Next)
+			for _, name := range deprecatedFields() {
+				if _, ok := next["spec"].(map[string]any)[name]; ok {
+					t.Errorf("%v has %s as %s", spec, name, Next)
+				}
+			}
+			back := convertTo(t, next, Stored)
+			if old && now {
+				continue
+			}
+			converted++
+			if !reflect.DeepEqual(back, o) {
+				t.Errorf("%v\nbecame %v\nand %v", o, next, back)
+			}
+		}
+	}
+	t.Logf("%d specs", converted)
+}
+
+func TestVersions(t *testing.T) {
+	for _, c := range []struct{ next, stored map[string]any }{
+		{map[string]any{"catalogImageSource": map[string]any{"catalogImage": "a", "podSpecOverrides": pod}}, map[string]any{"sourceType": "grpc", "image": "a", "grpcPodConfig": pod}},
+		{map[string]any{"catalogServiceSource": map[string]any{"address": "a"}}, map[string]any{"sourceType": "grpc", "address": "a"}},
+		{map[string]any{"configMapSource": map[string]any{"configMap": "a"}}, map[string]any{"sourceType": "configmap", "configMap": "a"}},
+	} {
+		if got := convertTo(t, object(Next, c.next, nil), Stored); !reflect.DeepEqual(got, object(Stored, c.stored, nil)) {
+			t.Errorf("%v became %v", c.next, got)
+		}
+		if got := convertTo(t, object(Stored, c.stored, nil), Next); !reflect.DeepEqual(got, object(Next, c.next, nil)) {
+			t.Errorf("%v became %v", c.stored, got)
+		}
+	}
+
+	// What cannot be said is kept, until the spec says something else.
+	internal := convertTo(t, object(Stored, map[string]any{"sourceType": "internal", "configMap": "a"}, nil), Next)
+	if want := object(Next, map[string]any{"configMapSource": map[string]any{"configMap": "a"}}, map[string]any{keptAnnotation: `{"fields":{"sourceType":"internal"}}`}); !reflect.DeepEqual(internal, want) {
+		t.Errorf("got %v", internal)
+	}
+	internal["spec"] = map[string]any{"catalogImageSource": map[string]any{"catalogImage": "a"}}
+	if got, want := convertTo(t, internal, Stored), object(Stored, map[string]any{"sourceType": "grpc", "image": "a"}, nil); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v", got)
+	}
+	two := convertTo(t, object(Stored, map[string]any{"sourceType": "grpc", "image": "a", "address": "b"}, nil), Next)
+	two["spec"] = map[string]any{"catalogServiceSource": map[string]any{"address": "b"}}
+	if got, want := convertTo(t, two, Stored), object(Stored, map[string]any{"sourceType": "grpc", "address": "b"}, nil); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v", got)
+	}
+
+	// The annotation is nobody else's.
+	for _, text := range []string{"", "{", `{"form":3}`, `[]`, `{"fields":{"image":"evil"}}`} {
+		got := convertTo(t, object(Next, map[string]any{"configMapSource": map[string]any{"configMap": "a"}}, map[string]any{keptAnnotation: text}), Stored)
+		if want := object(Stored, map[string]any{"sourceType": "configmap", "configMap": "a"}, nil); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v", text, got)
+		}
+	}
+	if got := convertTo(t, object(Stored, map[string]any{"sourceType": "grpc", "image": "a"}, map[string]any{keptAnnotation: `{"form":"new"}`}), Next); got["metadata"].(map[string]any)["annotations"] != nil {
+		t.Errorf("got %v", got)
+	}
+
+	// What has no spec, and what is none.
+	for _, spec := range []any{nil, "a", []any{}} {
+		if got := convertTo(t, object(Stored, spec, nil), Next); !reflect.DeepEqual(got["spec"], spec) {
+			t.Errorf("got %v", got)
+		}
+	}
+	for _, o := range []map[string]any{
+		{}, {"apiVersion": 3, "kind": Kind}, {"apiVersion": Group + "/v1", "kind": Kind}, {"apiVersion": Group + "/" + Stored, "kind": "Subscription"},
+	} {
+		if _, err := ConvertObject(o, Group+"/"+Next); err == nil || !strings.Contains(err.Error(), "has no conversion") {
+			t.Errorf("%v: %v", o, err)
+		}
+	}
+	if _, err := ConvertObject(object(Stored, nil, nil), Group+"/v2"); err == nil {
+		t.Error("there is a v2")
+	}
+}
