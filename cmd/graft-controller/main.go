@@ -10,5 +10,5 @@ import (
 
 func main() {
 	hostname, _ := os.Hostname() // without one the lease is not granted
-	os.Exit(controller.Main(context.Background(), os.Args[1:], hostname, os.Stdout, os.Stderr))
+	os.Exit(controller.Main(context.Background(), os.Args[1:], hostname, os.Stdin, os.Stdout, os.Stderr))
 }

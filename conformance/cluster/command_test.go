@@ -72,7 +72,7 @@ func begin(t *testing.T, name string, args ...string) *replica {
 	ctx, stop := context.WithCancel(context.Background())
 	r := &replica{stop: stop, address: freeAddress(), code: make(chan int, 1), said: &said{}}
 	args = append(args, "--kubeconfig", kubeconfig(t), "--listen", r.address)
-	go func() { r.code <- controller.Main(ctx, args, name, io.Discard, r.said) }()
+	go func() { r.code <- controller.Main(ctx, args, name, nil, io.Discard, r.said) }()
 	return r
 }
 
@@ -159,7 +159,7 @@ func TestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	var errs bytes.Buffer
-	if code := controller.Main(context.Background(), []string{"--once", "--kubeconfig", file}, "one", io.Discard, &errs); code != 82 || !strings.Contains(errs.String(), "cluster-unavailable, 82") {
+	if code := controller.Main(context.Background(), []string{"--once", "--kubeconfig", file}, "one", nil, io.Discard, &errs); code != 82 || !strings.Contains(errs.String(), "cluster-unavailable, 82") {
 		t.Errorf("%d: %s", code, errs.String())
 	}
 }

@@ -86,7 +86,7 @@ func TestManifests(t *testing.T) {
 	patched := strictly[apps.Deployment](t, merged)
 	for _, d := range []*apps.Deployment{plain, patched} {
 		var said bytes.Buffer
-		if code := controller.Main(context.Background(), append(slices.Clone(d.Spec.Template.Spec.Containers[0].Args), "--help"), "x", io.Discard, &said); code != 0 {
+		if code := controller.Main(context.Background(), append(slices.Clone(d.Spec.Template.Spec.Containers[0].Args), "--help"), "x", nil, io.Discard, &said); code != 0 {
 			t.Errorf("%v: %s", d.Spec.Template.Spec.Containers[0].Args, said.String())
 		}
 	}

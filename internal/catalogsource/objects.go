@@ -9,6 +9,17 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
+// Answer is what graft-controller --answer says: first the version of the cluster, and then
+// a value for each Lookup that it reads. All is JSON, one object in each line.
+type Answer struct {
+	Version string `json:"version,omitempty"`
+	Value   string `json:"value,omitempty"`
+	// Error says why there is no value. Unavailable says that the cluster does not answer,
+	// and is the last.
+	Error       string `json:"error,omitempty"`
+	Unavailable string `json:"unavailable,omitempty"`
+}
+
 // Manifests are objects read from files, in place of those of a cluster.
 type Manifests struct {
 	objects []map[string]any

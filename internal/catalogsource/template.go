@@ -27,9 +27,12 @@ type Template struct {
 
 // Lookup says where in the cluster a value is.
 type Lookup struct {
-	Group, Version, Kind string
-	Name, Namespace      string // may be empty
-	JSONPath             string // braces included
+	Group     string `json:"group"`
+	Version   string `json:"version"`
+	Kind      string `json:"kind"`
+	Name      string `json:"name,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	JSONPath  string `json:"jsonpath"` // braces included
 }
 
 // Part is a piece of a reference: a template, or text where Template is nil.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -15,12 +16,13 @@ import (
 )
 
 type sourceOptions struct {
-	version  string
-	objects  []string
-	matrix   string
-	check    bool
-	dryRun   bool
-	registry registryOptions
+	version    string
+	objects    []string
+	kubeconfig string
+	matrix     string
+	check      bool
+	dryRun     bool
+	registry   registryOptions
 
 	values    catalogsource.Values
 	platforms []string
@@ -31,16 +33,18 @@ type sourceOptions struct {
 func (a *app) resolveCommand() *cobra.Command {
 	o := &sourceOptions{digests: map[string]string{}}
 	cmd := &cobra.Command{
-		Use:   "resolve [--kube-version V] FILE...|-",
+		Use:   "resolve [--kube-version V|--kubeconfig FILE] FILE...|-",
 		Short: "Put the image that a cluster's version asks for into CatalogSources, in place",
 		Long: "Resolve puts values in place of the templates in the annotation " + catalogsource.ImageTemplate + "\n" +
 			"and sets the image of the CatalogSource where it differs, in the form that its spec has. No other\n" +
 			"byte of the file changes; other objects in it are passed over.\n\n" +
 			"Objects that templates look up come from files. Of their JSONPath, fields, quoted keys and indexes\n" +
-			"are known; more than that takes a cluster, and is catalogsource-unresolvable.\n\n" +
+			"are known; more than that takes a cluster, and is catalogsource-unresolvable. With --kubeconfig\n" +
+			"version and objects are those of a cluster, which graft-controller is asked for.\n\n" +
 			"--matrix says which image each platform version gets. Without --kube-version it changes nothing.",
 		Example: "  graft catalogsource resolve --kube-version v1.31.2 catalogsource.yaml\n" +
 			"  graft catalogsource resolve --matrix 1.29..1.33 --check-registry catalogsource.yaml\n" +
+			"  graft catalogsource resolve --kubeconfig ~/.kube/config catalogsource.yaml\n" +
 			"  kubectl get samples -A -o yaml > objects.yaml\n" +
 			"  graft catalogsource resolve --object objects.yaml --kube-version 1.31 catalogsource.yaml",
 		Args: cobra.MinimumNArgs(1),
@@ -50,6 +54,7 @@ func (a *app) resolveCommand() *cobra.Command {
 	o.registry.flags(f)
 	f.StringVar(&o.version, "kube-version", "", "version of Kubernetes, as the gitVersion of a server says it")
 	f.StringArrayVar(&o.objects, "object", nil, "file with objects that templates look up")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "file with the address of a cluster that says version and objects")
 	f.StringVar(&o.matrix, "matrix", "", "platform versions to say the image of, such as 1.29..1.33")
 	f.BoolVar(&o.check, "check-registry", false, "fail unless the registry has each image")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
@@ -64,12 +69,21 @@ func (a *app) resolveSources(ctx context.Context, o *sourceOptions, names []stri
 	if err := o.read(); err != nil {
 		return err
 	}
+	closed := func() error { return nil }
+	if o.kubeconfig != "" {
+		if closed, err = o.ask(ctx, a.Err); err != nil {
+			return err
+		}
+	}
 	var sources []catalogSourceReport
 	errs := files.each(names, func(name string, m *catalogsource.Manifest) ([]byte, error) {
 		found, text, err := o.manifest(ctx, name, m)
 		sources = append(sources, found...)
 		return text, err
 	})
+	if err := closed(); err != nil {
+		return err // without its answers the other failures mean nothing
+	}
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
@@ -85,6 +99,9 @@ func (a *app) resolveSources(ctx context.Context, o *sourceOptions, names []stri
 
 // read makes values of the flags.
 func (o *sourceOptions) read() error {
+	if o.kubeconfig != "" && (o.version != "" || len(o.objects) > 0) {
+		return failure.New(failure.Usage, "reading the command line: --kubeconfig stands beside --kube-version or --object").Fix("Say version and objects, or the cluster that has them.")
+	}
 	if o.version != "" {
 		v, ok := catalogsource.ParseKubeVersion(o.version)
 		if !ok {
@@ -118,6 +135,18 @@ func (o *sourceOptions) read() error {
 		o.digest = client.Resolve
 	}
 	return nil
+}
+
+// ask takes version and objects from a cluster, until that is closed.
+func (o *sourceOptions) ask(ctx context.Context, errs io.Writer) (closed func() error, err error) {
+	c, err := openCluster(ctx, o.kubeconfig, errs)
+	if err != nil {
+		return nil, err
+	}
+	o.version = c.version
+	o.values.Kube, _ = catalogsource.ParseKubeVersion(c.version)
+	o.values.Objects, o.values.Path = c, c.path
+	return c.close, nil
 }
 
 // maxPlatforms is more than a range of versions that is meant.
@@ -182,9 +211,12 @@ func (o *sourceOptions) image(ctx context.Context, s *catalogsource.Source, refe
 	var errs []error
 	for _, u := range r.Unresolved {
 		f := s.Unresolvable("resolving %s: %s%s: %w", s, u.Template.Text, ofPlatform(v.Kube), u.Err)
-		if u.Template.Variable != "" {
+		switch {
+		case o.kubeconfig != "":
+			f.Fix("Correct the template, or what it looks up in the cluster.")
+		case u.Template.Variable != "":
 			f.Fix("Give --kube-version with all three numbers, or correct the template.")
-		} else {
+		default:
 			f.Fix("Give a file that has the object and the value with --object, or correct the template.")
 		}
 		errs = append(errs, f)

@@ -32,6 +32,9 @@ import (
 type command struct {
 	kubeconfig string
 	once       bool
+	answer     bool
+	in         io.Reader
+	out        io.Writer
 	listen     string
 	webhook    string // address; "" is none
 	cert       string // directory
@@ -41,15 +44,16 @@ type command struct {
 }
 
 // Main runs the command line and returns its exit code.
-func Main(ctx context.Context, args []string, hostname string, out, errs io.Writer) int {
+func Main(ctx context.Context, args []string, hostname string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	c := command{identity: hostname, options: Options{Log: slog.New(slog.NewTextHandler(errs, nil))}}
+	c := command{identity: hostname, in: in, out: out, options: Options{Log: slog.New(slog.NewTextHandler(errs, nil))}}
 	f := pflag.NewFlagSet("graft-controller", pflag.ContinueOnError)
 	f.SetOutput(out)
 	f.StringVar(&c.kubeconfig, "kubeconfig", "", "file with the cluster's address; without it $KUBECONFIG, or the pod's own cluster")
 	f.StringSliceVar(&c.options.Namespaces, "namespace", nil, "namespaces to watch (all)")
 	f.BoolVar(&c.once, "once", false, "resolve all and exit: 80 if one does not resolve")
+	f.BoolVar(&c.answer, "answer", false, "answer lookups of graft catalogsource resolve --kubeconfig, and change nothing")
 	f.DurationVar(&c.options.Poll, "poll", 30*time.Second, "time between looks at the server's version")
 	f.IntVar(&c.options.Workers, "workers", 4, "CatalogSources to resolve at a time")
 	f.StringVar(&c.listen, "listen", ":8080", "address of /metrics, /healthz and /readyz")
@@ -84,6 +88,13 @@ func (c *command) run(ctx context.Context) error {
 	config.QPS, config.Burst, config.UserAgent = 50, 100, "graft-controller"
 	config.ContentType = runtime.ContentTypeJSON // for all, as for CatalogSources: no server lacks it
 	c.options.Config = config
+	if c.answer {
+		work, err := New(c.options)
+		if err != nil {
+			return err
+		}
+		return work.Answer(ctx, c.in, c.out)
+	}
 	events, stop, err := recorder(config)
 	if err != nil {
 		return err
