@@ -11,7 +11,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Convert is the file with all its CatalogSources in a form, and which of them changed.
+// Convert is the file with its CatalogSources in a form, all of them or those that are
+// named, and which of them changed.
 //
 //  1. The line of sourceType becomes the line of the new source, and the other way round;
 //     comments and blank lines keep their place.
@@ -20,15 +21,19 @@ import (
 //
 // The result is read again: it must say what ConvertSpec does. What a form cannot say is
 // catalogsource-invalid; a spec that is not in block style is edit-refused.
-func (m *Manifest) Convert(to Form) (after []byte, changed []*Source, err error) {
+func (m *Manifest) Convert(to Form, only ...*Source) (after []byte, changed []*Source, err error) {
 	src := m.file.Src
 	ended := bytes.HasSuffix(src, []byte("\n"))
 	if !ended {
 		src = append(slices.Clone(src), '\n')
 	}
 	var edits []replacement
-	var want []map[string]any
+	var want []any
 	for _, s := range m.Sources {
+		if len(only) > 0 && !slices.Contains(only, s) {
+			want = append(want, plainOf(s.root))
+			continue
+		}
 		object, more, err := s.convert(src, to)
 		if err != nil {
 			return nil, nil, err
@@ -49,7 +54,7 @@ func (m *Manifest) Convert(to Form) (after []byte, changed []*Source, err error)
 }
 
 // prove reads a converted file again. No comment is lost either.
-func (m *Manifest) prove(after []byte, want []map[string]any, first *Source) error {
+func (m *Manifest) prove(after []byte, want []any, first *Source) error {
 	refused := func(what string) error {
 		return first.root.Failure(failure.EditRefused, "converting %s: proving the result: %s", first, what).
 			Fix("Write each field of the spec on lines of its own, without anchors.")

@@ -276,6 +276,11 @@ func sentence(c kind.Change) string {
 		return "moved the default channel from " + c.From + " to " + c.To
 	case kind.OperandAdded:
 		return "added operand " + c.Name + " " + c.To
+	case kind.CatalogSourceSet:
+		if c.From != "" {
+			return "set CatalogSource " + c.Name + " to " + c.To + " instead of " + c.From
+		}
+		return "set CatalogSource " + c.Name + " to " + c.To
 	case kind.SubstitutionAdded:
 		return "substituted " + c.To + " for " + c.From
 	}

@@ -135,6 +135,10 @@ func (p *publishing) requests(ctx context.Context, content fs.FS, o publish.Opti
 		return nil, err
 	}
 	for _, s := range found.Skipped {
+		if publish.IsCatalogImage(p.config.CatalogSources, s.Publication.Repository) {
+			found.Publications = append(found.Publications, s.Publication) // skipped tags are those that are no bundles
+			continue
+		}
 		p.notice("%s is skipped: %s", s.Publication.Image(), s.Reason)
 	}
 	var requests []publish.Request
@@ -257,8 +261,8 @@ func (p *publishing) options() (publish.Options, error) {
 		Registry: client, Levels: levels, Jobs: registry.jobs, Progress: p.progress("rendering").step,
 		Log:      func(format string, args ...any) { fmt.Fprintf(p.Err, "graft: "+format+"\n", args...) },
 		Setup:    setupOf,
-		Operands: p.config.Operands,
-		Base:     p.base, Branch: p.pattern("branch", p.config.BranchFor(p.base, p.standard)), Title: p.pattern("title", configured.Title), Message: p.pattern("message", p.config.Commit.Message),
+		Operands: p.config.Operands, CatalogSources: p.config.CatalogSources,
+		Base: p.base, Branch: p.pattern("branch", p.config.BranchFor(p.base, p.standard)), Title: p.pattern("title", configured.Title), Message: p.pattern("message", p.config.Commit.Message),
 		Intro:   configured.Intro.For,
 		Rolling: configured.Strategy == config.ForPackage, Supersede: p.is("supersede") || configured.Supersede,
 		DryRun: p.is("dry-run"), Force: p.is("force"), Patience: time.Minute,

@@ -89,6 +89,9 @@ func bundlesOf(r *publish.Result) []bundleReport {
 		if i < len(r.Bundles) {
 			b := r.Bundles[i]
 			one = bundleReport{Image: b.Image, Digest: b.Digest, Name: b.Name, Package: b.Package, Version: b.Version.String()}
+			if b.Name == request.Repository { // a catalog image
+				one.Package, one.Version = "", ""
+			}
 		}
 		out = append(out, one)
 	}

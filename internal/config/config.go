@@ -8,6 +8,7 @@ import (
 
 	"github.com/blang/semver/v4"
 
+	"github.com/olmgraft/graft/internal/catalogsource"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
@@ -22,12 +23,14 @@ const maxFile = 1 << 20
 
 // Config is what graft.yaml says; what it does not say is as in Default.
 type Config struct {
-	File       string // that was read; empty: none
-	Package    string
-	Targets    []plan.TargetSetup
-	Operands   []plan.OperandSetup
-	Edges      plan.EdgeRule
-	Registries map[string]string
+	File     string // that was read; empty: none
+	Package  string
+	Targets  []plan.TargetSetup
+	Operands []plan.OperandSetup
+	// CatalogSources are manifests that name what catalogs become.
+	CatalogSources []plan.CatalogSourceSetup
+	Edges          plan.EdgeRule
+	Registries     map[string]string
 	// AllowedRepositories and SkipTags are nil where the file has none: then the inputs
 	// say them, or what is built in does.
 	AllowedRepositories []string
@@ -156,11 +159,32 @@ func meaning(top *yamledit.Node, c *Config) (errs []error) {
 		errs = append(errs, edgesMeaning(node.Get("edges"))...)
 	}
 	errs = append(errs, edgesMeaning(top.Get("edges"))...)
+	errs = append(errs, catalogSourcesMeaning(top.Get("catalogSources").Items(), c.CatalogSources)...)
 	if err := c.CheckBranch(c.PullRequest.Branch); err != nil {
 		node := top.Get("pullRequest").Get("branch")
 		f := at(node, "%s", err.Message)
 		f.Remedy = err.Remedy
 		errs = append(errs, f)
+	}
+	return errs
+}
+
+// catalogSourcesMeaning holds templates to their grammar, and each CatalogSource to one
+// entry.
+func catalogSourcesMeaning(nodes []*yamledit.Node, list []plan.CatalogSourceSetup) (errs []error) {
+	type place struct{ path, name string }
+	seen := map[place]bool{}
+	for i, s := range list {
+		if s.Template != "" {
+			if err := catalogsource.CheckTemplate(s.Template); err != nil {
+				errs = append(errs, at(nodes[i].Get("template"), "reading catalogSources[%d].template: %w", i, err).
+					Fix("Write a reference with templates, as docs/catalogsource.md has them."))
+			}
+		}
+		if seen[place{s.Path, s.Name}] {
+			errs = append(errs, at(nodes[i].Get("path"), "reading catalogSources[%d]: %s stands there twice", i, s.Path).Fix("Keep one, or say by name which CatalogSource of the file each is for."))
+		}
+		seen[place{s.Path, s.Name}] = true
 	}
 	return errs
 }

@@ -47,6 +47,16 @@ operands:
   package: op
   files: [a.yaml, b.yaml]
   catalogs: [c.yaml]
+catalogSources:
+- path: ./deploy/catalogsource.yaml
+  image: registry.example.com:5000/example/catalog:v4.20
+- path: deploy/all.yaml
+  image: quay.io/example/catalog:latest
+  template: quay.io/example/catalog:v{kube_major_version}.{kube_minor_version}
+  form: new
+  name: example
+  namespace: olm
+  catalogs: [c.yaml]
 edges:
   explicit: true
   skipRange: '>={major}.{minor}.0 <{version}'
@@ -94,6 +104,13 @@ func TestParse(t *testing.T) {
 		Operands: []plan.OperandSetup{
 			{Image: "quay.io/coreos/etcd", Name: "etcd", Schema: "olm.operand", As: "etcd", Files: []string{"catalogs/operands.yaml"}},
 			{Image: "quay.io/example/agent", Name: "op-related", Schema: "olm.relatedimages", As: "agent-default", Package: "op", Files: []string{"a.yaml", "b.yaml"}, Catalogs: []string{"c.yaml"}},
+		},
+		CatalogSources: []plan.CatalogSourceSetup{
+			{Path: "deploy/catalogsource.yaml", Repository: "registry.example.com:5000/example/catalog", Tag: "v4.20"},
+			{
+				Path: "deploy/all.yaml", Repository: "quay.io/example/catalog", Tag: "latest", Template: "quay.io/example/catalog:v{kube_major_version}.{kube_minor_version}",
+				Form: "new", Name: "example", Namespace: "olm", Catalogs: []string{"c.yaml"},
+			},
 		},
 		Targets: []plan.TargetSetup{{
 			Line: 4, Col: 13, Template: "catalog-templates/semver.yaml", Create: "semver",

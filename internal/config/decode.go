@@ -23,6 +23,9 @@ func decode(name string, n *yamledit.Node) *Config {
 			Package: o.Get("package").Text(), Files: o.Get("files").Strings(), Catalogs: o.Get("catalogs").Strings(),
 		})
 	}
+	for _, s := range n.Get("catalogSources").Items() {
+		c.CatalogSources = append(c.CatalogSources, decodeCatalogSource(s))
+	}
 	c.Edges = decodeEdges(n.Get("edges"))
 	c.Registries = texts(n.Get("registries"))
 	c.AllowedRepositories = list(n.Get("allowedRepositories"))
@@ -70,6 +73,15 @@ func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 		})
 	}
 	return t
+}
+
+func decodeCatalogSource(n *yamledit.Node) plan.CatalogSourceSetup {
+	image := n.Get("image").Text()
+	colon := strings.LastIndexByte(image, ':') // the schema has it
+	return plan.CatalogSourceSetup{
+		Path: path.Clean(n.Get("path").Text()), Repository: image[:colon], Tag: image[colon+1:], Template: n.Get("template").Text(), Form: n.Get("form").Text(),
+		Name: n.Get("name").Text(), Namespace: n.Get("namespace").Text(), Catalogs: n.Get("catalogs").Strings(),
+	}
 }
 
 func decodeEdges(n *yamledit.Node) plan.EdgeRule {

@@ -197,6 +197,8 @@ var nouns = []struct{ def, key, is, fix string }{
 	{"pattern", "", "text that Graft can fill in", placeholders},
 	{"channel", "", "name of a channel", "Use letters, digits and the signs ._+-; " + placeholders},
 	{"repository", "", "repository", "Write REGISTRY/NAME without tag and digest, such as quay.io/example/op-bundle."},
+	{"object", "", "name of an object in a cluster", "Use lower case letters, digits, hyphens and dots, beginning and ending with a letter or digit."},
+	{"", ".image", "image with a tag", "Write REGISTRY/NAME:TAG, such as quay.io/example/catalog:v4.20."},
 	{"person", "", "name with an address", "Write NAME <ADDRESS>."},
 	{"", ".path", "file of a catalog", "Give a path from the top of the repository that ends with .yaml, .yml or .json; " + placeholders},
 	{"", ".versions", "rule for versions", "Write prerelease, release, or a range such as >=1.2.0 <2.0.0."},

@@ -14,7 +14,7 @@ import (
 // Everything in it that came from outside goes through pullrequest's escaping.
 func (c *change) body(w *Work) (string, error) {
 	var b strings.Builder
-	if c.Intro != nil {
+	if c.Intro != nil && !w.onlyImages() {
 		intro, err := c.Intro(newest(w.items).input.Bundle)
 		if err != nil {
 			return "", err
@@ -42,9 +42,12 @@ func (w *Work) tell(b *strings.Builder) {
 func (w *Work) head(b *strings.Builder) {
 	for _, it := range w.items {
 		bundle := it.input.Bundle
-		if it.operand != nil {
+		switch {
+		case it.catalogImage:
+			fmt.Fprintf(b, "Has CatalogSources name the current images of catalog %s.\n\n", pullrequest.Code(bundle.Package))
+		case it.operand != nil:
 			fmt.Fprintf(b, "Adds version %s of operand %s.\n\n", pullrequest.Code(bundle.Version.String()), pullrequest.Code(bundle.Package))
-		} else {
+		default:
 			fmt.Fprintf(b, "Adds bundle %s, version %s of package %s.\n\n", pullrequest.Code(bundle.Name), pullrequest.Code(bundle.Version.String()), pullrequest.Code(bundle.Package))
 		}
 		fmt.Fprintf(b, "- image: %s\n", pullrequest.Code(bundle.Image))
@@ -82,6 +85,8 @@ func (w *Work) table(b *strings.Builder) {
 				row(t.Template, c.Channel, c.Name, before, "replaces "+c.To)
 			case kind.OperandAdded:
 				row(t.Template, "", c.Name, "", "version "+c.To)
+			case kind.CatalogSourceSet:
+				row(t.Template, "", c.Name, c.From, c.To)
 			case kind.DefaultChannelSet:
 				row(t.Template, "", "default channel", c.From, c.To)
 			case kind.BundlePromoted:

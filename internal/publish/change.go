@@ -30,6 +30,9 @@ type change struct {
 // is the version counts.
 func (c *change) take(it item) {
 	for i, o := range c.own {
+		if o.catalogImage && o.covers(it.Request) {
+			return
+		}
 		if o.Repository == it.Repository && o.Digest == it.Digest {
 			if isVersion(it) && !isVersion(o) {
 				c.own[i] = it
@@ -132,7 +135,7 @@ func (c *change) join(ctx context.Context, state gitrepo.State) ([]item, error) 
 	}
 	for _, text := range state.Requests() {
 		r, err := ParseRequest(text)
-		if err != nil || slices.ContainsFunc(items, func(it item) bool { return sameImage(it.Request, r) }) {
+		if err != nil || slices.ContainsFunc(items, func(it item) bool { return it.covers(r) }) {
 			continue // of an earlier form, or replaced by what is asked for now
 		}
 		it, err := c.learn(ctx, r, 0)
@@ -168,7 +171,7 @@ type superseded struct {
 // older are the open pull requests of the package with lower versions only. What a person
 // committed to is left alone.
 func (c *change) older(ctx context.Context, out *Result, items []item) ([]superseded, error) {
-	if !c.Supersede || c.again {
+	if !c.Supersede || c.again || items[0].catalogImage {
 		return nil, nil
 	}
 	highest := newest(items).input.Bundle
@@ -208,7 +211,7 @@ func (c *change) lower(ctx context.Context, pr pullrequest.PullRequest, than kin
 		if err != nil {
 			return nil, err
 		}
-		if b := it.input.Bundle; b.Package != than.Package || b.Version.GTE(than.Version) {
+		if b := it.input.Bundle; it.catalogImage || b.Package != than.Package || b.Version.GTE(than.Version) {
 			return nil, nil
 		}
 		one.items = append(one.items, it)
@@ -345,6 +348,9 @@ func (c *change) stillOpen(ctx context.Context) error {
 // text is a pattern's text for the newest bundle, whose first line tells how many others
 // there are.
 func (c *change) text(w *Work, pattern Text) (string, error) {
+	if title, only := w.titleOfImages(); only {
+		return title, nil
+	}
 	text, err := pattern(newest(w.items).input.Bundle)
 	if n := len(w.items) - 1; n > 0 {
 		first, rest, more := strings.Cut(text, "\n")

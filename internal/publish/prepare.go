@@ -41,7 +41,7 @@ type Target struct {
 	Notes    []string
 	Catalogs []Catalog
 
-	entries bool // of operands, which change no graph
+	entries bool // of operands, or a CatalogSource: no graph changes
 }
 
 // Catalog is a catalog as it becomes, beside the one that stands there. A catalog that is
@@ -65,6 +65,9 @@ func (w *Work) File(name string) (before, after []byte) {
 
 // Nowhere says why nothing changes.
 func (w *Work) Nowhere() string {
+	if w.onlyImages() {
+		return "every CatalogSource that names it by digest names what its tag is"
+	}
 	if len(w.nowhere) == 0 {
 		return "every catalog has it already"
 	}
@@ -87,12 +90,16 @@ func (p *publisher) prepare(ctx context.Context, base fs.FS, items []item) (*Wor
 	catalogs := map[string][]planned{}
 	var errs []error
 	for _, it := range items {
-		if it.operand != nil {
+		switch {
+		case it.catalogImage:
+			errs = append(errs, p.point(ctx, w, it))
+		case it.operand != nil:
 			errs = append(errs, p.enter(w, it))
-			continue
+		default:
+			errs = append(errs, p.insertAll(w, it, len(items) > 1, catalogs))
 		}
-		errs = append(errs, p.insertAll(w, it, len(items) > 1, catalogs))
 	}
+	errs = append(errs, p.catalogSources(ctx, w, catalogs))
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}

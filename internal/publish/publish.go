@@ -80,6 +80,9 @@ type Options struct {
 	// Operands are images that are no bundles, and where their entries go.
 	Operands []plan.OperandSetup
 
+	// CatalogSources are manifests that name catalog images.
+	CatalogSources []plan.CatalogSourceSetup
+
 	// Base is the branch that changes are proposed to; no change is put onto it.
 	Base string
 	// Branch, Title and Message are of a change by its bundle, the highest one of
@@ -195,13 +198,12 @@ func (p *publisher) place(ctx context.Context, r Request) (item, *change, error)
 	if err != nil {
 		return it, nil, err
 	}
-	b := it.input.Bundle
-	c := &change{publisher: p, key: p.key(b)}
-	if c.branch, err = p.Branch(b); err != nil {
+	c, err := p.changeOf(it)
+	if err != nil {
 		return it, nil, err
 	}
 	if c.branch == p.Base {
-		return it, nil, failure.New(failure.Usage, "publishing %s: its branch would be the base, %s", b.Name, p.Base).Fix("Give the branch another pattern.")
+		return it, nil, failure.New(failure.Usage, "publishing %s: its branch would be the base, %s", it.input.Bundle.Name, p.Base).Fix("Give the branch another pattern.")
 	}
 	if c.stands, err = p.standing(ctx, c, it); c.stands != nil {
 		c.branch, c.key = c.stands.Head, c.stands.Marker.Key
@@ -217,7 +219,7 @@ func (p *publisher) standing(ctx context.Context, c *change, it item) (*pullrequ
 	}
 	has := func(pr pullrequest.PullRequest) bool {
 		requests, err := requestsOf(pr, gitrepo.State{})
-		return err == nil && slices.ContainsFunc(requests, func(r Request) bool { return sameImage(r, it.Request) })
+		return err == nil && slices.ContainsFunc(requests, it.covers)
 	}
 	for _, match := range []func(pullrequest.PullRequest) bool{
 		func(pr pullrequest.PullRequest) bool { return pr.Marker.Key == c.key },

@@ -130,12 +130,19 @@ func sameImage(a, b Request) bool {
 }
 
 // item is a request with the facts of its bundle, and the image that they were read from;
-// or an operand's, whose name and version stand in the place of a bundle's.
+// or an operand's or a catalog image's, whose name stands in the place of a bundle's.
 type item struct {
 	Request
-	input   plan.Input
-	pulled  *oci.Pulled
-	operand *plan.OperandSetup // nil for a bundle
+	input        plan.Input
+	pulled       *oci.Pulled
+	operand      *plan.OperandSetup // nil for anything else
+	catalogImage bool
+}
+
+// covers reports whether an item takes the place of a request: of one for the same image,
+// and of any for a repository of catalog images.
+func (it item) covers(r Request) bool {
+	return sameImage(it.Request, r) || it.catalogImage && it.Repository == r.Repository
 }
 
 // learn pulls the bundle's facts, once for each request. The digest that was announced is
@@ -150,6 +157,9 @@ func (p *publisher) learn(ctx context.Context, r Request, patience time.Duration
 		if err := p.Allow(r.Publication); err != nil {
 			return item{}, err
 		}
+	}
+	if IsCatalogImage(p.CatalogSources, r.Repository) {
+		return p.learnCatalogImage(r), nil
 	}
 	if o := p.operandOf(r); o != nil {
 		it, err := p.learnOperand(ctx, r, o)
@@ -256,7 +266,7 @@ func (p pinned) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
 func (p *publisher) pinned(items []item) render.Registry {
 	images := map[string]*oci.Pulled{}
 	for _, it := range items {
-		if it.operand != nil {
+		if it.pulled == nil {
 			continue
 		}
 		images[reference(it.Publication)] = it.pulled

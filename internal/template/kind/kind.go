@@ -165,6 +165,7 @@ const (
 	SubstitutionAdded = "substitution-added"
 	TemplateCreated   = "template-created"
 	OperandAdded      = "operand-added"
+	CatalogSourceSet  = "catalogsource-set"
 )
 
 // Written is a file before and after.

@@ -1,0 +1,145 @@
+package catalogsource
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// Wanted is what a CatalogSource should say. What is empty stays as it stands.
+type Wanted struct {
+	Form     Form
+	Image    string
+	Template string // for the annotation
+}
+
+// Make is the manifest of a CatalogSource, in the deprecated form where none is wanted: all
+// releases of OLM read that. Namespace and template may be empty.
+func Make(name, namespace string, w Wanted) ([]byte, error) {
+	type imageSource struct {
+		Image string `yaml:"catalogImage"`
+	}
+	var object struct {
+		APIVersion string `yaml:"apiVersion"`
+		Kind       string `yaml:"kind"`
+		Metadata   struct {
+			Name        string            `yaml:"name"`
+			Namespace   string            `yaml:"namespace,omitempty"`
+			Annotations map[string]string `yaml:"annotations,omitempty"`
+		} `yaml:"metadata"`
+		Spec struct {
+			Source     *imageSource `yaml:"catalogImageSource,omitempty"`
+			SourceType string       `yaml:"sourceType,omitempty"`
+			Image      string       `yaml:"image,omitempty"`
+		} `yaml:"spec"`
+	}
+	object.APIVersion, object.Kind = Group+"/"+Stored, Kind
+	object.Metadata.Name, object.Metadata.Namespace = name, namespace
+	if w.Template != "" {
+		object.Metadata.Annotations = map[string]string{ImageTemplate: w.Template}
+	}
+	if w.Form == New {
+		object.Spec.Source = &imageSource{w.Image}
+	} else {
+		object.Spec.SourceType, object.Spec.Image = "grpc", w.Image
+	}
+	var out bytes.Buffer
+	write := yaml.NewEncoder(&out)
+	write.SetIndent(2)
+	err := errors.Join(write.Encode(object), write.Close())
+	return out.Bytes(), err
+}
+
+// Find is the CatalogSource of a name, or the only one where there is no name.
+func (m *Manifest) Find(name string) (*Source, error) {
+	found := slices.DeleteFunc(slices.Clone(m.Sources), func(s *Source) bool { return name != "" && s.Name != name })
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	if name == "" {
+		return nil, failure.New(failure.CatalogSourceInvalid, "looking for a CatalogSource in %s: %d are there", m.file.Name, len(found)).At(m.file.Name, 1, 1).
+			Fix("Name the file of one, or say by its name which one is meant.")
+	}
+	return nil, failure.New(failure.CatalogSourceInvalid, "looking for CatalogSource %s in %s: %d have this name", name, m.file.Name, len(found)).At(m.file.Name, 1, 1).
+		Fix("Correct the name, or the manifest.")
+}
+
+// Bring is the file with one of its CatalogSources as wanted, and no other byte changed.
+func (m *Manifest) Bring(s *Source, w Wanted) ([]byte, error) {
+	if w.Form != "" {
+		text, changed, err := m.Convert(w.Form, s)
+		if err != nil {
+			return nil, err
+		}
+		if len(changed) > 0 {
+			again, err := Open(m.file.Name, text)
+			if err != nil {
+				return nil, err
+			}
+			return again.Bring(again.Sources[slices.Index(m.Sources, s)], Wanted{Image: w.Image, Template: w.Template})
+		}
+	}
+	edits := m.file.Edit()
+	if w.Image != "" && w.Image != s.Image() {
+		if err := s.setImage(edits, w.Image); err != nil {
+			return nil, err
+		}
+	}
+	if reference, _ := s.Reference(); w.Template != "" && w.Template != reference {
+		if err := s.setTemplate(edits, w.Template); err != nil {
+			return nil, err
+		}
+	}
+	if edits.Empty() {
+		return m.file.Src, nil
+	}
+	return edits.Apply()
+}
+
+func (s *Source) setTemplate(edits *yamledit.Edits, template string) error {
+	field := yamledit.Field{Key: ImageTemplate, Value: yamledit.Text(template)}
+	meta := s.root.Get("metadata")
+	annotations := meta.Get("annotations")
+	switch at := annotations.Get(ImageTemplate); {
+	case at != nil && at.IsNull():
+		return edits.Fill(at, yamledit.Text(template))
+	case at != nil:
+		return edits.SetText(at, template)
+	case annotations != nil && annotations.IsNull():
+		return edits.Fill(annotations, yamledit.Map(field))
+	case annotations != nil:
+		return edits.AddField(annotations, "", field)
+	case meta != nil && meta.Kind == yamledit.Mapping:
+		return edits.AddField(meta, "namespace", yamledit.Field{Key: "annotations", Value: yamledit.Map(field)})
+	}
+	return s.root.Failure(failure.CatalogSourceInvalid, "setting the template of %s: it has no metadata", s).Fix("Write metadata with a name.")
+}
+
+// CheckTemplate says what keeps a reference with templates from ever being an image; nil if
+// nothing does.
+func CheckTemplate(reference string) error {
+	var image strings.Builder
+	templates := 0
+	for _, p := range Parse(reference) {
+		switch {
+		case p.Template != nil:
+			templates++
+			image.WriteString("0")
+		case strings.ContainsAny(p.Text, "{}"):
+			return fmt.Errorf("%s breaks the grammar of templates", p.Text)
+		default:
+			image.WriteString(p.Text)
+		}
+	}
+	if templates == 0 {
+		return errors.New("there is no template in it")
+	}
+	return checkReference(image.String())
+}
