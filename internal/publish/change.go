@@ -319,6 +319,9 @@ func (c *change) deliver(ctx context.Context, out *Result, d gitrepo.Delivery) e
 	out.Warnings = append(out.Warnings, out.Proposed.Notes...)
 	if op := out.Proposed.Operation; op == pullrequest.Created || op == pullrequest.Updated {
 		out.Result, out.Changed = string(op), true
+		if err := c.stillNewest(ctx, done.Commit); err != nil {
+			return err
+		}
 	}
 	for _, pr := range out.superseded {
 		closed, err := c.closeUnedited(ctx, out, pr.PullRequest, pr.state, fmt.Sprintf("#%d contains this.", out.Proposed.Number))
@@ -330,6 +333,16 @@ func (c *change) deliver(ctx context.Context, out *Result, d gitrepo.Delivery) e
 		}
 	}
 	return nil
+}
+
+// stillNewest holds what was proposed to the branch as it is now: where another run put more
+// onto it meanwhile, that run's text may have been written over, and all is made again.
+func (c *change) stillNewest(ctx context.Context, commit string) error {
+	now, err := c.Repository.Inspect(ctx, c.branch)
+	if err == nil && now.Exists && now.OnlyOurs && now.Head != commit {
+		err = failure.New(failure.GitRaceLost, "proposing: another run moved the branch %s on", c.branch)
+	}
+	return err
 }
 
 // stillOpen refuses to make a pull request anew that somebody closed while it was being

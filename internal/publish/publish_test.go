@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"maps"
 	"strings"
@@ -27,6 +28,7 @@ type memory struct {
 	races    int // deliveries that still lose
 	other    func(fstest.MapFS)
 	branches map[string]gitrepo.Delivery
+	heads    map[string]string
 	edited   map[string]bool
 	moved    string // a branch that is elsewhere by now
 	made     []gitrepo.Delivery
@@ -40,7 +42,7 @@ func (m *memory) Inspect(_ context.Context, branch string) (gitrepo.State, error
 	d, exists := m.branches[branch]
 	state := gitrepo.State{Branch: branch, Exists: exists, OnlyOurs: !m.edited[branch]}
 	if exists {
-		state.Head = "head of " + branch
+		state.Head = m.heads[branch]
 		if branch == m.moved {
 			state.Head += ", moved"
 		}
@@ -67,11 +69,12 @@ func (m *memory) Deliver(_ context.Context, d gitrepo.Delivery) (gitrepo.Deliver
 		return gitrepo.Delivered{}, failure.New(failure.BranchEdited, "pushing: somebody committed to it")
 	}
 	if m.branches == nil {
-		m.branches = map[string]gitrepo.Delivery{}
+		m.branches, m.heads = map[string]gitrepo.Delivery{}, map[string]string{}
 	}
 	m.branches[d.Branch] = d
 	m.made = append(m.made, d)
-	return gitrepo.Delivered{Commit: "made", Changed: true}, nil
+	m.heads[d.Branch] = fmt.Sprintf("commit %d", len(m.made))
+	return gitrepo.Delivered{Commit: m.heads[d.Branch], Changed: true}, nil
 }
 
 func (m *memory) Delete(_ context.Context, branch, _ string) error {
@@ -92,9 +95,14 @@ func (m *memory) merge(branch string) {
 type proposals struct {
 	all    []Proposal
 	closed map[int]string
+	before func() // of another run, once, before a proposal arrives
 }
 
 func (p *proposals) Propose(_ context.Context, one Proposal) (pullrequest.Result, error) {
+	if before := p.before; before != nil {
+		p.before = nil
+		before()
+	}
 	for i, o := range p.all {
 		if o.Branch == one.Branch && p.closed[i+1] == "" {
 			p.all[i] = one

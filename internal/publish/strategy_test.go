@@ -313,3 +313,21 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
+
+// Two runs of one rolling branch: the text of the one that pushed first arrives last, and
+// tells of both bundles nevertheless.
+func TestRollingTellsOfAll(t *testing.T) {
+	w := newWorld(t)
+	w.rolling()
+	first, second := w.push(t, "1.1.0"), w.push(t, "1.2.0")
+	w.forge.before = func() { w.publish(t, second) }
+	w.publish(t, first)
+	if len(w.forge.all) != 1 {
+		t.Fatalf("%d pull requests", len(w.forge.all))
+	}
+	for _, version := range []string{"1.1.0", "1.2.0"} {
+		if one := w.forge.all[0]; !strings.Contains(one.Body, "op.v"+version) || !strings.Contains(strings.Join(one.Requests, " "), ":v"+version) {
+			t.Errorf("the pull request does not tell of %s: %s, %v", version, one.Title, one.Requests)
+		}
+	}
+}
