@@ -54,7 +54,8 @@ type standing struct {
 // Add puts an entry into the files of a basic template or a catalog, and gives the index of
 // the file that changes and its new text; -1 where the entry stands there already.
 //
-//  1. What stands there under the name and version must be the same (bundle-conflict).
+//  1. What stands there under the name and version, for the same package or for any as well,
+//     must be the same (bundle-conflict).
 //  2. The entry goes where its version belongs among those of its name, be they in order up
 //     or down, else after the last of them; where it is the first of its name, after the last
 //     entry of its schema, else at the end of the only file.
@@ -64,7 +65,7 @@ func Add(files []*yamledit.File, e Entry) (int, []byte, error) {
 		return -1, nil, err
 	}
 	var siblings []standing
-	var versions []semver.Version
+	var keys []key
 	for _, s := range all {
 		if s.schema != e.Schema || s.name != e.Name {
 			continue
@@ -74,10 +75,12 @@ func Add(files []*yamledit.File, e Entry) (int, []byte, error) {
 		if err != nil {
 			return -1, nil, s.node.Malformed("reading %s %s: its version %q is no semantic version", s.schema, s.name, node.Text())
 		}
-		if Compare(v, e.Version) == 0 {
+		_, pkg := s.node.Fold("package")
+		k := key{v, pkg.Text()}
+		if k.compare(e.key()) == 0 {
 			return -1, nil, e.same(s)
 		}
-		siblings, versions = append(siblings, s), append(versions, v)
+		siblings, keys = append(siblings, s), append(keys, k)
 	}
 	edits := make([]*yamledit.Edits, len(files))
 	for i, f := range files {
@@ -86,7 +89,7 @@ func Add(files []*yamledit.File, e Entry) (int, []byte, error) {
 	var at standing
 	switch last := len(siblings) - 1; {
 	case last >= 0:
-		if i := place(versions, e.Version); i <= last {
+		if i := place(keys, e.key()); i <= last {
 			at = siblings[i]
 			err = e.insert(edits[at.file], at, 0, siblings)
 			break
@@ -145,32 +148,43 @@ func standingOf(file, index int, node, list *yamledit.Node) standing {
 
 // same holds an entry of the same version to the one that is to be added.
 func (e Entry) same(s standing) error {
-	_, pkg := s.node.Fold("package")
 	_, list := s.node.Fold(e.listKey())
-	other := Entry{Package: pkg.Text()}
+	var other Entry
 	for _, item := range list.Items() {
 		_, name := item.Fold("name")
 		_, image := item.Fold("image")
 		other.Images = append(other.Images, fbc.RelatedImage{Name: name.Text(), Image: image.Text()})
 	}
-	if e.Package == other.Package && slices.Equal(e.sorted(), other.sorted()) {
+	if slices.Equal(e.sorted(), other.sorted()) {
 		return nil
 	}
-	return s.node.Failure(failure.BundleConflict, "adding %s %s: it stands there with another package or other images", e.Name, e.Version).
+	return s.node.Failure(failure.BundleConflict, "adding %s %s: it stands there with other images", e.Name, e.Version).
 		Fix("Give the entry another version, such as %s+1, or correct the one that stands there.", e.Version)
 }
 
-// place is the index before which a version belongs: their number where that is the end, or
+// key tells the entries of a name apart: one for a package stands beside the one for any.
+type key struct {
+	version semver.Version
+	pkg     string
+}
+
+func (e Entry) key() key { return key{e.Version, e.Package} }
+
+func (k key) compare(other key) int {
+	return cmp.Or(Compare(k.version, other.version), strings.Compare(k.pkg, other.pkg))
+}
+
+// place is the index before which an entry belongs: their number where that is the end, or
 // where they have no order.
-func place(versions []semver.Version, v semver.Version) int {
-	down := func(a, b semver.Version) int { return Compare(b, a) }
-	for _, order := range []func(a, b semver.Version) int{Compare, down} {
-		if slices.IsSortedFunc(versions, order) {
-			i, _ := slices.BinarySearchFunc(versions, v, order)
+func place(keys []key, k key) int {
+	down := func(a, b key) int { return b.compare(a) }
+	for _, order := range []func(a, b key) int{key.compare, down} {
+		if slices.IsSortedFunc(keys, order) {
+			i, _ := slices.BinarySearchFunc(keys, k, order)
 			return i
 		}
 	}
-	return len(versions)
+	return len(keys)
 }
 
 // first is the document after which the first entry of a name goes.

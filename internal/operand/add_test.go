@@ -206,7 +206,7 @@ images:
 
 // Whatever the order in which versions arrive, the file is the same in the end.
 func TestAddInAnyOrder(t *testing.T) {
-	versions := []string{"1.0.0", "1.0.0+1", "1.1.0-rc.1", "1.1.0", "2.0.0", "10.0.0"}
+	versions := []string{"1.0.0", "1.0.0+1", "1.1.0-rc.1", "1.1.0", "1.1.0 ap", "1.1.0 op", "1.5.0 op", "2.0.0", "10.0.0"}
 	for _, text := range []string{
 		"---\n# of 1.5.0\nschema: olm.operand\nname: etcd\nversion: 1.5.0\nimages: [{name: etcd, image: quay.io/a/b}]\n",
 		"---\nschema: olm.package\nname: op\n---\nschema: olm.channel\nname: stable\n",
@@ -217,7 +217,10 @@ func TestAddInAnyOrder(t *testing.T) {
 		for seed := range uint64(30) {
 			got := text
 			for _, i := range rand.New(rand.NewPCG(seed, 1)).Perm(len(versions)) {
-				got = added(t, got, etcdEntry(t, versions[i]))
+				version, pkg, _ := strings.Cut(versions[i], " ")
+				e := etcdEntry(t, version)
+				e.Package = pkg // which stands beside the entry for any
+				got = added(t, got, e)
 			}
 			if want == "" {
 				want = got
