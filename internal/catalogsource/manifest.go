@@ -137,8 +137,13 @@ func (s *Source) setImage(edits *yamledit.Edits, image string) error {
 	switch at := parent.Get(key); {
 	case at == nil && parent.IsNull():
 		return edits.Fill(parent, yamledit.Map(yamledit.Field{Key: key, Value: yamledit.Text(image)}))
+	case at == nil && key == "image" && s.spec.Get(sourceType) == nil:
+		if err := edits.AddField(parent, "", yamledit.Field{Key: sourceType, Value: yamledit.Text("grpc")}); err != nil {
+			return err
+		}
+		return edits.AddField(parent, "", yamledit.Field{Key: key, Value: yamledit.Text(image)})
 	case at == nil:
-		return edits.AddField(parent, "sourceType", yamledit.Field{Key: key, Value: yamledit.Text(image)})
+		return edits.AddField(parent, sourceType, yamledit.Field{Key: key, Value: yamledit.Text(image)})
 	case at.IsNull():
 		return edits.Fill(at, yamledit.Text(image))
 	default:
@@ -155,10 +160,14 @@ func (s *Source) TakesImage() error {
 	if s.version() == Next && s.spec.Get("catalogImageSource") == nil {
 		return s.spec.Failure(failure.CatalogSourceInvalid, "setting the image of %s: it has no catalogImageSource", s).Fix("Write a spec with catalogImageSource.")
 	}
+	if kind := s.spec.Get(sourceType); kind != nil && kind.Text() != "grpc" {
+		return kind.Failure(failure.CatalogSourceInvalid, "setting the image of %s: its sourceType is %s", s, kind.Text()).
+			Fix("Write catalogImageSource in place of sourceType and what it is for.")
+	}
 	for _, other := range []string{"catalogServiceSource", "configMapSource", "address", "configMap"} {
 		if s.spec.Get(other) != nil {
 			return s.spec.Get(other).Failure(failure.CatalogSourceInvalid, "setting the image of %s: its source is %s", s, other).
-				Fix("Remove the annotation %s, or write catalogImageSource in place of %s.", ImageTemplate, other)
+				Fix("Write catalogImageSource in place of %s.", other)
 		}
 	}
 	return nil

@@ -57,22 +57,55 @@ func Make(name, namespace string, w Wanted) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Find is the CatalogSource of a name, or the only one where there is no name.
-func (m *Manifest) Find(name string) (*Source, error) {
-	found := slices.DeleteFunc(slices.Clone(m.Sources), func(s *Source) bool { return name != "" && s.Name != name })
-	if len(found) == 1 {
-		return found[0], nil
+// Append is the file with a manifest after what it holds.
+func (m *Manifest) Append(manifest []byte) []byte {
+	src := m.file.Src
+	if len(bytes.TrimSpace(src)) == 0 {
+		return manifest
 	}
-	if name == "" {
-		return nil, failure.New(failure.CatalogSourceInvalid, "looking for a CatalogSource in %s: %d are there", m.file.Name, len(found)).At(m.file.Name, 1, 1).
-			Fix("Name the file of one, or say by its name which one is meant.")
+	out := bytes.Clone(src)
+	if !bytes.HasSuffix(out, []byte("\n")) {
+		out = append(out, '\n')
 	}
-	return nil, failure.New(failure.CatalogSourceInvalid, "looking for CatalogSource %s in %s: %d have this name", name, m.file.Name, len(found)).At(m.file.Name, 1, 1).
-		Fix("Correct the name, or the manifest.")
+	more := append([]byte("---\n"), manifest...)
+	if bytes.Contains(src, []byte("\r\n")) {
+		more = bytes.ReplaceAll(more, []byte("\n"), []byte("\r\n"))
+	}
+	return append(out, more...)
+}
+
+// Find is the CatalogSource of a name, or the only one where there is no name; nil if there
+// is none. The namespace tells those of one name apart.
+func (m *Manifest) Find(name, namespace string) (*Source, error) {
+	var found []*Source
+	for _, s := range m.Sources {
+		if name == "" || s.Name == name {
+			found = append(found, s)
+		}
+	}
+	if len(found) > 1 && namespace != "" {
+		found = slices.DeleteFunc(found, func(s *Source) bool { return s.Namespace != namespace })
+	}
+	switch {
+	case len(found) == 0:
+		return nil, nil
+	case len(found) > 1:
+		return nil, found[1].root.Failure(failure.CatalogSourceInvalid, "looking for a CatalogSource: %s is the second of %d", found[1], len(found)).
+			Fix("Say by name and namespace which one is meant.")
+	case !isSubdomain(found[0].Name):
+		return nil, found[0].root.Failure(failure.CatalogSourceInvalid, "looking for a CatalogSource: %q is no name of an object", found[0].Name).
+			Fix("Write lower case letters, digits, - and dots.")
+	}
+	return found[0], nil
 }
 
 // Bring is the file with one of its CatalogSources as wanted, and no other byte changed.
 func (m *Manifest) Bring(s *Source, w Wanted) ([]byte, error) {
+	if w.Image != "" && w.Image != s.Image() {
+		if err := s.TakesImage(); err != nil {
+			return nil, err
+		}
+	}
 	if w.Form != "" {
 		text, changed, err := m.Convert(w.Form, s)
 		if err != nil {

@@ -54,6 +54,8 @@ func TestBring(t *testing.T) {
 			meta + "  name: x\n  annotations:\n    olm.catalogImageTemplate: '" + template + "' # t\nspec: {catalogImageSource: {catalogImage: a}}\n"},
 		{meta + "  name: x\n  annotations: {}\nspec: {catalogImageSource: {catalogImage: a}}\n", Wanted{Template: template},
 			meta + "  name: x\n  annotations:\n    olm.catalogImageTemplate: " + template + "\nspec: {catalogImageSource: {catalogImage: a}}\n"},
+		{meta + "  name: x\nspec:\n  displayName: d # d\n", Wanted{Image: "b"}, meta + "  name: x\nspec:\n  displayName: d # d\n  sourceType: grpc\n  image: b\n"},
+		{meta + "  name: x\nspec: {displayName: d}\n", Wanted{Image: "b"}, meta + "  name: x\nspec: {displayName: d, sourceType: grpc, image: b}\n"},
 		{meta + "  name: x\nspec: {catalogImageSource: {catalogImage: a}}\n", Wanted{}, meta + "  name: x\nspec: {catalogImageSource: {catalogImage: a}}\n"},
 	} {
 		m := open(t, c.text)
@@ -66,9 +68,16 @@ func TestBring(t *testing.T) {
 			t.Errorf("%s is not the end: %s, %v", got, more, err)
 		}
 	}
-	m := open(t, meta+"  name: x\nspec: {sourceType: grpc, address: a}\n")
-	if _, err := m.Bring(m.Sources[0], Wanted{Image: digest}); !failure.Is(err, failure.CatalogSourceInvalid) {
-		t.Errorf("got %v", err)
+	for spec, says := range map[string]string{
+		"{sourceType: grpc, address: a}":  "its source is address",
+		"{sourceType: configmap}":         "its sourceType is configmap",
+		"{catalogServiceSource: {}}":      "its source is catalogServiceSource",
+		"{configMapSource: {}, image: a}": "its source is configMapSource",
+	} {
+		m := open(t, meta+"  name: x\nspec: "+spec+"\n")
+		if _, err := m.Bring(m.Sources[0], Wanted{Image: digest, Form: New}); !failure.Is(err, failure.CatalogSourceInvalid) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", spec, err)
+		}
 	}
 }
 
@@ -77,13 +86,13 @@ func TestFind(t *testing.T) {
 	one := "---\n# %\napiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {name: %}\nspec:\n  sourceType: grpc\n  image: a\n"
 	text := strings.ReplaceAll(one, "%", "x") + strings.ReplaceAll(one, "%", "y")
 	m := open(t, text)
-	if _, err := m.Find(""); !failure.Is(err, failure.CatalogSourceInvalid) || !strings.Contains(err.Error(), "2 are there") {
+	if _, err := m.Find("", ""); !failure.Is(err, failure.CatalogSourceInvalid) || !strings.Contains(err.Error(), "y is the second of 2") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := m.Find("z"); !failure.Is(err, failure.CatalogSourceInvalid) || !strings.Contains(err.Error(), "0 have this name") {
-		t.Errorf("got %v", err)
+	if s, err := m.Find("z", ""); s != nil || err != nil {
+		t.Errorf("got %v, %v", s, err)
 	}
-	y, err := m.Find("y")
+	y, err := m.Find("y", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,8 +102,34 @@ func TestFind(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	single := open(t, strings.ReplaceAll(one, "%", "x"))
-	if s, err := single.Find(""); err != nil || s.Name != "x" {
+	if s, err := single.Find("", ""); err != nil || s.Name != "x" {
 		t.Errorf("got %v, %v", s, err)
+	}
+}
+
+// A namespace tells those of one name apart; a name must be one.
+func TestFindNamespace(t *testing.T) {
+	one := "---\napiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {name: x, namespace: %}\nspec: {}\n"
+	m := open(t, strings.ReplaceAll(one, "%", "a")+strings.ReplaceAll(one, "%", "b"))
+	if s, err := m.Find("x", "b"); err != nil || s.Namespace != "b" {
+		t.Errorf("got %v, %v", s, err)
+	}
+	if _, err := m.Find("x", ""); !failure.Is(err, failure.CatalogSourceInvalid) {
+		t.Errorf("got %v", err)
+	}
+	hostile := open(t, strings.ReplaceAll(strings.Replace(one, "name: x", `name: "x\n::error::y"`, 1), "%", "a"))
+	if _, err := hostile.Find("", ""); !failure.Is(err, failure.CatalogSourceInvalid) || strings.Contains(err.Error(), "\n::") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAppend(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "a: b\n", "\n\n": "a: b\n", "# c\n": "# c\n---\na: b\n", "c: d": "c: d\n---\na: b\n", "c: d\r\n": "c: d\r\n---\r\na: b\r\n",
+	} {
+		if got := open(t, text).Append([]byte("a: b\n")); string(got) != want {
+			t.Errorf("%q became %q", text, got)
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -118,12 +117,9 @@ func (c *catalogReader) inspect(ctx context.Context, name string) (*imageReport,
 func (a *app) printImage(name string, r *imageReport) {
 	var out strings.Builder
 	defer func() {
-		fmt.Fprint(a.Out, strings.Map(func(c rune) rune {
-			if unicode.IsControl(c) && c != '\n' {
-				return '?'
-			}
-			return c
-		}, out.String()))
+		for line := range strings.Lines(out.String()) {
+			fmt.Fprintln(a.Out, printable(strings.TrimSuffix(line, "\n")))
+		}
 	}()
 	fmt.Fprintf(&out, "%s\n  digest     %s\n  type       %s\n  platforms  %s\n  configs    %s, %d files\n", name,
 		r.Digest, r.MediaType, strings.Join(r.Platforms, ", "), r.Configs, len(r.Files))

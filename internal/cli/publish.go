@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,8 +136,8 @@ func (p *publishing) requests(ctx context.Context, content fs.FS, o publish.Opti
 		return nil, err
 	}
 	for _, s := range found.Skipped {
-		if publish.IsCatalogImage(p.config.CatalogSources, s.Publication.Repository) {
-			found.Publications = append(found.Publications, s.Publication) // skipped tags are those that are no bundles
+		if p.isCatalogTag(o, s) {
+			found.Publications = append(found.Publications, s.Publication)
 			continue
 		}
 		p.notice("%s is skipped: %s", s.Publication.Image(), s.Reason)
@@ -177,6 +178,26 @@ func (p *publishing) announced(ctx context.Context, content fs.FS, o publish.Opt
 	return event.ParseAny(name, body, skip)
 }
 
+// catalogSources are those of the configuration, with their repositories as events name them.
+func (p *publishing) catalogSources() []plan.CatalogSourceSetup {
+	all := slices.Clone(p.config.CatalogSources)
+	for i, s := range all {
+		if one, err := event.ParseReference(s.Repository + ":" + s.Tag); err == nil {
+			all[i].Repository = one.Repository
+		}
+	}
+	return all
+}
+
+// isCatalogTag reports whether what is skipped for its tag, as no bundle, is a catalog image
+// that a CatalogSource names.
+func (p *publishing) isCatalogTag(o publish.Options, s event.Skipped) bool {
+	return s.Reason == event.SkipReason(s.Publication.Tag, p.or("skip-tags", p.config.SkipTags)) &&
+		slices.ContainsFunc(o.CatalogSources, func(one plan.CatalogSourceSetup) bool {
+			return one.Repository == s.Publication.Repository && one.Tag == s.Publication.Tag
+		})
+}
+
 // sweep looks for bundles whose announcements were lost, or never made.
 func (p *publishing) sweep(ctx context.Context, content fs.FS, o publish.Options, repositories, skip []string) (found event.Announcement, err error) {
 	var wanted semver.Range
@@ -192,6 +213,11 @@ func (p *publishing) sweep(ctx context.Context, content fs.FS, o publish.Options
 		}
 		if err != nil {
 			return found, err
+		}
+		if publish.IsCatalogImage(o.CatalogSources, one.Repository) {
+			i := slices.IndexFunc(o.CatalogSources, func(s plan.CatalogSourceSetup) bool { return s.Repository == one.Repository })
+			found.Publications = append(found.Publications, event.Publication{Repository: one.Repository, Tag: o.CatalogSources[i].Tag})
+			continue // one is news of all its tags
 		}
 		s := publish.Sweep{Repository: one.Repository, SkipTags: skip, Versions: wanted}
 		if production := p.config.Registries[one.Repository]; production != "" {
@@ -261,7 +287,7 @@ func (p *publishing) options() (publish.Options, error) {
 		Registry: client, Levels: levels, Jobs: registry.jobs, Progress: p.progress("rendering").step,
 		Log:      func(format string, args ...any) { fmt.Fprintf(p.Err, "graft: "+format+"\n", args...) },
 		Setup:    setupOf,
-		Operands: p.config.Operands, CatalogSources: p.config.CatalogSources,
+		Operands: p.config.Operands, CatalogSources: p.catalogSources(), CatalogBranch: string(config.BranchOf("graft/catalogsources", p.base, p.standard)),
 		Base: p.base, Branch: p.pattern("branch", p.config.BranchFor(p.base, p.standard)), Title: p.pattern("title", configured.Title), Message: p.pattern("message", p.config.Commit.Message),
 		Intro:   configured.Intro.For,
 		Rolling: configured.Strategy == config.ForPackage, Supersede: p.is("supersede") || configured.Supersede,

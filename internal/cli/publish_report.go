@@ -159,14 +159,14 @@ func (p *publishing) say(one publishReport, r *publish.Result) {
 		fmt.Fprintf(p.Out, "  pull request %d closed: this one contains it\n", n)
 	}
 	for _, w := range one.Warnings {
-		fmt.Fprintf(p.Err, "graft: warning: %s\n", w)
+		fmt.Fprintf(p.Err, "graft: warning: %s\n", printable(w))
 	}
 }
 
 func (p *publishing) sayChanges(one publishReport, w *publish.Work) {
 	for _, t := range w.Targets {
 		for _, c := range t.Changes {
-			fmt.Fprintf(p.Out, "  %s: %s\n", t.Template, sentence(c))
+			fmt.Fprintf(p.Out, "  %s\n", printable(t.Template+": "+sentence(c)))
 		}
 	}
 	for _, c := range one.Catalogs {

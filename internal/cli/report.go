@@ -3,6 +3,8 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/olmgraft/graft/formulary"
 	"github.com/olmgraft/graft/internal/failure"
@@ -69,4 +71,15 @@ func (a *app) printJSON(v any) {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	_ = enc.Encode(v) // the reader's closed pipe is the reader's choice
+}
+
+// printable is a line as people read it. What came from outside begins no line of its own,
+// and is no command to a terminal.
+func printable(line string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return '?'
+		}
+		return c
+	}, line)
 }

@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 			"servedemo":  serveDemo,
 			"head":       headOf,
 			"branches":   branches,
+			"branch":     branch,
 			"workflow":   workflowToken,
 			"report":     holdReport,
 			"outputs":    outputs,

@@ -92,8 +92,22 @@ func remote(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(text), 0o644))
 }
 
-// person BRANCH FILE commits to a branch as a person does.
+// branch NAME makes a branch where main is.
+func branch(ts *testscript.TestScript, _ bool, args []string) {
+	repo := theWorld(ts).Repo
+	head, err := repo.Head("main")
+	ts.Check(err)
+	ts.Check(repo.Move(args[0], head))
+}
+
+// person BRANCH FILE [CONTENT] commits to a branch as a person does.
 func person(ts *testscript.TestScript, _ bool, args []string) {
-	_, err := theWorld(ts).Repo.Commit(args[0], gitremote.Change{Message: "By hand", Files: map[string]string{args[1]: "by hand\n"}})
+	text := "by hand\n"
+	if len(args) == 3 {
+		src, err := os.ReadFile(ts.MkAbs(args[2]))
+		ts.Check(err)
+		text = strings.ReplaceAll(string(src), "REGISTRY", ts.Getenv("REGISTRY"))
+	}
+	_, err := theWorld(ts).Repo.Commit(args[0], gitremote.Change{Message: "By hand", Files: map[string]string{args[1]: text}})
 	ts.Check(err)
 }

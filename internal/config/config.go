@@ -2,7 +2,9 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -159,7 +161,7 @@ func meaning(top *yamledit.Node, c *Config) (errs []error) {
 		errs = append(errs, edgesMeaning(node.Get("edges"))...)
 	}
 	errs = append(errs, edgesMeaning(top.Get("edges"))...)
-	errs = append(errs, catalogSourcesMeaning(top.Get("catalogSources").Items(), c.CatalogSources)...)
+	errs = append(errs, catalogSourcesMeaning(top.Get("catalogSources").Items(), c)...)
 	if err := c.CheckBranch(c.PullRequest.Branch); err != nil {
 		node := top.Get("pullRequest").Get("branch")
 		f := at(node, "%s", err.Message)
@@ -169,22 +171,41 @@ func meaning(top *yamledit.Node, c *Config) (errs []error) {
 	return errs
 }
 
-// catalogSourcesMeaning holds templates to their grammar, and each CatalogSource to one
-// entry.
-func catalogSourcesMeaning(nodes []*yamledit.Node, list []plan.CatalogSourceSetup) (errs []error) {
-	type place struct{ path, name string }
-	seen := map[place]bool{}
-	for i, s := range list {
+// catalogSourcesMeaning holds templates to their grammar, each CatalogSource to one entry, and
+// their files to be nothing else's.
+func catalogSourcesMeaning(nodes []*yamledit.Node, c *Config) (errs []error) {
+	taken := map[string]string{File: "this file"}
+	for _, t := range c.Targets {
+		taken[string(t.Template)] = "a template"
+		for _, one := range t.Catalogs {
+			taken[string(one.Path)] = "a catalog"
+		}
+	}
+	names := map[string][]string{}
+	for i, s := range c.CatalogSources {
+		wrong := func(key, format string, args ...any) *failure.Error {
+			err := at(nodes[i].Get(key), "reading catalogSources[%d].%s: %w", i, key, fmt.Errorf(format, args...))
+			errs = append(errs, err)
+			return err
+		}
 		if s.Template != "" {
 			if err := catalogsource.CheckTemplate(s.Template); err != nil {
-				errs = append(errs, at(nodes[i].Get("template"), "reading catalogSources[%d].template: %w", i, err).
-					Fix("Write a reference with templates, as docs/catalogsource.md has them."))
+				wrong("template", "%w", err).Fix("Write a reference with templates, as docs/catalogsource.md has them.")
 			}
 		}
-		if seen[place{s.Path, s.Name}] {
-			errs = append(errs, at(nodes[i].Get("path"), "reading catalogSources[%d]: %s stands there twice", i, s.Path).Fix("Keep one, or say by name which CatalogSource of the file each is for."))
+		if ext := path.Ext(s.Path); ext != ".yaml" && ext != ".yml" || strings.HasPrefix(s.Path, ".git/") {
+			wrong("path", "%s is no manifest", s.Path).Fix("Give a path that ends with .yaml or .yml.")
 		}
-		seen[place{s.Path, s.Name}] = true
+		if what := taken[s.Path]; what != "" {
+			wrong("path", "%s is %s", s.Path, what).Fix("Give the manifest a file of its own.")
+		}
+		if others, twice := names[s.Path]; twice && (s.Name == "" || slices.Contains(others, s.Name) || slices.Contains(others, "")) {
+			wrong("path", "%s stands there twice", s.Path).Fix("Keep one, or say by name which CatalogSource of the file each is for.")
+		}
+		names[s.Path] = append(names[s.Path], s.Name)
+		if slices.ContainsFunc(c.Operands, func(o plan.OperandSetup) bool { return o.Image == s.Repository }) {
+			wrong("image", "%s is an operand's", s.Repository).Fix("Keep catalogs in a repository of their own.")
+		}
 	}
 	return errs
 }
@@ -206,8 +227,15 @@ func (c *Config) CheckBranch(branch plan.Pattern) *failure.Error {
 // BranchFor is the pattern of the branches of changes to a base branch: where none is
 // configured and the base is not the default branch, it is named in it.
 func (c *Config) BranchFor(base, standard string) plan.Pattern {
-	own := c.PullRequest.Branch
-	if base == standard || standard == "" || own != Default().PullRequest.Branch && own != rollingBranch {
+	if own := c.PullRequest.Branch; own != Default().PullRequest.Branch && own != rollingBranch {
+		return own
+	}
+	return BranchOf(c.PullRequest.Branch, base, standard)
+}
+
+// BranchOf names a base that is not the default branch in a branch of ours.
+func BranchOf(own plan.Pattern, base, standard string) plan.Pattern {
+	if base == standard || standard == "" {
 		return own
 	}
 	return plan.Pattern("graft/" + base + strings.TrimPrefix(string(own), "graft"))

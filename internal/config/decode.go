@@ -78,9 +78,13 @@ func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 func decodeCatalogSource(n *yamledit.Node) plan.CatalogSourceSetup {
 	image := n.Get("image").Text()
 	colon := strings.LastIndexByte(image, ':') // the schema has it
+	var catalogs []string
+	for _, c := range n.Get("catalogs").Strings() {
+		catalogs = append(catalogs, path.Clean(c))
+	}
 	return plan.CatalogSourceSetup{
 		Path: path.Clean(n.Get("path").Text()), Repository: image[:colon], Tag: image[colon+1:], Template: n.Get("template").Text(), Form: n.Get("form").Text(),
-		Name: n.Get("name").Text(), Namespace: n.Get("namespace").Text(), Catalogs: n.Get("catalogs").Strings(),
+		Name: n.Get("name").Text(), Namespace: n.Get("namespace").Text(), Catalogs: catalogs,
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // Everything in it that came from outside goes through pullrequest's escaping.
 func (c *change) body(w *Work) (string, error) {
 	var b strings.Builder
-	if c.Intro != nil && !w.onlyImages() {
+	if c.Intro != nil && !onlyImages(w.items) {
 		intro, err := c.Intro(newest(w.items).input.Bundle)
 		if err != nil {
 			return "", err
@@ -44,7 +44,8 @@ func (w *Work) head(b *strings.Builder) {
 		bundle := it.input.Bundle
 		switch {
 		case it.catalogImage:
-			fmt.Fprintf(b, "Has CatalogSources name the current images of catalog %s.\n\n", pullrequest.Code(bundle.Package))
+			fmt.Fprintf(b, "Has CatalogSources name the current images of catalog %s.\n\n", pullrequest.Code(bundle.Name))
+			continue
 		case it.operand != nil:
 			fmt.Fprintf(b, "Adds version %s of operand %s.\n\n", pullrequest.Code(bundle.Version.String()), pullrequest.Code(bundle.Package))
 		default:

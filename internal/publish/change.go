@@ -99,7 +99,7 @@ func (c *change) once(ctx context.Context) (*Result, error) {
 	changed := out.Work.Changed()
 	if len(changed) == 0 {
 		c.log("%s", out.Work.Nowhere())
-		return out, nil
+		return out, c.settle(ctx, out)
 	}
 	if out.Body, err = c.body(out.Work); err != nil {
 		return out, err
@@ -138,7 +138,7 @@ func (c *change) join(ctx context.Context, state gitrepo.State) ([]item, error) 
 		if err != nil || slices.ContainsFunc(items, func(it item) bool { return it.covers(r) }) {
 			continue // of an earlier form, or replaced by what is asked for now
 		}
-		it, err := c.learn(ctx, r, 0)
+		it, err := c.learnAgain(ctx, r)
 		if err != nil {
 			// To leave it out would take it from the pull request without a word.
 			f := *failure.Of(err)
@@ -171,7 +171,7 @@ type superseded struct {
 // older are the open pull requests of the package with lower versions only. What a person
 // committed to is left alone.
 func (c *change) older(ctx context.Context, out *Result, items []item) ([]superseded, error) {
-	if !c.Supersede || c.again || items[0].catalogImage {
+	if !c.Supersede || c.again || onlyImages(items) {
 		return nil, nil
 	}
 	highest := newest(items).input.Bundle
@@ -211,7 +211,7 @@ func (c *change) lower(ctx context.Context, pr pullrequest.PullRequest, than kin
 		if err != nil {
 			return nil, err
 		}
-		if b := it.input.Bundle; it.catalogImage || b.Package != than.Package || b.Version.GTE(than.Version) {
+		if b := it.input.Bundle; b.Package != than.Package || b.Version.GTE(than.Version) {
 			return nil, nil
 		}
 		one.items = append(one.items, it)
@@ -361,8 +361,8 @@ func (c *change) stillOpen(ctx context.Context) error {
 // text is a pattern's text for the newest bundle, whose first line tells how many others
 // there are.
 func (c *change) text(w *Work, pattern Text) (string, error) {
-	if title, only := w.titleOfImages(); only {
-		return title, nil
+	if onlyImages(w.items) {
+		return "Name the current catalog images", nil
 	}
 	text, err := pattern(newest(w.items).input.Bundle)
 	if n := len(w.items) - 1; n > 0 {

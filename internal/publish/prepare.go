@@ -28,6 +28,7 @@ type Work struct {
 
 	items    []item   // whose bundles the change adds
 	nowhere  []string // bundles that go into no template
+	unserved []string // catalog images that manifests name by digest, and the registry has no more
 	change   atomicfile.Change
 	registry render.Registry
 	sum      *render.Sum
@@ -65,10 +66,12 @@ func (w *Work) File(name string) (before, after []byte) {
 
 // Nowhere says why nothing changes.
 func (w *Work) Nowhere() string {
-	if w.onlyImages() {
-		return "every CatalogSource that names it by digest names what its tag is"
-	}
-	if len(w.nowhere) == 0 {
+	switch {
+	case len(w.unserved) > 0:
+		return strings.Join(w.unserved, ", ") + " is not in the registry"
+	case onlyImages(w.items):
+		return "the CatalogSources are as they should be"
+	case len(w.nowhere) == 0:
 		return "every catalog has it already"
 	}
 	text := strings.Join(w.nowhere, ", ") + " goes into no template"
@@ -99,7 +102,6 @@ func (p *publisher) prepare(ctx context.Context, base fs.FS, items []item) (*Wor
 			errs = append(errs, p.insertAll(w, it, len(items) > 1, catalogs))
 		}
 	}
-	errs = append(errs, p.catalogSources(ctx, w, catalogs))
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -116,6 +118,7 @@ func (p *publisher) prepare(ctx context.Context, base fs.FS, items []item) (*Wor
 			}
 		}
 	}
+	errs = append(errs, p.catalogSources(ctx, w, catalogs))
 	if err := errors.Join(append(errs, w.writeSum())...); err != nil {
 		return nil, err
 	}

@@ -80,8 +80,10 @@ type Options struct {
 	// Operands are images that are no bundles, and where their entries go.
 	Operands []plan.OperandSetup
 
-	// CatalogSources are manifests that name catalog images.
+	// CatalogSources are manifests that name catalog images, and CatalogBranch the branch of
+	// changes that those are announced by.
 	CatalogSources []plan.CatalogSourceSetup
+	CatalogBranch  string
 
 	// Base is the branch that changes are proposed to; no change is put onto it.
 	Base string
@@ -198,9 +200,11 @@ func (p *publisher) place(ctx context.Context, r Request) (item, *change, error)
 	if err != nil {
 		return it, nil, err
 	}
-	c, err := p.changeOf(it)
-	if err != nil {
-		return it, nil, err
+	c := &change{publisher: p, key: p.key(it), branch: p.CatalogBranch}
+	if !it.catalogImage {
+		if c.branch, err = p.Branch(it.input.Bundle); err != nil {
+			return it, nil, err
+		}
 	}
 	if c.branch == p.Base {
 		return it, nil, failure.New(failure.Usage, "publishing %s: its branch would be the base, %s", it.input.Bundle.Name, p.Base).Fix("Give the branch another pattern.")
@@ -250,8 +254,12 @@ func (p *publisher) openFor(ctx context.Context, pkg string) ([]pullrequest.Pull
 }
 
 // key is what there is one pull request for.
-func (p *publisher) key(b kind.Bundle) string {
-	if p.Rolling {
+func (p *publisher) key(it item) string {
+	b := it.input.Bundle
+	switch {
+	case it.catalogImage:
+		return catalogImagesKey
+	case p.Rolling:
 		return b.Package + "/*"
 	}
 	return b.Package + "/" + b.Version.String()
@@ -295,7 +303,7 @@ func (p *publisher) refresh(ctx context.Context, pr pullrequest.PullRequest) *Re
 		return &Result{Result: Failed, Branch: pr.Head, Err: err}
 	}
 	for _, r := range requests {
-		it, err := p.learn(ctx, r, 0)
+		it, err := c.learnAgain(ctx, r)
 		if err != nil {
 			return &Result{Result: Failed, Requests: requests, Branch: pr.Head, Err: err}
 		}
@@ -309,13 +317,18 @@ func (p *publisher) refresh(ctx context.Context, pr pullrequest.PullRequest) *Re
 }
 
 // finish closes a pull request whose bundles the base has. One with a bundle that goes
-// nowhere, as the configuration is now, stays: who merges or closes it decides.
+// nowhere, as the configuration is now, or with a catalog image that the registry lacks,
+// stays: who merges or closes it decides.
 func (p *publisher) finish(ctx context.Context, r *Result, pr pullrequest.PullRequest, seen gitrepo.State) {
-	if len(r.Work.nowhere) > 0 {
+	if len(r.Work.nowhere)+len(r.Work.unserved) > 0 {
 		r.warn("pull request #%d stays open: %s", pr.Number, r.Work.Nowhere())
 		return
 	}
-	closed, err := p.closeUnedited(ctx, r, pr, seen, "Every catalog has this by now.")
+	why := "Every catalog has this by now."
+	if onlyImages(r.Work.items) {
+		why = "The CatalogSources name what their tags are by now."
+	}
+	closed, err := p.closeUnedited(ctx, r, pr, seen, why)
 	if r.Err = err; err != nil {
 		r.Result = Failed
 	} else if closed {

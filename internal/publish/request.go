@@ -137,6 +137,7 @@ type item struct {
 	pulled       *oci.Pulled
 	operand      *plan.OperandSetup // nil for anything else
 	catalogImage bool
+	warning      string // that its change is to tell
 }
 
 // covers reports whether an item takes the place of a request: of one for the same image,
@@ -159,7 +160,7 @@ func (p *publisher) learn(ctx context.Context, r Request, patience time.Duration
 		}
 	}
 	if IsCatalogImage(p.CatalogSources, r.Repository) {
-		return p.learnCatalogImage(r), nil
+		return p.learnCatalogImage(ctx, r, patience)
 	}
 	if o := p.operandOf(r); o != nil {
 		it, err := p.learnOperand(ctx, r, o)
@@ -223,27 +224,32 @@ func reference(p event.Publication) string {
 	return p.Reference()
 }
 
-// await pulls the bundle; one that is not there yet is asked for again for a while,
-// since some registries announce before they serve.
-func (p *publisher) await(ctx context.Context, image event.Publication, patience time.Duration) (*oci.Pulled, error) {
+// await pulls the bundle.
+func (p *publisher) await(ctx context.Context, image event.Publication, patience time.Duration) (pulled *oci.Pulled, err error) {
+	err = p.patiently(ctx, image.Reference(), patience, func() error {
+		if pulled, err = p.Registry.Pull(ctx, image.Reference()); err != nil {
+			return err
+		}
+		return p.checkTag(ctx, image)
+	})
+	return pulled, err
+}
+
+// patiently asks for an image that is not there yet again for a while, since some registries
+// announce before they serve.
+func (p *publisher) patiently(ctx context.Context, image string, patience time.Duration, ask func() error) error {
 	waited := time.Duration(0)
 	for wait := time.Second; ; wait *= 2 {
-		pulled, err := p.Registry.Pull(ctx, image.Reference())
-		if err == nil {
-			err = p.checkTag(ctx, image)
+		err := ask()
+		if err == nil || !failure.Is(err, failure.BundleNotFound) || waited >= patience {
+			return err
 		}
-		if err == nil {
-			return pulled, nil
-		}
-		if !failure.Is(err, failure.BundleNotFound) || waited >= patience {
-			return nil, err
-		}
-		p.log("%s is not there yet, asking again in %v", image.Reference(), wait)
+		p.log("%s is not there yet, asking again in %v", image, wait)
 		if slept := p.Sleep(ctx, wait); slept != nil {
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return nil, err
+				return err
 			}
-			return nil, failure.New(failure.Interrupted, "waiting: %w", context.Cause(ctx))
+			return failure.New(failure.Interrupted, "waiting: %w", context.Cause(ctx))
 		}
 		waited += wait
 	}
