@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -271,5 +272,43 @@ func (c *cluster) rest(writes int64) {
 	c.eventually("all are looked at again", func() bool { return c.controller.Metrics.Reconciles.Load() >= looked+1000 })
 	if got := c.writes.Load(); got != writes {
 		c.Errorf("%d writes, want %d", got, writes)
+	}
+}
+
+// An image that a policy refuses is told in the conditions, and not asked for all the time.
+func TestRefused(t *testing.T) {
+	for _, code := range []int{http.StatusForbidden, http.StatusUnprocessableEntity} {
+		namespace := fmt.Sprint("refused", code)
+		c := newCluster(t, "v1.20.0", namespace)
+		c.refuse = func(r *http.Request) int {
+			if r.Method == http.MethodPatch && !strings.HasSuffix(r.URL.Path, "/status") {
+				return code
+			}
+			return 0
+		}
+		c.create(controller.Resource, catalogSource(namespace, "kube", kubeTemplate, v119))
+		c.start()
+		c.eventually("it is told", func() bool {
+			o := c.get(namespace + "/kube")
+			m := condition(o, "ResolvedImage")
+			return m["reason"] == "ImageRefused" && m["status"] == "False" && m["message"] == "quay.io/kube-release-v1/catalog:v1.20" && condition(o, "TemplatesHaveResolved")["status"] == "True"
+		})
+		if got := <-c.events.Events; !strings.HasPrefix(got, "Warning ImageRefused ") || !strings.Contains(got, "a policy refuses") {
+			t.Errorf("the event is %s", got)
+		}
+		if err := c.controller.Once(context.Background()); failure.Of(err).Code != failure.CatalogSourceInvalid && code == http.StatusUnprocessableEntity {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// CatalogSources cannot be looked up: what they say may follow from that.
+func TestNoCircle(t *testing.T) {
+	c := newCluster(t, "v1.20.0", "circle")
+	c.start()
+	c.create(controller.Resource, catalogSource("circle", "self", "a/b:{group:operators.coreos.com,version:v1alpha1,kind:CatalogSource,name:self,namespace:circle,jsonpath:{.metadata.resourceVersion}}", v119))
+	c.eventually("it does not resolve", func() bool { return condition(c.get("circle/self"), "ResolvedImage")["reason"] == "UnableToResolve" })
+	if got := c.writes.Load(); got != 1 {
+		t.Errorf("%d writes", got)
 	}
 }

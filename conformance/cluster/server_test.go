@@ -191,6 +191,7 @@ type cluster struct {
 	events     *record.FakeRecorder
 	version    atomic.Pointer[string]
 	writes     atomic.Int64
+	refuse     func(*http.Request) int // the code that a request is answered with instead; nil or 0: none
 }
 
 // newCluster is one for a test, which has namespaces of its own.
@@ -202,6 +203,11 @@ func newCluster(t *testing.T, version string, namespaces ...string) *cluster {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			if r.Method != http.MethodGet {
 				c.writes.Add(1)
+			}
+			if c.refuse != nil {
+				if code := c.refuse(r); code != 0 {
+					return refusal(r, code), nil
+				}
 			}
 			answer, err := next.RoundTrip(r)
 			if err == nil && r.URL.Path == "/version" {
@@ -218,6 +224,16 @@ func newCluster(t *testing.T, version string, namespaces ...string) *cluster {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// refusal is an answer as an API server gives it.
+func refusal(r *http.Request, code int) *http.Response {
+	reason := map[int]metav1.StatusReason{http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusUnprocessableEntity: metav1.StatusReasonInvalid}[code]
+	text := fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"a policy refuses","reason":%q,"code":%d}`, reason, code)
+	return &http.Response{
+		StatusCode: code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
+	}
 }
 
 // start runs the controller until the test ends; it must then end as well.

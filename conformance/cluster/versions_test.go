@@ -17,6 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"sigs.k8s.io/yaml"
+
+	"github.com/olmgraft/graft/internal/catalogsource"
 	"github.com/olmgraft/graft/internal/controller"
 )
 
@@ -148,5 +151,104 @@ func TestCommandServesWebhook(t *testing.T) {
 	none := begin(t, "one", "--namespace", "webhook", "--webhook-listen", address, "--webhook-cert", t.TempDir())
 	if code := <-none.code; code != 2 || !strings.Contains(none.said.String(), "reading the webhook's certificate") {
 		t.Errorf("%d: %s", code, none.said)
+	}
+}
+
+// Server-side apply converts pieces of objects. What one manager applies last, in whichever
+// version and form, is what both versions say then.
+func TestApplyAcrossVersions(t *testing.T) {
+	c := newCluster(t, "v1.20.0", "apply")
+	const (
+		now, later = "{displayName: d, catalogImageSource: {catalogImage: 'a/b:1'}}", "{displayName: d, catalogImageSource: {catalogImage: 'a/b:2'}}"
+		old        = "{displayName: d, sourceType: grpc, image: 'a/b:1'}"
+		older      = "{displayName: d, sourceType: grpc, image: 'a/b:2'}"
+		configMap  = "{configMapSource: {configMap: m}}"
+	)
+	type step struct {
+		resource schema.GroupVersionResource
+		spec     string
+	}
+	one, two := controller.Resource, next
+	sequences := [][]step{
+		{{one, now}, {two, now}},
+		{{one, now}, {two, later}, {two, now}},
+		{{one, old}, {two, now}, {two, later}},
+		{{one, old}, {two, later}},
+		{{two, now}, {one, now}, {one, later}},
+		{{two, now}, {one, later}},
+		{{two, now}, {one, old}},
+		{{two, now}, {one, older}, {one, old}},
+		{{one, old}, {one, now}, {one, later}},
+		{{one, "{sourceType: internal, configMap: m}"}, {two, configMap}},
+		{{one, configMap}, {two, configMap}, {one, configMap}},
+		{{one, "{catalogServiceSource: {address: m}}"}, {two, now}},
+		{{one, now}, {two, now}, {one, now}},
+		{{two, now}, {one, now}, {two, now}},
+		{{one, now}, {one, old}, {two, now}},
+	}
+	// With labels or annotations of its own an applier takes the kept form away with them.
+	refused := map[[2]int]bool{{0, 1}: true, {1, 1}: true, {10, 1}: true, {12, 1}: true, {13, 2}: true}
+	for i, steps := range sequences {
+		for _, own := range []string{"", ", annotations: {a: b}"} {
+			name := fmt.Sprintf("s%d-%d", i, len(own))
+			for j, s := range steps {
+				text := "apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {namespace: apply, name: " + name + own + "}\nspec: " + s.spec + "\n"
+				if s.resource == next {
+					text = asNext(text)
+				}
+				err := c.apply(s.resource, text)
+				if own != "" && refused[[2]int{i, j}] {
+					if !apierrors.IsInvalid(err) {
+						t.Errorf("%d.%d: it is taken by now, and docs/catalogsource.md says otherwise: %v", i, j, err)
+					}
+					break
+				}
+				if got := c.spec(next, "apply", name); err != nil || !reflect.DeepEqual(got, asNew(t, s.spec)) {
+					t.Errorf("%d.%d%s: after %s it is %v, stored %v, %v", i, j, own, s.spec, got, c.spec(controller.Resource, "apply", name), err)
+				}
+			}
+		}
+	}
+}
+
+// apply is server-side.
+func (c *cluster) apply(resource schema.GroupVersionResource, text string) error {
+	var o unstructured.Unstructured
+	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+		return err
+	}
+	_, err := c.Resource(resource).Namespace(o.GetNamespace()).Apply(context.Background(), o.GetName(), &o, metav1.ApplyOptions{FieldManager: "gitops"})
+	return err
+}
+
+func asNew(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var spec map[string]any
+	if err := yaml.Unmarshal([]byte(strings.Replace(text, "internal", "configmap", 1)), &spec); err != nil {
+		t.Fatal(err)
+	}
+	spec, err := catalogsource.ConvertSpec(spec, catalogsource.New)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// However full its annotations, an object can be read.
+func TestNextHasRoom(t *testing.T) {
+	c := newCluster(t, "v1.20.0", "room")
+	var o unstructured.Unstructured
+	if err := yaml.Unmarshal([]byte(catalogSource("room", "full", "", "{configMapSource: {configMap: m}}")), &o.Object); err != nil {
+		t.Fatal(err)
+	}
+	o.SetAnnotations(map[string]string{"a": strings.Repeat("x", 256<<10-1)})
+	if _, err := c.Resource(controller.Resource).Namespace("room").Create(context.Background(), &o, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := c.Resource(next).List(context.Background(), metav1.ListOptions{}); err != nil || len(list.Items) == 0 {
+		t.Error(err)
+	}
+	if err := c.Resource(next).Namespace("room").Delete(context.Background(), "full", metav1.DeleteOptions{}); err != nil {
+		t.Error(err)
 	}
 }

@@ -86,7 +86,7 @@ func TestWarnings(t *testing.T) {
 		"x: spec.sourceType is deprecated: Remove it with",
 		"x: spec.grpcPodConfig is deprecated: Write catalogImageSource.podSpecOverrides instead",
 		"x: spec.grpcPodConfig.priority is no field of a CatalogSource, and API servers drop it",
-		"x: a/b:{kube_mayor_version} breaks the grammar of templates and stays as text",
+		"x: \"a/b:{kube_mayor_version}\" breaks the grammar of templates and stays as text",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning %q in\n%s", want, all)

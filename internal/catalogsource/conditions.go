@@ -15,6 +15,7 @@ const (
 	AllTemplatesResolved = "AllTemplatesResolved"
 	InvalidReference     = "InvalidImageReference"
 	NoImageSource        = "NoImageSource"
+	ImageRefused         = "ImageRefused"
 )
 
 // Condition is what is to be said; the time is set where it is merged.
@@ -42,6 +43,10 @@ func (r Resolution) Conditions() []Condition {
 // Unusable are the conditions where all is resolved and the CatalogSource has no image
 // that could be set.
 func (r Resolution) Unusable() []Condition { return r.resolved("False", NoImageSource) }
+
+// Refused are the conditions where all is resolved and the API server does not take the
+// image.
+func (r Resolution) Refused() []Condition { return r.resolved("False", ImageRefused) }
 
 // maxMessage is what the schema of conditions allows, in characters.
 const maxMessage = 32768

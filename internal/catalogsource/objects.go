@@ -14,10 +14,9 @@ import (
 type Answer struct {
 	Version string `json:"version,omitempty"`
 	Value   string `json:"value,omitempty"`
-	// Error says why there is no value. Unavailable says that the cluster does not answer,
-	// and is the last.
-	Error       string `json:"error,omitempty"`
-	Unavailable string `json:"unavailable,omitempty"`
+	// Error says why there is no value; with a code of a failure it is the last answer.
+	Error string       `json:"error,omitempty"`
+	Code  failure.Code `json:"code,omitempty"`
 }
 
 // Manifests are objects read from files, in place of those of a cluster.

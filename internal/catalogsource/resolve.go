@@ -39,11 +39,15 @@ type Unresolved struct {
 	Err      error
 }
 
+// maxLookups of one reference are looked up; an image has no use for more.
+const maxLookups = 16
+
 // Resolve puts values in place of the templates of a reference. Values are put in once:
 // what looks like a template in a value is text.
 func Resolve(reference string, v Values) Resolution {
 	var r Resolution
 	var image strings.Builder
+	lookups := 0
 	known := map[string]string{} // by the text of the template, itself where it has no value
 	for _, p := range Parse(reference) {
 		if p.Template == nil {
@@ -53,7 +57,15 @@ func Resolve(reference string, v Values) Resolution {
 		value, ok := known[p.Text]
 		if !ok {
 			var err error
-			if value, err = v.of(*p.Template); err != nil {
+			if p.Template.Variable == "" {
+				lookups++
+			}
+			if lookups > maxLookups && p.Template.Variable == "" {
+				err = fmt.Errorf("more than %d lookups stand in one reference", maxLookups)
+			} else {
+				value, err = v.of(*p.Template)
+			}
+			if err != nil {
 				r.Unresolved = append(r.Unresolved, Unresolved{*p.Template, err})
 				value = p.Text
 			}

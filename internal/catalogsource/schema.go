@@ -64,6 +64,33 @@ var definition = sync.OnceValue(func() map[string]*schema {
 	return versions
 })
 
+// fits reports whether a value has the types of a schema, as encoding/json and whole have
+// them.
+func (s *schema) fits(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, one := range v {
+			of := s.Properties[name]
+			if of == nil {
+				of = s.AdditionalProperties
+			}
+			if of != nil && !of.fits(one) {
+				return false
+			}
+		}
+		return s.Type == "object"
+	case []any:
+		return s.Type == "array" && !slices.ContainsFunc(v, func(one any) bool { return !s.Items.fits(one) })
+	case string:
+		return s.Type == "string"
+	case bool:
+		return s.Type == "boolean"
+	case int64:
+		return s.Type == "integer"
+	}
+	return false
+}
+
 // checker collects what is wrong with one CatalogSource.
 type checker struct {
 	source           *Source

@@ -38,23 +38,32 @@ func ConvertObject(object map[string]any, to string) (map[string]any, error) {
 	}
 	out := maps.Clone(object)
 	out["apiVersion"] = to
+	before, after := takeKept(out), kept{Form: New} // a piece without a spec belongs to any form
 	spec, ok := object["spec"].(map[string]any)
-	if !ok {
-		return out, nil
-	}
-	before := takeKept(out)
 	if to == Group+"/"+Stored {
-		out["spec"] = toStored(spec, before)
+		if ok {
+			out["spec"] = toStored(spec, before)
+		}
 		return out, nil
 	}
-	var after kept
-	out["spec"], after = toNext(spec)
+	if ok {
+		out["spec"], after = toNext(spec)
+	}
 	return out, putKept(out, after)
 }
 
+// toNext is given pieces as well, which server-side apply converts: without a source, or
+// with that of one applier beside that of another. The one that Next has is the later one.
 func toNext(spec map[string]any) (map[string]any, kept) {
-	if _, form, err := sourceOf(spec); err == nil && form == New {
-		return spec, kept{Form: New}
+	rest, fields := maps.Clone(spec), map[string]any{}
+	for _, name := range deprecatedFields() {
+		if value, ok := rest[name]; ok {
+			fields[name] = value
+			delete(rest, name)
+		}
+	}
+	if _, form, err := sourceOf(rest); err == nil && form == New || len(fields) == 0 {
+		return rest, kept{Form: New}
 	}
 	if converted, err := ConvertSpec(spec, New); err == nil {
 		return converted, kept{}
@@ -64,13 +73,6 @@ func toNext(spec map[string]any) (map[string]any, kept) {
 		same[sourceType] = "configmap"
 		if converted, err := ConvertSpec(same, New); err == nil {
 			return converted, kept{Fields: map[string]any{sourceType: internalType}}
-		}
-	}
-	rest, fields := maps.Clone(spec), map[string]any{}
-	for _, name := range deprecatedFields() {
-		if value, ok := rest[name]; ok {
-			fields[name] = value
-			delete(rest, name)
 		}
 	}
 	return rest, kept{Fields: fields}
@@ -84,7 +86,11 @@ func toStored(spec map[string]any, before kept) map[string]any {
 		return spec
 	case err != nil && len(before.Fields) > 0:
 		converted = maps.Clone(spec)
-		maps.Copy(converted, before.Fields)
+		for _, name := range deprecatedFields() {
+			if value, ok := before.Fields[name]; ok && definition()[Stored].Properties["spec"].Properties[name].fits(value) {
+				converted[name] = value
+			}
+		}
 		return converted
 	case err != nil:
 		return spec
@@ -147,6 +153,9 @@ func putKept(object map[string]any, k kept) error {
 	if err != nil {
 		return fmt.Errorf("keeping what %s cannot say: %w", Next, err)
 	}
+	if annotationsSize(object)+len(keptAnnotation)+len(text) > maxAnnotations {
+		return nil // an object that cannot be read is worse than a form that is forgotten
+	}
 	meta, _ := object["metadata"].(map[string]any)
 	annotations, _ := meta["annotations"].(map[string]any)
 	meta, annotations = maps.Clone(meta), maps.Clone(annotations)
@@ -160,6 +169,19 @@ func putKept(object map[string]any, k kept) error {
 	meta["annotations"] = annotations
 	object["metadata"] = meta
 	return nil
+}
+
+// maxAnnotations is what API servers take, keys and values of an object together.
+const maxAnnotations = 256 << 10
+
+func annotationsSize(object map[string]any) (size int) {
+	meta, _ := object["metadata"].(map[string]any)
+	annotations, _ := meta["annotations"].(map[string]any)
+	for key, value := range annotations {
+		text, _ := value.(string)
+		size += len(key) + len(text)
+	}
+	return size
 }
 
 // deprecatedFields are those of a spec that Next has not.

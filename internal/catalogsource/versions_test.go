@@ -74,7 +74,7 @@ func TestVersionsThereAndBack(t *testing.T) {
 		{"catalogImageSource", map[string]any{"catalogImage": "a", "podSpecOverrides": pod}}, {"catalogServiceSource", map[string]any{"address": "b"}}, {"configMapSource", map[string]any{}},
 	}
 	converted := 0
-	for _, kind := range []any{nil, "grpc", "configmap", "internal", "other", int64(3)} {
+	for _, kind := range []any{nil, "grpc", "configmap", "internal", "other"} {
 		for set := range 1 << len(fields) {
 			spec := map[string]any{"priority": int64(3)}
 			if kind != nil {
@@ -145,6 +145,19 @@ func TestVersions(t *testing.T) {
 	}
 	if got := convertTo(t, object(Stored, map[string]any{"sourceType": "grpc", "image": "a"}, map[string]any{keptAnnotation: `{"form":"new"}`}), Next); got["metadata"].(map[string]any)["annotations"] != nil {
 		t.Errorf("got %v", got)
+	}
+
+	// It brings nothing that Stored has no place for.
+	two["metadata"] = map[string]any{"name": "x", "uid": "u", "annotations": map[string]any{
+		keptAnnotation: `{"fields":{"image":3,"sourceType":["x"],"address":"b","grpcPodConfig":{"tolerations":[3]},"displayName":{"a":1},"priority":"high"}}`}}
+	two["spec"] = map[string]any{"priority": int64(1)}
+	if got, want := convertTo(t, two, Stored), object(Stored, map[string]any{"address": "b", "priority": int64(1)}, nil); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v", got)
+	}
+	// Where there is no room for it, the form is forgotten, and the object can be read.
+	full := object(Stored, map[string]any{"configMapSource": map[string]any{"configMap": "a"}}, map[string]any{"a": strings.Repeat("x", maxAnnotations-40)})
+	if got := convertTo(t, full, Next); len(got["metadata"].(map[string]any)["annotations"].(map[string]any)) != 1 {
+		t.Errorf("there are more annotations than there is room for")
 	}
 
 	// What has no spec, and what is none.

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"time"
 
 	"github.com/olmgraft/graft/internal/catalogsource"
 	"github.com/olmgraft/graft/internal/failure"
@@ -21,32 +23,34 @@ const controllerName = "graft-controller"
 // catalogsource.Values.
 type cluster struct {
 	command *exec.Cmd
+	kill    context.CancelFunc
 	in      io.WriteCloser
 	ask     *json.Encoder
 	answers *json.Decoder
+	said    *tail // on its standard error
 	version string
-	lost    error // that the cluster does not answer
+	lost    error // that it does not answer
 }
 
-func openCluster(ctx context.Context, kubeconfig string, errs io.Writer) (*cluster, error) {
+func openCluster(ctx context.Context, kubeconfig string) (*cluster, error) {
 	name, err := controllerPath()
 	if err != nil {
 		return nil, err
 	}
-	command := exec.CommandContext(ctx, name, "--answer", "--kubeconfig", kubeconfig) //nolint:gosec // the command that lies beside this one, or in PATH
-	in, err := command.StdinPipe()
-	if err != nil {
+	ctx, kill := context.WithCancel(ctx)
+	c := &cluster{command: exec.CommandContext(ctx, name, "--answer", "--kubeconfig", kubeconfig), kill: kill, said: &tail{}} //nolint:gosec // the command that lies beside this one, or in PATH
+	c.command.Stderr, c.command.WaitDelay = c.said, time.Second
+	in, err := c.command.StdinPipe()
+	out, outErr := c.command.StdoutPipe()
+	if err := errors.Join(err, outErr); err != nil {
+		kill()
 		return nil, failure.New(failure.Internal, "asking the cluster: %w", err)
 	}
-	out, err := command.StdoutPipe()
-	if err != nil {
-		return nil, failure.New(failure.Internal, "asking the cluster: %w", err)
+	c.in, c.ask, c.answers = in, json.NewEncoder(in), json.NewDecoder(out)
+	if err := c.command.Start(); err != nil {
+		kill()
+		return nil, failure.New(failure.Usage, "running %s: %w", name, err).Fix("Install %s again.", controllerName)
 	}
-	command.Stderr = errs
-	if err := command.Start(); err != nil {
-		return nil, failure.New(failure.ClusterUnavailable, "running %s: %w", name, err).Fix("Install %s again.", controllerName)
-	}
-	c := &cluster{command: command, in: in, ask: json.NewEncoder(in), answers: json.NewDecoder(out)}
 	first, err := c.next()
 	if err != nil {
 		_ = c.close()
@@ -54,6 +58,16 @@ func openCluster(ctx context.Context, kubeconfig string, errs io.Writer) (*clust
 	}
 	c.version = first.Version
 	return c, nil
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ text []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	const most = 4 << 10
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-most):]
+	return len(p), nil
 }
 
 // controllerPath is the graft-controller beside this command, else that of PATH.
@@ -80,16 +94,24 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// next is one answer. Where there is none, the command is ended: nothing else can follow.
 func (c *cluster) next() (catalogsource.Answer, error) {
 	var a catalogsource.Answer
-	if err := c.answers.Decode(&a); err != nil {
-		a.Unavailable = controllerName + " ended without an answer"
+	err := c.answers.Decode(&a)
+	switch {
+	case err != nil:
+		c.kill()
+		_ = c.command.Wait()
+		text := strings.TrimSpace(string(c.said.text))
+		if errors.Is(err, io.EOF) {
+			err = errors.New("it ended")
+		}
+		c.lost = failure.New(failure.ClusterUnavailable, "asking %s: %w: %s", controllerName, err, printable(text[strings.LastIndexByte(text, '\n')+1:])).
+			Fix("Install %s of the same version as graft.", controllerName)
+	case a.Code != 0:
+		c.lost = failure.New(a.Code, "%s", a.Error)
 	}
-	if a.Unavailable != "" {
-		c.lost = failure.New(failure.ClusterUnavailable, "%s", a.Unavailable)
-		return a, c.lost
-	}
-	return a, nil
+	return a, c.lost
 }
 
 // Object is the lookup itself: object and value are one question.
@@ -100,7 +122,7 @@ func (c *cluster) path(object any, _ string) (string, error) {
 		return "", c.lost
 	}
 	if err := c.ask.Encode(object); err != nil {
-		c.lost = failure.New(failure.ClusterUnavailable, "asking the cluster: %w", err)
+		c.lost = failure.New(failure.ClusterUnavailable, "asking %s: %w", controllerName, err)
 		return "", c.lost
 	}
 	a, err := c.next()
@@ -110,9 +132,13 @@ func (c *cluster) path(object any, _ string) (string, error) {
 	return a.Value, err
 }
 
-// close ends the command, and tells whether the cluster answered all along.
+// close ends the command, which has a few seconds for it, and tells whether it answered all
+// along.
 func (c *cluster) close() error {
 	_ = c.in.Close()
+	patience := time.AfterFunc(5*time.Second, c.kill)
+	defer patience.Stop()
 	_ = c.command.Wait() // what failed was answered
+	c.kill()
 	return c.lost
 }

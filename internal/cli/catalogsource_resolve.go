@@ -41,7 +41,8 @@ func (a *app) resolveCommand() *cobra.Command {
 			"Objects that templates look up come from files. Of their JSONPath, fields, quoted keys and indexes\n" +
 			"are known; more than that takes a cluster, and is catalogsource-unresolvable. With --kubeconfig\n" +
 			"version and objects are those of a cluster, which graft-controller is asked for.\n\n" +
-			"--matrix says which image each platform version gets. Without --kube-version it changes nothing.",
+			"--matrix says which image each platform version gets. Without --kube-version and --kubeconfig it\n" +
+			"changes nothing.",
 		Example: "  graft catalogsource resolve --kube-version v1.31.2 catalogsource.yaml\n" +
 			"  graft catalogsource resolve --matrix 1.29..1.33 --check-registry catalogsource.yaml\n" +
 			"  graft catalogsource resolve --kubeconfig ~/.kube/config catalogsource.yaml\n" +
@@ -139,12 +140,15 @@ func (o *sourceOptions) read() error {
 
 // ask takes version and objects from a cluster, until that is closed.
 func (o *sourceOptions) ask(ctx context.Context, errs io.Writer) (closed func() error, err error) {
-	c, err := openCluster(ctx, o.kubeconfig, errs)
+	c, err := openCluster(ctx, o.kubeconfig)
 	if err != nil {
 		return nil, err
 	}
 	o.version = c.version
-	o.values.Kube, _ = catalogsource.ParseKubeVersion(c.version)
+	var ok bool
+	if o.values.Kube, ok = catalogsource.ParseKubeVersion(c.version); !ok {
+		fmt.Fprintf(errs, "graft: note: the cluster says %q of its version, which is none\n", c.version)
+	}
 	o.values.Objects, o.values.Path = c, c.path
 	return c.close, nil
 }
@@ -181,7 +185,7 @@ func (o *sourceOptions) manifest(ctx context.Context, name string, m *catalogsou
 			continue
 		}
 		rep := catalogSourceReport{File: name, Name: s.Name, Namespace: s.Namespace, Result: "unchanged"}
-		if o.matrix == "" || o.version != "" {
+		if o.matrix == "" || o.version != "" || o.kubeconfig != "" {
 			image, digest, err := o.image(ctx, s, reference, o.values)
 			errs = append(errs, err)
 			rep.Image, rep.Digest, images[s] = image, digest, image

@@ -5,52 +5,106 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"net/url"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/olmgraft/graft/internal/catalogsource"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
+// answerLookups has lookups of graft catalogsource resolve --kubeconfig answered. What keeps it from
+// that is the last answer.
+func (c *command) answerLookups(ctx context.Context) error {
+	say := json.NewEncoder(c.out)
+	work, err := c.controller()
+	if err == nil {
+		err = work.Answer(ctx, c.in, say)
+	}
+	if err == nil {
+		return nil
+	}
+	f := failure.Of(err)
+	return errors.Join(err, say.Encode(catalogsource.Answer{Error: f.Message, Code: f.Code}))
+}
+
 // Answer tells the cluster's version, and then a value for each lookup that it reads, until
-// there are no more. That the cluster does not answer is told and returned.
-func (c *Controller) Answer(ctx context.Context, in io.Reader, out io.Writer) error {
-	say := json.NewEncoder(out)
+// there are no more.
+func (c *Controller) Answer(ctx context.Context, in io.Reader, say *json.Encoder) error {
 	if err := c.pollVersion(); err != nil {
-		return errors.Join(err, say.Encode(catalogsource.Answer{Unavailable: failure.Of(err).Message}))
+		return err
 	}
 	if err := say.Encode(catalogsource.Answer{Version: c.serverVersion()}); err != nil {
 		return err
 	}
-	for read := json.NewDecoder(in); ; {
-		var l catalogsource.Lookup
-		err := read.Decode(&l)
-		if errors.Is(err, io.EOF) {
+	type asked struct {
+		catalogsource.Lookup
+		err error
+	}
+	lookups, read := make(chan asked), json.NewDecoder(in)
+	go func() { // a read of standard input does not end with ctx
+		for {
+			var one asked
+			one.err = read.Decode(&one.Lookup)
+			select {
+			case lookups <- one:
+			case <-ctx.Done():
+			}
+			if one.err != nil {
+				return
+			}
+		}
+	}()
+	for {
+		var one asked
+		select {
+		case <-ctx.Done():
+			return failure.New(failure.Interrupted, "answering lookups: %w", context.Cause(ctx))
+		case one = <-lookups:
+		}
+		if errors.Is(one.err, io.EOF) {
 			return nil
 		}
-		if err != nil {
-			return failure.New(failure.Usage, "reading a lookup: %w", err).Fix("Let graft catalogsource resolve --kubeconfig ask.")
+		if one.err != nil {
+			return failure.New(failure.Usage, "reading a lookup: %w", one.err).Fix("Let graft catalogsource resolve --kubeconfig ask.")
 		}
-		answer, err := c.answer(ctx, l)
-		if err := errors.Join(err, say.Encode(answer)); err != nil {
+		answer, err := c.answer(ctx, one.Lookup)
+		if err == nil {
+			err = say.Encode(answer)
+		}
+		if err != nil {
 			return err
 		}
 	}
 }
 
-// answer looks one value up. An API server that refuses is an answer as well; one that
-// cannot be reached is none.
+// answer looks one value up. That an API server has none or refuses is an answer; that it
+// does not work is a failure.
 func (c *Controller) answer(ctx context.Context, l catalogsource.Lookup) (out catalogsource.Answer, err error) {
 	object, err := asked{ctx, c}.Object(l)
 	if err == nil {
 		out.Value, err = Path(object, l.JSONPath)
 	}
-	unreached := (*url.Error)(nil)
 	switch {
-	case errors.As(err, &unreached):
-		err = unavailable("looking up "+l.String(), err)
-		return catalogsource.Answer{Unavailable: failure.Of(err).Message}, err
+	case isDown(err):
+		return out, unavailable("looking up "+l.String(), err)
 	case err != nil:
 		out.Error = err.Error()
 	}
 	return out, nil
+}
+
+// isDown reports whether an error is of the way to the server, or of the server itself, and
+// not about what was asked for.
+func isDown(err error) bool {
+	unreached, status := (*url.Error)(nil), apierrors.APIStatus(nil)
+	if errors.As(err, &unreached) {
+		return true
+	}
+	if !errors.As(err, &status) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || code == http.StatusUnauthorized
 }

@@ -49,8 +49,8 @@ type Controller struct {
 	watches   *watches
 
 	mu      sync.Mutex
-	version string            // gitVersion of the server
-	written map[string]uint64 // the version of each CatalogSource as last written
+	version string           // gitVersion of the server
+	written map[string]write // the last of each CatalogSource
 	ready   bool
 }
 
@@ -70,7 +70,7 @@ func New(o Options) (*Controller, error) {
 		queue: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedMaxOfRateLimiter(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](50*time.Millisecond, 5*time.Minute),
 		)),
-		written: map[string]uint64{},
+		written: map[string]write{},
 	}, nil
 }
 

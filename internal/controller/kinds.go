@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -36,20 +37,12 @@ func newKinds(ask func(string) (*metav1.APIResourceList, error), again time.Dura
 
 // resource fails where the kind is not served, or has a namespace and the lookup none.
 func (k *kinds) resource(l catalogsource.Lookup) (schema.GroupVersionResource, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	gv := schema.GroupVersion{Group: l.Group, Version: l.Version}
-	known, ok := k.known[gv.String()]
-	found := known.find(l.Kind)
-	if !ok || found == nil && time.Since(known.at) >= k.again {
-		known = answer{at: time.Now()}
-		var list *metav1.APIResourceList
-		if list, known.err = k.ask(gv.String()); known.err == nil {
-			known.resources = list.APIResources
-		}
-		k.known[gv.String()] = known
-		found = known.find(l.Kind)
+	if l.Group == catalogsource.Group && l.Kind == catalogsource.Kind {
+		return schema.GroupVersionResource{}, errors.New("what CatalogSources say may follow from this, so that they cannot be looked up")
 	}
+	gv := schema.GroupVersion{Group: l.Group, Version: l.Version}
+	known := k.in(gv.String(), l.Kind)
+	found := known.find(l.Kind)
 	switch {
 	case known.err != nil && !apierrors.IsNotFound(known.err):
 		return schema.GroupVersionResource{}, known.err
@@ -61,6 +54,31 @@ func (k *kinds) resource(l catalogsource.Lookup) (schema.GroupVersionResource, e
 		return schema.GroupVersionResource{}, fmt.Errorf("%s has no namespace, and the template names one", l.Kind)
 	}
 	return gv.WithResource(found.Name), nil
+}
+
+// maxKnown bounds what templates can make this remember.
+const maxKnown = 1000
+
+// in is what a group and version serves. A slow answer holds up nobody else.
+func (k *kinds) in(gv, kind string) answer {
+	k.mu.Lock()
+	known, ok := k.known[gv]
+	k.mu.Unlock()
+	if ok && (known.find(kind) != nil || time.Since(known.at) < k.again) {
+		return known
+	}
+	known = answer{at: time.Now()}
+	var list *metav1.APIResourceList
+	if list, known.err = k.ask(gv); known.err == nil {
+		known.resources = list.APIResources
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.known) >= maxKnown {
+		clear(k.known)
+	}
+	k.known[gv] = known
+	return known
 }
 
 func (a answer) find(kind string) *metav1.APIResource {

@@ -15,16 +15,13 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
-	core "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	"k8s.io/client-go/tools/record"
 
 	"github.com/olmgraft/graft/internal/failure"
 )
@@ -41,13 +38,14 @@ type command struct {
 	lease      string // NAMESPACE of the lease; "" is no election
 	identity   string
 	options    Options
+	serving    sync.WaitGroup
 }
 
 // Main runs the command line and returns its exit code.
-func Main(ctx context.Context, args []string, hostname string, in io.Reader, out, errs io.Writer) int {
+func Main(ctx context.Context, args []string, identity string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	c := command{identity: hostname, in: in, out: out, options: Options{Log: slog.New(slog.NewTextHandler(errs, nil))}}
+	c := command{identity: identity, in: in, out: out, options: Options{Log: slog.New(slog.NewTextHandler(errs, nil))}}
 	f := pflag.NewFlagSet("graft-controller", pflag.ContinueOnError)
 	f.SetOutput(out)
 	f.StringVar(&c.kubeconfig, "kubeconfig", "", "file with the cluster's address; without it $KUBECONFIG, or the pod's own cluster")
@@ -79,35 +77,27 @@ func Main(ctx context.Context, args []string, hostname string, in io.Reader, out
 }
 
 func (c *command) run(ctx context.Context) error {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = c.kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if err != nil {
-		return unavailable("reading the kubeconfig", err)
-	}
-	config.QPS, config.Burst, config.UserAgent = 50, 100, "graft-controller"
-	config.ContentType = runtime.ContentTypeJSON // for all, as for CatalogSources: no server lacks it
-	c.options.Config = config
 	if c.answer {
-		work, err := New(c.options)
-		if err != nil {
+		return c.answerLookups(ctx)
+	}
+	work, err := c.controller()
+	if err != nil {
+		return err
+	}
+	config := c.options.Config
+	if c.once {
+		if work.Events, err = poster(config, c.options.Log); err != nil {
 			return err
 		}
-		return work.Answer(ctx, c.in, c.out)
+		return work.Once(ctx)
 	}
 	events, stop, err := recorder(config)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	c.options.Events = events
-	work, err := New(c.options)
-	if err != nil {
-		return err
-	}
-	if c.once {
-		return work.Once(ctx)
-	}
+	work.Events = events
+	defer c.serving.Wait()
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	if err := c.serve(ctx, c.listen, work.Handler(), nil); err != nil {
@@ -128,15 +118,18 @@ func (c *command) run(ctx context.Context) error {
 	return lead(ctx, config, c.lease, c.identity, work.Run)
 }
 
-// recorder writes events; they are an addition, and what fails with them is logged only.
-func recorder(config *rest.Config) (events record.EventRecorder, stop func(), err error) {
-	client, err := core.NewForConfig(config)
+// controller is set up by the kubeconfig.
+func (c *command) controller() (*Controller, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
 	if err != nil {
-		return nil, nil, unavailable("setting up the client", err)
+		return nil, failure.New(failure.Usage, "reading the kubeconfig: %w", err).Fix("Give --kubeconfig with a file that names a cluster.")
 	}
-	broadcaster := record.NewBroadcaster()
-	broadcaster.StartRecordingToSink(&core.EventSinkImpl{Interface: client.Events("")})
-	return broadcaster.NewRecorder(runtime.NewScheme(), corev1.EventSource{Component: "graft-controller"}), broadcaster.Shutdown, nil
+	config.QPS, config.Burst, config.UserAgent = 50, 100, "graft-controller"
+	config.ContentType = runtime.ContentTypeJSON // for all, as for CatalogSources: no server lacks it
+	c.options.Config = config
+	return New(c.options)
 }
 
 // serve answers until ctx ends, by HTTPS where there is a certificate.
@@ -152,7 +145,12 @@ func (c *command) serve(ctx context.Context, address string, handler http.Handle
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
 		ErrorLog: slog.NewLogLogger(c.options.Log.Handler(), slog.LevelWarn),
 	}
-	context.AfterFunc(ctx, func() { _ = server.Close() })
+	c.serving.Go(func() {
+		<-ctx.Done()
+		last, stop := context.WithTimeout(context.Background(), 5*time.Second) // for answers that are under way
+		defer stop()
+		_ = server.Shutdown(last)
+	})
 	go func() { _ = server.Serve(listener) }()
 	return nil
 }

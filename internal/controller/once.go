@@ -25,7 +25,7 @@ func (c *Controller) Once(ctx context.Context) error {
 			return unavailable("listing CatalogSources", err)
 		}
 		for i := range list.Items {
-			if list.Items[i].GetAnnotations()[catalogsource.ImageTemplate] != "" {
+			if one := &list.Items[i]; one.GetAnnotations()[catalogsource.ImageTemplate] != "" && one.GetDeletionTimestamp() == nil {
 				errs = append(errs, c.onceEach(ctx, &list.Items[i]))
 			}
 		}

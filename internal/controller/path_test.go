@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/olmgraft/graft/internal/catalogsource"
@@ -19,6 +20,15 @@ func TestPath(t *testing.T) {
 	for _, expression := range []string{"{.spec}", "{.l}", "{.l[*].v}", "{.n}", "{.x}", "{.", "{.l[?(@.type==}", "{.l[9]}", "{.spec.foo.bar}{.l[*].v}"} {
 		if got, err := Path(object, expression); err == nil {
 			t.Errorf("%s is %q", expression, got)
+		}
+	}
+	// What would take longer than the object is large is not evaluated.
+	for _, expression := range []string{
+		"{['spec','spec']['foo','foo']['bar']}", "{..bar..}", "{.l[?(@..v==@..type)].v}", "{range .l[*]}{.v}{end}", "{.spec.foo['" + strings.Repeat("x", maxExpression) + "']}",
+		"{.l[?(@.v==1)][?(@.v==1)][?(@.v==1)][?(@.v==1)][?(@.v==1)]}",
+	} {
+		if _, err := Path(object, expression); err == nil || !strings.HasPrefix(err.Error(), "reading ") {
+			t.Errorf("%.40s: %v", expression, err)
 		}
 	}
 }

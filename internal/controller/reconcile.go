@@ -85,19 +85,30 @@ func (c *Controller) forget(key string) {
 }
 
 // stale reports whether the watch has not yet brought what was written last: what is
-// decided from before that would be written twice.
+// decided from before that would be written twice. A watch that does not bring it for long
+// is one of a server that was set back.
 func (c *Controller) stale(key string, source *unstructured.Unstructured) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	last := c.written[key]
 	seen, err := strconv.ParseUint(source.GetResourceVersion(), 10, 64)
-	return err == nil && seen < c.written[key]
+	return err == nil && seen < last.version && time.Since(last.at) < setBack
+}
+
+// setBack is longer than a watch that works takes to bring a write.
+const setBack = 2 * time.Minute
+
+// write of a CatalogSource, by the version that it gave.
+type write struct {
+	version uint64
+	at      time.Time
 }
 
 func (c *Controller) wrote(key string, source *unstructured.Unstructured) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if v, err := strconv.ParseUint(source.GetResourceVersion(), 10, 64); err == nil {
-		c.written[key] = v
+		c.written[key] = write{v, time.Now()}
 	}
 }
 
@@ -108,39 +119,68 @@ func resolve(reference, version string, objects catalogsource.Objects) catalogso
 
 // write sets image and conditions, each where it differs and upon the version that was
 // read: a conflict is left to the next round. It gives the CatalogSource as last written,
-// nil if nothing was.
+// nil if nothing was. An image that the server refuses is told in the conditions as well.
 func (c *Controller) write(ctx context.Context, source *unstructured.Unstructured, r catalogsource.Resolution) (written *unstructured.Unstructured, err error) {
-	conditions := r.Conditions()
+	conditions, refused := r.Conditions(), error(nil)
 	spec, _, _ := unstructured.NestedMap(source.Object, "spec")
 	field := catalogsource.ImageField(spec)
-	if field == nil && r.OK() {
+	switch {
+	case field == nil && r.OK():
 		conditions = r.Unusable()
-	}
-	if field != nil && r.OK() {
-		path := append([]string{"spec"}, field...)
-		if was, _, _ := unstructured.NestedString(source.Object, path...); was != r.Image {
-			change := map[string]any{}
-			_ = unstructured.SetNestedField(change, r.Image, path...) // change has no field in the way
-			if written, err = c.patch(ctx, source, change); err != nil {
-				return nil, err
-			}
-			c.Metrics.Images.Add(1)
-			c.event(source, corev1.EventTypeNormal, catalogsource.AllTemplatesResolved, "The image is now %s, it was %q", r.Image, was)
-			source = written
+	case r.OK():
+		if written, err = c.writeImage(ctx, source, field, r.Image); apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
+			conditions, refused = r.Refused(), err
+		} else if err != nil {
+			return nil, err
 		}
 	}
+	if written != nil {
+		source = written
+	}
+	after, err := c.writeConditions(ctx, source, conditions, func() string {
+		if refused != nil {
+			return refused.Error()
+		}
+		return why(r, conditions)
+	})
+	if after != nil {
+		written = after
+	}
+	return written, errors.Join(refused, err)
+}
+
+// writeImage gives the CatalogSource as written, nil where it names the image already.
+func (c *Controller) writeImage(ctx context.Context, source *unstructured.Unstructured, field []string, image string) (*unstructured.Unstructured, error) {
+	path := append([]string{"spec"}, field...)
+	was, _, _ := unstructured.NestedString(source.Object, path...)
+	if was == image {
+		return nil, nil
+	}
+	change := map[string]any{}
+	_ = unstructured.SetNestedField(change, image, path...) // change has no field in the way
+	written, err := c.patch(ctx, source, change)
+	if err != nil {
+		return nil, err
+	}
+	c.Metrics.Images.Add(1)
+	c.event(source, corev1.EventTypeNormal, catalogsource.AllTemplatesResolved, "The image is now %s, it was %q", image, was)
+	return written, nil
+}
+
+// writeConditions gives the CatalogSource as written, nil where it has the conditions already.
+func (c *Controller) writeConditions(ctx context.Context, source *unstructured.Unstructured, conditions []catalogsource.Condition, why func() string) (*unstructured.Unstructured, error) {
 	existing, _, _ := unstructured.NestedSlice(source.Object, "status", "conditions")
 	merged, changed := catalogsource.Merge(existing, conditions, metav1.Now().UTC().Format(time.RFC3339))
 	if !changed {
-		return written, nil
+		return nil, nil
 	}
 	after, err := c.patch(ctx, source, map[string]any{"status": map[string]any{"conditions": merged}}, "status")
 	if err != nil {
-		return written, err
+		return nil, err
 	}
 	c.Metrics.Statuses.Add(1)
 	if last := conditions[len(conditions)-1]; last.Status == "False" {
-		c.event(source, corev1.EventTypeWarning, last.Reason, "%s", why(r, conditions))
+		c.event(source, corev1.EventTypeWarning, last.Reason, "%s", why())
 	}
 	return after, nil
 }

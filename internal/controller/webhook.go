@@ -37,7 +37,7 @@ type conversionResponse struct {
 }
 
 // maxReview bounds a request: an API server asks for all objects of a list at once.
-const maxReview = 128 << 20
+const maxReview = 32 << 20
 
 // Webhook converts CatalogSources between their versions, at /convert.
 func Webhook() http.Handler {
