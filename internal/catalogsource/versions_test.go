@@ -177,3 +177,48 @@ func TestVersions(t *testing.T) {
 		t.Error("there is a v2")
 	}
 }
+
+// Whatever a spec holds, nothing of it is lost, but for one that names sources in both forms.
+func FuzzVersions(f *testing.F) {
+	for _, spec := range []string{
+		`{}`, `{"sourceType":"grpc","image":"a","grpcPodConfig":{"tolerations":[{"tolerationSeconds":3}]}}`, `{"sourceType":"internal","configMap":"m","priority":1}`,
+		`{"catalogImageSource":{"catalogImage":"a","podSpecOverrides":{}},"secrets":["s"]}`, `{"image":"a","address":"b"}`, `{"configMapSource":null}`, `{"sourceType":"grpc","image":"a","grpcPodConfig":{"x":1.5}}`,
+	} {
+		f.Add(spec)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		read := json.NewDecoder(strings.NewReader(text))
+		read.UseNumber()
+		var spec map[string]any
+		if read.Decode(&spec) != nil || spec == nil {
+			return
+		}
+		whole(spec)
+		var old, now bool
+		for _, name := range deprecatedFields() {
+			value, there := spec[name]
+			old = old || there
+			if there && !definition()[Stored].Properties["spec"].Properties[name].fits(value) {
+				return // an API server holds no such object
+			}
+		}
+		for _, p := range pairs {
+			_, there := spec[p.source]
+			now = now || there
+		}
+		o := object(Stored, spec, nil)
+		next, err := ConvertObject(o, Group+"/"+Next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range deprecatedFields() {
+			if _, ok := next["spec"].(map[string]any)[name]; ok {
+				t.Fatalf("%v has %s", next, name)
+			}
+		}
+		back, err := ConvertObject(next, Group+"/"+Stored)
+		if err != nil || !(old && now) && !reflect.DeepEqual(back, o) {
+			t.Fatalf("%v\nbecame %v\nand %v, %v", o, next, back, err)
+		}
+	})
+}

@@ -64,42 +64,61 @@ func (w *Work) head(b *strings.Builder) {
 
 // table has a row for each edge that was made or moved.
 func (w *Work) table(b *strings.Builder) {
-	b.WriteString("| template | channel | bundle | before | after |\n|---|---|---|---|---|\n")
-	row := func(cells ...string) {
-		for i, c := range cells {
-			if c != "" {
-				cells[i] = pullrequest.Code(c)
+	rows := w.rows(func(template string, c kind.Change) []string {
+		switch c.What {
+		case kind.EntryAdded:
+			return []string{template, c.Channel, c.Name, "", c.To}
+		case kind.EntryRewired:
+			before := "replaces " + c.From
+			if c.From == "" {
+				before = "replaces nothing"
+			}
+			return []string{template, c.Channel, c.Name, before, "replaces " + c.To}
+		case kind.OperandAdded:
+			return []string{template, "", c.Name, "", "version " + c.To}
+		case kind.DefaultChannelSet:
+			return []string{template, "", "default channel", c.From, c.To}
+		case kind.BundlePromoted:
+			return []string{template, c.Channel, c.Name, c.From, c.To}
+		case kind.BundleAdded:
+			if c.Channel != "" { // of a semver template, whose edges are computed
+				return []string{template, c.Channel, c.Name, "", "added"}
 			}
 		}
-		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+		return nil
+	})
+	if rows != "" {
+		b.WriteString("| template | channel | bundle | before | after |\n|---|---|---|---|---|\n" + rows + "\n")
 	}
+	rows = w.rows(func(manifest string, c kind.Change) []string {
+		if c.What != kind.CatalogSourceSet {
+			return nil
+		}
+		return []string{manifest, c.Name, c.From, c.To}
+	})
+	if rows != "" {
+		b.WriteString("| manifest | CatalogSource | before | after |\n|---|---|---|---|\n" + rows + "\n")
+	}
+}
+
+// rows are those of the changes that have cells.
+func (w *Work) rows(cells func(file string, c kind.Change) []string) string {
+	var b strings.Builder
 	for _, t := range w.Targets {
 		for _, c := range t.Changes {
-			switch c.What {
-			case kind.EntryAdded:
-				row(t.Template, c.Channel, c.Name, "", c.To)
-			case kind.EntryRewired:
-				before := "replaces " + c.From
-				if c.From == "" {
-					before = "replaces nothing"
-				}
-				row(t.Template, c.Channel, c.Name, before, "replaces "+c.To)
-			case kind.OperandAdded:
-				row(t.Template, "", c.Name, "", "version "+c.To)
-			case kind.CatalogSourceSet:
-				row(t.Template, "", c.Name, c.From, c.To)
-			case kind.DefaultChannelSet:
-				row(t.Template, "", "default channel", c.From, c.To)
-			case kind.BundlePromoted:
-				row(t.Template, c.Channel, c.Name, c.From, c.To)
-			case kind.BundleAdded:
-				if c.Channel != "" { // of a semver template, whose edges are computed
-					row(t.Template, c.Channel, c.Name, "", "added")
+			row := cells(t.Template, c)
+			if row == nil {
+				continue
+			}
+			for i, cell := range row {
+				if cell != "" {
+					row[i] = pullrequest.Code(cell)
 				}
 			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 		}
 	}
-	b.WriteString("\n")
+	return b.String()
 }
 
 // pictures draws the neighbourhood of each bundle, once for catalogs that look alike.
