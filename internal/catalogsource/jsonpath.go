@@ -7,11 +7,17 @@ import (
 	"strings"
 )
 
+// MaxPath bounds an expression; a template has no use for a longer one.
+const MaxPath = 1024
+
 // FieldPath evaluates the part of client-go's JSONPath that names one value: text and
 // {} with, from the root ($, @ or nothing), fields (.a, .a\.b), quoted keys (['a\.b']) and
 // indexes ([0], [-1]). What it gives is what client-go gives; wildcards, slices, unions,
 // filters, ranges and literals are refused. It is a Path.
 func FieldPath(object any, expression string) (string, error) {
+	if len(expression) > MaxPath {
+		return "", fmt.Errorf("reading %s: it is longer than %d", expression, MaxPath)
+	}
 	var out strings.Builder
 	for rest := expression; rest != ""; {
 		text, after, found := strings.Cut(rest, "{")

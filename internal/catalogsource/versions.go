@@ -115,11 +115,13 @@ func takeKept(object map[string]any) (k kept) {
 		delete(meta, "annotations")
 	}
 	object["metadata"] = meta
-	read := json.NewDecoder(strings.NewReader(text))
-	read.UseNumber()
-	if read.Decode(&k) != nil {
+	if json.Unmarshal([]byte(text), &k) != nil {
 		return kept{} // edited by somebody: then nothing is known
 	}
+	read := json.NewDecoder(strings.NewReader(text))
+	read.UseNumber()
+	k = kept{}
+	_ = read.Decode(&k) // it was read once
 	k.Fields, _ = whole(k.Fields).(map[string]any)
 	return k
 }

@@ -39,16 +39,13 @@ func Path(object any, expression string) (value string, err error) {
 	return value, nil
 }
 
-const (
-	maxExpression = 1024
-	maxFilters    = 4
-)
+const maxFilters = 4
 
 // affordable refuses what costs more than the object is large: unions and ranges, which
 // multiply and end in several values anyway, and more than one recursive descent.
 func affordable(expression string) error {
-	if len(expression) > maxExpression {
-		return fmt.Errorf("it is longer than %d", maxExpression)
+	if len(expression) > catalogsource.MaxPath {
+		return fmt.Errorf("it is longer than %d", catalogsource.MaxPath)
 	}
 	parsed, err := jsonpath.Parse("template", expression)
 	if err != nil {

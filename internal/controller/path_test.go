@@ -24,7 +24,7 @@ func TestPath(t *testing.T) {
 	}
 	// What would take longer than the object is large is not evaluated.
 	for _, expression := range []string{
-		"{['spec','spec']['foo','foo']['bar']}", "{..bar..}", "{.l[?(@..v==@..type)].v}", "{range .l[*]}{.v}{end}", "{.spec.foo['" + strings.Repeat("x", maxExpression) + "']}",
+		"{['spec','spec']['foo','foo']['bar']}", "{..bar..}", "{.l[?(@..v==@..type)].v}", "{range .l[*]}{.v}{end}", "{.spec.foo['" + strings.Repeat("x", catalogsource.MaxPath) + "']}",
 		"{.l[?(@.v==1)][?(@.v==1)][?(@.v==1)][?(@.v==1)][?(@.v==1)]}",
 	} {
 		if _, err := Path(object, expression); err == nil || !strings.HasPrefix(err.Error(), "reading ") {
