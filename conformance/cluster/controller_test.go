@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -244,9 +245,10 @@ func TestMany(t *testing.T) {
 	}
 	c.eventually("all at 20", all("20", 1))
 	c.rest(2 * sources)
-	next := "v1.21.0"
+	next, begun := "v1.21.0", time.Now()
 	c.version.Store(&next)
 	c.eventually("all at 21", all("21", 2))
+	t.Logf("%d CatalogSources followed in %v", sources, time.Since(begun).Round(time.Second/10))
 	c.rest(4 * sources)
 	if got := c.controller.Metrics.Conflicts.Load(); got != 0 {
 		t.Errorf("%d conflicts with nobody", got)

@@ -199,6 +199,7 @@ func newCluster(t *testing.T, version string, namespaces ...string) *cluster {
 	c := &cluster{T: t, Interface: dynamic.NewForConfigOrDie(config), events: record.NewFakeRecorder(10_000)}
 	c.version.Store(&version)
 	wrapped := rest.CopyConfig(config)
+	wrapped.QPS, wrapped.Burst = controller.QPS, controller.Burst
 	wrapped.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			if r.Method != http.MethodGet {

@@ -26,6 +26,10 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
+// QPS and Burst are what the server is asked at most. A thousand CatalogSources follow a new
+// version in ten seconds, with two writes each.
+const QPS, Burst = 200, 400
+
 type command struct {
 	kubeconfig string
 	once       bool
@@ -126,7 +130,7 @@ func (c *command) controller() (*Controller, error) {
 	if err != nil {
 		return nil, failure.New(failure.Usage, "reading the kubeconfig: %w", err).Fix("Give --kubeconfig with a file that names a cluster.")
 	}
-	config.QPS, config.Burst, config.UserAgent = 50, 100, "graft-controller"
+	config.QPS, config.Burst, config.UserAgent = QPS, Burst, component
 	config.ContentType = runtime.ContentTypeJSON // for all, as for CatalogSources: no server lacks it
 	c.options.Config = config
 	return New(c.options)
