@@ -26,9 +26,12 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// QPS and Burst are what the server is asked at most. A thousand CatalogSources follow a new
-// version in ten seconds, with two writes each.
-const QPS, Burst = 200, 400
+// What the server is asked at most, by the second and at once. A thousand CatalogSources
+// follow a new version in ten seconds, with two writes each.
+const (
+	QPS   = 200
+	Burst = 400
+)
 
 type command struct {
 	kubeconfig string
