@@ -2,6 +2,7 @@ package controller
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,11 +11,27 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 )
 
-// An event goes to the namespace of its CatalogSource and names it.
-func TestRecorder(t *testing.T) {
+// An event goes to the namespace of its CatalogSource and names it; in a run that ends it is
+// there when it has been told.
+func TestEvents(t *testing.T) {
+	for name, begin := range map[string]func(*rest.Config) (record.EventRecorder, func(), error){
+		"background": recorder,
+		"at once": func(c *rest.Config) (record.EventRecorder, func(), error) {
+			r, err := poster(c, slog.New(slog.DiscardHandler))
+			return r, func() {}, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) { checkEvent(t, begin, name == "at once") })
+	}
+}
+
+func checkEvent(t *testing.T, begin func(*rest.Config) (record.EventRecorder, func(), error), now bool) {
+	t.Helper()
 	got := make(chan string, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -22,7 +39,7 @@ func TestRecorder(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 	}))
 	defer server.Close()
-	events, stop, err := recorder(&rest.Config{Host: server.URL})
+	events, stop, err := begin(&rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +48,9 @@ func TestRecorder(t *testing.T) {
 		"apiVersion": "operators.coreos.com/v1alpha1", "kind": "CatalogSource", "metadata": map[string]any{"namespace": "ns", "name": "x", "uid": "u"},
 	}}
 	events.Eventf(source, corev1.EventTypeWarning, "UnableToResolve", "%s", "why")
+	if now && len(got) == 0 {
+		t.Fatal("it is not there")
+	}
 	select {
 	case said := <-got:
 		for _, want := range []string{"POST /api/v1/namespaces/ns/events ", `"involvedObject":{"kind":"CatalogSource","namespace":"ns","name":"x","uid":"u"`, `"reason":"UnableToResolve","message":"why"`, `"source":{"component":"graft-controller"}`, `"type":"Warning"`} {
