@@ -21,6 +21,14 @@ var pairs = []pair{
 	{"configMapSource", "configMap", "configMap", "configmap"},
 }
 
+// otherSources are the fields, of both forms, of a spec whose source is no image.
+func otherSources() (names []string) {
+	for _, p := range pairs[1:] {
+		names = append(names, p.source, p.legacy)
+	}
+	return names
+}
+
 // What the pod of an image takes, in both forms, and the deprecated sourceType.
 const (
 	overrides       = "podSpecOverrides"

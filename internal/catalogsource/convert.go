@@ -37,7 +37,7 @@ func ImageField(spec map[string]any) []string {
 	if _, ok := spec["catalogImageSource"]; ok {
 		return []string{"catalogImageSource", "catalogImage"}
 	}
-	for _, other := range []string{"catalogServiceSource", "configMapSource", "address", "configMap"} {
+	for _, other := range otherSources() {
 		if _, ok := spec[other]; ok {
 			return nil
 		}

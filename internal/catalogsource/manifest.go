@@ -164,7 +164,7 @@ func (s *Source) TakesImage() error {
 		return kind.Failure(failure.CatalogSourceInvalid, "setting the image of %s: its sourceType is %s", s, kind.Text()).
 			Fix("Write catalogImageSource in place of sourceType and what it is for.")
 	}
-	for _, other := range []string{"catalogServiceSource", "configMapSource", "address", "configMap"} {
+	for _, other := range otherSources() {
 		if s.spec.Get(other) != nil {
 			return s.spec.Get(other).Failure(failure.CatalogSourceInvalid, "setting the image of %s: its source is %s", s, other).
 				Fix("Write catalogImageSource in place of %s.", other)

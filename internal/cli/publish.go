@@ -215,9 +215,12 @@ func (p *publishing) sweep(ctx context.Context, content fs.FS, o publish.Options
 			return found, err
 		}
 		if publish.IsCatalogImage(o.CatalogSources, one.Repository) {
-			i := slices.IndexFunc(o.CatalogSources, func(s plan.CatalogSourceSetup) bool { return s.Repository == one.Repository })
-			found.Publications = append(found.Publications, event.Publication{Repository: one.Repository, Tag: o.CatalogSources[i].Tag})
-			continue // one is news of all its tags
+			news, err := publish.News(ctx, o, one.Repository)
+			if err != nil {
+				return found, err
+			}
+			found.Publications = append(found.Publications, news...)
+			continue
 		}
 		s := publish.Sweep{Repository: one.Repository, SkipTags: skip, Versions: wanted}
 		if production := p.config.Registries[one.Repository]; production != "" {

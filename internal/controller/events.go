@@ -53,10 +53,12 @@ func (p posted) Eventf(object runtime.Object, kind, reason, format string, args 
 }
 
 func (p posted) AnnotatedEventf(object runtime.Object, annotations map[string]string, kind, reason, format string, args ...any) {
+	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	defer stop()
 	of, err := reference.GetReference(runtime.NewScheme(), object)
 	if err == nil {
 		now := metav1.Now()
-		_, err = p.client.Events(of.Namespace).Create(context.Background(), &corev1.Event{
+		_, err = p.client.Events(of.Namespace).Create(ctx, &corev1.Event{
 			ObjectMeta:     metav1.ObjectMeta{Namespace: of.Namespace, Name: of.Name + "." + strconv.FormatInt(time.Now().UnixNano(), 16), Annotations: annotations},
 			InvolvedObject: *of, Type: kind, Reason: reason, Message: fmt.Sprintf(format, args...), Count: 1,
 			Source: corev1.EventSource{Component: component}, FirstTimestamp: now, LastTimestamp: now,

@@ -91,3 +91,21 @@ func namesIn(content fs.FS, repositories []string) (map[string]bool, error) {
 	delete(named, "")
 	return named, err
 }
+
+// News is an image of a repository of catalogs, one of those that CatalogSources name and
+// the registry has: it stands for all of its tags. There is none where nothing is published.
+func News(ctx context.Context, o Options, repository string) ([]event.Publication, error) {
+	for _, s := range o.CatalogSources {
+		if s.Repository != repository {
+			continue
+		}
+		_, err := o.Registry.Resolve(ctx, s.Repository+":"+s.Tag)
+		if err == nil {
+			return []event.Publication{{Repository: s.Repository, Tag: s.Tag}}, nil
+		}
+		if !failure.Is(err, failure.BundleNotFound) {
+			return nil, err
+		}
+	}
+	return nil, nil
+}

@@ -32,30 +32,13 @@ func convertTo(t *testing.T, o map[string]any, version string) map[string]any {
 		t.Fatal(err)
 	}
 	var again map[string]any
-	if err := json.Unmarshal(text, &again); err != nil {
+	read := json.NewDecoder(bytes.NewReader(text))
+	read.UseNumber()
+	if err := read.Decode(&again); err != nil {
 		t.Fatal(err)
 	}
-	again, _ = wholeFloats(again).(map[string]any)
+	whole(again)
 	return again
-}
-
-// wholeFloats is whole for what encoding/json reads without numbers as text.
-func wholeFloats(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, value := range v {
-			v[key] = wholeFloats(value)
-		}
-	case []any:
-		for i, value := range v {
-			v[i] = wholeFloats(value)
-		}
-	case float64:
-		if v == float64(int64(v)) {
-			return int64(v)
-		}
-	}
-	return v
 }
 
 var (
