@@ -73,7 +73,7 @@ func (d *demo) showChange(context.Context) error {
 	}
 	d.title("What the reviewer of that reads")
 	d.report.Body = d.world.PullRequests()[demoBackport-1].Body
-	fmt.Fprintln(d.to, strings.TrimRight(indent(d.report.Body), "\n"))
+	fmt.Fprint(d.to, indent(asShown(d.report.Body)))
 	return nil
 }
 

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+var (
+	hiddenComment = regexp.MustCompile(`(?s)<!--.*?-->\n*`)
+	mermaidBlock  = regexp.MustCompile("(?s)```mermaid\n.*?\n```")
+	foldedPart    = regexp.MustCompile(`<details><summary>(.*?)</summary>`)
+	bareMarkup    = regexp.MustCompile("</?code>|</details>\n*|```\n?")
+	escapedByte   = regexp.MustCompile(`\\([!-/:-@\[-` + "`" + `{-~])`)
+	blankLines    = regexp.MustCompile(`\n{3,}`)
+)
+
+// asShown gives the text of a pull request as its page shows it, for a terminal: without
+// markup, tables in columns, the picture of the graph in a word.
+func asShown(body string) string {
+	body = hiddenComment.ReplaceAllString(body, "")
+	body = mermaidBlock.ReplaceAllString(body, "(the graph as a picture, the new bundle in green)")
+	body = foldedPart.ReplaceAllString(body, "▸ $1")
+	body = bareMarkup.ReplaceAllString(body, "")
+	var out []string
+	lines := strings.Split(html.UnescapeString(body), "\n")
+	for i := 0; i < len(lines); i++ {
+		var table [][]string
+		for ; i < len(lines) && strings.HasPrefix(lines[i], "| "); i++ {
+			table = append(table, cells(lines[i]))
+			if i+1 < len(lines) && strings.HasPrefix(lines[i+1], "|--") {
+				i++
+			}
+		}
+		out = append(out, columns(table)...)
+		if i < len(lines) {
+			out = append(out, escapedByte.ReplaceAllString(lines[i], "$1"))
+		}
+	}
+	return strings.TrimSpace(blankLines.ReplaceAllString(strings.Join(out, "\n"), "\n\n")) + "\n"
+}
+
+func cells(row string) []string {
+	all := strings.Split(strings.Trim(row, "|"), "|")
+	for i := range all {
+		all[i] = escapedByte.ReplaceAllString(strings.TrimSpace(all[i]), "$1")
+	}
+	return all
+}
+
+// columns pads the cells of a table, each column to its widest.
+func columns(table [][]string) (lines []string) {
+	var widths []int
+	for _, row := range table {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range table {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell + strings.Repeat(" ", widths[i]+2-utf8.RuneCountInString(cell)))
+		}
+		lines = append(lines, strings.TrimRight(line.String(), " "))
+	}
+	return lines
+}
