@@ -3,8 +3,6 @@ package bundle
 import (
 	"bytes"
 	"encoding/json"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/olmgraft/graft/internal/testkit/corpus"
@@ -17,20 +15,21 @@ const corpusHost = "127.0.0.1:5555/"
 
 // Every bundle in opm's outputs for the templates of the corpus is rendered as opm
 // has rendered it, byte for byte, in both metadata formats.
-func TestCorpus(t *testing.T) {
+func TestCorpus(t *testing.T) { corpus.Each(t, renderCorpus) }
+
+func renderCorpus(t *testing.T, c corpus.Corpus) {
+	all := corpusBundles(t, c, "*")
 	for level, format := range map[string]MetadataFormat{"none": BundleObjects, "migr": CSVMetadata} {
-		for _, file := range corpus.Files(t, "render/oracle/"+level+"/*.yaml.gz") {
-			operator, _, _ := strings.Cut(filepath.Base(file), "__")
-			bundles := corpusBundles(t, operator)
-			t.Run(level+"/"+filepath.Base(file), func(t *testing.T) {
+		for _, file := range c.Files(t, "render/oracle/"+level+"/*.yaml") {
+			t.Run(level+"/"+corpus.Name(file), func(t *testing.T) {
 				rendered := 0
-				for _, want := range yamlDocuments(corpus.Gunzip(t, file)) {
+				for _, want := range yamlDocuments(c.Read(t, file)) {
 					ref := imageOfBundle(want)
 					if ref == "" {
 						continue
 					}
 					rendered++
-					if got := renderYAML(t, bundles[ref], format); !bytes.Equal(got, want) {
+					if got := renderYAML(t, all[ref], format); !bytes.Equal(got, want) {
 						t.Errorf("%s:\n got %s\nwant %s", ref, around(got, want), around(want, got))
 					}
 				}
@@ -73,10 +72,10 @@ func around(a, b []byte) []byte {
 
 // corpusBundles gives the bundles of an operator by reference, as images with the
 // labels that their annotations say.
-func corpusBundles(t testing.TB, operator string) map[string]Image {
+func corpusBundles(t testing.TB, c corpus.Corpus, operator string) map[string]Image {
 	t.Helper()
 	images := map[string]Image{}
-	for ref, dir := range corpus.Bundles(t, operator) {
+	for ref, dir := range c.Bundles(t, operator) {
 		img := Image{Ref: corpusHost + ref, Labels: map[string]string{}, Files: Files{}}
 		for name, file := range dir {
 			img.Files[name] = file.Data
@@ -117,7 +116,7 @@ func imageOfBundle(doc []byte) string {
 
 // largest is the bundle of an operator with the most bytes.
 func largest(t testing.TB, operator string) (img Image, size int) {
-	for _, one := range corpusBundles(t, operator) {
+	for _, one := range corpusBundles(t, corpus.Shared(t), operator) {
 		sum := 0
 		for _, content := range one.Files {
 			sum += len(content)

@@ -25,23 +25,59 @@ import (
 
 // history is releases of one template that followed upon each other.
 type history struct {
+	corpus             corpus.Corpus
 	operator, template string
 	most               int
 }
 
-// Histories that really happened, published one after another through all of publish by
-// their own release-config.yaml, end in the template that was merged. The bundles are made
-// up, under the names that the templates have.
+// Histories, published one after another through all of publish by their own
+// release-config.yaml, end in the template that was merged. The bundles are made up, under
+// the names that the templates have.
 func TestHistories(t *testing.T) {
-	for _, h := range []history{
-		{"alloydb-omni-operator", "basic.yaml", 99},
-		{"infinispan", "basic.yaml", 99},
-		{"opendatahub-operator", "basic-template.yaml", 99},
-		{"rabbitmq-cluster-operator", "v4.19.yaml", 99},
-		{"konflux", "semver.yaml", 10},
-	} {
-		t.Run(h.operator, func(t *testing.T) { h.publish(t) })
+	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
+		all := ownHistories(t, c)
+		if c != corpus.Own(t) {
+			all = []history{
+				{c, "alloydb-omni-operator", "basic.yaml", 99},
+				{c, "infinispan", "basic.yaml", 99},
+				{c, "opendatahub-operator", "basic-template.yaml", 99},
+				{c, "rabbitmq-cluster-operator", "v4.19.yaml", 99},
+				{c, "konflux", "semver.yaml", 10},
+			}
+		}
+		for _, h := range all {
+			t.Run(h.operator+"/"+h.template, func(t *testing.T) {
+				t.Parallel()
+				h.publish(t)
+			})
+		}
+	})
+}
+
+// ownHistories are those of all templates that a community repository can name.
+func ownHistories(t *testing.T, c corpus.Corpus) (all []history) {
+	for _, file := range c.Files(t, "replay/*/case.json") {
+		var r pastRelease
+		if err := json.Unmarshal(c.Read(t, file), &r); err != nil {
+			t.Fatal(err)
+		}
+		text := c.Read(t, filepath.Join(filepath.Dir(file), "after.yaml"))
+		h := history{c, r.Operator, r.Template, 99}
+		if schema := communitySchema(string(text)); schema != "" && !slices.Contains(all, h) {
+			all = append(all, h)
+		}
 	}
+	return all
+}
+
+// communitySchema is the kind of template that a ci.yaml may name, "" for any other.
+func communitySchema(text string) string {
+	for _, schema := range []string{"olm.semver", "olm.template.basic"} {
+		if strings.Contains(text, schema) {
+			return schema
+		}
+	}
+	return ""
 }
 
 type pastRelease struct {
@@ -54,7 +90,7 @@ type pastRelease struct {
 // it left.
 func (h history) read(t *testing.T) []pastRelease {
 	var all []pastRelease
-	for _, file := range corpus.Files(t, "replay/"+h.operator+"-*/case.json") {
+	for _, file := range h.corpus.Files(t, "replay/"+h.operator+"-*/case.json") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -124,11 +160,9 @@ func (h history) publish(t *testing.T) {
 	defer w.Close()
 	texts := h.serve(t, w, releases)
 	folder := "operators/" + h.operator + "/"
-	semver := strings.Contains(texts[0], "olm.semver")
-	schema := map[bool]string{true: "olm.semver", false: "olm.template.basic"}[semver]
 	files := map[string]string{
 		folder + "catalog-templates/" + h.template: texts[0],
-		folder + "ci.yaml":                         "fbc:\n  enabled: true\n  catalog_mapping:\n  - template_name: " + h.template + "\n    catalog_names: [v4.20]\n    type: " + schema + "\n",
+		folder + "ci.yaml":                         "fbc:\n  enabled: true\n  catalog_mapping:\n  - template_name: " + h.template + "\n    catalog_names: [v4.20]\n    type: " + communitySchema(texts[0]) + "\n",
 	}
 	for _, r := range releases {
 		files[folder+r.Version+"/release-config.yaml"] = `{"catalog_templates": [` + string(r.Config) + "]}\n"

@@ -3,19 +3,22 @@ package fbc
 import (
 	"bytes"
 	"testing"
+
+	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
 // benchCatalog is about 100 MB of real catalogs in opm's layout.
 func benchCatalog(b *testing.B, pattern string) []byte {
 	var all []byte
-	for _, src := range catalogs(b, pattern) {
-		all = append(all, src...)
+	c := corpus.Shared(b)
+	for _, file := range c.Files(b, pattern) {
+		all = append(all, c.Read(b, file)...)
 	}
 	return bytes.Repeat(all, 1+100_000_000/len(all))
 }
 
 func BenchmarkRead(b *testing.B) {
-	for name, pattern := range map[string]string{"csv-metadata": "render/oracle/migr/*.yaml.gz", "bundle-object": "render/oracle/none/*.yaml.gz"} {
+	for name, pattern := range map[string]string{"csv-metadata": "render/oracle/migr/*.yaml", "bundle-object": "render/oracle/none/*.yaml"} {
 		src := benchCatalog(b, pattern)
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(src)))
@@ -74,7 +77,7 @@ func BenchmarkRead(b *testing.B) {
 }
 
 func BenchmarkReadJSON(b *testing.B) {
-	src := benchCatalog(b, "render/oracle/migr/konflux*.gz")
+	src := benchCatalog(b, "render/oracle/migr/konflux*.yaml")
 	docs, err := Read("f", src)
 	if err != nil {
 		b.Fatal(err)
@@ -113,10 +116,12 @@ func BenchmarkReadJSON(b *testing.B) {
 }
 
 func BenchmarkDocument(b *testing.B) {
-	for name, pattern := range map[string]string{"csv-metadata": "render/oracle/migr/konflux*.gz", "bundle-object": "render/oracle/none/konflux*.gz"} {
+	for name, pattern := range map[string]string{"csv-metadata": "render/oracle/migr/konflux*.yaml", "bundle-object": "render/oracle/none/konflux*.yaml"} {
 		var docs []Doc
 		var size int
-		for file, src := range catalogs(b, pattern) {
+		c := corpus.Shared(b)
+		for _, file := range c.Files(b, pattern) {
+			src := c.Read(b, file)
 			var err error
 			if docs, err = Read(file, src); err != nil {
 				b.Fatal(err)

@@ -8,24 +8,22 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// catalogs gives the unpacked files that match a pattern below the corpus, by base name;
-// the small ones only, where the tests run slowly.
-func catalogs(t testing.TB, patterns ...string) map[string][]byte {
-	t.Helper()
-	all := map[string][]byte{}
-	for _, name := range corpus.Files(t, patterns...) {
-		text := corpus.Gunzip(t, name)
-		if thorough || len(text) <= 2<<20 {
-			all[filepath.Join(filepath.Base(filepath.Dir(name)), filepath.Base(name))] = text
+// eachCatalog runs a test of every file that matches a pattern below either corpus; of the
+// small ones only, where the tests run slowly.
+func eachCatalog(t *testing.T, test func(t *testing.T, name string, src []byte), patterns ...string) {
+	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
+		for _, file := range c.Files(t, patterns...) {
+			if text := c.Read(t, file); thorough || len(text) <= 2<<20 {
+				test(t, filepath.Join(filepath.Base(filepath.Dir(file)), corpus.Name(file)), text)
+			}
 		}
-	}
-	return all
+	})
 }
 
 // What opm wrote is read and written again, byte for byte: document by document,
 // and as a whole from shuffled documents.
 func TestOracleRoundTrip(t *testing.T) {
-	for name, src := range catalogs(t, "render/oracle/*/*.yaml.gz") {
+	eachCatalog(t, func(t *testing.T, name string, src []byte) {
 		docs, err := Read(name, src)
 		if err != nil {
 			t.Fatal(err)
@@ -73,5 +71,5 @@ func TestOracleRoundTrip(t *testing.T) {
 				t.Errorf("%s: written again it differs", name)
 			}
 		}
-	}
+	}, "render/oracle/*/*.yaml")
 }

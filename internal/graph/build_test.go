@@ -3,7 +3,6 @@ package graph
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -36,16 +35,15 @@ func TestKnownDocumentsGiveTheSameFindings(t *testing.T) {
 }
 
 func TestALightCatalogHasTheSameGraph(t *testing.T) {
-	for _, file := range realCatalogs(t) {
-		src := corpus.Gunzip(t, file)
+	eachCatalog(t, func(t *testing.T, name string, src []byte) {
 		light, full := build(t, Builder{Light: true}, src), build(t, Builder{}, src)
 		if d := Diff(light, full); !d.Empty() {
-			t.Errorf("%s: %+v", filepath.Base(file), d)
+			t.Errorf("%s: %+v", name, d)
 		}
 		if a, b := fmt.Sprint(Verify(light, nil, Levels{})), fmt.Sprint(Verify(full, nil, Levels{})); a != b {
-			t.Errorf("%s:\n%s\n%s", filepath.Base(file), a, b)
+			t.Errorf("%s:\n%s\n%s", name, a, b)
 		}
-	}
+	})
 }
 
 // A light read must not see facts that are not there, whatever is odd.
@@ -142,8 +140,9 @@ func TestACatalogKeepsNothingOfTheText(t *testing.T) {
 func BenchmarkVerify(b *testing.B) {
 	var all [][]byte
 	size := 0
-	for _, file := range realCatalogs(b) {
-		all = append(all, corpus.Gunzip(b, file))
+	c := corpus.Shared(b)
+	for _, file := range c.Files(b, "validate/real/*.yaml") {
+		all = append(all, c.Read(b, file))
 		size += len(all[len(all)-1])
 	}
 	read := func(builder Builder) *Catalog {

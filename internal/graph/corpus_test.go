@@ -1,10 +1,6 @@
 package graph
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/olmgraft/graft/internal/testkit/corpus"
@@ -33,15 +29,18 @@ func errorsIn(found []Finding) (errs []Finding) {
 	return errs
 }
 
-func realCatalogs(t testing.TB) []string {
-	t.Helper()
-	return corpus.Files(t, "validate/real/*.yaml.gz")
+// eachCatalog runs a test of every published catalog of either corpus.
+func eachCatalog(t *testing.T, test func(t *testing.T, name string, src []byte)) {
+	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
+		for _, file := range c.Files(t, "validate/real/*.yaml") {
+			test(t, corpus.Name(file), c.Read(t, file))
+		}
+	})
 }
 
 func TestPublishedCatalogsAreAccepted(t *testing.T) {
-	for _, file := range realCatalogs(t) {
-		name := strings.TrimSuffix(filepath.Base(file), ".gz")
-		found := Verify(load(name, corpus.Gunzip(t, file)), nil, Levels{})
+	eachCatalog(t, func(t *testing.T, name string, src []byte) {
+		found := Verify(load(name, src), nil, Levels{})
 		for _, f := range errorsIn(found) {
 			t.Errorf("%s:%d: %s: %s", f.File, f.Line, f.ID, f.Message)
 		}
@@ -50,41 +49,21 @@ func TestPublishedCatalogsAreAccepted(t *testing.T) {
 			counts[f.ID]++
 		}
 		t.Logf("%s: %v", name, counts)
-	}
+	})
 }
 
 func TestVerdictsOnBrokenCatalogs(t *testing.T) {
-	dir := filepath.Dir(corpus.Files(t, "validate/broken/broken.tar.gz")[0])
-	var verdicts map[string]struct {
-		Ops   []string
-		OK    bool
-		Error string
-	}
-	src, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(src, &verdicts); err != nil {
-		t.Fatal(err)
-	}
-	seen := 0
-	for name, src := range corpus.Untar(t, filepath.Join(dir, "broken.tar.gz")) {
-		want, ok := verdicts[strings.TrimSuffix(filepath.Base(name), ".yaml")]
-		if !ok {
-			continue
-		}
-		seen++
-		errs := errorsIn(Verify(load(name, src), nil, Levels{}))
-		if (len(errs) == 0) != want.OK {
-			t.Errorf("%s (%v): opm accepts: %v (%s); we find %v", name, want.Ops, want.OK, want.Error, errs)
-		}
-		for _, e := range errs {
-			if e.Line == 0 || e.File == "" {
-				t.Errorf("%s: %s has no place: %s", name, e.ID, e.Message)
+	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
+		for name, want := range c.Verdicts(t) {
+			errs := errorsIn(Verify(load(name, want.Text), nil, Levels{}))
+			if (len(errs) == 0) != want.OK {
+				t.Errorf("%s (%v): opm accepts: %v (%s); we find %v", name, want.Ops, want.OK, want.Error, errs)
+			}
+			for _, e := range errs {
+				if e.Line == 0 || e.File == "" {
+					t.Errorf("%s: %s has no place: %s", name, e.ID, e.Message)
+				}
 			}
 		}
-	}
-	if seen != len(verdicts) {
-		t.Errorf("saw %d of %d catalogs", seen, len(verdicts))
-	}
+	})
 }

@@ -3,12 +3,9 @@ package graph
 import (
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/olmgraft/graft/internal/testkit/corpus"
 
 	"github.com/olmgraft/graft/internal/draw"
 )
@@ -313,8 +310,7 @@ func TestPictureStrandsWhatCompareBaseReports(t *testing.T) {
 
 // Each format takes each published catalog, and gives the same twice.
 func TestPicturesOfPublishedCatalogs(t *testing.T) {
-	for _, file := range realCatalogs(t) {
-		name, src := filepath.Base(file), corpus.Gunzip(t, file)
+	eachCatalog(t, func(t *testing.T, name string, src []byte) {
 		g, again := load(name, src).Picture(PictureOptions{}), load(name, src).Picture(PictureOptions{})
 		var sizes []string
 		for format, make := range map[string]func(draw.Graph) []byte{
@@ -332,7 +328,7 @@ func TestPicturesOfPublishedCatalogs(t *testing.T) {
 		}
 		slices.Sort(sizes)
 		t.Logf("%s: %s", name, strings.Join(sizes, ", "))
-	}
+	})
 }
 
 func BenchmarkPicture2000(b *testing.B) {

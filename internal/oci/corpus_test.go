@@ -13,10 +13,10 @@ import (
 )
 
 // realBundles are the bundles of an operator in the corpus, by version.
-func realBundles(t testing.TB, operator string) map[string]registry.Bundle {
+func realBundles(t testing.TB, c corpus.Corpus, operator string) map[string]registry.Bundle {
 	t.Helper()
 	bundles := map[string]registry.Bundle{}
-	for ref, dir := range corpus.Bundles(t, operator) {
+	for ref, dir := range c.Bundles(t, operator) {
 		b, err := registry.FromDir(dir)
 		if err != nil {
 			t.Fatalf("%s: %v", ref, err)
@@ -29,9 +29,15 @@ func realBundles(t testing.TB, operator string) map[string]registry.Bundle {
 
 // Real bundles come out as they went in, in every form.
 func TestRealBundles(t *testing.T) {
-	operators := []string{"cat-facts-operator", "kairos-operator", "kube-green"}
+	t.Run("own", func(t *testing.T) { pullBundles(t, corpus.Own(t), "*") })
+	t.Run("shared", func(t *testing.T) {
+		pullBundles(t, corpus.Shared(t), "cat-facts-operator", "kairos-operator", "kube-green")
+	})
+}
+
+func pullBundles(t *testing.T, c corpus.Corpus, operators ...string) {
 	for _, operator := range operators {
-		bundles := realBundles(t, operator)
+		bundles := realBundles(t, c, operator)
 		s := startServer(t)
 		for version, b := range bundles {
 			push(t, s, operator+":"+version, b, registry.Form{})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
 // variants write one text in other styles, as people and tools do.
@@ -99,14 +100,16 @@ func restyle(t testing.TB, src []byte, indent int, style yaml.Style) []byte {
 
 // Every release in every style: the edit holds what it promises, or is refused. The
 // share refused is printed and stays under 1 %.
-func TestVariants(t *testing.T) {
+func TestVariants(t *testing.T) { corpus.Each(t, styleVariants) }
+
+func styleVariants(t *testing.T, c corpus.Corpus) {
 	tried, refused := 0, 0
 	var names []string
 	for name := range variants {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	for _, r := range releases(t) {
+	for _, r := range releases(t, c) {
 		before, after := meaning(t, r.before), meaning(t, r.after)
 		for _, name := range names {
 			if r.before == nil || name == "comment on every line" && bytes.Contains(r.before, []byte("|")) {

@@ -2,8 +2,6 @@ package yamledit
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/olmgraft/graft/internal/testkit/corpus"
@@ -20,9 +18,9 @@ func seeds(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	files, _ := filepath.Glob(filepath.Join(corpus.Dir(f), "render/templates/*.yaml"))
-	for _, name := range files {
-		if src, err := os.ReadFile(name); err == nil && len(src) < 4096 {
+	own := corpus.Own(f)
+	for _, name := range own.Files(f, "render/templates/*.yaml") {
+		if src := own.Read(f, name); len(src) < 4096 {
 			f.Add(src)
 		}
 	}

@@ -1,14 +1,17 @@
-// Package corpus reads the real releases, bundles and catalogs that tests are held to.
-// They stand beside the project, in ../shared/corpus, and may be absent as a whole; a
-// part that is missing from it is a fault.
+// Package corpus reads the releases, bundles and catalogs that tests are held to. There
+// are two corpora of one layout: the project's own, testdata/corpus, and the large one of
+// real material beside the project, ../shared/corpus, whose files are packed. The large
+// one may be absent as a whole; a part that is missing from either is a fault.
 package corpus
 
 import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,93 +20,97 @@ import (
 	"testing/fstest"
 )
 
-// Dir is the corpus, "" where it is absent.
-func Dir(t testing.TB) string {
+// Corpus is one of the two.
+type Corpus struct{ dir string }
+
+// Own is the project's own corpus.
+func Own(t testing.TB) Corpus {
+	t.Helper()
+	return Corpus{filepath.Join(project(t), "testdata", "corpus")}
+}
+
+// Shared is the large corpus. Where it is absent, the test is skipped.
+func Shared(t testing.TB) Corpus {
+	t.Helper()
+	dir := filepath.Join(project(t), "..", "shared", "corpus")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("../shared/corpus is absent")
+	}
+	return Corpus{dir}
+}
+
+// Each holds a test to both. With -short the large one is left out.
+func Each(t *testing.T, test func(t *testing.T, c Corpus)) {
+	t.Helper()
+	t.Run("own", func(t *testing.T) { test(t, Own(t)) })
+	t.Run("shared", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("-short leaves ../shared/corpus out")
+		}
+		test(t, Shared(t))
+	})
+}
+
+// project is the folder of the project.
+func project(t testing.TB) string {
 	t.Helper()
 	at, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for ; ; at = filepath.Dir(at) {
+	for {
 		if _, err := os.Stat(filepath.Join(at, "action.yml")); err == nil {
-			break
+			return at
 		}
 		if at == filepath.Dir(at) {
 			t.Fatal("the test runs outside of the project")
 		}
+		at = filepath.Dir(at)
 	}
-	dir := filepath.Join(at, "..", "shared", "corpus")
-	if _, err := os.Stat(dir); err != nil {
-		return ""
-	}
-	return dir
 }
 
-// Files are the files below the corpus that match the patterns, each of which has to
-// match some. Where the corpus is absent the test is skipped.
-func Files(t testing.TB, patterns ...string) []string {
+// Files are the files that match the patterns, packed or not. Each pattern has to match
+// some.
+func (c Corpus) Files(t testing.TB, patterns ...string) []string {
 	t.Helper()
-	dir := Dir(t)
-	if dir == "" {
-		t.Skip("the corpus, ../shared/corpus, is absent")
-	}
 	var all []string
 	for _, p := range patterns {
-		files, err := filepath.Glob(filepath.Join(dir, p))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("the corpus has no %s (%v)", p, err)
+		plain, err := filepath.Glob(filepath.Join(c.dir, p))
+		packed, _ := filepath.Glob(filepath.Join(c.dir, p+".gz")) // malformed as the first, or not
+		if err != nil || len(plain)+len(packed) == 0 {
+			t.Fatalf("%s has no %s (%v)", c.dir, p, err)
 		}
-		all = append(all, files...)
+		all = append(append(all, plain...), packed...)
 	}
 	return all
 }
 
-// Gunzip reads a file that is packed with gzip.
-func Gunzip(t testing.TB, file string) []byte {
+// Read gives the content of a file, unpacked.
+func (c Corpus) Read(t testing.TB, file string) []byte {
 	t.Helper()
-	packed, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	data, err := os.ReadFile(file)
+	if err == nil && strings.HasSuffix(file, ".gz") {
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
+			data, err = io.ReadAll(z)
+		}
 	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return data
 }
 
-// Untar reads the files of an archive that is packed with gzip.
-func Untar(t testing.TB, file string) map[string][]byte {
-	t.Helper()
-	all := map[string][]byte{}
-	for r := tar.NewReader(bytes.NewReader(Gunzip(t, file))); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		if all[path.Clean(h.Name)], err = io.ReadAll(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
+// Name is the base name of a file, unpacked.
+func Name(file string) string { return strings.TrimSuffix(filepath.Base(file), ".gz") }
 
 // Bundles are the bundle directories of an operator, by OPERATOR:VERSION; of all
 // operators for "*".
-func Bundles(t testing.TB, operator string) map[string]fstest.MapFS {
+func (c Corpus) Bundles(t testing.TB, operator string) map[string]fstest.MapFS {
 	t.Helper()
 	all := map[string]fstest.MapFS{}
-	for _, file := range Files(t, "render/bundles/"+operator+".tar.gz") {
-		for name, data := range Untar(t, file) {
+	for _, at := range c.either(t, "render/bundles/"+operator) {
+		for name, data := range c.tree(t, at) {
 			parts := strings.SplitN(name, "/", 3)
 			if len(parts) < 3 {
 				continue
@@ -116,4 +123,98 @@ func Bundles(t testing.TB, operator string) map[string]fstest.MapFS {
 		}
 	}
 	return all
+}
+
+// Verdict is a catalog, and what opm validate says of it.
+type Verdict struct {
+	Text []byte `json:"-"`
+	// Ops is what was broken.
+	Ops   []string
+	OK    bool
+	Error string
+}
+
+// Verdicts are the broken catalogs by name.
+func (c Corpus) Verdicts(t testing.TB) map[string]Verdict {
+	t.Helper()
+	var all map[string]Verdict
+	if err := json.Unmarshal(c.Read(t, c.Files(t, "validate/broken/verdicts.json")[0]), &all); err != nil {
+		t.Fatal(err)
+	}
+	folder := c.dir + "/validate/broken"
+	if packed := folder + "/broken.tar.gz"; exists(packed) {
+		folder = packed
+	}
+	seen := 0
+	for name, text := range c.tree(t, folder) {
+		base, ok := strings.CutSuffix(path.Base(name), ".yaml")
+		if !ok {
+			continue
+		}
+		v, ok := all[base]
+		if !ok {
+			t.Fatalf("%s has no verdict", name)
+		}
+		seen++
+		v.Text = text
+		all[base] = v
+	}
+	if seen != len(all) {
+		t.Fatalf("%d catalogs have %d verdicts", seen, len(all))
+	}
+	return all
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// either gives the folders, or the archives, of a pattern.
+func (c Corpus) either(t testing.TB, pattern string) []string {
+	t.Helper()
+	for _, p := range []string{pattern + ".tar.gz", pattern} {
+		if found, err := filepath.Glob(filepath.Join(c.dir, p)); err == nil && len(found) > 0 {
+			return found
+		}
+	}
+	t.Fatalf("%s has no %s", c.dir, pattern)
+	return nil
+}
+
+// tree reads the files of a folder or an archive, by their path from the folder's parent.
+func (c Corpus) tree(t testing.TB, at string) map[string][]byte {
+	t.Helper()
+	if strings.HasSuffix(at, ".tar.gz") {
+		return untar(t, c.Read(t, at))
+	}
+	all := map[string][]byte{}
+	parent := os.DirFS(filepath.Dir(at))
+	err := fs.WalkDir(parent, filepath.Base(at), func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			all[name], err = fs.ReadFile(parent, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func untar(t testing.TB, data []byte) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for r := tar.NewReader(bytes.NewReader(data)); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err == nil && h.Typeflag == tar.TypeReg {
+			all[path.Clean(h.Name)], err = io.ReadAll(r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
