@@ -1,5 +1,5 @@
 // Package bundle turns an operator bundle, from an image or a directory, into the
-// olm.bundle document that opm v1.72 renders from it, byte for byte.
+// olm.bundle document that opm v1.73 renders from it, byte for byte.
 //
 // What opm believes: manifests stand in manifests/ and metadata in metadata/,
 // whatever the labels or annotations say; of the labels only the presence of the

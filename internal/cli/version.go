@@ -11,7 +11,7 @@ import (
 var Version = "dev"
 
 // opmVersion is the opm whose output Graft reproduces.
-const opmVersion = "v1.72.0"
+const opmVersion = "v1.73.0"
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{

@@ -15,7 +15,7 @@ type Expander interface {
 type Options struct {
 	// SkipsWithinMinor lets the head of a minor version skip what is below it in that
 	// minor version only, as the published documentation of semver templates has it;
-	// opm v1.72 skips all below it in the major version.
+	// opm v1.73 skips all below it in the major version.
 	SkipsWithinMinor bool
 	// Tags lists the tags of a repository, with the same answer as Images got.
 	Tags Tags
