@@ -36,6 +36,8 @@ type Facts struct {
 	Image   string
 	Version string
 	Release string
+	// Substitutes says that the bundle names one that it substitutes.
+	Substitutes bool
 }
 
 // Bundles gives what is known of bundles by their image.
@@ -84,11 +86,7 @@ func FactsOf(b Bundle) (Facts, error) {
 	if found != 1 {
 		return f, failure.New(failure.RenderFailed, "reading bundle %s: it has %d olm.package properties, not one", b.Name, found)
 	}
-	// Before releases had a field of their own, those who substitute a bundle wrote
-	// them as build metadata.
-	if version, build, ok := strings.Cut(f.Version, "+"); ok && f.Release == "" && substitutes(b) {
-		f.Version, f.Release = version, build
-	}
+	f.Substitutes = substitutes(b)
 	return f, nil
 }
 
@@ -108,6 +106,15 @@ func substitutes(b Bundle) bool {
 		}
 	}
 	return false
+}
+
+// OrderedRelease is the release by which bundles of one version are ordered. Before releases
+// had a field of their own, those who substitute a bundle wrote them as build metadata.
+func (f Facts) OrderedRelease() string {
+	if _, build, ok := strings.Cut(f.Version, "+"); ok && f.Release == "" && f.Substitutes {
+		return build
+	}
+	return f.Release
 }
 
 // csv is what is read of a ClusterServiceVersion.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/olmgraft/graft/internal/bundle"
@@ -142,13 +143,21 @@ func (r *renderer) fromCache(image, digest string) *rendered {
 	return b
 }
 
-// fromDoc reads the facts of a rendered bundle, not its manifests.
+// fromDoc reads the facts of a rendered bundle, without its manifests but where they tell
+// whether the build metadata of its version are a release.
 func fromDoc(d *fbc.Doc) (*rendered, error) {
-	light, err := d.BundleLight()
+	b, err := d.BundleLight()
 	if err != nil {
 		return nil, err
 	}
-	facts, err := fbc.FactsOf(light)
+	facts, err := fbc.FactsOf(b)
+	if err != nil || !strings.Contains(facts.Version, "+") {
+		return &rendered{facts: facts}, err
+	}
+	if b, err = d.Bundle(); err != nil {
+		return nil, err
+	}
+	facts, err = fbc.FactsOf(b)
 	return &rendered{facts: facts}, err
 }
 

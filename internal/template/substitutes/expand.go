@@ -168,7 +168,7 @@ func compare(a, b fbc.Facts) (int, error) {
 	if c := v.Compare(w); c != 0 {
 		return c, nil
 	}
-	return compareReleases(a.Release, b.Release)
+	return compareReleases(a.OrderedRelease(), b.OrderedRelease())
 }
 
 // compareReleases orders releases as semver orders pre-releases; none is the lowest.
