@@ -122,16 +122,18 @@ func TestRandomCatalogs(t *testing.T) {
 }
 
 func TestCorpusCatalogs(t *testing.T) {
-	for _, name := range corpus.Files(t, "render/oracle/*/*.yaml.gz", "validate/real/*.yaml.gz") {
-		src := corpus.Gunzip(t, name)
-		compareCatalog(t, src)
-		// And from JSON.
-		out, err := render(src, fbc.JSON)
-		if err != nil {
-			t.Fatal(err)
+	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
+		for _, name := range c.Files(t, "render/oracle/*/*.yaml", "validate/real/*.yaml") {
+			src := c.Read(t, name)
+			compareCatalog(t, src)
+			// And from JSON.
+			out, err := render(src, fbc.JSON)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareCatalog(t, out)
 		}
-		compareCatalog(t, out)
-	}
+	})
 }
 
 // Directories are walked as opm walks them.

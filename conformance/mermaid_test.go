@@ -94,15 +94,17 @@ func TestMermaidOfRandomCatalogs(t *testing.T) {
 }
 
 func TestMermaidOfTheCorpus(t *testing.T) {
-	var all []byte
-	for _, f := range corpus.Files(t, "validate/real/*.gz", "render/oracle/none/*.gz") {
-		src := corpus.Gunzip(t, f)
-		compareMermaid(t, filepath.Base(f), src)
-		if strings.Contains(f, "real") {
-			all = append(append(all, src...), '\n')
+	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
+		var all []byte
+		for _, f := range c.Files(t, "validate/real/*.yaml", "render/oracle/none/*.yaml") {
+			src := c.Read(t, f)
+			compareMermaid(t, corpus.Name(f), src)
+			if strings.Contains(f, "real") {
+				all = append(append(all, src...), '\n')
+			}
 		}
-	}
-	compareMermaid(t, "all catalogs in one", all)
+		compareMermaid(t, "all catalogs in one", all)
+	})
 }
 
 // randomUpgrades is a catalog with channels, bundles that have no more than a version,

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
 // opmValidates does what opm validate does with a directory.
@@ -167,7 +167,9 @@ func (r breaker) breakLine(lines []string) []string {
 }
 
 func TestValidateAgreesOnTheCorpus(t *testing.T) {
-	for name, src := range corpusCatalogs(t) {
-		compareVerdicts(t, name, fstest.MapFS{filepath.Base(name): {Data: src}})
-	}
+	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
+		for name, src := range corpusCatalogs(t, c) {
+			compareVerdicts(t, name, fstest.MapFS{name: {Data: src}})
+		}
+	})
 }

@@ -13,8 +13,9 @@ import (
 
 // BenchmarkConversion sets Graft's conversions beside those of opm's library.
 func BenchmarkConversion(b *testing.B) {
+	c := corpus.Shared(b)
 	for _, kind := range []string{"migr", "none"} {
-		src := corpus.Gunzip(b, corpus.Files(b, "render/oracle/"+kind+"/konflux__semver.yaml.gz")[0])
+		src := c.Read(b, c.Files(b, "render/oracle/"+kind+"/konflux__semver.yaml")[0])
 		docs, err := fbc.Read("konflux", src)
 		if err != nil {
 			b.Fatal(err)
