@@ -17,17 +17,16 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/pullrequest"
 	"github.com/olmgraft/graft/internal/testkit/forge"
-	"github.com/olmgraft/graft/internal/testkit/forge/openapi"
+	"github.com/olmgraft/graft/internal/testkit/forge/api"
 )
 
 const (
-	description = "../../../shared/github/openapi.json"
-	listPulls   = "GET /repos/{owner}/{repo}/pulls"
-	createPull  = "POST /repos/{owner}/{repo}/pulls"
-	updatePull  = "PATCH /repos/{owner}/{repo}/pulls/{number}"
-	addLabels   = "POST /repos/{owner}/{repo}/issues/{number}/labels"
-	reviewers   = "POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers"
-	token       = "ghs_0123456789abcdef"
+	listPulls  = "GET /repos/{owner}/{repo}/pulls"
+	createPull = "POST /repos/{owner}/{repo}/pulls"
+	updatePull = "PATCH /repos/{owner}/{repo}/pulls/{number}"
+	addLabels  = "POST /repos/{owner}/{repo}/issues/{number}/labels"
+	reviewers  = "POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers"
+	token      = "ghs_0123456789abcdef"
 )
 
 // clock is one that moves by being slept on.
@@ -77,7 +76,7 @@ func start(t *testing.T, r forge.Repository) *hub {
 	t.Helper()
 	h := &hub{t: t, clock: &clock{now: time.Now().Truncate(time.Second)}}
 	h.Server = forge.New(forge.Options{
-		Observe: openapi.Observer(t, description),
+		Observe: api.Observer(t),
 		Now:     h.Now,
 		Script: func(req forge.Request) *forge.Fault {
 			h.mu.Lock()

@@ -17,13 +17,12 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/testkit/forge"
-	"github.com/olmgraft/graft/internal/testkit/forge/openapi"
+	"github.com/olmgraft/graft/internal/testkit/forge/api"
 )
 
 const (
-	description = "../../../shared/github/openapi.json"
-	secret      = "correct-horse-battery-staple"
-	ghToken     = "ghp_0123456789abcdefghij"
+	secret  = "correct-horse-battery-staple"
+	ghToken = "ghp_0123456789abcdefghij"
 )
 
 // world is a relay with a GitHub.
@@ -100,7 +99,7 @@ func begin(t *testing.T, s setup) *world {
 	t.Helper()
 	w := &world{t: t, log: &logBuffer{}, resolve: s.resolve, env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
 	maps.Copy(w.env, s.env)
-	w.hub = forge.New(forge.Options{Script: s.script, Observe: openapi.Observer(t, description)})
+	w.hub = forge.New(forge.Options{Script: s.script, Observe: api.Observer(t)})
 	for _, name := range []string{"catalog", "other"} {
 		if err := w.hub.AddRepository(forge.Repository{Owner: "octo", Name: name, Files: map[string]string{"a": "b"}}); err != nil {
 			t.Fatal(err)

@@ -14,10 +14,8 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/testkit/forge"
-	"github.com/olmgraft/graft/internal/testkit/forge/openapi"
+	"github.com/olmgraft/graft/internal/testkit/forge/api"
 )
-
-const description = "../../../../shared/github/openapi.json"
 
 // hub is a forge with one repository, acme/catalog, and a client of it.
 type hub struct {
@@ -30,7 +28,7 @@ type hub struct {
 func start(t *testing.T, o forge.Options, r forge.Repository) *hub {
 	t.Helper()
 	if o.Observe == nil {
-		o.Observe = openapi.Observer(t, description)
+		o.Observe = api.Observer(t)
 	}
 	s := forge.New(o)
 	r.Owner, r.Name = "acme", "catalog"

@@ -153,7 +153,9 @@ func (c *call) listForks() reply {
 	list := []any{}
 	for _, r := range c.s.sorted() {
 		if r.parent == c.repo {
-			list = append(list, c.repository(r, false))
+			one := c.repository(r, false)
+			delete(one, "allow_auto_merge") // which no list has
+			list = append(list, one)
 		}
 	}
 	return c.page(list)

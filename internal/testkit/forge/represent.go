@@ -189,7 +189,11 @@ func (c *call) pullRequest(p *pull, full bool) fields {
 	}
 	teams := []any{}
 	for _, slug := range p.teams {
-		teams = append(teams, c.team(slug))
+		team := c.team(slug)
+		if full {
+			delete(team, "parent") // which only lists have
+		}
+		teams = append(teams, team)
 	}
 	body["requested_teams"] = teams
 	if len(p.assignees) > 0 {
@@ -286,6 +290,10 @@ func (c *call) event(e event) fields {
 	body := fields{
 		"id": e.id, "node_id": nodeID("EV", e.id), "url": c.at("/issues/events/" + strconv.FormatInt(e.id, 10)),
 		"event": e.kind, "actor": c.person(e.actor), "commit_id": nil, "commit_url": nil, "created_at": e.at,
+		"performed_via_github_app": nil,
+	}
+	if e.reviewer != "" || e.team != "" {
+		body["review_requester"] = c.person(e.actor)
 	}
 	if e.reviewer != "" {
 		body["requested_reviewer"] = c.person(e.reviewer)
