@@ -170,40 +170,54 @@ func TestExamplesAreComplete(t *testing.T) {
 	}
 }
 
+// imageless are events of GitHub that announce no image, in testdata/github and as the
+// number-th of GitHub's own examples.
+var imageless = []struct {
+	event, file string
+	number      int
+	skipped     string
+	fault       string
+}{
+	{event: "package", file: "package-npm", number: 0, skipped: `a package of type "npm" is no image`},
+	{event: "package", file: "package-untagged", number: 1, skipped: "it was pushed without a tag"},
+	{event: "repository_dispatch", file: "repository_dispatch", fault: "$.client_payload"},
+	{event: "workflow_dispatch", file: "workflow_dispatch", fault: "$.inputs.image"},
+	{event: "push", file: "push", fault: "announces no image"},
+}
+
+func TestImageless(t *testing.T) {
+	for _, tt := range imageless {
+		announcesNone(t, tt.event, testdata(t, "github/"+tt.file+".json"), tt.skipped, tt.fault)
+	}
+}
+
 // GitHub's own examples of its events.
 func TestGitHubExamples(t *testing.T) {
 	dir := "../../../shared/github"
 	if _, err := os.Stat(dir); err != nil {
-		t.Logf("%s is absent", dir)
-		return
+		t.Skip("../shared is absent")
 	}
-	for _, tt := range []struct {
-		event   string
-		number  int
-		skipped string
-		fault   string
-	}{
-		{event: "package", number: 0, skipped: `a package of type "npm" is no image`},
-		{event: "package", number: 1, skipped: "it was pushed without a tag"},
-		{event: "repository_dispatch", fault: "$.client_payload"},
-		{event: "workflow_dispatch", fault: "$.inputs.image"},
-		{event: "push", fault: "announces no image"},
-	} {
+	for _, tt := range imageless {
 		file, err := os.ReadFile(filepath.Join(dir, "event-"+tt.event+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := listItem(t, file, tt.number)
-		got, err := ParseAny(tt.event, body, nil)
-		if tt.fault != "" {
-			if err == nil || !strings.Contains(err.Error(), tt.fault) {
-				t.Errorf("%s: %v, want a failure at %s", tt.event, err, tt.fault)
-			}
-			continue
+		announcesNone(t, tt.event, listItem(t, file, tt.number), tt.skipped, tt.fault)
+	}
+}
+
+// announcesNone wants one reason why an event is skipped, or a failure.
+func announcesNone(t *testing.T, event string, body []byte, skipped, fault string) {
+	t.Helper()
+	got, err := ParseAny(event, body, nil)
+	if fault != "" {
+		if err == nil || !strings.Contains(err.Error(), fault) {
+			t.Errorf("%s: %v, want a failure at %s", event, err, fault)
 		}
-		if err != nil || len(got.Publications) != 0 || len(got.Skipped) != 1 || got.Skipped[0].Reason != tt.skipped {
-			t.Errorf("%s %d: %+v, %v", tt.event, tt.number, got, err)
-		}
+		return
+	}
+	if err != nil || len(got.Publications) != 0 || len(got.Skipped) != 1 || got.Skipped[0].Reason != skipped {
+		t.Errorf("%s: %+v, %v, want it skipped: %s", event, got, err, skipped)
 	}
 }
 
