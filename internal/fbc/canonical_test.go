@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
 // readSlowly is Read without the fast path.
@@ -173,10 +175,7 @@ func TestFastPathOnMutations(t *testing.T) {
 		" ", "  ", "\n", "\n\n", "-", "- ", ":", ": ", "#", " #", "'", "\"", "\\", "|", "|\n", ">", "&a ", "*a", "!!int ", "{", "}", "[", "]", ",", "?", "? ", "\t", "\r",
 		"<<: ", "~", "null", "1", "true", ".inf", "...", "...\n", "%", "@", "é", "\u2028", "\u0085", "\ufeff", "schema", "Schema: x\n", "name: y\n", "name:\n", "image: 1\n", "type: olm.csv.metadata\n", "value:\n", "entries:\n",
 	}
-	n, fast := 40000, 0
-	if testing.Short() || !thorough {
-		n = 4000
-	}
+	n, fast := effort.Of(t, 4000, 10_000, 40_000), 0
 	for range n {
 		from := 1 + rng.IntN(len(lines)-1)
 		for from > 1 && (lines[from-1] == "---\n" || strings.IndexByte(" -\n", lines[from][0]) >= 0) {

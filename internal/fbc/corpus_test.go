@@ -8,14 +8,11 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// eachCatalog runs a test of every file that matches a pattern below either corpus; of the
-// small ones only, where the tests run slowly.
+// eachCatalog runs a test of every file that matches a pattern below either corpus.
 func eachCatalog(t *testing.T, test func(t *testing.T, name string, src []byte), patterns ...string) {
 	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
 		for _, file := range c.Files(t, patterns...) {
-			if text := c.Read(t, file); thorough || len(text) <= 2<<20 {
-				test(t, filepath.Join(filepath.Base(filepath.Dir(file)), corpus.Name(file)), text)
-			}
+			test(t, filepath.Join(filepath.Base(filepath.Dir(file)), corpus.Name(file)), c.Read(t, file))
 		}
 	})
 }

@@ -1,5 +1,0 @@
-//go:build !race
-
-package fbc
-
-const thorough = true

@@ -1,0 +1,39 @@
+package effort
+
+import (
+	"fmt"
+	"testing"
+)
+
+// told notes what is logged, and takes the place of a test that ends.
+type told struct {
+	testing.TB
+	said string
+}
+
+func (t *told) Helper()                           {}
+func (t *told) Logf(format string, args ...any)   { t.said = fmt.Sprintf(format, args...) }
+func (t *told) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
+func TestOf(t *testing.T) {
+	usual := told{TB: t}
+	t.Setenv(variable, "")
+	want := 2
+	if testing.Short() {
+		want = 1
+	}
+	if n := Of(&usual, 1, 2, 30); n != want || Whole() || usual.said[:7] != fmt.Sprintf("%d of 30", want) {
+		t.Errorf("%d, %q", n, usual.said)
+	}
+	t.Setenv(variable, "whole")
+	if n := Of(&usual, 1, 2, 30); n != 30 || !Whole() || usual.said != "30 of 30, which is all" {
+		t.Errorf("%d, %q", n, usual.said)
+	}
+	t.Setenv(variable, "all")
+	defer func() {
+		if recover() == nil {
+			t.Error("a word that nobody knows passes")
+		}
+	}()
+	Of(&usual, 1, 2, 30)
+}
