@@ -1,43 +1,19 @@
 package relay
 
 import (
-	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 )
 
-var scratch string
-
-func TestMain(m *testing.M) {
-	var err error
-	if scratch, err = os.MkdirTemp("", "graft-relay"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(scratch)
-	os.Exit(code)
-}
-
-// program is the real command, built once.
-var program = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(scratch, "graft")
-	if out, err := exec.Command("go", "build", "-o", path, "../../cmd/graft").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building graft: %w\n%s", err, out)
-	}
-	return path, nil
-})
-
+// graft is the real command.
 func graft(t *testing.T) string {
 	t.Helper()
-	path, err := program()
+	path, err := exec.LookPath("graft")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,12 +33,14 @@ func toOther(r forge.Request) bool {
 // What GitHub refuses for good is a dead letter, which can be sent again once the cause is
 // mended; nothing else waits for it.
 func TestDeadLetters(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]*forge.Fault{
 		"not found":     {Status: 404, Message: "Not Found"},
 		"not permitted": {Status: 403, Message: "Resource not accessible by integration"},
 		"not valid":     {Status: 422, Message: "Invalid request."},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var mended atomic.Bool
 			w := begin(t, setup{config: map[string]string{"targets": twoTargets}, script: func(r forge.Request) *forge.Fault {
 				if toOther(r) && !mended.Load() {
@@ -78,6 +80,7 @@ func TestDeadLetters(t *testing.T) {
 
 // What may pass is tried again: server errors, lost answers, a token that is exchanged.
 func TestTriedAgain(t *testing.T) {
+	t.Parallel()
 	var n atomic.Int32
 	w := begin(t, setup{script: func(r forge.Request) *forge.Fault {
 		switch n.Add(1) {
@@ -105,6 +108,7 @@ func TestTriedAgain(t *testing.T) {
 
 // A target that fails, and one that does not answer, hold up no other.
 func TestOneBadTarget(t *testing.T) {
+	t.Parallel()
 	hold := make(chan struct{})
 	w := begin(t, setup{config: map[string]string{"targets": twoTargets}, script: func(r forge.Request) *forge.Fault {
 		if toOther(r) {
@@ -128,13 +132,14 @@ func TestOneBadTarget(t *testing.T) {
 
 // A rate limit holds all until the time that GitHub names, and is no attempt that failed.
 func TestRateLimit(t *testing.T) {
+	t.Parallel()
 	var n atomic.Int32
 	var limitedAt, next time.Time
 	w := begin(t, setup{config: map[string]string{"targets": twoTargets}, script: func(r forge.Request) *forge.Fault {
 		switch n.Add(1) {
 		case 1:
 			limitedAt = time.Now()
-			return forge.SecondaryLimit(429, 3*time.Second)
+			return forge.SecondaryLimit(429, time.Second)
 		case 2:
 			next = time.Now()
 		}
@@ -147,7 +152,7 @@ func TestRateLimit(t *testing.T) {
 		t.Error("no metric tells of it")
 	}
 	w.settled()
-	if waited := next.Sub(limitedAt); waited < 2900*time.Millisecond {
+	if waited := next.Sub(limitedAt); waited < 900*time.Millisecond {
 		t.Errorf("the next request came after %v", waited)
 	}
 	if n.Load() != 3 {
@@ -156,6 +161,7 @@ func TestRateLimit(t *testing.T) {
 }
 
 func TestGivenUp(t *testing.T) {
+	t.Parallel()
 	w := begin(t, setup{
 		github: map[string]string{"giveUpAfter": "50ms"},
 		script: func(forge.Request) *forge.Fault { return forge.ServerError(503, false) },
@@ -170,6 +176,7 @@ func TestGivenUp(t *testing.T) {
 
 // What waits when the relay stops is sent by the next one.
 func TestStopAndStart(t *testing.T) {
+	t.Parallel()
 	var up atomic.Bool
 	w := begin(t, setup{script: func(forge.Request) *forge.Fault {
 		if up.Load() {
@@ -196,6 +203,7 @@ func TestStopAndStart(t *testing.T) {
 
 // A stop waits for a dispatch that is under way, so that it is not sent twice.
 func TestStopWaits(t *testing.T) {
+	t.Parallel()
 	begun, answer := make(chan struct{}), make(chan struct{})
 	w := begin(t, setup{script: func(forge.Request) *forge.Fault {
 		close(begun)
@@ -225,6 +233,7 @@ func TestOneRelay(t *testing.T) {
 }
 
 func TestGitHubApp(t *testing.T) {
+	t.Parallel()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -242,6 +251,7 @@ func TestGitHubApp(t *testing.T) {
 		"renewed in time": {&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}, renewBefore - time.Second, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			file := filepath.Join(t.TempDir(), "key.pem")
 			if err := os.WriteFile(file, pem.EncodeToMemory(tt.block), 0o600); err != nil {
 				t.Fatal(err)
@@ -311,6 +321,7 @@ func TestTokenFile(t *testing.T) {
 }
 
 func TestDeadLettersAreBounded(t *testing.T) {
+	t.Parallel()
 	grave := &cemetery{dir: t.TempDir()}
 	path := filepath.Join(grave.dir, deadName)
 	if err := os.WriteFile(path, make([]byte, deadLongest+1), 0o600); err != nil {

@@ -39,6 +39,7 @@ func signedBy(t *testing.T, key *rsa.PrivateKey, id string, claims map[string]an
 }
 
 func TestGoogleTokens(t *testing.T) {
+	t.Parallel()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)

@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/olmgraft/graft/internal/testkit/effort"
 	"github.com/olmgraft/graft/internal/testkit/forge"
 )
 
 const (
-	kills      = 200
 	announcers = 4
 	targets    = 8
 )
@@ -30,6 +30,8 @@ const (
 // dispatched in the end: once, or where an answer of GitHub's or the note of it was lost,
 // several times with the same id.
 func TestKilledUnderLoad(t *testing.T) {
+	t.Parallel()
+	kills := effort.Of(t, 5, 20, 200)
 	var lost atomic.Int64
 	hub := forge.New(forge.Options{Script: failEverySecond(&lost)})
 	for i := range targets {

@@ -33,6 +33,7 @@ func basic(password string) string {
 
 // Each registry's own events are taken by what that registry can show, and by nothing else.
 func TestSenders(t *testing.T) {
+	t.Parallel()
 	github := func(name string) func(string, string) (string, []string) {
 		return func(body, secret string) (string, []string) {
 			return "", []string{"X-GitHub-Event", name, "X-Hub-Signature-256", signature(body, secret), "X-GitHub-Delivery", "d-1"}
@@ -68,6 +69,7 @@ func TestSenders(t *testing.T) {
 		{"client_payload", "", "client_payload.json", inBearer, "quay.io/example/kiosk-operator-bundle:v1.4.0"},
 	} {
 		t.Run(tt.from+"/"+tt.file, func(t *testing.T) {
+			t.Parallel()
 			route := "{path: /in/" + tt.from + ", from: " + tt.from + ", secretEnv: SECRET"
 			if tt.proof != "" {
 				route += ", proof: " + tt.proof
@@ -110,6 +112,7 @@ func TestSenders(t *testing.T) {
 }
 
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	w := begin(t, setup{config: map[string]string{
 		"limits": "{body: 8192}",
 		"routes": "[{path: /hook, from: client_payload, secretEnv: SECRET}, {path: /dist, from: distribution, secretEnv: SECRET}," +
@@ -178,6 +181,7 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestFullQueue(t *testing.T) {
+	t.Parallel()
 	hold := make(chan struct{})
 	w := begin(t, setup{
 		config: map[string]string{"queue": "{dir: " + t.TempDir() + ", items: 2}"},
@@ -294,6 +298,7 @@ func TestKeys(t *testing.T) {
 // A registry that announces no digest is asked for it, and not about images that nobody
 // wants to hear of; where it does not answer, the tag is sent on.
 func TestDigestIsAskedFor(t *testing.T) {
+	t.Parallel()
 	digest := "sha256:" + strings.Repeat("d", 64)
 	var asked []string
 	w := begin(t, setup{

@@ -78,6 +78,7 @@ func put(t *testing.T, q *Queue, all ...string) []Item {
 }
 
 func TestWhatWaitsIsThereAfterARestart(t *testing.T) {
+	t.Parallel()
 	o, _ := start(t)
 	q := open(t, o)
 	items := put(t, q, "a", "b", "c")
@@ -100,6 +101,7 @@ func TestWhatWaitsIsThereAfterARestart(t *testing.T) {
 }
 
 func TestDuplicates(t *testing.T) {
+	t.Parallel()
 	o, c := start(t)
 	q := open(t, o)
 	defer q.Close()
@@ -129,6 +131,7 @@ func TestDuplicates(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	o, _ := start(t)
 	o.MaxItems = 2
 	q := open(t, o)
@@ -170,6 +173,7 @@ func TestOneRelayForAFolder(t *testing.T) {
 
 // Cut at any byte, the file gives what its whole frames hold, and says what was dropped.
 func TestTornTail(t *testing.T) {
+	t.Parallel()
 	o, _ := start(t)
 	q := open(t, o)
 	path := filepath.Join(o.Dir, fileName)
@@ -199,6 +203,7 @@ func TestTornTail(t *testing.T) {
 
 // Damage before the last frame is no torn tail, wherever it is.
 func TestDamage(t *testing.T) {
+	t.Parallel()
 	o, _ := start(t)
 	q := open(t, o)
 	path := filepath.Join(o.Dir, fileName)
@@ -222,6 +227,7 @@ func TestDamage(t *testing.T) {
 
 // The file stays within a bound however much goes through, and forgets nothing that waits.
 func TestRewriting(t *testing.T) {
+	t.Parallel()
 	o, c := start(t)
 	q := open(t, o)
 	kept := put(t, q, "kept")[0]
@@ -260,6 +266,7 @@ func TestRewriting(t *testing.T) {
 }
 
 func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
 	o, _ := start(t)
 	o.MaxItems = 10_000
 	q := open(t, o)
