@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/testkit/effort"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 	"github.com/olmgraft/graft/internal/testkit/world"
@@ -68,10 +69,9 @@ func newTown(t *testing.T, bundles int) *town {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	// The program as it is shipped: a detector of races within it would only make it slow.
-	graft := filepath.Join(t.TempDir(), "graft")
-	if out, err := exec.Command("go", "build", "-race=false", "-o", graft, "../../cmd/graft").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	graft, err := exec.LookPath("graft") // this program, by that name
+	if err != nil {
+		t.Fatal(err)
 	}
 	return &town{w, graft}
 }
@@ -110,10 +110,11 @@ func (w *town) entries(t *testing.T, branch string) []string {
 	return names
 }
 
-// Twenty processes publish to one pull request at once, while others push to the base.
+// Up to twenty processes publish to one pull request at once, while others push to the base.
 // None is lost, none is there twice, and the branch is one commit upon the base.
 func TestProcessesRace(t *testing.T) {
-	const processes = 20
+	t.Parallel()
+	processes := effort.Of(t, 3, 6, 20)
 	w := newTown(t, processes)
 	var wg sync.WaitGroup
 	lost := make(chan int, processes)
@@ -171,8 +172,10 @@ func TestProcessesRace(t *testing.T) {
 // A run that is killed at any moment leaves the work tree as it was, and what it left
 // on the remote the next run completes.
 func TestKilled(t *testing.T) {
-	const kills = 200
-	w := newTown(t, kills/10)
+	t.Parallel()
+	kills := effort.Of(t, 6, 20, 200)
+	bundles := max(2, kills/10)
+	w := newTown(t, bundles)
 	dir := filepath.Join(t.TempDir(), "checkout")
 	if err := w.Checkout(dir); err != nil {
 		t.Fatal(err)
@@ -180,7 +183,7 @@ func TestKilled(t *testing.T) {
 	before := treeOf(t, dir)
 	killed, done := 0, 0
 	const longest = 250 * time.Millisecond
-	for i := 1; killed < kills; i = i%(kills/10) + 1 {
+	for i := 1; killed < kills; i = i%bundles + 1 {
 		ctx, cancel := context.WithTimeout(context.Background(), rand.N(longest))
 		cmd := w.process(ctx, dir, "publish", "--image", fmt.Sprintf("%s/op:v1.%d.0", w.Registry.Addr, i))
 		out, _ := cmd.CombinedOutput() // a kill that comes too late is an error too
@@ -196,14 +199,14 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("the work tree was changed:\n%s", after)
 		}
 	}
-	for i := range kills / 10 {
+	for i := range bundles {
 		if out, err := w.process(context.Background(), dir, "publish", "--image", fmt.Sprintf("%s/op:v1.%d.0", w.Registry.Addr, i+1)).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
 	t.Logf("%d runs were killed, %d ended before", killed, done)
 	names := w.entries(t, "graft/op/rolling")
-	if len(names) != kills/10+1 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
+	if len(names) != bundles+1 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
 		t.Errorf("the branch has %d entries: %v", len(names), names)
 	}
 	if prs := w.PullRequests(); len(prs) != 1 {
