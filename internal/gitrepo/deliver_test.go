@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/pause"
+	"github.com/olmgraft/graft/internal/testkit/effort"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 )
 
@@ -228,7 +230,7 @@ func TestBranchMoves(t *testing.T) {
 // history is a line.
 func TestRace(t *testing.T) {
 	eachBackend(t, func(t *testing.T, h *host) {
-		const racers = 20
+		racers := effort.Of(t, 3, 8, 20)
 		h.commit(t, "main", gitremote.Change{Message: "list", Files: map[string]string{"list": ""}})
 		dir := h.checkout(t, "--depth=1")
 		var wg sync.WaitGroup
@@ -241,7 +243,7 @@ func TestRace(t *testing.T) {
 					return
 				}
 				defer r.Close()
-				errs[i] = Retry(context.Background(), 100, 10*time.Millisecond, func(attempt int) error {
+				errs[i] = Retry(context.Background(), 100, 10*time.Millisecond, pause.For, func(attempt int) error {
 					tries[i] = attempt
 					content, base, err := r.Base(context.Background())
 					if err != nil {
@@ -291,8 +293,9 @@ func TestRace(t *testing.T) {
 // Twenty deliver to a branch each: nobody has to try again for the others' sake.
 func TestBranchesDoNotRace(t *testing.T) {
 	eachBackend(t, func(t *testing.T, h *host) {
+		racers := effort.Of(t, 4, 8, 20)
 		var wg sync.WaitGroup
-		for i := range 20 {
+		for i := range racers {
 			r := h.open(t, nil)
 			wg.Go(func() {
 				if _, err := r.Deliver(context.Background(), delivery(r, fmt.Sprintf("graft/op/%d", i), map[string]string{cat: fmt.Sprint(i)})); err != nil {
@@ -301,7 +304,7 @@ func TestBranchesDoNotRace(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if branches := must[map[string]string](t)(h.repo.Branches()); len(branches) != 21 {
+		if branches := must[map[string]string](t)(h.repo.Branches()); len(branches) != racers+1 {
 			t.Errorf("branches %v", branches)
 		}
 		h.sound(t)

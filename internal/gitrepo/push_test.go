@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/pause"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 )
 
@@ -31,11 +32,11 @@ func TestDelete(t *testing.T) {
 func TestRetry(t *testing.T) {
 	lost := failure.New(failure.GitRaceLost, "lost")
 	n := 0
-	if err := Retry(context.Background(), 3, 0, func(int) error { n++; return lost }); err != lost || n != 3 { //nolint:errorlint // it is passed on
+	if err := Retry(context.Background(), 3, 0, pause.For, func(int) error { n++; return lost }); err != lost || n != 3 { //nolint:errorlint // it is passed on
 		t.Errorf("%d attempts, %v", n, err)
 	}
 	n = 0
-	if err := Retry(context.Background(), 3, 0, func(at int) error {
+	if err := Retry(context.Background(), 3, 0, pause.For, func(at int) error {
 		if n++; at < 2 {
 			return fmt.Errorf("while: %w", lost)
 		}
@@ -44,13 +45,13 @@ func TestRetry(t *testing.T) {
 		t.Errorf("%d attempts, %v", n, err)
 	}
 	n = 0
-	if err := Retry(context.Background(), 3, 0, func(int) error { n++; return os.ErrExist }); err == nil || n != 1 {
+	if err := Retry(context.Background(), 3, 0, pause.For, func(int) error { n++; return os.ErrExist }); err == nil || n != 1 {
 		t.Errorf("%d attempts at something else, %v", n, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	n = 0
-	if err := Retry(ctx, 3, time.Hour, func(int) error { n++; return lost }); !failure.Is(err, failure.Interrupted) || n != 1 {
+	if err := Retry(ctx, 3, time.Hour, pause.For, func(int) error { n++; return lost }); !failure.Is(err, failure.Interrupted) || n != 1 {
 		t.Errorf("%d attempts after the end, %v", n, err)
 	}
 }

@@ -197,8 +197,8 @@ func (r *Repo) Base(ctx context.Context) (fs.FS, string, error) {
 // Retry does it again, after a growing and jittered pause, as long as the race for a
 // branch is lost, attempts times in all. Each time do has to begin with what stands on
 // the remote then. The pauses grow with what one attempt takes, since so does the
-// chance that somebody comes in between.
-func Retry(ctx context.Context, attempts int, least time.Duration, do func(attempt int) error) error {
+// chance that somebody comes in between. sleep is pause.For, but for tests.
+func Retry(ctx context.Context, attempts int, least time.Duration, sleep func(context.Context, time.Duration) error, do func(attempt int) error) error {
 	for n := 1; ; n++ {
 		began := time.Now()
 		err := do(n)
@@ -206,7 +206,7 @@ func Retry(ctx context.Context, attempts int, least time.Duration, do func(attem
 			return err
 		}
 		window := (least + time.Since(began)) << min(n-1, 10)
-		if pause.For(ctx, rand.N(window+1)) != nil {
+		if sleep(ctx, rand.N(window+1)) != nil {
 			return failure.New(failure.Interrupted, "waiting: %w", context.Cause(ctx))
 		}
 	}

@@ -52,7 +52,7 @@ func isVersion(it item) bool {
 func (c *change) publish(ctx context.Context) *Result {
 	defer c.group("publishing " + c.names(c.own))()
 	var result *Result
-	err := gitrepo.Retry(ctx, c.Attempts, 200*time.Millisecond, func(n int) (err error) {
+	err := gitrepo.Retry(ctx, c.Attempts, 200*time.Millisecond, c.Sleep, func(n int) (err error) {
 		if n > 1 {
 			c.log("the base moved, trying again upon the new one (%d of %d)", n, c.Attempts)
 		}
