@@ -12,6 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 	"github.com/go-git/go-git/v5/storage/memory"
+
+	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
 func TestGoGitClient(t *testing.T) {
@@ -84,17 +86,18 @@ func TestAutoNeedsNothingInstalled(t *testing.T) {
 func TestLookingWhileSomebodyCommits(t *testing.T) {
 	eachBackend(t, func(t *testing.T, s *Server) {
 		r := must[*Repo](t)(s.Create("acme/catalog", map[string]string{"a": "a\n"}))
+		n := effort.Of(t, 20, 50, 100)
 		var wg sync.WaitGroup
 		defer wg.Wait()
 		wg.Go(func() {
-			for i := range 100 {
+			for i := range n {
 				if _, err := r.Commit(DefaultBranch, Change{Message: strconv.Itoa(i)}); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 		remote := git.NewRemote(memory.NewStorage(), &config.RemoteConfig{URLs: []string{r.URL()}})
-		for range 100 {
+		for range n {
 			if refs, err := remote.List(&git.ListOptions{}); err != nil || len(refs) == 0 {
 				t.Fatalf("%v, %v", refs, err)
 			}

@@ -17,8 +17,10 @@ import (
 
 // eachBackend runs the test against both; git is part of what the tests need.
 func eachBackend(t *testing.T, test func(*testing.T, *Server)) {
+	t.Parallel()
 	for name, kind := range map[string]Backend{"git": GitBackend, "go": GoBackend} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s, err := Start(Options{Backend: kind, Dir: t.TempDir()})
 			if err != nil {
 				t.Fatal(err)
