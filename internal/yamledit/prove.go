@@ -3,8 +3,8 @@ package yamledit
 import "bytes"
 
 // prove parses the changed documents again. They must differ from before exactly
-// where a change was asked for, and every byte outside of the splices must be the
-// one that stood there.
+// where a change was asked for, every byte outside of the splices must be the one that
+// stood there, and the splices take away no more than the values that change.
 func (e *Edits) prove(out []byte) error {
 	if err := e.proveBytes(out); err != nil {
 		return err
@@ -54,12 +54,27 @@ func (e *Edits) proveBytes(out []byte) error {
 		if !bytes.Equal(e.file.Src[old:s.start], out[now:now+keep]) {
 			return e.file.refused(old, "proving the edit: bytes outside of the change differ")
 		}
+		if !e.mayGo(s) {
+			return e.file.refused(s.start, "proving the edit: more is gone than the value that was to change")
+		}
 		old, now = s.end, now+keep+len(s.text)
 	}
 	if !bytes.Equal(e.file.Src[old:], out[now:]) {
 		return e.file.refused(old, "proving the edit: bytes outside of the change differ")
 	}
 	return nil
+}
+
+// mayGo reports whether a splice takes away nothing but the text of a value that was to
+// change, with the blanks before it.
+func (e *Edits) mayGo(s splice) bool {
+	for n, c := range e.changed {
+		if (c.scalar != nil || c.filled != nil) && s.end == n.End && s.start <= n.Start &&
+			len(bytes.Trim(e.file.Src[s.start:n.Start], " \t")) == 0 {
+			return true
+		}
+	}
+	return s.start == s.end
 }
 
 func (e *Edits) proveDoc(before, after *Doc, touched bool) error {
