@@ -1,0 +1,193 @@
+package render_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/render"
+)
+
+// shelf is a registry that has bundles of package op at hand, and notes which were pulled.
+type shelf struct {
+	mu      sync.Mutex
+	pulled  []string
+	digests map[string]string // of tags that have moved
+	csv     string            // at the end of each CSV's metadata
+}
+
+const shelved = "example.com/op:v"
+
+func (s *shelf) Pull(_ context.Context, ref string) (*oci.Pulled, error) {
+	version, ok := strings.CutPrefix(ref, shelved)
+	if !ok {
+		return nil, failure.New(failure.BundleNotFound, "pulling %s", ref)
+	}
+	s.mu.Lock()
+	s.pulled = append(s.pulled, version)
+	s.mu.Unlock()
+	b := smallBundle(version)
+	b.Files["manifests/csv.yaml"] = []byte("kind: ClusterServiceVersion\napiVersion: operators.coreos.com/v1alpha1\nmetadata:\n  name: op.v" + strings.ReplaceAll(version, "+", "-") + "\n" + s.csv +
+		"spec:\n  version: " + version + "\n  displayName: Op " + version + "\n  description: What " + version + " does.\n")
+	return &oci.Pulled{Ref: ref, Digest: s.digest(ref), Labels: b.Labels, Files: b.Files}, nil
+}
+
+func (s *shelf) digest(ref string) string {
+	if moved := s.digests[ref]; moved != "" {
+		return moved
+	}
+	return "sha256:" + ref[len(ref)-5:]
+}
+
+func (s *shelf) Resolve(_ context.Context, ref string) (string, error) { return s.digest(ref), nil }
+
+func (s *shelf) Tags(context.Context, string) ([]string, error) { return nil, nil }
+
+// took are the versions that were pulled since it was last asked.
+func (s *shelf) took() string {
+	slices.Sort(s.pulled)
+	out := strings.Join(s.pulled, " ")
+	s.pulled = nil
+	return out
+}
+
+const shelfTemplate = `schema: olm.template.basic
+entries:
+- schema: olm.package
+  name: op
+  defaultChannel: stable
+- schema: olm.channel
+  package: op
+  name: stable
+  entries:
+  - name: op.v1.0.0
+  - name: op.v1.1.0
+    replaces: op.v1.0.0
+- schema: olm.bundle
+  image: example.com/op:v1.0.0
+- schema: olm.bundle
+  image: example.com/op:v1.1.0
+`
+
+const packageProperty = "- type: olm.package\n  value:\n    packageName: op\n    version: 1.0.0\n"
+
+// What a base holds of a bundle's image is copied as it stands there, in the form that is
+// asked for; what it does not hold, or not in one piece, is pulled. Either way the catalog is
+// the one that comes of no base, but for what a person changed in the base, and of which no
+// sum says that it was otherwise.
+func TestUponABase(t *testing.T) {
+	by := func(pairs ...string) func(string) string { return strings.NewReplacer(pairs...).Replace }
+	other := by("op.v", "other.v", "packageName: op", "packageName: other", "package: op", "package: other", "example.com/op", "example.com/other")
+	for _, tt := range []struct {
+		name   string
+		base   render.Options      // of which the base was made
+		change func(string) string // of the base, by hand
+		sum    bool
+		now    render.Options
+		pulled string
+		stays  string // in what comes of it; empty: it is what comes of no base
+	}{
+		{name: "as it was made"},
+		{name: "as it was made, with a sum", sum: true},
+		{name: "a value changed by hand", base: render.Options{Metadata: bundle.CSVMetadata}, change: by("displayName: Op 1.0.0", "displayName: By hand"),
+			now: render.Options{Metadata: bundle.CSVMetadata}, stays: "displayName: By hand"},
+		{name: "a value changed by hand, which the sum knows", base: render.Options{Metadata: bundle.CSVMetadata}, change: by("displayName: Op 1.0.0", "displayName: By hand"), sum: true,
+			now: render.Options{Metadata: bundle.CSVMetadata}, pulled: "1.0.0"},
+		{name: "laid out by hand", change: by("name: op.v1.0.0\npackage: op\n", "\"name\":   'op.v1.0.0' # by hand\npackage: op\n")},
+		{name: "keys in another order", change: by("name: op.v1.0.0\npackage: op\n", "package: op\nname: op.v1.0.0\n")},
+		{name: "laid out by hand, with a sum", change: by("name: op.v1.0.0\npackage: op\n", "package: op\nname: op.v1.0.0\n"), sum: true},
+		{name: "another image under the name", change: by("example.com/op:v1.0.0", "example.com/op:v1.0.0-rc"), pulled: "1.0.0"},
+		{name: "the image under another name", change: by("name: op.v1.0.0\npackage", "name: op.v1.0.0-x\npackage"), stays: "name: op.v1.0.0-x\n"},
+		{name: "the image twice", change: by("---\nimage: example.com/op:v1.0.0\n", "---\nimage: example.com/op:v1.0.0\nname: op.v1.0.0-x\npackage: op\nproperties:\n"+packageProperty+"schema: olm.bundle\n---\nimage: example.com/op:v1.0.0\n"), pulled: "1.0.0"},
+		{name: "a bundle without its version", change: by(packageProperty, ""), pulled: "1.0.0"},
+		{name: "a bundle with two versions", change: by(packageProperty, packageProperty+packageProperty), pulled: "1.0.0"},
+		{name: "another package alone", change: other, pulled: "1.0.0 1.1.0"},
+		{name: "bundle objects for csv metadata", now: render.Options{Metadata: bundle.CSVMetadata}},
+		{name: "csv metadata for bundle objects", base: render.Options{Metadata: bundle.CSVMetadata}, pulled: "1.0.0 1.1.0"},
+		{name: "both for bundle objects", change: by(packageProperty, packageProperty+"- type: olm.csv.metadata\n  value: {}\n"), pulled: "1.0.0"},
+		{name: "bundle objects without a CSV for csv metadata", change: by("  value:\n    data: eyJ", "  value:\n    data: e30= # eyJ"), now: render.Options{Metadata: bundle.CSVMetadata}, pulled: "1.0.0 1.1.0"},
+		{name: "YAML for JSON", now: render.Options{Format: fbc.JSON}},
+		{name: "JSON for YAML", base: render.Options{Format: fbc.JSON}},
+		{name: "JSON bundle objects for csv metadata", base: render.Options{Format: fbc.JSON}, now: render.Options{Metadata: bundle.CSVMetadata}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &shelf{}
+			tmpl := open(t, "t.yaml", []byte(shelfTemplate))
+			sum, err := render.ParseSum("catalog.sum", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.base.Registry, tt.base.Sum, tt.now.Registry = s, sum, s
+			base := string(text(t, tmpl, tt.base))
+			if tt.change != nil {
+				was := base
+				if base = tt.change(base); base == was {
+					t.Fatalf("the change is none in\n%s", base)
+				}
+			}
+			fresh := string(text(t, tmpl, tt.now))
+			s.took()
+			tt.now.Base = render.NewBase(docsOf(t, []byte(base)))
+			if tt.sum {
+				tt.now.Sum = sum
+			}
+			r, err := render.Render(context.Background(), tmpl, tt.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			if err := r.Write(&out); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.took(); got != tt.pulled || r.Pulled != len(strings.Fields(tt.pulled)) || r.Reused != 2-r.Pulled {
+				t.Errorf("pulled %q (%d, %d copied), want %q", got, r.Pulled, r.Reused, tt.pulled)
+			}
+			if got := out.String(); tt.stays == "" && got != fresh || !strings.Contains(got, tt.stays) {
+				t.Errorf("got\n%s\nwithout a base\n%s", got, fresh)
+			}
+		})
+	}
+}
+
+// What a package shows is that of the bundle at the head of its default channel now. The base
+// tells it for the bundle that it was taken from, and for no other.
+func TestPackageShowsItsHead(t *testing.T) {
+	src := func(versions ...string) string {
+		out := "schema: olm.semver\nstable:\n  bundles:\n"
+		for _, v := range versions {
+			out += "  - image: " + shelved + v + "\n"
+		}
+		return out
+	}
+	s := &shelf{}
+	base := text(t, open(t, "t.yaml", []byte(src("1.0.0", "1.0.1"))), render.Options{Registry: s})
+	byHand := strings.Replace(string(base), "What 1.0.1 does.", "By hand.", 1)
+	s.took()
+	for _, tt := range []struct {
+		name, base string
+		versions   []string
+		shows      string
+		pulled     string
+	}{
+		{"the same head", string(base), []string{"1.0.0", "1.0.1"}, "What 1.0.1 does.", ""},
+		{"a new head", string(base), []string{"1.0.0", "1.0.1", "1.0.2"}, "What 1.0.2 does.", "1.0.2"},
+		{"an older head", string(base), []string{"1.0.0"}, "What 1.0.0 does.", "1.0.0"},
+		{"a backport", string(base), []string{"0.9.0", "1.0.0", "1.0.1"}, "What 1.0.1 does.", "0.9.0"},
+		{"a text of a person", byHand, []string{"1.0.0", "1.0.1"}, "By hand.", ""},
+		{"no package in the base", string(base)[strings.Index(string(base), "---\nentries"):], []string{"1.0.0", "1.0.1"}, "What 1.0.1 does.", "1.0.1"},
+		{"another default channel in the base", strings.Replace(string(base), "defaultChannel: stable-v1.0", "defaultChannel: fast", 1), []string{"1.0.0", "1.0.1"}, "What 1.0.1 does.", "1.0.1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out := text(t, open(t, "t.yaml", []byte(src(tt.versions...))), render.Options{Registry: s, Base: render.NewBase(docsOf(t, []byte(tt.base)))})
+			if got := s.took(); got != tt.pulled || !strings.Contains(string(out), "description: "+tt.shows+"\n") {
+				t.Errorf("pulled %q, want %q; it shows\n%.300s", got, tt.pulled, out)
+			}
+		})
+	}
+}

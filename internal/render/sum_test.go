@@ -1,0 +1,184 @@
+package render_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/render"
+)
+
+// A catalog.sum is read as it is written, in any order of its lines; what is no sum, or says
+// two things of one image, is refused at its line.
+func TestSumFile(t *testing.T) {
+	const a, b = "example.com/a:v1 sha256:1 h1:1\n", "example.com/b:v1 sha256:2 h1:2\n"
+	for _, tt := range []struct {
+		name, text string
+		want       string // of its text, or of the failure
+		code       failure.Code
+	}{
+		{"nothing", "", "", 0},
+		{"in order", a + b, a + b, 0},
+		{"out of order, with an empty line", b + "\n" + a, a + b, 0},
+		{"without last line end", a + strings.TrimSpace(b), a + b, 0},
+		{"line ends of another system", strings.ReplaceAll(a+b, "\n", "\r\n"), a + b, 0},
+		{"a line twice", a + a, a, 0},
+		{"two forms of a bundle", a + "example.com/a:v1 sha256:1 h1:0\n", "example.com/a:v1 sha256:1 h1:0\n" + a, 0},
+		{"two digests of an image", a + b + "example.com/a:v1 sha256:3 h1:1\n", "catalog.sum:3:1: ", failure.DigestMismatch},
+		{"a field too few", a + "example.com/b:v1 sha256:2\n", "catalog.sum:2:1: ", failure.Config},
+		{"a field too many", a + "example.com/b:v1 sha256:2 h1:2 x\n", "catalog.sum:2:1: ", failure.Config},
+		{"no digest", "example.com/b:v1 2 h1:2\n", "catalog.sum:1:1: ", failure.Config},
+		{"no hash", "example.com/b:v1 sha256:2 2\n", "catalog.sum:1:1: ", failure.Config},
+	} {
+		sum, err := render.ParseSum("catalog.sum", []byte(tt.text))
+		if tt.code != 0 {
+			if !failure.Is(err, tt.code) || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("%s: got %v", tt.name, err)
+			}
+			continue
+		}
+		if err != nil || string(sum.Text()) != tt.want {
+			t.Errorf("%s: got %v\n%s", tt.name, err, sum.Text())
+		}
+	}
+}
+
+// A sum has what is in the template, each form of it, and holds images to the digests that they
+// had: at a pull, and where tags are asked for again.
+func TestSumOfARendering(t *testing.T) {
+	const second = "- schema: olm.bundle\n  image: " + shelved + "1.1.0\n"
+	both := shelfTemplate
+	one := strings.Replace(both, second, "", 1)
+	s := &shelf{digests: map[string]string{}}
+	sum, err := render.ParseSum("catalog.sum", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := render.NewBase(docsOf(t, text(t, open(t, "t.yaml", []byte(both)), render.Options{Registry: s})))
+	s.took()
+	const moved = "sha256:moved"
+	for _, tt := range []struct {
+		name, src string
+		o         render.Options
+		moved     string
+		code      failure.Code
+		lines     string // of the sum: versions with the digest and the number of their forms
+		pulled    string
+	}{
+		{"two bundles are recorded", both, render.Options{}, "", 0, "1.0.0=1.0.0/1 1.1.0=1.1.0/1", "1.0.0 1.1.0"},
+		{"in another form as well", both, render.Options{Metadata: bundle.CSVMetadata}, "", 0, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", "1.0.0 1.1.0"},
+		{"in another format it is the same", both, render.Options{Format: fbc.JSON}, "", 0, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", "1.0.0 1.1.0"},
+		{"a tag that moved is no digest of the sum", both, render.Options{}, moved, failure.DigestMismatch, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", "1.0.0 1.1.0"},
+		{"nobody asks for the tags of a base", both, render.Options{Base: base}, moved, 0, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", ""},
+		{"unless told to", both, render.Options{Base: base, RefreshTags: true}, moved, failure.DigestMismatch, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", ""},
+		{"tags that have not moved", both, render.Options{Base: base, RefreshTags: true}, "", 0, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", ""},
+		{"the new digest is taken where it is wanted", both, render.Options{Base: base, RefreshTags: true, UpdateSum: true}, moved, 0, "1.0.0=moved/1 1.1.0=1.1.0/2", "1.0.0"},
+		{"and holds", both, render.Options{Base: base, RefreshTags: true}, moved, 0, "1.0.0=moved/1 1.1.0=1.1.0/2", ""},
+		{"so that the old one is none", both, render.Options{Base: base, RefreshTags: true}, "", failure.DigestMismatch, "1.0.0=moved/1 1.1.0=1.1.0/2", ""},
+		{"what is in the template no more leaves it", one, render.Options{Base: base}, moved, 0, "1.0.0=moved/1", ""},
+		{"and is new when it comes back", both, render.Options{Base: base}, moved, 0, "1.0.0=moved/1 1.1.0=1.1.0/1", "1.1.0"},
+	} {
+		if s.digests[shelved+"1.0.0"] = ""; tt.moved != "" {
+			s.digests[shelved+"1.0.0"] = tt.moved
+		}
+		tt.o.Registry, tt.o.Sum = s, sum
+		_, err := render.Render(context.Background(), open(t, "t.yaml", []byte(tt.src)), tt.o)
+		if failure.ExitCode(err) != int(tt.code) {
+			t.Errorf("%s: got %v", tt.name, err)
+		}
+		if got := s.took(); got != tt.pulled {
+			t.Errorf("%s: pulled %q, want %q", tt.name, got, tt.pulled)
+		}
+		forms := map[string]int{}
+		for line := range strings.Lines(string(sum.Text())) {
+			f := strings.Fields(line)
+			forms[strings.TrimPrefix(f[0], shelved)+"="+strings.TrimPrefix(f[1], "sha256:")]++
+		}
+		var lines []string
+		for at, n := range forms {
+			lines = append(lines, at+"/"+strconv.Itoa(n))
+		}
+		slices.Sort(lines)
+		if got := strings.Join(lines, " "); got != tt.lines {
+			t.Errorf("%s: the sum has %s, want %s", tt.name, got, tt.lines)
+		}
+	}
+}
+
+// A copy of a sum is rendered with and thrown away; what another one has is added.
+func TestSumsOfSeveralCatalogs(t *testing.T) {
+	sum, err := render.ParseSum("catalog.sum", []byte("a sha256:1 h1:1\nb sha256:2 h1:2\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := sum.Clone()
+	other, err := render.ParseSum("catalog.sum", []byte("b sha256:2 h1:3\nc sha256:4 h1:4\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if copied.Add(other); string(sum.Text()) != "a sha256:1 h1:1\nb sha256:2 h1:2\n" {
+		t.Errorf("the copy changed it:\n%s", sum.Text())
+	}
+	if got := string(copied.Text()); got != "a sha256:1 h1:1\nb sha256:2 h1:2\nb sha256:2 h1:3\nc sha256:4 h1:4\n" {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// broken is a registry that answers for some versions with a failure.
+type broken struct {
+	*shelf
+	fail map[string]failure.Code
+}
+
+func (b broken) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
+	p, err := b.shelf.Pull(ctx, ref)
+	if code := b.fail[strings.TrimPrefix(ref, shelved)]; code != 0 {
+		return nil, failure.New(code, "pulling %s", ref)
+	}
+	return p, err
+}
+
+// All bundles that are not to be had are told of, and the others are rendered meanwhile; a
+// registry that is not to be had is asked for no more.
+func TestEveryBundleIsToldOf(t *testing.T) {
+	src := "schema: olm.semver\nstable:\n  bundles:\n"
+	for _, v := range []string{"1.0.0", "1.0.1", "1.0.2", "1.0.3"} {
+		src += "  - image: " + shelved + v + "\n"
+	}
+	for _, tt := range []struct {
+		name   string
+		fail   map[string]failure.Code
+		told   int
+		pulled string
+		steps  string
+	}{
+		{"none", nil, 0, "1.0.0 1.0.1 1.0.2 1.0.3", "1/4 2/4 3/4 4/4"},
+		{"two that are not there", map[string]failure.Code{"1.0.0": failure.BundleNotFound, "1.0.2": failure.BundleNotFound}, 2, "1.0.0 1.0.1 1.0.2 1.0.3", "2/4 4/4"},
+		{"no registry", map[string]failure.Code{"1.0.1": failure.RegistryUnavailable}, 1, "1.0.0 1.0.1", "1/4"},
+		{"no credentials", map[string]failure.Code{"1.0.1": failure.RegistryAuth, "1.0.2": failure.RegistryAuth}, 1, "1.0.0 1.0.1", "1/4"},
+	} {
+		s := &shelf{}
+		var steps []string
+		_, err := render.Render(context.Background(), open(t, "t.yaml", []byte(src)), render.Options{
+			Registry: broken{s, tt.fail}, Jobs: 1,
+			Progress: func(done, total int, _ string) { steps = append(steps, strconv.Itoa(done)+"/"+strconv.Itoa(total)) },
+		})
+		if got := len(failure.All(err)); got != tt.told {
+			t.Errorf("%s: %d failures, want %d: %v", tt.name, got, tt.told, err)
+		}
+		if got := s.took(); got != tt.pulled || strings.Join(steps, " ") != tt.steps {
+			t.Errorf("%s: pulled %q, told of %q", tt.name, got, steps)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := render.Render(ctx, open(t, "t.yaml", []byte(src)), render.Options{Registry: &shelf{}}); !failure.Is(err, failure.Interrupted) {
+		t.Errorf("a run that is over: got %v", err)
+	}
+}
