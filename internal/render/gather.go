@@ -1,7 +1,9 @@
 package render
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -113,7 +115,8 @@ func (r *renderer) fresh(image string) (*rendered, error) {
 }
 
 // cacheKind tells apart the forms that one digest is rendered to. The image is part of
-// the document, so one digest under two names is two documents.
+// the document, so one digest under two names is two documents. It is hashed, since the
+// cache makes folders of kinds.
 func (r *renderer) cacheKind(image string) string {
 	kind := "yaml"
 	if r.o.Format == fbc.JSON {
@@ -122,7 +125,7 @@ func (r *renderer) cacheKind(image string) string {
 	if r.o.Metadata == bundle.CSVMetadata {
 		kind += "-csv-metadata"
 	}
-	return kind + " " + image
+	return fmt.Sprintf("%s %x", kind, sha256.Sum256([]byte(image)))
 }
 
 func (r *renderer) fromCache(image, digest string) *rendered {
