@@ -90,6 +90,23 @@ func FactsOf(b Bundle) (Facts, error) {
 	return f, nil
 }
 
+// Facts are those of a rendered bundle, whose manifests are read only where they count: they
+// tell whether build metadata is the release of a substitute.
+func (d *Doc) Facts() (Facts, error) {
+	b, err := d.BundleLight()
+	if err != nil {
+		return Facts{}, err
+	}
+	f, err := FactsOf(b)
+	if err != nil || !strings.Contains(f.Version, "+") {
+		return f, err
+	}
+	if b, err = d.Bundle(); err != nil {
+		return Facts{}, err
+	}
+	return FactsOf(b)
+}
+
 func substitutes(b Bundle) bool {
 	var meta struct{ Annotations map[string]string }
 	for _, p := range b.Properties {

@@ -19,7 +19,7 @@ type shelf struct {
 	mu      sync.Mutex
 	pulled  []string
 	digests map[string]string // of tags that have moved
-	csv     string            // at the end of each CSV's metadata
+	csv     string            // in each CSV's metadata
 }
 
 const shelved = "example.com/op:v"
@@ -32,8 +32,12 @@ func (s *shelf) Pull(_ context.Context, ref string) (*oci.Pulled, error) {
 	s.mu.Lock()
 	s.pulled = append(s.pulled, version)
 	s.mu.Unlock()
+	name := "op.v" + version
+	if v, release, ok := strings.Cut(version, "_"); ok {
+		name, version = "op-v"+v+"-"+release, v+"+"+release
+	}
 	b := smallBundle(version)
-	b.Files["manifests/csv.yaml"] = []byte("kind: ClusterServiceVersion\napiVersion: operators.coreos.com/v1alpha1\nmetadata:\n  name: op.v" + strings.ReplaceAll(version, "+", "-") + "\n" + s.csv +
+	b.Files["manifests/csv.yaml"] = []byte("kind: ClusterServiceVersion\napiVersion: operators.coreos.com/v1alpha1\nmetadata:\n  name: " + name + "\n" + s.csv +
 		"spec:\n  version: " + version + "\n  displayName: Op " + version + "\n  description: What " + version + " does.\n")
 	return &oci.Pulled{Ref: ref, Digest: s.digest(ref), Labels: b.Labels, Files: b.Files}, nil
 }
@@ -189,5 +193,34 @@ func TestPackageShowsItsHead(t *testing.T) {
 				t.Errorf("pulled %q, want %q; it shows\n%.300s", got, tt.pulled, out)
 			}
 		})
+	}
+}
+
+// A bundle that says by its annotations that its build metadata is a release is a substitute
+// upon a base and with a cache as well.
+func TestSubstituteUponABase(t *testing.T) {
+	src := strings.Replace(shelfTemplate, "olm.template.basic", "olm.template.substitutes", 1)
+	for _, v := range []string{"1.0.0", "1.1.0"} {
+		src = strings.Replace(src, "  image: "+shelved+v+"\n", "  image: "+shelved+v+"\n  name: op.v"+v+"\n  package: op\n  properties:\n  - type: olm.package\n    value: {packageName: op, version: "+v+"}\n", 1)
+	}
+	src += "substitutions:\n- name: " + shelved + "1.1.0_1\n  base: op.v1.1.0\n"
+	cache, err := oci.OpenCache(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, metadata := range []bundle.MetadataFormat{bundle.BundleObjects, bundle.CSVMetadata} {
+		s := &shelf{csv: "  annotations: {olm.substitutesFor: op.v1.1.0}\n", digests: map[string]string{shelved + "1.1.0_1": "sha256:" + strings.Repeat("1", 64)}}
+		tmpl := open(t, "t.yaml", []byte(src))
+		first := text(t, tmpl, render.Options{Registry: s, Metadata: metadata, Cache: cache})
+		s.took()
+		for name, o := range map[string]render.Options{
+			"base":  {Base: render.NewBase(docsOf(t, first))},
+			"cache": {Cache: cache},
+		} {
+			o.Registry, o.Metadata = s, metadata
+			if got := text(t, tmpl, o); string(got) != string(first) || s.took() != "" {
+				t.Errorf("%s: got\n%s\nwithout\n%s", name, got, first)
+			}
+		}
 	}
 }

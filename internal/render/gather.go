@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/olmgraft/graft/internal/bundle"
@@ -146,21 +145,9 @@ func (r *renderer) fromCache(image, digest string) *rendered {
 	return b
 }
 
-// fromDoc reads the facts of a rendered bundle, without its manifests but where they tell
-// whether the build metadata of its version are a release.
+// fromDoc reads the facts of a rendered bundle.
 func fromDoc(d *fbc.Doc) (*rendered, error) {
-	b, err := d.BundleLight()
-	if err != nil {
-		return nil, err
-	}
-	facts, err := fbc.FactsOf(b)
-	if err != nil || !strings.Contains(facts.Version, "+") {
-		return &rendered{facts: facts}, err
-	}
-	if b, err = d.Bundle(); err != nil {
-		return nil, err
-	}
-	facts, err = fbc.FactsOf(b)
+	facts, err := d.Facts()
 	return &rendered{facts: facts}, err
 }
 

@@ -29,11 +29,7 @@ func ReadGiven(docs []fbc.Doc) (*Given, error) {
 			}
 			continue
 		}
-		b, err := d.BundleLight()
-		if err != nil {
-			return nil, err
-		}
-		f, err := fbc.FactsOf(b)
+		f, err := d.Facts()
 		if err != nil {
 			return nil, err
 		}
