@@ -99,14 +99,17 @@ var base64Byte = func() (is [256]bool) {
 	return is
 }()
 
-// Document gives the bundle's olm.bundle document, with its CSV's description in place of
-// its manifests where csvMetadata asks for that.
-func (b *Bundle) Document(csvMetadata bool) ([]byte, error) {
+// Document gives the bundle's olm.bundle document under the name of an image, which may be
+// another than it was read from: a mirror's, or production's. csvMetadata asks for its CSV's
+// description in place of its manifests.
+func (b *Bundle) Document(image string, csvMetadata bool) ([]byte, error) {
 	format := BundleObjects
 	if csvMetadata {
 		format = CSVMetadata
 	}
-	doc, err := b.Render(format)
+	named := b.image
+	named.Ref = image
+	doc, err := Render(named, format)
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func (o *insertOptions) check(cmd *cobra.Command) error {
 		if err != nil {
 			return failure.New(failure.Usage, "reading the rendered bundle: %w", err).Fix("Give --bundle-file with a file that exists.")
 		}
-		b.Document = func(bool) ([]byte, error) { return doc, nil }
+		b.Document = func(string, bool) ([]byte, error) { return doc, nil }
 	}
 	if o.request.SkipRange != "" {
 		if _, err := semver.ParseRange(o.request.SkipRange); err != nil {

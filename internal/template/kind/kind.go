@@ -76,10 +76,10 @@ type Bundle struct {
 	Package string
 	Image   string
 	Digest  string
-	// Document gives the rendered olm.bundle (YAML or JSON), for templates that hold
-	// it; with csvMetadata where they want its CSV's description in place of its
-	// manifests. nil where there is none to be had.
-	Document func(csvMetadata bool) ([]byte, error)
+	// Document gives the rendered olm.bundle (YAML or JSON) under the name of an image,
+	// for templates that hold it; with csvMetadata where they want its CSV's description
+	// in place of its manifests. nil where there is none to be had.
+	Document func(image string, csvMetadata bool) ([]byte, error)
 }
 
 // Request says which bundle goes where.

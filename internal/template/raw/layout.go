@@ -144,7 +144,7 @@ func document(r kind.Request, csvMetadata bool) (*fbc.Doc, error) {
 		return nil, failure.New(failure.Usage, "inserting %s: the template holds rendered bundles, and none is given", r.Bundle.Name).
 			Fix("Give --bundle-file with the bundle as opm render writes it, or leave out --name, --version and --package, so that the image is pulled.")
 	}
-	text, err := r.Bundle.Document(csvMetadata)
+	text, err := r.Bundle.Document(r.Bundle.Image, csvMetadata)
 	if err != nil {
 		return nil, err
 	}

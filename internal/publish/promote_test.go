@@ -1,0 +1,94 @@
+package publish
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/testkit/registry"
+)
+
+// staged has bundles published in the repository stage, and named by catalogs as in prod; the
+// targets are as given.
+func staged(t *testing.T, targets ...plan.TargetSetup) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.o.Setup = func(fs.FS, kind.Bundle) (*plan.Setup, error) {
+		return &plan.Setup{File: ".github/graft.yaml", Registries: map[string]string{w.Addr + "/stage": w.Addr + "/prod"}, Targets: targets}, nil
+	}
+	return w
+}
+
+// put stores a bundle op.vVERSION in a repository under its version's tag; of another
+// content each content is another digest.
+func (w *world) put(t *testing.T, repository, version, content string) event.Publication {
+	t.Helper()
+	b := registry.Small("op", "op.v"+version, version)
+	b.Files["manifests/csv.yaml"] = append(b.Files["manifests/csv.yaml"], "  displayName: "+content+"\n"...)
+	digest, err := w.Push(repository+":v"+version, b, registry.Form{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return event.Publication{Repository: w.Addr + "/" + repository, Tag: "v" + version, Digest: digest}
+}
+
+// What was published on a stage is named as in production, by the same digest, wherever it is
+// named; and what production does not have, or has of another content, goes into no catalog.
+func TestPromotion(t *testing.T) {
+	const rawFile = "raw.yaml"
+	for name, targets := range map[string][]plan.TargetSetup{
+		"a catalog of its own": {{Template: rawFile}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := staged(t, targets...)
+			w.repo.files[rawFile] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(rawCatalog, "REGISTRY", w.Addr))}
+			p := w.put(t, "stage", "1.1.0", "one")
+			w.put(t, "prod", "1.1.0", "one")
+			r := w.publish(t, p)
+			for file, f := range w.repo.branches[r.Branch].Files {
+				if text := string(f.Data); !strings.Contains(text, w.Addr+"/prod@"+p.Digest) || strings.Contains(text, "/stage") {
+					t.Errorf("%s:\n%s", file, text)
+				}
+			}
+			if r.Bundles[0].Image != w.Addr+"/prod@"+p.Digest || !strings.Contains(r.Body, "/prod@"+p.Digest) {
+				t.Errorf("it is told of as %s", r.Bundles[0].Image)
+			}
+			w.repo.merge(r.Branch)
+			if again := w.publish(t, p); again.Result != Unchanged {
+				t.Errorf("once more: %+v", again)
+			}
+			// The same name with other content, on the stage and then in production as well.
+			moved := w.put(t, "stage", "1.1.0", "two")
+			for range 2 {
+				if r := w.try(moved, w.o); !failure.Is(r.Err, failure.BundleConflict) || len(w.repo.made) != 1 {
+					t.Errorf("with other content: %v", r.Err)
+				}
+				w.put(t, "prod", "1.1.0", "two")
+			}
+		})
+	}
+}
+
+const rawCatalog = `schema: olm.package
+name: op
+defaultChannel: stable
+---
+schema: olm.channel
+package: op
+name: stable
+entries:
+- name: op.v1.0.0
+---
+schema: olm.bundle
+package: op
+name: op.v1.0.0
+image: REGISTRY/op:v1.0.0
+properties:
+- type: olm.package
+  value: {packageName: op, version: 1.0.0}
+`
