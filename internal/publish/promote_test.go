@@ -40,14 +40,22 @@ func (w *world) put(t *testing.T, repository, version, content string) event.Pub
 // What was published on a stage is named as in production, by the same digest, wherever it is
 // named; and what production does not have, or has of another content, goes into no catalog.
 func TestPromotion(t *testing.T) {
-	const rawFile = "raw.yaml"
+	const basic, rawFile = "catalog-templates/v4.20.yaml", "raw.yaml"
+	catalogs := []plan.CatalogSetup{{Path: "catalogs/v4.20/op/catalog.yaml"}}
 	for name, targets := range map[string][]plan.TargetSetup{
-		"a catalog of its own": {{Template: rawFile}},
+		"a template and its catalog": {{Template: basic, Catalogs: catalogs}},
+		"a template":                 {{Template: basic}},
+		"a catalog of its own":       {{Template: rawFile}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := staged(t, targets...)
 			w.repo.files[rawFile] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(rawCatalog, "REGISTRY", w.Addr))}
 			p := w.put(t, "stage", "1.1.0", "one")
+			if targets[0].Catalogs != nil {
+				if r := w.try(p, w.o); !failure.Is(r.Err, failure.BundleNotFound) || len(w.repo.made) > 0 {
+					t.Errorf("production does not have it: %v", r.Err)
+				}
+			}
 			w.put(t, "prod", "1.1.0", "one")
 			r := w.publish(t, p)
 			for file, f := range w.repo.branches[r.Branch].Files {

@@ -28,6 +28,9 @@ func (s *Set) Insert(r kind.Request, pkg string, adder Adder, o *kind.Outcome) e
 	}
 	bundles := s.siblings(fbc.SchemaBundle, pkg, r)
 	missing, err := s.missesBundle(bundles, r, o)
+	if err == nil && missing {
+		err = s.crowded(bundles, r, pkg)
+	}
 	if err != nil {
 		return err
 	}
@@ -87,6 +90,34 @@ func (s *Set) missesBundle(bundles []Document, r kind.Request, o *kind.Outcome) 
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.BundleAdded, Name: r.Bundle.Name, To: r.Bundle.Image})
 	return true, nil
+}
+
+// crowded refuses a second image of a bundle, at the bundle's entry.
+func (s *Set) crowded(bundles []Document, r kind.Request, pkg string) error {
+	var names []string
+	var at *yamledit.Node
+	file := ""
+	for _, c := range s.Of(fbc.SchemaChannel) {
+		if c.Package != pkg && c.Package != "" {
+			continue
+		}
+		_, list := c.Node.Fold("entries")
+		for _, item := range list.Items() {
+			name := entry(item).Name
+			if names = append(names, name); name == r.Bundle.Name {
+				at, file = item, c.File
+			}
+		}
+	}
+	standing := make([]kind.Standing, len(bundles))
+	for i, d := range bundles {
+		standing[i] = kind.Standing{Image: d.Image, Name: d.Name}
+	}
+	if fail := r.Crowded(names, standing); fail != nil {
+		line, col := at.Position()
+		return fail.At(file, line, col)
+	}
+	return nil
 }
 
 // siblings are the documents of a schema that belong to the package. In a template of

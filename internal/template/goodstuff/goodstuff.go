@@ -9,6 +9,7 @@ package goodstuff
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/blang/semver/v4"
 
@@ -226,8 +227,31 @@ func (t template) insertImage(e *yamledit.Edits, r kind.Request, o *kind.Outcome
 		o.Notes = append(o.Notes, "repo, tagRegex and semverRange find the image already")
 		return nil
 	}
+	if err := t.crowded(r); err != nil {
+		return err
+	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.BundleAdded, Name: r.Bundle.Name, To: r.Bundle.Image})
 	return t.addImage(e, yamledit.Text(r.Bundle.Image), graph.ListIndex(known, r.Bundle.Version))
+}
+
+// crowded refuses a second image of a bundle, where the list has all images.
+func (t template) crowded(r kind.Request) error {
+	if t.repo != "" {
+		return nil
+	}
+	var names []string
+	var standing []kind.Standing
+	for _, c := range t.graphs {
+		for _, name := range c.entries.Strings() {
+			if !slices.Contains(c.tombstones, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, item := range t.images.Items() {
+		standing = append(standing, kind.Standing{Image: item.Text()})
+	}
+	return t.place(t.images, r.Crowded(names, standing))
 }
 
 func (t template) addImage(e *yamledit.Edits, v yamledit.Value, index int) error {

@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/blang/semver/v4"
@@ -73,6 +74,31 @@ func (r Request) Identify(s Standing) (Identity, *failure.Error) {
 		err.Fix("The digest is the same: give --promote to name it by the new repository.")
 	}
 	return Another, err
+}
+
+// Crowded refuses a bundle whose entry stands in a template already, though its image does
+// not: where as many images tell neither name nor version, named by digest, as entries have no
+// other image, one of those is the bundle's. The failure has no place yet.
+func (r Request) Crowded(entries []string, standing []Standing) *failure.Error {
+	if !slices.Contains(entries, r.Bundle.Name) {
+		return nil
+	}
+	without := Unique(entries)
+	nameless := 0
+	for _, s := range standing {
+		v, tagged := ImageVersion(s.Image)
+		if s.Name == "" && !tagged {
+			nameless++
+		}
+		without = slices.DeleteFunc(without, func(name string) bool {
+			w, ok := graph.VersionOf(name)
+			return name == s.Name || s.Name == "" && tagged && ok && v.EQ(w)
+		})
+	}
+	if nameless == 0 || nameless < len(without) {
+		return nil
+	}
+	return failure.New(failure.BundleConflict, "inserting %s with image %s: its entry stands there, and so does an image for each entry, named by digest", r.Bundle.Name, r.Bundle.Image)
 }
 
 func (r Request) digest(image, known string) string {
