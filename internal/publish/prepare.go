@@ -153,6 +153,11 @@ func (p *publisher) insertAll(w *Work, it item, several bool, catalogs map[strin
 	if err := w.useSum(in.Setup.Sum); err != nil {
 		return err
 	}
+	if w.sum != nil {
+		if err := w.sum.Check(made.Bundle.Image, it.Digest); err != nil {
+			return err
+		}
+	}
 	w.add(made, several)
 	if len(made.Targets) == 0 {
 		w.nowhere = append(w.nowhere, in.Bundle.Name)

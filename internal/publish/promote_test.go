@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"context"
 	"io/fs"
 	"strings"
 	"testing"
@@ -100,3 +101,28 @@ properties:
 - type: olm.package
   value: {packageName: op, version: 1.0.0}
 `
+
+// A tag that is announced with another digest than the sum recorded has moved.
+func TestSumOfAMovedTag(t *testing.T) {
+	w := newWorld(t)
+	setup := w.o.Setup
+	w.o.Setup = func(content fs.FS, b kind.Bundle) (*plan.Setup, error) {
+		s, err := setup(content, b)
+		s.Sum = "catalog.sum"
+		return s, err
+	}
+	p := w.put(t, "op", "1.1.0", "one")
+	w.repo.merge(w.publish(t, p).Branch)
+	if r := w.publish(t, p); r.Result != Unchanged {
+		t.Errorf("the same again: %+v", r)
+	}
+	moved := w.put(t, "op", "1.1.0", "two")
+	if r := w.try(moved, w.o); !failure.Is(r.Err, failure.DigestMismatch) || failure.Of(r.Err).File != "catalog.sum" {
+		t.Errorf("got %v", r.Err)
+	}
+	// Beside another bundle, too.
+	results, err := Publish(context.Background(), []Request{{Publication: moved}, {Publication: w.put(t, "op", "1.2.0", "one")}}, w.o)
+	if !failure.Is(err, failure.DigestMismatch) || results[1].Result != Created {
+		t.Errorf("%v", err)
+	}
+}

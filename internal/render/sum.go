@@ -98,16 +98,20 @@ func hashDocument(b fbc.Blob) (string, error) {
 	return "h1:" + hex.EncodeToString(sum[:]), nil
 }
 
-// checkSum holds a digest to the recorded one.
+// Check holds the digest of an image to the recorded one.
+func (s *Sum) Check(image, digest string) error {
+	row, ok := s.rows[image]
+	if !ok || row.digest == digest {
+		return nil
+	}
+	return failure.New(failure.DigestMismatch, "rendering %s: it is %s now and was %s when %s recorded it", image, digest, row.digest, s.name).At(s.name, 0, 0)
+}
+
 func (r *renderer) checkSum(image, digest string) error {
 	if r.o.Sum == nil || r.o.UpdateSum || digest == "" {
 		return nil
 	}
-	row, ok := r.o.Sum.rows[image]
-	if !ok || row.digest == digest {
-		return nil
-	}
-	return failure.New(failure.DigestMismatch, "rendering %s: it is %s now and was %s when %s recorded it", image, digest, row.digest, r.o.Sum.name).At(r.o.Sum.name, 0, 0)
+	return r.o.Sum.Check(image, digest)
 }
 
 // recorded reports whether a document of the base may be reused: it is what was
