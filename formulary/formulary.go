@@ -1,5 +1,6 @@
 // Package formulary holds recipes for people who edit catalogs with yq and jq. Each is
-// a page of Markdown beside this file, and a test runs every command in it.
+// a page of Markdown beside this file, and a test in conformance/formulary runs every
+// command in it.
 package formulary
 
 import (

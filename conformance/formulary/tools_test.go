@@ -1,6 +1,7 @@
-package formulary_test
+package formulary
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -38,7 +39,7 @@ func newTools(t *testing.T) *tools {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, at := range map[string]string{"graft": self, "yq": yq(t), "jq": jq(t)} {
+	for name, at := range map[string]string{"graft": self, "yq": tool(t, "yq"), "gojq": tool(t, "gojq"), "jq": jq(t)} {
 		if err := os.Symlink(at, filepath.Join(bin, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -49,38 +50,17 @@ func newTools(t *testing.T) *tools {
 	}}
 }
 
-// yq is the program at the version that .ci/run installs, from PATH or from where
-// go install puts it.
-func yq(t *testing.T) string {
+// tool is the path of a program that go.mod names; go builds it where it has not yet.
+func tool(t *testing.T, name string) string {
 	t.Helper()
-	ci, err := os.ReadFile("../.ci/run")
+	cmd := exec.Command("go", "tool", "-n", name)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("building %s: %v\n%s", name, err, &said)
 	}
-	module := regexp.MustCompile(`github\.com/mikefarah/yq/v4@(v[0-9.]+)`).FindStringSubmatch(string(ci))
-	if module == nil {
-		t.Fatal(".ci/run installs no yq")
-	}
-	places := []string{"yq", "../.ci/bin/yq"}
-	if gopath, err := exec.Command("go", "env", "GOPATH").Output(); err == nil {
-		places = append(places, filepath.Join(strings.TrimSpace(string(gopath)), "bin", "yq"))
-	}
-	found := "none"
-	for _, place := range places {
-		at, err := exec.LookPath(place)
-		if err != nil {
-			continue
-		}
-		out, _ := exec.Command(at, "--version").Output()
-		if found = strings.TrimSpace(string(out)); strings.HasSuffix(found, "version "+module[1]) {
-			if at, err = filepath.Abs(at); err != nil {
-				t.Fatal(err)
-			}
-			return at
-		}
-	}
-	t.Fatalf("the recipes need yq %s, found was %s: go install %s", module[1], found, module[0])
-	return ""
+	return strings.TrimSpace(string(out))
 }
 
 func jq(t *testing.T) string {
@@ -101,12 +81,12 @@ func mirrors(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	pages, err := filepath.Glob("*.md")
+	files, err := filepath.Glob(filepath.Join(pages, "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	pushed := map[string]bool{}
-	for _, page := range pages {
+	for _, page := range files {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
