@@ -2,7 +2,6 @@ package oci
 
 import (
 	"archive/tar"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -205,57 +203,6 @@ func tarred(t *testing.T, r io.Reader) map[string]string {
 			t.Fatal(err)
 		}
 		files[h.Name] = string(data)
-	}
-}
-
-// Skopeo reads what was pushed and what was written, and what skopeo writes is read.
-func TestSkopeoReadsAndWrites(t *testing.T) {
-	if _, err := exec.LookPath("skopeo"); err != nil {
-		t.Fatalf("skopeo is missing: install it (apt-get install skopeo): %v", err)
-	}
-	s := startServer(t)
-	opmImage(t, s, registry.Form{Platforms: []string{"linux/amd64", "linux/arm64"}})
-	c, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, image := build(t, c, s.Addr+"/acme/opm:v1", recipe(t))
-	target, err := c.Target(context.Background(), s.Addr+"/acme/catalog", base, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := target.Push(context.Background(), image, "v1"); err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	at := func(file string) string { return filepath.Join(dir, file) }
-	if _, err := image.Write(at("own.tar")); err != nil {
-		t.Fatal(err)
-	}
-	skopeo(t, "copy", "--all", "--src-tls-verify=false", "docker://"+s.Addr+"/acme/catalog:v1", "oci:"+at("layout"))
-	skopeo(t, "copy", "--src-tls-verify=false", "docker://"+s.Addr+"/acme/catalog:v1", "docker-archive:"+at("docker.tar"))
-	skopeo(t, "copy", "--all", "oci-archive:"+at("own.tar"), "oci-archive:"+at("theirs.tar"))
-	if got := wantCatalog(t, c, at("layout")); got.Digest != image.Digest {
-		t.Errorf("skopeo copied %s, pushed was %s", got.Digest, image.Digest)
-	}
-	for _, file := range []string{"docker.tar", "theirs.tar", "own.tar"} {
-		wantCatalog(t, c, at(file))
-		// And upon each of them another can be built.
-		if _, again := build(t, c, at(file), recipe(t)); again.Digest == "" {
-			t.Errorf("nothing is built upon %s", file)
-		}
-	}
-	// The layer as another program unpacks it.
-	index, err := os.ReadFile(at("layout/index.json"))
-	if err != nil || !bytes.Contains(index, []byte(image.Digest)) {
-		t.Errorf("the layout's index is %s, %v", index, err)
-	}
-}
-
-func skopeo(t *testing.T, args ...string) {
-	t.Helper()
-	if out, err := exec.Command("skopeo", append([]string{"--insecure-policy"}, args...)...).CombinedOutput(); err != nil {
-		t.Fatalf("skopeo %v: %v\n%s", args, err, out)
 	}
 }
 
