@@ -12,6 +12,7 @@ package queue
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"sync"
@@ -66,13 +67,21 @@ type Queue struct {
 	broken   chan struct{}
 
 	// file, size and written belong to the loop.
-	file    *os.File
+	file    disk
 	size    int64
 	written int64 // size when the file was last written anew
 
 	mu    sync.Mutex
 	state state
 	fault error
+}
+
+// disk is the file as the loop uses it.
+type disk interface {
+	io.WriterAt
+	io.Closer
+	Sync() error
+	Truncate(size int64) error
 }
 
 type request struct {

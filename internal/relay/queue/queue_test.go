@@ -306,10 +306,7 @@ func TestBrokenDisk(t *testing.T) {
 	if _, _, err := q.Put(entry("b")); !failure.Is(err, failure.Usage) {
 		t.Fatalf("%v", err)
 	}
-	<-q.Broken()
-	if q.Fault() == nil {
-		t.Error("it does not say what has broken it")
-	}
+	isBroken(t, q)
 	if _, _, err := q.Put(entry("c")); err == nil {
 		t.Error("it goes on")
 	}
