@@ -229,3 +229,93 @@ func TestGoodstuffRefuses(t *testing.T) {
 		}
 	}
 }
+
+// released knows substitutes by the tag of their image: repo:NAME-vVERSION-RELEASE.
+type released struct{}
+
+func (released) Bundle(image string) (fbc.Facts, error) {
+	_, name, _ := kind.SplitImage(image)
+	version, release, _ := strings.Cut(strings.TrimPrefix(name, "op-v"), "-")
+	return fbc.Facts{Name: name, Package: "op", Image: image, Version: version, Release: release}, nil
+}
+
+func (released) Showcase(string) (fbc.Showcase, error) { return fbc.Showcase{}, nil }
+
+// substitutesTemplate has a channel of entries as short writes them, their bundles, and
+// substitutions as "SUBSTITUTE for BASE".
+func substitutesTemplate(channel string, substitutions ...string) string {
+	out, bundles := "schema: olm.template.substitutes\nentries:\n- {schema: olm.package, name: op, defaultChannel: stable}\n- schema: olm.channel\n  package: op\n  name: stable\n  entries:\n", ""
+	for _, entry := range strings.Split(channel, " | ") {
+		for i, word := range strings.FieldsFunc(entry, func(r rune) bool { return r == '<' || r == ' ' }) {
+			list, skips := strings.CutPrefix(word, "-")
+			switch {
+			case skips:
+				out += "    skips: [op.v" + strings.ReplaceAll(list, ",", ", op.v") + "]\n"
+			case i == 1 && strings.Contains(entry, "<"):
+				out += "    replaces: op.v" + word + "\n"
+			default:
+				out += "  - name: op.v" + word + "\n"
+				bundles += "- schema: olm.bundle\n  name: op.v" + word + "\n  package: op\n  image: q.io/op:v" + word + "\n  properties:\n  - {type: olm.package, value: {packageName: op, version: " + word + "}}\n"
+			}
+		}
+	}
+	out += bundles + "substitutions:\n"
+	for _, s := range substitutions {
+		name, base, _ := strings.Cut(s, " for ")
+		out += "- name: q.io/op:" + name + "\n  base: " + base + "\n"
+	}
+	return out
+}
+
+// A substitute takes the edges of its base and skips it; whoever replaced or skipped the base
+// does so with the substitute, and upgrades from the base as well.
+func TestSubstitutes(t *testing.T) {
+	const chain = "1.0.0 | 1.1.0<1.0.0 | 1.2.0<1.1.0"
+	for _, tt := range []struct {
+		name, channel string
+		substitutions []string
+		want          string
+	}{
+		{"the head", chain, []string{"op-v1.2.0-1 for op.v1.2.0"}, "1.0.0 | 1.1.0<1.0.0 | 1.2.0 | op-v1.2.0-1<1.1.0 -1.2.0"},
+		{"an entry that another replaces", chain, []string{"op-v1.1.0-1 for op.v1.1.0"}, "1.0.0 | 1.1.0 | 1.2.0<op-v1.1.0-1 -1.1.0 | op-v1.1.0-1<1.0.0 -1.1.0"},
+		{"an entry that another skips", "1.0.0 | 1.1.0<1.0.0 | 1.2.0<1.0.0 -1.0.9,1.1.0", []string{"op-v1.1.0-1 for op.v1.1.0"}, "1.0.0 | 1.1.0 | 1.2.0<1.0.0 -1.0.9,op-v1.1.0-1 | op-v1.1.0-1<1.0.0 -1.1.0"},
+		{"an entry with skips", "1.0.0 | 1.1.0<1.0.0 -1.0.8,1.0.9", []string{"op-v1.1.0-1 for op.v1.1.0"}, "1.0.0 | 1.1.0 | op-v1.1.0-1<1.0.0 -1.0.8,1.0.9,1.1.0"},
+		{"the tail", chain, []string{"op-v1.0.0-1 for op.v1.0.0"}, "1.0.0 | 1.1.0<op-v1.0.0-1 -1.0.0 | 1.2.0<1.1.0 | op-v1.0.0-1 -1.0.0"},
+		{"a substitute again", chain, []string{"op-v1.2.0-1 for op.v1.2.0", "op-v1.2.0-2 for op-v1.2.0-1"}, "1.0.0 | 1.1.0<1.0.0 | 1.2.0 | op-v1.2.0-1 | op-v1.2.0-2<1.1.0 -1.2.0,op-v1.2.0-1"},
+	} {
+		tmpl, err := Parse("t.yaml", []byte(substitutesTemplate(tt.channel, tt.substitutions...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := tmpl.Expand(released{}, kind.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if got := short(c, "op"); got != "stable: "+tt.want {
+			t.Errorf("%s: got\n%s\nwant\nstable: %s", tt.name, got, tt.want)
+		}
+		if len(c.Images) != len(tt.substitutions) {
+			t.Errorf("%s: bundles to render: %v", tt.name, c.Images)
+		}
+	}
+	for name, tt := range map[string]struct {
+		channel       string
+		substitutions []string
+		want          string
+	}{
+		"no such base":             {chain, []string{"op-v1.2.0-1 for op.v1.3.0"}, "t.yaml:32:3: rendering a substitution: the template has no bundle op.v1.3.0 to substitute"},
+		"of a lower version":       {chain, []string{"op-v1.1.0-1 for op.v1.2.0"}, "op-v1.1.0-1 is not above op.v1.2.0"},
+		"of the same version":      {chain, []string{"op-v1.2.0 for op.v1.2.0"}, "op-v1.2.0 is not above op.v1.2.0"},
+		"of a lower release":       {chain, []string{"op-v1.2.0-10 for op.v1.2.0", "op-v1.2.0-9 for op-v1.2.0-10"}, "op-v1.2.0-9 is not above op-v1.2.0-10"},
+		"a channel with two heads": {"1.0.0 | 1.1.0<1.0.0 | 1.2.0<1.0.0", []string{"op-v1.2.0-1 for op.v1.2.0"}, "has 2 heads"},
+	} {
+		tmpl, err := Parse("t.yaml", []byte(substitutesTemplate(tt.channel, tt.substitutions...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tmpl.Expand(released{}, kind.Options{}); !failure.Is(err, failure.RenderFailed) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
