@@ -1,9 +1,6 @@
 package draw
 
 import (
-	"bytes"
-	"math/rand/v2"
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -50,34 +47,4 @@ func FuzzDotString(f *testing.F) {
 			t.Fatalf("%q has an entity in it", quoted)
 		}
 	})
-}
-
-func TestGraphvizReadsDrawings(t *testing.T) {
-	dot, err := exec.LookPath("dot")
-	if err != nil {
-		t.Fatal("there is no dot command: install graphviz, as .ci/run does")
-	}
-	graphs := []Graph{demo(t), long(t, 30)}
-	r := rand.New(rand.NewPCG(9, 9))
-	for range 8 {
-		graphs = append(graphs, random(r))
-	}
-	for _, g := range graphs {
-		source := Dot(g, Options{})
-		cmd := exec.Command(dot, "-Tdot", "-o", "/dev/null")
-		cmd.Stdin = bytes.NewReader(source)
-		if out, err := cmd.CombinedOutput(); err != nil || len(bytes.TrimSpace(withoutFontTrouble(out))) > 0 {
-			t.Errorf("%v: %s\n%s", err, out, source)
-		}
-	}
-}
-
-// withoutFontTrouble drops what Graphviz says of fonts, which are not ours.
-func withoutFontTrouble(out []byte) (rest []byte) {
-	for line := range bytes.Lines(out) {
-		if !bytes.Contains(bytes.ToLower(line), []byte("font")) {
-			rest = append(rest, line...)
-		}
-	}
-	return rest
 }

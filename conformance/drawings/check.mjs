@@ -1,8 +1,7 @@
 // Parses mermaid diagrams with mermaid itself, and prints for each file what mermaid
 // made of it, as a line of JSON.
 //
-//   cp package.json check.mjs DIR && cd DIR && npm install
-//   node check.mjs DIAGRAM...
+//   npm ci && node check.mjs DIAGRAM...
 //
 // The exit code is 1 if a diagram is not parsed, is larger than GitHub draws, or does
 // something when it is clicked.
@@ -41,8 +40,8 @@ async function check(file) {
   }
   return {
     file,
-    nodes: nodes.map((n) => ({ text: text(n.text), classes: n.classes })),
-    edges: db.getEdges().map((e) => ({ from: e.start, to: e.end, stroke: e.stroke, type: e.type, style: e.style ?? [] })),
+    nodes: nodes.map((n) => ({ id: n.id, text: text(n.text), classes: n.classes })),
+    edges: db.getEdges().map((e) => ({ from: e.start, to: e.end, stroke: e.stroke, type: e.type })),
     subgraphs: db.getSubGraphs().map((s) => text(s.title)),
   };
 }
