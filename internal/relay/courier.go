@@ -25,9 +25,9 @@ const couriers = 4
 //  4. A letter leaves the queue when GitHub has taken it, or when it stands among the dead.
 type courier struct {
 	config  GitHub
-	queue   *queue.Queue
 	send    func(context.Context, letter) verdict
 	bury    func(letter, queue.Item, verdict) error
+	finish  func(seq uint64) error // takes an item out of the queue
 	metrics *metrics
 	log     *slog.Logger
 
@@ -153,7 +153,7 @@ func (c *courier) carry(ctx context.Context, l *lane, item queue.Item) {
 // there would be sent again, and keep later ones of its key out as duplicates.
 func (c *courier) done(ctx context.Context, id string, item queue.Item) {
 	for n := 1; ; n++ {
-		err := c.queue.Done(item.Seq)
+		err := c.finish(item.Seq)
 		if err == nil {
 			return
 		}

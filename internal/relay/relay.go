@@ -98,7 +98,7 @@ func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
 	d := &dispatcher{config: c.GitHub, tokens: tokens, userAgent: o.UserAgent, transport: newTransport()}
 	grave := &cemetery{dir: c.Queue.Dir}
 	r.courier = &courier{
-		config: c.GitHub, queue: r.queue, send: d.send, bury: grave.bury, metrics: r.metrics, log: o.Log,
+		config: c.GitHub, send: d.send, bury: grave.bury, finish: r.queue.Done, metrics: r.metrics, log: o.Log,
 		lanes: map[string]*lane{}, wake: make(chan struct{}, 1),
 	}
 	return r, nil

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,7 +13,7 @@ import (
 
 // faulty is a disk that fails where it is told to, and counts what it was asked.
 type faulty struct {
-	disk
+	Disk
 	full   bool // half of what is written still has room
 	sync   error
 	synced int
@@ -20,9 +21,9 @@ type faulty struct {
 
 func (f *faulty) WriteAt(b []byte, at int64) (int, error) {
 	if !f.full {
-		return f.disk.WriteAt(b, at)
+		return f.Disk.WriteAt(b, at)
 	}
-	n, _ := f.disk.WriteAt(b[:len(b)/2], at)
+	n, _ := f.Disk.WriteAt(b[:len(b)/2], at)
 	return n, syscall.ENOSPC
 }
 
@@ -31,15 +32,17 @@ func (f *faulty) Sync() error {
 	if f.sync != nil {
 		return f.sync
 	}
-	return f.disk.Sync()
+	return f.Disk.Sync()
 }
 
 func withFaults(t *testing.T) (Options, *Queue, *faulty) {
 	o, _ := start(t)
-	q := open(t, o)
-	f := &faulty{disk: q.file}
-	q.file = f
-	return o, q, f
+	f, faults := &faulty{}, o
+	faults.Disk = func(file *os.File) Disk {
+		f.Disk = file
+		return f
+	}
+	return o, open(t, faults), f
 }
 
 // What Put and Done have returned was synced.

@@ -185,7 +185,7 @@ func (q *Queue) replace() error {
 	if q.file != nil {
 		_ = q.file.Close() // it has no name any more, and nothing more is read from it
 	}
-	q.file, q.size, q.written = file, int64(len(frame)), int64(len(frame))
+	q.file, q.size, q.written = q.o.Disk(file), int64(len(frame)), int64(len(frame))
 	if err := syncDir(q.o.Dir); err != nil {
 		return q.breakOn(err)
 	}

@@ -28,8 +28,9 @@ type Options struct {
 	MaxBytes int64
 	// Remember is how long the keys of items are known after they were put.
 	Remember time.Duration
-	// Now replaces the clock in tests.
-	Now func() time.Time
+	// Now and Disk replace clock and disk in tests.
+	Now  func() time.Time
+	Disk func(*os.File) Disk
 }
 
 // Entry is something to put. One whose key waits in the queue, or was put less than Within
@@ -67,7 +68,7 @@ type Queue struct {
 	broken   chan struct{}
 
 	// file, size and written belong to the loop.
-	file    disk
+	file    Disk
 	size    int64
 	written int64 // size when the file was last written anew
 
@@ -76,8 +77,8 @@ type Queue struct {
 	fault error
 }
 
-// disk is the file as the loop uses it.
-type disk interface {
+// Disk is what a file is written through.
+type Disk interface {
 	io.WriterAt
 	io.Closer
 	Sync() error
@@ -101,6 +102,9 @@ type answer struct {
 func Open(o Options) (*Queue, error) {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Disk == nil {
+		o.Disk = func(f *os.File) Disk { return f }
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, failure.New(failure.Usage, "opening the queue: %w", err).Fix("Give a folder that can be written.")

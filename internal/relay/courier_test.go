@@ -1,0 +1,359 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/olmgraft/graft/internal/relay/queue"
+)
+
+// round is a courier on a clock of its own, what it was given, and what it did with that.
+type round struct {
+	*courier
+	begun time.Time
+	log   *logBuffer
+	stop  context.CancelFunc
+	abort context.CancelFunc
+	ended chan struct{}
+
+	mu       sync.Mutex
+	tried    []try
+	now      int // under way
+	most     int // of them at a time
+	finished []string
+	buried   []string
+	unburied int // burials that still fail
+	lost     int // ends that the queue still cannot be told of
+	seq      uint64
+}
+
+// try is an attempt: which letter, when, and the how manieth of that letter.
+type try struct {
+	name string
+	at   time.Duration
+	n    int
+}
+
+// carry begins a courier with letters, each a repository and a name such as "a 1". answer says
+// what becomes of an attempt; it may sleep.
+func carry(g GitHub, answer func(context.Context, try) verdict, letters ...string) *round {
+	r := &round{begun: time.Now(), log: &logBuffer{}, ended: make(chan struct{})}
+	r.courier = &courier{
+		config: g, metrics: newMetrics(), log: slog.New(slog.NewJSONHandler(r.log, nil)), lanes: map[string]*lane{}, wake: make(chan struct{}, 1),
+		send: func(ctx context.Context, l letter) verdict {
+			defer func() {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				r.now--
+			}()
+			return answer(ctx, r.begin(l))
+		},
+		bury: r.burial, finish: r.end,
+	}
+	stop, cancel := context.WithCancel(context.Background())
+	abort, kill := context.WithCancel(context.Background())
+	r.stop, r.abort = cancel, kill
+	r.put(letters...)
+	go func() {
+		defer close(r.ended)
+		r.run(stop, abort)
+	}()
+	return r
+}
+
+func (r *round) put(letters ...string) {
+	var items []queue.Item
+	for _, text := range letters {
+		to, _, _ := strings.Cut(text, " ")
+		r.seq++
+		data, _ := json.Marshal(letter{To: to, Image: text, ID: text})
+		if to == "?" {
+			data = []byte("{")
+		}
+		items = append(items, queue.Item{Seq: r.seq, Key: text, At: time.Now(), Data: data})
+	}
+	r.add(items)
+}
+
+func (r *round) begin(l letter) try {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := try{l.Image, time.Since(r.begun), 1}
+	for _, before := range r.tried {
+		if before.name == l.Image {
+			one.n++
+		}
+	}
+	r.tried = append(r.tried, one)
+	r.now++
+	r.most = max(r.most, r.now)
+	return one
+}
+
+func (r *round) burial(_ letter, item queue.Item, v verdict) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unburied > 0 {
+		r.unburied--
+		return errors.New("the disk is full")
+	}
+	r.buried = append(r.buried, item.Key+": "+v.refused)
+	return nil
+}
+
+func (r *round) end(seq uint64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lost > 0 {
+		r.lost--
+		return errors.New("the disk is full")
+	}
+	r.finished = append(r.finished, fmt.Sprint(seq))
+	return nil
+}
+
+// after lets so much time pass, ends the courier and says what was tried when.
+func (r *round) after(d time.Duration) string {
+	time.Sleep(d)
+	synctest.Wait()
+	r.stop()
+	<-r.ended
+	r.abort()
+	var all []string
+	for _, one := range r.tried {
+		all = append(all, fmt.Sprintf("%s at %v", one.name, one.at))
+	}
+	return strings.Join(all, ", ")
+}
+
+// steady is a configuration whose pauses are long beside what an attempt takes.
+var steady = GitHub{FirstRetry: 10 * time.Second, LongestRetry: time.Minute, GiveUpAfter: time.Hour}
+
+func slowly(context.Context, try) verdict {
+	time.Sleep(time.Second)
+	return verdict{delivered: true}
+}
+
+func TestCourierKeepsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := carry(steady, slowly, "a 1", "a 2", "a 3", "b 1")
+		synctest.Wait()
+		r.put("a 4")
+		all := r.after(time.Minute)
+		for _, want := range []string{"a 1 at 0s", "a 2 at 1s", "a 3 at 2s", "a 4 at 3s", "b 1 at 0s"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("%s, want %s", all, want)
+			}
+		}
+		if slices.Sort(r.finished); strings.Join(r.finished, " ") != "1 2 3 4 5" {
+			t.Errorf("the queue was told of %v", r.finished)
+		}
+	})
+}
+
+func TestCourierKeepsPace(t *testing.T) {
+	letters := []string{"a 1", "b 1", "c 1", "d 1", "e 1", "f 1"}
+	times := func(g GitHub) (at []time.Duration, most int) {
+		synctest.Test(t, func(*testing.T) {
+			r := carry(g, slowly, letters...)
+			r.after(time.Minute)
+			for _, one := range r.tried {
+				at = append(at, one.at)
+			}
+			most = r.most
+		})
+		return at, most
+	}
+	if at, most := times(steady); fmt.Sprint(at) != "[0s 0s 0s 0s 1s 1s]" || most != couriers {
+		t.Errorf("%v, %d at a time, want %d", at, most, couriers)
+	}
+	paced := steady
+	paced.Pace = 3 * time.Second
+	if at, _ := times(paced); fmt.Sprint(at) != "[0s 3s 6s 9s 12s 15s]" {
+		t.Errorf("with a pace of 3s: %v", at)
+	}
+}
+
+// Pauses double up to the longest, half of each is chance; a delivery begins anew, and a
+// failing lane holds up no other.
+func TestCourierBacksOff(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			r := carry(steady, func(_ context.Context, one try) verdict {
+				if one.name == "a 1" && one.n == 6 || one.name == "b 1" {
+					return verdict{delivered: true}
+				}
+				return verdict{err: errors.New("down")}
+			}, "a 1", "b 1")
+			time.Sleep(10 * time.Minute)
+			r.put("a 2")
+			all := r.after(40 * time.Second)
+			r.tried = slices.DeleteFunc(r.tried, func(one try) bool { return one.name == "b 1" && one.at == 0 })
+			if len(r.tried) < 8 {
+				t.Fatalf("tried %s", all)
+			}
+			for i, most := range []time.Duration{10, 20, 40, 60, 60, 0, 10} {
+				gap := r.tried[i+1].at - r.tried[i].at
+				if most *= time.Second; most > 0 && (gap < most/2 || gap > most) {
+					t.Errorf("the pause %d is %v, want %v to %v: %s", i+1, gap, most/2, most, all)
+				}
+			}
+		})
+	}
+}
+
+// What a pause can be is not always the same.
+func TestCourierPausesByChance(t *testing.T) {
+	c, seen := courier{config: steady}, map[time.Duration]bool{}
+	for range 10 {
+		seen[c.backoff(1)] = true
+	}
+	if len(seen) < 2 {
+		t.Errorf("every pause is %v", seen)
+	}
+}
+
+// A rate limit holds all, for as long as GitHub says and no longer than an hour; it is no
+// failure of the letter, which comes first after it. Another answer holds its own lane.
+func TestCourierIsHeld(t *testing.T) {
+	patient := steady
+	patient.LongestRetry = 2 * time.Hour
+	patient.GiveUpAfter = 100 * time.Hour
+	for name, tt := range map[string]struct {
+		config GitHub
+		first  verdict
+		want   string
+	}{
+		"a limit":                {steady, verdict{limited: true, err: errors.New("limit"), again: at(30 * time.Second)}, "a 1 at 0s, a 1 at 30s, a 2 at 30s, b 1 at 30s"},
+		"a limit for days":       {patient, verdict{limited: true, err: errors.New("limit"), again: at(48 * time.Hour)}, "a 1 at 0s, a 1 at 2h0m0s, a 2 at 2h0m0s, b 1 at 2h0m0s"},
+		"503 with a time":        {steady, verdict{err: errors.New("503"), again: at(40 * time.Second)}, "a 1 at 0s, a 1 at 40s, a 2 at 40s, b 1 at 5s"},
+		"503 with a time, later": {steady, verdict{err: errors.New("503"), again: at(48 * time.Hour)}, "a 1 at 0s, a 1 at 1h0m0s, a 2 at 1h0m0s, b 1 at 5s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := carry(tt.config, func(_ context.Context, one try) verdict {
+					if one.name == "a 1" && one.n == 1 {
+						return tt.first
+					}
+					return verdict{delivered: true}
+				}, "a 1", "a 2")
+				time.Sleep(5 * time.Second)
+				r.put("b 1")
+				all := strings.Split(r.after(50*time.Hour), ", ")
+				if slices.Sort(all); strings.Join(all, ", ") != tt.want {
+					t.Errorf("%v, want %s", all, tt.want)
+				}
+				tries := map[string]int{}
+				for _, one := range r.tried {
+					tries[one.name]++
+				}
+				first := slices.IndexFunc(r.tried, func(one try) bool { return one.name == "a 1" && one.n == 2 })
+				second := slices.IndexFunc(r.tried, func(one try) bool { return one.name == "a 2" })
+				if (first < second) != tt.first.limited {
+					t.Errorf("tried %+v", r.tried)
+				}
+			})
+		})
+	}
+}
+
+// at is a time of a clock that begins as that of a test does.
+func at(d time.Duration) time.Time {
+	return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d)
+}
+
+// What is refused, what was tried for too long and what cannot be read is buried, each once;
+// then, and not before, the queue is told. While it cannot be told, nothing is sent again.
+func TestCourierBuries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		brief := steady
+		brief.GiveUpAfter = 2 * time.Minute
+		r := carry(brief, func(_ context.Context, one try) verdict {
+			switch one.name {
+			case "a 1":
+				return verdict{refused: "not found", err: errors.New("not found")}
+			case "b 1":
+				return verdict{err: errors.New("down")}
+			}
+			return verdict{delivered: true}
+		}, "? 1", "a 1", "a 2", "b 1", "b 2")
+		r.unburied, r.lost = 3, 3
+		r.after(10 * time.Minute)
+		slices.Sort(r.buried)
+		if got := strings.Join(r.buried, ", "); got != "? 1: it cannot be read, a 1: not found, b 1: given up after 2m0s: down" {
+			t.Errorf("buried %s", got)
+		}
+		if slices.Sort(r.finished); strings.Join(r.finished, " ") != "1 2 3 4 5" {
+			t.Errorf("the queue was told of %v", r.finished)
+		}
+		sent := 0
+		for _, one := range r.tried {
+			if strings.HasSuffix(one.name, "2") {
+				sent++
+			}
+		}
+		if sent != 2 {
+			t.Errorf("two letters were sent %d times: %+v", sent, r.tried)
+		}
+		if last := r.tried[len(r.tried)-1]; last.name == "b 1" && last.at <= brief.GiveUpAfter {
+			t.Errorf("given up after %v", last.at)
+		}
+		for _, want := range []string{"writing a dead letter failed", "the queue could not be told", `"reason":"not found"`, `"error":"down"`} {
+			if !strings.Contains(r.log.String(), want) {
+				t.Errorf("the log has no %s", want)
+			}
+		}
+	})
+}
+
+// A stop sends nothing more and waits for what is under way. That is ended with abort, and
+// what it did not deliver stays in the queue as it is.
+func TestCourierStops(t *testing.T) {
+	for name, tt := range map[string]struct {
+		aborted  verdict
+		abort    bool
+		finished int
+	}{
+		"in time":              {verdict{}, false, 1},
+		"not in time":          {verdict{err: context.Canceled}, true, 0},
+		"refused at the end":   {verdict{refused: "x", err: context.Canceled}, true, 0},
+		"delivered at the end": {verdict{delivered: true}, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := carry(steady, func(ctx context.Context, _ try) verdict {
+					select {
+					case <-ctx.Done():
+						return tt.aborted
+					case <-time.After(time.Minute):
+						return verdict{delivered: true}
+					}
+				}, "a 1", "a 2")
+				time.Sleep(time.Second)
+				r.stop()
+				time.Sleep(time.Second)
+				select {
+				case <-r.ended:
+					t.Error("it does not wait")
+				default:
+				}
+				if tt.abort {
+					r.abort()
+				}
+				<-r.ended
+				if r.abort(); len(r.tried) != 1 || len(r.finished) != tt.finished || len(r.buried) != 0 {
+					t.Errorf("tried %v, the queue was told of %v, buried %v", r.tried, r.finished, r.buried)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,247 @@
+package relay
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/relay/queue"
+	"github.com/olmgraft/graft/internal/testkit/forge"
+)
+
+// say writes bytes to the relay and reads one answer, for which it waits for five seconds.
+func (w *world) say(bytes string) (*http.Response, error) {
+	w.t.Helper()
+	conn, err := net.Dial("tcp", w.Addr())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	if _, err := conn.Write([]byte(bytes)); err != nil {
+		return nil, err
+	}
+	return http.ReadResponse(bufio.NewReader(conn), nil)
+}
+
+// What is too long is refused by what it says of itself, before it is sent; so is a stranger.
+func TestRefusedBeforeTheBody(t *testing.T) {
+	t.Parallel()
+	w := begin(t, setup{config: map[string]string{"limits": "{body: 100, timeout: 30s}"}})
+	for name, tt := range map[string]struct {
+		head string
+		want int
+	}{
+		"too long":         {"Authorization: " + secret + "\r\nContent-Length: 101", 413},
+		"a stranger":       {"Content-Length: 100", 401},
+		"a stranger, long": {"Content-Length: 1000000", 413},
+		"a long head":      {"X: " + strings.Repeat("x", 30_000), 431},
+	} {
+		answer, err := w.say("POST /hook HTTP/1.1\r\nHost: x\r\n" + tt.head + "\r\n\r\n")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if answer.Body.Close(); answer.StatusCode != tt.want || !answer.Close {
+			t.Errorf("%s: %d, the connection is closed: %v", name, answer.StatusCode, answer.Close)
+		}
+	}
+	longest := `{"image": "quay.io/example/op:v1"}`
+	if status, said := w.post("/hook", longest+strings.Repeat(" ", 100-len(longest)), "Authorization", secret); status != http.StatusAccepted {
+		t.Errorf("as long as it may be: %d %s", status, said)
+	}
+}
+
+// dial opens connections that say nothing.
+func (w *world) dial(n int) (all []net.Conn) {
+	w.t.Helper()
+	for range n {
+		conn, err := net.Dial("tcp", w.Addr())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.t.Cleanup(func() { _ = conn.Close() })
+		all = append(all, conn)
+	}
+	return all
+}
+
+// A connection more than there may be waits for one to end.
+func TestConnections(t *testing.T) {
+	t.Parallel()
+	w := begin(t, setup{config: map[string]string{"limits": "{timeout: 1m, connections: 2}"}})
+	open, answered := w.dial(2), make(chan error, 1)
+	go func() {
+		_, err := w.say("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		answered <- err
+	}()
+	select {
+	case err := <-answered:
+		t.Fatalf("three are served at a time: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	_ = open[0].Close()
+	if err := <-answered; err != nil {
+		t.Errorf("there was room: %v", err)
+	}
+}
+
+// Who does not go on is cut off.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	w := begin(t, setup{config: map[string]string{"limits": "{timeout: 100ms}"}})
+	head := "POST /hook HTTP/1.1\r\nHost: x\r\nAuthorization: " + secret + "\r\nContent-Length: 9\r\n\r\n"
+	for i, conn := range w.dial(3) {
+		_, _ = conn.Write([]byte([]string{"", head[:20], head + "{"}[i]))
+		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		if _, err := io.Copy(io.Discard, conn); err != nil {
+			t.Errorf("it is still open: %v", err)
+		}
+	}
+}
+
+// What senders are told beside the status.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	w := begin(t, setup{config: map[string]string{"routes": "[{path: /azure, from: azure, secretEnv: SECRET}, {path: /hook, from: client_payload, secretEnv: SECRET}]"}})
+	for _, tt := range []struct{ method, path, name, want string }{
+		{"GET", "/hook", "Allow", "POST"},
+		{"DELETE", "/metrics", "Allow", "GET, HEAD"},
+		{"OPTIONS", "/azure", "WebHook-Allowed-Origin", "eventgrid.azure.net"},
+		{"OPTIONS", "/hook", "WebHook-Allowed-Origin", ""},
+		{"POST", "/hook", "Content-Type", "application/json"},
+		{"GET", "/metrics", "Content-Type", "text/plain; version=0.0.4; charset=utf-8"},
+	} {
+		answer := w.ask(tt.method, tt.path, strings.NewReader("{"), "Authorization", secret, "WebHook-Request-Origin", "eventgrid.azure.net")
+		if answer.Body.Close(); answer.Header.Get(tt.name) != tt.want {
+			t.Errorf("%s %s: %d, %s is %q, want %q", tt.method, tt.path, answer.StatusCode, tt.name, answer.Header.Get(tt.name), tt.want)
+		}
+	}
+}
+
+// With an address of its own for probes and metrics, senders do not see those, nor the probes
+// what is for senders.
+func TestAdminListens(t *testing.T) {
+	t.Parallel()
+	w := begin(t, setup{config: map[string]string{"adminListen": `"127.0.0.1:0"`}})
+	hooks, admin := w.url, "http://"+w.admin.Addr().String()
+	for _, tt := range []struct {
+		at, method, path string
+		want             int
+	}{
+		{hooks, "POST", "/hook", 202}, {hooks, "GET", "/healthz", 404}, {hooks, "GET", "/readyz", 404}, {hooks, "GET", "/metrics", 404},
+		{admin, "POST", "/hook", 405}, {admin, "GET", "/hook", 404}, {admin, "GET", "/healthz", 200}, {admin, "GET", "/readyz", 200}, {admin, "GET", "/metrics", 200},
+	} {
+		w.url = tt.at
+		if status, _ := w.request(tt.method, tt.path, strings.NewReader(`{"image": "quay.io/example/op:v1"}`), "Authorization", secret); status != tt.want {
+			t.Errorf("%s %s: %d, want %d", tt.method, tt.path, status, tt.want)
+		}
+	}
+}
+
+// broken is a disk that fails from a moment on.
+type broken struct {
+	queue.Disk
+	failed bool
+}
+
+func (b *broken) Sync() error {
+	if b.failed {
+		return syscall.EIO
+	}
+	return b.Disk.Sync()
+}
+
+// Where the disk fails, nothing is promised, and the relay ends with what was the matter.
+func TestDiskFails(t *testing.T) {
+	t.Parallel()
+	w := begin(t, setup{script: func(forge.Request) *forge.Fault { return forge.ServerError(503, false) }})
+	if err := w.end(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(t.Context(), w.config, w.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk := &broken{}
+	_ = r.queue.Close()
+	r.queue, err = queue.Open(queue.Options{Dir: w.queue, MaxItems: 9, MaxBytes: 1 << 20, Disk: func(f *os.File) queue.Disk {
+		disk.Disk = f
+		return disk
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready := func() string {
+		out := httptest.NewRecorder()
+		r.serveAdmin(out, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		return fmt.Sprint(out.Code, " ", out.Body)
+	}
+	if got := ready(); got != "200 ok\n" {
+		t.Errorf("it is %s", got)
+	}
+	disk.failed = true
+	if res := r.accept(r.routes["/hook"], []queue.Entry{{Key: "a", Data: []byte(`{}`)}}); res.status != 503 || res.Reason != "the queue cannot be written" || res.Accepted != 0 {
+		t.Errorf("it was answered with %+v", res)
+	}
+	if got := ready(); got != "503 the queue is broken\n" {
+		t.Errorf("it is %s", got)
+	}
+	if err := r.Run(t.Context()); !failure.Is(err, failure.Usage) || !strings.Contains(err.Error(), "writing to the queue") {
+		t.Errorf("it ended with %v", err)
+	}
+	if got := ready(); got != "503 stopping\n" {
+		t.Errorf("it is %s", got)
+	}
+	if r, err = Open(t.Context(), w.config, w.options()); err != nil {
+		t.Fatalf("after its end the folder is not free: %v", err)
+	}
+	if err := release(r); err != nil {
+		t.Error(err)
+	}
+}
+
+func release(r *Relay) error {
+	_ = r.listener.Close()
+	return r.queue.Close()
+}
+
+// What cannot be opened leaves nothing open.
+func TestAddressIsTaken(t *testing.T) {
+	t.Parallel()
+	w := begin(t, setup{})
+	if err := w.end(); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	free := freeAddress(t)
+	for _, listen := range [][2]string{{taken.Addr().String(), ""}, {free, taken.Addr().String()}} {
+		c := *w.config
+		c.Listen, c.AdminListen = listen[0], listen[1]
+		if _, err := Open(t.Context(), &c, w.options()); !failure.Is(err, failure.Usage) || !strings.Contains(err.Error(), "listening") {
+			t.Errorf("%v", err)
+		}
+	}
+	c := *w.config
+	c.Listen = free
+	r, err := Open(t.Context(), &c, w.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := release(r); err != nil {
+		t.Error(err)
+	}
+}
