@@ -98,12 +98,12 @@ func foreignToGo(name string, text []byte) (all []string) {
 				return true
 			}
 			what := source(files, n.Args[at])
-			if literal, err := strconv.Unquote(what); err == nil && slices.Contains(programs, literal) {
-				return true
-			} else if err != nil && (variables[name+": "+what] != "" || strings.Contains(what, "graft")) {
-				return true
+			literal, err := strconv.Unquote(what)
+			known := err == nil && slices.Contains(programs, literal)
+			built := err != nil && (variables[name+": "+what] != "" || strings.Contains(what, "graft"))
+			if !known && !built {
+				all = append(all, what)
 			}
-			all = append(all, what)
 		}
 		return true
 	})
