@@ -123,11 +123,12 @@ func (e *Edits) spliceOwnLines(p *flowInsert) {
 	begin := w.eol + w.lineIndent(p.n.Children[(p.index-1)*p.width].Start)
 	text := begin + strings.Join(p.texts, ","+begin)
 	comma := skipTrivia(src, prev.End)
-	if comma >= p.n.End || src[comma] != ',' {
+	has := comma < p.n.End && src[comma] == ','
+	if has {
+		text += ","
+	} else {
 		e.splice(prev.End, prev.End, ",")
 		comma = prev.End
-	} else {
-		text += ","
 	}
 	at := contentLineEnd(src, comma)
 	if rest := restOfLine(src, comma, at); len(rest) == 0 || rest[0] == '#' {
@@ -135,7 +136,7 @@ func (e *Edits) spliceOwnLines(p *flowInsert) {
 		return
 	}
 	// A bracket or the next element shares the line.
-	if comma > prev.End {
+	if has {
 		comma++
 	}
 	e.splice(comma, comma, text)
