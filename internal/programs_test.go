@@ -22,7 +22,7 @@ import (
 // what POSIX has. Tests that want another one are in a module below conformance/.
 var programs = []string{
 	"go", "git", "graft",
-	"[", "cat", "chmod", "cmp", "cp", "diff", "echo", "grep", "head", "ln", "ls", "mkdir", "mv", "rm", "sed", "sh", "sleep", "sort", "tail", "touch", "tr", "wc",
+	"[", "cat", "chmod", "cmp", "cp", "diff", "echo", "grep", "head", "ln", "ls", "mkdir", "mv", "printf", "rm", "sed", "sh", "sleep", "sort", "tail", "touch", "tr", "wc",
 }
 
 // variables are the programs that are not named where they are started.
