@@ -24,7 +24,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/fbc/canonical"
 )
 
 const bundleRef = "registry.example.com/acme/widgets:v1.2.3"
@@ -179,7 +179,7 @@ func equalDocuments(t *testing.T, level string, got []byte, want declcfg.Bundle)
 	if err := declcfg.WriteYAML(declcfg.DeclarativeConfig{Bundles: []declcfg.Bundle{want}}, &wantYAML); err != nil {
 		t.Fatal(err)
 	}
-	gotYAML, err := yaml11.FromJSON(got)
+	gotYAML, err := canonical.FromJSON(got)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/fbc/canonical"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // rounds is how many random inputs a test tries; GRAFT_ROUNDS asks for more.
@@ -42,7 +43,7 @@ func TestRandomYAML(t *testing.T) {
 		}
 		src := []byte(b.String())
 		start := time.Now()
-		if _, err := yaml11.ToJSON(src); err == nil {
+		if _, err := yamlread.ToJSON(src); err == nil {
 			valid++
 		}
 		if d := time.Since(start); d > time.Second {
@@ -69,7 +70,7 @@ func TestAliases(t *testing.T) {
 				}
 				src := []byte(b.String())
 				want, wantErr := yaml.YAMLToJSON(src)
-				got, err := yaml11.ToJSON(src)
+				got, err := yamlread.ToJSON(src)
 				if (err == nil) != (wantErr == nil) || !bytes.Equal(got, want) {
 					t.Errorf("depth %d, fan %d: %v, want %v", depth, fan, err, wantErr)
 				}
@@ -136,7 +137,7 @@ func TestRandomJSON(t *testing.T) {
 			continue // see incomparable
 		}
 		want, wantErr := yaml.JSONToYAML(src)
-		got, err := yaml11.FromJSON(src)
+		got, err := canonical.FromJSON(src)
 		if (err == nil) != (wantErr == nil) {
 			t.Fatalf("%s\n error %v\n  want %v", src, err, wantErr)
 		}

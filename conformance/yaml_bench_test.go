@@ -8,7 +8,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/olmgraft/graft/internal/fbc"
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/fbc/canonical"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // BenchmarkConversion sets Graft's conversions beside those of opm's library.
@@ -30,9 +31,9 @@ func BenchmarkConversion(b *testing.B) {
 			in      []byte
 			convert func([]byte) ([]byte, error)
 		}{
-			{"to JSON/Graft", d.Raw(), yaml11.ToJSON},
+			{"to JSON/Graft", d.Raw(), yamlread.ToJSON},
 			{"to JSON/sigs", d.Raw(), yaml.YAMLToJSON},
-			{"to YAML/Graft", doc, yaml11.FromJSON},
+			{"to YAML/Graft", doc, canonical.FromJSON},
 			{"to YAML/sigs", doc, yaml.JSONToYAML},
 		} {
 			b.Run(kind+"/"+c.name, func(b *testing.B) {

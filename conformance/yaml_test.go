@@ -10,7 +10,8 @@ import (
 	"github.com/operator-framework/operator-registry/alpha/declcfg"
 	"sigs.k8s.io/yaml"
 
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/fbc/canonical"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // opmLoads is what opm holds of one YAML document, or an error.
@@ -35,12 +36,12 @@ func compareToJSON(t *testing.T, src []byte) {
 		return
 	}
 	want, wantErr := yaml.YAMLToJSON(src)
-	got, err := yaml11.ToJSON(src)
+	got, err := yamlread.ToJSON(src)
 	if (err == nil) != (wantErr == nil) {
 		t.Fatalf("%q\n error %v\n  want %v", src, err, wantErr)
 	}
 	if err != nil {
-		if e := (*yaml11.Error)(nil); !errors.As(err, &e) || e.Line < 1 || e.Col < 1 {
+		if e := (*yamlread.Error)(nil); !errors.As(err, &e) || e.Line < 1 || e.Col < 1 {
 			t.Fatalf("%q: an error without a place: %v", src, err)
 		}
 		return
@@ -49,16 +50,12 @@ func compareToJSON(t *testing.T, src []byte) {
 		t.Fatalf("%q\n got %s\nwant %s", src, got, want)
 	}
 	if want, err := opmLoads(src); err == nil && string(want) != "" {
-		tree, err := yaml11.Parse(src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := tree.AppendJSON(nil, yaml11.Loaded); err != nil || !bytes.Equal(got, want) {
+		if got, err := yamlread.Loaded(got); err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%q loaded, %v\n got %s\nwant %s", src, err, got, want)
 		}
 	}
 	wantYAML, wantErr := yaml.JSONToYAML(want)
-	gotYAML, err := yaml11.FromJSON(want)
+	gotYAML, err := canonical.FromJSON(want)
 	if (err == nil) != (wantErr == nil) {
 		t.Fatalf("%s\n error %v\n  want %v", want, err, wantErr)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // Image is a bundle as it came from a registry or a directory.
@@ -149,7 +149,7 @@ func (b *Bundle) fail(file, format string, args ...any) *failure.Error {
 	} else {
 		e.Message = "reading the bundle: " + e.Message
 	}
-	var at *yaml11.Error
+	var at *yamlread.Error
 	if errors.As(e.Err, &at) {
 		return e.At(file, at.Line, at.Col)
 	}

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/olmgraft/graft/internal/bundle/object"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/fbc/canonical"
 )
 
 // Document gives an olm.bundle document as compact JSON in opm's field order. The
@@ -22,7 +22,7 @@ func Document(b fbc.Bundle) ([]byte, error) {
 	out := make([]byte, 0, size)
 	field := func(before, text string) {
 		out = append(out, before...)
-		out = object.AppendString(out, text, false)
+		out = canonical.AppendString(out, text, false)
 	}
 
 	field(`{"schema":`, b.Schema)

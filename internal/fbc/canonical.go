@@ -3,7 +3,7 @@ package fbc
 import (
 	"bytes"
 
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/fbc/canonical"
 )
 
 // The fast path: a document in the layout that opm writes is understood from
@@ -43,8 +43,9 @@ type lines struct {
 	key     []byte
 	keys    [mostKeys][]byte
 	nkeys   int
-	doc     *Doc // whose fields are filled in, or nil
-	strict  bool // nothing is accepted but opm's bytes
+	doc     *Doc         // whose fields are filled in, or nil
+	strict  bool         // nothing is accepted but opm's bytes
+	json    *jsonBuilder // takes down what is passed, or nil
 
 	sought string // a key at the top
 	items  []item // of its list
@@ -55,7 +56,7 @@ type lines struct {
 // and all right, and tells whether it is.
 func (d *Doc) indexCanonical() bool {
 	l := lines{text: d.raw, doc: d}
-	if !yaml11.Ordinary(d.raw) || !l.walk() || d.Schema == "" {
+	if !canonical.Ordinary(d.raw) || !l.walk() || d.Schema == "" {
 		d.Schema, d.Package, d.Name, d.Image = "", "", "", ""
 		return false
 	}
@@ -70,7 +71,8 @@ func (l *lines) walk() bool {
 		return false
 	}
 	var levels [16]level
-	l.open = append(levels[:0], level{})
+	l.open = levels[:0]
+	l.enter(level{})
 	for l.pos < n {
 		if !l.line() {
 			return false
@@ -93,7 +95,7 @@ func (l *lines) line() bool {
 		if l.waiting {
 			return false
 		}
-		l.open = l.open[:len(l.open)-1]
+		l.leave()
 	}
 	if l.text[l.pos] == '-' && l.text[l.pos+1] == ' ' {
 		if !l.enterList(indent) {
@@ -105,13 +107,13 @@ func (l *lines) line() bool {
 		return l.item(indent + 2)
 	}
 	if top := l.top(); top.list && top.indent == indent && !l.waiting {
-		l.open = l.open[:len(l.open)-1] // a list flush with its key
+		l.leave() // a list flush with its key
 	}
 	if l.waiting {
 		if outer := l.top().indent; indent <= outer || l.strict && indent != outer+2 {
 			return false
 		}
-		l.open = append(l.open, level{indent: indent})
+		l.enter(level{indent: indent})
 		l.waiting = false
 	}
 	return len(l.open) <= deepest && l.top().is(indent, false) && l.pair(start)
@@ -119,13 +121,27 @@ func (l *lines) line() bool {
 
 func (l *lines) top() level { return l.open[len(l.open)-1] }
 
+func (l *lines) enter(v level) {
+	l.open = append(l.open, v)
+	if l.json != nil {
+		l.json.begin(v.list)
+	}
+}
+
+func (l *lines) leave() {
+	l.open = l.open[:len(l.open)-1]
+	if l.json != nil {
+		l.json.end()
+	}
+}
+
 // enterList makes the list that has a dash at indent the innermost level.
 func (l *lines) enterList(indent int) bool {
 	if l.waiting {
 		if outer := l.top().indent; indent < outer || l.strict && indent != outer {
 			return false
 		}
-		l.open = append(l.open, level{indent: indent, list: true})
+		l.enter(level{indent: indent, list: true})
 		l.waiting = false
 	}
 	return len(l.open) <= deepest && l.top().is(indent, true)
@@ -135,14 +151,14 @@ func (l *lines) enterList(indent int) bool {
 func (l *lines) item(indent int) bool {
 	l.pos += 2
 	for l.text[l.pos] == '-' && l.text[l.pos+1] == ' ' {
-		l.open = append(l.open, level{indent: indent, list: true})
+		l.enter(level{indent: indent, list: true})
 		indent += 2
 		l.pos += 2
 	}
 	if _, after, ok := l.keyAt(); !ok || after < 0 {
 		return ok && l.value()
 	}
-	l.open = append(l.open, level{indent: indent})
+	l.enter(level{indent: indent})
 	return len(l.open) <= deepest && l.pair(0)
 }
 
@@ -165,18 +181,21 @@ func (l *lines) pair(start int) bool {
 	if l.strict && !l.exactKey(l.text[l.pos:after-1], key) {
 		return false
 	}
+	if l.json != nil {
+		l.json.key(string(key))
+	}
 	l.pos = after
 	if l.text[l.pos] == '\n' {
 		l.pos++
 		l.waiting = true
-		return len(l.open) > 1 || l.doc == nil || l.doc.take(key, []byte("{")) // no text, whatever it is
+		return len(l.open) > 1 || l.doc == nil || l.doc.takeText(key, []byte("{")) // no text, whatever it is
 	}
 	l.pos++
 	from := l.pos
 	if !l.value() {
 		return false
 	}
-	return len(l.open) > 1 || l.doc == nil || l.doc.take(key, l.text[from:l.pos-1])
+	return len(l.open) > 1 || l.doc == nil || l.doc.takeText(key, l.text[from:l.pos-1])
 }
 
 // topKey notes a key at the top; none may stand there twice, in any case.
@@ -207,8 +226,8 @@ func letters(b []byte) bool {
 	return true
 }
 
-// take fills in a field from its text as it stands in the document.
-func (d *Doc) take(key, text []byte) bool {
+// takeText fills in a field from its text as it stands in the document.
+func (d *Doc) takeText(key, text []byte) bool {
 	var into *string
 	switch string(key) {
 	case "schema":
@@ -220,7 +239,7 @@ func (d *Doc) take(key, text []byte) bool {
 	case "image":
 		into = &d.Image
 	default:
-		_, known := d.field(foldKey(key))
+		_, known := d.field(foldKey(string(key)))
 		return !known // in another case
 	}
 	switch c := text[0]; {
@@ -233,7 +252,7 @@ func (d *Doc) take(key, text []byte) bool {
 		}
 		*into = string(inner)
 	default:
-		if !yaml11.IsText(text) {
+		if !canonical.IsText(text) {
 			return false
 		}
 		*into = string(text)
@@ -285,7 +304,7 @@ func plainKey(key []byte) bool {
 	if len(key) == 0 || len(key) > longestKey || !startsPlain(key) || string(key) == "<<" {
 		return false
 	}
-	return yaml11.IsText(key)
+	return canonical.IsText(key)
 }
 
 // startsPlain tells whether a text with more than one character can begin so

@@ -58,6 +58,11 @@ func compareFast(t *testing.T, src []byte) int {
 				t.Fatalf("%q\nexact: %v, encoded anew %v\n%s", src, f.Exact(), err, b.Body)
 			}
 		}
+		quick, quickErr := f.JSON()
+		want, wantErr := s.JSON()
+		if !bytes.Equal(quick, want) || (quickErr == nil) != (wantErr == nil) {
+			t.Fatalf("%q\nfast: %s %v\nslow: %s %v", src, quick, quickErr, want, wantErr)
+		}
 		var full, decoded Bundle
 		full, fullErr := f.Bundle()
 		decodeErr := s.Decode(&decoded)

@@ -3,7 +3,7 @@ package fbc
 import (
 	"bytes"
 
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/fbc/canonical"
 )
 
 // value passes a value that begins at the current position, up to the line
@@ -19,6 +19,9 @@ func (l *lines) value() bool {
 			return false
 		}
 		l.pos += 2
+		if l.json != nil {
+			l.json.empty(c)
+		}
 		return l.lineEnd()
 	case ' ', '\n':
 		return false
@@ -35,8 +38,11 @@ func (l *lines) quoted(quote byte) bool {
 	if quote == '"' && !l.doubleQuoted() || quote == '\'' && !l.singleQuoted() {
 		return false
 	}
-	if l.strict && !yaml11.WrittenQuoted(l.text[from:l.pos], l.top().indent, column, false) {
+	if l.strict && !canonical.WrittenQuoted(l.text[from:l.pos], l.top().indent, column, false) {
 		return false
+	}
+	if l.json != nil {
+		l.json.quoted(l.text[from:l.pos])
 	}
 	return l.lineEnd()
 }
@@ -55,7 +61,7 @@ func (l *lines) plain() bool {
 	if !startsPlain(l.text[l.pos:]) {
 		return false
 	}
-	indent := l.top().indent
+	indent, from := l.top().indent, l.pos
 	start := bytes.LastIndexByte(l.text[:l.pos], '\n') + 1
 	for first := true; ; first = false {
 		n := bytes.IndexByte(l.text[l.pos:], '\n')
@@ -77,6 +83,9 @@ func (l *lines) plain() bool {
 		}
 		l.pos = end + 1
 		if !more {
+			if l.json != nil {
+				l.json.plain(l.text[from:end])
+			}
 			return true
 		}
 		start, l.pos = end+1, next
@@ -234,6 +243,9 @@ func (l *lines) literal() bool {
 			break
 		}
 		l.pos += got + bytes.IndexByte(rest[got:], '\n') + 1
+	}
+	if l.json != nil {
+		l.json.literal(header, l.text[from:l.pos], indent)
 	}
 	return !l.strict || l.pos > from && indent == outer+2 && exactLiteral(header, l.text[from:l.pos], indent)
 }

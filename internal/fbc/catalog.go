@@ -93,15 +93,21 @@ func FactsOf(b Bundle) (Facts, error) {
 // Facts are those of a rendered bundle, whose manifests are read only where they count: they
 // tell whether build metadata is the release of a substitute.
 func (d *Doc) Facts() (Facts, error) {
-	b, err := d.BundleLight()
+	light, err := d.BundleLight()
 	if err != nil {
 		return Facts{}, err
 	}
-	f, err := FactsOf(b)
+	return d.FactsOf(light)
+}
+
+// FactsOf is Facts for one whose BundleLight is at hand.
+func (d *Doc) FactsOf(light Bundle) (Facts, error) {
+	f, err := FactsOf(light)
 	if err != nil || !strings.Contains(f.Version, "+") {
 		return f, err
 	}
-	if b, err = d.Bundle(); err != nil {
+	b, err := d.Bundle()
+	if err != nil {
 		return Facts{}, err
 	}
 	return FactsOf(b)

@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // Format is how a document is written.
@@ -47,12 +46,18 @@ func (d *Doc) Raw() []byte { return d.raw }
 // JSON is the document as opm holds it after loading: compact, keys sorted,
 // numbers as float64 prints them.
 func (d *Doc) JSON() ([]byte, error) {
-	t, err := d.tree()
-	if err != nil {
-		return nil, err
+	if d.canonical {
+		if out, ok := canonicalJSON(d.raw, true); ok {
+			return out, nil
+		}
 	}
-	defer t.Free()
-	out, err := t.AppendJSON(make([]byte, 0, len(d.raw)), yaml11.Loaded)
+	out, err := d.raw, error(nil)
+	if d.Format == YAML {
+		out, err = yamlread.ToJSON(normalize(d.raw))
+	}
+	if err == nil {
+		out, err = yamlread.Loaded(out)
+	}
 	if err != nil {
 		return nil, d.fail(err)
 	}
@@ -66,7 +71,7 @@ func (d *Doc) Decode(into any) error {
 		return err
 	}
 	if err := json.Unmarshal(doc, into); err != nil {
-		return d.mistyped(err)
+		return d.mistyped(doc, err)
 	}
 	return nil
 }
@@ -90,26 +95,9 @@ func (d *Doc) Deprecation() (x Deprecation, err error) {
 }
 
 // Bundle decodes an olm.bundle document.
-func (d *Doc) Bundle() (Bundle, error) {
-	if b, ok := d.directBundle(); ok {
-		return b, nil
-	}
-	var b Bundle
-	err := d.Decode(&b)
+func (d *Doc) Bundle() (b Bundle, err error) {
+	err = d.Decode(&b)
 	return b, err
-}
-
-// tree parses the document.
-func (d *Doc) tree() (t *yaml11.Tree, err error) {
-	if d.Format == JSON {
-		t, err = yaml11.ParseJSON(d.raw)
-	} else {
-		t, err = yaml11.Parse(normalize(d.raw))
-	}
-	if err != nil {
-		return nil, d.fail(err)
-	}
-	return t, nil
 }
 
 // normalize gives YAML text with the line ends that opm makes before it parses:
@@ -142,7 +130,7 @@ func (d *Doc) what() string {
 func (d *Doc) fail(err error) error {
 	line, col := d.Line, 1
 	cause := err
-	if e := (*yaml11.Error)(nil); errors.As(err, &e) {
+	if e := (*yamlread.Error)(nil); errors.As(err, &e) {
 		line, col = d.lines+e.Line, e.Col
 		if e.Line == 1 {
 			col += d.col
@@ -151,18 +139,4 @@ func (d *Doc) fail(err error) error {
 	}
 	return failure.New(failure.TemplateMalformed, "reading %s: %w", d.what(), cause).
 		At(d.File, line, col).Fix("Correct the document at the line shown.")
-}
-
-// mistyped explains why JSON does not fit a type, at the place of the value.
-func (d *Doc) mistyped(err error) error {
-	te := (*json.UnmarshalTypeError)(nil)
-	t, terr := d.tree()
-	if !errors.As(err, &te) || terr != nil {
-		return d.fail(err)
-	}
-	place := t.Locate(yaml11.Loaded, int(te.Offset)-1)
-	kinds := map[string]string{"string": "a text", "bool": "a boolean", "number": "a number", "array": "a list", "object": "a mapping"}
-	got, _, _ := strings.Cut(te.Value, " ")
-	place.Msg = fmt.Sprintf("%s cannot be %s", te.Field, kinds[got])
-	return d.fail(place)
 }

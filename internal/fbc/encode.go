@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/fbc/canonical"
 )
 
 // Encode gives a JSON document in opm's bytes for the format, without
@@ -16,9 +16,11 @@ func Encode(format Format, jsonDoc []byte) ([]byte, error) {
 	var out []byte
 	var err error
 	if format == YAML {
-		out, err = yaml11.FromJSON(jsonDoc)
+		out, err = canonical.FromJSON(jsonDoc)
 	} else {
-		out, err = yaml11.Indent(jsonDoc, "    ")
+		var b bytes.Buffer
+		err = json.Indent(&b, jsonDoc, "", "    ")
+		out = b.Bytes()
 	}
 	if err != nil {
 		return nil, failure.New(failure.RenderFailed, "encoding a catalog document: %w", err)
@@ -74,7 +76,7 @@ func (d *Doc) written() ([]byte, error) {
 		if err := d.checkObjects(b.Properties); err != nil {
 			return nil, err
 		}
-		return appendBundle(make([]byte, 0, len(d.raw)), &b), nil
+		return Marshal(b)
 	}
 	return d.JSON()
 }

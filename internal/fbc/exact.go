@@ -2,9 +2,10 @@ package fbc
 
 import (
 	"bytes"
+	"regexp"
 	"unicode/utf8"
 
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/fbc/canonical"
 )
 
 // lineWidth is the column after which opm folds a text at its next space.
@@ -14,12 +15,12 @@ const lineWidth = 80
 // format: Blob would give the same body. It costs less than that for a bundle
 // in YAML, whose manifests are judged line by line.
 func (d *Doc) Exact() bool {
-	if !d.canonical || d.Schema != SchemaBundle {
+	if !d.canonical || d.Schema != SchemaBundle || rareEscape.Match(d.raw) {
 		b, err := d.Blob(d.Format)
 		return err == nil && bytes.Equal(b.Body, d.raw)
 	}
 	l := lines{text: d.raw, sought: "properties", strict: true}
-	if !yaml11.BasicPlane(d.raw) || !l.walk() || !l.objectsAreJSON() && d.CheckObjects() != nil {
+	if !canonical.BasicPlane(d.raw) || !l.walk() || !l.objectsAreJSON() && d.CheckObjects() != nil {
 		return false
 	}
 	// What is left of the bundle is small enough to be encoded.
@@ -32,22 +33,29 @@ func (d *Doc) Exact() bool {
 	if err != nil {
 		return false
 	}
-	body, err := Encode(YAML, appendBundle(nil, &b))
+	written, err := Marshal(b)
+	if err != nil {
+		return false
+	}
+	body, err := Encode(YAML, written)
 	return err == nil && bytes.Equal(body, rest.raw)
 }
+
+// rareEscape finds characters that only the library writes.
+var rareEscape = regexp.MustCompile(`\\(?:[LNPr]|uFEFF)`)
 
 // exactKey tells whether a key, as it stands in the text, is written so and
 // comes after the one before it.
 func (l *lines) exactKey(raw, key []byte) bool {
 	top := &l.open[len(l.open)-1]
-	if top.last != nil && yaml11.CompareKeys(top.last, key) >= 0 {
+	if top.last != nil && canonical.CompareKeys(top.last, key) >= 0 {
 		return false
 	}
 	top.last = key
 	if raw[0] == '"' || raw[0] == '\'' {
-		return yaml11.WrittenQuoted(raw, top.indent, l.column(), true)
+		return canonical.WrittenQuoted(raw, top.indent, l.column(), true)
 	}
-	return yaml11.WrittenPlain(key)
+	return canonical.WrittenPlain(key)
 }
 
 // column counts the characters before the current position on its line.
@@ -60,7 +68,7 @@ func (l *lines) column() int {
 // the current position, the first or another. more tells that it goes on at next.
 func (l *lines) exactPlain(start, end int, first, more bool, next int) bool {
 	text := l.text[l.pos:end]
-	if first && !more && !yaml11.WrittenPlain(text) {
+	if first && !more && !canonical.WrittenPlain(text) {
 		return false
 	}
 	if first && (bytes.HasPrefix(text, []byte("---")) || bytes.HasPrefix(text, []byte("..."))) {

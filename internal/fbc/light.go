@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // The properties that hold a bundle's manifests.
@@ -21,11 +21,14 @@ func large(propertyType string) bool {
 // properties, olm.bundle.object and olm.csv.metadata: their Value is nil. Where
 // the layout of the document allows, those values are not parsed.
 func (d *Doc) BundleLight() (Bundle, error) {
+	if d.Format == JSON {
+		if b, ok := d.lightJSON(); ok {
+			return b, nil
+		}
+	}
 	var text []byte
 	ok := false
-	if d.Format == JSON {
-		text, ok = d.lightJSON()
-	} else if d.canonical {
+	if d.canonical {
 		l := lines{text: d.raw, sought: "properties"}
 		if ok = l.walk(); ok {
 			text, ok = l.light("")
@@ -81,118 +84,21 @@ func (l *lines) itemText(i int) []byte {
 	return l.text[l.items[i].start:end]
 }
 
-// lightJSON gives a JSON document without its large values.
-func (d *Doc) lightJSON() ([]byte, bool) {
-	members, _, err := yaml11.Members(nil, d.raw, 0)
-	if err != nil {
-		return nil, false
+// lightJSON is BundleLight for a document in JSON.
+func (d *Doc) lightJSON() (b Bundle, ok bool) {
+	if json.Unmarshal(d.raw, &b) != nil {
+		return b, false
 	}
-	out := []byte{'{'}
-	for i, m := range members {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		key, err := json.Marshal(string(m.Key))
-		if err != nil {
-			return nil, false
-		}
-		out = append(append(out, key...), ':')
-		value := d.raw[m.Start:m.End]
-		if foldKey(m.Key) == "PROPERTIES" {
-			var ok bool
-			if value, ok = lightProperties(value); !ok {
-				return nil, false
-			}
-		}
-		out = append(out, value...)
-	}
-	return append(out, '}'), true
-}
-
-func lightProperties(list []byte) ([]byte, bool) {
-	out, ok := []byte{'['}, true
-	err := yaml11.Elements(list, 0, func(start, end int, members []yaml11.Member) {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		value := list[start:end]
-		for _, m := range members {
-			if string(m.Key) != "type" && string(m.Key) != "value" || len(members) != 2 {
-				ok = false
-			}
-			text := list[m.Start:m.End]
-			if name, _ := yaml11.JSONString(text); string(m.Key) == "type" && large(string(name)) {
-				value = append(append([]byte(`{"type":`), text...), '}')
-			}
-		}
-		out = append(out, value...)
-	})
-	return append(out, ']'), ok && err == nil
-}
-
-// EntryLines gives the line in the file of each item of the document's entries,
-// a channel's or a deprecation's.
-func (d *Doc) EntryLines() []int {
-	var offsets []int
-	text := d.raw
-	switch {
-	case d.Format == JSON:
-		offsets = d.entriesJSON()
-	case d.canonical:
-		l := lines{text: d.raw, sought: "entries"}
-		l.walk()
-		for _, it := range l.items {
-			offsets = append(offsets, it.start)
-		}
-	default:
-		text = normalize(d.raw)
-		offsets = entriesYAML(text)
-	}
-	at, line := 0, d.lines+1
-	found := make([]int, len(offsets))
-	for i, o := range offsets {
-		if o < at { // an alias stands after what it names
-			at, line = 0, d.lines+1
-		}
-		line += bytes.Count(text[at:o], []byte("\n"))
-		at = o
-		found[i] = line
-	}
-	return found
-}
-
-func (d *Doc) entriesJSON() []int {
-	members, _, err := yaml11.Members(nil, d.raw, 0)
-	if err != nil {
-		return nil
-	}
-	var offsets []int
-	for _, m := range members {
-		if foldKey(m.Key) != "ENTRIES" {
+	for i := range b.Properties {
+		p := &b.Properties[i]
+		if large(p.Type) || p.Value == nil {
+			p.Value = nil
 			continue
 		}
-		offsets = nil
-		if d.raw[m.Start] == '[' {
-			_ = yaml11.Elements(d.raw, m.Start, func(start, _ int, _ []yaml11.Member) { offsets = append(offsets, start) }) // it was read before
+		var err error
+		if p.Value, err = yamlread.Loaded(p.Value); err != nil {
+			return b, false
 		}
 	}
-	return offsets
-}
-
-func entriesYAML(text []byte) []int {
-	t, err := yaml11.Parse(text)
-	if err != nil {
-		return nil
-	}
-	defer t.Free()
-	fields, _, err := t.Fields()
-	if err != nil {
-		return nil
-	}
-	for _, f := range fields {
-		if foldKey(f.Key) == "ENTRIES" {
-			return t.Items(f)
-		}
-	}
-	return nil
+	return b, true
 }

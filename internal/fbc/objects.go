@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"unicode"
 
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // CheckObjects refuses a bundle that opm cannot load because of what is in an
@@ -41,7 +41,7 @@ func (d *Doc) checkObjects(properties []Property) error {
 		if startsObject(object.Data) {
 			continue
 		}
-		if _, err := yaml11.ToJSON(object.Data); err != nil {
+		if _, err := yamlread.ToJSON(object.Data); err != nil {
 			return d.fail(fmt.Errorf("property %d, %s: the manifest in it does not parse: %s", i+1, p.Type, err.Error()))
 		}
 	}

@@ -2,13 +2,18 @@ package fbc
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/yamledit"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // Read indexes one file, a stream of YAML or JSON documents. What opm cannot
@@ -37,8 +42,6 @@ type reader struct {
 	counted int // bytes whose lines are counted
 	lines   int
 	slow    bool // the fast path is not to be taken
-	members []yaml11.Member
-	scratch []byte // for documents that are converted only to see that they can be
 }
 
 // looksLikeJSON decides as opm does: by the first character, if it comes early.
@@ -118,55 +121,79 @@ func (r *reader) yamlDoc(d *Doc) error {
 		return nil
 	}
 	text := normalize(d.raw)
-	t, err := yaml11.Parse(text)
+	js, err := yamlread.ToJSON(text)
 	if err != nil {
 		return d.fail(err)
 	}
-	defer t.Free()
-	d.Line = d.lines + yaml11.Fault(text, t.Top(), "").Line
-	if rest := t.Rest(); rest >= 0 {
-		d.Ignored = d.lines + yaml11.Fault(text, rest, "").Line
+	d.Line = d.lines + 1 + contentLine(text)
+	if bytes.Contains(text, []byte("\n...")) {
+		d.Ignored = d.ignored(text)
 	}
-	if err := d.index(t, text); err != nil {
-		return err
+	return d.index(js)
+}
+
+// contentLine counts the lines before the first that is neither blank nor a comment.
+func contentLine(text []byte) int {
+	n := 0
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' && line[0] != '%' {
+			return n
+		}
+		n++
 	}
-	// What has no form in JSON, opm cannot load.
-	if r.scratch, err = t.AppendJSON(r.scratch[:0], yaml11.Loaded); err != nil {
+	return 0 // there is no content
+}
+
+// ignored gives the line of what comes after the end of the document, 0 for nothing.
+func (d *Doc) ignored(text []byte) int {
+	f, err := yamledit.Open(d.File, text)
+	if err != nil || len(f.Docs) < 2 {
+		return 0
+	}
+	rest := f.Docs[1]
+	return d.lines + 1 + bytes.Count(text[:rest.Start], []byte("\n")) + contentLine(rest.Raw())
+}
+
+// index fills in the fields of a document from its JSON.
+func (d *Doc) index(js []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(js, &fields); err != nil {
+		if te := (*json.UnmarshalTypeError)(nil); errors.As(err, &te) {
+			err = d.at("a document must be a mapping with a schema")
+		}
 		return d.fail(err)
+	}
+	seen := make(map[string]string, len(fields))
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if err := d.take(seen, key, fields[key]); err != nil {
+			return err
+		}
+	}
+	if d.Schema == "" {
+		return d.fail(d.at("a document without a schema; opm takes an empty one between two --- lines for a document as well"))
 	}
 	return nil
 }
 
-// index fills in the fields of a document from its tree.
-func (d *Doc) index(t *yaml11.Tree, text []byte) error {
-	fields, ok, err := t.Fields()
-	if err != nil {
-		return d.fail(err)
+// take fills in the field of a key, if it has one. No key may stand there in two cases.
+func (d *Doc) take(seen map[string]string, key string, value []byte) error {
+	folded := foldKey(key)
+	if other, twice := seen[folded]; twice && other != key {
+		return d.fail(d.at(fmt.Sprintf("the keys %s and %s are the same to opm", other, key), key))
 	}
+	seen[folded] = key
+	into, ok := d.field(folded)
 	if !ok {
-		return d.fail(yaml11.Fault(text, 0, "a document must be a mapping with a schema"))
+		return nil
 	}
-	seen := make(map[string][]byte, len(fields))
-	for _, f := range fields {
-		key := foldKey(f.Key)
-		if other, twice := seen[key]; twice {
-			return d.fail(yaml11.Fault(text, f.Offset, fmt.Sprintf("the keys %s and %s are the same to opm", other, f.Key)))
+	*into = ""
+	if value[0] != '"' {
+		if into == &d.Image {
+			return nil
 		}
-		seen[key] = f.Key
-		into, ok := d.field(key)
-		if !ok {
-			continue
-		}
-		if f.IsText {
-			*into = string(f.Text)
-		} else if into != &d.Image {
-			return d.fail(yaml11.Fault(text, f.Offset, fmt.Sprintf("%s must be a text", f.Key)))
-		}
+		return d.fail(d.at(key+" must be a text", key))
 	}
-	if d.Schema == "" {
-		return d.fail(yaml11.Fault(text, t.Top(), "a document without a schema; opm takes an empty one between two --- lines for a document as well"))
-	}
-	return nil
+	return json.Unmarshal(value, into)
 }
 
 // field gives the field for a folded key.
@@ -185,21 +212,21 @@ func (d *Doc) field(key string) (*string, bool) {
 }
 
 // foldKey makes keys equal that differ in case only.
-func foldKey(key []byte) string {
+func foldKey(key string) string {
 	return strings.Map(func(r rune) rune {
 		least := unicode.ToUpper(r)
 		for f := unicode.SimpleFold(r); f != r && r >= utf8.RuneSelf; f = unicode.SimpleFold(f) {
 			least = min(least, f)
 		}
 		return least
-	}, string(key))
+	}, key)
 }
 
 // jsonStream reads JSON values one after the other. Like opm it goes over to
 // YAML where the first or second is not JSON.
 func (r *reader) jsonStream() error {
 	for pos, count := 0, 0; ; count++ {
-		start := yaml11.SkipSpace(r.src, pos)
+		start := pos + len(r.src[pos:]) - len(bytes.TrimLeft(r.src[pos:], " \t\r\n"))
 		if start == len(r.src) {
 			return nil
 		}
@@ -239,33 +266,55 @@ func afterSpace(src []byte, pos int) (int, bool) {
 	return 0, false
 }
 
-// jsonDoc reads the object at start and gives the offset after it. Its values
-// are passed over, which finds out that they are JSON.
+// jsonDoc reads the object at start and gives the offset after it.
 func (r *reader) jsonDoc(start int) (end int, err error) {
-	r.members, end, err = yaml11.Members(r.members[:0], r.src, start)
-	if err != nil {
-		return 0, (&Doc{File: r.file}).fail(err)
+	var raw json.RawMessage
+	if err := json.NewDecoder(bytes.NewReader(r.src[start:])).Decode(&raw); err != nil {
+		d := r.doc(start, len(r.src), JSON)
+		return 0, d.fail(d.faultIn(err))
 	}
+	end = start + len(raw)
 	d := r.doc(start, end, JSON)
-	seen := make(map[string][]byte, len(r.members))
-	for _, m := range r.members {
-		key := foldKey(m.Key)
-		if other, twice := seen[key]; twice && !bytes.Equal(other, m.Key) {
-			return 0, d.fail(yaml11.Fault(d.raw, m.Start-start, fmt.Sprintf("the keys %s and %s are the same to opm", other, m.Key)))
+	if raw[0] != '{' {
+		return 0, d.fail(d.at("JSON in which an object was expected"))
+	}
+	if number := mayOverflow.Find(raw); number != nil && json.Unmarshal(raw, new(any)) != nil {
+		return 0, d.fail(d.at("a number that is too large: " + string(number)))
+	}
+	seen := map[string]string{}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	_, err = dec.Token()
+	for err == nil && dec.More() {
+		var key json.Token
+		var value json.RawMessage
+		if key, err = dec.Token(); err == nil {
+			err = dec.Decode(&value)
 		}
-		seen[key] = m.Key
-		into, ok := d.field(key)
-		if !ok {
-			continue
+		if err == nil {
+			if err := d.take(seen, key.(string), value); err != nil {
+				return 0, err
+			}
 		}
-		text, isText := yaml11.JSONString(r.src[m.Start:m.End])
-		*into = string(text)
-		if !isText && into != &d.Image {
-			return 0, d.fail(yaml11.Fault(d.raw, m.Start-start, fmt.Sprintf("%s must be a text", m.Key)))
-		}
+	}
+	if err != nil {
+		return 0, d.fail(err)
 	}
 	if d.Schema == "" {
-		return 0, d.fail(yaml11.Fault(d.raw, 0, "a document without a schema"))
+		return 0, d.fail(d.at("a document without a schema"))
 	}
 	return end, r.add(&d)
+}
+
+// mayOverflow finds numbers that a float64 may not hold, among them those of opm.
+var mayOverflow = regexp.MustCompile(`\d[eE]\+?\d{3,}|\d{300,}`)
+
+// faultIn gives the place of a fault in the text of a document in JSON.
+func (d *Doc) faultIn(err error) error {
+	at := len(d.raw)
+	if e := (*json.SyntaxError)(nil); errors.As(err, &e) {
+		at = max(int(e.Offset)-1, 0)
+	}
+	e := place(d.raw, at)
+	e.Msg = "JSON: " + err.Error()
+	return e
 }

@@ -8,10 +8,9 @@ import (
 	"unicode"
 
 	"github.com/blang/semver/v4"
-	"gopkg.in/yaml.v3"
 
 	"github.com/olmgraft/graft/internal/fbc"
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // bundleRead is what one olm.bundle document gave: its facts, and its faults.
@@ -160,7 +159,7 @@ func (b *bundleRead) readPackageProperty(d *fbc.Doc, i int, value []byte) {
 }
 
 func (b *bundleRead) fault(d *fbc.Doc, id string, path []any, format string, args ...any) {
-	b.faults = append(b.faults, newFinding(id, Pos{"", lineOf(d, path)}, format, args...))
+	b.faults = append(b.faults, newFinding(id, Pos{"", d.LineOf(path...)}, format, args...))
 }
 
 // parseRelease reads a release as opm does; "" is no release. It tells what is
@@ -193,7 +192,7 @@ func manifestFault(js []byte) string {
 	if bytes.HasPrefix(bytes.TrimLeftFunc(data, unicode.IsSpace), []byte("{")) {
 		return ""
 	}
-	if _, err := yaml11.ToJSON(data); err != nil {
+	if _, err := yamlread.ToJSON(data); err != nil {
 		return err.Error()
 	}
 	return ""
@@ -212,46 +211,6 @@ func asText(js []byte) string {
 	return ""
 }
 
-// lineOf gives the line, from the document's first, of the value at the path,
-// or of the last of its parents that is there. It parses the document, so it is
-// for those that have a fault.
-func lineOf(d *fbc.Doc, path []any) int {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(d.Raw(), &doc); err != nil || len(doc.Content) == 0 {
-		return 0
-	}
-	n, line := doc.Content[0], doc.Content[0].Line
-	for _, step := range path {
-		switch step := step.(type) {
-		case int:
-			if n.Kind != yaml.SequenceNode || step >= len(n.Content) {
-				return line - 1
-			}
-			n = n.Content[step]
-			line = n.Line
-		case string:
-			key, value := mappingItem(n, step)
-			if value == nil {
-				return line - 1
-			}
-			n, line = value, key.Line
-		}
-	}
-	return line - 1
-}
-
-func mappingItem(n *yaml.Node, name string) (key, value *yaml.Node) {
-	if n.Kind != yaml.MappingNode {
-		return nil, nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if strings.EqualFold(n.Content[i].Value, name) {
-			key, value = n.Content[i], n.Content[i+1]
-		}
-	}
-	return key, value
-}
-
 // small decodes a package, channel or deprecations document. What does not fit
 // is a fault, and the rest is used.
 func small[T any](d *fbc.Doc, s *shape) (doc T, faults []Finding) {
@@ -260,7 +219,7 @@ func small[T any](d *fbc.Doc, s *shape) (doc T, faults []Finding) {
 		return doc, Unreadable(err)
 	}
 	for _, m := range s.misfits(js) {
-		faults = append(faults, newFinding("document-mistyped", Pos{d.File, d.Line + lineOf(d, m.path)}, "%s: %s", d.Schema, m))
+		faults = append(faults, newFinding("document-mistyped", Pos{d.File, d.Line + d.LineOf(m.path...)}, "%s: %s", d.Schema, m))
 	}
 	// encoding/json goes on past a value that does not fit, so the error says
 	// nothing that the misfits do not.

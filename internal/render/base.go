@@ -73,15 +73,19 @@ func (r *renderer) fromBase(image string) *rendered {
 	if d == nil {
 		return nil
 	}
-	b, err := fromDoc(d)
+	light, err := d.BundleLight()
 	if err != nil {
 		return nil // what cannot be read is pulled anew
 	}
-	body, ok := r.baseBody(d)
+	facts, err := d.FactsOf(light)
+	if err != nil {
+		return nil
+	}
+	body, ok := r.baseBody(d, light)
 	if !ok || !r.recorded(image, body) {
 		return nil
 	}
-	b.reused = true
+	b := &rendered{facts: facts, reused: true}
 	b.blob = fbc.Blob{Schema: d.Schema, Package: d.Package, Name: d.Name, Body: body, Format: r.o.Format}
 	if show, ok := r.o.Base.shows[image]; ok {
 		b.show = &show
@@ -89,11 +93,7 @@ func (r *renderer) fromBase(image string) *rendered {
 	return b
 }
 
-func (r *renderer) baseBody(d *fbc.Doc) ([]byte, bool) {
-	light, err := d.BundleLight()
-	if err != nil {
-		return nil, false
-	}
+func (r *renderer) baseBody(d *fbc.Doc, light fbc.Bundle) ([]byte, bool) {
 	objects, metadata := holds(light)
 	switch {
 	case r.o.Metadata == bundle.BundleObjects && metadata:

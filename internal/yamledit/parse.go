@@ -12,13 +12,15 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // parseYAML reads the document with yaml.v3 and finds each node's bytes from the
 // line and column that it tells.
 func (d *Doc) parseYAML() (root *Node, err error) {
 	src := d.Raw()
-	if marks(src) > maxMarks {
+	if yamlread.Marks(src) > maxMarks {
 		return nil, d.file.malformed(d.Start, "parsing the document: it has more than %d items and keys", maxMarks)
 	}
 	var y yaml.Node
@@ -35,28 +37,6 @@ func (d *Doc) parseYAML() (root *Node, err error) {
 // maxMarks bounds the nodes of a document before a parser makes them, since each takes
 // some hundred bytes of memory.
 const maxMarks = 600_000
-
-// marks counts what nodes follow upon: dashes at the beginning of lines, colons before
-// blanks, and the signs of flow style.
-func marks(src []byte) int {
-	count := 0
-	begins := true
-	for i, c := range src {
-		switch {
-		case c == '\n':
-			begins = true
-			continue
-		case c == ' ':
-			continue
-		case c == ',' || c == '[' || c == '{' || c == '*',
-			c == '-' && begins,
-			c == ':' && (i+1 == len(src) || isBlank(src[i+1])):
-			count++
-		}
-		begins = begins && c == '-'
-	}
-	return count
-}
 
 var yamlErrorLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s+)?line (\d+): `)
 
@@ -247,7 +227,7 @@ func scalarStyle(s yaml.Style) Style {
 
 // parseJSON reads a JSON value with the positions that encoding/json tells.
 func (d *Doc) parseJSON() (*Node, error) {
-	if marks(d.Raw()) > maxMarks {
+	if yamlread.Marks(d.Raw()) > maxMarks {
 		return nil, d.file.malformed(d.Start, "parsing the document: it has more than %d items and keys", maxMarks)
 	}
 	b := jsonBuilder{doc: d, dec: json.NewDecoder(bytes.NewReader(d.Raw()))}

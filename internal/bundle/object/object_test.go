@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 func TestRead(t *testing.T) {
@@ -58,7 +58,7 @@ func TestReadFails(t *testing.T) {
 		text, want string
 		line       int
 	}{
-		"broken YAML":              {"a: 1\nb: [\n", "not valid YAML", 3},
+		"broken YAML":              {"a: 1\nb: [\n", "not valid YAML", 2},
 		"a separator with content": {"a: 1\n--- b\nc: 1\n", `separator is followed by "b"`, 0},
 		"not a number":             {"a: .nan\n", "not valid YAML", 1},
 		"broken JSON":              {`{"a": `, "not valid JSON", 0},
@@ -70,7 +70,7 @@ func TestReadFails(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("%v", err)
 			}
-			at := &yaml11.Error{}
+			at := &yamlread.Error{}
 			if errors.As(err, &at); at.Line != test.line {
 				t.Errorf("line %d, want %d", at.Line, test.line)
 			}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/olmgraft/graft/internal/fbc/yaml11"
+	"github.com/olmgraft/graft/internal/fbc"
 )
 
 // Read reads the first document of a manifest as opm does: as JSON where it begins
@@ -65,22 +65,12 @@ func readYAML(text string, exact bool) (Value, bool, error) {
 	if err != nil {
 		return Value{}, false, err
 	}
-	asJSON, err := toJSON(doc)
+	asJSON, err := fbc.YAMLToJSON([]byte(doc))
 	if err != nil {
 		return Value{}, false, fmt.Errorf("not valid YAML: %w", err)
 	}
-	v, err := parse(asJSON, exact)
+	v, err := parse(string(asJSON), exact)
 	return v, strings.TrimSpace(rest) != "", err
-}
-
-func toJSON(doc string) (string, error) {
-	tree, err := yaml11.Parse([]byte(doc))
-	if err != nil {
-		return "", err
-	}
-	defer tree.Free()
-	out, err := tree.AppendJSON(make([]byte, 0, len(doc)), yaml11.Plain)
-	return string(out), err
 }
 
 // trimFirstLine drops white space up to the first line break, which is what opm

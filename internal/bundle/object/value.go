@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/olmgraft/graft/internal/fbc/canonical"
 )
 
 // Kind says what a Value is.
@@ -99,4 +101,36 @@ func (v Value) AsText() Value {
 		}
 	}
 	return v
+}
+
+// AppendJSON appends the value as compact JSON, keys sorted, with the escapes of
+// encoding/json: <, > and & too.
+func (v Value) AppendJSON(to []byte) []byte {
+	switch v.Kind {
+	case Null:
+		return append(to, "null"...)
+	case String:
+		return canonical.AppendString(to, v.Text, true)
+	case List:
+		to = append(to, '[')
+		for i, item := range v.Items {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = item.Value.AppendJSON(to)
+		}
+		return append(to, ']')
+	case Map:
+		to = append(to, '{')
+		for i, item := range v.Items {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = canonical.AppendString(to, item.Key, true)
+			to = append(to, ':')
+			to = item.Value.AppendJSON(to)
+		}
+		return append(to, '}')
+	}
+	return append(to, v.Text...)
 }

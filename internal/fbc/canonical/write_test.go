@@ -1,4 +1,4 @@
-package yaml11
+package canonical
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 func TestFromJSON(t *testing.T) {
@@ -90,13 +92,13 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		yaml, err := FromJSON(src)
+		written, err := FromJSON(src)
 		if err != nil {
 			t.Fatalf("%s: %v", src, err)
 		}
-		again, err := ToJSON(yaml)
+		again, err := yaml.YAMLToJSON(written)
 		if err != nil || !bytes.Equal(again, src) {
-			t.Fatalf("%s\nwritten %q\nand read %s, %v", src, yaml, again, err)
+			t.Fatalf("%s\nwritten %q\nand read %s, %v", src, written, again, err)
 		}
 	}
 }

@@ -1,14 +1,14 @@
-package yaml11
+package canonical
 
 import (
 	"unicode"
 	"unicode/utf8"
 )
 
-// compareKeys gives the order of keys in opm's YAML: letters by code point and
+// CompareKeys gives the order of keys in opm's YAML: letters by code point and
 // after everything else, runs of digits as numbers. It is no strict order for
 // all keys: a9 comes before a11, a11 before a1A, and that before a9.
-func compareKeys(a, b []byte) int {
+func CompareKeys[T string | []byte](a, b T) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
@@ -19,7 +19,7 @@ func compareKeys(a, b []byte) int {
 	for !utf8.RuneStart(a[i]) || !utf8.RuneStart(b[i]) {
 		i--
 	}
-	if lessAfter(a[:i], a[i:], b[i:]) {
+	if lessAfter([]byte(a[:i]), []byte(a[i:]), []byte(b[i:])) {
 		return -1
 	}
 	return 1

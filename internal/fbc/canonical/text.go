@@ -1,7 +1,8 @@
-package yaml11
+package canonical
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,6 +12,7 @@ type traits struct {
 	plain  bool // may stand without quotes
 	single bool // may stand in single quotes
 	block  bool // may stand as a literal block
+	rare   bool // is left to the library: it has line breaks other than a line feed, or a BOM
 }
 
 // text writes a text in the form that opm's library chooses: plain where it
@@ -30,6 +32,8 @@ func (e *emitter) text(s []byte, key bool) {
 		tr.plain, tr.single, tr.block = tr.plain && readsBack, tr.single && readsBack, false
 	}
 	switch {
+	case tr.rare:
+		e.rare = true
 	case tr.plain:
 		e.plain(s, !key)
 	case tr.single:
@@ -62,88 +66,50 @@ func examine(s []byte) traits {
 	if bytes.HasPrefix(s, []byte("---")) || bytes.HasPrefix(s, []byte("...")) {
 		tr.plain = false
 	}
-	for i := 0; i < len(s); i++ {
+	last := len(s) - 1
+	for i := 0; i <= last; i++ {
 		if !special[s[i]] {
 			continue
 		}
 		switch s[i] {
 		case ' ':
-			if i == 0 || i == len(s)-1 {
-				tr.plain = false
-			}
-			if i == len(s)-1 {
-				tr.block = false
-			}
-			if i > 0 && endsInBreak(s[:i]) {
+			tr.plain = tr.plain && i > 0 && i < last
+			tr.block = tr.block && i < last
+			if i > 0 && s[i-1] == '\n' {
 				tr.plain, tr.single = false, false
 			}
 		case ':':
-			if i > 0 && (i+1 == len(s) || isBlank(s[i+1])) {
-				tr.plain = false
-			}
+			tr.plain = tr.plain && (i == 0 || i < last && !isBlank(s[i+1]) && s[i+1] != '\n')
 		case '#':
-			if i > 0 && (isBlank(s[i-1]) || s[i-1] == 0 || endsInBreak(s[:i])) {
-				tr.plain = false
+			tr.plain = tr.plain && (i == 0 || !isBlank(s[i-1]) && s[i-1] != '\n' && s[i-1] != 0)
+		case '\n':
+			tr.plain = false
+			if i > 0 && s[i-1] == ' ' {
+				tr.single, tr.block = false, false
 			}
 		default:
-			w := tr.rare(s, i)
-			if !tr.block && !tr.single {
-				return tr
-			}
-			i += w - 1
+			i += tr.other(s[i:]) - 1
 		}
 	}
 	return tr
 }
 
-// rare judges a control character, a line break or a character beyond ASCII,
-// and gives its length.
-func (tr *traits) rare(s []byte, i int) int {
-	_, w := utf8.DecodeRune(s[i:])
-	if breakLen(s, i) > 0 {
-		tr.plain = false
-		if i > 0 && s[i-1] == ' ' {
-			tr.single, tr.block = false, false
-		}
-	}
-	if !printable(s[i:]) {
+// other judges a control character or one beyond ASCII, and gives its length.
+func (tr *traits) other(s []byte) int {
+	r, w := utf8.DecodeRune(s)
+	switch {
+	case r == '\r', r == 0x85, r == 0x2028, r == 0x2029, r == 0xFEFF:
+		tr.rare = true
+	case !printable(r):
 		tr.plain, tr.single, tr.block = false, false, false
 	}
 	return w
 }
 
-// printable tells whether the first character of s is written as it is: no
-// control character but a line feed, nothing beyond the basic plane.
-func printable(s []byte) bool {
-	r, _ := utf8.DecodeRune(s)
-	switch {
-	case r == '\n', r >= ' ' && r <= '~':
-		return true
-	case r == 0xFEFF, r == 0xFFFE, r == 0xFFFF:
-		return false
-	}
-	return r >= 0xA0 && r <= 0xFFFF
-}
-
-func endsInBreak(s []byte) bool {
-	switch n := len(s); s[n-1] {
-	case '\n', '\r':
-		return true
-	case 0x85:
-		return n >= 2 && breakLen(s, n-2) == 2
-	case 0xA8, 0xA9:
-		return n >= 3 && breakLen(s, n-3) == 3
-	}
-	return false
-}
-
-func hasBreak(s []byte) bool {
-	for i := range s {
-		if breakLen(s, i) > 0 {
-			return true
-		}
-	}
-	return false
+// printable tells whether a character is written as it is: no control character but a line
+// feed, nothing beyond the basic plane.
+func printable(r rune) bool {
+	return r == '\n' || r >= ' ' && r <= '~' || r >= 0xA0 && r < 0xFFFE && r != 0xFEFF
 }
 
 // isBase60 tells whether older readers would take s for a number to the base
@@ -181,7 +147,7 @@ func (e *emitter) fold(i, n int, folding, afterSpace bool) bool {
 	return folding && !afterSpace && i > 0 && i < n-1 && e.column() > bestWidth
 }
 
-// plain writes a text without line breaks as it is, folded at spaces.
+// plain writes a text without line feeds as it is, folded at spaces.
 func (e *emitter) plain(s []byte, folding bool) {
 	if !e.whitespace {
 		e.out = append(e.out, ' ')
@@ -209,97 +175,108 @@ func (e *emitter) plain(s []byte, folding bool) {
 	e.whitespace, e.indention = false, false
 }
 
-// single writes a text in single quotes. Line separators stand as they are.
+// single writes a text without line feeds in single quotes.
 func (e *emitter) single(s []byte, folding bool) {
 	e.indicator("'", true, false)
-	afterSpace, afterBreak := false, false
+	afterSpace := false
 	for i := 0; i < len(s); {
-		if s[i] == ' ' {
-			if e.fold(i, len(s), folding, afterSpace) && s[i+1] != ' ' {
-				e.newLine()
-			} else {
-				e.out = append(e.out, ' ')
-			}
-			afterSpace = true
-			i++
-			continue
-		}
-		if n := breakLen(s, i); n > 0 {
-			e.out = append(e.out, s[i:i+n]...)
-			e.line = len(e.out)
-			e.indention = true
-			afterBreak = true
-			i += n
-			continue
-		}
-		if afterBreak {
-			e.newLine()
-		}
-		if s[i] == '\'' {
-			e.out = append(e.out, '\'')
-		}
 		_, n := utf8.DecodeRune(s[i:])
-		e.put(s[i : i+n])
+		switch {
+		case s[i] != ' ':
+			if s[i] == '\'' {
+				e.out = append(e.out, '\'')
+			}
+			e.put(s[i : i+n])
+			e.indention = false
+		case e.fold(i, len(s), folding, afterSpace) && s[i+1] != ' ':
+			e.newLine()
+		default:
+			e.out = append(e.out, ' ')
+		}
+		afterSpace = s[i] == ' '
 		i += n
-		e.indention = false
-		afterSpace, afterBreak = false, false
 	}
 	e.indicator("'", false, false)
 	e.whitespace, e.indention = false, false
 }
 
+// double writes a text in double quotes, with everything escaped that is not
+// printable.
+func (e *emitter) double(s []byte, folding bool) {
+	e.indicator(`"`, true, false)
+	afterSpace := false
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRune(s[i:])
+		switch {
+		case r == '"' || r == '\\' || r == '\n' || !printable(r):
+			e.escape(r)
+			afterSpace = false
+		case r == ' ' && e.fold(i, len(s), folding, afterSpace):
+			e.newLine()
+			if s[i+1] == ' ' {
+				e.out = append(e.out, '\\')
+			}
+			afterSpace = true
+		default:
+			e.put(s[i : i+n])
+			afterSpace = r == ' '
+		}
+		i += n
+	}
+	e.indicator(`"`, false, false)
+	e.whitespace, e.indention = false, false
+}
+
+var shortEscapes = map[rune]string{
+	0: `\0`, '\a': `\a`, '\b': `\b`, '\t': `\t`, '\n': `\n`, '\v': `\v`, '\f': `\f`, 0x1B: `\e`, '"': `\"`, '\\': `\\`,
+}
+
+func (e *emitter) escape(r rune) {
+	if s, ok := shortEscapes[r]; ok {
+		e.out = append(e.out, s...)
+		return
+	}
+	mark, digits := `\x`, 2
+	if r > 0xFFFF {
+		mark, digits = `\U`, 8
+	} else if r > 0xFF {
+		mark, digits = `\u`, 4
+	}
+	code := strings.ToUpper(strconv.FormatInt(int64(r), 16))
+	e.out = append(e.out, mark...)
+	e.out = append(e.out, "00000000"[:digits-len(code)]...)
+	e.out = append(e.out, code...)
+}
+
 // literal writes a text as a block, line by line.
 func (e *emitter) literal(s []byte) {
 	e.indicator("|", true, false)
-	if s[0] == ' ' || breakLen(s, 0) > 0 {
+	if s[0] == ' ' || s[0] == '\n' {
 		e.indicator("2", false, false)
 	}
 	e.indicator(chomping(s), false, false)
 	e.lineBreak()
-	e.indention, e.whitespace = true, true
-	afterBreak := true
-	for i := 0; i < len(s); {
-		if n := breakLen(s, i); n > 0 {
-			e.out = append(e.out, s[i:i+n]...)
-			e.line = len(e.out)
-			e.indention = true
-			afterBreak = true
-			i += n
-			continue
-		}
-		if afterBreak {
+	for line := range bytes.Lines(s) {
+		if line[0] != '\n' {
+			e.indention, e.whitespace = true, true
 			e.newLine()
 		}
-		n := lineLen(s[i:])
-		e.out = append(e.out, s[i:i+n]...)
-		e.indention, afterBreak = false, false
-		i += n
+		e.out = append(e.out, line...)
+		e.line = len(e.out)
+	}
+	ends := s[len(s)-1] == '\n'
+	e.indention, e.whitespace = ends, true
+	if !ends {
+		e.line = bytes.LastIndexByte(e.out, '\n') + 1
 	}
 }
 
-// lineLen gives the length of s up to its first line break.
-func lineLen(s []byte) int {
-	n := bytes.IndexByte(s, '\n')
-	if n < 0 {
-		n = len(s)
-	}
-	if i := bytes.Index(s[:n], []byte("\xE2\x80")); i >= 0 {
-		for ; i < n; i++ {
-			if breakLen(s, i) > 0 {
-				return i
-			}
-		}
-	}
-	return n
-}
-
-// chomping is the sign that says what becomes of the line breaks at the end.
+// chomping is the sign that says what becomes of the line feeds at the end.
 func chomping(s []byte) string {
-	if !endsInBreak(s) {
+	switch {
+	case s[len(s)-1] != '\n':
 		return "-"
-	}
-	_, w := utf8.DecodeLastRune(s)
-	if rest := s[:len(s)-w]; len(rest) == 0 || endsInBreak(rest) {
+	case len(s) == 1 || s[len(s)-2] == '\n':
 		return "+"
 	}
 	return ""

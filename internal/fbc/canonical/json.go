@@ -1,46 +1,11 @@
-package object
+package canonical
 
-import (
-	"strings"
-	"unicode/utf8"
-)
-
-// AppendJSON appends the value as compact JSON, keys sorted, with the escapes of
-// encoding/json: <, > and & too.
-func (v Value) AppendJSON(to []byte) []byte {
-	switch v.Kind {
-	case Null:
-		return append(to, "null"...)
-	case String:
-		return AppendString(to, v.Text, true)
-	case List:
-		to = append(to, '[')
-		for i, item := range v.Items {
-			if i > 0 {
-				to = append(to, ',')
-			}
-			to = item.Value.AppendJSON(to)
-		}
-		return append(to, ']')
-	case Map:
-		to = append(to, '{')
-		for i, item := range v.Items {
-			if i > 0 {
-				to = append(to, ',')
-			}
-			to = AppendString(to, item.Key, true)
-			to = append(to, ':')
-			to = item.Value.AppendJSON(to)
-		}
-		return append(to, '}')
-	}
-	return append(to, v.Text...)
-}
+import "unicode/utf8"
 
 // plainByte has the bytes that stand for themselves in a JSON string.
 var plainByte = func() (plain [256]bool) {
 	for c := rune(' '); c < utf8.RuneSelf; c++ {
-		plain[c] = !strings.ContainsRune(`"\<>&`, c)
+		plain[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'
 	}
 	return plain
 }()

@@ -1,17 +1,15 @@
-package yaml11
+package canonical
 
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"strconv"
 )
 
 // The functions of this file tell of parts of a YAML text whether they are what
 // the emitter would write, so that a document in opm's bytes can be recognized
 // without writing it anew.
-
-// CompareKeys gives the order of keys in opm's YAML.
-func CompareKeys(a, b []byte) int { return compareKeys(a, b) }
 
 // WrittenPlain tells whether text, one line without quotes, is a text that the
 // emitter writes without quotes, or a number or word in the emitter's spelling.
@@ -32,6 +30,15 @@ func WrittenPlain(text []byte) bool {
 		v = resolve(appendFloat(number[:0], v.f))
 	}
 	return bytes.Equal(v.spell(spelled[:0]), text)
+}
+
+// appendFloat appends a number as encoding/json writes it.
+func appendFloat(dst []byte, f float64) []byte {
+	text, err := json.Marshal(f)
+	if err != nil { // not a number, or infinite: it is written so nowhere
+		return dst
+	}
+	return append(dst, text...)
 }
 
 // spell appends the emitter's form of anything but a text.
@@ -55,17 +62,13 @@ func (v *value) spell(dst []byte) []byte {
 // quotes, stands for in the same way at a column, inside a collection with an
 // indentation.
 func WrittenQuoted(quoted []byte, indent, column int, key bool) (same bool) {
-	var err error
-	defer catch(&err)
-	t := newTree(quoted)
-	defer t.Free()
-	s := &t.p.scanner
-	s.store = &t.store
-	s.reset(quoted)
-	s.scanQuoted(quoted[0])
-	e := emitter{t: t, out: make([]byte, 0, len(quoted)+16), line: -column, indent: indent, whitespace: true}
-	e.text(s.queue[0].val, key)
-	return s.pos == len(quoted) && bytes.Equal(e.out, quoted)
+	text, ok := Unquote(quoted)
+	if !ok {
+		return false
+	}
+	e := emitter{out: make([]byte, 0, len(quoted)+16), line: -column, indent: indent, whitespace: true}
+	e.text(text, key)
+	return !e.rare && bytes.Equal(e.out, quoted)
 }
 
 // BasicPlane tells whether there are no characters beyond the basic plane, all
@@ -84,4 +87,35 @@ func BasicPlane(text []byte) bool {
 		}
 	}
 	return true
+}
+
+// IsText tells whether a text without quotes stands for itself, not for a number, a
+// boolean or the like.
+func IsText(text []byte) bool {
+	t := resolve(text).typ
+	return t == typeString || t == typeTime
+}
+
+// JSONOf gives the JSON of a text without quotes that is a number, a boolean or null; nil for
+// one that stands for itself. Once it is loaded, opm holds every number as a float64.
+func JSONOf(text []byte, loaded bool) []byte {
+	switch v := resolve(text); v.typ {
+	case typeNull:
+		return []byte("null")
+	case typeBool:
+		return strconv.AppendBool(nil, v.b)
+	case typeInt:
+		if !loaded {
+			return strconv.AppendInt(nil, v.i, 10)
+		}
+		return appendFloat(nil, float64(v.i))
+	case typeUint:
+		if !loaded {
+			return strconv.AppendUint(nil, v.u, 10)
+		}
+		return appendFloat(nil, float64(v.u))
+	case typeFloat:
+		return appendFloat(nil, v.f)
+	}
+	return nil
 }

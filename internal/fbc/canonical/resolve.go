@@ -1,4 +1,4 @@
-package yaml11
+package canonical
 
 import (
 	"math"
@@ -18,8 +18,6 @@ const (
 	typeFloat
 	typeTime // looks like a timestamp; its value is its text
 )
-
-var typeNames = [...]string{"text", "null", "boolean", "integer", "integer", "number", "timestamp"}
 
 // value is what the text of a scalar means.
 type value struct {
@@ -203,18 +201,4 @@ func isTimestamp(text []byte) bool {
 		}
 	}
 	return false
-}
-
-// scalarValue gives what a scalar means, with its quotes and tag taken into
-// account, and its text where it is one.
-func (t *Tree) scalarValue(n *node) (value, []byte, error) {
-	tag := t.extras[n.extra].tag
-	if tag == "" {
-		if !n.implicit {
-			return value{}, n.val, nil
-		}
-		v := resolve(n.val)
-		return v, n.val, nil
-	}
-	return t.taggedValue(n, tag)
 }

@@ -1,0 +1,183 @@
+package fbc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/yamledit"
+	"github.com/olmgraft/graft/internal/yamlread"
+)
+
+// The functions of this file find where something stands in a document. They parse it once
+// more, so they are for those that have a fault, and for short ones.
+
+// root is the top of the document with the places of its parts, nil where there is none.
+func (d *Doc) root() (*yamledit.File, *yamledit.Node) {
+	text := d.raw
+	if d.Format == YAML {
+		text = normalize(text)
+	}
+	f, err := yamledit.Open(d.File, text)
+	if err != nil {
+		return nil, nil
+	}
+	for _, part := range f.Docs {
+		if root, err := part.Root(); err == nil && root != nil {
+			return f, root.Resolve()
+		}
+	}
+	return nil, nil
+}
+
+// at makes a fault of a message, at the value of a path: of keys, in any case, and indexes.
+// What is not there is where the last of its parents is.
+func (d *Doc) at(msg string, path ...any) *yamlread.Error {
+	_, value := d.find(path)
+	value.Msg = msg
+	return value
+}
+
+// LineOf gives the line, from the document's first, of a key or an item that a path of keys
+// and indexes leads to, or of the last of its parents that is there.
+func (d *Doc) LineOf(path ...any) int {
+	key, _ := d.find(path)
+	return max(d.lines+key.Line-d.Line, 0)
+}
+
+// find gives the places of the last key or item of a path, and of its value.
+func (d *Doc) find(path []any) (key, value *yamlread.Error) {
+	f, n := d.root()
+	if n == nil {
+		top := yamlread.Error{Line: d.Line - d.lines, Col: 1}
+		return &top, &top
+	}
+	name := n
+	for _, step := range path {
+		k, v := child(n, step)
+		if v == nil {
+			break
+		}
+		name, n = k, v
+	}
+	return place(f.Src, name.Start), place(f.Src, n.Start)
+}
+
+func place(src []byte, offset int) *yamlread.Error {
+	before := src[:min(offset, len(src))]
+	return &yamlread.Error{Line: 1 + bytes.Count(before, []byte("\n")), Col: len(before) - bytes.LastIndexByte(before, '\n')}
+}
+
+// child is a key, in any case, and its value, or an item; nil where there is none.
+func child(n *yamledit.Node, step any) (key, value *yamledit.Node) {
+	n = n.Resolve()
+	if want, ok := step.(string); ok {
+		if n.Kind != yamledit.Mapping {
+			return nil, nil
+		}
+		for i := 0; i+1 < len(n.Children); i += 2 {
+			if n.Children[i].Value == want {
+				return n.Children[i], n.Children[i+1]
+			}
+		}
+		return n.Fold(want)
+	}
+	if i := step.(int); n.Kind == yamledit.Sequence && i < len(n.Children) {
+		return n.Children[i], n.Children[i]
+	}
+	return nil, nil
+}
+
+// EntryLines gives the line in the file of each item of the document's entries,
+// a channel's or a deprecation's.
+func (d *Doc) EntryLines() []int {
+	var offsets []int
+	text := d.raw
+	if d.canonical {
+		l := lines{text: d.raw, sought: "entries"}
+		l.walk()
+		for _, it := range l.items {
+			offsets = append(offsets, it.start)
+		}
+	} else if f, n := d.root(); n != nil {
+		text = f.Src
+		if _, list := child(n, "entries"); list != nil && list.Resolve().Kind == yamledit.Sequence {
+			for _, item := range list.Resolve().Children {
+				offsets = append(offsets, item.Start)
+			}
+		}
+	}
+	at, line := 0, d.lines+1
+	found := make([]int, len(offsets))
+	for i, o := range offsets {
+		if o < at { // an alias stands after what it names
+			at, line = 0, d.lines+1
+		}
+		line += bytes.Count(text[at:o], []byte("\n"))
+		at = o
+		found[i] = line
+	}
+	return found
+}
+
+// mistyped explains why the document's JSON does not fit a type, at the place of the value.
+func (d *Doc) mistyped(doc []byte, err error) error {
+	te := (*json.UnmarshalTypeError)(nil)
+	if !errors.As(err, &te) {
+		return d.fail(err)
+	}
+	kinds := map[string]string{"string": "a text", "bool": "a boolean", "number": "a number", "array": "a list", "object": "a mapping"}
+	got, _, _ := strings.Cut(te.Value, " ")
+	return d.fail(d.at(fmt.Sprintf("%s cannot be %s", te.Field, kinds[got]), pathTo(doc, te.Offset)...))
+}
+
+// pathTo gives the keys and indexes that lead to the value at an offset of a JSON document,
+// which is the offset of its last byte or of a byte in it.
+func pathTo(doc []byte, offset int64) []any {
+	type open struct {
+		list  bool
+		index int
+		key   string
+		isKey bool // a key comes next
+	}
+	var path []open
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	for {
+		tok, err := dec.Token()
+		if err != nil {
+			break
+		}
+		top := len(path) - 1
+		if name, ok := tok.(string); ok && top >= 0 && path[top].isKey {
+			path[top].key, path[top].isKey = name, false
+			continue
+		}
+		if delim, ok := tok.(json.Delim); ok && (delim == '}' || delim == ']') {
+			path = path[:top]
+			continue
+		}
+		if top >= 0 {
+			path[top].index++
+		}
+		if dec.InputOffset() >= offset {
+			break
+		}
+		if top >= 0 {
+			path[top].isKey = !path[top].list
+		}
+		if delim, ok := tok.(json.Delim); ok {
+			path = append(path, open{list: delim == '[', isKey: delim == '{'})
+		}
+	}
+	var steps []any
+	for _, p := range path {
+		if p.list {
+			steps = append(steps, p.index-1)
+		} else if p.key != "" {
+			steps = append(steps, p.key)
+		}
+	}
+	return steps
+}
