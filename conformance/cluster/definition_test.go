@@ -11,6 +11,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/catalogsource"
 	"github.com/olmgraft/graft/internal/controller"
+	"github.com/olmgraft/graft/internal/controller/suite"
 )
 
 func manifest(name, spec string) string {
@@ -24,9 +25,9 @@ func TestDefinition(t *testing.T) {
 		"{displayName: Community Operators, publisher: OperatorHub.io, catalogImageSource: {catalogImage: 'quay.io/operatorhubio/catalog:latest', podSpecOverrides: {nodeSelector: {label: value}}}}",
 		"{displayName: My Operators, catalogServiceSource: {address: some.namespace.svc}}",
 		"{displayName: My Operators, configMapSource: {configMap: somemap}}",
-		v119,
+		suite.V119,
 	} {
-		c.create(controller.Resource, manifest(fmt.Sprint("example", i), spec))
+		c.Create(controller.Resource, manifest(fmt.Sprint("example", i), spec))
 	}
 	for spec, want := range map[string]string{
 		"{displayName: x}": `"spec" must validate one and only one schema (oneOf). Found none valid`,
@@ -39,7 +40,7 @@ func TestDefinition(t *testing.T) {
 		"{sourceType: grpc, configMap: a}":                                         "give sourceType grpc an image or an address",
 		"{sourceType: grpc, address: a, grpcPodConfig: {}}":                        "remove grpcPodConfig: only the pod of an image takes it",
 	} {
-		_, err := c.tryCreate(controller.Resource, manifest("refused", spec))
+		_, err := c.TryCreate(controller.Resource, manifest("refused", spec))
 		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", spec, err)
 		}
@@ -82,7 +83,7 @@ func TestValidateAgrees(t *testing.T) {
 		agreed := map[bool]int{}
 		for i, spec := range manySpecs() {
 			text := strings.Replace(manifest(fmt.Sprint("agree-", version, i), spec), "/v1alpha1", "/"+version, 1)
-			_, err := c.tryCreate(resource, text)
+			_, err := c.TryCreate(resource, text)
 			if err != nil && !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
 				t.Fatalf("%s: %v", spec, err)
 			}

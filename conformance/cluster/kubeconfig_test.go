@@ -13,13 +13,15 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/olmgraft/graft/internal/controller/suite"
 )
 
 // graft catalogsource resolve --kubeconfig, both commands as they are built: JSONPath is
 // client-go's, and the files get what the cluster says.
 func TestResolveAgainstCluster(t *testing.T) {
 	c := newCluster(t, "", "kubeconfig")
-	c.create(samples, "apiVersion: foo.example.com/v1\nkind: Sample\nmetadata: {name: one, namespace: kubeconfig}\nspec: {list: [{type: A, v: v1}, {type: B, v: v2}]}\n")
+	c.Create(suite.Samples, "apiVersion: foo.example.com/v1\nkind: Sample\nmetadata: {name: one, namespace: kubeconfig}\nspec: {list: [{type: A, v: v1}, {type: B, v: v2}]}\n")
 	bin, work := t.TempDir(), t.TempDir()
 	build := exec.Command("go", "build", "-o", bin+"/", "./cmd/graft", "./cmd/graft-controller")
 	build.Dir, build.Env = "../..", append(os.Environ(), "GOFLAGS=")
@@ -33,11 +35,11 @@ func TestResolveAgainstCluster(t *testing.T) {
 		"filter": lookup("", `{.spec.list[?(@.type=='B')].v}`), "several": lookup("one", "{.spec.list[*].v}"), "none": lookup("two", "{.spec}"),
 		"kube": "quay.io/sample/catalog:v{kube_major_version}.{kube_minor_version}",
 	} {
-		if err := os.WriteFile(filepath.Join(work, name+".yaml"), []byte(catalogSource("kubeconfig", name, template, v119)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(work, name+".yaml"), []byte(suite.CatalogSource("kubeconfig", name, template, suite.V119)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	file := kubeconfig(t)
+	file := realServer().Kubeconfig(t)
 	run := func(kubeconfig string, files ...string) (int, string) {
 		command := exec.Command(filepath.Join(bin, "graft"), append([]string{"catalogsource", "resolve", "--kubeconfig", kubeconfig}, files...)...)
 		command.Dir = work

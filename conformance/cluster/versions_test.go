@@ -21,6 +21,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/catalogsource"
 	"github.com/olmgraft/graft/internal/controller"
+	"github.com/olmgraft/graft/internal/controller/suite"
 )
 
 func asNext(text string) string {
@@ -45,10 +46,10 @@ func TestWebhookConverts(t *testing.T) {
 	legacy := map[string]any{"sourceType": "grpc", "image": "a/b:1", "grpcPodConfig": map[string]any{"tolerations": []any{map[string]any{"key": "k", "tolerationSeconds": int64(3)}}}}
 	now := map[string]any{"catalogImageSource": map[string]any{"catalogImage": "a/b:1", "podSpecOverrides": legacy["grpcPodConfig"]}}
 	const text = "{sourceType: grpc, image: 'a/b:1', grpcPodConfig: {tolerations: [{key: k, tolerationSeconds: 3}]}}"
-	c.create(controller.Resource, catalogSource("versions", "legacy", "", text))
-	c.create(controller.Resource, catalogSource("versions", "new", "", "{catalogServiceSource: {address: 'a:1'}}"))
-	c.create(controller.Resource, catalogSource("versions", "internal", "", "{sourceType: internal, configMap: m}"))
-	c.create(next, asNext(catalogSource("versions", "next", "", "{catalogImageSource: {catalogImage: 'a/b:1', podSpecOverrides: {tolerations: [{key: k, tolerationSeconds: 3}]}}}")))
+	c.Create(controller.Resource, suite.CatalogSource("versions", "legacy", "", text))
+	c.Create(controller.Resource, suite.CatalogSource("versions", "new", "", "{catalogServiceSource: {address: 'a:1'}}"))
+	c.Create(controller.Resource, suite.CatalogSource("versions", "internal", "", "{sourceType: internal, configMap: m}"))
+	c.Create(next, asNext(suite.CatalogSource("versions", "next", "", "{catalogImageSource: {catalogImage: 'a/b:1', podSpecOverrides: {tolerations: [{key: k, tolerationSeconds: 3}]}}}")))
 	for _, want := range []struct {
 		resource schema.GroupVersionResource
 		name     string
@@ -85,7 +86,7 @@ func TestWebhookConverts(t *testing.T) {
 		if after := c.spec(controller.Resource, "versions", name); !reflect.DeepEqual(before, after) {
 			t.Errorf("%v became %v", before, after)
 		}
-		if o := c.get("versions/" + name); o.GetLabels()["a"] != "b" || len(o.GetAnnotations()) != 1 {
+		if o := c.Get("versions/" + name); o.GetLabels()["a"] != "b" || len(o.GetAnnotations()) != 1 {
 			t.Errorf("it is %v", o.Object)
 		}
 	}
@@ -96,7 +97,7 @@ func TestWebhookConverts(t *testing.T) {
 		"{sourceType: grpc, image: a}": "must validate one and only one schema (oneOf). Found none valid",
 		"{catalogImageSource: {catalogImage: a}, configMapSource: {configMap: b}}": "name exactly one source",
 	} {
-		if _, err := c.tryCreate(next, asNext(catalogSource("versions", "refused", "", spec))); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
+		if _, err := c.TryCreate(next, asNext(suite.CatalogSource("versions", "refused", "", spec))); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", spec, err)
 		}
 	}
@@ -105,9 +106,9 @@ func TestWebhookConverts(t *testing.T) {
 // One that was made as the new version follows the cluster as well.
 func TestNextFollows(t *testing.T) {
 	c := newCluster(t, "v1.20.0", "nextfollows")
-	c.create(next, asNext(catalogSource("nextfollows", "kube", kubeTemplate, "{catalogImageSource: {catalogImage: 'a/b:1'}}")))
-	c.start()
-	c.eventually("v1.20", func() bool { return image(c.get("nextfollows/kube")) == "quay.io/kube-release-v1/catalog:v1.20" })
+	c.Create(next, asNext(suite.CatalogSource("nextfollows", "kube", suite.KubeTemplate, "{catalogImageSource: {catalogImage: 'a/b:1'}}")))
+	c.Start()
+	c.Eventually("v1.20", func() bool { return suite.Image(c.Get("nextfollows/kube")) == "quay.io/kube-release-v1/catalog:v1.20" })
 	if got := c.spec(next, "nextfollows", "kube"); fmt.Sprint(got) != "map[catalogImageSource:map[catalogImage:quay.io/kube-release-v1/catalog:v1.20]]" {
 		t.Errorf("it is %v", got)
 	}
@@ -135,7 +136,7 @@ func TestCommandServesWebhook(t *testing.T) {
 		return read(answer)
 	}
 	c := newCluster(t, "v1.20.0", "webhook")
-	c.eventually("the webhook answers", func() bool { code, _ := ask("{}"); return code == http.StatusBadRequest })
+	c.Eventually("the webhook answers", func() bool { code, _ := ask("{}"); return code == http.StatusBadRequest })
 	for body, want := range map[string]string{
 		`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"u","desiredAPIVersion":"operators.coreos.com/v1alpha2","objects":[{"apiVersion":"operators.coreos.com/v1alpha1","kind":"CatalogSource","metadata":{"name":"x"},"spec":{"sourceType":"grpc","address":"a","priority":9007199254740993}}]}}`: `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","response":{"uid":"u","convertedObjects":[{"apiVersion":"operators.coreos.com/v1alpha2","kind":"CatalogSource","metadata":{"name":"x"},"spec":{"catalogServiceSource":{"address":"a"},"priority":9007199254740993}}],"result":{"metadata":{},"status":"Success"}}}` + "\n",
 		`{"request":{"uid":"u","desiredAPIVersion":"operators.coreos.com/v2","objects":[{"apiVersion":"operators.coreos.com/v1alpha1","kind":"CatalogSource"}]}}`:                                                                                                                                                                       `{"response":{"uid":"u","convertedObjects":[],"result":{"metadata":{},"status":"Failure","message":"CatalogSource of operators.coreos.com/v1alpha1 has no conversion to operators.coreos.com/v2"}}}` + "\n",
@@ -238,7 +239,7 @@ func asNew(t *testing.T, text string) map[string]any {
 func TestNextHasRoom(t *testing.T) {
 	c := newCluster(t, "v1.20.0", "room")
 	var o unstructured.Unstructured
-	if err := yaml.Unmarshal([]byte(catalogSource("room", "full", "", "{configMapSource: {configMap: m}}")), &o.Object); err != nil {
+	if err := yaml.Unmarshal([]byte(suite.CatalogSource("room", "full", "", "{configMapSource: {configMap: m}}")), &o.Object); err != nil {
 		t.Fatal(err)
 	}
 	o.SetAnnotations(map[string]string{"a": strings.Repeat("x", 256<<10-1)})

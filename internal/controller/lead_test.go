@@ -1,0 +1,150 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/testkit/cluster"
+)
+
+// contender is a process that works as soon as it leads.
+type contender struct {
+	works atomic.Bool
+	stop  context.CancelFunc
+	ended chan error
+}
+
+func contend(config *rest.Config, name string, result error) *contender {
+	ctx, stop := context.WithCancel(context.Background())
+	c := &contender{stop: stop, ended: make(chan error, 1)}
+	go func() {
+		c.ended <- lead(ctx, config, "ns", name, func(ctx context.Context) error {
+			c.works.Store(true)
+			defer c.works.Store(false)
+			if result != nil {
+				return result
+			}
+			<-ctx.Done()
+			return nil
+		})
+	}()
+	return c
+}
+
+// leases is a server of leases within this process, for a clock of a test's own; it fails on
+// demand.
+func leases() (*rest.Config, *atomic.Bool) {
+	stand, down := cluster.New(), new(atomic.Bool)
+	return &rest.Config{
+		Host: "http://stand.example", QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"},
+		Transport: answering(func(w http.ResponseWriter, r *http.Request) {
+			if down.Load() {
+				http.Error(w, "down", http.StatusServiceUnavailable)
+				return
+			}
+			stand.ServeHTTP(w, r)
+		}),
+	}, down
+}
+
+type answering http.HandlerFunc
+
+func (f answering) RoundTrip(r *http.Request) (*http.Response, error) {
+	out := httptest.NewRecorder()
+	f(out, r)
+	return out.Result(), nil
+}
+
+// One works at a time. When it stops, it lets go of the lease, and the next begins.
+func TestLead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config, _ := leases()
+		first := contend(config, "first", nil)
+		time.Sleep(time.Second)
+		second := contend(config, "second", nil)
+		time.Sleep(time.Minute)
+		if !first.works.Load() || second.works.Load() {
+			t.Errorf("the first works: %v, the second: %v", first.works.Load(), second.works.Load())
+		}
+		first.stop()
+		if err := <-first.ended; err != nil {
+			t.Errorf("the first ended with %v", err)
+		}
+		time.Sleep(5 * time.Second)
+		if !second.works.Load() {
+			t.Error("the second does not work")
+		}
+		second.stop()
+		if err := <-second.ended; err != nil {
+			t.Errorf("the second ended with %v", err)
+		}
+	})
+}
+
+// Who cannot renew the lease stops working before another could begin, and says so.
+func TestLeaseIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config, down := leases()
+		c := contend(config, "first", nil)
+		time.Sleep(time.Minute)
+		down.Store(true)
+		time.Sleep(5 * time.Second)
+		if !c.works.Load() {
+			t.Error("it stops at the first failure")
+		}
+		time.Sleep(10 * time.Second)
+		if c.works.Load() {
+			t.Error("it still works")
+		}
+		if err := <-c.ended; !failure.Is(err, failure.ClusterUnavailable) || !strings.Contains(err.Error(), "ns/graft-controller: it was lost") {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+}
+
+// What ends the work ends the process, and gives the lease to the next.
+func TestWorkFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config, _ := leases()
+		broken := errors.New("broken")
+		if err := <-contend(config, "first", broken).ended; !errors.Is(err, broken) {
+			t.Errorf("it ended with %v", err)
+		}
+		next := contend(config, "second", nil)
+		time.Sleep(5 * time.Second)
+		if !next.works.Load() {
+			t.Error("the next does not work")
+		}
+		next.stop()
+		if err := <-next.ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Who never leads ends well, and has done nothing.
+func TestNeverLeads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config, down := leases()
+		down.Store(true)
+		c := contend(config, "first", nil)
+		time.Sleep(time.Minute)
+		if c.works.Load() {
+			t.Error("it works without a lease")
+		}
+		c.stop()
+		if err := <-c.ended; err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+}
