@@ -168,20 +168,30 @@ func TestKindsAreFolders(t *testing.T) {
 	}
 }
 
-// What does several things at a time is tested with the race detector.
-func TestConcurrencyIsRaced(t *testing.T) {
+// packagesIn are the folders below internal that a function of .ci/run tests.
+func packagesIn(t *testing.T, function string) map[string]bool {
+	t.Helper()
 	script, err := os.ReadFile("../.ci/run")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, list, _ := strings.Cut(string(script), "go test -race")
-	list, _, _ = strings.Cut(list, "\nstep ")
-	raced := map[string]bool{"internal/cli": true}
+	_, list, _ := strings.Cut(string(script), "\n"+function+"() {\n")
+	list, _, _ = strings.Cut(list, "\n}\n")
+	all := map[string]bool{}
 	for _, m := range regexp.MustCompile(`\./(internal/[a-z0-9/]*)(?:\{([a-z/,0-9]+)\})?`).FindAllStringSubmatch(list, -1) {
 		for _, name := range strings.Split(m[2], ",") {
-			raced[m[1]+name] = true
+			all[m[1]+name] = true
 		}
 	}
+	if len(all) == 0 {
+		t.Fatalf(".ci/run has no function %s that tests packages", function)
+	}
+	return all
+}
+
+// What does several things at a time is tested with the race detector.
+func TestConcurrencyIsRaced(t *testing.T) {
+	raced := packagesIn(t, "raced")
 	concurrent := regexp.MustCompile(`(?m)^\s*go (func|[a-z])|\.Go\(func|\bsync\.[^O]|\bsync\.Once\b`)
 	for _, p := range packages(t) {
 		dir := strings.TrimPrefix(p.ImportPath, module)
@@ -196,6 +206,27 @@ func TestConcurrencyIsRaced(t *testing.T) {
 			}
 			if !strings.HasSuffix(file, "_test.go") && concurrent.Match(text) && !raced[dir] {
 				t.Errorf("%s does several things at a time, and .ci/run does not test %s with -race", file, dir)
+			}
+		}
+	}
+}
+
+// What the usual run samples, .ci/run tests as a whole.
+func TestSamplesAreTestedWhole(t *testing.T) {
+	whole := packagesIn(t, "whole")
+	for _, p := range packages(t) {
+		dir := strings.TrimPrefix(p.ImportPath, module)
+		files, err := filepath.Glob("../" + dir + "/*_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text), "effort"+".Of(t") && !whole[dir] && dir != "internal/testkit/effort" {
+				t.Errorf("%s takes a sample, and .ci/run does not test %s with GRAFT_TEST=whole", file, dir)
 			}
 		}
 	}
