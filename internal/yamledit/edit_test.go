@@ -78,13 +78,13 @@ func TestInsertItem(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	for name, src := range map[string]string{
-		"anchored list": "entries: &e\n- name: a\ny: *e\n",
-		"aliased list":  "x: &e\n- name: a\nentries: *e\n",
-		"anchor above":  "k: 1\nentries: &a [{name: a}]\n",
+	for name, tt := range map[string]struct{ src, want string }{
+		"anchored list": {"entries: &e\n- name: a\ny: *e\n", "t.yaml:2:1: editing inside of the anchor &e, which stands in several places"},
+		"aliased list":  {"x: &e\n- name: a\nentries: *e\n", "t.yaml:3:10: editing an alias (*e)"},
+		"anchor above":  {"k: 1\nentries: &a [{name: a}]\n", "t.yaml:2:13: editing inside of the anchor &a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := Open("t.yaml", []byte(src))
+			f, err := Open("t.yaml", []byte(tt.src))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,10 +96,35 @@ func TestRefused(t *testing.T) {
 			if name == "anchored list" {
 				err = f.Edit().Insert(root.Children[1], 1, Text("x"))
 			}
-			if err == nil || !strings.Contains(err.Error(), "t.yaml:") {
-				t.Errorf("got %v, want a refusal with its place", err)
+			if !failure.Is(err, failure.EditRefused) || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
 			}
 		})
+	}
+}
+
+// Columns are counted in characters, and a mark at the beginning of the file is none.
+func TestPosition(t *testing.T) {
+	for _, tt := range []struct {
+		src, at   string
+		line, col int
+	}{
+		{"a: b\n", "a", 1, 1},
+		{"a: b\n", "b", 1, 4},
+		{"\uFEFFa: b\n", "a", 1, 1},
+		{"\uFEFFa: b\nc: d\n", "d", 2, 4},
+		{"漢字: é b\n", "b", 1, 7},
+		{"a: b\r\nc: d\r\n", "c", 2, 1},
+		{"a: b\n\n\nc: d", "d", 4, 4},
+		{"a: b\n", "\n", 1, 5},
+	} {
+		f, err := Open("t.yaml", []byte(tt.src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line, col := f.Position(strings.Index(tt.src, tt.at)); line != tt.line || col != tt.col {
+			t.Errorf("%q: %q stands at %d:%d, want %d:%d", tt.src, tt.at, line, col, tt.line, tt.col)
+		}
 	}
 }
 
