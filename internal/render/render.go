@@ -53,8 +53,6 @@ type Options struct {
 type Result struct {
 	Catalog *fbc.Catalog
 	Format  fbc.Format
-	// Digests are those of the images that were pulled or asked for.
-	Digests map[string]string
 	// Reused and Pulled count bundles.
 	Reused, Pulled int
 
@@ -138,7 +136,7 @@ func (r *renderer) listTags(repository string) ([]string, error) {
 
 // result encodes the small documents and puts those of the bundles beside them.
 func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
-	out := &Result{Catalog: c, Format: r.o.Format, Digests: map[string]string{}}
+	out := &Result{Catalog: c, Format: r.o.Format}
 	for _, image := range c.Images {
 		b := r.bundles[image]
 		if b == nil {
@@ -150,9 +148,6 @@ func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
 			out.Reused++
 		} else {
 			out.Pulled++
-		}
-		if b.digest != "" {
-			out.Digests[image] = b.digest
 		}
 	}
 	if err := r.record(c.Images); err != nil {
