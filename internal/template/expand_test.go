@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
@@ -127,6 +128,45 @@ stable-v1: 1.0.1`},
 	}
 }
 
+// Options are true by the words of YAML 1.1, as opm reads them, and the default channel is of
+// the most stable archetype, then the highest version, then the preferred kind.
+func TestSemverOptions(t *testing.T) {
+	const bundles = "candidate:\n  bundles:\n  - image: q.io/o/op:op.v2.0.0\nstable:\n  bundles:\n  - image: q.io/o/op:op.v1.0.0\n  - image: q.io/o/op:op.v1.1.0\n"
+	for options, want := range map[string]string{
+		"":                             "stable-v1.1: candidate-v2.0 stable-v1.0 stable-v1.1",
+		"generateMajorChannels: yes\n": "stable-v1: candidate-v2 stable-v1",
+		"generateMajorChannels: on\ngenerateMinorChannels: off\n":                                       "stable-v1: candidate-v2 stable-v1",
+		"generateMajorChannels: 'true'\n":                                                               "",
+		"generateMajorChannels: false\n":                                                                "stable-v1.1: candidate-v2.0 stable-v1.0 stable-v1.1",
+		"GENERATEMAJORCHANNELS: true\ngenerateMinorChannels: true\n":                                    "stable-v1.1: candidate-v2 candidate-v2.0 stable-v1 stable-v1.0 stable-v1.1",
+		"generateMajorChannels: y\ngenerateMinorChannels: y\ndefaultChannelTypePreference: major\n":     "stable-v1.1: candidate-v2 candidate-v2.0 stable-v1 stable-v1.0 stable-v1.1",
+		"generateMajorChannels: true\ngenerateMinorChannels: true\ndefaultChannelTypePreference: minor": "stable-v1.1: candidate-v2 candidate-v2.0 stable-v1 stable-v1.0 stable-v1.1",
+	} {
+		tmpl, err := Parse("t.yaml", []byte("schema: olm.semver\n"+strings.TrimSuffix(options, "\n")+"\n"+bundles))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := tmpl.Expand(byTag{"op"}, kind.Options{})
+		if want == "" {
+			if !failure.Is(err, failure.TemplateMalformed) {
+				t.Errorf("%q: got %v", options, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%q: %v", options, err)
+			continue
+		}
+		got := c.Packages[0].DefaultChannel + ":"
+		for _, ch := range c.Channels {
+			got += " " + ch.Name
+		}
+		if got != want {
+			t.Errorf("%q: got %s, want %s", options, got, want)
+		}
+	}
+}
+
 func TestSemverRefuses(t *testing.T) {
 	for name, tt := range map[string]struct {
 		src  string
@@ -146,6 +186,129 @@ func TestSemverRefuses(t *testing.T) {
 		}
 		if !failure.Is(err, tt.want) {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want.Class())
+		}
+	}
+}
+
+// known knows bundles by their image.
+type known map[string]fbc.Facts
+
+func (k known) Bundle(image string) (fbc.Facts, error) { return k[image], nil }
+
+func (k known) Showcase(string) (fbc.Showcase, error) { return fbc.Showcase{}, nil }
+
+// What bundles say of themselves is held to what a template can make of it, at their place.
+func TestRefusedBundles(t *testing.T) {
+	const semver = "schema: olm.semver\ncandidate:\n  bundles:\n  - image: a\nstable:\n  bundles:\n  - image: b\n"
+	const two = "schema: olm.semver\nstable:\n  bundles:\n  - image: a\n  - image: b\n"
+	const goodstuff = "schema: olm.template.goodstuff\npackage: {name: op}\nbundles: {images: [a, b]}\ngraph-description: {name: stable, entries: [op.v1.0.0]}\n"
+	fact := func(image, name, pkg, version string) fbc.Facts {
+		return fbc.Facts{Name: name, Package: pkg, Image: image, Version: version}
+	}
+	for _, tt := range []struct {
+		name, src string
+		b         fbc.Facts
+		code      failure.Code
+		want      string
+	}{
+		{"of another package", semver, fact("b", "other.v1.1.0", "other", "1.1.0"), failure.RenderFailed, "t.yaml:7:5: rendering the template: bundle other.v1.1.0 is of package other, those before it of op"},
+		{"of no version", semver, fact("b", "op.v1.1", "op", "1.1"), failure.RenderFailed, "t.yaml:7:5: reading bundle op.v1.1: its version \"1.1\" is no semantic version"},
+		{"of one name", two, fact("b", "op.v1.0.0", "op", "1.0.0"), failure.RenderFailed, "t.yaml:5:5: rendering stable: a and b are the same bundle, op.v1.0.0"},
+		{"of one version but for its build", two, fact("b", "op.v1.0.0-2", "op", "1.0.0+2"), failure.VersionUnordered, "t.yaml:5:5: rendering stable: the versions of op.v1.0.0 and op.v1.0.0-2 differ in build metadata only"},
+		{"of one name, by order", goodstuff, fact("b", "op.v1.0.0", "op", "1.0.0"), failure.RenderFailed, "rendering the template: a and b are the same bundle, op.v1.0.0"},
+		{"that nobody orders", goodstuff, fact("b", "op.v1.1.0", "op", "1.1.0"), failure.RenderFailed, "t.yaml:4:20: rendering the template: no graph-description names the bundle op.v1.1.0 (b)"},
+	} {
+		tmpl, err := Parse("t.yaml", []byte(tt.src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = tmpl.Expand(known{"a": fact("a", "op.v1.0.0", "op", "1.0.0"), "b": tt.b}, kind.Options{})
+		if !failure.Is(err, tt.code) || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%s: got %v", tt.name, err)
+		}
+	}
+}
+
+// A goodstuff template says its package itself, and all that its tail leads to.
+func TestGoodstuffPackageAndTail(t *testing.T) {
+	c, err := expand(t, `schema: olm.template.goodstuff
+package: {name: op, defaultChannel: stable, description: It does., icon: {base64data: aGk=, mediatype: image/png}}
+bundles: {images: ["q.io/o/op:op.v1.0.0", "q.io/o/op:op.v1.2.0"]}
+graph-description:
+- name: stable
+  entries: [testoperator.v1.0.0, testoperator.v1.2.0]
+  tailEdges: {replaces: testoperator.v0.9.0, skips: [testoperator.v0.8.0], skipRange: <0.8.0}
+- name: fast
+  entries: [testoperator.v1.0.0, testoperator.v1.2.0]
+  tombstones: [testoperator.v1.0.0]
+`, kind.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := short(c, "testoperator"); got != "stable: 1.0.0<0.9.0 -0.8.0 (<0.8.0) | 1.2.0<1.0.0\nfast: 1.2.0 -1.0.0" {
+		t.Errorf("got %s", got)
+	}
+	p := c.Packages[0]
+	if p.Name != "op" || p.DefaultChannel != "stable" || p.Description != "It does." || string(p.Icon.Data) != "hi" || p.Icon.MediaType != "image/png" {
+		t.Errorf("the package is %+v", p)
+	}
+	if c.Channels[1].Package != "op" || strings.Join(c.Images, " ") != "q.io/o/op:op.v1.0.0 q.io/o/op:op.v1.2.0" {
+		t.Errorf("%+v, images %v", c.Channels[1], c.Images)
+	}
+}
+
+// A composite template makes one catalog of its parts, of builders that the catalog allows.
+func TestCompositeExpands(t *testing.T) {
+	const raw = "schema: olm.package\nname: op\ndefaultChannel: stable\n---\nschema: olm.deprecations\npackage: op\n---\nschema: other\n---\nschema: olm.bundle\nname: op.v1.0.0\npackage: op\nimage: q.io/op:v1.0.0\nproperties:\n- {type: olm.package, value: {packageName: op, version: 1.0.0}}\n"
+	const allowed = "schema: olm.composite.catalogs\ncatalogs:\n- {name: v4.20, builders: [olm.builder.basic, olm.builder.raw]}\n- {name: v4.21, builders: [olm.builder.semver]}\n"
+	component := func(catalog, builder, input string) string {
+		return "- {name: " + catalog + ", strategy: {template: {schema: olm.builder." + builder + ", config: {input: " + input + "}}}}\n"
+	}
+	both := component("v4.20", "basic", "basic.yaml") + component("v4.20", "raw", "raw.yaml")
+	for _, tt := range []struct {
+		name, components, catalogs, asked string
+		want                              string // or what the failure says
+		code                              failure.Code
+	}{
+		{"all parts", both, allowed, "", "2 packages, 1 channels, 1 deprecations, 1 others, 1 bundles, images q.io/op:v1.1.0", 0},
+		{"without rules", both, "", "", "2 packages, 1 channels, 1 deprecations, 1 others, 1 bundles, images q.io/op:v1.1.0", 0},
+		{"one of several catalogs", both + component("v4.21", "semver", "none.yaml"), allowed, "v4.20", "2 packages, 1 channels, 1 deprecations, 1 others, 1 bundles, images q.io/op:v1.1.0", 0},
+		{"several catalogs", component("v4.20", "basic", "basic.yaml") + component("v4.21", "semver", "none.yaml"), allowed, "", "composite.yaml:1:1: rendering: the template makes several catalogs: v4.20, v4.21", failure.Usage},
+		{"a builder that is not allowed", component("v4.21", "basic", "basic.yaml"), allowed, "", "composite.yaml:3:3: rendering: catalog v4.21 allows no builder olm.builder.basic", failure.RenderFailed},
+		{"a catalog that is none", component("v4.22", "basic", "basic.yaml"), allowed, "", "composite.yaml:3:3: rendering: catalogs.yaml has no catalog v4.22", failure.RenderFailed},
+	} {
+		fsys := fstest.MapFS{
+			"composite.yaml": {Data: []byte("schema: olm.composite\ncomponents:\n" + tt.components)}, "raw.yaml": {Data: []byte(raw)},
+			"basic.yaml": {Data: []byte(basicHead + "- {schema: olm.package, name: op}\n- {schema: olm.channel, name: stable, package: op}\n- {schema: olm.bundle, image: \"q.io/op:v1.1.0\"}\n")},
+		}
+		if tt.catalogs != "" {
+			fsys["catalogs.yaml"] = &fstest.MapFile{Data: []byte(tt.catalogs)}
+		}
+		tmpl, err := Open(fsys, "composite.yaml", "composite.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.asked != "" {
+			tmpl.Source.Catalogs = []string{tt.asked}
+		}
+		images, err := tmpl.Images(nil)
+		var c *fbc.Catalog
+		if err == nil {
+			c, err = tmpl.Expand(byTag{"op"}, kind.Options{})
+		}
+		if tt.code != 0 {
+			if !failure.Is(err, tt.code) || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("%s: got %v", tt.name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		got := fmt.Sprintf("%d packages, %d channels, %d deprecations, %d others, %d bundles, images %s", len(c.Packages), len(c.Channels), len(c.Deprecations), len(c.Others), len(c.Bundles), strings.Join(images, " "))
+		if got != tt.want || !slices.Equal(c.Images, images) {
+			t.Errorf("%s: got %s", tt.name, got)
 		}
 	}
 }
@@ -226,96 +389,6 @@ func TestGoodstuffRefuses(t *testing.T) {
 		_, err := expand(t, strings.Replace(goodstuffExample, tt.old, tt.new, 1), kind.Options{Tags: exampleTags})
 		if !failure.Is(err, failure.RenderFailed) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
-		}
-	}
-}
-
-// released knows substitutes by the tag of their image: repo:NAME-vVERSION-RELEASE.
-type released struct{}
-
-func (released) Bundle(image string) (fbc.Facts, error) {
-	_, name, _ := kind.SplitImage(image)
-	version, release, _ := strings.Cut(strings.TrimPrefix(name, "op-v"), "-")
-	return fbc.Facts{Name: name, Package: "op", Image: image, Version: version, Release: release}, nil
-}
-
-func (released) Showcase(string) (fbc.Showcase, error) { return fbc.Showcase{}, nil }
-
-// substitutesTemplate has a channel of entries as short writes them, their bundles, and
-// substitutions as "SUBSTITUTE for BASE".
-func substitutesTemplate(channel string, substitutions ...string) string {
-	out, bundles := "schema: olm.template.substitutes\nentries:\n- {schema: olm.package, name: op, defaultChannel: stable}\n- schema: olm.channel\n  package: op\n  name: stable\n  entries:\n", ""
-	for _, entry := range strings.Split(channel, " | ") {
-		for i, word := range strings.FieldsFunc(entry, func(r rune) bool { return r == '<' || r == ' ' }) {
-			list, skips := strings.CutPrefix(word, "-")
-			switch {
-			case skips:
-				out += "    skips: [op.v" + strings.ReplaceAll(list, ",", ", op.v") + "]\n"
-			case i == 1 && strings.Contains(entry, "<"):
-				out += "    replaces: op.v" + word + "\n"
-			default:
-				out += "  - name: op.v" + word + "\n"
-				bundles += "- schema: olm.bundle\n  name: op.v" + word + "\n  package: op\n  image: q.io/op:v" + word + "\n  properties:\n  - {type: olm.package, value: {packageName: op, version: " + word + "}}\n"
-			}
-		}
-	}
-	out += bundles + "substitutions:\n"
-	for _, s := range substitutions {
-		name, base, _ := strings.Cut(s, " for ")
-		out += "- name: q.io/op:" + name + "\n  base: " + base + "\n"
-	}
-	return out
-}
-
-// A substitute takes the edges of its base and skips it; whoever replaced or skipped the base
-// does so with the substitute, and upgrades from the base as well.
-func TestSubstitutes(t *testing.T) {
-	const chain = "1.0.0 | 1.1.0<1.0.0 | 1.2.0<1.1.0"
-	for _, tt := range []struct {
-		name, channel string
-		substitutions []string
-		want          string
-	}{
-		{"the head", chain, []string{"op-v1.2.0-1 for op.v1.2.0"}, "1.0.0 | 1.1.0<1.0.0 | 1.2.0 | op-v1.2.0-1<1.1.0 -1.2.0"},
-		{"an entry that another replaces", chain, []string{"op-v1.1.0-1 for op.v1.1.0"}, "1.0.0 | 1.1.0 | 1.2.0<op-v1.1.0-1 -1.1.0 | op-v1.1.0-1<1.0.0 -1.1.0"},
-		{"an entry that another skips", "1.0.0 | 1.1.0<1.0.0 | 1.2.0<1.0.0 -1.0.9,1.1.0", []string{"op-v1.1.0-1 for op.v1.1.0"}, "1.0.0 | 1.1.0 | 1.2.0<1.0.0 -1.0.9,op-v1.1.0-1 | op-v1.1.0-1<1.0.0 -1.1.0"},
-		{"an entry with skips", "1.0.0 | 1.1.0<1.0.0 -1.0.8,1.0.9", []string{"op-v1.1.0-1 for op.v1.1.0"}, "1.0.0 | 1.1.0 | op-v1.1.0-1<1.0.0 -1.0.8,1.0.9,1.1.0"},
-		{"the tail", chain, []string{"op-v1.0.0-1 for op.v1.0.0"}, "1.0.0 | 1.1.0<op-v1.0.0-1 -1.0.0 | 1.2.0<1.1.0 | op-v1.0.0-1 -1.0.0"},
-		{"a substitute again", chain, []string{"op-v1.2.0-1 for op.v1.2.0", "op-v1.2.0-2 for op-v1.2.0-1"}, "1.0.0 | 1.1.0<1.0.0 | 1.2.0 | op-v1.2.0-1 | op-v1.2.0-2<1.1.0 -1.2.0,op-v1.2.0-1"},
-	} {
-		tmpl, err := Parse("t.yaml", []byte(substitutesTemplate(tt.channel, tt.substitutions...)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := tmpl.Expand(released{}, kind.Options{})
-		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
-		}
-		if got := short(c, "op"); got != "stable: "+tt.want {
-			t.Errorf("%s: got\n%s\nwant\nstable: %s", tt.name, got, tt.want)
-		}
-		if len(c.Images) != len(tt.substitutions) {
-			t.Errorf("%s: bundles to render: %v", tt.name, c.Images)
-		}
-	}
-	for name, tt := range map[string]struct {
-		channel       string
-		substitutions []string
-		want          string
-	}{
-		"no such base":             {chain, []string{"op-v1.2.0-1 for op.v1.3.0"}, "t.yaml:32:3: rendering a substitution: the template has no bundle op.v1.3.0 to substitute"},
-		"of a lower version":       {chain, []string{"op-v1.1.0-1 for op.v1.2.0"}, "op-v1.1.0-1 is not above op.v1.2.0"},
-		"of the same version":      {chain, []string{"op-v1.2.0 for op.v1.2.0"}, "op-v1.2.0 is not above op.v1.2.0"},
-		"of a lower release":       {chain, []string{"op-v1.2.0-10 for op.v1.2.0", "op-v1.2.0-9 for op-v1.2.0-10"}, "op-v1.2.0-9 is not above op-v1.2.0-10"},
-		"a channel with two heads": {"1.0.0 | 1.1.0<1.0.0 | 1.2.0<1.0.0", []string{"op-v1.2.0-1 for op.v1.2.0"}, "has 2 heads"},
-	} {
-		tmpl, err := Parse("t.yaml", []byte(substitutesTemplate(tt.channel, tt.substitutions...)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := tmpl.Expand(released{}, kind.Options{}); !failure.Is(err, failure.RenderFailed) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: got %v", name, err)
 		}
 	}
 }
