@@ -310,12 +310,15 @@ func TestFailures(t *testing.T) {
 	catalog := minimal()
 	catalog.Labels = maps.Clone(catalog.Labels)
 	catalog.Labels[labelCatalog] = "/configs"
+	old := minimal()
+	old.Labels = map[string]string{labelPackage: "op", labelDatabase: "/database/index.db"}
 	tests := map[string]struct {
 		img        Image
 		file, text string
 	}{
 		"no labels":            {unlabelled, "", "no label operators.operatorframework.io.bundle.package.v1"},
 		"a catalog":            {catalog, "", "is a catalog"},
+		"a catalog of old":     {old, "", "is a catalog"},
 		"no manifests":         {minimal(csvFile, ""), "manifests", "no readable object"},
 		"no CSV":               {minimal(csvFile, "", "manifests/crd.yaml", crdV1), "manifests", "no ClusterServiceVersion"},
 		"a broken CSV":         {minimal(csvFile, "kind: [\n"), "manifests", "no readable object"},

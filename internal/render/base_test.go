@@ -18,6 +18,7 @@ import (
 type shelf struct {
 	mu      sync.Mutex
 	pulled  []string
+	asked   []string          // for their digests, or their tags
 	digests map[string]string // of tags that have moved
 	csv     string            // in each CSV's metadata
 }
@@ -49,9 +50,17 @@ func (s *shelf) digest(ref string) string {
 	return "sha256:" + ref[len(ref)-5:]
 }
 
-func (s *shelf) Resolve(_ context.Context, ref string) (string, error) { return s.digest(ref), nil }
+func (s *shelf) Resolve(_ context.Context, ref string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, ref)
+	return s.digest(ref), nil
+}
 
-func (s *shelf) Tags(context.Context, string) ([]string, error) { return nil, nil }
+func (s *shelf) Tags(_ context.Context, repository string) ([]string, error) {
+	s.asked = append(s.asked, repository)
+	return []string{"v1.0.0", "v1.1.0", "latest"}, nil
+}
 
 // took are the versions that were pulled since it was last asked.
 func (s *shelf) took() string {

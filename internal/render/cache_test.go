@@ -1,12 +1,14 @@
 package render_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 	"testing"
 
 	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/render"
@@ -45,6 +47,24 @@ func TestCacheOfBundles(t *testing.T) {
 		if took := s.took(); took != tt.pulled || string(got) != string(fresh) {
 			t.Errorf("%s: pulled %q, want %q; got\n%s\nwithout a cache\n%s", tt.name, took, tt.pulled, got, fresh)
 		}
+	}
+}
+
+// What is kept is held to the sum like what is pulled.
+func TestCacheAndSum(t *testing.T) {
+	cache, err := oci.OpenCache(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &shelf{digests: map[string]string{shelved + "1.0.0": digestOf("now")}}
+	one := open(t, "t.yaml", []byte("schema: olm.template.basic\nentries:\n- schema: olm.bundle\n  image: "+shelved+"1.0.0\n"))
+	text(t, one, render.Options{Registry: s, Cache: cache})
+	sum, err := render.ParseSum("catalog.sum", []byte(shelved+"1.0.0 "+digestOf("then")+" h1:1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := render.Render(context.Background(), one, render.Options{Registry: s, Cache: cache, Sum: sum}); !failure.Is(err, failure.DigestMismatch) {
+		t.Errorf("got %v", err)
 	}
 }
 

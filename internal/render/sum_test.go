@@ -111,6 +111,36 @@ func TestSumOfARendering(t *testing.T) {
 	}
 }
 
+// The registry is asked for the tags of copied bundles and for no digest of one that is named
+// by its digest; for the tags of a repository it is asked once.
+func TestNothingIsAskedTwice(t *testing.T) {
+	s := &shelf{}
+	sum, err := render.ParseSum("catalog.sum", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := strings.Replace(shelfTemplate, "op:v1.1.0", "op:v1.1.0@sha256:1.1.0", 1)
+	o := render.Options{Registry: pinnedShelf{s}, Sum: sum}
+	o.Base = render.NewBase(docsOf(t, text(t, open(t, "t.yaml", []byte(src)), o)))
+	s.asked, o.RefreshTags = nil, true
+	if text(t, open(t, "t.yaml", []byte(src)), o); !slices.Equal(s.asked, []string{shelved + "1.0.0"}) {
+		t.Errorf("asked for %v", s.asked)
+	}
+	s.asked = nil
+	found := "schema: olm.template.goodstuff\npackage: {name: op}\nbundles: {repo: example.com/op, tagRegex: ^v}\ngraph-description: {name: stable, entries: [op.v1.0.0, op.v1.1.0]}\n"
+	if text(t, open(t, "t.yaml", []byte(found)), render.Options{Registry: s}); !slices.Equal(s.asked, []string{"example.com/op"}) {
+		t.Errorf("asked for %v", s.asked)
+	}
+}
+
+// pinnedShelf has a bundle by digest as well.
+type pinnedShelf struct{ *shelf }
+
+func (p pinnedShelf) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
+	tagged, _, _ := strings.Cut(ref, "@")
+	return p.shelf.Pull(ctx, tagged)
+}
+
 // A copy of a sum is rendered with and thrown away; what another one has is added.
 func TestSumsOfSeveralCatalogs(t *testing.T) {
 	sum, err := render.ParseSum("catalog.sum", []byte("a sha256:1 h1:1\nb sha256:2 h1:2\n"))
