@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,6 +117,9 @@ var verifyCases = []struct {
 	{"an empty channel", []string{"schema: olm.channel\n---", "schema: olm.channel\n---\nname: fast\npackage: p\nschema: olm.channel\n---"}, []string{"channel-empty @ name: fast"}},
 	{"no head", []string{"- name: p.v1.0.0\n", "- name: p.v1.0.0\n  replaces: p.v1.2.0\n"}, []string{"channel-no-head @ entries:", "replaces-higher p.v1.0.0 @ - name: p.v1.0.0"}},
 	{"two heads", []string{"  replaces: p.v1.1.0\n", "  replaces: p.v1.0.0\n"}, []string{"channel-two-heads p.v1.2.0 @ - name: p.v1.2.0"}},
+	{"two heads in another channel", []string{"schema: olm.channel\n---", "schema: olm.channel\n---\nentries:\n- name: p.v1.0.0\n- name: p.v1.1.0 # here\nname: zzz\npackage: p\nschema: olm.channel\n---"}, []string{"channel-two-heads p.v1.1.0 @ - name: p.v1.1.0 # here"}},
+	{"three heads", []string{"  replaces: p.v1.0.0\n", "", "  replaces: p.v1.1.0\n", ""}, []string{"channel-two-heads p.v1.1.0 @ - name: p.v1.1.0", "channel-two-heads p.v1.2.0 @ - name: p.v1.2.0"}},
+	{"two heads in another package", []string{"schema: olm.deprecations", "schema: olm.deprecations\n---\nschema: olm.package\nname: q\ndefaultChannel: c\n---\nschema: olm.channel\npackage: q\nname: c\nentries: []"}, []string{"channel-empty @ schema: olm.channel"}},
 	{"a circle", []string{"- name: p.v1.0.0\n", "- name: p.v1.0.0\n  replaces: p.v1.1.0\n"}, []string{"channel-cycle p.v1.1.0 @ - name: p.v1.0.0", "replaces-higher p.v1.0.0 @ - name: p.v1.0.0"}},
 	{"a circle behind a skip", []string{"- name: p.v1.0.0\n", "- name: p.v1.0.0\n  replaces: p.v1.1.0\n", "  skipRange: '>=1.0.0 <1.2.0'", "  skips:\n  - p.v1.1.0\n  - p.v1.0.0"},
 		[]string{"replaces-higher p.v1.0.0 @ - name: p.v1.0.0", "skipped-cycle p.v1.1.0 @ - name: p.v1.0.0"}},
@@ -141,6 +146,9 @@ var verifyCases = []struct {
 	{"a bad version", []string{"version: 1.2.0", "version: v1.2.0"}, []string{"version-invalid p.v1.2.0 @ version: v1.2.0"}},
 	{"a version twice", []string{"version: 1.2.0", "version: 1.1.0", "'>=1.0.0 <1.2.0'", "'<1.1.0'"},
 		[]string{"version-duplicate p.v1.2.0 @ image: example.com/p:1.2.0", "name-version-mismatch p.v1.2.0 @ image: example.com/p:1.2.0"}},
+	{"a release of a version that is there", []string{"version: 1.2.0", "version: 1.1.0\n    release: \"1\"", "p.v1.2.0", "p-v1.1.0-1", "'>=1.0.0 <1.2.0'", "'<1.1.0'"}, nil},
+	{"a release twice", []string{"version: 1.2.0", "version: 1.1.0\n    release: \"1\"", "p.v1.2.0", "p-v1.1.0-1", "version: 1.1.0\nrelated", "version: 1.1.0\n    release: \"1\"\nrelated", "p.v1.1.0", "p-v1.1.0-01", "'>=1.0.0 <1.2.0'", "'<1.1.0'"},
+		[]string{"release-name-mismatch p-v1.1.0-01 @ name: p-v1.1.0-01", "version-duplicate p-v1.1.0-1 @ image: example.com/p:1.2.0"}},
 	{"a bad release", []string{"version: 1.2.0", "version: 1.2.0\n    release: \"01\""}, []string{"release-invalid p.v1.2.0 @ release: \"01\""}},
 	{"a release and another name", []string{"version: 1.2.0", "version: 1.2.0\n    release: \"1\""}, []string{"release-name-mismatch p.v1.2.0 @ name: p.v1.2.0"}},
 	{"a release and its name", []string{"version: 1.2.0", "version: 1.2.0\n    release: \"1\"", "p.v1.2.0", "p-v1.2.0-1"}, nil},
@@ -262,13 +270,33 @@ func TestLevels(t *testing.T) {
 			t.Errorf("%+v: got %v, want %s", test.levels, got, test.want)
 		}
 	}
-	for _, bad := range []Levels{{Of: map[string]Level{"nope": Error}}, {Of: map[string]Level{"skip-empty": "loud"}}} {
+	for _, bad := range []Levels{{Of: map[string]Level{"nope": Error}}, {Of: map[string]Level{"skip-empty": "loud"}}, {Of: map[string]Level{"skip-empty": ""}}} {
 		if err := bad.Check(); !failure.Is(err, failure.Config) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
 	if err := (Levels{Of: map[string]Level{"skip-empty": Warning}}).Check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Findings stand in the order of their places, errors first.
+func TestSort(t *testing.T) {
+	want := []Finding{
+		{Package: "a", Channel: "z", File: "z", Line: 9},
+		{Package: "b", File: "z", Line: 9},
+		{Package: "b", Channel: "c", File: "a", Line: 7},
+		{Package: "b", Channel: "c", File: "b", Line: 2, Level: Warning},
+		{Package: "b", Channel: "c", File: "b", Line: 10, Level: Error, ID: "z"},
+		{Package: "b", Channel: "c", File: "b", Line: 10, Level: Warning, ID: "a", Message: "b"},
+		{Package: "b", Channel: "c", File: "b", Line: 10, Level: Warning, ID: "b", Message: "a"},
+		{Package: "b", Channel: "c", File: "b", Line: 10, Level: Warning, ID: "b", Message: "c"},
+		{Package: "b", Channel: "d", File: "a", Line: 1},
+	}
+	got := slices.Clone(want)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(got), func(i, j int) { got[i], got[j] = got[j], got[i] })
+	if Sort(got); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
 	}
 }
 
