@@ -12,6 +12,7 @@ import (
 
 func TestFromJSON(t *testing.T) {
 	words := strings.Repeat("word ", 30)
+	wide := strings.Repeat("é", 40) + " " + strings.Repeat("日", 36)
 	for _, c := range []struct{ rule, json, yaml string }{
 		{"scalars", `[null,true,false,1,-1.50,"a"]`, "- null\n- true\n- false\n- 1\n- -1.5\n- a\n"},
 		{"empty collections", `{"a":[],"b":{},"c":""}`, "a: []\nb: {}\nc: \"\"\n"},
@@ -32,6 +33,8 @@ func TestFromJSON(t *testing.T) {
 		{"long texts are folded at the first space after column 80", `{"a":"` + words + `end"}`,
 			"a: word word word word word word word word word word word word word word word word\n  word word word word word word word word word word word word word word end\n"},
 		{"not at a double space", `{"a":"` + strings.Repeat("x", 90) + `  b c"}`, "a: " + strings.Repeat("x", 90) + "  b\n  c\n"},
+		{"columns are characters, not bytes", `{"a":"` + wide + ` b c","d":"- ` + wide + ` b c","e":"\t` + wide + ` b c"}`,
+			"a: " + wide + " b\n  c\nd: '- " + wide + "\n  b c'\ne: \"\\t" + wide + "\n  b c\"\n"},
 		{"nor where there is none", `{"a":"` + strings.Repeat("x", 200) + `"}`, "a: " + strings.Repeat("x", 200) + "\n"},
 		{"double quotes fold with a backslash before a space", `{"a":"` + strings.Repeat("x", 90) + `\t  b"}`, "a: \"" + strings.Repeat("x", 90) + "\\t\n  \\ b\"\n"},
 		{"a long key needs a question mark", `{"` + strings.Repeat("k", 129) + `":["v"]}`, "? " + strings.Repeat("k", 129) + "\n: - v\n"},
