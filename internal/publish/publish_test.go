@@ -286,6 +286,8 @@ func TestRefused(t *testing.T) {
 		"a tag that moved":      {func(r *Request) { r.Tag = "v1.0.0" }, failure.DigestMismatch},
 		"nothing there":         {func(r *Request) { r.Tag, r.Digest = "v9", "" }, failure.BundleNotFound},
 		"other than announced":  {func(r *Request) { r.Said.Name = "other.v1.1.0" }, failure.BundleConflict},
+		"of another package":    {func(r *Request) { r.Said = event.Said{Name: "op.v1.1.0", Package: "other"} }, failure.BundleConflict},
+		"of another version":    {func(r *Request) { r.Said = event.Said{Package: "op", Version: "1.1.1"} }, failure.BundleConflict},
 		"a predecessor missing": {func(r *Request) { r.Asked.Edges.Replaces = "op.v0.5.0" }, failure.PredecessorMissing},
 		"two heads":             {func(r *Request) { r.Asked.Edges.SkipRange = "<1.0.0" }, failure.GraphInvalid},
 	} {
@@ -300,6 +302,29 @@ func TestRefused(t *testing.T) {
 				t.Error("something was delivered")
 			}
 		})
+	}
+}
+
+// Channels that the sender says count where nobody asks for others.
+func TestSaidChannels(t *testing.T) {
+	w := newWorld(t)
+	p := w.push(t, "1.1.0")
+	p.Said = event.Said{Name: "op.v1.1.0", Package: "op", Version: "1.1.0", Channels: []string{"fast"}}
+	w.publish(t, p)
+	if text := w.template("graft/op/1.1.0"); !strings.Contains(text, "  name: fast\n  entries:\n  - name: op.v1.1.0\n") || strings.Contains(text, "replaces") {
+		t.Errorf("said is fast, and it goes into\n%s", text)
+	}
+	if got := w.forge.all[0].Requests; len(got) != 1 || !strings.HasSuffix(got[0], "?channels=fast") {
+		t.Errorf("the request is kept as %v", got)
+	}
+	other := newWorld(t)
+	asked := Request{Publication: other.push(t, "1.1.0"), Asked: plan.Asked{Channels: []string{"slow"}}}
+	asked.Said = p.Said
+	if _, err := Publish(context.Background(), []Request{asked}, other.o); err != nil {
+		t.Fatal(err)
+	}
+	if text := other.template("graft/op/1.1.0"); !strings.Contains(text, "name: slow") || strings.Contains(text, "name: fast") {
+		t.Errorf("asked is slow, and it goes into\n%s", text)
 	}
 }
 

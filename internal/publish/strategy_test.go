@@ -294,6 +294,29 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// The command of a request does at a desk what was asked for, whatever stands in it; and a
+// request that somebody edited is refused.
+func TestCommand(t *testing.T) {
+	const image = "quay.io/x/op:v1.2.3@sha256:" + "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	for query, want := range map[string]string{
+		"": "",
+		"?channels=stable%2Cfast&default-channel=fast":        " --channels stable,fast --default-channel fast",
+		"?replaces=op.v1.2.2&skips=a%2Cb&skip-range=%3C1.2.3": " --replaces op.v1.2.2 --skips a,b --skip-range '<1.2.3'",
+		"?template=a+b%27c.yaml&catalog=v4.20&create=basic":   ` --template 'a b'\''c.yaml' --catalog v4.20 --create basic`,
+		"?substitutes-for=op.v1.2.3":                          " --substitutes-for op.v1.2.3",
+	} {
+		r, err := ParseRequest(image + query)
+		if err != nil || r.Command() != "graft publish --dry-run --image "+image+want {
+			t.Errorf("%s: %v, %s", query, err, r.Command())
+		}
+	}
+	for _, text := range []string{"", "op", "quay.io/x/op", "quay.io/x/op:v1?run=x", "quay.io/x/op:v1?channels=%zz", "quay.io/x/op:v1@sha256:1"} {
+		if _, err := ParseRequest(text); !failure.Is(err, failure.Usage) {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+}
+
 // A request is the same after it was kept in a commit or a pull request.
 func FuzzRequest(f *testing.F) {
 	f.Add("quay.io/x/op:v1.2.3?channels=stable%2Cfast&skip-range=%3E%3D1.0.0+%3C1.2.0")
