@@ -83,20 +83,23 @@ func TestSupersedeClosesOnlyWhatItContains(t *testing.T) {
 			t.Errorf("%+v %v", r, w.forge.closed)
 		}
 	})
-	t.Run("moved meanwhile", func(t *testing.T) {
-		w := newWorld(t)
-		w.publish(t, w.push(t, "1.1.0"))
-		p := w.push(t, "1.2.0")
-		w.o.Supersede = true
-		setup := w.o.Setup
-		w.o.Setup = func(c fs.FS, b kind.Bundle) (*plan.Setup, error) {
-			w.repo.moved = "graft/op/1.1.0"
-			return setup(c, b)
-		}
-		if r := w.publish(t, p); len(r.Superseded) > 0 || len(w.forge.closed) > 0 || len(r.Warnings) == 0 {
-			t.Errorf("%+v %v", r, w.forge.closed)
-		}
-	})
+	for who, edited := range map[string]bool{"another run": false, "a person": true} {
+		t.Run("moved meanwhile by "+who, func(t *testing.T) {
+			w := newWorld(t)
+			w.publish(t, w.push(t, "1.1.0"))
+			p := w.push(t, "1.2.0")
+			w.o.Supersede = true
+			setup := w.o.Setup
+			w.o.Setup = func(c fs.FS, b kind.Bundle) (*plan.Setup, error) {
+				w.repo.moved = "graft/op/1.1.0"
+				w.repo.edited = map[string]bool{w.repo.moved: edited}
+				return setup(c, b)
+			}
+			if r := w.publish(t, p); len(r.Superseded) > 0 || len(w.forge.closed) > 0 || len(r.Warnings) == 0 {
+				t.Errorf("%+v %v", r, w.forge.closed)
+			}
+		})
+	}
 }
 
 // A bundle that stands in an open pull request is published into that one, whatever its
