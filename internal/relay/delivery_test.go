@@ -104,6 +104,9 @@ func TestTriedAgain(t *testing.T) {
 	if w.metric(`graft_relay_dispatches_total{result="retried"}`) != 4 {
 		t.Error("four attempts failed")
 	}
+	if got := w.agent.Load(); got != "graft/test" {
+		t.Errorf("GitHub was asked by %q", got)
+	}
 }
 
 // A target that fails, and one that does not answer, hold up no other.
@@ -194,10 +197,46 @@ func TestStopAndStart(t *testing.T) {
 		t.Fatal("it was sent")
 	}
 	up.Store(true)
+	// A frame that was cut off by a loss of power.
+	file, err := os.OpenFile(filepath.Join(w.queue, "queue"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.WriteString("torn")
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
 	w.serve(w.config)
 	w.settled()
 	if n := len(w.hub.Dispatches()); n != 2 {
 		t.Errorf("%d events", n)
+	}
+	if !strings.Contains(w.log.String(), `is dropped","bytes":4`) {
+		t.Errorf("the log does not tell of the torn tail:\n%s", w.log)
+	}
+}
+
+// A stop waits no longer than it may for a GitHub that does not answer. What was under way is
+// sent by the next one.
+func TestStopDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	w := begin(t, setup{grace: 50 * time.Millisecond, script: func(forge.Request) *forge.Fault { <-hold; return nil }})
+	t.Cleanup(func() { close(hold) })
+	w.hook("quay.io/example/op:v1")
+	w.until("it is under way", func() bool { return w.agent.Load() != nil })
+	ended := make(chan error, 1)
+	go func() { ended <- w.end() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it does not end")
+	}
+	if !strings.Contains(w.log.String(), `"msg":"stopped","waiting":1`) {
+		t.Errorf("%s", w.log)
 	}
 }
 

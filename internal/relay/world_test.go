@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +39,8 @@ type world struct {
 	queue string
 
 	resolve func(context.Context, string) (string, error)
+	grace   time.Duration
+	agent   atomic.Value // the last that asked GitHub
 }
 
 type logBuffer struct {
@@ -66,6 +70,8 @@ type setup struct {
 	hub    func(*forge.Server)
 	// resolve answers for the registries.
 	resolve func(context.Context, string) (string, error)
+	// grace replaces five seconds.
+	grace time.Duration
 }
 
 // usual is a configuration whose window takes in the events of the test data.
@@ -97,7 +103,7 @@ func (s setup) yaml(t *testing.T, api string) string {
 
 func begin(t *testing.T, s setup) *world {
 	t.Helper()
-	w := &world{t: t, log: &logBuffer{}, resolve: s.resolve, env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
+	w := &world{t: t, log: &logBuffer{}, resolve: s.resolve, grace: cmp.Or(s.grace, 5*time.Second), env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
 	maps.Copy(w.env, s.env)
 	w.hub = forge.New(forge.Options{Script: s.script, Observe: api.Observer(t)})
 	for _, name := range []string{"catalog", "other"} {
@@ -109,7 +115,10 @@ func begin(t *testing.T, s setup) *world {
 	if s.hub != nil {
 		s.hub(w.hub)
 	}
-	api := httptest.NewServer(w.hub)
+	api := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.agent.Store(r.UserAgent())
+		w.hub.ServeHTTP(out, r)
+	}))
 	t.Cleanup(api.Close)
 	c, err := Parse("relay.yaml", []byte(s.yaml(t, api.URL)))
 	if err != nil {
@@ -146,7 +155,7 @@ func (w *world) options() Options {
 	return Options{
 		Env:   func(key string) (string, bool) { v, ok := w.env[key]; return v, ok },
 		Log:   slog.New(slog.NewJSONHandler(w.log, nil)),
-		Grace: 5 * time.Second, Resolve: w.resolve,
+		Grace: w.grace, Resolve: w.resolve, UserAgent: "graft/test",
 	}
 }
 
