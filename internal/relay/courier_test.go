@@ -255,9 +255,8 @@ func TestCourierIsHeld(t *testing.T) {
 				if slices.Sort(all); strings.Join(all, ", ") != tt.want {
 					t.Errorf("%v, want %s", all, tt.want)
 				}
-				tries := map[string]int{}
-				for _, one := range r.tried {
-					tries[one.name]++
+				if held := r.metrics.held; held.IsZero() == tt.first.limited || held.After(r.begun.Add(max(longestHold, tt.config.LongestRetry))) {
+					t.Errorf("the metrics say that it is held until %v", held)
 				}
 				first := slices.IndexFunc(r.tried, func(one try) bool { return one.name == "a 1" && one.n == 2 })
 				second := slices.IndexFunc(r.tried, func(one try) bool { return one.name == "a 2" })

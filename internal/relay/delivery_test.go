@@ -151,9 +151,6 @@ func TestRateLimit(t *testing.T) {
 	w.hook("quay.io/example/op:v1")
 	w.until("the limit was met", func() bool { return n.Load() == 1 && w.metric(`graft_relay_dispatches_total{result="limited"}`) == 1 })
 	w.hook("quay.io/example/bad:v1")
-	if w.metric("graft_relay_held_seconds") <= 0 {
-		t.Error("no metric tells of it")
-	}
 	w.settled()
 	if waited := next.Sub(limitedAt); waited < 900*time.Millisecond {
 		t.Errorf("the next request came after %v", waited)

@@ -94,6 +94,11 @@ func TestSenders(t *testing.T) {
 			if len(got) == 0 || len(got) != strings.Count(testdata(t, tt.file), `"tag": "v0.9.1"`)+1 || got[0].EventType != "bundle" {
 				t.Fatalf("%+v", got)
 			}
+			for _, result := range []string{accepted, duplicate} {
+				if n := w.metric("graft_relay_announcements_total" + labels("route", "/in/"+tt.from, "result", result)); n != float64(len(got)) {
+					t.Errorf("%d events, and the metrics say that %g were %s", len(got), n, result)
+				}
+			}
 			a, err := event.Parse(event.ClientPayload, got[0].Payload, nil)
 			if err != nil {
 				t.Fatal(err)
