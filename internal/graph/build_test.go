@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/blang/semver/v4"
+
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 
 	"github.com/olmgraft/graft/internal/failure"
@@ -170,4 +172,48 @@ func BenchmarkVerify(b *testing.B) {
 			CompareBase(base, c, Levels{})
 		}
 	})
+}
+
+// Versions are in order of semantic version, then of release: the bundle's own, else the one
+// that its build metadata spells.
+func TestVersionOrder(t *testing.T) {
+	version := func(v, release string) Version {
+		out := Version{Version: semver.MustParse(v)}
+		if release != "" {
+			r, fault := parseRelease(release)
+			if fault != "" {
+				t.Fatal(fault)
+			}
+			out.Release = r
+		}
+		return out
+	}
+	ascending := [][2]string{{"1.0.0-rc.1", ""}, {"1.0.0", ""}, {"1.0.0", "1"}, {"1.0.0", "1.1"}, {"1.0.0", "2"}, {"1.0.0+3", ""}, {"1.0.0", "10"}, {"1.0.0", "a"}, {"1.0.1", ""}}
+	for i, a := range ascending {
+		for j, b := range ascending {
+			if got, want := version(a[0], a[1]).Compare(version(b[0], b[1])), min(max(i-j, -1), 1); got != want {
+				t.Errorf("%v compared with %v is %d, want %d", a, b, got, want)
+			}
+		}
+	}
+	for _, tt := range [][3]string{{"1.0.0", "", "1.0.0"}, {"1.0.0", "1.a", "1.0.0-1.a"}, {"1.0.0-rc.1+b", "2", "1.0.0-rc.1+b-2"}} {
+		if got := version(tt[0], tt[1]).String(); got != tt[2] {
+			t.Errorf("%v is written %s", tt, got)
+		}
+	}
+}
+
+// A misspelt schema is told with the one that is meant.
+func TestMeantSchema(t *testing.T) {
+	for schema, want := range map[string]string{
+		"olm.bundles": "olm.bundle", "bundle": "olm.bundle", "olm.Channel": "olm.channel", "OLM_PACKAGE": "olm.package", "olm.deprecation": "olm.deprecations", "deprecations": "olm.deprecations",
+		"olm.something": "", "acme.bundle": "", "": "",
+	} {
+		if want != "" {
+			want = "; is " + want + " meant?"
+		}
+		if got := meant(schema); got != want {
+			t.Errorf("%q: got %q, want %q", schema, got, want)
+		}
+	}
 }

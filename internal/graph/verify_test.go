@@ -135,6 +135,7 @@ var verifyCases = []struct {
 	{"no bundle package", []string{"name: p.v1.2.0\npackage: p\n", "name: p.v1.2.0\n"}, []string{"entry-without-bundle p.v1.2.0 @ - name: p.v1.2.0", "bundle-without-package p.v1.2.0 @ image: example.com/p:1.2.0"}},
 	{"a bundle twice", []string{"name: p.v1.2.0\npackage", "name: p.v1.1.0\npackage"}, []string{"entry-without-bundle p.v1.2.0 @ - name: p.v1.2.0", "bundle-duplicate p.v1.1.0 @ image: example.com/p:1.2.0"}},
 	{"no image", []string{"image: example.com/p:1.2.0\n", ""}, []string{"bundle-without-image p.v1.2.0 @ name: p.v1.2.0"}},
+	{"no image, and its objects", []string{"image: example.com/p:1.2.0\n", "", "- type: olm.gvk\n", "- type: olm.bundle.object\n  value:\n    data: e30=\n- type: olm.gvk\n"}, nil},
 	{"a bad image", []string{"example.com/p:1.2.0\n", "example.com/P:1.2.0\n"}, []string{"image-invalid p.v1.2.0 @ image: example.com/P:1.2.0"}},
 	{"a bad related image", []string{"- image: example.com/p:1.1.0", "- image: BAD IMAGE"}, []string{"related-image-invalid p.v1.1.0 @ - image: BAD IMAGE"}},
 	{"a property of a wrong type", []string{"kind: Thing", "kind: 1"}, []string{"property-invalid p.v1.2.0 @ kind: 1"}},
