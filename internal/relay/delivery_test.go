@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -313,6 +314,60 @@ func TestGitHubApp(t *testing.T) {
 				t.Error("a token is in the log")
 			}
 		})
+	}
+}
+
+// What GitHub says to an App goes on to who reads the log; half an answer is no token. The key
+// may be replaced meanwhile.
+func TestAppIsRefused(t *testing.T) {
+	t.Parallel()
+	file, now := filepath.Join(t.TempDir(), "key.pem"), time.Now()
+	n := 0 // a file of another length is a changed one, whatever the clock of the disk
+	exchange := func() *rsa.PublicKey {
+		n++
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err == nil {
+			err = os.WriteFile(file, append(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}), make([]byte, n)...), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &key.PublicKey
+	}
+	key, status, body := exchange(), http.StatusCreated, ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var claims struct {
+			Issuer string `json:"iss"`
+			Issued int64  `json:"iat"`
+			Ends   int64  `json:"exp"`
+		}
+		if err := openJWT(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), func(string) *rsa.PublicKey { return key }, &claims); err != nil || claims.Issuer != "77" || claims.Issued > now.Unix()-60 || claims.Ends > now.Unix()+600-60 || r.URL.Path != "/app/installations/4711/access_tokens" {
+			t.Errorf("asked %s with %+v, %v", r.URL, claims, err)
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}))
+	defer server.Close()
+	source, err := openTokens(GitHub{APIURL: server.URL + "/", App: &App{ID: "77", Installation: "4711", KeyFile: file}}, nil, http.DefaultClient, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, tt := range []struct {
+		status     int
+		body, says string
+	}{
+		{403, `{"message": "This installation has been suspended"}`, "the installation 4711: HTTP 403 This installation has been suspended"},
+		{200, `{"token": "ghs_x"}`, "HTTP 200"}, {201, `{"expires_at": "2030-01-01T00:00:00Z"}`, "holds no token"}, {201, "<html>", "holds no token"}, {502, "<html>", "HTTP 502"},
+		{201, `{"token": "ghs_x", "expires_at": "2030-01-01T00:00:00Z"}`, ""},
+	} {
+		status, body = tt.status, tt.body
+		now = now.Add(time.Minute)
+		if i == 3 {
+			key = exchange()
+		}
+		if text, err := source.token(t.Context()); tt.says == "" && (err != nil || text != "ghs_x") || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
+			t.Errorf("%d %s: %q, %v", tt.status, tt.body, text, err)
+		}
 	}
 }
 

@@ -271,12 +271,17 @@ func TestKeys(t *testing.T) {
 	}
 	digest := func(p *event.Publication) { p.Digest = "sha256:" + strings.Repeat("a", 64) }
 	keys, ids, within := write(nil, "")
-	if len(keys) != 3 || within != tagWindow || keys[0] == ids[0] || keys[0] == keys[1] {
+	if len(keys) != 3 || within != tagWindow || keys[0] == ids[0] || keys[0] == keys[1] || keys[0] == keys[2] || keys[1] == keys[2] {
 		t.Fatalf("%v %v %v: three repositories and types, each once", keys, ids, within)
 	}
 	if again, newIDs, _ := write(nil, ""); again[0] != keys[0] || newIDs[0] == ids[0] {
 		t.Error("by tag alone the key is the same, and the id is not")
 	}
+	c.ReplayWindow = tagWindow / 2
+	if _, _, within := write(nil, ""); within != c.ReplayWindow {
+		t.Errorf("by tag alone it is known for %v, and the replay window is %v", within, c.ReplayWindow)
+	}
+	c.ReplayWindow = 72 * time.Hour
 	marked, ids, within := write(nil, "mark")
 	if marked[0] == keys[0] || ids[0] != marked[0] || within != c.ReplayWindow {
 		t.Error("with a mark it is known for the window")
