@@ -11,6 +11,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -50,6 +51,19 @@ func TestRefreshClosesOnlyWhatIsDone(t *testing.T) {
 			t.Errorf("%+v %v", r, w.forge.closed)
 		}
 	})
+	t.Run("a dry run", func(t *testing.T) {
+		w := newWorld(t)
+		w.publish(t, w.push(t, "1.1.0"))
+		w.mergeKeeping("graft/op/1.1.0")
+		w.o.DryRun = true
+		if r := w.refresh(t); r.Result != Unchanged || len(w.forge.closed) > 0 {
+			t.Errorf("%+v %v", r, w.forge.closed)
+		}
+		w.o.DryRun = false
+		if r := w.refresh(t); r.Result != Closed || w.forge.closed[1] != "Every catalog has this by now." {
+			t.Errorf("%+v %v", r, w.forge.closed)
+		}
+	})
 	t.Run("left out by now", func(t *testing.T) {
 		w := newWorld(t)
 		w.publish(t, w.push(t, "1.1.0"))
@@ -74,6 +88,15 @@ func TestRefreshClosesOnlyWhatIsDone(t *testing.T) {
 }
 
 func TestSupersedeClosesOnlyWhatItContains(t *testing.T) {
+	t.Run("its own", func(t *testing.T) {
+		w := newWorld(t)
+		w.rolling()
+		w.o.Supersede = true
+		w.publish(t, w.push(t, "1.1.0"))
+		if r := w.publish(t, w.push(t, "1.2.0")); len(r.Superseded) > 0 || len(w.forge.closed) > 0 || len(r.Bundles) != 2 {
+			t.Errorf("%+v %v", r, w.forge.closed)
+		}
+	})
 	t.Run("left out by now", func(t *testing.T) {
 		w := newWorld(t)
 		w.publish(t, w.push(t, "1.1.0"))
@@ -118,6 +141,46 @@ func TestOnePullRequestForABundle(t *testing.T) {
 	other.o.Branch = func(b kind.Bundle) (string, error) { return "elsewhere/" + b.Version.String(), nil }
 	if r := other.publish(t, event.Publication{Repository: other.Addr + "/op", Tag: "v1.1.0"}); r.Branch != "graft/op/1.1.0" || len(other.forge.all) != 1 {
 		t.Errorf("%+v, %d pull requests", r, len(other.forge.all))
+	}
+}
+
+// A branch has one pull request, for what it was made for.
+func TestOnePullRequestForABranch(t *testing.T) {
+	w := newWorld(t)
+	w.o.Branch = func(kind.Bundle) (string, error) { return "graft/all", nil }
+	w.publish(t, w.push(t, "1.1.0"))
+	w.o.Rolling = true
+	if w.publish(t, w.push(t, "1.2.0")); len(w.forge.all) != 1 || w.forge.all[0].Key != "op/1.1.0" || len(w.forge.all[0].Requests) != 2 {
+		t.Errorf("%+v", w.forge.all)
+	}
+}
+
+// What was published and is not in the template any more is not taken away without a word.
+func TestNobodyIsLeftBehind(t *testing.T) {
+	const file = "catalogs/v4.20/op/catalog.yaml"
+	w := newWorld(t)
+	w.repo.merge(w.publish(t, w.push(t, "1.1.0")).Branch)
+	standing := w.repo.files["catalog-templates/v4.20.yaml"].Data
+	w.repo.files["catalog-templates/v4.20.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(basicTemplate, "REGISTRY", w.Addr))}
+	p := w.push(t, "1.2.0")
+	if r := w.try(p, w.o); !failure.Is(r.Err, failure.CatalogPruned) || !strings.Contains(r.Err.Error(), "op.v1.1.0") || len(w.repo.made) != 1 {
+		t.Errorf("%v", r.Err)
+	}
+	// Where it is meant, a level says so; the pull request tells of it.
+	w.o.Levels = graph.Levels{Of: map[string]graph.Level{"entry-pruned": graph.Warning, "upgrade-path-lost": graph.Warning}}
+	if r := w.publish(t, p); !strings.Contains(r.Body, "- warning <code>entry-pruned</code>: entry") || strings.Contains(r.Body, "no findings") {
+		t.Errorf("%s", r.Body)
+	}
+	w.o.Levels.Strict = true
+	if r := w.try(p, w.o); !failure.Is(r.Err, failure.CatalogPruned) {
+		t.Errorf("%v", r.Err)
+	}
+	// A catalog that cannot be read is no reason to fail: it is made anew.
+	w.o.Levels = graph.Levels{}
+	w.repo.files["catalog-templates/v4.20.yaml"] = &fstest.MapFile{Data: standing}
+	w.repo.files[file] = &fstest.MapFile{Data: []byte("a: [\n")}
+	if r := w.publish(t, p); !strings.HasPrefix(string(w.repo.branches[r.Branch].Files[file].Data), "---\n") || r.Work.Targets[0].Catalogs[0].Pulled != 3 {
+		t.Errorf("%+v", r.Work.Targets[0])
 	}
 }
 

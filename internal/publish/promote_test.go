@@ -126,3 +126,34 @@ func TestSumOfAMovedTag(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A composite template makes each catalog of its own components.
+func TestPublishIntoAComposite(t *testing.T) {
+	w := newWorld(t)
+	one := strings.ReplaceAll(basicTemplate, "REGISTRY", w.Addr)
+	component := func(name, input string) string {
+		return "- {name: " + name + ", strategy: {template: {schema: olm.builder.basic, config: {input: " + input + "}}}}\n"
+	}
+	w.repo.files = fstest.MapFS{
+		"composite.yaml": {Data: []byte("schema: olm.composite\ncomponents:\n" + component("old", "old.yaml") + component("new", "new.yaml"))},
+		"old.yaml":       {Data: []byte(one)}, "new.yaml": {Data: []byte(strings.ReplaceAll(one, "stable", "fast"))},
+	}
+	w.o.Setup = func(fs.FS, kind.Bundle) (*plan.Setup, error) {
+		return &plan.Setup{File: "graft.yaml", Targets: []plan.TargetSetup{{
+			Template: "composite.yaml", Rules: []plan.ChannelRule{{Channels: []plan.Pattern{"stable", "fast"}}},
+			Catalogs: []plan.CatalogSetup{{Name: "old", Path: "catalogs/old/op/catalog.yaml"}, {Name: "new", Path: "catalogs/new/op/catalog.json", Metadata: plan.BundleObject}},
+		}}}, nil
+	}
+	r := w.publish(t, w.push(t, "1.1.0"))
+	files := w.repo.branches[r.Branch].Files
+	if len(files) != 4 {
+		t.Errorf("written are %v", r.Work.Changed())
+	}
+	old, now := string(files["catalogs/old/op/catalog.yaml"].Data), string(files["catalogs/new/op/catalog.json"].Data)
+	if !strings.Contains(old, "defaultChannel: stable\n") || !strings.Contains(old, "op.v1.1.0") || !strings.Contains(old, "olm.csv.metadata") {
+		t.Errorf("old:\n%s", old)
+	}
+	if !strings.Contains(now, `"defaultChannel": "fast"`) || !strings.Contains(now, "op.v1.1.0") || !strings.Contains(now, "olm.bundle.object") {
+		t.Errorf("new:\n%s", now)
+	}
+}
