@@ -60,6 +60,24 @@ func TestDiff(t *testing.T) {
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	back, err := json.Marshal(Diff(is, was))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"defaultChannel":{"from":"fast","to":"stable"}`, `{"name":"fast","change":"removed","head":{"from":"p.v1.2.0","to":""},"entries":[{"name":"p.v1.2.0","change":"removed"}]}`,
+		`{"bundle":"p.v1.2.0","kind":"skips","change":"removed","to":"p.v1.0.0"}`, `{"bundle":"p.v1.2.0","kind":"skipRange","change":"added","to":"\u003e=1.0.0 \u003c1.2.0"}`,
+	} {
+		if !strings.Contains(string(back), want) {
+			t.Errorf("the other way round it lacks %s: %s", want, back)
+		}
+	}
+	other := load("new.yaml", []byte(strings.NewReplacer("version: 1.1.0", "version: 1.1.5", "  replaces: p.v1.0.0\n", "  replaces: p.v0.9.0\n").Replace(soundCatalog)))
+	changed, err := json.Marshal(Diff(was, other))
+	if err != nil || !strings.Contains(string(changed), `{"name":"p.v1.1.0","change":"changed","version":"1.1.5","was":"1.1.0"}`) ||
+		!strings.Contains(string(changed), `{"bundle":"p.v1.1.0","kind":"replaces","change":"changed","to":"p.v0.9.0","was":"p.v1.0.0"}`) {
+		t.Errorf("%s, %v", changed, err)
+	}
 	gone, err := json.Marshal(Diff(was, &Catalog{}))
 	if err != nil || !strings.Contains(string(gone), `"name":"p","change":"removed"`) {
 		t.Errorf("%s, %v", gone, err)
