@@ -288,6 +288,11 @@ func TestMissing(t *testing.T) {
 	if got := missing(); got != "v1.2.0 v1.10.0 v2.0.0-rc.1" {
 		t.Errorf("missing %s", got)
 	}
+	sweep.SkipTags = []string{"*-rc.*", "v1.2.*"}
+	if got := missing(); got != "v1.10.0" {
+		t.Errorf("with other tags to skip, missing are %s", got)
+	}
+	sweep.SkipTags = nil
 	sweep.Versions = semver.MustParseRange(">=1.5.0 <2.0.0-0")
 	if got := missing(); got != "v1.10.0" {
 		t.Errorf("missing %s", got)

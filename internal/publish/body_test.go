@@ -1,0 +1,123 @@
+package publish
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// The body tells of each bundle, edge, finding, reason and command, and of all that was left
+// out, in this order.
+func TestBody(t *testing.T) {
+	bundle := func(name, version, image, digest string) item {
+		p, err := event.ParseReference(image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return item{Request: Request{Publication: p}, input: plan.Input{Bundle: kind.Bundle{Name: name, Package: "op", Version: semver.MustParse(version), Image: image, Digest: digest}}}
+	}
+	w := &Work{
+		items:    []item{bundle("op.v1", "1.0.0", "quay.io/x/op:v1", ""), bundle("op.v2", "2.0.0", "quay.io/x/op:v2", "sha256:ab")},
+		Warnings: []string{"take care", "and more"},
+		Targets: []Target{
+			{Template: "a.yaml", Notes: []string{"note of a"}, Changes: []kind.Change{
+				{What: kind.BundleAdded, Name: "op.v1", To: "quay.io/x/op:v1"},
+				{What: kind.EntryAdded, Channel: "stable", Name: "op.v1", To: "replaces op.v0"},
+				{What: kind.EntryRewired, Channel: "stable", Name: "op.v2", From: "op.v0", To: "op.v1"},
+				{What: kind.EntryRewired, Channel: "fast", Name: "op.v2", To: "op.v1"},
+				{What: kind.ChannelCreated, Channel: "fast"},
+				{What: kind.DefaultChannelSet, From: "stable", To: "fast"},
+				{What: kind.BundlePromoted, Channel: "fast", Name: "op.v2", From: "stage", To: "prod"},
+			}},
+			{Template: "b.yaml", Changes: []kind.Change{{What: kind.BundleAdded, Channel: "Stable", Name: "op.v1", To: "quay.io/x/op:v1"}}},
+			{Template: "c.yaml", entries: true, Changes: []kind.Change{{What: kind.OperandAdded, Name: "etcd", To: "3.1.1"}, {What: kind.CatalogSourceSet, Name: "cat", From: "old", To: "new"}}},
+		},
+		Findings: []graph.Finding{{ID: "entry-pruned", Level: graph.Warning, Message: "it is gone"}, {ID: "skip-unknown", Level: graph.Warning, Message: "nobody"}},
+		LeftOut:  []plan.LeftOut{{Template: "d.yaml", Reason: "it is old"}, {Template: "a.yaml", Catalog: "e.yaml", Reason: "of another"}},
+		Reasons:  []string{"why not", "why not"},
+	}
+	w.items[1].Asked.Channels = []string{"stable", "fast"}
+	const want = `Adds bundle <code>op.v1</code>, version <code>1.0.0</code> of package <code>op</code>.
+
+- image: <code>quay.io/x/op:v1</code>
+
+Adds bundle <code>op.v2</code>, version <code>2.0.0</code> of package <code>op</code>.
+
+- image: <code>quay.io/x/op:v2</code>
+- digest: <code>sha256:ab</code>
+
+> [!WARNING]
+> take care
+
+> [!WARNING]
+> and more
+
+| template | channel | bundle | before | after |
+|---|---|---|---|---|
+| <code>a.yaml</code> | <code>stable</code> | <code>op.v1</code> |  | <code>replaces op.v0</code> |
+| <code>a.yaml</code> | <code>stable</code> | <code>op.v2</code> | <code>replaces op.v0</code> | <code>replaces op.v1</code> |
+| <code>a.yaml</code> | <code>fast</code> | <code>op.v2</code> | <code>replaces nothing</code> | <code>replaces op.v1</code> |
+| <code>a.yaml</code> |  | <code>default channel</code> | <code>stable</code> | <code>fast</code> |
+| <code>a.yaml</code> | <code>fast</code> | <code>op.v2</code> | <code>stage</code> | <code>prod</code> |
+| <code>b.yaml</code> | <code>Stable</code> | <code>op.v1</code> |  | <code>added</code> |
+| <code>c.yaml</code> |  | <code>etcd</code> |  | <code>version 3.1.1</code> |
+
+| manifest | CatalogSource | before | after |
+|---|---|---|---|
+| <code>c.yaml</code> | <code>cat</code> | <code>old</code> | <code>new</code> |
+
+No catalog is rendered from <code>a.yaml</code>, <code>b.yaml</code> here, so that its graph was not verified.
+
+Findings:
+
+- warning <code>entry-pruned</code>: it is gone
+- warning <code>skip-unknown</code>: nobody
+
+<details><summary>Why these places</summary>
+
+- <code>a.yaml</code>: note of a
+- <code>d.yaml</code> was left out: it is old
+- <code>e.yaml</code> was left out: of another
+- why not
+
+</details>
+
+<details><summary>Reproduce it</summary>
+
+` + "```" + `
+graft publish --dry-run --image quay.io/x/op:v1
+graft publish --dry-run --image quay.io/x/op:v2 --channels stable,fast
+` + "```" + `
+
+</details>
+`
+	var b strings.Builder
+	w.tell(&b)
+	if got := strings.NewReplacer(`1\.0.0`, "1.0.0", `2\.0.0`, "2.0.0").Replace(b.String()); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// What installed versions gain is told once for catalogs that are alike, and what was added is
+// no gain of itself.
+func TestBodyTellsWhatIsGained(t *testing.T) {
+	w := newWorld(t)
+	w.repo.merge(w.publish(t, w.push(t, "1.1.0")).Branch)
+	r := Request{Publication: w.push(t, "1.2.0")}
+	r.Asked.Edges = plan.Edges{Replaces: "op.v1.1.0", Skips: []string{"op.v1.0.0"}}
+	results, err := Publish(t.Context(), []Request{r}, w.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "Upgrades gained:\n\n- <code>stable</code>: <code>op.v1.0.0</code> → <code>op.v1.2.0</code> now direct\n- <code>stable</code>: <code>op.v1.1.0</code> → <code>op.v1.2.0</code> now direct\n\n"
+	body := results[0].Body
+	if !strings.Contains(body, want) || strings.Count(body, "```mermaid") != 1 || !strings.Contains(body, "The graph of 1 catalog was verified: no findings.") {
+		t.Errorf("got\n%s", body)
+	}
+}
