@@ -60,6 +60,22 @@ func testVersion(t *testing.T, s *Server) {
 	c.handsOff()
 }
 
+// A new version is followed in each namespace that is watched.
+func testNamespaces(t *testing.T, s *Server) {
+	c := New(t, s, "v1.20.0", "several-a", "several-b", "several-c")
+	for _, namespace := range c.Options.Namespaces {
+		c.Create(controller.Resource, CatalogSource(namespace, "kube", KubeTemplate, V119))
+	}
+	c.Start()
+	for _, want := range []string{"v1.20", "v1.21"} {
+		for _, namespace := range c.Options.Namespaces {
+			c.Follows(namespace+"/kube", "quay.io/kube-release-v1/catalog:"+want)
+		}
+		next := "v1.21.0"
+		c.Version.Store(&next)
+	}
+}
+
 // handsOff holds that nothing is done without the annotation, nor to what is being deleted.
 func (c *Cluster) handsOff() {
 	c.Helper()
