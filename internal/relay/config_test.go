@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
@@ -40,6 +41,14 @@ func TestFaults(t *testing.T) {
 		{"replayWindow", "72", "cannot unmarshal", 1},
 		{"replayWindow", "1s", "too short", 1},
 		{"queue", "{items: 0}", "no bounds", 1},
+		{"queue", "{bytes: 65535}", "no bounds", 1},
+		{"queue", "{bytes: 1073741825}", "no bounds", 1},
+		{"limits", "{body: 0}", "no limits", 1},
+		{"limits", "{connections: 0}", "no limits", 1},
+		{"limits", "{timeout: 0s}", "no limits", 1},
+		{"github", "{giveUpAfter: 9m}", "contradict", 1},
+		{"github", "{pace: -1s}", "contradict", 1},
+		{"targets", "[{images: ['op'], repositories: [o/r]}]", "no pattern of a repository", 1},
 		{"queue", "{items: many}", "cannot unmarshal", 1},
 		{"limits", "{body: 99999999}", "no limits", 1},
 		{"github", "{apiURL: nowhere}", "no address of an API", 1},
@@ -82,6 +91,10 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %s: %v (%+v), want %q in line %d", tt.key, tt.value, err, f, tt.says, tt.line)
 		}
 	}
+	whole := setup{}.yaml(t, "https://api.github.com")
+	if _, err := Parse("relay.yaml", []byte(whole+"---\n"+whole)); err == nil || !strings.Contains(err.Error(), "a second document follows") {
+		t.Errorf("a second document: %v", err)
+	}
 	for name, text := range map[string]string{"a second document": "listen: ':1'\n---\na: b\n", "no YAML": "a: [", "twice": "listen: ':1'\nlisten: ':2'\n", "nothing": ""} {
 		if _, err := Parse("relay.yaml", []byte(text)); !failure.Is(err, failure.Config) {
 			t.Errorf("%s: %v", name, err)
@@ -123,6 +136,49 @@ func TestSchemaHasTheKeys(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s can be %v, and the schema says %v", key, want, got)
 		}
+	}
+}
+
+// What the schema says of a key that is not given is what the program does.
+func TestSchemaHasTheDefaults(t *testing.T) {
+	var schema, does map[string]any
+	text, err := os.ReadFile(schemaFile)
+	if err == nil {
+		err = json.Unmarshal(text, &schema)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	remarshal(t, defaults(), &does)
+	var hold func(where string, schema, does map[string]any) int
+	hold = func(where string, schema, does map[string]any) (n int) {
+		for key := range inside(schema, "properties") {
+			one := inside(schema, "properties", key)
+			if inner, ok := does[key].(map[string]any); ok {
+				n += hold(where+key+".", one, inner)
+			}
+			want, ok := one["default"]
+			if !ok {
+				continue
+			}
+			n++
+			got := fmt.Sprint(does[key])
+			if d, err := time.ParseDuration(got); err == nil {
+				if said, err := time.ParseDuration(fmt.Sprint(want)); err == nil && said == d {
+					continue
+				}
+			}
+			if f, ok := want.(float64); ok {
+				want = int64(f)
+			}
+			if got != fmt.Sprint(want) {
+				t.Errorf("%s%s is %s, and the schema says %v", where, key, got, want)
+			}
+		}
+		return n
+	}
+	if n := hold("", schema, does); n < 10 {
+		t.Errorf("only %d defaults were compared", n)
 	}
 }
 
