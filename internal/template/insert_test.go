@@ -108,6 +108,34 @@ entries:
 - schema: olm.bundle
   image: quay.io/example/op:v1.0.0
 `
+	// A stream whose bundle stands above its channel.
+	bundleFirst = `schema: olm.package
+name: op
+---
+schema: olm.bundle
+image: quay.io/example/op:v1.0.0
+---
+schema: olm.channel
+package: op
+name: stable
+entries:
+- name: op.v1.0.0
+`
+	// All that tells bundles apart is their digest.
+	digestBasic = `schema: olm.template.basic
+entries:
+- schema: olm.channel
+  package: op
+  name: stable
+  entries:
+  - name: op.v1.0.0
+  - name: op.v1.1.0
+    replaces: op.v1.0.0
+- schema: olm.bundle
+  image: quay.io/example/op@sha256:aaaa
+- schema: olm.bundle
+  image: quay.io/example/op@sha256:bbbb
+`
 	plainSemver = `Schema: olm.semver
 Candidate:
   Bundles:
@@ -227,6 +255,11 @@ var insertCases = []struct {
 	{"basic: the edges that stand there", plainBasic, "1.2.0 stable replaces=1.0.0", nil, 0, ""},
 	{"basic: a predecessor that is not there", plainBasic, "1.3.0 stable replaces=1.1.0", nil, failure.PredecessorMissing, "t.yaml:9:3: placing op.v1.3.0: it is to replace op.v1.1.0, which is nowhere in the channel (channel stable)"},
 	{"basic: a predecessor that may be missing", plainBasic, "1.3.0 stable replaces=1.1.0 missing", []string{"    replaces: op.v1.0.0\n", "    replaces: op.v1.0.0\n  - name: op.v1.3.0\n    replaces: op.v1.1.0\n", "op:v1.2.0\n", "op:v1.2.0\n- schema: olm.bundle\n  image: quay.io/example/op:v1.3.0\n"}, 0, ""},
+	{"basic: a second image of a bundle", digestBasic, "1.1.0 stable image=quay.io/example/op@sha256:cccc", nil, failure.BundleConflict, "t.yaml:8:5: inserting op.v1.1.0 with image quay.io/example/op@sha256:cccc: its entry stands there, and so does an image for each entry, named by digest"},
+	{"basic: another bundle by digest", digestBasic, "1.2.0 stable image=quay.io/example/op@sha256:cccc", []string{"    replaces: op.v1.0.0\n", "    replaces: op.v1.0.0\n  - name: op.v1.2.0\n    replaces: op.v1.1.0\n", "@sha256:bbbb\n", "@sha256:bbbb\n- schema: olm.bundle\n  image: quay.io/example/op@sha256:cccc\n"}, 0, ""},
+	{"basic: a null in JSON", `{"schema":"olm.template.basic","entries":[{"schema":"olm.channel","package":"op","name":"stable","entries":[{"name":"op.v1.0.0","replaces":null}]}]}`, "0.9.0 stable", []string{
+		`"entries":[{"name":"op.v1.0.0","replaces":null}]}`, `"entries":[{"name":"op.v0.9.0"},{"name":"op.v1.0.0","replaces":"op.v0.9.0"}]},{"schema":"olm.bundle","image":"quay.io/example/op:v0.9.0"}`}, 0, ""},
+	{"basic, a stream: below its first bundle", bundleFirst, "0.9.0 stable", []string{"---\nschema: olm.bundle", "---\nschema: olm.bundle\nimage: quay.io/example/op:v0.9.0\n---\nschema: olm.bundle", "- name: op.v1.0.0\n", "- name: op.v0.9.0\n- name: op.v1.0.0\n  replaces: op.v0.9.0\n"}, 0, ""},
 	{"basic: to skip itself", plainBasic, "1.3.0 stable skips=1.3.0", nil, failure.Usage, "inserting op.v1.3.0: it is to replace or skip itself"},
 	{"basic: to substitute", plainBasic, "1.3.0 stable for=1.2.0", nil, failure.Usage, "inserting op.v1.3.0: a basic template has no substitutions"},
 	{"basic: all edges", plainBasic, "1.3.0 stable replaces=1.2.0 skips=1.0.1,1.0.2 range=>=1.0.0_<1.3.0", []string{
@@ -267,6 +300,7 @@ var insertCases = []struct {
 	{"goodstuff: a tag that no pattern finds", foundGoodstuff, "1.1.0 - image=quay.io/example/op:1.1.0", []string{"[op.v1.0.0]", "[op.v1.0.0, op.v1.1.0]", "\">=1.0.0\"\n", "\">=1.0.0\"\n  images:\n  - quay.io/example/op:1.1.0\n"}, 0, ""},
 	{"goodstuff: a version outside of the range", foundGoodstuff, "0.9.0 -", []string{"[op.v1.0.0]", "[op.v0.9.0, op.v1.0.0]", "\">=1.0.0\"\n", "\">=1.0.0\"\n  images:\n  - quay.io/example/op:v0.9.0\n"}, 0, ""},
 	{"goodstuff: another repository than is searched", foundGoodstuff, "1.1.0 - image=quay.io/other/op:v1.1.0", []string{"[op.v1.0.0]", "[op.v1.0.0, op.v1.1.0]", "\">=1.0.0\"\n", "\">=1.0.0\"\n  images:\n  - quay.io/other/op:v1.1.0\n"}, 0, ""},
+	{"goodstuff: a second image of a bundle", strings.ReplaceAll(plainGoodstuff, "op:v", "op@sha256:"), "1.3.0 stable image=quay.io/example/op@sha256:cc", nil, failure.BundleConflict, "t.yaml:7:3: "},
 	{"goodstuff: promoted", plainGoodstuff, "1.3.0 stable promote image=prod.io/op:v1.3.0", nil, failure.BundleConflict, "t.yaml:8:5: "},
 
 	{"substitutes: another base", plainSubstitutes, "1.0.0-1 - for=1.0.0 image=quay.io/example/op:v1.0.0-2", nil, failure.EdgeConflict, "t.yaml:20:3: substituting quay.io/example/op:v1.0.0-2 for op.v1.0.0: quay.io/example/op:v1.0.0-1 does so already"},

@@ -145,3 +145,25 @@ func TestCompositeInputs(t *testing.T) {
 		})
 	}
 }
+
+// What is no template at all is told from what is one of an unknown kind, at its place.
+func TestNoTemplate(t *testing.T) {
+	for _, tt := range []struct {
+		src  string
+		code failure.Code
+		want string
+	}{
+		{"", failure.TemplateMalformed, "t.yaml:1:1: reading t.yaml: the file is empty"},
+		{"# nothing\n---\n", failure.TemplateMalformed, "t.yaml:1:1: reading t.yaml: the file is empty"},
+		{"\n- a\n", failure.TemplateMalformed, "t.yaml:2:1: reading the template: it is no mapping"},
+		{"a: b\n", failure.TemplateUnsupported, "t.yaml:1:1: reading t.yaml: it is no catalog template"},
+		{"schema: acme.template\n", failure.TemplateUnsupported, "t.yaml:1:1: reading t.yaml: its schema is acme.template, of which Graft knows nothing"},
+		{"a: [\n", failure.TemplateMalformed, "t.yaml:1:1: parsing it as YAML: "},
+		{"\xff\xfea\x00", failure.TemplateMalformed, "t.yaml:1:1: reading it: UTF-16 text"},
+		{"a: b\nc: \xff\n", failure.TemplateMalformed, "t.yaml:2:4: reading it: not valid UTF-8"},
+	} {
+		if _, err := Parse("t.yaml", []byte(tt.src)); !failure.Is(err, tt.code) || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%q: got %v", tt.src, err)
+		}
+	}
+}

@@ -176,3 +176,54 @@ func TestBounds(t *testing.T) {
 		}
 	}
 }
+
+// A string is written so that every reader of YAML takes it for that string, in quotes only
+// where it must be, and as JSON where it holds what quotes cannot.
+func TestScalarText(t *testing.T) {
+	for _, tt := range []struct{ text, block, flow string }{
+		{"op.v1.0.0", "op.v1.0.0", "op.v1.0.0"},
+		{"quay.io/x/op:v1@sha256:ab", "quay.io/x/op:v1@sha256:ab", "quay.io/x/op:v1@sha256:ab"},
+		{"", "''", "''"},
+		{" a", "' a'", "' a'"},
+		{"a b", "a b", "a b"},
+		{"a: b", "'a: b'", "'a: b'"},
+		{"a:", "'a:'", "'a:'"},
+		{"a #b", "'a #b'", "'a #b'"},
+		{"a#b", "a#b", "a#b"},
+		{"a,b", "a,b", "'a,b'"},
+		{"a]", "a]", "'a]'"},
+		{"- a", "'- a'", "'- a'"},
+		{"-a", "-a", "-a"},
+		{"---", "'---'", "'---'"},
+		{"---a", "'---a'", "'---a'"},
+		{"...a", "'...a'", "'...a'"},
+		{">=1.0.0 <1.2.0", "'>=1.0.0 <1.2.0'", "'>=1.0.0 <1.2.0'"},
+		{"<1.2.0", "<1.2.0", "<1.2.0"},
+		{"it's", "it's", "it's"},
+		{"*it's", "'*it''s'", "'*it''s'"},
+		{"yes", "'yes'", "'yes'"},
+		{"Off", "'Off'", "'Off'"},
+		{"null", "'null'", "'null'"},
+		{"1", "'1'", "'1'"},
+		{"4.20", "'4.20'", "'4.20'"},
+		{"2001-01-01", "'2001-01-01'", "'2001-01-01'"},
+		{"a\tb", `"a\tb"`, `"a\tb"`},
+		{"a\nb", `"a\nb"`, `"a\nb"`},
+		{"a\u2028b", `"a\u2028b"`, `"a\u2028b"`},
+	} {
+		if got := scalarText(tt.text, Plain, false, false); got != tt.block || Quote(tt.text) != got {
+			t.Errorf("%q is written %s, want %s", tt.text, got, tt.block)
+		}
+		if got := scalarText(tt.text, Plain, true, false); got != tt.flow {
+			t.Errorf("%q is written %s in braces, want %s", tt.text, got, tt.flow)
+		}
+	}
+	for style, want := range map[Style]string{SingleQuoted: "'a<b'", DoubleQuoted: `"a<b"`, Plain: "a<b"} {
+		if got := scalarText("a<b", style, false, false); got != want {
+			t.Errorf("in style %d it is written %s, want %s", style, got, want)
+		}
+	}
+	if got := scalarText("a<b", Plain, true, true); got != `"a<b"` {
+		t.Errorf("in JSON it is written %s", got)
+	}
+}
