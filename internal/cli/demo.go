@@ -12,10 +12,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/pause"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 	"github.com/olmgraft/graft/internal/testkit/world"
@@ -222,12 +224,15 @@ func (d *demo) below(dir string) map[string]string {
 // graft is the command, in this process, with an environment of nothing else.
 func (d *demo) graft(ctx context.Context, env map[string]string, args ...string) (code int, out, said string) {
 	var stdout, stderr bytes.Buffer
-	code = Main(ctx, args, IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Env: func(key string) (string, bool) {
+	code = Main(ctx, args, IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Sleep: hurry, Env: func(key string) (string, bool) {
 		value, ok := env[key]
 		return value, ok
 	}})
 	return code, stdout.String(), stderr.String()
 }
+
+// hurry waits a hundredth of the time: whom the demo races against is the demo itself.
+func hurry(ctx context.Context, d time.Duration) error { return pause.For(ctx, d/100) }
 
 // hold fails the demo where it would show something that is not so.
 func (d *demo) hold(so bool, want, command string, code int, said string) error {

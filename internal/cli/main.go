@@ -25,6 +25,8 @@ type IO struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Env      func(key string) (value string, ok bool)
+	// Sleep waits before another try of publish; nil for the clock's. The demo hurries.
+	Sleep func(context.Context, time.Duration) error
 }
 
 // Main runs the command line and returns its exit code.

@@ -294,7 +294,7 @@ func (p *publishing) options() (publish.Options, error) {
 		Base: p.base, Branch: p.pattern("branch", p.config.BranchFor(p.base, p.standard)), Title: p.pattern("title", configured.Title), Message: p.pattern("message", p.config.Commit.Message),
 		Intro:   configured.Intro.For,
 		Rolling: configured.Strategy == config.ForPackage, Supersede: p.is("supersede") || configured.Supersede,
-		DryRun: p.is("dry-run"), Force: p.is("force"), Patience: time.Minute,
+		DryRun: p.is("dry-run"), Force: p.is("force"), Patience: time.Minute, Sleep: p.Sleep,
 	}
 	if given := p.text("branch"); given != "" {
 		if err := p.config.CheckBranch(plan.Pattern(given)); err != nil {
