@@ -94,6 +94,14 @@ func TestBranchEdited(t *testing.T) {
 				git(t, dir, "checkout", "-q", "-B", "tmp", ours.Commit)
 				git(t, dir, "-c", "user.email=graft@example.com", "merge", "-q", "--no-ff", "-m", "Merge\n\nGraft-Request: x", "main")
 			},
+			"merge in our words": func() {
+				git(t, dir, "checkout", "-q", "main")
+				git(t, dir, "commit", "-q", "--allow-empty", "-m", "further on main")
+				git(t, dir, "push", "-q", "origin", "main")
+				git(t, dir, "checkout", "-q", "-B", "tmp", ours.Commit)
+				git(t, dir, "merge", "-q", "--no-ff", "-m", "Merge", "main")
+				git(t, dir, "commit", "-q", "--amend", "-C", ours.Commit)
+			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				git(t, dir, "fetch", "-q", "origin", "main:refs/heads/main", "--force", "--update-head-ok")

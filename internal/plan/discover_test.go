@@ -36,6 +36,7 @@ func TestDiscover(t *testing.T) {
 	for name, tt := range map[string]planCase{
 		"one of each": {files: map[string]string{"templates/basic.yaml": basicTemplate, "catalog/v4.18/op/catalog.yaml": catalog, "config/x.yaml": "a: {olm.skipRange: b}\n", "Makefile": "x"}, in: asked(Asked{}),
 			want: "templates/basic.yaml basic\n  into a\n  render catalog/v4.18/op/catalog.yaml yaml csv\n"},
+		"two channels":           {files: map[string]string{"t.yaml": basicTemplate}, in: asked(Asked{Channels: []string{"a", "b"}}), want: "t.yaml basic\n  into a,b\n"},
 		"a template alone":       {files: map[string]string{"t.yml": semverTemplate}, in: asked(Asked{Channels: []string{"Fast"}}), want: "t.yml semver\n  into Fast\n"},
 		"a catalog alone":        {files: map[string]string{"c.yaml": catalog}, in: asked(Asked{}), want: "c.yaml raw\n  into a\n"},
 		"the catalog is split":   {files: with(split, "t.yaml", basicTemplate), in: asked(Asked{}), want: "t.yaml basic\n  into a\nnot t.yaml c/op: it is kept in several files, of which Graft renders none\n"},
