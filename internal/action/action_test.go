@@ -77,7 +77,7 @@ func TestCommandsCannotBeSmuggled(t *testing.T) {
 			t.Errorf("the line %q is a command of its own", line)
 		}
 	}
-	if !strings.Contains(out.String(), "line=3") || !strings.Contains(out.String(), "file=a%2Cb%3Ac.yaml") || !strings.Contains(out.String(), "title=edge-conflict (31)") {
+	if !strings.Contains(out.String(), "line=3") || !strings.Contains(out.String(), "col=5") || !strings.Contains(out.String(), "file=a%2Cb%3Ac.yaml") || !strings.Contains(out.String(), "title=edge-conflict (31)") {
 		t.Errorf("the annotation lacks its place: %s", out)
 	}
 }

@@ -46,6 +46,7 @@ func begin(t *testing.T, s *suite.Server, args ...string) *process {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p := &process{address: l.Addr().String(), stop: stop, code: make(chan int, 1)}
+	t.Cleanup(stop) // a test that fails leaves it at work
 	_ = l.Close()
 	args = append(args, "--kubeconfig", s.Kubeconfig(t), "--listen", p.address)
 	go func() { p.code <- controller.Main(ctx, args, "one", nil, io.Discard, p) }()

@@ -25,6 +25,7 @@ func newServer(t *testing.T) *suite.Server {
 	kind := cluster.Kind{Version: "v1", Name: "Sample", Plural: "samples", Namespaced: true}
 	server := httptest.NewServer(stand)
 	t.Cleanup(server.Close)
+	t.Cleanup(server.CloseClientConnections)
 	s := &suite.Server{
 		Config: &rest.Config{Host: server.URL, QPS: -1}, Patience: 20 * time.Second,
 		Define: func(group, version string) {
