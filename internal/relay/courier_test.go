@@ -43,9 +43,14 @@ type try struct {
 	n    int
 }
 
-// carry begins a courier with letters, each a repository and a name such as "a 1". answer says
-// what becomes of an attempt; it may sleep.
+// carry is a round that has begun.
 func carry(g GitHub, answer func(context.Context, try) verdict, letters ...string) *round {
+	return newRound(g, answer, letters...).start()
+}
+
+// newRound is a courier with letters, each a repository and a name such as "a 1". answer says
+// what becomes of an attempt; it may sleep.
+func newRound(g GitHub, answer func(context.Context, try) verdict, letters ...string) *round {
 	r := &round{begun: time.Now(), log: &logBuffer{}, ended: make(chan struct{})}
 	r.courier = &courier{
 		config: g, metrics: newMetrics(), log: slog.New(slog.NewJSONHandler(r.log, nil)), lanes: map[string]*lane{}, wake: make(chan struct{}, 1),
@@ -59,10 +64,14 @@ func carry(g GitHub, answer func(context.Context, try) verdict, letters ...strin
 		},
 		bury: r.burial, finish: r.end,
 	}
+	r.put(letters...)
+	return r
+}
+
+func (r *round) start() *round {
 	stop, cancel := context.WithCancel(context.Background())
 	abort, kill := context.WithCancel(context.Background())
 	r.stop, r.abort = cancel, kill
-	r.put(letters...)
 	go func() {
 		defer close(r.ended)
 		r.run(stop, abort)
@@ -189,7 +198,7 @@ func TestCourierBacksOff(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
 			var r *round
-			r = carry(steady, func(_ context.Context, one try) verdict {
+			r = newRound(steady, func(_ context.Context, one try) verdict {
 				switch {
 				case one.name == "b 1":
 					return verdict{delivered: true}
@@ -199,7 +208,7 @@ func TestCourierBacksOff(t *testing.T) {
 				}
 				return verdict{err: errors.New("down")}
 			}, "a 1", "b 1")
-			all := r.after(10 * time.Minute)
+			all := r.start().after(10 * time.Minute)
 			r.tried = slices.DeleteFunc(r.tried, func(one try) bool { return one.name == "b 1" && one.at == 0 })
 			if len(r.tried) < 8 {
 				t.Fatalf("tried %s", all)
@@ -279,7 +288,7 @@ func TestCourierBuries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		brief := steady
 		brief.GiveUpAfter = 2 * time.Minute
-		r := carry(brief, func(_ context.Context, one try) verdict {
+		r := newRound(brief, func(_ context.Context, one try) verdict {
 			switch one.name {
 			case "a 1":
 				return verdict{refused: "not found", err: errors.New("not found")}
@@ -291,7 +300,7 @@ func TestCourierBuries(t *testing.T) {
 			return verdict{delivered: true}
 		}, "? 1", "a 1", "a 2", "b 1", "b 2", "c 2")
 		r.unburied, r.lost = 3, 3
-		r.after(10 * time.Minute)
+		r.start().after(10 * time.Minute)
 		slices.Sort(r.buried)
 		if got := strings.Join(r.buried, ", "); got != "? 1: it cannot be read, a 1: not found, b 1: given up after 2m0s: down" {
 			t.Errorf("buried %s", got)
