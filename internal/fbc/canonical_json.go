@@ -85,13 +85,11 @@ func (j *jsonBuilder) end() {
 		j.out = append(j.out, ']')
 		return
 	}
-	if !slices.IsSortedFunc(c.members, func(a, b member) int {
-		if a.key < b.key {
-			return -1
+	for i := 1; i < len(c.members); i++ {
+		if c.members[i-1].key >= c.members[i].key {
+			j.arrange(c)
+			break
 		}
-		return 1 // equal ones are not sorted either
-	}) {
-		j.arrange(c)
 	}
 	j.out = append(j.out, '}')
 }

@@ -166,6 +166,21 @@ func TestSampleIsCanonical(t *testing.T) {
 	}
 }
 
+// A key that stands twice in a mapping counts once, as the last one.
+func TestFastPathTakesTheLastOfEqualKeys(t *testing.T) {
+	const src = "entries:\n- name: a\n  name: c\n  other: 1\n- b: 1\n  a: 2\n  b: 3\nschema: x\n"
+	if n := compareFast(t, []byte(src)); n != 1 {
+		t.Error("it did not take the fast path")
+	}
+	docs, err := Read("f", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if js, err := docs[0].JSON(); err != nil || string(js) != `{"entries":[{"name":"c","other":1},{"a":2,"b":3}],"schema":"x"}` {
+		t.Errorf("%s, %v", js, err)
+	}
+}
+
 func TestFastPathOnCorpus(t *testing.T) {
 	eachCatalog(t, func(t *testing.T, name string, src []byte) {
 		t.Logf("%s: %d documents on the fast path", name, compareFast(t, src))

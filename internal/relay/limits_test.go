@@ -52,7 +52,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if answer.Body.Close(); answer.StatusCode != tt.want || !answer.Close {
+		if _ = answer.Body.Close(); answer.StatusCode != tt.want || !answer.Close {
 			t.Errorf("%s: %d, the connection is closed: %v", name, answer.StatusCode, answer.Close)
 		}
 	}
@@ -82,7 +82,10 @@ func TestConnections(t *testing.T) {
 	w := begin(t, setup{config: map[string]string{"limits": "{timeout: 1m, connections: 2}"}})
 	open, answered := w.dial(2), make(chan error, 1)
 	go func() {
-		_, err := w.say("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		answer, err := w.say("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		if err == nil {
+			err = answer.Body.Close()
+		}
 		answered <- err
 	}()
 	select {
@@ -123,7 +126,7 @@ func TestHeaders(t *testing.T) {
 		{"GET", "/metrics", "Content-Type", "text/plain; version=0.0.4; charset=utf-8"},
 	} {
 		answer := w.ask(tt.method, tt.path, strings.NewReader("{"), "Authorization", secret, "WebHook-Request-Origin", "eventgrid.azure.net")
-		if answer.Body.Close(); answer.Header.Get(tt.name) != tt.want {
+		if _ = answer.Body.Close(); answer.Header.Get(tt.name) != tt.want {
 			t.Errorf("%s %s: %d, %s is %q, want %q", tt.method, tt.path, answer.StatusCode, tt.name, answer.Header.Get(tt.name), tt.want)
 		}
 	}

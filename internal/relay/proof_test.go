@@ -65,8 +65,9 @@ func TestProofs(t *testing.T) {
 }
 
 func TestSecretsThatAreNone(t *testing.T) {
+	const blank = " \n"
 	for text, want := range map[string]string{
-		"": "it is empty", " \n": "it is empty", "short": "a secret has 5 characters", "fifteen-letters": "fewer than 16", secret + "\nshort": "a secret has 5 characters",
+		"": "it is empty", blank: "it is empty", "short": "a secret has 5 characters", "fifteen-letters": "fewer than 16", secret + "\nshort": "a secret has 5 characters",
 	} {
 		err := Check(&Config{GitHub: GitHub{APIURL: "https://api.github.com"}, Routes: []Route{{Path: "/a", SecretEnv: "S"}, {Path: "/b", SecretFile: "missing"}}},
 			Options{Env: func(key string) (string, bool) {

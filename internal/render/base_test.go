@@ -193,7 +193,7 @@ func TestPackageShowsItsHead(t *testing.T) {
 		{"an older head", string(base), []string{"1.0.0"}, "What 1.0.0 does.", "1.0.0"},
 		{"a backport", string(base), []string{"0.9.0", "1.0.0", "1.0.1"}, "What 1.0.1 does.", "0.9.0"},
 		{"a text of a person", byHand, []string{"1.0.0", "1.0.1"}, "By hand.", ""},
-		{"no package in the base", string(base)[strings.Index(string(base), "---\nentries"):], []string{"1.0.0", "1.0.1"}, "What 1.0.1 does.", "1.0.1"},
+		{"no package in the base", from(string(base), "---\nentries"), []string{"1.0.0", "1.0.1"}, "What 1.0.1 does.", "1.0.1"},
 		{"another default channel in the base", strings.Replace(string(base), "defaultChannel: stable-v1.0", "defaultChannel: fast", 1), []string{"1.0.0", "1.0.1"}, "What 1.0.1 does.", "1.0.1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -232,4 +232,10 @@ func TestSubstituteUponABase(t *testing.T) {
 			}
 		}
 	}
+}
+
+// from is a text from a mark that is in it on.
+func from(text, mark string) string {
+	_, rest, _ := strings.Cut(text, mark)
+	return mark + rest
 }

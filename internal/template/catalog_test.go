@@ -21,6 +21,7 @@ func TestInsertIntoCatalogs(t *testing.T) {
 	}
 	const objects, metadata = "olm.bundle.object", "olm.csv.metadata"
 	entry := channel + "- name: op.v1.1.0\n  replaces: op.v1.0.0\n"
+	head, _, _ := strings.Cut(channel, "- name")
 	for _, tt := range []struct {
 		name  string
 		files map[string]string
@@ -36,7 +37,7 @@ func TestInsertIntoCatalogs(t *testing.T) {
 		{"by version, newest first", map[string]string{"c/catalog.yaml": channel + "---\n" + bundle("1.2.0", metadata) + "---\n" + bundle("1.0.0", metadata)},
 			map[string]string{"c/catalog.yaml": entry + "---\n" + bundle("1.2.0", metadata) + "---\n" + made("1.1.0", metadata) + "---\n" + bundle("1.0.0", metadata)}, 0},
 		{"by the version that a bundle says, whatever its name", map[string]string{"c/catalog.yaml": strings.Replace(channel, "op.v1.0.0", "op-first", 1) + "---\n" + strings.Replace(bundle("1.0.0", metadata), "op.v1.0.0", "op-first", 1)},
-			map[string]string{"c/catalog.yaml": channel[:strings.Index(channel, "- name")] + "- name: op-first\n- name: op.v1.1.0\n  replaces: op-first\n---\n" + strings.Replace(bundle("1.0.0", metadata), "op.v1.0.0", "op-first", 1) + "---\n" + made("1.1.0", metadata)}, 0},
+			map[string]string{"c/catalog.yaml": head + "- name: op-first\n- name: op.v1.1.0\n  replaces: op-first\n---\n" + strings.Replace(bundle("1.0.0", metadata), "op.v1.0.0", "op-first", 1) + "---\n" + made("1.1.0", metadata)}, 0},
 		{"a file for each, by name", map[string]string{"c/channel.yaml": channel, "c/op.v1.0.0.yaml": bundle("1.0.0", metadata)}, map[string]string{"c/channel.yaml": entry, "c/op.v1.1.0.yaml": made("1.1.0", metadata)}, 0},
 		{"a file for each, by version", map[string]string{"c/channel.yaml": channel, "c/bundle-1.0.0.yaml": "---\n" + bundle("1.0.0", metadata)}, map[string]string{"c/channel.yaml": entry, "c/bundle-1.1.0.yaml": "---\n" + made("1.1.0", metadata)}, 0},
 		{"a folder for each", map[string]string{"c/channel.yaml": channel, "c/1.0.0/bundle.yaml": bundle("1.0.0", metadata)}, map[string]string{"c/channel.yaml": entry, "c/1.1.0/bundle.yaml": made("1.1.0", metadata)}, 0},

@@ -92,7 +92,7 @@ func blanks(src []byte, i int) int {
 
 // escaped gives the character of the escape whose letter is at i, and its last byte.
 func escaped(src []byte, i int) (rune, int) {
-	digits := 0
+	var digits int
 	switch c := src[i]; c {
 	case 'x':
 		digits = 2
