@@ -47,7 +47,7 @@ func TestHistories(t *testing.T) {
 				{c, "konflux", "semver.yaml", 10},
 			}
 		}
-		for _, h := range all[:effort.Of(t, min(3, len(all)), len(all), len(all))] {
+		for _, h := range all[:effort.Of(t, min(2, len(all)), min(5, len(all)), len(all))] {
 			t.Run(h.operator+"/"+h.template, func(t *testing.T) {
 				t.Parallel()
 				h.publish(t)
