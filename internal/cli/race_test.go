@@ -157,10 +157,11 @@ func TestProcessesRace(t *testing.T) {
 	if prs := w.PullRequests(); len(prs) != 1 || prs[0].State != "open" {
 		t.Errorf("%d pull requests", len(prs))
 	}
+	// A branch that delivers the same is left upon the base that it was made upon.
 	log, err := w.Repo.Log("graft/op/rolling")
-	base, baseErr := w.Repo.Head(gitremote.DefaultBranch)
-	if err != nil || baseErr != nil || len(log) < 2 || log[1].SHA != base {
-		t.Errorf("the branch is not one commit upon the base %s: %v, %v", base, log, errors.Join(err, baseErr))
+	base, baseErr := w.Repo.Log(gitremote.DefaultBranch)
+	if err != nil || baseErr != nil || len(log) < 2 || !slices.ContainsFunc(base, func(c gitremote.Commit) bool { return c.SHA == log[1].SHA }) {
+		t.Errorf("the branch is not one commit upon the base %v: %v, %v", base, log, errors.Join(err, baseErr))
 	}
 	for _, c := range log {
 		if len(c.Parents) > 1 {
