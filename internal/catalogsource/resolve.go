@@ -6,11 +6,9 @@ import (
 	"strings"
 )
 
-// Objects finds what lookups name. A lookup without a name means the only object of its
+// Objects finds what a lookup names. A lookup without a name means the only object of its
 // kind there.
-type Objects interface {
-	Object(l Lookup) (object any, err error)
-}
+type Objects func(l Lookup) (object any, err error)
 
 // Path evaluates a JSONPath expression, braces included, to the one plain value that it
 // names: anything else is an error.
@@ -93,7 +91,7 @@ func (v Values) of(t Template) (string, error) {
 	if v.Objects == nil {
 		return "", errors.New("no objects were given")
 	}
-	object, err := v.Objects.Object(t.Lookup)
+	object, err := v.Objects(t.Lookup)
 	if err != nil {
 		return "", err
 	}

@@ -19,7 +19,7 @@ import (
 // controllerName is the command that knows clusters, and all the ways to log in to them.
 const controllerName = "graft-controller"
 
-// cluster has lookups answered by graft-controller. It is Objects and Path of
+// cluster has lookups answered by graft-controller. Its object and path are those of
 // catalogsource.Values.
 type cluster struct {
 	command *exec.Cmd
@@ -114,8 +114,8 @@ func (c *cluster) next() (catalogsource.Answer, error) {
 	return a, c.lost
 }
 
-// Object is the lookup itself: object and value are one question.
-func (c *cluster) Object(l catalogsource.Lookup) (any, error) { return l, nil }
+// object is the lookup itself: object and value are one question.
+func (c *cluster) object(l catalogsource.Lookup) (any, error) { return l, nil }
 
 func (c *cluster) path(object any, _ string) (string, error) {
 	if c.lost != nil {

@@ -127,7 +127,7 @@ func (o *sourceOptions) read() error {
 			return err
 		}
 	}
-	o.values.Objects, o.values.Path = objects, catalogsource.FieldPath
+	o.values.Objects, o.values.Path = objects.Object, catalogsource.FieldPath
 	if o.check {
 		client, err := o.registry.client()
 		if err != nil {
@@ -149,7 +149,7 @@ func (o *sourceOptions) ask(ctx context.Context, errs io.Writer) (closed func() 
 	if o.values.Kube, ok = catalogsource.ParseKubeVersion(c.version); !ok {
 		fmt.Fprintf(errs, "graft: note: the cluster says %q of its version, which is none\n", c.version)
 	}
-	o.values.Objects, o.values.Path = c, c.path
+	o.values.Objects, o.values.Path = c.object, c.path
 	return c.close, nil
 }
 

@@ -82,7 +82,7 @@ func (c *Controller) Answer(ctx context.Context, in io.Reader, say *json.Encoder
 // answer looks one value up. That an API server has none or refuses is an answer; that it
 // does not work is a failure.
 func (c *Controller) answer(ctx context.Context, l catalogsource.Lookup) (out catalogsource.Answer, err error) {
-	object, err := asked{ctx, c}.Object(l)
+	object, err := c.ask(ctx)(l)
 	if err == nil {
 		out.Value, err = Path(object, l.JSONPath)
 	}

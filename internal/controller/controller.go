@@ -91,7 +91,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	defer c.queue.ShutDown()
 	defer stop() // before waiting
 
-	c.watches = newWatches(ctx, &running, c.client, c.queue.Add)
+	c.watches = newWatches(&running, c.client, c.queue.Add)
 	for _, namespace := range c.namespaces() {
 		informer := dynamicinformer.NewFilteredDynamicInformer(c.client, Resource, namespace, 0, cache.Indexers{}, nil).Informer()
 		if _, err := informer.AddEventHandler(c.handler()); err != nil {

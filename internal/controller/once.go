@@ -43,7 +43,7 @@ func (c *Controller) onceEach(ctx context.Context, source *unstructured.Unstruct
 		if reference == "" {
 			return nil
 		}
-		r := resolve(reference, c.serverVersion(), asked{ctx, c})
+		r := resolve(reference, c.serverVersion(), c.ask(ctx))
 		_, err := c.write(ctx, source, r)
 		if apierrors.IsConflict(err) && try < tries {
 			source, err = c.client.Resource(Resource).Namespace(source.GetNamespace()).Get(ctx, source.GetName(), metav1.GetOptions{})
@@ -65,29 +65,26 @@ func (c *Controller) onceEach(ctx context.Context, source *unstructured.Unstruct
 	}
 }
 
-// asked are the objects of the cluster, asked for one by one.
-type asked struct {
-	ctx        context.Context
-	controller *Controller
-}
-
-func (a asked) Object(l catalogsource.Lookup) (any, error) {
-	resource, err := a.controller.kinds.resource(l)
-	if err != nil {
-		return nil, err
-	}
-	in := a.controller.client.Resource(resource).Namespace(l.Namespace)
-	if l.Name != "" {
-		object, err := in.Get(a.ctx, l.Name, metav1.GetOptions{})
+// ask asks the cluster for one object after the other.
+func (c *Controller) ask(ctx context.Context) catalogsource.Objects {
+	return func(l catalogsource.Lookup) (any, error) {
+		resource, err := c.kinds.resource(l)
 		if err != nil {
 			return nil, err
 		}
-		return object.Object, nil
+		in := c.client.Resource(resource).Namespace(l.Namespace)
+		if l.Name != "" {
+			object, err := in.Get(ctx, l.Name, metav1.GetOptions{})
+			if err != nil {
+				return nil, err
+			}
+			return object.Object, nil
+		}
+		list, err := in.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		object, err := catalogsource.OnlyObject(l, list.Items)
+		return object.Object, err
 	}
-	list, err := in.List(a.ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	object, err := catalogsource.OnlyObject(l, list.Items)
-	return object.Object, err
 }

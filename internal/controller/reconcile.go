@@ -62,7 +62,7 @@ func (c *Controller) reconcile(ctx context.Context, key string) (again time.Dura
 		return 0, nil
 	}
 	objects := &watched{controller: c, key: key}
-	r := resolve(reference, c.serverVersion(), objects)
+	r := resolve(reference, c.serverVersion(), objects.of(ctx))
 	c.watches.use(key, objects.used)
 	if objects.waiting {
 		return time.Second / 5, nil
@@ -226,7 +226,11 @@ type watched struct {
 
 var errWaiting = errors.New("the watch has only begun")
 
-func (w *watched) Object(l catalogsource.Lookup) (any, error) {
+func (w *watched) of(ctx context.Context) catalogsource.Objects {
+	return func(l catalogsource.Lookup) (any, error) { return w.object(ctx, l) }
+}
+
+func (w *watched) object(ctx context.Context, l catalogsource.Lookup) (any, error) {
 	resource, err := w.controller.kinds.resource(l)
 	if err != nil {
 		w.unserved = true
@@ -234,7 +238,7 @@ func (w *watched) Object(l catalogsource.Lookup) (any, error) {
 	}
 	at := watchKey{resource, l.Namespace}
 	w.used = append(w.used, at)
-	store, err := w.controller.watches.store(at, w.key)
+	store, err := w.controller.watches.store(ctx, at, w.key)
 	if err != nil {
 		w.waiting = w.waiting || errors.Is(err, errWaiting)
 		w.unserved = true

@@ -20,7 +20,6 @@ type watchKey struct {
 
 // watches are begun when a CatalogSource first needs them, and ended when none does.
 type watches struct {
-	ctx     context.Context
 	running *sync.WaitGroup
 	client  dynamic.Interface
 	enqueue func(key string)
@@ -37,22 +36,23 @@ type watch struct {
 	err      error           // the last that the watch met
 }
 
-func newWatches(ctx context.Context, running *sync.WaitGroup, client dynamic.Interface, enqueue func(string)) *watches {
-	return &watches{ctx: ctx, running: running, client: client, enqueue: enqueue, all: map[watchKey]*watch{}}
+func newWatches(running *sync.WaitGroup, client dynamic.Interface, enqueue func(string)) *watches {
+	return &watches{running: running, client: client, enqueue: enqueue, all: map[watchKey]*watch{}}
 }
 
 // patience is how long a watch may take to begin before templates count as unresolved.
 const patience = 10 * time.Second
 
 // store is what a watch shows, which the CatalogSource is told of from now on. It fails
-// with errWaiting while the watch begins, and then with what keeps it from that.
-func (w *watches) store(at watchKey, user string) (cache.Store, error) {
+// with errWaiting while the watch begins, and then with what keeps it from that. A watch
+// that begins here ends with ctx at the latest.
+func (w *watches) store(ctx context.Context, at watchKey, user string) (cache.Store, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one := w.all[at]
 	if one == nil {
 		var err error
-		if one, err = w.begin(at); err != nil {
+		if one, err = w.begin(ctx, at); err != nil {
 			return nil, err
 		}
 	}
@@ -68,9 +68,9 @@ func (w *watches) store(at watchKey, user string) (cache.Store, error) {
 	return nil, errWaiting
 }
 
-func (w *watches) begin(at watchKey) (*watch, error) {
+func (w *watches) begin(ctx context.Context, at watchKey) (*watch, error) {
 	informer := dynamicinformer.NewFilteredDynamicInformer(w.client, at.resource, at.namespace, 0, cache.Indexers{}, nil).Informer()
-	ctx, stop := context.WithCancel(w.ctx)
+	ctx, stop := context.WithCancel(ctx)
 	one := &watch{informer: informer, stop: stop, begun: time.Now(), users: map[string]bool{}}
 	tell := func(any) { w.tell(one) }
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: tell, DeleteFunc: tell, UpdateFunc: func(_, now any) { tell(now) }})
