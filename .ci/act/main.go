@@ -19,7 +19,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 	"github.com/olmgraft/graft/internal/testkit/registry"
-	"github.com/olmgraft/graft/internal/testkit/world"
+	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
 func main() {
@@ -34,19 +34,19 @@ func main() {
 }
 
 type session struct {
-	*world.World
+	*servers.Servers
 	action, checkout, work string
 	workflow               string
 	uses                   string // the name by which the workflow uses the checkout
 }
 
 func run(action, checkout, work string) error {
-	w, err := world.Start(gitremote.GoBackend)
+	w, err := servers.Start(gitremote.GoBackend)
 	if err != nil {
 		return err
 	}
 	defer w.Close() //nolint:errcheck // the process ends
-	s := &session{World: w, action: action, checkout: checkout, work: work}
+	s := &session{Servers: w, action: action, checkout: checkout, work: work}
 	for _, version := range []string{"1.0.0", "1.1.0"} {
 		if err := s.push(version, "op"); err != nil {
 			return err

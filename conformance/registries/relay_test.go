@@ -21,10 +21,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 	"github.com/olmgraft/graft/internal/testkit/registry"
-	"github.com/olmgraft/graft/internal/testkit/world"
+	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
 const secret = "correct-horse-battery-staple"
@@ -65,7 +65,7 @@ func TestFromPushToPullRequest(t *testing.T) {
 	if err != nil || !strings.Contains(template, "image: "+registryAt+"/operators/op") || !strings.Contains(template, "name: op.v1.1.0") {
 		t.Errorf("the template is %v\n%s", err, template)
 	}
-	if said := read(t, log); strings.Contains(said, secret) || strings.Contains(said, world.Token) {
+	if said := read(t, log); strings.Contains(said, secret) || strings.Contains(said, servers.Token) {
 		t.Errorf("a secret is in the log\n%s", said)
 	}
 	heard.compare(t, announced)
@@ -136,18 +136,18 @@ func lasting(t *testing.T, body string) string {
 }
 
 // startRelay starts graft relay, and gives the file of its log.
-func startRelay(t *testing.T, address, registryAt string, hub *world.World) string {
+func startRelay(t *testing.T, address, registryAt string, hub *servers.Servers) string {
 	t.Helper()
 	text := "listen: \"" + address + "\"\n" +
 		"queue: {dir: " + filepath.Join(t.TempDir(), "queue") + "}\n" +
 		"github: {apiURL: \"" + hub.API + "\", pace: 0s}\n" +
 		"routes: [{path: /distribution, from: distribution, secretEnv: SECRET}]\n" +
-		"targets: [{images: [\"" + registryAt + "/operators/*\"], repositories: [" + world.Repository + "]}]\n"
+		"targets: [{images: [\"" + registryAt + "/operators/*\"], repositories: [" + servers.Repository + "]}]\n"
 	config := filepath.Join(t.TempDir(), "relay.yaml")
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return launch(t, "http://"+address+"/readyz", []string{"SECRET=" + secret, "GITHUB_TOKEN=" + world.Token}, graft(t), "relay", "--config", config)
+	return launch(t, "http://"+address+"/readyz", []string{"SECRET=" + secret, "GITHUB_TOKEN=" + servers.Token}, graft(t), "relay", "--config", config)
 }
 
 // push makes a bundle image of a folder of the archive and pushes it to a registry, and gives
@@ -181,7 +181,7 @@ func push(t *testing.T, archive *txtar.Archive, version, to string) (announced [
 }
 
 // catalogRepository is the repository of the archive, on a git remote and a forge.
-func catalogRepository(t *testing.T, archive *txtar.Archive, registryAt string) *world.World {
+func catalogRepository(t *testing.T, archive *txtar.Archive, registryAt string) *servers.Servers {
 	t.Helper()
 	files := map[string]string{}
 	for _, f := range archive.Files {
@@ -189,7 +189,7 @@ func catalogRepository(t *testing.T, archive *txtar.Archive, registryAt string) 
 			files[path] = strings.ReplaceAll(string(f.Data), "REGISTRY", registryAt)
 		}
 	}
-	hub, err := world.Start(gitremote.GoBackend)
+	hub, err := servers.Start(gitremote.GoBackend)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func get(t *testing.T, at string) string {
 }
 
 // publish does what the workflow does that GitHub starts for an event.
-func publish(t *testing.T, hub *world.World, d forge.Dispatch) {
+func publish(t *testing.T, hub *servers.Servers, d fakegithub.Dispatch) {
 	t.Helper()
 	dir := t.TempDir()
 	body, err := json.Marshal(map[string]any{

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
-	"github.com/olmgraft/graft/internal/testkit/world"
+	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
 // A base that moves before GitHub makes the commit is noticed: all is done again upon the
 // new one.
 func TestBaseMovesBeforeTheAPICommits(t *testing.T) {
-	w, err := world.Start(gitremote.GoBackend)
+	w, err := servers.Start(gitremote.GoBackend)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestBaseMovesBeforeTheAPICommits(t *testing.T) {
 		t.Fatal(err)
 	}
 	moves := 0
-	w.Forge.SetScript(func(r forge.Request) *forge.Fault {
+	w.Forge.SetScript(func(r fakegithub.Request) *fakegithub.Fault {
 		if r.Method == http.MethodGet && strings.HasSuffix(r.Path, "/git/ref/heads/main") && moves == 0 {
 			moves++
 			if _, err := w.Repo.Commit(gitremote.DefaultBranch, gitremote.Change{Message: "Meanwhile", Files: map[string]string{"README.md": "new\n"}}); err != nil {
@@ -38,7 +38,7 @@ func TestBaseMovesBeforeTheAPICommits(t *testing.T) {
 		return nil
 	})
 	var out bytes.Buffer
-	args := []string{"publish", "--repository", world.Repository, "--commit-method", "api", "--image", w.Registry.Addr + "/op:v1.1.0"}
+	args := []string{"publish", "--repository", servers.Repository, "--commit-method", "api", "--image", w.Registry.Addr + "/op:v1.1.0"}
 	code := Main(context.Background(), args, IO{In: strings.NewReader(""), Out: &out, Err: &out, Env: func(key string) (string, bool) {
 		v, ok := w.Env()[key]
 		return v, ok

@@ -20,7 +20,7 @@ import (
 	"github.com/olmgraft/graft/internal/pause"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 	"github.com/olmgraft/graft/internal/testkit/registry"
-	"github.com/olmgraft/graft/internal/testkit/world"
+	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
 //go:embed demo_files.txtar
@@ -33,7 +33,7 @@ type demo struct {
 	keep, listen string
 	serve        bool
 
-	world *world.World
+	world *servers.Servers
 	image string            // the repository of the bundles
 	files map[string]string // those of the archive
 	first map[string]string // the repository's, as it begins
@@ -131,7 +131,7 @@ func (d *demo) begin(ctx context.Context) (end func(), err error) {
 	if d.keep == "" {
 		ends = append(ends, func() { _ = os.RemoveAll(d.dir) })
 	}
-	if d.world, err = world.Start(gitremote.GoBackend); err != nil {
+	if d.world, err = servers.Start(gitremote.GoBackend); err != nil {
 		return end, err
 	}
 	ends = append(ends, func() { _ = d.world.Close() })

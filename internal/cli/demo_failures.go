@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
@@ -70,19 +70,19 @@ var demoFailures = []demoFailure{
 	}},
 	{code: failure.ForgeAuth, by: "the token may not open pull requests", command: demoPublish, token: "pushes-only"},
 	{code: failure.ForgeRateLimited, by: "the hour's requests are used up", command: demoPublish, begin: func(d *demo) {
-		d.world.Forge.SetScript(func(forge.Request) *forge.Fault { return forge.PrimaryLimit(time.Now().Add(time.Hour)) })
+		d.world.Forge.SetScript(func(fakegithub.Request) *fakegithub.Fault { return fakegithub.PrimaryLimit(time.Now().Add(time.Hour)) })
 	}},
 	{code: failure.ForgeUnavailable, by: "GitHub is away for an hour", command: demoPublish, begin: func(d *demo) {
-		d.world.Forge.SetScript(func(forge.Request) *forge.Fault {
-			return &forge.Fault{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"3600"}}}
+		d.world.Forge.SetScript(func(fakegithub.Request) *fakegithub.Fault {
+			return &fakegithub.Fault{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"3600"}}}
 		})
 	}},
 	{code: failure.PullRequestRefused, by: "the repository's plan has no drafts", command: demoPublish + " --draft", begin: func(d *demo) {
-		d.world.Forge.SetScript(func(r forge.Request) *forge.Fault {
+		d.world.Forge.SetScript(func(r fakegithub.Request) *fakegithub.Fault {
 			if r.Method != http.MethodPost {
 				return nil
 			}
-			return &forge.Fault{Status: http.StatusUnprocessableEntity, Message: "Draft pull requests are not supported in this repository."}
+			return &fakegithub.Fault{Status: http.StatusUnprocessableEntity, Message: "Draft pull requests are not supported in this repository."}
 		})
 	}},
 }
@@ -140,7 +140,7 @@ func (d *demo) failOnce(ctx context.Context, f demoFailure) (demoFailed, error) 
 
 // prepareFailures writes the files that are wrong, and adds the token that may too little.
 func (d *demo) prepareFailures() error {
-	d.world.AddToken("pushes-only", forge.Identity{Login: "graft-bot", Permissions: map[string]string{"contents": "write"}})
+	d.world.AddToken("pushes-only", fakegithub.Identity{Login: "graft-bot", Permissions: map[string]string{"contents": "write"}})
 	digest, err := d.world.Registry.Push("lighthouse-bundle:v1.3.0", d.bundle("1.3.0-rc.1"), registry.Form{})
 	if err != nil {
 		return err

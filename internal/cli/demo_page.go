@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/testkit/forge"
-	"github.com/olmgraft/graft/internal/testkit/world"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
+	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
 //go:embed demo_page.html
@@ -25,7 +25,7 @@ var demoPageTemplate = template.Must(template.New("page").Parse(demoPageText))
 // demoPage shows the pull requests as they are at the moment. A nil one was not asked for.
 type demoPage struct {
 	listener net.Listener
-	world    *world.World
+	world    *servers.Servers
 	http     *http.Server
 }
 
@@ -55,7 +55,7 @@ func (p *demoPage) serve(d *demo) {
 	d.report.Page = "http://" + p.listener.Addr().String() + "/"
 	fmt.Fprintf(d.to, "\n   Pull requests    %s\n\n   To publish one more, in another terminal:\n\n   $ cd %s\n", d.report.Page, filepath.Join(d.dir, "checkout"))
 	fmt.Fprintf(d.to, "   $ export GITHUB_API_URL=%s GITHUB_SERVER_URL=%s GITHUB_TOKEN=%s\n   $ graft publish --image %s:v1.3.0\n\n   Interrupt ends it all.\n",
-		d.world.API, d.world.Git.URL, world.Token, d.image)
+		d.world.API, d.world.Git.URL, servers.Token, d.image)
 }
 
 // wait is until the run is interrupted, which is how it is meant to end.
@@ -72,7 +72,7 @@ func (p *demoPage) close() {
 }
 
 type demoPull struct {
-	forge.PullRequest
+	fakegithub.PullRequest
 	Files []demoFile
 }
 
@@ -88,7 +88,7 @@ func (p *demoPage) show(w http.ResponseWriter, _ *http.Request) {
 	data := struct {
 		Repository string
 		Pulls      []demoPull
-	}{Repository: world.Repository}
+	}{Repository: servers.Repository}
 	for _, pr := range p.world.PullRequests() {
 		changes, err := p.world.Changes(pr.Number)
 		if err != nil {

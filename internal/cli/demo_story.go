@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 const demoBackport = 2 // the pull request that is shown
@@ -77,7 +77,7 @@ func (d *demo) showChange(context.Context) error {
 	return nil
 }
 
-func unified(c forge.Change) string {
+func unified(c fakegithub.Change) string {
 	text := diff.Diff("a/"+c.Name, c.Before, "b/"+c.Name, c.After)
 	_, text, _ = bytes.Cut(text, []byte("\n")) // what git would say first
 	return string(text)

@@ -20,7 +20,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 	"github.com/olmgraft/graft/internal/testkit/registry"
-	"github.com/olmgraft/graft/internal/testkit/world"
+	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
 const raceTemplate = `schema: olm.template.basic
@@ -48,15 +48,15 @@ pullRequest:
   branch: graft/{package}/rolling
 `
 
-// town is a world with processes of graft in it.
+// town is the servers with processes of graft that use them.
 type town struct {
-	*world.World
+	*servers.Servers
 	graft string // the command
 }
 
 func newTown(t *testing.T, bundles int) *town {
 	t.Helper()
-	w, err := world.Start(gitremote.Auto)
+	w, err := servers.Start(gitremote.Auto)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func newTown(t *testing.T, bundles int) *town {
 	return &town{w, graft}
 }
 
-func pushVersion(t *testing.T, w *world.World, version string) {
+func pushVersion(t *testing.T, w *servers.Servers, version string) {
 	t.Helper()
 	_, err := w.Registry.Push("op:v"+version, registry.Small("op", "op.v"+version, version), registry.Form{})
 	if err != nil {
@@ -122,7 +122,7 @@ func TestProcessesRace(t *testing.T) {
 		wg.Go(func() {
 			for try := range 10 {
 				var out bytes.Buffer
-				cmd := w.process(context.Background(), t.TempDir(), "publish", "--repository", world.Repository, "--image", fmt.Sprintf("%s/op:v1.%d.0", w.Registry.Addr, i+1))
+				cmd := w.process(context.Background(), t.TempDir(), "publish", "--repository", servers.Repository, "--image", fmt.Sprintf("%s/op:v1.%d.0", w.Registry.Addr, i+1))
 				cmd.Stdout, cmd.Stderr = &out, &out
 				err := cmd.Run()
 				if err == nil {
@@ -147,7 +147,7 @@ func TestProcessesRace(t *testing.T) {
 	wg.Wait()
 	t.Logf("%d of %d runs lost all six tries", len(lost), processes+len(lost))
 	// The base may have moved after the last one.
-	if out, err := w.process(context.Background(), t.TempDir(), "publish", "--repository", world.Repository, "--refresh").CombinedOutput(); err != nil {
+	if out, err := w.process(context.Background(), t.TempDir(), "publish", "--repository", servers.Repository, "--refresh").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	names := w.entries(t, "graft/op/rolling")

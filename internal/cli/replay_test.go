@@ -21,7 +21,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 	"github.com/olmgraft/graft/internal/testkit/registry"
-	"github.com/olmgraft/graft/internal/testkit/world"
+	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
 // history is releases of one template that followed upon each other.
@@ -155,7 +155,7 @@ func imagesIn(text string) []string {
 
 func (h history) publish(t *testing.T) {
 	releases := h.read(t)
-	w, err := world.Start(gitremote.Auto)
+	w, err := servers.Start(gitremote.Auto)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func (h history) publish(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, r := range releases {
-		args := []string{"publish", "--repository", world.Repository, "--image", r.image, "--registries-conf", conf}
+		args := []string{"publish", "--repository", servers.Repository, "--image", r.image, "--registries-conf", conf}
 		for _, want := range []string{"created", "unchanged"} {
 			var out bytes.Buffer
 			code := Main(context.Background(), args, IO{In: strings.NewReader(""), Out: &out, Err: &out, Env: func(key string) (string, bool) {
@@ -208,7 +208,7 @@ func (h history) publish(t *testing.T) {
 
 // serve pushes a bundle for each image, and gives the templates, the first one and then
 // those after each release, with the digests that the bundles have.
-func (h history) serve(t *testing.T, w *world.World, releases []pastRelease) []string {
+func (h history) serve(t *testing.T, w *servers.Servers, releases []pastRelease) []string {
 	texts := []string{releases[0].before}
 	names := map[string]string{}
 	for i := range releases {

@@ -10,8 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/olmgraft/graft/internal/testkit/forge"
-	"github.com/olmgraft/graft/internal/testkit/world"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
+	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
 // headOf BRANCH OUT writes who made the newest commit of a branch of the remote, and its
@@ -20,7 +20,7 @@ func headOf(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: head BRANCH OUT")
 	}
-	log, err := theWorld(ts).Repo.Log(args[0])
+	log, err := serversOf(ts).Repo.Log(args[0])
 	ts.Check(err)
 	if len(log) == 0 {
 		ts.Fatalf("there is no branch %s", args[0])
@@ -31,7 +31,7 @@ func headOf(ts *testscript.TestScript, _ bool, args []string) {
 
 // branches OUT writes the branches of the remote.
 func branches(ts *testscript.TestScript, _ bool, args []string) {
-	all, err := theWorld(ts).Repo.Branches()
+	all, err := serversOf(ts).Repo.Branches()
 	ts.Check(err)
 	var names strings.Builder
 	for name := range all {
@@ -42,7 +42,7 @@ func branches(ts *testscript.TestScript, _ bool, args []string) {
 
 // workflowToken makes the token that of a workflow: GitHub's own bot.
 func workflowToken(ts *testscript.TestScript, _ bool, _ []string) {
-	theWorld(ts).Forge.AddToken(world.Token, forge.Identity{
+	serversOf(ts).Forge.AddToken(servers.Token, fakegithub.Identity{
 		Login: "github-actions[bot]", App: true,
 		Permissions: map[string]string{"contents": "write", "pull_requests": "write", "issues": "write", "metadata": "read"},
 	})

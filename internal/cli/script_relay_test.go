@@ -33,7 +33,7 @@ func announce(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: announce STATUS REPOSITORY:TAG URL")
 	}
-	bodies, err := theWorld(ts).Registry.Announcements(args[1])
+	bodies, err := serversOf(ts).Registry.Announcements(args[1])
 	ts.Check(err)
 	for i, body := range bodies {
 		want := "200"
@@ -72,7 +72,7 @@ func dispatched(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	hub := theWorld(ts).Forge
+	hub := serversOf(ts).Forge
 	all := hub.Dispatches()
 	for end := time.Now().Add(time.Minute); len(all) < want && time.Now().Before(end); all = hub.Dispatches() {
 		time.Sleep(5 * time.Millisecond)

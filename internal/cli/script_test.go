@@ -41,7 +41,7 @@ func TestScripts(t *testing.T) {
 			"push":        push,
 			"requests":    requests,
 			"catalog":     catalogImage,
-			"world":       makeRepository,
+			"repository":  makeRepository,
 			"pulls":       pulls,
 			"merge":       merge,
 			"remote":      remote,
@@ -86,7 +86,7 @@ func push(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: push REPOSITORY:TAG DIR")
 	}
-	s := theWorld(ts).Registry
+	s := serversOf(ts).Registry
 	b, err := registry.FromDir(os.DirFS(ts.MkAbs(args[1])))
 	ts.Check(err)
 	_, err = s.Push(args[0], b, registry.Form{})
@@ -96,7 +96,7 @@ func push(ts *testscript.TestScript, neg bool, args []string) {
 // requests holds the number of requests since the last call: requests 4. Without a number
 // it begins to count.
 func requests(ts *testscript.TestScript, _ bool, args []string) {
-	s := theWorld(ts).Registry
+	s := serversOf(ts).Registry
 	if got := itoa(s.Count()); len(args) > 0 && got != args[0] {
 		ts.Fatalf("%s requests, want %v", got, args)
 	}
@@ -114,7 +114,7 @@ func catalogImage(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	layer, err := registry.Pack(archive, registry.Gzip, true)
 	ts.Check(err)
-	_, err = theWorld(ts).Registry.PushImage(args[0], registry.Image{
+	_, err = serversOf(ts).Registry.PushImage(args[0], registry.Image{
 		OCI: true, Labels: map[string]string{"operators.operatorframework.io.index.configs.v1": "/configs"}, Layers: []registry.Layer{layer},
 	})
 	ts.Check(err)

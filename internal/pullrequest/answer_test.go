@@ -6,26 +6,26 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/pullrequest"
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 // Whoever tries again by himself learns the status, and when the forge wants to see him.
 func TestAnswerOf(t *testing.T) {
 	const route = "POST /repos/{owner}/{repo}/dispatches"
 	for name, tt := range map[string]struct {
-		fault  func(now time.Time) *forge.Fault
+		fault  func(now time.Time) *fakegithub.Fault
 		status int
 		after  time.Duration // 0 is no time
 	}{
-		"secondary limit":     {func(time.Time) *forge.Fault { return forge.SecondaryLimit(429, 90*time.Second) }, 0, 90 * time.Second},
-		"primary limit":       {func(now time.Time) *forge.Fault { return forge.PrimaryLimit(now.Add(time.Hour)) }, 0, time.Hour + time.Second},
-		"limit of no length":  {func(time.Time) *forge.Fault { return forge.SecondaryLimit(403, 0) }, 0, time.Minute},
-		"down until a time":   {func(time.Time) *forge.Fault { return answer(503, "", "Retry-After", "600") }, 503, 10 * time.Minute},
-		"down":                {func(time.Time) *forge.Fault { return forge.ServerError(502, false) }, 502, 0},
-		"not found":           {func(time.Time) *forge.Fault { return &forge.Fault{Status: 404} }, 404, 0},
-		"cut, without answer": {func(time.Time) *forge.Fault { return &forge.Fault{Cut: true} }, 0, 0},
+		"secondary limit":     {func(time.Time) *fakegithub.Fault { return fakegithub.SecondaryLimit(429, 90*time.Second) }, 0, 90 * time.Second},
+		"primary limit":       {func(now time.Time) *fakegithub.Fault { return fakegithub.PrimaryLimit(now.Add(time.Hour)) }, 0, time.Hour + time.Second},
+		"limit of no length":  {func(time.Time) *fakegithub.Fault { return fakegithub.SecondaryLimit(403, 0) }, 0, time.Minute},
+		"down until a time":   {func(time.Time) *fakegithub.Fault { return answer(503, "", "Retry-After", "600") }, 503, 10 * time.Minute},
+		"down":                {func(time.Time) *fakegithub.Fault { return fakegithub.ServerError(502, false) }, 502, 0},
+		"not found":           {func(time.Time) *fakegithub.Fault { return &fakegithub.Fault{Status: 404} }, 404, 0},
+		"cut, without answer": {func(time.Time) *fakegithub.Fault { return &fakegithub.Fault{Cut: true} }, 0, 0},
 	} {
-		h := start(t, forge.Repository{})
+		h := start(t, fakegithub.Repository{})
 		now := h.Now()
 		h.client = h.newClient(pullrequest.Options{Attempts: 1, Patience: time.Nanosecond})
 		h.faults(route, tt.fault(now))

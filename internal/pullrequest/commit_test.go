@@ -11,7 +11,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/pullrequest"
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 const (
@@ -40,7 +40,7 @@ func (h *hub) file(branch, name string) string {
 
 func TestCommit(t *testing.T) {
 	ctx := context.Background()
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	r := h.commitRequest(
 		pullrequest.File{Path: "template.yaml", Content: []byte("a: 2\n")},
 		pullrequest.File{Path: "catalog/etcd/catalog.yaml", Content: []byte("\xff\x00binary")},
@@ -84,8 +84,8 @@ func TestCommit(t *testing.T) {
 
 // A token of an app commits in its own name, which GitHub signs, unless told otherwise.
 func TestCommitSignature(t *testing.T) {
-	h := start(t, forge.Repository{Dir: t.TempDir()})
-	h.AddToken(token, forge.Identity{Login: "graft[bot]", App: true})
+	h := start(t, fakegithub.Repository{Dir: t.TempDir()})
+	h.AddToken(token, fakegithub.Identity{Login: "graft[bot]", App: true})
 	r := h.commitRequest(pullrequest.File{Path: "x", Content: []byte("y")})
 	own, err := h.client.Commit(context.Background(), r)
 	if err != nil {
@@ -111,7 +111,7 @@ func TestCommitSignature(t *testing.T) {
 func TestCommitModes(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
-	h := start(t, forge.Repository{Dir: dir})
+	h := start(t, fakegithub.Repository{Dir: dir})
 	r := h.commitRequest(
 		pullrequest.File{Path: "run.sh", Content: []byte("true\n"), Mode: "100755"},
 		pullrequest.File{Path: "link", Content: []byte("run.sh"), Mode: "120000"},
@@ -150,7 +150,7 @@ func TestCommitRaces(t *testing.T) {
 	ctx := context.Background()
 	file := pullrequest.File{Path: "x", Content: []byte("y")}
 	t.Run("branch is elsewhere", func(t *testing.T) {
-		h := start(t, forge.Repository{})
+		h := start(t, fakegithub.Repository{})
 		r := h.commitRequest(file)
 		h.branch(r.Branch, "theirs\n")
 		_, err := h.client.Commit(ctx, r)
@@ -161,13 +161,13 @@ func TestCommitRaces(t *testing.T) {
 	})
 	t.Run("moved at the last moment", func(t *testing.T) {
 		for _, route := range []string{makeRef, moveRef} {
-			h := start(t, forge.Repository{})
+			h := start(t, fakegithub.Repository{})
 			r := h.commitRequest(file)
 			if route == moveRef {
 				r.Branch, r.Tip = "main", r.Parent
 			}
 			done := false
-			h.script = func(req forge.Request) *forge.Fault {
+			h.script = func(req fakegithub.Request) *fakegithub.Fault {
 				if req.Route == route && !done {
 					done = true
 					h.branch(r.Branch, "theirs\n")
@@ -183,12 +183,12 @@ func TestCommitRaces(t *testing.T) {
 	})
 	t.Run("answers lost", func(t *testing.T) {
 		for _, route := range []string{makeRef, moveRef, makeCommit, makeBlob} {
-			h := start(t, forge.Repository{})
+			h := start(t, fakegithub.Repository{})
 			r := h.commitRequest(file)
 			if route == moveRef {
 				r.Branch, r.Tip = "main", r.Parent
 			}
-			h.faults(route, forge.ServerError(500, true), &forge.Fault{Cut: true, Acted: true})
+			h.faults(route, fakegithub.ServerError(500, true), &fakegithub.Fault{Cut: true, Acted: true})
 			sha, err := h.client.Commit(ctx, r)
 			if err != nil || h.Branch("acme", "catalog", r.Branch) != sha {
 				t.Errorf("%s: %v", route, err)
@@ -196,7 +196,7 @@ func TestCommitRaces(t *testing.T) {
 		}
 	})
 	t.Run("ten at once", func(t *testing.T) {
-		h := start(t, forge.Repository{})
+		h := start(t, fakegithub.Repository{})
 		var wg sync.WaitGroup
 		for i := range 10 {
 			wg.Go(func() {
@@ -226,13 +226,13 @@ func TestCommitRaces(t *testing.T) {
 // Rules of the repository are no race.
 func TestCommitRefused(t *testing.T) {
 	ctx := context.Background()
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	r := h.commitRequest(pullrequest.File{Path: "x", Content: []byte("y")})
 	h.faults(makeRef, answer(422, "Repository rule violations found"))
 	_, err := h.client.Commit(ctx, r)
 	wantFailure(t, err, failure.GitFailed, "committing to the branch graft/etcd/0.9.4 of acme/catalog", "Repository rule violations found")
 
-	h.AddToken(token, forge.Identity{Login: "graft[bot]", App: true, Permissions: map[string]string{"contents": "read"}})
+	h.AddToken(token, fakegithub.Identity{Login: "graft[bot]", App: true, Permissions: map[string]string{"contents": "read"}})
 	_, err = h.client.Commit(ctx, r)
 	wantFailure(t, err, failure.ForgeAuth, "contents: write")
 	r.Parent = strings.Repeat("0", 40)

@@ -9,11 +9,11 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/pullrequest"
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 func TestEnsure(t *testing.T) {
-	h := start(t, forge.Repository{
+	h := start(t, fakegithub.Repository{
 		Teams: []string{"owners"}, Milestones: []string{"4.17", "4.18"}, AutoMerge: true,
 	})
 	h.AddUsers("ann", "bob")
@@ -57,7 +57,7 @@ func TestEnsure(t *testing.T) {
 
 // What a browser does to line ends is no difference.
 func TestEnsureTakesEditedLineEnds(t *testing.T) {
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	r := h.request()
 	h.ensure(r, pullrequest.Created)
 	if err := h.Edit("acme", "catalog", 1, func(body string) string { return strings.ReplaceAll(body, "\n", "\r\n") }); err != nil {
@@ -67,7 +67,7 @@ func TestEnsureTakesEditedLineEnds(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	r := h.request()
 	r.Labels = []string{"one", "Two", "two", ""}
 	h.ensure(r, pullrequest.Created)
@@ -115,7 +115,7 @@ func TestLabels(t *testing.T) {
 }
 
 func TestReviewers(t *testing.T) {
-	h := start(t, forge.Repository{Teams: []string{"owners"}})
+	h := start(t, fakegithub.Repository{Teams: []string{"owners"}})
 	h.AddUsers("ann", "bob", "eve")
 	r := h.request()
 	r.Reviewers, r.TeamReviewers = []string{"ann", "nobody", "graft-bot"}, []string{"owners", "none"}
@@ -139,7 +139,7 @@ func TestReviewers(t *testing.T) {
 }
 
 func TestAssigneesAndMilestone(t *testing.T) {
-	h := start(t, forge.Repository{Milestones: []string{"4.17", "next"}})
+	h := start(t, fakegithub.Repository{Milestones: []string{"4.17", "next"}})
 	h.AddUsers("ann")
 	r := h.request()
 	r.Assignees, r.Milestone = []string{"nobody", "ann"}, "gone"
@@ -157,12 +157,12 @@ func TestAssigneesAndMilestone(t *testing.T) {
 }
 
 func TestAutoMerge(t *testing.T) {
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	r := h.request()
 	r.AutoMerge = "rebase"
 	h.notes(h.ensure(r, pullrequest.Created), "auto-merge was not switched on: Auto merge is not allowed for this repository")
 
-	h = start(t, forge.Repository{AutoMerge: true})
+	h = start(t, fakegithub.Repository{AutoMerge: true})
 	r = h.request()
 	r.AutoMerge = "rebase"
 	h.ensure(r, pullrequest.Created)
@@ -181,7 +181,7 @@ func TestAutoMerge(t *testing.T) {
 
 // GitHub refuses some of what one may ask for; the pull request is made without.
 func TestCreateWithoutWhatIsRefused(t *testing.T) {
-	h := start(t, forge.Repository{NoDrafts: true, Writers: []string{"ann"}})
+	h := start(t, fakegithub.Repository{NoDrafts: true, Writers: []string{"ann"}})
 	h.AddUsers("graft-bot")
 	fork, err := h.client.EnsureFork(context.Background(), "acme", "catalog", "")
 	if err != nil {
@@ -199,7 +199,7 @@ func TestCreateWithoutWhatIsRefused(t *testing.T) {
 	h.ensure(r, pullrequest.Unchanged)
 
 	// A fork that belongs to somebody else.
-	h.AddToken(token, forge.Identity{Login: "robot"})
+	h.AddToken(token, fakegithub.Identity{Login: "robot"})
 	r.Head, r.Marker.Key = "graft-bot:c", "other"
 	if _, err := h.Commit(fork.Owner, fork.Name, "c", "graft-bot", "x", map[string][]byte{"newer": {1}}); err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestCreateWithoutWhatIsRefused(t *testing.T) {
 }
 
 func TestLongTexts(t *testing.T) {
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	r := h.request()
 	r.Title = strings.Repeat("é", 300)
 	r.Body, r.Pointer = strings.Repeat("a line of text\n", 10000), "The rest is in the report."
@@ -228,7 +228,7 @@ func TestLongTexts(t *testing.T) {
 }
 
 func TestEnterpriseServer(t *testing.T) {
-	h := start(t, forge.Repository{AutoMerge: true})
+	h := start(t, fakegithub.Repository{AutoMerge: true})
 	h.client = h.newClient(pullrequest.Options{APIURL: h.url + "/api/v3/", ServerURL: h.url})
 	r := h.request()
 	r.Labels, r.AutoMerge = []string{"operator"}, "merge"
@@ -242,7 +242,7 @@ func TestEnterpriseServer(t *testing.T) {
 }
 
 func TestRequestIsChecked(t *testing.T) {
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	for _, spoil := range []func(*pullrequest.Request){
 		func(r *pullrequest.Request) { r.Owner = "" },
 		func(r *pullrequest.Request) { r.Owner = ".." },
@@ -267,7 +267,7 @@ func TestRequestIsChecked(t *testing.T) {
 }
 
 func TestBranch(t *testing.T) {
-	h := start(t, forge.Repository{Private: true, DefaultBranch: "trunk"})
+	h := start(t, fakegithub.Repository{Private: true, DefaultBranch: "trunk"})
 	sha, err := h.client.Branch(context.Background(), "acme", "catalog", "trunk")
 	if err != nil || sha == "" || sha != h.Branch("acme", "catalog", "trunk") {
 		t.Errorf("%q %v", sha, err)
@@ -276,7 +276,7 @@ func TestBranch(t *testing.T) {
 		t.Errorf("%q %v", sha, err)
 	}
 	for _, app := range []bool{false, true} {
-		h.AddToken(token, forge.Identity{Login: "bot", App: app})
+		h.AddToken(token, fakegithub.Identity{Login: "bot", App: app})
 		if user, err := h.client.IsUser(context.Background()); user == app || err != nil {
 			t.Errorf("%v %v", user, err)
 		}

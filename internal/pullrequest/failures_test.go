@@ -15,11 +15,11 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/pullrequest"
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
-func answer(status int, message string, header ...string) *forge.Fault {
-	f := &forge.Fault{Status: status, Message: message, Header: http.Header{}}
+func answer(status int, message string, header ...string) *fakegithub.Fault {
+	f := &fakegithub.Fault{Status: status, Message: message, Header: http.Header{}}
 	for i := 0; i < len(header); i += 2 {
 		f.Header.Set(header[i], header[i+1])
 	}
@@ -32,7 +32,7 @@ func TestFailureClasses(t *testing.T) {
 	const notAccessible = "Resource not accessible by integration"
 	for name, tt := range map[string]struct {
 		route  string
-		fault  *forge.Fault
+		fault  *fakegithub.Fault
 		change func(*pullrequest.Request)
 		code   failure.Code
 		texts  []string
@@ -60,7 +60,7 @@ func TestFailureClasses(t *testing.T) {
 		"update refused":      {updatePull, answer(422, "Validation Failed"), nil, failure.PullRequestRefused, []string{"updating the pull request acme/catalog#1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := start(t, forge.Repository{})
+			h := start(t, fakegithub.Repository{})
 			h.AddUsers("ann")
 			r := h.request()
 			if tt.route == updatePull {
@@ -106,41 +106,41 @@ func response(req *http.Request, status int, body string) *http.Response {
 // from time to time.
 func TestPassing(t *testing.T) {
 	for name, tt := range map[string]struct {
-		faults      func(now time.Time) []*forge.Fault
+		faults      func(now time.Time) []*fakegithub.Fault
 		least, most time.Duration
 	}{
-		"server errors": {func(time.Time) []*forge.Fault {
-			return []*forge.Fault{forge.ServerError(500, false), forge.ServerError(502, false), forge.ServerError(503, false), {Cut: true}}
+		"server errors": {func(time.Time) []*fakegithub.Fault {
+			return []*fakegithub.Fault{fakegithub.ServerError(500, false), fakegithub.ServerError(502, false), fakegithub.ServerError(503, false), {Cut: true}}
 		}, 1750 * time.Millisecond, 8 * time.Second}, // net/http itself asks again after a cut
-		"server error with a time": {func(time.Time) []*forge.Fault {
-			return []*forge.Fault{answer(503, "", "Retry-After", "45")}
+		"server error with a time": {func(time.Time) []*fakegithub.Fault {
+			return []*fakegithub.Fault{answer(503, "", "Retry-After", "45")}
 		}, 45 * time.Second, 46 * time.Second},
-		"primary": {func(now time.Time) []*forge.Fault {
-			return []*forge.Fault{forge.PrimaryLimit(now.Add(5 * time.Minute))}
+		"primary": {func(now time.Time) []*fakegithub.Fault {
+			return []*fakegithub.Fault{fakegithub.PrimaryLimit(now.Add(5 * time.Minute))}
 		}, 5 * time.Minute, 5*time.Minute + 3*time.Second},
-		"primary as 429": {func(now time.Time) []*forge.Fault {
-			f := forge.PrimaryLimit(now.Add(time.Minute))
+		"primary as 429": {func(now time.Time) []*fakegithub.Fault {
+			f := fakegithub.PrimaryLimit(now.Add(time.Minute))
 			f.Status = 429
-			return []*forge.Fault{f}
+			return []*fakegithub.Fault{f}
 		}, time.Minute, time.Minute + 3*time.Second},
-		"secondary with 403": {func(time.Time) []*forge.Fault {
-			return []*forge.Fault{forge.SecondaryLimit(403, 30*time.Second), forge.SecondaryLimit(403, 30*time.Second)}
+		"secondary with 403": {func(time.Time) []*fakegithub.Fault {
+			return []*fakegithub.Fault{fakegithub.SecondaryLimit(403, 30*time.Second), fakegithub.SecondaryLimit(403, 30*time.Second)}
 		}, time.Minute, time.Minute + 3*time.Second},
-		"secondary with 429": {func(time.Time) []*forge.Fault {
-			return []*forge.Fault{forge.SecondaryLimit(429, 30*time.Second)}
+		"secondary with 429": {func(time.Time) []*fakegithub.Fault {
+			return []*fakegithub.Fault{fakegithub.SecondaryLimit(429, 30*time.Second)}
 		}, 30 * time.Second, 32 * time.Second},
-		"secondary without a time": {func(time.Time) []*forge.Fault {
-			return []*forge.Fault{forge.SecondaryLimit(403, 0), forge.SecondaryLimit(403, 0)}
+		"secondary without a time": {func(time.Time) []*fakegithub.Fault {
+			return []*fakegithub.Fault{fakegithub.SecondaryLimit(403, 0), fakegithub.SecondaryLimit(403, 0)}
 		}, 3 * time.Minute, 3*time.Minute + 3*time.Second},
-		"a date": {func(now time.Time) []*forge.Fault {
-			return []*forge.Fault{answer(429, "slow down", "Retry-After", now.Add(20*time.Second).UTC().Format(http.TimeFormat))}
+		"a date": {func(now time.Time) []*fakegithub.Fault {
+			return []*fakegithub.Fault{answer(429, "slow down", "Retry-After", now.Add(20*time.Second).UTC().Format(http.TimeFormat))}
 		}, 20 * time.Second, 22 * time.Second},
-		"a reset that has passed": {func(now time.Time) []*forge.Fault {
-			return []*forge.Fault{forge.PrimaryLimit(now.Add(-time.Hour))}
+		"a reset that has passed": {func(now time.Time) []*fakegithub.Fault {
+			return []*fakegithub.Fault{fakegithub.PrimaryLimit(now.Add(-time.Hour))}
 		}, time.Second, 3 * time.Second},
 	} {
 		for _, route := range []string{listPulls, createPull} {
-			h := start(t, forge.Repository{})
+			h := start(t, fakegithub.Repository{})
 			r := h.request()
 			h.faults(route, tt.faults(h.Now())...)
 			h.ensure(r, pullrequest.Created)
@@ -153,7 +153,7 @@ func TestPassing(t *testing.T) {
 
 // The hour's last answer is a limit for what comes next, before GitHub says no.
 func TestExhaustedLimitIsWaitedForAhead(t *testing.T) {
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	r := h.request()
 	reset := h.Now().Add(time.Minute)
 	limited := false
@@ -173,10 +173,10 @@ func TestExhaustedLimitIsWaitedForAhead(t *testing.T) {
 }
 
 func TestNotPassingInTime(t *testing.T) {
-	always := func(f func(now time.Time) *forge.Fault) func(h *hub) {
+	always := func(f func(now time.Time) *fakegithub.Fault) func(h *hub) {
 		return func(h *hub) {
 			now := h.Now()
-			h.script = func(forge.Request) *forge.Fault { return f(now) }
+			h.script = func(fakegithub.Request) *fakegithub.Fault { return f(now) }
 		}
 	}
 	for name, tt := range map[string]struct {
@@ -186,19 +186,19 @@ func TestNotPassingInTime(t *testing.T) {
 		requests int
 		texts    []string
 	}{
-		"server errors": {always(func(time.Time) *forge.Fault { return forge.ServerError(502, false) }), 0, failure.ForgeUnavailable, 5,
+		"server errors": {always(func(time.Time) *fakegithub.Fault { return fakegithub.ServerError(502, false) }), 0, failure.ForgeUnavailable, 5,
 			[]string{"listing the pull requests of acme/catalog", "HTTP 502"}},
-		"cut connections": {always(func(time.Time) *forge.Fault { return &forge.Fault{Cut: true} }), 0, failure.ForgeUnavailable, 5, []string{"EOF"}},
-		"server errors before the deadline": {always(func(time.Time) *forge.Fault { return answer(503, "", "Retry-After", "600") }), time.Minute,
+		"cut connections": {always(func(time.Time) *fakegithub.Fault { return &fakegithub.Fault{Cut: true} }), 0, failure.ForgeUnavailable, 5, []string{"EOF"}},
+		"server errors before the deadline": {always(func(time.Time) *fakegithub.Fault { return answer(503, "", "Retry-After", "600") }), time.Minute,
 			failure.ForgeUnavailable, 1, nil},
-		"primary limit beyond the deadline": {always(func(now time.Time) *forge.Fault { return forge.PrimaryLimit(now.Add(time.Hour)) }), time.Minute,
+		"primary limit beyond the deadline": {always(func(now time.Time) *fakegithub.Fault { return fakegithub.PrimaryLimit(now.Add(time.Hour)) }), time.Minute,
 			failure.ForgeRateLimited, 1, []string{"the primary rate limit lasts until "}},
-		"primary limit beyond patience": {always(func(now time.Time) *forge.Fault { return forge.PrimaryLimit(now.Add(time.Hour)) }), 0,
+		"primary limit beyond patience": {always(func(now time.Time) *fakegithub.Fault { return fakegithub.PrimaryLimit(now.Add(time.Hour)) }), 0,
 			failure.ForgeRateLimited, 1, []string{"run again after "}},
-		"secondary limit that does not end": {always(func(time.Time) *forge.Fault { return forge.SecondaryLimit(429, time.Second) }), 0,
+		"secondary limit that does not end": {always(func(time.Time) *fakegithub.Fault { return fakegithub.SecondaryLimit(429, time.Second) }), 0,
 			failure.ForgeRateLimited, 21, []string{"secondary"}},
 	} {
-		h := start(t, forge.Repository{})
+		h := start(t, fakegithub.Repository{})
 		r := h.request()
 		tt.set(h)
 		ctx := context.Background()
@@ -224,10 +224,10 @@ func TestNotPassingInTime(t *testing.T) {
 
 // A limit that one goroutine ran into is kept to by the others.
 func TestLimitIsShared(t *testing.T) {
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	ctx, cancel := context.WithDeadline(context.Background(), h.Now().Add(time.Minute))
 	defer cancel()
-	h.faults("", forge.PrimaryLimit(h.Now().Add(time.Hour)))
+	h.faults("", fakegithub.PrimaryLimit(h.Now().Add(time.Hour)))
 	for range 3 {
 		_, err := h.client.Branch(ctx, "acme", "catalog", "main")
 		wantFailure(t, err, failure.ForgeRateLimited)
@@ -238,7 +238,7 @@ func TestLimitIsShared(t *testing.T) {
 }
 
 func TestNetworkAndContext(t *testing.T) {
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	r := h.request()
 	calls := 0
 	through := func(err error) *pullrequest.Client {
@@ -302,9 +302,9 @@ func TestTokenStaysAtHome(t *testing.T) {
 // With the pull request made, what a token may not do of the rest is a note; what the
 // forge cannot do for now is a failure, and the next run completes it.
 func TestTroubleAfterTheCreation(t *testing.T) {
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	h.AddUsers("ann")
-	h.AddToken(token, forge.Identity{Login: "graft[bot]", App: true, Permissions: map[string]string{
+	h.AddToken(token, fakegithub.Identity{Login: "graft[bot]", App: true, Permissions: map[string]string{
 		"metadata": "read", "contents": "write", "pull_requests": "write",
 	}})
 	r := h.request()
@@ -313,11 +313,11 @@ func TestTroubleAfterTheCreation(t *testing.T) {
 	h.notes(h.ensure(r, pullrequest.Created), "the label operator was not added: HTTP 403 Resource not accessible by integration; it needs the permission issues: write, or pull-requests: write")
 	h.ensure(r, pullrequest.Updated)
 
-	h = start(t, forge.Repository{})
+	h = start(t, fakegithub.Repository{})
 	h.AddUsers("ann")
 	r = h.request()
 	r.Labels, r.Reviewers = []string{"operator"}, []string{"ann"}
-	h.faults(reviewers, slices.Repeat([]*forge.Fault{forge.ServerError(500, false)}, 5)...)
+	h.faults(reviewers, slices.Repeat([]*fakegithub.Fault{fakegithub.ServerError(500, false)}, 5)...)
 	got, err := h.client.Ensure(context.Background(), r)
 	wantFailure(t, err, failure.ForgeUnavailable, "asking for reviews of acme/catalog#1")
 	if got.Number != 1 || got.Operation != pullrequest.Created {

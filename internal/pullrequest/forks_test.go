@@ -8,7 +8,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/pullrequest"
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 const (
@@ -18,12 +18,12 @@ const (
 
 func TestEnsureFork(t *testing.T) {
 	ctx := context.Background()
-	h := start(t, forge.Repository{Writers: []string{"ann"}})
+	h := start(t, fakegithub.Repository{Writers: []string{"ann"}})
 	h.AddUsers("graft-bot", "robots", "zoe")
 
 	// The token's own account by its name.
-	h.AddToken("zoes-token", forge.Identity{Login: "zoe"})
-	h.AddToken(token, forge.Identity{Login: "graft-bot"})
+	h.AddToken("zoes-token", fakegithub.Identity{Login: "zoe"})
+	h.AddToken(token, fakegithub.Identity{Login: "graft-bot"})
 	zoe := h.newClient(pullrequest.Options{Token: "zoes-token"})
 	if fork, err := zoe.EnsureFork(ctx, "acme", "catalog", "Zoe"); err != nil || fork.Owner != "zoe" {
 		t.Errorf("%+v %v", fork, err)
@@ -41,7 +41,7 @@ func TestEnsureFork(t *testing.T) {
 	}
 
 	// Another repository has the name; GitHub gives the fork another, and finds it again.
-	if err := h.AddRepository(forge.Repository{Owner: "robots", Name: "catalog", Files: map[string]string{"x": "y"}}); err != nil {
+	if err := h.AddRepository(fakegithub.Repository{Owner: "robots", Name: "catalog", Files: map[string]string{"x": "y"}}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -55,7 +55,7 @@ func TestEnsureFork(t *testing.T) {
 	wantFailure(t, err, failure.Usage)
 	_, err = h.client.EnsureFork(ctx, "acme", "catalog", "nobody")
 	wantFailure(t, err, failure.GitFailed, "forking acme/catalog")
-	h.AddToken(token, forge.Identity{Login: "github-actions[bot]", App: true, Permissions: map[string]string{"metadata": "read"}})
+	h.AddToken(token, fakegithub.Identity{Login: "github-actions[bot]", App: true, Permissions: map[string]string{"metadata": "read"}})
 	_, err = h.client.EnsureFork(ctx, "acme", "catalog", "")
 	wantFailure(t, err, failure.ForgeAuth, "name the owner of the fork")
 	_, err = h.client.EnsureFork(ctx, "acme", "catalog", "ann")
@@ -63,9 +63,9 @@ func TestEnsureFork(t *testing.T) {
 }
 
 func TestForkThatStaysEmpty(t *testing.T) {
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	h.AddUsers("graft-bot")
-	h.script = func(r forge.Request) *forge.Fault {
+	h.script = func(r fakegithub.Request) *fakegithub.Fault {
 		if r.Route == getRef {
 			return answer(409, "Git Repository is empty.")
 		}
@@ -77,7 +77,7 @@ func TestForkThatStaysEmpty(t *testing.T) {
 
 func TestSyncFork(t *testing.T) {
 	ctx := context.Background()
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	h.AddUsers("graft-bot")
 	if _, err := h.client.EnsureFork(ctx, "acme", "catalog", ""); err != nil {
 		t.Fatal(err)
@@ -106,8 +106,8 @@ func TestSyncFork(t *testing.T) {
 func TestDispatch(t *testing.T) {
 	ctx := context.Background()
 	const route = "POST /repos/{owner}/{repo}/dispatches"
-	h := start(t, forge.Repository{})
-	h.faults(route, forge.ServerError(502, false))
+	h := start(t, fakegithub.Repository{})
+	h.faults(route, fakegithub.ServerError(502, false))
 	payload := json.RawMessage(`{"image": "quay.io/a/b@sha256:12"}`)
 	if err := h.client.Dispatch(ctx, "acme", "catalog", "operator-published", payload); err != nil {
 		t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/pullrequest"
-	"github.com/olmgraft/graft/internal/testkit/forge"
-	"github.com/olmgraft/graft/internal/testkit/forge/api"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub/api"
 )
 
 const (
@@ -62,23 +62,23 @@ func (c *clock) total() (sum time.Duration) {
 // hub is a forge with the repository acme/catalog, whose every request and answer is
 // validated, and a client of it.
 type hub struct {
-	*forge.Server
+	*fakegithub.Server
 	*clock
 	t      *testing.T
 	url    string
 	client *pullrequest.Client
 
 	mu     sync.Mutex
-	script func(forge.Request) *forge.Fault
+	script func(fakegithub.Request) *fakegithub.Fault
 }
 
-func start(t *testing.T, r forge.Repository) *hub {
+func start(t *testing.T, r fakegithub.Repository) *hub {
 	t.Helper()
 	h := &hub{t: t, clock: &clock{now: time.Now().Truncate(time.Second)}}
-	h.Server = forge.New(forge.Options{
+	h.Server = fakegithub.New(fakegithub.Options{
 		Observe: api.Observer(t),
 		Now:     h.Now,
-		Script: func(req forge.Request) *forge.Fault {
+		Script: func(req fakegithub.Request) *fakegithub.Fault {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			if h.script == nil {
@@ -118,12 +118,12 @@ func (h *hub) newClient(o pullrequest.Options) *pullrequest.Client {
 }
 
 // faults makes each request of a route fail in turn, and then none.
-func (h *hub) faults(route string, list ...*forge.Fault) {
+func (h *hub) faults(route string, list ...*fakegithub.Fault) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.script = func(r forge.Request) *forge.Fault {
+	h.script = func(r fakegithub.Request) *fakegithub.Fault {
 		if (route == "" || r.Route == route) && len(list) > 0 {
-			var f *forge.Fault
+			var f *fakegithub.Fault
 			f, list = list[0], list[1:]
 			return f
 		}
@@ -167,12 +167,12 @@ func (h *hub) ensure(r pullrequest.Request, want pullrequest.Operation) pullrequ
 	return got
 }
 
-func (h *hub) pulls() []forge.PullRequest { return h.PullRequests("acme", "catalog") }
+func (h *hub) pulls() []fakegithub.PullRequest { return h.PullRequests("acme", "catalog") }
 
 // one is the only pull request that is open.
-func (h *hub) one() forge.PullRequest {
+func (h *hub) one() fakegithub.PullRequest {
 	h.t.Helper()
-	open := slices.DeleteFunc(h.pulls(), func(p forge.PullRequest) bool { return p.State != "open" })
+	open := slices.DeleteFunc(h.pulls(), func(p fakegithub.PullRequest) bool { return p.State != "open" })
 	if len(open) != 1 {
 		h.t.Fatalf("%d pull requests are open", len(open))
 	}

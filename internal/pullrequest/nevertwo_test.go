@@ -9,12 +9,12 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/pullrequest"
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 func TestNeverTwo(t *testing.T) {
 	t.Run("renamed branch", func(t *testing.T) {
-		h := start(t, forge.Repository{})
+		h := start(t, fakegithub.Repository{})
 		r := h.request()
 		h.ensure(r, pullrequest.Created)
 		if err := h.RenameBranch("acme", "catalog", r.Head, "better-name"); err != nil {
@@ -33,7 +33,7 @@ func TestNeverTwo(t *testing.T) {
 		}
 	})
 	t.Run("other base", func(t *testing.T) {
-		h := start(t, forge.Repository{})
+		h := start(t, fakegithub.Repository{})
 		h.branch("release", "a: 9\n")
 		r := h.request()
 		h.ensure(r, pullrequest.Created)
@@ -44,7 +44,7 @@ func TestNeverTwo(t *testing.T) {
 		}
 	})
 	t.Run("closed is history", func(t *testing.T) {
-		h := start(t, forge.Repository{})
+		h := start(t, fakegithub.Repository{})
 		r := h.request()
 		first := h.ensure(r, pullrequest.Created)
 		if _, err := h.client.Close(context.Background(), "acme", "catalog", first.Number, ""); err != nil {
@@ -55,7 +55,7 @@ func TestNeverTwo(t *testing.T) {
 		}
 	})
 	t.Run("body rewritten by a person", func(t *testing.T) {
-		h := start(t, forge.Repository{})
+		h := start(t, fakegithub.Repository{})
 		r := h.request()
 		h.ensure(r, pullrequest.Created)
 		if err := h.Edit("acme", "catalog", 1, func(string) string { return "mine" }); err != nil {
@@ -67,10 +67,10 @@ func TestNeverTwo(t *testing.T) {
 		}
 	})
 	t.Run("answer lost", func(t *testing.T) {
-		for name, fault := range map[string]*forge.Fault{
-			"502": forge.ServerError(502, true), "cut": {Cut: true, Acted: true},
+		for name, fault := range map[string]*fakegithub.Fault{
+			"502": fakegithub.ServerError(502, true), "cut": {Cut: true, Acted: true},
 		} {
-			h := start(t, forge.Repository{})
+			h := start(t, fakegithub.Repository{})
 			h.AddUsers("ann")
 			h.faults(createPull, fault)
 			r := h.request()
@@ -86,10 +86,10 @@ func TestNeverTwo(t *testing.T) {
 
 // A body can be written by anybody: a stranger's pull request with our marker is not ours.
 func TestMarkerOfAStranger(t *testing.T) {
-	h := start(t, forge.Repository{Writers: []string{"graft-bot"}})
+	h := start(t, fakegithub.Repository{Writers: []string{"graft-bot"}})
 	h.AddUsers("graft-bot", "eve")
-	h.AddToken(token, forge.Identity{Login: "graft-bot"})
-	h.AddToken("eves-token", forge.Identity{Login: "eve"})
+	h.AddToken(token, fakegithub.Identity{Login: "graft-bot"})
+	h.AddToken("eves-token", fakegithub.Identity{Login: "eve"})
 	eve := h.newClient(pullrequest.Options{Token: "eves-token"})
 	if _, err := eve.EnsureFork(context.Background(), "acme", "catalog", ""); err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestMarkerOfAStranger(t *testing.T) {
 
 // Twenty runs with a client each ask for one bundle at once.
 func TestConcurrentEnsure(t *testing.T) {
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	h.AddUsers("ann")
 	r := h.request()
 	r.Labels, r.Reviewers = []string{"operator"}, []string{"ann"}
@@ -152,7 +152,7 @@ func TestConcurrentEnsure(t *testing.T) {
 
 // Found among many, over several pages.
 func TestFindByMarkerOverPages(t *testing.T) {
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	for i := range 130 {
 		h.branch(fmt.Sprint("b", i), fmt.Sprint("n: ", i, "\n"))
 		body := map[string]any{"title": "T", "head": fmt.Sprint("b", i), "base": "main", "body": "text"}
@@ -177,14 +177,14 @@ func TestFindByMarkerOverPages(t *testing.T) {
 func TestClose(t *testing.T) {
 	ctx := context.Background()
 	const route = "POST /repos/{owner}/{repo}/issues/{number}/comments"
-	for name, faults := range map[string][]*forge.Fault{
+	for name, faults := range map[string][]*fakegithub.Fault{
 		"":              nil,
-		"lost":          {forge.ServerError(502, true)},
+		"lost":          {fakegithub.ServerError(502, true)},
 		"cut":           {{Cut: true, Acted: true}},
-		"not done":      {forge.ServerError(502, false)},
-		"limited first": {forge.SecondaryLimit(403, 0), forge.ServerError(500, true)},
+		"not done":      {fakegithub.ServerError(502, false)},
+		"limited first": {fakegithub.SecondaryLimit(403, 0), fakegithub.ServerError(500, true)},
 	} {
-		h := start(t, forge.Repository{})
+		h := start(t, fakegithub.Repository{})
 		n := h.ensure(h.request(), pullrequest.Created).Number
 		h.faults(route, faults...)
 		got, err := h.client.Close(ctx, "acme", "catalog", n, "Superseded by #2.")
@@ -201,7 +201,7 @@ func TestClose(t *testing.T) {
 			t.Errorf("%s: %q", name, h.pulls()[0].Comments)
 		}
 	}
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	_, err := h.client.Close(ctx, "acme", "catalog", 7, "x")
 	wantFailure(t, err, failure.ForgeAuth, "acme/catalog#7")
 }
@@ -209,7 +209,7 @@ func TestClose(t *testing.T) {
 // A branch is at its end where a pull request that was closed or merged ended there, and
 // no open one has it.
 func TestEnded(t *testing.T) {
-	h := start(t, forge.Repository{})
+	h := start(t, fakegithub.Repository{})
 	r := h.request()
 	ended := func() bool {
 		t.Helper()

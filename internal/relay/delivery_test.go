@@ -18,7 +18,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/relay/queue"
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 const dispatches = "POST /repos/{owner}/{repo}/dispatches"
@@ -27,7 +27,7 @@ const dispatches = "POST /repos/{owner}/{repo}/dispatches"
 // that does not.
 const twoTargets = `[{images: [quay.io/example/op], repositories: [octo/catalog]}, {images: [quay.io/example/bad], repositories: [octo/other]}]`
 
-func toOther(r forge.Request) bool {
+func toOther(r fakegithub.Request) bool {
 	return r.Route == dispatches && strings.Contains(r.Path, "/octo/other/")
 }
 
@@ -35,7 +35,7 @@ func toOther(r forge.Request) bool {
 // mended; nothing else waits for it.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]*forge.Fault{
+	for name, fault := range map[string]*fakegithub.Fault{
 		"not found":     {Status: 404, Message: "Not Found"},
 		"not permitted": {Status: 403, Message: "Resource not accessible by integration"},
 		"not valid":     {Status: 422, Message: "Invalid request."},
@@ -43,7 +43,7 @@ func TestDeadLetters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var mended atomic.Bool
-			w := begin(t, setup{config: map[string]string{"targets": twoTargets}, script: func(r forge.Request) *forge.Fault {
+			w := begin(t, setup{config: map[string]string{"targets": twoTargets}, script: func(r fakegithub.Request) *fakegithub.Fault {
 				if toOther(r) && !mended.Load() {
 					return fault
 				}
@@ -83,16 +83,16 @@ func TestDeadLetters(t *testing.T) {
 func TestTriedAgain(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int32
-	w := begin(t, setup{script: func(r forge.Request) *forge.Fault {
+	w := begin(t, setup{script: func(r fakegithub.Request) *fakegithub.Fault {
 		switch n.Add(1) {
 		case 1:
-			return forge.ServerError(502, false)
+			return fakegithub.ServerError(502, false)
 		case 2:
-			return &forge.Fault{Cut: true}
+			return &fakegithub.Fault{Cut: true}
 		case 3:
-			return &forge.Fault{Status: 401, Message: "Bad credentials"}
+			return &fakegithub.Fault{Status: 401, Message: "Bad credentials"}
 		case 4:
-			return forge.ServerError(500, true)
+			return fakegithub.ServerError(500, true)
 		}
 		return nil
 	}})
@@ -114,7 +114,7 @@ func TestTriedAgain(t *testing.T) {
 func TestOneBadTarget(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
-	w := begin(t, setup{config: map[string]string{"targets": twoTargets}, script: func(r forge.Request) *forge.Fault {
+	w := begin(t, setup{config: map[string]string{"targets": twoTargets}, script: func(r fakegithub.Request) *fakegithub.Fault {
 		if toOther(r) {
 			<-hold
 		}
@@ -139,11 +139,11 @@ func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int32
 	var limitedAt, next time.Time
-	w := begin(t, setup{config: map[string]string{"targets": twoTargets}, script: func(r forge.Request) *forge.Fault {
+	w := begin(t, setup{config: map[string]string{"targets": twoTargets}, script: func(r fakegithub.Request) *fakegithub.Fault {
 		switch n.Add(1) {
 		case 1:
 			limitedAt = time.Now()
-			return forge.SecondaryLimit(429, time.Second)
+			return fakegithub.SecondaryLimit(429, time.Second)
 		case 2:
 			next = time.Now()
 		}
@@ -165,7 +165,7 @@ func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{
 		github: map[string]string{"giveUpAfter": "50ms"},
-		script: func(forge.Request) *forge.Fault { return forge.ServerError(503, false) },
+		script: func(fakegithub.Request) *fakegithub.Fault { return fakegithub.ServerError(503, false) },
 	})
 	w.hook("quay.io/example/op:v1")
 	w.settled()
@@ -179,11 +179,11 @@ func TestGivenUp(t *testing.T) {
 func TestStopAndStart(t *testing.T) {
 	t.Parallel()
 	var up atomic.Bool
-	w := begin(t, setup{script: func(forge.Request) *forge.Fault {
+	w := begin(t, setup{script: func(fakegithub.Request) *fakegithub.Fault {
 		if up.Load() {
 			return nil
 		}
-		return forge.ServerError(503, false)
+		return fakegithub.ServerError(503, false)
 	}})
 	w.hook("quay.io/example/op:v1")
 	w.hook("quay.io/example/op:v2")
@@ -219,7 +219,7 @@ func TestStopAndStart(t *testing.T) {
 func TestStopDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
-	w := begin(t, setup{grace: 50 * time.Millisecond, script: func(forge.Request) *forge.Fault { <-hold; return nil }})
+	w := begin(t, setup{grace: 50 * time.Millisecond, script: func(fakegithub.Request) *fakegithub.Fault { <-hold; return nil }})
 	t.Cleanup(func() { close(hold) })
 	w.hook("quay.io/example/op:v1")
 	w.until("it is under way", func() bool { return w.agent.Load() != nil })
@@ -242,7 +242,7 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 func TestStopWaits(t *testing.T) {
 	t.Parallel()
 	begun, answer := make(chan struct{}), make(chan struct{})
-	w := begin(t, setup{script: func(forge.Request) *forge.Fault {
+	w := begin(t, setup{script: func(fakegithub.Request) *fakegithub.Fault {
 		close(begun)
 		<-answer
 		return nil
@@ -295,8 +295,8 @@ func TestGitHubApp(t *testing.T) {
 			}
 			w := begin(t, setup{
 				github: map[string]string{"app": `{id: "77", installation: "4711", keyFile: ` + file + `}`},
-				hub: func(h *forge.Server) {
-					h.AddApp(forge.GitHubApp{ID: "77", Installation: 4711, Key: &key.PublicKey, TokenLife: tt.life, Permissions: map[string]string{"contents": "write"}})
+				hub: func(h *fakegithub.Server) {
+					h.AddApp(fakegithub.GitHubApp{ID: "77", Installation: 4711, Key: &key.PublicKey, TokenLife: tt.life, Permissions: map[string]string{"contents": "write"}})
 				},
 			})
 			w.hook("quay.io/example/op:v1")

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/testkit/effort"
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 // attackers at a time; the relay waits a quarter of a second for each that is slow.
@@ -34,7 +34,7 @@ func TestHostile(t *testing.T) {
 			"routes":  "[{path: /hook, from: client_payload, secretEnv: SECRET}, {path: /github, from: github, secretEnv: SECRET}]",
 			"targets": everything, "limits": "{body: 65536, timeout: 250ms, connections: 256}",
 		},
-		script: func(forge.Request) *forge.Fault { return forge.ServerError(503, false) },
+		script: func(fakegithub.Request) *fakegithub.Fault { return fakegithub.ServerError(503, false) },
 		github: map[string]string{"firstRetry": "1h", "longestRetry": "1h"},
 	})
 	replayed := testdata(t, "package.json")

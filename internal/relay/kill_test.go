@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/testkit/effort"
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 const (
@@ -33,9 +33,9 @@ func TestKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	kills := effort.Of(t, 5, 20, 200)
 	var lost atomic.Int64
-	hub := forge.New(forge.Options{Script: failEverySecond(&lost)})
+	hub := fakegithub.New(fakegithub.Options{Script: failEverySecond(&lost)})
 	for i := range targets {
-		if err := hub.AddRepository(forge.Repository{Owner: "octo", Name: fmt.Sprint("catalog", i), Files: map[string]string{"a": "b"}}); err != nil {
+		if err := hub.AddRepository(fakegithub.Repository{Owner: "octo", Name: fmt.Sprint("catalog", i), Files: map[string]string{"a": "b"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -111,17 +111,17 @@ func TestKilledUnderLoad(t *testing.T) {
 
 // failEverySecond fails by turns: before acting, after acting, by cutting the connection.
 // lost counts the second kind.
-func failEverySecond(lost *atomic.Int64) func(forge.Request) *forge.Fault {
+func failEverySecond(lost *atomic.Int64) func(fakegithub.Request) *fakegithub.Fault {
 	var n atomic.Int64
-	return func(forge.Request) *forge.Fault {
+	return func(fakegithub.Request) *fakegithub.Fault {
 		switch n.Add(1) % 6 {
 		case 1:
-			return forge.ServerError(http.StatusServiceUnavailable, false)
+			return fakegithub.ServerError(http.StatusServiceUnavailable, false)
 		case 3:
 			lost.Add(1)
-			return forge.ServerError(http.StatusBadGateway, true)
+			return fakegithub.ServerError(http.StatusBadGateway, true)
 		case 5:
-			return &forge.Fault{Cut: true}
+			return &fakegithub.Fault{Cut: true}
 		}
 		return nil
 	}

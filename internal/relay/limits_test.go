@@ -16,7 +16,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/relay/queue"
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 // say writes bytes to the relay and reads one answer, for which it waits for five seconds.
@@ -168,7 +168,7 @@ func (b *broken) Sync() error {
 // Where the disk fails, nothing is promised, and the relay ends with what was the matter.
 func TestDiskFails(t *testing.T) {
 	t.Parallel()
-	w := begin(t, setup{script: func(forge.Request) *forge.Fault { return forge.ServerError(503, false) }})
+	w := begin(t, setup{script: func(fakegithub.Request) *fakegithub.Fault { return fakegithub.ServerError(503, false) }})
 	if err := w.end(); err != nil {
 		t.Fatal(err)
 	}

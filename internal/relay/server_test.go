@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/event"
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 const everything = `[{images: ["**/*"], repositories: [octo/catalog]}]`
@@ -190,7 +190,7 @@ func TestFullQueue(t *testing.T) {
 	hold := make(chan struct{})
 	w := begin(t, setup{
 		config: map[string]string{"queue": "{dir: " + t.TempDir() + ", items: 2}"},
-		script: func(forge.Request) *forge.Fault { <-hold; return nil },
+		script: func(fakegithub.Request) *fakegithub.Fault { <-hold; return nil },
 	})
 	for _, tag := range []string{"v1", "v2"} {
 		if status, said := w.hook("quay.io/example/op:" + tag); status != 202 {

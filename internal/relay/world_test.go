@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/olmgraft/graft/internal/testkit/forge"
-	"github.com/olmgraft/graft/internal/testkit/forge/api"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub/api"
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 type world struct {
 	*Relay
 	t     *testing.T
-	hub   *forge.Server
+	hub   *fakegithub.Server
 	url   string
 	log   *logBuffer
 	env   map[string]string
@@ -65,9 +65,9 @@ func (b *logBuffer) String() string {
 type setup struct {
 	config map[string]string
 	github map[string]string
-	script func(forge.Request) *forge.Fault
+	script func(fakegithub.Request) *fakegithub.Fault
 	env    map[string]string
-	hub    func(*forge.Server)
+	hub    func(*fakegithub.Server)
 	// resolve answers for the registries.
 	resolve func(context.Context, string) (string, error)
 	// grace replaces five seconds.
@@ -105,13 +105,13 @@ func begin(t *testing.T, s setup) *world {
 	t.Helper()
 	w := &world{t: t, log: &logBuffer{}, resolve: s.resolve, grace: cmp.Or(s.grace, 5*time.Second), env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
 	maps.Copy(w.env, s.env)
-	w.hub = forge.New(forge.Options{Script: s.script, Observe: api.Observer(t)})
+	w.hub = fakegithub.New(fakegithub.Options{Script: s.script, Observe: api.Observer(t)})
 	for _, name := range []string{"catalog", "other"} {
-		if err := w.hub.AddRepository(forge.Repository{Owner: "octo", Name: name, Files: map[string]string{"a": "b"}}); err != nil {
+		if err := w.hub.AddRepository(fakegithub.Repository{Owner: "octo", Name: name, Files: map[string]string{"a": "b"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.hub.AddToken(ghToken, forge.Identity{Login: "octo"})
+	w.hub.AddToken(ghToken, fakegithub.Identity{Login: "octo"})
 	if s.hub != nil {
 		s.hub(w.hub)
 	}

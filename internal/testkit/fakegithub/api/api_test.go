@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 const (
@@ -128,7 +128,7 @@ func TestEachIsServed(t *testing.T) {
 	}
 	for pattern := range d.operations {
 		method, path, _ := strings.Cut(pattern, " ")
-		s := forge.New(forge.Options{})
+		s := fakegithub.New(fakegithub.Options{})
 		s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, braces.ReplaceAllString(path, "1"), nil))
 		if got := s.Requests()[0].Route; got != pattern {
 			t.Errorf("%s is served as %q", pattern, got)

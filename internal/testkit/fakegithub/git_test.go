@@ -1,4 +1,4 @@
-package forge_test
+package fakegithub_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 // Each way of merging makes the history that it is named for, and a conflict is refused.
@@ -20,7 +20,7 @@ func TestMerge(t *testing.T) {
 		commits int
 	}{{"merge", 2, 4}, {"squash", 1, 3}, {"rebase", 1, 3}} {
 		t.Run(tt.method, func(t *testing.T) {
-			h := start(t, forge.Options{}, forge.Repository{})
+			h := start(t, fakegithub.Options{}, fakegithub.Repository{})
 			h.branch("b", "a: 1\nb: 2\nc: 3\nd: four\n")
 			h.branch("conflict", "a: uno\nb: 2\nc: 3\nd: 4\n")
 			h.branch("main", "a: one\nb: 2\nc: 3\nd: 4\n")
@@ -49,8 +49,8 @@ func TestMerge(t *testing.T) {
 }
 
 func TestForks(t *testing.T) {
-	h := start(t, forge.Options{}, forge.Repository{Writers: []string{"ann"}})
-	h.AddToken("bot", forge.Identity{Login: "bot"})
+	h := start(t, fakegithub.Options{}, fakegithub.Repository{Writers: []string{"ann"}})
+	h.AddToken("bot", fakegithub.Identity{Login: "bot"})
 	h.token = "bot"
 	h.ask("POST", "git/refs", m{"ref": "refs/heads/x", "sha": h.Branch("acme", "catalog", "main")}, 404)
 	fork := h.ask("POST", "forks", m{}, 202)
@@ -82,7 +82,7 @@ func TestForks(t *testing.T) {
 
 // A branch that goes takes its pull request along, and one that is renamed keeps it.
 func TestBranchesOfPullRequests(t *testing.T) {
-	h := start(t, forge.Options{}, forge.Repository{})
+	h := start(t, fakegithub.Options{}, fakegithub.Repository{})
 	h.branch("a", "x: 1\n")
 	h.branch("b", "y: 1\n")
 	h.ask("POST", "pulls", m{"title": "A", "head": "a", "base": "main"}, 201)
@@ -113,7 +113,7 @@ func TestRepositoryOnDisk(t *testing.T) {
 		return string(out)
 	}
 	git("init", "--bare", "-b", "trunk", dir)
-	h := start(t, forge.Options{}, forge.Repository{Dir: dir})
+	h := start(t, fakegithub.Options{}, fakegithub.Repository{Dir: dir})
 	if got := h.ask("GET", "", nil, 200)["default_branch"]; got != "trunk" {
 		t.Errorf("default branch %v", got)
 	}
@@ -154,11 +154,11 @@ func TestRepositoryOnDisk(t *testing.T) {
 func TestReferencesRace(t *testing.T) {
 	for _, kind := range []string{"memory", "disk"} {
 		t.Run(kind, func(t *testing.T) {
-			r := forge.Repository{}
+			r := fakegithub.Repository{}
 			if kind == "disk" {
 				r.Dir = t.TempDir()
 			}
-			h := start(t, forge.Options{}, r)
+			h := start(t, fakegithub.Options{}, r)
 			base := h.Branch("acme", "catalog", "main")
 			tree := h.ask("GET", "git/commits/"+base, nil, 200)["tree"].(map[string]any)["sha"]
 			var wg sync.WaitGroup

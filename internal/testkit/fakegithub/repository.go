@@ -1,4 +1,4 @@
-package forge
+package fakegithub
 
 import (
 	"errors"
@@ -64,7 +64,7 @@ func (s *Server) AddRepository(r Repository) error {
 
 func (s *Server) addRepository(r Repository, parent *repository) (*repository, error) {
 	if s.repos[key(r.Owner, r.Name)] != nil {
-		return nil, fmt.Errorf("forge: %s/%s is there already", r.Owner, r.Name)
+		return nil, fmt.Errorf("fakegithub: %s/%s is there already", r.Owner, r.Name)
 	}
 	repo := &repository{
 		Repository: r, id: s.nextID(), defaultBranch: r.DefaultBranch, parent: parent,

@@ -1,4 +1,4 @@
-package forge
+package fakegithub
 
 import (
 	"errors"
@@ -114,7 +114,7 @@ func (s *Server) Merge(owner, repo string, number int, method string) error {
 		c.r.SetPathValue("number", fmt.Sprint(number))
 		c.body = fmt.Appendf(nil, `{"merge_method": %q}`, method)
 		if answer := c.mergePull(); answer.status != http.StatusOK {
-			return fmt.Errorf("forge: merging %s/%s#%d: %v", owner, repo, number, answer.body.(fields)["message"])
+			return fmt.Errorf("fakegithub: merging %s/%s#%d: %v", owner, repo, number, answer.body.(fields)["message"])
 		}
 		return nil
 	})
@@ -147,7 +147,7 @@ func (s *Server) RenameBranch(owner, repo, from, to string) error {
 	return s.change(owner, repo, func(c *call) error {
 		g, tip := c.repo.git(), c.repo.tip(from)
 		if tip == plumbing.ZeroHash {
-			return fmt.Errorf("forge: %s/%s has no branch %s", owner, repo, from)
+			return fmt.Errorf("fakegithub: %s/%s has no branch %s", owner, repo, from)
 		}
 		err := g.setRef("refs/heads/"+to, tip, plumbing.ZeroHash)
 		if err == nil {
@@ -249,7 +249,7 @@ func (s *Server) changePull(owner, repo string, number int, change func(*call, *
 		c.r.SetPathValue("number", fmt.Sprint(number))
 		p := c.pull()
 		if p == nil {
-			return fmt.Errorf("forge: there is no %s/%s#%d", owner, repo, number)
+			return fmt.Errorf("fakegithub: there is no %s/%s#%d", owner, repo, number)
 		}
 		return change(c, p)
 	})
@@ -261,7 +261,7 @@ func (s *Server) change(owner, repo string, act func(*call) error) error {
 	defer s.mu.Unlock()
 	r := s.repos[key(owner, repo)]
 	if r == nil {
-		return errors.New("forge: there is no " + owner + "/" + repo)
+		return errors.New("fakegithub: there is no " + owner + "/" + repo)
 	}
 	return act(&call{
 		s: s, r: &http.Request{Host: "forge", URL: &url.URL{}}, now: s.options.Now().UTC().Truncate(time.Second),

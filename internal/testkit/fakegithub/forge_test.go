@@ -1,4 +1,4 @@
-package forge_test
+package fakegithub_test
 
 import (
 	"bytes"
@@ -13,24 +13,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/olmgraft/graft/internal/testkit/forge"
-	"github.com/olmgraft/graft/internal/testkit/forge/api"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub/api"
 )
 
 // hub is a forge with one repository, acme/catalog, and a client of it.
 type hub struct {
-	*forge.Server
+	*fakegithub.Server
 	t     *testing.T
 	url   string
 	token string
 }
 
-func start(t *testing.T, o forge.Options, r forge.Repository) *hub {
+func start(t *testing.T, o fakegithub.Options, r fakegithub.Repository) *hub {
 	t.Helper()
 	if o.Observe == nil {
 		o.Observe = api.Observer(t)
 	}
-	s := forge.New(o)
+	s := fakegithub.New(o)
 	r.Owner, r.Name = "acme", "catalog"
 	if r.Files == nil {
 		r.Files = map[string]string{"template.yaml": "a: 1\nb: 2\nc: 3\nd: 4\n", "docs/README.md": "read\n"}
@@ -123,7 +123,7 @@ func (h *hub) file(branch, name string) string {
 
 // Every operation answers as GitHub's description has it, which the observer checks.
 func TestOperationsAreAsDescribed(t *testing.T) {
-	h := start(t, forge.Options{}, forge.Repository{
+	h := start(t, fakegithub.Options{}, fakegithub.Repository{
 		Teams: []string{"catalog-owners"}, Milestones: []string{"4.17"}, Labels: []string{"bug"}, AutoMerge: true,
 	})
 	h.AddUsers("ann", "bob")
@@ -203,7 +203,7 @@ func TestOperationsAreAsDescribed(t *testing.T) {
 }
 
 func TestRefusalsAreGitHubs(t *testing.T) {
-	h := start(t, forge.Options{}, forge.Repository{NoDrafts: true})
+	h := start(t, fakegithub.Options{}, fakegithub.Repository{NoDrafts: true})
 	h.branch("b", "x: 1\n")
 	h.ask("POST", "git/refs", m{"ref": "refs/heads/same", "sha": h.Branch("acme", "catalog", "main")}, 201)
 	ask := func(head, base string, more ...string) m {
@@ -244,12 +244,12 @@ func TestRefusalsAreGitHubs(t *testing.T) {
 }
 
 func TestPermissions(t *testing.T) {
-	h := start(t, forge.Options{}, forge.Repository{Writers: []string{"ann"}, Private: true, WorkflowsMayNotOpen: true})
+	h := start(t, fakegithub.Options{}, fakegithub.Repository{Writers: []string{"ann"}, Private: true, WorkflowsMayNotOpen: true})
 	h.branch("b", "x: 1\n")
-	h.AddToken("writer", forge.Identity{Login: "ann"})
-	h.AddToken("stranger", forge.Identity{Login: "eve"})
-	h.AddToken("reader", forge.Identity{Login: "graft[bot]", App: true, Permissions: map[string]string{"contents": "read", "metadata": "read"}})
-	h.AddToken("workflow", forge.Identity{Login: "github-actions[bot]", App: true})
+	h.AddToken("writer", fakegithub.Identity{Login: "ann"})
+	h.AddToken("stranger", fakegithub.Identity{Login: "eve"})
+	h.AddToken("reader", fakegithub.Identity{Login: "graft[bot]", App: true, Permissions: map[string]string{"contents": "read", "metadata": "read"}})
+	h.AddToken("workflow", fakegithub.Identity{Login: "github-actions[bot]", App: true})
 	open := m{"title": "T", "head": "b", "base": "main"}
 	for _, tt := range []struct {
 		token, method, path string
@@ -275,31 +275,31 @@ func TestPermissions(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	var next atomic.Pointer[forge.Fault]
+	var next atomic.Pointer[fakegithub.Fault]
 	now := time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)
-	h := start(t, forge.Options{
+	h := start(t, fakegithub.Options{
 		Now:    func() time.Time { return now },
-		Script: func(forge.Request) *forge.Fault { return next.Load() },
-	}, forge.Repository{})
+		Script: func(fakegithub.Request) *fakegithub.Fault { return next.Load() },
+	}, fakegithub.Repository{})
 	h.branch("b", "x: 1\n")
 	open := m{"title": "T", "head": "b", "base": "main"}
 	const route = "POST /repos/{owner}/{repo}/pulls"
 
-	next.Store(forge.ServerError(502, false))
+	next.Store(fakegithub.ServerError(502, false))
 	h.ask("POST", "pulls", open, 502)
 	if len(h.PullRequests("acme", "catalog")) != 0 {
 		t.Error("a refused request was done")
 	}
-	next.Store(forge.PrimaryLimit(now.Add(time.Hour)))
+	next.Store(fakegithub.PrimaryLimit(now.Add(time.Hour)))
 	h.ask("POST", "pulls", open, 403)
-	next.Store(forge.SecondaryLimit(429, time.Minute))
+	next.Store(fakegithub.SecondaryLimit(429, time.Minute))
 	h.ask("POST", "pulls", open, 429)
-	next.Store(forge.ServerError(500, true))
+	next.Store(fakegithub.ServerError(500, true))
 	h.ask("POST", "pulls", open, 500)
 	if len(h.PullRequests("acme", "catalog")) != 1 {
 		t.Error("the request was not done before the error")
 	}
-	next.Store(&forge.Fault{Cut: true})
+	next.Store(&fakegithub.Fault{Cut: true})
 	if status, _ := h.raw("POST", "pulls", open); status != 0 {
 		t.Errorf("status %d over a connection that was cut", status)
 	}
@@ -323,7 +323,7 @@ func TestFaults(t *testing.T) {
 
 // Lists come in pages, with a link to the next.
 func TestPages(t *testing.T) {
-	h := start(t, forge.Options{}, forge.Repository{})
+	h := start(t, fakegithub.Options{}, fakegithub.Repository{})
 	for i := range 5 {
 		h.branch(fmt.Sprint("b", i), fmt.Sprint("x: ", i, "\n"))
 		h.ask("POST", "pulls", m{"title": "T", "head": fmt.Sprint("b", i), "base": "main"}, 201)
@@ -357,7 +357,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestAutoMerge(t *testing.T) {
-	h := start(t, forge.Options{}, forge.Repository{AutoMerge: true})
+	h := start(t, fakegithub.Options{}, fakegithub.Repository{AutoMerge: true})
 	h.branch("b", "x: 1\n")
 	pr := h.ask("POST", "pulls", m{"title": "T", "head": "b", "base": "main"}, 201)
 	answer := h.ask("POST", "/graphql", m{

@@ -1,4 +1,4 @@
-package forge_test
+package fakegithub_test
 
 import (
 	"crypto"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/olmgraft/graft/internal/testkit/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
 // proof is a token of an App's own: header, claims, and a signature of both.
@@ -36,8 +36,8 @@ func TestInstallationTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := start(t, forge.Options{}, forge.Repository{})
-	h.AddApp(forge.GitHubApp{ID: "77", Installation: 4711, Key: &key.PublicKey, Permissions: map[string]string{"contents": "write", "metadata": "read"}})
+	h := start(t, fakegithub.Options{}, fakegithub.Repository{})
+	h.AddApp(fakegithub.GitHubApp{ID: "77", Installation: 4711, Key: &key.PublicKey, Permissions: map[string]string{"contents": "write", "metadata": "read"}})
 	const at = "/app/installations/4711/access_tokens"
 	for name, token := range map[string]string{
 		"none":           "",

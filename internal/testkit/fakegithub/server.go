@@ -1,9 +1,9 @@
-// Package forge is a stand-in for GitHub inside the process, for tests and for the
+// Package fakegithub is a stand-in for GitHub inside the process, for tests and for the
 // demo. It keeps repositories, branches, pull requests, labels and reviews, over real
 // git objects in memory or in a bare repository on disk; it records what is asked of
 // it, and fails on purpose. It serves api.github.com's paths, and the same ones
 // below /api/v3 as an Enterprise Server does.
-package forge
+package fakegithub
 
 import (
 	"bytes"

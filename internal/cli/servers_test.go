@@ -10,43 +10,43 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
-	"github.com/olmgraft/graft/internal/testkit/world"
+	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
-// worlds are those of the scripts that run, by their work directory.
-var worlds sync.Map
+// running are the servers of the scripts that run, by their work directory.
+var running sync.Map
 
-// theWorld is the script's own; the address of its registry is in $REGISTRY.
-func theWorld(ts *testscript.TestScript) *world.World {
+// serversOf gives the script its own servers; the address of its registry is in $REGISTRY.
+func serversOf(ts *testscript.TestScript) *servers.Servers {
 	dir := ts.Getenv("WORK")
-	if w, ok := worlds.Load(dir); ok {
-		return w.(*world.World)
+	if w, ok := running.Load(dir); ok {
+		return w.(*servers.Servers)
 	}
-	w, err := world.Start(gitremote.Auto)
+	w, err := servers.Start(gitremote.Auto)
 	ts.Check(err)
-	worlds.Store(dir, w)
+	running.Store(dir, w)
 	ts.Setenv("REGISTRY", w.Registry.Addr)
 	ts.Defer(func() {
-		worlds.Delete(dir)
+		running.Delete(dir)
 		_ = w.Close()
 	})
 	return w
 }
 
-// makeRepository puts the files of a directory into the repository of the world, checks it
+// makeRepository puts the files of a directory into the repository of the servers, checks it
 // out into checkout as actions/checkout does, and sets the environment of a workflow that
-// runs there: world DIR.
+// runs there: repository DIR.
 func makeRepository(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
-		ts.Fatalf("usage: world DIR")
+		ts.Fatalf("usage: repository DIR")
 	}
-	w := theWorld(ts)
+	w := serversOf(ts)
 	ts.Check(w.Create(readTree(ts, ts.MkAbs(args[0]))))
 	for key, value := range w.Env() {
 		ts.Setenv(key, value)
 	}
 	ts.Setenv("URL", w.Repo.URL())
-	ts.Check(ts.Exec("git", "clone", "-q", "--depth", "1", strings.Replace(w.Repo.URL(), "://", "://x:"+world.Token+"@", 1), "checkout"))
+	ts.Check(ts.Exec("git", "clone", "-q", "--depth", "1", strings.Replace(w.Repo.URL(), "://", "://x:"+servers.Token+"@", 1), "checkout"))
 	ts.Check(ts.Exec("git", "-C", "checkout", "remote", "set-url", "origin", w.Repo.URL()))
 }
 
@@ -68,7 +68,7 @@ func readTree(ts *testscript.TestScript, dir string) map[string]string {
 // body.N.
 func pulls(ts *testscript.TestScript, _ bool, _ []string) {
 	var out strings.Builder
-	for _, pr := range theWorld(ts).PullRequests() {
+	for _, pr := range serversOf(ts).PullRequests() {
 		out.WriteString(strconv.Itoa(pr.Number) + " " + pr.State + " " + pr.Head + " " + pr.Title + " [" + strings.Join(pr.Labels, ",") + "]\n")
 		ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), "body."+strconv.Itoa(pr.Number)), []byte(pr.Body), 0o644))
 	}
@@ -79,7 +79,7 @@ func pulls(ts *testscript.TestScript, _ bool, _ []string) {
 func merge(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	ts.Check(theWorld(ts).Merge(n))
+	ts.Check(serversOf(ts).Merge(n))
 }
 
 // remote BRANCH FILE OUT writes a file of the remote's branch.
@@ -87,14 +87,14 @@ func remote(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 3 {
 		ts.Fatalf("usage: remote BRANCH FILE OUT")
 	}
-	text, err := theWorld(ts).Repo.Read(args[0], args[1])
+	text, err := serversOf(ts).Repo.Read(args[0], args[1])
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(text), 0o644))
 }
 
 // branch NAME makes a branch where main is.
 func branch(ts *testscript.TestScript, _ bool, args []string) {
-	repo := theWorld(ts).Repo
+	repo := serversOf(ts).Repo
 	head, err := repo.Head("main")
 	ts.Check(err)
 	ts.Check(repo.Move(args[0], head))
@@ -108,6 +108,6 @@ func person(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 		text = strings.ReplaceAll(string(src), "REGISTRY", ts.Getenv("REGISTRY"))
 	}
-	_, err := theWorld(ts).Repo.Commit(args[0], gitremote.Change{Message: "By hand", Files: map[string]string{args[1]: text}})
+	_, err := serversOf(ts).Repo.Commit(args[0], gitremote.Change{Message: "By hand", Files: map[string]string{args[1]: text}})
 	ts.Check(err)
 }
