@@ -18,16 +18,16 @@ const module = "github.com/olmgraft/graft/"
 // is not listed by itself stands where its parent does.
 var house = []string{
 	"bench", "cmd/graft", "cmd/graft-controller", "internal/cli", "internal/controller", "internal/action", "internal/publish", "internal/relay",
-	"internal/pullrequest", "internal/gitrepo", "internal/event", "internal/config", "internal/plan", "internal/template",
+	"internal/forge", "internal/gitrepo", "internal/event", "internal/config", "internal/plan", "internal/template",
 	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/yamledit", "internal/yamlread",
-	"internal/failure", "internal/pause", "internal/atomicfile", "internal/testkit", "formulary", "deploy/crds",
+	"internal/markdown", "internal/failure", "internal/pause", "internal/atomicfile", "internal/testkit", "formulary", "deploy/crds",
 }
 
 // pure packages are functions over bytes and values.
 var pure = []string{
 	"internal/event", "internal/config", "internal/plan", "internal/template", "internal/graph", "internal/draw",
-	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/yamledit", "internal/failure",
+	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/yamledit", "internal/markdown", "internal/failure",
 	"formulary",
 }
 
@@ -136,6 +136,21 @@ func TestClusterStaysApart(t *testing.T) {
 		}
 		if p.ImportPath == module+"cmd/graft-controller" && slices.Contains(p.Deps, module+"internal/cli") {
 			t.Errorf("cmd/graft-controller depends on internal/cli")
+		}
+	}
+}
+
+// Which forges there are only the command line knows, and the relay, whose events are GitHub's.
+func TestForgesStayApart(t *testing.T) {
+	for _, p := range packages(t) {
+		from, _ := room(p.ImportPath)
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, module+"internal/forge/") && !slices.Contains([]string{"internal/cli", "internal/relay"}, from) {
+				t.Errorf("%s imports %s", p.ImportPath, imp)
+			}
+			if strings.HasPrefix(imp, "github.com/google/go-github/") && p.ImportPath != module+"internal/forge/github" {
+				t.Errorf("%s imports %s", p.ImportPath, imp)
+			}
 		}
 	}
 }

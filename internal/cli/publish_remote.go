@@ -9,9 +9,11 @@ import (
 
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/forge/github"
 	"github.com/olmgraft/graft/internal/gitrepo"
+	"github.com/olmgraft/graft/internal/markdown"
 	"github.com/olmgraft/graft/internal/publish"
-	"github.com/olmgraft/graft/internal/pullrequest"
 )
 
 // defaultIdentity makes commits where nobody else is named. Its address is nobody's: a
@@ -117,11 +119,11 @@ func (p *publishing) forge(repo *gitrepo.Repo) (*forgeClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := pullrequest.New(pullrequest.Options{APIURL: p.env("GITHUB_API_URL"), ServerURL: p.env("GITHUB_SERVER_URL"), Token: p.token, UserAgent: "graft/" + Version})
+	client, err := github.New(github.Options{APIURL: p.env("GITHUB_API_URL"), ServerURL: p.env("GITHUB_SERVER_URL"), Token: p.token, UserAgent: "graft/" + Version})
 	if err != nil {
 		return nil, err
 	}
-	return &forgeClient{Client: client, publishing: p, owner: owner, name: name, base: repo.BaseBranch(), head: pullrequest.Repository{Owner: owner, Name: name}}, nil
+	return &forgeClient{Client: client, publishing: p, owner: owner, name: name, base: repo.BaseBranch(), head: forge.Repository{Owner: owner, Name: name}}, nil
 }
 
 // ownerAndName go by where the base is read: pushes and pull requests belong together.
@@ -142,10 +144,10 @@ func (p *publishing) ownerAndName(repo *gitrepo.Repo) (owner, name string, err e
 
 // forgeClient makes proposals pull requests.
 type forgeClient struct {
-	*pullrequest.Client
+	*github.Client
 	*publishing
 	owner, name, base string
-	head              pullrequest.Repository // that branches are pushed to: the same, or a fork
+	head              forge.Repository // that branches are pushed to: the same, or a fork
 }
 
 func (f *forgeClient) forked() bool { return !strings.EqualFold(f.head.Owner, f.owner) }
@@ -170,14 +172,14 @@ func (f *forgeClient) pushToFork(ctx context.Context, repo *gitrepo.Repo, owner 
 	return repo.PushTo(address)
 }
 
-// Open implements publish.Forge.
-func (f *forgeClient) Open(ctx context.Context, prefix string) ([]pullrequest.PullRequest, error) {
+// Open implements forge.Forge.
+func (f *forgeClient) Open(ctx context.Context, prefix string) ([]forge.Proposal, error) {
 	var forks []string
 	if f.forked() {
 		forks = append(forks, f.head.Owner)
 	}
 	open, err := f.Client.Open(ctx, f.owner, f.name, prefix, forks...)
-	var ours []pullrequest.PullRequest
+	var ours []forge.Proposal
 	for _, pr := range open {
 		if pr.Base == f.base && strings.EqualFold(pr.HeadOwner, f.head.Owner) {
 			ours = append(ours, pr)
@@ -186,7 +188,7 @@ func (f *forgeClient) Open(ctx context.Context, prefix string) ([]pullrequest.Pu
 	return ours, err
 }
 
-// Ended implements publish.Forge.
+// Ended implements forge.Forge.
 func (f *forgeClient) Ended(ctx context.Context, branch, commit string) (bool, error) {
 	return f.Client.Ended(ctx, f.owner, f.name, f.from(branch), commit)
 }
@@ -199,7 +201,7 @@ func (f *forgeClient) from(branch string) string {
 	return branch
 }
 
-// Close implements publish.Forge.
+// Close implements forge.Forge.
 func (f *forgeClient) Close(ctx context.Context, number int, why string) error {
 	_, err := f.Client.Close(ctx, f.owner, f.name, number, why)
 	return err
@@ -208,20 +210,20 @@ func (f *forgeClient) Close(ctx context.Context, number int, why string) error {
 // longestRequest leaves most of a body to its reader; a longer one the commits hold alone.
 const longestRequest = 12 << 10
 
-// Propose implements publish.Forge.
-func (f *forgeClient) Propose(ctx context.Context, p publish.Proposal) (pullrequest.Result, error) {
+// Propose implements forge.Forge.
+func (f *forgeClient) Propose(ctx context.Context, p forge.Change) (forge.Result, error) {
 	request, err := json.Marshal(p.Requests)
 	if err != nil {
-		return pullrequest.Result{}, failure.New(failure.Internal, "writing the request: %w", err)
+		return forge.Result{}, failure.New(failure.Internal, "writing the request: %w", err)
 	}
 	if len(request) > longestRequest {
 		request = nil
 	}
 	pr := f.config.PullRequest
-	return f.Ensure(ctx, pullrequest.Request{
+	return f.Ensure(ctx, github.Request{
 		Owner: f.owner, Repo: f.name, Head: f.from(p.Branch), Base: f.base,
-		Title: pullrequest.Plain(p.Title), Body: p.Body, Pointer: "The rest was cut; the summary of the workflow run has it.", ForAuthor: warned,
-		Marker: pullrequest.Marker{Key: p.Key, Request: request},
+		Title: markdown.Plain(p.Title), Body: p.Body, Pointer: "The rest was cut; the summary of the workflow run has it.", ForAuthor: warned,
+		Marker: forge.Marker{Key: p.Key, Request: request},
 		Labels: f.or("labels", pr.Labels), Reviewers: f.or("reviewers", pr.Reviewers), TeamReviewers: f.or("team-reviewers", pr.TeamReviewers),
 		Assignees: f.or("assignees", pr.Assignees), Milestone: cmp.Or(f.text("milestone"), pr.Milestone), Draft: f.is("draft") || pr.Draft,
 		AutoMerge: cmp.Or(f.text("auto-merge"), pr.AutoMerge), MaintainerCanModify: pr.MaintainerCanModify,
@@ -242,7 +244,7 @@ type apiRepository struct {
 	forge *forgeClient
 	// named are author and committer, nil where the forge commits in its own name, and
 	// signs.
-	author, committer *pullrequest.Signature
+	author, committer *forge.Signature
 }
 
 // committing makes commits through the API. Those of an app or a workflow the forge signs
@@ -255,8 +257,8 @@ func (f *forgeClient) committing(ctx context.Context, repo *gitrepo.Repo) (publi
 		return nil, err
 	}
 	if s := repo.Signing(); user || s.Author != defaultIdentity {
-		a.author = &pullrequest.Signature{Name: s.Author.Name, Email: s.Author.Email}
-		a.committer = &pullrequest.Signature{Name: s.Committer.Name, Email: s.Committer.Email}
+		a.author = &forge.Signature{Name: s.Author.Name, Email: s.Author.Email}
+		a.committer = &forge.Signature{Name: s.Committer.Name, Email: s.Committer.Email}
 	}
 	return a, nil
 }
@@ -272,9 +274,9 @@ func (a apiRepository) Deliver(ctx context.Context, d gitrepo.Delivery) (gitrepo
 		if tip != d.Base {
 			return "", failure.New(failure.GitRaceLost, "committing to the branch %s: %s moved to %s meanwhile", d.Branch, f.base, tip)
 		}
-		c := pullrequest.Commit{Owner: f.head.Owner, Repo: f.head.Name, Branch: d.Branch, Parent: d.Base, Tip: state.Head, Message: made.Message, Author: a.author, Committer: a.committer}
+		c := forge.Commit{Owner: f.head.Owner, Repo: f.head.Name, Branch: d.Branch, Parent: d.Base, Tip: state.Head, Message: made.Message, Author: a.author, Committer: a.committer}
 		for name, file := range files {
-			c.Files = append(c.Files, pullrequest.File{Path: name, Content: file.Data})
+			c.Files = append(c.Files, forge.File{Path: name, Content: file.Data})
 		}
 		return f.Commit(ctx, c)
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/markdown"
 	"github.com/olmgraft/graft/internal/publish"
-	"github.com/olmgraft/graft/internal/pullrequest"
 )
 
 // publishReport is what became of one change.
@@ -255,8 +255,8 @@ func outputsOf(one publishReport, r *publish.Result, values map[string]string) {
 		values["pull-request-number"], values["pull-request-url"], values["pull-request-operation"] = strconv.Itoa(pr.Number), pr.URL, pr.Operation
 	}
 	if r.Result == publish.Planned {
-		values["diff"] = pullrequest.Limit(difference(r), mostOutput, "(cut)")
-		values["body"] = pullrequest.Limit(r.Body, mostOutput, "")
+		values["diff"] = markdown.Limit(difference(r), mostOutput, "(cut)")
+		values["body"] = markdown.Limit(r.Body, mostOutput, "")
 	}
 }
 
@@ -270,7 +270,7 @@ func summary(rep report, results []*publish.Result) string {
 		one := rep.Published[i]
 		var names []string
 		for _, bundle := range one.Bundles {
-			names = append(names, pullrequest.Code(bundle.Image))
+			names = append(names, markdown.Code(bundle.Image))
 		}
 		fmt.Fprintf(&b, "## %s: %s\n\n", one.Result, strings.Join(names, ", "))
 		if pr := one.PullRequest; pr != nil {
@@ -280,16 +280,16 @@ func summary(rep report, results []*publish.Result) string {
 		case r.Body != "":
 			b.WriteString(r.Body + "\n")
 		case r.Work != nil && r.Err == nil:
-			fmt.Fprintf(&b, "Nothing changes: %s.\n\n", pullrequest.Escape(r.Work.Nowhere()))
+			fmt.Fprintf(&b, "Nothing changes: %s.\n\n", markdown.Escape(r.Work.Nowhere()))
 		}
 	}
 	for _, f := range rep.Failures {
-		fmt.Fprintf(&b, "**%s (%d)** %s\n\n%s\n\n", f.Class, f.Code, pullrequest.Escape(f.Error()), pullrequest.Escape(f.Remedy))
+		fmt.Fprintf(&b, "**%s (%d)** %s\n\n%s\n\n", f.Class, f.Code, markdown.Escape(f.Error()), markdown.Escape(f.Remedy))
 	}
 	if b.Len() == 0 {
 		b.WriteString("There was nothing to publish.\n")
 	}
-	return pullrequest.Limit(b.String(), mostSummary-1, "The rest was cut.")
+	return markdown.Limit(b.String(), mostSummary-1, "The rest was cut.")
 }
 
 func asJSON(v any) string {

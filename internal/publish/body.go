@@ -6,12 +6,12 @@ import (
 
 	"github.com/olmgraft/graft/internal/draw"
 	"github.com/olmgraft/graft/internal/graph"
-	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/markdown"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // body writes the pull request's text: what a maintainer reads before the button.
-// Everything in it that came from outside goes through pullrequest's escaping.
+// Everything in it that came from outside goes through package markdown.
 func (c *change) body(w *Work) (string, error) {
 	var b strings.Builder
 	if c.Intro != nil && !onlyImages(w.items) {
@@ -44,21 +44,21 @@ func (w *Work) head(b *strings.Builder) {
 		bundle := it.input.Bundle
 		switch {
 		case it.catalogImage:
-			fmt.Fprintf(b, "Has CatalogSources name the current images of catalog %s.\n\n", pullrequest.Code(bundle.Name))
+			fmt.Fprintf(b, "Has CatalogSources name the current images of catalog %s.\n\n", markdown.Code(bundle.Name))
 			continue
 		case it.operand != nil:
-			fmt.Fprintf(b, "Adds version %s of operand %s.\n\n", pullrequest.Code(bundle.Version.String()), pullrequest.Code(bundle.Package))
+			fmt.Fprintf(b, "Adds version %s of operand %s.\n\n", markdown.Code(bundle.Version.String()), markdown.Code(bundle.Package))
 		default:
-			fmt.Fprintf(b, "Adds bundle %s, version %s of package %s.\n\n", pullrequest.Code(bundle.Name), pullrequest.Code(bundle.Version.String()), pullrequest.Code(bundle.Package))
+			fmt.Fprintf(b, "Adds bundle %s, version %s of package %s.\n\n", markdown.Code(bundle.Name), markdown.Code(bundle.Version.String()), markdown.Code(bundle.Package))
 		}
-		fmt.Fprintf(b, "- image: %s\n", pullrequest.Code(bundle.Image))
+		fmt.Fprintf(b, "- image: %s\n", markdown.Code(bundle.Image))
 		if bundle.Digest != "" {
-			fmt.Fprintf(b, "- digest: %s\n", pullrequest.Code(bundle.Digest))
+			fmt.Fprintf(b, "- digest: %s\n", markdown.Code(bundle.Digest))
 		}
 		b.WriteString("\n")
 	}
 	for _, warning := range w.Warnings {
-		fmt.Fprintf(b, "> [!WARNING]\n> %s\n\n", pullrequest.Escape(warning))
+		fmt.Fprintf(b, "> [!WARNING]\n> %s\n\n", markdown.Escape(warning))
 	}
 }
 
@@ -112,7 +112,7 @@ func (w *Work) rows(cells func(file string, c kind.Change) []string) string {
 			}
 			for i, cell := range row {
 				if cell != "" {
-					row[i] = pullrequest.Code(cell)
+					row[i] = markdown.Code(cell)
 				}
 			}
 			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
@@ -146,7 +146,7 @@ func (w *Work) pictures(b *strings.Builder) {
 func codes(names []string) string {
 	var out []string
 	for _, n := range names {
-		out = append(out, pullrequest.Code(n))
+		out = append(out, markdown.Code(n))
 	}
 	return strings.Join(out, ", ")
 }
@@ -192,7 +192,7 @@ func gained(changes graph.Changes, added map[string]bool) []string {
 				if path.Next == nil || path.Next.To == "" || added[path.Bundle] {
 					continue
 				}
-				text := pullrequest.Code(ch.Name) + ": " + pullrequest.Code(path.Bundle) + " → " + pullrequest.Code(path.Next.To)
+				text := markdown.Code(ch.Name) + ": " + markdown.Code(path.Bundle) + " → " + markdown.Code(path.Next.To)
 				if path.Change == graph.Direct {
 					text += " now direct"
 				}
@@ -225,7 +225,7 @@ func (w *Work) findings(b *strings.Builder) {
 	}
 	b.WriteString("Findings:\n\n")
 	for _, f := range w.Findings {
-		fmt.Fprintf(b, "- %s %s: %s\n", f.Level, pullrequest.Code(f.ID), pullrequest.Escape(f.Message))
+		fmt.Fprintf(b, "- %s %s: %s\n", f.Level, markdown.Code(f.ID), markdown.Escape(f.Message))
 	}
 	b.WriteString("\n")
 }
@@ -241,7 +241,7 @@ func (w *Work) reasons(b *strings.Builder) {
 	var lines []string
 	for _, t := range w.Targets {
 		for _, n := range t.Notes {
-			lines = append(lines, pullrequest.Code(t.Template)+": "+pullrequest.Escape(n))
+			lines = append(lines, markdown.Code(t.Template)+": "+markdown.Escape(n))
 		}
 	}
 	for _, left := range w.LeftOut {
@@ -249,10 +249,10 @@ func (w *Work) reasons(b *strings.Builder) {
 		if left.Catalog != "" {
 			what = left.Catalog
 		}
-		lines = append(lines, pullrequest.Code(what)+" was left out: "+pullrequest.Escape(left.Reason))
+		lines = append(lines, markdown.Code(what)+" was left out: "+markdown.Escape(left.Reason))
 	}
 	for _, text := range w.Reasons {
-		lines = append(lines, pullrequest.Escape(text))
+		lines = append(lines, markdown.Escape(text))
 	}
 	if lines = kind.Unique(lines); len(lines) == 0 {
 		return

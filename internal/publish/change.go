@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/gitrepo"
-	"github.com/olmgraft/graft/internal/pullrequest"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -22,7 +22,7 @@ type change struct {
 	branch, key string
 	own         []item
 	// stands is the change's open pull request, nil where there is none yet.
-	stands *pullrequest.PullRequest
+	stands *forge.Proposal
 	again  bool // it is made again, and must be open still when it is proposed
 }
 
@@ -163,7 +163,7 @@ func (r *Result) warn(format string, args ...any) {
 
 // superseded is an older pull request whose bundles are taken over.
 type superseded struct {
-	pullrequest.PullRequest
+	forge.Proposal
 	state gitrepo.State
 	items []item
 }
@@ -196,7 +196,7 @@ func (c *change) older(ctx context.Context, out *Result, items []item) ([]supers
 	return all, nil
 }
 
-func (c *change) lower(ctx context.Context, pr pullrequest.PullRequest, than kind.Bundle) (*superseded, error) {
+func (c *change) lower(ctx context.Context, pr forge.Proposal, than kind.Bundle) (*superseded, error) {
 	state, err := c.Repository.Inspect(ctx, pr.Head)
 	if err != nil || !state.OnlyOurs {
 		return nil, err
@@ -205,7 +205,7 @@ func (c *change) lower(ctx context.Context, pr pullrequest.PullRequest, than kin
 	if err != nil {
 		return nil, err
 	}
-	one := &superseded{PullRequest: pr, state: state}
+	one := &superseded{Proposal: pr, state: state}
 	for _, r := range requests {
 		it, err := c.learn(ctx, r, 0)
 		if err != nil {
@@ -222,7 +222,7 @@ func (c *change) lower(ctx context.Context, pr pullrequest.PullRequest, than kin
 // requestsOf are those that a pull request's marker holds, or the commits of its branch
 // where there are too many for a marker. Whoever may edit either may have edited them, so
 // they are checked like any others.
-func requestsOf(pr pullrequest.PullRequest, state gitrepo.State) ([]Request, error) {
+func requestsOf(pr forge.Proposal, state gitrepo.State) ([]Request, error) {
 	var texts []string
 	if len(pr.Marker.Request) > 0 {
 		if err := json.Unmarshal(pr.Marker.Request, &texts); err != nil {
@@ -312,19 +312,19 @@ func (c *change) deliver(ctx context.Context, out *Result, d gitrepo.Delivery) e
 	if c.Forge == nil {
 		return nil
 	}
-	out.Proposed, err = c.Forge.Propose(ctx, Proposal{Branch: c.branch, Title: title, Body: out.Body, Key: c.key, Requests: d.Requests})
+	out.Proposed, err = c.Forge.Propose(ctx, forge.Change{Branch: c.branch, Title: title, Body: out.Body, Key: c.key, Requests: d.Requests})
 	if err != nil {
 		return err
 	}
 	out.Warnings = append(out.Warnings, out.Proposed.Notes...)
-	if op := out.Proposed.Operation; op == pullrequest.Created || op == pullrequest.Updated {
+	if op := out.Proposed.Operation; op == forge.Created || op == forge.Updated {
 		out.Result, out.Changed = string(op), true
 		if err := c.stillNewest(ctx, done.Commit); err != nil {
 			return err
 		}
 	}
 	for _, pr := range out.superseded {
-		closed, err := c.closeUnedited(ctx, out, pr.PullRequest, pr.state, fmt.Sprintf("#%d contains this.", out.Proposed.Number))
+		closed, err := c.closeUnedited(ctx, out, pr.Proposal, pr.state, fmt.Sprintf("#%d contains this.", out.Proposed.Number))
 		if err != nil {
 			return err
 		}
@@ -352,7 +352,7 @@ func (c *change) stillOpen(ctx context.Context) error {
 		return nil
 	}
 	open, err := c.Forge.Open(ctx, c.key)
-	if err == nil && !slices.ContainsFunc(open, func(pr pullrequest.PullRequest) bool { return pr.Number == c.stands.Number }) {
+	if err == nil && !slices.ContainsFunc(open, func(pr forge.Proposal) bool { return pr.Number == c.stands.Number }) {
 		err = failure.New(failure.PullRequestRefused, "making pull request #%d again: it was closed meanwhile", c.stands.Number).Fix("Publish the bundle if it is wanted after all.")
 	}
 	return err

@@ -13,12 +13,12 @@ import (
 
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/gitrepo"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/pause"
 	"github.com/olmgraft/graft/internal/plan"
-	"github.com/olmgraft/graft/internal/pullrequest"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -37,32 +37,11 @@ type Repository interface {
 	Delete(ctx context.Context, branch, expect string) error
 }
 
-// Forge keeps the pull requests.
-type Forge interface {
-	// Open gives the open pull requests of ours whose key begins with the prefix, from
-	// places that only those push to who may.
-	Open(ctx context.Context, prefix string) ([]pullrequest.PullRequest, error)
-	// Propose makes the pull request from a branch be as asked.
-	Propose(ctx context.Context, p Proposal) (pullrequest.Result, error)
-	// Ended reports whether a branch at that commit is what a closed or merged pull
-	// request left, and no open one has it.
-	Ended(ctx context.Context, branch, commit string) (bool, error)
-	// Close closes one, with a comment that says why.
-	Close(ctx context.Context, number int, why string) error
-}
-
-// Proposal is a pull request as it should be.
-type Proposal struct {
-	Branch, Title, Body string
-	Key                 string   // there is one open pull request for it
-	Requests            []string // that it answers
-}
-
 // Options of a run.
 type Options struct {
 	Registry   render.Registry
 	Repository Repository
-	Forge      Forge // nil: the run ends with the branch
+	Forge      forge.Forge // nil: the run ends with the branch
 	Levels     graph.Levels
 	Jobs       int
 	Cache      *oci.Cache
@@ -129,7 +108,7 @@ type Result struct {
 	// Changed says that a branch was pushed, or a pull request made, updated or closed.
 	Changed  bool
 	Body     string
-	Proposed pullrequest.Result
+	Proposed forge.Result
 	// Superseded are the pull requests whose bundles were taken over.
 	Superseded []int
 	Warnings   []string
@@ -141,8 +120,8 @@ type Result struct {
 // publisher is one run.
 type publisher struct {
 	Options
-	learned map[string]item                      // by request
-	open    map[string][]pullrequest.PullRequest // by package
+	learned map[string]item             // by request
+	open    map[string][]forge.Proposal // by package
 }
 
 func newPublisher(o Options) *publisher {
@@ -152,7 +131,7 @@ func newPublisher(o Options) *publisher {
 	if o.Sleep == nil {
 		o.Sleep = pause.For
 	}
-	return &publisher{Options: o, learned: map[string]item{}, open: map[string][]pullrequest.PullRequest{}}
+	return &publisher{Options: o, learned: map[string]item{}, open: map[string][]forge.Proposal{}}
 }
 
 func (p *publisher) log(format string, args ...any) {
@@ -216,18 +195,18 @@ func (p *publisher) place(ctx context.Context, r Request) (item, *change, error)
 }
 
 // standing is the open pull request of the change, or one that has the bundle already.
-func (p *publisher) standing(ctx context.Context, c *change, it item) (*pullrequest.PullRequest, error) {
+func (p *publisher) standing(ctx context.Context, c *change, it item) (*forge.Proposal, error) {
 	open, err := p.openFor(ctx, it.input.Bundle.Package)
 	if err != nil {
 		return nil, err
 	}
-	has := func(pr pullrequest.PullRequest) bool {
+	has := func(pr forge.Proposal) bool {
 		requests, err := requestsOf(pr, gitrepo.State{})
 		return err == nil && slices.ContainsFunc(requests, it.covers)
 	}
-	for _, match := range []func(pullrequest.PullRequest) bool{
-		func(pr pullrequest.PullRequest) bool { return pr.Marker.Key == c.key },
-		func(pr pullrequest.PullRequest) bool { return pr.Head == c.branch },
+	for _, match := range []func(forge.Proposal) bool{
+		func(pr forge.Proposal) bool { return pr.Marker.Key == c.key },
+		func(pr forge.Proposal) bool { return pr.Head == c.branch },
 		has,
 	} {
 		if i := slices.IndexFunc(open, match); i >= 0 {
@@ -239,7 +218,7 @@ func (p *publisher) standing(ctx context.Context, c *change, it item) (*pullrequ
 
 // openFor are the open pull requests of a package, as they were when it was first asked
 // for them.
-func (p *publisher) openFor(ctx context.Context, pkg string) ([]pullrequest.PullRequest, error) {
+func (p *publisher) openFor(ctx context.Context, pkg string) ([]forge.Proposal, error) {
 	if p.Forge == nil {
 		return nil, nil
 	}
@@ -289,7 +268,7 @@ func Refresh(ctx context.Context, o Options) ([]*Result, error) {
 	return results, errorsOf(results)
 }
 
-func (p *publisher) refresh(ctx context.Context, pr pullrequest.PullRequest) *Result {
+func (p *publisher) refresh(ctx context.Context, pr forge.Proposal) *Result {
 	c := &change{publisher: p, branch: pr.Head, key: pr.Marker.Key, stands: &pr, again: true}
 	state, err := p.Repository.Inspect(ctx, pr.Head)
 	if err != nil {
@@ -319,7 +298,7 @@ func (p *publisher) refresh(ctx context.Context, pr pullrequest.PullRequest) *Re
 // finish closes a pull request whose bundles the base has. One with a bundle that goes
 // nowhere, as the configuration is now, or with a catalog image that the registry lacks,
 // stays: who merges or closes it decides.
-func (p *publisher) finish(ctx context.Context, r *Result, pr pullrequest.PullRequest, seen gitrepo.State) {
+func (p *publisher) finish(ctx context.Context, r *Result, pr forge.Proposal, seen gitrepo.State) {
 	if len(r.Work.nowhere)+len(r.Work.unserved) > 0 {
 		r.warn("pull request #%d stays open: %s", pr.Number, r.Work.Nowhere())
 		return
@@ -333,13 +312,13 @@ func (p *publisher) finish(ctx context.Context, r *Result, pr pullrequest.PullRe
 		r.Result = Failed
 	} else if closed {
 		r.Result, r.Changed = Closed, true
-		r.Proposed = pullrequest.Result{Number: pr.Number, URL: pr.URL, Operation: pullrequest.Closed}
+		r.Proposed = forge.Result{Number: pr.Number, URL: pr.URL, Operation: forge.Closed}
 	}
 }
 
 // closeUnedited closes a pull request and deletes its branch, unless somebody has
 // committed to that since it was looked at.
-func (p *publisher) closeUnedited(ctx context.Context, out *Result, pr pullrequest.PullRequest, seen gitrepo.State, why string) (bool, error) {
+func (p *publisher) closeUnedited(ctx context.Context, out *Result, pr forge.Proposal, seen gitrepo.State, why string) (bool, error) {
 	now, err := p.Repository.Inspect(ctx, pr.Head)
 	if err != nil {
 		return false, err

@@ -13,10 +13,10 @@ import (
 
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/gitrepo"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/plan"
-	"github.com/olmgraft/graft/internal/pullrequest"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
@@ -93,12 +93,12 @@ func (m *memory) merge(branch string) {
 
 // proposals are the pull requests of a forge.
 type proposals struct {
-	all    []Proposal
+	all    []forge.Change
 	closed map[int]string
 	before func() // of another run, once, before a proposal arrives
 }
 
-func (p *proposals) Propose(_ context.Context, one Proposal) (pullrequest.Result, error) {
+func (p *proposals) Propose(_ context.Context, one forge.Change) (forge.Result, error) {
 	if before := p.before; before != nil {
 		p.before = nil
 		before()
@@ -106,22 +106,22 @@ func (p *proposals) Propose(_ context.Context, one Proposal) (pullrequest.Result
 	for i, o := range p.all {
 		if o.Branch == one.Branch && p.closed[i+1] == "" {
 			p.all[i] = one
-			return pullrequest.Result{Number: i + 1, Operation: pullrequest.Updated}, nil
+			return forge.Result{Number: i + 1, Operation: forge.Updated}, nil
 		}
 	}
 	p.all = append(p.all, one)
-	return pullrequest.Result{Number: len(p.all), URL: "https://forge/1", Operation: pullrequest.Created}, nil
+	return forge.Result{Number: len(p.all), URL: "https://forge/1", Operation: forge.Created}, nil
 }
 
-func (p *proposals) Open(_ context.Context, prefix string) ([]pullrequest.PullRequest, error) {
-	var open []pullrequest.PullRequest
+func (p *proposals) Open(_ context.Context, prefix string) ([]forge.Proposal, error) {
+	var open []forge.Proposal
 	for i, one := range p.all {
 		request, _ := json.Marshal(one.Requests)
 		if one.Requests == nil {
 			request = nil
 		}
 		if p.closed[i+1] == "" && strings.HasPrefix(one.Key, prefix) {
-			open = append(open, pullrequest.PullRequest{Number: i + 1, Head: one.Branch, Marker: pullrequest.Marker{Key: one.Key, Request: request}})
+			open = append(open, forge.Proposal{Number: i + 1, Head: one.Branch, Marker: forge.Marker{Key: one.Key, Request: request}})
 		}
 	}
 	return open, nil

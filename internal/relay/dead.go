@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/forge/github"
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
@@ -111,7 +111,7 @@ func Replay(ctx context.Context, c *Config, o Options, path string, out io.Write
 	if err != nil {
 		return failure.New(failure.ForgeAuth, "%w", err)
 	}
-	client, err := pullrequest.New(pullrequest.Options{APIURL: c.GitHub.APIURL, Token: token, UserAgent: o.UserAgent})
+	client, err := github.New(github.Options{APIURL: c.GitHub.APIURL, Token: token, UserAgent: o.UserAgent})
 	if err != nil {
 		return err
 	}

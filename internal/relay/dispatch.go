@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/forge/github"
 )
 
 // verdict is what became of an attempt: delivered, refused for good, or err for now.
@@ -29,7 +29,7 @@ type dispatcher struct {
 
 	mu     sync.Mutex
 	held   string // the token of the client
-	client *pullrequest.Client
+	client *github.Client
 }
 
 // newTransport gives up on a GitHub that takes a request and does not answer.
@@ -49,7 +49,7 @@ func (d *dispatcher) send(ctx context.Context, l letter) verdict {
 	return judge(client.Dispatch(ctx, owner, name, l.Type, l.Payload), time.Now())
 }
 
-func (d *dispatcher) clientOf(ctx context.Context) (*pullrequest.Client, error) {
+func (d *dispatcher) clientOf(ctx context.Context) (*github.Client, error) {
 	token, err := d.tokens.token(ctx)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (d *dispatcher) clientOf(ctx context.Context) (*pullrequest.Client, error) 
 	if d.client != nil && d.held == token {
 		return d.client, nil
 	}
-	d.client, err = pullrequest.New(pullrequest.Options{
+	d.client, err = github.New(github.Options{
 		APIURL: d.config.APIURL, Token: token, UserAgent: d.userAgent, Transport: d.transport,
 		Attempts: 1, Patience: time.Nanosecond,
 	})
@@ -77,7 +77,7 @@ func judge(err error, now time.Time) verdict {
 	if err == nil {
 		return verdict{delivered: true}
 	}
-	f, answer := failure.Of(err), pullrequest.AnswerOf(err, now)
+	f, answer := failure.Of(err), github.AnswerOf(err, now)
 	v := verdict{err: err, again: answer.RetryAt}
 	switch f.Code {
 	case failure.ForgeRateLimited:

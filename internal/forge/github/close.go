@@ -1,4 +1,4 @@
-package pullrequest
+package github
 
 import (
 	"context"
@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/markdown"
 )
 
 // Close closes a pull request with a comment that says why, such as that a newer
@@ -14,7 +17,7 @@ import (
 // The comment comes first, since of a closed pull request nobody would know that it
 // is missing. A run that ended in between, or an answer that was lost, does not make
 // it twice: a comment of that text is looked for before.
-func (c *Client) Close(ctx context.Context, owner, repo string, number int, comment string) (Operation, error) {
+func (c *Client) Close(ctx context.Context, owner, repo string, number int, comment string) (forge.Operation, error) {
 	if err := checkRepository(owner, repo); err != nil {
 		return "", err
 	}
@@ -27,10 +30,10 @@ func (c *Client) Close(ctx context.Context, owner, repo string, number int, comm
 		return "", c.fail(ctx, op, err)
 	}
 	if pr.GetState() != "open" {
-		return Unchanged, nil
+		return forge.Unchanged, nil
 	}
 	if comment != "" {
-		if err := c.comment(ctx, owner, repo, number, Limit(comment, MaxBody, "")); err != nil {
+		if err := c.comment(ctx, owner, repo, number, markdown.Limit(comment, MaxBody, "")); err != nil {
 			return "", c.fail(ctx, op, err)
 		}
 	}
@@ -38,7 +41,7 @@ func (c *Client) Close(ctx context.Context, owner, repo string, number int, comm
 	if _, _, err := c.gh.PullRequests.Edit(ctx, owner, repo, number, &github.PullRequest{State: &closed}); err != nil {
 		return "", c.fail(ctx, op, err)
 	}
-	return Closed, nil
+	return forge.Closed, nil
 }
 
 func (c *Client) comment(ctx context.Context, owner, repo string, number int, body string) error {

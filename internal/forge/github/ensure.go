@@ -1,4 +1,4 @@
-package pullrequest
+package github
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
 )
 
 const (
@@ -32,7 +33,7 @@ type Request struct {
 	// ForAuthor gives what stands above the body for who the pull request is from,
 	// which is not known before it is made; nil gives nothing.
 	ForAuthor func(login string) string
-	Marker    Marker
+	Marker    forge.Marker
 	Labels    []string
 	Reviewers []string
 	// TeamReviewers are slugs, with or without ORG/.
@@ -44,29 +45,6 @@ type Request struct {
 	// AutoMerge is "", merge, squash or rebase.
 	AutoMerge           string
 	MaintainerCanModify bool
-}
-
-// Operation is what was done to a pull request.
-type Operation string
-
-// The operations.
-const (
-	Created   Operation = "created"
-	Updated   Operation = "updated"
-	Unchanged Operation = "unchanged"
-	Closed    Operation = "closed"
-)
-
-// Result of Ensure. Head is the branch that the pull request is made from, which
-// differs from the request's where a person renamed it. Notes are what could not be
-// done although the pull request stands: a label, a reviewer, a milestone.
-type Result struct {
-	Number    int
-	URL       string
-	Author    string
-	Head      string
-	Operation Operation
-	Notes     []string
 }
 
 // Ensure makes the open pull request be as asked: created, or updated in what
@@ -81,14 +59,14 @@ type Result struct {
 //  5. A closed or merged pull request is history: a new one is made.
 //
 // With a failure that comes after the creation the result names the pull request too.
-func (c *Client) Ensure(ctx context.Context, r Request) (Result, error) {
+func (c *Client) Ensure(ctx context.Context, r Request) (forge.Result, error) {
 	if err := r.check(); err != nil {
-		return Result{}, err
+		return forge.Result{}, err
 	}
 	r.Title, r.Labels = limitTitle(r.Title), without(r.Labels, nil)
 	e := &ensuring{Client: c, Request: r}
 	if err := e.findOrCreate(ctx); err != nil {
-		return Result{}, err
+		return forge.Result{}, err
 	}
 	err := e.settle(ctx)
 	return e.result(), err
@@ -222,19 +200,19 @@ func (e *ensuring) body(ours []string) (string, error) {
 	if e.ForAuthor != nil && e.pr != nil {
 		above = e.ForAuthor(e.pr.GetUser().GetLogin())
 	}
-	return withMarker(above+e.Body, e.Pointer, marker)
+	return marker.AppendTo(above+e.Body, MaxBody, e.Pointer)
 }
 
-func (e *ensuring) result() Result {
-	r := Result{
+func (e *ensuring) result() forge.Result {
+	r := forge.Result{
 		Number: e.pr.GetNumber(), URL: e.pr.GetHTMLURL(), Author: e.pr.GetUser().GetLogin(),
-		Head: e.pr.GetHead().GetRef(), Operation: Unchanged, Notes: e.notes,
+		Head: e.pr.GetHead().GetRef(), Operation: forge.Unchanged, Notes: e.notes,
 	}
 	switch {
 	case e.created:
-		r.Operation = Created
+		r.Operation = forge.Created
 	case e.changed:
-		r.Operation = Updated
+		r.Operation = forge.Updated
 	}
 	return r
 }

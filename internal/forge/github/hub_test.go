@@ -1,4 +1,4 @@
-package pullrequest_test
+package github_test
 
 import (
 	"bytes"
@@ -15,7 +15,8 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/forge/github"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub/api"
 )
@@ -66,7 +67,7 @@ type hub struct {
 	*clock
 	t      *testing.T
 	url    string
-	client *pullrequest.Client
+	client *github.Client
 
 	mu     sync.Mutex
 	script func(fakegithub.Request) *fakegithub.Fault
@@ -97,11 +98,11 @@ func start(t *testing.T, r fakegithub.Repository) *hub {
 	server := httptest.NewServer(h.Server)
 	t.Cleanup(server.Close)
 	h.url = server.URL
-	h.client = h.newClient(pullrequest.Options{})
+	h.client = h.newClient(github.Options{})
 	return h
 }
 
-func (h *hub) newClient(o pullrequest.Options) *pullrequest.Client {
+func (h *hub) newClient(o github.Options) *github.Client {
 	h.t.Helper()
 	if o.APIURL == "" {
 		o.APIURL = h.url
@@ -110,7 +111,7 @@ func (h *hub) newClient(o pullrequest.Options) *pullrequest.Client {
 		o.Token = token
 	}
 	o.Now, o.Sleep = h.Now, h.Sleep
-	c, err := pullrequest.New(o)
+	c, err := github.New(o)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -141,21 +142,21 @@ func (h *hub) branch(name, content string) string {
 }
 
 // request is one for a branch that exists.
-func (h *hub) request() pullrequest.Request {
+func (h *hub) request() github.Request {
 	h.t.Helper()
 	const head = "graft/etcd/0.9.4"
 	if h.Branch("acme", "catalog", head) == "" {
 		h.branch(head, "a: 2\n")
 	}
-	return pullrequest.Request{
+	return github.Request{
 		Owner: "acme", Repo: "catalog", Head: head, Base: "main",
 		Title: "Add etcd 0.9.4", Body: "It adds **etcd**.\n",
-		Marker: pullrequest.Marker{Key: "etcd/0.9.4", Request: json.RawMessage(`{"image":"quay.io/a/etcd@sha256:12"}`)},
+		Marker: forge.Marker{Key: "etcd/0.9.4", Request: json.RawMessage(`{"image":"quay.io/a/etcd@sha256:12"}`)},
 	}
 }
 
 // ensure runs Ensure and holds its operation against what it should be.
-func (h *hub) ensure(r pullrequest.Request, want pullrequest.Operation) pullrequest.Result {
+func (h *hub) ensure(r github.Request, want forge.Operation) forge.Result {
 	h.t.Helper()
 	got, err := h.client.Ensure(context.Background(), r)
 	if err != nil {
@@ -180,7 +181,7 @@ func (h *hub) one() fakegithub.PullRequest {
 }
 
 // notes holds that there is one note for each text, which it contains.
-func (h *hub) notes(got pullrequest.Result, want ...string) {
+func (h *hub) notes(got forge.Result, want ...string) {
 	h.t.Helper()
 	if len(got.Notes) != len(want) {
 		h.t.Errorf("notes %q, want %d", got.Notes, len(want))

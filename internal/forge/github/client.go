@@ -1,11 +1,11 @@
-// Package pullrequest keeps the pull requests of Graft on GitHub and GitHub
+// Package github keeps the pull requests of Graft on GitHub and GitHub
 // Enterprise Server: it finds, creates, updates and supersedes them, commits
 // through the Git data API, keeps forks, and sends repository_dispatch events.
 //
 // Every request is tried again after server errors and waits out rate limits
 // within the context's deadline; what then still stands in the way comes back as
 // a failure.Error.
-package pullrequest
+package github
 
 import (
 	"context"
@@ -76,9 +76,6 @@ func New(o Options) (*Client, error) {
 		graphql:   graphqlURL(api),
 	}, nil
 }
-
-// Repository is one on the forge.
-type Repository struct{ Owner, Name string }
 
 // IsUser tells the token of a user from that of an app or a workflow, which has no
 // account of its own.

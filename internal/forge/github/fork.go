@@ -1,4 +1,4 @@
-package pullrequest
+package github
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
 )
 
 // longestForking is how long GitHub takes at most to fill a fork, by its documentation.
@@ -19,9 +20,9 @@ const longestForking = 5 * time.Minute
 // EnsureFork gives the fork of a repository in an organization, or in the account of
 // the token where that is "": the one that is there, or a new one, which is ready to be
 // pushed to when this returns.
-func (c *Client) EnsureFork(ctx context.Context, owner, repo, organization string) (Repository, error) {
+func (c *Client) EnsureFork(ctx context.Context, owner, repo, organization string) (forge.Repository, error) {
 	if err := checkRepository(owner, repo); err != nil {
-		return Repository{}, err
+		return forge.Repository{}, err
 	}
 	op := operation{
 		doing: fmt.Sprintf("forking %s/%s", owner, repo),
@@ -29,10 +30,10 @@ func (c *Client) EnsureFork(ctx context.Context, owner, repo, organization strin
 	}
 	holder, own, err := c.holder(ctx, op, organization)
 	if err != nil {
-		return Repository{}, err
+		return forge.Repository{}, err
 	}
 	if strings.EqualFold(holder, owner) {
-		return Repository{}, failure.New(failure.Usage, "%s: %s owns the repository itself", op.doing, holder).
+		return forge.Repository{}, failure.New(failure.Usage, "%s: %s owns the repository itself", op.doing, holder).
 			Fix("publish without a fork, or name another owner for it")
 	}
 	fork, err := c.forkAt(ctx, op, holder, owner, repo)
@@ -46,7 +47,7 @@ func (c *Client) EnsureFork(ctx context.Context, owner, repo, organization strin
 	// Since a fork takes a moment, GitHub answers 202, which go-github takes for an error.
 	made, _, err := c.gh.Repositories.CreateFork(ctx, owner, repo, options)
 	if accepted := (*github.AcceptedError)(nil); err != nil && !errors.As(err, &accepted) {
-		return Repository{}, c.fail(ctx, op, err)
+		return forge.Repository{}, c.fail(ctx, op, err)
 	}
 	return repositoryOf(made), c.filled(ctx, op, made)
 }
@@ -73,22 +74,22 @@ func (c *Client) holder(ctx context.Context, op operation, organization string) 
 
 // forkAt looks for a fork under the name of what it was made from. One of another
 // name is found by asking GitHub to fork, which then gives the one that is there.
-func (c *Client) forkAt(ctx context.Context, op operation, holder, owner, repo string) (Repository, error) {
+func (c *Client) forkAt(ctx context.Context, op operation, holder, owner, repo string) (forge.Repository, error) {
 	got, _, err := c.gh.Repositories.Get(ctx, holder, repo)
 	switch {
 	case statusOf(err) == http.StatusNotFound:
-		return Repository{}, nil
+		return forge.Repository{}, nil
 	case err != nil:
-		return Repository{}, c.fail(ctx, op, err)
+		return forge.Repository{}, c.fail(ctx, op, err)
 	case got.GetFork() && strings.EqualFold(got.GetParent().GetFullName(), owner+"/"+repo),
 		got.GetFork() && strings.EqualFold(got.GetSource().GetFullName(), owner+"/"+repo):
 		return repositoryOf(got), nil
 	}
-	return Repository{}, nil
+	return forge.Repository{}, nil
 }
 
-func repositoryOf(got *github.Repository) Repository {
-	return Repository{Owner: got.GetOwner().GetLogin(), Name: got.GetName()}
+func repositoryOf(got *github.Repository) forge.Repository {
+	return forge.Repository{Owner: got.GetOwner().GetLogin(), Name: got.GetName()}
 }
 
 // filled waits until the fork has its default branch.

@@ -1,4 +1,4 @@
-package pullrequest_test
+package github_test
 
 import (
 	"context"
@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/forge/github"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
@@ -16,13 +17,13 @@ func TestNeverTwo(t *testing.T) {
 	t.Run("renamed branch", func(t *testing.T) {
 		h := start(t, fakegithub.Repository{})
 		r := h.request()
-		h.ensure(r, pullrequest.Created)
+		h.ensure(r, forge.Created)
 		if err := h.RenameBranch("acme", "catalog", r.Head, "better-name"); err != nil {
 			t.Fatal(err)
 		}
 		h.branch(r.Head, "a: 3\n")
 		r.Title = "Again"
-		got := h.ensure(r, pullrequest.Updated)
+		got := h.ensure(r, forge.Updated)
 		if p := h.one(); got.Head != "better-name" || p.Title != "Again" {
 			t.Errorf("%+v %+v", got, p)
 		}
@@ -36,9 +37,9 @@ func TestNeverTwo(t *testing.T) {
 		h := start(t, fakegithub.Repository{})
 		h.branch("release", "a: 9\n")
 		r := h.request()
-		h.ensure(r, pullrequest.Created)
+		h.ensure(r, forge.Created)
 		r.Base = "release"
-		h.ensure(r, pullrequest.Updated)
+		h.ensure(r, forge.Updated)
 		if h.one().Base != "release" {
 			t.Errorf("%+v", h.one())
 		}
@@ -46,23 +47,23 @@ func TestNeverTwo(t *testing.T) {
 	t.Run("closed is history", func(t *testing.T) {
 		h := start(t, fakegithub.Repository{})
 		r := h.request()
-		first := h.ensure(r, pullrequest.Created)
+		first := h.ensure(r, forge.Created)
 		if _, err := h.client.Close(context.Background(), "acme", "catalog", first.Number, ""); err != nil {
 			t.Fatal(err)
 		}
-		if got := h.ensure(r, pullrequest.Created); got.Number != 2 {
+		if got := h.ensure(r, forge.Created); got.Number != 2 {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("body rewritten by a person", func(t *testing.T) {
 		h := start(t, fakegithub.Repository{})
 		r := h.request()
-		h.ensure(r, pullrequest.Created)
+		h.ensure(r, forge.Created)
 		if err := h.Edit("acme", "catalog", 1, func(string) string { return "mine" }); err != nil {
 			t.Fatal(err)
 		}
-		h.ensure(r, pullrequest.Updated)
-		if m, ok := pullrequest.ParseMarker(h.one().Body); !ok || m.Key != r.Marker.Key {
+		h.ensure(r, forge.Updated)
+		if m, ok := forge.ParseMarker(h.one().Body); !ok || m.Key != r.Marker.Key {
 			t.Errorf("%q", h.one().Body)
 		}
 	})
@@ -75,11 +76,11 @@ func TestNeverTwo(t *testing.T) {
 			h.faults(createPull, fault)
 			r := h.request()
 			r.Reviewers = []string{"ann"}
-			h.ensure(r, pullrequest.Created)
+			h.ensure(r, forge.Created)
 			if p := h.one(); fmt.Sprint(p.Reviewers) != "[ann]" {
 				t.Errorf("%s: %+v", name, p)
 			}
-			h.ensure(r, pullrequest.Unchanged)
+			h.ensure(r, forge.Unchanged)
 		}
 	})
 }
@@ -90,7 +91,7 @@ func TestMarkerOfAStranger(t *testing.T) {
 	h.AddUsers("graft-bot", "eve")
 	h.AddToken(token, fakegithub.Identity{Login: "graft-bot"})
 	h.AddToken("eves-token", fakegithub.Identity{Login: "eve"})
-	eve := h.newClient(pullrequest.Options{Token: "eves-token"})
+	eve := h.newClient(github.Options{Token: "eves-token"})
 	if _, err := eve.EnsureFork(context.Background(), "acme", "catalog", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestMarkerOfAStranger(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	h.ensure(r, pullrequest.Created)
+	h.ensure(r, forge.Created)
 	open, err := h.client.Open(context.Background(), "acme", "catalog", "etcd/")
 	if err != nil || len(open) != 1 || open[0].Number != 2 {
 		t.Errorf("%+v %v", open, err)
@@ -125,12 +126,12 @@ func TestConcurrentEnsure(t *testing.T) {
 	h.AddUsers("ann")
 	r := h.request()
 	r.Labels, r.Reviewers = []string{"operator"}, []string{"ann"}
-	results := make([]pullrequest.Result, 20)
+	results := make([]forge.Result, 20)
 	var wg sync.WaitGroup
 	for i := range results {
 		wg.Go(func() {
 			var err error
-			if results[i], err = h.newClient(pullrequest.Options{}).Ensure(context.Background(), r); err != nil {
+			if results[i], err = h.newClient(github.Options{}).Ensure(context.Background(), r); err != nil {
 				t.Error(err)
 			}
 		})
@@ -141,7 +142,7 @@ func TestConcurrentEnsure(t *testing.T) {
 		if got.Number != 1 {
 			t.Errorf("%+v", got)
 		}
-		if got.Operation == pullrequest.Created {
+		if got.Operation == forge.Created {
 			created++
 		}
 	}
@@ -157,7 +158,7 @@ func TestFindByMarkerOverPages(t *testing.T) {
 		h.branch(fmt.Sprint("b", i), fmt.Sprint("n: ", i, "\n"))
 		body := map[string]any{"title": "T", "head": fmt.Sprint("b", i), "base": "main", "body": "text"}
 		if i == 120 {
-			marker, err := pullrequest.FormatMarker(pullrequest.Marker{Key: "etcd/0.9.4"})
+			marker, err := forge.FormatMarker(forge.Marker{Key: "etcd/0.9.4"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +169,7 @@ func TestFindByMarkerOverPages(t *testing.T) {
 		}
 	}
 	before := h.Count(listPulls)
-	got := h.ensure(h.request(), pullrequest.Updated)
+	got := h.ensure(h.request(), forge.Updated)
 	if n := h.Count(listPulls) - before; got.Number != 121 || n != 3 {
 		t.Errorf("#%d after %d lists", got.Number, n)
 	}
@@ -185,16 +186,16 @@ func TestClose(t *testing.T) {
 		"limited first": {fakegithub.SecondaryLimit(403, 0), fakegithub.ServerError(500, true)},
 	} {
 		h := start(t, fakegithub.Repository{})
-		n := h.ensure(h.request(), pullrequest.Created).Number
+		n := h.ensure(h.request(), forge.Created).Number
 		h.faults(route, faults...)
 		got, err := h.client.Close(ctx, "acme", "catalog", n, "Superseded by #2.")
-		if err != nil || got != pullrequest.Closed {
+		if err != nil || got != forge.Closed {
 			t.Errorf("%s: %s %v", name, got, err)
 		}
 		if p := h.pulls()[0]; p.State != "closed" || !slices.Equal(p.Comments, []string{"Superseded by #2."}) {
 			t.Errorf("%s: %+v", name, p)
 		}
-		if got, err = h.client.Close(ctx, "acme", "catalog", n, "Superseded by #2."); err != nil || got != pullrequest.Unchanged {
+		if got, err = h.client.Close(ctx, "acme", "catalog", n, "Superseded by #2."); err != nil || got != forge.Unchanged {
 			t.Errorf("%s: %s %v", name, got, err)
 		}
 		if len(h.pulls()[0].Comments) != 1 {
@@ -222,7 +223,7 @@ func TestEnded(t *testing.T) {
 	if ended() {
 		t.Error("nobody has proposed it yet")
 	}
-	made := h.ensure(r, pullrequest.Created)
+	made := h.ensure(r, forge.Created)
 	if ended() {
 		t.Error("it is open")
 	}

@@ -1,11 +1,11 @@
-package pullrequest_test
+package github_test
 
 import (
 	"context"
 	"testing"
 	"time"
 
-	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/forge/github"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
@@ -27,11 +27,11 @@ func TestAnswerOf(t *testing.T) {
 	} {
 		h := start(t, fakegithub.Repository{})
 		now := h.Now()
-		h.client = h.newClient(pullrequest.Options{Attempts: 1, Patience: time.Nanosecond})
+		h.client = h.newClient(github.Options{Attempts: 1, Patience: time.Nanosecond})
 		h.faults(route, tt.fault(now))
 		err := h.client.Dispatch(context.Background(), "acme", "catalog", "bundle", nil)
-		got := pullrequest.AnswerOf(err, now)
-		want := pullrequest.Answer{Status: tt.status}
+		got := github.AnswerOf(err, now)
+		want := github.Answer{Status: tt.status}
 		if tt.after > 0 {
 			want.RetryAt = now.Add(tt.after)
 		}

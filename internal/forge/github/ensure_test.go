@@ -1,4 +1,4 @@
-package pullrequest_test
+package github_test
 
 import (
 	"context"
@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/forge/github"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
@@ -21,7 +22,7 @@ func TestEnsure(t *testing.T) {
 	r.Labels, r.Reviewers, r.TeamReviewers = []string{"operator", "new"}, []string{"ann"}, []string{"acme/owners"}
 	r.Assignees, r.Milestone, r.Draft, r.AutoMerge = []string{"bob"}, "4.18", true, "squash"
 
-	got := h.ensure(r, pullrequest.Created)
+	got := h.ensure(r, forge.Created)
 	if got.Number != 1 || got.URL != h.url+"/acme/catalog/pull/1" || got.Head != r.Head || got.Author != "graft-bot" || len(got.Notes) != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -32,24 +33,24 @@ func TestEnsure(t *testing.T) {
 	if got := fmt.Sprintln(p.Labels, p.Reviewers, p.Teams, p.Assignees, p.Milestone, p.AutoMerge); got != "[operator new] [ann] [owners] [bob] 4.18 squash\n" {
 		t.Errorf("%+v", p)
 	}
-	if m, ok := pullrequest.ParseMarker(p.Body); !ok || m.Key != r.Marker.Key || string(m.Request) != string(r.Marker.Request) {
+	if m, ok := forge.ParseMarker(p.Body); !ok || m.Key != r.Marker.Key || string(m.Request) != string(r.Marker.Request) {
 		t.Errorf("marker %+v", m)
 	}
 
 	// Twice is once, at the price of one request.
 	before := h.Count("")
-	h.ensure(r, pullrequest.Unchanged)
+	h.ensure(r, forge.Unchanged)
 	if n := h.Count("") - before; n != 1 {
 		t.Errorf("%d requests to change nothing", n)
 	}
 
 	r.Body = "It adds etcd 0.9.4."
-	h.ensure(r, pullrequest.Updated)
+	h.ensure(r, forge.Updated)
 	if p := h.one(); !strings.HasPrefix(p.Body, r.Body) || h.Count(updatePull) != 1 || h.Count(addLabels) != 1 {
 		t.Errorf("%+v", p)
 	}
 	r.Title = "Add etcd v0.9.4"
-	h.ensure(r, pullrequest.Updated)
+	h.ensure(r, forge.Updated)
 	if p := h.one(); p.Title != r.Title {
 		t.Errorf("%+v", p)
 	}
@@ -59,18 +60,18 @@ func TestEnsure(t *testing.T) {
 func TestEnsureTakesEditedLineEnds(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	r := h.request()
-	h.ensure(r, pullrequest.Created)
+	h.ensure(r, forge.Created)
 	if err := h.Edit("acme", "catalog", 1, func(body string) string { return strings.ReplaceAll(body, "\n", "\r\n") }); err != nil {
 		t.Fatal(err)
 	}
-	h.ensure(r, pullrequest.Unchanged)
+	h.ensure(r, forge.Unchanged)
 }
 
 func TestLabels(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	r := h.request()
 	r.Labels = []string{"one", "Two", "two", ""}
-	h.ensure(r, pullrequest.Created)
+	h.ensure(r, forge.Created)
 	people := func(labels ...string) {
 		t.Helper()
 		req := map[string][]string{"labels": labels}
@@ -80,35 +81,35 @@ func TestLabels(t *testing.T) {
 	}
 	people("theirs")
 	r.Labels = []string{"ONE", "three"}
-	h.ensure(r, pullrequest.Updated)
+	h.ensure(r, forge.Updated)
 	if got := fmt.Sprint(h.one().Labels); got != "[one theirs three]" {
 		t.Errorf("labels %s: ours that is no longer asked for goes, theirs stays", got)
 	}
-	h.ensure(r, pullrequest.Unchanged)
+	h.ensure(r, forge.Unchanged)
 
 	// A label that people put there is theirs, though it is asked for no longer.
 	r.Labels = []string{"ONE", "three", "theirs"}
-	h.ensure(r, pullrequest.Unchanged)
+	h.ensure(r, forge.Unchanged)
 	r.Labels = nil
-	h.ensure(r, pullrequest.Updated)
+	h.ensure(r, forge.Updated)
 	if got := fmt.Sprint(h.one().Labels); got != "[theirs]" {
 		t.Errorf("labels %s", got)
 	}
-	h.ensure(r, pullrequest.Unchanged)
+	h.ensure(r, forge.Unchanged)
 
 	// The last one goes, too.
 	r.Head, r.Marker.Key, r.Labels = "other", "other", []string{"only"}
 	h.branch(r.Head, "a: 5\n")
-	h.ensure(r, pullrequest.Created)
+	h.ensure(r, forge.Created)
 	r.Labels = nil
-	h.ensure(r, pullrequest.Updated)
+	h.ensure(r, forge.Updated)
 	if got := fmt.Sprint(h.pulls()[1].Labels); got != "[]" {
 		t.Errorf("labels %s", got)
 	}
 	r = h.request()
 
 	r.Labels = []string{"good", strings.Repeat("x", 51), "fine"}
-	h.notes(h.ensure(r, pullrequest.Updated), "the label xxx")
+	h.notes(h.ensure(r, forge.Updated), "the label xxx")
 	if got := fmt.Sprint(h.pulls()[0].Labels); got != "[theirs good fine]" {
 		t.Errorf("labels %s beside one that is refused", got)
 	}
@@ -119,20 +120,20 @@ func TestReviewers(t *testing.T) {
 	h.AddUsers("ann", "bob", "eve")
 	r := h.request()
 	r.Reviewers, r.TeamReviewers = []string{"ann", "nobody", "graft-bot"}, []string{"owners", "none"}
-	h.notes(h.ensure(r, pullrequest.Created), "nobody was not asked", "the team none was not asked")
+	h.notes(h.ensure(r, forge.Created), "nobody was not asked", "the team none was not asked")
 	if p := h.one(); fmt.Sprint(p.Reviewers, p.Teams) != "[ann] [owners]" {
 		t.Errorf("%v %v", p.Reviewers, p.Teams)
 	}
 	r.Reviewers, r.TeamReviewers = []string{"Ann"}, []string{"acme/owners"}
-	h.ensure(r, pullrequest.Unchanged)
+	h.ensure(r, forge.Unchanged)
 
 	// Whoever has reviewed is not asked again, and whoever is new is.
 	if err := h.Review("acme", "catalog", 1, "ann"); err != nil {
 		t.Fatal(err)
 	}
-	h.ensure(r, pullrequest.Unchanged)
+	h.ensure(r, forge.Unchanged)
 	r.Reviewers = append(r.Reviewers, "bob")
-	h.ensure(r, pullrequest.Updated)
+	h.ensure(r, forge.Updated)
 	if p := h.one(); fmt.Sprint(p.Reviewers) != "[bob]" {
 		t.Errorf("%v", p.Reviewers)
 	}
@@ -143,37 +144,37 @@ func TestAssigneesAndMilestone(t *testing.T) {
 	h.AddUsers("ann")
 	r := h.request()
 	r.Assignees, r.Milestone = []string{"nobody", "ann"}, "gone"
-	h.notes(h.ensure(r, pullrequest.Created), "nobody was not assigned", "milestone gone was not set: there is no open milestone")
+	h.notes(h.ensure(r, forge.Created), "nobody was not assigned", "milestone gone was not set: there is no open milestone")
 	r.Assignees, r.Milestone = []string{"ANN"}, "2"
-	h.ensure(r, pullrequest.Updated)
+	h.ensure(r, forge.Updated)
 	if p := h.one(); p.Milestone != "next" || !slices.Equal(p.Assignees, []string{"ann"}) {
 		t.Errorf("%+v", p)
 	}
-	h.ensure(r, pullrequest.Unchanged)
+	h.ensure(r, forge.Unchanged)
 	r.Milestone = "next"
-	h.ensure(r, pullrequest.Unchanged)
+	h.ensure(r, forge.Unchanged)
 	r.Milestone = "9"
-	h.notes(h.ensure(r, pullrequest.Unchanged), "milestone 9 was not set: Validation Failed")
+	h.notes(h.ensure(r, forge.Unchanged), "milestone 9 was not set: Validation Failed")
 }
 
 func TestAutoMerge(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	r := h.request()
 	r.AutoMerge = "rebase"
-	h.notes(h.ensure(r, pullrequest.Created), "auto-merge was not switched on: Auto merge is not allowed for this repository")
+	h.notes(h.ensure(r, forge.Created), "auto-merge was not switched on: Auto merge is not allowed for this repository")
 
 	h = start(t, fakegithub.Repository{AutoMerge: true})
 	r = h.request()
 	r.AutoMerge = "rebase"
-	h.ensure(r, pullrequest.Created)
+	h.ensure(r, forge.Created)
 	if h.one().AutoMerge != "rebase" {
 		t.Errorf("%+v", h.one())
 	}
-	h.ensure(r, pullrequest.Unchanged)
+	h.ensure(r, forge.Unchanged)
 	if err := h.DisableAutoMerge("acme", "catalog", 1); err != nil {
 		t.Fatal(err)
 	}
-	h.notes(h.ensure(r, pullrequest.Unchanged), "somebody switched it off")
+	h.notes(h.ensure(r, forge.Unchanged), "somebody switched it off")
 	if h.one().AutoMerge != "" {
 		t.Error("what a person switched off was switched on again")
 	}
@@ -192,11 +193,11 @@ func TestCreateWithoutWhatIsRefused(t *testing.T) {
 	}
 	r := h.request()
 	r.Head, r.Draft, r.MaintainerCanModify = "graft-bot:b", true, true
-	h.notes(h.ensure(r, pullrequest.Created), "no draft")
+	h.notes(h.ensure(r, forge.Created), "no draft")
 	if p := h.one(); p.Draft || !p.CanModify || p.HeadOwner != "graft-bot" {
 		t.Errorf("%+v", p)
 	}
-	h.ensure(r, pullrequest.Unchanged)
+	h.ensure(r, forge.Unchanged)
 
 	// A fork that belongs to somebody else.
 	h.AddToken(token, fakegithub.Identity{Login: "robot"})
@@ -204,7 +205,7 @@ func TestCreateWithoutWhatIsRefused(t *testing.T) {
 	if _, err := h.Commit(fork.Owner, fork.Name, "c", "graft-bot", "x", map[string][]byte{"newer": {1}}); err != nil {
 		t.Fatal(err)
 	}
-	h.notes(h.ensure(r, pullrequest.Created), "no draft", "maintainers cannot be allowed")
+	h.notes(h.ensure(r, forge.Created), "no draft", "maintainers cannot be allowed")
 }
 
 func TestLongTexts(t *testing.T) {
@@ -212,15 +213,15 @@ func TestLongTexts(t *testing.T) {
 	r := h.request()
 	r.Title = strings.Repeat("é", 300)
 	r.Body, r.Pointer = strings.Repeat("a line of text\n", 10000), "The rest is in the report."
-	h.ensure(r, pullrequest.Created)
+	h.ensure(r, forge.Created)
 	p := h.one()
 	if n := len([]rune(p.Title)); n != 256 {
 		t.Errorf("title of %d", n)
 	}
-	if len(p.Body) > pullrequest.MaxBody || !strings.Contains(p.Body, "\nThe rest is in the report.\n\n<!-- graft: ") {
+	if len(p.Body) > github.MaxBody || !strings.Contains(p.Body, "\nThe rest is in the report.\n\n<!-- graft: ") {
 		t.Errorf("body of %d bytes: ...%s", len(p.Body), p.Body[len(p.Body)-200:])
 	}
-	h.ensure(r, pullrequest.Unchanged)
+	h.ensure(r, forge.Unchanged)
 
 	r.Marker.Key = strings.Repeat("k", 20000)
 	_, err := h.client.Ensure(context.Background(), r)
@@ -229,10 +230,10 @@ func TestLongTexts(t *testing.T) {
 
 func TestEnterpriseServer(t *testing.T) {
 	h := start(t, fakegithub.Repository{AutoMerge: true})
-	h.client = h.newClient(pullrequest.Options{APIURL: h.url + "/api/v3/", ServerURL: h.url})
+	h.client = h.newClient(github.Options{APIURL: h.url + "/api/v3/", ServerURL: h.url})
 	r := h.request()
 	r.Labels, r.AutoMerge = []string{"operator"}, "merge"
-	got := h.ensure(r, pullrequest.Created)
+	got := h.ensure(r, forge.Created)
 	if got.URL != h.url+"/acme/catalog/pull/1" || h.one().AutoMerge != "merge" || len(got.Notes) != 0 {
 		t.Errorf("%+v %+v", got, h.one())
 	}
@@ -243,14 +244,14 @@ func TestEnterpriseServer(t *testing.T) {
 
 func TestRequestIsChecked(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
-	for _, spoil := range []func(*pullrequest.Request){
-		func(r *pullrequest.Request) { r.Owner = "" },
-		func(r *pullrequest.Request) { r.Owner = ".." },
-		func(r *pullrequest.Request) { r.Repo = "catalog/../../user" },
-		func(r *pullrequest.Request) { r.Head = "" },
-		func(r *pullrequest.Request) { r.Base = "" },
-		func(r *pullrequest.Request) { r.Title = " " },
-		func(r *pullrequest.Request) { r.AutoMerge = "fast" },
+	for _, spoil := range []func(*github.Request){
+		func(r *github.Request) { r.Owner = "" },
+		func(r *github.Request) { r.Owner = ".." },
+		func(r *github.Request) { r.Repo = "catalog/../../user" },
+		func(r *github.Request) { r.Head = "" },
+		func(r *github.Request) { r.Base = "" },
+		func(r *github.Request) { r.Title = " " },
+		func(r *github.Request) { r.AutoMerge = "fast" },
 	} {
 		r := h.request()
 		spoil(&r)
@@ -261,7 +262,7 @@ func TestRequestIsChecked(t *testing.T) {
 		t.Error("something was asked for a request that makes no sense")
 	}
 	for _, url := range []string{"ftp://x", "://", "api.github.com", "https://user:secret@host/api/v3"} {
-		_, err := pullrequest.New(pullrequest.Options{APIURL: url})
+		_, err := github.New(github.Options{APIURL: url})
 		wantFailure(t, err, failure.Usage)
 	}
 }

@@ -1,4 +1,4 @@
-package pullrequest_test
+package github_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
@@ -21,9 +21,9 @@ const (
 	makeBlob   = "POST /repos/{owner}/{repo}/git/blobs"
 )
 
-func (h *hub) commitRequest(files ...pullrequest.File) pullrequest.Commit {
+func (h *hub) commitRequest(files ...forge.File) forge.Commit {
 	base := h.Branch("acme", "catalog", "main")
-	return pullrequest.Commit{
+	return forge.Commit{
 		Owner: "acme", Repo: "catalog", Branch: "graft/etcd/0.9.4", Parent: base,
 		Files: files, Message: "Add etcd 0.9.4\n\nSigned-off-by: Graft <graft@example.com>\n",
 	}
@@ -42,10 +42,10 @@ func TestCommit(t *testing.T) {
 	ctx := context.Background()
 	h := start(t, fakegithub.Repository{})
 	r := h.commitRequest(
-		pullrequest.File{Path: "template.yaml", Content: []byte("a: 2\n")},
-		pullrequest.File{Path: "catalog/etcd/catalog.yaml", Content: []byte("\xff\x00binary")},
-		pullrequest.File{Path: "docs/README.md", Delete: true},
-		pullrequest.File{Path: "not/there", Delete: true},
+		forge.File{Path: "template.yaml", Content: []byte("a: 2\n")},
+		forge.File{Path: "catalog/etcd/catalog.yaml", Content: []byte("\xff\x00binary")},
+		forge.File{Path: "docs/README.md", Delete: true},
+		forge.File{Path: "not/there", Delete: true},
 	)
 	sha, err := h.client.Commit(ctx, r)
 	if err != nil {
@@ -66,14 +66,14 @@ func TestCommit(t *testing.T) {
 	}
 
 	// The branch extended, and replaced by one from a base that has moved on.
-	r.Files = []pullrequest.File{{Path: "template.yaml", Content: []byte("a: 3\n")}}
+	r.Files = []forge.File{{Path: "template.yaml", Content: []byte("a: 3\n")}}
 	next, err := h.client.Commit(ctx, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.branch("main", "a: 4\n")
 	r.Parent, r.Tip = h.Branch("acme", "catalog", "main"), next
-	r.Files = []pullrequest.File{{Path: "new", Content: []byte("new\n")}}
+	r.Files = []forge.File{{Path: "new", Content: []byte("new\n")}}
 	if _, err := h.client.Commit(ctx, r); err != nil {
 		t.Fatal(err)
 	}
@@ -86,13 +86,13 @@ func TestCommit(t *testing.T) {
 func TestCommitSignature(t *testing.T) {
 	h := start(t, fakegithub.Repository{Dir: t.TempDir()})
 	h.AddToken(token, fakegithub.Identity{Login: "graft[bot]", App: true})
-	r := h.commitRequest(pullrequest.File{Path: "x", Content: []byte("y")})
+	r := h.commitRequest(forge.File{Path: "x", Content: []byte("y")})
 	own, err := h.client.Commit(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Branch = "named"
-	r.Author = &pullrequest.Signature{Name: "Ann", Email: "ann@example.com", When: time.Unix(1700000000, 0)}
+	r.Author = &forge.Signature{Name: "Ann", Email: "ann@example.com", When: time.Unix(1700000000, 0)}
 	sha, err := h.client.Commit(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -113,15 +113,15 @@ func TestCommitModes(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, fakegithub.Repository{Dir: dir})
 	r := h.commitRequest(
-		pullrequest.File{Path: "run.sh", Content: []byte("true\n"), Mode: "100755"},
-		pullrequest.File{Path: "link", Content: []byte("run.sh"), Mode: "120000"},
+		forge.File{Path: "run.sh", Content: []byte("true\n"), Mode: "100755"},
+		forge.File{Path: "link", Content: []byte("run.sh"), Mode: "120000"},
 	)
 	r.Branch, r.Tip = "main", r.Parent
 	sha, err := h.client.Commit(ctx, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Parent, r.Tip, r.Files = sha, sha, []pullrequest.File{{Path: "run.sh", Content: []byte("false\n")}}
+	r.Parent, r.Tip, r.Files = sha, sha, []forge.File{{Path: "run.sh", Content: []byte("false\n")}}
 	if sha, err = h.client.Commit(ctx, r); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestCommitModes(t *testing.T) {
 	if want := "100644 docs/README.md\n120000 link\n100755 run.sh\n100644 template.yaml\n"; modes != want {
 		t.Errorf("git sees\n%s, want\n%s", modes, want)
 	}
-	r.Parent, r.Tip, r.Files = sha, sha, []pullrequest.File{{Path: "link", Content: []byte("x")}}
+	r.Parent, r.Tip, r.Files = sha, sha, []forge.File{{Path: "link", Content: []byte("x")}}
 	_, err = h.client.Commit(ctx, r)
 	wantFailure(t, err, failure.GitFailed, "link is no file")
 	for _, path := range []string{"", "/etc/passwd", "../x", "a/../../x", "a//b", "."} {
@@ -148,7 +148,7 @@ func TestCommitModes(t *testing.T) {
 
 func TestCommitRaces(t *testing.T) {
 	ctx := context.Background()
-	file := pullrequest.File{Path: "x", Content: []byte("y")}
+	file := forge.File{Path: "x", Content: []byte("y")}
 	t.Run("branch is elsewhere", func(t *testing.T) {
 		h := start(t, fakegithub.Repository{})
 		r := h.commitRequest(file)
@@ -201,7 +201,7 @@ func TestCommitRaces(t *testing.T) {
 		for i := range 10 {
 			wg.Go(func() {
 				for {
-					r := h.commitRequest(pullrequest.File{Path: fmt.Sprint("file-", i), Content: []byte("x")})
+					r := h.commitRequest(forge.File{Path: fmt.Sprint("file-", i), Content: []byte("x")})
 					r.Branch, r.Tip = "main", r.Parent
 					_, err := h.client.Commit(ctx, r)
 					if err == nil {
@@ -227,7 +227,7 @@ func TestCommitRaces(t *testing.T) {
 func TestCommitRefused(t *testing.T) {
 	ctx := context.Background()
 	h := start(t, fakegithub.Repository{})
-	r := h.commitRequest(pullrequest.File{Path: "x", Content: []byte("y")})
+	r := h.commitRequest(forge.File{Path: "x", Content: []byte("y")})
 	h.faults(makeRef, answer(422, "Repository rule violations found"))
 	_, err := h.client.Commit(ctx, r)
 	wantFailure(t, err, failure.GitFailed, "committing to the branch graft/etcd/0.9.4 of acme/catalog", "Repository rule violations found")

@@ -1,4 +1,4 @@
-package pullrequest_test
+package github_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/forge/github"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
@@ -24,7 +24,7 @@ func TestEnsureFork(t *testing.T) {
 	// The token's own account by its name.
 	h.AddToken("zoes-token", fakegithub.Identity{Login: "zoe"})
 	h.AddToken(token, fakegithub.Identity{Login: "graft-bot"})
-	zoe := h.newClient(pullrequest.Options{Token: "zoes-token"})
+	zoe := h.newClient(github.Options{Token: "zoes-token"})
 	if fork, err := zoe.EnsureFork(ctx, "acme", "catalog", "Zoe"); err != nil || fork.Owner != "zoe" {
 		t.Errorf("%+v %v", fork, err)
 	}

@@ -1,33 +1,19 @@
-package pullrequest
+package github
 
 import (
 	"cmp"
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/olmgraft/graft/internal/forge"
 )
 
-// PullRequest is an open pull request as Graft sees it.
-type PullRequest struct {
-	Number int
-	URL    string
-	Title  string
-	// HeadOwner, Head and HeadSHA say where the change is; Base is where it goes.
-	HeadOwner, Head, HeadSHA string
-	Base                     string
-	Author                   string
-	Draft                    bool
-	Labels                   []string
-	Created                  time.Time
-	Marker                   Marker
-}
-
-func pullRequestOf(pr *github.PullRequest) PullRequest {
-	marker, _ := ParseMarker(pr.GetBody())
-	return PullRequest{
+func proposalOf(pr *github.PullRequest) forge.Proposal {
+	marker, _ := forge.ParseMarker(pr.GetBody())
+	return forge.Proposal{
 		Number: pr.GetNumber(), URL: pr.GetHTMLURL(), Title: pr.GetTitle(),
 		HeadOwner: headOwner(pr), Head: pr.GetHead().GetRef(), HeadSHA: pr.GetHead().GetSHA(),
 		Base: pr.GetBase().GetRef(), Author: pr.GetUser().GetLogin(), Draft: pr.GetDraft(),
@@ -44,7 +30,7 @@ func (c *Client) find(ctx context.Context, r Request) (*github.PullRequest, erro
 	}
 	owner, _ := r.head()
 	err = c.each(ctx, r.Owner, r.Repo, func(one *github.PullRequest) bool {
-		marker, ok := ParseMarker(one.GetBody())
+		marker, ok := forge.ParseMarker(one.GetBody())
 		if ok && marker.Key == r.Marker.Key && one.GetBase().GetRef() == r.Base && trusted(one, r.Owner, r.Repo, owner) {
 			pr = one
 		}
@@ -58,15 +44,15 @@ func (c *Client) find(ctx context.Context, r Request) (*github.PullRequest, erro
 // change comes from a branch of the repository itself, or from a fork of one of
 // forkOwners: those are the places that only trusted people push to. What the marker
 // holds they may have edited, so it is checked like any other request.
-func (c *Client) Open(ctx context.Context, owner, repo, prefix string, forkOwners ...string) ([]PullRequest, error) {
+func (c *Client) Open(ctx context.Context, owner, repo, prefix string, forkOwners ...string) ([]forge.Proposal, error) {
 	if err := checkRepository(owner, repo); err != nil {
 		return nil, err
 	}
-	var open []PullRequest
+	var open []forge.Proposal
 	err := c.each(ctx, owner, repo, func(pr *github.PullRequest) bool {
-		marker, ok := ParseMarker(pr.GetBody())
+		marker, ok := forge.ParseMarker(pr.GetBody())
 		if ok && strings.HasPrefix(marker.Key, prefix) && trusted(pr, owner, repo, forkOwners...) {
-			open = append(open, pullRequestOf(pr))
+			open = append(open, proposalOf(pr))
 		}
 		return true
 	})
@@ -111,7 +97,7 @@ func (c *Client) findByHead(ctx context.Context, r Request) (*github.PullRequest
 	}
 	// Of several, that of the bundle comes first, then that of the base, then the oldest.
 	rank := func(pr *github.PullRequest) int {
-		marker, _ := ParseMarker(pr.GetBody())
+		marker, _ := forge.ParseMarker(pr.GetBody())
 		switch {
 		case marker.Key != "" && marker.Key == r.Marker.Key:
 			return 0

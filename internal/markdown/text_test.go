@@ -1,7 +1,6 @@
-package pullrequest_test
+package markdown_test
 
 import (
-	"encoding/json"
 	"html"
 	"regexp"
 	"strings"
@@ -9,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/markdown"
 )
 
 func TestPlain(t *testing.T) {
@@ -18,7 +17,7 @@ func TestPlain(t *testing.T) {
 		"", "Add etcd 0.9.4 to Fast and Stable", "quay.io/operator/etcd@sha256:66a37fd61a06a43969854ee6d3e21087a98b93838e284a6086b13917f96b0d9b",
 		"v1.2.3-rc.1+build_5", "a & b <c> `d` *e* _f_ | g", "mail me@example.com", "Ünïcödé 日本語 👩‍💻", "half / half", "100%",
 	} {
-		if got := pullrequest.Plain(s); got != s {
+		if got := markdown.Plain(s); got != s {
 			t.Errorf("%q became %q", s, got)
 		}
 	}
@@ -46,7 +45,7 @@ func TestPlain(t *testing.T) {
 		"a\u202eb\u2066c\ufeffd\u200be": "abcde",
 		"\xff\xfe":                      "\ufffd",
 	} {
-		if got := strings.ReplaceAll(pullrequest.Plain(in), "\u200b", "|"); got != want {
+		if got := strings.ReplaceAll(markdown.Plain(in), "\u200b", "|"); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)
 		}
 	}
@@ -74,11 +73,11 @@ func TestEscape(t *testing.T) {
 		"fixes #1 for @me":           "fixes #¦1 for @¦me",
 		"https://evil.example/a?b=c": "https:¦//evil.example/a?b=c",
 	} {
-		if got := strings.ReplaceAll(pullrequest.Escape(in), "\u200b", "¦"); got != want {
+		if got := strings.ReplaceAll(markdown.Escape(in), "\u200b", "¦"); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)
 		}
 	}
-	if got := pullrequest.Code("a|b<c>"); got != `<code>a\|b&lt;c&gt;</code>` {
+	if got := markdown.Code("a|b<c>"); got != `<code>a\|b&lt;c&gt;</code>` {
 		t.Errorf("%q", got)
 	}
 }
@@ -116,7 +115,7 @@ func FuzzEscape(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		plain, escaped := pullrequest.Plain(s), pullrequest.Escape(s)
+		plain, escaped := markdown.Plain(s), markdown.Escape(s)
 		for _, danger := range dangers {
 			for kind, text := range map[string]string{"plain": plain, "escaped": escaped, "rendered": rendered(escaped)} {
 				if at := danger.FindString(text); at != "" {
@@ -153,68 +152,6 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-func TestMarker(t *testing.T) {
-	want := pullrequest.Marker{Key: "etcd/0.9.4", Request: json.RawMessage(`{"image":"a@sha256:1"}`), Labels: []string{"x"}}
-	text, err := pullrequest.FormatMarker(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text != `<!-- graft: {"key":"etcd/0.9.4","request":{"image":"a@sha256:1"},"labels":["x"]} -->` {
-		t.Errorf("%s", text)
-	}
-	for name, body := range map[string]string{
-		"alone":             text,
-		"at the end":        "body\n\n" + text,
-		"line ends of DOS":  "body\r\n\r\n" + text + "\r\n",
-		"a person's after":  text + "\n\nThank you!",
-		"an older one":      `<!-- graft: {"key":"other"} -->` + "\n" + text,
-		"a broken one last": text + "\n<!-- graft: {nonsense} -->",
-		"an empty one last": text + "\n<!-- graft: {} -->",
-	} {
-		got, ok := pullrequest.ParseMarker(body)
-		if !ok || got.Key != want.Key || string(got.Request) != string(want.Request) {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-	for _, body := range []string{"", "<!-- graft: -->", "<!-- graft: {\"key\":\n\"x\"} -->", "graft: {\"key\":\"x\"}", "<!-- other: {\"key\":\"x\"} -->"} {
-		if got, ok := pullrequest.ParseMarker(body); ok {
-			t.Errorf("%q: %+v", body, got)
-		}
-	}
-	if _, err := pullrequest.FormatMarker(pullrequest.Marker{Key: "x", Request: json.RawMessage("{")}); err == nil {
-		t.Error("broken JSON was written")
-	}
-}
-
-func FuzzMarker(f *testing.F) {
-	for _, s := range []string{"etcd", "-->", "--!>", "<!--", "a--b---c", "\n", "\"}", "-\\u002d", "\\", "--\\", "\u2028", "} --> {"} {
-		f.Add(s, s)
-	}
-	f.Fuzz(func(t *testing.T, k, v string) {
-		k, v = strings.ToValidUTF8(k, "?"), strings.ToValidUTF8(v, "?")
-		if k == "" || len(k)+len(v) > 1000 {
-			return
-		}
-		request, err := json.Marshal(map[string]string{v: v})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := pullrequest.FormatMarker(pullrequest.Marker{Key: k, Request: request, Labels: []string{v}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		inner := strings.TrimSuffix(strings.TrimPrefix(text, "<!-- "), " -->")
-		if strings.ContainsAny(inner, "<>\r\n") || strings.Contains(inner, "--") {
-			t.Fatalf("%q can end the comment", text)
-		}
-		got, ok := pullrequest.ParseMarker("before\n" + text + "\nafter")
-		var back map[string]string
-		if !ok || got.Key != k || got.Labels[0] != v || json.Unmarshal(got.Request, &back) != nil || back[v] != v {
-			t.Fatalf("%q came back as %+v", text, got)
-		}
-	})
-}
-
 func TestLimit(t *testing.T) {
 	const pointer = "*cut: see the report*"
 	long := strings.Repeat("0123456789\n", 50)
@@ -242,12 +179,12 @@ func TestLimit(t *testing.T) {
 		"a fence within details":        {"<details>\n```\n" + long, 64, "<details>\n```\n0123456789\n```\n\n</details>\n\n" + pointer},
 		"what looks like details":       {"```\n<details>\n</summary>\n" + long + "```\n", 60, "```\n<details>\n</summary>\n```\n\n" + pointer},
 	} {
-		got := pullrequest.Limit(tt.body, tt.most, pointer)
+		got := markdown.Limit(tt.body, tt.most, pointer)
 		if got != tt.want {
 			t.Errorf("%s:\n%q\nwant\n%q", name, got, tt.want)
 		}
 	}
-	if got := pullrequest.Limit(long, 3, "äöü"); got != "ä" {
+	if got := markdown.Limit(long, 3, "äöü"); got != "ä" {
 		t.Errorf("%q", got)
 	}
 }
@@ -260,7 +197,7 @@ func FuzzLimit(f *testing.F) {
 		if most < 0 || most > 1<<20 || strings.ContainsAny(pointer, "`~<>-\r\n") {
 			return
 		}
-		got := pullrequest.Limit(body, most, pointer)
+		got := markdown.Limit(body, most, pointer)
 		if len(got) > most {
 			t.Fatalf("%d bytes, and %d are allowed", len(got), most)
 		}
@@ -278,6 +215,6 @@ func BenchmarkLimit(b *testing.B) {
 	body := strings.Repeat(block, 10)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		pullrequest.Limit(body, pullrequest.MaxBody, "see the report")
+		markdown.Limit(body, 65535, "see the report")
 	}
 }

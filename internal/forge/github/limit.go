@@ -1,4 +1,4 @@
-package pullrequest
+package github
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package pullrequest
+package forge
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/markdown"
 )
 
 // longestMarker leaves most of a body to what people read.
@@ -41,7 +42,7 @@ func FormatMarker(m Marker) (string, error) {
 	text = bytes.ReplaceAll(text, dashes, dashesEscaped)
 	if len(text) > longestMarker {
 		return "", failure.New(failure.Usage, "the request of %s is too long to be kept in a pull request: %d bytes, and %d are allowed",
-			oneLine(m.Key[:min(len(m.Key), 100)]), len(text), longestMarker).
+			m.Key[:min(len(m.Key), 100)], len(text), longestMarker).
 			Fix("publish fewer bundles or channels at once")
 	}
 	return "<!-- graft: " + string(text) + " -->", nil
@@ -60,16 +61,17 @@ func ParseMarker(body string) (Marker, bool) {
 	return Marker{}, false
 }
 
-// withMarker appends the marker to a body that is cut to leave room for it.
-func withMarker(body, pointer string, m Marker) (string, error) {
+// AppendTo appends the marker to a body, which is cut to leave room for it: together
+// they are at most so many bytes. A marker without a key is none.
+func (m Marker) AppendTo(body string, most int, pointer string) (string, error) {
 	if m.Key == "" {
-		return Limit(body, MaxBody, pointer), nil
+		return markdown.Limit(body, most, pointer), nil
 	}
 	text, err := FormatMarker(m)
 	if err != nil {
 		return "", err
 	}
-	body = strings.TrimRight(Limit(body, MaxBody-len(text)-2, pointer), "\n")
+	body = strings.TrimRight(markdown.Limit(body, most-len(text)-2, pointer), "\n")
 	if body == "" {
 		return text, nil
 	}

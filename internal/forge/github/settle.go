@@ -1,4 +1,4 @@
-package pullrequest
+package github
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/olmgraft/graft/internal/forge"
 )
 
 // What GitHub refuses of labels, people and milestones becomes a note, since the
@@ -22,7 +24,7 @@ const putIssues = "issues: write, or pull-requests: write"
 // settleLabels sends {"labels": [...]}, as the API's description has it; go-github
 // sends the bare list.
 func (e *ensuring) settleLabels(ctx context.Context) error {
-	before, _ := ParseMarker(e.pr.GetBody())
+	before, _ := forge.ParseMarker(e.pr.GetBody())
 	if err := e.takeLabels(ctx, without(before.Labels, e.Labels)); err != nil {
 		return err
 	}
@@ -37,7 +39,7 @@ func (e *ensuring) settleLabels(ctx context.Context) error {
 // ourLabels are those asked for that Graft added before, or adds now; those that
 // people put there themselves stay theirs.
 func (e *ensuring) ourLabels() []string {
-	before, _ := ParseMarker(e.pr.GetBody())
+	before, _ := forge.ParseMarker(e.pr.GetBody())
 	theirs := without(labelNames(e.pr.Labels), before.Labels)
 	return without(e.Labels, theirs)
 }

@@ -1,4 +1,4 @@
-package pullrequest_test
+package github_test
 
 import (
 	"context"
@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/pullrequest"
+	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/forge/github"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
@@ -33,7 +34,7 @@ func TestFailureClasses(t *testing.T) {
 	for name, tt := range map[string]struct {
 		route  string
 		fault  *fakegithub.Fault
-		change func(*pullrequest.Request)
+		change func(*github.Request)
 		code   failure.Code
 		texts  []string
 	}{
@@ -50,9 +51,9 @@ func TestFailureClasses(t *testing.T) {
 			failure.ForgeAuth, []string{"Settings, Actions, General"}},
 		"archived": {createPull, answer(403, "Repository was archived so is read-only."), nil,
 			failure.PullRequestRefused, []string{"archived"}},
-		"invalid base": {"", nil, func(r *pullrequest.Request) { r.Base = "gone" }, failure.PullRequestRefused,
+		"invalid base": {"", nil, func(r *github.Request) { r.Base = "gone" }, failure.PullRequestRefused,
 			[]string{"to gone", "PullRequest base is invalid"}},
-		"no commits": {"", nil, func(r *pullrequest.Request) { r.Head = "main" }, failure.PullRequestRefused,
+		"no commits": {"", nil, func(r *github.Request) { r.Head = "main" }, failure.PullRequestRefused,
 			[]string{"No commits between main and main"}},
 		"token in the answer": {createPull, answer(422, "Validation Failed\nfor "+token), nil, failure.PullRequestRefused, []string{"for ***"}},
 		"not GitHub at all":   {listPulls, answer(418, "I am a teapot"), nil, failure.ForgeUnavailable, []string{"HTTP 418", "GITHUB_API_URL"}},
@@ -64,7 +65,7 @@ func TestFailureClasses(t *testing.T) {
 			h.AddUsers("ann")
 			r := h.request()
 			if tt.route == updatePull {
-				h.ensure(r, pullrequest.Created)
+				h.ensure(r, forge.Created)
 				r.Title = "Other"
 			}
 			if tt.change != nil {
@@ -74,7 +75,7 @@ func TestFailureClasses(t *testing.T) {
 			case tt.route == "":
 			case tt.fault.Status == 418 || tt.fault.Status == 501:
 				// The stand-in's answers are validated, and these are none of GitHub's.
-				h.client = h.newClient(pullrequest.Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+				h.client = h.newClient(github.Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
 					return response(req, tt.fault.Status, "<html>"+tt.fault.Message+"</html>"), nil
 				})})
 			default:
@@ -143,7 +144,7 @@ func TestPassing(t *testing.T) {
 			h := start(t, fakegithub.Repository{})
 			r := h.request()
 			h.faults(route, tt.faults(h.Now())...)
-			h.ensure(r, pullrequest.Created)
+			h.ensure(r, forge.Created)
 			if got := h.total(); got < tt.least || got > tt.most {
 				t.Errorf("%s: waited %v, want %v to %v", name, got, tt.least, tt.most)
 			}
@@ -157,7 +158,7 @@ func TestExhaustedLimitIsWaitedForAhead(t *testing.T) {
 	r := h.request()
 	reset := h.Now().Add(time.Minute)
 	limited := false
-	h.client = h.newClient(pullrequest.Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+	h.client = h.newClient(github.Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
 		resp, err := http.DefaultTransport.RoundTrip(req)
 		if err == nil && !limited {
 			limited = true
@@ -166,7 +167,7 @@ func TestExhaustedLimitIsWaitedForAhead(t *testing.T) {
 		}
 		return resp, err
 	})})
-	h.ensure(r, pullrequest.Created)
+	h.ensure(r, forge.Created)
 	if got := h.total(); got < time.Minute || got > time.Minute+3*time.Second {
 		t.Errorf("waited %v", got)
 	}
@@ -241,9 +242,9 @@ func TestNetworkAndContext(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	r := h.request()
 	calls := 0
-	through := func(err error) *pullrequest.Client {
+	through := func(err error) *github.Client {
 		calls = 0
-		return h.newClient(pullrequest.Options{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		return h.newClient(github.Options{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 			calls++
 			return nil, err
 		})})
@@ -289,7 +290,7 @@ func TestTokenStaysAtHome(t *testing.T) {
 		http.Redirect(w, req, other.URL+"/x", http.StatusTemporaryRedirect)
 	}))
 	defer api.Close()
-	c, err := pullrequest.New(pullrequest.Options{APIURL: api.URL, Token: token + "\n"})
+	c, err := github.New(github.Options{APIURL: api.URL, Token: token + "\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,8 +311,8 @@ func TestTroubleAfterTheCreation(t *testing.T) {
 	r := h.request()
 	r.Labels, r.Reviewers = []string{"operator"}, []string{"ann"}
 	h.faults(addLabels, answer(403, "Resource not accessible by integration", "X-Accepted-GitHub-Permissions", "issues=write; pull_requests=write"))
-	h.notes(h.ensure(r, pullrequest.Created), "the label operator was not added: HTTP 403 Resource not accessible by integration; it needs the permission issues: write, or pull-requests: write")
-	h.ensure(r, pullrequest.Updated)
+	h.notes(h.ensure(r, forge.Created), "the label operator was not added: HTTP 403 Resource not accessible by integration; it needs the permission issues: write, or pull-requests: write")
+	h.ensure(r, forge.Updated)
 
 	h = start(t, fakegithub.Repository{})
 	h.AddUsers("ann")
@@ -320,12 +321,12 @@ func TestTroubleAfterTheCreation(t *testing.T) {
 	h.faults(reviewers, slices.Repeat([]*fakegithub.Fault{fakegithub.ServerError(500, false)}, 5)...)
 	got, err := h.client.Ensure(context.Background(), r)
 	wantFailure(t, err, failure.ForgeUnavailable, "asking for reviews of acme/catalog#1")
-	if got.Number != 1 || got.Operation != pullrequest.Created {
+	if got.Number != 1 || got.Operation != forge.Created {
 		t.Errorf("%+v", got)
 	}
-	h.ensure(r, pullrequest.Updated)
+	h.ensure(r, forge.Updated)
 	if p := h.one(); strings.Join(append(p.Labels, p.Reviewers...), " ") != "operator ann" {
 		t.Errorf("%+v", p)
 	}
-	h.ensure(r, pullrequest.Unchanged)
+	h.ensure(r, forge.Unchanged)
 }

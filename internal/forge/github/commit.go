@@ -1,4 +1,4 @@
-package pullrequest
+package github
 
 import (
 	"context"
@@ -9,45 +9,12 @@ import (
 	"net/http"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/google/go-github/v60/github"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
 )
-
-// Commit is a commit to be made through the Git data API.
-type Commit struct {
-	Owner, Repo string
-	// Branch is where it goes, without refs/heads/.
-	Branch string
-	// Parent is the commit whose tree the files are put into.
-	Parent string
-	// Tip is what the branch must be at; "" means that it must not exist. Where Tip is
-	// not Parent the branch is replaced, not extended.
-	Tip     string
-	Files   []File
-	Message string
-	// Author and Committer are best left nil: what GitHub commits for a workflow or an
-	// app in their own name it signs, and shows as verified.
-	Author, Committer *Signature
-}
-
-// File is one changed file of a commit.
-type File struct {
-	Path    string
-	Content []byte
-	// Mode is 100644, 100755 or 120000; "" keeps that of the base, and is 100644 for a
-	// new file.
-	Mode   string
-	Delete bool
-}
-
-// Signature is a name in a commit.
-type Signature struct {
-	Name, Email string
-	When        time.Time
-}
 
 // Commit makes a commit and puts the branch on it; it gives the commit's SHA. Where
 // the files are what the parent holds already, nothing is made: the parent's SHA comes
@@ -56,7 +23,7 @@ type Signature struct {
 // A branch that is not where it was said to be is git-race-lost. GitHub has no exchange
 // of one value for another, so where a branch is replaced a moment remains between
 // look and push; where it is extended GitHub itself refuses anything but a fast-forward.
-func (c *Client) Commit(ctx context.Context, r Commit) (string, error) {
+func (c *Client) Commit(ctx context.Context, r forge.Commit) (string, error) {
 	if err := checkRepository(r.Owner, r.Repo); err != nil {
 		return "", err
 	}
@@ -73,7 +40,7 @@ func (c *Client) Commit(ctx context.Context, r Commit) (string, error) {
 
 // committing is one Commit under way.
 type committing struct {
-	Commit
+	forge.Commit
 	c    *Client
 	root string
 	// trees are the entries by name of the trees of the base that were looked at.
@@ -113,13 +80,13 @@ func (m *committing) make(ctx context.Context) (string, error) {
 	}
 	commit, _, err := m.c.gh.Git.CreateCommit(ctx, m.Owner, m.Repo, &github.Commit{
 		Message: &m.Message, Tree: tree, Parents: []*github.Commit{{SHA: &m.Parent}},
-		Author: m.Author.forGitHub(), Committer: m.Committer.forGitHub(),
+		Author: authorOf(m.Author), Committer: authorOf(m.Committer),
 	}, nil)
 	return commit.GetSHA(), err
 }
 
 // entry uploads a file; it is nil where the base has the file as it should be.
-func (m *committing) entry(ctx context.Context, file File) (*github.TreeEntry, error) {
+func (m *committing) entry(ctx context.Context, file forge.File) (*github.TreeEntry, error) {
 	stands, err := m.lookUp(ctx, file.Path)
 	if err != nil {
 		return nil, err
@@ -245,7 +212,7 @@ func (m *committing) raceLost(tip string) error {
 	return failure.New(failure.GitRaceLost, "%s: it is %s, and was expected to be %s", m.op().doing, text(tip), text(m.Tip))
 }
 
-func (s *Signature) forGitHub() *github.CommitAuthor {
+func authorOf(s *forge.Signature) *github.CommitAuthor {
 	if s == nil {
 		return nil
 	}

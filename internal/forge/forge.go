@@ -1,0 +1,104 @@
+// Package forge is what Graft asks of wherever a repository is hosted, in words that fit
+// any forge: a change goes onto a branch, and is proposed; a proposal is what one forge
+// calls a pull request and another a merge request. Each forge is a folder below.
+package forge
+
+import (
+	"context"
+	"time"
+)
+
+// Forge keeps the proposals of one repository.
+type Forge interface {
+	// Open gives the open proposals of ours whose key begins with the prefix, from
+	// places that only those push to who may.
+	Open(ctx context.Context, prefix string) ([]Proposal, error)
+	// Propose makes the proposal of a change be as asked.
+	Propose(ctx context.Context, c Change) (Result, error)
+	// Ended reports whether a branch at that commit is what a closed or merged proposal
+	// left, and no open one has it.
+	Ended(ctx context.Context, branch, commit string) (bool, error)
+	// Close closes one, with a comment that says why.
+	Close(ctx context.Context, number int, why string) error
+}
+
+// Repository is one on the forge.
+type Repository struct{ Owner, Name string }
+
+// Change is what is on a branch, as it should be proposed.
+type Change struct {
+	Branch, Title, Body string
+	Key                 string   // there is one open proposal for it
+	Requests            []string // that it answers
+}
+
+// Proposal is an open proposal as Graft sees it.
+type Proposal struct {
+	Number int
+	URL    string
+	Title  string
+	// HeadOwner, Head and HeadSHA say where the change is; Base is where it goes.
+	HeadOwner, Head, HeadSHA string
+	Base                     string
+	Author                   string
+	Draft                    bool
+	Labels                   []string
+	Created                  time.Time
+	Marker                   Marker
+}
+
+// Operation is what was done to a proposal.
+type Operation string
+
+// The operations.
+const (
+	Created   Operation = "created"
+	Updated   Operation = "updated"
+	Unchanged Operation = "unchanged"
+	Closed    Operation = "closed"
+)
+
+// Result is what became of a proposal. Head is the branch that it is made from, which
+// differs from the one asked for where a person renamed it. Notes are what could not be
+// done although the proposal stands: a label, a reviewer, a milestone.
+type Result struct {
+	Number    int
+	URL       string
+	Author    string
+	Head      string
+	Operation Operation
+	Notes     []string
+}
+
+// Commit is a commit that the forge is to make.
+type Commit struct {
+	Owner, Repo string
+	// Branch is where it goes, without refs/heads/.
+	Branch string
+	// Parent is the commit whose tree the files are put into.
+	Parent string
+	// Tip is what the branch must be at; "" means that it must not exist. Where Tip is
+	// not Parent the branch is replaced, not extended.
+	Tip     string
+	Files   []File
+	Message string
+	// Author and Committer are best left nil: what a forge commits for a workflow or an
+	// app in their own name it signs, and shows as verified.
+	Author, Committer *Signature
+}
+
+// File is one changed file of a commit.
+type File struct {
+	Path    string
+	Content []byte
+	// Mode is 100644, 100755 or 120000; "" keeps that of the base, and is 100644 for a
+	// new file.
+	Mode   string
+	Delete bool
+}
+
+// Signature is a name in a commit.
+type Signature struct {
+	Name, Email string
+	When        time.Time
+}
