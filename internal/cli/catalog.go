@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
@@ -79,7 +78,7 @@ func isTemplate(docs []fbc.Doc) bool {
 	if len(docs) == 0 {
 		return false
 	}
-	if s := docs[0].Schema; s == "olm.semver" || s == "olm.composite" || strings.HasPrefix(s, "olm.template.") {
+	if template.IsSchema(docs[0].Schema) {
 		return true
 	}
 	bundles := slices.DeleteFunc(slices.Clone(docs), func(d fbc.Doc) bool { return d.Schema != fbc.SchemaBundle })

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -61,18 +60,5 @@ func (c *catalogReader) convert(ctx context.Context, to, output, name string) ([
 	if len(docs) == 0 {
 		return nil, failure.New(failure.TemplateMalformed, "converting %s: it has no documents", name).At(name, 1, 1)
 	}
-	text, err := template.Convert(to, docs, format)
-	if err != nil || format == fbc.YAML || to == "basic" {
-		return text, err
-	}
-	converted, err := fbc.Read(name, text)
-	if err != nil {
-		return nil, err
-	}
-	body, err := converted[0].JSON()
-	if err != nil {
-		return nil, err
-	}
-	out, err := fbc.Encode(fbc.JSON, body)
-	return append(bytes.TrimRight(out, "\n"), '\n'), err
+	return template.Convert(to, docs, format)
 }

@@ -68,7 +68,7 @@ func (a *app) printDescription(name string, d kind.Description) {
 		fmt.Fprintf(a.Out, "default channel: %s\n", d.DefaultChannel)
 	}
 	for _, c := range d.Channels {
-		fmt.Fprintf(a.Out, "%s: %s\n", channelNoun(d), c.Name)
+		fmt.Fprintf(a.Out, "%s: %s\n", template.Traits(d.Kind).ChannelNoun(), c.Name)
 		for _, e := range c.Entries {
 			fmt.Fprintf(a.Out, "  %s\n", e)
 		}
@@ -76,7 +76,7 @@ func (a *app) printDescription(name string, d kind.Description) {
 	if len(d.Inputs) > 0 {
 		fmt.Fprintf(a.Out, "inputs: %s\n", strings.Join(d.Inputs, ", "))
 	}
-	if d.Kind != "semver" && len(d.Bundles) > 0 {
+	if len(template.Traits(d.Kind).Archetypes) == 0 && len(d.Bundles) > 0 {
 		fmt.Fprintln(a.Out, "bundles:")
 		for _, b := range d.Bundles {
 			fmt.Fprintf(a.Out, "  %s\n", strings.TrimSpace(b.Image+" "+b.Name))
@@ -85,14 +85,4 @@ func (a *app) printDescription(name string, d kind.Description) {
 	for _, p := range d.Problems {
 		fmt.Fprintf(a.Out, "%s: %s\n  %s\n", p.Place(), p.Message, p.Remedy)
 	}
-}
-
-func channelNoun(d kind.Description) string {
-	switch d.Kind {
-	case "semver":
-		return "archetype"
-	case "composite":
-		return "catalog"
-	}
-	return "channel"
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -210,9 +211,11 @@ func starterTarget(b *strings.Builder, s plan.Surveyed, several bool) {
 	if several && s.Package != "" {
 		fmt.Fprintf(b, "    package: %s\n", scalar(s.Package))
 	}
+	archetypes := template.Traits(s.Kind).Archetypes
 	switch {
-	case s.Kind == "semver":
-		b.WriteString("    rules:\n      - versions: prerelease\n        channels: [Candidate]\n      - channels: [Candidate, Fast]\n")
+	case len(archetypes) > 0:
+		fmt.Fprintf(b, "    rules:\n      - versions: prerelease\n        channels: [%s]\n", archetypes[0])
+		fmt.Fprintf(b, "      - channels: [%s]\n", strings.Join(archetypes[:min(2, len(archetypes))], ", "))
 	case len(s.Channels) > 0:
 		b.WriteString("    channels: # where the newest bundle stands now\n")
 		for _, ch := range s.Channels {

@@ -11,6 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/operand"
+	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
@@ -95,7 +96,7 @@ func (a *app) addTo(repos map[string]*repository, e operand.Entry, name string) 
 		}
 		files = append(files, f)
 	}
-	i, after, err := operand.Add(files, e)
+	i, after, err := operand.Add(files, e, template.Lists)
 	if err != nil || i < 0 {
 		return rep, err
 	}
@@ -118,7 +119,7 @@ func (a *app) addStdin(o *addOptions, e operand.Entry, names []string) error {
 	if err != nil {
 		return err
 	}
-	i, after, err := operand.Add([]*yamledit.File{f}, e)
+	i, after, err := operand.Add([]*yamledit.File{f}, e, template.Lists)
 	if err != nil {
 		return err
 	}

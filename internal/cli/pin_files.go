@@ -16,6 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/operand"
+	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
@@ -94,7 +95,7 @@ func opened(repo *repository, p, shown string, src []byte) (pinnable, error) {
 	if err != nil {
 		return pinnable{}, err
 	}
-	places, err := operand.Images(text)
+	places, err := operand.Images(text, template.Lists)
 	return pinnable{repo, p, text, places}, err
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
@@ -193,11 +195,8 @@ func communityTargets(fsys fs.FS, folder, version string) (targets []plan.Target
 
 func communityTarget(fsys fs.FS, m Mapping, folder string) plan.TargetSetup {
 	t := plan.TargetSetup{Line: m.Line, Col: m.Col, Template: plan.Pattern(path.Join(folder, templates, m.Template))}
-	switch m.Type {
-	case "olm.template.basic":
-		t.Create = "basic"
-	case "olm.semver":
-		t.Create = "semver"
+	if k, ok := template.OfSchema(m.Type).(kind.Creator); ok {
+		t.Create = k.Name()
 	}
 	for _, name := range m.Catalogs {
 		t.Catalogs = append(t.Catalogs, plan.CatalogSetup{

@@ -59,8 +59,8 @@ type standing struct {
 //  2. The entry goes where its version belongs among those of its name, be they in order up
 //     or down, else after the last of them; where it is the first of its name, after the last
 //     entry of its schema, else at the end of the only file.
-func Add(files []*yamledit.File, e Entry) (int, []byte, error) {
-	all, err := standings(files)
+func Add(files []*yamledit.File, e Entry, templates Templates) (int, []byte, error) {
+	all, err := standings(files, templates)
 	if err != nil {
 		return -1, nil, err
 	}
@@ -110,7 +110,7 @@ func Add(files []*yamledit.File, e Entry) (int, []byte, error) {
 }
 
 // standings are the documents of the files, in their order.
-func standings(files []*yamledit.File) ([]standing, error) {
+func standings(files []*yamledit.File, templates Templates) ([]standing, error) {
 	var all []standing
 	for i, f := range files {
 		for j, d := range f.Docs {
@@ -118,18 +118,17 @@ func standings(files []*yamledit.File) ([]standing, error) {
 			if err != nil {
 				return nil, err
 			}
-			_, node := root.Fold("schema")
-			switch schema := node.Text(); {
-			case schema == "olm.template.basic":
-				_, list := root.Fold("entries")
-				for k, item := range list.Items() {
-					all = append(all, standingOf(i, k, item.Resolve(), list))
+			lists, template := templates(root)
+			switch items := lists.Documents.Items(); {
+			case lists.Wrapped:
+				for k, item := range items {
+					all = append(all, standingOf(i, k, item.Resolve(), lists.Documents))
 				}
-				if len(list.Items()) == 0 {
+				if len(items) == 0 {
 					return nil, failure.New(failure.EditRefused, "adding an entry to a template that has no documents").At(f.Name, 1, 1).
 						Fix("Write the olm.package document under entries first.")
 				}
-			case schema == "" || schema == "olm.semver" || schema == "olm.composite" || strings.HasPrefix(schema, "olm.template."):
+			case template || root.FoldText("schema") == "":
 				return nil, failure.New(failure.TemplateUnsupported, "adding an entry: the file is neither a basic template nor a catalog").At(f.Name, 1, 1).
 					Fix("Name a basic template or a file-based catalog; other templates hold no entries.")
 			default:

@@ -25,7 +25,7 @@ func added(t *testing.T, text string, e Entry) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i, out, err := Add([]*yamledit.File{f}, e)
+	i, out, err := Add([]*yamledit.File{f}, e, KnownTemplates)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,22 +249,22 @@ func TestAddRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := Add([]*yamledit.File{f}, e); !failure.Is(err, code) || failure.Of(err).File != "f.yaml" {
+		if _, _, err := Add([]*yamledit.File{f}, e, KnownTemplates); !failure.Is(err, code) || failure.Of(err).File != "f.yaml" {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	one, _ := yamledit.Open("a.yaml", []byte("schema: olm.package\nname: a\n"))
 	two, _ := yamledit.Open("b.yaml", []byte("schema: olm.operand\nname: b\nversion: 1.0.0\nimages: [{name: b, image: b}]\n"))
-	if i, _, err := Add([]*yamledit.File{one, two}, e); err != nil || i != 1 {
+	if i, _, err := Add([]*yamledit.File{one, two}, e, KnownTemplates); err != nil || i != 1 {
 		t.Errorf("%d %v", i, err)
 	}
 	// Versions in files of their own are a list all the same.
 	high, _ := yamledit.Open("c.yaml", []byte("# "+strings.Repeat("-", 500)+"\nschema: 'olm.operand'\nname: 'etcd'\nversion: '2.0.0'\nimages: [{name: etcd, image: b}]\n"))
 	low, _ := yamledit.Open("d.yaml", []byte("schema: olm.operand\nname: etcd\nversion: 0.1.0\nimages: [{name: etcd, image: b}]\n"))
-	if i, text, err := Add([]*yamledit.File{low, one, high}, e); err != nil || i != 2 || !strings.HasPrefix(string(text), "schema: 'olm.operand'\nname: 'etcd'\nversion: '1.0.0'\n") {
+	if i, text, err := Add([]*yamledit.File{low, one, high}, e, KnownTemplates); err != nil || i != 2 || !strings.HasPrefix(string(text), "schema: 'olm.operand'\nname: 'etcd'\nversion: '1.0.0'\n") {
 		t.Errorf("%d %v %s", i, err, text)
 	}
-	if _, _, err := Add([]*yamledit.File{one, one}, e); !failure.Is(err, failure.EditRefused) {
+	if _, _, err := Add([]*yamledit.File{one, one}, e, KnownTemplates); !failure.Is(err, failure.EditRefused) {
 		t.Errorf("got %v", err)
 	}
 	image := []fbc.RelatedImage{{Name: "a", Image: "quay.io/a"}}

@@ -134,7 +134,7 @@ func pinPublished(t *testing.T, c corpus.Corpus) {
 }
 
 func pinAndCheck(t *testing.T, ref string, f *yamledit.File) int {
-	places, err := Images(f)
+	places, err := Images(f, KnownTemplates)
 	if err != nil {
 		t.Fatalf("%s: %v", ref, err)
 	}

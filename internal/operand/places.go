@@ -54,12 +54,33 @@ func IsCSV(f *yamledit.File) bool {
 	})
 }
 
+// Templates tells whether a document is a catalog template, and what is to be looked for in it.
+type Templates func(root *yamledit.Node) (Lists, bool)
+
+// Lists are those of a template.
+type Lists struct {
+	// Images are lists whose items have an image each.
+	Images []List
+	// Documents is a list of catalog documents, nil where the template has none so far;
+	// Wrapped says that this kind of template holds some.
+	Documents *yamledit.Node
+	Wrapped   bool
+	// Unsupported: nobody knows what stands in it.
+	Unsupported bool
+}
+
+// List is a list and what it is called in reports.
+type List struct {
+	Field string
+	Node  *yamledit.Node
+}
+
 // Images finds what names images, in the order of the text: in ClusterServiceVersions related images, containers,
 // variables and annotations; in semver and basic templates bundles; in basic templates and
 // catalogs the related images of bundles and the images of entries too. Other templates are
 // template-unsupported, and so is a file that is none of these.
-func Images(f *yamledit.File) ([]Place, error) {
-	w := &walker{seen: map[*yamledit.Node]bool{}}
+func Images(f *yamledit.File, templates Templates) ([]Place, error) {
+	w := &walker{templates: templates, seen: map[*yamledit.Node]bool{}}
 	for _, d := range f.Docs {
 		root, err := d.Root()
 		if err != nil {
@@ -82,6 +103,7 @@ func Images(f *yamledit.File) ([]Place, error) {
 }
 
 type walker struct {
+	templates   Templates
 	found       []Place
 	seen        map[*yamledit.Node]bool
 	known       bool
@@ -94,25 +116,20 @@ func (w *walker) document(root *yamledit.Node) {
 		w.csv(root)
 		return
 	}
-	_, node := root.Fold("schema")
-	switch schema := node.Text(); {
-	case schema == "olm.semver":
+	lists, template := w.templates(root)
+	switch schema := root.FoldText("schema"); {
+	case template && lists.Unsupported:
+		w.unsupported = schema
+	case template:
 		w.known = true
-		for _, archetype := range []string{"candidate", "fast", "stable"} {
-			_, list := root.Fold(archetype)
-			_, bundles := list.Fold("bundles")
-			w.list(bundles, archetype)
+		for _, l := range lists.Images {
+			w.list(l.Node, l.Field)
 		}
-	case schema == "olm.template.basic":
-		w.known = true
-		_, entries := root.Fold("entries")
-		for _, item := range entries.Items() {
+		for _, item := range lists.Documents.Items() {
 			if item = item.Resolve(); item != nil {
 				w.document(item)
 			}
 		}
-	case schema == "olm.composite" || strings.HasPrefix(schema, "olm.template."):
-		w.unsupported = schema
 	case schema != "":
 		w.known = true
 		w.catalogDocument(root, schema)

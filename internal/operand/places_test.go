@@ -57,7 +57,7 @@ func imagesIn(t *testing.T, text string) (*yamledit.File, []Place) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	places, err := Images(f)
+	places, err := Images(f, KnownTemplates)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestPinRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Images(f); !failure.Is(err, code) {
+		if _, err := Images(f, KnownTemplates); !failure.Is(err, code) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -245,7 +245,7 @@ func FuzzPin(f *testing.F) {
 		if err != nil {
 			return
 		}
-		places, err := Images(file)
+		places, err := Images(file, KnownTemplates)
 		if err != nil {
 			return
 		}
@@ -263,7 +263,7 @@ func FuzzPin(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		left, err := Images(again)
+		left, err := Images(again, KnownTemplates)
 		if err != nil || len(left) != len(places) {
 			t.Fatalf("%v: %d images, were %d", err, len(left), len(places))
 		}

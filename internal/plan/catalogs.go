@@ -10,13 +10,14 @@ import (
 	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/template"
 )
 
 // catalogs decides which catalogs of the target are rendered, and how. It is false where
 // the target has catalogs and none of them is wanted: then the template is none of this
 // bundle's either.
 func (p *planner) catalogs(c candidate, t *Target) (bool, error) {
-	if t.Kind == "raw" {
+	if template.Traits(t.Kind).IsCatalog {
 		if wanted, err := p.itself(c); err != nil || !wanted {
 			return false, err
 		}
@@ -85,7 +86,7 @@ func (p *planner) itself(c candidate) (bool, error) {
 func (p *planner) listed(c candidate, t *Target) []CatalogSetup {
 	asked := p.in.Asked.Catalog
 	switch {
-	case len(c.Catalogs) > 0 || asked == "" || t.Kind == "raw":
+	case len(c.Catalogs) > 0 || asked == "" || template.Traits(t.Kind).IsCatalog:
 		return c.Catalogs
 	case isFileName(asked):
 		return []CatalogSetup{{Path: Pattern(asked)}}

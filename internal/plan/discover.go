@@ -10,7 +10,6 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/template"
-	"github.com/olmgraft/graft/internal/template/composite"
 )
 
 // discover finds out what nobody says: the one template and the one catalog of the
@@ -122,9 +121,9 @@ func (p *planner) search() (*search, error) {
 }
 
 // WalkFiles visits the files of a repository that can be a template or a catalog, by their
-// names and because a schema of OLM stands in them. What cannot be read is passed over.
+// names and because a schema of theirs stands in them. What cannot be read is passed over.
 func WalkFiles(fsys fs.FS, visit func(name string, src []byte) error) error {
-	read := int64(0)
+	read, starts := int64(0), template.SchemaStarts()
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -142,10 +141,12 @@ func WalkFiles(fsys fs.FS, visit func(name string, src []byte) error) error {
 			return failure.New(failure.Usage, "looking for templates: the repository has more than %d MiB of YAML and JSON", maxSearched>>20).
 				Fix("Name the template in the inputs or in .github/graft.yaml.")
 		}
-		if !namesSchema(src) {
-			return nil
+		for _, start := range starts {
+			if namesSchema(src, start) {
+				return visit(name, src)
+			}
 		}
-		return visit(name, src)
+		return nil
 	})
 }
 
@@ -159,7 +160,7 @@ func (s *search) look(name string, src []byte) error {
 	case failure.Is(err, failure.TemplateUnsupported):
 	case err != nil:
 		s.broken = append(s.broken, name)
-	case t.Kind.Name() == "raw":
+	case t.Traits().IsCatalog:
 		s.lookRaw(name, src)
 	default:
 		s.lookTemplate(t, name)
@@ -169,7 +170,7 @@ func (s *search) look(name string, src []byte) error {
 
 func (s *search) lookTemplate(t *template.Template, name string) {
 	d := t.Describe()
-	if t.Source.Schema() == composite.CatalogsSchema || d.Package != "" && d.Package != s.pkg {
+	if d.Aside || d.Package != "" && d.Package != s.pkg {
 		return
 	}
 	for _, input := range d.Inputs {
@@ -228,11 +229,11 @@ func (s *search) sortCatalogs() {
 	s.catalogs = slices.Compact(slices.DeleteFunc(s.catalogs, func(name string) bool { return s.inputs[name] }))
 }
 
-// namesSchema reports whether a schema of OLM stands in a text, before any parsing.
-func namesSchema(src []byte) bool {
+// namesSchema reports whether a schema that begins so stands in a text, before any parsing.
+func namesSchema(src []byte, start string) bool {
 	const schema, quotes = "schema", " \t\r\n\"'"
 	for at := 0; ; {
-		i := bytes.Index(src[at:], []byte("olm."))
+		i := bytes.Index(src[at:], []byte(start))
 		if i < 0 {
 			return false
 		}
@@ -242,6 +243,6 @@ func namesSchema(src []byte) bool {
 		if n := len(key) - len(schema); colon && n >= 0 && bytes.EqualFold(key[n:], []byte(schema)) {
 			return true
 		}
-		at += len("olm.")
+		at += len(start)
 	}
 }

@@ -105,7 +105,7 @@ func TestNamesSchema(t *testing.T) {
 		"schema: other":                         false,
 		"":                                      false,
 	} {
-		if got := namesSchema([]byte(text)); got != want {
+		if got := namesSchema([]byte(text), "olm."); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

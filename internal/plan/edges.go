@@ -7,8 +7,6 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/template"
-	"github.com/olmgraft/graft/internal/template/basic"
-	"github.com/olmgraft/graft/internal/template/documents"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -28,10 +26,10 @@ func (p *planner) edges(r kind.Request, rule EdgeRule, c candidate, o *opened, t
 	switch {
 	case said.Said():
 		r.Replaces, r.Skips, r.SkipRange = said.Replaces, said.Skips, said.SkipRange
-		if hasEdges(o.kind) {
+		if o.hasEdges() {
 			p.reason(&t.Reasons, "It %s, %s.", said.inWords(), whose)
 		}
-	case !hasEdges(o.kind):
+	case !o.hasEdges():
 		p.reason(&t.Reasons, "A %s template makes the edges itself.", o.kind)
 	case rule.Explicit:
 		return nil, failure.New(failure.Usage, "planning for %s: %s leaves the edges to be said, and none are", r.Bundle.Name, p.setup.File).At(p.setup.File, c.Line, c.Col).
@@ -46,9 +44,12 @@ func (p *planner) edges(r kind.Request, rule EdgeRule, c candidate, o *opened, t
 
 const natural = "Nobody says edges: it takes its natural place by version."
 
-// hasEdges reports whether edges stand in templates of the kind. The parts of a composite
+// hasEdges reports whether edges stand in the template. The parts of a composite
 // template have their own kinds, and take none that are not said.
-func hasEdges(kind string) bool { return kind == "basic" || kind == "raw" || kind == "substitutes" }
+func (o *opened) hasEdges() bool {
+	_, ok := template.Named(o.kind).(kind.HasEdges)
+	return ok
+}
 
 func (p *planner) patterned(r kind.Request, rule EdgeRule, c candidate, o *opened, t *Target) ([]kind.Request, error) {
 	skipRange, err := rule.SkipRange.For(r.Bundle)
@@ -125,16 +126,7 @@ func channelEntries(t *template.Template, pkg string) (map[string][]fbc.Entry, e
 	if t == nil {
 		return out, nil
 	}
-	var docs []fbc.Doc
-	var err error
-	switch s := &t.Source; {
-	case s.Schema() == basic.Schema || t.Kind.Name() == "substitutes":
-		docs, err = documents.Items(s)
-	case s.File != nil:
-		docs, err = fbc.Read(s.Name, s.File.Src)
-	default:
-		docs, err = fbc.ReadFS(s.FS, s.Path)
-	}
+	docs, err := t.Kind.(kind.HasEdges).Documents(&t.Source)
 	for i := range docs {
 		d := &docs[i]
 		if d.Schema != fbc.SchemaChannel || d.Package != pkg && d.Package != "" {
@@ -156,7 +148,7 @@ func (p *planner) defaultChannel(rule placed, c candidate, o *opened, t *Target)
 		p.reason(&t.Reasons, "The default channel is %s, as asked for.", asked)
 		return asked, nil
 	}
-	if rule.defaultChannel == "" || o.kind == "semver" || o.kind == "composite" {
+	if has := template.Traits(o.kind); rule.defaultChannel == "" || len(has.Archetypes) > 0 || has.OfTemplates {
 		return "", nil
 	}
 	name, err := rule.defaultChannel.For(p.in.Bundle)

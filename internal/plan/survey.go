@@ -12,7 +12,6 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/template"
-	"github.com/olmgraft/graft/internal/template/composite"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -41,16 +40,16 @@ func Survey(fsys fs.FS) ([]Surveyed, []LeftOut, error) {
 			left = append(left, LeftOut{Template: name, Reason: failure.Of(err).Error()})
 			return nil
 		}
-		if t.Source.Schema() == composite.CatalogsSchema {
-			return nil
-		}
-		if t.Kind.Name() == "raw" {
+		if t.Traits().IsCatalog {
 			if pkg := packageIn(name, src); pkg != "" {
 				catalogs[name] = pkg
 			}
 			return nil
 		}
 		d := t.Describe()
+		if d.Aside {
+			return nil
+		}
 		for _, input := range d.Inputs {
 			inputs[path.Join(path.Dir(name), input)], inputs[path.Clean(input)] = true, true
 		}

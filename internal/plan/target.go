@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
-	"github.com/olmgraft/graft/internal/template/semver"
 )
 
 // target plans one candidate, and either adds it to the plan or leaves it out.
@@ -85,7 +85,7 @@ func (p *planner) channels(c candidate, o *opened, t *Target) (placed, bool, err
 		return p.ruled(c, t)
 	}
 	found, whence := p.annotated(o), "the bundle's annotations name them"
-	if channels := o.description().Channels; len(found) == 0 && len(channels) == 1 && o.kind != "composite" {
+	if channels := o.description().Channels; len(found) == 0 && len(channels) == 1 && !template.Traits(o.kind).OfTemplates {
 		found, whence = []string{channels[0].Name}, "it is the only one of "+c.path
 	}
 	if len(found) == 0 {
@@ -134,21 +134,21 @@ func (p *planner) ruled(c candidate, t *Target) (placed, bool, error) {
 // annotated are the channels of the bundle's annotations that the template can have.
 func (p *planner) annotated(o *opened) []string {
 	channels := kind.Unique(p.in.Annotated)
-	if o.kind != "semver" {
+	archetypes := template.Traits(o.kind).Archetypes
+	if len(archetypes) == 0 {
 		return channels
 	}
 	return slices.DeleteFunc(channels, func(c string) bool {
-		return !slices.ContainsFunc(semver.Archetypes, func(a string) bool { return strings.EqualFold(a, c) })
+		return !slices.ContainsFunc(archetypes, func(a string) bool { return strings.EqualFold(a, c) })
 	})
 }
 
 func (p *planner) noChannel(c candidate, o *opened) error {
-	var known []string
-	for _, ch := range o.description().Channels {
-		known = append(known, ch.Name)
-	}
-	if o.kind == "semver" {
-		known = semver.Archetypes
+	known := template.Traits(o.kind).Archetypes
+	if len(known) == 0 {
+		for _, ch := range o.description().Channels {
+			known = append(known, ch.Name)
+		}
 	}
 	err := failure.New(failure.Usage, "planning for %s: nobody says into which channels of %s it goes", p.in.Bundle.Name, c.path).At(c.path, 0, 0)
 	if len(known) > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/operand"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
@@ -65,7 +66,7 @@ func (p *publisher) enter(w *Work, it item) error {
 		if err != nil {
 			return err
 		}
-		i, after, err := operand.Add([]*yamledit.File{f}, entry)
+		i, after, err := operand.Add([]*yamledit.File{f}, entry, template.Lists)
 		if err != nil {
 			return err
 		}

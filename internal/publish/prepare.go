@@ -206,7 +206,7 @@ func join(list []planned, t plan.Target) []planned {
 			list = append(list, c)
 		}
 	}
-	if t.Kind == "raw" && len(t.Catalogs) == 0 {
+	if template.Traits(t.Kind).IsCatalog && len(t.Catalogs) == 0 {
 		add(planned{plan.Catalog{Path: t.Template}, true})
 	}
 	for _, c := range t.Catalogs {

@@ -3,7 +3,9 @@
 package template
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"path"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/operand"
 	"github.com/olmgraft/graft/internal/template/basic"
 	"github.com/olmgraft/graft/internal/template/composite"
 	"github.com/olmgraft/graft/internal/template/goodstuff"
@@ -25,6 +28,78 @@ import (
 // kinds in the order in which they are asked; raw takes what looks like a catalog.
 var kinds = []kind.Kind{
 	semver.Kind{}, basic.Kind{}, goodstuff.Kind{}, composite.Kind{}, substitutes.Kind{}, raw.Kind{},
+}
+
+// Register adds a kind before the others, until undo is called. It is for tests of what a
+// kind needs: handed over as a value, the list would be a parameter of every function from
+// the command line down to here.
+func Register(k kind.Kind) (undo func()) {
+	before := kinds
+	kinds = append([]kind.Kind{k}, before...)
+	return func() { kinds = before }
+}
+
+// Named is the kind of a name, nil where there is none.
+func Named(name string) kind.Kind {
+	for _, k := range kinds {
+		if k.Name() == name {
+			return k
+		}
+	}
+	return nil
+}
+
+// Traits are those of the template's kind.
+func (t *Template) Traits() kind.Traits { return traits(t.Kind) }
+
+// Traits are those of the kind of a name, zero where there is none.
+func Traits(name string) kind.Traits { return traits(Named(name)) }
+
+func traits(k kind.Kind) kind.Traits {
+	if t, ok := k.(kind.HasTraits); ok {
+		return t.Traits()
+	}
+	return kind.Traits{}
+}
+
+// OfSchema is the kind that has the schema among its Schemas, nil where there is none.
+func OfSchema(schema string) kind.Kind {
+	for _, k := range kinds {
+		if slices.Contains(traits(k).Schemas, schema) {
+			return k
+		}
+	}
+	return nil
+}
+
+// SchemaStarts are how the schemas of templates and catalogs begin: as OLM's, or as a kind has it.
+func SchemaStarts() []string {
+	starts := []string{olmSchemas}
+	for _, k := range kinds {
+		for _, schema := range traits(k).Schemas {
+			if !strings.HasPrefix(schema, olmSchemas) {
+				starts = append(starts, schema)
+			}
+		}
+	}
+	return starts
+}
+
+const olmSchemas = "olm."
+
+// IsSchema reports whether a schema is that of a template, be it one of which Graft knows
+// nothing.
+func IsSchema(schema string) bool {
+	return OfSchema(schema) != nil || strings.HasPrefix(schema, olmSchemas+"template.")
+}
+
+// Lists implements operand.Templates.
+func Lists(root *yamledit.Node) (operand.Lists, bool) {
+	schema := root.FoldText("schema")
+	if k, ok := OfSchema(schema).(kind.HasLists); ok {
+		return k.Lists(root), true
+	}
+	return operand.Lists{Unsupported: true}, IsSchema(schema)
 }
 
 // Template is a file or directory whose kind is known.
@@ -144,8 +219,8 @@ func checkRequest(t *Template, r kind.Request) error {
 	if r.Replaces == name || slices.Contains(r.Skips, name) {
 		return failure.New(failure.Usage, "inserting %s: it is to replace or skip itself", name).Fix("Name another bundle.")
 	}
-	if k := t.Kind.Name(); r.SubstitutesFor != "" && k != "substitutes" && k != "composite" {
-		return failure.New(failure.Usage, "inserting %s: a %s template has no substitutions", name, k).Fix("Leave out --substitutes-for, or use a substitutes template.")
+	if has := traits(t.Kind); r.SubstitutesFor != "" && !has.Substitutes && !has.OfTemplates {
+		return failure.New(failure.Usage, "inserting %s: a %s template has no substitutions", name, t.Kind.Name()).Fix("Leave out --substitutes-for, or use a substitutes template.")
 	}
 	return nil
 }
@@ -230,52 +305,61 @@ func (t *Template) problems() error {
 }
 
 // Creatable are the kinds of which a new template can be written.
-func Creatable() []string {
-	var names []string
+func Creatable() []string { return names[kind.Creator]() }
+
+// names are those of the kinds that can do what the interface says.
+func names[Able any]() []string {
+	var all []string
 	for _, k := range kinds {
-		if _, ok := k.(kind.Creator); ok {
-			names = append(names, k.Name())
+		if _, ok := k.(Able); ok {
+			all = append(all, k.Name())
 		}
 	}
-	return names
+	return all
 }
 
 // Create writes a new template of a kind that holds just the bundle.
 func Create(kindName string, r kind.Request) ([]byte, error) {
-	if r.DefaultChannel != "" && kindName != "semver" && !slices.Contains(kind.Unique(r.Channels), r.DefaultChannel) {
+	if r.DefaultChannel != "" && len(Traits(kindName).Archetypes) == 0 && !slices.Contains(kind.Unique(r.Channels), r.DefaultChannel) {
 		return nil, failure.New(failure.ChannelUnknown, "creating a template whose default channel is %s, into which nothing is inserted", r.DefaultChannel).
 			Fix("Insert into %s as well.", r.DefaultChannel)
 	}
 	if r.Replaces == r.Bundle.Name || slices.Contains(r.Skips, r.Bundle.Name) {
 		return nil, failure.New(failure.Usage, "inserting %s: it is to replace or skip itself", r.Bundle.Name).Fix("Name another bundle.")
 	}
-	for _, k := range kinds {
-		if c, ok := k.(kind.Creator); ok && k.Name() == kindName {
-			return c.Create(r)
-		}
+	if c, ok := Named(kindName).(kind.Creator); ok {
+		return c.Create(r)
 	}
 	return nil, failure.New(failure.Usage, "creating a template of kind %q", kindName).
 		Fix("Give --create with one of %s.", strings.Join(Creatable(), ", "))
 }
 
 // Convertible are the kinds to which a catalog can be converted.
-func Convertible() []string {
-	var names []string
-	for _, k := range kinds {
-		if _, ok := k.(kind.Converter); ok {
-			names = append(names, k.Name())
-		}
-	}
-	return names
-}
+func Convertible() []string { return names[kind.Converter]() }
 
 // Convert makes a template of a kind of a catalog's documents.
 func Convert(kindName string, docs []fbc.Doc, format fbc.Format) ([]byte, error) {
-	for _, k := range kinds {
-		if c, ok := k.(kind.Converter); ok && k.Name() == kindName {
-			return c.Convert(docs, format)
+	if c, ok := Named(kindName).(kind.Converter); ok {
+		text, err := c.Convert(docs, format)
+		if err == nil && format == fbc.JSON && !json.Valid(text) {
+			return jsonOf(text)
 		}
+		return text, err
 	}
 	return nil, failure.New(failure.Usage, "converting to a template of kind %q", kindName).
 		Fix("Give --to with one of %s.", strings.Join(Convertible(), ", "))
+}
+
+// jsonOf writes the one document of a template as opm writes documents.
+func jsonOf(text []byte) ([]byte, error) {
+	docs, err := fbc.Read("the converted template", text)
+	if err != nil {
+		return nil, err
+	}
+	body, err := docs[0].JSON()
+	if err != nil {
+		return nil, err
+	}
+	out, err := fbc.Encode(fbc.JSON, body)
+	return append(bytes.TrimRight(out, "\n"), '\n'), err
 }

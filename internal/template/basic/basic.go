@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/operand"
 	"github.com/olmgraft/graft/internal/template/documents"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
@@ -24,6 +25,23 @@ func (Kind) Name() string { return "basic" }
 // Match implements kind.Kind. A stream is a basic template if it has bundles and all
 // of them carry an image only; rendered ones make it a catalog.
 func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema || isStream(s) }
+
+// Traits implements kind.HasTraits.
+func (Kind) Traits() kind.Traits { return kind.Traits{Schemas: []string{Schema}} }
+
+// Documents implements kind.HasEdges.
+func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) {
+	if s.Schema() == Schema {
+		return documents.Items(s)
+	}
+	return fbc.Read(s.Name, s.File.Src)
+}
+
+// Lists implements kind.HasLists.
+func (Kind) Lists(root *yamledit.Node) operand.Lists {
+	_, entries := root.Fold("entries")
+	return operand.Lists{Wrapped: true, Documents: entries}
+}
 
 func isStream(s *kind.Source) bool {
 	if s.File == nil || s.Schema() == "" {

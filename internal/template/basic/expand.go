@@ -22,10 +22,7 @@ func (Kind) Expand(s *kind.Source, _ kind.Bundles, _ kind.Options) (*fbc.Catalog
 }
 
 func expand(s *kind.Source) (*fbc.Catalog, error) {
-	docs, err := fbc.Read(s.Name, s.File.Src)
-	if s.Schema() == Schema {
-		docs, err = documents.Items(s)
-	}
+	docs, err := Kind{}.Documents(s)
 	if err != nil {
 		return nil, err
 	}

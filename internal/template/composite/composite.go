@@ -17,7 +17,7 @@ import (
 // The schemas of the two files of a composite template, and of its builders.
 const (
 	Schema         = "olm.composite"
-	CatalogsSchema = "olm.composite.catalogs"
+	catalogsSchema = "olm.composite.catalogs"
 	customBuilder  = "olm.builder.custom"
 )
 
@@ -31,7 +31,12 @@ func (Kind) Name() string { return "composite" }
 
 // Match implements kind.Kind.
 func (Kind) Match(s *kind.Source) bool {
-	return s.Schema() == Schema || s.Schema() == CatalogsSchema
+	return s.Schema() == Schema || s.Schema() == catalogsSchema
+}
+
+// Traits implements kind.HasTraits.
+func (Kind) Traits() kind.Traits {
+	return kind.Traits{Schemas: []string{Schema}, OfTemplates: true}
 }
 
 type component struct {
@@ -62,7 +67,7 @@ func components(root *yamledit.Node) []component {
 func (Kind) Describe(s *kind.Source) kind.Description {
 	d := kind.Description{}
 	documents.OneDocument(&d, s)
-	if s.Schema() == CatalogsSchema {
+	if s.Schema() == catalogsSchema {
 		describeCatalogs(&d, s)
 		return d
 	}
@@ -88,7 +93,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 }
 
 func describeCatalogs(d *kind.Description, s *kind.Source) {
-	d.Form = "catalogs"
+	d.Form, d.Aside = "catalogs", true
 	documents.CheckKeys(d, s.Root(), []string{"schema", "catalogs"}, "the catalogs file")
 	_, list := s.Root().Fold("catalogs")
 	for _, item := range list.Items() {
@@ -101,7 +106,7 @@ func describeCatalogs(d *kind.Description, s *kind.Source) {
 // Insert implements kind.Kind: the bundle goes into the input of each component that
 // contributes to a catalog that was asked for, each input once.
 func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
-	if s.Schema() == CatalogsSchema {
+	if s.Schema() == catalogsSchema {
 		return nil, s.Root().Failure(failure.TemplateUnsupported, "inserting %s: this file names the catalogs of a composite template and holds no bundles", r.Bundle.Name).
 			Fix("Name the file of schema olm.composite.")
 	}

@@ -44,7 +44,7 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, o kind.Options) (*fbc.Catalog
 
 // eachPart visits the inputs of the one catalog that is asked for.
 func eachPart(s *kind.Source, visit func(kind.Part) error) error {
-	if s.Schema() == CatalogsSchema {
+	if s.Schema() == catalogsSchema {
 		return s.Root().Failure(failure.TemplateUnsupported, "rendering: this file names the catalogs of a composite template and holds no bundles").
 			Fix("Name the file of schema olm.composite.")
 	}
@@ -98,7 +98,7 @@ func checkCatalogs(s *kind.Source, asked []component) error {
 		return err
 	}
 	root, err := file.Docs[0].Root()
-	if err != nil || root.FoldText("schema") != CatalogsSchema {
+	if err != nil || root.FoldText("schema") != catalogsSchema {
 		return err
 	}
 	allowed := map[string][]string{}

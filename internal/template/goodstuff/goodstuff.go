@@ -32,6 +32,9 @@ func (Kind) Name() string { return "goodstuff" }
 // Match implements kind.Kind.
 func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema }
 
+// Traits implements kind.HasTraits.
+func (Kind) Traits() kind.Traits { return kind.Traits{Schemas: []string{Schema}} }
+
 // template is the parsed form.
 type template struct {
 	source *kind.Source

@@ -27,6 +27,7 @@ type Kind interface {
 
 // Creator is a kind of which a new template can be written.
 type Creator interface {
+	Kind
 	Create(r Request) ([]byte, error)
 }
 
@@ -140,6 +141,8 @@ type Description struct {
 	Bundles        []BundleRef      `json:"bundles"`
 	Inputs         []string         `json:"inputs,omitempty"` // of a template made of templates
 	Problems       []*failure.Error `json:"problems"`
+	// Aside is a file that belongs to templates and is none: no bundle goes into it.
+	Aside bool `json:"-"`
 }
 
 // Problem records what is wrong.

@@ -22,13 +22,7 @@ func (Kind) Expand(s *kind.Source, _ kind.Bundles, _ kind.Options) (*fbc.Catalog
 }
 
 func expand(s *kind.Source) (*fbc.Catalog, error) {
-	var docs []fbc.Doc
-	var err error
-	if s.File != nil {
-		docs, err = fbc.Read(s.Name, s.File.Src)
-	} else {
-		docs, err = fbc.ReadFS(s.FS, s.Path)
-	}
+	docs, err := Kind{}.Documents(s)
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,17 @@ func (Kind) Match(s *kind.Source) bool {
 	return slices.ContainsFunc(docs, func(d fbc.Doc) bool { return slices.Contains(known, d.Schema) })
 }
 
+// Traits implements kind.HasTraits.
+func (Kind) Traits() kind.Traits { return kind.Traits{IsCatalog: true} }
+
+// Documents implements kind.HasEdges.
+func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) {
+	if s.File == nil {
+		return fbc.ReadFS(s.FS, s.Path)
+	}
+	return fbc.Read(s.Name, s.File.Src)
+}
+
 // catalog is the documents of all files, and the edits to each.
 type catalog struct {
 	documents.Set
@@ -59,14 +70,10 @@ type file struct {
 
 func load(s *kind.Source) (*catalog, error) {
 	c := &catalog{files: map[string]*file{}, csvMetadata: true, directory: s.File == nil, fsys: s.FS}
-	var docs []fbc.Doc
-	var err error
 	if s.File != nil {
 		c.add(s.Path, s.Name, s.File)
-		docs, err = fbc.Read(s.Name, s.File.Src)
-	} else {
-		docs, err = fbc.ReadFS(s.FS, s.Path)
 	}
+	docs, err := Kind{}.Documents(s)
 	if err != nil {
 		return nil, err
 	}

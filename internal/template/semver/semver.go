@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/operand"
 	"github.com/olmgraft/graft/internal/template/documents"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
@@ -28,6 +29,22 @@ func (Kind) Name() string { return "semver" }
 
 // Match implements kind.Kind.
 func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema }
+
+// Traits implements kind.HasTraits.
+func (Kind) Traits() kind.Traits {
+	return kind.Traits{Schemas: []string{Schema}, Archetypes: Archetypes}
+}
+
+// Lists implements kind.HasLists.
+func (Kind) Lists(root *yamledit.Node) operand.Lists {
+	var l operand.Lists
+	for _, a := range Archetypes {
+		_, archetype := root.Fold(a)
+		_, bundles := archetype.Fold("bundles")
+		l.Images = append(l.Images, operand.List{Field: strings.ToLower(a), Node: bundles})
+	}
+	return l
+}
 
 // archetype is one of the lists of the template.
 type archetype struct {

@@ -23,6 +23,14 @@ func (Kind) Name() string { return "substitutes" }
 // Match implements kind.Kind.
 func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema }
 
+// Traits implements kind.HasTraits.
+func (Kind) Traits() kind.Traits {
+	return kind.Traits{Schemas: []string{Schema}, Substitutes: true}
+}
+
+// Documents implements kind.HasEdges.
+func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) { return documents.Items(s) }
+
 // Describe implements kind.Kind.
 func (Kind) Describe(s *kind.Source) kind.Description {
 	d := kind.Description{}
