@@ -1,0 +1,186 @@
+package outbound
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/olmgraft/graft/internal/pause"
+)
+
+// Retry says how often and how patiently a request is tried again: after 408,
+// 429, 5xx, and a connection that broke or was not had, before or within the
+// body. Retry-After is honoured. All of it ends with the context's deadline.
+type Retry struct {
+	// Attempts of one request, the first included; 0 means 4.
+	Attempts int
+	// First and Longest bound the growing, jittered wait between attempts; 0
+	// means 500 ms and 10 s.
+	First, Longest time.Duration
+	// LongestAsked is the longest wait that a server may ask for; 0 means 2 min.
+	LongestAsked time.Duration
+	// Attempt bounds one attempt, its body included; 0 means 2 min.
+	Attempt time.Duration
+	// Now and Sleep replace the clock in tests.
+	Now   func() time.Time
+	Sleep func(context.Context, time.Duration) error
+}
+
+// WithDefaults fills in what is not set.
+func (r Retry) WithDefaults() Retry {
+	def := func(d *time.Duration, to time.Duration) {
+		if *d == 0 {
+			*d = to
+		}
+	}
+	if r.Attempts <= 0 {
+		r.Attempts = 4
+	}
+	def(&r.First, 500*time.Millisecond)
+	def(&r.Longest, 10*time.Second)
+	def(&r.LongestAsked, 2*time.Minute)
+	def(&r.Attempt, 2*time.Minute)
+	if r.Now == nil {
+		r.Now = time.Now
+	}
+	if r.Sleep == nil {
+		r.Sleep = pause.For
+	}
+	return r
+}
+
+// Wait is how long to wait after so many failed attempts, and whether that is worth
+// it: not if the deadline comes first, or the server asks for too long. The header is
+// that of the last answer, if there was one.
+func (r Retry) Wait(ctx context.Context, failed int, answer http.Header) (time.Duration, bool) {
+	wait := Backoff(failed, r.First, r.Longest)
+	if asked, ok := RetryAfter(answer, r.Now()); ok {
+		if asked > r.LongestAsked {
+			return 0, false
+		}
+		// What they all were told at once, they should not all do at once.
+		wait = asked + rand.N(r.First/2+1)
+	}
+	deadline, ok := ctx.Deadline()
+	return wait, !ok || r.Now().Add(wait).Before(deadline)
+}
+
+// Backoff doubles with each failed attempt, up to the longest; half of it is chance.
+func Backoff(failed int, first, longest time.Duration) time.Duration {
+	wait := first
+	for i := 1; i < failed && wait < longest; i++ {
+		wait *= 2
+	}
+	wait = min(wait, longest)
+	return wait/2 + rand.N(wait/2+1)
+}
+
+// RetryAfter reads the header's two forms: seconds and a date.
+func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second, true
+	}
+	if date, err := http.ParseTime(value); err == nil {
+		return max(0, date.Sub(now)), true
+	}
+	return 0, false
+}
+
+// PassingStatus reports whether the same request may fare better later. It leaves out the
+// two server errors that say that the request will never be understood.
+func PassingStatus(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return true
+	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
+		return false
+	}
+	return status >= 500
+}
+
+// PassingError takes all faults of the network for passing, but not what a
+// certificate, a name or a wrong protocol says: that stays so.
+func PassingError(err error) bool {
+	var dns *net.DNSError
+	var network net.Error
+	var op *net.OpError
+	switch {
+	case IsTLS(err):
+		return false
+	case errors.As(err, &dns):
+		return !dns.IsNotFound
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, context.DeadlineExceeded):
+		return true
+	case errors.As(err, &op):
+		return true
+	case errors.As(err, &network):
+		return network.Timeout()
+	}
+	// What net/http says of a broken HTTP/2 connection or stream has no type.
+	text := err.Error()
+	return strings.Contains(text, "http2: ") || strings.Contains(text, "stream error: ") ||
+		strings.Contains(text, "server closed idle connection")
+}
+
+// IsTLS reports whether there is no TLS to be had with the server.
+func IsTLS(err error) bool {
+	return errors.Is(err, http.ErrSchemeMismatch) || IsCertificate(err) ||
+		errors.As(err, new(tls.RecordHeaderError)) ||
+		errors.As(err, new(tls.AlertError))
+}
+
+// IsCertificate reports whether a server's certificate is not to be trusted.
+func IsCertificate(err error) bool {
+	return errors.As(err, new(*tls.CertificateVerificationError)) ||
+		errors.As(err, new(x509.UnknownAuthorityError)) ||
+		errors.As(err, new(x509.HostnameError)) ||
+		errors.As(err, new(x509.CertificateInvalidError))
+}
+
+// attempts counts the attempts at one thing, in however many requests they are made.
+type attempts struct {
+	used atomic.Int32
+	of   int32
+}
+
+type attemptsKey struct{}
+
+// ShareAttempts makes all requests below the context share one count of attempts.
+func ShareAttempts(ctx context.Context, n int) context.Context {
+	return context.WithValue(ctx, attemptsKey{}, newAttempts(n))
+}
+
+func newAttempts(n int) *attempts {
+	a := &attempts{of: int32(n)} //nolint:gosec // nobody asks for that many
+	a.used.Store(1)
+	return a
+}
+
+func attemptsOf(ctx context.Context, n int) *attempts {
+	if a, ok := ctx.Value(attemptsKey{}).(*attempts); ok {
+		return a
+	}
+	return newAttempts(n)
+}
+
+// another takes one more attempt, if one is left, and says how many failed before.
+func (a *attempts) another() (failed int, ok bool) {
+	used := a.used.Add(1)
+	return int(used - 1), used <= a.of
+}
+
+type onceKey struct{}
+
+// Once is for what must not be done twice: no request below the context is sent again after
+// an answer, or the lack of one, that leaves open whether it was done.
+func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }

@@ -1,0 +1,178 @@
+package outbound
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// clock stands in for the time, which passes by sleeping alone.
+type clock struct {
+	now   time.Time
+	slept []time.Duration
+}
+
+func (c *clock) sleep(_ context.Context, d time.Duration) error {
+	c.slept, c.now = append(c.slept, d), c.now.Add(d)
+	return nil
+}
+
+func (c *clock) retry() Retry {
+	c.now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	return Retry{Now: func() time.Time { return c.now }, Sleep: c.sleep}
+}
+
+// ask sends a request to a server that answers by the handler, and counts what it gets.
+func ask(t *testing.T, transport *Transport, ctx context.Context, method string, answer func(nth int, w http.ResponseWriter)) (resp *http.Response, sent int, err error) {
+	t.Helper()
+	var n atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer(int(n.Add(1)), w)
+	}))
+	t.Cleanup(server.Close)
+	req, rerr := http.NewRequestWithContext(ctx, method, server.URL, strings.NewReader("sent"))
+	if rerr != nil {
+		t.Fatal(rerr)
+	}
+	resp, err = transport.RoundTrip(req)
+	return resp, int(n.Load()), err
+}
+
+func TestWhatIsTriedAgain(t *testing.T) {
+	status := func(codes ...int) func(int, http.ResponseWriter) {
+		return func(nth int, w http.ResponseWriter) { w.WriteHeader(codes[min(nth, len(codes))-1]) }
+	}
+	cut := func(_ int, w http.ResponseWriter) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = io.WriteString(w, "half")
+		panic(http.ErrAbortHandler)
+	}
+	all := func(*http.Request) bool { return true }
+	cases := []struct {
+		name       string
+		method     string
+		repeatable func(*http.Request) bool
+		once       bool
+		answer     func(int, http.ResponseWriter)
+		sent       int
+		status     int // 0 is an error
+	}{
+		{"a success", "GET", nil, false, status(200), 1, 200},
+		{"what passes", "GET", nil, false, status(503, 429, 200), 3, 200},
+		{"what does not pass", "GET", nil, false, status(404), 1, 404},
+		{"what will never be understood", "GET", nil, false, status(501), 1, 501},
+		{"what stays", "GET", nil, false, status(500), 4, 500},
+		{"what writes", "POST", nil, false, status(500), 1, 500},
+		{"what may be repeated", "POST", all, false, status(500, 201), 2, 201},
+		{"what is done once", "POST", all, true, status(500), 1, 500},
+		{"half a body", "GET", nil, false, cut, 4, 0},
+		{"half a body, once", "GET", nil, true, cut, 1, 0},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			ctx := t.Context()
+			if tc.once {
+				ctx = Once(ctx)
+			}
+			c := &clock{}
+			resp, sent, err := ask(t, &Transport{Retry: c.retry(), Repeatable: tc.repeatable}, ctx, tc.method, tc.answer)
+			if sent != tc.sent || len(c.slept) != sent-1 || (err != nil) != (tc.status == 0) {
+				t.Fatalf("sent %d times, want %d; waited %v; %v", sent, tc.sent, c.slept, err)
+			}
+			if err == nil && (resp.StatusCode != tc.status || resp.Header.Get(AttemptsHeader) != strconv.Itoa(sent)) {
+				t.Errorf("got %d after %s attempts, want %d after %d", resp.StatusCode, resp.Header.Get(AttemptsHeader), tc.status, sent)
+			}
+		})
+	}
+}
+
+func TestAttemptsAreShared(t *testing.T) {
+	c := &clock{}
+	transport := &Transport{Retry: c.retry()}
+	ctx := ShareAttempts(t.Context(), 4)
+	refuse := func(_ int, w http.ResponseWriter) { w.WriteHeader(500) }
+	_, first, err := ask(t, transport, ctx, "GET", refuse)
+	_, second, err2 := ask(t, transport, ctx, "GET", refuse)
+	if err != nil || err2 != nil || first != 4 || second != 1 {
+		t.Errorf("%d and %d attempts, want 4 and 1; %v, %v", first, second, err, err2)
+	}
+}
+
+func TestAnswersAreBounded(t *testing.T) {
+	write := func(status, n int, announced bool) func(int, http.ResponseWriter) {
+		return func(_ int, w http.ResponseWriter) {
+			if announced {
+				w.Header().Set("Content-Length", strconv.Itoa(n))
+			}
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, strings.Repeat("x", n))
+		}
+	}
+	for _, announced := range []bool{true, false} {
+		ctx := WithLimit(t.Context(), 10_000)
+		resp, _, err := ask(t, &Transport{}, ctx, "GET", write(200, 10_000, announced))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := Body(resp); err != nil || len(body) != 10_000 {
+			t.Errorf("read %d bytes, %v", len(body), err)
+		}
+		if _, sent, err := ask(t, &Transport{}, ctx, "GET", write(200, 10_001, announced)); !errors.Is(err, ErrTooLong) || sent != 1 {
+			t.Errorf("one byte more: %d attempts, %v", sent, err)
+		}
+		resp, _, err = ask(t, &Transport{}, ctx, "GET", write(404, 2<<20, announced))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := Body(resp); err != nil || len(body) != longestRefusal {
+			t.Errorf("of a refusal %d bytes were read, %v", len(body), err)
+		}
+	}
+}
+
+// A limit is waited out without using up attempts, where that is soon enough, and holds for
+// every later request.
+func TestRateLimits(t *testing.T) {
+	limits := func(resp *http.Response, _ int, _ time.Time) (RateLimit, bool) {
+		seconds, err := strconv.Atoi(resp.Header.Get("Until"))
+		if err != nil {
+			return RateLimit{}, false
+		}
+		return RateLimit{time.Date(2026, 5, 1, 12, 0, seconds, 0, time.UTC), "primary"}, resp.StatusCode == 403
+	}
+	limited := func(until string, times int) func(int, http.ResponseWriter) {
+		return func(nth int, w http.ResponseWriter) {
+			if nth <= times {
+				w.Header().Set("Until", until)
+				w.WriteHeader(403)
+			}
+		}
+	}
+	c := &clock{}
+	transport := &Transport{Retry: c.retry(), RateLimit: limits}
+	resp, sent, err := ask(t, transport, t.Context(), "POST", limited("30", 1))
+	if err != nil || resp.StatusCode != 200 || sent != 2 || len(c.slept) != 1 || resp.Header.Get(AttemptsHeader) != "1" {
+		t.Fatalf("sent %d times, waited %v, %v", sent, c.slept, err)
+	}
+	var far *RateLimited
+	_, sent, err = ask(t, transport, t.Context(), "POST", limited("400", 1))
+	if !errors.As(err, &far) || sent != 1 || !strings.Contains(err.Error(), "primary rate limit lasts until 2026-05-01 12:06:40") {
+		t.Fatalf("a limit that is far: sent %d times, %v", sent, err)
+	}
+	if _, sent, err = ask(t, transport, t.Context(), "GET", limited("", 0)); !errors.As(err, &far) || sent != 0 {
+		t.Errorf("the next request: sent %d times, %v", sent, err)
+	}
+	endless := &Transport{Retry: c.retry(), RateLimit: func(*http.Response, int, time.Time) (RateLimit, bool) {
+		return RateLimit{c.now.Add(time.Second), "secondary"}, true
+	}}
+	if _, sent, err = ask(t, endless, t.Context(), "GET", limited("1", 100)); !errors.As(err, &far) || sent != mostLimits+1 {
+		t.Errorf("a server that never stops: sent %d times, %v", sent, err)
+	}
+}
