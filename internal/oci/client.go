@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // Options of a Client. The zero Options are those of a plain run.
@@ -37,18 +38,18 @@ type Options struct {
 	// Transport replaces the standard one; TLS and proxies are its matter then.
 	Transport http.RoundTripper
 	// Retry says how to go on after a fault that may pass.
-	Retry Retry
+	Retry outbound.Retry
 }
 
 // Client reads from any number of registries. Whether a registry wants a token,
 // and the token for a repository, is asked once for all calls. It is safe for
 // concurrent use.
 type Client struct {
-	carrier  *carrier
-	keys     *keychain
-	mirrors  *registriesConf
-	insecure bool
-	limits   limits
+	hosts   *hosts
+	http    *outbound.Transport
+	keys    *keychain
+	mirrors *registriesConf
+	limits  limits
 
 	greetings flight[greeting]
 	sessions  flight[*session]
@@ -79,11 +80,15 @@ func New(o Options) (*Client, error) {
 			return nil, err
 		}
 	}
+	if o.Jobs <= 0 {
+		o.Jobs = 8
+	}
+	known := newHosts(o, mirrors.insecureHosts())
 	return &Client{
-		carrier:   newCarrier(o, mirrors.insecureHosts()),
+		hosts:     known,
+		http:      newTransport(o, known),
 		keys:      systemKeychain(o),
 		mirrors:   mirrors,
-		insecure:  o.PlainHTTP,
 		limits:    defaultLimits,
 		greetings: flight[greeting]{keep: true},
 		sessions:  flight[*session]{keep: true},

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // The names that an OCI layout has.
@@ -119,7 +120,7 @@ func (a *diskImage) content(what string, digest v1.Hash, limit int64) ([]byte, e
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, notABundle("%s %s is not in the archive", what, want)
-	case errors.Is(err, errTooLong):
+	case errors.Is(err, outbound.ErrTooLong):
 		return nil, tooMuch("has a %s %s that is longer than it says", what, want)
 	case err != nil:
 		return nil, notABundle("reading %s %s: %w", what, want, err)

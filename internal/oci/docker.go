@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // dockerFile lists the images of what docker save writes.
@@ -95,7 +96,7 @@ func diffsOf(config []byte, n int) ([]v1.Hash, error) {
 
 func (a *diskImage) add(name string, media types.MediaType, limit int64) (v1.Descriptor, error) {
 	body, err := a.files.read(name, limit)
-	if errors.Is(err, errTooLong) {
+	if errors.Is(err, outbound.ErrTooLong) {
 		return v1.Descriptor{}, tooMuch("has a file %s of more than %d bytes", name, limit)
 	}
 	if err != nil {

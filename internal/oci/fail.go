@@ -2,19 +2,16 @@ package oci
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
-	"unicode"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // explain makes a typed failure of whatever stood in the way. The message begins
@@ -22,7 +19,7 @@ import (
 // redirects are signed, and none of the secrets that were sent.
 func (c *Client) explain(ctx context.Context, ref string, err error) *failure.Error {
 	f := c.classify(ctx, err)
-	f.Message = c.carrier.scrub(oneLine(ref + ": " + f.Message))
+	f.Message = c.hosts.secrets.Redact(outbound.OneLine(ref + ": " + f.Message))
 	return f
 }
 
@@ -65,7 +62,7 @@ func ofStatus(doing, from, after string, answer *transport.Error) *failure.Error
 		return withCause(failure.BundleNotFound, answer, "%s: %s", doing, said)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return refusedSignIn(doing, from, answer)
-	case passingStatus(status):
+	case outbound.PassingStatus(status):
 		f := withCause(failure.RegistryUnavailable, answer, "%s: %s", doing, said)
 		if after != "" {
 			f.Message += "; the registry asks to come back after " + after
@@ -99,7 +96,7 @@ func ofNetwork(doing string, err error) *failure.Error {
 	var redirect errRedirect
 	f := withCause(failure.RegistryUnavailable, err, "%s: %s", doing, cause(err))
 	switch {
-	case errors.Is(err, errTooLong):
+	case errors.Is(err, outbound.ErrTooLong):
 		return withCause(failure.BundleInvalid, err, "%s: the answer is longer than an image's may be", doing)
 	case errors.As(err, &dns) && dns.IsNotFound:
 		f.Message = doing + ": no such host: " + dns.Name
@@ -107,11 +104,11 @@ func ofNetwork(doing string, err error) *failure.Error {
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &plain):
 		f.Message = doing + ": the registry does not answer by TLS"
 		f = f.Fix("give --use-http if it serves plain HTTP")
-	case isTLSError(err):
+	case outbound.IsTLS(err):
 		f = f.Fix("have the system trust the registry's certificate authority, or give --skip-tls-verify")
 	case errors.As(err, &redirect):
 		f = f.Fix("read the image from a registry that serves its blobs at a public address")
-	case passingError(err):
+	case outbound.PassingError(err):
 		return f
 	}
 	f.Retryable = false
@@ -151,83 +148,15 @@ func describeAnswer(answer *transport.Error) string {
 		return strings.TrimSpace(text + " " + http.StatusText(answer.StatusCode))
 	}
 	first := answer.Errors[0]
-	said := oneLine(string(first.Code) + ": " + first.Message)
-	if runes := []rune(said); len(runes) > 200 {
-		said = string(runes[:200]) + "..."
-	}
+	said := outbound.Shorten(outbound.OneLine(string(first.Code)+": "+first.Message), 200)
 	return text + " " + strings.TrimSuffix(said, ": ")
 }
 
 // cause is the innermost text of a network error, without addresses.
 func cause(err error) string {
-	var outer *url.Error
 	if strings.Contains(err.Error(), "no token in bearer response") {
 		// The text goes on with the response, whatever it holds.
 		return "the token server sent no token"
 	}
-	if !errors.As(err, &outer) {
-		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 {
-			return cause(joined.Unwrap()[0])
-		}
-		return err.Error()
-	}
-	host := ""
-	if u, perr := url.Parse(outer.URL); perr == nil {
-		host = u.Host + ": "
-	}
-	for {
-		var inner *url.Error
-		if !errors.As(outer.Err, &inner) {
-			return host + outer.Err.Error()
-		}
-		outer = inner
-	}
-}
-
-func isTLSError(err error) bool {
-	return errors.Is(err, http.ErrSchemeMismatch) || isCertificateError(err) ||
-		errors.As(err, new(tls.RecordHeaderError)) ||
-		errors.As(err, new(tls.AlertError))
-}
-
-func isCertificateError(err error) bool {
-	return errors.As(err, new(*tls.CertificateVerificationError)) ||
-		errors.As(err, new(x509.UnknownAuthorityError)) ||
-		errors.As(err, new(x509.HostnameError)) ||
-		errors.As(err, new(x509.CertificateInvalidError))
-}
-
-// noteSecrets remembers what is sent as credentials, for scrub.
-func (c *carrier) noteSecrets(secrets ...string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, secret := range secrets {
-		// Shorter ones would take words out of messages, and protect nothing.
-		if len(secret) >= 4 {
-			c.secrets[secret] = true
-		}
-	}
-}
-
-// scrub takes out of a message what a registry repeats of the credentials that it
-// was sent.
-func (c *carrier) scrub(message string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for secret := range c.secrets {
-		message = strings.ReplaceAll(message, secret, "***")
-	}
-	return message
-}
-
-// oneLine also takes out control characters, which a registry has no business to
-// send to a terminal or a workflow log.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
+	return outbound.Cause(err)
 }

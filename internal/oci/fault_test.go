@@ -255,40 +255,6 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-func TestPauses(t *testing.T) {
-	r := Retry{First: 100 * time.Millisecond, Longest: time.Second}.withDefaults()
-	c := &carrier{retry: r}
-	for failed, want := range map[int]time.Duration{1: 100 * time.Millisecond, 2: 200 * time.Millisecond, 3: 400 * time.Millisecond, 8: time.Second, 90: time.Second} {
-		for range 50 {
-			got, ok := c.pause(context.Background(), &attempts{used: failed + 1}, nil)
-			if !ok || got < want/2 || got > want {
-				t.Fatalf("after %d failures: %v, want %v to %v", failed, got, want/2, want)
-			}
-		}
-	}
-}
-
-func TestRetryAfter(t *testing.T) {
-	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	cases := []struct {
-		header string
-		want   time.Duration
-		ok     bool
-	}{
-		{"30", 30 * time.Second, true},
-		{" 0 ", 0, true},
-		{"Fri, 01 May 2026 12:01:30 GMT", 90 * time.Second, true},
-		{"Fri, 01 May 2026 11:00:00 GMT", 0, true},
-		{"", 0, false}, {"-1", 0, false}, {"soon", 0, false}, {"99999999999999999999", 0, false},
-	}
-	for _, tc := range cases {
-		got, ok := retryAfter(http.Header{"Retry-After": {tc.header}}, now)
-		if got != tc.want || ok != tc.ok {
-			t.Errorf("%q: got %v %v, want %v %v", tc.header, got, ok, tc.want, tc.ok)
-		}
-	}
-}
-
 // A registry that repeats what it was sent must not bring it into a log.
 func TestNoSecretInMessages(t *testing.T) {
 	const password = "s3cret-password"

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // Bounds of what is read whole. The distribution specification has registries
@@ -49,10 +50,7 @@ type errFetch struct {
 func (e *errFetch) Error() string { return e.doing + ": " + e.err.Error() }
 func (e *errFetch) Unwrap() error { return e.err }
 
-var errTooLong = errors.New("longer than it may be")
-
-// get reads what is at path, at most limit bytes of it. A body that breaks off is
-// fetched again, and that counts as an attempt like any other.
+// get reads what is at path, at most limit bytes of it.
 func (s *session) get(ctx context.Context, doing, path string, limit int64, accept string) (*answer, error) {
 	at := s.base
 	at.Path += path
@@ -60,30 +58,7 @@ func (s *session) get(ctx context.Context, doing, path string, limit int64, acce
 }
 
 func (s *session) do(ctx context.Context, method, doing string, at *url.URL, limit int64, accept string) (*answer, error) {
-	ctx, left := withAttempts(ctx, s.carrier.retry.Attempts)
-	for {
-		got, err := s.once(ctx, method, doing, at, limit, accept)
-		var broken *errBody
-		if !errors.As(err, &broken) || ctx.Err() != nil || !passingError(err) || !left.take() {
-			return got, err
-		}
-		wait, worthIt := s.carrier.pause(ctx, left, nil)
-		if !worthIt {
-			return nil, err
-		}
-		if serr := s.carrier.retry.Sleep(ctx, wait); serr != nil {
-			return nil, &errFetch{doing, errors.Join(serr, err)}
-		}
-	}
-}
-
-// errBody is a body that could not be read to its end.
-type errBody struct{ err error }
-
-func (e *errBody) Error() string { return e.err.Error() }
-func (e *errBody) Unwrap() error { return e.err }
-
-func (s *session) once(ctx context.Context, method, doing string, at *url.URL, limit int64, accept string) (*answer, error) {
+	ctx = outbound.WithLimit(outbound.ShareAttempts(ctx, s.tries), limit)
 	req, err := http.NewRequestWithContext(ctx, method, at.String(), nil)
 	if err != nil {
 		return nil, err
@@ -102,37 +77,15 @@ func (s *session) once(ctx context.Context, method, doing string, at *url.URL, l
 	if err := transport.CheckError(resp, http.StatusOK); err != nil {
 		status := &errStatus{doing: doing, from: s.from, after: resp.Header.Get("Retry-After")}
 		if !errors.As(err, &status.answer) {
-			// The body of the error could not be read.
 			status.answer = &transport.Error{StatusCode: resp.StatusCode}
 		}
 		return nil, status
 	}
-	body, err := readBody(resp, limit)
+	body, err := outbound.Body(resp)
 	if err != nil {
 		return nil, &errFetch{doing, err}
 	}
 	return &answer{header: resp.Header, url: resp.Request.URL, body: body}, nil
-}
-
-func readBody(resp *http.Response, limit int64) ([]byte, error) {
-	if resp.ContentLength > limit {
-		return nil, errTooLong
-	}
-	var body []byte
-	var err error
-	if n := resp.ContentLength; n >= 0 && resp.Request.Method != http.MethodHead {
-		body = make([]byte, n)
-		_, err = io.ReadFull(resp.Body, body)
-	} else {
-		body, err = io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	}
-	if err != nil {
-		return nil, &errBody{err}
-	}
-	if int64(len(body)) > limit {
-		return nil, errTooLong
-	}
-	return body, nil
 }
 
 // tags follows the pages of the list.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/outbound"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
@@ -48,7 +49,7 @@ func startServer(t testing.TB) *registry.Server {
 func newClient(t testing.TB, s *registry.Server, env map[string]string, change ...func(*Options)) (*Client, *clock) {
 	t.Helper()
 	slept := &clock{}
-	o := Options{Transport: s.Transport(), Retry: Retry{Sleep: slept.sleep}}
+	o := Options{Transport: s.Transport(), Retry: outbound.Retry{Sleep: slept.sleep}}
 	for _, f := range change {
 		f(&o)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // Target is a repository to push to. Mirrors are for pulling and are left out.
@@ -96,7 +97,7 @@ func (t *Target) Published(ctx context.Context, tag string) (*Published, error) 
 // Push makes the tags name the image. What the registry has already is not sent again;
 // manifests follow what they name, the tags come last.
 func (t *Target) Push(ctx context.Context, image *Image, tags ...string) error {
-	retry := t.client.carrier.retry
+	retry := t.client.http.Retry
 	pusher, err := remote.NewPusher(
 		remote.WithTransport(t.session.client.Transport),
 		remote.WithRetryBackoff(remote.Backoff{Duration: retry.First, Factor: 2, Jitter: 0.5, Steps: retry.Attempts, Cap: retry.Longest}),
@@ -113,16 +114,16 @@ func (t *Target) Push(ctx context.Context, image *Image, tags ...string) error {
 	return nil
 }
 
-// uploadMayPass reports whether an upload may fare better from its beginning. The carrier
+// uploadMayPass reports whether an upload may fare better from its beginning. The transport
 // repeats what is read and not what is sent, so the two never multiply.
 func uploadMayPass(err error) bool {
 	var answer *transport.Error
 	if errors.As(err, &answer) && answer.Request != nil {
-		return answer.Request.Method != http.MethodGet && answer.Request.Method != http.MethodHead && passingStatus(answer.StatusCode)
+		return answer.Request.Method != http.MethodGet && answer.Request.Method != http.MethodHead && outbound.PassingStatus(answer.StatusCode)
 	}
 	var outer *url.Error
 	if errors.As(err, &outer) {
-		return !strings.EqualFold(outer.Op, http.MethodGet) && !strings.EqualFold(outer.Op, http.MethodHead) && passingError(err)
+		return !strings.EqualFold(outer.Op, http.MethodGet) && !strings.EqualFold(outer.Op, http.MethodHead) && outbound.PassingError(err)
 	}
 	return false
 }

@@ -10,15 +10,17 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // session is the way to one repository: scheme and credentials are settled, the
 // token is had.
 type session struct {
-	base    url.URL
-	client  *http.Client
-	carrier *carrier
-	from    string // where the credentials came from, if there are any
+	base   url.URL
+	client *http.Client
+	from   string // where the credentials came from, if there are any
+	tries  int    // attempts at one answer, however many requests it takes
 }
 
 // greeting is what a registry says when it is first spoken to: whether it has
@@ -44,7 +46,7 @@ func (c *Client) session(ctx context.Context, at source) (*session, error) {
 
 func (c *Client) openSession(ctx context.Context, repo name.Repository, scopes ...string) (*session, error) {
 	reg := repo.Registry
-	if c.insecure || c.carrier.unverifiedHosts[reg.RegistryStr()] {
+	if c.hosts.plainHTTP || c.hosts.insecure[reg.RegistryStr()] {
 		var err error
 		if reg, err = name.NewRegistry(reg.RegistryStr(), name.Insecure); err != nil {
 			return nil, err
@@ -58,7 +60,7 @@ func (c *Client) openSession(ctx context.Context, repo name.Repository, scopes .
 	if err != nil {
 		return nil, err
 	}
-	c.carrier.noteSecrets(creds.config.Password, creds.config.IdentityToken, creds.config.RegistryToken)
+	c.hosts.secrets.Note(creds.config.Password, creds.config.IdentityToken, creds.config.RegistryToken)
 	rt, err := c.signIn(ctx, reg, scopes, creds, hello)
 	if err != nil && creds.implied && isRefused(err) {
 		// The workflow's own token is a guess, and a public image needs none.
@@ -69,10 +71,10 @@ func (c *Client) openSession(ctx context.Context, repo name.Repository, scopes .
 		return nil, &errSignIn{creds.from, err}
 	}
 	s := &session{
-		base:    url.URL{Scheme: "https", Host: reg.RegistryStr(), Path: "/v2/" + repo.RepositoryStr() + "/"},
-		client:  &http.Client{Transport: rt, CheckRedirect: followRedirect},
-		carrier: c.carrier,
-		from:    creds.from,
+		base:   url.URL{Scheme: "https", Host: reg.RegistryStr(), Path: "/v2/" + repo.RepositoryStr() + "/"},
+		client: &http.Client{Transport: rt, CheckRedirect: followRedirect},
+		from:   creds.from,
+		tries:  c.http.Retry.Attempts,
 	}
 	if hello.Insecure {
 		s.base.Scheme = "http"
@@ -83,10 +85,9 @@ func (c *Client) openSession(ctx context.Context, repo name.Repository, scopes .
 // greet pings a registry, by TLS and, where that may be, without. One that answers the ping with some other error is
 // taken to want nothing; the next request will tell.
 func (c *Client) greet(ctx context.Context, reg name.Registry) (greeting, error) {
-	ctx, _ = withAttempts(ctx, c.carrier.retry.Attempts)
-	hello, err := transport.Ping(ctx, reg, c.carrier)
+	hello, err := transport.Ping(outbound.ShareAttempts(ctx, c.http.Retry.Attempts), reg, c.http)
 	var answer *transport.Error
-	if errors.As(err, &answer) && !passingStatus(answer.StatusCode) && answer.Request != nil {
+	if errors.As(err, &answer) && !outbound.PassingStatus(answer.StatusCode) && answer.Request != nil {
 		return &transport.Challenge{Insecure: answer.Request.URL.Scheme == "http"}, nil
 	}
 	return hello, err
@@ -102,7 +103,7 @@ func (c *Client) signIn(ctx context.Context, reg name.Registry, scopes []string,
 	token := &transport.Token{Token: creds.config.RegistryToken}
 	if strings.EqualFold(hello.Scheme, "bearer") && token.Token == "" {
 		var err error
-		token, err = transport.Exchange(ctx, reg, auth, c.carrier, scopes, hello)
+		token, err = transport.Exchange(ctx, reg, auth, c.http, scopes, hello)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +111,7 @@ func (c *Client) signIn(ctx context.Context, reg name.Registry, scopes []string,
 			token.Token = token.AccessToken
 		}
 	}
-	return transport.FromToken(reg, auth, c.carrier, hello, token)
+	return transport.FromToken(reg, auth, c.http, hello, token)
 }
 
 func isRefused(err error) bool {

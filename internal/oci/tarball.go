@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path"
+
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // maxEntries bounds the entries of a tarball. An image has a few for each of its layers.
@@ -49,7 +51,7 @@ func (d dirFiles) read(name string, limit int64) ([]byte, error) {
 func readUpTo(r io.Reader, limit int64) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(body)) > limit {
-		err = errTooLong
+		err = outbound.ErrTooLong
 	}
 	return body, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/gitrepo"
 	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/outbound"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/testkit/registry"
@@ -176,7 +177,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { _ = s.Close() })
 	w := &world{Server: s}
 	w.push(t, "1.0.0")
-	client, err := oci.New(oci.Options{Retry: oci.Retry{Sleep: noSleep}})
+	client, err := oci.New(oci.Options{Retry: outbound.Retry{Sleep: noSleep}})
 	if err != nil {
 		t.Fatal(err)
 	}

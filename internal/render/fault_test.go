@@ -12,6 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/outbound"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
@@ -83,7 +84,7 @@ func TestFaults(t *testing.T) {
 			s := start(t)
 			image := push(t, s, "1.0.0")
 			s.SetScript(tt.script)
-			c, err := oci.New(oci.Options{Retry: oci.Retry{Sleep: func(context.Context, time.Duration) error { return nil }}})
+			c, err := oci.New(oci.Options{Retry: outbound.Retry{Sleep: func(context.Context, time.Duration) error { return nil }}})
 			if err != nil {
 				t.Fatal(err)
 			}
