@@ -1,10 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"text/template"
+	"text/template/parse"
 
 	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/failure"
@@ -59,11 +60,23 @@ func (a *app) renderBundleDir(o *renderOptions, ro render.Options, name string) 
 	return fbc.Write(a.Out, ro.Format, []fbc.Blob{{Schema: doc.Schema, Package: doc.Package, Name: doc.Name, Body: body, Format: ro.Format}})
 }
 
+// imageRef fills a pattern of the template language, of which variables are all that it has.
+// text/template itself calls methods by name, which would keep the linker from dropping any.
 func imageRef(pattern string, f bundle.Facts) (string, error) {
-	t, err := template.New("image-ref-template").Option("missingkey=error").Parse(pattern)
+	variables := map[string]string{"{{.Package}}": f.Package, "{{.Name}}": f.Name, "{{.Version}}": f.Version}
+	t, err := parse.New("image-ref-template").Parse(pattern, "", "", map[string]*parse.Tree{})
 	var b strings.Builder
-	if err == nil {
-		err = t.Execute(&b, struct{ Package, Name, Version string }{f.Package, f.Name, f.Version})
+	if err == nil && t.Root != nil {
+		for _, node := range t.Root.Nodes {
+			value, ok := variables[node.String()]
+			if text, is := node.(*parse.TextNode); is {
+				value, ok = string(text.Text), true
+			}
+			if !ok {
+				err = fmt.Errorf("%s is no variable", node)
+			}
+			b.WriteString(value)
+		}
 	}
 	if err != nil {
 		return "", failure.New(failure.Usage, "reading --image-ref-template: %w", err).Fix("Its variables are {{.Package}}, {{.Name}} and {{.Version}}.")
