@@ -1,6 +1,6 @@
 # The image of the action and of any other CI: the static binary and certificates. With
-# --target controller it is that of graft-controller. The bases are arguments, so that it can
-# be built where no registry is reachable.
+# --target controller it is that of graft-controller, with --target relay that of graft-relay.
+# The bases are arguments, so that it can be built where no registry is reachable.
 ARG BUILD_IMAGE=docker.io/library/golang:1.26
 ARG RUN_IMAGE=gcr.io/distroless/static-debian12:latest
 
@@ -12,14 +12,21 @@ COPY deploy/crds deploy/crds
 COPY formulary formulary
 COPY internal internal
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/olmgraft/graft/internal/cli.Version=${VERSION}" -o /graft ./cmd/graft
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/olmgraft/graft/internal/command.Version=${VERSION}" -o /graft ./cmd/graft
 
 FROM build AS build-controller
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o /graft-controller ./cmd/graft-controller
 
+FROM build AS build-relay
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/olmgraft/graft/internal/command.Version=${VERSION}" -o /graft-relay ./cmd/graft-relay
+
 FROM ${RUN_IMAGE} AS controller
 COPY --from=build-controller /graft-controller /graft-controller
 ENTRYPOINT ["/graft-controller"]
+
+FROM ${RUN_IMAGE} AS relay
+COPY --from=build-relay /graft-relay /graft-relay
+ENTRYPOINT ["/graft-relay"]
 
 FROM ${RUN_IMAGE}
 COPY --from=build /graft /graft

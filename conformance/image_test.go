@@ -26,6 +26,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/olmgraft/graft/internal/cli"
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
@@ -76,7 +77,7 @@ func opm(t *testing.T, args ...string) string {
 func graft(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, stderr bytes.Buffer
-	code := cli.Main(context.Background(), args, cli.IO{In: strings.NewReader(""), Out: &out, Err: &stderr, Env: func(string) (string, bool) { return "", false }})
+	code := cli.Main(context.Background(), args, command.IO{In: strings.NewReader(""), Out: &out, Err: &stderr, Env: func(string) (string, bool) { return "", false }})
 	if code != 0 {
 		t.Fatalf("graft %v: exit code %d\n%s", args, code, stderr.String())
 	}

@@ -21,13 +21,13 @@ import (
 // programs may be started by the tests of this module: a clone tests itself with Go, git and
 // what POSIX has. Tests that want another one are in a module below conformance/.
 var programs = []string{
-	"go", "git", "graft",
+	"go", "git", "graft", "graft-demo", "graft-relay",
 	"[", "cat", "chmod", "cmp", "cp", "diff", "echo", "grep", "head", "ln", "ls", "mkdir", "mv", "printf", "rm", "sed", "sh", "sleep", "sort", "tail", "touch", "tr", "wc",
 }
 
 // variables are the programs that are not named where they are started.
 var variables = map[string]string{
-	"internal/relay/binary_test.go: name":       "graft, by its callers",
+	"internal/relay/binary_test.go: name":       "graft-relay, by its callers",
 	"internal/cli/script_test.go: args[1]":      "exitcode, which is read in the scripts",
 	"internal/testkit/gitremote/server.go: git": "git, as it was found in the PATH",
 }

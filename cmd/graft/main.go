@@ -6,8 +6,7 @@ import (
 	"os"
 
 	"github.com/olmgraft/graft/internal/cli"
+	"github.com/olmgraft/graft/internal/command"
 )
 
-func main() {
-	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv}))
-}
+func main() { os.Exit(cli.Main(context.Background(), os.Args[1:], command.Process())) }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/olmgraft/graft/internal/cli"
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 	if len(args) > 0 && slices.Contains([]string{"render", "verify", "diff"}, args[0]) {
 		args = append(args, "--registries-conf", os.Getenv("GRAFT_TEST_MIRRORS"))
 	}
-	os.Exit(cli.Main(context.Background(), args, cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv}))
+	os.Exit(cli.Main(context.Background(), args, command.Process()))
 }
 
 // tools is what the commands of all recipes share: the tools, and the registry.

@@ -72,24 +72,23 @@ func copyImage(t *testing.T, from, to string) {
 	skopeo(t, "copy", "--all", "--src-tls-verify=false", "--dest-tls-verify=false", "docker://"+from, "docker://"+to)
 }
 
-// program is the command of this checkout, built once.
-var program = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(scratch, "graft")
-	cmd := exec.Command("go", "build", "-o", path, "./cmd/graft")
+// programs are the commands of this checkout, built once into a folder.
+var programs = sync.OnceValues(func() (string, error) {
+	cmd := exec.Command("go", "build", "-o", scratch+"/", "./cmd/graft", "./cmd/graft-relay")
 	cmd.Dir = "../.."
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building graft: %w\n%s", err, out)
+		return "", fmt.Errorf("building the programs: %w\n%s", err, out)
 	}
-	return path, nil
+	return scratch, nil
 })
 
-func graft(t *testing.T) string {
+func program(t *testing.T, name string) string {
 	t.Helper()
-	path, err := program()
+	dir, err := programs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return filepath.Join(dir, name)
 }
 
 // freeAddress is one on which nobody listens.

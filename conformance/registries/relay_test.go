@@ -135,7 +135,7 @@ func lasting(t *testing.T, body string) string {
 	return passing.ReplaceAllString(string(text), `"$1":"..."`)
 }
 
-// startRelay starts graft relay, and gives the file of its log.
+// startRelay starts graft-relay, and gives the file of its log.
 func startRelay(t *testing.T, address, registryAt string, hub *servers.Servers) string {
 	t.Helper()
 	text := "listen: \"" + address + "\"\n" +
@@ -147,7 +147,7 @@ func startRelay(t *testing.T, address, registryAt string, hub *servers.Servers) 
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return launch(t, "http://"+address+"/readyz", []string{"SECRET=" + secret, "GITHUB_TOKEN=" + servers.Token}, graft(t), "relay", "--config", config)
+	return launch(t, "http://"+address+"/readyz", []string{"SECRET=" + secret, "GITHUB_TOKEN=" + servers.Token}, program(t, "graft-relay"), "--config", config)
 }
 
 // push makes a bundle image of a folder of the archive and pushes it to a registry, and gives
@@ -232,7 +232,7 @@ func publish(t *testing.T, hub *servers.Servers, d fakegithub.Dispatch) {
 	if err := hub.Checkout(checkout); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(graft(t), "publish", "--event", event)
+	cmd := exec.Command(program(t, "graft"), "publish", "--event", event)
 	cmd.Dir, cmd.Env = checkout, os.Environ()
 	for key, value := range hub.Env() {
 		cmd.Env = append(cmd.Env, key+"="+value)

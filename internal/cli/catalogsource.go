@@ -66,7 +66,7 @@ type manifests struct {
 
 func (a *app) openManifests(names []string, restricted bool) (*manifests, error) {
 	m := &manifests{app: a, repos: map[string]*repository{}, stdin: slices.Contains(names, "-")}
-	if m.stdin && (len(names) > 1 || a.json || restricted) {
+	if m.stdin && (len(names) > 1 || a.JSON || restricted) {
 		return nil, failure.New(failure.Usage, "reading the command line: - stands alone, without --json, --dry-run and --matrix").
 			Fix("Name files, or leave those flags out.")
 	}
@@ -152,7 +152,7 @@ func (a *app) reportSources(sources []catalogSourceReport, dryRun bool) {
 	if dryRun && result == "updated" {
 		result = "planned"
 	}
-	if a.json {
+	if a.JSON {
 		a.printReport(report{Result: result, CatalogSources: sources})
 		return
 	}

@@ -19,7 +19,7 @@ func (a *app) validateSourceCommand() *cobra.Command {
 			"unknown ones, and what looks like a template and is none, are warnings.",
 		Example: "  graft catalogsource validate catalogsource.yaml",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: run(func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			files, err := a.openManifests(args, false)
 			if err != nil {
 				return err
@@ -33,7 +33,7 @@ func (a *app) validateSourceCommand() *cobra.Command {
 			if err := errors.Join(errs...); err != nil {
 				return err
 			}
-			if a.json {
+			if a.JSON {
 				a.printReport(report{Result: "ok", CatalogSources: sources})
 				return nil
 			}
@@ -41,7 +41,7 @@ func (a *app) validateSourceCommand() *cobra.Command {
 				fmt.Fprintf(a.Out, "%s: %s: ok\n", s.File, s.fullName())
 			}
 			return nil
-		}),
+		},
 	}
 }
 
@@ -78,13 +78,13 @@ func (a *app) convertSourceCommand() *cobra.Command {
 			"the same, and no other byte changes. What a form cannot say is catalogsource-invalid.",
 		Example: "  graft catalogsource convert --to new catalogsource.yaml",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: run(func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			form := catalogsource.Form(to)
 			if form != catalogsource.New && form != catalogsource.Legacy {
 				return failure.New(failure.Usage, "reading the command line: --to %q", to).Fix("Give --to with new or legacy.")
 			}
 			return a.convertSources(args, form, dryRun)
-		}),
+		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "form of the spec: new or legacy")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the difference and write nothing")

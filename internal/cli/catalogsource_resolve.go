@@ -49,7 +49,7 @@ func (a *app) resolveCommand() *cobra.Command {
 			"  kubectl get samples -A -o yaml > objects.yaml\n" +
 			"  graft catalogsource resolve --object objects.yaml --kube-version 1.31 catalogsource.yaml",
 		Args: cobra.MinimumNArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) error { return a.resolveSources(cmd.Context(), o, args) }),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.resolveSources(cmd.Context(), o, args) },
 	}
 	f := cmd.Flags()
 	o.registry.flags(f)

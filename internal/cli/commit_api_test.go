@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 	"github.com/olmgraft/graft/internal/testkit/servers"
@@ -39,7 +40,7 @@ func TestBaseMovesBeforeTheAPICommits(t *testing.T) {
 	})
 	var out bytes.Buffer
 	args := []string{"publish", "--repository", servers.Repository, "--commit-method", "api", "--image", w.Registry.Addr + "/op:v1.1.0"}
-	code := Main(context.Background(), args, IO{In: strings.NewReader(""), Out: &out, Err: &out, Env: func(key string) (string, bool) {
+	code := Main(context.Background(), args, command.IO{In: strings.NewReader(""), Out: &out, Err: &out, Env: func(key string) (string, bool) {
 		v, ok := w.Env()[key]
 		return v, ok
 	}})

@@ -24,7 +24,7 @@ func (a *app) convertCommand() *cobra.Command {
 			"named and nothing is written.",
 		Example: "  graft convert --to basic catalog.yaml > basic.yaml",
 		Args:    cobra.ExactArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := catalogs.convert(cmd.Context(), to, output, args[0])
 			if err != nil {
 				return err
@@ -38,7 +38,7 @@ func (a *app) convertCommand() *cobra.Command {
 			}
 			fmt.Fprintf(a.Out, "%s: created\n", write)
 			return nil
-		}),
+		},
 	}
 	catalogs.flags(cmd.Flags())
 	cmd.Flags().StringVar(&to, "to", "basic", "kind of the template: "+strings.Join(template.Convertible(), ", "))

@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// alone leaves nothing in the PATH but graft.
+// alone leaves nothing in the PATH but the programs of this repository.
 func alone(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("PATH", filepath.SplitList(ts.Getenv("PATH"))[0])
 }
@@ -39,7 +39,7 @@ func serveDemo(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(ts.Getenv("PATH"), "graft"), "demo", "--serve")
+	cmd := exec.CommandContext(ctx, filepath.Join(ts.Getenv("PATH"), "graft-demo"), "--serve")
 	cmd.Env = append(os.Environ(), "PATH="+ts.Getenv("PATH"))
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)

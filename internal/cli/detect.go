@@ -21,19 +21,19 @@ func (a *app) detectCommand() *cobra.Command {
 			"whenever the kind is known.",
 		Example: "  graft detect catalog-templates/basic.yaml\n  graft detect --json - < semver.yaml",
 		Args:    cobra.ExactArgs(1),
-		RunE: run(func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			t, err := a.openTemplate(map[string]*repository{}, args[0])
 			if err != nil {
 				return err
 			}
 			d := t.Describe()
-			if a.json {
+			if a.JSON {
 				a.printReport(report{Result: "ok", Templates: []templateReport{{File: t.Source.Name, Description: &d}}})
 				return nil
 			}
 			a.printDescription(t.Source.Name, d)
 			return nil
-		}),
+		},
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/olmgraft/graft/internal/command"
 )
 
 // What init writes is the example of the repository, less the guard of that.
@@ -109,18 +111,18 @@ func TestPagesNameFlags(t *testing.T) {
 }
 
 // names reports a verb or a flag of a command that does not exist.
-func names(command string) error {
-	root := (&app{IO: IO{Env: func(string) (string, bool) { return "", false }}}).root()
+func names(line string) error {
+	root := root(&command.App{})
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion")
-	verb, _, err := root.Find(strings.Fields(command))
+	verb, _, err := root.Find(strings.Fields(line))
 	if err != nil {
 		return err
 	}
 	if verb == root {
 		return fmt.Errorf("there is no such verb")
 	}
-	for _, m := range regexp.MustCompile(`(?:^|[\s\[|])--([a-z][a-z-]*)`).FindAllStringSubmatch(command, -1) {
+	for _, m := range regexp.MustCompile(`(?:^|[\s\[|])--([a-z][a-z-]*)`).FindAllStringSubmatch(line, -1) {
 		if verb.Flag(m[1]) == nil && m[1] != "help" {
 			return fmt.Errorf("it has no flag --%s", m[1])
 		}

@@ -25,19 +25,19 @@ func (a *app) explainCommand() *cobra.Command {
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: run(func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 1:
 				return a.explain(args[0])
-			case a.json:
-				a.printJSON(map[string]any{"schemaVersion": 1, "codes": failure.Table, "findings": graph.Rules})
+			case a.JSON:
+				a.PrintJSON(map[string]any{"schemaVersion": 1, "codes": failure.Table, "findings": graph.Rules})
 			default:
 				for _, e := range failure.Table {
 					fmt.Fprintf(a.Out, "%3d  %-26s %s\n", e.Code, e.Class, e.Meaning)
 				}
 			}
 			return nil
-		}),
+		},
 	}
 }
 
@@ -48,10 +48,10 @@ func (a *app) explain(name string) error {
 	case !ok && !isFinding:
 		return failure.New(failure.Usage, "explaining %q: there is no such failure code or finding", name).
 			Fix("Run graft explain for the codes; docs/findings.md has the findings.")
-	case ok && a.json:
-		a.printJSON(e)
-	case a.json:
-		a.printJSON(r)
+	case ok && a.JSON:
+		a.PrintJSON(e)
+	case a.JSON:
+		a.PrintJSON(r)
 	case ok:
 		fmt.Fprintf(a.Out, "%d %s\n\n%s\n\nCause:  %s\nRemedy: %s\nRetry:  %s\n", e.Code, e.Class, e.Meaning, e.Cause, e.Remedy, retry(e))
 	default:

@@ -23,7 +23,7 @@ func (a *app) formularyCommand() *cobra.Command {
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: run(func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			recipes, err := formulary.All()
 			if err != nil {
 				return failure.New(failure.Internal, "%w", err)
@@ -31,7 +31,7 @@ func (a *app) formularyCommand() *cobra.Command {
 			if len(args) == 1 {
 				return a.printRecipe(recipes, args[0])
 			}
-			if a.json {
+			if a.JSON {
 				for i := range recipes {
 					recipes[i].Kinds, recipes[i].Wrong = nil, ""
 				}
@@ -42,7 +42,7 @@ func (a *app) formularyCommand() *cobra.Command {
 				fmt.Fprintf(a.Out, "%-18s %s\n", r.Name, r.Title)
 			}
 			return nil
-		}),
+		},
 	}
 }
 
@@ -51,7 +51,7 @@ func (a *app) printRecipe(recipes []formulary.Recipe, name string) error {
 		switch {
 		case r.Name != name:
 			continue
-		case a.json:
+		case a.JSON:
 			a.printReport(report{Result: "ok", Recipes: []formulary.Recipe{r}})
 		default:
 			fmt.Fprint(a.Out, r.Page)

@@ -36,7 +36,7 @@ func (a *app) graphCommand() *cobra.Command {
 		Example: "  graft graph catalog.yaml\n  graft graph -o svg --base published.yaml catalog.yaml > graph.svg\n" +
 			"  graft graph -o cincinnati --package op --channel stable catalog.yaml\n  graft graph --serve :8080 --package op catalog.yaml",
 		Args: cobra.ExactArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) error { return a.graph(cmd.Context(), o, args[0]) }),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.graph(cmd.Context(), o, args[0]) },
 	}
 	f := cmd.Flags()
 	o.catalogs.flags(f)
@@ -56,7 +56,7 @@ func (a *app) graph(ctx context.Context, o *graphOptions, name string) error {
 	if o.serve != "" {
 		return a.serveGraph(ctx, o, name)
 	}
-	if o.operand != "" && (o.output != "cincinnati" || a.json) {
+	if o.operand != "" && (o.output != "cincinnati" || a.JSON) {
 		return failure.New(failure.Usage, "reading the command line: --operand without --output cincinnati").Fix("Give --output cincinnati, or leave out --operand.")
 	}
 	c, err := o.catalogs.graph(ctx, name, &graph.Builder{Light: true})
@@ -68,7 +68,7 @@ func (a *app) graph(ctx context.Context, o *graphOptions, name string) error {
 			return err
 		}
 	}
-	if o.output == "cincinnati" && !a.json {
+	if o.output == "cincinnati" && !a.JSON {
 		text, err := o.cincinnati(c)
 		if err == nil {
 			_, err = fmt.Fprintf(a.Out, "%s", text)
@@ -82,7 +82,7 @@ func (a *app) graph(ctx context.Context, o *graphOptions, name string) error {
 	if err := o.draw.Check(g); err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		o.output = "json"
 	}
 	text, err := o.drawn(g)

@@ -40,7 +40,7 @@ func (a *app) serveGraph(ctx context.Context, o *graphOptions, name string) erro
 	if name == "-" || o.base != "" {
 		return failure.New(failure.Usage, "reading the command line: --serve reads its catalog again, so that it is not standard input, and compares with none")
 	}
-	s := &graphServer{every: o.refresh, pkg: o.picture.Package, name: o.operand, say: a.printFailures}
+	s := &graphServer{every: o.refresh, pkg: o.picture.Package, name: o.operand, say: a.PrintFailures}
 	s.read = func(ctx context.Context) (*graph.Catalog, error) {
 		c, err := o.catalogs.graph(ctx, name, &graph.Builder{Light: true})
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/graph"
 )
 
@@ -57,9 +58,9 @@ func servedBy(t *testing.T, text string) *graphServer {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "catalog.yaml")
 	writeFile(t, file, text)
-	a := &app{IO: IO{Err: io.Discard}}
+	a := &app{&command.App{IO: command.IO{Err: io.Discard}}}
 	o := catalogReader{app: a}
-	s := &graphServer{say: a.printFailures, every: time.Hour}
+	s := &graphServer{say: a.PrintFailures, every: time.Hour}
 	s.read = func(ctx context.Context) (*graph.Catalog, error) {
 		return o.graph(ctx, file, &graph.Builder{Light: true})
 	}
@@ -173,7 +174,7 @@ func TestGraphServe(t *testing.T) {
 	writeFile(t, file, servedCatalog)
 	ctx, stop := context.WithCancel(context.Background())
 	errs, ended := &lineWriter{full: make(chan string, 10)}, make(chan error, 1)
-	a := &app{IO: IO{In: strings.NewReader(""), Out: io.Discard, Err: errs, Env: os.LookupEnv}}
+	a := &app{&command.App{IO: command.IO{In: strings.NewReader(""), Out: io.Discard, Err: errs, Env: os.LookupEnv}}}
 	cmd := a.graphCommand()
 	cmd.SetArgs([]string{"--serve", "127.0.0.1:0", "--refresh", "0s", file})
 	go func() { ended <- cmd.ExecuteContext(ctx) }()

@@ -68,7 +68,7 @@ func (a *app) imageBuildCommand() *cobra.Command {
 		Example: "  graft image build --output catalog.tar catalogs/v4.20\n" +
 			"  graft image build --base quay.io/operator-framework/opm:v1.72.0 --output layout catalogs/v4.20",
 		Args: cobra.ExactArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" && !o.dryRun {
 				return failure.New(failure.Usage, "reading the command line: there is no --output").Fix("Give --output with a directory or FILE.tar, or --dry-run.")
 			}
@@ -77,7 +77,7 @@ func (a *app) imageBuildCommand() *cobra.Command {
 				return err
 			}
 			return a.writeImage(d, output, o.dryRun)
-		}),
+		},
 	}
 	o.flags(cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "OCI layout directory, or FILE.tar, to write")
@@ -108,7 +108,7 @@ func (a *app) writeImage(d *draft, output string, dryRun bool) error {
 	}
 	r := d.report(image)
 	r.Output = output
-	if a.json {
+	if a.JSON {
 		a.printReport(report{Result: result, Image: r})
 		return nil
 	}

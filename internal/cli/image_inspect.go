@@ -72,18 +72,18 @@ func (a *app) imageInspectCommand() *cobra.Command {
 		Short:   "Tell what a catalog image holds",
 		Example: "  graft image inspect quay.io/example/catalog:v4.20\n  graft image inspect catalog.tar",
 		Args:    cobra.ExactArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := catalogs.inspect(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			if a.json {
+			if a.JSON {
 				a.printReport(report{Result: "ok", Image: r})
 				return nil
 			}
 			a.printImage(args[0], r)
 			return nil
-		}),
+		},
 	}
 	catalogs.flags(cmd.Flags())
 	return cmd

@@ -36,7 +36,7 @@ func (a *app) imagePushCommand() *cobra.Command {
 		Example: "  graft image push --to quay.io/example/catalog --tag 'v{platform_version}' --base quay.io/operator-framework/opm:v1.72.0 catalogs/v4.20\n" +
 			"  graft image push --to quay.io/example/catalog --tag 'v{kube_major_version}.{kube_minor_version}' --kube-version v1.30.2 catalog",
 		Args: cobra.ExactArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			runner := action.Running(a.Env, a.Err)
 			r, err := a.push(cmd.Context(), o, args[0])
 			if runner != nil {
@@ -47,7 +47,7 @@ func (a *app) imagePushCommand() *cobra.Command {
 			}
 			a.printPushed(o.to, r)
 			return nil
-		}),
+		},
 	}
 	o.flags(cmd)
 	f := cmd.Flags()
@@ -170,7 +170,7 @@ func (o *imagePushOptions) values(d *draft, dir string) catalogimage.Values {
 }
 
 func (a *app) printPushed(to string, r *report) {
-	if a.json {
+	if a.JSON {
 		a.printReport(*r)
 		return
 	}

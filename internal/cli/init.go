@@ -16,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/plan"
@@ -37,13 +38,13 @@ func (a *app) initCommand() *cobra.Command {
 			"and " + workflowFile + ". A file that stands is left as it is.",
 		Example: "  graft init --dry-run\n  graft init",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: run(func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {
 				dir = args[0]
 			}
 			return a.init(dir, dry)
-		}),
+		},
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print what would be written, and write nothing")
 	return cmd
@@ -78,7 +79,7 @@ func (a *app) init(dir string, dry bool) error {
 	} else if err := atomicfile.Write(repo.atomicFiles()...); err != nil {
 		return failure.New(failure.EditRefused, "writing to %s: %w", root, err)
 	}
-	if a.json {
+	if a.JSON {
 		a.printReport(report{Result: result, Files: files})
 		return nil
 	}
@@ -163,8 +164,8 @@ func lacks(fsys fs.FS, names ...string) bool {
 // starterWorkflow is the example with this repository's branch and this program's version.
 func starterWorkflow(branch string) string {
 	text := strings.ReplaceAll(workflowText, "branches: [main]", "branches: ["+branch+"]")
-	if Version != "dev" {
-		text = strings.ReplaceAll(text, "olmgraft/graft@main", "olmgraft/graft@v"+strings.TrimPrefix(Version, "v"))
+	if command.Version != "dev" {
+		text = strings.ReplaceAll(text, "olmgraft/graft@main", "olmgraft/graft@v"+strings.TrimPrefix(command.Version, "v"))
 	}
 	return text
 }

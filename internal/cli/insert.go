@@ -45,7 +45,7 @@ func (a *app) insertCommand() *cobra.Command {
 			"  graft insert --image quay.io/example/op-bundle:v1.2.3 --name op.v1.2.3 --version 1.2.3 \\\n" +
 			"    --package op --release-config release-config.yaml catalog-templates/*.yaml",
 		Args: cobra.MinimumNArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) error { return a.insert(cmd, o, args) }),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.insert(cmd, o, args) },
 	}
 	f, r := cmd.Flags(), &o.request
 	o.registry.flags(f)
@@ -215,7 +215,7 @@ func (a *app) finishInsert(o *insertOptions, repos map[string]*repository, rep r
 	if o.dryRun && rep.Result != "unchanged" {
 		rep.Result = "planned"
 	}
-	if a.json {
+	if a.JSON {
 		a.printReport(rep)
 		return nil
 	}
@@ -228,7 +228,7 @@ func (a *app) finishInsert(o *insertOptions, repos map[string]*repository, rep r
 // printDiffs writes the unified difference; beside a JSON report it goes to stderr.
 func (a *app) printDiffs(repo *repository) {
 	out := a.Out
-	if a.json {
+	if a.JSON {
 		out = a.Err
 	}
 	for _, p := range repo.Names() {
@@ -289,7 +289,7 @@ func sentence(c kind.Change) string {
 
 // insertStdin edits a template on its way from standard input to standard output.
 func (a *app) insertStdin(o *insertOptions, names []string) error {
-	if len(names) > 1 || a.json || o.dryRun || o.releaseConfig != "" {
+	if len(names) > 1 || a.JSON || o.dryRun || o.releaseConfig != "" {
 		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json, --dry-run and --release-config")
 	}
 	t, err := a.openTemplate(nil, "-")

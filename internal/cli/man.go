@@ -16,10 +16,10 @@ func (a *app) manCommand() *cobra.Command {
 		Short:   "Print the manual page",
 		Example: "  graft man | man -l -",
 		Args:    cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			fmt.Fprint(a.Out, manPage(cmd.Root()))
 			return nil
-		}),
+		},
 	}
 }
 

@@ -71,7 +71,7 @@ func (a *app) operandResolveCommand() *cobra.Command {
 		Example: "  graft operand resolve --bundle etcdoperator.v0.6.1 --operand etcd catalog.yaml\n" +
 			"  graft operand resolve --bundle etcdoperator.v0.6.1 --operand etcd --operand 'etcd@<3.0.0' -o env catalog.yaml operands.yaml",
 		Args: cobra.MinimumNArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) error { return a.resolve(cmd.Context(), o, args) }),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.resolve(cmd.Context(), o, args) },
 	}
 	f := cmd.Flags()
 	o.catalogs.flags(f)
@@ -90,7 +90,7 @@ func (a *app) resolve(ctx context.Context, o *resolveOptions, names []string) er
 	if o.bundle == "" || len(o.operands) == 0 {
 		return failure.New(failure.Usage, "reading the command line: --bundle or --operand is missing").Fix("Give the bundle and at least one operand.")
 	}
-	if a.json {
+	if a.JSON {
 		o.output = "json"
 	}
 	if o.output == "annotations" && (o.deployment == "" || o.container == "") {

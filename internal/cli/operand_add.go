@@ -35,7 +35,7 @@ func (a *app) operandAddCommand() *cobra.Command {
 			"  graft operand add --schema olm.relatedimages --name etcdoperator-related --version 0.9.1 \\\n" +
 			"    --image etcd-stable=quay.io/coreos/etcd@sha256:... catalog-templates/basic.yaml",
 		Args: cobra.MinimumNArgs(1),
-		RunE: run(func(_ *cobra.Command, args []string) error { return a.addOperand(o, kind.Unique(args)) }),
+		RunE: func(_ *cobra.Command, args []string) error { return a.addOperand(o, kind.Unique(args)) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.schema, "schema", operand.SchemaOperand, operand.SchemaOperand+" or "+operand.SchemaRelatedImages)
@@ -108,7 +108,7 @@ func (a *app) addTo(repos map[string]*repository, e operand.Entry, name string) 
 
 // addStdin edits a catalog on its way from standard input to standard output.
 func (a *app) addStdin(o *addOptions, e operand.Entry, names []string) error {
-	if len(names) > 1 || a.json || o.dryRun {
+	if len(names) > 1 || a.JSON || o.dryRun {
 		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json and --dry-run")
 	}
 	src, err := io.ReadAll(io.LimitReader(a.In, maxStdin))
@@ -137,7 +137,7 @@ func (a *app) finishAdd(o *addOptions, repos map[string]*repository, rep report)
 	if o.dryRun && rep.Result != "unchanged" {
 		rep.Result = "planned"
 	}
-	if a.json {
+	if a.JSON {
 		a.printReport(rep)
 		return nil
 	}

@@ -32,7 +32,7 @@ func (a *app) operandImagesCommand() *cobra.Command {
 		Example: "  graft operand images catalog.yaml\n" +
 			"  graft operand images --bundle etcdoperator.v0.6.1 --operand 'etcd@3.x' -o imageset catalog.yaml operands.yaml",
 		Args: cobra.MinimumNArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) error { return a.images(cmd.Context(), o, args) }),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.images(cmd.Context(), o, args) },
 	}
 	f := cmd.Flags()
 	o.catalogs.flags(f)
@@ -70,7 +70,7 @@ func (a *app) images(ctx context.Context, o *imagesOptions, names []string) erro
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		a.printReport(report{Result: "ok", Mirror: images})
 		return nil
 	}

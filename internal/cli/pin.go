@@ -34,7 +34,7 @@ func (a *app) pinCommand() *cobra.Command {
 		Example: "  graft pin bundle/\n  graft pin --check bundle/ catalog-templates/semver.yaml\n" +
 			"  graft pin --write-lock images.lock bundle/ && graft pin --lock images.lock other-bundle/",
 		Args: cobra.MinimumNArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) error { return a.pin(cmd.Context(), o, kind.Unique(args)) }),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.pin(cmd.Context(), o, kind.Unique(args)) },
 	}
 	f := cmd.Flags()
 	o.registry.flags(f)
@@ -46,7 +46,7 @@ func (a *app) pinCommand() *cobra.Command {
 }
 
 func (a *app) pin(ctx context.Context, o *pinOptions, names []string) error {
-	if err := o.contradiction(names, a.json); err != nil {
+	if err := o.contradiction(names, a.JSON); err != nil {
 		return err
 	}
 	repos := map[string]*repository{}
@@ -116,7 +116,7 @@ func (a *app) checkPins(files []pinnable) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		a.printReport(rep)
 		return nil
 	}
@@ -137,7 +137,7 @@ func (a *app) finishPin(o *pinOptions, repos map[string]*repository, digests map
 	if o.dryRun && rep.Result == "updated" {
 		rep.Result = "planned"
 	}
-	if a.json {
+	if a.JSON {
 		a.printReport(rep)
 	} else if !o.dryRun {
 		a.printPins(rep)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
@@ -15,7 +16,7 @@ import (
 func runGraft(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(context.Background(), args, IO{In: strings.NewReader(""), Out: &out, Err: &errs, Env: func(string) (string, bool) { return "", false }})
+	code = Main(context.Background(), args, command.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Env: func(string) (string, bool) { return "", false }})
 	return code, out.String(), errs.String()
 }
 

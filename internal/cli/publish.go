@@ -40,14 +40,14 @@ func (a *app) publishCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	addInputs(cmd.Flags())
-	cmd.RunE = run(func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		p := &publishing{app: a, values: values{flags: cmd.Flags()}, action: action.Running(a.Env, a.Out)}
 		if p.action != nil {
 			p.input = p.action.Input
 		}
 		results, err := p.run(cmd.Context())
 		return p.tell(results, err)
-	})
+	}
 	return cmd
 }
 
@@ -266,7 +266,7 @@ func (p *publishing) planMatrix(requests []publish.Request) {
 		matrix.Include = append(matrix.Include, job{r.Image(), r.Repository, r.Tag})
 	}
 	p.matrix = asJSON(matrix)
-	if p.action == nil && !p.json {
+	if p.action == nil && !p.JSON {
 		fmt.Fprintln(p.Out, p.matrix)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/forge"
@@ -119,7 +120,7 @@ func (p *publishing) forge(repo *gitrepo.Repo) (*forgeClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := github.New(github.Options{APIURL: p.env("GITHUB_API_URL"), ServerURL: p.env("GITHUB_SERVER_URL"), Token: p.token, UserAgent: "graft/" + Version})
+	client, err := github.New(github.Options{APIURL: p.env("GITHUB_API_URL"), ServerURL: p.env("GITHUB_SERVER_URL"), Token: p.token, UserAgent: "graft/" + command.Version})
 	if err != nil {
 		return nil, err
 	}

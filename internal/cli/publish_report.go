@@ -118,7 +118,7 @@ func (p *publishing) tell(results []*publish.Result, err error) error {
 		p.annotate(rep)
 		err = errors.Join(err, p.outputs(rep, results), p.action.Summary(summary(rep, results)))
 	}
-	if p.json {
+	if p.JSON {
 		p.printReport(rep)
 		return err
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/pflag"
 
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/oci"
 )
 
@@ -25,6 +26,6 @@ func (o *registryOptions) flags(f *pflag.FlagSet) {
 func (o *registryOptions) client() (*oci.Client, error) {
 	return oci.New(oci.Options{
 		PlainHTTP: o.useHTTP, SkipTLSVerify: o.skipTLSVerify, RegistriesConf: o.conf, Jobs: o.jobs, Auth: o.auth, GitHubToken: o.token,
-		UserAgent: "graft/" + Version,
+		UserAgent: "graft/" + command.Version,
 	})
 }

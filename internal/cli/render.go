@@ -50,7 +50,7 @@ func (a *app) renderCommand() *cobra.Command {
 		Example: "  graft render catalog-templates/basic.yaml > catalog.yaml\n" +
 			"  graft render --base catalog.yaml --write catalog.yaml catalog-templates/basic.yaml",
 		Args: cobra.ExactArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if o.timeout > 0 {
 				var cancel context.CancelFunc
@@ -58,7 +58,7 @@ func (a *app) renderCommand() *cobra.Command {
 				defer cancel()
 			}
 			return a.render(ctx, o, args[0])
-		}),
+		},
 	}
 	f := cmd.Flags()
 	o.registry.flags(f)
@@ -198,7 +198,7 @@ func (a *app) writeRendered(o *renderOptions, ro render.Options, name string, r 
 	if o.write == "" {
 		return nil
 	}
-	if a.json {
+	if a.JSON {
 		a.printReport(report{Result: state, Catalogs: []catalogReport{{File: o.write, Template: name, Result: state, Reused: r.Reused, Pulled: r.Pulled}}})
 		return nil
 	}

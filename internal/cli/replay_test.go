@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 	"github.com/olmgraft/graft/internal/testkit/effort"
@@ -184,7 +185,7 @@ func (h history) publish(t *testing.T) {
 		args := []string{"publish", "--repository", servers.Repository, "--image", r.image, "--registries-conf", conf}
 		for _, want := range []string{"created", "unchanged"} {
 			var out bytes.Buffer
-			code := Main(context.Background(), args, IO{In: strings.NewReader(""), Out: &out, Err: &out, Env: func(key string) (string, bool) {
+			code := Main(context.Background(), args, command.IO{In: strings.NewReader(""), Out: &out, Err: &out, Env: func(key string) (string, bool) {
 				v, ok := w.Env()[key]
 				return v, ok
 			}})

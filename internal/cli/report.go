@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
@@ -58,19 +57,8 @@ type templateReport struct {
 }
 
 func (a *app) printReport(r report) {
-	if a.reported {
-		return
-	}
-	a.reported = true
 	r.SchemaVersion = 1
-	a.printJSON(r)
-}
-
-func (a *app) printJSON(v any) {
-	enc := json.NewEncoder(a.Out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	_ = enc.Encode(v) // the reader's closed pipe is the reader's choice
+	a.PrintReport(r)
 }
 
 // printable is a line as people read it. What came from outside begins no line of its own,

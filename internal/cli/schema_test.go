@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/olmgraft/graft/internal/command"
 )
 
 // Every report holds to the schema that programs are told of.
@@ -42,7 +44,7 @@ func TestReportsHoldToTheSchema(t *testing.T) {
 		{"nonsense", "--json"},
 	} {
 		var out, errs bytes.Buffer
-		Main(context.Background(), args, IO{In: strings.NewReader(""), Out: &out, Err: &errs, Env: func(string) (string, bool) { return "", false }})
+		Main(context.Background(), args, command.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Env: func(string) (string, bool) { return "", false }})
 		report, err := jsonschema.UnmarshalJSON(&out)
 		if err != nil {
 			t.Errorf("%v prints no JSON: %v", args, err)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"flag"
 	"os"
 	"path/filepath"
@@ -13,14 +12,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts and generated pages expect")
-
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"graft": func() {
-			os.Exit(Main(context.Background(), os.Args[1:], IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv}))
-		},
-	})
-}
 
 // TestScripts runs what a person types.
 func TestScripts(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
@@ -35,7 +36,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		Example: "  graft verify catalog.yaml\n  graft verify --base published.yaml --next v4.21/catalog.yaml catalog.yaml\n" +
 			"  graft verify -o sarif catalogs/ > graft.sarif",
 		Args: cobra.ExactArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), o, args[0]) }),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), o, args[0]) },
 	}
 	f := cmd.Flags()
 	o.catalogs = catalogReader{app: a}
@@ -56,7 +57,7 @@ func (a *app) verify(ctx context.Context, o *verifyOptions, name string) error {
 	if err := a.configuredLevels(name, levels); err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		o.output = "json"
 	}
 	if o.output != "text" && o.output != "json" && o.output != "sarif" {
@@ -74,20 +75,7 @@ func (a *app) verify(ctx context.Context, o *verifyOptions, name string) error {
 	for _, f := range graph.Failures(found) {
 		errs = append(errs, f)
 	}
-	return told{errors.Join(errs...)}.orNil()
-}
-
-// told is an error whose text was printed already, as findings: only its exit code is
-// left to say.
-type told struct{ error }
-
-func (t told) Unwrap() error { return t.error }
-
-func (t told) orNil() error {
-	if t.error == nil {
-		return nil
-	}
-	return t
+	return command.Printed(errors.Join(errs...))
 }
 
 func (o *verifyOptions) levelsOf() (graph.Levels, error) {
@@ -159,11 +147,11 @@ func (o *verifyOptions) findings(ctx context.Context, name string, levels graph.
 func (a *app) printFindings(output, name string, found []graph.Finding) error {
 	switch output {
 	case "json":
-		a.reported = true
+		a.Reported = true
 		return graphreport.JSON(a.Out, found)
 	case "sarif":
-		a.reported = true
-		return graphreport.SARIF(a.Out, found, graphreport.Tool{Version: Version, Catalog: name})
+		a.Reported = true
+		return graphreport.SARIF(a.Out, found, graphreport.Tool{Version: command.Version, Catalog: name})
 	}
 	return graphreport.Text(a.Out, found, graphreport.Style{Color: a.colour()})
 }
@@ -184,7 +172,7 @@ func (a *app) diffCommand() *cobra.Command {
 		Short:   "Tell what changed between two catalogs: bundles, edges, and upgrade paths gained and lost",
 		Example: "  graft diff published.yaml catalog.yaml\n  graft diff -o markdown published.yaml catalog.yaml",
 		Args:    cobra.ExactArgs(2),
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			old, err := catalogs.graph(cmd.Context(), args[0], &graph.Builder{Light: true})
 			if err != nil {
 				return err
@@ -194,7 +182,7 @@ func (a *app) diffCommand() *cobra.Command {
 				return err
 			}
 			changes := graph.Diff(old, now)
-			if a.json {
+			if a.JSON {
 				output = "json"
 			}
 			switch output {
@@ -206,7 +194,7 @@ func (a *app) diffCommand() *cobra.Command {
 				return graphreport.ChangesMarkdown(a.Out, changes)
 			}
 			return failure.New(failure.Usage, "reading the command line: --output %s", output).Fix("Give --output with text, json or markdown.")
-		}),
+		},
 	}
 	catalogs.flags(cmd.Flags())
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, json or markdown")

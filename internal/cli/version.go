@@ -5,10 +5,9 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-)
 
-// Version is set by the release build.
-var Version = "dev"
+	"github.com/olmgraft/graft/internal/command"
+)
 
 // opmVersion is the opm whose output Graft reproduces.
 const opmVersion = "v1.73.0"
@@ -18,7 +17,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version, the commit, and the opm whose output is reproduced",
 		Args:  cobra.NoArgs,
-		RunE: run(func(*cobra.Command, []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			commit := "unknown"
 			if info, ok := debug.ReadBuildInfo(); ok {
 				for _, s := range info.Settings {
@@ -27,12 +26,12 @@ func (a *app) versionCommand() *cobra.Command {
 					}
 				}
 			}
-			if a.json {
-				a.printJSON(map[string]any{"schemaVersion": 1, "version": Version, "commit": commit, "opm": opmVersion})
+			if a.JSON {
+				a.PrintJSON(map[string]any{"schemaVersion": 1, "version": command.Version, "commit": commit, "opm": opmVersion})
 				return nil
 			}
-			fmt.Fprintf(a.Out, "graft %s, commit %s, compatible with opm %s\n", Version, commit, opmVersion)
+			fmt.Fprintf(a.Out, "graft %s, commit %s, compatible with opm %s\n", command.Version, commit, opmVersion)
 			return nil
-		}),
+		},
 	}
 }

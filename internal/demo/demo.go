@@ -1,4 +1,6 @@
-package cli
+// Package demo shows all of graft publish on one machine: an image registry, a git remote
+// and a stand-in for GitHub within the process.
+package demo
 
 import (
 	"bytes"
@@ -14,8 +16,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli"
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/pause"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
@@ -23,13 +28,13 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
-//go:embed demo_files.txtar
-var demoArchive string
+//go:embed files.txtar
+var archive string
 
-// demo is one run of graft demo. It types what a person would type, into Main, and is
-// told no more than a person is.
+// demo is one run. It types what a person would type, into graft, and is told no more than
+// a person is.
 type demo struct {
-	*app
+	*command.App
 	keep, listen string
 	serve        bool
 
@@ -41,41 +46,46 @@ type demo struct {
 	to    io.Writer
 	acts  int
 
-	report demoReport
+	report Report
 }
 
-// demoReport is what graft demo --json prints.
-type demoReport struct {
-	SchemaVersion int          `json:"schemaVersion"`
-	Result        string       `json:"result"`
-	Steps         []demoStep   `json:"steps"`
-	Change        string       `json:"change"`
-	Body          string       `json:"body"`
-	Graph         string       `json:"graph"`
-	Failures      []demoFailed `json:"failures"`
-	Kept          string       `json:"kept,omitempty"`
-	Page          string       `json:"page,omitempty"`
+// Report is what graft-demo --json prints.
+type Report struct {
+	SchemaVersion int      `json:"schemaVersion"`
+	Result        string   `json:"result"`
+	Steps         []step   `json:"steps"`
+	Change        string   `json:"change"`
+	Body          string   `json:"body"`
+	Graph         string   `json:"graph"`
+	Failures      []Failed `json:"failures"`
+	Kept          string   `json:"kept,omitempty"`
+	Page          string   `json:"page,omitempty"`
 }
 
-// demoStep is a command that succeeded.
-type demoStep struct {
+// step is a command that succeeded.
+type step struct {
 	Title   string `json:"title"`
 	Command string `json:"command"`
 	Output  string `json:"output"`
 }
 
-func (a *app) demoCommand() *cobra.Command {
-	d := &demo{app: a}
-	cmd := &cobra.Command{
-		Use:   "demo",
+// Main runs the command line of graft-demo and returns its exit code.
+func Main(ctx context.Context, args []string, stdio command.IO) (code int) {
+	return command.Main(ctx, args, stdio, root)
+}
+
+func root(run *command.App) *cobra.Command {
+	d := &demo{App: run}
+	cmd := run.Root(&cobra.Command{
+		Use:   "graft-demo",
 		Short: "Show all of publish on this machine alone: registry, git remote and GitHub are stand-ins",
-		Long: "Demo starts an image registry, a git remote and a stand-in for GitHub within this process, and\n" +
+		Long: "Graft-demo starts an image registry, a git remote and a stand-in for GitHub within this process, and\n" +
 			"publishes bundles to them by the verbs that are used in earnest. It needs nothing installed,\n" +
 			"and reaches nothing beyond this machine.",
-		Example: "  graft demo\n  graft demo --keep demo\n  graft demo --serve",
+		Example: "  graft-demo\n  graft-demo --keep demo\n  graft-demo --serve",
 		Args:    cobra.NoArgs,
-		RunE:    run(func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context(), cmd.Flags().Changed("listen")) }),
-	}
+		RunE:    func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context(), cmd.Flags().Changed("listen")) },
+	})
 	f := cmd.Flags()
 	f.StringVar(&d.keep, "keep", "", "write the checkout with its catalogs, the pull requests and the graph to this new directory")
 	f.BoolVar(&d.serve, "serve", false, "stay up until interrupted, and show the pull requests on a local page")
@@ -88,7 +98,7 @@ func (d *demo) run(ctx context.Context, listens bool) error {
 		return failure.New(failure.Usage, "reading the command line: --listen is of no use without --serve").Fix("Give --serve as well.")
 	}
 	d.to = d.Out
-	if d.json {
+	if d.JSON {
 		d.to = io.Discard
 	}
 	page, err := d.openPage()
@@ -107,10 +117,9 @@ func (d *demo) run(ctx context.Context, listens bool) error {
 		}
 	}
 	page.serve(d)
-	if d.json {
+	if d.JSON {
 		d.report.SchemaVersion, d.report.Result = 1, "ok"
-		d.reported = true
-		d.printJSON(d.report)
+		d.PrintReport(d.report)
 	}
 	page.wait(ctx)
 	return nil
@@ -137,10 +146,8 @@ func (d *demo) begin(ctx context.Context) (end func(), err error) {
 	ends = append(ends, func() { _ = d.world.Close() })
 	d.image = d.world.Registry.Addr + "/lighthouse-bundle"
 	d.files = map[string]string{}
-	archive := strings.ReplaceAll(strings.TrimSuffix(demoArchive, "\n"), "REGISTRY", d.world.Registry.Addr)
-	for _, file := range strings.Split(archive, "\n-- ")[1:] {
-		name, text, _ := strings.Cut(file, " --\n")
-		d.files[name] = text + "\n"
+	for _, file := range txtar.Parse([]byte(strings.ReplaceAll(archive, "REGISTRY", d.world.Registry.Addr))).Files {
+		d.files[file.Name] = string(file.Data)
 	}
 	if err := d.firstRelease(ctx); err != nil {
 		return end, err
@@ -187,7 +194,7 @@ func (d *demo) firstRelease(ctx context.Context) error {
 	if err := writeFiles(start, d.first); err != nil {
 		return err
 	}
-	for catalog, level := range map[string]string{"catalogs/v4.16/lighthouse/catalog.yaml": "none", demoCatalog: "bundle-object-to-csv-metadata"} {
+	for catalog, level := range map[string]string{"catalogs/v4.16/lighthouse/catalog.yaml": "none", newCatalog: "bundle-object-to-csv-metadata"} {
 		args := []string{"render", "--migrate-level", level, filepath.Join(start, "catalog-templates", "lighthouse.yaml")}
 		code, out, said := d.graft(ctx, nil, args...)
 		if err := d.hold(code == 0, "a catalog", "graft render", code, said); err != nil {
@@ -224,7 +231,7 @@ func (d *demo) below(dir string) map[string]string {
 // graft is the command, in this process, with an environment of nothing else.
 func (d *demo) graft(ctx context.Context, env map[string]string, args ...string) (code int, out, said string) {
 	var stdout, stderr bytes.Buffer
-	code = Main(ctx, args, IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Sleep: hurry, Env: func(key string) (string, bool) {
+	code = cli.Main(ctx, args, command.IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Sleep: hurry, Env: func(key string) (string, bool) {
 		value, ok := env[key]
 		return value, ok
 	}})

@@ -1,4 +1,4 @@
-package cli
+package demo
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// demoFailure is a run that ends in a failure: what goes wrong, and the command line in
+// failingRun is a run that ends in a failure: what goes wrong, and the command line in
 // which $IMAGE is the repository of the bundles.
-type demoFailure struct {
+type failingRun struct {
 	code    failure.Code
 	by      string
 	command string
@@ -27,57 +27,57 @@ type demoFailure struct {
 }
 
 const (
-	insertInto  = "insert --channel stable --image $IMAGE:v1.3.0 "
-	demoCatalog = "catalogs/v4.20/lighthouse/catalog.yaml"
-	demoInsert  = insertInto + "catalog-templates/lighthouse.yaml"
-	demoPublish = "publish --image $IMAGE:v1.3.0"
+	insertInto    = "insert --channel stable --image $IMAGE:v1.3.0 "
+	newCatalog    = "catalogs/v4.20/lighthouse/catalog.yaml"
+	insertNewest  = insertInto + "catalog-templates/lighthouse.yaml"
+	publishNewest = "publish --image $IMAGE:v1.3.0"
 )
 
-var demoFailures = []demoFailure{
+var failing = []failingRun{
 	{code: failure.Usage, by: "there is neither an image nor an event", command: "publish"},
-	{code: failure.Config, by: "a key of graft.yaml is misspelt", command: demoPublish + " --base misspelt"},
+	{code: failure.Config, by: "a key of graft.yaml is misspelt", command: publishNewest + " --base misspelt"},
 	{code: failure.TemplateNotFound, by: "the template is not there", command: insertInto + "none.yaml"},
 	{code: failure.TemplateMalformed, by: "a key stands there in two cases, and opm would drop one", command: "render ../failures/two-cases.yaml"},
 	{code: failure.TemplateUnsupported, by: "the file is no template", command: insertInto + "../failures/notes.yaml"},
 	{code: failure.TemplateOpaque, by: "a program of somebody's builds the template", command: insertInto + "../failures/custom.yaml"},
 	{code: failure.EditRefused, by: "two channels share their entries by an anchor", command: insertInto + "../failures/anchor.yaml"},
 	{code: failure.BundleNotFound, by: "no such image is in the registry", command: "render ../failures/gone.yaml"},
-	{code: failure.RegistryAuth, by: "the registry wants a password", command: demoPublish, begin: func(d *demo) {
+	{code: failure.RegistryAuth, by: "the registry wants a password", command: publishNewest, begin: func(d *demo) {
 		d.world.Registry.SetAuth(registry.Auth{Scheme: "basic", Username: "somebody", Password: "else"})
 	}},
-	{code: failure.RegistryUnavailable, by: "the registry asks to come back in an hour", command: demoPublish, begin: func(d *demo) {
+	{code: failure.RegistryUnavailable, by: "the registry asks to come back in an hour", command: publishNewest, begin: func(d *demo) {
 		d.world.Registry.SetScript(func(registry.Request) registry.Fault {
 			return registry.Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "3600"}}
 		})
 	}},
 	{code: failure.BundleInvalid, by: "the image is no bundle", command: "publish --image $IMAGE:v1.3.0-empty"},
 	{code: failure.DigestMismatch, by: "the tag moved since it was announced", command: "publish --event ../failures/moved.json"},
-	{code: failure.BundleNotAllowed, by: "the image's repository is not allowed", command: demoPublish + " --allowed-repositories quay.io/**"},
+	{code: failure.BundleNotAllowed, by: "the image's repository is not allowed", command: publishNewest + " --allowed-repositories quay.io/**"},
 	{code: failure.BundleConflict, by: "the same bundle from another repository", command: "insert --channel stable --image $IMAGE-fork:v1.2.0 --name lighthouse.v1.2.0 --version 1.2.0 --package lighthouse catalog-templates/lighthouse.yaml"},
 	{code: failure.EdgeConflict, by: "it stands there with other edges", command: "publish --image $IMAGE:v1.2.0 --replaces lighthouse.v1.0.0"},
-	{code: failure.PredecessorMissing, by: "what it replaces is not in the channel", command: demoPublish + " --replaces lighthouse.v0.9.0"},
+	{code: failure.PredecessorMissing, by: "what it replaces is not in the channel", command: publishNewest + " --replaces lighthouse.v0.9.0"},
 	{code: failure.ChannelUnknown, by: "a semver template has no such channel", command: "insert --channel nightly --image $IMAGE:v1.3.0 ../failures/semver.yaml"},
 	{code: failure.VersionUnordered, by: "two versions differ in build metadata only", command: "insert --channel stable --image $IMAGE:v1.2.0-1 --name lighthouse.v1.2.0-1 --version 1.2.0+1 --package lighthouse catalog-templates/lighthouse.yaml"},
 	{code: failure.GraphInvalid, by: "a channel has two heads", command: "verify ../failures/two-heads.yaml"},
-	{code: failure.UpgradePathLost, by: "an installed version can upgrade no longer", command: "verify --level entry-pruned=warning --base " + demoCatalog + " ../failures/pruned.yaml"},
-	{code: failure.CatalogSkew, by: "the next platform's catalog lacks the head", command: "verify --next ../failures/old.yaml " + demoCatalog},
-	{code: failure.CatalogPruned, by: "published versions are gone", command: "verify --base " + demoCatalog + " ../failures/pruned.yaml"},
+	{code: failure.UpgradePathLost, by: "an installed version can upgrade no longer", command: "verify --level entry-pruned=warning --base " + newCatalog + " ../failures/pruned.yaml"},
+	{code: failure.CatalogSkew, by: "the next platform's catalog lacks the head", command: "verify --next ../failures/old.yaml " + newCatalog},
+	{code: failure.CatalogPruned, by: "published versions are gone", command: "verify --base " + newCatalog + " ../failures/pruned.yaml"},
 	{code: failure.RenderFailed, by: "the template names no bundles", command: "render ../failures/no-bundles.yaml"},
-	{code: failure.GitFailed, by: "the git remote knows no such token", command: demoPublish, token: "expired"},
-	{code: failure.GitRaceLost, by: "others push at every try", command: demoPublish, begin: (*demo).raceAlways},
-	{code: failure.BranchEdited, by: "a person committed to the branch", command: demoPublish + " --branch by-hand/{version}", begin: func(d *demo) {
+	{code: failure.GitFailed, by: "the git remote knows no such token", command: publishNewest, token: "expired"},
+	{code: failure.GitRaceLost, by: "others push at every try", command: publishNewest, begin: (*demo).raceAlways},
+	{code: failure.BranchEdited, by: "a person committed to the branch", command: publishNewest + " --branch by-hand/{version}", begin: func(d *demo) {
 		_, _ = d.world.Repo.Commit("by-hand/1.3.0", gitremote.Change{Message: "By hand", Files: map[string]string{"NOTES.md": "Wait for Ann.\n"}})
 	}},
-	{code: failure.ForgeAuth, by: "the token may not open pull requests", command: demoPublish, token: "pushes-only"},
-	{code: failure.ForgeRateLimited, by: "the hour's requests are used up", command: demoPublish, begin: func(d *demo) {
+	{code: failure.ForgeAuth, by: "the token may not open pull requests", command: publishNewest, token: "pushes-only"},
+	{code: failure.ForgeRateLimited, by: "the hour's requests are used up", command: publishNewest, begin: func(d *demo) {
 		d.world.Forge.SetScript(func(fakegithub.Request) *fakegithub.Fault { return fakegithub.PrimaryLimit(time.Now().Add(time.Hour)) })
 	}},
-	{code: failure.ForgeUnavailable, by: "GitHub is away for an hour", command: demoPublish, begin: func(d *demo) {
+	{code: failure.ForgeUnavailable, by: "GitHub is away for an hour", command: publishNewest, begin: func(d *demo) {
 		d.world.Forge.SetScript(func(fakegithub.Request) *fakegithub.Fault {
 			return &fakegithub.Fault{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"3600"}}}
 		})
 	}},
-	{code: failure.PullRequestRefused, by: "the repository's plan has no drafts", command: demoPublish + " --draft", begin: func(d *demo) {
+	{code: failure.PullRequestRefused, by: "the repository's plan has no drafts", command: publishNewest + " --draft", begin: func(d *demo) {
 		d.world.Forge.SetScript(func(r fakegithub.Request) *fakegithub.Fault {
 			if r.Method != http.MethodPost {
 				return nil
@@ -87,8 +87,8 @@ var demoFailures = []demoFailure{
 	}},
 }
 
-// demoFailed is what came of one of them.
-type demoFailed struct {
+// Failed is what came of one of them.
+type Failed struct {
 	Code    int    `json:"code"`
 	Class   string `json:"class"`
 	By      string `json:"by"`
@@ -103,7 +103,7 @@ func (d *demo) fail(ctx context.Context) error {
 	}
 	d.title("What goes wrong has a number, which never changes")
 	var all strings.Builder
-	for _, f := range demoFailures {
+	for _, f := range failing {
 		done, err := d.failOnce(ctx, f)
 		if err != nil {
 			return err
@@ -112,12 +112,12 @@ func (d *demo) fail(ctx context.Context) error {
 		fmt.Fprintf(d.to, "   %3d  %-21s %s\n", done.Code, done.Class, done.By)
 		fmt.Fprintf(&all, "$ %s\n%s\n", done.Command, done.Message)
 	}
-	example := d.report.Failures[slices.IndexFunc(demoFailures, func(f demoFailure) bool { return f.code == failure.EdgeConflict })]
+	example := d.report.Failures[slices.IndexFunc(failing, func(f failingRun) bool { return f.code == failure.EdgeConflict })]
 	fmt.Fprintf(d.to, "\n   Each says what, where, and what to do:\n\n   $ %s\n%s", example.Command, indent(example.Message))
 	return os.WriteFile(filepath.Join(d.dir, "failures.txt"), []byte(all.String()), 0o644)
 }
 
-func (d *demo) failOnce(ctx context.Context, f demoFailure) (demoFailed, error) {
+func (d *demo) failOnce(ctx context.Context, f failingRun) (Failed, error) {
 	if f.begin != nil {
 		f.begin(d)
 	}
@@ -134,7 +134,7 @@ func (d *demo) failOnce(ctx context.Context, f demoFailure) (demoFailed, error) 
 	if said == "" {
 		said = out // graft verify reports on standard output
 	}
-	done := demoFailed{Code: code, Class: f.code.Class(), By: f.by, Command: "graft " + command, Message: said}
+	done := Failed{Code: code, Class: f.code.Class(), By: f.by, Command: "graft " + command, Message: said}
 	return done, d.hold(code == int(f.code), done.Class, done.Command, code, said)
 }
 
@@ -155,7 +155,7 @@ func (d *demo) prepareFailures() error {
 		return err
 	}
 	files := d.below("failures/")
-	files["old.yaml"] = d.first[demoCatalog]
+	files["old.yaml"] = d.first[newCatalog]
 	return writeFiles(filepath.Join(d.dir, "failures"), files)
 }
 

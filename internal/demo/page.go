@@ -1,4 +1,4 @@
-package cli
+package demo
 
 import (
 	"context"
@@ -17,20 +17,20 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
-//go:embed demo_page.html
-var demoPageText string
+//go:embed page.html
+var pageText string
 
-var demoPageTemplate = template.Must(template.New("page").Parse(demoPageText))
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// demoPage shows the pull requests as they are at the moment. A nil one was not asked for.
-type demoPage struct {
+// page shows the pull requests as they are at the moment. A nil one was not asked for.
+type page struct {
 	listener net.Listener
 	world    *servers.Servers
 	http     *http.Server
 }
 
 // openPage takes the page's address, before anything else is begun.
-func (d *demo) openPage() (*demoPage, error) {
+func (d *demo) openPage() (*page, error) {
 	if !d.serve {
 		return nil, nil
 	}
@@ -39,14 +39,14 @@ func (d *demo) openPage() (*demoPage, error) {
 	if err != nil {
 		return nil, failure.New(failure.Usage, "serving the page: %w", err).Fix("Give --listen with a free address of this machine, such as 127.0.0.1:8080.")
 	}
-	p := &demoPage{listener: listener}
+	p := &page{listener: listener}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", p.show)
 	p.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	return p, nil
 }
 
-func (p *demoPage) serve(d *demo) {
+func (p *page) serve(d *demo) {
 	if p == nil {
 		return
 	}
@@ -59,35 +59,35 @@ func (p *demoPage) serve(d *demo) {
 }
 
 // wait is until the run is interrupted, which is how it is meant to end.
-func (p *demoPage) wait(ctx context.Context) {
+func (p *page) wait(ctx context.Context) {
 	if p != nil {
 		<-ctx.Done()
 	}
 }
 
-func (p *demoPage) close() {
+func (p *page) close() {
 	if p != nil {
 		_ = errors.Join(p.listener.Close(), p.http.Close())
 	}
 }
 
-type demoPull struct {
+type shownPull struct {
 	fakegithub.PullRequest
-	Files []demoFile
+	Files []shownFile
 }
 
-type demoFile struct {
+type shownFile struct {
 	Name  string
-	Lines []demoLine
+	Lines []shownLine
 }
 
-type demoLine struct{ Class, Text string }
+type shownLine struct{ Class, Text string }
 
 // show gives the world's texts to the template only, which escapes them.
-func (p *demoPage) show(w http.ResponseWriter, _ *http.Request) {
+func (p *page) show(w http.ResponseWriter, _ *http.Request) {
 	data := struct {
 		Repository string
-		Pulls      []demoPull
+		Pulls      []shownPull
 	}{Repository: servers.Repository}
 	for _, pr := range p.world.PullRequests() {
 		changes, err := p.world.Changes(pr.Number)
@@ -95,11 +95,11 @@ func (p *demoPage) show(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		one := demoPull{PullRequest: pr}
+		one := shownPull{PullRequest: pr}
 		for _, c := range changes {
-			file := demoFile{Name: c.Name}
+			file := shownFile{Name: c.Name}
 			for line := range strings.Lines(unified(c)) {
-				file.Lines = append(file.Lines, demoLine{map[byte]string{'+': "add", '-': "del"}[line[0]], line})
+				file.Lines = append(file.Lines, shownLine{map[byte]string{'+': "add", '-': "del"}[line[0]], line})
 			}
 			one.Files = append(one.Files, file)
 		}
@@ -107,5 +107,5 @@ func (p *demoPage) show(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = demoPageTemplate.Execute(w, data) // fails where the reader is gone
+	_ = pageTemplate.Execute(w, data) // fails where the reader is gone
 }

@@ -1,4 +1,4 @@
-package cli
+package demo
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
-const demoBackport = 2 // the pull request that is shown
+const backport = 2 // the pull request that is shown
 
 // publishAll publishes three bundles, none in the order of its version, and merges each
 // pull request before the next.
@@ -50,14 +50,14 @@ func (d *demo) step(ctx context.Context, title, result string, args ...string) e
 	if err := d.hold(code == 0 && strings.Contains(out, ": "+result+"\n"), result, command, code, out+said); err != nil {
 		return err
 	}
-	d.report.Steps = append(d.report.Steps, demoStep{title, command, out})
+	d.report.Steps = append(d.report.Steps, step{title, command, out})
 	fmt.Fprintf(d.to, "   $ %s\n%s", command, indent(out))
 	return nil
 }
 
 // showChange shows a pull request as its reviewer reads it.
 func (d *demo) showChange(context.Context) error {
-	changes, err := d.world.Changes(demoBackport)
+	changes, err := d.world.Changes(backport)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (d *demo) showChange(context.Context) error {
 		fmt.Fprintf(d.to, "%s\n", indent(text))
 	}
 	d.title("What the reviewer of that reads")
-	d.report.Body = d.world.PullRequests()[demoBackport-1].Body
+	d.report.Body = d.world.PullRequests()[backport-1].Body
 	fmt.Fprint(d.to, indent(asShown(d.report.Body)))
 	return nil
 }
@@ -98,7 +98,7 @@ func lines(change string) string {
 
 // showGraph shows the channel of the catalog as a line, and holds it to be one.
 func (d *demo) showGraph(ctx context.Context) error {
-	command := "graft graph --json " + demoCatalog
+	command := "graft graph --json " + newCatalog
 	code, out, said := d.graft(ctx, nil, strings.Fields(command)[1:]...)
 	d.report.Graph = chain([]byte(out))
 	d.title("What users are offered in the end")
@@ -154,7 +154,7 @@ func (d *demo) leave(ctx context.Context) error {
 		}
 		files[fmt.Sprintf("pull-requests/%d.md", pr.Number)] = pr.Body
 	}
-	code, svg, said := d.graft(ctx, nil, "graph", "-o", "svg", demoCatalog)
+	code, svg, said := d.graft(ctx, nil, "graph", "-o", "svg", newCatalog)
 	if err := d.hold(code == 0, "a picture", "graft graph -o svg", code, said); err != nil {
 		return err
 	}

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// graft is the real command.
-func graft(t *testing.T) string {
+// graftRelay is the real graft-relay.
+func graftRelay(t *testing.T) string {
 	t.Helper()
-	path, err := exec.LookPath("graft")
+	path, err := exec.LookPath("graft-relay")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func (c *cemetery) bury(l letter, item queue.Item, v verdict) error {
 	path := filepath.Join(c.dir, deadName)
 	line, err := json.Marshal(deadLetter{
 		letter: l, Accepted: item.At.UTC(), Died: time.Now().UTC().Truncate(time.Millisecond),
-		Reason: v.refused, Replay: "graft relay --config FILE --replay " + path,
+		Reason: v.refused, Replay: "graft-relay --config FILE --replay " + path,
 	})
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func TestBuried(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &got)
 	}
-	if err != nil || !reflect.DeepEqual(got.letter, l) || !got.Accepted.Equal(accepted) || got.Died.Before(begun) || got.Reason != "Not Found" || got.Replay != "graft relay --config FILE --replay "+path {
+	if err != nil || !reflect.DeepEqual(got.letter, l) || !got.Accepted.Equal(accepted) || got.Died.Before(begun) || got.Reason != "Not Found" || got.Replay != "graft-relay --config FILE --replay "+path {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {

@@ -75,7 +75,7 @@ func TestManifests(t *testing.T) {
 			t.Errorf("only the queue is written: %+v", m)
 		}
 	}
-	if file := container.Args[2]; path.Dir(file) != mounts["config"] || inside(byKind["ConfigMap"], "data")[path.Base(file)] == nil {
+	if file := container.Args[1]; path.Dir(file) != mounts["config"] || inside(byKind["ConfigMap"], "data")[path.Base(file)] == nil {
 		t.Errorf("%s is not in the ConfigMap", file)
 	}
 	for _, file := range []string{c.GitHub.TokenFile, c.Routes[0].SecretFile} {
@@ -108,7 +108,7 @@ func TestManifests(t *testing.T) {
 func TestCompose(t *testing.T) {
 	type service struct {
 		Command     []string
-		Build       string
+		Build       struct{ Context, Target string }
 		Environment map[string]string
 		Volumes     []string
 	}
@@ -119,8 +119,9 @@ func TestCompose(t *testing.T) {
 	remarshal(t, documents(t, "compose/compose.yaml")[0], &compose)
 	relay := compose.Services["relay"]
 	fitsFlags(t, relay.Command)
-	if _, err := os.Stat(filepath.Join("../../deploy/compose", relay.Build, "Dockerfile")); err != nil {
-		t.Error(err)
+	file, err := os.ReadFile(filepath.Join("../../deploy/compose", relay.Build.Context, "Dockerfile"))
+	if err != nil || !strings.Contains(string(file), " AS "+relay.Build.Target+"\n") {
+		t.Errorf("there is no target %s to build: %v", relay.Build.Target, err)
 	}
 	for name, s := range compose.Services {
 		for _, volume := range s.Volumes {
@@ -153,11 +154,11 @@ func TestCompose(t *testing.T) {
 // fitsFlags has the program itself read the arguments.
 func fitsFlags(t *testing.T, args []string) {
 	t.Helper()
-	if len(args) < 3 || args[0] != "relay" || args[1] != "--config" {
+	if len(args) < 2 || args[0] != "--config" {
 		t.Fatalf("the arguments are %v", args)
 	}
-	if out, err := exec.Command(graft(t), append(args, "--help")...).CombinedOutput(); err != nil {
-		t.Errorf("graft %v: %v\n%s", args, err, out)
+	if out, err := exec.Command(graftRelay(t), append(args, "--help")...).CombinedOutput(); err != nil {
+		t.Errorf("graft-relay %v: %v\n%s", args, err, out)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestKilledUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := func() *process {
-		return launch(t, "http://"+address+"/healthz", []string{"SECRET=" + secret, "GITHUB_TOKEN=" + ghToken}, graft(t), "relay", "--config", file)
+		return launch(t, "http://"+address+"/healthz", []string{"SECRET=" + secret, "GITHUB_TOKEN=" + ghToken}, graftRelay(t), "--config", file)
 	}
 	p := start()
 	load := announceUntilStopped(address)

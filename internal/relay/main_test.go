@@ -7,14 +7,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/olmgraft/graft/internal/cli"
+	"github.com/olmgraft/graft/internal/command"
+	relay "github.com/olmgraft/graft/internal/relay/command"
 )
 
-// The program is this one, by the name of graft: it is found in $PATH.
+// The program is this one, by the name of graft-relay: it is found in $PATH.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"graft": func() {
-			os.Exit(cli.Main(context.Background(), os.Args[1:], cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv}))
-		},
+		"graft-relay": func() { os.Exit(relay.Main(context.Background(), os.Args[1:], command.Process())) },
 	})
 }

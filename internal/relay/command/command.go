@@ -1,42 +1,52 @@
-package cli
+// Package command is the command line of graft-relay.
+package command
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/relay"
 )
 
-// relayGrace is how long a stop waits for what is under way; Kubernetes gives thirty seconds.
-const relayGrace = 20 * time.Second
+// grace is how long a stop waits for what is under way; Kubernetes gives thirty seconds.
+const grace = 20 * time.Second
 
-func (a *app) relayCommand() *cobra.Command {
+// Main runs the command line and returns its exit code.
+func Main(ctx context.Context, args []string, stdio command.IO) (code int) {
+	return command.Main(ctx, args, stdio, root)
+}
+
+func root(a *command.App) *cobra.Command {
 	var file, listen, queue, replay string
 	var check bool
-	cmd := &cobra.Command{
-		Use:   "relay --config FILE",
+	cmd := a.Root(&cobra.Command{
+		Use:   "graft-relay --config FILE",
 		Short: "Serve registry webhooks, and send repository_dispatch events",
-		Long: "Relay takes the webhooks of registries and sends repository_dispatch events to the repositories\n" +
+		Long: "Graft-relay takes the webhooks of registries and sends repository_dispatch events to the repositories\n" +
 			"that its configuration maps the images to. What it answered with 202 is in a queue on disk until\n" +
 			"GitHub has taken it. docs/relay.md describes the configuration.\n\n" +
 			"Environment: GITHUB_TOKEN where the configuration names neither a token file nor an App.",
-		Example: "  graft relay --config relay.yaml\n" +
-			"  graft relay --config relay.yaml --check\n" +
-			"  graft relay --config relay.yaml --replay /var/lib/graft/dead.jsonl",
-		Args: cobra.NoArgs,
-	}
+		Example: "  graft-relay --config relay.yaml\n" +
+			"  graft-relay --config relay.yaml --check\n" +
+			"  graft-relay --config relay.yaml --replay /var/lib/graft/dead.jsonl",
+		Args:    cobra.NoArgs,
+		Version: command.Version,
+	})
 	f := cmd.Flags()
 	f.StringVar(&file, "config", "", "configuration file")
 	f.StringVar(&listen, "listen", "", "address to listen on, in place of the configuration's")
 	f.StringVar(&queue, "queue", "", "folder of the queue, in place of the configuration's")
 	f.BoolVar(&check, "check", false, "read the configuration and all that it names, and serve nothing")
 	f.StringVar(&replay, "replay", "", "send the dead letters of this file once more, and serve nothing")
-	cmd.RunE = run(func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if file == "" {
 			return failure.New(failure.Usage, "reading the command line: --config is missing").Fix("Give --config FILE; docs/relay.md has an example.")
 		}
@@ -45,7 +55,7 @@ func (a *app) relayCommand() *cobra.Command {
 			return err
 		}
 		c.Listen, c.Queue.Dir = cmp.Or(listen, c.Listen), cmp.Or(queue, c.Queue.Dir)
-		o, err := a.relayOptions(c)
+		o, err := options(a, c)
 		if err != nil {
 			return err
 		}
@@ -63,19 +73,16 @@ func (a *app) relayCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a.grace.Store(int64(relayGrace))
+		a.Grace(grace)
 		return r.Run(cmd.Context())
-	})
+	}
 	return cmd
 }
 
-func (a *app) relayOptions(c *relay.Config) (relay.Options, error) {
-	o := relay.Options{
-		Env: a.Env, Log: slog.New(slog.NewJSONHandler(a.Err, nil)), UserAgent: "graft/" + Version, Grace: relayGrace,
-	}
+func options(a *command.App, c *relay.Config) (relay.Options, error) {
+	o := relay.Options{Env: a.Env, Log: slog.New(slog.NewJSONHandler(a.Err, nil)), UserAgent: "graft/" + command.Version, Grace: grace}
 	if c.ResolveDigests {
-		registry := registryOptions{jobs: 8}
-		client, err := registry.client()
+		client, err := oci.New(oci.Options{Jobs: 8, UserAgent: o.UserAgent})
 		if err != nil {
 			return o, err
 		}

@@ -1,0 +1,12 @@
+// Command graft-demo shows all of graft publish on this machine alone.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/olmgraft/graft/internal/command"
+	"github.com/olmgraft/graft/internal/demo"
+)
+
+func main() { os.Exit(demo.Main(context.Background(), os.Args[1:], command.Process())) }

@@ -1,0 +1,112 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/olmgraft/graft/internal/cli"
+	"github.com/olmgraft/graft/internal/command"
+	"github.com/olmgraft/graft/internal/demo"
+	"github.com/olmgraft/graft/internal/failure"
+	relay "github.com/olmgraft/graft/internal/relay/command"
+)
+
+var programs = map[string]func(context.Context, []string, command.IO) int{"graft": cli.Main, "graft-demo": demo.Main, "graft-relay": relay.Main}
+
+// The programs are this one, by their names: they are found in $PATH.
+func TestMain(m *testing.M) {
+	named := map[string]func(){}
+	for name, main := range programs {
+		named[name] = func() { os.Exit(main(context.Background(), os.Args[1:], command.Process())) }
+	}
+	testscript.Main(m, named)
+}
+
+// What the pages show of the programs beside graft are flags of theirs.
+func TestPagesNamePrograms(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, file := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile("(?m)(?:^    |`)(?:go run \\./cmd/)?graft-(demo|relay)\\b([^`\n]*)").FindAllStringSubmatch(string(text), -1) {
+			var help bytes.Buffer
+			programs["graft-"+m[1]](context.Background(), []string{"--help"}, command.IO{Out: &help})
+			for _, flag := range regexp.MustCompile(`--[a-z][a-z-]*`).FindAllString(m[2], -1) {
+				if checked++; !strings.Contains(help.String(), flag+" ") {
+					t.Errorf("%s: graft-%s has no flag %s", file, m[1], flag)
+				}
+			}
+		}
+	}
+	if checked < 5 {
+		t.Errorf("only %d flags were found", checked)
+	}
+}
+
+// The pages of failure codes are generated: a change of the table without them is stale.
+// What a failure says is what the demo shows of it.
+func TestFailurePages(t *testing.T) {
+	var out, errs bytes.Buffer
+	if code := demo.Main(context.Background(), []string{"--json"}, command.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Env: func(string) (string, bool) { return "", false }}); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	var shown demo.Report
+	if err := json.Unmarshal(out.Bytes(), &shown); err != nil {
+		t.Fatal(err)
+	}
+	examples := map[failure.Code]demo.Failed{}
+	for _, f := range shown.Failures {
+		examples[failure.Code(f.Code)] = f
+	}
+	cli.Golden(t, "../../docs/failures/README.md", failuresPage())
+	pages, err := filepath.Glob("../../docs/failures/*.md")
+	if err != nil || len(pages) != len(failure.Table)+1 && !*cli.Update {
+		t.Errorf("%d pages, %v", len(pages), err)
+	}
+	for _, e := range failure.Table {
+		cli.Golden(t, "../../docs/failures/"+e.Class+".md", failurePage(e, examples[e.Code]))
+	}
+}
+
+// failuresPage is the list of all codes.
+func failuresPage() string {
+	var b strings.Builder
+	b.WriteString("# Failure codes\n\nThe exit code of every verb. A code never changes its meaning and is never given to another\n" +
+		"failure. Of several failures in one run the exit code is that of the first in this order: 2, 3,\n" +
+		"10 to 14, 20 to 25, 30 to 34, 50, 40, 43, 41, 42. `graft explain CODE` prints an entry.\n\n" +
+		"A failure of another code is retryable too where its fault may pass, such as a connection to a git host that was\n" +
+		"refused: the output `retryable` and the report tell of the one at hand.\n\n" +
+		cli.FailuresTable(""))
+	return b.String()
+}
+
+func failurePage(e failure.Entry, example demo.Failed) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\nExit code %d; %s.\n\n%s\n\n**Cause.** %s\n\n**Remedy.** %s\n", e.Class, e.Code, cli.Retry(e), e.Meaning, e.Cause, e.Remedy)
+	if example.Message != "" {
+		said := cli.Changing.ReplaceAllStringFunc(example.Message, func(s string) string {
+			if strings.HasPrefix(s, "sha256:") {
+				return "sha256:..."
+			}
+			return "registry.example"
+		})
+		said = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|\b[0-9a-f]{40}\b|\b[0-9a-f]{12}\b`).ReplaceAllString(said, "...")
+		fmt.Fprintf(&b, "\n**Example.** In `graft-demo`: %s.\n\n```\n$ %s\n%s```\n", example.By, cli.Changing.ReplaceAllString(example.Command, "registry.example"), said)
+	}
+	return b.String()
+}

@@ -1,0 +1,177 @@
+// Package command runs the command line of a program. It is the only place where errors
+// become exit codes.
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Version is set by the release build.
+var Version = "dev"
+
+// IO is what a run reads from and writes to.
+type IO struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Env      func(key string) (value string, ok bool)
+	// Sleep waits before another try of publish; nil for the clock's. The demo hurries.
+	Sleep func(context.Context, time.Duration) error
+}
+
+// Process is that of this process.
+func Process() IO { return IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv} }
+
+// App is the state of one run.
+type App struct {
+	IO
+	JSON bool
+	// Reported is whether standard output has its JSON report.
+	Reported bool
+	name     string
+	grace    atomic.Int64
+}
+
+// Grace gives what is under way this long to stop in order, once the run is interrupted.
+func (a *App) Grace(d time.Duration) { a.grace.Store(int64(d)) }
+
+// Printed marks an error whose text was printed already: only its exit code is left to say.
+// Of nil it is nil.
+func Printed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return printed{err}
+}
+
+type printed struct{ error }
+
+func (p printed) Unwrap() error { return p.error }
+
+// Root makes a command the program's outermost one, with what all programs have.
+func (a *App) Root(root *cobra.Command) *cobra.Command {
+	a.name = root.Name()
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print one JSON report on standard output")
+	return root
+}
+
+// Main runs a command line and returns its exit code. commands makes the Root of the program.
+func Main(ctx context.Context, args []string, stdio IO, commands func(*App) *cobra.Command) (code int) {
+	a := &App{IO: stdio}
+	root := commands(a)
+	defer func() {
+		if bug := recover(); bug != nil {
+			fmt.Fprintf(stdio.Err, "%s: %v (internal, %d)\n       %s\n%s", a.name, bug, failure.Internal, failure.New(failure.Internal, "").Remedy, debug.Stack())
+			code = int(failure.Internal)
+		}
+	}()
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// Not every verb can be stopped in the middle. Files are only ever replaced whole, so
+	// that leaving is safe at any moment.
+	defer context.AfterFunc(ctx, func() {
+		time.Sleep(2*time.Second + time.Duration(a.grace.Load()))
+		os.Exit(int(failure.Interrupted))
+	})()
+	root.SetArgs(args)
+	markBugs(root)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return int(failure.OK)
+	}
+	if ctx.Err() != nil {
+		err = failure.New(failure.Interrupted, "running %s: %w", cmd.CommandPath(), context.Cause(ctx))
+	}
+	err = usage(cmd, err)
+	if !errors.As(err, new(printed)) {
+		a.PrintFailures(err)
+	}
+	if a.JSON {
+		a.PrintReport(struct {
+			SchemaVersion int              `json:"schemaVersion"`
+			Result        string           `json:"result"`
+			Failures      []*failure.Error `json:"failures,omitempty"`
+		}{1, "failed", failure.All(err)})
+	}
+	return failure.ExitCode(err)
+}
+
+// errRun marks errors of a verb that are no typed failure, and so a bug.
+var errRun = errors.New("unexpected error")
+
+// markBugs has the errors of verbs told from cobra's.
+func markBugs(cmd *cobra.Command) {
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			err := run(cmd, args)
+			if err != nil && len(failure.All(err)) == 0 {
+				return fmt.Errorf("%w: %w", errRun, err)
+			}
+			return err
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		markBugs(sub)
+	}
+}
+
+// usage turns what cobra says about flags and arguments into a usage failure: those
+// errors, and only those, carry no failure of ours.
+func usage(cmd *cobra.Command, err error) error {
+	if len(failure.All(err)) > 0 {
+		return err
+	}
+	if errors.Is(err, errRun) {
+		return failure.New(failure.Internal, "running %s: %w", cmd.CommandPath(), err)
+	}
+	return failure.New(failure.Usage, "reading the command line: %s", strings.ReplaceAll(err.Error(), "\n", " ")).
+		Fix("Run %s --help.", cmd.CommandPath())
+}
+
+// PrintFailures tells on standard error what failed.
+func (a *App) PrintFailures(err error) {
+	for _, f := range failure.All(err) {
+		place := f.Place()
+		if place != "" {
+			place += ": "
+		}
+		fmt.Fprintf(a.Err, "%s: %s%s (%s, %d)\n", a.name, place, f.Message, f.Class, f.Code)
+		if f.Remedy != "" {
+			fmt.Fprintf(a.Err, "       %s\n", f.Remedy)
+		}
+	}
+}
+
+// PrintReport prints the run's JSON report, unless it has one.
+func (a *App) PrintReport(v any) {
+	if !a.Reported {
+		a.Reported = true
+		a.PrintJSON(v)
+	}
+}
+
+// PrintJSON prints a value on standard output.
+func (a *App) PrintJSON(v any) {
+	enc := json.NewEncoder(a.Out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	_ = enc.Encode(v) // the reader's closed pipe is the reader's choice
+}
