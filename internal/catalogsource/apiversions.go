@@ -87,7 +87,7 @@ func toStored(spec map[string]any, before kept) map[string]any {
 	case err != nil && len(before.Fields) > 0:
 		converted = maps.Clone(spec)
 		for _, name := range deprecatedFields() {
-			if value, ok := before.Fields[name]; ok && definition()[Stored].Properties["spec"].Properties[name].fits(value) {
+			if value, ok := before.Fields[name]; ok && definition()[Stored].Property("spec").Property(name).Accepts(value) {
 				converted[name] = value
 			}
 		}

@@ -183,7 +183,7 @@ func FuzzVersions(f *testing.F) {
 		for _, name := range deprecatedFields() {
 			value, there := spec[name]
 			old = old || there
-			if there && !definition()[Stored].Properties["spec"].Properties[name].fits(value) {
+			if there && !definition()[Stored].Property("spec").Property(name).Accepts(value) {
 				return // an API server holds no such object
 			}
 		}

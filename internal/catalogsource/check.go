@@ -46,7 +46,7 @@ func (s *Source) Check() (faults, warnings []*failure.Error) {
 	c := &checker{source: s}
 	c.identity()
 	if d := definition()[s.version()]; d != nil {
-		c.structure("", s.root, d)
+		c.structure(d)
 	} else {
 		c.fault(s.root.Get("apiVersion"), "apiVersion names version %s, which is not served", s.version()).Fix("Write apiVersion: %s/%s.", Group, Stored)
 	}

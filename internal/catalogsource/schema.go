@@ -1,94 +1,61 @@
 package catalogsource
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/olmgraft/graft/deploy/crds"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/schema"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// schema is what the definition of CatalogSource uses of OpenAPI.
-type schema struct {
-	Type                 string             `yaml:"type"`
-	Format               string             `yaml:"format"`
-	Pattern              string             `yaml:"pattern"`
-	Enum                 []string           `yaml:"enum"`
-	MinLength            int                `yaml:"minLength"`
-	MaxLength            int                `yaml:"maxLength"`
-	Minimum              *int64             `yaml:"minimum"`
-	Required             []string           `yaml:"required"`
-	Properties           map[string]*schema `yaml:"properties"`
-	AdditionalProperties *schema            `yaml:"additionalProperties"`
-	Items                *schema            `yaml:"items"`
-}
-
 // definition is the schema of a CatalogSource, by version. That of Next follows from that of
 // Stored, as deploy/crds/v1alpha2.yaml makes it.
-var definition = sync.OnceValue(func() map[string]*schema {
-	var crd struct {
-		Spec struct {
-			Versions []struct {
-				Name   string `yaml:"name"`
-				Schema struct {
-					OpenAPI *schema `yaml:"openAPIV3Schema"`
-				} `yaml:"schema"`
-			} `yaml:"versions"`
-		} `yaml:"spec"`
+var definition = sync.OnceValue(func() map[string]*schema.Schema {
+	versions := map[string]*schema.Schema{}
+	for _, v := range schema.Parse("deploy/crds/catalogsources.yaml", crds.CatalogSources).Get("spec").Get("versions").Items() {
+		root := v.Get("schema").Get("openAPIV3Schema")
+		versions[v.Get("name").Text()] = schema.Compile(root, structural)
+		if v.Get("name").Text() == Stored {
+			versions[Next] = schema.Compile(root, func(doc map[string]any) {
+				structural(doc)
+				spec := doc["properties"].(map[string]any)["spec"].(map[string]any)["properties"].(map[string]any)
+				for _, name := range deprecatedFields() {
+					delete(spec, name)
+				}
+			})
+		}
 	}
-	if err := yaml.Unmarshal(crds.CatalogSources, &crd); err != nil {
-		panic(fmt.Sprintf("deploy/crds/catalogsources.yaml: %v", err))
+	for _, s := range versions {
+		s.Kubernetes = true
 	}
-	versions := map[string]*schema{}
-	for _, v := range crd.Spec.Versions {
-		versions[v.Name] = v.Schema.OpenAPI
-	}
-	next, spec := *versions[Stored], *versions[Stored].Properties["spec"]
-	spec.Properties = maps.Clone(spec.Properties)
-	for _, name := range deprecatedFields() {
-		delete(spec.Properties, name)
-	}
-	next.Properties = maps.Clone(next.Properties)
-	next.Properties["spec"] = &spec
-	versions[Next] = &next
 	return versions
 })
 
-// fits reports whether a value has the types of a schema, as encoding/json and whole have
-// them.
-func (s *schema) fits(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for name, one := range v {
-			of := s.Properties[name]
-			if of == nil {
-				of = s.AdditionalProperties
-			}
-			if of != nil && !of.fits(one) {
-				return false
-			}
-		}
-		return s.Type == "object"
-	case []any:
-		return s.Type == "array" && !slices.ContainsFunc(v, func(one any) bool { return !s.Items.fits(one) })
-	case string:
-		return s.Type == "string"
-	case bool:
-		return s.Type == "boolean"
-	case int64:
-		return s.Type == "integer"
+// structural leaves of a schema what says of each field that it is there and what it holds: a
+// mapping has no other fields than those, and what several fields make together has checks of
+// its own here.
+func structural(s map[string]any) {
+	delete(s, "oneOf")
+	below, closed := s["properties"].(map[string]any)
+	for _, property := range below {
+		structural(property.(map[string]any))
 	}
-	return false
+	for _, keyword := range []string{"items", "additionalProperties"} {
+		if inner, ok := s[keyword].(map[string]any); ok {
+			structural(inner)
+			closed = false
+		}
+	}
+	if closed {
+		s["additionalProperties"] = false
+	}
 }
 
 // checker collects what is wrong with one CatalogSource.
@@ -109,99 +76,53 @@ func (c *checker) warn(n *yamledit.Node, format string, args ...any) *failure.Er
 	return f
 }
 
-// structure holds a node to a schema, as an API server does.
-func (c *checker) structure(path string, at *yamledit.Node, s *schema) {
-	n := at.Resolve()
-	switch {
-	case n.IsNull():
-		c.fault(at, "%s has no value", path).Fix("Write %s, or remove the key.", noun(s.Type))
-	case typeOf(n) != s.Type:
-		c.fault(at, "%s is %s where %s is due", path, noun(typeOf(n)), noun(s.Type)).Fix("Write %s%s.", noun(s.Type), quotes(n, s))
-	case s.Type == "object":
-		c.object(path, n, s)
-	case s.Type == "array":
-		for i, item := range n.Children {
-			c.structure(fmt.Sprintf("%s[%d]", path, i), item, s.Items)
+// structure holds the CatalogSource to a schema, as an API server does.
+func (c *checker) structure(s *schema.Schema) {
+	for _, f := range s.Check(c.source.root) {
+		c.inWords(f)
+	}
+}
+
+func (c *checker) inWords(f schema.Fault) {
+	n := f.Node
+	switch k := f.Kind.(type) {
+	case schema.Duplicate:
+		c.fault(n, "%s stands there twice", schema.Join(f.Path, string(k))).Fix("Remove one of the two.")
+	case *kind.AdditionalProperties:
+		c.warn(n, "%s is no field of a CatalogSource, and API servers drop it", schema.Join(f.Path, n.Value)).Fix("Correct the name of the field, or remove it.")
+	case *kind.Required:
+		if n.Get(k.Missing[0]) == nil { // nor does a merge key bring it in
+			c.fault(n, "%s is missing", schema.Join(f.Path, k.Missing[0])).Fix("Add %s.", k.Missing[0])
 		}
-	default:
-		c.scalar(path, n, s)
-	}
-}
-
-func quotes(n *yamledit.Node, s *schema) string {
-	if s.Type == "string" && n.Kind == yamledit.Scalar {
-		return ", with the value in quotes"
-	}
-	return ""
-}
-
-func (c *checker) object(path string, n *yamledit.Node, s *schema) {
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Children); i += 2 {
-		key, value := n.Children[i], n.Children[i+1]
-		name := key.Resolve().Value
-		below := strings.TrimPrefix(path+"."+name, ".")
+	case *kind.Type:
+		due := noun(k.Want[0])
 		switch {
-		case name == "<<" && key.Style == yamledit.Plain:
-			continue
-		case seen[name]:
-			c.fault(key, "%s stands there twice", below).Fix("Remove one of the two.")
-		case s.Properties[name] != nil:
-			c.structure(below, value, s.Properties[name])
-		case s.AdditionalProperties != nil:
-			c.structure(below, value, s.AdditionalProperties)
-		case s.Properties != nil:
-			c.warn(key, "%s is no field of a CatalogSource, and API servers drop it", below).Fix("Correct the name of the field, or remove it.")
+		case n.IsNull():
+			c.fault(n, "%s has no value", f.Path).Fix("Write %s, or remove the key.", due)
+		case k.Want[0] == "string" && n.Kind == yamledit.Scalar:
+			c.fault(n, "%s is %s where %s is due", f.Path, found(n, k), due).Fix("Write %s, with the value in quotes.", due)
+		default:
+			c.fault(n, "%s is %s where %s is due", f.Path, found(n, k), due).Fix("Write %s.", due)
 		}
-		seen[name] = true
-	}
-	for _, name := range s.Required {
-		if n.Get(name) == nil {
-			c.fault(n, "%s is missing", strings.TrimPrefix(path+"."+name, ".")).Fix("Add %s.", name)
-		}
+	case *kind.Enum:
+		c.fault(n, "%s is %q", f.Path, n.Value).Fix("Write one of %s.", strings.Join(f.Schema.Get("enum").Strings(), ", "))
+	case *kind.MinLength, *kind.MaxLength:
+		c.fault(n, "%s has %d characters", f.Path, utf8.RuneCountInString(n.Value)).Fix("Write %s to %s characters.", cmp.Or(f.Schema.Get("minLength").Text(), "0"), f.Schema.Get("maxLength").Text())
+	case *kind.Pattern:
+		c.fault(n, "%s is %q", f.Path, n.Value).Fix("Write what matches %s.", k.Want)
+	case *kind.Format:
+		c.fault(n, "%s is %q, which is no time", f.Path, n.Value).Fix("Write a time as in 2021-07-19T23:00:00Z.")
+	default:
+		c.fault(n, "%s is %s, which is out of range", f.Path, n.Value).Fix("Write a number that is in range.")
 	}
 }
 
-func (c *checker) scalar(path string, n *yamledit.Node, s *schema) {
-	length := utf8.RuneCountInString(n.Value)
-	switch {
-	case len(s.Enum) > 0 && !slices.Contains(s.Enum, n.Value):
-		c.fault(n, "%s is %q", path, n.Value).Fix("Write one of %s.", strings.Join(s.Enum, ", "))
-	case s.Type == "string" && (length < s.MinLength || s.MaxLength > 0 && length > s.MaxLength):
-		c.fault(n, "%s has %d characters", path, length).Fix("Write %d to %d characters.", s.MinLength, s.MaxLength)
-	case s.Pattern != "" && !regexp.MustCompile(s.Pattern).MatchString(n.Value):
-		c.fault(n, "%s is %q", path, n.Value).Fix("Write what matches %s.", s.Pattern)
-	case s.Format == "date-time" && !isTime(n.Value):
-		c.fault(n, "%s is %q, which is no time", path, n.Value).Fix("Write a time as in 2021-07-19T23:00:00Z.")
-	case s.Type == "integer":
-		if v, err := strconv.ParseInt(n.Value, 0, 64); err != nil || s.Minimum != nil && v < *s.Minimum {
-			c.fault(n, "%s is %s, which is out of range", path, n.Value).Fix("Write a number that is in range.")
-		}
+// found names what stands at a node.
+func found(n *yamledit.Node, k *kind.Type) string {
+	if n.Tag == "!!int" && k.Want[0] != "integer" {
+		return noun("integer")
 	}
-}
-
-func isTime(s string) bool {
-	_, err := time.Parse(time.RFC3339, s)
-	return err == nil
-}
-
-// oldBooleans are booleans to the YAML reader of Kubernetes, though not to that of Graft.
-var oldBooleans = []string{"y", "n", "yes", "no", "on", "off"}
-
-func typeOf(n *yamledit.Node) string {
-	switch {
-	case n.Kind == yamledit.Mapping:
-		return "object"
-	case n.Kind == yamledit.Sequence:
-		return "array"
-	case n.Tag == "!!int":
-		return "integer"
-	case n.Tag == "!!float":
-		return "number"
-	case n.Tag == "!!bool", n.Style == yamledit.Plain && slices.Contains(oldBooleans, strings.ToLower(n.Value)):
-		return "boolean"
-	}
-	return "string"
+	return noun(k.Got)
 }
 
 func noun(kind string) string {

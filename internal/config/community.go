@@ -52,7 +52,7 @@ func ParseCI(name string, src []byte) (*CI, error) {
 		return nil, err
 	}
 	if enabled := fbc.Get("enabled"); !enabled.IsNull() {
-		if !isOf(enabled, "boolean") {
+		if enabled.Tag != "!!bool" {
 			return nil, mistyped(enabled, "boolean", "fbc.enabled")
 		}
 		ci.Enabled = truth(enabled, false)
@@ -80,7 +80,7 @@ func parseMapping(n *yamledit.Node) (Mapping, error) {
 		return Mapping{}, err
 	}
 	for _, key := range []string{"template_name", "type"} {
-		if v := n.Get(key); v != nil && !isOf(v, "string") {
+		if v := n.Get(key); v != nil && v.Tag != "!!str" {
 			return Mapping{}, mistyped(v, "string", where+": "+key)
 		}
 	}

@@ -135,7 +135,11 @@ func Parse(name string, src []byte) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(check(top, schema(), root)...); err != nil {
+	var faults []error
+	for _, f := range compiled().Check(top) {
+		faults = append(faults, inWords(f))
+	}
+	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
 	c := decode(name, top)

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite the configuration in the README
 func reference() string {
 	var b strings.Builder
 	b.WriteString("| Key | Value | Default | Meaning |\n|---|---|---|---|\n")
-	referTo(&b, schema(), "", map[*yamledit.Node]string{})
+	referTo(&b, schemaNode(), "", map[*yamledit.Node]string{})
 	return b.String()
 }
 

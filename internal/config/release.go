@@ -64,7 +64,7 @@ func parseRelease(n *yamledit.Node) (Release, error) {
 		}
 	}
 	for _, key := range []string{"template_name", "replaces", "skipRange", "defaultChannel"} {
-		if v := n.Get(key); !v.IsNull() && !isOf(v, "string") {
+		if v := n.Get(key); !v.IsNull() && v.Tag != "!!str" {
 			return Release{}, mistyped(v, "string", "catalog_templates: "+key)
 		}
 	}
@@ -96,7 +96,7 @@ func textList(v *yamledit.Node, where, key string) error {
 		return at(v, "reading %s: %s is no list", where, key)
 	}
 	for _, item := range v.Items() {
-		if item = item.Resolve(); !isOf(item, "string") || item.Value == "" {
+		if item = item.Resolve(); item.Tag != "!!str" || item.Value == "" {
 			return mistyped(item, "string", where+": an item of "+key)
 		}
 	}

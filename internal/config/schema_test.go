@@ -85,7 +85,7 @@ func TestSchemaIsSound(t *testing.T) {
 			case "items", "additionalProperties", "propertyNames":
 				walk(v, at)
 			case "not":
-				for _, k := range keysOf(v) {
+				for _, k := range v.Keys() {
 					if k != "pattern" && k != "required" {
 						t.Errorf("%s/%s is not understood by check", at, k)
 					}
@@ -95,7 +95,7 @@ func TestSchemaIsSound(t *testing.T) {
 				if resolved(n) == nil {
 					t.Errorf("%s leads nowhere", at)
 				}
-				for _, k := range keysOf(n) {
+				for _, k := range n.Keys() {
 					if !slices.Contains([]string{"$ref", "description", "default", "examples"}, k) {
 						t.Errorf("%s: check passes over %s beside $ref", at, k)
 					}
@@ -110,7 +110,7 @@ func TestSchemaIsSound(t *testing.T) {
 			t.Errorf("%s allows unknown keys", path)
 		}
 	}
-	walk(schema(), "")
+	walk(schemaNode(), "")
 }
 
 func TestSchemaKnowsEveryFinding(t *testing.T) {
@@ -118,7 +118,7 @@ func TestSchemaKnowsEveryFinding(t *testing.T) {
 	for _, r := range graph.Rules {
 		want = append(want, r.ID)
 	}
-	if got := schema().Get("$defs").Get("finding").Get("enum").Strings(); !slices.Equal(got, want) {
+	if got := schemaNode().Get("$defs").Get("finding").Get("enum").Strings(); !slices.Equal(got, want) {
 		t.Errorf("the schema knows the findings\n%v\ngraph has\n%v", got, want)
 	}
 }
@@ -126,7 +126,7 @@ func TestSchemaKnowsEveryFinding(t *testing.T) {
 // What the schema tells of defaults is what Default gives.
 func TestSchemaTellsTheDefaults(t *testing.T) {
 	var said strings.Builder
-	defs := schema().Get("$defs")
+	defs := schemaNode().Get("$defs")
 	for _, def := range []string{"pullRequest", "commit"} {
 		said.WriteString(def + ":\n")
 		properties := defs.Get(def).Get("properties")

@@ -145,6 +145,19 @@ func (n *Node) IsNull() bool {
 	return n == nil || n.Kind == Scalar && n.Tag == "!!null"
 }
 
+// Keys are the keys of a mapping in their order, as they are written.
+func (n *Node) Keys() []string {
+	n = n.Resolve()
+	if n == nil || n.Kind != Mapping {
+		return nil
+	}
+	var keys []string
+	for i := 0; i < len(n.Children); i += 2 {
+		keys = append(keys, n.Children[i].Resolve().Value)
+	}
+	return keys
+}
+
 // Strings are the texts of a sequence's scalar items.
 func (n *Node) Strings() []string {
 	var out []string
