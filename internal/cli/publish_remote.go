@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/url"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/forge/github"
 	"github.com/olmgraft/graft/internal/gitrepo"
-	"github.com/olmgraft/graft/internal/markdown"
 	"github.com/olmgraft/graft/internal/publish"
 )
 
@@ -101,12 +99,12 @@ func (p *publishing) connect(ctx context.Context, repo *gitrepo.Repo, o *publish
 		return err
 	}
 	if owner := p.text("push-to-fork"); owner != "" && owner != "false" && !o.DryRun {
-		if err := f.pushToFork(ctx, repo, owner); err != nil {
+		if err := p.pushToFork(ctx, f, repo, owner); err != nil {
 			return err
 		}
 	}
 	if method == string(config.WithAPI) {
-		if o.Repository, err = f.committing(ctx, repo); err != nil {
+		if o.Repository, err = committing(ctx, f, repo); err != nil {
 			return err
 		}
 	}
@@ -114,9 +112,9 @@ func (p *publishing) connect(ctx context.Context, repo *gitrepo.Repo, o *publish
 	return nil
 }
 
-// forge is the GitHub that the repository is kept on.
-func (p *publishing) forge(repo *gitrepo.Repo) (*forgeClient, error) {
-	owner, name, err := p.ownerAndName(repo)
+// forge is the one that hosts the repository. Here alone stands which forges there are.
+func (p *publishing) forge(repo *gitrepo.Repo) (forge.Forge, error) {
+	at, err := p.ownerAndName(repo)
 	if err != nil {
 		return nil, err
 	}
@@ -124,11 +122,16 @@ func (p *publishing) forge(repo *gitrepo.Repo) (*forgeClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &forgeClient{Client: client, publishing: p, owner: owner, name: name, base: repo.BaseBranch(), head: forge.Repository{Owner: owner, Name: name}}, nil
+	pr := p.config.PullRequest
+	return client.Forge(at, repo.BaseBranch(), forge.Settings{
+		Labels: p.or("labels", pr.Labels), Reviewers: p.or("reviewers", pr.Reviewers), TeamReviewers: p.or("team-reviewers", pr.TeamReviewers),
+		Assignees: p.or("assignees", pr.Assignees), Milestone: cmp.Or(p.text("milestone"), pr.Milestone), Draft: p.is("draft") || pr.Draft,
+		AutoMerge: cmp.Or(p.text("auto-merge"), pr.AutoMerge), MaintainerCanModify: pr.MaintainerCanModify,
+	})
 }
 
 // ownerAndName go by where the base is read: pushes and pull requests belong together.
-func (p *publishing) ownerAndName(repo *gitrepo.Repo) (owner, name string, err error) {
+func (p *publishing) ownerAndName(repo *gitrepo.Repo) (forge.Repository, error) {
 	full := p.env("GITHUB_REPOSITORY")
 	if u, err := url.Parse(repo.URL()); err == nil && u.Host != "" {
 		parts := strings.Split(strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git"), "/")
@@ -138,126 +141,50 @@ func (p *publishing) ownerAndName(repo *gitrepo.Repo) (owner, name string, err e
 	}
 	owner, name, ok := strings.Cut(full, "/")
 	if !ok || strings.Contains(name, "/") {
-		return "", "", failure.New(failure.Usage, "looking for the repository's name on the forge: %q is not OWNER/NAME", full).Fix("Give --repository OWNER/NAME.")
+		return forge.Repository{}, failure.New(failure.Usage, "looking for the repository's name on the forge: %q is not OWNER/NAME", full).Fix("Give --repository OWNER/NAME.")
 	}
-	return owner, name, nil
+	return forge.Repository{Owner: owner, Name: name}, nil
 }
 
-// forgeClient makes proposals pull requests.
-type forgeClient struct {
-	*github.Client
-	*publishing
-	owner, name, base string
-	head              forge.Repository // that branches are pushed to: the same, or a fork
-}
-
-func (f *forgeClient) forked() bool { return !strings.EqualFold(f.head.Owner, f.owner) }
-
-// pushToFork has branches go to a fork, which is made or brought up to date first.
-func (f *forgeClient) pushToFork(ctx context.Context, repo *gitrepo.Repo, owner string) (err error) {
+// pushToFork has branches go to a fork.
+func (p *publishing) pushToFork(ctx context.Context, f forge.Forge, repo *gitrepo.Repo, owner string) error {
 	if owner == "true" {
 		owner = ""
 	}
-	if f.head, err = f.EnsureFork(ctx, f.owner, f.name, owner); err != nil {
+	fork, err := f.UseFork(ctx, owner)
+	if err != nil {
 		return err
 	}
-	if err := f.SyncFork(ctx, f.head.Owner, f.head.Name, f.base); err != nil {
+	at, err := p.ownerAndName(repo)
+	if err != nil {
 		return err
 	}
 	// The fork stands beside the repository, under its own name.
 	address, git := strings.CutSuffix(repo.URL(), ".git")
-	address = strings.TrimSuffix(address, f.owner+"/"+f.name) + f.head.Owner + "/" + f.head.Name
+	address = strings.TrimSuffix(address, at.String()) + fork.String()
 	if git {
 		address += ".git"
 	}
 	return repo.PushTo(address)
 }
 
-// Open implements forge.Forge.
-func (f *forgeClient) Open(ctx context.Context, prefix string) ([]forge.Proposal, error) {
-	var forks []string
-	if f.forked() {
-		forks = append(forks, f.head.Owner)
-	}
-	open, err := f.Client.Open(ctx, f.owner, f.name, prefix, forks...)
-	var ours []forge.Proposal
-	for _, pr := range open {
-		if pr.Base == f.base && strings.EqualFold(pr.HeadOwner, f.head.Owner) {
-			ours = append(ours, pr)
-		}
-	}
-	return ours, err
-}
-
-// Ended implements forge.Forge.
-func (f *forgeClient) Ended(ctx context.Context, branch, commit string) (bool, error) {
-	return f.Client.Ended(ctx, f.owner, f.name, f.from(branch), commit)
-}
-
-// from is a branch as pull requests name it.
-func (f *forgeClient) from(branch string) string {
-	if f.forked() {
-		return f.head.Owner + ":" + branch
-	}
-	return branch
-}
-
-// Close implements forge.Forge.
-func (f *forgeClient) Close(ctx context.Context, number int, why string) error {
-	_, err := f.Client.Close(ctx, f.owner, f.name, number, why)
-	return err
-}
-
-// longestRequest leaves most of a body to its reader; a longer one the commits hold alone.
-const longestRequest = 12 << 10
-
-// Propose implements forge.Forge.
-func (f *forgeClient) Propose(ctx context.Context, p forge.Change) (forge.Result, error) {
-	request, err := json.Marshal(p.Requests)
-	if err != nil {
-		return forge.Result{}, failure.New(failure.Internal, "writing the request: %w", err)
-	}
-	if len(request) > longestRequest {
-		request = nil
-	}
-	pr := f.config.PullRequest
-	return f.Ensure(ctx, github.Request{
-		Owner: f.owner, Repo: f.name, Head: f.from(p.Branch), Base: f.base,
-		Title: markdown.Plain(p.Title), Body: p.Body, Pointer: "The rest was cut; the summary of the workflow run has it.", ForAuthor: warned,
-		Marker: forge.Marker{Key: p.Key, Request: request},
-		Labels: f.or("labels", pr.Labels), Reviewers: f.or("reviewers", pr.Reviewers), TeamReviewers: f.or("team-reviewers", pr.TeamReviewers),
-		Assignees: f.or("assignees", pr.Assignees), Milestone: cmp.Or(f.text("milestone"), pr.Milestone), Draft: f.is("draft") || pr.Draft,
-		AutoMerge: cmp.Or(f.text("auto-merge"), pr.AutoMerge), MaintainerCanModify: pr.MaintainerCanModify,
-	})
-}
-
-// warned tells of the one token whose pull requests do not start checks.
-func warned(author string) string {
-	if author != "github-actions[bot]" {
-		return ""
-	}
-	return "> [!NOTE]\n> GITHUB_TOKEN made this pull request, so its checks do not start by themselves: close and reopen it, or let an app's token make it.\n\n"
-}
-
 // apiRepository has the forge make the commits.
 type apiRepository struct {
 	*gitrepo.Repo
-	forge *forgeClient
-	// named are author and committer, nil where the forge commits in its own name, and
-	// signs.
+	forge forge.Forge
+	// These are nil where the forge commits in its own name, and signs.
 	author, committer *forge.Signature
 }
 
-// committing makes commits through the API. Those of an app or a workflow the forge signs
-// where they name nobody; those of a user are unsigned in any case, and carry the same
-// names as with git.
-func (f *forgeClient) committing(ctx context.Context, repo *gitrepo.Repo) (publish.Repository, error) {
+// committing makes commits through the API. Those that the forge does not sign in any case
+// carry the same names as with git.
+func committing(ctx context.Context, f forge.Forge, repo *gitrepo.Repo) (publish.Repository, error) {
 	a := apiRepository{Repo: repo, forge: f}
-	user, err := f.IsUser(ctx)
+	signs, err := f.Signs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if s := repo.Signing(); user || s.Author != defaultIdentity {
+	if s := repo.Signing(); !signs || s.Author != defaultIdentity {
 		a.author = &forge.Signature{Name: s.Author.Name, Email: s.Author.Email}
 		a.committer = &forge.Signature{Name: s.Committer.Name, Email: s.Committer.Email}
 	}
@@ -267,19 +194,18 @@ func (f *forgeClient) committing(ctx context.Context, repo *gitrepo.Repo) (publi
 // Deliver implements publish.Repository.
 func (a apiRepository) Deliver(ctx context.Context, d gitrepo.Delivery) (gitrepo.Delivered, error) {
 	d.Put = func(ctx context.Context, made gitrepo.Commit, state gitrepo.State, files map[string]gitrepo.File) (string, error) {
-		f := a.forge
-		tip, err := f.Branch(ctx, f.owner, f.name, f.base)
+		tip, err := a.forge.Tip(ctx)
 		if err != nil {
 			return "", err
 		}
 		if tip != d.Base {
-			return "", failure.New(failure.GitRaceLost, "committing to the branch %s: %s moved to %s meanwhile", d.Branch, f.base, tip)
+			return "", failure.New(failure.GitRaceLost, "committing to the branch %s: %s moved to %s meanwhile", d.Branch, a.BaseBranch(), tip)
 		}
-		c := forge.Commit{Owner: f.head.Owner, Repo: f.head.Name, Branch: d.Branch, Parent: d.Base, Tip: state.Head, Message: made.Message, Author: a.author, Committer: a.committer}
+		c := forge.Commit{Branch: d.Branch, Parent: d.Base, Tip: state.Head, Message: made.Message, Author: a.author, Committer: a.committer}
 		for name, file := range files {
 			c.Files = append(c.Files, forge.File{Path: name, Content: file.Data})
 		}
-		return f.Commit(ctx, c)
+		return a.forge.Commit(ctx, c)
 	}
 	return a.Repo.Deliver(ctx, d)
 }

@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// Forge keeps the proposals of one repository.
-type Forge interface {
-	// Open gives the open proposals of ours whose key begins with the prefix, from
-	// places that only those push to who may.
+// Proposals are those of one repository, to one base branch.
+type Proposals interface {
+	// Open gives the open proposals of ours whose key begins with the prefix, the oldest
+	// first, from places that only those push to who may. What a marker holds those may
+	// have edited, so it is checked like any other request.
 	Open(ctx context.Context, prefix string) ([]Proposal, error)
 	// Propose makes the proposal of a change be as asked.
 	Propose(ctx context.Context, c Change) (Result, error)
@@ -22,8 +23,41 @@ type Forge interface {
 	Close(ctx context.Context, number int, why string) error
 }
 
+// Forge hosts a repository.
+type Forge interface {
+	Proposals
+	// UseFork has branches go to a fork of the repository, which is made or brought up to
+	// date: one that the owner has, or whoever the token is of where that is "".
+	UseFork(ctx context.Context, owner string) (Repository, error)
+	// Tip is the commit that the base branch is at; "" where there is no such branch.
+	Tip(ctx context.Context) (string, error)
+	// Commit makes a commit and puts its branch on it; it gives the commit's name. Where the
+	// files are what the parent holds already, that is the parent's. A branch that is not
+	// where it was said to be is git-race-lost.
+	Commit(ctx context.Context, c Commit) (string, error)
+	// Signs reports whether commits that name nobody are made in the forge's own name and
+	// signed, as it does for apps and workflows, not for users.
+	Signs(ctx context.Context) (bool, error)
+}
+
 // Repository is one on the forge.
 type Repository struct{ Owner, Name string }
+
+func (r Repository) String() string { return r.Owner + "/" + r.Name }
+
+// Settings are what each proposal is given.
+type Settings struct {
+	Labels, Reviewers []string
+	// TeamReviewers are names of teams, with or without ORGANIZATION/.
+	TeamReviewers []string
+	Assignees     []string
+	// Milestone is a number or a title.
+	Milestone string
+	// Draft and MaintainerCanModify are for the creation; later they are the people's.
+	Draft, MaintainerCanModify bool
+	// AutoMerge is "", merge, squash or rebase.
+	AutoMerge string
+}
 
 // Change is what is on a branch, as it should be proposed.
 type Change struct {
@@ -72,7 +106,6 @@ type Result struct {
 
 // Commit is a commit that the forge is to make.
 type Commit struct {
-	Owner, Repo string
 	// Branch is where it goes, without refs/heads/.
 	Branch string
 	// Parent is the commit whose tree the files are put into.
@@ -82,8 +115,7 @@ type Commit struct {
 	Tip     string
 	Files   []File
 	Message string
-	// Author and Committer are best left nil: what a forge commits for a workflow or an
-	// app in their own name it signs, and shows as verified.
+	// Author and Committer are best left nil where the forge signs.
 	Author, Committer *Signature
 }
 

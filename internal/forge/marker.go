@@ -10,8 +10,11 @@ import (
 	"github.com/olmgraft/graft/internal/markdown"
 )
 
-// longestMarker leaves most of a body to what people read.
-const longestMarker = 16 << 10
+// Both leave most of a body to what people read. A longer request the commits hold alone.
+const (
+	longestMarker  = 16 << 10
+	longestRequest = 12 << 10
+)
 
 // Marker is what a pull request's body holds about itself, hidden in an HTML comment:
 //
@@ -23,6 +26,18 @@ type Marker struct {
 	Request json.RawMessage `json:"request,omitempty"`
 	// Labels are those that Graft put there, and so may take away. Ensure keeps them.
 	Labels []string `json:"labels,omitempty"`
+}
+
+// MarkerOf is the marker of a change that was not proposed before.
+func MarkerOf(c Change) (Marker, error) {
+	request, err := json.Marshal(c.Requests)
+	if err != nil {
+		return Marker{}, failure.New(failure.Internal, "writing the request: %w", err)
+	}
+	if len(request) > longestRequest {
+		request = nil
+	}
+	return Marker{Key: c.Key, Request: request}, nil
 }
 
 var (

@@ -41,7 +41,7 @@ type Repository interface {
 type Options struct {
 	Registry   render.Registry
 	Repository Repository
-	Forge      forge.Forge // nil: the run ends with the branch
+	Forge      forge.Proposals // nil: the run ends with the branch
 	Levels     graph.Levels
 	Jobs       int
 	Cache      *oci.Cache

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/forge/github"
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
@@ -125,7 +126,7 @@ func Replay(ctx context.Context, c *Config, o Options, path string, out io.Write
 			continue
 		}
 		owner, name, _ := strings.Cut(dead.To, "/")
-		if err := client.Dispatch(ctx, owner, name, dead.Type, dead.Payload); err != nil {
+		if err := client.Dispatch(ctx, forge.Repository{Owner: owner, Name: name}, dead.Type, dead.Payload); err != nil {
 			errs = append(errs, err)
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/forge/github"
 )
 
@@ -46,7 +47,7 @@ func (d *dispatcher) send(ctx context.Context, l letter) verdict {
 		return verdict{err: err}
 	}
 	owner, name, _ := strings.Cut(l.To, "/")
-	return judge(client.Dispatch(ctx, owner, name, l.Type, l.Payload), time.Now())
+	return judge(client.Dispatch(ctx, forge.Repository{Owner: owner, Name: name}, l.Type, l.Payload), time.Now())
 }
 
 func (d *dispatcher) clientOf(ctx context.Context) (*github.Client, error) {

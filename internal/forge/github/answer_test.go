@@ -29,7 +29,7 @@ func TestAnswerOf(t *testing.T) {
 		now := h.Now()
 		h.client = h.newClient(github.Options{Attempts: 1, Patience: time.Nanosecond})
 		h.faults(route, tt.fault(now))
-		err := h.client.Dispatch(context.Background(), "acme", "catalog", "bundle", nil)
+		err := h.client.Dispatch(context.Background(), catalog, "bundle", nil)
 		got := github.AnswerOf(err, now)
 		want := github.Answer{Status: tt.status}
 		if tt.after > 0 {

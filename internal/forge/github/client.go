@@ -9,7 +9,6 @@ package github
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -19,6 +18,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
 )
 
 // Options of a client.
@@ -77,46 +77,14 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-// IsUser tells the token of a user from that of an app or a workflow, which has no
-// account of its own.
-func (c *Client) IsUser(ctx context.Context) (bool, error) {
-	_, _, err := c.gh.Users.Get(ctx, "")
-	switch statusOf(err) {
-	case http.StatusForbidden, http.StatusNotFound:
-		return false, nil
-	}
-	if err != nil {
-		return false, c.fail(ctx, operation{doing: "looking up the account of the token"}, err)
-	}
-	return true, nil
-}
-
-// Branch is the commit at the tip of a branch; "" where there is no such branch.
-func (c *Client) Branch(ctx context.Context, owner, repo, branch string) (string, error) {
-	if err := checkRepository(owner, repo); err != nil {
-		return "", err
-	}
-	ref, _, err := c.gh.Git.GetRef(ctx, owner, repo, "heads/"+branch)
-	switch {
-	case statusOf(err) == http.StatusNotFound:
-		return "", nil
-	case err != nil:
-		return "", c.fail(ctx, operation{
-			doing: fmt.Sprintf("reading the branch %s of %s/%s", branch, owner, repo),
-			needs: "contents: read", refused: failure.GitFailed,
-		}, err)
-	}
-	return ref.GetObject().GetSHA(), nil
-}
-
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // checkRepository keeps names that would lead to another path of the API from being
 // put into one.
-func checkRepository(owner, repo string) error {
-	for _, name := range []string{owner, repo} {
+func checkRepository(repo forge.Repository) error {
+	for _, name := range []string{repo.Owner, repo.Name} {
 		if !namePattern.MatchString(name) || strings.Trim(name, ".") == "" {
-			return failure.New(failure.Usage, "%q is no repository of GitHub", owner+"/"+repo).Fix("name it OWNER/NAME")
+			return failure.New(failure.Usage, "%q is no repository of GitHub", repo).Fix("name it OWNER/NAME")
 		}
 	}
 	return nil

@@ -16,24 +16,19 @@ import (
 	"github.com/olmgraft/graft/internal/forge"
 )
 
-// Commit makes a commit and puts the branch on it; it gives the commit's SHA. Where
-// the files are what the parent holds already, nothing is made: the parent's SHA comes
-// back, and the branch is put there if it is not.
+// Commit implements forge.Forge, by the Git data API.
 //
-// A branch that is not where it was said to be is git-race-lost. GitHub has no exchange
-// of one value for another, so where a branch is replaced a moment remains between
-// look and push; where it is extended GitHub itself refuses anything but a fast-forward.
-func (c *Client) Commit(ctx context.Context, r forge.Commit) (string, error) {
-	if err := checkRepository(r.Owner, r.Repo); err != nil {
-		return "", err
-	}
-	m := &committing{c: c, Commit: r, trees: map[string]map[string]*github.TreeEntry{}}
+// GitHub has no exchange of one value for another, so where a branch is replaced a moment
+// remains between look and push; where it is extended GitHub itself refuses anything but a
+// fast-forward.
+func (f *Forge) Commit(ctx context.Context, c forge.Commit) (string, error) {
+	m := &committing{f: f, Commit: c, trees: map[string]map[string]*github.TreeEntry{}}
 	sha, err := m.make(ctx)
-	if err != nil {
-		return "", c.fail(ctx, m.op(), err)
+	if err == nil {
+		err = m.move(ctx, sha)
 	}
-	if err := m.move(ctx, sha); err != nil {
-		return "", c.fail(ctx, m.op(), err)
+	if err != nil {
+		return "", f.fail(ctx, m.op(), err)
 	}
 	return sha, nil
 }
@@ -41,7 +36,7 @@ func (c *Client) Commit(ctx context.Context, r forge.Commit) (string, error) {
 // committing is one Commit under way.
 type committing struct {
 	forge.Commit
-	c    *Client
+	f    *Forge
 	root string
 	// trees are the entries by name of the trees of the base that were looked at.
 	trees map[string]map[string]*github.TreeEntry
@@ -49,14 +44,14 @@ type committing struct {
 
 func (m *committing) op() operation {
 	return operation{
-		doing: fmt.Sprintf("committing to the branch %s of %s/%s", m.Branch, m.Owner, m.Repo),
+		doing: fmt.Sprintf("committing to the branch %s of %s", m.Branch, m.f.head),
 		needs: "contents: write", refused: failure.GitFailed,
 	}
 }
 
 // make gives the commit, which no branch shows yet.
 func (m *committing) make(ctx context.Context) (string, error) {
-	parent, _, err := m.c.gh.Git.GetCommit(ctx, m.Owner, m.Repo, m.Parent)
+	parent, _, err := m.f.gh.Git.GetCommit(ctx, m.f.head.Owner, m.f.head.Name, m.Parent)
 	if err != nil {
 		return "", err
 	}
@@ -74,11 +69,11 @@ func (m *committing) make(ctx context.Context) (string, error) {
 	if len(entries) == 0 {
 		return m.Parent, nil
 	}
-	tree, _, err := m.c.gh.Git.CreateTree(ctx, m.Owner, m.Repo, m.root, entries)
+	tree, _, err := m.f.gh.Git.CreateTree(ctx, m.f.head.Owner, m.f.head.Name, m.root, entries)
 	if err != nil {
 		return "", err
 	}
-	commit, _, err := m.c.gh.Git.CreateCommit(ctx, m.Owner, m.Repo, &github.Commit{
+	commit, _, err := m.f.gh.Git.CreateCommit(ctx, m.f.head.Owner, m.f.head.Name, &github.Commit{
 		Message: &m.Message, Tree: tree, Parents: []*github.Commit{{SHA: &m.Parent}},
 		Author: authorOf(m.Author), Committer: authorOf(m.Committer),
 	}, nil)
@@ -108,7 +103,7 @@ func (m *committing) entry(ctx context.Context, file forge.File) (*github.TreeEn
 	case stands.GetSHA() == blobName(file.Content) && stands.GetMode() == mode:
 		return nil, nil
 	}
-	blob, _, err := m.c.gh.Git.CreateBlob(ctx, m.Owner, m.Repo, &github.Blob{
+	blob, _, err := m.f.gh.Git.CreateBlob(ctx, m.f.head.Owner, m.f.head.Name, &github.Blob{
 		Content:  github.String(base64.StdEncoding.EncodeToString(file.Content)),
 		Encoding: github.String("base64"),
 	})
@@ -146,7 +141,7 @@ func (m *committing) tree(ctx context.Context, sha string) (map[string]*github.T
 	if known, ok := m.trees[sha]; ok {
 		return known, nil
 	}
-	tree, _, err := m.c.gh.Git.GetTree(ctx, m.Owner, m.Repo, sha, false)
+	tree, _, err := m.f.gh.Git.GetTree(ctx, m.f.head.Owner, m.f.head.Name, sha, false)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +155,7 @@ func (m *committing) tree(ctx context.Context, sha string) (map[string]*github.T
 
 // move puts the branch on the commit.
 func (m *committing) move(ctx context.Context, sha string) error {
-	tip, err := m.c.Branch(ctx, m.Owner, m.Repo, m.Branch)
+	tip, err := m.f.tip(ctx, m.f.head, m.Branch)
 	switch {
 	case err != nil:
 		return err
@@ -172,15 +167,15 @@ func (m *committing) move(ctx context.Context, sha string) error {
 	name := "refs/heads/" + m.Branch
 	ref := &github.Reference{Ref: &name, Object: &github.GitObject{SHA: &sha}}
 	if tip == "" {
-		_, _, err = m.c.gh.Git.CreateRef(ctx, m.Owner, m.Repo, ref)
+		_, _, err = m.f.gh.Git.CreateRef(ctx, m.f.head.Owner, m.f.head.Name, ref)
 	} else {
-		_, _, err = m.c.gh.Git.UpdateRef(ctx, m.Owner, m.Repo, ref, m.Tip != m.Parent)
+		_, _, err = m.f.gh.Git.UpdateRef(ctx, m.f.head.Owner, m.f.head.Name, ref, m.Tip != m.Parent)
 	}
 	if err == nil || !movedMeanwhile(err) {
 		return err
 	}
 	// The answer to an earlier attempt may have been lost.
-	tip, err = m.c.Branch(ctx, m.Owner, m.Repo, m.Branch)
+	tip, err = m.f.tip(ctx, m.f.head, m.Branch)
 	if err != nil || tip == sha {
 		return err
 	}

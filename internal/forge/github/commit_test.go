@@ -24,7 +24,7 @@ const (
 func (h *hub) commitRequest(files ...forge.File) forge.Commit {
 	base := h.Branch("acme", "catalog", "main")
 	return forge.Commit{
-		Owner: "acme", Repo: "catalog", Branch: "graft/etcd/0.9.4", Parent: base,
+		Branch: "graft/etcd/0.9.4", Parent: base,
 		Files: files, Message: "Add etcd 0.9.4\n\nSigned-off-by: Graft <graft@example.com>\n",
 	}
 }
@@ -47,7 +47,7 @@ func TestCommit(t *testing.T) {
 		forge.File{Path: "docs/README.md", Delete: true},
 		forge.File{Path: "not/there", Delete: true},
 	)
-	sha, err := h.client.Commit(ctx, r)
+	sha, err := h.of(catalog).Commit(ctx, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,20 +61,20 @@ func TestCommit(t *testing.T) {
 	// The branch extended by what it has: nothing is made.
 	before := h.Count(makeCommit) + h.Count(makeBlob)
 	r.Tip, r.Parent = sha, sha
-	if again, err := h.client.Commit(ctx, r); err != nil || again != sha || h.Count(makeCommit)+h.Count(makeBlob) != before {
+	if again, err := h.of(catalog).Commit(ctx, r); err != nil || again != sha || h.Count(makeCommit)+h.Count(makeBlob) != before {
 		t.Errorf("%s %v", again, err)
 	}
 
 	// The branch extended, and replaced by one from a base that has moved on.
 	r.Files = []forge.File{{Path: "template.yaml", Content: []byte("a: 3\n")}}
-	next, err := h.client.Commit(ctx, r)
+	next, err := h.of(catalog).Commit(ctx, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.branch("main", "a: 4\n")
 	r.Parent, r.Tip = h.Branch("acme", "catalog", "main"), next
 	r.Files = []forge.File{{Path: "new", Content: []byte("new\n")}}
-	if _, err := h.client.Commit(ctx, r); err != nil {
+	if _, err := h.of(catalog).Commit(ctx, r); err != nil {
 		t.Fatal(err)
 	}
 	if h.file(r.Branch, "template.yaml") != "a: 4\n" || h.file(r.Branch, "new") != "new\n" {
@@ -87,13 +87,13 @@ func TestCommitSignature(t *testing.T) {
 	h := start(t, fakegithub.Repository{Dir: t.TempDir()})
 	h.AddToken(token, fakegithub.Identity{Login: "graft[bot]", App: true})
 	r := h.commitRequest(forge.File{Path: "x", Content: []byte("y")})
-	own, err := h.client.Commit(context.Background(), r)
+	own, err := h.of(catalog).Commit(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Branch = "named"
 	r.Author = &forge.Signature{Name: "Ann", Email: "ann@example.com", When: time.Unix(1700000000, 0)}
-	sha, err := h.client.Commit(context.Background(), r)
+	sha, err := h.of(catalog).Commit(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,12 +117,12 @@ func TestCommitModes(t *testing.T) {
 		forge.File{Path: "link", Content: []byte("run.sh"), Mode: "120000"},
 	)
 	r.Branch, r.Tip = "main", r.Parent
-	sha, err := h.client.Commit(ctx, r)
+	sha, err := h.of(catalog).Commit(ctx, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Parent, r.Tip, r.Files = sha, sha, []forge.File{{Path: "run.sh", Content: []byte("false\n")}}
-	if sha, err = h.client.Commit(ctx, r); err != nil {
+	if sha, err = h.of(catalog).Commit(ctx, r); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.Command("git", "-C", dir, "ls-tree", "-r", sha).CombinedOutput()
@@ -137,11 +137,11 @@ func TestCommitModes(t *testing.T) {
 		t.Errorf("git sees\n%s, want\n%s", modes, want)
 	}
 	r.Parent, r.Tip, r.Files = sha, sha, []forge.File{{Path: "link", Content: []byte("x")}}
-	_, err = h.client.Commit(ctx, r)
+	_, err = h.of(catalog).Commit(ctx, r)
 	wantFailure(t, err, failure.GitFailed, "link is no file")
 	for _, path := range []string{"", "/etc/passwd", "../x", "a/../../x", "a//b", "."} {
 		r.Files[0].Path = path
-		_, err = h.client.Commit(ctx, r)
+		_, err = h.of(catalog).Commit(ctx, r)
 		wantFailure(t, err, failure.GitFailed, "no path within the repository")
 	}
 }
@@ -153,10 +153,10 @@ func TestCommitRaces(t *testing.T) {
 		h := start(t, fakegithub.Repository{})
 		r := h.commitRequest(file)
 		h.branch(r.Branch, "theirs\n")
-		_, err := h.client.Commit(ctx, r)
+		_, err := h.of(catalog).Commit(ctx, r)
 		wantFailure(t, err, failure.GitRaceLost, r.Branch, "expected to be absent")
 		r.Tip = r.Parent
-		_, err = h.client.Commit(ctx, r)
+		_, err = h.of(catalog).Commit(ctx, r)
 		wantFailure(t, err, failure.GitRaceLost, "expected to be at "+r.Parent[:12])
 	})
 	t.Run("moved at the last moment", func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestCommitRaces(t *testing.T) {
 				}
 				return nil
 			}
-			_, err := h.client.Commit(ctx, r)
+			_, err := h.of(catalog).Commit(ctx, r)
 			wantFailure(t, err, failure.GitRaceLost)
 			if h.file(r.Branch, "template.yaml") != "theirs\n" {
 				t.Error("their commit was overwritten")
@@ -189,7 +189,7 @@ func TestCommitRaces(t *testing.T) {
 				r.Branch, r.Tip = "main", r.Parent
 			}
 			h.faults(route, fakegithub.ServerError(500, true), &fakegithub.Fault{Cut: true, Acted: true})
-			sha, err := h.client.Commit(ctx, r)
+			sha, err := h.of(catalog).Commit(ctx, r)
 			if err != nil || h.Branch("acme", "catalog", r.Branch) != sha {
 				t.Errorf("%s: %v", route, err)
 			}
@@ -203,7 +203,7 @@ func TestCommitRaces(t *testing.T) {
 				for {
 					r := h.commitRequest(forge.File{Path: fmt.Sprint("file-", i), Content: []byte("x")})
 					r.Branch, r.Tip = "main", r.Parent
-					_, err := h.client.Commit(ctx, r)
+					_, err := h.of(catalog).Commit(ctx, r)
 					if err == nil {
 						return
 					}
@@ -229,13 +229,13 @@ func TestCommitRefused(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	r := h.commitRequest(forge.File{Path: "x", Content: []byte("y")})
 	h.faults(makeRef, answer(422, "Repository rule violations found"))
-	_, err := h.client.Commit(ctx, r)
+	_, err := h.of(catalog).Commit(ctx, r)
 	wantFailure(t, err, failure.GitFailed, "committing to the branch graft/etcd/0.9.4 of acme/catalog", "Repository rule violations found")
 
 	h.AddToken(token, fakegithub.Identity{Login: "graft[bot]", App: true, Permissions: map[string]string{"contents": "read"}})
-	_, err = h.client.Commit(ctx, r)
+	_, err = h.of(catalog).Commit(ctx, r)
 	wantFailure(t, err, failure.ForgeAuth, "contents: write")
 	r.Parent = strings.Repeat("0", 40)
-	_, err = h.client.Commit(ctx, r)
+	_, err = h.of(catalog).Commit(ctx, r)
 	wantFailure(t, err, failure.ForgeAuth, "HTTP 404")
 }

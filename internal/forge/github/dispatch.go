@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
 )
 
 // What GitHub takes of a repository_dispatch event.
@@ -20,12 +21,12 @@ const (
 
 // Dispatch sends a repository_dispatch event. After an answer that was lost it is
 // sent again, so it arrives at least once.
-func (c *Client) Dispatch(ctx context.Context, owner, repo, eventType string, payload json.RawMessage) error {
-	if err := checkRepository(owner, repo); err != nil {
+func (c *Client) Dispatch(ctx context.Context, repo forge.Repository, eventType string, payload json.RawMessage) error {
+	if err := checkRepository(repo); err != nil {
 		return err
 	}
 	op := operation{
-		doing: fmt.Sprintf("sending the event %s to %s/%s", eventType, owner, repo),
+		doing: fmt.Sprintf("sending the event %s to %s", eventType, repo),
 		needs: "contents: write",
 	}
 	options := github.DispatchRequestOptions{EventType: eventType}
@@ -47,7 +48,7 @@ func (c *Client) Dispatch(ctx context.Context, owner, repo, eventType string, pa
 		}
 		options.ClientPayload = &payload
 	}
-	if _, _, err := c.gh.Repositories.Dispatch(ctx, owner, repo, options); err != nil {
+	if _, _, err := c.gh.Repositories.Dispatch(ctx, repo.Owner, repo.Name, options); err != nil {
 		return c.fail(ctx, op, err)
 	}
 	return nil

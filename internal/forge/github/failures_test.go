@@ -34,7 +34,7 @@ func TestFailureClasses(t *testing.T) {
 	for name, tt := range map[string]struct {
 		route  string
 		fault  *fakegithub.Fault
-		change func(*github.Request)
+		change func(*request)
 		code   failure.Code
 		texts  []string
 	}{
@@ -51,9 +51,9 @@ func TestFailureClasses(t *testing.T) {
 			failure.ForgeAuth, []string{"Settings, Actions, General"}},
 		"archived": {createPull, answer(403, "Repository was archived so is read-only."), nil,
 			failure.PullRequestRefused, []string{"archived"}},
-		"invalid base": {"", nil, func(r *github.Request) { r.Base = "gone" }, failure.PullRequestRefused,
+		"invalid base": {"", nil, func(r *request) { r.base = "gone" }, failure.PullRequestRefused,
 			[]string{"to gone", "PullRequest base is invalid"}},
-		"no commits": {"", nil, func(r *github.Request) { r.Head = "main" }, failure.PullRequestRefused,
+		"no commits": {"", nil, func(r *request) { r.Branch = "main" }, failure.PullRequestRefused,
 			[]string{"No commits between main and main"}},
 		"token in the answer": {createPull, answer(422, "Validation Failed\nfor "+token), nil, failure.PullRequestRefused, []string{"for ***"}},
 		"not GitHub at all":   {listPulls, answer(418, "I am a teapot"), nil, failure.ForgeUnavailable, []string{"HTTP 418", "GITHUB_API_URL"}},
@@ -81,7 +81,7 @@ func TestFailureClasses(t *testing.T) {
 			default:
 				h.faults(tt.route, tt.fault)
 			}
-			_, err := h.client.Ensure(context.Background(), r)
+			_, err := h.propose(context.Background(), h.client, r)
 			wantFailure(t, err, tt.code, tt.texts...)
 			if h.total() != 0 {
 				t.Errorf("waited %v for what stays", h.slept)
@@ -208,7 +208,7 @@ func TestNotPassingInTime(t *testing.T) {
 			ctx, cancel = context.WithDeadline(ctx, h.Now().Add(tt.deadline))
 			defer cancel()
 		}
-		_, err := h.client.Ensure(ctx, r)
+		_, err := h.propose(ctx, h.client, r)
 		wantFailure(t, err, tt.code, tt.texts...)
 		if !failure.Of(err).Retryable {
 			t.Errorf("%s: not retryable", name)
@@ -230,7 +230,7 @@ func TestLimitIsShared(t *testing.T) {
 	defer cancel()
 	h.faults("", fakegithub.PrimaryLimit(h.Now().Add(time.Hour)))
 	for range 3 {
-		_, err := h.client.Branch(ctx, "acme", "catalog", "main")
+		_, err := h.of(catalog).Tip(ctx)
 		wantFailure(t, err, failure.ForgeRateLimited)
 	}
 	if n := h.Count(""); n != 1 {
@@ -260,7 +260,7 @@ func TestNetworkAndContext(t *testing.T) {
 		{&tls.CertificateVerificationError{Err: errors.New("unknown authority")}, 1, false, "certificate authority"},
 		{&net.OpError{Op: "read", Err: errors.New("connection reset by peer")}, 5, true, "connection reset"},
 	} {
-		_, err := through(tt.err).Ensure(context.Background(), r)
+		_, err := h.propose(context.Background(), through(tt.err), r)
 		wantFailure(t, err, failure.ForgeUnavailable, tt.text)
 		if f := failure.Of(err); calls != tt.calls || f.Retryable != tt.retryable {
 			t.Errorf("%v: %d calls, retryable %v", tt.err, calls, f.Retryable)
@@ -269,11 +269,11 @@ func TestNetworkAndContext(t *testing.T) {
 
 	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := h.client.Ensure(canceled, r)
+	_, err := h.propose(canceled, h.client, r)
 	wantFailure(t, err, failure.Interrupted)
 	late, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
 	defer cancel()
-	_, err = h.client.Ensure(late, r)
+	_, err = h.propose(late, h.client, r)
 	wantFailure(t, err, failure.ForgeUnavailable, "deadline")
 }
 
@@ -294,7 +294,11 @@ func TestTokenStaysAtHome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = c.Branch(context.Background(), "acme", "catalog", "main")
+	f, err := c.Forge(catalog, "main", forge.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = f.Tip(context.Background())
 	if !slices.Equal(home, []string{"Bearer " + token}) || !slices.Equal(elsewhere, []string{""}) {
 		t.Errorf("home %q, elsewhere %q", home, elsewhere)
 	}
@@ -319,7 +323,7 @@ func TestTroubleAfterTheCreation(t *testing.T) {
 	r = h.request()
 	r.Labels, r.Reviewers = []string{"operator"}, []string{"ann"}
 	h.faults(reviewers, slices.Repeat([]*fakegithub.Fault{fakegithub.ServerError(500, false)}, 5)...)
-	got, err := h.client.Ensure(context.Background(), r)
+	got, err := h.propose(context.Background(), h.client, r)
 	wantFailure(t, err, failure.ForgeUnavailable, "asking for reviews of acme/catalog#1")
 	if got.Number != 1 || got.Operation != forge.Created {
 		t.Errorf("%+v", got)

@@ -17,45 +17,61 @@ import (
 // longestForking is how long GitHub takes at most to fill a fork, by its documentation.
 const longestForking = 5 * time.Minute
 
-// EnsureFork gives the fork of a repository in an organization, or in the account of
-// the token where that is "": the one that is there, or a new one, which is ready to be
-// pushed to when this returns.
-func (c *Client) EnsureFork(ctx context.Context, owner, repo, organization string) (forge.Repository, error) {
-	if err := checkRepository(owner, repo); err != nil {
-		return forge.Repository{}, err
+// UseFork implements forge.Forge. A fork is ready to be pushed to when this returns.
+func (f *Forge) UseFork(ctx context.Context, owner string) (fork forge.Repository, err error) {
+	if fork, err = f.ensureFork(ctx, owner); err != nil {
+		return fork, err
 	}
+	_, _, err = f.gh.Repositories.MergeUpstream(ctx, fork.Owner, fork.Name, &github.RepoMergeUpstreamRequest{Branch: &f.base})
+	if err != nil {
+		return fork, f.fail(ctx, operation{
+			doing: fmt.Sprintf("bringing the branch %s of the fork %s up to date", f.base, fork),
+			needs: "contents: write", refused: failure.GitFailed,
+		}, err)
+	}
+	f.head = fork
+	return fork, nil
+}
+
+// ensureFork gives the fork that is there, or a new one.
+func (f *Forge) ensureFork(ctx context.Context, organization string) (forge.Repository, error) {
 	op := operation{
-		doing: fmt.Sprintf("forking %s/%s", owner, repo),
+		doing: fmt.Sprintf("forking %s", f.repo),
 		needs: "administration: write and contents: read", refused: failure.GitFailed,
 	}
-	holder, own, err := c.holder(ctx, op, organization)
+	holder, own, err := f.holder(ctx, op, organization)
 	if err != nil {
 		return forge.Repository{}, err
 	}
-	if strings.EqualFold(holder, owner) {
+	if strings.EqualFold(holder, f.repo.Owner) {
 		return forge.Repository{}, failure.New(failure.Usage, "%s: %s owns the repository itself", op.doing, holder).
 			Fix("publish without a fork, or name another owner for it")
 	}
-	fork, err := c.forkAt(ctx, op, holder, owner, repo)
-	if err != nil || fork.Name != "" {
-		return fork, err
+	// One of another name is found by asking GitHub to fork, which then gives the one that
+	// is there.
+	got, _, err := f.gh.Repositories.Get(ctx, holder, f.repo.Name)
+	switch {
+	case err != nil && statusOf(err) != http.StatusNotFound:
+		return forge.Repository{}, f.fail(ctx, op, err)
+	case got.GetFork() && (strings.EqualFold(got.GetParent().GetFullName(), f.repo.String()) || strings.EqualFold(got.GetSource().GetFullName(), f.repo.String())):
+		return repositoryOf(got), nil
 	}
 	options := &github.RepositoryCreateForkOptions{}
 	if !own {
 		options.Organization = holder
 	}
 	// Since a fork takes a moment, GitHub answers 202, which go-github takes for an error.
-	made, _, err := c.gh.Repositories.CreateFork(ctx, owner, repo, options)
+	made, _, err := f.gh.Repositories.CreateFork(ctx, f.repo.Owner, f.repo.Name, options)
 	if accepted := (*github.AcceptedError)(nil); err != nil && !errors.As(err, &accepted) {
-		return forge.Repository{}, c.fail(ctx, op, err)
+		return forge.Repository{}, f.fail(ctx, op, err)
 	}
-	return repositoryOf(made), c.filled(ctx, op, made)
+	return repositoryOf(made), f.filled(ctx, op, repositoryOf(made), made.GetDefaultBranch())
 }
 
 // holder is who is to have the fork, and whether that is the token's own account, which
 // GitHub does not want to be told as an organization. The token of an app has none.
-func (c *Client) holder(ctx context.Context, op operation, organization string) (login string, own bool, err error) {
-	user, _, err := c.gh.Users.Get(ctx, "")
+func (f *Forge) holder(ctx context.Context, op operation, organization string) (login string, own bool, err error) {
+	user, _, err := f.gh.Users.Get(ctx, "")
 	status := statusOf(err)
 	switch {
 	case err == nil && organization == "":
@@ -65,27 +81,11 @@ func (c *Client) holder(ctx context.Context, op operation, organization string) 
 	case organization != "" && (status == http.StatusForbidden || status == http.StatusNotFound):
 		return organization, false, nil
 	}
-	f := failure.Of(c.fail(ctx, op, err))
-	if f.Code == failure.ForgeAuth && status != http.StatusUnauthorized {
-		f = f.Fix("name the owner of the fork; or give the token of a user, since that of a workflow or an app owns no forks")
+	why := failure.Of(f.fail(ctx, op, err))
+	if why.Code == failure.ForgeAuth && status != http.StatusUnauthorized {
+		why = why.Fix("name the owner of the fork; or give the token of a user, since that of a workflow or an app owns no forks")
 	}
-	return "", false, f
-}
-
-// forkAt looks for a fork under the name of what it was made from. One of another
-// name is found by asking GitHub to fork, which then gives the one that is there.
-func (c *Client) forkAt(ctx context.Context, op operation, holder, owner, repo string) (forge.Repository, error) {
-	got, _, err := c.gh.Repositories.Get(ctx, holder, repo)
-	switch {
-	case statusOf(err) == http.StatusNotFound:
-		return forge.Repository{}, nil
-	case err != nil:
-		return forge.Repository{}, c.fail(ctx, op, err)
-	case got.GetFork() && strings.EqualFold(got.GetParent().GetFullName(), owner+"/"+repo),
-		got.GetFork() && strings.EqualFold(got.GetSource().GetFullName(), owner+"/"+repo):
-		return repositoryOf(got), nil
-	}
-	return forge.Repository{}, nil
+	return "", false, why
 }
 
 func repositoryOf(got *github.Repository) forge.Repository {
@@ -93,11 +93,10 @@ func repositoryOf(got *github.Repository) forge.Repository {
 }
 
 // filled waits until the fork has its default branch.
-func (c *Client) filled(ctx context.Context, op operation, fork *github.Repository) error {
-	owner, name := fork.GetOwner().GetLogin(), fork.GetName()
-	end := c.carrier.now().Add(longestForking)
+func (f *Forge) filled(ctx context.Context, op operation, fork forge.Repository, branch string) error {
+	end := f.carrier.now().Add(longestForking)
 	for wait := time.Second; ; wait = min(2*wait, 20*time.Second) {
-		sha, err := c.Branch(ctx, owner, name, fork.GetDefaultBranch())
+		sha, err := f.tip(ctx, fork, branch)
 		if sha != "" && err == nil {
 			return nil
 		}
@@ -105,26 +104,11 @@ func (c *Client) filled(ctx context.Context, op operation, fork *github.Reposito
 		if err != nil && statusOf(err) != http.StatusConflict {
 			return err
 		}
-		if c.carrier.now().Add(wait).After(end) {
-			return failure.New(failure.ForgeUnavailable, "%s: %s/%s is still empty after %s", op.doing, owner, name, longestForking)
+		if f.carrier.now().Add(wait).After(end) {
+			return failure.New(failure.ForgeUnavailable, "%s: %s is still empty after %s", op.doing, fork, longestForking)
 		}
-		if err := c.carrier.sleep(ctx, wait); err != nil {
-			return c.fail(ctx, op, err)
+		if err := f.carrier.sleep(ctx, wait); err != nil {
+			return f.fail(ctx, op, err)
 		}
 	}
-}
-
-// SyncFork brings a branch of a fork to what its parent has.
-func (c *Client) SyncFork(ctx context.Context, owner, repo, branch string) error {
-	if err := checkRepository(owner, repo); err != nil {
-		return err
-	}
-	_, _, err := c.gh.Repositories.MergeUpstream(ctx, owner, repo, &github.RepoMergeUpstreamRequest{Branch: &branch})
-	if err != nil {
-		return c.fail(ctx, operation{
-			doing: fmt.Sprintf("bringing the branch %s of the fork %s/%s up to date", branch, owner, repo),
-			needs: "contents: write", refused: failure.GitFailed,
-		}, err)
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/forge/github"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
@@ -16,8 +17,16 @@ const (
 	getRef   = "GET /repos/{owner}/{repo}/git/ref/{ref...}"
 )
 
-func TestEnsureFork(t *testing.T) {
-	ctx := context.Background()
+func (h *hub) useFork(c *github.Client, owner string) (forge.Repository, error) {
+	h.t.Helper()
+	f, err := h.forge(c, request{repo: catalog, base: "main"})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return f.UseFork(context.Background(), owner)
+}
+
+func TestUseFork(t *testing.T) {
 	h := start(t, fakegithub.Repository{Writers: []string{"ann"}})
 	h.AddUsers("graft-bot", "robots", "zoe")
 
@@ -25,17 +34,17 @@ func TestEnsureFork(t *testing.T) {
 	h.AddToken("zoes-token", fakegithub.Identity{Login: "zoe"})
 	h.AddToken(token, fakegithub.Identity{Login: "graft-bot"})
 	zoe := h.newClient(github.Options{Token: "zoes-token"})
-	if fork, err := zoe.EnsureFork(ctx, "acme", "catalog", "Zoe"); err != nil || fork.Owner != "zoe" {
+	if fork, err := h.useFork(zoe, "Zoe"); err != nil || fork.Owner != "zoe" {
 		t.Errorf("%+v %v", fork, err)
 	}
 
 	// Git's objects arrive some time after the fork itself.
 	h.faults(getRef, answer(409, "Git Repository is empty."), answer(404, "Not Found"))
-	fork, err := h.client.EnsureFork(ctx, "acme", "catalog", "")
+	fork, err := h.useFork(h.client, "")
 	if err != nil || fork.Owner != "graft-bot" || fork.Name != "catalog" || len(h.slept) != 2 {
 		t.Errorf("%+v %v, waited %v", fork, err, h.slept)
 	}
-	again, err := h.client.EnsureFork(ctx, "acme", "catalog", "graft-bot")
+	again, err := h.useFork(h.client, "graft-bot")
 	if err != nil || again != fork || h.Count(makeFork) != 2 {
 		t.Errorf("%+v %v", again, err)
 	}
@@ -45,20 +54,20 @@ func TestEnsureFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		other, err := h.client.EnsureFork(ctx, "acme", "catalog", "robots")
+		other, err := h.useFork(h.client, "robots")
 		if err != nil || other.Name != "catalog-1" {
 			t.Errorf("%+v %v", other, err)
 		}
 	}
 
-	_, err = h.client.EnsureFork(ctx, "acme", "catalog", "acme")
+	_, err = h.useFork(h.client, "acme")
 	wantFailure(t, err, failure.Usage)
-	_, err = h.client.EnsureFork(ctx, "acme", "catalog", "nobody")
+	_, err = h.useFork(h.client, "nobody")
 	wantFailure(t, err, failure.GitFailed, "forking acme/catalog")
 	h.AddToken(token, fakegithub.Identity{Login: "github-actions[bot]", App: true, Permissions: map[string]string{"metadata": "read"}})
-	_, err = h.client.EnsureFork(ctx, "acme", "catalog", "")
+	_, err = h.useFork(h.client, "")
 	wantFailure(t, err, failure.ForgeAuth, "name the owner of the fork")
-	_, err = h.client.EnsureFork(ctx, "acme", "catalog", "ann")
+	_, err = h.useFork(h.client, "ann")
 	wantFailure(t, err, failure.ForgeAuth, "administration: write and contents: read")
 }
 
@@ -71,15 +80,14 @@ func TestForkThatStaysEmpty(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := h.client.EnsureFork(context.Background(), "acme", "catalog", "")
+	_, err := h.useFork(h.client, "")
 	wantFailure(t, err, failure.ForgeUnavailable, "still empty")
 }
 
 func TestSyncFork(t *testing.T) {
-	ctx := context.Background()
 	h := start(t, fakegithub.Repository{})
 	h.AddUsers("graft-bot")
-	if _, err := h.client.EnsureFork(ctx, "acme", "catalog", ""); err != nil {
+	if _, err := h.useFork(h.client, ""); err != nil {
 		t.Fatal(err)
 	}
 	commit := func(owner, content string) {
@@ -90,7 +98,7 @@ func TestSyncFork(t *testing.T) {
 	}
 	commit("acme", "a: 2\n")
 	for range 2 {
-		if err := h.client.SyncFork(ctx, "graft-bot", "catalog", "main"); err != nil {
+		if _, err := h.useFork(h.client, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -99,8 +107,10 @@ func TestSyncFork(t *testing.T) {
 	}
 	commit("acme", "a: 3\n")
 	commit("graft-bot", "a: 4\n")
-	wantFailure(t, h.client.SyncFork(ctx, "graft-bot", "catalog", "main"), failure.GitFailed, "There are merge conflicts")
-	wantFailure(t, h.client.SyncFork(ctx, "graft-bot", "catalog", "none"), failure.GitFailed)
+	_, err := h.useFork(h.client, "")
+	wantFailure(t, err, failure.GitFailed, "There are merge conflicts")
+	_, err = h.forge(h.client, request{repo: catalog, base: "none", fork: true})
+	wantFailure(t, err, failure.GitFailed, "the branch none of the fork graft-bot/catalog")
 }
 
 func TestDispatch(t *testing.T) {
@@ -109,10 +119,10 @@ func TestDispatch(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	h.faults(route, fakegithub.ServerError(502, false))
 	payload := json.RawMessage(`{"image": "quay.io/a/b@sha256:12"}`)
-	if err := h.client.Dispatch(ctx, "acme", "catalog", "operator-published", payload); err != nil {
+	if err := h.client.Dispatch(ctx, catalog, "operator-published", payload); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.client.Dispatch(ctx, "acme", "catalog", "empty", nil); err != nil {
+	if err := h.client.Dispatch(ctx, catalog, "empty", nil); err != nil {
 		t.Fatal(err)
 	}
 	d := h.Dispatches()
@@ -130,10 +140,10 @@ func TestDispatch(t *testing.T) {
 		{"x", many, "11 properties"},
 		{"x", `{"a": "` + strings.Repeat("x", 65536) + `"}`, "bytes"},
 	} {
-		wantFailure(t, h.client.Dispatch(ctx, "acme", "catalog", tt.event, json.RawMessage(tt.payload)), failure.Usage, tt.text)
+		wantFailure(t, h.client.Dispatch(ctx, catalog, tt.event, json.RawMessage(tt.payload)), failure.Usage, tt.text)
 	}
 	if h.Count("") != before {
 		t.Error("what GitHub would refuse was sent")
 	}
-	wantFailure(t, h.client.Dispatch(ctx, "acme", "none", "x", nil), failure.ForgeAuth, "contents: write")
+	wantFailure(t, h.client.Dispatch(ctx, forge.Repository{Owner: "acme", Name: "none"}, "x", nil), failure.ForgeAuth, "contents: write")
 }

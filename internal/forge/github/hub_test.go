@@ -30,6 +30,8 @@ const (
 	token      = "ghs_0123456789abcdef"
 )
 
+var catalog = forge.Repository{Owner: "acme", Name: "catalog"}
+
 // clock is one that moves by being slept on.
 type clock struct {
 	mu    sync.Mutex
@@ -141,24 +143,61 @@ func (h *hub) branch(name, content string) string {
 	return sha
 }
 
+// request is a change, and all that it is proposed with.
+type request struct {
+	forge.Change
+	forge.Settings
+	repo forge.Repository
+	base string
+	fork bool // of the token's account
+}
+
 // request is one for a branch that exists.
-func (h *hub) request() github.Request {
+func (h *hub) request() request {
 	h.t.Helper()
 	const head = "graft/etcd/0.9.4"
 	if h.Branch("acme", "catalog", head) == "" {
 		h.branch(head, "a: 2\n")
 	}
-	return github.Request{
-		Owner: "acme", Repo: "catalog", Head: head, Base: "main",
-		Title: "Add etcd 0.9.4", Body: "It adds **etcd**.\n",
-		Marker: forge.Marker{Key: "etcd/0.9.4", Request: json.RawMessage(`{"image":"quay.io/a/etcd@sha256:12"}`)},
-	}
+	return request{repo: catalog, base: "main", Change: forge.Change{
+		Branch: head, Title: "Add etcd 0.9.4", Body: "It adds **etcd**.\n",
+		Key: "etcd/0.9.4", Requests: []string{"quay.io/a/etcd@sha256:12"},
+	}}
 }
 
-// ensure runs Ensure and holds its operation against what it should be.
-func (h *hub) ensure(r github.Request, want forge.Operation) forge.Result {
+// forge is the one that a request is for.
+func (h *hub) forge(c *github.Client, r request) (*github.Forge, error) {
 	h.t.Helper()
-	got, err := h.client.Ensure(context.Background(), r)
+	f, err := c.Forge(r.repo, r.base, r.Settings)
+	if err == nil && r.fork {
+		_, err = f.UseFork(context.Background(), "")
+	}
+	return f, err
+}
+
+// of is a repository that there is, with its main branch.
+func (h *hub) of(repo forge.Repository) *github.Forge {
+	h.t.Helper()
+	f, err := h.forge(h.client, request{repo: repo, base: "main"})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return f
+}
+
+func (h *hub) propose(ctx context.Context, c *github.Client, r request) (forge.Result, error) {
+	h.t.Helper()
+	f, err := h.forge(c, r)
+	if err != nil {
+		return forge.Result{}, err
+	}
+	return f.Propose(ctx, r.Change)
+}
+
+// ensure proposes, and holds the operation against what it should be.
+func (h *hub) ensure(r request, want forge.Operation) forge.Result {
+	h.t.Helper()
+	got, err := h.propose(context.Background(), h.client, r)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -18,18 +18,18 @@ func TestNeverTwo(t *testing.T) {
 		h := start(t, fakegithub.Repository{})
 		r := h.request()
 		h.ensure(r, forge.Created)
-		if err := h.RenameBranch("acme", "catalog", r.Head, "better-name"); err != nil {
+		if err := h.RenameBranch("acme", "catalog", r.Branch, "better-name"); err != nil {
 			t.Fatal(err)
 		}
-		h.branch(r.Head, "a: 3\n")
+		h.branch(r.Branch, "a: 3\n")
 		r.Title = "Again"
 		got := h.ensure(r, forge.Updated)
 		if p := h.one(); got.Head != "better-name" || p.Title != "Again" {
 			t.Errorf("%+v %+v", got, p)
 		}
 		h.notes(got, "made from the branch better-name")
-		found, err := h.client.Open(context.Background(), r.Owner, r.Repo, r.Marker.Key)
-		if err != nil || len(found) != 1 || found[0].Head != "better-name" || found[0].Marker.Key != r.Marker.Key {
+		found, err := h.of(catalog).Open(context.Background(), r.Key)
+		if err != nil || len(found) != 1 || found[0].Head != "better-name" || found[0].Marker.Key != r.Key {
 			t.Errorf("%+v %v", found, err)
 		}
 	})
@@ -38,7 +38,7 @@ func TestNeverTwo(t *testing.T) {
 		h.branch("release", "a: 9\n")
 		r := h.request()
 		h.ensure(r, forge.Created)
-		r.Base = "release"
+		r.base = "release"
 		h.ensure(r, forge.Updated)
 		if h.one().Base != "release" {
 			t.Errorf("%+v", h.one())
@@ -48,7 +48,7 @@ func TestNeverTwo(t *testing.T) {
 		h := start(t, fakegithub.Repository{})
 		r := h.request()
 		first := h.ensure(r, forge.Created)
-		if _, err := h.client.Close(context.Background(), "acme", "catalog", first.Number, ""); err != nil {
+		if err := h.of(catalog).Close(context.Background(), first.Number, ""); err != nil {
 			t.Fatal(err)
 		}
 		if got := h.ensure(r, forge.Created); got.Number != 2 {
@@ -63,7 +63,7 @@ func TestNeverTwo(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.ensure(r, forge.Updated)
-		if m, ok := forge.ParseMarker(h.one().Body); !ok || m.Key != r.Marker.Key {
+		if m, ok := forge.ParseMarker(h.one().Body); !ok || m.Key != r.Key {
 			t.Errorf("%q", h.one().Body)
 		}
 	})
@@ -92,29 +92,30 @@ func TestMarkerOfAStranger(t *testing.T) {
 	h.AddToken(token, fakegithub.Identity{Login: "graft-bot"})
 	h.AddToken("eves-token", fakegithub.Identity{Login: "eve"})
 	eve := h.newClient(github.Options{Token: "eves-token"})
-	if _, err := eve.EnsureFork(context.Background(), "acme", "catalog", ""); err != nil {
+	r := h.request()
+	hostile := r
+	hostile.Branch, hostile.fork = "evil", true
+	theirs, err := h.forge(eve, hostile)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Commit("eve", "catalog", "evil", "eve", "x", map[string][]byte{"template.yaml": []byte("evil\n")}); err != nil {
 		t.Fatal(err)
 	}
-	r := h.request()
-	hostile := r
-	hostile.Head = "eve:evil"
-	if _, err := eve.Ensure(context.Background(), hostile); err != nil {
+	if _, err := theirs.Propose(context.Background(), hostile.Change); err != nil {
 		t.Fatal(err)
 	}
 
 	h.ensure(r, forge.Created)
-	open, err := h.client.Open(context.Background(), "acme", "catalog", "etcd/")
+	open, err := h.of(catalog).Open(context.Background(), "etcd/")
 	if err != nil || len(open) != 1 || open[0].Number != 2 {
 		t.Errorf("%+v %v", open, err)
 	}
-	all, err := h.client.Open(context.Background(), "acme", "catalog", "", "eve")
-	if err != nil || len(all) != 2 || all[0].HeadOwner != "eve" {
+	all, err := theirs.Open(context.Background(), "")
+	if err != nil || len(all) != 1 || all[0].HeadOwner != "eve" {
 		t.Errorf("%+v %v", all, err)
 	}
-	none, err := h.client.Open(context.Background(), "acme", "catalog", "prometheus/", "eve")
+	none, err := theirs.Open(context.Background(), "prometheus/")
 	if err != nil || len(none) != 0 {
 		t.Errorf("%+v %v", none, err)
 	}
@@ -131,7 +132,7 @@ func TestConcurrentEnsure(t *testing.T) {
 	for i := range results {
 		wg.Go(func() {
 			var err error
-			if results[i], err = h.newClient(github.Options{}).Ensure(context.Background(), r); err != nil {
+			if results[i], err = h.propose(context.Background(), h.newClient(github.Options{}), r); err != nil {
 				t.Error(err)
 			}
 		})
@@ -188,22 +189,22 @@ func TestClose(t *testing.T) {
 		h := start(t, fakegithub.Repository{})
 		n := h.ensure(h.request(), forge.Created).Number
 		h.faults(route, faults...)
-		got, err := h.client.Close(ctx, "acme", "catalog", n, "Superseded by #2.")
-		if err != nil || got != forge.Closed {
-			t.Errorf("%s: %s %v", name, got, err)
+		err := h.of(catalog).Close(ctx, n, "Superseded by #2.")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 		if p := h.pulls()[0]; p.State != "closed" || !slices.Equal(p.Comments, []string{"Superseded by #2."}) {
 			t.Errorf("%s: %+v", name, p)
 		}
-		if got, err = h.client.Close(ctx, "acme", "catalog", n, "Superseded by #2."); err != nil || got != forge.Unchanged {
-			t.Errorf("%s: %s %v", name, got, err)
+		if err = h.of(catalog).Close(ctx, n, "Superseded by #2."); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 		if len(h.pulls()[0].Comments) != 1 {
 			t.Errorf("%s: %q", name, h.pulls()[0].Comments)
 		}
 	}
 	h := start(t, fakegithub.Repository{})
-	_, err := h.client.Close(ctx, "acme", "catalog", 7, "x")
+	err := h.of(catalog).Close(ctx, 7, "x")
 	wantFailure(t, err, failure.ForgeAuth, "acme/catalog#7")
 }
 
@@ -214,7 +215,7 @@ func TestEnded(t *testing.T) {
 	r := h.request()
 	ended := func() bool {
 		t.Helper()
-		got, err := h.client.Ended(context.Background(), r.Owner, r.Repo, r.Head, h.Branch(r.Owner, r.Repo, r.Head))
+		got, err := h.of(catalog).Ended(context.Background(), r.Branch, h.Branch("acme", "catalog", r.Branch))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,13 +228,13 @@ func TestEnded(t *testing.T) {
 	if ended() {
 		t.Error("it is open")
 	}
-	if _, err := h.client.Close(context.Background(), r.Owner, r.Repo, made.Number, "no"); err != nil {
+	if err := h.of(catalog).Close(context.Background(), made.Number, "no"); err != nil {
 		t.Fatal(err)
 	}
 	if !ended() {
 		t.Error("it was closed")
 	}
-	h.branch(r.Head, "a: 9\n")
+	h.branch(r.Branch, "a: 9\n")
 	if ended() {
 		t.Error("it moved on since")
 	}

@@ -23,7 +23,7 @@ func TestEnsure(t *testing.T) {
 	r.Assignees, r.Milestone, r.Draft, r.AutoMerge = []string{"bob"}, "4.18", true, "squash"
 
 	got := h.ensure(r, forge.Created)
-	if got.Number != 1 || got.URL != h.url+"/acme/catalog/pull/1" || got.Head != r.Head || got.Author != "graft-bot" || len(got.Notes) != 0 {
+	if got.Number != 1 || got.URL != h.url+"/acme/catalog/pull/1" || got.Head != r.Branch || got.Author != "graft-bot" || len(got.Notes) != 0 {
 		t.Errorf("%+v", got)
 	}
 	p := h.one()
@@ -33,7 +33,7 @@ func TestEnsure(t *testing.T) {
 	if got := fmt.Sprintln(p.Labels, p.Reviewers, p.Teams, p.Assignees, p.Milestone, p.AutoMerge); got != "[operator new] [ann] [owners] [bob] 4.18 squash\n" {
 		t.Errorf("%+v", p)
 	}
-	if m, ok := forge.ParseMarker(p.Body); !ok || m.Key != r.Marker.Key || string(m.Request) != string(r.Marker.Request) {
+	if m, ok := forge.ParseMarker(p.Body); !ok || m.Key != r.Key || string(m.Request) != `["quay.io/a/etcd@sha256:12"]` {
 		t.Errorf("marker %+v", m)
 	}
 
@@ -98,8 +98,8 @@ func TestLabels(t *testing.T) {
 	h.ensure(r, forge.Unchanged)
 
 	// The last one goes, too.
-	r.Head, r.Marker.Key, r.Labels = "other", "other", []string{"only"}
-	h.branch(r.Head, "a: 5\n")
+	r.Branch, r.Key, r.Labels = "other", "other", []string{"only"}
+	h.branch(r.Branch, "a: 5\n")
 	h.ensure(r, forge.Created)
 	r.Labels = nil
 	h.ensure(r, forge.Updated)
@@ -184,7 +184,7 @@ func TestAutoMerge(t *testing.T) {
 func TestCreateWithoutWhatIsRefused(t *testing.T) {
 	h := start(t, fakegithub.Repository{NoDrafts: true, Writers: []string{"ann"}})
 	h.AddUsers("graft-bot")
-	fork, err := h.client.EnsureFork(context.Background(), "acme", "catalog", "")
+	fork, err := h.of(catalog).UseFork(context.Background(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestCreateWithoutWhatIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := h.request()
-	r.Head, r.Draft, r.MaintainerCanModify = "graft-bot:b", true, true
+	r.Branch, r.fork, r.Draft, r.MaintainerCanModify = "b", true, true, true
 	h.notes(h.ensure(r, forge.Created), "no draft")
 	if p := h.one(); p.Draft || !p.CanModify || p.HeadOwner != "graft-bot" {
 		t.Errorf("%+v", p)
@@ -200,31 +200,39 @@ func TestCreateWithoutWhatIsRefused(t *testing.T) {
 	h.ensure(r, forge.Unchanged)
 
 	// A fork that belongs to somebody else.
+	f, err := h.forge(h.client, r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	h.AddToken(token, fakegithub.Identity{Login: "robot"})
-	r.Head, r.Marker.Key = "graft-bot:c", "other"
+	r.Branch, r.Key = "c", "other"
 	if _, err := h.Commit(fork.Owner, fork.Name, "c", "graft-bot", "x", map[string][]byte{"newer": {1}}); err != nil {
 		t.Fatal(err)
 	}
-	h.notes(h.ensure(r, forge.Created), "no draft", "maintainers cannot be allowed")
+	got, err := f.Propose(context.Background(), r.Change)
+	if err != nil || got.Operation != forge.Created {
+		t.Errorf("%+v %v", got, err)
+	}
+	h.notes(got, "no draft", "maintainers cannot be allowed")
 }
 
 func TestLongTexts(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	r := h.request()
 	r.Title = strings.Repeat("é", 300)
-	r.Body, r.Pointer = strings.Repeat("a line of text\n", 10000), "The rest is in the report."
+	r.Body = strings.Repeat("a line of text\n", 10000)
 	h.ensure(r, forge.Created)
 	p := h.one()
 	if n := len([]rune(p.Title)); n != 256 {
 		t.Errorf("title of %d", n)
 	}
-	if len(p.Body) > github.MaxBody || !strings.Contains(p.Body, "\nThe rest is in the report.\n\n<!-- graft: ") {
+	if len(p.Body) > github.MaxBody || !strings.Contains(p.Body, "\nThe rest was cut; the summary of the workflow run has it.\n\n<!-- graft: ") {
 		t.Errorf("body of %d bytes: ...%s", len(p.Body), p.Body[len(p.Body)-200:])
 	}
 	h.ensure(r, forge.Unchanged)
 
-	r.Marker.Key = strings.Repeat("k", 20000)
-	_, err := h.client.Ensure(context.Background(), r)
+	r.Key = strings.Repeat("k", 20000)
+	_, err := h.propose(context.Background(), h.client, r)
 	wantFailure(t, err, failure.Usage, "too long")
 }
 
@@ -244,18 +252,17 @@ func TestEnterpriseServer(t *testing.T) {
 
 func TestRequestIsChecked(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
-	for _, spoil := range []func(*github.Request){
-		func(r *github.Request) { r.Owner = "" },
-		func(r *github.Request) { r.Owner = ".." },
-		func(r *github.Request) { r.Repo = "catalog/../../user" },
-		func(r *github.Request) { r.Head = "" },
-		func(r *github.Request) { r.Base = "" },
-		func(r *github.Request) { r.Title = " " },
-		func(r *github.Request) { r.AutoMerge = "fast" },
+	for _, spoil := range []func(*request){
+		func(r *request) { r.repo.Owner = "" },
+		func(r *request) { r.repo.Owner = ".." },
+		func(r *request) { r.repo.Name = "catalog/../../user" },
+		func(r *request) { r.Branch = "" },
+		func(r *request) { r.base = "" },
+		func(r *request) { r.Title = " " },
 	} {
 		r := h.request()
 		spoil(&r)
-		_, err := h.client.Ensure(context.Background(), r)
+		_, err := h.propose(context.Background(), h.client, r)
 		wantFailure(t, err, failure.Usage)
 	}
 	if h.Count("") != 0 {
@@ -267,19 +274,21 @@ func TestRequestIsChecked(t *testing.T) {
 	}
 }
 
-func TestBranch(t *testing.T) {
+func TestTip(t *testing.T) {
 	h := start(t, fakegithub.Repository{Private: true, DefaultBranch: "trunk"})
-	sha, err := h.client.Branch(context.Background(), "acme", "catalog", "trunk")
-	if err != nil || sha == "" || sha != h.Branch("acme", "catalog", "trunk") {
-		t.Errorf("%q %v", sha, err)
-	}
-	if sha, err = h.client.Branch(context.Background(), "acme", "catalog", "none"); sha != "" || err != nil {
-		t.Errorf("%q %v", sha, err)
+	for branch, want := range map[string]string{"trunk": h.Branch("acme", "catalog", "trunk"), "none": ""} {
+		f, err := h.forge(h.client, request{repo: catalog, base: branch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sha, err := f.Tip(context.Background()); sha != want || err != nil || branch == "trunk" && sha == "" {
+			t.Errorf("%s: %q %v", branch, sha, err)
+		}
 	}
 	for _, app := range []bool{false, true} {
 		h.AddToken(token, fakegithub.Identity{Login: "bot", App: app})
-		if user, err := h.client.IsUser(context.Background()); user == app || err != nil {
-			t.Errorf("%v %v", user, err)
+		if signs, err := h.of(catalog).Signs(context.Background()); signs != app || err != nil {
+			t.Errorf("%v %v", signs, err)
 		}
 	}
 }

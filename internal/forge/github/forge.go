@@ -1,0 +1,220 @@
+package github
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
+)
+
+// Forge is a repository on GitHub with the branch that changes are proposed to.
+type Forge struct {
+	*Client
+	repo     forge.Repository
+	base     string
+	settings forge.Settings
+	head     forge.Repository // that branches are in: the same, or a fork
+}
+
+var _ forge.Forge = (*Forge)(nil)
+
+// Forge is a repository with its base branch, and what its pull requests are given.
+func (c *Client) Forge(repo forge.Repository, base string, s forge.Settings) (*Forge, error) {
+	return &Forge{Client: c, repo: repo, base: base, settings: s, head: repo}, checkRepository(repo)
+}
+
+// Signs implements forge.Forge: an app or a workflow has no account of its own.
+func (f *Forge) Signs(ctx context.Context) (bool, error) {
+	_, _, err := f.gh.Users.Get(ctx, "")
+	switch statusOf(err) {
+	case http.StatusForbidden, http.StatusNotFound:
+		return true, nil
+	}
+	if err != nil {
+		return false, f.fail(ctx, operation{doing: "looking up the account of the token"}, err)
+	}
+	return false, nil
+}
+
+// Tip implements forge.Forge.
+func (f *Forge) Tip(ctx context.Context) (string, error) { return f.tip(ctx, f.repo, f.base) }
+
+// tip is the commit at the tip of a branch; "" where there is no such branch.
+func (c *Client) tip(ctx context.Context, repo forge.Repository, branch string) (string, error) {
+	ref, _, err := c.gh.Git.GetRef(ctx, repo.Owner, repo.Name, "heads/"+branch)
+	switch {
+	case statusOf(err) == http.StatusNotFound:
+		return "", nil
+	case err != nil:
+		return "", c.fail(ctx, operation{
+			doing: fmt.Sprintf("reading the branch %s of %s", branch, repo),
+			needs: "contents: read", refused: failure.GitFailed,
+		}, err)
+	}
+	return ref.GetObject().GetSHA(), nil
+}
+
+func proposalOf(pr *github.PullRequest) forge.Proposal {
+	marker, _ := forge.ParseMarker(pr.GetBody())
+	return forge.Proposal{
+		Number: pr.GetNumber(), URL: pr.GetHTMLURL(), Title: pr.GetTitle(),
+		HeadOwner: headOwner(pr), Head: pr.GetHead().GetRef(), HeadSHA: pr.GetHead().GetSHA(),
+		Base: pr.GetBase().GetRef(), Author: pr.GetUser().GetLogin(), Draft: pr.GetDraft(),
+		Labels: labelNames(pr.Labels), Created: pr.GetCreatedAt().Time, Marker: marker,
+	}
+}
+
+// Open implements forge.Proposals.
+func (f *Forge) Open(ctx context.Context, prefix string) ([]forge.Proposal, error) {
+	var open []forge.Proposal
+	for pr, err := range f.pulls(ctx, github.PullRequestListOptions{State: "open", Sort: "created", Direction: "asc"}) {
+		if err != nil {
+			return nil, err
+		}
+		p := proposalOf(pr)
+		if p.Marker.Key != "" && strings.HasPrefix(p.Marker.Key, prefix) && f.trusts(pr) && p.Base == f.base && strings.EqualFold(p.HeadOwner, f.head.Owner) {
+			open = append(open, p)
+		}
+	}
+	return open, nil
+}
+
+// find gives the open pull request of a change: the one from its branch, or else the one to
+// its base whose marker has its key, since people rename branches.
+func (f *Forge) find(ctx context.Context, branch, key string) (*github.PullRequest, error) {
+	pr, err := f.findByHead(ctx, branch, key)
+	if pr != nil || err != nil || key == "" {
+		return pr, err
+	}
+	for one, err := range f.pulls(ctx, github.PullRequestListOptions{State: "open", Sort: "created", Direction: "asc"}) {
+		if err != nil {
+			return nil, err
+		}
+		if keyOf(one) == key && one.GetBase().GetRef() == f.base && f.trusts(one) {
+			return one, nil
+		}
+	}
+	return nil, nil
+}
+
+// Ended implements forge.Proposals.
+func (f *Forge) Ended(ctx context.Context, branch, commit string) (bool, error) {
+	open, err := f.findByHead(ctx, branch, "")
+	if open != nil || err != nil {
+		return false, err
+	}
+	list, err := f.fromHead(ctx, branch, "closed")
+	for _, pr := range list {
+		if pr.GetHead().GetSHA() == commit {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// findByHead leaves the base out of the question: a second pull request of the same
+// branch to another base would be a second one for one bundle.
+func (f *Forge) findByHead(ctx context.Context, branch, key string) (*github.PullRequest, error) {
+	list, err := f.fromHead(ctx, branch, "open")
+	// Of several, that of the bundle comes first, then that of the base, then the oldest.
+	rank := func(pr *github.PullRequest) int {
+		switch {
+		case key != "" && keyOf(pr) == key:
+			return 0
+		case pr.GetBase().GetRef() == f.base:
+			return 1
+		}
+		return 2
+	}
+	var best *github.PullRequest
+	for _, pr := range list {
+		if best == nil || cmp.Or(cmp.Compare(rank(pr), rank(best)), cmp.Compare(pr.GetNumber(), best.GetNumber())) < 0 {
+			best = pr
+		}
+	}
+	return best, err
+}
+
+// fromHead lists the pull requests from a branch, those that were updated last first.
+// GitHub gives everything where it does not understand the filter.
+func (f *Forge) fromHead(ctx context.Context, branch, state string) (list []*github.PullRequest, err error) {
+	all, _, err := f.gh.PullRequests.List(ctx, f.repo.Owner, f.repo.Name, &github.PullRequestListOptions{
+		State: state, Head: f.head.Owner + ":" + branch, Sort: "updated", Direction: "desc", ListOptions: github.ListOptions{PerPage: 100},
+	})
+	if err != nil {
+		return nil, f.listing(ctx, err)
+	}
+	for _, pr := range all {
+		if pr.GetHead().GetRef() == branch && strings.EqualFold(headOwner(pr), f.head.Owner) {
+			list = append(list, pr)
+		}
+	}
+	return list, nil
+}
+
+// pulls are the pull requests of the repository.
+func (f *Forge) pulls(ctx context.Context, o github.PullRequestListOptions) iter.Seq2[*github.PullRequest, error] {
+	return pages(func(page github.ListOptions) ([]*github.PullRequest, *github.Response, error) {
+		o.ListOptions = page
+		list, resp, err := f.gh.PullRequests.List(ctx, f.repo.Owner, f.repo.Name, &o)
+		if err != nil {
+			err = f.listing(ctx, err)
+		}
+		return list, resp, err
+	})
+}
+
+// pages gives what a list holds, or why it could not be read.
+func pages[T any](list func(github.ListOptions) ([]T, *github.Response, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for page := (github.ListOptions{PerPage: 100}); ; {
+			items, resp, err := list(page)
+			if err != nil {
+				yield(*new(T), err)
+				return
+			}
+			for _, item := range items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if page.Page = resp.NextPage; page.Page == 0 {
+				return
+			}
+		}
+	}
+}
+
+func (f *Forge) listing(ctx context.Context, err error) error {
+	return f.fail(ctx, operation{doing: fmt.Sprintf("listing the pull requests of %s", f.repo), needs: "pull-requests: read"}, err)
+}
+
+// trusts: a body can be written by anybody, so its marker counts only where the change comes
+// from a branch of the repository itself or of our fork, which only trusted people push to.
+func (f *Forge) trusts(pr *github.PullRequest) bool {
+	return strings.EqualFold(pr.GetHead().GetRepo().GetFullName(), f.repo.String()) ||
+		f.forked() && strings.EqualFold(headOwner(pr), f.head.Owner)
+}
+
+func (f *Forge) forked() bool { return !strings.EqualFold(f.head.Owner, f.repo.Owner) }
+
+func keyOf(pr *github.PullRequest) string {
+	marker, _ := forge.ParseMarker(pr.GetBody())
+	return marker.Key
+}
+
+// headOwner is who owns the repository that the change comes from; the repository
+// itself may be gone.
+func headOwner(pr *github.PullRequest) string {
+	if login := pr.GetHead().GetRepo().GetOwner().GetLogin(); login != "" {
+		return login
+	}
+	return pr.GetHead().GetUser().GetLogin()
+}

@@ -1,0 +1,267 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/markdown"
+)
+
+const (
+	// MaxBody is how many bytes of body are sent at most. GitHub counts
+	// characters, of which there are never more than bytes.
+	MaxBody  = 65535
+	maxTitle = 256
+)
+
+// Propose implements forge.Proposals: the pull request is created, or updated in what
+// differs, or left alone.
+//
+//  1. There is one for a branch, and one for a key, also where many ask at once, or the
+//     answer to a create was lost.
+//  2. Labels are added; taken away are only those that Graft itself once added.
+//  3. Reviewers are asked once; whoever has reviewed since, or was taken off by a
+//     person, is not asked again. Auto-merge that was switched off stays off.
+//  4. A closed or merged pull request is history: a new one is made.
+//
+// With a failure that comes after the creation the result names the pull request too.
+func (f *Forge) Propose(ctx context.Context, c forge.Change) (forge.Result, error) {
+	p := &proposing{Forge: f, Change: c, title: limitTitle(markdown.Plain(c.Title)), labels: without(f.settings.Labels, nil)}
+	for _, one := range [][2]string{{"a head branch", c.Branch}, {"a base branch", f.base}, {"a title", p.title}} {
+		if one[1] == "" {
+			return forge.Result{}, failure.New(failure.Usage, "a pull request needs %s", one[0])
+		}
+	}
+	var err error
+	if p.marker, err = forge.MarkerOf(c); err != nil {
+		return forge.Result{}, err
+	}
+	if p.pr, err = f.find(ctx, c.Branch, c.Key); p.pr == nil && err == nil {
+		err = p.create(ctx)
+	}
+	if err != nil {
+		return forge.Result{}, err
+	}
+	err = p.complete(ctx)
+	return p.result(), err
+}
+
+// proposing is one Propose under way.
+type proposing struct {
+	*Forge
+	forge.Change
+	title   string
+	labels  []string // asked for
+	marker  forge.Marker
+	pr      *github.PullRequest
+	created bool
+	changed bool
+	notes   []string
+	// past is what the pull request's events tell, once they were asked for.
+	past *history
+}
+
+// create makes the pull request. What GitHub refuses only in part is asked for
+// again without that part, and noted.
+func (p *proposing) create(ctx context.Context) error {
+	body, err := p.body(p.labels)
+	if err != nil {
+		return err
+	}
+	from := p.from()
+	ask := &github.NewPullRequest{
+		Title: &p.title, Head: &from, Base: &p.base, Body: &body,
+		Draft: &p.settings.Draft, MaintainerCanModify: &p.settings.MaintainerCanModify,
+	}
+	for tries := 1; ; tries++ {
+		pr, _, err := p.gh.PullRequests.Create(ctx, p.repo.Owner, p.repo.Name, ask)
+		why := refusalOf(err)
+		switch {
+		case err == nil:
+			p.pr, p.created = pr, true
+			return nil
+		case why == alreadyThere:
+			// After an answer that was lost, the one that is there is most likely ours.
+			p.created = answerOf(err).Response.Header.Get(attemptsHeader) != "1"
+			return p.findAgain(ctx, err)
+		case why == noForkCollab && ask.GetMaintainerCanModify():
+			ask.MaintainerCanModify = github.Bool(false)
+			p.note("maintainers cannot be allowed to push to the head branch: the token may not grant that")
+		case why == noDrafts && ask.GetDraft():
+			ask.Draft = github.Bool(false)
+			p.note("the pull request is no draft: the repository does not support drafts")
+		case why == headUnknown && tries < 3:
+			// A branch that was pushed a moment ago may not be known everywhere yet.
+			if serr := p.carrier.sleep(ctx, time.Duration(tries)*time.Second); serr != nil {
+				return p.fail(ctx, p.creating(), serr)
+			}
+		default:
+			return p.fail(ctx, p.creating(), err)
+		}
+	}
+}
+
+// findAgain is for a create that was refused because the pull request is there:
+// another run made it, or this one, whose answer was lost. A list may lag behind.
+func (p *proposing) findAgain(ctx context.Context, refused error) (err error) {
+	for tries := range 4 {
+		if tries > 0 {
+			if err := p.carrier.sleep(ctx, time.Duration(tries)*time.Second); err != nil {
+				return p.fail(ctx, p.creating(), err)
+			}
+		}
+		if p.pr, err = p.findByHead(ctx, p.Branch, p.Key); p.pr != nil || err != nil {
+			return err
+		}
+	}
+	return p.fail(ctx, p.creating(), refused)
+}
+
+// complete brings the pull request from what it is to what it should be. The body,
+// whose marker remembers the labels, goes last: a run that ends in between is
+// completed by the next.
+func (p *proposing) complete(ctx context.Context) error {
+	if p.pr.GetHead().GetRef() != p.Branch || !strings.EqualFold(headOwner(p.pr), p.head.Owner) {
+		p.note("pull request #%d of this bundle is made from the branch %s, not from %s", p.pr.GetNumber(), p.pr.GetHead().GetRef(), p.Branch)
+	}
+	for _, step := range []func(context.Context) error{
+		p.setLabels, p.setAssignees, p.setMilestone, p.setReviewers, p.setTexts, p.setAutoMerge,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *proposing) setTexts(ctx context.Context) error {
+	body, err := p.body(p.ourLabels())
+	if err != nil {
+		return err
+	}
+	edit := &github.PullRequest{}
+	if p.pr.GetTitle() != p.title {
+		edit.Title = &p.title
+	}
+	if !sameBody(p.pr.GetBody(), body) {
+		edit.Body = &body
+	}
+	if p.pr.GetBase().GetRef() != p.base {
+		edit.Base = &github.PullRequestBranch{Ref: &p.base}
+	}
+	if edit.Title == nil && edit.Body == nil && edit.Base == nil {
+		return nil
+	}
+	if _, _, err := p.gh.PullRequests.Edit(ctx, p.repo.Owner, p.repo.Name, p.pr.GetNumber(), edit); err != nil {
+		return p.fail(ctx, operation{doing: "updating the pull request " + p.name(), needs: "pull-requests: write"}, err)
+	}
+	p.changed = true
+	return nil
+}
+
+// pointer stands where a body that is too long was cut.
+const pointer = "The rest was cut; the summary of the workflow run has it."
+
+// body is the text with the marker, which remembers the labels that are ours. It tells of the
+// one token whose pull requests do not start checks; who has made a pull request is not known
+// before it is made.
+func (p *proposing) body(ours []string) (string, error) {
+	marker, above := p.marker, ""
+	marker.Labels = ours
+	if p.pr.GetUser().GetLogin() == "github-actions[bot]" {
+		above = "> [!NOTE]\n> GITHUB_TOKEN made this pull request, so its checks do not start by themselves: close and reopen it, or let an app's token make it.\n\n"
+	}
+	return marker.AppendTo(above+p.Body, MaxBody, pointer)
+}
+
+func (p *proposing) result() forge.Result {
+	r := forge.Result{
+		Number: p.pr.GetNumber(), URL: p.pr.GetHTMLURL(), Author: p.pr.GetUser().GetLogin(),
+		Head: p.pr.GetHead().GetRef(), Operation: forge.Unchanged, Notes: p.notes,
+	}
+	switch {
+	case p.created:
+		r.Operation = forge.Created
+	case p.changed:
+		r.Operation = forge.Updated
+	}
+	return r
+}
+
+func (p *proposing) note(format string, args ...any) {
+	p.notes = append(p.notes, p.scrub(oneLine(fmt.Sprintf(format, args...))))
+}
+
+func (p *proposing) creating() operation {
+	return operation{
+		doing: fmt.Sprintf("creating the pull request from %s to %s in %s", p.from(), p.base, p.repo),
+		needs: "pull-requests: write",
+	}
+}
+
+// refusal is why GitHub did not create a pull request, where something can be done.
+type refusal int
+
+const (
+	otherRefusal refusal = iota
+	alreadyThere
+	noForkCollab
+	noDrafts
+	headUnknown
+)
+
+// refusalOf goes by texts, since GitHub gives the code "custom" for most of these.
+func refusalOf(err error) refusal {
+	answer := answerOf(err)
+	if answer == nil || answer.Response.StatusCode != http.StatusUnprocessableEntity {
+		return otherRefusal
+	}
+	said := strings.ToLower(saidOf(answer))
+	field := func(name string) bool {
+		return slices.ContainsFunc(answer.Errors, func(e github.Error) bool { return e.Field == name })
+	}
+	switch {
+	case strings.Contains(said, "already exists"):
+		return alreadyThere
+	case field("fork_collab") || strings.Contains(said, "fork collab"):
+		return noForkCollab
+	case strings.Contains(said, "draft pull requests are not supported"):
+		return noDrafts
+	case field("head"):
+		return headUnknown
+	}
+	return otherRefusal
+}
+
+// from is the branch as pull requests name it.
+func (p *proposing) from() string {
+	if p.forked() {
+		return p.head.Owner + ":" + p.Branch
+	}
+	return p.Branch
+}
+
+func (p *proposing) name() string { return p.named(p.pr.GetNumber()) }
+
+func (f *Forge) named(number int) string { return fmt.Sprintf("%s#%d", f.repo, number) }
+
+// sameBody takes the line ends that a person's edit in the browser leaves for the same.
+func sameBody(a, b string) bool {
+	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+	return plain(a) == plain(b)
+}
+
+func limitTitle(title string) string {
+	if runes := []rune(title); len(runes) > maxTitle {
+		return string(runes[:maxTitle-3]) + "..."
+	}
+	return title
+}
