@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/olmgraft/graft/internal/markdown"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // Close implements forge.Proposals. A pull request that is closed or merged already is left
@@ -40,7 +41,7 @@ func (f *Forge) comment(ctx context.Context, number int, body string) error {
 		if there || failed != nil {
 			return failed
 		}
-		_, _, err = f.gh.Issues.CreateComment(onceOnly(ctx), f.repo.Owner, f.repo.Name, number, &github.IssueComment{Body: &body})
+		_, _, err = f.gh.Issues.CreateComment(outbound.Once(ctx), f.repo.Owner, f.repo.Name, number, &github.IssueComment{Body: &body})
 		if tries == 1 || err == nil || answerOf(err) != nil && statusOf(err) < 500 {
 			break
 		}

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/google/go-github/v60/github"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // operation is what was being done, for the message of its failure.
@@ -30,20 +29,20 @@ type operation struct {
 func (c *Client) fail(ctx context.Context, op operation, err error) error {
 	f := c.classify(ctx, op, err)
 	f.Err = err
-	f.Message = c.scrub(oneLine(f.Message))
+	f.Message = c.scrub(outbound.OneLine(f.Message))
 	return f
 }
 
 func (c *Client) classify(ctx context.Context, op operation, err error) *failure.Error {
 	var known *failure.Error
-	var limited *errLimited
+	var limited *outbound.RateLimited
 	switch {
 	case errors.As(err, &known):
 		own := *known
 		return &own
 	case errors.As(err, &limited):
 		return failure.New(failure.ForgeRateLimited, "%s: %s", op.doing, limited).
-			Fix("run again after %s, or with a token that has a limit of its own", limited.until.UTC().Format("2006-01-02 15:04:05 UTC"))
+			Fix("run again after %s, or with a token that has a limit of its own", limited.Until.UTC().Format("2006-01-02 15:04:05 UTC"))
 	case errors.Is(ctx.Err(), context.Canceled):
 		return failure.New(failure.Interrupted, "%s: interrupted", op.doing)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -129,30 +128,17 @@ func acceptedPermissions(h http.Header) string {
 
 // ofNetwork is the failure of a request that got no answer.
 func ofNetwork(op operation, err error) *failure.Error {
-	f := failure.New(failure.ForgeUnavailable, "%s: %s", op.doing, cause(err))
+	f := failure.New(failure.ForgeUnavailable, "%s: %s", op.doing, outbound.Cause(err))
 	var dns *net.DNSError
 	switch {
 	case errors.As(err, &dns) && dns.IsNotFound:
 		f = f.Fix("check the host in GITHUB_API_URL, and the network's name server")
 		f.Retryable = false
-	case isTLSError(err):
+	case outbound.IsTLS(err):
 		f = f.Fix("have the system trust the server's certificate authority")
 		f.Retryable = false
 	}
 	return f
-}
-
-// cause is the innermost text of a network error, with the host but no path.
-func cause(err error) string {
-	var outer *url.Error
-	if !errors.As(err, &outer) {
-		return err.Error()
-	}
-	host := ""
-	if at, perr := url.Parse(outer.URL); perr == nil {
-		host = at.Host + ": "
-	}
-	return host + outer.Err.Error()
 }
 
 // answerOf finds the answer in an error of go-github's, which has several types for it.
@@ -193,28 +179,8 @@ func saidOf(answer *github.ErrorResponse) string {
 	if len(parts) > 0 {
 		said += ": " + strings.Join(parts, "; ")
 	}
-	if runes := []rune(said); len(runes) > 500 {
-		said = string(runes[:500]) + "..."
-	}
-	return said
+	return outbound.Shorten(said, 500)
 }
 
 // scrub takes out of a message what a forge repeats of the token that it was sent.
-func (c *Client) scrub(message string) string {
-	// Shorter ones would take words out of messages, and protect nothing.
-	if len(c.carrier.token) < 4 {
-		return message
-	}
-	return strings.ReplaceAll(message, c.carrier.token, "***")
-}
-
-// oneLine also takes out control characters, which nobody has business to send to a
-// terminal or a workflow log.
-func oneLine(s string) string {
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)), " ")
-}
+func (c *Client) scrub(message string) string { return outbound.Redact(message, c.carrier.token) }

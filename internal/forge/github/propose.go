@@ -13,6 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/markdown"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 const (
@@ -90,7 +91,7 @@ func (p *proposing) create(ctx context.Context) error {
 			return nil
 		case why == alreadyThere:
 			// After an answer that was lost, the one that is there is most likely ours.
-			p.created = answerOf(err).Response.Header.Get(attemptsHeader) != "1"
+			p.created = answerOf(err).Response.Header.Get(outbound.AttemptsHeader) != "1"
 			return p.findAgain(ctx, err)
 		case why == noForkCollab && ask.GetMaintainerCanModify():
 			ask.MaintainerCanModify = github.Bool(false)
@@ -197,7 +198,7 @@ func (p *proposing) result() forge.Result {
 }
 
 func (p *proposing) note(format string, args ...any) {
-	p.notes = append(p.notes, p.scrub(oneLine(fmt.Sprintf(format, args...))))
+	p.notes = append(p.notes, p.scrub(outbound.OneLine(fmt.Sprintf(format, args...))))
 }
 
 func (p *proposing) creating() operation {

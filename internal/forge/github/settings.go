@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // putIssues is for what pull requests have in common with issues.
@@ -219,7 +220,7 @@ func (p *proposing) enableAutoMerge(ctx context.Context) error {
 	if _, err := p.gh.Do(ctx, req, &answer); err != nil || len(answer.Errors) == 0 {
 		return err
 	}
-	said := oneLine(answer.Errors[0].Message)
+	said := outbound.OneLine(answer.Errors[0].Message)
 	if strings.Contains(said, "clean status") {
 		said += " (there is nothing to wait for: it can be merged now)"
 	}
