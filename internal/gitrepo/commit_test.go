@@ -169,7 +169,7 @@ func TestAddresses(t *testing.T) {
 		{"https://me:secret@ghe.example.com:8443/acme/catalog", "", "https://ghe.example.com:8443/acme/catalog"},
 		{"https://secret@github.com/acme/catalog", "", "https://github.com/acme/catalog"},
 	} {
-		m, err := newRemote(tt.address, newCarrier(nil), Options{Token: tt.token}.withDefaults())
+		m, err := newRemote(tt.address, newTransport(nil), Options{Token: tt.token}.withDefaults())
 		if err != nil || m.url != tt.want {
 			t.Errorf("%s: %+v, %v", tt.address, m, err)
 		}

@@ -2,19 +2,12 @@ package gitrepo
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
-	"strconv"
 	"strings"
-	"time"
-	"unicode"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/pktline"
@@ -22,6 +15,7 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // explain makes a typed failure of whatever stood in the way: what was being done at
@@ -50,7 +44,7 @@ func (m *remote) explain(ctx context.Context, doing, needs string, err error) *f
 		return f.Fix("give the token the permission %s for this repository", needs)
 	case errors.Is(err, transport.ErrRepositoryNotFound):
 		return f.Fix("check the address; if the repository is private, give a token that may see it, with the permission %s", needs)
-	case isCertificate(err):
+	case outbound.IsCertificate(err):
 		return f.Fix("have the system trust the certificate authority of the host, as by SSL_CERT_FILE")
 	case mayPass(err):
 		return retryable(f.Fix("run again later"))
@@ -123,12 +117,10 @@ func mayPass(err error) bool {
 	var said *pktline.ErrorLine
 	switch {
 	case errors.As(err, &answer):
-		status := answer.StatusCode()
-		return status == http.StatusRequestTimeout || status == http.StatusTooManyRequests ||
-			status >= 500 && status != http.StatusNotImplemented && status != http.StatusHTTPVersionNotSupported
+		return outbound.PassingStatus(answer.StatusCode())
 	case errors.As(err, &dns):
 		return !dns.IsNotFound
-	case errors.As(err, &said), strings.Contains(err.Error(), "http redirect: "), isCertificate(err):
+	case errors.As(err, &said), strings.Contains(err.Error(), "http redirect: "), outbound.IsCertificate(err):
 		return false
 	}
 	for _, final := range []error{
@@ -142,49 +134,8 @@ func mayPass(err error) bool {
 	return true
 }
 
-func isCertificate(err error) bool {
-	return errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(x509.UnknownAuthorityError)) ||
-		errors.As(err, new(x509.HostnameError)) || errors.As(err, new(x509.CertificateInvalidError))
-}
-
-// longestAsked is the longest Retry-After that is waited for.
-const longestAsked = 2 * time.Minute
-
-// pause is how long to wait before the next attempt, and whether that is worth it.
-func (m *remote) pause(failed int, err error) (time.Duration, bool) {
-	wait := 500 * time.Millisecond << min(failed-1, 5)
-	wait = wait/2 + rand.N(wait/2+1)
-	var answer *githttp.Err
-	if errors.As(reveal(err), &answer) {
-		if seconds, err := strconv.ParseUint(answer.Response.Header.Get("Retry-After"), 10, 31); err == nil {
-			asked := time.Duration(seconds) * time.Second
-			return asked + wait, asked <= longestAsked
-		}
-	}
-	return wait, true
-}
-
-// userinfo goes to the last @, since a password may hold any character.
-var userinfo = regexp.MustCompile(`://\S*@`)
-
 // clean makes one line of what a remote said, not longer than a line wants to be, and
-// without secrets and what would steer a terminal.
+// without secrets.
 func (m *remote) clean(s string) string {
-	for _, secret := range m.secrets {
-		s = strings.ReplaceAll(s, secret, "***")
-	}
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(ansi.ReplaceAllString(userinfo.ReplaceAllString(s, "://***@"), ""), ""))
-	s = strings.Join(strings.Fields(s), " ")
-	const longest = 400
-	if runes := []rune(s); len(runes) > longest {
-		s = string(runes[:longest]) + "..."
-	}
-	return s
+	return outbound.Shorten(outbound.OneLine(m.secrets.Redact(s)), 400)
 }
-
-var ansi = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]")

@@ -48,7 +48,7 @@ func (r *Repo) Push(ctx context.Context, p Push) error {
 		return failure.New(failure.GitFailed, "pushing the branch %s to %s: %s does not follow upon %s", p.Branch, r.target.url, p.Commit, p.Expect).
 			Fix("push to another branch, or with force")
 	}
-	err := r.target.patiently(ctx, func() error { return r.push(ctx, p, made) }, "pushing the branch "+p.Branch+" to", "contents: write")
+	err := r.target.again(ctx, func() error { return r.push(ctx, p, made) }, "pushing the branch "+p.Branch+" to", "contents: write")
 	if err == nil && r.target == r.source && p.Branch == r.base {
 		r.commit = made.Commit
 	}
@@ -62,7 +62,7 @@ func (r *Repo) Delete(ctx context.Context, branch, expect string) error {
 		return err
 	}
 	p := Push{Branch: branch, Expect: expect, Commit: plumbing.ZeroHash.String()}
-	return r.target.patiently(ctx, func() error { return r.push(ctx, p, madeCommit{}) }, "deleting the branch "+branch+" of", "contents: write")
+	return r.target.again(ctx, func() error { return r.push(ctx, p, madeCommit{}) }, "deleting the branch "+branch+" of", "contents: write")
 }
 
 func checkBranch(branch string) error {

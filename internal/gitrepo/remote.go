@@ -5,8 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
-	"net/url"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
@@ -16,6 +14,7 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // remote is a repository elsewhere.
@@ -24,25 +23,24 @@ type remote struct {
 	endpoint transport.Endpoint
 	client   transport.Transport
 	auth     transport.AuthMethod
-	secrets  []string
-	attempts int
-	sleep    func(context.Context, time.Duration) error
+	secrets  outbound.Secrets
+	retry    outbound.Retry
 }
 
-func newRemote(address string, carry *carrier, o Options) (*remote, error) {
+func newRemote(address string, over *boundedTransport, o Options) (*remote, error) {
 	ep, err := transport.NewEndpoint(address)
 	if err != nil {
 		// It is not shown: who can tell where in it the credentials are?
 		return nil, failure.New(failure.Usage, "reading the address of the repository: it is no URL").
 			Fix("give https://HOST/OWNER/NAME")
 	}
-	m := &remote{attempts: o.Attempts, sleep: o.Sleep}
+	m := &remote{retry: outbound.Retry{Attempts: o.Attempts, Sleep: o.Sleep}.WithDefaults()}
 	if ep.Protocol == "ssh" && o.Token != "" {
 		ep = &transport.Endpoint{Protocol: "https", Host: ep.Host, Path: ep.Path}
 	}
 	if ep.Protocol == "http" || ep.Protocol == "https" {
 		m.takeCredentials(ep, o)
-		m.client = githttp.NewClient(&http.Client{Transport: carry})
+		m.client = githttp.NewClient(&http.Client{Transport: over})
 	} else {
 		ep.Password = ""
 		if m.client, err = client.NewClient(ep); err != nil {
@@ -58,32 +56,20 @@ func newRemote(address string, carry *carrier, o Options) (*remote, error) {
 // takeCredentials takes them out of the address, where errors would show them.
 func (m *remote) takeCredentials(ep *transport.Endpoint, o Options) {
 	user, password := ep.User, ep.Password
-	m.noteSecrets(password)
+	m.secrets.Note(password)
 	if password == "" {
-		m.noteSecrets(user) // GitHub takes a token for the user as well
+		m.secrets.Note(user) // GitHub takes a token for the user as well
 	}
 	ep.User, ep.Password = "", ""
 	if o.Token != "" {
 		user, password = o.Username, o.Token
-		m.noteSecrets(password)
+		m.secrets.Note(password)
 	}
 	if user == "" && password == "" {
 		return
 	}
 	m.auth = &githttp.BasicAuth{Username: user, Password: password}
-	m.noteSecrets(base64.StdEncoding.EncodeToString([]byte(user + ":" + password)))
-}
-
-func (m *remote) noteSecrets(secrets ...string) {
-	for _, s := range secrets {
-		// Shorter ones would take words out of messages, and protect nothing.
-		if len(s) >= 4 {
-			m.secrets = append(m.secrets, s)
-			if escaped := url.PathEscape(s); escaped != s {
-				m.secrets = append(m.secrets, escaped)
-			}
-		}
-	}
+	m.secrets.Note(base64.StdEncoding.EncodeToString([]byte(user + ":" + password)))
 }
 
 // refs are the branches of a remote at one moment.
@@ -122,7 +108,7 @@ func (m *remote) list(ctx context.Context, doing string) (*refs, error) {
 // fetching opens a session to fetch and does something in it; all of it again where
 // that breaks by what may pass.
 func (m *remote) fetching(ctx context.Context, doing string, do func(transport.UploadPackSession, *refs) error) error {
-	return m.patiently(ctx, func() error {
+	return m.again(ctx, func() error {
 		ep := m.endpoint // a session follows redirects in it
 		session, err := m.client.NewUploadPackSession(&ep, m.auth)
 		if err != nil {
@@ -140,19 +126,23 @@ func (m *remote) fetching(ctx context.Context, doing string, do func(transport.U
 	}, doing, "contents: read")
 }
 
-// patiently does it again after a pause while what stands in the way may pass.
-func (m *remote) patiently(ctx context.Context, do func() error, doing, needs string) error {
+// again does it once more after a wait, as long as what stands in the way may pass.
+func (m *remote) again(ctx context.Context, do func() error, doing, needs string) error {
 	for n := 1; ; n++ {
 		err := do()
 		if err == nil {
 			return nil
 		}
 		f := m.explain(ctx, doing, needs, err)
-		pause, mayPass := m.pause(n, err)
-		if !f.Retryable || !mayPass || f.Code != failure.GitFailed || n >= m.attempts {
+		var header http.Header
+		if answer := (*githttp.Err)(nil); errors.As(reveal(err), &answer) {
+			header = answer.Response.Header
+		}
+		wait, worthIt := m.retry.Wait(ctx, n, header)
+		if !f.Retryable || !worthIt || f.Code != failure.GitFailed || n >= m.retry.Attempts {
 			return f
 		}
-		if m.sleep(ctx, pause) != nil {
+		if m.retry.Sleep(ctx, wait) != nil {
 			return m.explain(ctx, doing, needs, err)
 		}
 	}

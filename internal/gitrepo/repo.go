@@ -26,7 +26,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/pause"
 )
 
 // Options of a repository.
@@ -72,7 +71,7 @@ type Repo struct {
 	source *remote // the base is read there
 	target *remote // branches are pushed there
 
-	carrier *carrier
+	transport *boundedTransport
 
 	base     string
 	standard string // the remote's default branch
@@ -117,14 +116,8 @@ func Open(ctx context.Context, o Options) (r *Repo, err error) {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Attempts <= 0 {
-		o.Attempts = 4
-	}
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Sleep == nil {
-		o.Sleep = pause.For
 	}
 	if o.Username == "" {
 		o.Username = "x-access-token"
@@ -146,13 +139,13 @@ func (r *Repo) Signing() Signing { return r.o.Signing }
 
 // PushTo has branches pushed elsewhere than where the base is read: to a fork.
 func (r *Repo) PushTo(address string) (err error) {
-	r.target, err = newRemote(address, r.carrier, r.o)
+	r.target, err = newRemote(address, r.transport, r.o)
 	return err
 }
 
 func (r *Repo) connect(address string) (err error) {
-	r.carrier = newCarrier(r.o.Transport)
-	if r.source, err = newRemote(address, r.carrier, r.o); err != nil {
+	r.transport = newTransport(r.o.Transport)
+	if r.source, err = newRemote(address, r.transport, r.o); err != nil {
 		return err
 	}
 	r.target = r.source
@@ -161,7 +154,7 @@ func (r *Repo) connect(address string) (err error) {
 
 // Close removes what was fetched and made. What FS returned is of no use then.
 func (r *Repo) Close() error {
-	r.carrier.CloseIdleConnections()
+	r.transport.CloseIdleConnections()
 	return r.store.close()
 }
 
