@@ -130,7 +130,7 @@ func (p *publishing) readToken() {
 
 // requests are what there is to publish: the image that is named, what the repositories
 // have and the content lacks, or what the event says.
-func (p *publishing) requests(ctx context.Context, content fs.FS, o publish.Options) ([]publish.Request, error) {
+func (p *publishing) requests(ctx context.Context, content fs.FS, o publish.Run) ([]publish.Request, error) {
 	found, err := p.announced(ctx, content, o)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (p *publishing) requests(ctx context.Context, content fs.FS, o publish.Opti
 	return requests, nil
 }
 
-func (p *publishing) announced(ctx context.Context, content fs.FS, o publish.Options) (event.Announcement, error) {
+func (p *publishing) announced(ctx context.Context, content fs.FS, o publish.Run) (event.Announcement, error) {
 	skip := p.or("skip-tags", p.config.SkipTags)
 	if repositories := p.list("from-tags"); len(repositories) > 0 {
 		return p.sweep(ctx, content, o, repositories, skip)
@@ -191,7 +191,7 @@ func (p *publishing) catalogSources() []plan.CatalogSourceSetup {
 
 // isCatalogTag reports whether what is skipped for its tag, as no bundle, is a catalog image
 // that a CatalogSource names.
-func (p *publishing) isCatalogTag(o publish.Options, s event.Skipped) bool {
+func (p *publishing) isCatalogTag(o publish.Run, s event.Skipped) bool {
 	return s.Reason == event.SkipReason(s.Publication.Tag, p.or("skip-tags", p.config.SkipTags)) &&
 		slices.ContainsFunc(o.CatalogSources, func(one plan.CatalogSourceSetup) bool {
 			return one.Repository == s.Publication.Repository && one.Tag == s.Publication.Tag
@@ -199,7 +199,7 @@ func (p *publishing) isCatalogTag(o publish.Options, s event.Skipped) bool {
 }
 
 // sweep looks for bundles whose announcements were lost, or never made.
-func (p *publishing) sweep(ctx context.Context, content fs.FS, o publish.Options, repositories, skip []string) (found event.Announcement, err error) {
+func (p *publishing) sweep(ctx context.Context, content fs.FS, o publish.Run, repositories, skip []string) (found event.Announcement, err error) {
 	var wanted semver.Range
 	if text := p.text("versions"); text != "" {
 		if wanted, err = semver.ParseRange(text); err != nil {
@@ -272,29 +272,32 @@ func (p *publishing) planMatrix(requests []publish.Request) {
 }
 
 // options are those that need no repository and no forge.
-func (p *publishing) options() (publish.Options, error) {
+func (p *publishing) options() (publish.Run, error) {
 	registry := registryOptions{useHTTP: p.is("use-http"), skipTLSVerify: p.is("skip-tls-verify"), conf: p.text("registries-conf"), jobs: 8, auth: p.text("registry-auth")}
 	if p.action != nil {
 		registry.token = p.token // where it is the workflow's, it may pull from ghcr.io
 	}
 	client, err := registry.client()
 	if err != nil {
-		return publish.Options{}, err
+		return publish.Run{}, err
 	}
 	levels, err := p.levels()
 	if err != nil {
-		return publish.Options{}, err
+		return publish.Run{}, err
 	}
 	configured := p.config.PullRequest
-	o := publish.Options{
-		Registry: client, Levels: levels, Jobs: registry.jobs, Progress: p.progress("rendering").step,
-		Log:      func(format string, args ...any) { fmt.Fprintf(p.Err, "graft: "+format+"\n", args...) },
-		Setup:    setupOf,
-		Operands: p.config.Operands, CatalogSources: p.catalogSources(), CatalogBranch: string(config.BranchOf("graft/catalogsources", p.base, p.standard)),
-		Base: p.base, Branch: p.pattern("branch", p.config.BranchFor(p.base, p.standard)), Title: p.pattern("title", configured.Title), Message: p.pattern("message", p.config.Commit.Message),
-		Intro:   configured.Intro.For,
-		Rolling: configured.Strategy == config.ForPackage, Supersede: p.is("supersede") || configured.Supersede,
-		DryRun: p.is("dry-run"), Force: p.is("force"), Patience: time.Minute, Sleep: p.Sleep,
+	o := publish.Run{
+		Ports: publish.Ports{Registry: client, Setup: setupOf, Sleep: p.Sleep},
+		Policy: publish.Policy{
+			BaseBranch: p.base, Levels: levels, Operands: p.config.Operands, CatalogSources: p.catalogSources(),
+			Rolling: configured.Strategy == config.ForPackage, Supersede: p.is("supersede") || configured.Supersede,
+			DryRun: p.is("dry-run"), Force: p.is("force"), Jobs: registry.jobs, Patience: time.Minute,
+		},
+		Texts: publish.Texts{
+			Branch: p.pattern("branch", p.config.BranchFor(p.base, p.standard)), CatalogBranch: string(config.BranchOf("graft/catalogsources", p.base, p.standard)),
+			Title: p.pattern("title", configured.Title), Message: p.pattern("message", p.config.Commit.Message), Intro: configured.Intro.For,
+		},
+		Log: publish.Log{Line: func(format string, args ...any) { fmt.Fprintf(p.Err, "graft: "+format+"\n", args...) }, Progress: p.progress("rendering").step},
 	}
 	if given := p.text("branch"); given != "" {
 		if err := p.config.CheckBranch(plan.Pattern(given)); err != nil {
@@ -316,12 +319,12 @@ func (p *publishing) options() (publish.Options, error) {
 }
 
 // setupOf reads what the base says, which may have changed since the run began.
-func setupOf(content fs.FS, b kind.Bundle) (*plan.Setup, error) {
-	c, err := config.Read(content)
+func setupOf(base publish.Base, b kind.Bundle) (*plan.Setup, error) {
+	c, err := config.Read(base)
 	if err != nil {
 		return nil, err
 	}
-	setup, _, err := c.Setup(content, b.Package, b.Version.String())
+	setup, _, err := c.Setup(base, b.Package, b.Version.String())
 	return setup, err
 }
 

@@ -80,7 +80,7 @@ func (p *publishing) remoteURL(repository string) string {
 
 // connect gives the options a repository that delivers, and the forge. A dry run needs
 // none of the forge.
-func (p *publishing) connect(ctx context.Context, repo *gitrepo.Repo, o *publish.Options) error {
+func (p *publishing) connect(ctx context.Context, repo *gitrepo.Repo, o *publish.Run) error {
 	o.Repository = repo
 	method := cmp.Or(p.text("commit-method"), string(p.config.Commit.Method))
 	if method != string(config.WithGit) && method != string(config.WithAPI) {

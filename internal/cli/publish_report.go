@@ -20,7 +20,7 @@ import (
 // publishReport is what became of one change.
 type publishReport struct {
 	Result      string             `json:"result"`
-	Bundles     []bundleReport     `json:"bundles"`
+	Bundles     []publish.Facts    `json:"bundles"`
 	Branch      string             `json:"branch,omitempty"`
 	Commit      string             `json:"commit,omitempty"`
 	PullRequest *pullRequestReport `json:"pullRequest,omitempty"`
@@ -30,14 +30,6 @@ type publishReport struct {
 	LeftOut     []leftOutReport    `json:"leftOut,omitempty"`
 	Findings    []graph.Finding    `json:"findings,omitempty"`
 	Warnings    []string           `json:"warnings,omitempty"`
-}
-
-type bundleReport struct {
-	Image   string `json:"image"`
-	Digest  string `json:"digest,omitempty"`
-	Name    string `json:"name,omitempty"`
-	Package string `json:"package,omitempty"`
-	Version string `json:"version,omitempty"`
 }
 
 type pullRequestReport struct {
@@ -54,7 +46,7 @@ type leftOutReport struct {
 
 func reportOf(r *publish.Result) publishReport {
 	out := publishReport{
-		Result: r.Result, Bundles: bundlesOf(r), Branch: r.Branch, Commit: r.Commit, Superseded: r.Superseded,
+		Result: r.Result, Bundles: append([]publish.Facts{}, r.Subjects...), Branch: r.Branch, Commit: r.Commit, Superseded: r.Superseded,
 		Files: []string{}, Catalogs: []catalogReport{}, Warnings: r.Warnings,
 	}
 	if p := r.Proposed; p.Number != 0 {
@@ -78,22 +70,6 @@ func reportOf(r *publish.Result) publishReport {
 	}
 	for _, left := range r.Work.LeftOut {
 		out.LeftOut = append(out.LeftOut, leftOutReport(left))
-	}
-	return out
-}
-
-func bundlesOf(r *publish.Result) []bundleReport {
-	out := []bundleReport{}
-	for i, request := range r.Requests {
-		one := bundleReport{Image: request.Image(), Digest: request.Digest}
-		if i < len(r.Bundles) {
-			b := r.Bundles[i]
-			one = bundleReport{Image: b.Image, Digest: b.Digest, Name: b.Name, Package: b.Package, Version: b.Version.String()}
-			if b.Name == request.Repository { // a catalog image
-				one.Package, one.Version = "", ""
-			}
-		}
-		out = append(out, one)
 	}
 	return out
 }
@@ -280,7 +256,7 @@ func summary(rep report, results []*publish.Result) string {
 		case r.Body != "":
 			b.WriteString(r.Body + "\n")
 		case r.Work != nil && r.Err == nil:
-			fmt.Fprintf(&b, "Nothing changes: %s.\n\n", markdown.Escape(r.Work.Nowhere()))
+			fmt.Fprintf(&b, "Nothing changes: %s.\n\n", markdown.Escape(r.Work.Unchanged()))
 		}
 	}
 	for _, f := range rep.Failures {

@@ -14,14 +14,12 @@ import (
 // Everything in it that came from outside goes through package markdown.
 func (c *change) body(w *Work) (string, error) {
 	var b strings.Builder
-	if c.Intro != nil && !onlyImages(w.items) {
-		intro, err := c.Intro(newest(w.items).input.Bundle)
-		if err != nil {
-			return "", err
-		}
-		if intro != "" {
-			b.WriteString(intro + "\n\n")
-		}
+	intro, err := newest(w.subjects).intro(c.Texts)
+	if err != nil {
+		return "", err
+	}
+	if intro != "" {
+		b.WriteString(intro + "\n\n")
 	}
 	w.tell(&b)
 	return b.String(), nil
@@ -40,22 +38,8 @@ func (w *Work) tell(b *strings.Builder) {
 }
 
 func (w *Work) head(b *strings.Builder) {
-	for _, it := range w.items {
-		bundle := it.input.Bundle
-		switch {
-		case it.catalogImage:
-			fmt.Fprintf(b, "Has CatalogSources name the current images of catalog %s.\n\n", markdown.Code(bundle.Name))
-			continue
-		case it.operand != nil:
-			fmt.Fprintf(b, "Adds version %s of operand %s.\n\n", markdown.Code(bundle.Version.String()), markdown.Code(bundle.Package))
-		default:
-			fmt.Fprintf(b, "Adds bundle %s, version %s of package %s.\n\n", markdown.Code(bundle.Name), markdown.Code(bundle.Version.String()), markdown.Code(bundle.Package))
-		}
-		fmt.Fprintf(b, "- image: %s\n", markdown.Code(bundle.Image))
-		if bundle.Digest != "" {
-			fmt.Fprintf(b, "- digest: %s\n", markdown.Code(bundle.Digest))
-		}
-		b.WriteString("\n")
+	for _, s := range w.subjects {
+		s.describe(b)
 	}
 	for _, warning := range w.Warnings {
 		fmt.Fprintf(b, "> [!WARNING]\n> %s\n\n", markdown.Escape(warning))
@@ -125,9 +109,10 @@ func (w *Work) rows(cells func(file string, c kind.Change) []string) string {
 func (w *Work) pictures(b *strings.Builder) {
 	seen := map[string][]string{}
 	var order []string
-	for _, it := range w.items {
+	for _, s := range w.subjects {
+		facts := s.facts()
 		for _, c := range w.catalogs() {
-			g, around := c.After.Picture(graph.PictureOptions{Package: it.input.Bundle.Package, Base: c.Before}), draw.Options{Around: it.input.Bundle.Name}
+			g, around := c.After.Picture(graph.PictureOptions{Package: facts.Package, Base: c.Before}), draw.Options{Around: facts.Name}
 			if around.Check(g) != nil {
 				continue // a catalog in which the bundle has no place shows nothing
 			}
@@ -162,8 +147,8 @@ func (w *Work) catalogs() []Catalog {
 // paths tells what installed versions gain.
 func (w *Work) paths(b *strings.Builder) {
 	added := map[string]bool{}
-	for _, it := range w.items {
-		added[it.input.Bundle.Name] = true
+	for _, s := range w.subjects {
+		added[s.facts().Name] = true
 	}
 	var lines []string
 	for _, c := range w.catalogs() {
@@ -267,8 +252,8 @@ func (w *Work) reasons(b *strings.Builder) {
 // reproduce gives the command that does the same at a desk.
 func (w *Work) reproduce(b *strings.Builder) {
 	b.WriteString("<details><summary>Reproduce it</summary>\n\n```\n")
-	for _, it := range w.items {
-		b.WriteString(strings.ReplaceAll(strings.Join(strings.Fields(it.Command()), " "), "```", "") + "\n")
+	for _, s := range w.subjects {
+		b.WriteString(strings.ReplaceAll(strings.Join(strings.Fields(s.request().Command()), " "), "```", "") + "\n")
 	}
 	b.WriteString("```\n\n</details>\n")
 }

@@ -15,15 +15,18 @@ import (
 // The body tells of each bundle, edge, finding, reason and command, and of all that was left
 // out, in this order.
 func TestBody(t *testing.T) {
-	bundle := func(name, version, image, digest string) item {
+	bundle := func(name, version, image, digest string, channels ...string) subject {
 		p, err := event.ParseReference(image)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return item{Request: Request{Publication: p}, input: plan.Input{Bundle: kind.Bundle{Name: name, Package: "op", Version: semver.MustParse(version), Image: image, Digest: digest}}}
+		return &bundleImage{versioned: versioned{
+			asked:  Request{Publication: p, Asked: plan.Asked{Channels: channels}},
+			bundle: kind.Bundle{Name: name, Package: "op", Version: semver.MustParse(version), Image: image, Digest: digest},
+		}}
 	}
 	w := &Work{
-		items:    []item{bundle("op.v1", "1.0.0", "quay.io/x/op:v1", ""), bundle("op.v2", "2.0.0", "quay.io/x/op:v2", "sha256:ab")},
+		subjects: []subject{bundle("op.v1", "1.0.0", "quay.io/x/op:v1", ""), bundle("op.v2", "2.0.0", "quay.io/x/op:v2", "sha256:ab", "stable", "fast")},
 		Warnings: []string{"take care", "and more"},
 		Targets: []Target{
 			{Template: "a.yaml", Notes: []string{"note of a"}, Changes: []kind.Change{
@@ -42,7 +45,6 @@ func TestBody(t *testing.T) {
 		LeftOut:  []plan.LeftOut{{Template: "d.yaml", Reason: "it is old"}, {Template: "a.yaml", Catalog: "e.yaml", Reason: "of another"}},
 		Reasons:  []string{"why not", "why not"},
 	}
-	w.items[1].Asked.Channels = []string{"stable", "fast"}
 	const want = `Adds bundle <code>op.v1</code>, version <code>1.0.0</code> of package <code>op</code>.
 
 - image: <code>quay.io/x/op:v1</code>

@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +24,7 @@ func (w *world) mergeKeeping(branch string) {
 
 // only puts the versions of a range into the template, and leaves out all others.
 func (w *world) only(versions plan.VersionRule) {
-	w.o.Setup = func(fs.FS, kind.Bundle) (*plan.Setup, error) {
+	w.o.Setup = func(Base, kind.Bundle) (*plan.Setup, error) {
 		return &plan.Setup{File: ".github/graft.yaml", Targets: []plan.TargetSetup{{
 			Template: "catalog-templates/v4.20.yaml", Rules: []plan.ChannelRule{{Versions: versions, Channels: []plan.Pattern{"stable"}}},
 		}}}, nil
@@ -77,7 +76,7 @@ func TestRefreshClosesOnlyWhatIsDone(t *testing.T) {
 		w.publish(t, w.push(t, "1.1.0"))
 		w.repo.merge("graft/op/none")
 		setup := w.o.Setup
-		w.o.Setup = func(c fs.FS, b kind.Bundle) (*plan.Setup, error) {
+		w.o.Setup = func(c Base, b kind.Bundle) (*plan.Setup, error) {
 			w.forge.closed = map[int]string{1: "by hand"}
 			return setup(c, b)
 		}
@@ -93,7 +92,7 @@ func TestSupersedeClosesOnlyWhatItContains(t *testing.T) {
 		w.rolling()
 		w.o.Supersede = true
 		w.publish(t, w.push(t, "1.1.0"))
-		if r := w.publish(t, w.push(t, "1.2.0")); len(r.Superseded) > 0 || len(w.forge.closed) > 0 || len(r.Bundles) != 2 {
+		if r := w.publish(t, w.push(t, "1.2.0")); len(r.Superseded) > 0 || len(w.forge.closed) > 0 || len(r.Subjects) != 2 {
 			t.Errorf("%+v %v", r, w.forge.closed)
 		}
 	})
@@ -113,7 +112,7 @@ func TestSupersedeClosesOnlyWhatItContains(t *testing.T) {
 			p := w.push(t, "1.2.0")
 			w.o.Supersede = true
 			setup := w.o.Setup
-			w.o.Setup = func(c fs.FS, b kind.Bundle) (*plan.Setup, error) {
+			w.o.Setup = func(c Base, b kind.Bundle) (*plan.Setup, error) {
 				w.repo.moved = "graft/op/1.1.0"
 				w.repo.edited = map[string]bool{w.repo.moved: edited}
 				return setup(c, b)
@@ -133,7 +132,7 @@ func TestOnePullRequestForABundle(t *testing.T) {
 	p := w.push(t, "1.1.0")
 	w.publish(t, p)
 	w.publish(t, w.push(t, "1.2.0"))
-	if r := w.publish(t, p); r.Proposed.Number != 2 || len(r.Bundles) != 2 || len(w.forge.all) != 2 {
+	if r := w.publish(t, p); r.Proposed.Number != 2 || len(r.Subjects) != 2 || len(w.forge.all) != 2 {
 		t.Errorf("%+v, %d pull requests", r, len(w.forge.all))
 	}
 	other := newWorld(t)
@@ -190,7 +189,7 @@ func TestPushedAndNotYetProposed(t *testing.T) {
 	w.rolling()
 	w.publish(t, w.push(t, "1.1.0"))
 	w.forge.all = nil
-	if r := w.publish(t, w.push(t, "1.2.0")); len(r.Bundles) != 2 {
+	if r := w.publish(t, w.push(t, "1.2.0")); len(r.Subjects) != 2 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -201,7 +200,7 @@ func TestRejectedStaysRejected(t *testing.T) {
 	w.rolling()
 	w.publish(t, w.push(t, "1.1.0"))
 	w.forge.closed = map[int]string{1: "rejected"}
-	if r := w.publish(t, w.push(t, "1.2.0")); r.Proposed.Number != 2 || len(r.Bundles) != 1 {
+	if r := w.publish(t, w.push(t, "1.2.0")); r.Proposed.Number != 2 || len(r.Subjects) != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -212,7 +211,7 @@ func TestForceKeepsTheOthers(t *testing.T) {
 	w.publish(t, w.push(t, "1.1.0"))
 	w.repo.edited = map[string]bool{"graft/op/rolling": true}
 	w.o.Force = true
-	if r := w.publish(t, w.push(t, "1.2.0")); len(r.Bundles) != 2 || !strings.Contains(w.template("graft/op/rolling"), "op.v1.1.0") {
+	if r := w.publish(t, w.push(t, "1.2.0")); len(r.Subjects) != 2 || !strings.Contains(w.template("graft/op/rolling"), "op.v1.1.0") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -253,7 +252,7 @@ func TestTagMovesWhileRendering(t *testing.T) {
 	w := newWorld(t)
 	p := w.push(t, "1.1.0")
 	setup := w.o.Setup
-	w.o.Setup = func(c fs.FS, b kind.Bundle) (*plan.Setup, error) {
+	w.o.Setup = func(c Base, b kind.Bundle) (*plan.Setup, error) {
 		w.tag(t, "v1.1.0", "6.6.6")
 		return setup(c, b)
 	}
@@ -265,7 +264,7 @@ func TestTagMovesWhileRendering(t *testing.T) {
 
 func TestNeverOntoTheBase(t *testing.T) {
 	w := newWorld(t)
-	w.o.Base = "graft/op/1.1.0"
+	w.o.BaseBranch = "graft/op/1.1.0"
 	if r := w.try(w.push(t, "1.1.0"), w.o); !failure.Is(r.Err, failure.Usage) || len(w.repo.made) > 0 {
 		t.Errorf("%v", r.Err)
 	}

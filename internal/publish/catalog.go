@@ -14,36 +14,36 @@ import (
 )
 
 // catalog makes one catalog and holds it against the one that stands there.
-func (p *publisher) catalog(ctx context.Context, w *Work, from string, c planned) (*Catalog, error) {
+func (p *preparation) catalog(ctx context.Context, from string, c plannedCatalog) (*Catalog, error) {
 	out := &Catalog{Path: c.Path, Rendered: !c.raw}
 	if c.Platform != nil {
 		out.Platform = c.Platform.String()
 	}
 	if c.raw {
-		return out, p.verifyRaw(w, out)
+		return out, p.verifyRaw(out)
 	}
-	before, stands, err := readCatalog(&w.change, c.Path)
+	before, stands, err := readCatalog(&p.change, c.Path)
 	if err != nil {
 		return nil, err
 	}
-	text, err := p.render(ctx, w, from, c, before, out)
+	text, err := p.renderCatalog(ctx, from, c, before, out)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.write(c.Path, text, stands); err != nil {
+	if err := p.write(c.Path, text, stands); err != nil {
 		return nil, err
 	}
 	docs, err := fbc.Read(c.Path, text)
 	if err != nil {
 		return nil, err
 	}
-	p.verify(w, out, before, docs)
+	p.verify(out, before, docs)
 	return out, nil
 }
 
-// render makes a catalog's text upon the documents that stand there.
-func (p *publisher) render(ctx context.Context, w *Work, from string, c planned, before []fbc.Doc, out *Catalog) ([]byte, error) {
-	tmpl, err := template.Open(&w.change, from, from)
+// renderCatalog makes a catalog's text upon the documents that stand there.
+func (p *preparation) renderCatalog(ctx context.Context, from string, c plannedCatalog, before []fbc.Doc, out *Catalog) ([]byte, error) {
+	tmpl, err := template.Open(&p.change, from, from)
 	if err != nil {
 		return nil, err
 	}
@@ -51,17 +51,17 @@ func (p *publisher) render(ctx context.Context, w *Work, from string, c planned,
 		tmpl.Source.Catalogs = []string{c.Name}
 	}
 	o := render.Options{
-		Registry: w.registry, Format: c.Format, Metadata: c.Metadata, Base: render.NewBase(before), Jobs: p.Jobs, Cache: p.Cache, Progress: p.Progress,
+		Registry: pinned{p.Registry, p.pulled}, Format: c.Format, Metadata: c.Metadata, Base: render.NewBase(before), Jobs: p.Jobs, Cache: p.Cache, Progress: p.Progress,
 	}
-	if w.sum != nil {
-		o.Sum = w.sum.Clone()
+	if p.sum != nil {
+		o.Sum = p.sum.Clone()
 	}
 	result, err := render.Render(ctx, template.Expansion{Template: tmpl}, o)
 	if err != nil {
 		return nil, err
 	}
-	if w.sum != nil {
-		w.sum.Add(o.Sum)
+	if p.sum != nil {
+		p.sum.Add(o.Sum)
 	}
 	out.Reused, out.Pulled = result.Reused, result.Pulled
 	var text bytes.Buffer
@@ -69,16 +69,8 @@ func (p *publisher) render(ctx context.Context, w *Work, from string, c planned,
 	return text.Bytes(), err
 }
 
-func (w *Work) write(path string, after []byte, stands bool) error {
-	var before []byte
-	if stands {
-		var err error
-		if before, err = fs.ReadFile(&w.change, path); err != nil {
-			return failure.New(failure.EditRefused, "reading %s: %w", path, err).At(path, 0, 0)
-		}
-	}
-	w.change.Set(path, before, after, !stands)
-	return nil
+func unreadable(name string, err error) *failure.Error {
+	return failure.New(failure.EditRefused, "reading the catalog %s: %w", name, err).At(name, 0, 0)
 }
 
 // readCatalog reads a catalog that may not stand there yet. One that cannot be read is
@@ -89,8 +81,7 @@ func readCatalog(fsys fs.FS, path string) (docs []fbc.Doc, stands bool, err erro
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, failure.New(failure.EditRefused, "reading the catalog %s: %w", path, err).At(path, 0, 0).
-			Fix("Name the catalog's file, not its directory.")
+		return nil, false, unreadable(path, err).Fix("Name the catalog's file, not its directory.")
 	}
 	docs, err = fbc.Read(path, src)
 	if err != nil {
@@ -100,66 +91,66 @@ func readCatalog(fsys fs.FS, path string) (docs []fbc.Doc, stands bool, err erro
 }
 
 // verifyRaw verifies a catalog that is its own template, a file or a directory of files.
-func (p *publisher) verifyRaw(w *Work, out *Catalog) error {
+func (p *preparation) verifyRaw(out *Catalog) error {
 	read := func(fsys fs.FS) ([]fbc.Doc, error) {
 		info, err := fs.Stat(fsys, out.Path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, nil
 		case err != nil:
-			return nil, failure.New(failure.EditRefused, "reading the catalog %s: %w", out.Path, err).At(out.Path, 0, 0)
+			return nil, unreadable(out.Path, err)
 		case info.IsDir():
 			return fbc.ReadFS(fsys, out.Path)
 		}
 		src, err := fs.ReadFile(fsys, out.Path)
 		if err != nil {
-			return nil, failure.New(failure.EditRefused, "reading the catalog %s: %w", out.Path, err).At(out.Path, 0, 0)
+			return nil, unreadable(out.Path, err)
 		}
 		return fbc.Read(out.Path, src)
 	}
-	before, err := read(w.change.Base)
+	before, err := read(p.change.Base)
 	if err != nil {
 		return err
 	}
-	after, err := read(&w.change)
+	after, err := read(&p.change)
 	if err != nil {
 		return err
 	}
-	p.verify(w, out, before, after)
+	p.verify(out, before, after)
 	return nil
 }
 
-func (p *publisher) verify(w *Work, out *Catalog, before, after []fbc.Doc) {
+func (p *preparation) verify(out *Catalog, before, after []fbc.Doc) {
 	old := graph.Builder{Light: true}
 	old.Add(before)
 	out.Before = old.Catalog()
 	now := graph.Builder{Known: out.Before}
 	now.Add(after)
 	out.After = now.Catalog()
-	w.Findings = append(w.Findings, graph.Verify(out.After, out.Before, p.Levels)...)
+	p.Findings = append(p.Findings, graph.Verify(out.After, out.Before, p.Levels)...)
 	if len(before) > 0 {
-		w.Findings = append(w.Findings, graph.CompareBase(out.Before, out.After, p.Levels)...)
+		p.Findings = append(p.Findings, graph.CompareBase(out.Before, out.After, p.Levels)...)
 	}
 }
 
 // useSum reads the repository's catalog.sum, where it keeps one.
-func (w *Work) useSum(file string) error {
-	if file == "" || w.sum != nil {
+func (p *preparation) useSum(file string) error {
+	if file == "" || p.sum != nil {
 		return nil
 	}
-	text, err := fs.ReadFile(w.change.Base, file)
+	text, err := fs.ReadFile(p.change.Base, file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return failure.New(failure.Config, "reading the sum: %w", err).At(file, 0, 0).Fix("Name a file.")
 	}
-	w.sumFile = file
-	w.sum, err = render.ParseSum(file, text)
+	p.sumFile = file
+	p.sum, err = render.ParseSum(file, text)
 	return err
 }
 
-func (w *Work) writeSum() error {
-	if w.sum == nil {
+func (p *preparation) writeSum() error {
+	if p.sum == nil {
 		return nil
 	}
-	_, err := fs.Stat(w.change.Base, w.sumFile)
-	return w.write(w.sumFile, w.sum.Text(), err == nil)
+	_, err := fs.Stat(p.change.Base, p.sumFile)
+	return p.write(p.sumFile, p.sum.Text(), err == nil)
 }

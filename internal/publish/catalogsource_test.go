@@ -45,7 +45,7 @@ func withCatalogs(t *testing.T) (*world, *tags) {
 	return w, r
 }
 
-func catalogImage(repository string) event.Publication {
+func catalogNews(repository string) event.Publication {
 	return event.Publication{Repository: repository, Tag: "v1"}
 }
 
@@ -56,10 +56,10 @@ func (w *world) manifest() string {
 // Each repository's images stay in the pull request that they share.
 func TestCatalogImagesShareAChange(t *testing.T) {
 	w, r := withCatalogs(t)
-	w.publish(t, catalogImage("quay.io/a/cat"))
-	w.publish(t, catalogImage("quay.io/b/cat"))
+	w.publish(t, catalogNews("quay.io/a/cat"))
+	w.publish(t, catalogNews("quay.io/b/cat"))
 	r.digests["quay.io/a/cat:v1"] = "3"
-	w.publish(t, catalogImage("quay.io/a/cat"))
+	w.publish(t, catalogNews("quay.io/a/cat"))
 	for _, want := range []string{"quay.io/a/cat@sha256:333", "quay.io/b/cat@sha256:222"} {
 		if !strings.Contains(w.manifest(), want) {
 			t.Errorf("no %s in %s", want, w.manifest())
@@ -74,11 +74,11 @@ func TestCatalogImagesShareAChange(t *testing.T) {
 // What cannot be told now is no reason to close a pull request; what is right again is.
 func TestCatalogImagesGone(t *testing.T) {
 	w, r := withCatalogs(t)
-	w.publish(t, catalogImage("quay.io/a/cat"))
+	w.publish(t, catalogNews("quay.io/a/cat"))
 	w.repo.merge("graft/catalogsources")
 	w.forge = proposals{}
 	r.digests["quay.io/a/cat:v1"] = "3"
-	w.publish(t, catalogImage("quay.io/a/cat"))
+	w.publish(t, catalogNews("quay.io/a/cat"))
 	delete(r.digests, "quay.io/a/cat:v1")
 	if again := w.refresh(t); again.Result != Unchanged || len(w.forge.closed) > 0 || !strings.Contains(strings.Join(again.Warnings, " "), "quay.io/a/cat:v1 is not in the registry") {
 		t.Errorf("%+v", again)
@@ -88,7 +88,7 @@ func TestCatalogImagesGone(t *testing.T) {
 		t.Errorf("%+v %v", results, err)
 	}
 	r.err, r.digests["quay.io/a/cat:v1"] = nil, "1"
-	if again := w.publish(t, catalogImage("quay.io/a/cat")); again.Result != Closed || w.forge.closed[1] != "The CatalogSources name what their tags are by now." {
+	if again := w.publish(t, catalogNews("quay.io/a/cat")); again.Result != Closed || w.forge.closed[1] != "The CatalogSources name what their tags are by now." {
 		t.Errorf("%+v %v", again, w.forge.closed)
 	}
 }
@@ -97,7 +97,7 @@ func TestCatalogImagesGone(t *testing.T) {
 func TestCatalogImageAnnouncedEarly(t *testing.T) {
 	w, r := withCatalogs(t)
 	w.o.Patience = 3
-	early := catalogImage("quay.io/c/cat")
+	early := catalogNews("quay.io/c/cat")
 	w.o.CatalogSources[0].Repository = "quay.io/c/cat"
 	if one := w.try(early, w.o); !failure.Is(one.Err, failure.BundleNotFound) {
 		t.Errorf("%+v", one)
@@ -124,7 +124,7 @@ func TestBundleWithoutCatalogRegistry(t *testing.T) {
 	// Then the digest that stands there stays, whatever the tag says.
 	w.repo.merge("graft/op/1.1.0")
 	r.err = nil
-	w.publish(t, catalogImage("quay.io/a/cat"))
+	w.publish(t, catalogNews("quay.io/a/cat"))
 	w.repo.merge("graft/catalogsources")
 	r.digests["quay.io/a/cat:v1"] = "7"
 	w.publish(t, w.push(t, "1.2.0"))

@@ -10,12 +10,19 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/markdown"
 	"github.com/olmgraft/graft/internal/operand"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
+
+// operandImage is a version of an operand that gets an entry in files.
+type operandImage struct {
+	versioned
+	setup *plan.OperandSetup
+}
 
 // operandOf is what the configuration says of an image that is no bundle, nil where it
 // says nothing.
@@ -29,70 +36,71 @@ func (p *publisher) operandOf(r Request) *plan.OperandSetup {
 
 // learnOperand takes the version from the tag, and the digest that the tag has. Of the image
 // itself nothing is read: what is in it is the operator's concern.
-func (p *publisher) learnOperand(ctx context.Context, r Request, o *plan.OperandSetup) (item, error) {
+func (p *publisher) learnOperand(ctx context.Context, r Request, o *plan.OperandSetup) (subject, error) {
 	version, ok := graph.VersionOf(r.Tag)
 	if !ok {
-		return item{}, failure.New(failure.Usage, "publishing %s: its tag is no version, which an entry of operand %s needs", r.Image(), o.Name).
+		return nil, failure.New(failure.Usage, "publishing %s: its tag is no version, which an entry of operand %s needs", r.Image(), o.Name).
 			Fix("Announce it by a tag such as v1.2.3.")
 	}
 	now, err := p.Registry.Resolve(ctx, r.Repository+":"+r.Tag)
 	if err != nil {
-		return item{}, err
+		return nil, err
 	}
 	if r.Digest != "" && r.Digest != now {
-		return item{}, failure.New(failure.DigestMismatch, "publishing %s: the tag is %s now", r.Image(), now)
+		return nil, failure.New(failure.DigestMismatch, "publishing %s: the tag is %s now", r.Image(), now)
 	}
 	r.Digest = now
-	return item{Request: r, operand: o, input: plan.Input{Bundle: kind.Bundle{
+	return &operandImage{setup: o, versioned: versioned{asked: r, bundle: kind.Bundle{
 		Name: o.Name + ".v" + version.String(), Version: version, Package: o.Name, Image: reference(r.Publication), Digest: now,
 	}}}, nil
 }
 
-// enter adds the entry of an operand's version to each of its files, and tells which
-// bundles take it.
-func (p *publisher) enter(w *Work, it item) error {
-	o := it.operand
-	entry, err := operand.NewEntry(o.Schema, o.Package, o.Name, it.input.Bundle.Version.String(), []fbc.RelatedImage{{Name: o.As, Image: o.Image + "@" + it.Digest}})
+func (o *operandImage) describe(b *strings.Builder) {
+	fmt.Fprintf(b, "Adds version %s of operand %s.\n\n", markdown.Code(o.bundle.Version.String()), markdown.Code(o.setup.Name))
+	o.image(b)
+}
+
+// edit adds the entry of the version to each of its files, and tells which bundles take it.
+func (o *operandImage) edit(_ context.Context, p *preparation) (subject, error) {
+	s := o.setup
+	entry, err := operand.NewEntry(s.Schema, s.Package, s.Name, o.bundle.Version.String(), []fbc.RelatedImage{{Name: s.As, Image: s.Image + "@" + o.asked.Digest}})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	added := false
-	for _, file := range o.Files {
-		src, err := fs.ReadFile(&w.change, file)
+	var added subject
+	for _, file := range s.Files {
+		src, err := fs.ReadFile(&p.change, file)
 		if err != nil {
-			return failure.New(failure.TemplateNotFound, "opening %s: %w", file, err).At(file, 0, 0).Fix("Name a template or a catalog that stands in the repository.")
+			return nil, failure.New(failure.TemplateNotFound, "opening %s: %w", file, err).At(file, 0, 0).Fix("Name a template or a catalog that stands in the repository.")
 		}
 		f, err := yamledit.Open(file, src)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		i, after, err := operand.Add([]*yamledit.File{f}, entry, template.Lists)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		t := w.target(file)
+		t := p.target(file)
 		t.entries = true
 		if i >= 0 {
-			added = true
-			w.change.Set(file, src, after, false)
-			t.Changes = append(t.Changes, kind.Change{What: kind.OperandAdded, Name: o.Name, To: entry.Version.String()})
+			added = o
+			p.change.Set(file, src, after, false)
+			t.Changes = append(t.Changes, kind.Change{What: kind.OperandAdded, Name: s.Name, To: entry.Version.String()})
 		}
 	}
-	if added {
-		w.items = append(w.items, it)
-	}
-	return w.takers(it, entry)
+	return added, o.takenBy(p, entry)
 }
 
-// takers names the bundles whose claims take the entry, and warns where there are none.
-func (w *Work) takers(it item, entry operand.Entry) error {
+// takenBy names the bundles whose claims take the entry, and warns where there are none.
+func (o *operandImage) takenBy(p *preparation, entry operand.Entry) error {
 	var set operand.Set
-	catalogs := it.operand.Catalogs
+	catalogs := o.setup.Catalogs
 	if len(catalogs) == 0 {
-		catalogs = it.operand.Files
+		catalogs = o.setup.Files
 	}
 	for _, file := range catalogs {
-		src, err := fs.ReadFile(&w.change, file)
+		src, err := fs.ReadFile(&p.change, file)
 		if err != nil {
 			return failure.New(failure.TemplateNotFound, "opening %s: %w", file, err).At(file, 0, 0).Fix("Name a catalog that stands in the repository.")
 		}
@@ -111,9 +119,9 @@ func (w *Work) takers(it item, entry operand.Entry) error {
 		}
 	}
 	if names = kind.Unique(names); len(names) == 0 {
-		w.Warnings = kind.Unique(append(w.Warnings, fmt.Sprintf("no bundle of %s takes %s %s", strings.Join(catalogs, ", "), it.operand.Name, entry.Version)))
+		p.Warnings = kind.Unique(append(p.Warnings, fmt.Sprintf("no bundle of %s takes %s %s", strings.Join(catalogs, ", "), o.setup.Name, entry.Version)))
 		return nil
 	}
-	w.Reasons = append(w.Reasons, fmt.Sprintf("%s %s is taken by %s.", it.operand.Name, entry.Version, strings.Join(names, ", ")))
+	p.Reasons = append(p.Reasons, fmt.Sprintf("%s %s is taken by %s.", o.setup.Name, entry.Version, strings.Join(names, ", ")))
 	return nil
 }

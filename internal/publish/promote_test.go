@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -19,7 +18,7 @@ import (
 func staged(t *testing.T, targets ...plan.TargetSetup) *world {
 	t.Helper()
 	w := newWorld(t)
-	w.o.Setup = func(fs.FS, kind.Bundle) (*plan.Setup, error) {
+	w.o.Setup = func(Base, kind.Bundle) (*plan.Setup, error) {
 		return &plan.Setup{File: ".github/graft.yaml", Registries: map[string]string{w.Addr + "/stage": w.Addr + "/prod"}, Targets: targets}, nil
 	}
 	return w
@@ -64,8 +63,8 @@ func TestPromotion(t *testing.T) {
 					t.Errorf("%s:\n%s", file, text)
 				}
 			}
-			if r.Bundles[0].Image != w.Addr+"/prod@"+p.Digest || !strings.Contains(r.Body, "/prod@"+p.Digest) {
-				t.Errorf("it is told of as %s", r.Bundles[0].Image)
+			if r.Subjects[0].Image != w.Addr+"/prod@"+p.Digest || !strings.Contains(r.Body, "/prod@"+p.Digest) {
+				t.Errorf("it is told of as %s", r.Subjects[0].Image)
 			}
 			w.repo.merge(r.Branch)
 			if again := w.publish(t, p); again.Result != Unchanged {
@@ -106,7 +105,7 @@ properties:
 func TestSumOfAMovedTag(t *testing.T) {
 	w := newWorld(t)
 	setup := w.o.Setup
-	w.o.Setup = func(content fs.FS, b kind.Bundle) (*plan.Setup, error) {
+	w.o.Setup = func(content Base, b kind.Bundle) (*plan.Setup, error) {
 		s, err := setup(content, b)
 		s.Sum = "catalog.sum"
 		return s, err
@@ -138,7 +137,7 @@ func TestPublishIntoAComposite(t *testing.T) {
 		"composite.yaml": {Data: []byte("schema: olm.composite\ncomponents:\n" + component("old", "old.yaml") + component("new", "new.yaml"))},
 		"old.yaml":       {Data: []byte(one)}, "new.yaml": {Data: []byte(strings.ReplaceAll(one, "stable", "fast"))},
 	}
-	w.o.Setup = func(fs.FS, kind.Bundle) (*plan.Setup, error) {
+	w.o.Setup = func(Base, kind.Bundle) (*plan.Setup, error) {
 		return &plan.Setup{File: "graft.yaml", Targets: []plan.TargetSetup{{
 			Template: "composite.yaml", Rules: []plan.ChannelRule{{Channels: []plan.Pattern{"stable", "fast"}}},
 			Catalogs: []plan.CatalogSetup{{Name: "old", Path: "catalogs/old/op/catalog.yaml"}, {Name: "new", Path: "catalogs/new/op/catalog.json", Metadata: plan.BundleObject}},

@@ -37,55 +37,88 @@ type Repository interface {
 	Delete(ctx context.Context, branch, expect string) error
 }
 
-// Options of a run.
-type Options struct {
+// Run is what publishes: what it works with, what it may do, what it writes, and whom it tells.
+type Run struct {
+	Ports
+	Policy
+	Texts
+	Log
+}
+
+// Ports are what is outside.
+type Ports struct {
 	Registry   render.Registry
 	Repository Repository
 	Forge      forge.Proposals // nil: the run ends with the branch
-	Levels     graph.Levels
-	Jobs       int
-	Cache      *oci.Cache
-	Progress   func(done, total int, image string)
-	Log        func(format string, args ...any)
-	// Group folds the log of one change until the returned function is called.
-	Group func(title string) (end func())
+	// Setup is what the repository says of a bundle's places.
+	Setup func(base Base, b kind.Bundle) (*plan.Setup, error)
+	Cache *oci.Cache
+	Sleep func(context.Context, time.Duration) error
+}
 
+// Base is the content of the base branch at a commit.
+type Base struct {
+	fs.FS
+	Commit string
+}
+
+// Policy is what a run may do, and how.
+type Policy struct {
+	// BaseBranch is the one that changes are proposed to; no change is put onto it.
+	BaseBranch string
+	Levels     graph.Levels
 	// Allow refuses images that nobody is to publish, before anything of them is
 	// fetched; nil allows all.
 	Allow func(event.Publication) error
-	// Setup is what a repository says of a bundle's places.
-	Setup func(content fs.FS, b kind.Bundle) (*plan.Setup, error)
-
 	// Operands are images that are no bundles, and where their entries go.
 	Operands []plan.OperandSetup
-
-	// CatalogSources are manifests that name catalog images, and CatalogBranch the branch of
-	// changes that those are announced by.
+	// CatalogSources are manifests that name catalog images.
 	CatalogSources []plan.CatalogSourceSetup
-	CatalogBranch  string
-
-	// Base is the branch that changes are proposed to; no change is put onto it.
-	Base string
-	// Branch, Title and Message are of a change by its bundle, the highest one of
-	// several; Intro is text above what Graft writes.
-	Branch, Title, Message, Intro Text
 	// Rolling puts all bundles of a package into one pull request.
 	Rolling bool
 	// Supersede takes the bundles of older pull requests of the package over into a
 	// newer one, and closes those.
-	Supersede bool
-
+	Supersede     bool
 	DryRun, Force bool
+	Jobs          int // bundles under way at a time
 	// Attempts at a base that moves between read and push: 0 means 6, one and five more.
 	Attempts int
 	// Patience is how long a bundle is waited for that was announced before it can
 	// be served.
 	Patience time.Duration
-	Sleep    func(context.Context, time.Duration) error
 }
 
-// Text makes a text of the bundle's facts.
+// Texts of a change are made of its bundle, the highest one of several.
+type Texts struct {
+	Branch, Title, Message Text
+	Intro                  Text // above what Graft writes; nil: nothing
+	// CatalogBranch is the branch of changes by catalog images.
+	CatalogBranch string
+}
+
+// Text makes a text of a bundle's facts.
 type Text func(kind.Bundle) (string, error)
+
+// Log is told what a run does; each of its functions may be nil.
+type Log struct {
+	Line     func(format string, args ...any)
+	Progress func(done, total int, image string)
+	// Group folds the lines of one change until the returned function is called.
+	Group func(title string) (end func())
+}
+
+func (l Log) line(format string, args ...any) {
+	if l.Line != nil {
+		l.Line(format, args...)
+	}
+}
+
+func (l Log) group(title string) func() {
+	if l.Group != nil {
+		return l.Group(title)
+	}
+	return func() {}
+}
 
 // The results of a change.
 const (
@@ -100,9 +133,8 @@ const (
 // Result is what became of a change: of one bundle, or of several that share a branch.
 type Result struct {
 	Result   string
-	Requests []Request
-	Bundles  []kind.Bundle // of the requests, as far as they could be read
-	Work     *Work         // nil where it did not come to that
+	Subjects []Facts
+	Work     *Work // nil where it did not come to that
 	Branch   string
 	Commit   string
 	// Changed says that a branch was pushed, or a pull request made, updated or closed.
@@ -113,58 +145,57 @@ type Result struct {
 	Superseded []int
 	Warnings   []string
 	Err        error
+}
 
-	superseded []superseded // to be closed once this stands
+func (r *Result) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}
+
+// failed is the result of requests that did not come to a change.
+func failed(err error, branch string, requests ...Request) *Result {
+	r := &Result{Result: Failed, Branch: branch, Err: err}
+	for _, one := range requests {
+		r.Subjects = append(r.Subjects, Facts{Image: one.Image(), Digest: one.Digest})
+	}
+	return r
 }
 
 // publisher is one run.
 type publisher struct {
-	Options
-	learned map[string]item             // by request
+	Run
+	learned map[string]subject          // by request
+	pulled  map[string]*oci.Pulled      // by reference
 	open    map[string][]forge.Proposal // by package
 }
 
-func newPublisher(o Options) *publisher {
-	if o.Attempts <= 0 {
-		o.Attempts = 6
+func newPublisher(r Run) *publisher {
+	if r.Attempts <= 0 {
+		r.Attempts = 6
 	}
-	if o.Sleep == nil {
-		o.Sleep = pause.For
+	if r.Sleep == nil {
+		r.Sleep = pause.For
 	}
-	return &publisher{Options: o, learned: map[string]item{}, open: map[string][]forge.Proposal{}}
-}
-
-func (p *publisher) log(format string, args ...any) {
-	if p.Log != nil {
-		p.Log(format, args...)
-	}
-}
-
-func (p *publisher) group(title string) func() {
-	if p.Group != nil {
-		return p.Group(title)
-	}
-	return func() {}
+	return &publisher{Run: r, learned: map[string]subject{}, pulled: map[string]*oci.Pulled{}, open: map[string][]forge.Proposal{}}
 }
 
 // Publish publishes bundles. Those whose branch is the same are one change; of the others
 // each is published although another one fails. The error is that of all.
-func Publish(ctx context.Context, requests []Request, o Options) ([]*Result, error) {
-	p := newPublisher(o)
+func Publish(ctx context.Context, requests []Request, run Run) ([]*Result, error) {
+	p := newPublisher(run)
 	var results []*Result
 	var changes []*change
 	by := map[string]*change{}
 	for _, r := range requests {
-		it, at, err := p.place(ctx, r)
+		s, c, err := p.changeOf(ctx, r)
 		if err != nil {
-			results = append(results, &Result{Result: Failed, Requests: []Request{r}, Err: err})
+			results = append(results, failed(err, "", r))
 			continue
 		}
-		if by[at.branch] == nil {
-			by[at.branch] = at
-			changes = append(changes, at)
+		if by[c.branch] == nil {
+			by[c.branch] = c
+			changes = append(changes, c)
 		}
-		by[at.branch].take(it)
+		by[c.branch].take(s)
 	}
 	for _, c := range changes {
 		results = append(results, c.publish(ctx))
@@ -172,42 +203,47 @@ func Publish(ctx context.Context, requests []Request, o Options) ([]*Result, err
 	return results, errorsOf(results)
 }
 
-// place learns of a bundle and finds its change: the open pull request that has it, on
-// whatever branch that is by now, else the branch that the pattern names.
-func (p *publisher) place(ctx context.Context, r Request) (item, *change, error) {
-	it, err := p.learn(ctx, r, p.Patience)
-	if err != nil {
-		return it, nil, err
+func errorsOf(results []*Result) error {
+	var errs []error
+	for _, r := range results {
+		errs = append(errs, r.Err)
 	}
-	c := &change{publisher: p, key: p.key(it), branch: p.CatalogBranch}
-	if !it.catalogImage {
-		if c.branch, err = p.Branch(it.input.Bundle); err != nil {
-			return it, nil, err
-		}
-	}
-	if c.branch == p.Base {
-		return it, nil, failure.New(failure.Usage, "publishing %s: its branch would be the base, %s", it.input.Bundle.Name, p.Base).Fix("Give the branch another pattern.")
-	}
-	if c.stands, err = p.standing(ctx, c, it); c.stands != nil {
-		c.branch, c.key = c.stands.Head, c.stands.Marker.Key
-	}
-	return it, c, err
+	return errors.Join(errs...)
 }
 
-// standing is the open pull request of the change, or one that has the bundle already.
-func (p *publisher) standing(ctx context.Context, c *change, it item) (*forge.Proposal, error) {
-	open, err := p.openFor(ctx, it.input.Bundle.Package)
+// changeOf learns of a subject and finds its change: the open pull request that has it, on
+// whatever branch that is by now, else the branch that the pattern names.
+func (p *publisher) changeOf(ctx context.Context, r Request) (subject, *change, error) {
+	s, err := p.learn(ctx, r, p.Patience)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &change{publisher: p, key: s.key(p.Rolling)}
+	if c.branch, err = s.branch(p.Texts); err != nil {
+		return nil, nil, err
+	}
+	if c.branch == p.BaseBranch {
+		return nil, nil, failure.New(failure.Usage, "publishing %s: its branch would be the base, %s", s.facts().Name, p.BaseBranch).Fix("Give the branch another pattern.")
+	}
+	if c.proposed, err = p.proposalFor(ctx, c, s); c.proposed != nil {
+		c.branch, c.key = c.proposed.Head, c.proposed.Marker.Key
+	}
+	return s, c, err
+}
+
+// proposalFor is the open pull request of the change, or one that has the subject already.
+func (p *publisher) proposalFor(ctx context.Context, c *change, s subject) (*forge.Proposal, error) {
+	open, err := p.openFor(ctx, packageOf(c.key))
 	if err != nil {
 		return nil, err
-	}
-	has := func(pr forge.Proposal) bool {
-		requests, err := requestsOf(pr, gitrepo.State{})
-		return err == nil && slices.ContainsFunc(requests, it.covers)
 	}
 	for _, match := range []func(forge.Proposal) bool{
 		func(pr forge.Proposal) bool { return pr.Marker.Key == c.key },
 		func(pr forge.Proposal) bool { return pr.Head == c.branch },
-		has,
+		func(pr forge.Proposal) bool {
+			requests, err := requestsOf(pr, gitrepo.State{})
+			return err == nil && slices.ContainsFunc(requests, s.covers)
+		},
 	} {
 		if i := slices.IndexFunc(open, match); i >= 0 {
 			return &open[i], nil
@@ -230,110 +266,4 @@ func (p *publisher) openFor(ctx context.Context, pkg string) ([]forge.Proposal, 
 		p.open[pkg] = open
 	}
 	return open, err
-}
-
-// key is what there is one pull request for.
-func (p *publisher) key(it item) string {
-	b := it.input.Bundle
-	switch {
-	case it.catalogImage:
-		return catalogImagesKey
-	case p.Rolling:
-		return b.Package + "/*"
-	}
-	return b.Package + "/" + b.Version.String()
-}
-
-func errorsOf(results []*Result) error {
-	var errs []error
-	for _, r := range results {
-		errs = append(errs, r.Err)
-	}
-	return errors.Join(errs...)
-}
-
-// Refresh makes every open pull request again upon the base as it is now, from the
-// requests that it holds. One whose bundles the base has by now is closed, and one that a
-// person committed to is left alone, unless it is forced.
-func Refresh(ctx context.Context, o Options) ([]*Result, error) {
-	p := newPublisher(o)
-	open, err := p.Forge.Open(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	var results []*Result
-	for _, pr := range open {
-		results = append(results, p.refresh(ctx, pr))
-	}
-	return results, errorsOf(results)
-}
-
-func (p *publisher) refresh(ctx context.Context, pr forge.Proposal) *Result {
-	c := &change{publisher: p, branch: pr.Head, key: pr.Marker.Key, stands: &pr, again: true}
-	state, err := p.Repository.Inspect(ctx, pr.Head)
-	if err != nil {
-		return &Result{Result: Failed, Branch: pr.Head, Err: err}
-	}
-	if !state.OnlyOurs && !p.Force {
-		return &Result{Result: Unchanged, Branch: pr.Head, Warnings: []string{fmt.Sprintf("a person committed to the branch %s of pull request #%d: it is left alone", pr.Head, pr.Number)}}
-	}
-	requests, err := requestsOf(pr, state)
-	if err != nil {
-		return &Result{Result: Failed, Branch: pr.Head, Err: err}
-	}
-	for _, r := range requests {
-		it, err := c.learnAgain(ctx, r)
-		if err != nil {
-			return &Result{Result: Failed, Requests: requests, Branch: pr.Head, Err: err}
-		}
-		c.take(it)
-	}
-	r := c.publish(ctx)
-	if r.Err == nil && r.Work != nil && len(r.Work.Changed()) == 0 && !p.DryRun {
-		p.finish(ctx, r, pr, state)
-	}
-	return r
-}
-
-// finish closes a pull request whose bundles the base has. One with a bundle that goes
-// nowhere, as the configuration is now, or with a catalog image that the registry lacks,
-// stays: who merges or closes it decides.
-func (p *publisher) finish(ctx context.Context, r *Result, pr forge.Proposal, seen gitrepo.State) {
-	if len(r.Work.nowhere)+len(r.Work.unserved) > 0 {
-		r.warn("pull request #%d stays open: %s", pr.Number, r.Work.Nowhere())
-		return
-	}
-	why := "Every catalog has this by now."
-	if onlyImages(r.Work.items) {
-		why = "The CatalogSources name what their tags are by now."
-	}
-	closed, err := p.closeUnedited(ctx, r, pr, seen, why)
-	if r.Err = err; err != nil {
-		r.Result = Failed
-	} else if closed {
-		r.Result, r.Changed = Closed, true
-		r.Proposed = forge.Result{Number: pr.Number, URL: pr.URL, Operation: forge.Closed}
-	}
-}
-
-// closeUnedited closes a pull request and deletes its branch, unless somebody has
-// committed to that since it was looked at.
-func (p *publisher) closeUnedited(ctx context.Context, out *Result, pr forge.Proposal, seen gitrepo.State, why string) (bool, error) {
-	now, err := p.Repository.Inspect(ctx, pr.Head)
-	if err != nil {
-		return false, err
-	}
-	if now.Head != seen.Head {
-		out.warn("pull request #%d is left open: its branch %s has moved", pr.Number, pr.Head)
-		return false, nil
-	}
-	if err := p.Forge.Close(ctx, pr.Number, why); err != nil {
-		return false, err
-	}
-	if now.Exists {
-		if err := p.Repository.Delete(ctx, pr.Head, now.Head); err != nil {
-			out.warn("the branch %s was not deleted: %s", pr.Head, failure.Of(err).Error())
-		}
-	}
-	return true, nil
 }

@@ -165,7 +165,7 @@ type world struct {
 	*registry.Server
 	repo  *memory
 	forge proposals
-	o     Options
+	o     Run
 }
 
 func newWorld(t *testing.T) *world {
@@ -183,12 +183,11 @@ func newWorld(t *testing.T) *world {
 	}
 	w.repo = &memory{files: fstest.MapFS{"catalog-templates/v4.20.yaml": {Data: []byte(strings.ReplaceAll(basicTemplate, "REGISTRY", s.Addr))}}}
 	text := func(pattern plan.Pattern) Text { return func(b kind.Bundle) (string, error) { return pattern.For(b) } }
-	w.o = Options{
-		Registry: client, Repository: w.repo, Forge: &w.forge, Sleep: noSleep,
-		Branch: text("graft/{package}/{version}"), Title: text("Publish {package} {version}"), Message: text("Publish {package} {version}"),
-		Setup: func(fs.FS, kind.Bundle) (*plan.Setup, error) {
+	w.o = Run{
+		Ports: Ports{Registry: client, Repository: w.repo, Forge: &w.forge, Sleep: noSleep, Setup: func(Base, kind.Bundle) (*plan.Setup, error) {
 			return &plan.Setup{Targets: []plan.TargetSetup{{Template: "catalog-templates/v4.20.yaml", Catalogs: []plan.CatalogSetup{{Path: "catalogs/v4.20/op/catalog.yaml"}}}}}, nil
-		},
+		}},
+		Texts: Texts{Branch: text("graft/{package}/{version}"), Title: text("Publish {package} {version}"), Message: text("Publish {package} {version}")},
 	}
 	return w
 }
@@ -218,7 +217,7 @@ func (w *world) publish(t *testing.T, p event.Publication) *Result {
 	return r
 }
 
-func (w *world) try(p event.Publication, o Options) *Result {
+func (w *world) try(p event.Publication, o Run) *Result {
 	all, _ := Publish(context.Background(), []Request{{Publication: p}}, o)
 	return all[0]
 }
@@ -357,8 +356,9 @@ func TestDryRun(t *testing.T) {
 // commands or break the table of the body.
 func TestHostileText(t *testing.T) {
 	w := &Work{LeftOut: []plan.LeftOut{{Template: "a|b", Reason: "@everyone fixes #1 <!-- x --> ::set-output::"}}, Warnings: []string{"@all"}}
-	w.items = []item{{input: plan.Input{Bundle: kind.Bundle{Name: "op|`x`\n| <b>", Package: "@team", Image: "a/b:c@d"}}}}
-	w.items[0].Asked.Template = "``` @x"
+	hostile := &bundleImage{versioned: versioned{bundle: kind.Bundle{Name: "op|`x`\n| <b>", Package: "@team", Image: "a/b:c@d"}}}
+	hostile.asked.Asked.Template = "``` @x"
+	w.subjects = []subject{hostile}
 	w.Targets = []Target{{Template: "t", Changes: []kind.Change{{What: kind.EntryAdded, Channel: "c|d", Name: "</details>", To: "closes #7"}}}}
 	var b strings.Builder
 	w.tell(&b)

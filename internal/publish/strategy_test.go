@@ -3,7 +3,6 @@ package publish
 import (
 	"bytes"
 	"context"
-	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -33,8 +32,8 @@ func TestRolling(t *testing.T) {
 	w.rolling()
 	for i, version := range []string{"1.2.0", "1.1.0", "1.3.0"} {
 		r := w.publish(t, w.push(t, version))
-		if len(r.Bundles) != i+1 || len(w.forge.all) != 1 || len(w.repo.branches[r.Branch].Requests) != i+1 {
-			t.Fatalf("after %s: %+v %+v", version, r.Bundles, w.forge.all)
+		if len(r.Subjects) != i+1 || len(w.forge.all) != 1 || len(w.repo.branches[r.Branch].Requests) != i+1 {
+			t.Fatalf("after %s: %+v %+v", version, r.Subjects, w.forge.all)
 		}
 	}
 	one := w.forge.all[0]
@@ -63,8 +62,8 @@ func TestRolling(t *testing.T) {
 		t.Errorf("in another order:\n%s", got)
 	}
 	w.repo.merge("graft/op/rolling")
-	if r := w.publish(t, w.push(t, "1.4.0")); len(r.Bundles) != 1 || r.Bundles[0].Name != "op.v1.4.0" {
-		t.Errorf("after the merge: %+v", r.Bundles)
+	if r := w.publish(t, w.push(t, "1.4.0")); len(r.Subjects) != 1 || r.Subjects[0].Name != "op.v1.4.0" {
+		t.Errorf("after the merge: %+v", r.Subjects)
 	}
 }
 
@@ -113,8 +112,8 @@ func TestSupersede(t *testing.T) {
 	}
 	// Once more: what was taken over is not lost.
 	again := w.publish(t, event.Publication{Repository: w.Addr + "/op", Tag: "v1.4.0"})
-	if len(again.Bundles) != 3 || w.template("graft/op/1.4.0") != text {
-		t.Errorf("the second time: %+v", again.Bundles)
+	if len(again.Subjects) != 3 || w.template("graft/op/1.4.0") != text {
+		t.Errorf("the second time: %+v", again.Subjects)
 	}
 }
 
@@ -220,7 +219,7 @@ func TestSeveral(t *testing.T) {
 // template without catalogs nothing is claimed.
 func TestVerifiedOrNot(t *testing.T) {
 	w := newWorld(t)
-	w.o.Setup = func(fs.FS, kind.Bundle) (*plan.Setup, error) {
+	w.o.Setup = func(Base, kind.Bundle) (*plan.Setup, error) {
 		return &plan.Setup{Targets: []plan.TargetSetup{{Template: "catalog-templates/v4.20.yaml"}}}, nil
 	}
 	if r := w.publish(t, w.push(t, "1.1.0")); !strings.Contains(r.Body, "was not verified") || strings.Contains(r.Body, "no findings") {
@@ -229,7 +228,7 @@ func TestVerifiedOrNot(t *testing.T) {
 	w = newWorld(t)
 	catalog := "schema: olm.package\nname: op\ndefaultChannel: stable\n---\nschema: olm.channel\npackage: op\nname: stable\nentries:\n- name: op.v1.0.0\n---\nschema: olm.bundle\npackage: op\nname: op.v1.0.0\nimage: " + w.Addr + "/op:v1.0.0\nproperties:\n- type: olm.package\n  value:\n    packageName: op\n    version: 1.0.0\n"
 	w.repo.files = fstest.MapFS{"catalogs/v4.20/op/catalog.yaml": {Data: []byte(catalog)}}
-	w.o.Setup = func(fs.FS, kind.Bundle) (*plan.Setup, error) { return &plan.Setup{}, nil }
+	w.o.Setup = func(Base, kind.Bundle) (*plan.Setup, error) { return &plan.Setup{}, nil }
 	if r := w.publish(t, w.push(t, "1.1.0")); !strings.Contains(r.Body, "of 1 catalog was verified: no findings") {
 		t.Errorf("%s", r.Body)
 	}
@@ -244,7 +243,7 @@ func TestVerifiedOrNot(t *testing.T) {
 func TestSum(t *testing.T) {
 	w := newWorld(t)
 	setup := w.o.Setup
-	w.o.Setup = func(content fs.FS, b kind.Bundle) (*plan.Setup, error) {
+	w.o.Setup = func(content Base, b kind.Bundle) (*plan.Setup, error) {
 		s, err := setup(content, b)
 		s.Sum = "catalog.sum"
 		return s, err

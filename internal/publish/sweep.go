@@ -94,12 +94,12 @@ func namesIn(content fs.FS, repositories []string) (map[string]bool, error) {
 
 // News is an image of a repository of catalogs, one of those that CatalogSources name and
 // the registry has: it stands for all of its tags. There is none where nothing is published.
-func News(ctx context.Context, o Options, repository string) ([]event.Publication, error) {
-	for _, s := range o.CatalogSources {
+func News(ctx context.Context, r Run, repository string) ([]event.Publication, error) {
+	for _, s := range r.CatalogSources {
 		if s.Repository != repository {
 			continue
 		}
-		_, err := o.Registry.Resolve(ctx, s.Repository+":"+s.Tag)
+		_, err := r.Registry.Resolve(ctx, s.Repository+":"+s.Tag)
 		if err == nil {
 			return []event.Publication{{Repository: s.Repository, Tag: s.Tag}}, nil
 		}

@@ -1,0 +1,215 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/markdown"
+	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// bundleImage is a bundle that goes into templates.
+type bundleImage struct {
+	versioned
+	openShiftVersions string
+	annotated         []string // channels
+}
+
+// learnBundle pulls the facts of a bundle. The digest that was announced is what is pulled,
+// and must be what the tag says.
+func (p *publisher) learnBundle(ctx context.Context, r Request, patience time.Duration) (subject, error) {
+	pulled, err := p.pull(ctx, r.Publication, patience)
+	if err != nil {
+		return nil, err
+	}
+	b, err := bundleOf(r, pulled)
+	if err != nil {
+		return nil, err
+	}
+	p.pulled[reference(r.Publication)] = pulled
+	return b, nil
+}
+
+func bundleOf(r Request, pulled *oci.Pulled) (*bundleImage, error) {
+	parsed, err := bundle.Parse(bundle.Image{Ref: reference(r.Publication), Labels: pulled.Labels, Files: pulled.Files})
+	if err != nil {
+		return nil, err
+	}
+	facts, err := parsed.Facts()
+	if err != nil {
+		return nil, err
+	}
+	if said := r.Said; said.Name != "" && said.Name != facts.Name || said.Package != "" && said.Package != facts.Package || said.Version != "" && said.Version != facts.Version {
+		return nil, failure.New(failure.BundleConflict, "reading bundle %s: it is %s %s of package %s, announced was %s %s of %s", r.Image(), facts.Name, facts.Version, facts.Package, said.Name, said.Version, said.Package).
+			Fix("Correct what sends the event.")
+	}
+	version, err := semver.Parse(facts.Version)
+	if err != nil {
+		return nil, failure.New(failure.BundleInvalid, "reading bundle %s: %w", r.Image(), err)
+	}
+	if err := plan.CheckNames(facts.Package, facts.Name); err != nil {
+		return nil, err
+	}
+	if len(r.Asked.Channels) == 0 {
+		r.Asked.Channels = r.Said.Channels
+	}
+	r.Digest = pulled.Digest
+	return &bundleImage{
+		versioned: versioned{asked: r, bundle: kind.Bundle{
+			Name: facts.Name, Version: version, Package: facts.Package, Image: reference(r.Publication), Digest: pulled.Digest, Document: parsed.Document,
+		}},
+		openShiftVersions: facts.OpenShiftVersions,
+		annotated:         facts.Channels,
+	}, nil
+}
+
+func (p *publisher) pull(ctx context.Context, image event.Publication, patience time.Duration) (pulled *oci.Pulled, err error) {
+	err = p.patiently(ctx, image.Reference(), patience, func() error {
+		if pulled, err = p.Registry.Pull(ctx, image.Reference()); err != nil {
+			return err
+		}
+		return p.checkTag(ctx, image)
+	})
+	return pulled, err
+}
+
+func (p *publisher) checkTag(ctx context.Context, image event.Publication) error {
+	if image.Tag == "" || image.Digest == "" {
+		return nil
+	}
+	tagged := image.Repository + ":" + image.Tag
+	now, err := p.Registry.Resolve(ctx, tagged)
+	if err != nil {
+		return err
+	}
+	if now != image.Digest {
+		return failure.New(failure.DigestMismatch, "reading bundle %s: the tag is %s now, announced was %s", tagged, now, image.Digest)
+	}
+	return nil
+}
+
+// pinned serves what was learned already in place of pulling it again: what is rendered
+// is what was checked, whatever its tag says by then.
+type pinned struct {
+	render.Registry
+	pulled map[string]*oci.Pulled
+}
+
+func (p pinned) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
+	if known := p.pulled[ref]; known != nil {
+		return known, nil
+	}
+	return p.Registry.Pull(ctx, ref)
+}
+
+func (b *bundleImage) describe(out *strings.Builder) {
+	fmt.Fprintf(out, "Adds bundle %s, version %s of package %s.\n\n", markdown.Code(b.bundle.Name), markdown.Code(b.bundle.Version.String()), markdown.Code(b.bundle.Package))
+	b.image(out)
+}
+
+// edit puts the bundle into all of its templates. It is planned upon what the subjects before
+// it left.
+func (b *bundleImage) edit(_ context.Context, p *preparation) (subject, error) {
+	setup, err := p.Setup(p.base, b.bundle)
+	if err != nil {
+		return nil, err
+	}
+	made, err := plan.Make(&p.change, plan.Input{Bundle: b.bundle, OpenShiftVersions: b.openShiftVersions, Annotated: b.annotated, Asked: b.asked.Asked, Setup: setup})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.useSum(setup.Sum); err != nil {
+		return nil, err
+	}
+	if p.sum != nil {
+		if err := p.sum.Check(made.Bundle.Image, b.asked.Digest); err != nil {
+			return nil, err
+		}
+	}
+	p.note(made)
+	if len(made.Targets) == 0 {
+		p.nowhere = append(p.nowhere, b.bundle.Name)
+	}
+	var added subject
+	for _, t := range made.Targets {
+		p.line("%s: %s", b.bundle.Name, t.Template)
+		changed, err := p.insert(t, b.bundle.Name)
+		if err != nil {
+			return nil, err
+		}
+		if changed {
+			named := *b
+			named.bundle = made.Bundle
+			added = &named
+		}
+		p.rendered(t)
+	}
+	return added, nil
+}
+
+// note takes what a plan has to say. Of several subjects it is said which one is meant.
+func (p *preparation) note(made *plan.Plan) {
+	about := p.about(made.Bundle.Name)
+	for _, left := range made.LeftOut {
+		left.Reason = about(left.Reason)
+		p.LeftOut = append(p.LeftOut, left)
+	}
+	for _, reason := range made.Reasons {
+		p.Reasons = append(p.Reasons, about(reason))
+	}
+	for _, warning := range made.Warnings {
+		p.Warnings = kind.Unique(append(p.Warnings, about(warning)))
+	}
+}
+
+func (p *preparation) about(name string) func(text string) string {
+	return func(text string) string {
+		if p.several {
+			return name + ": " + text
+		}
+		return text
+	}
+}
+
+// insert makes the requests of a target, and reports whether they changed it.
+func (p *preparation) insert(t plan.Target, name string) (changed bool, err error) {
+	out, about := p.target(t.Template), p.about(name)
+	for _, reason := range t.Reasons {
+		out.note(about(reason))
+	}
+	for _, c := range t.Catalogs {
+		for _, reason := range c.Reasons {
+			out.note(c.Path + ": " + reason)
+		}
+	}
+	create := ""
+	if t.Create {
+		create = t.Kind
+	}
+	for _, request := range t.Requests {
+		o, err := template.Insert(&p.change, t.Template, t.Template, create, t.Names, request)
+		if err != nil {
+			return false, err
+		}
+		for _, f := range o.Files {
+			p.change.Set(f.Path, f.Before, f.After, f.New)
+		}
+		changed = changed || len(o.Changes) > 0
+		out.Changes = append(out.Changes, o.Changes...)
+		for _, n := range o.Notes {
+			out.note(about(n))
+		}
+	}
+	return changed, nil
+}

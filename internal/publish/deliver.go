@@ -1,0 +1,117 @@
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/gitrepo"
+)
+
+// deliver pushes the branch, makes the pull request, and closes what it supersedes, in
+// this order: whatever ends a run in between, the next one completes it.
+func (c *change) deliver(ctx context.Context, out *Result, older []superseded, d gitrepo.Delivery) error {
+	highest, others := newest(out.Work.subjects), len(out.Work.subjects)-1
+	title, err := highest.text(c.Title, others)
+	if err != nil {
+		return err
+	}
+	if d.Message, err = highest.text(c.Message, others); err != nil {
+		return err
+	}
+	for _, s := range out.Work.subjects {
+		d.Requests = append(d.Requests, s.request().String())
+	}
+	d.Files = map[string]gitrepo.File{}
+	for _, name := range out.Work.Changed() {
+		_, after := out.Work.File(name)
+		d.Files[name] = gitrepo.File{Data: after}
+	}
+	if err := c.stillOpen(ctx); err != nil {
+		return err
+	}
+	done, err := c.Repository.Deliver(ctx, d)
+	if err != nil {
+		return err
+	}
+	out.Commit = done.Commit
+	if done.Changed {
+		out.Result, out.Changed = Updated, true
+	}
+	if c.Forge == nil {
+		return nil
+	}
+	out.Proposed, err = c.Forge.Propose(ctx, forge.Change{Branch: c.branch, Title: title, Body: out.Body, Key: c.key, Requests: d.Requests})
+	if err != nil {
+		return err
+	}
+	out.Warnings = append(out.Warnings, out.Proposed.Notes...)
+	if op := out.Proposed.Operation; op == forge.Created || op == forge.Updated {
+		out.Result, out.Changed = string(op), true
+		if err := c.stillNewest(ctx, done.Commit); err != nil {
+			return err
+		}
+	}
+	for _, pr := range older {
+		closed, err := c.closeUnedited(ctx, out, pr.Proposal, pr.state, fmt.Sprintf("#%d contains this.", out.Proposed.Number))
+		if err != nil {
+			return err
+		}
+		if closed {
+			out.Superseded = append(out.Superseded, pr.Number)
+		}
+	}
+	return nil
+}
+
+// stillNewest holds what was proposed to the branch as it is now: where another run put more
+// onto it meanwhile, that run's text may have been written over, and all is made again.
+func (c *change) stillNewest(ctx context.Context, commit string) error {
+	now, err := c.Repository.Inspect(ctx, c.branch)
+	if err == nil && now.Exists && now.OnlyOurs && now.Head != commit {
+		err = failure.New(failure.GitRaceLost, "proposing: another run moved the branch %s on", c.branch)
+	}
+	return err
+}
+
+// stillOpen refuses to make a pull request anew that somebody closed while it was being
+// made again.
+func (c *change) stillOpen(ctx context.Context) error {
+	if !c.again {
+		return nil
+	}
+	open, err := c.Forge.Open(ctx, c.key)
+	if err == nil && !slices.ContainsFunc(open, func(pr forge.Proposal) bool { return pr.Number == c.proposed.Number }) {
+		err = failure.New(failure.PullRequestRefused, "making pull request #%d again: it was closed meanwhile", c.proposed.Number).Fix("Publish the bundle if it is wanted after all.")
+	}
+	return err
+}
+
+// requestsOf are those that a pull request's marker holds, or the commits of its branch
+// where there are too many for a marker. Whoever may edit either may have edited them, so
+// they are checked like any others.
+func requestsOf(pr forge.Proposal, state gitrepo.State) ([]Request, error) {
+	var texts []string
+	if len(pr.Marker.Request) > 0 {
+		if err := json.Unmarshal(pr.Marker.Request, &texts); err != nil {
+			return nil, failure.New(failure.Usage, "reading the marker of pull request #%d: %w", pr.Number, err).Fix("Close it, and publish its bundle again.")
+		}
+	} else {
+		texts = state.Requests()
+	}
+	if len(texts) == 0 {
+		return nil, failure.New(failure.Usage, "reading pull request #%d: neither its marker nor its branch names a bundle", pr.Number).Fix("Close it, and publish its bundle again.")
+	}
+	var all []Request
+	for _, text := range texts {
+		r, err := ParseRequest(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}

@@ -1,0 +1,107 @@
+package publish
+
+import (
+	"context"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/gitrepo"
+)
+
+// Refresh makes every open pull request again upon the base as it is now, from the
+// requests that it holds. One whose bundles the base has by now is closed, and one that a
+// person committed to is left alone, unless it is forced.
+func Refresh(ctx context.Context, run Run) ([]*Result, error) {
+	p := newPublisher(run)
+	open, err := p.Forge.Open(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var results []*Result
+	for _, pr := range open {
+		results = append(results, p.refresh(ctx, pr))
+	}
+	return results, errorsOf(results)
+}
+
+func (p *publisher) refresh(ctx context.Context, pr forge.Proposal) *Result {
+	c := &change{publisher: p, branch: pr.Head, key: pr.Marker.Key, proposed: &pr, again: true}
+	state, err := p.Repository.Inspect(ctx, pr.Head)
+	if err != nil {
+		return failed(err, pr.Head)
+	}
+	if !state.OnlyOurs && !p.Force {
+		r := &Result{Result: Unchanged, Branch: pr.Head}
+		r.warn("a person committed to the branch %s of pull request #%d: it is left alone", pr.Head, pr.Number)
+		return r
+	}
+	requests, err := requestsOf(pr, state)
+	if err != nil {
+		return failed(err, pr.Head)
+	}
+	for _, r := range requests {
+		s, err := c.learnAgain(ctx, r)
+		if err != nil {
+			return failed(err, pr.Head, requests...)
+		}
+		c.take(s)
+	}
+	r := c.publish(ctx)
+	if r.Err == nil && r.Work != nil && len(r.Work.Changed()) == 0 && !p.DryRun {
+		p.closeDone(ctx, r, pr, state)
+	}
+	return r
+}
+
+// closeObsolete closes the pull request of a change of catalog images that comes to nothing
+// any more: merged, it would name images that their tags have left.
+func (c *change) closeObsolete(ctx context.Context, out *Result) error {
+	if c.again || c.DryRun || c.proposed == nil || newest(c.own).version() != nil {
+		return nil
+	}
+	state, err := c.Repository.Inspect(ctx, c.branch)
+	if err != nil || !state.OnlyOurs && !c.Force {
+		return err
+	}
+	c.closeDone(ctx, out, *c.proposed, state)
+	return out.Err
+}
+
+// closeDone closes a pull request whose bundles the base has. One with a bundle that goes
+// nowhere, as the configuration is now, or with a catalog image that the registry lacks,
+// stays: who merges or closes it decides.
+func (p *publisher) closeDone(ctx context.Context, r *Result, pr forge.Proposal, seen gitrepo.State) {
+	if len(r.Work.nowhere)+len(r.Work.unserved) > 0 {
+		r.warn("pull request #%d stays open: %s", pr.Number, r.Work.Unchanged())
+		return
+	}
+	closed, err := p.closeUnedited(ctx, r, pr, seen, newest(r.Work.subjects).done())
+	if r.Err = err; err != nil {
+		r.Result = Failed
+	} else if closed {
+		r.Result, r.Changed = Closed, true
+		r.Proposed = forge.Result{Number: pr.Number, URL: pr.URL, Operation: forge.Closed}
+	}
+}
+
+// closeUnedited closes a pull request and deletes its branch, unless somebody has
+// committed to that since it was looked at.
+func (p *publisher) closeUnedited(ctx context.Context, out *Result, pr forge.Proposal, seen gitrepo.State, why string) (bool, error) {
+	now, err := p.Repository.Inspect(ctx, pr.Head)
+	if err != nil {
+		return false, err
+	}
+	if now.Head != seen.Head {
+		out.warn("pull request #%d is left open: its branch %s has moved", pr.Number, pr.Head)
+		return false, nil
+	}
+	if err := p.Forge.Close(ctx, pr.Number, why); err != nil {
+		return false, err
+	}
+	if now.Exists {
+		if err := p.Repository.Delete(ctx, pr.Head, now.Head); err != nil {
+			out.warn("the branch %s was not deleted: %s", pr.Head, failure.Of(err).Error())
+		}
+	}
+	return true, nil
+}
