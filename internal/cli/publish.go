@@ -56,7 +56,9 @@ type publishing struct {
 	*app
 	values
 	action *action.Action
-	config *config.Config
+	// configs are of the commits that the run meets; config is of the first.
+	configs config.Commits
+	config  *config.Config
 	// base is the branch to change, standard the repository's default one.
 	base, standard string
 	token          string
@@ -287,7 +289,7 @@ func (p *publishing) options() (publish.Run, error) {
 	}
 	configured := p.config.PullRequest
 	o := publish.Run{
-		Ports: publish.Ports{Registry: client, Setup: setupOf, Sleep: p.Sleep},
+		Ports: publish.Ports{Registry: client, Setup: p.setup, Sleep: p.Sleep},
 		Policy: publish.Policy{
 			BaseBranch: p.base, Levels: levels, Operands: p.config.Operands, CatalogSources: p.catalogSources(),
 			Rolling: configured.Strategy == config.ForPackage, Supersede: p.is("supersede") || configured.Supersede,
@@ -318,14 +320,9 @@ func (p *publishing) options() (publish.Run, error) {
 	return o, nil
 }
 
-// setupOf reads what the base says, which may have changed since the run began.
-func setupOf(base publish.Base, b kind.Bundle) (*plan.Setup, error) {
-	c, err := config.Read(base)
-	if err != nil {
-		return nil, err
-	}
-	setup, _, err := c.Setup(base, b.Package, b.Version.String())
-	return setup, err
+// setup is what the base says, which may have changed since the run began.
+func (p *publishing) setup(base publish.Base, b kind.Bundle) (*plan.Setup, error) {
+	return p.configs.Setup(base, base.Commit, b.Package, b.Version.String())
 }
 
 func (p *publishing) levels() (graph.Levels, error) {

@@ -30,13 +30,13 @@ func (p *publishing) openRepository(ctx context.Context) (*gitrepo.Repo, error) 
 	if err != nil {
 		return nil, err
 	}
-	if p.config, err = config.Read(repo.FS()); err == nil && o.Base == "" && p.config.PullRequest.Base != "" && p.config.PullRequest.Base != repo.BaseBranch() {
+	if p.config, err = p.configs.At(repo.FS(), repo.BaseCommit()); err == nil && o.Base == "" && p.config.PullRequest.Base != "" && p.config.PullRequest.Base != repo.BaseBranch() {
 		_ = repo.Close()
 		o.Base = p.config.PullRequest.Base
 		if repo, err = gitrepo.Open(ctx, o); err != nil {
 			return nil, err
 		}
-		p.config, err = config.Read(repo.FS())
+		p.config, err = p.configs.At(repo.FS(), repo.BaseCommit())
 	}
 	if err == nil {
 		err = p.sign(repo)

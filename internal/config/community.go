@@ -127,7 +127,7 @@ const (
 
 // Setup gives what the repository says of a bundle: in the targets of the configuration,
 // else in the community layout where the operator has one, else nothing but what the
-// configuration says of every target.
+// configuration says of every target. The content is that which the configuration stands in.
 func (c *Config) Setup(fsys fs.FS, pkg, version string) (*plan.Setup, Layout, error) {
 	setup := &plan.Setup{File: c.File, Package: c.Package, Targets: c.Targets, Edges: c.Edges, Registries: c.Registries, Sum: c.Sum}
 	if len(c.Targets) > 0 {
@@ -137,7 +137,7 @@ func (c *Config) Setup(fsys fs.FS, pkg, version string) (*plan.Setup, Layout, er
 	if err != nil || folder == "" {
 		return setup, Unsaid, err
 	}
-	targets, file, err := communityTargets(fsys, folder, version)
+	targets, file, err := c.communityTargets(fsys, folder, version)
 	if err != nil || file == "" {
 		return setup, Unsaid, err
 	}
@@ -153,13 +153,9 @@ func (c *Config) Setup(fsys fs.FS, pkg, version string) (*plan.Setup, Layout, er
 // to which ci.yaml maps them. Without a release-config.yaml for the version they are all
 // templates, for which the inputs must name channels. File is empty where the operator is
 // not kept as file-based catalogs.
-func communityTargets(fsys fs.FS, folder, version string) (targets []plan.TargetSetup, file string, err error) {
-	ciFile, src, err := firstFile(fsys, path.Join(folder, "ci.yaml"), path.Join(folder, "ci.yml"))
-	if err != nil || ciFile == "" {
-		return nil, "", err
-	}
-	ci, err := ParseCI(ciFile, src)
-	if err != nil {
+func (c *Config) communityTargets(fsys fs.FS, folder, version string) (targets []plan.TargetSetup, file string, err error) {
+	ciName, ci, err := c.ciOf(fsys, folder)
+	if err != nil || ciName == "" {
 		return nil, "", err
 	}
 	releaseFile, src, err := firstFile(fsys, releasePaths(folder, version)...)
@@ -169,10 +165,10 @@ func communityTargets(fsys fs.FS, folder, version string) (targets []plan.Target
 	case releaseFile == "" && !ci.Enabled:
 		return nil, "", nil
 	case !ci.Enabled:
-		return nil, "", failure.New(failure.Config, "reading %s: %s says nothing of fbc.enabled: true", releaseFile, ciFile).At(ciFile, 1, 1).
+		return nil, "", failure.New(failure.Config, "reading %s: %s says nothing of fbc.enabled: true", releaseFile, ciName).At(ciName, 1, 1).
 			Fix("Set fbc.enabled to true, or remove the release-config.yaml.")
 	case releaseFile == "":
-		return unreleased(fsys, ci, folder, version), ciFile, nil
+		return unreleased(fsys, ci, folder, version), ciName, nil
 	}
 	releases, err := ParseRelease(releaseFile, src)
 	if err != nil {
@@ -181,8 +177,8 @@ func communityTargets(fsys fs.FS, folder, version string) (targets []plan.Target
 	for _, r := range releases {
 		i := slices.IndexFunc(ci.Mapping, func(m Mapping) bool { return m.Template == r.Template })
 		if i < 0 {
-			return nil, "", failure.New(failure.Config, "reading catalog_templates: %s maps no template %s to catalogs", ciFile, r.Template).At(releaseFile, r.Line, r.Col).
-				Fix("%sAdd it to fbc.catalog_mapping in %s.", didYouMean(r.Template, mapped(ci)), ciFile)
+			return nil, "", failure.New(failure.Config, "reading catalog_templates: %s maps no template %s to catalogs", ciName, r.Template).At(releaseFile, r.Line, r.Col).
+				Fix("%sAdd it to fbc.catalog_mapping in %s.", didYouMean(r.Template, mapped(ci)), ciName)
 		}
 		t := communityTarget(fsys, ci.Mapping[i], folder)
 		t.Line, t.Col = r.Line, r.Col
@@ -191,6 +187,30 @@ func communityTargets(fsys fs.FS, folder, version string) (targets []plan.Target
 		targets = append(targets, t)
 	}
 	return targets, releaseFile, nil
+}
+
+// ciOf reads the ci.yaml of an operator, once for all of its versions.
+func (c *Config) ciOf(fsys fs.FS, folder string) (file string, ci *CI, err error) {
+	if known, ok := c.ci[folder]; ok {
+		return known.file, known.CI, nil
+	}
+	file, src, err := firstFile(fsys, path.Join(folder, "ci.yaml"), path.Join(folder, "ci.yml"))
+	if err != nil || file == "" {
+		return "", nil, err
+	}
+	if ci, err = ParseCI(file, src); err != nil {
+		return "", nil, err
+	}
+	if c.ci == nil {
+		c.ci = map[string]ciFile{}
+	}
+	c.ci[folder] = ciFile{file, ci}
+	return file, ci, nil
+}
+
+type ciFile struct {
+	file string
+	*CI
 }
 
 func communityTarget(fsys fs.FS, m Mapping, folder string) plan.TargetSetup {

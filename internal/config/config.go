@@ -41,6 +41,8 @@ type Config struct {
 	PullRequest         PullRequest
 	Commit              Commit
 	Sum                 string // path of catalog.sum; empty: none is kept
+
+	ci map[string]ciFile // that were read, by operator folder
 }
 
 // PullRequest says how changes are proposed.
