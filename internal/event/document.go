@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/olmgraft/graft/internal/failure"
@@ -22,7 +23,7 @@ const (
 
 // reader collects what an event says, and the first fault in it.
 type reader struct {
-	form      Form
+	form      FormName
 	err       error
 	named     bool // a sender named the image for Graft; a registry announces all that is pushed
 	published []Publication
@@ -32,9 +33,9 @@ type reader struct {
 	values    int
 }
 
-// node is a value in an event with its JSON path. Asking for what is not there gives a node
+// Node is a value in an event with its JSON path. Asking for what is not there gives a Node
 // without value; the first fault stays with the reader, so that a form reads in one go.
-type node struct {
+type Node struct {
 	r     *reader
 	path  string
 	value any // nil when absent or null
@@ -42,21 +43,21 @@ type node struct {
 
 // decode reads the body into a tree. It tells the case of keys apart, and refuses a key that
 // stands there twice, for two readers could take different ones.
-func decode(form Form, body []byte) (node, error) {
+func decode(form FormName, body []byte) (Node, error) {
 	r := &reader{form: form, told: map[string]bool{}}
 	root := r.tree("$", body)
 	return root, r.err
 }
 
-func (r *reader) tree(path string, body []byte) node {
-	root := node{r: r, path: path}
+func (r *reader) tree(path string, body []byte) Node {
+	root := Node{r: r, path: path}
 	if len(body) > MaxBody {
-		root.fail("has %d bytes, more than %d", len(body), MaxBody)
+		root.Fail("has %d bytes, more than %d", len(body), MaxBody)
 		return root
 	}
 	var valid json.RawMessage
 	if err := json.Unmarshal(body, &valid); err != nil {
-		root.fail("is no JSON: %s", jsonFault(err))
+		root.Fail("is no JSON: %s", jsonFault(err))
 		return root
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
@@ -66,18 +67,18 @@ func (r *reader) tree(path string, body []byte) node {
 }
 
 // build makes the value that comes next. The body is known to be valid.
-func (n node) build(dec *json.Decoder, depth int) any {
+func (n Node) build(dec *json.Decoder, depth int) any {
 	token, err := dec.Token()
 	n.r.values++
 	switch {
 	case err != nil:
-		n.fail("is no JSON: %v", err)
+		n.Fail("is no JSON: %v", err)
 		return nil
 	case depth > maxDepth:
-		n.fail("is nested deeper than %d", maxDepth)
+		n.Fail("is nested deeper than %d", maxDepth)
 		return nil
 	case n.r.values > maxValues:
-		n.fail("holds more than %d values", maxValues)
+		n.Fail("holds more than %d values", maxValues)
 		return nil
 	}
 	switch token {
@@ -87,11 +88,11 @@ func (n node) build(dec *json.Decoder, depth int) any {
 			key, err := dec.Token()
 			name, ok := key.(string)
 			if err != nil || !ok {
-				n.fail("is no object")
+				n.Fail("is no object")
 				return nil
 			}
 			if _, ok := object[name]; ok {
-				n.fail("has %s twice", quote(name))
+				n.Fail("has %s twice", quote(name))
 				return nil
 			}
 			object[name] = n.build(dec, depth+1)
@@ -109,7 +110,7 @@ func (n node) build(dec *json.Decoder, depth int) any {
 	return token
 }
 
-func (n node) closing(dec *json.Decoder) {
+func (n Node) closing(dec *json.Decoder) {
 	if n.r.err == nil {
 		_, _ = dec.Token()
 	}
@@ -123,95 +124,112 @@ func jsonFault(err error) string {
 	return err.Error()
 }
 
-func (n node) get(key string) node {
-	child := node{r: n.r, path: n.path + "." + key}
+// object is the value where it is one.
+func (n Node) object() map[string]any {
+	body, _ := n.value.(map[string]any)
+	return body
+}
+
+// has reports whether the value has all of the keys; says is a text of it, or empty. They
+// tell a form, and find no fault.
+func (n Node) Has(keys ...string) bool {
+	return !slices.ContainsFunc(keys, func(k string) bool { return n.object()[k] == nil })
+}
+
+func (n Node) Says(key string) string {
+	s, _ := n.object()[key].(string)
+	return s
+}
+
+func (n Node) Get(key string) Node {
+	child := Node{r: n.r, path: n.path + "." + key}
 	switch v := n.value.(type) {
 	case nil:
 	case map[string]any:
 		child.value = v[key]
 	default:
-		n.fail("is no object")
+		n.Fail("is no object")
 	}
 	return child
 }
 
-func (n node) items() []node {
+func (n Node) Items() []Node {
 	if n.value == nil {
 		return nil
 	}
 	list, ok := n.value.([]any)
 	if !ok {
-		n.fail("is no list")
+		n.Fail("is no list")
 	}
-	out := make([]node, len(list))
+	out := make([]Node, len(list))
 	for i, v := range list {
-		out[i] = node{r: n.r, path: fmt.Sprintf("%s[%d]", n.path, i), value: v}
+		out[i] = Node{r: n.r, path: fmt.Sprintf("%s[%d]", n.path, i), value: v}
 	}
 	return out
 }
 
 // text is a text that may be absent.
-func (n node) text() string {
+func (n Node) Text() string {
 	if n.value == nil {
 		return ""
 	}
 	s, ok := n.value.(string)
 	if !ok {
-		n.fail("is no text")
+		n.Fail("is no text")
 	}
 	return s
 }
 
 // must is a text that must be there.
-func (n node) must() string {
-	s := n.text()
+func (n Node) Must() string {
+	s := n.Text()
 	if s == "" {
-		n.fail("is missing")
+		n.Fail("is missing")
 	}
 	return s
 }
 
 // image reads a reference of a registry, which must be there and name the registry: only
 // people leave out that they mean Docker Hub.
-func (n node) image() Publication {
-	p, err := parseReference(n.must())
-	if _, _, ok := cutRegistry(n.text()); err == nil && !ok {
-		err = fmt.Errorf("%s names no registry", quote(n.text()))
+func (n Node) Image() Publication {
+	p, err := parseReference(n.Must())
+	if _, _, ok := cutRegistry(n.Text()); err == nil && !ok {
+		err = fmt.Errorf("%s names no registry", quote(n.Text()))
 	}
 	if err != nil {
-		n.fail("%v", err)
+		n.Fail("%v", err)
 	}
 	return p
 }
 
 // tag and digest may be absent, and are empty then.
 
-func (n node) tag() string {
-	s := n.text()
+func (n Node) Tag() string {
+	s := n.Text()
 	if s != "" && !tagGrammar.MatchString(s) {
-		n.fail("%s is no tag", quote(s))
+		n.Fail("%s is no tag", quote(s))
 	}
 	return s
 }
 
-func (n node) digest() string {
-	s := n.text()
+func (n Node) Digest() string {
+	s := n.Text()
 	if s != "" && !digestGrammar.MatchString(s) {
-		n.fail("%s is no digest: sha256 with 64 or sha512 with 128 hexadecimal digits", quote(s))
+		n.Fail("%s is no digest: sha256 with 64 or sha512 with 128 hexadecimal digits", quote(s))
 	}
 	return s
 }
 
 // agrees is the one of two texts that is there, or what both say.
-func (n node) agrees(known, said string) string {
+func (n Node) Agrees(known, said string) string {
 	if known != "" && said != "" && known != said {
-		n.fail("says %s, and the event says %s elsewhere", quote(said), quote(known))
+		n.Fail("says %s, and the event says %s elsewhere", quote(said), quote(known))
 	}
 	return cmp.Or(said, known)
 }
 
 // fail takes the first fault.
-func (n node) fail(format string, args ...any) {
+func (n Node) Fail(format string, args ...any) {
 	if n.r.err != nil {
 		return
 	}

@@ -22,7 +22,7 @@ const (
 type example struct {
 	file    string
 	event   string // GitHub's name, where the body alone does not tell the form
-	form    Form
+	form    FormName
 	want    []Publication
 	skipped []string // image, space, reason
 }
@@ -163,7 +163,7 @@ func TestExamplesAreComplete(t *testing.T) {
 			t.Errorf("%s is read by no test", file)
 		}
 	}
-	for _, form := range Forms {
+	for _, form := range names() {
 		if !slices.ContainsFunc(examples, func(e example) bool { return e.form == form }) {
 			t.Errorf("%s has no example", form)
 		}
@@ -225,7 +225,7 @@ func announcesNone(t *testing.T, event string, body []byte, skipped, fault strin
 func TestAnnouncesNothing(t *testing.T) {
 	for _, tt := range []struct {
 		name, event, body string
-		form              Form
+		form              FormName
 		reason            string
 	}{
 		{"hook of GitHub", "ping", `{"zen":"Keep it logically awesome.","hook_id":1}`, "", "ping"},
@@ -386,5 +386,34 @@ func isOneFault(t testing.TB, err error) {
 	}
 	if len(err.Error()) > 1000 {
 		t.Errorf("a message of %d bytes", len(err.Error()))
+	}
+}
+
+// names are those of all forms.
+func names() []FormName {
+	var all []FormName
+	for _, f := range Forms() {
+		all = append(all, f.Name)
+	}
+	return all
+}
+
+func TestTimes(t *testing.T) {
+	for file, want := range map[string]string{
+		"distribution.json": "2025-11-20T14:46:40.512Z", "azure.json": "2025-11-20T14:46:40.512345678Z", "azure-event-grid.json": "2025-11-20T14:46:40.5123456Z",
+		"azure-cloudevent.json": "2025-11-20T14:46:40.5123456Z", "harbor.json": "1763650000", "harbor-cloudevent.json": "2025-11-20T14:46:40Z",
+		"docker-hub.json": "1763650000", "google.json": "2025-11-20T14:46:40.512Z", "google-cloudevent.json": "2025-11-20T14:46:40.512Z",
+		"quay.json": "", "package.json": "", "client_payload.json": "",
+	} {
+		body := testdata(t, file)
+		said, err := ParseAny("", body, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		form, _ := Named(said.Form)
+		at, text := form.StatedTime(body)
+		if text != want || at.IsZero() != (want == "") || want != "" && at.UTC().Format("2006-01-02") != "2025-11-20" {
+			t.Errorf("%s: %q, %v; want %q", file, text, at, want)
+		}
 	}
 }

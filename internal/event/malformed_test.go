@@ -115,7 +115,7 @@ func TestMalformed(t *testing.T) {
 // What is read as one form is refused as another, not misread.
 func TestFormsDoNotMix(t *testing.T) {
 	for _, e := range examples {
-		for _, form := range Forms {
+		for _, form := range names() {
 			got, err := Parse(form, testdata(t, e.file), nil)
 			switch {
 			case err != nil || form == e.form:

@@ -11,6 +11,15 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
+// ClientPayload is Graft's own form, see Payload.
+const ClientPayload FormName = "client_payload"
+
+var clientPayload = Form{
+	Name: ClientPayload, Proofs: []Proof{ByHeader, ByURL},
+	Setup:  "Any CI: POST a client_payload, with `Authorization: Bearer SECRET`",
+	Detect: func(n Node) bool { return n.Has("image") || n.Has("schemaVersion") }, Read: readClientPayload,
+}
+
 // PayloadVersion is the version of the payload that this package writes.
 const PayloadVersion = 1
 
@@ -47,7 +56,7 @@ type Payload struct {
 	Package       string   `json:"package,omitempty"`
 	Version       string   `json:"version,omitempty"`
 	Channels      []string `json:"channels,omitempty"`
-	Source        Form     `json:"source,omitempty"`
+	Source        FormName `json:"source,omitempty"`
 	ID            string   `json:"id,omitempty"`
 }
 
@@ -103,39 +112,39 @@ func (p Payload) Marshal() ([]byte, error) {
 	return body, nil
 }
 
-func clientPayload(n node) {
+func readClientPayload(n Node) {
 	body, ok := n.value.(map[string]any)
 	if !ok {
-		n.fail("is no object")
+		n.Fail("is no object")
 		return
 	}
 	if len(body) > maxProperties {
-		n.fail("has %d properties, and GitHub takes %d", len(body), maxProperties)
+		n.Fail("has %d properties, and GitHub takes %d", len(body), maxProperties)
 	}
 	for _, key := range slices.Sorted(maps.Keys(body)) {
 		if !slices.Contains(payloadProperties, key) && !strings.HasPrefix(key, ownProperties) {
-			n.fail("there is no property %s; there are %s, and names of your own that begin with %s",
+			n.Fail("there is no property %s; there are %s, and names of your own that begin with %s",
 				quote(key), strings.Join(payloadProperties, ", "), ownProperties)
 		}
 	}
-	if v := n.get("schemaVersion"); v.value != nil {
+	if v := n.Get("schemaVersion"); v.value != nil {
 		number, _ := v.value.(json.Number)
 		if version, err := number.Float64(); err != nil || version != PayloadVersion {
-			v.fail("is not %d, the one that this Graft reads", PayloadVersion)
+			v.Fail("is not %d, the one that this Graft reads", PayloadVersion)
 		}
 	}
-	p := claimed(n.get)
-	p.ID = n.get("id").word(idGrammar, "an ID")
-	p.Source = Form(n.get("source").text())
-	if p.Source != "" && !slices.Contains(Forms, p.Source) {
-		n.get("source").fail("%s is no form that Graft knows", quote(string(p.Source)))
+	p := claimed(n.Get)
+	p.ID = n.Get("id").word(idGrammar, "an ID")
+	p.Source = FormName(n.Get("source").Text())
+	if _, ok := Named(p.Source); p.Source != "" && !ok {
+		n.Get("source").Fail("%s is no form that Graft knows", quote(string(p.Source)))
 	}
 	n.r.named = true
-	n.found(p)
+	n.Found(p)
 }
 
 // claimed reads the properties that a payload and the inputs of a workflow share.
-func claimed(get func(string) node) Publication {
+func claimed(get func(string) Node) Publication {
 	p := get("image").withDigest(get("digest"))
 	p.Said = Said{
 		Name:     get("name").word(nameGrammar, "a name"),
@@ -147,37 +156,37 @@ func claimed(get func(string) node) Publication {
 }
 
 // withDigest reads an image whose digest may stand beside it.
-func (n node) withDigest(digest node) Publication {
-	p, err := parseName(n.must())
+func (n Node) withDigest(digest Node) Publication {
+	p, err := parseName(n.Must())
 	if err != nil {
-		n.fail("%s is no image reference: %v", quote(n.text()), err)
+		n.Fail("%s is no image reference: %v", quote(n.Text()), err)
 	}
-	p.Digest = digest.agrees(p.Digest, digest.digest())
+	p.Digest = digest.Agrees(p.Digest, digest.Digest())
 	if p.Tag == "" && p.Digest == "" {
-		n.fail("%s has neither a tag nor a digest", quote(n.text()))
+		n.Fail("%s has neither a tag nor a digest", quote(n.Text()))
 	}
 	return p
 }
 
 // word is a text of a grammar, or empty.
-func (n node) word(grammar *regexp.Regexp, what string) string {
-	s := n.text()
+func (n Node) word(grammar *regexp.Regexp, what string) string {
+	s := n.Text()
 	if s != "" && !grammar.MatchString(s) {
-		n.fail("%s is not %s", quote(s), what)
+		n.Fail("%s is not %s", quote(s), what)
 	}
 	return s
 }
 
-func (n node) version() string {
+func (n Node) version() string {
 	s := n.word(versionGrammar, "a semantic version")
 	if len(s) > maxVersion {
-		n.fail("is longer than %d", maxVersion)
+		n.Fail("is longer than %d", maxVersion)
 	}
 	return s
 }
 
 // channels are each named once, in the order in which they were named.
-func (n node) channels() []string {
+func (n Node) channels() []string {
 	if s, ok := n.value.(string); ok {
 		list := []any{}
 		for _, name := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
@@ -185,14 +194,14 @@ func (n node) channels() []string {
 		}
 		n.value = list
 	}
-	names := n.items()
+	names := n.Items()
 	if len(names) > maxChannels {
-		n.fail("names more than %d channels", maxChannels)
+		n.Fail("names more than %d channels", maxChannels)
 		return nil
 	}
 	var out []string
 	for _, name := range names {
-		name.must()
+		name.Must()
 		if s := name.word(channelGrammar, "a channel"); !slices.Contains(out, s) {
 			out = append(out, s)
 		}

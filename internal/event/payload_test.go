@@ -73,7 +73,7 @@ func TestPayloadSchema(t *testing.T) {
 	if len(payloadProperties) > maxProperties {
 		t.Errorf("GitHub does not take %d properties", len(payloadProperties))
 	}
-	for _, form := range Forms {
+	for _, form := range names() {
 		if !slices.Contains(stated.Properties["source"].Enum, any(string(form))) {
 			t.Errorf("the schema knows no source %s", form)
 		}

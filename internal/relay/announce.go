@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/olmgraft/graft/internal/event"
@@ -18,8 +18,10 @@ const resolveWithin = 5 * time.Second
 
 // announce reads the body of a sender that has proven itself, and has it kept.
 func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
-	if code := route.handshake(body); code != "" {
-		return result{status: http.StatusOK, Validation: code}
+	if route.handshakes() {
+		if code := route.forms[0].Handshake(body); code != "" {
+			return result{status: http.StatusOK, Validation: code}
+		}
 	}
 	said, err := route.parse(req, body, r.config.SkipTags)
 	if err != nil {
@@ -29,13 +31,14 @@ func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
 		r.log.Info("skipped", "route", route.Path, "image", s.Publication.Image(), "reason", s.Reason)
 	}
 	r.metrics.announced(route.Path, skipped, len(said.Skipped))
-	at, mark := saidTime(body)
+	form, _ := event.Named(said.Form)
+	at, mark := form.StatedTime(body)
 	if !at.IsZero() && time.Since(at) > r.config.ReplayWindow {
 		r.metrics.announced(route.Path, stale, len(said.Publications))
 		return result{status: http.StatusOK, Result: "ignored", Reason: "it is older than the replay window"}
 	}
-	if route.From == fromGitHub {
-		// The body is what is signed; a delivery that GitHub repeats has the same.
+	if route.coversBody() {
+		// A delivery that is repeated has the same.
 		sum := sha256.Sum256(body)
 		mark = hex.EncodeToString(sum[:16])
 	}
@@ -87,33 +90,16 @@ func (c *Config) mapped(p event.Publication) bool {
 
 // parse reads the body in the form of the route and no other; GitHub names its event.
 func (r *route) parse(req *http.Request, body []byte, skipTags []string) (event.Announcement, error) {
-	if r.From != fromGitHub {
-		return event.Parse(event.Form(r.From), body, skipTags)
+	if form := r.forms[0]; !form.GitHub {
+		return event.Parse(form.Name, body, skipTags)
 	}
-	switch name := req.Header.Get("X-GitHub-Event"); event.Form(name) {
-	case event.RegistryPackage, event.Package, "ping":
+	name := req.Header.Get("X-GitHub-Event")
+	if name == event.Ping || slices.ContainsFunc(r.forms, func(f event.Form) bool { return string(f.Name) == name }) {
 		return event.ParseAny(name, body, skipTags)
 	}
 	return event.Announcement{Skipped: []event.Skipped{{Reason: "the event is no package's"}}}, nil
 }
 
-// greets reports whether the sender asks by OPTIONS whether it may send: Event Grid does, with
-// CloudEvents.
-func (r *route) greets() bool { return r.From == Sender(event.Azure) }
-
-// handshake is what Event Grid wants back before it sends anything.
-func (r *route) handshake(body []byte) string {
-	if !r.greets() {
-		return ""
-	}
-	var events []struct {
-		Type string `json:"eventType"`
-		Data struct {
-			Code string `json:"validationCode"`
-		} `json:"data"`
-	}
-	if json.Unmarshal(body, &events) != nil || len(events) != 1 || events[0].Type != "Microsoft.EventGrid.SubscriptionValidationEvent" {
-		return ""
-	}
-	return events[0].Data.Code
-}
+// handshakes reports whether the sender asks whether it may send, by its own event or, as
+// CloudEvents have it, by OPTIONS.
+func (r *route) handshakes() bool { return r.forms[0].Handshake != nil }

@@ -12,28 +12,6 @@ import (
 	"github.com/olmgraft/graft/internal/event"
 )
 
-// Sender is a kind of registry.
-type Sender string
-
-// GitHub announces packages under two names, both of which a webhook may have.
-const fromGitHub Sender = "github"
-
-// senders are those that a route can be for, and how each can prove who it is; the first
-// way is the one that is meant where the route names none.
-var senders = []struct {
-	from   Sender
-	proofs []Proof
-}{
-	{Sender(event.Quay), []Proof{byURL}},
-	{Sender(event.DockerHub), []Proof{byURL}},
-	{Sender(event.Harbor), []Proof{byHeader, byURL}},
-	{Sender(event.Distribution), []Proof{byHeader, byURL}},
-	{Sender(event.Azure), []Proof{byHeader, byURL}},
-	{Sender(event.Google), []Proof{byGoogle, byURL}},
-	{fromGitHub, []Proof{bySignature}},
-	{Sender(event.ClientPayload), []Proof{byHeader, byURL}},
-}
-
 var (
 	pathGrammar       = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 	repositoryGrammar = regexp.MustCompile(`^[A-Za-z0-9-]+/[A-Za-z0-9._-]+$`)
@@ -112,27 +90,17 @@ func (r *Route) check(fault faulty, at []any) {
 	if !pathGrammar.MatchString(r.Path) || strings.Contains(r.Path, "/.") || slices.Contains(own, r.Path) {
 		fault("Write a path such as /quay, without a slash at its end; /healthz, /readyz and /metrics are taken.", in("path"), "%q is no path of a route", r.Path)
 	}
-	var names []string
-	var proofs []Proof
-	for _, s := range senders {
-		names = append(names, string(s.from))
-		if s.from == r.From {
-			proofs = s.proofs
-		}
-	}
-	if proofs == nil {
-		fault("Those that exist are "+strings.Join(names, ", ")+".", in("from"), "%q is no registry that Graft knows", r.From)
+	forms := event.From(r.From)
+	if len(forms) == 0 {
+		fault("Those that exist are "+strings.Join(event.Senders(), ", ")+".", in("from"), "%q is no registry that Graft knows", r.From)
 		return
 	}
+	proofs := forms[0].Proofs
 	r.Proof = cmp.Or(r.Proof, proofs[0])
 	if !slices.Contains(proofs, r.Proof) {
-		var ways []string
-		for _, p := range proofs {
-			ways = append(ways, string(p))
-		}
-		fault("It can be "+strings.Join(ways, ", ")+".", in("proof"), "%s has no proof %q", r.From, r.Proof)
+		fault("It can be "+event.InWords(proofs)+".", in("proof"), "%s has no proof %q", r.From, r.Proof)
 	}
-	if r.Proof == byGoogle {
+	if r.Proof == event.ByGoogle {
 		if r.Audience == "" || r.Account == "" || r.SecretFile+r.SecretEnv != "" {
 			fault("Give audience and account as in the push subscription, and no secret.", at, "Google's tokens are held against an audience and a service account")
 		}

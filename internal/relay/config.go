@@ -19,6 +19,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -69,11 +70,11 @@ type Limits struct {
 
 // Route is a path, and who may send to it.
 type Route struct {
-	Path       string `yaml:"path"`
-	From       Sender `yaml:"from"`
-	Proof      Proof  `yaml:"proof"`
-	SecretFile string `yaml:"secretFile"`
-	SecretEnv  string `yaml:"secretEnv"`
+	Path       string      `yaml:"path"`
+	From       string      `yaml:"from"`
+	Proof      event.Proof `yaml:"proof"`
+	SecretFile string      `yaml:"secretFile"`
+	SecretEnv  string      `yaml:"secretEnv"`
 	// Audience and Account are those of Google's tokens, KeysURL where their keys are.
 	Audience string `yaml:"audience"`
 	Account  string `yaml:"account"`

@@ -21,6 +21,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 
+	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -116,10 +117,9 @@ func TestSchemaHasTheKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	compare(t, "", schema, reflect.TypeFor[Config]())
-	var senderNames, proofNames []string
-	for _, s := range senders {
-		senderNames = append(senderNames, string(s.from))
-		for _, p := range s.proofs {
+	senderNames, proofNames := event.Senders(), []string(nil)
+	for _, f := range event.Forms() {
+		for _, p := range f.Proofs {
 			if !slices.Contains(proofNames, string(p)) {
 				proofNames = append(proofNames, string(p))
 			}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
@@ -44,6 +45,7 @@ type Relay struct {
 // route is a Route with what proves its senders.
 type route struct {
 	Route
+	forms   []event.Form // in which its sender writes
 	secrets *secrets
 	google  *google
 }
@@ -58,8 +60,8 @@ func parts(c *Config, o Options) (map[string]*route, tokens, error) {
 	var errs []error
 	routes := map[string]*route{}
 	for _, r := range c.Routes {
-		one := &route{Route: r}
-		if r.Proof == byGoogle {
+		one := &route{Route: r, forms: event.From(r.From)}
+		if r.Proof == event.ByGoogle {
 			keys := r.KeysURL
 			if keys == "" {
 				keys = googleKeys

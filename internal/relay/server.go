@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
@@ -122,7 +123,7 @@ func (r *Relay) find(path string) (*route, string) {
 	if i < 0 {
 		return nil, ""
 	}
-	if route := r.routes[path[:i]]; route != nil && route.Proof == byURL {
+	if route := r.routes[path[:i]]; route != nil && route.Proof == event.ByURL {
 		return route, path[i+1:]
 	}
 	return nil, ""
@@ -131,14 +132,14 @@ func (r *Relay) find(path string) (*route, string) {
 // hook checks in the order of cost: the method, the length, the proof where it needs no body,
 // the body, the proof that does.
 func (r *Relay) hook(w http.ResponseWriter, req *http.Request, route *route, rest string) result {
-	greeting := req.Method == http.MethodOptions && route.greets()
+	greeting := req.Method == http.MethodOptions && route.handshakes()
 	switch {
 	case req.Method != http.MethodPost && !greeting:
 		w.Header().Set("Allow", http.MethodPost)
 		return result{status: http.StatusMethodNotAllowed}
 	case req.ContentLength > r.config.Limits.Body:
 		return result{status: http.StatusRequestEntityTooLarge}
-	case !route.Proof.needsBody() && !route.proven(req, rest, nil, time.Now()):
+	case !route.coversBody() && !route.proven(req, rest, nil, time.Now()):
 		return result{status: http.StatusUnauthorized}
 	case greeting:
 		w.Header().Set("WebHook-Allowed-Origin", req.Header.Get("WebHook-Request-Origin"))
@@ -150,7 +151,7 @@ func (r *Relay) hook(w http.ResponseWriter, req *http.Request, route *route, res
 		return result{status: http.StatusRequestEntityTooLarge}
 	case err != nil:
 		return result{status: http.StatusRequestTimeout}
-	case route.Proof.needsBody() && !route.proven(req, rest, body, time.Now()):
+	case route.coversBody() && !route.proven(req, rest, body, time.Now()):
 		return result{status: http.StatusUnauthorized}
 	}
 	res := r.announce(req, route, body)

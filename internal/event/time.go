@@ -1,4 +1,4 @@
-package relay
+package event
 
 import (
 	"bytes"
@@ -6,35 +6,28 @@ import (
 	"time"
 )
 
-// said is the time at which the event says it was made, and how it says so; zero where it
-// does not. Of several events in one body it is the newest. The body was parsed before.
-func saidTime(body []byte) (at time.Time, text string) {
+// StatedTime is the time at which an event of the form says it was made, and how it says so; zero
+// where it does not. Of several events in one body it is the newest. The body was parsed before.
+func (f Form) StatedTime(body []byte) (at time.Time, text string) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
 	var value any
 	if dec.Decode(&value) != nil {
 		return time.Time{}, ""
 	}
-	return newest(value)
+	return f.newest(value)
 }
 
-// times are where the registries put it: distribution and Azure, Event Grid, CloudEvents and
-// Harbor's, Harbor, Docker Hub, Pub/Sub.
-var times = [][]string{
-	{"timestamp"}, {"eventTime"}, {"time"}, {"occur_at"}, {"push_data", "pushed_at"},
-	{"message", "publishTime"}, {"message", "publish_time"},
-}
-
-func newest(value any) (at time.Time, text string) {
+func (f Form) newest(value any) (at time.Time, text string) {
 	list, ok := value.([]any)
 	if object, is := value.(map[string]any); is {
 		if list, ok = object["events"].([]any); !ok {
-			return timeOf(object)
+			return f.timeOf(object)
 		}
 	}
 	if ok {
 		for _, one := range list {
-			if t, s := newest(one); t.After(at) {
+			if t, s := f.newest(one); t.After(at) {
 				at, text = t, s
 			}
 		}
@@ -42,8 +35,8 @@ func newest(value any) (at time.Time, text string) {
 	return at, text
 }
 
-func timeOf(object map[string]any) (time.Time, string) {
-	for _, path := range times {
+func (f Form) timeOf(object map[string]any) (time.Time, string) {
+	for _, path := range f.Time {
 		var value any = object
 		for _, key := range path {
 			inner, _ := value.(map[string]any)

@@ -1,0 +1,24 @@
+package event
+
+// DockerHub is a webhook of Docker Hub.
+const DockerHub FormName = "docker-hub"
+
+var dockerHub = Form{
+	Name: DockerHub, Proofs: []Proof{ByURL},
+	Setup:  "Repository, Webhooks: URL `https://RELAY/docker-hub/SECRET`. Docker Hub signs nothing and sends no header",
+	Time:   [][]string{{"push_data", "pushed_at"}},
+	Detect: func(n Node) bool { return n.Has("push_data") }, Read: readDockerHub,
+}
+
+// readDockerHub reads a webhook of Docker Hub. The repository is one of Docker Hub, even where
+// its account has a dot, and the address to call back is not ours to call.
+func readDockerHub(n Node) {
+	name := n.Get("repository").Get("repo_name")
+	repository, err := joinRepository(dockerHubHost, name.Must())
+	if err != nil {
+		name.Fail("%v", err)
+	}
+	tag := n.Get("push_data").Get("tag")
+	tag.Must()
+	n.Found(Publication{Repository: repository, Tag: tag.Tag()})
+}
