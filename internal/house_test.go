@@ -17,7 +17,7 @@ const module = "github.com/olmgraft/graft/"
 // house is the order of the packages: each imports only those after it. A package that
 // is not listed by itself stands where its parent does.
 var house = []string{
-	"bench", "cmd/graft", "cmd/graft-controller", "cmd/graft-demo", "cmd/graft-relay", "internal/demo", "internal/cli", "internal/controller",
+	"bench", "cmd/graft", "cmd/graft-controller", "cmd/graft-demo", "cmd/graft-relay", "internal/extending", "internal/demo", "internal/cli", "internal/controller",
 	"internal/action", "internal/publish", "internal/relay/command", "internal/relay", "internal/command",
 	"internal/forge", "internal/gitrepo", "internal/event", "internal/config", "internal/plan", "internal/template",
 	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
