@@ -8,6 +8,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // Options of a client.
@@ -47,7 +49,8 @@ type Options struct {
 // Client talks to one GitHub with one token. It may be used concurrently.
 type Client struct {
 	gh        *github.Client
-	carrier   *carrier
+	retry     outbound.Retry
+	token     string
 	serverURL string
 	graphql   string
 }
@@ -66,15 +69,21 @@ func New(o Options) (*Client, error) {
 		return nil, failure.New(failure.Usage, "the API address of %s holds credentials", api.Host).
 			Fix("give the token by its own input")
 	}
-	carrier := newCarrier(o, api)
-	gh := github.NewClient(&http.Client{Transport: carrier})
-	gh.BaseURL = api
-	return &Client{
-		gh:        gh,
-		carrier:   carrier,
-		serverURL: serverURL(o.ServerURL, api),
-		graphql:   graphqlURL(api),
-	}, nil
+	c := &Client{
+		retry: outbound.Retry{
+			Attempts: cmp.Or(o.Attempts, 5), LongestAsked: cmp.Or(o.Patience, 10*time.Minute), Now: o.Now, Sleep: o.Sleep,
+		}.WithDefaults(),
+		token: strings.TrimSpace(o.Token), serverURL: serverURL(o.ServerURL, api), graphql: graphqlURL(api),
+	}
+	if o.Transport == nil {
+		o.Transport = http.DefaultTransport
+	}
+	c.gh = github.NewClient(&http.Client{Transport: &outbound.Transport{
+		Next: authorized{o.Transport, api, c.token}, Retry: c.retry, UserAgent: o.UserAgent, RateLimit: limitOf,
+		Repeatable: func(*http.Request) bool { return true }, // but for what outbound.Once holds
+	}})
+	c.gh.BaseURL = api
+	return c, nil
 }
 
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)

@@ -2,14 +2,13 @@ package github
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // it is git's own name for a blob
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
-	"net/http"
-	"path"
+	"io/fs"
+	"slices"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/google/go-github/v60/github"
 
 	"github.com/olmgraft/graft/internal/failure"
@@ -100,7 +99,7 @@ func (m *committing) entry(ctx context.Context, file forge.File) (*github.TreeEn
 		return nil, nil
 	case file.Delete:
 		return &github.TreeEntry{Path: &file.Path, Mode: &mode, Type: &kind}, nil
-	case stands.GetSHA() == blobName(file.Content) && stands.GetMode() == mode:
+	case stands.GetSHA() == plumbing.ComputeHash(plumbing.BlobObject, file.Content).String() && stands.GetMode() == mode:
 		return nil, nil
 	}
 	blob, _, err := m.f.gh.Git.CreateBlob(ctx, m.f.head.Owner, m.f.head.Name, &github.Blob{
@@ -116,7 +115,7 @@ func (m *committing) entry(ctx context.Context, file forge.File) (*github.TreeEn
 // lookUp walks down to what stands at a path, one tree at a time: the whole tree of
 // a large catalog repository is more than GitHub gives in one answer.
 func (m *committing) lookUp(ctx context.Context, at string) (*github.TreeEntry, error) {
-	if at == "" || at != path.Clean(at) || strings.HasPrefix(at, "/") || strings.HasPrefix(at, "../") || at == ".." || at == "." {
+	if !fs.ValidPath(at) || at == "." {
 		return nil, failure.New(failure.GitFailed, "%s: %q is no path within the repository", m.op().doing, at)
 	}
 	sha := m.root
@@ -184,17 +183,10 @@ func (m *committing) move(ctx context.Context, sha string) error {
 
 // movedMeanwhile tells the refusals that a race brings from those of rules.
 func movedMeanwhile(err error) bool {
-	answer := answerOf(err)
-	if answer == nil || answer.Response.StatusCode != http.StatusUnprocessableEntity {
-		return false
-	}
-	said := strings.ToLower(saidOf(answer))
-	for _, text := range []string{"already exists", "does not exist", "not a fast forward", "not a fast-forward"} {
-		if strings.Contains(said, text) {
-			return true
-		}
-	}
-	return false
+	said, _ := unprocessable(err)
+	return slices.ContainsFunc([]string{"already exists", "does not exist", "not a fast forward", "not a fast-forward"}, func(text string) bool {
+		return strings.Contains(said, text)
+	})
 }
 
 func (m *committing) raceLost(tip string) error {
@@ -216,12 +208,4 @@ func authorOf(s *forge.Signature) *github.CommitAuthor {
 		author.Date = &github.Timestamp{Time: s.When}
 	}
 	return author
-}
-
-// blobName is the name that git gives to the content.
-func blobName(content []byte) string {
-	h := sha1.New() //nolint:gosec // see above
-	fmt.Fprintf(h, "blob %d\x00", len(content))
-	h.Write(content)
-	return hex.EncodeToString(h.Sum(nil))
 }

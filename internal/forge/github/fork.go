@@ -94,7 +94,7 @@ func repositoryOf(got *github.Repository) forge.Repository {
 
 // filled waits until the fork has its default branch.
 func (f *Forge) filled(ctx context.Context, op operation, fork forge.Repository, branch string) error {
-	end := f.carrier.now().Add(longestForking)
+	end := f.retry.Now().Add(longestForking)
 	for wait := time.Second; ; wait = min(2*wait, 20*time.Second) {
 		sha, err := f.tip(ctx, fork, branch)
 		if sha != "" && err == nil {
@@ -104,10 +104,10 @@ func (f *Forge) filled(ctx context.Context, op operation, fork forge.Repository,
 		if err != nil && statusOf(err) != http.StatusConflict {
 			return err
 		}
-		if f.carrier.now().Add(wait).After(end) {
+		if f.retry.Now().Add(wait).After(end) {
 			return failure.New(failure.ForgeUnavailable, "%s: %s is still empty after %s", op.doing, fork, longestForking)
 		}
-		if err := f.carrier.sleep(ctx, wait); err != nil {
+		if err := f.retry.Sleep(ctx, wait); err != nil {
 			return f.fail(ctx, op, err)
 		}
 	}

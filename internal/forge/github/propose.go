@@ -3,8 +3,6 @@ package github
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -84,24 +82,24 @@ func (p *proposing) create(ctx context.Context) error {
 	}
 	for tries := 1; ; tries++ {
 		pr, _, err := p.gh.PullRequests.Create(ctx, p.repo.Owner, p.repo.Name, ask)
-		why := refusalOf(err)
+		said, of := unprocessable(err)
 		switch {
 		case err == nil:
 			p.pr, p.created = pr, true
 			return nil
-		case why == alreadyThere:
+		case strings.Contains(said, "already exists"):
 			// After an answer that was lost, the one that is there is most likely ours.
 			p.created = answerOf(err).Response.Header.Get(outbound.AttemptsHeader) != "1"
 			return p.findAgain(ctx, err)
-		case why == noForkCollab && ask.GetMaintainerCanModify():
+		case (of("fork_collab") || strings.Contains(said, "fork collab")) && ask.GetMaintainerCanModify():
 			ask.MaintainerCanModify = github.Bool(false)
 			p.note("maintainers cannot be allowed to push to the head branch: the token may not grant that")
-		case why == noDrafts && ask.GetDraft():
+		case strings.Contains(said, "draft pull requests are not supported") && ask.GetDraft():
 			ask.Draft = github.Bool(false)
 			p.note("the pull request is no draft: the repository does not support drafts")
-		case why == headUnknown && tries < 3:
+		case of("head") && tries < 3:
 			// A branch that was pushed a moment ago may not be known everywhere yet.
-			if serr := p.carrier.sleep(ctx, time.Duration(tries)*time.Second); serr != nil {
+			if serr := p.retry.Sleep(ctx, time.Duration(tries)*time.Second); serr != nil {
 				return p.fail(ctx, p.creating(), serr)
 			}
 		default:
@@ -115,7 +113,7 @@ func (p *proposing) create(ctx context.Context) error {
 func (p *proposing) findAgain(ctx context.Context, refused error) (err error) {
 	for tries := range 4 {
 		if tries > 0 {
-			if err := p.carrier.sleep(ctx, time.Duration(tries)*time.Second); err != nil {
+			if err := p.retry.Sleep(ctx, time.Duration(tries)*time.Second); err != nil {
 				return p.fail(ctx, p.creating(), err)
 			}
 		}
@@ -206,40 +204,6 @@ func (p *proposing) creating() operation {
 		doing: fmt.Sprintf("creating the pull request from %s to %s in %s", p.from(), p.base, p.repo),
 		needs: "pull-requests: write",
 	}
-}
-
-// refusal is why GitHub did not create a pull request, where something can be done.
-type refusal int
-
-const (
-	otherRefusal refusal = iota
-	alreadyThere
-	noForkCollab
-	noDrafts
-	headUnknown
-)
-
-// refusalOf goes by texts, since GitHub gives the code "custom" for most of these.
-func refusalOf(err error) refusal {
-	answer := answerOf(err)
-	if answer == nil || answer.Response.StatusCode != http.StatusUnprocessableEntity {
-		return otherRefusal
-	}
-	said := strings.ToLower(saidOf(answer))
-	field := func(name string) bool {
-		return slices.ContainsFunc(answer.Errors, func(e github.Error) bool { return e.Field == name })
-	}
-	switch {
-	case strings.Contains(said, "already exists"):
-		return alreadyThere
-	case field("fork_collab") || strings.Contains(said, "fork collab"):
-		return noForkCollab
-	case strings.Contains(said, "draft pull requests are not supported"):
-		return noDrafts
-	case field("head"):
-		return headUnknown
-	}
-	return otherRefusal
 }
 
 // from is the branch as pull requests name it.

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,11 +68,11 @@ func (c *Client) ofAnswer(op operation, answer *github.ErrorResponse) *failure.E
 		return failure.New(failure.ForgeAuth, "%s: %s", op.doing, said).
 			Fix("allow it under Settings, Actions, General, Workflow permissions, or give the token of a GitHub App")
 	case strings.Contains(lower, "archived"):
-		return failure.New(op.refusal(), "%s: %s", op.doing, said).Fix("unarchive the repository, or publish to another")
+		return failure.New(cmp.Or(op.refused, failure.PullRequestRefused), "%s: %s", op.doing, said).Fix("unarchive the repository, or publish to another")
 	case status == http.StatusForbidden, status == http.StatusNotFound:
 		return ofPermission(op, answer, said)
 	case status == http.StatusUnprocessableEntity, status == http.StatusConflict:
-		return failure.New(op.refusal(), "%s: %s", op.doing, said)
+		return failure.New(cmp.Or(op.refused, failure.PullRequestRefused), "%s: %s", op.doing, said)
 	case status >= 500 || status == http.StatusRequestTimeout:
 		return failure.New(failure.ForgeUnavailable, "%s: HTTP %d %s", op.doing, status, said)
 	}
@@ -79,13 +80,6 @@ func (c *Client) ofAnswer(op operation, answer *github.ErrorResponse) *failure.E
 		Fix("check GITHUB_API_URL: something other than GitHub's API seems to answer there")
 	f.Retryable = false
 	return f
-}
-
-func (op operation) refusal() failure.Code {
-	if op.refused == failure.OK {
-		return failure.PullRequestRefused
-	}
-	return op.refused
 }
 
 // ofPermission names the permission: the one that GitHub names in its answer, or
@@ -161,6 +155,18 @@ func statusOf(err error) int {
 	return 0
 }
 
+// unprocessable is what GitHub says of a request that it cannot process, in small letters,
+// and whether of a field of it. Texts it is, since the code is "custom" for most of these.
+func unprocessable(err error) (said string, of func(field string) bool) {
+	answer := answerOf(err)
+	if statusOf(err) != http.StatusUnprocessableEntity {
+		return "", func(string) bool { return false }
+	}
+	return strings.ToLower(saidOf(answer)), func(field string) bool {
+		return slices.ContainsFunc(answer.Errors, func(e github.Error) bool { return e.Field == field })
+	}
+}
+
 // saidOf is GitHub's message with those of the fields, such as "Validation Failed:
 // No commits between main and graft/etcd/0.9.4".
 func saidOf(answer *github.ErrorResponse) string {
@@ -183,4 +189,4 @@ func saidOf(answer *github.ErrorResponse) string {
 }
 
 // scrub takes out of a message what a forge repeats of the token that it was sent.
-func (c *Client) scrub(message string) string { return outbound.Redact(message, c.carrier.token) }
+func (c *Client) scrub(message string) string { return outbound.Redact(message, c.token) }

@@ -3,6 +3,7 @@ package github
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -10,18 +11,42 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
+// authorized gives the token to the API and to nobody else: a redirect may lead elsewhere.
+type authorized struct {
+	next  http.RoundTripper
+	api   *url.URL
+	token string
+}
+
+func (a authorized) RoundTrip(req *http.Request) (*http.Response, error) {
+	out := req.Clone(req.Context())
+	out.Header.Del("Authorization")
+	if a.token != "" && req.URL.Host == a.api.Host && (req.URL.Scheme == "https" || req.URL.Scheme == a.api.Scheme) {
+		out.Header.Set("Authorization", "Bearer "+a.token)
+	}
+	return a.next.RoundTrip(out)
+}
+
 // limitOf reads the several ways in which GitHub says that a limit was reached. A
 // limit that names no time is waited for a minute, and twice as long each time
 // that it is met again, as GitHub's documentation asks. A refusal for lack of
 // permission may have been the last request that the limit allowed, and is none.
 //
 // An answer that was the last for this hour tells of a limit as well, into which the next
-// request would run.
+// request would run. go-github's own bookkeeping of limits refuses to send where we wait, so it
+// is kept from seeing them.
 func limitOf(resp *http.Response, before int, now time.Time) (limit outbound.RateLimit, refused bool) {
 	if limit, refused = limitReached(resp, before, now); refused {
 		return limit, true
 	}
-	return exhausted(resp, now), false
+	resource := resp.Header.Get("X-RateLimit-Resource")
+	if reset, ok := resetOf(resp.Header); ok && resp.Header.Get("X-RateLimit-Remaining") == "0" && (resource == "" || resource == "core") {
+		limit = outbound.RateLimit{Until: reset, Kind: "primary"}
+	}
+	for _, name := range []string{"Limit", "Remaining", "Reset", "Used", "Resource"} {
+		resp.Header.Del("X-RateLimit-" + name)
+	}
+	return limit, false
 }
 
 func limitReached(resp *http.Response, before int, now time.Time) (outbound.RateLimit, bool) {
@@ -47,7 +72,7 @@ func limitReached(resp *http.Response, before int, now time.Time) (outbound.Rate
 	switch {
 	case resp.Header.Get("X-RateLimit-Remaining") == "0":
 		if reset, ok := resetOf(resp.Header); ok {
-			unnamed = later(reset, now.Add(time.Second))
+			unnamed = now.Add(max(reset.Sub(now), time.Second))
 		}
 		return outbound.RateLimit{Until: unnamed, Kind: "primary"}, true
 	case resp.StatusCode == http.StatusTooManyRequests,
@@ -58,22 +83,6 @@ func limitReached(resp *http.Response, before int, now time.Time) (outbound.Rate
 	return none, false
 }
 
-// exhausted is the limit that the next request would run into, after an answer
-// that was the last for this hour.
-func exhausted(resp *http.Response, now time.Time) outbound.RateLimit {
-	defer func() {
-		for _, name := range []string{"Limit", "Remaining", "Reset", "Used", "Resource"} {
-			resp.Header.Del("X-RateLimit-" + name)
-		}
-	}()
-	resource := resp.Header.Get("X-RateLimit-Resource")
-	reset, ok := resetOf(resp.Header)
-	if !ok || resp.Header.Get("X-RateLimit-Remaining") != "0" || resource != "" && resource != "core" || !reset.After(now) {
-		return outbound.RateLimit{}
-	}
-	return outbound.RateLimit{Until: reset, Kind: "primary"}
-}
-
 // resetOf is the second after the one that the header names: within that one the
 // limit may still hold.
 func resetOf(h http.Header) (time.Time, bool) {
@@ -82,11 +91,4 @@ func resetOf(h http.Header) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return time.Unix(seconds+1, 0), true
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
