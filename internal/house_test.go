@@ -22,14 +22,14 @@ var house = []string{
 	"internal/forge", "internal/gitrepo", "internal/event", "internal/config", "internal/plan", "internal/template",
 	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/yamledit", "internal/yamlread",
-	"internal/markdown", "internal/failure", "internal/outbound", "internal/pause", "internal/atomicfile", "internal/testkit", "formulary", "deploy/crds",
+	"internal/markdown", "internal/reference", "internal/failure", "internal/outbound", "internal/pause", "internal/atomicfile", "internal/testkit", "formulary", "deploy/crds",
 }
 
 // pure packages are functions over bytes and values.
 var pure = []string{
 	"internal/event", "internal/config", "internal/plan", "internal/template", "internal/graph", "internal/draw",
-	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/yamledit", "internal/markdown", "internal/failure",
-	"formulary",
+	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/yamledit",
+	"internal/markdown", "internal/reference", "internal/failure", "formulary",
 }
 
 var impure = []string{

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/reference"
 )
 
 // Values are what placeholders in the pattern of a tag stand for; "" is not known.
@@ -41,7 +42,6 @@ const kubeWant = "give --kube-version"
 
 var (
 	kubeGrammar = regexp.MustCompile(`^v?([0-9]{1,5})\.([0-9]{1,5})(?:\.([0-9]{1,5})(?:[-+].*)?)?$`)
-	tagGrammar  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 	inBraces    = regexp.MustCompile(`\{[^{}]*\}?|\}`)
 )
 
@@ -85,7 +85,7 @@ func (v Values) tag(pattern string) (tag string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if !tagGrammar.MatchString(tag) {
+	if !reference.IsTag(tag) {
 		return "", failure.New(failure.Usage, "making a tag of %q: %q is none", pattern, tag).
 			Fix("A tag has at most 128 letters, digits, underscores, dots and hyphens; leave out the placeholder that gives others.")
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/olmgraft/graft/internal/reference"
 )
 
 // Objects finds what a lookup names. A lookup without a name means the only object of its
@@ -42,12 +44,12 @@ const maxLookups = 16
 
 // Resolve puts values in place of the templates of a reference. Values are put in once:
 // what looks like a template in a value is text.
-func Resolve(reference string, v Values) Resolution {
+func Resolve(template string, v Values) Resolution {
 	var r Resolution
 	var image strings.Builder
 	lookups := 0
 	known := map[string]string{} // by the text of the template, itself where it has no value
-	for _, p := range Parse(reference) {
+	for _, p := range Parse(template) {
 		if p.Template == nil {
 			image.WriteString(p.Text)
 			continue
@@ -73,7 +75,7 @@ func Resolve(reference string, v Values) Resolution {
 	}
 	r.Image = image.String()
 	if len(r.Unresolved) == 0 {
-		r.Invalid = checkReference(r.Image)
+		_, r.Invalid = reference.Parse(r.Image)
 	}
 	return r
 }

@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
@@ -157,10 +158,10 @@ func (s *Source) setTemplate(edits *yamledit.Edits, template string) error {
 
 // CheckTemplate says what keeps a reference with templates from ever being an image; nil if
 // nothing does.
-func CheckTemplate(reference string) error {
+func CheckTemplate(template string) error {
 	var image strings.Builder
 	templates := 0
-	for _, p := range Parse(reference) {
+	for _, p := range Parse(template) {
 		switch {
 		case p.Template != nil:
 			templates++
@@ -174,5 +175,6 @@ func CheckTemplate(reference string) error {
 	if templates == 0 {
 		return errors.New("there is no template in it")
 	}
-	return checkReference(image.String())
+	_, err := reference.Parse(image.String())
+	return err
 }

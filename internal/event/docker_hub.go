@@ -1,5 +1,7 @@
 package event
 
+import "github.com/olmgraft/graft/internal/reference"
+
 // DockerHub is a webhook of Docker Hub.
 const DockerHub FormName = "docker-hub"
 
@@ -14,7 +16,7 @@ var dockerHub = Form{
 // its account has a dot, and the address to call back is not ours to call.
 func readDockerHub(n Node) {
 	name := n.Get("repository").Get("repo_name")
-	repository, err := joinRepository(dockerHubHost, name.Must())
+	repository, err := joinRepository(reference.DockerHub, name.Must())
 	if err != nil {
 		name.Fail("%v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/reference"
 )
 
 // What an event may cost. Real ones stay far below: GitHub's have some 500 values, eight
@@ -193,7 +194,7 @@ func (n Node) Must() string {
 // people leave out that they mean Docker Hub.
 func (n Node) Image() Publication {
 	p, err := parseReference(n.Must())
-	if _, _, ok := cutRegistry(n.Text()); err == nil && !ok {
+	if _, _, ok := reference.CutRegistry(n.Text()); err == nil && !ok {
 		err = fmt.Errorf("%s names no registry", quote(n.Text()))
 	}
 	if err != nil {
@@ -206,7 +207,7 @@ func (n Node) Image() Publication {
 
 func (n Node) Tag() string {
 	s := n.Text()
-	if s != "" && !tagGrammar.MatchString(s) {
+	if s != "" && !reference.IsTag(s) {
 		n.Fail("%s is no tag", quote(s))
 	}
 	return s
@@ -214,7 +215,7 @@ func (n Node) Tag() string {
 
 func (n Node) Digest() string {
 	s := n.Text()
-	if s != "" && !digestGrammar.MatchString(s) {
+	if s != "" && !reference.IsDigest(s) {
 		n.Fail("%s is no digest: sha256 with 64 or sha512 with 128 hexadecimal digits", quote(s))
 	}
 	return s

@@ -1,6 +1,10 @@
 package event
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/olmgraft/graft/internal/reference"
+)
 
 // GitHub's events of ghcr.io, by the older and the newer name.
 const (
@@ -62,7 +66,7 @@ func githubRepository(pkg Node) string {
 	}
 	name := pkg.Get("name")
 	path := strings.ToLower(owner + "/" + name.Must())
-	host, _, ok := cutRegistry(pkg.Get("package_version").Get("package_url").Text())
+	host, _, ok := reference.CutRegistry(pkg.Get("package_version").Get("package_url").Text())
 	if !ok {
 		host = "ghcr.io"
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
@@ -72,7 +73,7 @@ func (b *bundleRead) checkImage(d *fbc.Doc, id, what string, js []byte, path ...
 		return
 	}
 	b.noteTag(image)
-	if why := pullSpecFault(image); why != "" {
+	if why := reference.PullSpecFault(image); why != "" {
 		b.fault(d, id, path, "%s %q is not a pull spec: %s", what, image, why)
 	}
 }

@@ -2,16 +2,14 @@ package operand
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/reference"
 )
 
 const lockHeader = "# Digests of images, as graft pin found them.\n"
-
-var fullDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$|^sha512:[0-9a-f]{128}$`)
 
 // ParseLock reads a lock file: lines of an image and its digest, and comments.
 func ParseLock(name string, text []byte) (map[string]string, error) {
@@ -21,7 +19,7 @@ func ParseLock(name string, text []byte) (map[string]string, error) {
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
 		}
-		if len(words) != 2 || !ByTag(words[0]) || !fullDigest.MatchString(words[1]) {
+		if len(words) != 2 || !ByTag(words[0]) || !reference.IsDigest(words[1]) {
 			return nil, failure.New(failure.Config, "reading the lock file: a line is an image by tag and its digest").At(name, i+1, 1).
 				Fix("Write a line such as quay.io/example/op:v1.0.0 sha256:..., or have --write-lock do so.")
 		}

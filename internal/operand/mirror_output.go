@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
@@ -29,7 +30,7 @@ func Skopeo(images []string) string {
 	registries := map[string]map[string][]string{}
 	for _, image := range images {
 		r, _ := parseReference(image)
-		host, repository := split(r.Repository)
+		host, repository := split(r)
 		if registries[host] == nil {
 			registries[host] = map[string][]string{}
 		}
@@ -55,15 +56,10 @@ func Skopeo(images []string) string {
 
 // split tells the registry of a repository from its path there, with the names that
 // container engines give to those of Docker Hub.
-func split(repository string) (host, path string) {
-	host, path, ok := strings.Cut(repository, "/")
-	switch {
-	case !ok:
-		return "docker.io", "library/" + repository
-	case !strings.ContainsAny(host, ".:") && host != "localhost":
-		return "docker.io", repository
-	case host == "docker.io" && !strings.Contains(path, "/"):
-		return host, "library/" + path
+func split(r reference.Reference) (host, path string) {
+	host, path = cmp.Or(r.Registry, reference.DockerHub), r.Path
+	if host == reference.DockerHub && !strings.Contains(path, "/") {
+		path = "library/" + path
 	}
 	return host, path
 }

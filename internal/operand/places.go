@@ -8,6 +8,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
@@ -203,8 +204,7 @@ func (w *walker) annotations(m *yamledit.Node, named map[string]bool) {
 // an image. A word alone, such as busybox, is none.
 func isImage(field, text string, named map[string]bool) bool {
 	r, ok := parseReference(text)
-	host, _, hosted := strings.Cut(r.Repository, "/")
-	hosted = hosted && (strings.ContainsAny(host, ".:") || host == "localhost")
+	hosted := r.Registry != ""
 	switch {
 	case !ok:
 		return false
@@ -217,7 +217,7 @@ func isImage(field, text string, named map[string]bool) bool {
 		return true
 	}
 	for other := range named {
-		if strings.HasPrefix(other, host+"/") {
+		if strings.HasPrefix(other, r.Registry+"/") {
 			return true
 		}
 	}
@@ -254,6 +254,6 @@ func Pin(f *yamledit.File, places []Place, digests map[string]string) ([]byte, e
 
 // ByDigest names an image by its digest in place of its tag.
 func ByDigest(image, digest string) string {
-	r, _ := parseReference(image)
-	return r.Repository + "@" + digest
+	repository, _, _ := reference.Cut(image)
+	return repository + "@" + digest
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/reference"
 )
 
 func version1(t *testing.T, s string) semver.Version {
@@ -118,12 +119,16 @@ func TestCompare(t *testing.T) {
 }
 
 func TestReference(t *testing.T) {
-	for image, want := range map[string]*Reference{
-		"quay.io/coreos/etcd:stable":         {"quay.io/coreos/etcd", "stable", ""},
-		"quay.io/coreos/etcd@sha256:12345":   {"quay.io/coreos/etcd", "", "sha256:12345"},
-		"localhost:5000/etcd":                {"localhost:5000/etcd", "", ""},
-		"localhost:5000/etcd:v1@sha256:abcd": {"localhost:5000/etcd", "v1", "sha256:abcd"},
-		"etcd-operator:1.1":                  {"etcd-operator", "1.1", ""},
+	for image, want := range map[string]*reference.Reference{
+		"quay.io/coreos/etcd:stable":         {Registry: "quay.io", Path: "coreos/etcd", Tag: "stable"},
+		"quay.io/coreos/etcd@sha256:12345":   {Registry: "quay.io", Path: "coreos/etcd", Digest: "sha256:12345"},
+		"localhost:5000/etcd":                {Registry: "localhost:5000", Path: "etcd"},
+		"localhost:5000/etcd:v1@sha256:abcd": {Registry: "localhost:5000", Path: "etcd", Tag: "v1", Digest: "sha256:abcd"},
+		"etcd-operator:1.1":                  {Path: "etcd-operator", Tag: "1.1"},
+		"[::1]:5000/etcd:v1":                 {Registry: "[::1]:5000", Path: "etcd", Tag: "v1"},
+		"quay.io/coreos/e..tcd:v1":           nil,
+		"quay.io/coreos/e___tcd:v1":          nil,
+		"quay.io:99999/coreos/etcd:v1":       nil,
 		"https://quay.io/coreos/etcd":        nil,
 		"quay.io/coreos/etcd:":               nil,
 		"quay.io/coreos/etcd@":               nil,

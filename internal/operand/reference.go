@@ -3,31 +3,19 @@ package operand
 import (
 	"regexp"
 	"strings"
+
+	"github.com/olmgraft/graft/internal/reference"
 )
 
-// Reference is an image reference in its parts.
-type Reference struct {
-	Repository, Tag, Digest string
-}
+// digestForm is wider than the digests of registries: one in the examples of ClusterServiceVersions
+// is shorter than any real one.
+var digestForm = regexp.MustCompile(`^[a-z0-9]+([+._-][a-z0-9]+)*:[0-9a-fA-F]+$`)
 
-var (
-	repositoryForm = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$`)
-	tagForm        = regexp.MustCompile(`^\w[\w.-]{0,127}$`)
-	// A digest of the seed's examples is shorter than any real one.
-	digestForm = regexp.MustCompile(`^[a-z0-9]+([+._-][a-z0-9]+)*:[0-9a-fA-F]+$`)
-)
-
-func parseReference(image string) (Reference, bool) {
-	var r Reference
-	var pinned bool
-	r.Repository, r.Digest, pinned = strings.Cut(image, "@")
-	tagged := false
-	if i := strings.LastIndexByte(r.Repository, ':'); i > strings.LastIndexByte(r.Repository, '/') {
-		r.Repository, r.Tag, tagged = r.Repository[:i], r.Repository[i+1:], true
-	}
-	ok := repositoryForm.MatchString(r.Repository) && len(image) <= 1024 &&
-		(!tagged || tagForm.MatchString(r.Tag)) && (!pinned || digestForm.MatchString(r.Digest))
-	return r, ok
+func parseReference(image string) (reference.Reference, bool) {
+	name, digest, pinned := strings.Cut(image, "@")
+	r, err := reference.Parse(name)
+	r.Digest = digest
+	return r, err == nil && (!pinned || digestForm.MatchString(digest))
 }
 
 // ByTag reports whether an image is named by tag, or by nothing, and not by digest.

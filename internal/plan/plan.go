@@ -16,6 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -128,7 +129,6 @@ type planner struct {
 var (
 	nameGrammar    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,252}$`)
 	channelGrammar = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$`)
-	digestGrammar  = regexp.MustCompile(`^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$`)
 )
 
 // CheckNames holds a bundle's names to what may stand in paths, branches and outputs.
@@ -178,7 +178,7 @@ func (p *planner) check() error {
 // repository. The digest alone tells that it is the same bundle.
 func (p *planner) promote() error {
 	b := &p.plan.Bundle
-	repository, _, digest := kind.SplitImage(b.Image)
+	repository, _, digest := reference.Cut(b.Image)
 	production, ok := p.setup.Registries[repository]
 	if !ok {
 		return nil
@@ -186,7 +186,7 @@ func (p *planner) promote() error {
 	if b.Digest != "" {
 		digest = b.Digest
 	}
-	if !digestGrammar.MatchString(digest) {
+	if !reference.IsDigest(digest) {
 		return failure.New(failure.ImageUnpinned, "naming %s by its repository of production: its digest is not known", b.Image).At(p.setup.File, 0, 0).
 			Fix("Name the image by digest, or let it be pulled.")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -67,12 +68,12 @@ func Survey(fsys fs.FS) ([]Surveyed, []LeftOut, error) {
 func surveyed(name string, d kind.Description) Surveyed {
 	s := Surveyed{Path: name, Kind: d.Kind, Package: d.Package, Channels: newestIn(d)}
 	for _, b := range d.Bundles {
-		repository, _, _ := kind.SplitImage(b.Image)
+		repository, _, _ := reference.Cut(b.Image)
 		s.Repositories = append(s.Repositories, repository)
 	}
 	for _, ch := range d.Channels {
 		for _, entry := range ch.Entries {
-			if repository, _, _ := kind.SplitImage(entry); repository != entry && strings.Contains(repository, "/") {
+			if repository, _, _ := reference.Cut(entry); repository != entry && strings.Contains(repository, "/") {
 				s.Repositories = append(s.Repositories, repository)
 			}
 		}

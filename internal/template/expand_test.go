@@ -10,6 +10,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -17,7 +18,7 @@ import (
 type byTag struct{ pkg string }
 
 func (b byTag) Bundle(image string) (fbc.Facts, error) {
-	_, tag, _ := kind.SplitImage(image)
+	_, tag, _ := reference.Cut(image)
 	v, ok := graph.VersionOf(tag)
 	if !ok {
 		return fbc.Facts{}, fmt.Errorf("no bundle %s", image)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -13,7 +14,7 @@ import (
 type released struct{}
 
 func (released) Bundle(image string) (fbc.Facts, error) {
-	_, name, _ := kind.SplitImage(image)
+	_, name, _ := reference.Cut(image)
 	version, release, _ := strings.Cut(strings.TrimPrefix(name, "op-v"), "-")
 	return fbc.Facts{Name: name, Package: "op", Image: image, Version: version, Release: release}, nil
 }

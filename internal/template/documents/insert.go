@@ -8,6 +8,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
@@ -128,12 +129,12 @@ func (s *Set) siblings(schema, pkg string, r kind.Request) []Document {
 	if s.Package() != "" || len(s.Of(fbc.SchemaPackage)) < 2 {
 		return all
 	}
-	repository, _, _ := kind.SplitImage(r.Bundle.Image)
+	repository, _, _ := reference.Cut(r.Bundle.Image)
 	own := slices.DeleteFunc(slices.Clone(all), func(d Document) bool {
 		if d.Package != "" {
 			return d.Package != pkg
 		}
-		other, _, _ := kind.SplitImage(d.Image)
+		other, _, _ := reference.Cut(d.Image)
 		return other != repository
 	})
 	if len(own) == 0 && schema == fbc.SchemaBundle {

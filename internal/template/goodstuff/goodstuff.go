@@ -15,6 +15,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/template/documents"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
@@ -156,7 +157,7 @@ func (c channel) describe(d *kind.Description) {
 
 // finds reports whether the template finds the image by itself in the registry.
 func (t template) finds(image string, v semver.Version) bool {
-	repo, tag, _ := kind.SplitImage(image)
+	repo, tag, _ := reference.Cut(image)
 	if t.repo == "" || repo != t.repo || tag == "" {
 		return false
 	}

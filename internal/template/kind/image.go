@@ -8,20 +8,12 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/reference"
 )
-
-// SplitImage cuts an image reference into repository, tag and digest.
-func SplitImage(image string) (repository, tag, digest string) {
-	repository, digest, _ = strings.Cut(image, "@")
-	if i := strings.LastIndexByte(repository, ':'); i > strings.LastIndexByte(repository, '/') {
-		repository, tag = repository[:i], repository[i+1:]
-	}
-	return repository, tag, digest
-}
 
 // ImageVersion is the semantic version that an image's tag carries.
 func ImageVersion(image string) (semver.Version, bool) {
-	_, tag, _ := SplitImage(image)
+	_, tag, _ := reference.Cut(image)
 	if tag == "" {
 		return semver.Version{}, false
 	}
@@ -63,8 +55,8 @@ func (r Request) Identify(s Standing) (Identity, *failure.Error) {
 	if !sameName {
 		return Another, nil
 	}
-	oldRepo, _, _ := SplitImage(s.Image)
-	newRepo, _, _ := SplitImage(b.Image)
+	oldRepo, _, _ := reference.Cut(s.Image)
+	newRepo, _, _ := reference.Cut(b.Image)
 	digest := r.digest(b.Image, b.Digest)
 	if r.Promote && oldRepo != newRepo && digest != "" && digest == r.digest(s.Image, "") {
 		return Promoted, nil
@@ -105,7 +97,7 @@ func (r Request) digest(image, known string) string {
 	if known != "" {
 		return known
 	}
-	if _, _, d := SplitImage(image); d != "" {
+	if _, _, d := reference.Cut(image); d != "" {
 		return d
 	}
 	if r.DigestOf != nil {

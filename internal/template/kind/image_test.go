@@ -91,19 +91,3 @@ func TestCrowded(t *testing.T) {
 		}
 	}
 }
-
-func TestSplitImage(t *testing.T) {
-	for image, want := range map[string][3]string{
-		"q.io/x/op:v1":               {"q.io/x/op", "v1", ""},
-		"q.io/x/op@sha256:ab":        {"q.io/x/op", "", "sha256:ab"},
-		"q.io/x/op:v1@sha256:ab":     {"q.io/x/op", "v1", "sha256:ab"},
-		"q.io:5000/x/op":             {"q.io:5000/x/op", "", ""},
-		"q.io:5000/x/op:v1":          {"q.io:5000/x/op", "v1", ""},
-		"localhost:5000/op@sha256:a": {"localhost:5000/op", "", "sha256:a"},
-		"op":                         {"op", "", ""},
-	} {
-		if r, tag, digest := SplitImage(image); [3]string{r, tag, digest} != want {
-			t.Errorf("%s: got %q %q %q", image, r, tag, digest)
-		}
-	}
-}

@@ -1,4 +1,4 @@
-package graph
+package reference
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ func TestPullSpecs(t *testing.T) {
 		"busybox", "busybox:latest", "library/busybox", "quay.io/a/b", "localhost/a", "localhost:5000/a:T-1.x_", "host.example:8443/a/b_c/d--e/f__g/h.i@sha256:" + hex,
 		"quay.io/a:v1@sha256:" + hex, "Host.example/a", "a@sha512:" + strings.Repeat("b", 128), "a@sha384:" + strings.Repeat("b", 96), "a:" + strings.Repeat("t", 128), strings.Repeat("x", 236) + "/a", "index.docker.io/x", hex + "a", "a_b.c/d",
 	} {
-		if why := pullSpecFault(good); why != "" {
+		if why := PullSpecFault(good); why != "" {
 			t.Errorf("%s: %s", good, why)
 		}
 	}
@@ -20,19 +20,8 @@ func TestPullSpecs(t *testing.T) {
 		"", "BAD IMAGE", "UPPER/case:1", "quay.io/UP", "a//b", "/a", "a/", "a:", "a:b:c", "a@sha256:12", "a@md5:" + hex, "a@sha512:" + hex, "a@sha256:" + strings.ToUpper(hex), "a@", "a._b", "a___b", "-a", "a-",
 		"a..b", ":tag", "::", hex, "host:port/a", "-host.x/a", "a:" + strings.Repeat("t", 129), "a:.t", strings.Repeat("x", 256), "é", "a\n", "a@sha256:" + hex + "@sha256:" + hex,
 	} {
-		if why := pullSpecFault(bad); why == "" {
+		if why := PullSpecFault(bad); why == "" {
 			t.Errorf("%q is taken for a pull spec", bad)
-		}
-	}
-}
-
-func TestDNSLabels(t *testing.T) {
-	for s, good := range map[string]bool{
-		"a": true, "a-b-0": true, "0a": true, strings.Repeat("a", 63): true,
-		"": false, "A": false, "a.b": false, "a_b": false, "-a": false, "a-": false, strings.Repeat("a", 64): false,
-	} {
-		if why := dnsLabelFault(s); (why == "") != good {
-			t.Errorf("%q: %q", s, why)
 		}
 	}
 }

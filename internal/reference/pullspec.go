@@ -1,0 +1,42 @@
+package reference
+
+import "strings"
+
+// PullSpecFault tells what is wrong with an image reference by the grammar as opm applies it
+// to bundles; "" if nothing is. opm knows sha384 and any port, and no IPv6; and it takes a
+// part that is no host, such as a_b.c, for a component.
+func PullSpecFault(image string) string {
+	if len(image) == 64 && only(image, lowerHex) {
+		return "64 hexadecimal digits are an image's id, not a reference"
+	}
+	registry, rest, ok := CutRegistry(image)
+	if !ok || registry == "index.docker.io" {
+		registry = DockerHub
+	}
+	if registry == DockerHub && !strings.Contains(rest, "/") {
+		rest = "library/" + rest
+	}
+	repository, _, _ := strings.Cut(rest, ":")
+	if strings.ToLower(repository) != repository {
+		return "the repository must be lower case"
+	}
+	name, digest, hasDigest := strings.Cut(registry+"/"+rest, "@")
+	slash := strings.LastIndexByte(name, '/')
+	last, tag, hasTag := strings.Cut(name[slash+1:], ":")
+	name = name[:slash+1] + last
+	switch {
+	case hasDigest && !isDigest(digest):
+		return "the digest is malformed"
+	case hasTag && !IsTag(tag):
+		return "the tag is malformed"
+	case len(name) > MaxName:
+		return "the name is longer than 255 characters"
+	}
+	first, path, _ := strings.Cut(name, "/")
+	host, port, hasPort := strings.Cut(first, ":")
+	isDomain := isHost(host) && (!hasPort || port != "" && only(port, digit))
+	if !isDomain && !isComponent(first) || !IsPath(path) {
+		return "the name is malformed"
+	}
+	return ""
+}
