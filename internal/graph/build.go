@@ -84,13 +84,13 @@ func (b *Builder) read(d *fbc.Doc) item {
 		pkgName: strings.Clone(d.Package), name: strings.Clone(d.Name), ignored: d.Ignored}
 	switch d.Schema {
 	case fbc.SchemaPackage:
-		it.pkg, it.faults = small[fbc.Package](d, packageShape)
+		it.pkg, it.faults = small[fbc.Package](d, "package")
 		it.pkg.Icon, it.pkg.Description, it.pkg.Properties = nil, "", nil
 	case fbc.SchemaChannel:
-		it.channel, it.faults = small[fbc.Channel](d, channelShape)
+		it.channel, it.faults = small[fbc.Channel](d, "channel")
 		it.lines = d.EntryLines()
 	case fbc.SchemaDeprecation:
-		it.deprecation, it.faults = small[fbc.Deprecation](d, deprecationShape)
+		it.deprecation, it.faults = small[fbc.Deprecation](d, "deprecations")
 		it.lines = d.EntryLines()
 	case operand.SchemaOperand, operand.SchemaRelatedImages:
 		it.entry, it.faults = readEntry(d, it.Pos)

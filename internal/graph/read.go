@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/reference"
+	"github.com/olmgraft/graft/internal/shape"
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
@@ -38,37 +40,35 @@ func readBundleJSON(d *fbc.Doc, load func() ([]byte, error)) *bundleRead {
 		}
 		return b
 	}
-	var properties []byte
-	for key, value := range fields(js) {
+	var properties value
+	for key, v := range value(js).Members() {
 		switch {
 		case strings.EqualFold(key, "package"):
-			b.Package = asText(value)
+			b.Package = v.text()
 		case strings.EqualFold(key, "name"):
-			b.Name = asText(value)
+			b.Name = v.text()
 		case strings.EqualFold(key, "image"):
-			b.Image = asText(value)
-			b.checkImage(d, "image-invalid", "image", value, "image")
+			b.Image = v.text()
+			b.checkImage(d, "image-invalid", "image", b.Image, "image")
 		case strings.EqualFold(key, "relatedImages"):
-			b.misfits(d, "document-mistyped", value, relatedImagesShape, "relatedImages")
-			for i, r := range items(value) {
-				image, _ := field(r, "image")
-				b.checkImage(d, "related-image-invalid", "related image", image, "relatedImages", i, "image")
+			b.mismatches(d, "document-mistyped", v, relatedImages, "relatedImages")
+			for i, r := range v.Items() {
+				b.checkImage(d, "related-image-invalid", "related image", r.field("image").text(), "relatedImages", i, "image")
 			}
 			continue
 		case strings.EqualFold(key, "properties"):
-			properties = value
+			properties = v
 			continue
 		}
-		if sh := bundleShape.field(key); sh != nil {
-			b.misfits(d, "document-mistyped", value, sh, key)
+		if t := types["bundle"].Field(key, true); t != nil {
+			b.mismatches(d, "document-mistyped", v, t, key)
 		}
 	}
 	b.readProperties(d, properties)
 	return b
 }
 
-func (b *bundleRead) checkImage(d *fbc.Doc, id, what string, js []byte, path ...any) {
-	image := asText(js)
+func (b *bundleRead) checkImage(d *fbc.Doc, id, what, image string, path ...any) {
 	if image == "" {
 		return
 	}
@@ -78,42 +78,39 @@ func (b *bundleRead) checkImage(d *fbc.Doc, id, what string, js []byte, path ...
 	}
 }
 
-// misfits notes what in a value does not fit a shape, and tells whether anything
-// does not.
-func (b *bundleRead) misfits(d *fbc.Doc, id string, js []byte, s *shape, path ...any) bool {
-	found := s.misfits(js)
+// mismatches notes what in a value does not fit a type, and tells whether anything does not.
+func (b *bundleRead) mismatches(d *fbc.Doc, id string, v value, t *shape.Type[value], path ...any) bool {
+	found := t.Check(v, true)
 	for _, m := range found {
-		at := slices.Concat(path, m.path)
-		b.fault(d, id, at, "%s %s", pathString(at), m.what)
+		at := slices.Concat(path, m.Path)
+		b.fault(d, id, at, "%s %s", shape.Path(at), misfit(m))
 	}
 	return len(found) > 0
 }
 
-func (b *bundleRead) readProperties(d *fbc.Doc, properties []byte) {
-	b.misfits(d, "document-mistyped", properties, propertiesShape, "properties")
+func (b *bundleRead) readProperties(d *fbc.Doc, properties value) {
+	b.mismatches(d, "document-mistyped", properties, records, "properties")
 	packages := 0
-	for i, p := range items(properties) {
-		typ, value := b.readProperty(d, i, p)
-		sh := propertyShapes[typ]
-		if sh == nil {
-			if typ == "" {
-				typ = textField(p, "name")
-			}
-			b.readClaim(d, i, typ, value)
+	for i, p := range properties.Items() {
+		typ, v := b.readProperty(d, i, p)
+		t := types["property/"+typ]
+		if t == nil {
+			b.readClaim(d, i, cmp.Or(typ, p.field("name").text()), v)
 			continue
 		}
-		sound := value != nil && !b.misfits(d, "property-invalid", value, sh, "properties", i, "value")
+		sound := v != nil && !b.mismatches(d, "property-invalid", v, t, "properties", i, "value")
 		switch typ {
 		case "olm.package":
 			if packages++; packages == 1 && sound {
-				b.readPackageProperty(d, i, value)
+				b.readPackageProperty(d, i, v)
 			}
 		case "olm.bundle.object":
 			b.hasObjects = true
-			if data, ok := field(value, "data"); ok && sound {
-				if why := manifestFault(data); why != "" {
-					b.fault(d, "property-invalid", []any{"properties", i, "value", "data"}, "properties[%d] of type %s: data is no manifest: %s", i, typ, why)
-				}
+			if !sound {
+				break
+			}
+			if why := manifestFault(v.field("data")); why != "" {
+				b.fault(d, "property-invalid", []any{"properties", i, "value", "data"}, "properties[%d] of type %s: data is no manifest: %s", i, typ, why)
 			}
 		}
 	}
@@ -123,25 +120,25 @@ func (b *bundleRead) readProperties(d *fbc.Doc, properties []byte) {
 }
 
 // readProperty gives a property's type and value, nil where it has none.
-func (b *bundleRead) readProperty(d *fbc.Doc, i int, js []byte) (typ string, value []byte) {
-	for key, v := range fields(js) {
+func (b *bundleRead) readProperty(d *fbc.Doc, i int, property value) (typ string, found value) {
+	for key, v := range property.Members() {
 		switch {
 		case strings.EqualFold(key, "type"):
-			typ = asText(v)
-			b.misfits(d, "document-mistyped", v, aText, "properties", i, key)
+			typ = v.text()
+			b.mismatches(d, "document-mistyped", v, types["string"], "properties", i, key)
 		case strings.EqualFold(key, "value"):
-			value = v
+			found = v
 		}
 	}
-	if value == nil {
+	if found == nil {
 		b.fault(d, "property-invalid", []any{"properties", i}, "properties[%d] of type %q has no value", i, typ)
 	}
-	return typ, value
+	return typ, found
 }
 
-func (b *bundleRead) readPackageProperty(d *fbc.Doc, i int, value []byte) {
-	b.propertyPackage, b.hasPackage = textField(value, "packageName"), true
-	version, release := textField(value, "version"), textField(value, "release")
+func (b *bundleRead) readPackageProperty(d *fbc.Doc, i int, property value) {
+	b.propertyPackage, b.hasPackage = property.field("packageName").text(), true
+	version, release := property.field("version").text(), property.field("release").text()
 	v, err := semver.Parse(version)
 	if err != nil {
 		b.fault(d, "version-invalid", []any{"properties", i, "value", "version"}, "version %q is not a semantic version: %s", version, lowerFirst(err))
@@ -185,11 +182,11 @@ func parseRelease(s string) ([]semver.PRVersion, string) {
 
 // manifestFault tells what is wrong with the content of an olm.bundle.object.
 // opm turns it from YAML to JSON, and takes what begins with a brace unseen.
-func manifestFault(js []byte) string {
-	if len(js) == 0 || js[0] != '"' {
+func manifestFault(v value) string {
+	if v.Kind() != shape.String {
 		return ""
 	}
-	data, _ := decodeOctets(js)
+	data, _ := decodeOctets(v)
 	if bytes.HasPrefix(bytes.TrimLeftFunc(data, unicode.IsSpace), []byte("{")) {
 		return ""
 	}
@@ -199,31 +196,19 @@ func manifestFault(js []byte) string {
 	return ""
 }
 
-// textField gives a field that is a string, and "" for any other.
-func textField(js []byte, name string) string {
-	v, _ := field(js, name)
-	return asText(v)
-}
-
-func asText(js []byte) string {
-	if len(js) > 0 && js[0] == '"' {
-		return unquote(js)
-	}
-	return ""
-}
-
 // small decodes a package, channel or deprecations document. What does not fit
 // is a fault, and the rest is used.
-func small[T any](d *fbc.Doc, s *shape) (doc T, faults []Finding) {
+func small[T any](d *fbc.Doc, typ string) (doc T, faults []Finding) {
 	js, err := d.JSON()
 	if err != nil {
 		return doc, Unreadable(err)
 	}
-	for _, m := range s.misfits(js) {
-		faults = append(faults, newFinding("document-mistyped", Pos{d.File, d.Line + d.LineOf(m.path...)}, "%s: %s", d.Schema, m))
+	for _, m := range types[typ].Check(js, true) {
+		where := cmp.Or(m.Path.String(), "the value")
+		faults = append(faults, newFinding("document-mistyped", Pos{d.File, d.Line + d.LineOf(m.Path...)}, "%s: %s %s", d.Schema, where, misfit(m)))
 	}
 	// encoding/json goes on past a value that does not fit, so the error says
-	// nothing that the misfits do not.
+	// nothing that the mismatches do not.
 	_ = json.Unmarshal(js, &doc)
 	return doc, faults
 }

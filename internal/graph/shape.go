@@ -3,311 +3,117 @@ package graph
 import (
 	"bytes"
 	"encoding/base64"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/olmgraft/graft/internal/shape"
 )
 
-// A shape is the type that a field has in opm's own structs. A value that does
-// not fit makes opm reject the catalog, with whatever encoding/json says of it;
-// here each is found, and named by its path.
-type shape struct {
-	kind   kind
-	fields []shapeField // of an object; keys that are not listed may hold anything
-	item   *shape       // of a list, or of a mapping's values
-}
+// types are those of the fields in opm's own structs. A value that does not fit makes opm reject
+// the catalog, with whatever encoding/json says of it; here each is found, and named by its path.
+// Of a bundle, the lists are looked at one by one, and types that begin with property/ are those
+// of the properties whose values opm reads.
+var types = shape.NewTable(`
+any-property type:string
+package schema:string name:string defaultChannel:string description:string icon:icon properties:[]any-property
+icon mediatype:string base64data:bytes
+channel schema:string name:string package:string entries:[]entry properties:[]any-property
+entry name:string replaces:string skipRange:string skips:[]string
+bundle schema:string name:string package:string image:string
+related-image name:string image:string
+record
+deprecations schema:string package:string entries:[]deprecation
+deprecation message:string reference:reference
+reference schema:string name:string
+property/olm.package packageName:string version:string release:string
+property/olm.package.required packageName:string versionRange:string
+property/olm.gvk group:string kind:string version:string
+property/olm.gvk.required group:string kind:string version:string
+property/olm.bundle.object data:bytes
+property/olm.channel channelName:string priority:int64
+property/olm.csv.metadata description:string displayName:string maturity:string minKubeVersion:string annotations:{}string labels:{}string keywords:[]string apiServiceDefinitions:api-services crdDescriptions:crds installModes:[]install-mode links:[]link maintainers:[]maintainer nativeAPIs:[]native-api provider:link
+api-services owned:[]api-service required:[]api-service
+crds owned:[]crd required:[]crd
+api-service name:string version:string kind:string displayName:string description:string resources:[]resource statusDescriptors:[]descriptor specDescriptors:[]descriptor actionDescriptors:[]descriptor group:string deploymentName:string containerPort:int32
+crd name:string version:string kind:string displayName:string description:string resources:[]resource statusDescriptors:[]descriptor specDescriptors:[]descriptor actionDescriptors:[]descriptor
+resource name:string kind:string version:string
+descriptor path:string displayName:string description:string x-descriptors:[]string
+install-mode type:string supported:bool
+link name:string url:string
+maintainer name:string email:string
+native-api group:string version:string kind:string
+`, map[string]shape.Leaf[value]{
+	"string": {Want: "a string", Fits: func(v value) bool { return v[0] == '"' }},
+	"bool":   {Want: "true or false", Fits: func(v value) bool { return v.Kind() == shape.Bool }},
+	"int32":  {Want: "a whole number of 32 bits", Fits: func(v value) bool { return isWhole(v, 32) }},
+	"int64":  {Want: "a whole number", Fits: func(v value) bool { return isWhole(v, 64) }},
+	"bytes":  {Want: inBase64, Fits: isBytes},
+})
 
-type shapeField struct {
-	name string
-	*shape
-}
+var relatedImages, records = types.Type("[]related-image"), types.Type("[]record")
 
-type kind int
+const inBase64 = "a string in base64"
 
-const (
-	anything kind = iota
-	text
-	flag
-	whole32
-	whole64
-	octets
-	object
-	list
-	mapping
-)
-
-var kindNames = map[kind]string{
-	text: "a string", flag: "true or false", whole32: "a whole number of 32 bits", whole64: "a whole number",
-	octets: "a string in base64", object: "a mapping", list: "a list", mapping: "a mapping",
-}
-
-var (
-	aText   = &shape{kind: text}
-	texts   = &shape{kind: list, item: aText}
-	textMap = &shape{kind: mapping, item: aText}
-
-	anyProperties = listOf(aText, "type")
-
-	packageShape = &shape{kind: object, fields: append(textFields("schema", "name", "defaultChannel", "description"),
-		shapeField{"icon", &shape{kind: object, fields: append(textFields("mediatype"), shapeField{"base64data", &shape{kind: octets}})}},
-		shapeField{"properties", anyProperties})}
-
-	channelShape = &shape{kind: object, fields: append(textFields("schema", "name", "package"),
-		shapeField{"entries", &shape{kind: list, item: &shape{kind: object,
-			fields: append(textFields("name", "replaces", "skipRange"), shapeField{"skips", texts})}}},
-		shapeField{"properties", anyProperties})}
-
-	// Of a bundle, the lists are looked at one by one.
-	bundleShape        = &shape{kind: object, fields: textFields("schema", "name", "package", "image")}
-	relatedImagesShape = listOf(aText, "name", "image")
-	propertiesShape    = &shape{kind: list, item: &shape{kind: object}}
-
-	deprecationShape = &shape{kind: object, fields: append(textFields("schema", "package"),
-		shapeField{"entries", &shape{kind: list, item: &shape{kind: object, fields: append(textFields("message"),
-			shapeField{"reference", &shape{kind: object, fields: textFields("schema", "name")}})}}})}
-)
-
-// propertyShapes has the properties whose values opm reads.
-var propertyShapes = map[string]*shape{
-	"olm.package":          {kind: object, fields: textFields("packageName", "version", "release")},
-	"olm.package.required": {kind: object, fields: textFields("packageName", "versionRange")},
-	"olm.gvk":              {kind: object, fields: textFields("group", "kind", "version")},
-	"olm.gvk.required":     {kind: object, fields: textFields("group", "kind", "version")},
-	"olm.bundle.object":    {kind: object, fields: []shapeField{{"data", &shape{kind: octets}}}},
-	"olm.channel":          {kind: object, fields: append(textFields("channelName"), shapeField{"priority", &shape{kind: whole64}})},
-	"olm.csv.metadata":     csvMetadataShape,
-}
-
-var csvMetadataShape = func() *shape {
-	descriptors := &shape{kind: list, item: &shape{kind: object,
-		fields: append(textFields("path", "displayName", "description"), shapeField{"x-descriptors", texts})}}
-	described := func(more ...shapeField) *shape {
-		each := &shape{kind: list, item: &shape{kind: object, fields: append(append(
-			textFields("name", "version", "kind", "displayName", "description"), more...),
-			shapeField{"resources", listOf(aText, "name", "kind", "version")},
-			shapeField{"statusDescriptors", descriptors},
-			shapeField{"specDescriptors", descriptors},
-			shapeField{"actionDescriptors", descriptors})}}
-		return &shape{kind: object, fields: []shapeField{{"owned", each}, {"required", each}}}
-	}
-	return &shape{kind: object, fields: append(
-		textFields("description", "displayName", "maturity", "minKubeVersion"),
-		shapeField{"annotations", textMap},
-		shapeField{"labels", textMap},
-		shapeField{"keywords", texts},
-		shapeField{"apiServiceDefinitions", described(shapeField{"group", aText}, shapeField{"deploymentName", aText},
-			shapeField{"containerPort", &shape{kind: whole32}})},
-		shapeField{"crdDescriptions", described()},
-		shapeField{"installModes", &shape{kind: list, item: &shape{kind: object,
-			fields: append(textFields("type"), shapeField{"supported", &shape{kind: flag}})}}},
-		shapeField{"links", listOf(aText, "name", "url")},
-		shapeField{"maintainers", listOf(aText, "name", "email")},
-		shapeField{"nativeAPIs", listOf(aText, "group", "version", "kind")},
-		shapeField{"provider", &shape{kind: object, fields: textFields("name", "url")}})}
-}()
-
-func textFields(names ...string) []shapeField {
-	all := make([]shapeField, len(names))
-	for i, n := range names {
-		all[i] = shapeField{n, aText}
-	}
-	return all
-}
-
-// listOf is a list of objects all of whose fields are alike.
-func listOf(s *shape, names ...string) *shape {
-	all := make([]shapeField, len(names))
-	for i, n := range names {
-		all[i] = shapeField{n, s}
-	}
-	return &shape{kind: list, item: &shape{kind: object, fields: all}}
-}
-
-// misfit is a value that does not fit: where it stands, as steps of keys and
-// indexes, and what is wrong.
-type misfit struct {
-	path []any
-	what string
-}
-
-func (m misfit) String() string { return pathString(m.path) + " " + m.what }
-
-func pathString(path []any) string {
-	var b strings.Builder
-	for _, step := range path {
-		if i, ok := step.(int); ok {
-			fmt.Fprintf(&b, "[%d]", i)
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		fmt.Fprint(&b, step)
-	}
-	if b.Len() == 0 {
-		return "the value"
-	}
-	return b.String()
-}
-
-// misfits compares a JSON value with a shape. null fits every shape, as it does
-// for encoding/json.
-func (s *shape) misfits(js []byte) []misfit {
-	c := shapeCheck{}
-	c.value(js, s)
-	return c.found
-}
-
-type shapeCheck struct {
-	path  []any
-	found []misfit
-}
-
-func (c *shapeCheck) value(js []byte, s *shape) {
-	if s.kind == anything || len(js) == 0 || js[0] == 'n' {
-		return
-	}
-	switch s.kind {
-	case object:
-		if !c.is(js, '{', s) {
-			return
-		}
-		for key, v := range fields(js) {
-			if f := s.field(key); f != nil {
-				c.under(key, v, f)
-			}
-		}
-	case mapping:
-		if !c.is(js, '{', s) {
-			return
-		}
-		for key, v := range fields(js) {
-			c.under(key, v, s.item)
-		}
-	case list:
-		if !c.is(js, '[', s) {
-			return
-		}
-		for i, v := range items(js) {
-			c.under(i, v, s.item)
-		}
-	default:
-		if what := s.scalar(js); what != "" {
-			c.add(what)
-		}
-	}
-}
-
-func (c *shapeCheck) under(step any, js []byte, s *shape) {
-	if s.kind == text && len(js) > 0 && js[0] == '"' {
-		return // most values are strings that are strings
-	}
-	c.path = append(c.path, step)
-	c.value(js, s)
-	c.path = c.path[:len(c.path)-1]
-}
-
-func (c *shapeCheck) is(js []byte, first byte, s *shape) bool {
-	if js[0] != first {
-		c.add(s.wrong(js))
-	}
-	return js[0] == first
-}
-
-func (c *shapeCheck) add(what string) {
-	c.found = append(c.found, misfit{append([]any(nil), c.path...), what})
-}
-
-// field finds a field as encoding/json does: by its exact name, else without
-// regard to case.
-func (s *shape) field(key string) *shape {
-	for _, f := range s.fields {
-		if f.name == key {
-			return f.shape
-		}
-	}
-	for _, f := range s.fields {
-		if strings.EqualFold(f.name, key) {
-			return f.shape
-		}
-	}
-	return nil
-}
-
-// scalar tells what is wrong with a value that should be a scalar.
-func (s *shape) scalar(js []byte) string {
-	switch c := js[0]; {
-	case s.kind == text && c == '"', s.kind == flag && (c == 't' || c == 'f'):
-		return ""
-	case (s.kind == whole32 || s.kind == whole64) && (c == '-' || c >= '0' && c <= '9'):
-		if fitsWhole(js, s.kind) {
-			return ""
-		}
-	case s.kind == octets && c == '"':
-		if _, err := decodeOctets(js); err != nil {
+// misfit tells what is wrong with a value.
+func misfit(m shape.Mismatch[value]) string {
+	got := "a number"
+	switch m.Value.Kind() {
+	case shape.String:
+		if _, err := decodeOctets(m.Value); m.Want == inBase64 {
 			return "is not base64: " + err.Error()
 		}
-		return ""
-	case s.kind == octets && c == '[':
-		return octetList(js)
-	}
-	return s.wrong(js)
-}
-
-func (s *shape) wrong(js []byte) string {
-	got := "a number"
-	switch js[0] {
-	case '"':
 		got = "a string"
-	case '{':
+	case shape.Map:
 		got = "a mapping"
-	case '[':
+	case shape.List:
+		if m.Want == inBase64 { // bytes may be a list of numbers
+			return "must be " + m.Want
+		}
 		got = "a list"
-	case 't', 'f':
+	case shape.Bool:
 		got = "true or false"
-	default:
-		if s.kind == whole32 || s.kind == whole64 {
-			got = string(js)
+	case shape.Number:
+		if strings.HasPrefix(m.Want, "a whole number") {
+			got = string(m.Value)
 		}
 	}
-	return "must be " + kindNames[s.kind] + ", not " + got
+	return "must be " + m.Want + ", not " + got
 }
 
-// fitsWhole tells whether the number is whole after opm has read it as a
+// isWhole tells whether a value is a number that is whole after opm has read it as a
 // floating-point number and written it again.
-func fitsWhole(js []byte, k kind) bool {
-	f, err := strconv.ParseFloat(string(js), 64)
-	if err != nil || math.Abs(f) >= 1e21 {
+func isWhole(v value, bits int) bool {
+	f, err := strconv.ParseFloat(string(v), 64)
+	if v.Kind() != shape.Number || err != nil || math.Abs(f) >= 1e21 {
 		return false
-	}
-	bits := 64
-	if k == whole32 {
-		bits = 32
 	}
 	_, err = strconv.ParseInt(strconv.FormatFloat(f, 'f', -1, 64), 10, bits)
 	return err == nil
 }
 
-func decodeOctets(js []byte) ([]byte, error) {
-	if bytes.IndexByte(js, '\\') < 0 {
-		js = js[1 : len(js)-1]
-	} else {
-		js = []byte(unquote(js))
+// isBytes tells whether encoding/json takes a value for bytes: base64, or a list of numbers.
+func isBytes(v value) bool {
+	if v.Kind() == shape.String {
+		_, err := decodeOctets(v)
+		return err == nil
 	}
-	out := make([]byte, base64.StdEncoding.DecodedLen(len(js)))
-	n, err := base64.StdEncoding.Decode(out, js)
-	return out[:n], err
-}
-
-// octetList tells what is wrong with bytes that are written as a list of
-// numbers, which encoding/json takes as well.
-func octetList(js []byte) string {
-	for _, v := range items(js) {
-		n, err := strconv.ParseFloat(string(v), 64)
-		if string(v) != "null" && (err != nil || n != math.Trunc(n) || n < 0 || n > 255) {
-			return "must be a string in base64"
+	for _, item := range v.Items() {
+		n, err := strconv.ParseFloat(string(item), 64)
+		if string(item) != "null" && (err != nil || n != math.Trunc(n) || n < 0 || n > 255) {
+			return false
 		}
 	}
-	return ""
+	return v.Kind() == shape.List
+}
+
+func decodeOctets(v value) ([]byte, error) {
+	if bytes.IndexByte(v, '\\') < 0 {
+		v = v[1 : len(v)-1]
+	} else {
+		v = value(unquote(v))
+	}
+	out := make([]byte, base64.StdEncoding.DecodedLen(len(v)))
+	n, err := base64.StdEncoding.Decode(out, v)
+	return out[:n], err
 }

@@ -113,7 +113,7 @@ func checkShape(t *testing.T, typ string, js []byte) {
 		return
 	}
 	err := decoders[typ](js)
-	found := propertyShapes[typ].misfits(js)
+	found := types["property/"+typ].Check(js, true)
 	if (err == nil) != (len(found) == 0) {
 		t.Fatalf("%s %s\nencoding/json says %v\nwe say %v", typ, js, err, found)
 	}
@@ -178,9 +178,9 @@ func FuzzWalk(f *testing.F) {
 	f.Add([]byte(`[[],"]",{"}":1}]`))
 	f.Add([]byte(`{"a`))
 	f.Fuzz(func(t *testing.T, js []byte) {
-		for range fields(js) { // must end
+		for range value(js).Members() { // must end
 		}
-		for range items(js) {
+		for range value(js).Items() {
 		}
 		js, ok := loaded(js)
 		if !ok {
@@ -189,8 +189,8 @@ func FuzzWalk(f *testing.F) {
 		var m map[string]json.RawMessage
 		if json.Unmarshal(js, &m) == nil && m != nil {
 			got := map[string]json.RawMessage{}
-			for k, v := range fields(js) {
-				got[k] = v
+			for k, v := range value(js).Members() {
+				got[k] = json.RawMessage(v)
 			}
 			if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", m) {
 				t.Fatalf("%s: fields %q, want %q", js, got, m)
@@ -199,8 +199,8 @@ func FuzzWalk(f *testing.F) {
 		var l []json.RawMessage
 		if json.Unmarshal(js, &l) == nil && l != nil {
 			var got []json.RawMessage
-			for _, v := range items(js) {
-				got = append(got, v)
+			for _, v := range value(js).Items() {
+				got = append(got, json.RawMessage(v))
 			}
 			if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", l) {
 				t.Fatalf("%s: items %q, want %q", js, got, l)
@@ -210,10 +210,10 @@ func FuzzWalk(f *testing.F) {
 }
 
 func TestMisfitsNameTheirPlace(t *testing.T) {
-	found := propertyShapes["olm.csv.metadata"].misfits([]byte(`{"annotations":{"a":1},"crdDescriptions":{"owned":[{"name":"x"},{"kind":[]}]},"installModes":3}`))
+	found := types["property/olm.csv.metadata"].Check(value(`{"annotations":{"a":1},"crdDescriptions":{"owned":[{"name":"x"},{"kind":[]}]},"installModes":3}`), true)
 	var got []string
 	for _, m := range found {
-		got = append(got, m.String())
+		got = append(got, m.Path.String()+" "+misfit(m))
 	}
 	want := "annotations.a must be a string, not a number; crdDescriptions.owned[1].kind must be a string, not a list; installModes must be a list, not a number"
 	if strings.Join(got, "; ") != want {

@@ -5,41 +5,64 @@ import (
 	"encoding/json"
 	"iter"
 	"strings"
+
+	"github.com/olmgraft/graft/internal/shape"
 )
 
-// The functions here walk compact, valid JSON, as Doc.JSON gives it, without
-// making anything of what they pass. On text that is not that they stop early,
-// and never run past its end.
+// value is compact, valid JSON, as Doc.JSON gives it, and is walked through without making
+// anything of what is passed. On text that is not that a walk stops early, and never runs past
+// its end. An empty value is none.
+type value []byte
 
-// fields gives an object's keys and values in order; nothing for another value.
-func fields(js []byte) iter.Seq2[string, []byte] {
-	return func(yield func(string, []byte) bool) {
-		if len(js) == 0 || js[0] != '{' {
+// Kind tells what the value is by how it begins.
+func (v value) Kind() shape.Kind {
+	if len(v) == 0 {
+		return shape.Null
+	}
+	switch v[0] {
+	case '"':
+		return shape.String
+	case '{':
+		return shape.Map
+	case '[':
+		return shape.List
+	case 't', 'f':
+		return shape.Bool
+	case 'n':
+		return shape.Null
+	}
+	return shape.Number
+}
+
+// Members gives a mapping's keys and values in order; nothing for another value.
+func (v value) Members() iter.Seq2[string, value] {
+	return func(yield func(string, value) bool) {
+		if len(v) == 0 || v[0] != '{' {
 			return
 		}
-		for i := 1; i < len(js) && js[i] == '"'; i++ {
-			end := skipString(js, i)
-			key := js[i:end]
-			if end >= len(js) || js[end] != ':' {
+		for i := 1; i < len(v) && v[i] == '"'; i++ {
+			end := skipString(v, i)
+			key := v[i:end]
+			if end >= len(v) || v[end] != ':' {
 				return
 			}
-			i = skipValue(js, end+1)
-			if !yield(unquote(key), js[end+1:i]) || i >= len(js) || js[i] != ',' {
+			i = skipValue(v, end+1)
+			if !yield(unquote(key), v[end+1:i]) || i >= len(v) || v[i] != ',' {
 				return
 			}
 		}
 	}
 }
 
-// items gives a list's items and their indexes; nothing for another value.
-func items(js []byte) iter.Seq2[int, []byte] {
-	return func(yield func(int, []byte) bool) {
-		if len(js) < 2 || js[0] != '[' || js[1] == ']' {
+// Items gives a list's items and their indexes; nothing for another value.
+func (v value) Items() iter.Seq2[int, value] {
+	return func(yield func(int, value) bool) {
+		if len(v) < 2 || v[0] != '[' || v[1] == ']' {
 			return
 		}
-		for n, i := 0, 1; i < len(js); n++ {
-			end := skipValue(js, i)
-			if end == i || !yield(n, js[i:end]) || end >= len(js) || js[end] != ',' {
+		for n, i := 0, 1; i < len(v); n++ {
+			end := skipValue(v, i)
+			if end == i || !yield(n, v[i:end]) || end >= len(v) || v[end] != ',' {
 				return
 			}
 			i = end + 1
@@ -47,15 +70,33 @@ func items(js []byte) iter.Seq2[int, []byte] {
 	}
 }
 
+// Each visits the members of a mapping, or the items of a list.
+func (v value) Each(visit func(key string, index int, v value)) {
+	for key, member := range v.Members() {
+		visit(key, 0, member)
+	}
+	for i, item := range v.Items() {
+		visit("", i, item)
+	}
+}
+
 // field gives the value that encoding/json would store in a field of that name:
 // the last whose key is equal without regard to case.
-func field(js []byte, name string) (value []byte, ok bool) {
-	for k, v := range fields(js) {
+func (v value) field(name string) (found value) {
+	for k, one := range v.Members() {
 		if k == name || strings.EqualFold(k, name) {
-			value, ok = v, true
+			found = one
 		}
 	}
-	return value, ok
+	return found
+}
+
+// text is the content of a string, "" for any other value.
+func (v value) text() string {
+	if v.Kind() == shape.String {
+		return unquote(v)
+	}
+	return ""
 }
 
 // skipValue gives the end of the value that begins at i.
