@@ -2,6 +2,7 @@ package yamledit
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 )
 
@@ -83,6 +84,19 @@ func (e *Edits) Insert(seq *Node, index int, v Value, likes ...*Node) error {
 	w, l := e.writer(seq), layoutOf(seq.doc, likes)
 	e.pend(seq, index, 1, w.flow(v, w.closingIndent(seq.Children[max(index-1, 0)]), likes, l), l)
 	return nil
+}
+
+// InsertIn is Insert for the list under a key of a mapping, which may be empty, null or missing:
+// then it is begun after the key of that name, and looks like one of the lists.
+func (e *Edits) InsertIn(m *Node, key, after string, index int, v Value, lists ...*Node) error {
+	_, list := m.Fold(key)
+	switch {
+	case list == nil:
+		return e.AddField(m, after, Field{Key: key, Value: List(v), Like: slices.Concat(lists, []*Node{nil})[0]})
+	case list.IsNull() || len(list.Children) == 0:
+		return e.Fill(list, List(v), lists...)
+	}
+	return e.Insert(list, index, v)
 }
 
 func (e *Edits) insertEmpty(seq *Node, v Value, likes []*Node) error {

@@ -48,10 +48,15 @@ type Node struct {
 	target *Node // of an alias
 }
 
+// FoldValue is the value of a key that is looked for without regard to case; nil without it.
+func (n *Node) FoldValue(key string) *Node {
+	_, v := n.Fold(key)
+	return v
+}
+
 // FoldText is the text of a key that is looked for without regard to case; "" without it.
 func (n *Node) FoldText(key string) string {
-	_, v := n.Fold(key)
-	return v.Text()
+	return n.FoldValue(key).Text()
 }
 
 // Position is the line and column at which the node starts.
@@ -64,8 +69,13 @@ func (n *Node) Malformed(format string, args ...any) *failure.Error {
 
 // Failure is a failure of any code at the node.
 func (n *Node) Failure(code failure.Code, format string, args ...any) *failure.Error {
+	return n.At(failure.New(code, format, args...))
+}
+
+// At gives a failure the place of the node.
+func (n *Node) At(err *failure.Error) *failure.Error {
 	line, col := n.Position()
-	return failure.New(code, format, args...).At(n.doc.file.Name, line, col)
+	return err.At(n.doc.file.Name, line, col)
 }
 
 // Resolve follows an alias to its node; any other node is its own.

@@ -64,42 +64,31 @@ func isStream(s *kind.Source) bool {
 	return found
 }
 
-// Describe implements kind.Kind.
-func (Kind) Describe(s *kind.Source) kind.Description {
-	if s.Schema() != Schema {
-		d := kind.Description{Form: "stream"}
-		documents.Stream(s).Describe(&d)
-		return d
+func open(s *kind.Source) *documents.File {
+	if s.Schema() == Schema {
+		return documents.Wrapped(s)
 	}
-	d := kind.Description{}
-	documents.CheckTop(&d, s.Root(), []string{"schema", "entries"})
-	documents.OneDocument(&d, s)
-	w := documents.Wrap(s)
-	w.Check(&d)
-	w.Describe(&d)
-	return d
+	return documents.Stream(s)
 }
+
+// Describe implements kind.Kind.
+func (Kind) Describe(s *kind.Source) kind.Description { return open(s).Describe("schema", "entries") }
 
 // Insert implements kind.Kind.
 func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
-	if s.Schema() != Schema {
-		st := documents.Stream(s)
-		return insert(s, &st.Set, st, st.Edits(), r)
-	}
-	w := documents.Wrap(s)
-	return insert(s, &w.Set, w, w.Edits(), r)
+	f := open(s)
+	return f.Insert(r, f)
 }
 
-func insert(s *kind.Source, set *documents.Set, adder documents.Adder, e *yamledit.Edits, r kind.Request) (*kind.Outcome, error) {
-	o := &kind.Outcome{}
-	pkg, err := set.PackageFor(r, s.Name, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := set.Insert(r, pkg, adder, o); err != nil {
-		return nil, err
-	}
-	return o, o.Edited(s.Path, s.File, e)
+// Images implements kind.Expander.
+func (k Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
+	return documents.Images(k.Expand(s, nil, kind.Options{}))
+}
+
+// Expand implements kind.Expander: the documents stay as they are, bundles are
+// rendered.
+func (k Kind) Expand(s *kind.Source, _ kind.Bundles, _ kind.Options) (*fbc.Catalog, error) {
+	return documents.Expand(k, s, false)
 }
 
 // Create implements kind.Creator.

@@ -18,15 +18,23 @@ func AtNode(err error, n *yamledit.Node) error {
 	return err
 }
 
-// Expand sorts documents into a catalog, as opm loads them. A bundle by image alone
-// is left to be rendered; one with properties is taken as it is, if whole allows it.
-func Expand(docs []fbc.Doc, whole bool, into *fbc.Catalog) error {
-	for i := range docs {
-		if err := expandDoc(&docs[i], whole, into); err != nil {
-			return err
-		}
+// Expand sorts a template's documents into a catalog, as opm loads them. A bundle by image
+// alone is left to be rendered; one with properties is taken as it is, if whole allows it.
+func Expand(k kind.HasEdges, s *kind.Source, whole bool) (*fbc.Catalog, error) {
+	c := &fbc.Catalog{}
+	docs, err := k.Documents(s)
+	for i := 0; i < len(docs) && err == nil; i++ {
+		err = expandDoc(&docs[i], whole, c)
 	}
-	return nil
+	return c, err
+}
+
+// Images are those of a catalog that no bundle was needed for.
+func Images(c *fbc.Catalog, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	return c.Images, nil
 }
 
 func expandDoc(d *fbc.Doc, whole bool, into *fbc.Catalog) error {

@@ -21,8 +21,13 @@ type Adder interface {
 }
 
 // Insert puts the bundle and its entry in each channel of the request into the
-// documents. What stands there already stays; what is missing is completed.
-func (s *Set) Insert(r kind.Request, pkg string, adder Adder, o *kind.Outcome) error {
+// documents of the template of that name. What stands there already stays; what is missing
+// is completed.
+func (s *Set) Insert(r kind.Request, name string, adder Adder, o *kind.Outcome) error {
+	pkg, err := s.PackageFor(r, name, o)
+	if err != nil {
+		return err
+	}
 	channels := kind.Unique(r.Channels)
 	if len(channels) == 0 {
 		return kind.UnknownChannel(r, s.channelNames(pkg))

@@ -3,6 +3,7 @@ package raw
 import (
 	"bytes"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -32,11 +33,7 @@ func (a adder) AddChannel(v yamledit.Value, siblings []documents.Document) error
 		return failure.New(failure.EditRefused, "adding a channel to a catalog that has no olm.package document")
 	}
 	last := after[len(after)-1]
-	var likes []*yamledit.Node
-	for i := len(siblings) - 1; i >= max(0, len(siblings)-8); i-- {
-		likes = append(likes, siblings[i].Node)
-	}
-	return last.Edits.InsertDoc(last.Index, v, likes...)
+	return last.Edits.InsertDoc(last.Index, v, documents.Likes(siblings, math.MaxInt)...)
 }
 
 // AddBundle implements documents.Adder. Siblings that have a file each get a file for

@@ -180,11 +180,7 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 		return nil, err
 	}
 	o := &kind.Outcome{}
-	pkg, err := c.PackageFor(r, s.Name, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Insert(r, pkg, adder{c, r, o}, o); err != nil {
+	if err := c.Insert(r, s.Name, adder{c, r, o}, o); err != nil {
 		return nil, err
 	}
 	for _, name := range c.order {
@@ -194,4 +190,17 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 		}
 	}
 	return o, nil
+}
+
+// Images implements kind.Expander: a catalog has its bundles, but for those that a
+// person left to be rendered.
+func (k Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
+	return documents.Images(k.Expand(s, nil, kind.Options{}))
+}
+
+// Expand implements kind.Expander: the catalog is loaded, merged, and put in order.
+func (k Kind) Expand(s *kind.Source, _ kind.Bundles, _ kind.Options) (*fbc.Catalog, error) {
+	c, err := documents.Expand(k, s, true)
+	c.Loaded = true
+	return c, err
 }

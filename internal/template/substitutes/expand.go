@@ -15,8 +15,8 @@ import (
 )
 
 // Images implements kind.Expander.
-func (Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
-	c, err := entries(s)
+func (k Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
+	c, err := documents.Expand(k, s, true)
 	if err != nil {
 		return nil, err
 	}
@@ -40,19 +40,10 @@ func substitutions(s *kind.Source) []substitution {
 	return out
 }
 
-func entries(s *kind.Source) (*fbc.Catalog, error) {
-	docs, err := documents.Items(s)
-	if err != nil {
-		return nil, err
-	}
-	c := &fbc.Catalog{}
-	return c, documents.Expand(docs, true, c)
-}
-
 // Expand implements kind.Expander. The substitute takes the edges of its base, skips
 // it, and stands for it wherever another entry replaces or skips it.
-func (Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Options) (*fbc.Catalog, error) {
-	c, err := entries(s)
+func (k Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Options) (*fbc.Catalog, error) {
+	c, err := documents.Expand(k, s, true)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@
 package substitutes
 
 import (
+	"slices"
+
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/template/documents"
@@ -33,12 +35,7 @@ func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) { return documents.Item
 
 // Describe implements kind.Kind.
 func (Kind) Describe(s *kind.Source) kind.Description {
-	d := kind.Description{}
-	documents.CheckTop(&d, s.Root(), []string{"schema", "entries", "substitutions"})
-	documents.OneDocument(&d, s)
-	w := documents.Wrap(s)
-	w.Check(&d)
-	w.Describe(&d)
+	d := documents.Wrapped(s).Describe("schema", "entries", "substitutions")
 	_, list := s.Root().Fold("substitutions")
 	bases, names := map[string]bool{}, map[string]bool{}
 	for _, item := range list.Items() {
@@ -60,26 +57,22 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 // Insert implements kind.Kind: with a base, a substitution; without, an entry and the
 // rendered bundle.
 func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
-	o, w := &kind.Outcome{}, documents.Wrap(s)
-	pkg, err := w.PackageFor(r, s.Name, o)
-	if err != nil {
+	f, o := documents.Wrapped(s), &kind.Outcome{}
+	if r.SubstitutesFor == "" {
+		return f.Insert(r, rendered{f, r})
+	}
+	if _, err := f.PackageFor(r, s.Name, o); err != nil {
 		return nil, err
 	}
-	if r.SubstitutesFor != "" {
-		if err := substitute(s, w, r, o); err != nil {
-			return nil, err
-		}
-		return o, o.Edited(s.Path, s.File, w.Edits())
-	}
-	if err := w.Insert(r, pkg, rendered{w, r}, o); err != nil {
+	if err := substitute(s, f, r, o); err != nil {
 		return nil, err
 	}
-	return o, o.Edited(s.Path, s.File, w.Edits())
+	return o, f.Edited(o)
 }
 
 // rendered adds the whole document in place of a bundle by image.
 type rendered struct {
-	*documents.Wrapped
+	*documents.File
 	request kind.Request
 }
 
@@ -96,45 +89,27 @@ func (a rendered) AddBundle(_ yamledit.Value, siblings []documents.Document, bef
 	if err != nil {
 		return err
 	}
-	return a.Wrapped.AddBundle(value, siblings, before)
+	return a.File.AddBundle(value, siblings, before)
 }
 
-func substitute(s *kind.Source, w *documents.Wrapped, r kind.Request, o *kind.Outcome) error {
+func substitute(s *kind.Source, f *documents.File, r kind.Request, o *kind.Outcome) error {
 	root := s.Root()
-	_, list := root.Fold("substitutions")
+	list := root.FoldValue("substitutions")
 	for _, item := range list.Items() {
 		name, base := item.FoldText("name"), item.FoldText("base")
-		if name == r.Bundle.Image && base == r.SubstitutesFor {
+		switch {
+		case name == r.Bundle.Image && base == r.SubstitutesFor:
 			return nil
-		}
-		line, col := item.Position()
-		if name == r.Bundle.Image {
-			return failure.New(failure.EdgeConflict, "substituting %s for %s: it substitutes %s already", name, r.SubstitutesFor, base).At(s.Name, line, col)
-		}
-		if base == r.SubstitutesFor {
-			return failure.New(failure.EdgeConflict, "substituting %s for %s: %s does so already", r.Bundle.Image, base, name).At(s.Name, line, col)
+		case name == r.Bundle.Image:
+			return item.Failure(failure.EdgeConflict, "substituting %s for %s: it substitutes %s already", name, r.SubstitutesFor, base)
+		case base == r.SubstitutesFor:
+			return item.Failure(failure.EdgeConflict, "substituting %s for %s: %s does so already", r.Bundle.Image, base, name)
 		}
 	}
-	if !stands(w, r.SubstitutesFor) {
-		line, col := root.Position()
-		return failure.New(failure.PredecessorMissing, "substituting %s for %s, which the template does not have", r.Bundle.Image, r.SubstitutesFor).At(s.Name, line, col)
+	if !slices.ContainsFunc(f.Of(fbc.SchemaBundle), func(d documents.Document) bool { return d.Name == r.SubstitutesFor }) {
+		return root.Failure(failure.PredecessorMissing, "substituting %s for %s, which the template does not have", r.Bundle.Image, r.SubstitutesFor)
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.SubstitutionAdded, Name: r.Bundle.Name, From: r.SubstitutesFor, To: r.Bundle.Image})
 	v := yamledit.Map(yamledit.Field{Key: "name", Value: yamledit.Text(r.Bundle.Image)}, yamledit.Field{Key: "base", Value: yamledit.Text(r.SubstitutesFor)})
-	if list == nil {
-		return w.Edits().AddField(root, "", yamledit.Field{Key: "substitutions", Value: yamledit.List(v)})
-	}
-	if list.IsNull() {
-		return w.Edits().Fill(list, yamledit.List(v))
-	}
-	return w.Edits().Insert(list, len(list.Items()), v)
-}
-
-func stands(w *documents.Wrapped, name string) bool {
-	for _, d := range w.Of("olm.bundle") {
-		if d.Name == name {
-			return true
-		}
-	}
-	return false
+	return f.Edits().InsertIn(root, "substitutions", "", len(list.Items()), v)
 }

@@ -1,0 +1,157 @@
+package documents
+
+import (
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// File is a template whose documents stand in one file: as items of a list, or one after
+// another.
+type File struct {
+	Set
+	source   *kind.Source
+	wrapped  bool
+	list     *yamledit.Node // that wraps them, where there is one
+	edits    *yamledit.Edits
+	problems []*failure.Error
+}
+
+// Wrapped reads the documents of a template that lists them under entries.
+func Wrapped(s *kind.Source) *File {
+	f := &File{source: s, wrapped: true, list: s.Root().FoldValue("entries"), edits: s.File.Edit()}
+	if !f.list.IsNull() && f.list.Kind != yamledit.Sequence {
+		f.problems = append(f.problems, f.list.Malformed("reading the template: entries is no list"))
+	}
+	for i, item := range f.list.Items() {
+		f.add(item, i, "reading the template: an item of entries is no document")
+	}
+	return f
+}
+
+// Stream reads the documents of a file.
+func Stream(s *kind.Source) *File {
+	f := &File{source: s, edits: s.File.Edit()}
+	for i, doc := range s.File.Docs {
+		switch root, err := doc.Root(); {
+		case err != nil:
+			f.problems = append(f.problems, failure.Of(err))
+		case root != nil:
+			f.add(root, i, "reading a document that is no mapping")
+		}
+	}
+	return f
+}
+
+func (f *File) add(n *yamledit.Node, index int, otherwise string) {
+	if doc := n.Resolve(); doc != nil && doc.Kind == yamledit.Mapping {
+		f.Docs = append(f.Docs, FromNode(doc, f.source.Name, index, f.edits))
+		return
+	}
+	f.problems = append(f.problems, n.Malformed("%s", otherwise))
+}
+
+// Describe tells the documents and what is wrong with them. Keys are those that the template
+// has around them.
+func (f *File) Describe(keys ...string) kind.Description {
+	d := kind.Description{}
+	if f.wrapped {
+		CheckTop(&d, f.source.Root(), keys)
+		OneDocument(&d, f.source)
+	} else {
+		d.Form = "stream"
+	}
+	d.Problems = append(d.Problems, f.problems...)
+	f.Set.Describe(&d)
+	return d
+}
+
+// OneDocument reports documents after the first: opm reads one from a template.
+func OneDocument(d *kind.Description, s *kind.Source) {
+	for _, doc := range s.File.Docs[min(1, len(s.File.Docs)):] {
+		if root, err := doc.Root(); err != nil {
+			d.Problem(failure.Of(err))
+		} else if root != nil {
+			d.Problem(root.Malformed("reading the template: opm reads its first document and ignores this one"))
+		}
+	}
+}
+
+// Insert puts the bundle into the documents, by an adder that may be the file.
+func (f *File) Insert(r kind.Request, adder Adder) (*kind.Outcome, error) {
+	o := &kind.Outcome{}
+	if err := f.Set.Insert(r, f.source.Name, adder, o); err != nil {
+		return nil, err
+	}
+	return o, f.Edited(o)
+}
+
+// Edits are those to the file, Edited adds it to an outcome.
+func (f *File) Edits() *yamledit.Edits { return f.edits }
+
+// Edited adds the file to an outcome.
+func (f *File) Edited(o *kind.Outcome) error {
+	return o.Edited(f.source.Path, f.source.File, f.edits)
+}
+
+// AddChannel implements Adder: after the last channel, else after the package.
+func (f *File) AddChannel(v yamledit.Value, siblings []Document) error {
+	after := siblings
+	if len(after) == 0 {
+		after = f.Of(fbc.SchemaPackage)
+	}
+	return f.insert(f.behind(after), v, siblings)
+}
+
+// AddBundle implements Adder.
+func (f *File) AddBundle(v yamledit.Value, siblings []Document, before *Document) error {
+	index := f.behind(siblings)
+	if before != nil && (f.wrapped || before.Index > 0) {
+		index = before.Index
+	}
+	return f.insert(index, v, siblings)
+}
+
+// behind is the index behind documents, the end without any.
+func (f *File) behind(docs []Document) int {
+	if len(docs) == 0 && f.wrapped {
+		return len(f.list.Items())
+	}
+	if len(docs) == 0 {
+		docs = f.Docs
+	}
+	return docs[len(docs)-1].Index + 1
+}
+
+func (f *File) insert(index int, v yamledit.Value, siblings []Document) error {
+	switch likes := Likes(siblings, index); {
+	case !f.wrapped:
+		return f.edits.InsertDoc(index-1, v, likes...)
+	case f.list.IsNull():
+		return failure.New(failure.EditRefused, "adding a document to a template that has none").
+			Fix("Write the olm.package document under entries first, or begin with --create.")
+	default:
+		return f.edits.Insert(f.list, index, v, likes...)
+	}
+}
+
+// Likes are the siblings' nodes, the nearest to an index first.
+func Likes(siblings []Document, index int) []*yamledit.Node {
+	at := len(siblings)
+	for i, d := range siblings {
+		if d.Index >= index {
+			at = i
+			break
+		}
+	}
+	var out []*yamledit.Node
+	for d := 0; d < 8; d++ {
+		for _, i := range []int{at - 1 - d, at + d} {
+			if i >= 0 && i < len(siblings) && siblings[i].Node != nil {
+				out = append(out, siblings[i].Node)
+			}
+		}
+	}
+	return out
+}
