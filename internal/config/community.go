@@ -216,7 +216,7 @@ type ciFile struct {
 func communityTarget(fsys fs.FS, m Mapping, folder string) plan.TargetSetup {
 	t := plan.TargetSetup{Line: m.Line, Col: m.Col, Template: plan.Pattern(path.Join(folder, templates, m.Template))}
 	if k, ok := template.OfSchema(m.Type).(kind.Creator); ok {
-		t.Create = k.Name()
+		t.Create = k.Traits().Name
 	}
 	for _, name := range m.Catalogs {
 		t.Catalogs = append(t.Catalogs, plan.CatalogSetup{

@@ -16,11 +16,7 @@ const toySchema = "toys.example.com/chain"
 // replaces the one before.
 type toy struct{}
 
-func (toy) Name() string { return "toy" }
-
-func (toy) Match(s *kind.Source) bool { return s.Schema() == toySchema }
-
-func (toy) Traits() kind.Traits { return kind.Traits{Schemas: []string{toySchema}} }
+func (toy) Traits() kind.Traits { return kind.Traits{Name: "toy", Schema: toySchema} }
 
 func bundles(s *kind.Source) (list *yamledit.Node, all []kind.Standing) {
 	_, list = s.Root().Fold("bundles")

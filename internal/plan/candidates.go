@@ -98,7 +98,7 @@ type opened struct {
 func (p *planner) open(c candidate) (*opened, error) {
 	t, err := template.Open(p.fsys, c.path, c.path)
 	if err == nil {
-		return &opened{file: t, kind: t.Kind.Name()}, nil
+		return &opened{file: t, kind: t.Kind.Traits().Name}, nil
 	}
 	if !failure.Is(err, failure.TemplateNotFound) {
 		return nil, err

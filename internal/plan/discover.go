@@ -160,7 +160,7 @@ func (s *search) look(name string, src []byte) error {
 	case failure.Is(err, failure.TemplateUnsupported):
 	case err != nil:
 		s.broken = append(s.broken, name)
-	case t.Traits().IsCatalog:
+	case t.Kind.Traits().IsCatalog:
 		s.lookRaw(name, src)
 	default:
 		s.lookTemplate(t, name)

@@ -41,7 +41,7 @@ func Survey(fsys fs.FS) ([]Surveyed, []LeftOut, error) {
 			left = append(left, LeftOut{Template: name, Reason: failure.Of(err).Error()})
 			return nil
 		}
-		if t.Traits().IsCatalog {
+		if t.Kind.Traits().IsCatalog {
 			if pkg := packageIn(name, src); pkg != "" {
 				catalogs[name] = pkg
 			}

@@ -191,7 +191,7 @@ func detectKind(t *testing.T, src []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tmpl.Kind.Name()
+	return tmpl.Kind.Traits().Name
 }
 
 // checkLines holds the edit to its promise: lines are added, and none is changed

@@ -39,53 +39,46 @@ func Register(k kind.Kind) (undo func()) {
 	return func() { kinds = before }
 }
 
-// Named is the kind of a name, nil where there is none.
-func Named(name string) kind.Kind {
+// first is the first kind of which something is true, nil where there is none.
+func first(is func(kind.Traits) bool) kind.Kind {
 	for _, k := range kinds {
-		if k.Name() == name {
+		if is(k.Traits()) {
 			return k
 		}
 	}
 	return nil
 }
 
-// Traits are those of the template's kind.
-func (t *Template) Traits() kind.Traits { return traits(t.Kind) }
+// Named is the kind of a name, nil where there is none.
+func Named(name string) kind.Kind {
+	return first(func(t kind.Traits) bool { return t.Name == name })
+}
 
 // Traits are those of the kind of a name, zero where there is none.
-func Traits(name string) kind.Traits { return traits(Named(name)) }
-
-func traits(k kind.Kind) kind.Traits {
-	if t, ok := k.(kind.HasTraits); ok {
-		return t.Traits()
+func Traits(name string) kind.Traits {
+	if k := Named(name); k != nil {
+		return k.Traits()
 	}
 	return kind.Traits{}
 }
 
-// OfSchema is the kind that has the schema among its Schemas, nil where there is none.
+// OfSchema is the kind that has the schema, nil where there is none.
 func OfSchema(schema string) kind.Kind {
-	for _, k := range kinds {
-		if slices.Contains(traits(k).Schemas, schema) {
-			return k
-		}
-	}
-	return nil
+	return first(func(t kind.Traits) bool { return schema != "" && t.Schema == schema })
 }
+
+const olmSchemas = "olm."
 
 // SchemaStarts are how the schemas of templates and catalogs begin: as OLM's, or as a kind has it.
 func SchemaStarts() []string {
 	starts := []string{olmSchemas}
 	for _, k := range kinds {
-		for _, schema := range traits(k).Schemas {
-			if !strings.HasPrefix(schema, olmSchemas) {
-				starts = append(starts, schema)
-			}
+		if s := k.Traits().Schema; s != "" && !strings.HasPrefix(s, olmSchemas) {
+			starts = append(starts, s)
 		}
 	}
 	return starts
 }
-
-const olmSchemas = "olm."
 
 // IsSchema reports whether a schema is that of a template, be it one of which Graft knows
 // nothing.
@@ -174,15 +167,16 @@ func (t *Template) detect() error {
 			return root.Malformed("reading the template: it is no mapping")
 		}
 	}
+	schema := t.Source.Schema()
 	for _, k := range kinds {
-		if k.Match(&t.Source) {
+		if m, ok := k.(kind.Matcher); ok && m.Match(&t.Source) || !ok && schema != "" && schema == k.Traits().Schema {
 			t.Kind = k
 			return nil
 		}
 	}
 	err := failure.New(failure.TemplateUnsupported, "reading %s: it is no catalog template", t.Source.Name)
-	if s := t.Source.Schema(); s != "" {
-		err = failure.New(failure.TemplateUnsupported, "reading %s: its schema is %s, of which Graft knows nothing", t.Source.Name, s)
+	if schema != "" {
+		err = failure.New(failure.TemplateUnsupported, "reading %s: its schema is %s, of which Graft knows nothing", t.Source.Name, schema)
 	}
 	return err.At(t.Source.Name, 1, 1)
 }
@@ -190,7 +184,7 @@ func (t *Template) detect() error {
 // Describe says what stands in the template.
 func (t *Template) Describe() kind.Description {
 	d := t.Kind.Describe(&t.Source)
-	d.Kind = t.Kind.Name()
+	d.Kind = t.Kind.Traits().Name
 	// Programs that read the report want lists, empty or not.
 	d.Channels = append([]kind.Channel{}, d.Channels...)
 	d.Bundles = append([]kind.BundleRef{}, d.Bundles...)
@@ -219,8 +213,8 @@ func checkRequest(t *Template, r kind.Request) error {
 	if r.Replaces == name || slices.Contains(r.Skips, name) {
 		return failure.New(failure.Usage, "inserting %s: it is to replace or skip itself", name).Fix("Name another bundle.")
 	}
-	if has := traits(t.Kind); r.SubstitutesFor != "" && !has.Substitutes && !has.OfTemplates {
-		return failure.New(failure.Usage, "inserting %s: a %s template has no substitutions", name, t.Kind.Name()).Fix("Leave out --substitutes-for, or use a substitutes template.")
+	if has := t.Kind.Traits(); r.SubstitutesFor != "" && !has.Substitutes && !has.OfTemplates {
+		return failure.New(failure.Usage, "inserting %s: a %s template has no substitutions", name, has.Name).Fix("Leave out --substitutes-for, or use a substitutes template.")
 	}
 	return nil
 }
@@ -290,7 +284,7 @@ func (t *Template) expander() (kind.Expander, error) {
 	}
 	e, ok := t.Kind.(kind.Expander)
 	if !ok {
-		return nil, failure.New(failure.TemplateUnsupported, "rendering %s: a %s template cannot be rendered", t.Source.Name, t.Kind.Name()).At(t.Source.Name, 1, 1)
+		return nil, failure.New(failure.TemplateUnsupported, "rendering %s: a %s template cannot be rendered", t.Source.Name, t.Kind.Traits().Name).At(t.Source.Name, 1, 1)
 	}
 	return e, nil
 }
@@ -312,7 +306,7 @@ func names[Able any]() []string {
 	var all []string
 	for _, k := range kinds {
 		if _, ok := k.(Able); ok {
-			all = append(all, k.Name())
+			all = append(all, k.Traits().Name)
 		}
 	}
 	return all

@@ -19,15 +19,12 @@ const Schema = "olm.template.basic"
 // Kind implements kind.Kind.
 type Kind struct{}
 
-// Name implements kind.Kind.
-func (Kind) Name() string { return "basic" }
-
-// Match implements kind.Kind. A stream is a basic template if it has bundles and all
+// Match implements kind.Matcher. A stream is a basic template if it has bundles and all
 // of them carry an image only; rendered ones make it a catalog.
 func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema || isStream(s) }
 
-// Traits implements kind.HasTraits.
-func (Kind) Traits() kind.Traits { return kind.Traits{Schemas: []string{Schema}} }
+// Traits implements kind.Kind.
+func (Kind) Traits() kind.Traits { return kind.Traits{Name: "basic", Schema: Schema} }
 
 // Documents implements kind.HasEdges.
 func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) {

@@ -26,17 +26,14 @@ var builders = []string{"olm.builder.basic", "olm.builder.semver", "olm.builder.
 // Kind implements kind.Kind.
 type Kind struct{}
 
-// Name implements kind.Kind.
-func (Kind) Name() string { return "composite" }
-
-// Match implements kind.Kind.
+// Match implements kind.Matcher.
 func (Kind) Match(s *kind.Source) bool {
 	return s.Schema() == Schema || s.Schema() == catalogsSchema
 }
 
-// Traits implements kind.HasTraits.
+// Traits implements kind.Kind.
 func (Kind) Traits() kind.Traits {
-	return kind.Traits{Schemas: []string{Schema}, OfTemplates: true}
+	return kind.Traits{Name: "composite", Schema: Schema, OfTemplates: true}
 }
 
 type component struct {

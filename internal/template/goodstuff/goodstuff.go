@@ -27,14 +27,8 @@ const Schema = "olm.template.goodstuff"
 // Kind implements kind.Kind.
 type Kind struct{}
 
-// Name implements kind.Kind.
-func (Kind) Name() string { return "goodstuff" }
-
-// Match implements kind.Kind.
-func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema }
-
-// Traits implements kind.HasTraits.
-func (Kind) Traits() kind.Traits { return kind.Traits{Schemas: []string{Schema}} }
+// Traits implements kind.Kind.
+func (Kind) Traits() kind.Traits { return kind.Traits{Name: "goodstuff", Schema: Schema} }
 
 // template is the parsed form.
 type template struct {

@@ -14,15 +14,18 @@ import (
 
 // Kind is one kind of template.
 type Kind interface {
-	// Name is the noun that users see: semver, basic, ...
-	Name() string
-	// Match tells by content whether a source is of this kind.
-	Match(s *Source) bool
+	Traits() Traits
 	// Describe says what stands in the template, and all that is wrong with it.
 	Describe(s *Source) Description
 	// Insert works out the edits that put a bundle into the template. A template
 	// in which Describe finds problems is never passed to it.
 	Insert(s *Source, r Request) (*Outcome, error)
+}
+
+// Matcher is a kind that is told by more than the schema of its Traits.
+type Matcher interface {
+	// Match tells by content whether a source is of this kind.
+	Match(s *Source) bool
 }
 
 // Creator is a kind of which a new template can be written.

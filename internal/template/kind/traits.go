@@ -6,12 +6,14 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Traits are what the rest of Graft asks of a kind. The zero Traits are right for one that
-// makes edges of its own for channels that anybody may name.
+// Traits are what the rest of Graft asks of a kind. Those of which nothing is said are right
+// for one that makes edges of its own for channels that anybody may name.
 type Traits struct {
-	// Schemas are those of the first document of such a template, where that has one of its
-	// own: by them a file is told from a catalog before it is read.
-	Schemas []string
+	// Name is the noun that users see: semver, basic, ...
+	Name string
+	// Schema is that of the first document of such a template, where that has one of its
+	// own: by it a file is told from a catalog before it is read.
+	Schema string
 	// IsCatalog: it is a catalog itself, of which nothing is rendered.
 	IsCatalog bool
 	// Substitutes: a bundle may substitute another one.
@@ -34,9 +36,6 @@ func (t Traits) ChannelNoun() string {
 	}
 	return "channel"
 }
-
-// HasTraits is a kind that does not have the zero Traits.
-type HasTraits interface{ Traits() Traits }
 
 // HasEdges is a kind in whose templates entries stand with the edges that they have.
 type HasEdges interface {

@@ -21,10 +21,7 @@ import (
 // Kind implements kind.Kind.
 type Kind struct{}
 
-// Name implements kind.Kind.
-func (Kind) Name() string { return "raw" }
-
-// Match implements kind.Kind: a directory is raw, and so is a file whose documents
+// Match implements kind.Matcher: a directory is raw, and so is a file whose documents
 // have schemas that OLM knows.
 func (Kind) Match(s *kind.Source) bool {
 	if s.File == nil {
@@ -38,8 +35,8 @@ func (Kind) Match(s *kind.Source) bool {
 	return slices.ContainsFunc(docs, func(d fbc.Doc) bool { return slices.Contains(known, d.Schema) })
 }
 
-// Traits implements kind.HasTraits.
-func (Kind) Traits() kind.Traits { return kind.Traits{IsCatalog: true} }
+// Traits implements kind.Kind.
+func (Kind) Traits() kind.Traits { return kind.Traits{Name: "raw", IsCatalog: true} }
 
 // Documents implements kind.HasEdges.
 func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) {

@@ -24,15 +24,9 @@ var rootKeys = append([]string{"schema", "generateMajorChannels", "generateMinor
 // Kind implements kind.Kind.
 type Kind struct{}
 
-// Name implements kind.Kind.
-func (Kind) Name() string { return "semver" }
-
-// Match implements kind.Kind.
-func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema }
-
-// Traits implements kind.HasTraits.
+// Traits implements kind.Kind.
 func (Kind) Traits() kind.Traits {
-	return kind.Traits{Schemas: []string{Schema}, Archetypes: Archetypes}
+	return kind.Traits{Name: "semver", Schema: Schema, Archetypes: Archetypes}
 }
 
 // Lists implements kind.HasLists.

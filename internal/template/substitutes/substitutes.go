@@ -19,15 +19,9 @@ const Schema = "olm.template.substitutes"
 // Kind implements kind.Kind.
 type Kind struct{}
 
-// Name implements kind.Kind.
-func (Kind) Name() string { return "substitutes" }
-
-// Match implements kind.Kind.
-func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema }
-
-// Traits implements kind.HasTraits.
+// Traits implements kind.Kind.
 func (Kind) Traits() kind.Traits {
-	return kind.Traits{Schemas: []string{Schema}, Substitutes: true}
+	return kind.Traits{Name: "substitutes", Schema: Schema, Substitutes: true}
 }
 
 // Documents implements kind.HasEdges.
