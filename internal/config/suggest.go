@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
 
 // didYouMean names the nearest word, as the beginning of a remedy; nothing where none is
 // near.
@@ -20,7 +24,7 @@ func nearest(word string, known []string) string {
 	}
 	best, fewest := "", 0
 	for _, k := range known {
-		d := distance(plain(word), plain(k))
+		d := failure.Distance(plain(word), plain(k))
 		if d <= max(1, len(k)/3) && (best == "" || d < fewest) {
 			best, fewest = k, d
 		}
@@ -30,25 +34,4 @@ func nearest(word string, known []string) string {
 
 func plain(s string) string {
 	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(s))
-}
-
-// distance counts the letters to insert, remove or replace.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			changed := diagonal
-			if a[i] != b[j] {
-				changed++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(changed, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -26,28 +26,23 @@ var entryKeys = []string{"name", "replaces", "skips", "skipRange"}
 // Describe adds the documents, and what is wrong with them, to a description.
 func (s *Set) Describe(d *kind.Description) {
 	d.Package = s.Package()
-	images, names := map[string]string{}, map[string]string{}
-	channels, packages := map[string]bool{}, map[string]bool{}
+	images, names, channels, packages := Seen{}, Seen{}, Seen{}, Seen{}
 	for i := range s.Docs {
 		doc := &s.Docs[i]
 		doc.checkKeys(d)
 		switch doc.Schema {
 		case "":
-			d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading a document that has no schema")))
+			doc.problem(d, "reading a document that has no schema")
 		case fbc.SchemaPackage:
 			if doc.Node != nil {
-				_, v := doc.Node.Fold("defaultChannel")
-				d.DefaultChannel = v.Text()
+				d.DefaultChannel = doc.Node.FoldText("defaultChannel")
 			}
-			if packages[doc.Name] {
-				d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading package %s, which stands there twice", doc.Name)))
+			if packages.Again(doc.Name) {
+				doc.problem(d, "reading package %s, which stands there twice", doc.Name)
 			}
-			packages[doc.Name] = true
 		case fbc.SchemaChannel:
-			if key := doc.Package + "/" + doc.Name; channels[key] {
-				d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading channel %s, which stands there twice", doc.Name)))
-			} else {
-				channels[key] = true
+			if channels.Again(doc.Package + "/" + doc.Name) {
+				doc.problem(d, "reading channel %s, which stands there twice", doc.Name)
 			}
 			s.describeChannel(doc, d)
 		case fbc.SchemaBundle:
@@ -56,43 +51,42 @@ func (s *Set) Describe(d *kind.Description) {
 	}
 }
 
-func (doc *Document) describeBundle(d *kind.Description, images, names map[string]string) {
+func (doc *Document) problem(d *kind.Description, format string, args ...any) {
+	d.Problem(doc.at(failure.New(failure.TemplateMalformed, format, args...)))
+}
+
+func (doc *Document) describeBundle(d *kind.Description, images, names Seen) {
 	d.Bundles = append(d.Bundles, kind.BundleRef{Image: doc.Image, Name: doc.Name, File: doc.File, Line: doc.Line})
 	if doc.Image == "" && doc.Node != nil {
-		d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading bundle %s: it has no image", doc.Name)))
+		doc.problem(d, "reading bundle %s: it has no image", doc.Name)
 	}
-	if doc.Image != "" && images[doc.Image] != "" {
-		d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading image %s, which stands there twice", doc.Image)))
+	if doc.Image != "" && images.Again(doc.Image) {
+		doc.problem(d, "reading image %s, which stands there twice", doc.Image)
 	}
-	images[doc.Image] = doc.Image
-	if doc.Name == "" {
-		return
+	if doc.Name != "" && names.Again(doc.Name) {
+		doc.problem(d, "reading bundle %s, which stands there twice", doc.Name)
 	}
-	if names[doc.Name] != "" {
-		d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading bundle %s, which stands there twice", doc.Name)))
-	}
-	names[doc.Name] = doc.Name
-	if doc.Version != nil {
+	if doc.Name == "" || doc.Version != nil {
 		return // a rendered bundle says its version itself
 	}
 	// A tag may carry a build number behind the version: only its core is compared.
 	v, ok := graph.VersionOf(doc.Name)
 	w, tagged := kind.ImageVersion(doc.Image)
 	if ok && tagged && (v.Major != w.Major || v.Minor != w.Minor || v.Patch != w.Patch) {
-		d.Problem(doc.at(failure.New(failure.TemplateMalformed, "reading bundle %s: its name does not match its image %s", doc.Name, doc.Image)))
+		doc.problem(d, "reading bundle %s: its name does not match its image %s", doc.Name, doc.Image)
 	}
 }
 
 func (s *Set) describeChannel(doc *Document, d *kind.Description) {
 	c := kind.Channel{Name: doc.Name, Line: doc.Line}
-	if _, v := doc.Node.Fold("name"); v != nil && v.Tag != "!!str" {
+	if v := doc.Node.FoldValue("name"); v != nil && v.Tag != "!!str" {
 		d.Problem(v.Malformed("reading channel %s: its name is no string", doc.Name).Fix("Put the name in quotes."))
 	}
-	_, list := doc.Node.Fold("entries")
-	if list != nil && !list.IsNull() && list.Kind != yamledit.Sequence {
+	list := doc.Node.FoldValue("entries")
+	if !list.IsNull() && list.Kind != yamledit.Sequence {
 		d.Problem(list.Malformed("reading channel %s: entries is no list", doc.Name))
 	}
-	seen := map[string]bool{}
+	seen := Seen{}
 	for _, item := range list.Items() {
 		item := item.Resolve()
 		if item == nil || item.Kind != yamledit.Mapping {
@@ -103,26 +97,24 @@ func (s *Set) describeChannel(doc *Document, d *kind.Description) {
 		checkEntryTypes(d, item, doc.Name)
 		name := entry(item).Name
 		c.Entries = append(c.Entries, name)
-		if seen[name] {
+		if seen.Again(name) {
 			d.Problem(item.Malformed("reading channel %s: entry %s stands there twice", doc.Name, name))
 		}
-		seen[name] = true
 	}
 	d.Channels = append(d.Channels, c)
 }
 
 func checkEntryTypes(d *kind.Description, item *yamledit.Node, channel string) {
 	for _, key := range []string{"name", "replaces", "skipRange"} {
-		_, v := item.Fold(key)
-		if v != nil && !v.IsNull() && (v.Kind != yamledit.Scalar || v.Tag != "!!str") {
+		if v := item.FoldValue(key); !v.IsNull() && (v.Kind != yamledit.Scalar || v.Tag != "!!str") {
 			d.Problem(v.Malformed("reading an entry of channel %s: %s is no string", channel, key).Fix("Put the value in quotes."))
 		}
 	}
-	if _, v := item.Fold("name"); v.Text() == "" {
+	if item.FoldText("name") == "" {
 		d.Problem(item.Malformed("reading channel %s: an entry has no name", channel))
 	}
-	_, skips := item.Fold("skips")
-	if skips != nil && !skips.IsNull() && skips.Kind != yamledit.Sequence {
+	skips := item.FoldValue("skips")
+	if !skips.IsNull() && skips.Kind != yamledit.Sequence {
 		d.Problem(skips.Malformed("reading an entry of channel %s: skips is no list", channel))
 	}
 	for _, s := range skips.Items() {
@@ -130,7 +122,7 @@ func checkEntryTypes(d *kind.Description, item *yamledit.Node, channel string) {
 			d.Problem(skips.Malformed("reading an entry of channel %s: an item of skips is no string", channel))
 		}
 	}
-	if _, v := item.Fold("skipRange"); v.Text() != "" {
+	if v := item.FoldValue("skipRange"); v.Text() != "" {
 		if _, err := semver.ParseRange(v.Text()); err != nil {
 			d.Problem(v.Malformed("reading an entry of channel %s: skipRange is no range: %w", channel, err).Fix("Write a range such as %q.", ">=1.0.0 <1.2.3"))
 		}
@@ -138,11 +130,7 @@ func checkEntryTypes(d *kind.Description, item *yamledit.Node, channel string) {
 }
 
 func (doc *Document) checkKeys(d *kind.Description) {
-	if keys, ok := documentKeys[doc.Schema]; ok && doc.Node != nil {
-		CheckKeys(d, doc.Node, keys, doc.Schema+" "+doc.Name)
-	} else if doc.Node != nil {
-		CheckKeys(d, doc.Node, nil, doc.Schema+" "+doc.Name)
-	}
+	CheckKeys(d, doc.Node, documentKeys[doc.Schema], doc.Schema+" "+doc.Name)
 }
 
 // CheckKeys reports keys that stand there twice, in one case or two, and, where the
@@ -198,28 +186,9 @@ func nearKey(key string, known []string) string {
 		return ""
 	}
 	for _, k := range known {
-		if n := editDistance(strings.ToLower(key), strings.ToLower(k)); n < distance {
+		if n := failure.Distance(strings.ToLower(key), strings.ToLower(k)); n < distance {
 			best, distance = k, n
 		}
 	}
 	return best
-}
-
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		last := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := last
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			last, row[j] = row[j], min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
 }

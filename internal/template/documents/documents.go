@@ -5,6 +5,7 @@ package documents
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/blang/semver/v4"
 
@@ -36,10 +37,18 @@ func FromNode(n *yamledit.Node, file string, index int, e *yamledit.Edits) Docum
 	d := Document{Node: n, File: file, Index: index, Edits: e}
 	d.Line, d.Col = n.Position()
 	for key, into := range map[string]*string{"schema": &d.Schema, "package": &d.Package, "name": &d.Name, "image": &d.Image} {
-		_, v := n.Fold(key)
-		*into = v.Text()
+		*into = n.FoldText(key)
 	}
 	return d
+}
+
+// Seen is what stands somewhere; Again reports whether a key does so already.
+type Seen map[string]bool
+
+func (s Seen) Again(key string) bool {
+	again := s[key]
+	s[key] = true
+	return again
 }
 
 // Set is the documents of one template.
@@ -76,41 +85,37 @@ func (s *Set) Package() string {
 	return name
 }
 
-func (s *Set) channel(pkg, name string) *Document {
-	for i, d := range s.Docs {
-		if d.Schema == fbc.SchemaChannel && d.Name == name && (d.Package == pkg || d.Package == "") {
-			return &s.Docs[i]
-		}
+// channels are those of a package.
+func (s *Set) channels(pkg string) []Document {
+	return slices.DeleteFunc(s.Of(fbc.SchemaChannel), func(d Document) bool { return d.Package != pkg && d.Package != "" })
+}
+
+// named is the document of a name, nil where there is none.
+func named(docs []Document, name string) *Document {
+	if i := slices.IndexFunc(docs, func(d Document) bool { return d.Name == name }); i >= 0 {
+		return &docs[i]
 	}
 	return nil
 }
 
-func (s *Set) packageDoc(name string) *Document {
-	for i, d := range s.Docs {
-		if d.Schema == fbc.SchemaPackage && d.Name == name {
-			return &s.Docs[i]
-		}
-	}
-	return nil
-}
+func (s *Set) packageDoc(name string) *Document { return named(s.Of(fbc.SchemaPackage), name) }
+
+func (s *Set) channel(pkg, name string) *Document { return named(s.channels(pkg), name) }
 
 // entries reads a channel's entries.
 func entries(channel *yamledit.Node) []fbc.Entry {
-	_, list := channel.Fold("entries")
 	var out []fbc.Entry
-	for _, item := range list.Items() {
+	for _, item := range channel.FoldValue("entries").Items() {
 		out = append(out, entry(item))
 	}
 	return out
 }
 
 func entry(item *yamledit.Node) fbc.Entry {
-	text := func(key string) string {
-		_, v := item.Fold(key)
-		return v.Text()
+	return fbc.Entry{
+		Name: item.FoldText("name"), Replaces: item.FoldText("replaces"), SkipRange: item.FoldText("skipRange"),
+		Skips: item.FoldValue("skips").Strings(),
 	}
-	_, skips := item.Fold("skips")
-	return fbc.Entry{Name: text("name"), Replaces: text("replaces"), SkipRange: text("skipRange"), Skips: skips.Strings()}
 }
 
 // versions tells versions of bundles by name: of a rendered bundle its own, else the
@@ -157,14 +162,9 @@ func (s *Set) PackageFor(r kind.Request, name string, o *kind.Outcome) (string, 
 }
 
 func (s *Set) hasReleasesOf(operator string) bool {
-	for _, c := range s.Of(fbc.SchemaChannel) {
-		for _, e := range entries(c.Node) {
-			if operator != "" && stem(e.Name) == operator {
-				return true
-			}
-		}
-	}
-	return false
+	return operator != "" && slices.ContainsFunc(s.Of(fbc.SchemaChannel), func(c Document) bool {
+		return slices.ContainsFunc(entries(c.Node), func(e fbc.Entry) bool { return stem(e.Name) == operator })
+	})
 }
 
 var versionStart = regexp.MustCompile(`[._-]v?\d+\.\d`)

@@ -10,16 +10,20 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
+func textField(key, value string) yamledit.Field {
+	return yamledit.Field{Key: key, Value: yamledit.Text(value)}
+}
+
 func entryValue(e fbc.Entry) yamledit.Value {
-	fields := []yamledit.Field{{Key: "name", Value: yamledit.Text(e.Name)}}
+	fields := []yamledit.Field{textField("name", e.Name)}
 	if e.Replaces != "" {
-		fields = append(fields, yamledit.Field{Key: "replaces", Value: yamledit.Text(e.Replaces)})
+		fields = append(fields, textField("replaces", e.Replaces))
 	}
 	if len(e.Skips) > 0 {
 		fields = append(fields, yamledit.Field{Key: "skips", Value: yamledit.Texts(e.Skips)})
 	}
 	if e.SkipRange != "" {
-		fields = append(fields, yamledit.Field{Key: "skipRange", Value: yamledit.Text(e.SkipRange)})
+		fields = append(fields, textField("skipRange", e.SkipRange))
 	}
 	return yamledit.Map(fields...)
 }
@@ -32,21 +36,13 @@ func (s *Set) entryLikes(c *Document) []*yamledit.Node {
 		if d.Name == c.Name || d.Node == nil {
 			continue
 		}
-		_, list := d.Node.Fold("entries")
-		items := list.Items()
+		items := d.Node.FoldValue("entries").Items()
 		likes = append(likes, items[max(0, len(items)-4):]...)
 		if len(likes) > 24 {
 			break
 		}
 	}
 	return likes
-}
-
-func listLike(items []*yamledit.Node) *yamledit.Node {
-	if lists := listLikes(items); len(lists) > 0 {
-		return lists[0]
-	}
-	return nil
 }
 
 func listLikes(items []*yamledit.Node) []*yamledit.Node {

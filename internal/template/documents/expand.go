@@ -12,8 +12,7 @@ import (
 // AtNode gives a failure without a place that of a node.
 func AtNode(err error, n *yamledit.Node) error {
 	if f := failure.Of(err); f != nil && f.File == "" {
-		line, col := n.Position()
-		return f.At(n.Malformed("").File, line, col)
+		return n.At(f)
 	}
 	return err
 }

@@ -30,7 +30,10 @@ func (s *Set) Insert(r kind.Request, name string, adder Adder, o *kind.Outcome) 
 	}
 	channels := kind.Unique(r.Channels)
 	if len(channels) == 0 {
-		return kind.UnknownChannel(r, s.channelNames(pkg))
+		for _, c := range s.channels(pkg) {
+			channels = append(channels, c.Name)
+		}
+		return kind.UnknownChannel(r, channels)
 	}
 	bundles := s.siblings(fbc.SchemaBundle, pkg, r)
 	missing, err := s.missesBundle(bundles, r, o)
@@ -44,11 +47,11 @@ func (s *Set) Insert(r kind.Request, name string, adder Adder, o *kind.Outcome) 
 	if err := s.insertEntries(r, pkg, channels, adder, o); err != nil || !missing {
 		return err
 	}
-	fields := []yamledit.Field{{Key: "schema", Value: yamledit.Text(fbc.SchemaBundle)}}
-	if namesStand(bundles) {
-		fields = append(fields, yamledit.Field{Key: "name", Value: yamledit.Text(r.Bundle.Name)})
+	fields := []yamledit.Field{textField("schema", fbc.SchemaBundle)}
+	if len(bundles) > 0 && bundles[len(bundles)-1].Name != "" {
+		fields = append(fields, textField("name", r.Bundle.Name))
 	}
-	fields = append(fields, yamledit.Field{Key: "image", Value: yamledit.Text(r.Bundle.Image)})
+	fields = append(fields, textField("image", r.Bundle.Image))
 	return adder.AddBundle(yamledit.Map(fields...), bundles, s.nextBundle(bundles, r.Bundle.Version))
 }
 
@@ -66,16 +69,6 @@ func (s *Set) insertEntries(r kind.Request, pkg string, channels []string, adder
 		}
 	}
 	return s.setDefaultChannel(r, pkg, channels, o)
-}
-
-func (s *Set) channelNames(pkg string) []string {
-	var names []string
-	for _, d := range s.Of(fbc.SchemaChannel) {
-		if d.Package == pkg || d.Package == "" {
-			names = append(names, d.Name)
-		}
-	}
-	return names
 }
 
 // missesBundle reports whether the bundle is to be added, and promotes one that stands
@@ -102,16 +95,11 @@ func (s *Set) missesBundle(bundles []Document, r kind.Request, o *kind.Outcome) 
 func (s *Set) crowded(bundles []Document, r kind.Request, pkg string) error {
 	var names []string
 	var at *yamledit.Node
-	file := ""
-	for _, c := range s.Of(fbc.SchemaChannel) {
-		if c.Package != pkg && c.Package != "" {
-			continue
-		}
-		_, list := c.Node.Fold("entries")
-		for _, item := range list.Items() {
+	for _, c := range s.channels(pkg) {
+		for _, item := range c.Node.FoldValue("entries").Items() {
 			name := entry(item).Name
 			if names = append(names, name); name == r.Bundle.Name {
-				at, file = item, c.File
+				at = item
 			}
 		}
 	}
@@ -120,8 +108,7 @@ func (s *Set) crowded(bundles []Document, r kind.Request, pkg string) error {
 		standing[i] = kind.Standing{Image: d.Image, Name: d.Name}
 	}
 	if fail := r.Crowded(names, standing); fail != nil {
-		line, col := at.Position()
-		return fail.At(file, line, col)
+		return at.At(fail)
 	}
 	return nil
 }
@@ -158,11 +145,6 @@ func promote(d *Document, r kind.Request, o *kind.Outcome) error {
 	return d.Edits.SetText(image, r.Bundle.Image)
 }
 
-// namesStand reports whether the bundles next to a new one carry their names.
-func namesStand(bundles []Document) bool {
-	return len(bundles) > 0 && bundles[len(bundles)-1].Name != ""
-}
-
 // nextBundle is the bundle before which a version is listed, nil at the end.
 func (s *Set) nextBundle(bundles []Document, v semver.Version) *Document {
 	versions := s.versions()
@@ -181,10 +163,9 @@ func (s *Set) nextBundle(bundles []Document, v semver.Version) *Document {
 }
 
 func (s *Set) insertEntry(c *Document, r kind.Request, o *kind.Outcome) error {
-	list, standing := s.entryList(c)
-	if e, i := find(standing, r.Bundle); i >= 0 {
-		line, col := list.Items()[i].Position()
-		return sameEdges(e, r, c.Name, c.File, line, col)
+	list, standing := c.Node.FoldValue("entries"), entries(c.Node)
+	if i := find(standing, r.Bundle); i >= 0 {
+		return sameEdges(standing[i], r, c.Name, list.Items()[i])
 	}
 	place, err := s.place(standing, r)
 	if err != nil {
@@ -198,13 +179,9 @@ func (s *Set) insertEntry(c *Document, r kind.Request, o *kind.Outcome) error {
 	}
 	o.Changes = append(o.Changes, added(c.Name, place.Entry))
 	o.Notes = append(o.Notes, headNotes(c.Name, standing, place)...)
-	v := entryValue(place.Entry)
-	likes := s.entryLikes(c)
-	switch {
-	case list == nil:
-		return c.Edits.AddField(c.Node, "", yamledit.Field{Key: "entries", Value: yamledit.List(v), Like: listLike(likes)})
-	case list.IsNull():
-		return c.Edits.Fill(list, yamledit.List(v), listLikes(likes)...)
+	v, likes := entryValue(place.Entry), s.entryLikes(c)
+	if list.IsNull() {
+		return c.Edits.InsertIn(c.Node, "entries", "", 0, v, listLikes(likes)...)
 	}
 	return c.Edits.Insert(list, place.Index, v, append(nearestEntries(items, place.Index), likes...)...)
 }
@@ -224,31 +201,23 @@ func (s *Set) place(standing []fbc.Entry, r kind.Request) (graph.Place, error) {
 	return graph.PlaceIn(standing, n, s.versions(), rules)
 }
 
-func (s *Set) entryList(c *Document) (*yamledit.Node, []fbc.Entry) {
-	_, list := c.Node.Fold("entries")
-	return list, entries(c.Node)
-}
-
-// find returns the entry of the bundle's name, or of the same version under another.
-func find(standing []fbc.Entry, b kind.Bundle) (fbc.Entry, int) {
-	for i, e := range standing {
-		if e.Name == b.Name {
-			return e, i
-		}
+// find is the index of the entry of the bundle's name, or of the same version under another; -1
+// without either.
+func find(standing []fbc.Entry, b kind.Bundle) int {
+	if i := slices.IndexFunc(standing, func(e fbc.Entry) bool { return e.Name == b.Name }); i >= 0 {
+		return i
 	}
-	for i, e := range standing {
-		if v, ok := graph.VersionOf(e.Name); ok && v.String() == b.Version.String() {
-			return e, i
-		}
-	}
-	return fbc.Entry{}, -1
+	return slices.IndexFunc(standing, func(e fbc.Entry) bool {
+		v, ok := graph.VersionOf(e.Name)
+		return ok && v.String() == b.Version.String()
+	})
 }
 
 // sameEdges accepts an entry that stands there if no edges were asked for or they are
 // the same.
-func sameEdges(e fbc.Entry, r kind.Request, channel, file string, line, col int) error {
+func sameEdges(e fbc.Entry, r kind.Request, channel string, at *yamledit.Node) error {
 	if e.Name != r.Bundle.Name {
-		return failure.New(failure.BundleConflict, "inserting %s into channel %s: version %s stands there as %s", r.Bundle.Name, channel, r.Bundle.Version, e.Name).At(file, line, col)
+		return at.Failure(failure.BundleConflict, "inserting %s into channel %s: version %s stands there as %s", r.Bundle.Name, channel, r.Bundle.Version, e.Name)
 	}
 	if !r.Explicit() {
 		return nil
@@ -257,7 +226,7 @@ func sameEdges(e fbc.Entry, r kind.Request, channel, file string, line, col int)
 	if e.Replaces == asked.Replaces && e.SkipRange == asked.SkipRange && sameSet(e.Skips, asked.Skips) {
 		return nil
 	}
-	return failure.New(failure.EdgeConflict, "inserting %s into channel %s: it stands there and %s; asked was that it %s", e.Name, channel, e.InWords(), asked.InWords()).At(file, line, col)
+	return at.Failure(failure.EdgeConflict, "inserting %s into channel %s: it stands there and %s; asked was that it %s", e.Name, channel, e.InWords(), asked.InWords())
 }
 
 func sameSet(a, b []string) bool {
@@ -269,14 +238,15 @@ func sameSet(a, b []string) bool {
 
 func rewire(c *Document, item *yamledit.Node, e fbc.Entry, to string, o *kind.Outcome) error {
 	o.Changes = append(o.Changes, kind.Change{What: kind.EntryRewired, Channel: c.Name, Name: e.Name, From: e.Replaces, To: to})
-	if _, replaces := item.Fold("replaces"); replaces != nil && !replaces.IsNull() {
+	switch key, replaces := item.Fold("replaces"); {
+	case key != nil && replaces.IsNull():
+		return c.Edits.Fill(replaces, yamledit.Text(to))
+	case key != nil:
 		return c.Edits.SetText(replaces, to)
 	}
-	if key, replaces := item.Fold("replaces"); key != nil {
-		return c.Edits.Fill(replaces, yamledit.Text(to))
-	}
 	key, _ := item.Fold("name")
-	return c.Edits.AddField(item, key.Value, yamledit.Field{Key: "replaces", Value: yamledit.Text(to)}, append([]*yamledit.Node{item}, item.Parent.Children[:min(8, len(item.Parent.Children))]...)...)
+	all := item.Parent.Children
+	return c.Edits.AddField(item, key.Value, textField("replaces", to), append([]*yamledit.Node{item}, all[:min(8, len(all))]...)...)
 }
 
 func (s *Set) createChannel(pkg, name string, r kind.Request, adder Adder, o *kind.Outcome) error {
@@ -286,9 +256,9 @@ func (s *Set) createChannel(pkg, name string, r kind.Request, adder Adder, o *ki
 	}
 	siblings := s.siblings(fbc.SchemaChannel, pkg, r)
 	v := yamledit.Map(
-		yamledit.Field{Key: "schema", Value: yamledit.Text(fbc.SchemaChannel)},
-		yamledit.Field{Key: "package", Value: yamledit.Text(pkg)},
-		yamledit.Field{Key: "name", Value: yamledit.Text(name)},
+		textField("schema", fbc.SchemaChannel),
+		textField("package", pkg),
+		textField("name", name),
 		yamledit.Field{Key: "entries", Value: yamledit.List(entryValue(place.Entry))},
 	)
 	o.Changes = append(o.Changes, kind.Change{What: kind.ChannelCreated, Channel: name}, added(name, place.Entry))
@@ -307,26 +277,31 @@ func (s *Set) setDefaultChannel(r kind.Request, pkg string, channels []string, o
 		return d.at(failure.New(failure.ChannelUnknown, "setting the default channel to %s, which package %s does not have", r.DefaultChannel, pkg)).
 			Fix("Name one of the package's channels, or insert into %s as well.", r.DefaultChannel)
 	}
-	_, v := d.Node.Fold("defaultChannel")
-	if v.Text() == r.DefaultChannel {
+	if d.Node.FoldText("defaultChannel") == r.DefaultChannel {
 		return nil
 	}
-	o.Changes = append(o.Changes, kind.Change{What: kind.DefaultChannelSet, From: v.Text(), To: r.DefaultChannel})
+	return SetDefaultChannel(d.Edits, d.Node, r.DefaultChannel, o)
+}
+
+// SetDefaultChannel sets that of a package.
+func SetDefaultChannel(e *yamledit.Edits, pkg *yamledit.Node, channel string, o *kind.Outcome) error {
+	v := pkg.FoldValue("defaultChannel")
+	o.Changes = append(o.Changes, kind.Change{What: kind.DefaultChannelSet, From: v.Text(), To: channel})
 	if v.IsNull() {
-		return d.Edits.AddField(d.Node, "name", yamledit.Field{Key: "defaultChannel", Value: yamledit.Text(r.DefaultChannel)})
+		return e.AddField(pkg, "name", textField("defaultChannel", channel))
 	}
-	return d.Edits.SetText(v, r.DefaultChannel)
+	return e.SetText(v, channel)
 }
 
 // locate gives a failure without a place the place of the channel.
 func locate(err error, c *Document) error {
 	if f := failure.Of(err); f != nil && f.File == "" {
-		line, col := c.Node.Position()
+		at := c.Node
 		if key, _ := c.Node.Fold("entries"); key != nil {
-			line, col = key.Position()
+			at = key
 		}
 		f.Message += " (channel " + c.Name + ")"
-		return f.At(c.File, line, col)
+		return at.At(f)
 	}
 	return err
 }

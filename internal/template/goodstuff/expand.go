@@ -2,11 +2,8 @@ package goodstuff
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
@@ -21,16 +18,7 @@ func (Kind) Images(s *kind.Source, tags kind.Tags) ([]string, error) {
 	if t.repo == "" {
 		return kind.Unique(out), nil
 	}
-	re, err := regexp.Compile(t.tag)
-	if err != nil {
-		return nil, t.root.Failure(failure.TemplateMalformed, "reading tagRegex: %w", err)
-	}
-	within := func(semver.Version) bool { return true }
-	if t.within != "" {
-		if within, err = semver.ParseRange(t.within); err != nil {
-			return nil, t.root.Failure(failure.TemplateMalformed, "reading semverRange: %w", err)
-		}
-	}
+	re, within, _ := t.patterns()
 	all, err := tags(t.repo)
 	if err != nil {
 		return nil, err
@@ -39,7 +27,7 @@ func (Kind) Images(s *kind.Source, tags kind.Tags) ([]string, error) {
 	for _, tag := range all {
 		image := t.repo + ":" + tag
 		v, ok := kind.ImageVersion(image)
-		if re.MatchString(tag) && (t.within == "" || ok && within(v)) {
+		if re.MatchString(tag) && (within == nil || ok && within(v)) {
 			out = append(out, image)
 		}
 	}
@@ -117,8 +105,7 @@ func (t template) checkNamed(byName map[string]fbc.Facts, named map[string]bool)
 		return nil
 	}
 	slices.Sort(stray)
-	_, g := t.root.Fold("graph-description")
-	return g.Failure(failure.RenderFailed, "rendering the template: no graph-description names the bundle %s", strings.Join(stray, ", ")).
+	return t.root.FoldValue("graph-description").Failure(failure.RenderFailed, "rendering the template: no graph-description names the bundle %s", strings.Join(stray, ", ")).
 		Fix("Put the bundle into entries, or narrow tagRegex and semverRange.")
 }
 
@@ -127,9 +114,8 @@ func (c channel) mentions() []string { return append(c.entries.Strings(), c.tail
 
 // tail are the names in the tail edges.
 func (c channel) tail() []string {
-	_, tail := c.node.Fold("tailEdges")
-	_, skips := tail.Fold("skips")
-	return append(skips.Strings(), tail.FoldText("replaces"))
+	tail := c.node.FoldValue("tailEdges")
+	return append(tail.FoldValue("skips").Strings(), tail.FoldText("replaces"))
 }
 
 func (c channel) expand(pkg string, byName map[string]fbc.Facts) (fbc.Channel, error) {
@@ -162,8 +148,7 @@ func (c channel) expand(pkg string, byName map[string]fbc.Facts) (fbc.Channel, e
 }
 
 func (c channel) addTail(e *fbc.Entry) {
-	_, tail := c.node.Fold("tailEdges")
-	_, skips := tail.Fold("skips")
+	tail := c.node.FoldValue("tailEdges")
 	e.Replaces, e.SkipRange = tail.FoldText("replaces"), tail.FoldText("skipRange")
-	e.Skips = append(skips.Strings(), e.Skips...)
+	e.Skips = append(tail.FoldValue("skips").Strings(), e.Skips...)
 }

@@ -32,15 +32,14 @@ func (Kind) Traits() kind.Traits { return kind.Traits{Name: "goodstuff", Schema:
 
 // template is the parsed form.
 type template struct {
-	source *kind.Source
-	root   *yamledit.Node
-	pkg    *yamledit.Node
-	repo   string
-	tag    string
-	within string // semverRange
-	images *yamledit.Node
-	graphs []channel
-	list   *yamledit.Node // of the graph descriptions, nil where there is one mapping
+	source  *kind.Source
+	root    *yamledit.Node
+	pkg     *yamledit.Node
+	bundles *yamledit.Node
+	repo    string
+	images  *yamledit.Node
+	graphs  []channel
+	list    *yamledit.Node // of the graph descriptions, nil where there is one mapping
 }
 
 type channel struct {
@@ -51,29 +50,20 @@ type channel struct {
 }
 
 func parse(s *kind.Source) template {
-	t := template{source: s, root: s.Root()}
-	_, t.pkg = t.root.Fold("package")
-	_, bundles := t.root.Fold("bundles")
-	t.repo, t.tag, t.within = bundles.FoldText("repo"), bundles.FoldText("tagRegex"), bundles.FoldText("semverRange")
-	_, t.images = bundles.Fold("images")
-	_, g := t.root.Fold("graph-description")
-	if g != nil && g.Kind == yamledit.Sequence {
-		t.list = g
-		for _, item := range g.Items() {
-			t.graphs = append(t.graphs, parseChannel(item))
-		}
-	} else if g != nil && g.Kind == yamledit.Mapping {
-		t.graphs = append(t.graphs, parseChannel(g))
+	root := s.Root()
+	t := template{source: s, root: root, pkg: root.FoldValue("package"), bundles: root.FoldValue("bundles")}
+	t.repo, t.images = t.bundles.FoldText("repo"), t.bundles.FoldValue("images")
+	graphs := root.FoldValue("graph-description")
+	all := graphs.Items()
+	if graphs != nil && graphs.Kind == yamledit.Sequence {
+		t.list = graphs
+	} else if graphs != nil && graphs.Kind == yamledit.Mapping {
+		all = []*yamledit.Node{graphs}
+	}
+	for _, n := range all {
+		t.graphs = append(t.graphs, channel{n, n.FoldText("name"), n.FoldValue("entries"), n.FoldValue("tombstones").Strings()})
 	}
 	return t
-}
-
-func parseChannel(n *yamledit.Node) channel {
-	c := channel{node: n, name: n.FoldText("name")}
-	_, c.entries = n.Fold("entries")
-	_, tombs := n.Fold("tombstones")
-	c.tombstones = tombs.Strings()
-	return c
 }
 
 // Describe implements kind.Kind.
@@ -82,32 +72,27 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 	t := parse(s)
 	documents.CheckKeys(&d, t.root, []string{"schema", "package", "bundles", "graph-description"}, "the template")
 	documents.CheckKeys(&d, t.pkg, []string{"name", "defaultChannel", "description", "icon"}, "the package")
-	_, bundles := t.root.Fold("bundles")
-	documents.CheckKeys(&d, bundles, []string{"repo", "tagRegex", "semverRange", "images"}, "bundles")
+	documents.CheckKeys(&d, t.bundles, []string{"repo", "tagRegex", "semverRange", "images"}, "bundles")
 	documents.OneDocument(&d, s)
-	t.checkPatterns(&d, bundles)
+	_, _, problems := t.patterns()
+	d.Problems = append(d.Problems, problems...)
 	d.Package, d.DefaultChannel = t.pkg.FoldText("name"), t.pkg.FoldText("defaultChannel")
-	seen := map[string]bool{}
+	images, names := documents.Seen{}, documents.Seen{}
 	for _, item := range t.images.Items() {
 		line, _ := item.Position()
 		d.Bundles = append(d.Bundles, kind.BundleRef{Image: item.Text(), Line: line})
-		if seen[item.Text()] {
+		if images.Again(item.Text()) {
 			d.Problem(item.Malformed("reading bundles: image %s stands there twice", item.Text()))
 		}
-		seen[item.Text()] = true
-	}
-	for _, c := range t.graphs {
-		c.describe(&d)
 	}
 	if t.pkg == nil || t.pkg.FoldText("name") == "" {
 		d.Problem(t.root.Malformed("reading the template: it names no package"))
 	}
-	names := map[string]bool{}
 	for _, c := range t.graphs {
-		if names[c.name] {
+		c.describe(&d)
+		if names.Again(c.name) {
 			d.Problem(c.node.Malformed("reading graph-description %s, which stands there twice", c.name))
 		}
-		names[c.name] = true
 	}
 	if len(t.graphs) == 0 {
 		d.Problem(t.root.Malformed("reading the template: it has no graph-description"))
@@ -115,31 +100,30 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 	return d
 }
 
-func (t template) checkPatterns(d *kind.Description, bundles *yamledit.Node) {
-	if _, err := regexp.Compile(t.tag); err != nil {
-		_, v := bundles.Fold("tagRegex")
-		d.Problem(v.Malformed("reading tagRegex: %w", err))
+// patterns are tagRegex and semverRange, nil where there is none, and what is wrong with them.
+func (t template) patterns() (tag *regexp.Regexp, within semver.Range, problems []*failure.Error) {
+	tags, versions := t.bundles.FoldValue("tagRegex"), t.bundles.FoldValue("semverRange")
+	tag, err := regexp.Compile(tags.Text())
+	if err != nil {
+		problems = append(problems, tags.Malformed("reading tagRegex: %w", err))
 	}
-	if t.within == "" {
-		return
+	if versions.Text() != "" {
+		if within, err = semver.ParseRange(versions.Text()); err != nil {
+			problems = append(problems, versions.Malformed("reading semverRange: %w", err))
+		}
 	}
-	if _, err := semver.ParseRange(t.within); err != nil {
-		_, v := bundles.Fold("semverRange")
-		d.Problem(v.Malformed("reading semverRange: %w", err))
-	}
+	return tag, within, problems
 }
 
 func (c channel) describe(d *kind.Description) {
 	line, _ := c.node.Position()
 	documents.CheckKeys(d, c.node, []string{"package", "name", "entries", "tombstones", "tailEdges"}, "graph-description "+c.name)
-	_, tail := c.node.Fold("tailEdges")
-	documents.CheckKeys(d, tail, []string{"skips", "replaces", "skipRange"}, "tailEdges of "+c.name)
-	seen := map[string]bool{}
+	documents.CheckKeys(d, c.node.FoldValue("tailEdges"), []string{"skips", "replaces", "skipRange"}, "tailEdges of "+c.name)
+	seen := documents.Seen{}
 	for _, item := range c.entries.Items() {
-		if seen[item.Text()] {
+		if seen.Again(item.Text()) {
 			d.Problem(item.Malformed("reading graph-description %s: entry %s stands there twice", c.name, item.Text()))
 		}
-		seen[item.Text()] = true
 	}
 	for _, name := range c.tombstones {
 		if !seen[name] {
@@ -152,17 +136,8 @@ func (c channel) describe(d *kind.Description) {
 // finds reports whether the template finds the image by itself in the registry.
 func (t template) finds(image string, v semver.Version) bool {
 	repo, tag, _ := reference.Cut(image)
-	if t.repo == "" || repo != t.repo || tag == "" {
-		return false
-	}
-	if re, err := regexp.Compile(t.tag); err != nil || !re.MatchString(tag) {
-		return false
-	}
-	if t.within == "" {
-		return true
-	}
-	within, err := semver.ParseRange(t.within)
-	return err == nil && within(v)
+	re, within, _ := t.patterns()
+	return t.repo != "" && repo == t.repo && tag != "" && re.MatchString(tag) && (within == nil || within(v))
 }
 
 // Insert implements kind.Kind.
@@ -205,8 +180,7 @@ func (t template) insertImage(e *yamledit.Edits, r kind.Request, o *kind.Outcome
 	for _, item := range t.images.Items() {
 		id, fail := r.Identify(kind.Standing{Image: item.Text()})
 		if fail != nil {
-			line, col := item.Position()
-			return fail.At(t.source.Name, line, col)
+			return item.At(fail)
 		}
 		switch id {
 		case kind.Same:
@@ -229,7 +203,15 @@ func (t template) insertImage(e *yamledit.Edits, r kind.Request, o *kind.Outcome
 		return err
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.BundleAdded, Name: r.Bundle.Name, To: r.Bundle.Image})
-	return t.addImage(e, yamledit.Text(r.Bundle.Image), graph.ListIndex(known, r.Bundle.Version))
+	v := yamledit.Text(r.Bundle.Image)
+	images := yamledit.Map(yamledit.Field{Key: "images", Value: yamledit.List(v)})
+	switch {
+	case t.bundles == nil:
+		return e.AddField(t.root, "package", yamledit.Field{Key: "bundles", Value: images})
+	case t.bundles.IsNull():
+		return e.Fill(t.bundles, images)
+	}
+	return e.InsertIn(t.bundles, "images", "", graph.ListIndex(known, r.Bundle.Version), v)
 }
 
 // crowded refuses a second image of a bundle, where the list has all images.
@@ -249,40 +231,16 @@ func (t template) crowded(r kind.Request) error {
 	for _, item := range t.images.Items() {
 		standing = append(standing, kind.Standing{Image: item.Text()})
 	}
-	return t.place(t.images, r.Crowded(names, standing))
-}
-
-func (t template) addImage(e *yamledit.Edits, v yamledit.Value, index int) error {
-	_, bundles := t.root.Fold("bundles")
-	switch {
-	case bundles == nil:
-		return e.AddField(t.root, "package", yamledit.Field{Key: "bundles", Value: yamledit.Map(yamledit.Field{Key: "images", Value: yamledit.List(v)})})
-	case bundles.IsNull():
-		return e.Fill(bundles, yamledit.Map(yamledit.Field{Key: "images", Value: yamledit.List(v)}))
-	case t.images == nil:
-		return e.AddField(bundles, "", yamledit.Field{Key: "images", Value: yamledit.List(v)})
-	case len(t.images.Items()) == 0:
-		return e.Fill(t.images, yamledit.List(v))
-	}
-	return e.Insert(t.images, index, v)
+	return place(t.images, r.Crowded(names, standing))
 }
 
 func (t template) setDefault(e *yamledit.Edits, r kind.Request, channels []string, o *kind.Outcome) error {
-	_, v := t.pkg.Fold("defaultChannel")
-	if r.DefaultChannel == "" || v.Text() == r.DefaultChannel {
+	v := t.pkg.FoldValue("defaultChannel")
+	switch {
+	case r.DefaultChannel == "" || v.Text() == r.DefaultChannel:
 		return nil
+	case !slices.Contains(append(t.channelNames(), channels...), r.DefaultChannel):
+		return t.root.Failure(failure.ChannelUnknown, "setting the default channel to %s, which the template does not have", r.DefaultChannel)
 	}
-	known := append(t.channelNames(), channels...)
-	for _, c := range known {
-		if c != r.DefaultChannel {
-			continue
-		}
-		o.Changes = append(o.Changes, kind.Change{What: kind.DefaultChannelSet, From: v.Text(), To: r.DefaultChannel})
-		if v.IsNull() {
-			return e.AddField(t.pkg, "name", yamledit.Field{Key: "defaultChannel", Value: yamledit.Text(r.DefaultChannel)})
-		}
-		return e.SetText(v, r.DefaultChannel)
-	}
-	line, col := t.root.Position()
-	return failure.New(failure.ChannelUnknown, "setting the default channel to %s, which the template does not have", r.DefaultChannel).At(t.source.Name, line, col)
+	return documents.SetDefaultChannel(e, t.pkg, r.DefaultChannel, o)
 }

@@ -23,36 +23,28 @@ func (t template) insertName(e *yamledit.Edits, name string, r kind.Request, o *
 	c := t.graphs[i]
 	names := c.entries.Strings()
 	if at := slices.Index(names, r.Bundle.Name); at >= 0 {
-		return t.place(c.entries.Items()[at], checkEdges(r, c, names, at))
+		return place(c.entries.Items()[at], checkEdges(r, c, names, at))
 	}
 	if slices.Contains(c.tail(), r.Bundle.Name) {
-		return t.place(c.node, failure.New(failure.EdgeConflict, "placing %s: the tail edges of %s replace or skip it", r.Bundle.Name, name).
+		return place(c.node, failure.New(failure.EdgeConflict, "placing %s: the tail edges of %s replace or skip it", r.Bundle.Name, name).
 			Fix("Take the bundle out of tailEdges, and insert it then."))
 	}
 	index, err := orderIndex(names, r)
 	if err != nil {
-		return t.place(c.node, err)
+		return place(c.node, err)
 	}
 	if err := checkEdges(r, c, slices.Insert(slices.Clone(names), index, r.Bundle.Name), index); err != nil {
-		return t.place(c.node, err)
+		return place(c.node, err)
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.EntryAdded, Channel: name, Name: r.Bundle.Name, To: "after " + previous(names, index)})
-	v := yamledit.Text(r.Bundle.Name)
-	switch {
-	case c.entries == nil:
-		return e.AddField(c.node, "name", yamledit.Field{Key: "entries", Value: yamledit.List(v)})
-	case len(names) == 0:
-		return e.Fill(c.entries, yamledit.List(v))
-	}
-	return e.Insert(c.entries, index, v)
+	return e.InsertIn(c.node, "entries", "name", index, yamledit.Text(r.Bundle.Name))
 }
 
-func (t template) place(n *yamledit.Node, err *failure.Error) error {
+func place(n *yamledit.Node, err *failure.Error) error {
 	if err == nil {
 		return nil
 	}
-	line, col := n.Position()
-	return err.At(t.source.Name, line, col)
+	return n.At(err)
 }
 
 func previous(names []string, index int) string {
@@ -121,9 +113,7 @@ func checkEdges(r kind.Request, c channel, names []string, at int) *failure.Erro
 
 func (t template) createChannel(e *yamledit.Edits, name string, r kind.Request, o *kind.Outcome) error {
 	if t.list == nil {
-		_, g := t.root.Fold("graph-description")
-		line, col := g.Position()
-		return failure.New(failure.EditRefused, "creating channel %s: graph-description is one mapping", name).At(t.source.Name, line, col).
+		return t.root.FoldValue("graph-description").Failure(failure.EditRefused, "creating channel %s: graph-description is one mapping", name).
 			Fix("Make graph-description a list of mappings by hand, once.")
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.ChannelCreated, Channel: name}, kind.Change{What: kind.EntryAdded, Channel: name, Name: r.Bundle.Name})

@@ -78,10 +78,7 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, o kind.Options) (*fbc.Catalog
 
 func readOptions(s *kind.Source) (options, error) {
 	root := s.Root()
-	isTrue := func(key string) bool {
-		_, v := root.Fold(key)
-		return v.Text() != "" && slices.Contains([]string{"true", "y", "yes", "on"}, strings.ToLower(v.Text()))
-	}
+	isTrue := func(key string) bool { return hasFold([]string{"true", "y", "yes", "on"}, root.FoldText(key)) }
 	var o options
 	if isTrue("generateMajorChannels") {
 		o.streams = append(o.streams, major)
@@ -89,7 +86,7 @@ func readOptions(s *kind.Source) (options, error) {
 	if isTrue("generateMinorChannels") || len(o.streams) == 0 {
 		o.streams = append(o.streams, minor)
 	}
-	_, v := root.Fold("defaultChannelTypePreference")
+	v := root.FoldValue("defaultChannelTypePreference")
 	o.prefer = stream(v.Text())
 	switch {
 	case o.prefer == "":

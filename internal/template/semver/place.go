@@ -32,23 +32,17 @@ func insertImage(e *yamledit.Edits, all []archetype, a archetype, r kind.Request
 			continue
 		}
 		if known[i] = &v; v.EQ(r.Bundle.Version) {
-			line, col := img.entry.Position()
-			return failure.New(failure.VersionUnordered, "inserting %s into %s: version %s and that of %s differ in build metadata only", r.Bundle.Name, a.name, r.Bundle.Version, img.ref).At(fileOf(img.entry), line, col)
+			return img.entry.Failure(failure.VersionUnordered, "inserting %s into %s: version %s and that of %s differ in build metadata only", r.Bundle.Name, a.name, r.Bundle.Version, img.ref)
 		}
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.BundleAdded, Channel: a.name, Name: r.Bundle.Name, To: r.Bundle.Image})
 	v := imageValue(all, a.name, r.Bundle.Image)
-	switch {
-	case a.value.IsNull():
-		return e.Fill(a.value, yamledit.Map(yamledit.Field{Key: bundlesKey(all, a.name), Value: yamledit.List(v)}), otherValues(all)...)
-	case a.bundles == nil:
-		return e.AddField(a.value, "", yamledit.Field{Key: bundlesKey(all, a.name), Value: yamledit.List(v), Like: firstList(all)})
-	case a.bundles.IsNull():
-		return e.Fill(a.bundles, yamledit.List(v), lists(all)...)
-	case len(a.images) == 0:
-		return e.Fill(a.bundles, yamledit.List(v), lists(all)...)
+	key := bundlesKey(all, a.name)
+	if a.value.IsNull() {
+		return e.Fill(a.value, yamledit.Map(yamledit.Field{Key: key, Value: yamledit.List(v)}), filled(all, func(a archetype) *yamledit.Node { return a.value })...)
 	}
-	return e.Insert(a.bundles, graph.ListIndex(known, r.Bundle.Version), v)
+	lists := filled(all, func(a archetype) *yamledit.Node { return a.bundles })
+	return e.InsertIn(a.value, key, "", graph.ListIndex(known, r.Bundle.Version), v, lists...)
 }
 
 // createArchetype adds an archetype after the last that stands there, in the case of
@@ -127,28 +121,12 @@ func bundlesKey(all []archetype, archetype string) string {
 	return "Bundles"
 }
 
-func firstList(all []archetype) *yamledit.Node {
-	if l := lists(all); len(l) > 0 {
-		return l[0]
-	}
-	return nil
-}
-
-func lists(all []archetype) []*yamledit.Node {
+// filled are nodes of the archetypes that have images.
+func filled(all []archetype, node func(archetype) *yamledit.Node) []*yamledit.Node {
 	var out []*yamledit.Node
 	for _, a := range all {
 		if len(a.images) > 0 {
-			out = append(out, a.bundles)
-		}
-	}
-	return out
-}
-
-func otherValues(all []archetype) []*yamledit.Node {
-	var out []*yamledit.Node
-	for _, a := range all {
-		if len(a.images) > 0 {
-			out = append(out, a.value)
+			out = append(out, node(a))
 		}
 	}
 	return out

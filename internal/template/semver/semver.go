@@ -33,9 +33,7 @@ func (Kind) Traits() kind.Traits {
 func (Kind) Lists(root *yamledit.Node) operand.Lists {
 	var l operand.Lists
 	for _, a := range Archetypes {
-		_, archetype := root.Fold(a)
-		_, bundles := archetype.Fold("bundles")
-		l.Images = append(l.Images, operand.List{Field: strings.ToLower(a), Node: bundles})
+		l.Images = append(l.Images, operand.List{Field: strings.ToLower(a), Node: root.FoldValue(a).FoldValue("bundles")})
 	}
 	return l
 }
@@ -63,9 +61,9 @@ func archetypes(root *yamledit.Node) []archetype {
 			continue
 		}
 		a := archetype{name: key.Value, key: key, value: root.Children[i+1]}
-		_, a.bundles = a.value.Fold("bundles")
+		a.bundles = a.value.FoldValue("bundles")
 		for _, item := range a.bundles.Items() {
-			_, v := item.Fold("image")
+			v := item.FoldValue("image")
 			a.images = append(a.images, image{ref: v.Text(), node: v, entry: item})
 		}
 		out = append(out, a)
@@ -73,8 +71,11 @@ func archetypes(root *yamledit.Node) []archetype {
 	return out
 }
 
-func isArchetype(name string) bool {
-	return slices.ContainsFunc(Archetypes, func(a string) bool { return strings.EqualFold(a, name) })
+func isArchetype(name string) bool { return hasFold(Archetypes, name) }
+
+// hasFold reports whether a name is in the list, in any case.
+func hasFold(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
 // Describe implements kind.Kind.
@@ -87,7 +88,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 	if key, _ := root.Fold("<<"); key != nil {
 		d.Problem(key.Failure(failure.EditRefused, "reading the template: what a merge key brings in at the top cannot be told from what stands here").Fix("Write the archetypes out."))
 	}
-	known := map[string]bool{}
+	known := documents.Seen{}
 	for _, a := range archetypes(root) {
 		c := kind.Channel{Name: a.name}
 		c.Line, _ = a.key.Position()
@@ -100,12 +101,11 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 			d.Problem(a.bundles.Malformed("reading %s: its bundles are no list", a.name))
 			continue
 		}
-		seen := map[string]bool{}
+		seen := documents.Seen{}
 		for _, img := range a.images {
 			checkImage(&d, a, img, seen)
 			c.Entries = append(c.Entries, img.ref)
-			if !known[img.ref] {
-				known[img.ref] = true
+			if !known.Again(img.ref) {
 				line, _ := img.entry.Position()
 				d.Bundles = append(d.Bundles, kind.BundleRef{Image: img.ref, Line: line})
 			}
@@ -115,7 +115,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 	return d
 }
 
-func checkImage(d *kind.Description, a archetype, img image, seen map[string]bool) {
+func checkImage(d *kind.Description, a archetype, img image, seen documents.Seen) {
 	if e := img.entry.Resolve(); e == nil || e.Kind != yamledit.Mapping {
 		d.Problem(img.entry.Malformed("reading %s: a bundle is no mapping with an image", a.name))
 		return
@@ -124,26 +124,25 @@ func checkImage(d *kind.Description, a archetype, img image, seen map[string]boo
 	if img.ref == "" || img.node.Tag != "!!str" {
 		d.Problem(img.entry.Malformed("reading %s: a bundle has no image", a.name))
 	}
-	if seen[img.ref] {
+	if seen.Again(img.ref) {
 		d.Problem(img.entry.Malformed("reading %s: image %s stands there twice", a.name, img.ref))
 	}
-	seen[img.ref] = true
 }
 
 func checkFlags(d *kind.Description, root *yamledit.Node) {
 	for _, key := range []string{"generateMajorChannels", "generateMinorChannels"} {
-		if _, v := root.Fold(key); v != nil && !v.IsNull() && v.Tag != "!!bool" && !isBool11(v.Value) {
+		if v := root.FoldValue(key); !v.IsNull() && v.Tag != "!!bool" && !isBool11(v.Value) {
 			d.Problem(v.Malformed("reading %s: %q is neither true nor false", key, v.Value))
 		}
 	}
-	if _, v := root.Fold("defaultChannelTypePreference"); v.Text() != "" && v.Text() != "major" && v.Text() != "minor" {
+	if v := root.FoldValue("defaultChannelTypePreference"); v.Text() != "" && v.Text() != "major" && v.Text() != "minor" {
 		d.Problem(v.Malformed("reading DefaultChannelTypePreference: %q is neither major nor minor", v.Text()))
 	}
 }
 
 // isBool11 knows the words that YAML 1.1, and so opm, takes for booleans.
 func isBool11(s string) bool {
-	return slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, strings.ToLower(s))
+	return hasFold([]string{"y", "n", "yes", "no", "on", "off"}, s)
 }
 
 // Insert implements kind.Kind: the image goes into each archetype that is named.
@@ -156,8 +155,7 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	}
 	for _, c := range channels {
 		if !isArchetype(c) {
-			line, col := root.Position()
-			return nil, failure.New(failure.ChannelUnknown, "inserting %s into %s: a semver template has %s", r.Bundle.Name, c, strings.Join(Archetypes, ", ")).At(s.Name, line, col)
+			return nil, root.Failure(failure.ChannelUnknown, "inserting %s into %s: a semver template has %s", r.Bundle.Name, c, strings.Join(Archetypes, ", "))
 		}
 	}
 	if r.Explicit() || r.DefaultChannel != "" {
@@ -177,7 +175,7 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 func foldUnique(names []string) []string {
 	var out []string
 	for _, n := range names {
-		if !slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, n) }) {
+		if !hasFold(out, n) {
 			out = append(out, n)
 		}
 	}
@@ -191,8 +189,7 @@ func checkIdentity(e *yamledit.Edits, all []archetype, r kind.Request, o *kind.O
 		for _, img := range a.images {
 			id, fail := r.Identify(kind.Standing{Image: img.ref})
 			if fail != nil {
-				line, col := img.entry.Position()
-				return fail.At(fileOf(img.entry), line, col)
+				return img.entry.At(fail)
 			}
 			if id != kind.Promoted {
 				continue
@@ -206,8 +203,6 @@ func checkIdentity(e *yamledit.Edits, all []archetype, r kind.Request, o *kind.O
 	return nil
 }
 
-func fileOf(n *yamledit.Node) string { return n.Malformed("").File }
-
 // Create implements kind.Creator.
 func (Kind) Create(r kind.Request) ([]byte, error) {
 	var b strings.Builder
@@ -218,7 +213,7 @@ func (Kind) Create(r kind.Request) ([]byte, error) {
 		return nil, kind.UnknownChannel(r, Archetypes)
 	}
 	for _, a := range Archetypes {
-		if slices.ContainsFunc(channels, func(c string) bool { return strings.EqualFold(c, a) }) {
+		if hasFold(channels, a) {
 			b.WriteString(a + ":\n  Bundles:\n  - Image: " + yamledit.Quote(r.Bundle.Image) + "\n")
 		}
 	}
