@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/olmgraft/graft/internal/markdown"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
@@ -73,7 +74,7 @@ func (d *demo) showChange(context.Context) error {
 	}
 	d.title("What the reviewer of that reads")
 	d.report.Body = d.world.PullRequests()[backport-1].Body
-	fmt.Fprint(d.to, indent(asShown(d.report.Body)))
+	fmt.Fprint(d.to, indent(markdown.ForTerminal(d.report.Body)))
 	return nil
 }
 

@@ -42,13 +42,13 @@ func (w *Work) head(b *strings.Builder) {
 		s.describe(b)
 	}
 	for _, warning := range w.Warnings {
-		fmt.Fprintf(b, "> [!WARNING]\n> %s\n\n", markdown.Escape(warning))
+		b.WriteString(markdown.Alert("WARNING", markdown.Escape(warning)))
 	}
 }
 
 // table has a row for each edge that was made or moved.
 func (w *Work) table(b *strings.Builder) {
-	rows := w.rows(func(template string, c kind.Change) []string {
+	b.WriteString(markdown.Table([]string{"template", "channel", "bundle", "before", "after"}, w.rows(func(template string, c kind.Change) []string {
 		switch c.What {
 		case kind.EntryAdded:
 			return []string{template, c.Channel, c.Name, "", c.To}
@@ -70,39 +70,25 @@ func (w *Work) table(b *strings.Builder) {
 			}
 		}
 		return nil
-	})
-	if rows != "" {
-		b.WriteString("| template | channel | bundle | before | after |\n|---|---|---|---|---|\n" + rows + "\n")
-	}
-	rows = w.rows(func(manifest string, c kind.Change) []string {
+	})))
+	b.WriteString(markdown.Table([]string{"manifest", "CatalogSource", "before", "after"}, w.rows(func(manifest string, c kind.Change) []string {
 		if c.What != kind.CatalogSourceSet {
 			return nil
 		}
 		return []string{manifest, c.Name, c.From, c.To}
-	})
-	if rows != "" {
-		b.WriteString("| manifest | CatalogSource | before | after |\n|---|---|---|---|\n" + rows + "\n")
-	}
+	})))
 }
 
 // rows are those of the changes that have cells.
-func (w *Work) rows(cells func(file string, c kind.Change) []string) string {
-	var b strings.Builder
+func (w *Work) rows(cells func(file string, c kind.Change) []string) (rows [][]string) {
 	for _, t := range w.Targets {
 		for _, c := range t.Changes {
-			row := cells(t.Template, c)
-			if row == nil {
-				continue
+			if row := cells(t.Template, c); row != nil {
+				rows = append(rows, row)
 			}
-			for i, cell := range row {
-				if cell != "" {
-					row[i] = markdown.Code(cell)
-				}
-			}
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 		}
 	}
-	return b.String()
+	return rows
 }
 
 // pictures draws the neighbourhood of each bundle, once for catalogs that look alike.
@@ -124,16 +110,8 @@ func (w *Work) pictures(b *strings.Builder) {
 		}
 	}
 	for _, picture := range order {
-		fmt.Fprintf(b, "%s\n\n```mermaid\n%s```\n\n", codes(kind.Unique(seen[picture])), strings.ReplaceAll(picture, "```", ""))
+		b.WriteString(markdown.Codes(kind.Unique(seen[picture])) + "\n\n" + markdown.Fence("mermaid", picture))
 	}
-}
-
-func codes(names []string) string {
-	var out []string
-	for _, n := range names {
-		out = append(out, markdown.Code(n))
-	}
-	return strings.Join(out, ", ")
 }
 
 func (w *Work) catalogs() []Catalog {
@@ -158,14 +136,10 @@ func (w *Work) paths(b *strings.Builder) {
 		return
 	}
 	const shown = 20
-	b.WriteString("Upgrades gained:\n\n")
-	for _, line := range lines[:min(shown, len(lines))] {
-		fmt.Fprintf(b, "- %s\n", line)
-	}
 	if n := len(lines) - shown; n > 0 {
-		fmt.Fprintf(b, "- and %d more\n", n)
+		lines = append(lines[:shown], fmt.Sprintf("and %d more", n))
 	}
-	b.WriteString("\n")
+	b.WriteString("Upgrades gained:\n\n" + markdown.List(lines))
 }
 
 // gained are the upgrades that installed versions did not have before.
@@ -197,7 +171,7 @@ func (w *Work) verified(b *strings.Builder) {
 		}
 	}
 	if len(without) > 0 {
-		fmt.Fprintf(b, "No catalog is rendered from %s here, so that its graph was not verified.\n\n", codes(without))
+		fmt.Fprintf(b, "No catalog is rendered from %s here, so that its graph was not verified.\n\n", markdown.Codes(without))
 	}
 }
 
@@ -208,11 +182,11 @@ func (w *Work) findings(b *strings.Builder) {
 		}
 		return
 	}
-	b.WriteString("Findings:\n\n")
+	var lines []string
 	for _, f := range w.Findings {
-		fmt.Fprintf(b, "- %s %s: %s\n", f.Level, markdown.Code(f.ID), markdown.Escape(f.Message))
+		lines = append(lines, string(f.Level)+" "+markdown.Code(f.ID)+": "+markdown.Escape(f.Message))
 	}
-	b.WriteString("\n")
+	b.WriteString("Findings:\n\n" + markdown.List(lines))
 }
 
 func count(n int, what string) string {
@@ -239,21 +213,14 @@ func (w *Work) reasons(b *strings.Builder) {
 	for _, text := range w.Reasons {
 		lines = append(lines, markdown.Escape(text))
 	}
-	if lines = kind.Unique(lines); len(lines) == 0 {
-		return
-	}
-	b.WriteString("<details><summary>Why these places</summary>\n\n")
-	for _, line := range lines {
-		fmt.Fprintf(b, "- %s\n", line)
-	}
-	b.WriteString("\n</details>\n\n")
+	b.WriteString(markdown.Details("Why these places", markdown.List(kind.Unique(lines))))
 }
 
 // reproduce gives the command that does the same at a desk.
 func (w *Work) reproduce(b *strings.Builder) {
-	b.WriteString("<details><summary>Reproduce it</summary>\n\n```\n")
+	var commands strings.Builder
 	for _, s := range w.subjects {
-		b.WriteString(strings.ReplaceAll(strings.Join(strings.Fields(s.request().Command()), " "), "```", "") + "\n")
+		commands.WriteString(strings.Join(strings.Fields(s.request().Command()), " ") + "\n")
 	}
-	b.WriteString("```\n\n</details>\n")
+	b.WriteString(strings.TrimSuffix(markdown.Details("Reproduce it", markdown.Fence("", commands.String())), "\n"))
 }

@@ -176,7 +176,7 @@ func (p *proposing) body(ours []string) (string, error) {
 	marker, above := p.marker, ""
 	marker.Labels = ours
 	if p.pr.GetUser().GetLogin() == "github-actions[bot]" {
-		above = "> [!NOTE]\n> GITHUB_TOKEN made this pull request, so its checks do not start by themselves: close and reopen it, or let an app's token make it.\n\n"
+		above = markdown.Alert("NOTE", "GITHUB_TOKEN made this pull request, so its checks do not start by themselves: close and reopen it, or let an app's token make it.")
 	}
 	return marker.AppendTo(above+p.Body, MaxBody, pointer)
 }

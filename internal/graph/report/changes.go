@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/markdown"
 )
 
 // ChangesJSON writes changes as one object.
@@ -66,19 +67,15 @@ func ChangesMarkdown(w io.Writer, c graph.Changes) error {
 const foldAbove = 12
 
 func (p *printer) list(lines []statement) {
-	if len(lines) == 0 {
-		return
+	items := make([]string, len(lines))
+	for i, s := range lines {
+		items[i] = s.markdown()
 	}
+	list := markdown.List(items)
 	if len(lines) > foldAbove {
-		p.line("<details><summary>%d changes</summary>\n", len(lines))
+		list = markdown.Details(fmt.Sprintf("%d changes", len(lines)), list)
 	}
-	for _, s := range lines {
-		p.line("- %s", s.markdown())
-	}
-	p.line("")
-	if len(lines) > foldAbove {
-		p.line("</details>\n")
-	}
+	p.print(list)
 }
 
 // statement is one change, as words and names in turn: the names are what comes
@@ -127,18 +124,7 @@ func (s statement) markdown() string {
 	return b.String()
 }
 
-// code makes a Markdown code span that holds s whatever it is.
-func code(s string) string {
-	s = visible(s)
-	fence := "`"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	if len(fence) > 1 || s == "" {
-		return fence + " " + s + " " + fence
-	}
-	return fence + s + fence
-}
+func code(s string) string { return markdown.Span(visible(s)) }
 
 func suffix(c graph.Change) string {
 	if c == graph.Changed {

@@ -148,9 +148,11 @@ type printer struct {
 	err error
 }
 
-func (p *printer) line(format string, args ...any) {
+func (p *printer) line(format string, args ...any) { p.print(fmt.Sprintf(format+"\n", args...)) }
+
+func (p *printer) print(text string) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+		_, p.err = io.WriteString(p.w, text)
 	}
 }
 

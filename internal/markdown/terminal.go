@@ -1,4 +1,4 @@
-package demo
+package markdown
 
 import (
 	"html"
@@ -16,9 +16,9 @@ var (
 	blankLines    = regexp.MustCompile(`\n{3,}`)
 )
 
-// asShown gives the text of a pull request as its page shows it, for a terminal: without
+// ForTerminal gives what this package wrote as a page shows it, for a terminal: without
 // markup, tables in columns, the picture of the graph in a word.
-func asShown(body string) string {
+func ForTerminal(body string) string {
 	body = hiddenComment.ReplaceAllString(body, "")
 	body = mermaidBlock.ReplaceAllString(body, "(the graph as a picture, the new bundle in green)")
 	body = foldedPart.ReplaceAllString(body, "▸ $1")
