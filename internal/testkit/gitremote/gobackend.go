@@ -173,7 +173,7 @@ func (r *Repo) update(storage referenceStorer, c *packp.Command) (status, messag
 	if err := storage.HasEncodedObject(c.New); err != nil {
 		return "missing necessary objects", ""
 	}
-	if err := storage.SetReference(plumbing.NewHashReference(c.Name, c.New)); err != nil {
+	if err := r.setReference(c.Name, c.New); err != nil {
 		return err.Error(), ""
 	}
 	return "ok", ""

@@ -155,7 +155,22 @@ func (r *Repo) Move(branch, commit string) error {
 	if commit == "" {
 		return r.open().RemoveReference(name)
 	}
-	return r.open().SetReference(plumbing.NewHashReference(name, plumbing.NewHash(commit)))
+	return r.setReference(name, plumbing.NewHash(commit))
+}
+
+// setReference replaces the file as git does. go-git would write into it, and whoever reads it
+// meanwhile finds nothing.
+func (r *Repo) setReference(name plumbing.ReferenceName, commit plumbing.Hash) error {
+	file, err := os.CreateTemp(r.dir, "ref")
+	if err != nil {
+		return err
+	}
+	at := filepath.Join(r.dir, filepath.FromSlash(name.String()))
+	_, err = fmt.Fprintln(file, commit)
+	if err = errors.Join(err, file.Close(), os.MkdirAll(filepath.Dir(at), 0o755)); err == nil {
+		err = os.Rename(file.Name(), at)
+	}
+	return err
 }
 
 // Log is the history of a branch by first parents, the newest commit first.

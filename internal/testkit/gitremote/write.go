@@ -57,7 +57,7 @@ func (r *Repo) Commit(branch string, c Change) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return commit.String(), storage.SetReference(plumbing.NewHashReference(name, commit))
+	return commit.String(), r.setReference(name, commit)
 }
 
 func (c Change) apply(storage storer.EncodedObjectStorer, files map[string]object.TreeEntry) error {
