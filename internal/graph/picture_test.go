@@ -42,88 +42,90 @@ func describe(ch draw.Channel) string {
 	return strings.Join(words, " ")
 }
 
+var pictureTests = map[string]struct {
+	base, channels []string
+	deprecated     string
+	bundles        string // more of them
+	want           string // of the first channel
+}{
+	"by version, whatever the order of entries": {
+		channels: []string{"a: 1.10.0 <1.9.0; 1.9.0"},
+		want:     "1.9.0 1.10.0,head 1.10.0<1.9.0",
+	},
+	"skips and ranges": {
+		channels: []string{"a: 1.0.0; 1.0.1; 1.1.0 <1.0.0 -1.0.1 ~>=1.0.0,<1.1.0"},
+		want:     "1.0.0 1.0.1,skipped 1.1.0,head 1.1.0<1.0.0 1.1.0-1.0.1 1.1.0~1.0.0 1.1.0~1.0.1",
+	},
+	"a range takes no bundle that is not lower": {
+		channels: []string{"a: 1.0.0; 1.1.0 <1.0.0 ~>=1.0.0; 1.2.0 <1.1.0"},
+		want:     "1.0.0 1.1.0 1.2.0,head 1.1.0<1.0.0 1.1.0~1.0.0 1.2.0<1.1.0",
+	},
+	"what stands outside of the channel": {
+		channels: []string{"a: 2.0.0 <1.0.0 -1.1.0", "b: 1.0.0"},
+		want:     "1.0.0,outside 1.1.0,skipped,outside,missing 2.0.0,head 2.0.0<1.0.0 2.0.0-1.1.0",
+	},
+	"what only a range reaches": {
+		channels: []string{"a: 2.0.0 ~<2.0.0", "b: 1.0.0"},
+		want:     "1.0.0,outside 2.0.0,head 2.0.0~1.0.0",
+	},
+	"a skip that is written twice": {
+		channels: []string{"a: 1.0.0; 1.1.0 -1.0.0 -1.0.0"},
+		want:     "1.0.0,skipped 1.1.0,head 1.1.0-1.0.0",
+	},
+	"deprecated": {
+		channels:   []string{"a: 1.0.0; 1.1.0 <1.0.0"},
+		deprecated: "1.0.0",
+		want:       "1.0.0,deprecated 1.1.0,head 1.1.0<1.0.0",
+	},
+	"several heads": {
+		channels: []string{"a: 1.0.0; 1.1.0"},
+		want:     "1.0.0,head 1.1.0,head",
+	},
+	"a new head": {
+		base:     []string{"a: 1.0.0; 1.1.0 <1.0.0"},
+		channels: []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0 ~>=1.0.0,<1.2.0"},
+		want:     "1.0.0 1.1.0 1.2.0,head,new 1.1.0<1.0.0 1.2.0<+1.1.0 1.2.0~+1.0.0 1.2.0~+1.1.0",
+	},
+	"a backport, and the entry above it that now replaces it": {
+		base:     []string{"a: 1.0.0; 1.1.0 <1.0.0"},
+		channels: []string{"a: 1.0.0; 1.0.1 <1.0.0; 1.1.0 <1.0.1"},
+		want:     "1.0.0 1.0.1,new 1.1.0,head 1.0.1<+1.0.0 1.1.0<+1.0.1",
+	},
+	"a range that grew": {
+		base:     []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0 ~>=1.1.0,<1.2.0"},
+		channels: []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0 ~>=1.0.0,<1.2.0"},
+		want:     "1.0.0 1.1.0 1.2.0,head 1.1.0<1.0.0 1.2.0<1.1.0 1.2.0~+1.0.0 1.2.0~1.1.0",
+	},
+	"a path that is lost": {
+		base:     []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0"},
+		channels: []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0"},
+		want:     "1.0.0,stranded 1.1.0,head,stranded 1.2.0,head 1.1.0<1.0.0 1.2.0<!1.1.0",
+	},
+	"a path that led through what was removed": {
+		base:     []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0"},
+		channels: []string{"a: 1.0.0; 1.2.0 <1.1.0"},
+		bundles:  "1.1.0",
+		want:     "1.0.0,head,stranded 1.1.0,outside,removed 1.2.0,head 1.1.0<!1.0.0 1.2.0<1.1.0",
+	},
+	"a removal that leaves nobody behind": {
+		base:     []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0"},
+		channels: []string{"a: 1.0.0; 1.2.0 <1.0.0 -1.1.0"},
+		want:     "1.0.0 1.1.0,skipped,outside,missing,removed 1.2.0,head 1.2.0<+1.0.0 1.2.0-+1.1.0",
+	},
+	"a new channel of old bundles": {
+		base:     []string{"b: 1.0.0; 1.1.0 <1.0.0"},
+		channels: []string{"a: 1.0.0; 1.1.0 <1.0.0", "b: 1.0.0; 1.1.0 <1.0.0"},
+		want:     "1.0.0 1.1.0,head 1.1.0<1.0.0",
+	},
+	"a new channel for a new bundle": {
+		base:     []string{"b: 1.0.0"},
+		channels: []string{"a: 1.0.0; 1.1.0 <1.0.0", "b: 1.0.0"},
+		want:     "1.0.0 1.1.0,head,new 1.1.0<+1.0.0",
+	},
+}
+
 func TestPicture(t *testing.T) {
-	for name, test := range map[string]struct {
-		base, channels []string
-		deprecated     string
-		bundles        string // more of them
-		want           string // of the first channel
-	}{
-		"by version, whatever the order of entries": {
-			channels: []string{"a: 1.10.0 <1.9.0; 1.9.0"},
-			want:     "1.9.0 1.10.0,head 1.10.0<1.9.0",
-		},
-		"skips and ranges": {
-			channels: []string{"a: 1.0.0; 1.0.1; 1.1.0 <1.0.0 -1.0.1 ~>=1.0.0,<1.1.0"},
-			want:     "1.0.0 1.0.1,skipped 1.1.0,head 1.1.0<1.0.0 1.1.0-1.0.1 1.1.0~1.0.0 1.1.0~1.0.1",
-		},
-		"a range takes no bundle that is not lower": {
-			channels: []string{"a: 1.0.0; 1.1.0 <1.0.0 ~>=1.0.0; 1.2.0 <1.1.0"},
-			want:     "1.0.0 1.1.0 1.2.0,head 1.1.0<1.0.0 1.1.0~1.0.0 1.2.0<1.1.0",
-		},
-		"what stands outside of the channel": {
-			channels: []string{"a: 2.0.0 <1.0.0 -1.1.0", "b: 1.0.0"},
-			want:     "1.0.0,outside 1.1.0,skipped,outside,missing 2.0.0,head 2.0.0<1.0.0 2.0.0-1.1.0",
-		},
-		"what only a range reaches": {
-			channels: []string{"a: 2.0.0 ~<2.0.0", "b: 1.0.0"},
-			want:     "1.0.0,outside 2.0.0,head 2.0.0~1.0.0",
-		},
-		"a skip that is written twice": {
-			channels: []string{"a: 1.0.0; 1.1.0 -1.0.0 -1.0.0"},
-			want:     "1.0.0,skipped 1.1.0,head 1.1.0-1.0.0",
-		},
-		"deprecated": {
-			channels:   []string{"a: 1.0.0; 1.1.0 <1.0.0"},
-			deprecated: "1.0.0",
-			want:       "1.0.0,deprecated 1.1.0,head 1.1.0<1.0.0",
-		},
-		"several heads": {
-			channels: []string{"a: 1.0.0; 1.1.0"},
-			want:     "1.0.0,head 1.1.0,head",
-		},
-		"a new head": {
-			base:     []string{"a: 1.0.0; 1.1.0 <1.0.0"},
-			channels: []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0 ~>=1.0.0,<1.2.0"},
-			want:     "1.0.0 1.1.0 1.2.0,head,new 1.1.0<1.0.0 1.2.0<+1.1.0 1.2.0~+1.0.0 1.2.0~+1.1.0",
-		},
-		"a backport, and the entry above it that now replaces it": {
-			base:     []string{"a: 1.0.0; 1.1.0 <1.0.0"},
-			channels: []string{"a: 1.0.0; 1.0.1 <1.0.0; 1.1.0 <1.0.1"},
-			want:     "1.0.0 1.0.1,new 1.1.0,head 1.0.1<+1.0.0 1.1.0<+1.0.1",
-		},
-		"a range that grew": {
-			base:     []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0 ~>=1.1.0,<1.2.0"},
-			channels: []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0 ~>=1.0.0,<1.2.0"},
-			want:     "1.0.0 1.1.0 1.2.0,head 1.1.0<1.0.0 1.2.0<1.1.0 1.2.0~+1.0.0 1.2.0~1.1.0",
-		},
-		"a path that is lost": {
-			base:     []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0"},
-			channels: []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0"},
-			want:     "1.0.0,stranded 1.1.0,head,stranded 1.2.0,head 1.1.0<1.0.0 1.2.0<!1.1.0",
-		},
-		"a path that led through what was removed": {
-			base:     []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0"},
-			channels: []string{"a: 1.0.0; 1.2.0 <1.1.0"},
-			bundles:  "1.1.0",
-			want:     "1.0.0,head,stranded 1.1.0,outside,removed 1.2.0,head 1.1.0<!1.0.0 1.2.0<1.1.0",
-		},
-		"a removal that leaves nobody behind": {
-			base:     []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0"},
-			channels: []string{"a: 1.0.0; 1.2.0 <1.0.0 -1.1.0"},
-			want:     "1.0.0 1.1.0,skipped,outside,missing,removed 1.2.0,head 1.2.0<+1.0.0 1.2.0-+1.1.0",
-		},
-		"a new channel of old bundles": {
-			base:     []string{"b: 1.0.0; 1.1.0 <1.0.0"},
-			channels: []string{"a: 1.0.0; 1.1.0 <1.0.0", "b: 1.0.0; 1.1.0 <1.0.0"},
-			want:     "1.0.0 1.1.0,head 1.1.0<1.0.0",
-		},
-		"a new channel for a new bundle": {
-			base:     []string{"b: 1.0.0"},
-			channels: []string{"a: 1.0.0; 1.1.0 <1.0.0", "b: 1.0.0"},
-			want:     "1.0.0 1.1.0,head,new 1.1.0<+1.0.0",
-		},
-	} {
+	for name, test := range pictureTests {
 		t.Run(name, func(t *testing.T) {
 			c := newCatalog(t, test.channels...)
 			if test.deprecated != "" {

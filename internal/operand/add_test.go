@@ -36,9 +36,8 @@ func added(t *testing.T, text string, e Entry) string {
 }
 
 // The text is left as it is but for the lines between <<< and >>> of the test, which are new.
-func TestAdd(t *testing.T) {
-	for name, test := range map[string]struct{ version, text string }{
-		"between": {"3.1.1", `---
+var addTests = map[string]struct{ version, text string }{
+	"between": {"3.1.1", `---
 schema: olm.operand
 name: etcd # up
 version: 3.1.0
@@ -62,7 +61,7 @@ images:
 - name: etcd
   image: quay.io/coreos/etcd:v3.2.0
 `},
-		"downward, other names between": {"3.1.1", `schema: olm.package
+	"downward, other names between": {"3.1.1", `schema: olm.package
 name: op
 ---
 schema: "olm.operand"
@@ -87,7 +86,7 @@ name: "etcd"
 images: [{name: "etcd", image: "quay.io/coreos/etcd:v3.1.0"}]
 version: "3.1.0"
 `},
-		"first of the file": {"2.0.0", `<<<
+	"first of the file": {"2.0.0", `<<<
 ---
 schema: olm.operand
 name: etcd
@@ -104,7 +103,7 @@ images:
   - name: etcd
     image: quay.io/coreos/etcd:v3.0.0
 `},
-		"first of its name": {"2.0.0", `---
+	"first of its name": {"2.0.0", `---
 schema: olm.operand
 name: kafka
 version: 3.0.0
@@ -124,7 +123,7 @@ images:
 schema: olm.channel
 name: stable
 `},
-		"basic template": {"3.1.1", `schema: olm.template.basic
+	"basic template": {"3.1.1", `schema: olm.template.basic
 entries:
   - schema: olm.package
     name: op
@@ -149,7 +148,7 @@ entries:
   - schema: olm.bundle
     image: quay.io/example/op:v1
 `},
-		"basic template, the first": {"3.1.1", `schema: olm.template.basic
+	"basic template, the first": {"3.1.1", `schema: olm.template.basic
 entries:
 - schema: olm.bundle
   image: quay.io/example/op:v1
@@ -162,7 +161,7 @@ entries:
     image: quay.io/coreos/etcd:v3.1.1
 >>>
 `},
-		"respin": {"3.1.0+2", `---
+	"respin": {"3.1.0+2", `---
 schema: olm.operand
 name: etcd
 version: 3.1.0+1
@@ -186,7 +185,10 @@ images:
 - name: etcd
   image: quay.io/coreos/etcd:v3.1.0_10
 `},
-	} {
+}
+
+func TestAdd(t *testing.T) {
+	for name, test := range addTests {
 		t.Run(name, func(t *testing.T) {
 			before, rest, _ := strings.Cut(test.text, "<<<\n")
 			more, after, _ := strings.Cut(rest, ">>>\n")

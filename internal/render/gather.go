@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 )
 
 // gather has every bundle rendered: from the base, from the cache, or by a pull.
-func (r *renderer) gather(images []string) error {
+func (r *renderer) gather(ctx context.Context, images []string) error {
 	var missing []string
 	for _, image := range images {
 		if r.bundles[image] != nil {
@@ -26,14 +27,14 @@ func (r *renderer) gather(images []string) error {
 		r.bundles[image] = b
 	}
 	if r.o.RefreshTags {
-		moved, err := r.refresh(images)
+		moved, err := r.refresh(ctx, images)
 		if err != nil {
 			return err
 		}
 		missing = append(missing, moved...)
 	}
-	return r.each(missing, func(image string) error {
-		b, err := r.fresh(image)
+	return r.each(ctx, missing, func(image string) error {
+		b, err := r.fresh(ctx, image)
 		if err == nil {
 			*r.bundles[image] = *b
 		}
@@ -44,7 +45,7 @@ func (r *renderer) gather(images []string) error {
 // each does the work for all images, several at a time, and joins what failed. A
 // registry that is not to be had would fail for the others as well: then no more is
 // begun.
-func (r *renderer) each(images []string, work func(image string) error, progress func(done, total int, image string)) error {
+func (r *renderer) each(ctx context.Context, images []string, work func(image string) error, progress func(done, total int, image string)) error {
 	jobs := r.o.Jobs
 	if jobs <= 0 {
 		jobs = 8
@@ -60,7 +61,7 @@ func (r *renderer) each(images []string, work func(image string) error, progress
 	take := func() (int, bool) {
 		mu.Lock()
 		defer mu.Unlock()
-		if stop || next == len(images) || r.ctx.Err() != nil {
+		if stop || next == len(images) || ctx.Err() != nil {
 			return 0, false
 		}
 		next++
@@ -84,14 +85,14 @@ func (r *renderer) each(images []string, work func(image string) error, progress
 	if err := errors.Join(errs...); err != nil || next == len(images) {
 		return err
 	}
-	return failure.New(failure.Interrupted, "rendering: %d of %d bundles were done: %w", done, len(images), r.ctx.Err())
+	return failure.New(failure.Interrupted, "rendering: %d of %d bundles were done: %w", done, len(images), ctx.Err())
 }
 
 // fresh has the document of a bundle from the cache, if the digest is known, else by
 // a pull.
-func (r *renderer) fresh(image string) (*rendered, error) {
+func (r *renderer) fresh(ctx context.Context, image string) (*rendered, error) {
 	if r.o.Cache != nil {
-		digest, err := r.resolve(image)
+		digest, err := r.o.Registry.Resolve(ctx, image)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +100,7 @@ func (r *renderer) fresh(image string) (*rendered, error) {
 			return b, nil
 		}
 	}
-	b, err := r.pull(image)
+	b, err := r.pull(ctx, image)
 	if err != nil {
 		return nil, err
 	}
@@ -136,28 +137,17 @@ func (r *renderer) fromCache(image, digest string) *rendered {
 	if err != nil || len(docs) != 1 {
 		return nil
 	}
-	b, err := fromDoc(&docs[0])
+	facts, err := docs[0].Facts()
 	if err != nil || docs[0].Image != image || r.checkSum(image, digest) != nil {
 		return nil
 	}
-	b.digest, b.reused = digest, true
-	b.blob = fbc.Blob{Schema: fbc.SchemaBundle, Package: docs[0].Package, Name: docs[0].Name, Body: text, Format: r.o.Format}
-	return b
-}
-
-// fromDoc reads the facts of a rendered bundle.
-func fromDoc(d *fbc.Doc) (*rendered, error) {
-	facts, err := d.Facts()
-	return &rendered{facts: facts}, err
-}
-
-func (r *renderer) resolve(image string) (string, error) {
-	return r.o.Registry.Resolve(r.ctx, image)
+	blob := fbc.Blob{Schema: fbc.SchemaBundle, Package: docs[0].Package, Name: docs[0].Name, Body: text, Format: r.o.Format}
+	return &rendered{facts: facts, blob: blob, digest: digest, reused: true}
 }
 
 // pull renders a bundle anew.
-func (r *renderer) pull(image string) (*rendered, error) {
-	pulled, err := r.o.Registry.Pull(r.ctx, image)
+func (r *renderer) pull(ctx context.Context, image string) (*rendered, error) {
+	pulled, err := r.o.Registry.Pull(ctx, image)
 	if err != nil {
 		return nil, err
 	}

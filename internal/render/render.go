@@ -62,15 +62,16 @@ type Result struct {
 
 // Render renders a template. All failures of bundles are reported, not the first one.
 func Render(ctx context.Context, t Template, o Options) (*Result, error) {
-	r := &renderer{ctx: ctx, o: o, bundles: map[string]*rendered{}, tags: map[string][]string{}}
-	images, err := t.Images(r.listTags)
+	r := &renderer{o: o, bundles: map[string]*rendered{}}
+	tags := r.listTags(ctx)
+	images, err := t.Images(tags)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.gather(images); err != nil {
+	if err := r.gather(ctx, images); err != nil {
 		return nil, err
 	}
-	c, err := t.Expand(r, r.listTags)
+	c, err := t.Expand(atHand{r, func(image string) (*rendered, error) { return r.pull(ctx, image) }}, tags)
 	if err != nil {
 		return nil, err
 	}
@@ -90,57 +91,70 @@ type rendered struct {
 }
 
 type renderer struct {
-	ctx     context.Context
 	o       Options
 	bundles map[string]*rendered
-	tags    map[string][]string
+}
+
+// atHand is what a template may ask of the bundles that were gathered.
+type atHand struct {
+	*renderer
+	pull func(image string) (*rendered, error)
 }
 
 // Bundle implements Bundles.
-func (r *renderer) Bundle(image string) (fbc.Facts, error) {
-	b := r.bundles[image]
-	if b == nil {
-		return fbc.Facts{}, failure.New(failure.Internal, "rendering: bundle %s was not asked for in time", image)
+func (r atHand) Bundle(image string) (fbc.Facts, error) {
+	b, err := r.bundle(image)
+	if err != nil {
+		return fbc.Facts{}, err
 	}
 	return b.facts, nil
 }
 
 // Showcase implements Bundles. Where neither the base nor the document tells, the
 // bundle is pulled.
-func (r *renderer) Showcase(image string) (fbc.Showcase, error) {
-	b := r.bundles[image]
-	if b == nil {
-		return fbc.Showcase{}, failure.New(failure.Internal, "rendering: bundle %s was not asked for in time", image)
-	}
-	if b.show == nil {
-		fresh, err := r.pull(image)
-		if err != nil {
-			return fbc.Showcase{}, err
+func (r atHand) Showcase(image string) (fbc.Showcase, error) {
+	b, err := r.bundle(image)
+	if err == nil && b.show == nil {
+		if b, err = r.pull(image); err == nil {
+			r.bundles[image].show = b.show
 		}
-		b.show = fresh.show
+	}
+	if err != nil {
+		return fbc.Showcase{}, err
 	}
 	return *b.show, nil
 }
 
-func (r *renderer) listTags(repository string) ([]string, error) {
-	if tags, ok := r.tags[repository]; ok {
-		return slices.Clone(tags), nil
+func (r *renderer) bundle(image string) (*rendered, error) {
+	b := r.bundles[image]
+	if b == nil {
+		return nil, failure.New(failure.Internal, "rendering: bundle %s was not asked for in time", image)
 	}
-	tags, err := r.o.Registry.Tags(r.ctx, repository)
-	if err != nil {
-		return nil, err
+	return b, nil
+}
+
+// listTags asks for the tags of a repository once.
+func (r *renderer) listTags(ctx context.Context) func(repository string) ([]string, error) {
+	known := map[string][]string{}
+	return func(repository string) ([]string, error) {
+		if _, ok := known[repository]; !ok {
+			tags, err := r.o.Registry.Tags(ctx, repository)
+			if err != nil {
+				return nil, err
+			}
+			known[repository] = tags
+		}
+		return slices.Clone(known[repository]), nil
 	}
-	r.tags[repository] = tags
-	return slices.Clone(tags), nil
 }
 
 // result encodes the small documents and puts those of the bundles beside them.
 func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
 	out := &Result{Catalog: c, Format: r.o.Format}
 	for _, image := range c.Images {
-		b := r.bundles[image]
-		if b == nil {
-			return nil, failure.New(failure.Internal, "rendering: bundle %s was not rendered", image)
+		b, err := r.bundle(image)
+		if err != nil {
+			return nil, err
 		}
 		out.blobs = append(out.blobs, b.blob)
 		out.facts = append(out.facts, b.facts)
@@ -157,30 +171,27 @@ func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
 }
 
 func (r *Result) addDocuments(c *fbc.Catalog, metadata bundle.MetadataFormat) error {
-	add := func(schema, pkg, name string, v any) error {
+	var failed error
+	add := func(schema, pkg, name string, v any) {
 		text, err := fbc.Marshal(v)
-		if err != nil {
-			return err
+		if err == nil {
+			err = r.add(schema, pkg, name, text)
 		}
-		return r.add(schema, pkg, name, text)
-	}
-	for i := range c.Packages {
-		p := &c.Packages[i]
-		if err := add(p.Schema, p.Name, p.Name, p); err != nil {
-			return err
+		if failed == nil {
+			failed = err
 		}
 	}
-	for i := range c.Channels {
-		ch := &c.Channels[i]
-		if err := add(ch.Schema, ch.Package, ch.Name, ch); err != nil {
-			return err
-		}
+	for _, p := range c.Packages {
+		add(p.Schema, p.Name, p.Name, p)
 	}
-	for i := range c.Deprecations {
-		d := &c.Deprecations[i]
-		if err := add(d.Schema, d.Package, "", d); err != nil {
-			return err
-		}
+	for _, ch := range c.Channels {
+		add(ch.Schema, ch.Package, ch.Name, ch)
+	}
+	for _, d := range c.Deprecations {
+		add(d.Schema, d.Package, "", d)
+	}
+	if failed != nil {
+		return failed
 	}
 	for _, o := range c.Others {
 		if err := r.add(o.Schema, o.Package, o.Name, o.JSON); err != nil {
@@ -192,11 +203,10 @@ func (r *Result) addDocuments(c *fbc.Catalog, metadata bundle.MetadataFormat) er
 			b = bundle.Loaded(b)
 		}
 		if c.Loaded && metadata == bundle.CSVMetadata {
-			migrated, err := bundle.Migrate(b)
-			if err != nil {
+			var err error
+			if b, err = bundle.Migrate(b); err != nil {
 				return err
 			}
-			b = migrated
 		}
 		text, err := bundle.Document(b)
 		if err != nil {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -130,7 +131,7 @@ func (r *renderer) recorded(image string, body []byte) bool {
 
 // refresh asks the registry for the digests of reused bundles by tag. What moved is
 // digest-mismatch, or, where the sum is to be updated, to be pulled anew.
-func (r *renderer) refresh(images []string) (moved []string, err error) {
+func (r *renderer) refresh(ctx context.Context, images []string) (moved []string, err error) {
 	if r.o.Sum == nil {
 		return nil, nil
 	}
@@ -141,8 +142,8 @@ func (r *renderer) refresh(images []string) (moved []string, err error) {
 		}
 	}
 	var mu sync.Mutex
-	err = r.each(ask, func(image string) error {
-		digest, err := r.resolve(image)
+	err = r.each(ctx, ask, func(image string) error {
+		digest, err := r.o.Registry.Resolve(ctx, image)
 		if err != nil {
 			return err
 		}
