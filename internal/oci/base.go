@@ -44,8 +44,8 @@ func (c *Client) Base(ctx context.Context, ref string, platforms []string) (*Bas
 		if err != nil {
 			return nil, err
 		}
-		if remote, ok := from.(remoteStore); ok {
-			b.repo = &remote.repo
+		if s, ok := from.(*session); ok {
+			b.repo = &s.repo
 		}
 		return b, b.restrict(platforms)
 	})

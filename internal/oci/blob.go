@@ -78,8 +78,8 @@ func imageBlobs(ctx context.Context, from store, image *v1.Manifest) (config []b
 
 // blob reads one blob and holds it to its digest. Nothing that fails that is
 // kept or looked into.
-func (c *Client) blob(ctx context.Context, s *session, desc v1.Descriptor) ([]byte, error) {
-	digest := desc.Digest.String()
+func (s *session) blob(ctx context.Context, desc v1.Descriptor) ([]byte, error) {
+	c, digest := s.client, desc.Digest.String()
 	if got, err := digestLike(digest, desc.Data); len(desc.Data) > 0 && err == nil && got == digest {
 		return desc.Data, nil
 	}

@@ -6,15 +6,11 @@ package oci
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"sync"
-	"time"
 
-	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
-	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
@@ -51,11 +47,11 @@ type Client struct {
 	mirrors *registriesConf
 	limits  limits
 
-	greetings flight[greeting]
-	sessions  flight[*session]
-	blobs     flight[[]byte]
-	small     blobMemory
-	down      sync.Map // hosts of mirrors, and when they were last found unavailable
+	challenges shared[*transport.Challenge]
+	sessions   shared[*session]
+	blobs      shared[[]byte]
+	small      blobMemory
+	down       sync.Map // hosts of mirrors, and when they were last found unavailable
 }
 
 // Pulled is what a bundle image holds.
@@ -85,13 +81,13 @@ func New(o Options) (*Client, error) {
 	}
 	known := newHosts(o, mirrors.insecureHosts())
 	return &Client{
-		hosts:     known,
-		http:      newTransport(o, known),
-		keys:      systemKeychain(o),
-		mirrors:   mirrors,
-		limits:    defaultLimits,
-		greetings: flight[greeting]{keep: true},
-		sessions:  flight[*session]{keep: true},
+		hosts:      known,
+		http:       newTransport(o, known),
+		keys:       systemKeychain(o),
+		mirrors:    mirrors,
+		limits:     defaultLimits,
+		challenges: shared[*transport.Challenge]{keep: true},
+		sessions:   shared[*session]{keep: true},
 	}, nil
 }
 
@@ -99,41 +95,25 @@ func New(o Options) (*Client, error) {
 // request once the registry is known; where a registry does not serve HEAD, by
 // GET. A reference by digest is its own answer, and asks nothing.
 func (c *Client) Resolve(ctx context.Context, ref string) (string, error) {
-	parsed, err := parseReference(ref)
-	if err != nil {
-		return "", err
+	if parsed, err := parseReference(ref); err == nil && isDigest(parsed.Identifier()) {
+		return parsed.Identifier(), nil
 	}
-	if digest, ok := parsed.(name.Digest); ok {
-		return digest.DigestStr(), nil
-	}
-	return fromSources(ctx, c, ref, parsed, func(s *session, at source) (string, error) {
-		return s.headManifest(ctx, at.identifier)
-	})
+	return fromSources(ctx, c, ref, func(s *session, identifier string) (string, error) { return s.headManifest(ctx, identifier) })
 }
 
 // Pull reads a bundle image. Nothing of it touches the disk.
 func (c *Client) Pull(ctx context.Context, ref string) (*Pulled, error) {
-	parsed, err := parseReference(ref)
-	if err != nil {
-		return nil, err
-	}
-	return fromSources(ctx, c, ref, parsed, func(s *session, at source) (*Pulled, error) {
-		return c.pull(ctx, remoteStore{s, c, at.repo}, ref, at.identifier)
-	})
+	return fromSources(ctx, c, ref, func(s *session, identifier string) (*Pulled, error) { return c.pull(ctx, s, ref, identifier) })
 }
 
 // Tags lists the tags of a repository in the registry's order, each once. Mirrors
 // are not asked: they know only the tags that somebody pulled through them.
 func (c *Client) Tags(ctx context.Context, repository string) ([]string, error) {
-	repo, err := parseRepository(repository)
+	repo, err := c.origin(repository)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := c.mirrors.sources(repo, "")
-	if err != nil {
-		return nil, refused(repository, err)
-	}
-	s, err := c.session(ctx, sources[len(sources)-1])
+	s, err := c.session(ctx, repo)
 	if err != nil {
 		return nil, c.explain(ctx, repository, err)
 	}
@@ -174,54 +154,4 @@ func (c *Client) pull(ctx context.Context, from store, ref, identifier string) (
 		return nil, err
 	}
 	return &Pulled{Ref: ref, Digest: top.digest, Labels: labels, Files: files}, nil
-}
-
-// fromSources tries the mirrors of a reference, if it has any, and at last the
-// place that it names. Only a registry's failure leads on to the next place;
-// what is wrong with the image itself is reported at once.
-func fromSources[T any](ctx context.Context, c *Client, ref string, parsed name.Reference, read func(*session, source) (T, error)) (T, error) {
-	var none T
-	sources, err := c.mirrors.sources(parsed.Context(), parsed.Identifier())
-	if err != nil {
-		return none, refused(ref, err)
-	}
-	var passed []string
-	for i, at := range sources {
-		isMirror := i < len(sources)-1
-		if isMirror && c.isDown(at) {
-			continue
-		}
-		s, err := c.session(ctx, at)
-		if err == nil {
-			var got T
-			if got, err = read(s, at); err == nil {
-				return got, nil
-			}
-		}
-		f := c.explain(ctx, ref, err)
-		if isMirror && ctx.Err() == nil && leadsOn(f.Code) {
-			if f.Code == failure.RegistryUnavailable {
-				c.down.Store(at.repo.RegistryStr(), time.Now())
-			}
-			passed = append(passed, fmt.Sprintf("%s: %s", at.repo.Name(), f.Class))
-			continue
-		}
-		return none, mention(f, passed)
-	}
-	return none, c.explain(ctx, ref, errors.New("no place to pull from"))
-}
-
-// isDown leaves a mirror alone for a while that has used up all attempts: a pool of
-// workers would wait for it with every bundle.
-func (c *Client) isDown(at source) bool {
-	since, ok := c.down.Load(at.repo.RegistryStr())
-	return ok && time.Since(since.(time.Time)) < time.Minute
-}
-
-func leadsOn(code failure.Code) bool {
-	switch code {
-	case failure.BundleNotFound, failure.RegistryAuth, failure.RegistryUnavailable:
-		return true
-	}
-	return false
 }

@@ -131,16 +131,15 @@ func pings(times int, f registry.Fault) scripted {
 func configOf(t *testing.T, s *registry.Server) string {
 	t.Helper()
 	c, _ := newClient(t, s, nil)
-	at := source{mustRepo(t, testRepo), "v1"}
-	session, err := c.session(context.Background(), at)
+	session, err := c.session(context.Background(), mustRepo(t, testRepo))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := session.manifest(context.Background(), at.identifier)
+	m, err := session.manifest(context.Background(), "v1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	image, err := imageOf(context.Background(), remoteStore{session, c, at.repo}, m)
+	image, err := imageOf(context.Background(), session, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,8 +154,7 @@ func TestMismatchNamesBothDigests(t *testing.T) {
 	other.Labels["other"] = "yes"
 	otherDigest := push(t, s, "acme/operator:v2", other, registry.Form{})
 	c, _ := newClient(t, s, nil)
-	at := source{mustRepo(t, testRepo), "v2"}
-	session, err := c.session(context.Background(), at)
+	session, err := c.session(context.Background(), mustRepo(t, testRepo))
 	if err != nil {
 		t.Fatal(err)
 	}

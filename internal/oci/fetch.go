@@ -58,7 +58,7 @@ func (s *session) get(ctx context.Context, doing, path string, limit int64, acce
 }
 
 func (s *session) do(ctx context.Context, method, doing string, at *url.URL, limit int64, accept string) (*answer, error) {
-	ctx = outbound.WithLimit(outbound.ShareAttempts(ctx, s.tries), limit)
+	ctx = outbound.WithLimit(outbound.ShareAttempts(ctx, s.client.http.Retry.Attempts), limit)
 	req, err := http.NewRequestWithContext(ctx, method, at.String(), nil)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (s *session) do(ctx context.Context, method, doing string, at *url.URL, lim
 	if accept != "" {
 		req.Header.Set("Accept", accept)
 	}
-	resp, err := s.client.Do(req)
+	resp, err := s.http.Do(req)
 	if err != nil {
 		if errors.As(err, new(*transport.Error)) {
 			err = &errSignIn{s.from, err}

@@ -3,7 +3,6 @@ package oci
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,12 +37,12 @@ type keychain struct {
 	once  sync.Once
 	files []*authFile
 	err   error
-	asked flight[authn.AuthConfig] // helpers, each once for a registry
+	asked shared[authn.AuthConfig] // helpers, each once for a registry
 }
 
 func systemKeychain(o Options) *keychain {
 	home, _ := os.UserHomeDir()
-	return &keychain{auth: o.Auth, token: o.GitHubToken, getenv: os.Getenv, home: home, uid: os.Getuid(), asked: flight[authn.AuthConfig]{keep: true}}
+	return &keychain{auth: o.Auth, token: o.GitHubToken, getenv: os.Getenv, home: home, uid: os.Getuid(), asked: shared[authn.AuthConfig]{keep: true}}
 }
 
 // resolve goes through what was given and the files in order; the first that knows the repository
@@ -84,7 +83,11 @@ func (k *keychain) load() {
 		k.files = append(k.files, file)
 	}
 	for _, place := range k.places() {
-		file, err := readAuthFile(place.path)
+		var file *authFile
+		text, err := os.ReadFile(place.path)
+		if err == nil {
+			file, err = parseAuthFile(place.path, text)
+		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil && place.variable != "":
@@ -134,26 +137,12 @@ type authFile struct {
 	store   string
 }
 
-func readAuthFile(path string) (*authFile, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return parseAuthFile(path, data)
-}
-
 // parseAuthFile says nothing of the content in its errors but where it is wrong.
 func parseAuthFile(path string, data []byte) (*authFile, error) {
 	var content struct {
-		Auths map[string]struct {
-			Auth          string `json:"auth"`
-			Username      string `json:"username"`
-			Password      string `json:"password"`
-			IdentityToken string `json:"identitytoken"`
-			RegistryToken string `json:"registrytoken"`
-		} `json:"auths"`
-		CredHelpers map[string]string `json:"credHelpers"`
-		CredsStore  string            `json:"credsStore"`
+		Auths       map[string]json.RawMessage `json:"auths"`
+		CredHelpers map[string]string          `json:"credHelpers"`
+		CredsStore  string                     `json:"credsStore"`
 	}
 	if err := json.Unmarshal(data, &content); err != nil {
 		var syntax *json.SyntaxError
@@ -167,32 +156,17 @@ func parseAuthFile(path string, data []byte) (*authFile, error) {
 		file.helpers[normalKey(key)] = helper
 	}
 	for key, a := range content.Auths {
-		config := authn.AuthConfig{Username: a.Username, Password: a.Password, IdentityToken: a.IdentityToken, RegistryToken: a.RegistryToken}
-		if a.Auth != "" {
-			user, password, err := decodeAuth(a.Auth)
-			if err != nil {
-				return nil, fmt.Errorf("auths, %s: %w", key, err)
-			}
-			config.Username, config.Password = user, password
+		var config authn.AuthConfig
+		if err := json.Unmarshal(a, &config); err != nil {
+			return nil, fmt.Errorf("auths, %s: %w", key, err)
 		}
+		config.Auth, config.Password = "", strings.Trim(config.Password, "\x00")
 		// A key that is written as the registry is preferred to its address.
 		if _, taken := file.auths[normalKey(key)]; !taken || normalKey(key) == key {
 			file.auths[normalKey(key)] = config
 		}
 	}
 	return file, nil
-}
-
-func decodeAuth(auth string) (user, password string, err error) {
-	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.TrimSpace(auth), "="))
-	if err != nil {
-		return "", "", errors.New("auth is not base64")
-	}
-	user, password, ok := strings.Cut(string(decoded), ":")
-	if !ok {
-		return "", "", errors.New("auth is not of the form user:password")
-	}
-	return user, strings.Trim(password, "\x00"), nil
 }
 
 // normalKey brings the ways to write a registry down to one. Keys may name a

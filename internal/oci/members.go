@@ -10,13 +10,7 @@ import (
 // Members lists the digests of what an index holds, indexes within it and their members
 // included; it is empty for an image.
 func (c *Client) Members(ctx context.Context, ref string) ([]string, error) {
-	parsed, err := parseReference(ref)
-	if err != nil {
-		return nil, err
-	}
-	return fromSources(ctx, c, ref, parsed, func(s *session, at source) ([]string, error) {
-		return s.members(ctx, at.identifier, 0)
-	})
+	return fromSources(ctx, c, ref, func(s *session, identifier string) ([]string, error) { return s.members(ctx, identifier, 0) })
 }
 
 func (s *session) members(ctx context.Context, identifier string, depth int) ([]string, error) {

@@ -35,30 +35,25 @@ type Published struct {
 // may be needed to read there. Layers of a base of the same registry are to be mounted, for
 // which that repository must be readable with the same token.
 func (c *Client) Target(ctx context.Context, repository string, base *Base, push bool) (*Target, error) {
-	repo, err := parseRepository(repository)
+	repo, err := c.origin(repository)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := c.mirrors.sources(repo, "")
-	if err != nil {
-		return nil, refused(repository, err)
-	}
-	at := sources[len(sources)-1]
-	t := &Target{Repository: repository, client: c, repo: at.repo}
+	t := &Target{Repository: repository, client: c, repo: repo}
 	if !push {
-		t.session, err = c.session(ctx, at)
+		t.session, err = c.session(ctx, repo)
 	} else {
-		scopes := []string{at.repo.Scope(transport.PushScope)}
-		if base.repo != nil && base.repo.RegistryStr() == at.repo.RegistryStr() && base.repo.Name() != at.repo.Name() {
+		scopes := []string{repo.Scope(transport.PushScope)}
+		if base.repo != nil && base.repo.RegistryStr() == repo.RegistryStr() && base.repo.Name() != repo.Name() {
 			scopes = append(scopes, base.repo.Scope(transport.PullScope))
 		}
-		t.session, err = c.openSession(ctx, at.repo, scopes...)
+		t.session, err = c.openSession(ctx, repo, scopes...)
 	}
 	if err != nil {
 		return nil, t.fail(ctx, err)
 	}
 	if t.session.base.Scheme == "http" {
-		if t.repo, err = name.NewRepository(at.repo.Name(), name.Insecure); err != nil {
+		if t.repo, err = name.NewRepository(repo.Name(), name.Insecure); err != nil {
 			return nil, t.fail(ctx, err)
 		}
 	}
@@ -99,7 +94,7 @@ func (t *Target) Published(ctx context.Context, tag string) (*Published, error) 
 func (t *Target) Push(ctx context.Context, image *Image, tags ...string) error {
 	retry := t.client.http.Retry
 	pusher, err := remote.NewPusher(
-		remote.WithTransport(t.session.client.Transport),
+		remote.WithTransport(t.session.http.Transport),
 		remote.WithRetryBackoff(remote.Backoff{Duration: retry.First, Factor: 2, Jitter: 0.5, Steps: retry.Attempts, Cap: retry.Longest}),
 		remote.WithRetryPredicate(func(err error) bool { return ctx.Err() == nil && uploadMayPass(err) }),
 	)

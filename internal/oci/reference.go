@@ -15,12 +15,6 @@ const (
 	metadataLabel  = "operators.operatorframework.io.bundle.metadata.v1"
 )
 
-// source is a place to read an image from.
-type source struct {
-	repo       name.Repository
-	identifier string // tag or digest
-}
-
 func parseReference(ref string) (name.Reference, error) {
 	parsed, err := name.ParseReference(ref)
 	if err != nil {

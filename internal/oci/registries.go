@@ -143,7 +143,7 @@ func hostOf(location string) string {
 // sources are the places to read a repository from, in order: the mirrors of the
 // longest prefix that fits it, then the place itself. Without an identifier, the
 // place alone.
-func (c *registriesConf) sources(repo name.Repository, identifier string) ([]source, error) {
+func (c *registriesConf) sources(repo name.Repository, identifier string) ([]name.Repository, error) {
 	full := strings.Replace(repo.Name(), name.DefaultRegistry+"/", "docker.io/", 1)
 	var best *mirrored
 	var rest string
@@ -155,19 +155,19 @@ func (c *registriesConf) sources(repo name.Repository, identifier string) ([]sou
 		}
 	}
 	if best == nil {
-		return []source{{repo, identifier}}, nil
+		return []name.Repository{repo}, nil
 	}
 	if best.Blocked {
 		return nil, errBlocked{best.Prefix}
 	}
-	var sources []source
+	var sources []name.Repository
 	for _, m := range best.Mirrors {
 		if identifier != "" && m.serves(identifier, best.MirrorByDigestOnly) {
 			at, err := name.NewRepository(m.Location + rest)
 			if err != nil {
 				return nil, err
 			}
-			sources = append(sources, source{at, identifier})
+			sources = append(sources, at)
 		}
 	}
 	if best.Location != "" {
@@ -176,7 +176,7 @@ func (c *registriesConf) sources(repo name.Repository, identifier string) ([]sou
 			return nil, err
 		}
 	}
-	return append(sources, source{repo, identifier}), nil
+	return append(sources, repo), nil
 }
 
 func (m location) serves(identifier string, digestsOnly bool) bool {

@@ -17,15 +17,12 @@ import (
 // session is the way to one repository: scheme and credentials are settled, the
 // token is had.
 type session struct {
+	repo   name.Repository
 	base   url.URL
-	client *http.Client
+	http   *http.Client
 	from   string // where the credentials came from, if there are any
-	tries  int    // attempts at one answer, however many requests it takes
+	client *Client
 }
-
-// greeting is what a registry says when it is first spoken to: whether it has
-// TLS, and which credentials it wants.
-type greeting = *transport.Challenge
 
 // errSignIn is a failure to get a token, whatever the status that the registry
 // gave it: a token server's 404 says nothing of an image.
@@ -38,9 +35,9 @@ func (e *errSignIn) Error() string { return e.err.Error() }
 func (e *errSignIn) Unwrap() error { return e.err }
 
 // session gives the one session of the repository.
-func (c *Client) session(ctx context.Context, at source) (*session, error) {
-	return c.sessions.do(ctx, at.repo.Name(), func() (*session, error) {
-		return c.openSession(ctx, at.repo, at.repo.Scope(transport.PullScope))
+func (c *Client) session(ctx context.Context, repo name.Repository) (*session, error) {
+	return c.sessions.do(ctx, repo.Name(), func() (*session, error) {
+		return c.openSession(ctx, repo, repo.Scope(transport.PullScope))
 	})
 }
 
@@ -52,7 +49,7 @@ func (c *Client) openSession(ctx context.Context, repo name.Repository, scopes .
 			return nil, err
 		}
 	}
-	hello, err := c.greetings.do(ctx, reg.RegistryStr(), func() (greeting, error) { return c.greet(ctx, reg) })
+	challenge, err := c.challenges.do(ctx, reg.RegistryStr(), func() (*transport.Challenge, error) { return c.ping(ctx, reg) })
 	if err != nil {
 		return nil, err
 	}
@@ -61,49 +58,50 @@ func (c *Client) openSession(ctx context.Context, repo name.Repository, scopes .
 		return nil, err
 	}
 	c.hosts.secrets.Note(creds.config.Password, creds.config.IdentityToken, creds.config.RegistryToken)
-	rt, err := c.signIn(ctx, reg, scopes, creds, hello)
+	rt, err := c.signIn(ctx, reg, scopes, creds, challenge)
 	if err != nil && creds.implied && isRefused(err) {
 		// The workflow's own token is a guess, and a public image needs none.
 		creds = credentials{}
-		rt, err = c.signIn(ctx, reg, scopes, creds, hello)
+		rt, err = c.signIn(ctx, reg, scopes, creds, challenge)
 	}
 	if err != nil {
 		return nil, &errSignIn{creds.from, err}
 	}
 	s := &session{
+		repo:   repo,
 		base:   url.URL{Scheme: "https", Host: reg.RegistryStr(), Path: "/v2/" + repo.RepositoryStr() + "/"},
-		client: &http.Client{Transport: rt, CheckRedirect: followRedirect},
+		http:   &http.Client{Transport: rt, CheckRedirect: followRedirect},
 		from:   creds.from,
-		tries:  c.http.Retry.Attempts,
+		client: c,
 	}
-	if hello.Insecure {
+	if challenge.Insecure {
 		s.base.Scheme = "http"
 	}
 	return s, nil
 }
 
-// greet pings a registry, by TLS and, where that may be, without. One that answers the ping with some other error is
+// ping pings a registry, by TLS and, where that may be, without. One that answers the ping with some other error is
 // taken to want nothing; the next request will tell.
-func (c *Client) greet(ctx context.Context, reg name.Registry) (greeting, error) {
-	hello, err := transport.Ping(outbound.ShareAttempts(ctx, c.http.Retry.Attempts), reg, c.http)
+func (c *Client) ping(ctx context.Context, reg name.Registry) (*transport.Challenge, error) {
+	challenge, err := transport.Ping(outbound.ShareAttempts(ctx, c.http.Retry.Attempts), reg, c.http)
 	var answer *transport.Error
 	if errors.As(err, &answer) && !outbound.PassingStatus(answer.StatusCode) && answer.Request != nil {
 		return &transport.Challenge{Insecure: answer.Request.URL.Scheme == "http"}, nil
 	}
-	return hello, err
+	return challenge, err
 }
 
 // signIn gives a transport that adds what the registry wants to requests to it
 // and to no other host, and that renews the token when it expires.
-func (c *Client) signIn(ctx context.Context, reg name.Registry, scopes []string, creds credentials, hello greeting) (http.RoundTripper, error) {
+func (c *Client) signIn(ctx context.Context, reg name.Registry, scopes []string, creds credentials, challenge *transport.Challenge) (http.RoundTripper, error) {
 	auth := authn.Anonymous
 	if creds.config != (authn.AuthConfig{}) {
 		auth = authn.FromConfig(creds.config)
 	}
 	token := &transport.Token{Token: creds.config.RegistryToken}
-	if strings.EqualFold(hello.Scheme, "bearer") && token.Token == "" {
+	if strings.EqualFold(challenge.Scheme, "bearer") && token.Token == "" {
 		var err error
-		token, err = transport.Exchange(ctx, reg, auth, c.http, scopes, hello)
+		token, err = transport.Exchange(ctx, reg, auth, c.http, scopes, challenge)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +109,7 @@ func (c *Client) signIn(ctx context.Context, reg name.Registry, scopes []string,
 			token.Token = token.AccessToken
 		}
 	}
-	return transport.FromToken(reg, auth, c.http, hello, token)
+	return transport.FromToken(reg, auth, c.http, challenge, token)
 }
 
 func isRefused(err error) bool {

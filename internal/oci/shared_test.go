@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-func TestFlightSharesWork(t *testing.T) {
+func TestSharedSharesWork(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		f := flight[int]{keep: keep}
+		f := shared[int]{keep: keep}
 		var runs atomic.Int32
 		start := make(chan struct{})
 		do := func(key string) {
@@ -46,8 +46,8 @@ func TestFlightSharesWork(t *testing.T) {
 	}
 }
 
-func TestFlightForgetsFailures(t *testing.T) {
-	f := flight[int]{keep: true}
+func TestSharedForgetsFailures(t *testing.T) {
+	f := shared[int]{keep: true}
 	_, err := f.do(t.Context(), "k", func() (int, error) { return 0, errors.New("no") })
 	if err == nil {
 		t.Fatal("no error")
@@ -59,8 +59,8 @@ func TestFlightForgetsFailures(t *testing.T) {
 }
 
 // One caller's end is not the end of those who wait for it.
-func TestFlightOutlivesItsFirstCaller(t *testing.T) {
-	var f flight[int]
+func TestSharedOutlivesItsFirstCaller(t *testing.T) {
+	var f shared[int]
 	ctx, cancel := context.WithCancel(t.Context())
 	entered := make(chan struct{})
 	go func() {
