@@ -122,9 +122,6 @@ func readBase(ctx context.Context, from store, identifier string) (*Base, error)
 }
 
 func readMember(ctx context.Context, from store, m *manifest) (member, error) {
-	if !m.media.IsImage() {
-		return member{}, notABundle("its manifest is of type %q, which is no image of docker schema 2 or OCI", m.media)
-	}
 	parsed, err := m.image()
 	if err != nil {
 		return member{}, err

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"golang.org/x/sync/errgroup"
 )
 
 // Bounds of the blobs that a Client keeps for later pulls. Versions of a bundle
@@ -50,25 +51,20 @@ func (m *blobMemory) put(digest string, blob []byte) {
 func imageBlobs(ctx context.Context, from store, image *v1.Manifest) (config []byte, layers [][]byte, err error) {
 	wanted := append([]v1.Descriptor{image.Config}, image.Layers...)
 	got := map[v1.Hash]*[]byte{}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var group sync.WaitGroup
+	group, ctx := errgroup.WithContext(ctx)
 	for _, desc := range wanted {
 		if got[desc.Digest] != nil {
 			continue
 		}
 		into := new([]byte)
 		got[desc.Digest] = into
-		group.Go(func() {
-			var err error
-			if *into, err = from.blob(ctx, desc); err != nil {
-				cancel(err)
-			}
+		group.Go(func() (err error) {
+			*into, err = from.blob(ctx, desc)
+			return err
 		})
 	}
-	group.Wait()
-	if ctx.Err() != nil {
-		return nil, nil, context.Cause(ctx)
+	if err := group.Wait(); err != nil {
+		return nil, nil, err
 	}
 	for _, desc := range image.Layers {
 		layers = append(layers, *got[desc.Digest])
@@ -80,7 +76,7 @@ func imageBlobs(ctx context.Context, from store, image *v1.Manifest) (config []b
 // kept or looked into.
 func (s *session) blob(ctx context.Context, desc v1.Descriptor) ([]byte, error) {
 	c, digest := s.client, desc.Digest.String()
-	if got, err := digestLike(digest, desc.Data); len(desc.Data) > 0 && err == nil && got == digest {
+	if len(desc.Data) > 0 && digestOf(desc.Data, digest) == digest {
 		return desc.Data, nil
 	}
 	if b, ok := c.small.get(digest); ok {
@@ -97,11 +93,7 @@ func (s *session) blob(ctx context.Context, desc v1.Descriptor) ([]byte, error) 
 		if err != nil {
 			return nil, err
 		}
-		found, err := digestLike(digest, got.body)
-		if err != nil {
-			return nil, notABundle("blob %s: %w", digest, err)
-		}
-		if found != digest {
+		if found := digestOf(got.body, digest); found != digest {
 			return nil, mismatch("blob", digest, found)
 		}
 		c.small.put(digest, got.body)

@@ -35,15 +35,8 @@ func (c *Client) Catalog(ctx context.Context, ref string) (*Catalog, error) {
 }
 
 func readCatalog(ctx context.Context, from store, identifier string) (*Catalog, error) {
-	top, err := from.manifest(ctx, identifier)
+	top, image, err := imageOf(ctx, from, identifier, catalogLimits)
 	if err != nil {
-		return nil, err
-	}
-	image, err := imageOf(ctx, from, top)
-	if err != nil {
-		return nil, err
-	}
-	if err := catalogLimits.checkImage(image); err != nil {
 		return nil, err
 	}
 	text, err := from.blob(ctx, image.Config)

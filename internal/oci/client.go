@@ -126,15 +126,8 @@ func (c *Client) Tags(ctx context.Context, repository string) ([]string, error) 
 
 // pull reads one image from one place.
 func (c *Client) pull(ctx context.Context, from store, ref, identifier string) (*Pulled, error) {
-	top, err := from.manifest(ctx, identifier)
+	top, image, err := imageOf(ctx, from, identifier, c.limits)
 	if err != nil {
-		return nil, err
-	}
-	image, err := imageOf(ctx, from, top)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.limits.checkImage(image); err != nil {
 		return nil, err
 	}
 	config, layers, err := imageBlobs(ctx, from, image)

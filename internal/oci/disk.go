@@ -125,11 +125,7 @@ func (a *diskImage) content(what string, digest v1.Hash, limit int64) ([]byte, e
 	case err != nil:
 		return nil, notABundle("reading %s %s: %w", what, want, err)
 	}
-	got, err := digestLike(want, body)
-	if err != nil {
-		return nil, notABundle("%s %s: %w", what, want, err)
-	}
-	if got != want {
+	if got := digestOf(body, want); got != want {
 		return nil, failure.New(failure.DigestMismatch, "%s %s: what the archive holds has digest %s", what, want, got).
 			Fix("Write the archive again: it is damaged or was altered.")
 	}

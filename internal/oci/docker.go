@@ -55,9 +55,8 @@ func openDocker(files fileSet) (*diskImage, error) {
 	if err != nil {
 		return nil, notABundle("its manifest cannot be made: %w", err)
 	}
-	digest, err := digestLike("", body)
-	a.top = &manifest{digest: digest, media: m.MediaType, body: body}
-	return a, err
+	a.top = &manifest{digest: digestOf(body, ""), media: m.MediaType, body: body}
+	return a, nil
 }
 
 // checkDiffs holds the layers to the digests of the configuration, which are those of
@@ -105,10 +104,7 @@ func (a *diskImage) add(name string, media types.MediaType, limit int64) (v1.Des
 	if bytes.HasPrefix(body, gzipMagic) {
 		media = types.DockerLayer
 	}
-	digest, err := digestLike("", body)
-	if err != nil {
-		return v1.Descriptor{}, err
-	}
+	digest := digestOf(body, "")
 	hash, err := v1.NewHash(digest)
 	a.names[digest] = name
 	return v1.Descriptor{MediaType: media, Digest: hash, Size: int64(len(body))}, err

@@ -135,11 +135,7 @@ func configOf(t *testing.T, s *registry.Server) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := session.manifest(context.Background(), "v1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := imageOf(context.Background(), session, m)
+	_, image, err := imageOf(context.Background(), session, "v1", defaultLimits)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	_ "crypto/sha512" // digests may be of it
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+	"github.com/opencontainers/go-digest"
 
 	"github.com/olmgraft/graft/internal/failure"
 )
@@ -43,14 +43,11 @@ func (s *session) manifest(ctx context.Context, identifier string) (*manifest, e
 		// to that, too.
 		want = got.header.Get("Docker-Content-Digest")
 	}
-	digest, err := digestLike(want, got.body)
-	if err != nil {
-		return nil, err
+	found := digestOf(got.body, want)
+	if isDigest(want) && found != want {
+		return nil, mismatch("manifest", want, found)
 	}
-	if isDigest(want) && digest != want {
-		return nil, mismatch("manifest", want, digest)
-	}
-	return &manifest{digest: digest, media: mediaTypeOf(got), body: got.body}, nil
+	return &manifest{digest: found, media: mediaTypeOf(got), body: got.body}, nil
 }
 
 // headManifest gives the digest of a tag.
@@ -79,8 +76,24 @@ func (s *session) headManifest(ctx context.Context, tag string) (string, error) 
 	return m.digest, nil
 }
 
-// imageOf is the image that a manifest is, or the one to take of an index.
-func imageOf(ctx context.Context, from store, m *manifest) (*v1.Manifest, error) {
+// imageOf reads a manifest, and the image that it is, or the one to take of an index. An
+// image beyond the limits is refused before any of it is read.
+func imageOf(ctx context.Context, from store, identifier string, l limits) (top *manifest, image *v1.Manifest, err error) {
+	if top, err = from.manifest(ctx, identifier); err != nil {
+		return nil, nil, err
+	}
+	m, err := chosenOf(ctx, from, top)
+	if err != nil {
+		return nil, nil, err
+	}
+	if image, err = m.image(); err != nil {
+		return nil, nil, err
+	}
+	return top, image, l.checkImage(image)
+}
+
+// chosenOf is the manifest of an image, or of the one to take of an index.
+func chosenOf(ctx context.Context, from store, m *manifest) (*manifest, error) {
 	// An index of an index is allowed, and nobody builds deeper ones.
 	for depth := 0; m.media.IsIndex(); depth++ {
 		if depth == 3 {
@@ -98,14 +111,14 @@ func imageOf(ctx context.Context, from store, m *manifest) (*v1.Manifest, error)
 			return nil, err
 		}
 	}
-	if !m.media.IsImage() {
-		return nil, notABundle("its manifest is of type %q, which is no image of docker schema 2 or OCI", m.media)
-	}
-	return m.image()
+	return m, nil
 }
 
 // image is the manifest of an image, parsed.
 func (m *manifest) image() (*v1.Manifest, error) {
+	if !m.media.IsImage() {
+		return nil, notABundle("its manifest is of type %q, which is no image of docker schema 2 or OCI", m.media)
+	}
 	image, err := v1.ParseManifest(bytes.NewReader(m.body))
 	if err != nil {
 		return nil, notABundle("the manifest is malformed: %w", err)
@@ -205,19 +218,14 @@ func isDigest(s string) bool {
 	return err == nil
 }
 
-// digestLike is the digest of b by the algorithm of another digest; sha256 if
+// digestOf is the digest of b by the algorithm of another digest; sha256 if
 // that is none.
-func digestLike(other string, b []byte) (string, error) {
-	algorithm := "sha256"
-	if h, err := v1.NewHash(other); err == nil {
-		algorithm = h.Algorithm
+func digestOf(b []byte, other string) string {
+	algorithm := digest.Canonical
+	if like, err := digest.Parse(other); err == nil {
+		algorithm = like.Algorithm()
 	}
-	hash, err := v1.Hasher(algorithm)
-	if err != nil {
-		return "", err
-	}
-	hash.Write(b)
-	return algorithm + ":" + hex.EncodeToString(hash.Sum(nil)), nil
+	return algorithm.FromBytes(b).String()
 }
 
 func mismatch(what, want, got string) error {

@@ -2,6 +2,7 @@ package oci
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -27,8 +28,8 @@ type Target struct {
 
 // Published is what a tag names.
 type Published struct {
-	Digest      string
-	Annotations map[string]string
+	Digest      string            `json:"-"`
+	Annotations map[string]string `json:"annotations"`
 }
 
 // Target signs in to a repository. Without push, as in a dry run, it asks for no more than
@@ -72,19 +73,8 @@ func (t *Target) Published(ctx context.Context, tag string) (*Published, error) 
 		return nil, t.fail(ctx, err)
 	}
 	p := &Published{Digest: m.digest}
-	switch {
-	case m.media.IsIndex():
-		index, err := m.index()
-		if err != nil {
-			return p, nil //nolint:nilerr // what is no catalog is replaced by one
-		}
-		p.Annotations = index.Annotations
-	case m.media.IsImage():
-		image, err := m.image()
-		if err != nil {
-			return p, nil //nolint:nilerr // what is no catalog is replaced by one
-		}
-		p.Annotations = image.Annotations
+	if m.media.IsIndex() || m.media.IsImage() {
+		_ = json.Unmarshal(m.body, p) // what is no catalog is replaced by one
 	}
 	return p, nil
 }

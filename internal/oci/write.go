@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -19,56 +20,43 @@ import (
 // Write writes the image as an OCI layout: as a tarball where the path ends with .tar, else
 // into a directory. What holds that image already is not touched; changed tells. In a
 // directory the index is written last, and no blob is removed.
-func (i *Image) Write(path string) (changed bool, err error) {
-	if OnDisk(path) {
-		if old, err := openDisk(path); err == nil && old.top.digest == i.Digest {
+func (i *Image) Write(to string) (changed bool, err error) {
+	if OnDisk(to) {
+		if old, err := openDisk(to); err == nil && old.top.digest == i.Digest {
 			return false, nil
 		}
 	}
-	if strings.HasSuffix(path, ".tar") {
-		_, err = atomicfile.Stream(path, i.writeTarball)
+	if strings.HasSuffix(to, ".tar") {
+		_, err = atomicfile.Stream(to, i.writeTarball)
 	} else {
-		err = i.writeDir(path)
+		err = i.writeDir(to)
 	}
 	var known *failure.Error
 	if err != nil && !errors.As(err, &known) {
-		err = failure.New(failure.EditRefused, "writing the image: %w", err).At(path, 0, 0).Fix("Name another place with --output, or make this one writable.")
+		err = failure.New(failure.EditRefused, "writing the image: %w", err).At(to, 0, 0).Fix("Name another place with --output, or make this one writable.")
 	}
 	return err == nil, err
 }
 
-func (i *Image) writeDir(path string) error {
-	entries, err := os.ReadDir(path)
+func (i *Image) writeDir(dir string) error {
+	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if len(entries) > 0 && !OnDisk(path) {
-		return failure.New(failure.EditRefused, "writing the image: the directory holds something else than an OCI layout").At(path, 0, 0).
+	if len(entries) > 0 && !OnDisk(dir) {
+		return failure.New(failure.EditRefused, "writing the image: the directory holds something else than an OCI layout").At(dir, 0, 0).
 			Fix("Name an empty directory with --output.")
 	}
-	if err := os.MkdirAll(filepath.Join(path, blobsDir, "sha256"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, blobsDir, "sha256"), 0o755); err != nil {
 		return err
 	}
-	write := func(name string, r io.Reader) error {
-		_, err := atomicfile.Stream(filepath.Join(path, name), func(w io.Writer) error {
+	return i.files(false, func(name string, r io.Reader) error {
+		_, err := atomicfile.Stream(filepath.Join(dir, name), func(w io.Writer) error {
 			_, err := io.Copy(w, r)
 			return err
 		})
 		return err
-	}
-	if err := i.blobs(func(h v1.Hash, r io.Reader) error {
-		return write(filepath.Join(blobsDir, h.Algorithm, h.Hex), r)
-	}); err != nil {
-		return err
-	}
-	index, err := i.layoutIndex()
-	if err != nil {
-		return err
-	}
-	if err := write(layoutFile, strings.NewReader(layoutText)); err != nil {
-		return err
-	}
-	return write(indexFile, strings.NewReader(index))
+	})
 }
 
 const layoutText = `{"imageLayoutVersion":"1.0.0"}`
@@ -86,10 +74,9 @@ func (i *Image) layoutIndex() (string, error) {
 	return string(text), err
 }
 
-// writeTarball writes each blob once, in the order in which the image names them.
 func (i *Image) writeTarball(to io.Writer) error {
 	w := tar.NewWriter(to)
-	add := func(name string, r io.Reader) error {
+	if err := i.files(true, func(name string, r io.Reader) error {
 		body, err := io.ReadAll(r)
 		if err != nil {
 			return err
@@ -99,23 +86,40 @@ func (i *Image) writeTarball(to io.Writer) error {
 		}
 		_, err = w.Write(body)
 		return err
-	}
-	index, err := i.layoutIndex()
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(add(layoutFile, strings.NewReader(layoutText)), add(indexFile, strings.NewReader(index))); err != nil {
-		return err
-	}
-	had := map[v1.Hash]bool{}
-	if err := i.blobs(func(h v1.Hash, r io.Reader) error {
-		if had[h] {
-			return nil
-		}
-		had[h] = true
-		return add(blobsDir+"/"+h.Algorithm+"/"+h.Hex, r)
 	}); err != nil {
 		return err
 	}
 	return w.Close()
+}
+
+// files writes the files of the layout, each blob once, in the order in which the image names
+// them. The index comes first or last.
+func (i *Image) files(indexFirst bool, write func(name string, r io.Reader) error) error {
+	index, err := i.layoutIndex()
+	if err != nil {
+		return err
+	}
+	head := func() error {
+		if err := write(layoutFile, strings.NewReader(layoutText)); err != nil {
+			return err
+		}
+		return write(indexFile, strings.NewReader(index))
+	}
+	if indexFirst {
+		if err := head(); err != nil {
+			return err
+		}
+	}
+	had := map[v1.Hash]bool{}
+	err = i.blobs(func(h v1.Hash, r io.Reader) error {
+		if had[h] {
+			return nil
+		}
+		had[h] = true
+		return write(path.Join(blobsDir, h.Algorithm, h.Hex), r)
+	})
+	if err != nil || indexFirst {
+		return err
+	}
+	return head()
 }
