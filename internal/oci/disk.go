@@ -47,7 +47,6 @@ type diskImage struct {
 
 // fileSet reads files by their name, none longer than limit.
 type fileSet interface {
-	has(name string) bool
 	read(name string, limit int64) ([]byte, error)
 }
 
@@ -58,10 +57,12 @@ func openDisk(path string) (*diskImage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !files.has(indexFile) && files.has(dockerFile) {
-		return openDocker(files)
-	}
 	text, err := files.read(indexFile, maxManifest)
+	if errors.Is(err, os.ErrNotExist) {
+		if saved, serr := files.read(dockerFile, maxManifest); serr == nil {
+			return openDocker(files, saved)
+		}
+	}
 	if err != nil {
 		return nil, notABundle("it is neither an OCI layout nor what docker save writes: %w", err)
 	}

@@ -21,11 +21,7 @@ const maxLayer = 2 << 30
 // openDocker makes the manifest that the form leaves out: configuration and layers are
 // files there, and digests come from what they hold. The configuration says which digests
 // those must be.
-func openDocker(files fileSet) (*diskImage, error) {
-	text, err := files.read(dockerFile, maxManifest)
-	if err != nil {
-		return nil, notABundle("reading %s: %w", dockerFile, err)
-	}
+func openDocker(files fileSet, text []byte) (*diskImage, error) {
 	var images []struct {
 		Config string
 		Layers []string
@@ -38,6 +34,7 @@ func openDocker(files fileSet) (*diskImage, error) {
 	}
 	a := &diskImage{files: files, names: map[string]string{}}
 	m := v1.Manifest{SchemaVersion: 2, MediaType: types.DockerManifestSchema2, Layers: []v1.Descriptor{}}
+	var err error
 	if m.Config, err = a.add(images[0].Config, types.DockerConfigJSON, maxConfig); err != nil {
 		return nil, err
 	}

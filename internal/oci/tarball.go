@@ -29,18 +29,8 @@ func openFiles(path string) (fileSet, error) {
 
 type dirFiles string
 
-func (d dirFiles) has(name string) bool {
-	_, err := d.read(name, maxManifest)
-	return err == nil
-}
-
 func (d dirFiles) read(name string, limit int64) ([]byte, error) {
-	root, err := os.OpenRoot(string(d))
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	f, err := root.Open(name)
+	f, err := os.OpenInRoot(string(d), name)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +111,6 @@ func (t *tarFiles) find(name string) (tarEntry, bool) {
 		e, ok = t.entries[e.link]
 	}
 	return e, ok && e.link == ""
-}
-
-func (t *tarFiles) has(name string) bool {
-	_, ok := t.find(name)
-	return ok
 }
 
 func (t *tarFiles) read(name string, limit int64) ([]byte, error) {
