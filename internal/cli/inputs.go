@@ -90,12 +90,6 @@ var publishOutputs = []output{
 	{"report", "the whole report as JSON"},
 }
 
-// values are the inputs of a run: flags first, then the action's inputs.
-type values struct {
-	flags *pflag.FlagSet
-	input func(name string) string
-}
-
 func addInputs(f *pflag.FlagSet) {
 	for _, in := range publishInputs {
 		if in.boolean {
@@ -116,28 +110,4 @@ func (in input) cliFallback() string {
 		return ""
 	}
 	return in.fallback
-}
-
-func (v values) text(name string) string {
-	flag := v.flags.Lookup(name)
-	if !flag.Changed && v.input != nil {
-		if text := v.input(name); text != "" {
-			return text
-		}
-	}
-	return flag.Value.String()
-}
-
-func (v values) is(name string) bool {
-	return strings.EqualFold(v.text(name), "true")
-}
-
-func (v values) list(name string) []string {
-	var out []string
-	for _, s := range strings.FieldsFunc(v.text(name), func(r rune) bool { return r == ',' || r == '\n' }) {
-		if s = strings.TrimSpace(s); s != "" {
-			out = append(out, s)
-		}
-	}
-	return out
 }

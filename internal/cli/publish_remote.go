@@ -22,52 +22,44 @@ var defaultIdentity = gitrepo.Identity{Name: "graft", Email: "graft@olmgraft.inv
 // openRepository opens the repository at the base that the inputs name, else the one
 // that its configuration names, and reads the configuration there.
 func (p *publishing) openRepository(ctx context.Context) (*gitrepo.Repo, error) {
-	o := gitrepo.Options{Dir: cmp.Or(p.env("GITHUB_WORKSPACE"), "."), Base: p.text("base"), Token: p.token}
-	if repository := p.text("repository"); repository != "" {
-		o.URL = p.remoteURL(repository)
+	o := gitrepo.Options{Dir: cmp.Or(p.env("GITHUB_WORKSPACE"), "."), Base: p.base, Token: p.token}
+	if p.repository != "" {
+		o.URL = p.remoteURL(p.repository)
 	}
-	repo, err := gitrepo.Open(ctx, o)
+	repo, read, err := p.openAt(ctx, o)
+	if err == nil && o.Base == "" && read.PullRequest.Base != "" && read.PullRequest.Base != repo.BaseBranch() {
+		_ = repo.Close()
+		o.Base = read.PullRequest.Base
+		repo, read, err = p.openAt(ctx, o)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if p.config, err = p.configs.At(repo.FS(), repo.BaseCommit()); err == nil && o.Base == "" && p.config.PullRequest.Base != "" && p.config.PullRequest.Base != repo.BaseBranch() {
-		_ = repo.Close()
-		o.Base = p.config.PullRequest.Base
-		if repo, err = gitrepo.Open(ctx, o); err != nil {
-			return nil, err
-		}
-		p.config, err = p.configs.At(repo.FS(), repo.BaseCommit())
-	}
-	if err == nil {
-		err = p.sign(repo)
-	}
-	if err != nil {
-		_ = repo.Close()
-		return nil, err
-	}
-	p.base, p.standard = repo.BaseBranch(), repo.DefaultBranch()
+	p.config = read.With(&p.given)
+	p.sign(repo)
 	return repo, nil
 }
 
+func (p *publishing) openAt(ctx context.Context, o gitrepo.Options) (*gitrepo.Repo, *config.Config, error) {
+	repo, err := gitrepo.Open(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	read, err := p.configs.At(repo.FS(), repo.BaseCommit())
+	if err != nil {
+		_ = repo.Close()
+	}
+	return repo, read, err
+}
+
 // sign says in whose name commits are made.
-func (p *publishing) sign(repo *gitrepo.Repo) error {
+func (p *publishing) sign(repo *gitrepo.Repo) {
 	c := p.config.Commit
-	s := gitrepo.Signing{Author: defaultIdentity, Signoff: p.is("signoff") || c.Signoff}
+	s := gitrepo.Signing{Author: defaultIdentity, Committer: gitrepo.Identity(c.Committer), Signoff: c.Signoff}
 	if c.Author != (config.Person{}) {
 		s.Author = gitrepo.Identity(c.Author)
 	}
-	if c.Committer != (config.Person{}) {
-		s.Committer = gitrepo.Identity(c.Committer)
-	}
-	if text := p.text("author"); text != "" {
-		given, err := gitrepo.ParseIdentity(text)
-		if err != nil {
-			return err
-		}
-		s.Author, s.Committer = given, given
-	}
 	repo.Sign(s)
-	return nil
 }
 
 // remoteURL is the address of OWNER/NAME on the server of the run, or the URL given.
@@ -80,35 +72,26 @@ func (p *publishing) remoteURL(repository string) string {
 
 // connect gives the options a repository that delivers, and the forge. A dry run needs
 // none of the forge.
-func (p *publishing) connect(ctx context.Context, repo *gitrepo.Repo, o *publish.Run) error {
-	o.Repository = repo
-	method := cmp.Or(p.text("commit-method"), string(p.config.Commit.Method))
-	if method != string(config.WithGit) && method != string(config.WithAPI) {
-		return failure.New(failure.Usage, "reading the inputs: commit-method %q", method).Fix("Give git or api.")
-	}
-	switch merge := cmp.Or(p.text("auto-merge"), p.config.PullRequest.AutoMerge); merge {
-	case "", "merge", "squash", "rebase":
-	default:
-		return failure.New(failure.Usage, "reading the inputs: auto-merge %q", merge).Fix("Give merge, squash or rebase.")
-	}
-	if o.DryRun && !p.is("refresh") {
+func (p *publishing) connect(ctx context.Context, repo *gitrepo.Repo, r *publish.Run) error {
+	r.Repository = repo
+	if p.dryRun && !p.refresh {
 		return nil
 	}
 	f, err := p.forge(repo)
 	if err != nil {
 		return err
 	}
-	if owner := p.text("push-to-fork"); owner != "" && owner != "false" && !o.DryRun {
-		if err := p.pushToFork(ctx, f, repo, owner); err != nil {
+	if owner := p.pushToFork; owner != "" && owner != "false" && !p.dryRun {
+		if err := p.useFork(ctx, f, repo, owner); err != nil {
 			return err
 		}
 	}
-	if method == string(config.WithAPI) {
-		if o.Repository, err = committing(ctx, f, repo); err != nil {
+	if p.config.Commit.Method == config.WithAPI {
+		if r.Repository, err = committing(ctx, f, repo); err != nil {
 			return err
 		}
 	}
-	o.Forge = f
+	r.Forge = f
 	return nil
 }
 
@@ -124,9 +107,8 @@ func (p *publishing) forge(repo *gitrepo.Repo) (forge.Forge, error) {
 	}
 	pr := p.config.PullRequest
 	return client.Forge(at, repo.BaseBranch(), forge.Settings{
-		Labels: p.or("labels", pr.Labels), Reviewers: p.or("reviewers", pr.Reviewers), TeamReviewers: p.or("team-reviewers", pr.TeamReviewers),
-		Assignees: p.or("assignees", pr.Assignees), Milestone: cmp.Or(p.text("milestone"), pr.Milestone), Draft: p.is("draft") || pr.Draft,
-		AutoMerge: cmp.Or(p.text("auto-merge"), pr.AutoMerge), MaintainerCanModify: pr.MaintainerCanModify,
+		Labels: pr.Labels, Reviewers: pr.Reviewers, TeamReviewers: pr.TeamReviewers, Assignees: pr.Assignees, Milestone: pr.Milestone,
+		Draft: pr.Draft, AutoMerge: pr.AutoMerge, MaintainerCanModify: pr.MaintainerCanModify,
 	})
 }
 
@@ -146,8 +128,8 @@ func (p *publishing) ownerAndName(repo *gitrepo.Repo) (forge.Repository, error) 
 	return forge.Repository{Owner: owner, Name: name}, nil
 }
 
-// pushToFork has branches go to a fork.
-func (p *publishing) pushToFork(ctx context.Context, f forge.Forge, repo *gitrepo.Repo, owner string) error {
+// useFork has branches go to a fork.
+func (p *publishing) useFork(ctx context.Context, f forge.Forge, repo *gitrepo.Repo, owner string) error {
 	if owner == "true" {
 		owner = ""
 	}

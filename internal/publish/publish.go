@@ -102,9 +102,16 @@ type Text func(kind.Bundle) (string, error)
 // Log is told what a run does; each of its functions may be nil.
 type Log struct {
 	Line     func(format string, args ...any)
+	Notice   func(format string, args ...any) // of what is worth more than a line
 	Progress func(done, total int, image string)
 	// Group folds the lines of one change until the returned function is called.
 	Group func(title string) (end func())
+}
+
+func (l Log) notice(format string, args ...any) {
+	if l.Notice != nil {
+		l.Notice(format, args...)
+	}
 }
 
 func (l Log) line(format string, args ...any) {

@@ -272,7 +272,7 @@ func TestMissing(t *testing.T) {
 		w.tag(t, tag, "1.1.0")
 	}
 	w.repo.files["other/catalog.yaml"] = &fstest.MapFile{Data: []byte("schema: olm.bundle\nimage: prod.example/op@" + digest + "\n")}
-	sweep := Sweep{Repository: w.Addr + "/op", Names: []string{"prod.example/op"}}
+	sweep := Sweep{Repository: w.Addr + "/op", Stages: map[string]string{w.Addr + "/op": "prod.example/op"}}
 	missing := func() string {
 		found, err := Missing(context.Background(), w.repo.files, w.o.Registry, sweep)
 		if err != nil {

@@ -19,8 +19,8 @@ import (
 // Sweep is a search for bundles that were published and never announced.
 type Sweep struct {
 	Repository string
-	// Names are other repositories by which catalogs name its images.
-	Names    []string
+	// Stages are repositories of which catalogs name the images by other ones.
+	Stages   map[string]string
 	SkipTags []string
 	Versions semver.Range // that are wanted; nil: all
 }
@@ -33,7 +33,11 @@ func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Swe
 	if err != nil {
 		return nil, err
 	}
-	named, err := namesIn(content, append(s.Names, s.Repository))
+	names := []string{s.Repository}
+	if production := s.Stages[s.Repository]; production != "" {
+		names = append(names, production)
+	}
+	named, err := namesIn(content, names)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +96,37 @@ func namesIn(content fs.FS, repositories []string) (map[string]bool, error) {
 	return named, err
 }
 
-// News is an image of a repository of catalogs, one of those that CatalogSources name and
-// the registry has: it stands for all of its tags. There is none where nothing is published.
-func News(ctx context.Context, r Run, repository string) ([]event.Publication, error) {
+// Unannounced are the images of repositories whose announcements were lost, or never made. Of
+// a repository of catalog images one that the registry has stands for all.
+func (r Run) Unannounced(ctx context.Context, content fs.FS, repositories []string, s Sweep) ([]event.Publication, error) {
+	var found []event.Publication
+	for _, name := range repositories {
+		one, err := event.ParseReference(name + ":any")
+		if err == nil && r.Allow != nil {
+			err = r.Allow(one)
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.Repository = one.Repository
+		catalogs := IsCatalogImage(r.CatalogSources, s.Repository)
+		find := func() ([]event.Publication, error) { return Missing(ctx, content, r.Registry, s) }
+		if catalogs {
+			find = func() ([]event.Publication, error) { return r.catalogImages(ctx, s.Repository) }
+		}
+		more, err := find()
+		if err != nil {
+			return nil, err
+		}
+		if !catalogs {
+			r.notice("%s: %d images that no template or catalog names", s.Repository, len(more))
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+func (r Run) catalogImages(ctx context.Context, repository string) ([]event.Publication, error) {
 	for _, s := range r.CatalogSources {
 		if s.Repository != repository {
 			continue
@@ -108,4 +140,32 @@ func News(ctx context.Context, r Run, repository string) ([]event.Publication, e
 		}
 	}
 	return nil, nil
+}
+
+// Announced are the images of an announcement, with those that are skipped for their tags
+// as no bundles, and that a CatalogSource names.
+func (r Run) Announced(a event.Announcement, skipTags []string) []event.Publication {
+	found := a.Publications
+	for _, s := range a.Skipped {
+		named := slices.ContainsFunc(r.CatalogSources, func(one plan.CatalogSourceSetup) bool {
+			return one.Repository == s.Publication.Repository && one.Tag == s.Publication.Tag
+		})
+		if named && s.Reason == event.SkipReason(s.Publication.Tag, skipTags) {
+			found = append(found, s.Publication)
+			continue
+		}
+		r.notice("%s is skipped: %s", s.Publication.Image(), s.Reason)
+	}
+	return found
+}
+
+// AsAnnounced are CatalogSources with their repositories as events name them.
+func AsAnnounced(sources []plan.CatalogSourceSetup) []plan.CatalogSourceSetup {
+	all := slices.Clone(sources)
+	for i, s := range all {
+		if one, err := event.ParseReference(s.Repository + ":" + s.Tag); err == nil {
+			all[i].Repository = one.Repository
+		}
+	}
+	return all
 }

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"cmp"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/blang/semver/v4"
+	"github.com/spf13/pflag"
+
+	"github.com/olmgraft/graft/internal/action"
+	"github.com/olmgraft/graft/internal/config"
+	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/gitrepo"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/publish"
+)
+
+// inputs are those of one run of graft publish: flags first, then the inputs of the action.
+// What nobody gave is empty, and then the configuration counts.
+type inputs struct {
+	asked               plan.Asked
+	image, event        string
+	fromTags            []string
+	versions            semver.Range
+	refresh, planMatrix bool
+
+	token, repository, base, pushToFork string
+
+	// given are the settings that go before those of the configuration.
+	given  config.Config
+	branch plan.Pattern
+
+	dryRun, force bool
+	registry      registryOptions
+	cache         string
+	timeout       time.Duration
+}
+
+// readInputs parses all inputs. Secrets are masked before the first of them is used.
+func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) string) (in *inputs, err error) {
+	v := values{flags: flags}
+	if act != nil {
+		v.action = act.Input
+	}
+	in = &inputs{
+		asked: publish.Ask(v.text, v.list), image: v.text("image"), event: v.text("event"), fromTags: v.list("from-tags"),
+		refresh: v.is("refresh"), planMatrix: v.is("plan-matrix"),
+		token: cmp.Or(v.text("token"), env("GITHUB_TOKEN")), repository: v.text("repository"), base: v.text("base"), pushToFork: v.text("push-to-fork"),
+		branch: plan.Pattern(v.text("branch")), dryRun: v.is("dry-run"), force: v.is("force"), cache: v.text("cache"),
+		registry: registryOptions{useHTTP: v.is("use-http"), skipTLSVerify: v.is("skip-tls-verify"), conf: v.text("registries-conf"), jobs: 8, auth: v.text("registry-auth")},
+		given: config.Config{
+			AllowedRepositories: v.list("allowed-repositories"), SkipTags: v.list("skip-tags"),
+			PullRequest: config.PullRequest{
+				Title: plan.Pattern(v.text("title")), Supersede: v.is("supersede"), Draft: v.is("draft"), Milestone: v.text("milestone"), AutoMerge: v.text("auto-merge"),
+				Labels: v.list("labels"), Reviewers: v.list("reviewers"), TeamReviewers: v.list("team-reviewers"), Assignees: v.list("assignees"),
+			},
+			Commit: config.Commit{Message: plan.Pattern(v.text("message")), Method: config.Method(v.text("commit-method")), Signoff: v.is("signoff")},
+		},
+	}
+	if act != nil {
+		in.registry.token = in.token // where it is the workflow's, it may pull from ghcr.io
+		in.mask(act, v)
+	}
+	if in.timeout, err = time.ParseDuration(v.text("timeout")); err != nil || in.timeout <= 0 {
+		return nil, failure.New(failure.Usage, "reading the inputs: timeout %q", v.text("timeout")).Fix("Give a time such as 15m.")
+	}
+	switch in.given.Commit.Method {
+	case "", config.WithGit, config.WithAPI:
+	default:
+		return nil, failure.New(failure.Usage, "reading the inputs: commit-method %q", in.given.Commit.Method).Fix("Give git or api.")
+	}
+	switch in.given.PullRequest.AutoMerge {
+	case "", "merge", "squash", "rebase":
+	default:
+		return nil, failure.New(failure.Usage, "reading the inputs: auto-merge %q", in.given.PullRequest.AutoMerge).Fix("Give merge, squash or rebase.")
+	}
+	if text := v.text("versions"); text != "" && len(in.fromTags) > 0 {
+		if in.versions, err = semver.ParseRange(text); err != nil {
+			return nil, failure.New(failure.Usage, "reading the inputs: versions %q: %w", text, err).Fix("Give a range such as >=1.2.0.")
+		}
+	}
+	if text := v.text("author"); text != "" {
+		author, err := gitrepo.ParseIdentity(text)
+		if err != nil {
+			return nil, err
+		}
+		in.given.Commit.Author = config.Person(author)
+	}
+	levels, err := (&verifyOptions{levels: v.list("findings")}).levelsOf()
+	in.given.Levels = levels.Of
+	return in, err
+}
+
+func (in *inputs) mask(act *action.Action, v values) {
+	act.Mask(in.token)
+	for _, one := range publishInputs {
+		if one.secret {
+			act.Mask(v.text(one.name))
+		}
+	}
+	if u, err := url.Parse(in.repository); err == nil && u.User != nil {
+		password, _ := u.User.Password()
+		act.Mask(password)
+	}
+}
+
+// announcement is what the inputs or the event of the workflow say was published.
+func (in *inputs) announcement(act *action.Action, skipTags []string) (event.Announcement, error) {
+	if in.image != "" {
+		one, err := event.ParseReference(in.image)
+		return event.Announcement{Publications: []event.Publication{one}}, err
+	}
+	var name string
+	var body []byte
+	var err error
+	if in.event != "" {
+		if body, err = os.ReadFile(in.event); err != nil {
+			return event.Announcement{}, failure.New(failure.Usage, "reading the event: %w", err).Fix("Give --event with a file that exists.")
+		}
+	} else if act != nil {
+		if name, body, err = act.Event(); err != nil {
+			return event.Announcement{}, err
+		}
+	}
+	if len(body) == 0 {
+		return event.Announcement{}, failure.New(failure.Usage, "looking for what was published: there is neither image nor event").
+			Fix("Give --image, or run on repository_dispatch, workflow_dispatch or registry_package.")
+	}
+	return event.ParseAny(name, body, skipTags)
+}
+
+// values are the inputs by name.
+type values struct {
+	flags  *pflag.FlagSet
+	action func(name string) string // nil outside of an action
+}
+
+func (v values) text(name string) string {
+	flag := v.flags.Lookup(name)
+	if !flag.Changed && v.action != nil {
+		if text := v.action(name); text != "" {
+			return text
+		}
+	}
+	return flag.Value.String()
+}
+
+func (v values) is(name string) bool { return strings.EqualFold(v.text(name), "true") }
+
+func (v values) list(name string) []string {
+	var out []string
+	for _, s := range strings.FieldsFunc(v.text(name), func(r rune) bool { return r == ',' || r == '\n' }) {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,38 @@
+package config
+
+import (
+	"cmp"
+	"maps"
+
+	"github.com/olmgraft/graft/internal/graph"
+)
+
+// With is the configuration with the settings that are given in the place of its own: lists
+// and texts that are not empty, switches that are on, levels by their findings. Targets are
+// given by nobody else, and patterns of branches go by other rules.
+func (c *Config) With(given *Config) *Config {
+	out := *c
+	out.AllowedRepositories, out.SkipTags = either(given.AllowedRepositories, c.AllowedRepositories), either(given.SkipTags, c.SkipTags)
+	out.Levels = map[string]graph.Level{}
+	maps.Copy(out.Levels, c.Levels)
+	maps.Copy(out.Levels, given.Levels)
+	pr, said := &out.PullRequest, given.PullRequest
+	pr.Title, pr.Milestone, pr.AutoMerge = cmp.Or(said.Title, pr.Title), cmp.Or(said.Milestone, pr.Milestone), cmp.Or(said.AutoMerge, pr.AutoMerge)
+	pr.Labels, pr.Assignees = either(said.Labels, pr.Labels), either(said.Assignees, pr.Assignees)
+	pr.Reviewers, pr.TeamReviewers = either(said.Reviewers, pr.Reviewers), either(said.TeamReviewers, pr.TeamReviewers)
+	pr.Supersede, pr.Draft = said.Supersede || pr.Supersede, said.Draft || pr.Draft
+	commit := &out.Commit
+	commit.Message, commit.Method = cmp.Or(given.Commit.Message, commit.Message), cmp.Or(given.Commit.Method, commit.Method)
+	commit.Signoff = given.Commit.Signoff || commit.Signoff
+	if given.Commit.Author != (Person{}) {
+		commit.Author, commit.Committer = given.Commit.Author, given.Commit.Author
+	}
+	return &out
+}
+
+func either(given, own []string) []string {
+	if len(given) > 0 {
+		return given
+	}
+	return own
+}
