@@ -66,7 +66,7 @@ func (p *planner) templates(ts TargetSetup) ([]candidate, error) {
 	if !isPattern(named) {
 		return []candidate{{TargetSetup: ts, path: named}}, nil
 	}
-	matches, err := fs.Glob(p.fsys, named)
+	matches, err := fs.Glob(p.files, named)
 	if err != nil {
 		return nil, p.misconfigured(ts, "finding templates: %s: %w", named, err)
 	}
@@ -96,7 +96,7 @@ type opened struct {
 }
 
 func (p *planner) open(c candidate) (*opened, error) {
-	t, err := template.Open(p.fsys, c.path, c.path)
+	t, err := template.Open(p.files, c.path, c.path)
 	if err == nil {
 		return &opened{file: t, kind: t.Kind.Traits().Name}, nil
 	}

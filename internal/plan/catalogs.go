@@ -213,7 +213,7 @@ func (m metadata) property() string {
 // standing reads a catalog for the form of its metadata. One that cannot be read is
 // rendered anew, so its faults are no concern.
 func (p *planner) standing(cat *Catalog) (metadata, error) {
-	src, err := fs.ReadFile(p.fsys, cat.Path)
+	src, err := p.files.ReadFile(cat.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		cat.New = true
 		return none, nil
@@ -225,7 +225,7 @@ func (p *planner) standing(cat *Catalog) (metadata, error) {
 	if len(bytes.TrimSpace(src)) == 0 {
 		return none, nil
 	}
-	docs, err := fbc.Read(cat.Path, src)
+	docs, err := p.files.Catalog(cat.Path)
 	if err != nil {
 		p.warn("%s cannot be read as a catalog and is rendered anew: %s", cat.Path, failure.Of(err).Error())
 		return none, nil

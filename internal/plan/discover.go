@@ -98,8 +98,8 @@ const maxSearched = 512 << 20
 // search goes through the repository's YAML and JSON files. What belongs to tools, to
 // tests or to other projects is passed over.
 type search struct {
-	fsys fs.FS
-	pkg  string
+	files *template.Files
+	pkg   string
 
 	templates []string // that hold the package, or do not say which they hold
 	catalogs  []string // that hold the package: files, and directories of files
@@ -111,8 +111,8 @@ type search struct {
 }
 
 func (p *planner) search() (*search, error) {
-	s := &search{fsys: p.fsys, pkg: p.in.Bundle.Package, inputs: map[string]bool{}}
-	if err := WalkFiles(p.fsys, s.look); err != nil {
+	s := &search{files: p.files, pkg: p.in.Bundle.Package, inputs: map[string]bool{}}
+	if err := WalkFiles(p.files.FS, s.look); err != nil {
 		return nil, err
 	}
 	s.templates = slices.DeleteFunc(s.templates, func(t string) bool { return s.inputs[t] })
@@ -154,44 +154,51 @@ func passedOver(folder string) bool {
 	return strings.HasPrefix(folder, ".") || slices.Contains([]string{"node_modules", "vendor", "testdata"}, folder)
 }
 
+// look keeps in the files what is of the package, which is opened again.
 func (s *search) look(name string, src []byte) error {
-	t, err := template.Open(s.fsys, name, name)
+	s.files.Put(name, src)
+	t, err := template.Open(s.files, name, name)
+	hit := false
 	switch {
 	case failure.Is(err, failure.TemplateUnsupported):
 	case err != nil:
 		s.broken = append(s.broken, name)
 	case t.Kind.Traits().IsCatalog:
-		s.lookRaw(name, src)
+		hit = s.lookRaw(t, name)
 	default:
-		s.lookTemplate(t, name)
+		hit = s.lookTemplate(t, name)
+	}
+	if !hit {
+		s.files.Forget(name)
 	}
 	return nil
 }
 
-func (s *search) lookTemplate(t *template.Template, name string) {
+func (s *search) lookTemplate(t *template.Template, name string) bool {
 	d := t.Describe()
 	if d.Aside || d.Package != "" && d.Package != s.pkg {
-		return
+		return false
 	}
 	for _, input := range d.Inputs {
 		s.inputs[path.Join(path.Dir(name), input)] = true
 		s.inputs[path.Clean(input)] = true
 	}
 	s.templates = append(s.templates, name)
+	return true
 }
 
-func (s *search) lookRaw(name string, src []byte) {
-	docs, err := fbc.Read(name, src)
-	if err != nil {
-		s.broken = append(s.broken, name)
-		return
-	}
+func (s *search) lookRaw(t *template.Template, name string) bool {
+	docs, err := t.Source.Docs()
 	switch {
+	case err != nil:
+		s.broken = append(s.broken, name)
 	case slices.ContainsFunc(docs, func(d fbc.Doc) bool { return d.Schema == fbc.SchemaPackage && d.Name == s.pkg }):
 		s.whole = append(s.whole, name)
+		return true
 	case slices.ContainsFunc(docs, func(d fbc.Doc) bool { return d.Package == s.pkg }):
 		s.parts = append(s.parts, name)
 	}
+	return false
 }
 
 // sortCatalogs tells catalogs in one file from those in a directory: where documents of

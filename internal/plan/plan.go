@@ -17,6 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/reference"
+	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -85,7 +86,7 @@ type LeftOut struct {
 // Make makes the plan. The failures of all targets are reported, not the first one. All
 // paths of a plan lie in the repository fsys; links are the concern of who opens them.
 func Make(fsys fs.FS, in Input) (*Plan, error) {
-	p := &planner{fsys: fsys, in: in, plan: &Plan{Bundle: in.Bundle}}
+	p := &planner{files: template.NewFiles(fsys), in: in, plan: &Plan{Bundle: in.Bundle}}
 	if in.Setup != nil {
 		p.setup = *in.Setup
 	}
@@ -111,7 +112,7 @@ func Make(fsys fs.FS, in Input) (*Plan, error) {
 }
 
 type planner struct {
-	fsys       fs.FS
+	files      *template.Files
 	in         Input
 	setup      Setup
 	support    Support

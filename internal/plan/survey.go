@@ -35,14 +35,14 @@ func Survey(fsys fs.FS) ([]Surveyed, []LeftOut, error) {
 	var left []LeftOut
 	catalogs := map[string]string{} // package by path
 	inputs := map[string]bool{}
-	err := WalkFiles(fsys, func(name string, src []byte) error {
+	err := WalkFiles(fsys, func(name string, _ []byte) error {
 		t, err := template.Open(fsys, name, name)
 		if err != nil {
 			left = append(left, LeftOut{Template: name, Reason: failure.Of(err).Error()})
 			return nil
 		}
 		if t.Kind.Traits().IsCatalog {
-			if pkg := packageIn(name, src); pkg != "" {
+			if pkg := packageIn(t); pkg != "" {
 				catalogs[name] = pkg
 			}
 			return nil
@@ -104,8 +104,8 @@ func newestIn(d kind.Description) []string {
 	return kind.Unique(in)
 }
 
-func packageIn(name string, src []byte) string {
-	docs, err := fbc.Read(name, src)
+func packageIn(t *template.Template) string {
+	docs, err := t.Source.Docs()
 	if err != nil {
 		return ""
 	}

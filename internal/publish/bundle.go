@@ -125,7 +125,7 @@ func (b *bundleImage) edit(_ context.Context, p *preparation) (subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := plan.Make(&p.change, plan.Input{Bundle: b.bundle, OpenShiftVersions: b.openShiftVersions, Annotated: b.annotated, Asked: b.asked.Asked, Setup: setup})
+	made, err := plan.Make(p.files, plan.Input{Bundle: b.bundle, OpenShiftVersions: b.openShiftVersions, Annotated: b.annotated, Asked: b.asked.Asked, Setup: setup})
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (p *preparation) insert(t plan.Target, name string) (changed bool, err erro
 		create = t.Kind
 	}
 	for _, request := range t.Requests {
-		o, err := template.Insert(&p.change, t.Template, t.Template, create, t.Names, request)
+		o, err := template.Insert(p.files, t.Template, t.Template, create, t.Names, request)
 		if err != nil {
 			return false, err
 		}

@@ -22,7 +22,7 @@ func (p *preparation) catalog(ctx context.Context, from string, c plannedCatalog
 	if c.raw {
 		return out, p.verifyRaw(out)
 	}
-	before, stands, err := readCatalog(&p.change, c.Path)
+	before, stands, err := p.standing(c.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -33,17 +33,17 @@ func (p *preparation) catalog(ctx context.Context, from string, c plannedCatalog
 	if err := p.write(c.Path, text, stands); err != nil {
 		return nil, err
 	}
-	docs, err := fbc.Read(c.Path, text)
+	after, err := p.files.Catalog(c.Path)
 	if err != nil {
 		return nil, err
 	}
-	p.verify(out, before, docs)
+	p.verify(out, before, after)
 	return out, nil
 }
 
 // renderCatalog makes a catalog's text upon the documents that stand there.
 func (p *preparation) renderCatalog(ctx context.Context, from string, c plannedCatalog, before []fbc.Doc, out *Catalog) ([]byte, error) {
-	tmpl, err := template.Open(&p.change, from, from)
+	tmpl, err := template.Open(p.files, from, from)
 	if err != nil {
 		return nil, err
 	}
@@ -73,17 +73,17 @@ func unreadable(name string, err error) *failure.Error {
 	return failure.New(failure.EditRefused, "reading the catalog %s: %w", name, err).At(name, 0, 0)
 }
 
-// readCatalog reads a catalog that may not stand there yet. One that cannot be read is
+// standing reads a catalog that may not stand there yet. One that cannot be read is
 // rendered as if it did not: what it holds is of no use.
-func readCatalog(fsys fs.FS, path string) (docs []fbc.Doc, stands bool, err error) {
-	src, err := fs.ReadFile(fsys, path)
+func (p *preparation) standing(name string) (docs []fbc.Doc, stands bool, err error) {
+	_, err = p.files.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, unreadable(path, err).Fix("Name the catalog's file, not its directory.")
+		return nil, false, unreadable(name, err).Fix("Name the catalog's file, not its directory.")
 	}
-	docs, err = fbc.Read(path, src)
+	docs, err = p.files.Catalog(name)
 	if err != nil {
 		return nil, true, nil //nolint:nilerr // see above
 	}
@@ -92,27 +92,26 @@ func readCatalog(fsys fs.FS, path string) (docs []fbc.Doc, stands bool, err erro
 
 // verifyRaw verifies a catalog that is its own template, a file or a directory of files.
 func (p *preparation) verifyRaw(out *Catalog) error {
-	read := func(fsys fs.FS) ([]fbc.Doc, error) {
-		info, err := fs.Stat(fsys, out.Path)
+	read := func(files *template.Files) ([]fbc.Doc, error) {
+		info, err := fs.Stat(files, out.Path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, nil
 		case err != nil:
 			return nil, unreadable(out.Path, err)
 		case info.IsDir():
-			return fbc.ReadFS(fsys, out.Path)
+			return fbc.ReadFS(files, out.Path)
 		}
-		src, err := fs.ReadFile(fsys, out.Path)
-		if err != nil {
+		if _, err := files.ReadFile(out.Path); err != nil {
 			return nil, unreadable(out.Path, err)
 		}
-		return fbc.Read(out.Path, src)
+		return files.Catalog(out.Path)
 	}
-	before, err := read(p.change.Base)
+	before, err := read(p.base.Files)
 	if err != nil {
 		return err
 	}
-	after, err := read(&p.change)
+	after, err := read(p.files)
 	if err != nil {
 		return err
 	}
@@ -138,7 +137,7 @@ func (p *preparation) useSum(file string) error {
 	if file == "" || p.sum != nil {
 		return nil
 	}
-	text, err := fs.ReadFile(p.change.Base, file)
+	text, err := p.base.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return failure.New(failure.Config, "reading the sum: %w", err).At(file, 0, 0).Fix("Name a file.")
 	}
@@ -151,6 +150,6 @@ func (p *preparation) writeSum() error {
 	if p.sum == nil {
 		return nil
 	}
-	_, err := fs.Stat(p.change.Base, p.sumFile)
+	_, err := fs.Stat(p.base, p.sumFile)
 	return p.write(p.sumFile, p.sum.Text(), err == nil)
 }

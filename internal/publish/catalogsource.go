@@ -76,7 +76,7 @@ type manifest struct {
 
 func (p *preparation) manifest(s plan.CatalogSourceSetup) (m manifest, err error) {
 	m.name = cmp.Or(s.Name, strings.ReplaceAll(path.Base(s.Repository), "_", "-"))
-	m.src, err = fs.ReadFile(&p.change, s.Path)
+	m.src, err = p.files.ReadFile(s.Path)
 	m.isNew = errors.Is(err, fs.ErrNotExist)
 	if err != nil && !m.isNew {
 		return m, failure.New(failure.EditRefused, "reading the manifest %s: %w", s.Path, err).At(s.Path, 0, 0).Fix("Name the manifest's file.")

@@ -9,6 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/gitrepo"
+	"github.com/olmgraft/graft/internal/template"
 )
 
 // change is what goes onto one branch, and into one pull request.
@@ -82,7 +83,7 @@ func (c *change) attempt(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return out, err
 	}
-	if older, err = c.make(ctx, out, Base{content, commit}, subjects, older); err != nil {
+	if older, err = c.make(ctx, out, Base{template.NewFiles(content), commit}, subjects, older); err != nil {
 		return out, err
 	}
 	if len(out.Work.Changed()) == 0 {

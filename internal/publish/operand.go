@@ -3,7 +3,6 @@ package publish
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -69,7 +68,7 @@ func (o *operandImage) edit(_ context.Context, p *preparation) (subject, error) 
 	}
 	var added subject
 	for _, file := range s.Files {
-		src, err := fs.ReadFile(&p.change, file)
+		src, err := p.files.ReadFile(file)
 		if err != nil {
 			return nil, failure.New(failure.TemplateNotFound, "opening %s: %w", file, err).At(file, 0, 0).Fix("Name a template or a catalog that stands in the repository.")
 		}
@@ -100,11 +99,10 @@ func (o *operandImage) takenBy(p *preparation, entry operand.Entry) error {
 		catalogs = o.setup.Files
 	}
 	for _, file := range catalogs {
-		src, err := fs.ReadFile(&p.change, file)
-		if err != nil {
+		if _, err := p.files.ReadFile(file); err != nil {
 			return failure.New(failure.TemplateNotFound, "opening %s: %w", file, err).At(file, 0, 0).Fix("Name a catalog that stands in the repository.")
 		}
-		docs, err := fbc.Read(file, src)
+		docs, err := p.files.Catalog(file)
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -96,7 +95,8 @@ type preparation struct {
 	*publisher
 	*Work
 	base    Base
-	several bool // subjects, so that texts say which one is meant
+	files   *template.Files // with what is changed
+	several bool            // subjects, so that texts say which one is meant
 	// catalogs are those that bundles go to, by template.
 	catalogs map[string][]plannedCatalog
 	sum      *render.Sum
@@ -112,8 +112,8 @@ type plannedCatalog struct {
 // prepare is a function of the content and of the subjects, so that it can be done again upon
 // another base. The order of the subjects does not matter.
 func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) (*Work, error) {
-	w := &Work{change: atomicfile.Change{Base: base.FS}}
-	one := &preparation{publisher: p, Work: w, base: base, several: len(subjects) > 1, catalogs: map[string][]plannedCatalog{}}
+	w := &Work{change: atomicfile.Change{Base: base}}
+	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plannedCatalog{}}
 	subjects = inOrder(subjects)
 	var errs []error
 	for _, s := range subjects {
@@ -185,7 +185,7 @@ func (p *preparation) write(name string, after []byte, stands bool) error {
 	var before []byte
 	if stands {
 		var err error
-		if before, err = fs.ReadFile(&p.change, name); err != nil {
+		if before, err = p.files.ReadFile(name); err != nil {
 			return failure.New(failure.EditRefused, "reading %s: %w", name, err).At(name, 0, 0)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/forge"
@@ -20,6 +21,7 @@ import (
 	"github.com/olmgraft/graft/internal/pause"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -58,8 +60,16 @@ type Ports struct {
 
 // Base is the content of the base branch at a commit.
 type Base struct {
-	fs.FS
+	*template.Files
 	Commit string
+}
+
+// over are the files of the base with those of a change over them.
+func (b Base) over(c *atomicfile.Change) *template.Files {
+	return b.Over(c, func(name string) ([]byte, bool) {
+		p, ok := c.Get(name)
+		return p.After, ok
+	})
 }
 
 // Policy is what a run may do, and how.

@@ -115,7 +115,7 @@ func Open(fsys fs.FS, p, name string) (*Template, error) {
 		return nil, failure.New(failure.EditRefused, "opening %s: %w", name, err).At(name, 0, 0).
 			Fix("Name a template inside of the repository.")
 	}
-	t := &Template{Source: kind.Source{FS: fsys, Path: p, Name: name}}
+	t := &Template{Source: kind.Source{FS: fsys, Path: p, Name: name, Docs: func() ([]fbc.Doc, error) { return fbc.ReadFS(fsys, p) }}}
 	if !info.IsDir() {
 		if !info.Mode().IsRegular() {
 			return nil, failure.New(failure.TemplateUnsupported, "opening %s: it is neither a file nor a directory", name).At(name, 0, 0)
@@ -123,14 +123,15 @@ func Open(fsys fs.FS, p, name string) (*Template, error) {
 		if info.Size() > yamledit.MaxFile {
 			return nil, failure.New(failure.TemplateMalformed, "opening %s: %d MiB is more than a catalog template may have (%d MiB)", name, info.Size()>>20, yamledit.MaxFile>>20).At(name, 1, 1)
 		}
-		src, err := fs.ReadFile(fsys, p)
+		text, err := textOf(fsys, p, name)
 		if err != nil {
 			return nil, failure.New(failure.EditRefused, "reading %s: %w", name, err).At(name, 0, 0).
 				Fix("Make the file readable, and keep it inside of the repository.")
 		}
-		if t.Source.File, err = yamledit.Open(name, src); err != nil {
+		if t.Source.File, err = text.file(); err != nil {
 			return nil, err
 		}
+		t.Source.Docs = text.docs
 	}
 	t.Source.Open = func(input string) (kind.Part, error) {
 		part, err := Open(fsys, input, path.Join(strings.TrimSuffix(name, p), input))
@@ -147,11 +148,12 @@ func Open(fsys fs.FS, p, name string) (*Template, error) {
 
 // Parse is Open for a text that is in no repository, such as standard input.
 func Parse(name string, src []byte) (*Template, error) {
-	file, err := yamledit.Open(name, src)
+	text := newText(name, src)
+	file, err := text.file()
 	if err != nil {
 		return nil, err
 	}
-	t := &Template{Source: kind.Source{Path: name, Name: name, File: file}}
+	t := &Template{Source: kind.Source{Path: name, Name: name, File: file, Docs: text.docs}}
 	return t, t.detect()
 }
 

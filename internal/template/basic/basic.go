@@ -31,7 +31,7 @@ func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) {
 	if s.Schema() == Schema {
 		return documents.Items(s)
 	}
-	return fbc.Read(s.Name, s.File.Src)
+	return s.Docs()
 }
 
 // Lists implements kind.HasLists.

@@ -80,7 +80,7 @@ func expandBundle(d *fbc.Doc, whole bool, into *fbc.Catalog) error {
 
 // Items are the documents under entries as catalog documents.
 func Items(s *kind.Source) ([]fbc.Doc, error) {
-	docs, err := fbc.Read(s.Name, s.File.Src)
+	docs, err := s.Docs()
 	if err != nil || len(docs) == 0 {
 		return nil, err
 	}

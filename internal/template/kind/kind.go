@@ -9,6 +9,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
@@ -41,6 +42,8 @@ type Source struct {
 	Path string
 	Name string
 	File *yamledit.File
+	// Docs reads it as the documents of a catalog; a file is read once.
+	Docs func() ([]fbc.Doc, error)
 	// Open opens another template of the repository, for kinds that are made of
 	// templates.
 	Open func(path string) (Part, error)

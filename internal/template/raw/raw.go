@@ -28,7 +28,7 @@ func (Kind) Match(s *kind.Source) bool {
 		return true
 	}
 	known := []string{fbc.SchemaPackage, fbc.SchemaChannel, fbc.SchemaBundle, fbc.SchemaDeprecation}
-	docs, err := fbc.Read(s.Name, s.File.Src)
+	docs, err := s.Docs()
 	if err != nil {
 		return slices.Contains(known, s.Schema()) // a catalog, of which Describe tells the fault
 	}
@@ -39,12 +39,7 @@ func (Kind) Match(s *kind.Source) bool {
 func (Kind) Traits() kind.Traits { return kind.Traits{Name: "raw", IsCatalog: true} }
 
 // Documents implements kind.HasEdges.
-func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) {
-	if s.File == nil {
-		return fbc.ReadFS(s.FS, s.Path)
-	}
-	return fbc.Read(s.Name, s.File.Src)
-}
+func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) { return s.Docs() }
 
 // catalog is the documents of all files, and the edits to each.
 type catalog struct {

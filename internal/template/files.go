@@ -1,0 +1,120 @@
+package template
+
+import (
+	"bytes"
+	"io/fs"
+	"sync"
+
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/yamledit"
+)
+
+// Files are those of a repository. What is opened in them is parsed once, as a template and
+// as a catalog, until its text is another one.
+type Files struct {
+	fs.FS
+	base    *Files                           // nil: none
+	changed func(name string) ([]byte, bool) // texts in the place of the base's
+	texts   map[string]*text
+}
+
+// NewFiles are the files of fsys, which does not change. What is Files already is given back.
+func NewFiles(fsys fs.FS) *Files {
+	if f, ok := fsys.(*Files); ok {
+		return f
+	}
+	return &Files{FS: fsys, texts: map[string]*text{}}
+}
+
+// Over are the files of fsys, in which changed tells the texts that are others than in f.
+func (f *Files) Over(fsys fs.FS, changed func(name string) ([]byte, bool)) *Files {
+	return &Files{FS: fsys, base: f, changed: changed, texts: map[string]*text{}}
+}
+
+// Put takes the text of a file that was read already, and Forget drops it again.
+func (f *Files) Put(name string, src []byte) {
+	f = f.owner(name)
+	if old := f.texts[name]; old == nil || !bytes.Equal(old.src, src) {
+		f.texts[name] = newText(name, src)
+	}
+}
+
+// Forget frees a file that is not asked for again.
+func (f *Files) Forget(name string) { delete(f.owner(name).texts, name) }
+
+// owner has the file as it is now.
+func (f *Files) owner(name string) *Files {
+	if f.base != nil {
+		if _, ok := f.changed(name); !ok {
+			return f.base
+		}
+	}
+	return f
+}
+
+// Catalog reads a file as the documents of a catalog.
+func (f *Files) Catalog(name string) ([]fbc.Doc, error) {
+	t, err := f.text(name)
+	if err != nil {
+		return nil, err
+	}
+	return t.docs()
+}
+
+// ReadFile implements fs.ReadFileFS. Nobody changes what it returns.
+func (f *Files) ReadFile(name string) ([]byte, error) {
+	t, err := f.text(name)
+	if err != nil {
+		return nil, err
+	}
+	return t.src, nil
+}
+
+// Stat implements fs.StatFS, and ReadDir fs.ReadDirFS.
+func (f *Files) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(f.FS, name) }
+func (f *Files) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
+
+func (f *Files) text(name string) (*text, error) {
+	owner := f.owner(name)
+	if owner != f {
+		return owner.text(name)
+	}
+	if f.base != nil {
+		src, _ := f.changed(name)
+		f.Put(name, src)
+	} else if f.texts[name] == nil {
+		src, err := fs.ReadFile(f.FS, name)
+		if err != nil {
+			return nil, err
+		}
+		f.Put(name, src)
+	}
+	return f.texts[name], nil
+}
+
+// textOf is a file as its user calls it.
+func textOf(fsys fs.FS, p, name string) (*text, error) {
+	if f, ok := fsys.(*Files); ok && name == p {
+		return f.text(p)
+	}
+	src, err := fs.ReadFile(fsys, p)
+	if err != nil {
+		return nil, err
+	}
+	return newText(name, src), nil
+}
+
+// text is a file with what is made of it where that is asked for.
+type text struct {
+	src  []byte
+	file func() (*yamledit.File, error)
+	docs func() ([]fbc.Doc, error)
+}
+
+func newText(name string, src []byte) *text {
+	return &text{
+		src:  src,
+		file: sync.OnceValues(func() (*yamledit.File, error) { return yamledit.Open(name, src) }),
+		docs: sync.OnceValues(func() ([]fbc.Doc, error) { return fbc.Read(name, src) }),
+	}
+}
