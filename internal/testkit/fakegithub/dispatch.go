@@ -20,14 +20,12 @@ func (s *Server) Dispatches() []Dispatch {
 	return append([]Dispatch(nil), s.dispatches...)
 }
 
-func (c *call) dispatch() reply {
-	var ask struct {
-		EventType string          `json:"event_type"`
-		Payload   json.RawMessage `json:"client_payload"`
-	}
-	if bad := c.decode(&ask); bad != nil {
-		return *bad
-	}
+type dispatchBody struct {
+	EventType string          `json:"event_type"`
+	Payload   json.RawMessage `json:"client_payload"`
+}
+
+func (c *call) dispatch(ask dispatchBody) reply {
 	var properties map[string]any
 	if len(ask.Payload) > 0 && json.Unmarshal(ask.Payload, &properties) != nil {
 		return failed(http.StatusUnprocessableEntity, "Invalid request. client_payload is not an object.")

@@ -21,19 +21,7 @@ func (c *call) getRef() reply {
 	return ok(c.reference(name, sha))
 }
 
-func (c *call) matchingRefs() reply {
-	list := []any{}
-	for _, ref := range c.repo.git().refs("refs/" + c.r.PathValue("ref")) {
-		list = append(list, c.reference(ref.Name().String(), ref.Hash()))
-	}
-	return ok(list)
-}
-
-func (c *call) createRef() reply {
-	var ask struct{ Ref, SHA string }
-	if bad := c.decode(&ask); bad != nil {
-		return *bad
-	}
+func (c *call) createRef(ask struct{ Ref, SHA string }) reply {
 	sha := plumbing.NewHash(ask.SHA)
 	if !strings.HasPrefix(ask.Ref, "refs/") || strings.Count(ask.Ref, "/") < 2 || plumbing.ReferenceName(ask.Ref).Validate() != nil {
 		return failed(http.StatusUnprocessableEntity, "Reference name must start with 'refs/' and have at least two slashes.")
@@ -50,14 +38,12 @@ func (c *call) createRef() reply {
 	return created(c.reference(ask.Ref, sha))
 }
 
-func (c *call) updateRef() reply {
-	var ask struct {
-		SHA   string
-		Force bool
-	}
-	if bad := c.decode(&ask); bad != nil {
-		return *bad
-	}
+type updateRefBody struct {
+	SHA   string
+	Force bool
+}
+
+func (c *call) updateRef(ask updateRefBody) reply {
 	g, name, sha := c.repo.git(), "refs/"+c.r.PathValue("ref"), plumbing.NewHash(ask.SHA)
 	old := g.ref(name)
 	if old == plumbing.ZeroHash {
@@ -73,21 +59,6 @@ func (c *call) updateRef() reply {
 		return failed(http.StatusUnprocessableEntity, "Reference cannot be updated")
 	}
 	return ok(c.reference(name, sha))
-}
-
-// deleteRef closes the pull requests of the branch, as GitHub does.
-func (c *call) deleteRef() reply {
-	name := "refs/" + c.r.PathValue("ref")
-	g := c.repo.git()
-	if g.ref(name) == plumbing.ZeroHash {
-		return failed(http.StatusUnprocessableEntity, "Reference does not exist")
-	}
-	c.s.refreshPulls(c.now)
-	if err := g.RemoveReference(plumbing.ReferenceName(name)); err != nil {
-		return failed(http.StatusUnprocessableEntity, "Reference cannot be deleted")
-	}
-	c.s.refreshPulls(c.now)
-	return empty()
 }
 
 func (c *call) getCommit() reply {
@@ -113,16 +84,14 @@ func (a *author) or(other object.Signature) object.Signature {
 	return object.Signature{Name: a.Name, Email: a.Email, When: a.Date}
 }
 
+type createCommitBody struct {
+	Message, Tree     string
+	Parents           []string
+	Author, Committer *author
+}
+
 // createCommit counts what an app commits in its own name as signed by GitHub.
-func (c *call) createCommit() reply {
-	var ask struct {
-		Message, Tree     string
-		Parents           []string
-		Author, Committer *author
-	}
-	if bad := c.decode(&ask); bad != nil {
-		return *bad
-	}
+func (c *call) createCommit(ask createCommitBody) reply {
 	g := c.repo.git()
 	commit := &object.Commit{Message: ask.Message, TreeHash: plumbing.NewHash(ask.Tree)}
 	if _, err := object.GetTree(g, commit.TreeHash); err != nil {
@@ -173,18 +142,16 @@ func (c *call) getTree() reply {
 	return ok(c.flatTree(sha, files))
 }
 
+type createTreeBody struct {
+	BaseTree string `json:"base_tree"`
+	Tree     []struct {
+		Path, Mode, Type string
+		SHA, Content     *string
+	}
+}
+
 // createTree puts the entries into the base tree; one with a SHA of null goes.
-func (c *call) createTree() reply {
-	var ask struct {
-		BaseTree string `json:"base_tree"`
-		Tree     []struct {
-			Path, Mode, Type string
-			SHA, Content     *string
-		}
-	}
-	if bad := c.decode(&ask); bad != nil {
-		return *bad
-	}
+func (c *call) createTree(ask createTreeBody) reply {
 	g := c.repo.git()
 	files := map[string]entry{}
 	if ask.BaseTree != "" {
@@ -233,11 +200,7 @@ func (c *call) createTree() reply {
 	return created(c.tree(g, tree))
 }
 
-func (c *call) createBlob() reply {
-	var ask struct{ Content, Encoding string }
-	if bad := c.decode(&ask); bad != nil {
-		return *bad
-	}
+func (c *call) createBlob(ask struct{ Content, Encoding string }) reply {
 	content := []byte(ask.Content)
 	if ask.Encoding == "base64" {
 		var err error

@@ -1,6 +1,7 @@
 package fakegithub
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -189,4 +190,56 @@ func union(a, b map[string]entry) map[string]bool {
 		all[path] = true
 	}
 	return all
+}
+
+// merge moves the base branch: by a merge commit, one squashed commit, or each commit
+// put on top.
+func (p *pull) merge(who object.Signature, method string) (plumbing.Hash, error) {
+	base, head, err := p.ends()
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	g := p.base.git()
+	text := fmt.Sprintf("Merge pull request #%d from %s/%s\n\n%s\n", p.number, p.head.Owner, p.headRef, p.title)
+	if method == "squash" {
+		text = fmt.Sprintf("%s (#%d)\n", p.title, p.number)
+	}
+	shared, err := g.mergeBase(base, head)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	sha := base
+	switch method {
+	case "squash":
+		sha, err = g.commitMerged(shared, base, head, &object.Commit{
+			Author: who, Committer: who, Message: text, ParentHashes: []plumbing.Hash{base},
+		})
+	case "rebase":
+		for _, one := range g.between(base, head) {
+			if sha, err = g.pick(one, sha, who); err != nil {
+				break
+			}
+		}
+	default:
+		sha, err = g.merge(base, head, who, text)
+	}
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	p.mergedHistory = mergedHistory{base, head}
+	return sha, g.setRef("refs/heads/"+p.baseRef, sha, base)
+}
+
+// pick puts what one commit changed on top of another.
+func (g *gitStore) pick(one *object.Commit, onto plumbing.Hash, who object.Signature) (plumbing.Hash, error) {
+	before := plumbing.ZeroHash
+	if len(one.ParentHashes) > 0 {
+		before = one.ParentHashes[0]
+	}
+	if before == onto {
+		return one.Hash, nil
+	}
+	return g.commitMerged(before, onto, one.Hash, &object.Commit{
+		Author: one.Author, Committer: who, Message: one.Message, ParentHashes: []plumbing.Hash{onto},
+	})
 }

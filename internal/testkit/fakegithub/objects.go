@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -18,7 +17,7 @@ func (c *call) reference(name string, sha plumbing.Hash) fields {
 	}
 }
 
-// gitCommit is the form of the Git data API; commit is that of all other answers.
+// gitCommit is the form of the Git data API.
 func (c *call) gitCommit(commit *object.Commit) fields {
 	sha := commit.Hash.String()
 	return fields{
@@ -29,46 +28,10 @@ func (c *call) gitCommit(commit *object.Commit) fields {
 	}
 }
 
-func (c *call) commit(commit *object.Commit) fields {
-	sha := commit.Hash.String()
-	at := c.at("/commits/" + sha)
-	return fields{
-		"sha": sha, "node_id": nodeID("C", c.repo.id), "url": at, "html_url": c.web("/commit/" + sha), "comments_url": at + "/comments",
-		"commit": fields{
-			"url": c.at("/git/commits/" + sha), "author": signature(commit.Author), "committer": signature(commit.Committer),
-			"message": commit.Message, "comment_count": 0,
-			"tree":         fields{"sha": commit.TreeHash.String(), "url": c.at("/git/trees/" + commit.TreeHash.String())},
-			"verification": c.verification(sha),
-		},
-		"author": c.account(commit.Author), "committer": c.account(commit.Committer), "parents": c.parents(commit),
-	}
-}
-
-func (c *call) commits(list []*object.Commit) []any {
-	all := []any{}
-	for _, one := range list {
-		all = append(all, c.commit(one))
-	}
-	return all
-}
-
-// account is whose address stands in a commit, where it is one of this server's.
-func (c *call) account(who object.Signature) any {
-	login, ours := strings.CutSuffix(who.Email, "@users.noreply.test")
-	if !ours || c.s.users[strings.ToLower(login)] == nil {
-		return nil
-	}
-	return c.person(login)
-}
-
 func (c *call) parents(commit *object.Commit) []any {
-	list := []any{}
-	for _, parent := range commit.ParentHashes {
-		list = append(list, fields{
-			"sha": parent.String(), "url": c.at("/git/commits/" + parent.String()), "html_url": c.web("/commit/" + parent.String()),
-		})
-	}
-	return list
+	return listOf(commit.ParentHashes, func(parent plumbing.Hash) fields {
+		return fields{"sha": parent.String(), "url": c.at("/git/commits/" + parent.String()), "html_url": c.web("/commit/" + parent.String())}
+	})
 }
 
 func (c *call) verification(sha string) fields {
@@ -118,54 +81,14 @@ func (c *call) treeEntry(g *gitStore, name string, e entry) fields {
 	return body
 }
 
-func (c *call) branch(name string, commit *object.Commit) fields {
-	at := c.at("/branches/" + name)
-	return fields{
-		"name": name, "commit": c.commit(commit), "protected": false, "protection_url": at + "/protection",
-		"protection": fields{"enabled": false},
-		"_links":     fields{"self": at, "html": c.web("/tree/" + name)},
+// changedSince is the files of a commit, and of what it has in common with another.
+func (g *gitStore) changedSince(base, head plumbing.Hash) (before, after map[string]entry, err error) {
+	shared, err := g.mergeBase(base, head)
+	if err == nil {
+		before, err = g.filesAt(shared)
 	}
-}
-
-func (c *call) contents(g *gitStore, name string, e object.TreeEntry) fields {
-	kind, store := "file", "blobs"
-	switch e.Mode {
-	case filemode.Dir:
-		kind, store = "dir", "trees"
-	case filemode.Symlink:
-		kind = "symlink"
-	case filemode.Submodule:
-		kind = "submodule"
-	}
-	size, _ := g.EncodedObjectSize(e.Hash)
-	if kind != "file" {
-		size = 0
-	}
-	at, blob, web := c.at("/contents/"+name), c.at("/git/"+store+"/"+e.Hash.String()), c.web("/blob/HEAD/"+name)
-	return fields{
-		"type": kind, "size": size, "name": e.Name, "path": name, "sha": e.Hash.String(),
-		"url": at, "git_url": blob, "html_url": web, "download_url": c.web("/raw/HEAD/" + name),
-		"_links": fields{"self": at, "git": blob, "html": web},
-	}
-}
-
-// changedFiles is what differs between two commits, by path; from zero everything does.
-func (c *call) changedFiles(g *gitStore, from, to plumbing.Hash) ([]any, error) {
-	before, after, err := g.pair(from, to)
-	if err != nil {
-		return nil, err
-	}
-	list := []any{}
-	for _, name := range changed(before, after) {
-		list = append(list, c.changedFile(g, name, before[name], after[name]))
-	}
-	return list, nil
-}
-
-// pair is the files of two commits.
-func (g *gitStore) pair(from, to plumbing.Hash) (before, after map[string]entry, err error) {
-	if before, err = g.filesAt(from); err == nil {
-		after, err = g.filesAt(to)
+	if err == nil {
+		after, err = g.filesAt(head)
 	}
 	return before, after, err
 }
@@ -191,27 +114,4 @@ func changed(before, after map[string]entry) []string {
 		}
 	}
 	return names
-}
-
-func (c *call) changedFile(g *gitStore, name string, before, after entry) fields {
-	old, _ := g.readBlob(before.hash)
-	content, _ := g.readBlob(after.hash)
-	additions, deletions := 0, 0
-	for _, one := range changes(string(old), string(content)) {
-		additions += len(one.lines)
-		deletions += one.to - one.from
-	}
-	status, sha := "modified", after.hash
-	switch plumbing.ZeroHash {
-	case before.hash:
-		status = "added"
-	case after.hash:
-		status, sha = "removed", before.hash
-	}
-	return fields{
-		"sha": sha.String(), "filename": name, "status": status,
-		"additions": additions, "deletions": deletions, "changes": additions + deletions,
-		"blob_url": c.web("/blob/" + sha.String() + "/" + name), "raw_url": c.web("/raw/" + sha.String() + "/" + name),
-		"contents_url": c.at("/contents/" + name + "?ref=" + sha.String()),
-	}
 }

@@ -129,8 +129,3 @@ func (c *call) getUser() reply {
 	})
 	return ok(body)
 }
-
-func (c *call) getRateLimit() reply {
-	rate := fields{"limit": 5000, "remaining": 4999, "used": 1, "reset": c.now.Unix() + 3600}
-	return ok(fields{"resources": fields{"core": rate, "search": rate, "graphql": rate}, "rate": rate})
-}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
 type pull struct {
@@ -108,26 +107,22 @@ func (c *call) listPulls() reply {
 }
 
 // inNetwork finds the repository of an owner among a repository and its forks.
-func (c *call) inNetwork(owner, name, branch string) *repository {
+func (c *call) inNetwork(owner, branch string) *repository {
 	for _, r := range c.s.sorted() {
-		if r.root() == c.repo.root() && strings.EqualFold(r.Owner, owner) && (name == "" || strings.EqualFold(r.Name, name)) &&
-			r.tip(branch) != plumbing.ZeroHash {
+		if r.root() == c.repo.root() && strings.EqualFold(r.Owner, owner) && r.tip(branch) != plumbing.ZeroHash {
 			return r
 		}
 	}
 	return nil
 }
 
-func (c *call) createPull() reply {
-	var ask struct {
-		Title, Head, Base, Body string
-		HeadRepo                string `json:"head_repo"`
-		Draft                   bool
-		CanModify               *bool `json:"maintainer_can_modify"`
-	}
-	if bad := c.decode(&ask); bad != nil {
-		return *bad
-	}
+type createPullBody struct {
+	Title, Head, Base, Body string
+	Draft                   bool
+	CanModify               *bool `json:"maintainer_can_modify"`
+}
+
+func (c *call) createPull(ask createPullBody) reply {
 	if c.repo.WorkflowsMayNotOpen && c.who.Login == "github-actions[bot]" {
 		return failed(http.StatusForbidden, "GitHub Actions is not permitted to create or approve pull requests.")
 	}
@@ -136,9 +131,8 @@ func (c *call) createPull() reply {
 		owner, branch = c.repo.Owner, ask.Head
 	}
 	head := c.repo
-	if !strings.EqualFold(owner, c.repo.Owner) || ask.HeadRepo != "" {
-		_, name, _ := strings.Cut("/"+ask.HeadRepo, "/")
-		head = c.inNetwork(owner, name[strings.LastIndex(name, "/")+1:], branch)
+	if !strings.EqualFold(owner, c.repo.Owner) {
+		head = c.inNetwork(owner, branch)
 	}
 	if refusal := c.refuseText(ask.Title, ask.Body); refusal != nil {
 		return *refusal
@@ -203,18 +197,12 @@ func (c *call) getPull() reply {
 	return notFound()
 }
 
-func (c *call) updatePull() reply {
-	p := c.pull()
-	if p == nil {
-		return notFound()
-	}
-	var ask struct {
-		Title, Body, State, Base *string
-		CanModify                *bool `json:"maintainer_can_modify"`
-	}
-	if bad := c.decode(&ask); bad != nil {
-		return *bad
-	}
+type updatePullBody struct {
+	Title, Body, State, Base *string
+	CanModify                *bool `json:"maintainer_can_modify"`
+}
+
+func (c *call) updatePull(p *pull, ask updatePullBody) reply {
 	title, body := p.title, p.body
 	if ask.Title != nil {
 		title = *ask.Title
@@ -264,51 +252,10 @@ func (c *call) setState(p *pull, state string) *reply {
 	return nil
 }
 
-func (c *call) pullCommits() reply {
-	p := c.pull()
-	if p == nil {
-		return notFound()
-	}
-	list, err := p.commits()
-	if err != nil {
-		return failed(http.StatusInternalServerError, err.Error())
-	}
-	return c.page(c.commits(list))
-}
-
-func (c *call) pullFiles() reply {
-	p := c.pull()
-	if p == nil {
-		return notFound()
-	}
-	base, head, err := p.ends()
-	if err != nil {
-		return failed(http.StatusInternalServerError, err.Error())
-	}
-	g := p.base.git()
-	shared, err := g.mergeBase(base, head)
-	if err != nil {
-		return failed(http.StatusInternalServerError, err.Error())
-	}
-	files, err := c.changedFiles(g, shared, head)
-	if err != nil {
-		return failed(http.StatusInternalServerError, err.Error())
-	}
-	return c.page(files)
-}
-
 // ends is the commits that the pull request lies between; the base has both.
 func (p *pull) ends() (base, head plumbing.Hash, err error) {
 	if p.merged {
 		return p.mergedHistory.base, p.mergedHistory.head, nil
 	}
 	return p.base.tip(p.baseRef), p.headSHA, copyHistory(p.base, p.head, p.headSHA)
-}
-
-func (p *pull) commits() ([]*object.Commit, error) {
-	base, head, err := p.ends()
-	if err != nil {
-		return nil, err
-	}
-	return p.base.git().between(base, head), nil
 }

@@ -149,28 +149,7 @@ func (r *repository) root() *repository {
 
 func (c *call) getRepository() reply { return ok(c.repository(c.repo, true)) }
 
-func (c *call) listForks() reply {
-	list := []any{}
-	for _, r := range c.s.sorted() {
-		if r.parent == c.repo {
-			one := c.repository(r, false)
-			delete(one, "allow_auto_merge") // which no list has
-			list = append(list, one)
-		}
-	}
-	return c.page(list)
-}
-
-func (c *call) fork() reply {
-	var ask struct {
-		Organization string `json:"organization"`
-		Name         string `json:"name"`
-	}
-	if len(c.body) > 0 {
-		if bad := c.decode(&ask); bad != nil {
-			return *bad
-		}
-	}
+func (c *call) fork(ask struct{ Organization, Name string }) reply {
 	owner, name := ask.Organization, ask.Name
 	if owner == "" {
 		owner = c.who.Login
@@ -226,14 +205,12 @@ func (c *call) makeFork(owner, name string) (*repository, error) {
 	return fork, nil
 }
 
+type mergeUpstreamBody struct {
+	Branch string `json:"branch"`
+}
+
 // mergeUpstream brings a branch of a fork to its parent's, by fast-forward or merge.
-func (c *call) mergeUpstream() reply {
-	var ask struct {
-		Branch string `json:"branch"`
-	}
-	if bad := c.decode(&ask); bad != nil {
-		return *bad
-	}
+func (c *call) mergeUpstream(ask mergeUpstreamBody) reply {
 	if c.repo.parent == nil {
 		return failed(http.StatusUnprocessableEntity, "Repository is not a fork")
 	}

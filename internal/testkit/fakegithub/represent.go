@@ -137,9 +137,13 @@ func (c *call) label(l *label) fields {
 }
 
 func (c *call) labelList(labels []*label) []any {
+	return listOf(labels, c.label)
+}
+
+func listOf[T, F any](all []T, show func(T) F) []any {
 	list := []any{}
-	for _, l := range labels {
-		list = append(list, c.label(l))
+	for _, one := range all {
+		list = append(list, show(one))
 	}
 	return list
 }
@@ -214,26 +218,28 @@ func (c *call) pullRequest(p *pull, full bool) fields {
 }
 
 func (c *call) addDetails(p *pull, body fields) {
-	var files []any
-	commits := 0
+	commits, files, additions, deletions := 0, 0, 0, 0
 	if base, head, err := p.ends(); err == nil {
 		g := p.base.git()
 		commits = len(g.between(base, head))
-		if shared, err := g.mergeBase(base, head); err == nil {
-			files, _ = c.changedFiles(g, shared, head)
+		if before, after, err := g.changedSince(base, head); err == nil {
+			for _, name := range changed(before, after) {
+				old, _ := g.readBlob(before[name].hash)
+				content, _ := g.readBlob(after[name].hash)
+				for _, one := range changes(string(old), string(content)) {
+					additions += len(one.lines)
+					deletions += one.to - one.from
+				}
+				files++
+			}
 		}
-	}
-	additions, deletions := 0, 0
-	for _, f := range files {
-		additions += f.(fields)["additions"].(int)
-		deletions += f.(fields)["deletions"].(int)
 	}
 	body["merged"], body["merged_by"] = p.merged, c.personOrNull(p.mergedBy)
 	// GitHub works this out later, and says null until then.
 	body["mergeable"], body["mergeable_state"] = nil, "unknown"
 	body["comments"], body["review_comments"] = len(p.comments), 0
 	body["maintainer_can_modify"] = p.canModify
-	body["commits"], body["changed_files"] = commits, len(files)
+	body["commits"], body["changed_files"] = commits, files
 	body["additions"], body["deletions"] = additions, deletions
 }
 
@@ -245,11 +251,7 @@ func (p *pull) state() string {
 }
 
 func (c *call) people(logins []string) []any {
-	list := []any{}
-	for _, login := range logins {
-		list = append(list, c.person(login))
-	}
-	return list
+	return listOf(logins, c.person)
 }
 
 func (c *call) end(r *repository, ref, sha string) fields {

@@ -3,7 +3,6 @@ package fakegithub
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -18,31 +17,8 @@ func (c *call) canReview(login string) bool {
 	return u != nil && u.kind == "User" && c.repo.writes(login)
 }
 
-func (c *call) getReviewers() reply {
-	p := c.pull()
-	if p == nil {
-		return notFound()
-	}
-	users, teams := []any{}, []any{}
-	for _, login := range p.reviewers {
-		users = append(users, c.person(login))
-	}
-	for _, slug := range p.teams {
-		teams = append(teams, c.team(slug))
-	}
-	return ok(fields{"users": users, "teams": teams})
-}
-
 // addReviewers takes all or none.
-func (c *call) addReviewers() reply {
-	p := c.pull()
-	if p == nil {
-		return notFound()
-	}
-	var ask reviewers
-	if bad := c.decode(&ask); bad != nil {
-		return *bad
-	}
+func (c *call) addReviewers(p *pull, ask reviewers) reply {
 	for _, login := range ask.Reviewers {
 		if strings.EqualFold(login, p.login) {
 			return failed(http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
@@ -76,30 +52,13 @@ func (c *call) noCollaborator() reply {
 		"One or more of the users or teams you specified is not a collaborator of the "+c.repo.fullName()+" repository.")
 }
 
-func (c *call) removeReviewers() reply {
-	p := c.pull()
-	if p == nil {
-		return notFound()
-	}
-	var ask reviewers
-	if bad := c.decode(&ask); bad != nil {
-		return *bad
-	}
-	p.reviewers = slices.DeleteFunc(p.reviewers, func(r string) bool { return containsFold(ask.Reviewers, r) })
-	p.teams = slices.DeleteFunc(p.teams, func(t string) bool { return containsFold(ask.TeamReviewers, t) })
-	p.happened(c, "review_request_removed", "", "")
-	return ok(c.pullRequest(p, false))
+type graphqlBody struct {
+	Query     string
+	Variables map[string]any
 }
 
 // graphql knows one mutation, in whatever form it is written.
-func (c *call) graphql() reply {
-	var ask struct {
-		Query     string
-		Variables map[string]any
-	}
-	if bad := c.decode(&ask); bad != nil {
-		return *bad
-	}
+func (c *call) graphql(ask graphqlBody) reply {
 	refuse := func(kind, message string) reply {
 		return ok(fields{"data": nil, "errors": []any{fields{"type": kind, "message": message, "path": []string{"enablePullRequestAutoMerge"}}}})
 	}

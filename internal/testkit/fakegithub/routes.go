@@ -1,6 +1,7 @@
 package fakegithub
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -29,61 +30,66 @@ const repo = " /repos/{owner}/{repo}"
 // routes are tried in this order.
 var routes = []route{
 	{"GET /user", "", false, (*call).getUser},
-	{"GET /rate_limit", "", false, (*call).getRateLimit},
-	{"POST /graphql", "", false, (*call).graphql},
+	{"POST /graphql", "", false, asked((*call).graphql)},
 	{"POST /app/installations/{id}/access_tokens", "", false, (*call).createInstallationToken},
 
 	{"GET" + repo, "metadata=read", false, (*call).getRepository},
-	{"GET" + repo + "/forks", "metadata=read", false, (*call).listForks},
-	{"POST" + repo + "/forks", "administration=write,contents=read", false, (*call).fork},
-	{"POST" + repo + "/merge-upstream", putContents, true, (*call).mergeUpstream},
-	{"POST" + repo + "/dispatches", putContents, true, (*call).dispatch},
-	{"GET" + repo + "/branches/{branch...}", readContents, false, (*call).getBranch},
-	{"GET" + repo + "/compare/{basehead...}", readContents, false, (*call).compare},
-	{"GET" + repo + "/contents/{path...}", readContents, false, (*call).getContents},
-	{"PUT" + repo + "/contents/{path...}", putContents, true, (*call).putContents},
-	{"DELETE" + repo + "/contents/{path...}", putContents, true, (*call).deleteContents},
+	{"POST" + repo + "/forks", "administration=write,contents=read", false, asked((*call).fork)},
+	{"POST" + repo + "/merge-upstream", putContents, true, asked((*call).mergeUpstream)},
+	{"POST" + repo + "/dispatches", putContents, true, asked((*call).dispatch)},
 
 	{"GET" + repo + "/git/ref/{ref...}", readContents, false, (*call).getRef},
-	{"GET" + repo + "/git/matching-refs/{ref...}", readContents, false, (*call).matchingRefs},
-	{"POST" + repo + "/git/refs", putContents, true, (*call).createRef},
-	{"PATCH" + repo + "/git/refs/{ref...}", putContents, true, (*call).updateRef},
-	{"DELETE" + repo + "/git/refs/{ref...}", putContents, true, (*call).deleteRef},
+	{"POST" + repo + "/git/refs", putContents, true, asked((*call).createRef)},
+	{"PATCH" + repo + "/git/refs/{ref...}", putContents, true, asked((*call).updateRef)},
 	{"GET" + repo + "/git/commits/{sha}", readContents, false, (*call).getCommit},
-	{"POST" + repo + "/git/commits", putContents, true, (*call).createCommit},
+	{"POST" + repo + "/git/commits", putContents, true, asked((*call).createCommit)},
 	{"GET" + repo + "/git/trees/{sha}", readContents, false, (*call).getTree},
-	{"POST" + repo + "/git/trees", putContents, true, (*call).createTree},
-	{"POST" + repo + "/git/blobs", putContents, true, (*call).createBlob},
+	{"POST" + repo + "/git/trees", putContents, true, asked((*call).createTree)},
+	{"POST" + repo + "/git/blobs", putContents, true, asked((*call).createBlob)},
 
 	{"GET" + repo + "/pulls", readPulls, false, (*call).listPulls},
-	{"POST" + repo + "/pulls", putPulls, false, (*call).createPull},
+	{"POST" + repo + "/pulls", putPulls, false, asked((*call).createPull)},
 	{"GET" + repo + "/pulls/{number}", readPulls, false, (*call).getPull},
-	{"PATCH" + repo + "/pulls/{number}", putPulls, false, (*call).updatePull},
-	{"GET" + repo + "/pulls/{number}/commits", readPulls, false, (*call).pullCommits},
-	{"GET" + repo + "/pulls/{number}/files", readPulls, false, (*call).pullFiles},
-	{"PUT" + repo + "/pulls/{number}/merge", putContents, true, (*call).mergePull},
-	{"GET" + repo + "/pulls/{number}/requested_reviewers", readPulls, false, (*call).getReviewers},
-	{"POST" + repo + "/pulls/{number}/requested_reviewers", putPulls, true, (*call).addReviewers},
-	{"DELETE" + repo + "/pulls/{number}/requested_reviewers", putPulls, true, (*call).removeReviewers},
+	{"PATCH" + repo + "/pulls/{number}", putPulls, false, askedOf((*call).updatePull)},
+	{"POST" + repo + "/pulls/{number}/requested_reviewers", putPulls, true, askedOf((*call).addReviewers)},
 
-	{"GET" + repo + "/labels", readIssues, false, (*call).listLabels},
-	{"POST" + repo + "/labels", putIssues, true, (*call).createLabel},
 	{"GET" + repo + "/milestones", readIssues, false, (*call).listMilestones},
-	{"GET" + repo + "/issues/comments/{id}", readIssues, false, (*call).getComment},
-	{"PATCH" + repo + "/issues/comments/{id}", putIssues, false, (*call).updateComment},
-	{"DELETE" + repo + "/issues/comments/{id}", putIssues, true, (*call).deleteComment},
-	{"GET" + repo + "/issues/{number}", readIssues, false, (*call).getIssue},
-	{"PATCH" + repo + "/issues/{number}", putIssues, true, (*call).updateIssue},
-	{"GET" + repo + "/issues/{number}/events", readIssues, false, (*call).listEvents},
-	{"GET" + repo + "/issues/{number}/labels", readIssues, false, (*call).issueLabels},
-	{"POST" + repo + "/issues/{number}/labels", putIssues, true, (*call).addLabels},
-	{"PUT" + repo + "/issues/{number}/labels", putIssues, true, (*call).setLabels},
-	{"DELETE" + repo + "/issues/{number}/labels", putIssues, true, (*call).clearLabels},
-	{"DELETE" + repo + "/issues/{number}/labels/{name}", putIssues, true, (*call).removeLabel},
-	{"POST" + repo + "/issues/{number}/assignees", putIssues, false, (*call).addAssignees},
-	{"DELETE" + repo + "/issues/{number}/assignees", putIssues, true, (*call).removeAssignees},
-	{"GET" + repo + "/issues/{number}/comments", readIssues, false, (*call).listComments},
-	{"POST" + repo + "/issues/{number}/comments", putIssues, false, (*call).createComment},
+	{"PATCH" + repo + "/issues/{number}", putIssues, true, askedOf((*call).updateIssue)},
+	{"GET" + repo + "/issues/{number}/events", readIssues, false, of((*call).listEvents)},
+	{"GET" + repo + "/issues/{number}/labels", readIssues, false, of((*call).issueLabels)},
+	{"POST" + repo + "/issues/{number}/labels", putIssues, true, askedOf((*call).addLabels)},
+	{"PUT" + repo + "/issues/{number}/labels", putIssues, true, askedOf((*call).setLabels)},
+	{"DELETE" + repo + "/issues/{number}/labels", putIssues, true, of((*call).clearLabels)},
+	{"POST" + repo + "/issues/{number}/assignees", putIssues, false, askedOf((*call).addAssignees)},
+	{"GET" + repo + "/issues/{number}/comments", readIssues, false, of((*call).listComments)},
+	{"POST" + repo + "/issues/{number}/comments", putIssues, false, askedOf((*call).createComment)},
+}
+
+// of is what acts on the pull request of the path, whose number is an issue's too.
+func of(act func(*call, *pull) reply) func(*call) reply {
+	return func(c *call) reply {
+		if p := c.pull(); p != nil {
+			return act(c, p)
+		}
+		return notFound()
+	}
+}
+
+// asked is what acts on what the body asks for.
+func asked[T any](act func(*call, T) reply) func(*call) reply {
+	return func(c *call) reply {
+		var ask T
+		if len(c.body) > 0 && json.Unmarshal(c.body, &ask) != nil {
+			return failed(http.StatusBadRequest, "Problems parsing JSON")
+		}
+		return act(c, ask)
+	}
+}
+
+func askedOf[T any](act func(*call, *pull, T) reply) func(*call) reply {
+	return of(func(c *call, p *pull) reply {
+		return asked(func(c *call, ask T) reply { return act(c, p, ask) })(c)
+	})
 }
 
 // match finds the route of a path, and puts what stands in its braces into the request.

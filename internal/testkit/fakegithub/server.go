@@ -231,15 +231,6 @@ func (c *call) answer(r *route) reply {
 	return r.act(c)
 }
 
-// decode reads the body; its reply is nil where that is possible.
-func (c *call) decode(into any) *reply {
-	if err := json.Unmarshal(c.body, into); err != nil {
-		refusal := failed(http.StatusBadRequest, "Problems parsing JSON")
-		return &refusal
-	}
-	return nil
-}
-
 func (s *Server) nextID() int64 {
 	s.ids++
 	return s.ids

@@ -31,8 +31,8 @@ func TestCheck(t *testing.T) {
 		"no such operation":          {"GET", "/repos/a/b/nowhere", "", 404, basicError, "no such operation"},
 		"another method":             {"PUT", "/repos/a/b/pulls", "", 404, basicError, "no such operation"},
 		"no number":                  {"GET", "/repos/a/b/pulls/one", "", 404, basicError, "no such operation"},
-		"a name that is escaped":     {"DELETE", labels + "/a%2Fb", "", 200, `[]`, ""},
-		"a name with a slash":        {"DELETE", labels + "/a/b", "", 404, basicError, "no such operation"},
+		"a name that is escaped":     {"GET", "/repos/a/b/git/trees/a%2Fb", "", 404, basicError, ""},
+		"a name with a slash":        {"GET", "/repos/a/b/git/trees/a/b", "", 404, basicError, "no such operation"},
 		"slashes in a reference":     {"GET", "/repos/a/b/git/ref/heads/graft/etcd/1.0.0", "", 404, basicError, ""},
 		"GraphQL":                    {"POST", "/api/graphql", `{"query": "q"}`, 200, `{"data": {"x": 1}}`, ""},
 		"GraphQL without a query":    {"POST", "/graphql", `{}`, 200, `{}`, "the request: $.query: missing"},
@@ -52,8 +52,8 @@ func TestCheck(t *testing.T) {
 		"a body that may not be":     {"GET", "/repos/a/b", "{}", 0, "", "the request: a body where none may be"},
 		"no JSON":                    {"POST", "/repos/a/b/merge-upstream", "branch=x", 200, `{}`, "the request: invalid character 'b' looking for beginning of value"},
 		"half an answer":             {"GET", labels, "", 200, `[{"id": 1, "name": "x", "color": "c", "description": "d", "default": false}]`, "the answer: $[0].node_id: missing; $[0].url: missing"},
-		"an invented field":          {"POST", "/repos/a/b/labels", `{"name": "x"}`, 201, strings.Replace(aLabel, "{", `{"colour": "c", `, 1), "the answer: $.colour: not described"},
-		"a wrong null":               {"POST", "/repos/a/b/labels", `{"name": "x"}`, 201, strings.Replace(aLabel, `"x"`, "null", 1), "the answer: $.name: null, want string"},
+		"an invented field":          {"GET", labels, "", 200, `[` + strings.Replace(aLabel, "{", `{"colour": "c", `, 1) + `]`, "the answer: $[0].colour: not described"},
+		"a wrong null":               {"GET", labels, "", 200, `[` + strings.Replace(aLabel, `"x"`, "null", 1) + `]`, "the answer: $[0].name: null, want string"},
 		"an answer without a body":   {"GET", "/repos/a/b", "", 200, "", `the answer: the content type is ""`},
 		"a server error":             {"GET", "/repos/a/b", "", 502, basicError, ""},
 		"an error without a message": {"GET", "/repos/a/b", "", 502, `{}`, "the answer: $.message: missing"},
@@ -150,11 +150,11 @@ func (r *recorder) Errorf(format string, args ...any) {
 func TestObserver(t *testing.T) {
 	r := &recorder{TB: t}
 	observe := Observer(r)
-	req := request(t, "GET", "/repos/a/b/labels?per_page=x", "")
+	req := request(t, "GET", "/repos/a/b/milestones?per_page=x", "")
 	header := http.Header{"Content-Type": {"application/json"}}
-	observe(request(t, "GET", "/repos/a/b/labels", ""), nil, 200, header, []byte(`[]`))
+	observe(request(t, "GET", "/repos/a/b/milestones", ""), nil, 200, header, []byte(`[]`))
 	observe(req, nil, 200, header, []byte(`[]`))
-	if len(r.errors) != 1 || !strings.HasPrefix(r.errors[0], `GET https://forge.test/repos/a/b/labels?per_page=x: the request: ?.per_page: "x", want integer`) {
+	if len(r.errors) != 1 || !strings.HasPrefix(r.errors[0], `GET https://forge.test/repos/a/b/milestones?per_page=x: the request: ?.per_page: "x", want integer`) {
 		t.Errorf("%q", r.errors)
 	}
 }

@@ -83,11 +83,7 @@ func (s *Server) Changes(owner, repo string, number int) ([]Change, error) {
 			return err
 		}
 		g := p.base.git()
-		shared, err := g.mergeBase(base, head)
-		if err != nil {
-			return err
-		}
-		before, after, err := g.pair(shared, head)
+		before, after, err := g.changedSince(base, head)
 		if err != nil {
 			return err
 		}
@@ -110,12 +106,17 @@ func (s *Server) Changes(owner, repo string, number int) ([]Change, error) {
 
 // Merge merges a pull request as its owner would: merge, squash or rebase.
 func (s *Server) Merge(owner, repo string, number int, method string) error {
-	return s.change(owner, repo, func(c *call) error {
-		c.r.SetPathValue("number", fmt.Sprint(number))
-		c.body = fmt.Appendf(nil, `{"merge_method": %q}`, method)
-		if answer := c.mergePull(); answer.status != http.StatusOK {
-			return fmt.Errorf("fakegithub: merging %s/%s#%d: %v", owner, repo, number, answer.body.(fields)["message"])
+	return s.changePull(owner, repo, number, func(c *call, p *pull) error {
+		if !p.open || p.draft {
+			return fmt.Errorf("fakegithub: %s/%s#%d is not mergeable", owner, repo, number)
 		}
+		sha, err := p.merge(c.signature(), method)
+		if err != nil {
+			return err
+		}
+		p.merged, p.mergedBy, p.mergeSHA = true, c.who.Login, sha
+		p.open, p.closed = false, c.now
+		p.happened(c, "merged", "", "")
 		return nil
 	})
 }
