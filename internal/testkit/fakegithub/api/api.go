@@ -29,7 +29,7 @@ var anywhere = []int{
 	http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 }
 
-// Observer gives what forge.Options.Observe takes: each exchange that is not as
+// Observer gives what fakegithub.Options.Observe takes: each exchange that is not as
 // described is an error of the test.
 func Observer(t testing.TB) func(*http.Request, []byte, int, http.Header, []byte) {
 	t.Helper()
