@@ -183,9 +183,9 @@ func (a apiRepository) Deliver(ctx context.Context, d gitrepo.Delivery) (gitrepo
 		if tip != d.Base {
 			return "", failure.New(failure.GitRaceLost, "committing to the branch %s: %s moved to %s meanwhile", d.Branch, a.BaseBranch(), tip)
 		}
-		c := forge.Commit{Branch: d.Branch, Parent: d.Base, Tip: state.Head, Message: made.Message, Author: a.author, Committer: a.committer}
+		c := forge.Commit{Branch: d.Branch, Parent: d.Base, Tip: state.Head, Files: map[string][]byte{}, Message: made.Message, Author: a.author, Committer: a.committer}
 		for name, file := range files {
-			c.Files = append(c.Files, forge.File{Path: name, Content: file.Data})
+			c.Files[name] = file.Data
 		}
 		return a.forge.Commit(ctx, c)
 	}

@@ -3,10 +3,7 @@
 // calls a pull request and another a merge request. Each forge is a folder below.
 package forge
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // Proposals are those of one repository, to one base branch.
 type Proposals interface {
@@ -66,19 +63,12 @@ type Change struct {
 	Requests            []string // that it answers
 }
 
-// Proposal is an open proposal as Graft sees it.
+// Proposal is an open proposal as Graft sees it; Head is the branch that it is made from.
 type Proposal struct {
 	Number int
 	URL    string
-	Title  string
-	// HeadOwner, Head and HeadSHA say where the change is; Base is where it goes.
-	HeadOwner, Head, HeadSHA string
-	Base                     string
-	Author                   string
-	Draft                    bool
-	Labels                   []string
-	Created                  time.Time
-	Marker                   Marker
+	Head   string
+	Marker Marker
 }
 
 // Operation is what was done to a proposal.
@@ -92,14 +82,11 @@ const (
 	Closed    Operation = "closed"
 )
 
-// Result is what became of a proposal. Head is the branch that it is made from, which
-// differs from the one asked for where a person renamed it. Notes are what could not be
-// done although the proposal stands: a label, a reviewer, a milestone.
+// Result is what became of a proposal. Notes are what could not be done although it stands:
+// a label, a reviewer, a milestone.
 type Result struct {
 	Number    int
 	URL       string
-	Author    string
-	Head      string
 	Operation Operation
 	Notes     []string
 }
@@ -112,25 +99,13 @@ type Commit struct {
 	Parent string
 	// Tip is what the branch must be at; "" means that it must not exist. Where Tip is
 	// not Parent the branch is replaced, not extended.
-	Tip     string
-	Files   []File
+	Tip string
+	// Files are what changes, by path. One that is there keeps its mode.
+	Files   map[string][]byte
 	Message string
 	// Author and Committer are best left nil where the forge signs.
 	Author, Committer *Signature
 }
 
-// File is one changed file of a commit.
-type File struct {
-	Path    string
-	Content []byte
-	// Mode is 100644, 100755 or 120000; "" keeps that of the base, and is 100644 for a
-	// new file.
-	Mode   string
-	Delete bool
-}
-
 // Signature is a name in a commit.
-type Signature struct {
-	Name, Email string
-	When        time.Time
-}
+type Signature struct{ Name, Email string }

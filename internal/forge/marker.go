@@ -16,15 +16,15 @@ const (
 	longestRequest = 12 << 10
 )
 
-// Marker is what a pull request's body holds about itself, hidden in an HTML comment:
+// Marker is what a proposal's body holds about itself, hidden in an HTML comment:
 //
 //	<!-- graft: {"key":"etcd/0.9.4","request":{...}} -->
 type Marker struct {
-	// Key is what there is never to be a second open pull request for.
+	// Key is what there is never to be a second open proposal for.
 	Key string `json:"key"`
 	// Request is whatever the publisher needs to make the change again.
 	Request json.RawMessage `json:"request,omitempty"`
-	// Labels are those that Graft put there, and so may take away. Ensure keeps them.
+	// Labels are those that Graft put there, and so may take away.
 	Labels []string `json:"labels,omitempty"`
 }
 
@@ -63,8 +63,8 @@ func FormatMarker(m Marker) (string, error) {
 	return "<!-- graft: " + string(text) + " -->", nil
 }
 
-// ParseMarker finds the marker in a body. Ensure writes it at the end, so of
-// several the last one counts.
+// ParseMarker finds the marker in a body. AppendTo writes it at the end, so of several the last
+// one counts.
 func ParseMarker(body string) (Marker, bool) {
 	all := markerPattern.FindAllStringSubmatch(body, -1)
 	for i := len(all) - 1; i >= 0; i-- {

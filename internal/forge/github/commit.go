@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,8 +57,8 @@ func (m *committing) make(ctx context.Context) (string, error) {
 	}
 	m.root = parent.GetTree().GetSHA()
 	var entries []*github.TreeEntry
-	for _, file := range m.Files {
-		entry, err := m.entry(ctx, file)
+	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
+		entry, err := m.entry(ctx, name, m.Files[name])
 		if err != nil {
 			return "", err
 		}
@@ -80,36 +81,29 @@ func (m *committing) make(ctx context.Context) (string, error) {
 }
 
 // entry uploads a file; it is nil where the base has the file as it should be.
-func (m *committing) entry(ctx context.Context, file forge.File) (*github.TreeEntry, error) {
-	stands, err := m.lookUp(ctx, file.Path)
+func (m *committing) entry(ctx context.Context, name string, content []byte) (*github.TreeEntry, error) {
+	stands, err := m.lookUp(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	kind, mode := "blob", file.Mode
-	if mode == "" {
-		mode = "100644"
-		if stands != nil {
-			mode = stands.GetMode()
-		}
+	mode := "100644"
+	if stands != nil {
+		mode = stands.GetMode()
 	}
 	switch {
-	case mode != "100644" && mode != "100755" && (mode != "120000" || file.Mode == ""):
-		return nil, failure.New(failure.GitFailed, "%s: %s is no file in the base (mode %s)", m.op().doing, file.Path, mode)
-	case file.Delete && stands == nil:
-		return nil, nil
-	case file.Delete:
-		return &github.TreeEntry{Path: &file.Path, Mode: &mode, Type: &kind}, nil
-	case stands.GetSHA() == plumbing.ComputeHash(plumbing.BlobObject, file.Content).String() && stands.GetMode() == mode:
+	case mode != "100644" && mode != "100755":
+		return nil, failure.New(failure.GitFailed, "%s: %s is no file in the base (mode %s)", m.op().doing, name, mode)
+	case stands.GetSHA() == plumbing.ComputeHash(plumbing.BlobObject, content).String():
 		return nil, nil
 	}
 	blob, _, err := m.f.gh.Git.CreateBlob(ctx, m.f.head.Owner, m.f.head.Name, &github.Blob{
-		Content:  github.String(base64.StdEncoding.EncodeToString(file.Content)),
+		Content:  github.String(base64.StdEncoding.EncodeToString(content)),
 		Encoding: github.String("base64"),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &github.TreeEntry{Path: &file.Path, Mode: &mode, Type: &kind, SHA: blob.SHA}, nil
+	return &github.TreeEntry{Path: &name, Mode: &mode, Type: github.String("blob"), SHA: blob.SHA}, nil
 }
 
 // lookUp walks down to what stands at a path, one tree at a time: the whole tree of
@@ -203,9 +197,5 @@ func authorOf(s *forge.Signature) *github.CommitAuthor {
 	if s == nil {
 		return nil
 	}
-	author := &github.CommitAuthor{Name: &s.Name, Email: &s.Email}
-	if !s.When.IsZero() {
-		author.Date = &github.Timestamp{Time: s.When}
-	}
-	return author
+	return &github.CommitAuthor{Name: &s.Name, Email: &s.Email}
 }

@@ -61,16 +61,6 @@ func (c *Client) tip(ctx context.Context, repo forge.Repository, branch string) 
 	return ref.GetObject().GetSHA(), nil
 }
 
-func proposalOf(pr *github.PullRequest) forge.Proposal {
-	marker, _ := forge.ParseMarker(pr.GetBody())
-	return forge.Proposal{
-		Number: pr.GetNumber(), URL: pr.GetHTMLURL(), Title: pr.GetTitle(),
-		HeadOwner: headOwner(pr), Head: pr.GetHead().GetRef(), HeadSHA: pr.GetHead().GetSHA(),
-		Base: pr.GetBase().GetRef(), Author: pr.GetUser().GetLogin(), Draft: pr.GetDraft(),
-		Labels: labelNames(pr.Labels), Created: pr.GetCreatedAt().Time, Marker: marker,
-	}
-}
-
 // Open implements forge.Proposals.
 func (f *Forge) Open(ctx context.Context, prefix string) ([]forge.Proposal, error) {
 	var open []forge.Proposal
@@ -78,9 +68,9 @@ func (f *Forge) Open(ctx context.Context, prefix string) ([]forge.Proposal, erro
 		if err != nil {
 			return nil, err
 		}
-		p := proposalOf(pr)
-		if p.Marker.Key != "" && strings.HasPrefix(p.Marker.Key, prefix) && f.trusts(pr) && p.Base == f.base && strings.EqualFold(p.HeadOwner, f.head.Owner) {
-			open = append(open, p)
+		marker, ours := forge.ParseMarker(pr.GetBody())
+		if ours && strings.HasPrefix(marker.Key, prefix) && f.trusts(pr) && pr.GetBase().GetRef() == f.base && strings.EqualFold(headOwner(pr), f.head.Owner) {
+			open = append(open, forge.Proposal{Number: pr.GetNumber(), URL: pr.GetHTMLURL(), Head: pr.GetHead().GetRef(), Marker: marker})
 		}
 	}
 	return open, nil

@@ -24,7 +24,7 @@ func TestNeverTwo(t *testing.T) {
 		h.branch(r.Branch, "a: 3\n")
 		r.Title = "Again"
 		got := h.ensure(r, forge.Updated)
-		if p := h.one(); got.Head != "better-name" || p.Title != "Again" {
+		if p := h.one(); p.Head != "better-name" || p.Title != "Again" {
 			t.Errorf("%+v %+v", got, p)
 		}
 		h.notes(got, "made from the branch better-name")
@@ -112,7 +112,7 @@ func TestMarkerOfAStranger(t *testing.T) {
 		t.Errorf("%+v %v", open, err)
 	}
 	all, err := theirs.Open(context.Background(), "")
-	if err != nil || len(all) != 1 || all[0].HeadOwner != "eve" {
+	if err != nil || len(all) != 1 || all[0].Number != 1 {
 		t.Errorf("%+v %v", all, err)
 	}
 	none, err := theirs.Open(context.Background(), "prometheus/")

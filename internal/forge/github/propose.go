@@ -182,10 +182,7 @@ func (p *proposing) body(ours []string) (string, error) {
 }
 
 func (p *proposing) result() forge.Result {
-	r := forge.Result{
-		Number: p.pr.GetNumber(), URL: p.pr.GetHTMLURL(), Author: p.pr.GetUser().GetLogin(),
-		Head: p.pr.GetHead().GetRef(), Operation: forge.Unchanged, Notes: p.notes,
-	}
+	r := forge.Result{Number: p.pr.GetNumber(), URL: p.pr.GetHTMLURL(), Operation: forge.Unchanged, Notes: p.notes}
 	switch {
 	case p.created:
 		r.Operation = forge.Created

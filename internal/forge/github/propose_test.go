@@ -23,11 +23,11 @@ func TestEnsure(t *testing.T) {
 	r.Assignees, r.Milestone, r.Draft, r.AutoMerge = []string{"bob"}, "4.18", true, "squash"
 
 	got := h.ensure(r, forge.Created)
-	if got.Number != 1 || got.URL != h.url+"/acme/catalog/pull/1" || got.Head != r.Branch || got.Author != "graft-bot" || len(got.Notes) != 0 {
+	if got.Number != 1 || got.URL != h.url+"/acme/catalog/pull/1" || len(got.Notes) != 0 {
 		t.Errorf("%+v", got)
 	}
 	p := h.one()
-	if p.Title != r.Title || !strings.HasPrefix(p.Body, "It adds **etcd**.\n\n<!-- graft: {") || p.Base != "main" || !p.Draft {
+	if p.Title != r.Title || !strings.HasPrefix(p.Body, "It adds **etcd**.\n\n<!-- graft: {") || p.Base != "main" || p.Head != r.Branch || p.Author != "graft-bot" || !p.Draft {
 		t.Errorf("%+v", p)
 	}
 	if got := fmt.Sprintln(p.Labels, p.Reviewers, p.Teams, p.Assignees, p.Milestone, p.AutoMerge); got != "[operator new] [ann] [owners] [bob] 4.18 squash\n" {
