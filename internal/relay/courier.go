@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/olmgraft/graft/internal/outbound"
 	"github.com/olmgraft/graft/internal/pause"
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
@@ -200,14 +200,7 @@ func (c *courier) arrive(l *lane, item queue.Item, v verdict, over bool) {
 // backoff grows to LongestRetry, and half of it is chance, so that lanes do not all come
 // back at once.
 func (c *courier) backoff(failures int) time.Duration {
-	wait := c.config.FirstRetry
-	for range failures - 1 {
-		if wait *= 2; wait >= c.config.LongestRetry {
-			wait = c.config.LongestRetry
-			break
-		}
-	}
-	return wait/2 + rand.N(wait/2+1)
+	return outbound.Backoff(failures, c.config.FirstRetry, c.config.LongestRetry)
 }
 
 func (c *courier) logVerdict(l letter, item queue.Item, v verdict) {

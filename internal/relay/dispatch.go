@@ -10,6 +10,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/forge/github"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // verdict is what became of an attempt: delivered, refused for good, or err for now.
@@ -34,11 +35,7 @@ type dispatcher struct {
 }
 
 // newTransport gives up on a GitHub that takes a request and does not answer.
-func newTransport() *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.ResponseHeaderTimeout = 20 * time.Second
-	return t
-}
+func newTransport() *http.Transport { return outbound.Standard(20 * time.Second) }
 
 // send makes one attempt; to wait and to try again is the courier's.
 func (d *dispatcher) send(ctx context.Context, l letter) verdict {
