@@ -26,16 +26,19 @@ func (m *remote) explain(ctx context.Context, doing, needs string, err error) *f
 	if errors.As(err, &known) {
 		return known
 	}
-	what := doing + " " + m.url
+	f := m.classify(ctx, doing+" "+m.url, needs, err)
+	f.Err = err
+	return f
+}
+
+func (m *remote) classify(ctx context.Context, what, needs string, err error) *failure.Error {
+	f := failure.New(failure.GitFailed, "%s: %s", what, m.clean(describe(err)))
+	err = unwrap(err)
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		return withCause(failure.Interrupted, err, "%s: interrupted", what)
+		return failure.New(failure.Interrupted, "%s: interrupted", what)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return retryable(withCause(failure.GitFailed, err, "%s: no answer before the deadline of the run", what).Fix("run again later"))
-	}
-	f := withCause(failure.GitFailed, err, "%s: %s", what, m.clean(describe(err)))
-	err = reveal(err)
-	switch {
+		f = failure.New(failure.GitFailed, "%s: no answer before the deadline of the run", what)
 	case errors.Is(err, transport.ErrAuthenticationRequired) && m.auth == nil:
 		return f.Fix("give a token with the permission %s", needs)
 	case errors.Is(err, transport.ErrAuthenticationRequired):
@@ -46,25 +49,15 @@ func (m *remote) explain(ctx context.Context, doing, needs string, err error) *f
 		return f.Fix("check the address; if the repository is private, give a token that may see it, with the permission %s", needs)
 	case outbound.IsCertificate(err):
 		return f.Fix("have the system trust the certificate authority of the host, as by SSL_CERT_FILE")
-	case mayPass(err):
-		return retryable(f.Fix("run again later"))
+	case !mayPass(err):
+		return f
 	}
-	return f
-}
-
-func retryable(f *failure.Error) *failure.Error {
 	f.Retryable = true
-	return f
+	return f.Fix("run again later")
 }
 
-func withCause(code failure.Code, err error, format string, args ...any) *failure.Error {
-	f := failure.New(code, format, args...)
-	f.Err = err
-	return f
-}
-
-// reveal goes through the wrappers of go-git that errors.As does not.
-func reveal(err error) error {
+// unwrap goes through the wrappers of go-git that errors.As does not.
+func unwrap(err error) error {
 	for {
 		var unexpected *plumbing.UnexpectedError
 		var permanent *plumbing.PermanentError
@@ -80,12 +73,12 @@ func reveal(err error) error {
 }
 
 func describe(err error) string {
-	err = reveal(err)
+	err = unwrap(err)
 	var answer *githttp.Err
 	var request *url.Error
 	switch {
 	case errors.As(err, &answer):
-		return strings.TrimSpace(fmt.Sprintf("HTTP %d %s %s", answer.StatusCode(), http.StatusText(answer.StatusCode()), plain(answer.Reason)))
+		return strings.TrimSpace(fmt.Sprintf("HTTP %d %s %s", answer.StatusCode(), http.StatusText(answer.StatusCode()), withoutPage(answer.Reason)))
 	case errors.As(err, &request):
 		return request.Err.Error()
 	case errors.Is(err, transport.ErrEmptyUploadPackRequest):
@@ -93,15 +86,15 @@ func describe(err error) string {
 	}
 	for _, known := range []error{transport.ErrAuthenticationRequired, transport.ErrAuthorizationFailed, transport.ErrRepositoryNotFound} {
 		if errors.Is(err, known) {
-			said := plain(strings.TrimPrefix(err.Error(), known.Error()+":"))
+			said := withoutPage(strings.TrimPrefix(err.Error(), known.Error()+":"))
 			return strings.TrimSuffix(known.Error()+": "+said, ": ")
 		}
 	}
 	return err.Error()
 }
 
-// plain drops pages that are meant for a browser.
-func plain(body string) string {
+// withoutPage drops a page that is meant for a browser.
+func withoutPage(body string) string {
 	if lower := strings.ToLower(body); strings.Contains(lower, "<html") || strings.Contains(lower, "<!doctype") {
 		return ""
 	}
@@ -111,7 +104,7 @@ func plain(body string) string {
 // mayPass takes everything for passing but what says that the same request will never
 // be granted: a push is looked up before it is sent again, and a fetch does no harm.
 func mayPass(err error) bool {
-	err = reveal(err)
+	err = unwrap(err)
 	var dns *net.DNSError
 	var answer *githttp.Err
 	var said *pktline.ErrorLine

@@ -34,7 +34,7 @@ func (r *Repo) Fetch(ctx context.Context) (moved bool, err error) {
 	}
 	c, err := r.store.commit(tip)
 	if err != nil {
-		return false, withCause(failure.GitFailed, err, "%s %s: %v", doing, r.source.url, err)
+		return false, failure.New(failure.GitFailed, "%s %s: %w", doing, r.source.url, err)
 	}
 	r.commit = c
 	return true, nil
@@ -51,7 +51,7 @@ func (r *Repo) lookUp(ctx context.Context, doing string) (tip plumbing.Hash, err
 			if tip = there.heads[r.base]; r.stands(tip) {
 				return nil
 			}
-			_, err := take(ctx, session, there, r.wishFor(tip, 1, ""))
+			_, err := fetchObjects(ctx, session, there, r.requestFor(tip, 1, ""))
 			return err
 		})
 		if err != nil || r.stands(tip) {
@@ -102,8 +102,8 @@ func (r *Repo) stands(commit plumbing.Hash) bool {
 	return err == nil
 }
 
-// wish is what is fetched of a commit.
-type wish struct {
+// fetchRequest is what is fetched of a commit.
+type fetchRequest struct {
 	want    plumbing.Hash
 	depth   int    // commits; 0 is all
 	filter  string // what is left out
@@ -113,10 +113,10 @@ type wish struct {
 	unpack  func(pack io.Reader, thin bool, shallow, unshallow []plumbing.Hash) error
 }
 
-// wishFor asks on top of what is here already: the base as it was last time, or what
+// requestFor asks on top of what is here already: the base as it was last time, or what
 // the checkout stands at.
-func (r *Repo) wishFor(want plumbing.Hash, depth int, filter string) wish {
-	w := wish{want: want, depth: depth, filter: filter, unpack: r.store.unpack}
+func (r *Repo) requestFor(want plumbing.Hash, depth int, filter string) fetchRequest {
+	w := fetchRequest{want: want, depth: depth, filter: filter, unpack: r.store.unpack}
 	if r.commit != nil && r.stands(r.commit.Hash) {
 		w.haves = []plumbing.Hash{r.commit.Hash}
 	} else {
@@ -131,8 +131,8 @@ func (r *Repo) wishFor(want plumbing.Hash, depth int, filter string) wish {
 	return w
 }
 
-// take fetches, and says whether the remote knows one of the haves.
-func take(ctx context.Context, session transport.UploadPackSession, there *refs, w wish) (known bool, err error) {
+// fetchObjects fetches, and says whether the remote knows one of the haves.
+func fetchObjects(ctx context.Context, session transport.UploadPackSession, there *refs, w fetchRequest) (known bool, err error) {
 	if slices.Contains(w.haves, w.want) {
 		return true, nil
 	}

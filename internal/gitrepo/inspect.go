@@ -43,7 +43,7 @@ func (r *Repo) Inspect(ctx context.Context, branch string) (State, error) {
 		}
 		state.Head = head.String()
 		found := layers{Storer: memory.NewStorage()}
-		known, err := take(ctx, session, there, wish{
+		known, err := fetchObjects(ctx, session, there, fetchRequest{
 			want: head, filter: "tree:0", haves: []plumbing.Hash{r.commit.Hash},
 			unpack: func(pack io.Reader, thin bool, _, _ []plumbing.Hash) error { return found.unpack(pack, thin) },
 		})
@@ -124,11 +124,11 @@ func (r *Repo) Holds(ctx context.Context, s State, c Commit) (bool, error) {
 			return nil
 		}
 		found = r.store.above(memory.NewStorage())
-		w := r.wishFor(plumbing.NewHash(s.Head), len(s.Commits)+1, "blob:none")
+		w := r.requestFor(plumbing.NewHash(s.Head), len(s.Commits)+1, "blob:none")
 		w.unpack = func(pack io.Reader, thin bool, _, _ []plumbing.Hash) error {
 			return r.store.locked(func(layers) error { return found.unpack(pack, thin) })
 		}
-		_, err := take(ctx, session, there, w)
+		_, err := fetchObjects(ctx, session, there, w)
 		return err
 	})
 	if err != nil || moved {

@@ -196,7 +196,7 @@ func (r *Repo) declined(ctx context.Context, c *packp.Command, status, said stri
 	if there, err := r.target.list(ctx, "reading the branches of"); err == nil && there.heads[branch] != c.Old {
 		return r.raceLost(branch, branch, there.heads[branch])
 	}
-	text := r.target.clean(status + remarks(said))
+	text := r.target.clean(status + hookMessages(said))
 	lower := strings.ToLower(text)
 	for _, race := range []string{"failed to update ref", "cannot lock ref", "unable to lock", "reference already exists", "incorrect old value"} {
 		if strings.Contains(lower, race) {
@@ -215,8 +215,8 @@ func (r *Repo) declined(ctx context.Context, c *packp.Command, status, said stri
 	return f.Fix("do what the remote's message asks for")
 }
 
-// remarks are what a hook or the host printed, without the counting of objects.
-func remarks(said string) string {
+// hookMessages are what a hook or the host printed, without the counting of objects.
+func hookMessages(said string) string {
 	var kept []string
 	for line := range strings.FieldsFuncSeq(said, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		line = strings.TrimSpace(line)

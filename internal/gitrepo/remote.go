@@ -135,7 +135,7 @@ func (m *remote) again(ctx context.Context, do func() error, doing, needs string
 		}
 		f := m.explain(ctx, doing, needs, err)
 		var header http.Header
-		if answer := (*githttp.Err)(nil); errors.As(reveal(err), &answer) {
+		if answer := (*githttp.Err)(nil); errors.As(unwrap(err), &answer) {
 			header = answer.Response.Header
 		}
 		wait, worthIt := m.retry.Wait(ctx, n, header)

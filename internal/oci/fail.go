@@ -18,13 +18,19 @@ import (
 // with the reference. It holds no address beyond a host name, since those of
 // redirects are signed, and none of the secrets that were sent.
 func (c *Client) explain(ctx context.Context, ref string, err error) *failure.Error {
-	f := c.classify(ctx, err)
+	var f *failure.Error
+	if known := (*failure.Error)(nil); errors.As(err, &known) {
+		own := *known
+		f = &own
+	} else {
+		f = classify(ctx, err)
+		f.Err = err
+	}
 	f.Message = c.hosts.secrets.Redact(outbound.OneLine(ref + ": " + f.Message))
 	return f
 }
 
-func (c *Client) classify(ctx context.Context, err error) *failure.Error {
-	var known *failure.Error
+func classify(ctx context.Context, err error) *failure.Error {
 	var status *errStatus
 	var signIn *errSignIn
 	var answer *transport.Error
@@ -33,13 +39,10 @@ func (c *Client) classify(ctx context.Context, err error) *failure.Error {
 		doing = fetch.doing
 	}
 	switch {
-	case errors.As(err, &known):
-		own := *known
-		return &own
 	case errors.Is(ctx.Err(), context.Canceled):
-		return withCause(failure.Interrupted, err, "%s: interrupted", doing)
+		return failure.New(failure.Interrupted, "%s: interrupted", doing)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return withCause(failure.RegistryUnavailable, err, "%s: no answer before the deadline of the run", doing)
+		return failure.New(failure.RegistryUnavailable, "%s: no answer before the deadline of the run", doing)
 	case errors.As(err, &status):
 		return ofStatus(status.doing, status.from, status.after, status.answer)
 	case errors.As(err, &signIn) && errors.As(err, &answer):
@@ -59,11 +62,11 @@ func ofStatus(doing, from, after string, answer *transport.Error) *failure.Error
 	said := describeAnswer(answer)
 	switch status := answer.StatusCode; {
 	case status == http.StatusNotFound:
-		return withCause(failure.BundleNotFound, answer, "%s: %s", doing, said)
+		return failure.New(failure.BundleNotFound, "%s: %s", doing, said)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return refusedSignIn(doing, from, answer)
 	case outbound.PassingStatus(status):
-		f := withCause(failure.RegistryUnavailable, answer, "%s: %s", doing, said)
+		f := failure.New(failure.RegistryUnavailable, "%s: %s", doing, said)
 		if after != "" {
 			f.Message += "; the registry asks to come back after " + after
 			if !strings.Contains(after, " ") {
@@ -75,14 +78,14 @@ func ofStatus(doing, from, after string, answer *transport.Error) *failure.Error
 		}
 		return f
 	}
-	f := withCause(failure.RegistryUnavailable, answer, "%s: %s", doing, said).
+	f := failure.New(failure.RegistryUnavailable, "%s: %s", doing, said).
 		Fix("check the image reference, and that its host is a registry")
 	f.Retryable = false
 	return f
 }
 
 func refusedSignIn(doing, from string, answer *transport.Error) *failure.Error {
-	f := withCause(failure.RegistryAuth, answer, "%s: %s", doing, describeAnswer(answer))
+	f := failure.New(failure.RegistryAuth, "%s: %s", doing, describeAnswer(answer))
 	if from == "" {
 		return f.Fix("check the image reference; if the image is private, log in with docker login or podman login, or set REGISTRY_AUTH_FILE")
 	}
@@ -94,10 +97,10 @@ func ofNetwork(doing string, err error) *failure.Error {
 	var dns *net.DNSError
 	var plain errPlainHTTP
 	var redirect errRedirect
-	f := withCause(failure.RegistryUnavailable, err, "%s: %s", doing, cause(err))
+	f := failure.New(failure.RegistryUnavailable, "%s: %s", doing, cause(err))
 	switch {
 	case errors.Is(err, outbound.ErrTooLong):
-		return withCause(failure.BundleInvalid, err, "%s: the answer is longer than an image's may be", doing)
+		return failure.New(failure.BundleInvalid, "%s: the answer is longer than an image's may be", doing)
 	case errors.As(err, &dns) && dns.IsNotFound:
 		f.Message = doing + ": no such host: " + dns.Name
 		f = f.Fix("check the host in the image reference, and the network's name server")
@@ -131,12 +134,6 @@ func mention(f *failure.Error, passed []string) error {
 	if len(passed) > 0 {
 		f.Message += " (before that: " + strings.Join(passed, ", ") + ")"
 	}
-	return f
-}
-
-func withCause(code failure.Code, err error, format string, args ...any) *failure.Error {
-	f := failure.New(code, format, args...)
-	f.Err = err
 	return f
 }
 
