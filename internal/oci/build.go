@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/olmgraft/graft/internal/failure"
@@ -61,7 +62,8 @@ func (b *Base) Build(r Recipe) (*Image, error) {
 }
 
 func (b *Base) build(r Recipe) (*Image, error) {
-	added, err := newLayer(r.Layer)
+	packed := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.Layer)), nil }
+	added, err := tarball.LayerFromOpener(packed, tarball.WithMediaType(types.OCILayer))
 	if err != nil {
 		return nil, err
 	}
@@ -91,26 +93,6 @@ func (b *Base) build(r Recipe) (*Image, error) {
 	built.Digest, built.MediaType = digest.String(), string(media)
 	built.size, err = built.content.Size()
 	return built, err
-}
-
-func newLayer(blob []byte) (v1.Layer, error) {
-	digest, size, err := v1.SHA256(bytes.NewReader(blob))
-	if err != nil {
-		return nil, err
-	}
-	plain, done, err := decompress(blob)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	diff, _, err := v1.SHA256(plain)
-	if err != nil {
-		return nil, err
-	}
-	return partial.CompressedToLayer(&layer{
-		desc: v1.Descriptor{MediaType: types.OCILayer, Digest: digest, Size: size}, diff: diff,
-		read: func() ([]byte, error) { return blob, nil },
-	})
 }
 
 func (m member) build(r Recipe, added v1.Layer, from *name.Repository) (v1.Image, error) {

@@ -21,6 +21,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/testkit/registry"
@@ -78,11 +80,12 @@ func opmImage(t testing.TB, s *registry.Server, form registry.Form) {
 
 func diffOf(t testing.TB, blob []byte) string {
 	t.Helper()
-	l, err := newLayer(blob)
+	unpacked, done, err := decompress(blob)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := l.DiffID()
+	defer done()
+	h, _, err := v1.SHA256(unpacked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,20 +286,11 @@ func TestPushSurvivesFaults(t *testing.T) {
 				t.Errorf("%s, %+v: %v", kind, fault, err)
 			}
 			s.SetScript(writes(100))
-			image.content, err = mutate.Append(image.content.(v1.Image), mutate.Addendum{Layer: mustLayer(t, archive(t, plain("x", "y")))})
+			image.content, err = mutate.Append(image.content.(v1.Image), mutate.Addendum{Layer: static.NewLayer(archive(t, plain("x", "y")), types.OCILayer)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			wantFailure(t, target.Push(context.Background(), image, "v2"), failure.RegistryUnavailable, testRepo)
 		}
 	}
-}
-
-func mustLayer(t *testing.T, blob []byte) v1.Layer {
-	t.Helper()
-	l, err := newLayer(blob)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
 }

@@ -15,7 +15,9 @@ import (
 )
 
 // session is the way to one repository: scheme and credentials are settled, the
-// token is had.
+// token is had. Of go-containerregistry it takes ping, token and transport, but not its
+// Puller: that pings each repository anew, takes what a tag gives for what was meant
+// whatever digest the registry named, and follows lists of tags that have no end.
 type session struct {
 	repo   name.Repository
 	base   url.URL
@@ -80,8 +82,8 @@ func (c *Client) openSession(ctx context.Context, repo name.Repository, scopes .
 	return s, nil
 }
 
-// ping pings a registry, by TLS and, where that may be, without. One that answers the ping with some other error is
-// taken to want nothing; the next request will tell.
+// ping asks a registry by TLS and, where that may be, without. One that answers with some
+// other error is taken to want nothing; the next request will tell.
 func (c *Client) ping(ctx context.Context, reg name.Registry) (*transport.Challenge, error) {
 	challenge, err := transport.Ping(outbound.ShareAttempts(ctx, c.http.Retry.Attempts), reg, c.http)
 	var answer *transport.Error
