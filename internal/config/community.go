@@ -9,6 +9,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/schema"
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
@@ -37,7 +38,7 @@ func ParseCI(name string, src []byte) (*CI, error) {
 	if f, err := yamledit.Open(name, src); err == nil && len(f.Docs) == 0 {
 		return &CI{}, nil
 	}
-	top, err := onlyDocument(name, src)
+	top, err := schema.Configuration(name, src)
 	if err != nil {
 		return nil, err
 	}
@@ -46,20 +47,20 @@ func ParseCI(name string, src []byte) (*CI, error) {
 		return ci, nil
 	}
 	if fbc.Kind != yamledit.Mapping {
-		return nil, mistyped(fbc, "object", "fbc")
+		return nil, schema.Mistyped(fbc, "object", "fbc")
 	}
 	if err := knownKeys(fbc, []string{"enabled", "catalog_mapping", "version_promotion_strategy"}, "fbc"); err != nil {
 		return nil, err
 	}
 	if enabled := fbc.Get("enabled"); !enabled.IsNull() {
 		if enabled.Tag != "!!bool" {
-			return nil, mistyped(enabled, "boolean", "fbc.enabled")
+			return nil, schema.Mistyped(enabled, "boolean", "fbc.enabled")
 		}
 		ci.Enabled = truth(enabled, false)
 	}
 	mapping := fbc.Get("catalog_mapping")
 	if !mapping.IsNull() && mapping.Kind != yamledit.Sequence {
-		return nil, mistyped(mapping, "array", "fbc.catalog_mapping")
+		return nil, schema.Mistyped(mapping, "array", "fbc.catalog_mapping")
 	}
 	for _, item := range mapping.Items() {
 		m, err := parseMapping(item.Resolve())
@@ -81,7 +82,7 @@ func parseMapping(n *yamledit.Node) (Mapping, error) {
 	}
 	for _, key := range []string{"template_name", "type"} {
 		if v := n.Get(key); v != nil && v.Tag != "!!str" {
-			return Mapping{}, mistyped(v, "string", where+": "+key)
+			return Mapping{}, schema.Mistyped(v, "string", where+": "+key)
 		}
 	}
 	if err := textList(n.Get("catalog_names"), where, "catalog_names"); err != nil {
@@ -178,7 +179,7 @@ func (c *Config) communityTargets(fsys fs.FS, folder, version string) (targets [
 		i := slices.IndexFunc(ci.Mapping, func(m Mapping) bool { return m.Template == r.Template })
 		if i < 0 {
 			return nil, "", failure.New(failure.Config, "reading catalog_templates: %s maps no template %s to catalogs", ciName, r.Template).At(releaseFile, r.Line, r.Col).
-				Fix("%sAdd it to fbc.catalog_mapping in %s.", didYouMean(r.Template, mapped(ci)), ciName)
+				Fix("%sAdd it to fbc.catalog_mapping in %s.", schema.DidYouMean(r.Template, mapped(ci)), ciName)
 		}
 		t := communityTarget(fsys, ci.Mapping[i], folder)
 		t.Line, t.Col = r.Line, r.Col
@@ -293,7 +294,7 @@ func annotatedPackage(fsys fs.FS, bundle string) string {
 	if err != nil || file == "" {
 		return ""
 	}
-	top, err := onlyDocument(file, src)
+	top, err := schema.Configuration(file, src)
 	if err != nil {
 		return ""
 	}

@@ -14,14 +14,12 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/schema"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
 // File is where a repository keeps its configuration.
 const File = ".github/graft.yaml"
-
-// maxFile bounds a configuration; what is larger is none.
-const maxFile = 1 << 20
 
 // Config is what graft.yaml says; what it does not say is as in Default.
 type Config struct {
@@ -133,7 +131,7 @@ func Read(fsys fs.FS) (*Config, error) {
 
 // Parse reads a graft.yaml. All that is wrong is reported, each fault at its place.
 func Parse(name string, src []byte) (*Config, error) {
-	top, err := onlyDocument(name, src)
+	top, err := schema.Configuration(name, src)
 	if err != nil {
 		return nil, err
 	}

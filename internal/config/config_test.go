@@ -9,6 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/schema"
 )
 
 // full has every key.
@@ -170,7 +171,7 @@ func TestRead(t *testing.T) {
 		"both":  {fstest.MapFS{".github/graft.yaml": file("package: op"), ".github/graft.yml": file("package: op")}, "", ".github/graft.yaml: reading the configuration: .github/graft.yml stands beside it"},
 		"wrong": {fstest.MapFS{".github/graft.yml": file("pakage: op")}, "", ".github/graft.yml:1:1: reading the configuration: there is no key pakage"},
 		"empty": {fstest.MapFS{".github/graft.yaml": file("# nothing yet\n")}, "", ".github/graft.yaml:1:1: reading it: it is no mapping"},
-		"large": {fstest.MapFS{".github/graft.yaml": file("package: op\n#" + strings.Repeat("x", maxFile))}, "", ".github/graft.yaml:1:1: reading it: it has more than 1024 KiB"},
+		"large": {fstest.MapFS{".github/graft.yaml": file("package: op\n#" + strings.Repeat("x", 1<<20))}, "", ".github/graft.yaml:1:1: reading it: it has more than 1024 KiB"},
 		"dir":   {fstest.MapFS{".github/graft.yaml/x": file("")}, "", "reading the configuration"},
 	} {
 		c, err := Read(tt.fsys)
@@ -191,7 +192,7 @@ func TestNearest(t *testing.T) {
 		"packag": "package", "PACKAGE": "package", "skip_range": "skipRange", "skip-range": "skipRange", "target": "targets",
 		"chanel": "channels", "labels": "", "": "", "x": "", strings.Repeat("package", 100): "",
 	} {
-		if got := nearest(word, known); got != want {
+		if got := schema.Nearest(word, known); got != want {
 			t.Errorf("nearest to %q is %q, want %q", word, got, want)
 		}
 	}

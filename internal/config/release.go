@@ -8,6 +8,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/schema"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
@@ -29,7 +30,7 @@ var releaseKeys = []string{"template_name", "channels", "replaces", "skips", "sk
 // over, as the catalogs' own bot does, but not those that look like misspelt ones: the bot
 // would lose an edge in silence.
 func ParseRelease(name string, src []byte) ([]Release, error) {
-	root, err := onlyDocument(name, src)
+	root, err := schema.Configuration(name, src)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func parseRelease(n *yamledit.Node) (Release, error) {
 	}
 	for _, key := range []string{"template_name", "replaces", "skipRange", "defaultChannel"} {
 		if v := n.Get(key); !v.IsNull() && v.Tag != "!!str" {
-			return Release{}, mistyped(v, "string", "catalog_templates: "+key)
+			return Release{}, schema.Mistyped(v, "string", "catalog_templates: "+key)
 		}
 	}
 	r := Release{
@@ -97,7 +98,7 @@ func textList(v *yamledit.Node, where, key string) error {
 	}
 	for _, item := range v.Items() {
 		if item = item.Resolve(); item.Tag != "!!str" || item.Value == "" {
-			return mistyped(item, "string", where+": an item of "+key)
+			return schema.Mistyped(item, "string", where+": an item of "+key)
 		}
 	}
 	return nil
@@ -118,30 +119,6 @@ func ReleasesFor(all []Release, template, file string) ([]Release, error) {
 	return out, nil
 }
 
-// onlyDocument is the mapping that a file holds, and nothing beside it.
-func onlyDocument(name string, src []byte) (*yamledit.Node, error) {
-	if len(src) > maxFile {
-		return nil, failure.New(failure.Config, "reading it: it has more than %d KiB", maxFile>>10).At(name, 1, 1)
-	}
-	f, err := yamledit.Open(name, src)
-	var root *yamledit.Node
-	if err == nil && len(f.Docs) > 0 {
-		root, err = f.Docs[0].Root()
-	}
-	if err != nil {
-		e := failure.Of(err)
-		return nil, failure.New(failure.Config, "%s", e.Message).At(e.File, e.Line, e.Col)
-	}
-	if root == nil || root.Kind != yamledit.Mapping {
-		return nil, failure.New(failure.Config, "reading it: it is no mapping").At(name, 1, 1)
-	}
-	if len(f.Docs) > 1 {
-		line, col := f.Position(f.Docs[1].Start)
-		return nil, failure.New(failure.Config, "reading it: a second document follows").At(name, line, col).Fix("Keep one document in the file.")
-	}
-	return root, nil
-}
-
 // knownKeys refuses keys that stand there twice, and unknown ones that are nearly known.
 func knownKeys(n *yamledit.Node, known []string, what string) error {
 	seen := map[string]bool{}
@@ -150,8 +127,8 @@ func knownKeys(n *yamledit.Node, known []string, what string) error {
 		switch {
 		case slices.Contains(known, key.Value) && seen[key.Value]:
 			return at(key, "reading %s: the key %s stands there twice", what, key.Value).Fix("Keep one of the two.")
-		case !slices.Contains(known, key.Value) && nearest(key.Value, known) != "":
-			return unknownKey(key, known, what)
+		case !slices.Contains(known, key.Value) && schema.Nearest(key.Value, known) != "":
+			return schema.UnknownKey(key, known, what)
 		}
 		seen[key.Value] = true
 	}

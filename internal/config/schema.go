@@ -1,14 +1,10 @@
 package config
 
 import (
-	"cmp"
 	_ "embed" // the schema
 	"strings"
 	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-
-	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/schema"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
@@ -35,69 +31,10 @@ func resolved(s *yamledit.Node) *yamledit.Node {
 
 // inWords says what is wrong and what to do about it.
 func inWords(f schema.Fault) error {
-	n, where := f.Node, cmp.Or(f.Path, "the configuration")
-	if name, ok := f.Kind.(schema.Duplicate); ok {
-		return at(n, "reading %s: the key %s stands there twice", where, name).Fix("Keep one of the two.")
+	if f.IsMalformed() {
+		return malformed(f.Node, f.Schema, f.Where())
 	}
-	if _, unknown := f.Kind.(*kind.AdditionalProperties); unknown {
-		return unknownKey(n, f.Schema.Get("properties").Keys(), where)
-	}
-	if f.Key {
-		where = "a key of " + where
-	}
-	switch k := f.Kind.(type) {
-	case *kind.Type:
-		return mistyped(n, k.Want[0], where)
-	case *kind.Required:
-		return at(n, "reading %s: %s is missing", where, k.Missing[0]).Fix("Add %s.", k.Missing[0])
-	case *kind.MinItems:
-		return at(n, "reading %s: the list is empty", where).Fix("Give it an item, or remove the key.")
-	case *kind.UniqueItems:
-		return at(n, "reading %s: %q stands there twice", where, n.Value).Fix("Remove one of the two.")
-	case *kind.Enum:
-		return unknownWord(n, f.Schema.Get("enum").Strings(), where)
-	case *kind.MinLength:
-		return at(n, "reading %s: it is empty", where).Fix("Give it a value, or remove the key.")
-	case *kind.MaxLength:
-		return at(n, "reading %s: it has %d characters, more than %d", where, k.Got, k.Want).Fix("Shorten it.")
-	}
-	if n.Kind == yamledit.Mapping { // which has keys that exclude each other
-		return at(n, "reading %s: it has both %s", where, strings.Join(f.Schema.Get("not").Get("required").Strings(), " and ")).Fix("Keep one of them.")
-	}
-	return malformed(n, f.Schema, where)
-}
-
-var typeNouns = map[string]string{"object": "a mapping", "array": "a list", "boolean": "true or false", "string": "a text"}
-
-func mistyped(v *yamledit.Node, typ, where string) error {
-	err := at(v, "reading %s: it is %s and must be %s", where, noun(v), typeNouns[typ])
-	switch {
-	case v.IsNull():
-		return err.Fix("Give it a value, or remove the key.")
-	case typ == "string" && v.Kind == yamledit.Scalar:
-		return err.Fix("Write it in quotes: %q.", v.Value)
-	}
-	return err
-}
-
-func noun(v *yamledit.Node) string {
-	switch v.Tag {
-	case "!!map":
-		return "a mapping"
-	case "!!seq":
-		return "a list"
-	case "!!null":
-		return "empty"
-	case "!!bool":
-		return "true or false"
-	case "!!int", "!!float":
-		return "a number"
-	case "!!timestamp":
-		return "a date"
-	case "!!str":
-		return "a text"
-	}
-	return "of a type of its own"
+	return f.Failure()
 }
 
 // malformed explains a text by what it is, for a pattern explains nothing.
@@ -134,17 +71,3 @@ var nouns = []struct{ def, key, is, fix string }{
 }
 
 const placeholders = "{package}, {name}, {version}, {major}, {minor} and {patch} may stand in it."
-
-func unknownKey(key *yamledit.Node, known []string, where string) *failure.Error {
-	return at(key, "reading %s: there is no key %s", where, key.Value).
-		Fix("%sIts keys are %s.", didYouMean(key.Value, known), strings.Join(known, ", "))
-}
-
-func unknownWord(v *yamledit.Node, known []string, where string) error {
-	list := strings.Join(known, ", ")
-	if len(known) > 10 {
-		list = "listed in the documentation of findings"
-	}
-	return at(v, "reading %s: there is no %q", where, v.Value).
-		Fix("%sThose that exist are %s.", didYouMean(v.Value, known), list)
-}

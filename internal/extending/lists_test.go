@@ -68,7 +68,7 @@ func TestListsAreMadeOfTheTables(t *testing.T) {
 	for file, edits := range map[string][]func(string) string{
 		"../config/graft.schema.json":         {enum("create", template.Creatable()...)},
 		"../event/client-payload.schema.json": {enum("source", append(names, "")...)},
-		"../../docs/relay.schema.json":        {enum("from", event.Senders()...), enum("proof", proofs...)},
+		"../relay/relay.schema.json":          {enum("from", event.Senders()...), enum("proof", proofs...)},
 		"../../docs/relay.md":                 {senders},
 	} {
 		text, err := os.ReadFile(file)

@@ -7,23 +7,23 @@
 package relay
 
 import (
-	"bytes"
+	_ "embed" // the schema
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"regexp"
-	"strconv"
-	"strings"
+	"sync"
 	"time"
 
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"gopkg.in/yaml.v3"
 
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/schema"
+	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Config is what the configuration file says. docs/relay.schema.json is its schema, and
+// Config is what the configuration file says. relay.schema.json is its schema, and
 // docs/relay.md says what each key is for.
 type Config struct {
 	Listen      string `yaml:"listen"`
@@ -108,85 +108,80 @@ func Read(path string) (*Config, error) {
 	return Parse(path, src)
 }
 
+//go:embed relay.schema.json
+var schemaText []byte
+
+var schemaNode = sync.OnceValue(func() *yamledit.Node { return schema.Parse("relay.schema.json", schemaText) })
+
+var compiled = sync.OnceValue(func() *schema.Schema {
+	s := schema.Compile(schemaNode(), nil)
+	s.Kubernetes = true
+	return s
+})
+
 // Parse reads a configuration.
 func Parse(name string, src []byte) (*Config, error) {
+	root, err := schema.Configuration(name, src)
+	if err != nil {
+		return nil, err
+	}
+	var faults []error
+	for _, f := range compiled().Check(root) {
+		if why := misfit(f); why != nil {
+			faults = append(faults, why)
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
 	c := defaults()
-	dec := yaml.NewDecoder(bytes.NewReader(src))
-	dec.KnownFields(true)
-	if err := dec.Decode(c); err != nil && !errors.Is(err, io.EOF) {
-		return nil, yamlFaults(name, err)
+	if err := yaml.Unmarshal(src, c); err != nil {
+		return nil, failure.New(failure.Config, "reading the configuration: %w", err).At(name, 0, 0)
 	}
-	if dec.Decode(new(yaml.Node)) == nil {
-		return nil, failure.New(failure.Config, "reading the configuration: a second document follows").At(name, 0, 0).Fix("Keep one.")
-	}
-	d := document{name: name}
-	_ = yaml.Unmarshal(src, &d.root) // it was read before
-	if err := errors.Join(c.check(d)...); err != nil {
+	if err := errors.Join(c.check(document{root})...); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-var (
-	yamlLine     = regexp.MustCompile(`^(?:yaml: )?line (\d+): (?s:(.*))$`)
-	unknownField = regexp.MustCompile(`^field (\S+) not found in type \S+$`)
-)
-
-// yamlFaults are the faults that the decoder found, in words that are not of Go.
-func yamlFaults(name string, err error) error {
-	said := []string{err.Error()}
-	if several := new(yaml.TypeError); errors.As(err, &several) {
-		said = several.Errors
-	}
-	var all []error
-	for _, text := range said {
-		line := 0
-		if m := yamlLine.FindStringSubmatch(text); m != nil {
-			line, _ = strconv.Atoi(m[1])
-			text = m[2]
+// misfit is what is wrong with a key, a type or a time. What a value must be beyond that is check's
+// to say, as the schema says it for editors. A number will do for a text, and null for what is
+// left out.
+func misfit(f schema.Fault) error {
+	isTime := f.Schema == schemaNode().Get("$defs").Get("time")
+	switch f.Kind.(type) {
+	case schema.Duplicate, *kind.AdditionalProperties:
+		return f.Failure()
+	case *kind.Type, *kind.Pattern:
+		_, err := time.ParseDuration(f.Node.Value)
+		switch {
+		case f.Node.IsNull():
+		case isTime && err != nil:
+			return f.Node.Failure(failure.Config, "reading %s: %q is no time", f.Where(), f.Node.Value).Fix("Write a time such as 10s.")
+		case !isTime && !f.IsMalformed() && (f.Node.Kind != yamledit.Scalar || f.Schema.Get("type").Text() != "string"):
+			return f.Failure()
 		}
-		f := failure.New(failure.Config, "reading the configuration: %s", strings.ReplaceAll(text, "time.Duration", "a time such as 10s"))
-		if m := unknownField.FindStringSubmatch(text); m != nil {
-			f = failure.New(failure.Config, "reading the configuration: there is no key %s here", m[1]).Fix("The keys are listed in docs/relay.md.")
-		}
-		all = append(all, f.At(name, line, 0))
 	}
-	return errors.Join(all...)
+	return nil
 }
 
 // document finds the places of values.
-type document struct {
-	name string
-	root yaml.Node
-}
+type document struct{ root *yamledit.Node }
 
 // fault is at the value that the path leads to, or as near as it leads.
 func (d document) fault(path []any, format string, args ...any) *failure.Error {
-	n := &d.root
-	if len(n.Content) > 0 {
-		n = n.Content[0]
-	}
-	where := ""
+	n, where := d.root, ""
 	for _, step := range path {
-		var next *yaml.Node
+		next := n
 		switch step := step.(type) {
 		case string:
-			where += "." + step
-			for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-				if n.Content[i].Value == step {
-					next = n.Content[i+1]
-				}
-			}
+			next, where = n.Get(step), schema.Join(where, step)
 		case int:
-			where += fmt.Sprintf("[%d]", step)
-			if n != nil && n.Kind == yaml.SequenceNode && step < len(n.Content) {
-				next = n.Content[step]
-			}
+			next, where = n.Items()[step].Resolve(), fmt.Sprintf("%s[%d]", where, step)
 		}
-		if next == nil {
-			break
+		if next != nil {
+			n = next
 		}
-		n = next
 	}
-	return failure.New(failure.Config, "reading %s: %s", strings.TrimPrefix(where, "."), fmt.Sprintf(format, args...)).At(d.name, n.Line, n.Column)
+	return n.Failure(failure.Config, "reading %s: %s", where, fmt.Sprintf(format, args...))
 }

@@ -27,7 +27,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table in docs/relay.md")
 
-const schemaFile = "../../docs/relay.schema.json"
+const schemaFile = "relay.schema.json"
 
 // Each fault is found at its place, with a word on what to do.
 func TestFaults(t *testing.T) {
@@ -39,7 +39,7 @@ func TestFaults(t *testing.T) {
 		{"listen", `""`, "no address to listen on", 1},
 		{"adminListen", "9090", "no address to listen on", 1},
 		{"lisen", "x", "there is no key lisen", 1},
-		{"replayWindow", "72", "cannot unmarshal", 1},
+		{"replayWindow", "72", "is no time", 1},
 		{"replayWindow", "1s", "too short", 1},
 		{"queue", "{items: 0}", "no bounds", 1},
 		{"queue", "{bytes: 65535}", "no bounds", 1},
@@ -50,7 +50,7 @@ func TestFaults(t *testing.T) {
 		{"github", "{giveUpAfter: 9m}", "contradict", 1},
 		{"github", "{pace: -1s}", "contradict", 1},
 		{"targets", "[{images: ['op'], repositories: [o/r]}]", "no pattern of a repository", 1},
-		{"queue", "{items: many}", "cannot unmarshal", 1},
+		{"queue", "{items: many}", "must be a whole number", 1},
 		{"limits", "{body: 99999999}", "no limits", 1},
 		{"github", "{apiURL: nowhere}", "no address of an API", 1},
 		{"github", "{apiURL: 'https://user:pass@api.github.com'}", "no address of an API", 1},

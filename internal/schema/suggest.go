@@ -1,4 +1,4 @@
-package config
+package schema
 
 import (
 	"strings"
@@ -6,18 +6,18 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// didYouMean names the nearest word, as the beginning of a remedy; nothing where none is
+// DidYouMean names the nearest word, as the beginning of a remedy; nothing where none is
 // near.
-func didYouMean(word string, known []string) string {
-	if near := nearest(word, known); near != "" {
+func DidYouMean(word string, known []string) string {
+	if near := Nearest(word, known); near != "" {
 		return "Did you mean " + near + "? "
 	}
 	return ""
 }
 
-// nearest is the known word that takes the fewest changes, a third of its letters at most.
+// Nearest is the known word that takes the fewest changes, a third of its letters at most.
 // Case, hyphens and underscores count for nothing.
-func nearest(word string, known []string) string {
+func Nearest(word string, known []string) string {
 	const longest = 64
 	if len(word) > longest {
 		return ""
