@@ -76,7 +76,14 @@ func TestJSONOfAnyGraph(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	for range 200 {
 		g := random(r)
-		var picture graphJSON
+		var picture struct {
+			Packages []struct {
+				Channels []struct {
+					Nodes []Node
+					Edges []struct{ From, To string }
+				}
+			}
+		}
 		if err := json.Unmarshal(JSON(g), &picture); err != nil || len(picture.Packages) != len(g.Packages) {
 			t.Fatalf("%v: %d packages of %d", err, len(picture.Packages), len(g.Packages))
 		}

@@ -20,38 +20,38 @@ type Graph struct {
 
 // Package is a package with its channels.
 type Package struct {
-	Name       string
-	Deprecated bool
-	Channels   []Channel
+	Name       string    `json:"name"`
+	Deprecated bool      `json:"deprecated,omitempty"`
+	Channels   []Channel `json:"-"`
 }
 
 // Channel is a channel's bundles, the oldest first, and the upgrades between them.
 type Channel struct {
-	Name       string
-	Default    bool
-	Deprecated bool
-	New        bool // not in the catalog with which this one is compared
-	Nodes      []Node
-	Edges      []Edge
+	Name       string `json:"name"`
+	Default    bool   `json:"default,omitempty"`
+	Deprecated bool   `json:"deprecated,omitempty"`
+	New        bool   `json:"new,omitempty"` // not in the catalog with which this one is compared
+	Nodes      []Node `json:"-"`
+	Edges      []Edge `json:"-"`
 }
 
 // Node is a bundle as it stands in a channel.
 type Node struct {
-	Name      string
-	Version   string // "" where it is not known
-	Image     string
-	SkipRange string
+	Name      string `json:"name"`
+	Version   string `json:"version,omitempty"` // "" where it is not known
+	Image     string `json:"image,omitempty"`
+	SkipRange string `json:"skipRange,omitempty"`
 
-	Head       bool // nothing replaces or skips it
-	Skipped    bool // some entry skips it, so OLM v0 upgrades nothing to it
-	Deprecated bool
-	Outside    bool // only named by entries of the channel, and none itself
-	Missing    bool // no bundle stands behind it
+	Head       bool `json:"head,omitempty"`    // nothing replaces or skips it
+	Skipped    bool `json:"skipped,omitempty"` // some entry skips it, so OLM v0 upgrades nothing to it
+	Deprecated bool `json:"deprecated,omitempty"`
+	Outside    bool `json:"outside,omitempty"` // only named by entries of the channel, and none itself
+	Missing    bool `json:"missing,omitempty"` // no bundle stands behind it
 
 	// What differs from the catalog with which this one is compared.
-	New      bool // was not there
-	Removed  bool // was there, and is only in the picture to show that
-	Stranded bool // could reach the head, and now cannot
+	New      bool `json:"new,omitempty"`      // was not there
+	Removed  bool `json:"removed,omitempty"`  // was there, and is only in the picture to show that
+	Stranded bool `json:"stranded,omitempty"` // could reach the head, and now cannot
 }
 
 // Edge is one upgrade, from the bundle that is installed to the one that succeeds

@@ -2,7 +2,6 @@ package draw
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -34,16 +33,26 @@ func named(name string) string {
 }
 
 // marks are the words that stand at a bundle in a picture.
-func (c cell) marks() (words []string) {
-	for _, is := range []struct {
-		so   bool
-		word string
-	}{
-		{c.New, "new"}, {c.Head, "head"}, {c.Removed, "removed"}, {c.Stranded, "stranded"},
-		{c.Deprecated, "deprecated"}, {c.Missing && !c.Removed, "no bundle"},
-	} {
-		if is.so {
-			words = append(words, is.word)
+func (c cell) marks() []string {
+	return marked(is{c.New, "new"}, is{c.Head, "head"}, is{c.Removed, "removed"}, is{c.Stranded, "stranded"},
+		is{c.Deprecated, "deprecated"}, is{c.Missing && !c.Removed, "no bundle"})
+}
+
+// marks are the words that stand at a channel.
+func (ch *Channel) marks() []string {
+	return marked(is{ch.Default, "default"}, is{ch.New, "new"}, is{ch.Deprecated, "deprecated"})
+}
+
+// is tells whether a word is so.
+type is struct {
+	so   bool
+	word string
+}
+
+func marked(all ...is) (words []string) {
+	for _, one := range all {
+		if one.so {
+			words = append(words, one.word)
 		}
 	}
 	return words
@@ -99,21 +108,15 @@ func (g Graph) title() string {
 	return fmt.Sprintf("Upgrade graphs of %d packages", len(g.Packages))
 }
 
-func (p *Package) title() string { return named(p.Name) + inBrackets(mark(p.Deprecated, "deprecated")) }
+func (p *Package) title() string {
+	return named(p.Name) + inBrackets(marked(is{p.Deprecated, "deprecated"}))
+}
 
 func (ch *Channel) title() string {
-	return named(ch.Name) + inBrackets(mark(ch.Default, "default"), mark(ch.New, "new"), mark(ch.Deprecated, "deprecated"))
+	return named(ch.Name) + inBrackets(ch.marks())
 }
 
-func mark(is bool, word string) string {
-	if is {
-		return word
-	}
-	return ""
-}
-
-func inBrackets(words ...string) string {
-	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+func inBrackets(words []string) string {
 	if len(words) == 0 {
 		return ""
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/operand"
 )
 
 // Documents are those of a catalog that opm draws, in the order in which they stand.
@@ -150,9 +151,11 @@ func (d *opmDiagram) entry(ch *fbc.Channel, e *fbc.Entry) {
 		d.skippedHere[s] = true
 	}
 	if e.SkipRange != "" {
-		holds := opmRange(e.SkipRange)
+		// A range that is malformed holds nothing, and so does the empty alternative in ">1.0.0 ||",
+		// on which opm ends in a panic.
+		held, err := operand.ParseRange(e.SkipRange)
 		for _, other := range ch.Entries {
-			if holds(d.versions[other.Name]) {
+			if err == nil && held.Holds(d.versions[other.Name]) {
 				d.link(other.Name, `"skipRange(`+e.SkipRange+`)"`, e.Name, d.skippedHere[e.Name])
 			}
 		}
@@ -200,17 +203,4 @@ func (d *opmDiagram) text() []byte {
 		fmt.Fprintf(&b, "linkStyle %s stroke:#FF0000,stroke-width:3px,stroke-dasharray:5;\n", strings.Join(d.skippedLinks, ","))
 	}
 	return []byte(b.String())
-}
-
-// opmRange reads a skipRange. One that is malformed holds nothing, as with opm,
-// and so does the empty alternative in ">1.0.0 ||", on which opm ends in a panic.
-func opmRange(text string) semver.Range {
-	holds, err := semver.ParseRange(text)
-	if err != nil || holds == nil {
-		return func(semver.Version) bool { return false }
-	}
-	return func(v semver.Version) (in bool) {
-		defer func() { _ = recover() }()
-		return holds(v)
-	}
 }

@@ -2,7 +2,6 @@ package draw
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -251,13 +250,8 @@ func (l *swimlane) name() string { return short(clean(named(l.Name)), svgLabel) 
 
 func (l *swimlane) titleWidth() int {
 	width := boldWidth(l.name(), 13) + textWidth(plural(l.count, "version"), 11) + 2*margin
-	for _, chip := range l.chips() {
+	for _, chip := range l.marks() {
 		width += chipWidth(chip) + 6
 	}
 	return width
-}
-
-func (ch *Channel) chips() []string {
-	return slices.DeleteFunc([]string{mark(ch.Default, "default"), mark(ch.New, "new"), mark(ch.Deprecated, "deprecated")},
-		func(s string) bool { return s == "" })
 }

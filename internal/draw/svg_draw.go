@@ -34,7 +34,7 @@ func (d *drawing) header(width int) {
 	x := 2*margin + 2
 	fmt.Fprintf(d, `<text class="channel" x="%d" y="%d">%s</text>`, x, d.y+20, xmlText(name))
 	x += boldWidth(name, 13) + 10
-	for _, chip := range d.chips() {
+	for _, chip := range d.marks() {
 		w := chipWidth(chip)
 		fmt.Fprintf(d, `<rect class="chip" x="%d" y="%d" width="%d" height="16" rx="8"/><text class="chiptext" x="%d" y="%d">%s</text>`,
 			x, d.y+8, w, x+w/2, d.y+20, chip)

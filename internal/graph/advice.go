@@ -82,7 +82,7 @@ func (v *verifier) adviseEntry(ch *Channel, e *Entry, tail string) {
 		}
 	}
 	if r, ok := parseRange(e.SkipRange); ok && b.HasVersion {
-		if r.holds(b.Version.Version) {
+		if r.Holds(b.Version.Version) {
 			v.add("skip-range-covers-self", at, ch.Name, e.Name, "skipRange %q holds the version %s of the bundle itself", e.SkipRange, b.Version)
 		}
 		if !r.holdsBelow(b.Version.Version) {

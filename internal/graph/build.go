@@ -115,9 +115,9 @@ func (b *Builder) read(d *fbc.Doc) item {
 func (b *Builder) Catalog() *Catalog {
 	c := &Catalog{byName: map[string]*Package{}, known: map[uint64]*bundleRead{}, faults: slices.Clone(b.faults)}
 	a := assembly{c}
-	for _, schema := range []string{fbc.SchemaPackage, fbc.SchemaChannel, fbc.SchemaBundle, fbc.SchemaDeprecation, ""} {
+	for _, schema := range append(slices.Clone(olmSchemas), "") {
 		for i := range b.items {
-			if it := &b.items[i]; it.schema == schema || schema == "" && !isOLM(it.schema) {
+			if it := &b.items[i]; it.schema == schema || schema == "" && !slices.Contains(olmSchemas, it.schema) {
 				a.add(it)
 			}
 		}
@@ -130,9 +130,7 @@ func (b *Builder) Catalog() *Catalog {
 	return c
 }
 
-func isOLM(schema string) bool {
-	return schema == fbc.SchemaPackage || schema == fbc.SchemaChannel || schema == fbc.SchemaBundle || schema == fbc.SchemaDeprecation
-}
+var olmSchemas = []string{fbc.SchemaPackage, fbc.SchemaChannel, fbc.SchemaBundle, fbc.SchemaDeprecation}
 
 type assembly struct{ *Catalog }
 
@@ -170,7 +168,7 @@ func meant(schema string) string {
 			return r
 		}, s)
 	}
-	for _, known := range []string{fbc.SchemaPackage, fbc.SchemaChannel, fbc.SchemaBundle, fbc.SchemaDeprecation} {
+	for _, known := range olmSchemas {
 		if letters(known) == letters(schema) || letters(known) == "olm"+letters(schema) {
 			return "; is " + known + " meant?"
 		}

@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -44,12 +45,7 @@ type Levels struct {
 
 // Check reports the first id that no rule has, or level that is none.
 func (l Levels) Check() error {
-	ids := make([]string, 0, len(l.Of))
-	for id := range l.Of {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
+	for _, id := range slices.Sorted(maps.Keys(l.Of)) {
 		if _, ok := RuleOf(id); !ok {
 			return failure.New(failure.Config, "setting the levels of findings: there is no finding %q", id)
 		}

@@ -168,7 +168,7 @@ func (ch *Channel) stood() func(step) bool {
 		}
 		r, ok := ranges[s.to]
 		from := ch.Package.Bundle(s.from)
-		return ok && from != nil && from.HasVersion && r.holds(from.Version.Version)
+		return ok && from != nil && from.HasVersion && r.Holds(from.Version.Version)
 	}
 }
 

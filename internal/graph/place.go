@@ -1,7 +1,9 @@
 package graph
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/blang/semver/v4"
@@ -79,28 +81,19 @@ func PlaceIn(entries []fbc.Entry, n Newcomer, versions Versions, rules PlaceRule
 	}
 	if rules.NoRewire && len(p.Rewired) > 0 {
 		e := entries[p.Rewired[0]]
-		return p, failure.New(failure.EdgeConflict, "placing %s: %s replaces %s and would have to replace %s", n.Name, e.Name, orNothing(e.Replaces), n.Name).
+		return p, failure.New(failure.EdgeConflict, "placing %s: %s replaces %s and would have to replace %s", n.Name, e.Name, cmp.Or(e.Replaces, "nothing"), n.Name).
 			Fix("Leave out --no-rewire, or give edges that need no change of %s.", e.Name)
 	}
 	p.Index = listIndex(entries, n, versions)
 	return p, nil
 }
 
-func orNothing(name string) string {
-	if name == "" {
-		return "nothing"
-	}
-	return name
-}
-
 func knownPredecessor(entries []fbc.Entry, n Newcomer, rules PlaceRules) error {
 	if n.Replaces == "" || len(entries) == 0 || rules.MissingPredecessor {
 		return nil
 	}
-	for _, e := range entries {
-		if e.Name == n.Replaces || mentions(e, n.Replaces) {
-			return nil
-		}
+	if slices.ContainsFunc(entries, func(e fbc.Entry) bool { return e.Name == n.Replaces || mentions(e, n.Replaces) }) {
+		return nil
 	}
 	return failure.New(failure.PredecessorMissing, "placing %s: it is to replace %s, which is nowhere in the channel", n.Name, n.Replaces)
 }
@@ -168,40 +161,22 @@ func predecessor(entries []fbc.Entry, n Newcomer, versions Versions) (name strin
 // wayToHead are the names on the chain of replaces from the head. A channel with
 // several heads or none has no such way (one is false): then every entry counts.
 func wayToHead(entries []fbc.Entry) (way []string, one bool) {
-	byName := make(map[string]*fbc.Entry, len(entries))
-	passed := make(map[string]bool, 2*len(entries))
-	for i := range entries {
-		byName[entries[i].Name] = &entries[i]
-		passed[entries[i].Replaces] = true
-		for _, s := range entries[i].Skips {
-			passed[s] = true
-		}
-	}
-	heads := 0
-	for i := range entries {
-		if passed[entries[i].Name] {
-			continue
-		}
-		heads++
-		seen := map[string]bool{}
-		for name := entries[i].Name; name != "" && !seen[name]; {
-			seen[name] = true
-			way = append(way, name)
-			e := byName[name]
-			if e == nil {
-				break
-			}
-			name = e.Replaces
-		}
-	}
-	if heads == 1 {
-		return way, true
-	}
-	way = way[:0]
+	replaces := make(map[string]string, len(entries))
 	for _, e := range entries {
+		replaces[e.Name] = e.Replaces
 		way = append(way, e.Name)
 	}
-	return way, false
+	heads := HeadNames(entries)
+	if len(heads) != 1 {
+		return way, false
+	}
+	way = way[:0]
+	seen := map[string]bool{"": true}
+	for name := heads[0]; !seen[name]; name = replaces[name] {
+		seen[name] = true
+		way = append(way, name)
+	}
+	return way, true
 }
 
 // rewired are the higher entries that replace what the newcomer replaces or skips: else
@@ -209,7 +184,7 @@ func wayToHead(entries []fbc.Entry) (way []string, one bool) {
 func rewired(entries []fbc.Entry, placed fbc.Entry, n Newcomer, versions Versions) []int {
 	var out []int
 	for i, e := range entries {
-		if e.Replaces == "" || !mentions(placed, e.Replaces) || contains(placed.Skips, e.Name) {
+		if e.Replaces == "" || !mentions(placed, e.Replaces) || slices.Contains(placed.Skips, e.Name) {
 			continue
 		}
 		if v, ok := versions(e.Name); ok && v.GT(n.Version) {
@@ -220,25 +195,11 @@ func rewired(entries []fbc.Entry, placed fbc.Entry, n Newcomer, versions Version
 }
 
 func mentioned(entries []fbc.Entry, name string) bool {
-	for _, e := range entries {
-		if mentions(e, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(entries, func(e fbc.Entry) bool { return mentions(e, name) })
 }
 
 func mentions(e fbc.Entry, name string) bool {
-	return e.Replaces == name || contains(e.Skips, name)
-}
-
-func contains(list []string, s string) bool {
-	for _, one := range list {
-		if one == s {
-			return true
-		}
-	}
-	return false
+	return e.Replaces == name || slices.Contains(e.Skips, name)
 }
 
 func listIndex(entries []fbc.Entry, n Newcomer, versions Versions) int {

@@ -7,14 +7,16 @@ import (
 	"unicode"
 
 	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/operand"
 )
 
 // versionRange is a skipRange. Whether it holds a version changes only at the
 // versions that its text names, the cuts, so a long list of versions need not be
 // tried one by one.
 type versionRange struct {
-	holds semver.Range
-	cuts  []semver.Version
+	operand.Range
+	cuts []semver.Version
 }
 
 // parseRange reads a range as OLM does; ok is unset for "" and for what is none.
@@ -22,11 +24,10 @@ func parseRange(s string) (r versionRange, ok bool) {
 	if s == "" {
 		return r, false
 	}
-	holds, err := semver.ParseRange(s)
-	if err != nil || holds == nil {
+	var err error
+	if r.Range, err = operand.ParseRange(s); err != nil {
 		return r, false
 	}
-	r.holds = guarded(holds)
 	for _, token := range strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune(" <>=!|", c) }) {
 		// Before a wildcard blang/semver takes any operator, and drops an unknown one.
 		if digit := strings.IndexFunc(token, unicode.IsDigit); digit >= 0 {
@@ -36,16 +37,6 @@ func parseRange(s string) (r versionRange, ok bool) {
 	slices.SortFunc(r.cuts, semver.Version.Compare)
 	r.cuts = slices.CompactFunc(r.cuts, semver.Version.EQ)
 	return r, true
-}
-
-// guarded keeps a range with an empty alternative, which blang/semver parses and
-// then calls a nil function for, from ending the run. Such a range holds nothing
-// that its other alternatives do not.
-func guarded(holds semver.Range) semver.Range {
-	return func(v semver.Version) (in bool) {
-		defer func() { _ = recover() }()
-		return holds(v)
-	}
 }
 
 // addCuts adds the versions at which a term of a range can change: its own, and
@@ -84,7 +75,7 @@ func (r *versionRange) addCut(parts []string) {
 func (r versionRange) within(ascending []semver.Version, yield func(from, to int)) {
 	from := 0
 	stretch := func(to int) {
-		if to > from && r.holds(ascending[from]) {
+		if to > from && r.Holds(ascending[from]) {
 			yield(from, to)
 		}
 		from = max(from, to)
@@ -106,10 +97,10 @@ func (r versionRange) within(ascending []semver.Version, yield func(from, to int
 func (r versionRange) holdsBelow(v semver.Version) bool {
 	lowest := semver.Version{Pre: []semver.PRVersion{{IsNum: true}}}
 	for _, try := range append([]semver.Version{lowest}, r.cuts...) {
-		if try.LT(v) && r.holds(try) {
+		if try.LT(v) && r.Holds(try) {
 			return true
 		}
-		if next := justAbove(try); next.LT(v) && r.holds(next) {
+		if next := justAbove(try); next.LT(v) && r.Holds(next) {
 			return true
 		}
 	}
