@@ -83,46 +83,19 @@ func templateAt(s string) *Template {
 	return lookupAt(s)
 }
 
-// field is one of the variables of a lookup, up to the comma after it.
-type field struct {
-	name  string
-	valid func(string) bool
-	set   func(*Lookup, string)
-}
-
-var fields = []field{
-	{"group", isSubdomain, func(l *Lookup, v string) { l.Group = v }},
-	{"version", isLabel, func(l *Lookup, v string) { l.Version = v }},
-	{"kind", kindGrammar.MatchString, func(l *Lookup, v string) { l.Kind = v }},
-	{"name", isName, func(l *Lookup, v string) { l.Name = v }},
-	{"namespace", func(v string) bool { return v == "" || isLabel(v) }, func(l *Lookup, v string) { l.Namespace = v }},
-}
+var lookupGrammar = regexp.MustCompile(`^\{group:([^,]*),version:([^,]*),kind:([^,]*),name:([^,]*),namespace:([^,]*),jsonpath:`)
 
 func lookupAt(s string) *Template {
-	var l Lookup
-	rest := s[1:]
-	for _, f := range fields {
-		after, ok := strings.CutPrefix(rest, f.name+":")
-		if !ok {
-			return nil
-		}
-		value, next, ok := strings.Cut(after, ",")
-		if !ok || !f.valid(value) {
-			return nil
-		}
-		f.set(&l, value)
-		rest = next
-	}
-	rest, ok := strings.CutPrefix(rest, "jsonpath:")
-	if !ok {
+	m := lookupGrammar.FindStringSubmatch(s)
+	if m == nil || !isSubdomain(m[1]) || !isLabel(m[2]) || !kindGrammar.MatchString(m[3]) || !isName(m[4]) || m[5] != "" && !isLabel(m[5]) {
 		return nil
 	}
-	n := pathLen(rest)
+	path := s[len(m[0]):]
+	n := pathLen(path)
 	if n == 0 {
 		return nil
 	}
-	l.JSONPath = rest[:n]
-	return &Template{Text: s[:len(s)-len(rest)+n+1], Lookup: l}
+	return &Template{Text: s[:len(m[0])+n+1], Lookup: Lookup{m[1], m[2], m[3], m[4], m[5], path[:n]}}
 }
 
 // pathLen is the length of the path that s begins with, which } follows; 0 if there is
