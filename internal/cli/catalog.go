@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
@@ -21,7 +22,7 @@ import (
 // standard input, a catalog image of a registry or on the disk, or a template, which is
 // rendered first.
 type catalogReader struct {
-	registryOptions
+	registry.Options
 	app *app
 }
 
@@ -54,7 +55,7 @@ func isImage(name string) bool {
 
 // pulled are the documents of a catalog image.
 func (c *catalogReader) pulled(ctx context.Context, image string) ([]fbc.Doc, error) {
-	client, err := c.client()
+	client, err := c.Client()
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +95,11 @@ func (c *catalogReader) rendered(ctx context.Context, name string) ([]fbc.Doc, e
 }
 
 func (c *catalogReader) render(ctx context.Context, t *template.Template) ([]fbc.Doc, error) {
-	client, err := c.client()
+	client, err := c.Client()
 	if err != nil {
 		return nil, err
 	}
-	r, err := render.Render(ctx, template.Expansion{Template: t}, render.Options{Registry: client, Jobs: c.jobs})
+	r, err := render.Render(ctx, template.Expansion{Template: t}, render.Options{Registry: client, Jobs: c.Jobs})
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/catalogsource"
+	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -106,7 +107,7 @@ func (c *cluster) next() (catalogsource.Answer, error) {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("it ended")
 		}
-		c.lost = failure.New(failure.ClusterUnavailable, "asking %s: %w: %s", controllerName, err, printable(text[strings.LastIndexByte(text, '\n')+1:])).
+		c.lost = failure.New(failure.ClusterUnavailable, "asking %s: %w: %s", controllerName, err, output.Printable(text[strings.LastIndexByte(text, '\n')+1:])).
 			Fix("Install %s of the same version as graft.", controllerName)
 	case a.Code != 0:
 		c.lost = failure.New(a.Code, "%s", a.Error)

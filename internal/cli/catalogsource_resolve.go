@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/catalogsource"
+	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/plan"
 )
@@ -22,7 +23,7 @@ type sourceOptions struct {
 	matrix     string
 	check      bool
 	dryRun     bool
-	registry   registryOptions
+	registry   registry.Options
 
 	values    catalogsource.Values
 	platforms []string
@@ -52,7 +53,7 @@ func (a *app) resolveCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.resolveSources(cmd.Context(), o, args) },
 	}
 	f := cmd.Flags()
-	o.registry.flags(f)
+	o.registry.Flags(f)
 	f.StringVar(&o.version, "kube-version", "", "version of Kubernetes, as the gitVersion of a server says it")
 	f.StringArrayVar(&o.objects, "object", nil, "file with objects that templates look up")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "file with the address of a cluster that says version and objects")
@@ -129,7 +130,7 @@ func (o *sourceOptions) read() error {
 	}
 	o.values.Objects, o.values.Path = objects.Object, catalogsource.FieldPath
 	if o.check {
-		client, err := o.registry.client()
+		client, err := o.registry.Client()
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func (a *app) convertCommand() *cobra.Command {
 			return nil
 		},
 	}
-	catalogs.flags(cmd.Flags())
+	catalogs.Flags(cmd.Flags())
 	cmd.Flags().StringVar(&to, "to", "basic", "kind of the template: "+strings.Join(template.Convertible(), ", "))
 	cmd.Flags().StringVarP(&output, "output", "o", "yaml", "yaml or json")
 	cmd.Flags().StringVar(&write, "write", "", "write the template to this file")

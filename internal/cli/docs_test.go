@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/olmgraft/graft/internal/cli/publish"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
@@ -59,10 +60,10 @@ func TestManPage(t *testing.T) {
 // So is action.yml: the inputs of the action are the flags of graft publish.
 func TestActionFile(t *testing.T) {
 	golden(t, "../../action.yml", actionFile())
-	flags := (&app{&command.App{IO: command.IO{Env: func(string) (string, bool) { return "", false }}}}).publishCommand().Flags()
-	for _, in := range publishInputs {
-		if flags.Lookup(in.name) == nil {
-			t.Errorf("graft publish has no flag --%s", in.name)
+	flags := publish.Command(&command.App{}).Flags()
+	for _, in := range publish.Inputs {
+		if flags.Lookup(in.Name) == nil {
+			t.Errorf("graft publish has no flag --%s", in.Name)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/olmgraft/graft/internal/cli/publish"
 	"github.com/olmgraft/graft/internal/command"
 )
 
@@ -81,7 +82,7 @@ func TestExamplesNameInputs(t *testing.T) {
 
 func isInput(t *testing.T, file, name string) {
 	t.Helper()
-	if !slices.ContainsFunc(publishInputs, func(in input) bool { return in.name == name }) {
+	if !slices.ContainsFunc(publish.Inputs, func(in publish.Input) bool { return in.Name == name }) {
 		t.Errorf("%s: there is no input %s", file, name)
 	}
 }

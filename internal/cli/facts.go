@@ -17,7 +17,7 @@ import (
 func (o *insertOptions) facts(ctx context.Context) (notes []string, err error) {
 	b := &o.request.Bundle
 	if b.Name == "" || o.version == "" || b.Package == "" || o.request.Promote {
-		client, err := o.registry.client()
+		client, err := o.registry.Client()
 		if err != nil {
 			return nil, err
 		}

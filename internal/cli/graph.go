@@ -39,7 +39,7 @@ func (a *app) graphCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.graph(cmd.Context(), o, args[0]) },
 	}
 	f := cmd.Flags()
-	o.catalogs.flags(f)
+	o.catalogs.Flags(f)
 	f.StringVarP(&o.output, "output", "o", "mermaid", "mermaid, dot, svg, json or cincinnati")
 	f.StringVar(&o.picture.Package, "package", "", "draw this package only")
 	f.StringVar(&o.picture.Channel, "channel", "", "draw channels of this name only")

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/catalogimage"
+	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
@@ -48,7 +49,7 @@ func (a *app) imageCommand() *cobra.Command {
 
 func (o *imageOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.catalogs.flags(f)
+	o.catalogs.Flags(f)
 	f.StringVar(&o.base, "base", scratch, "image to build upon: an opm image for OLM v0, by reference, OCI layout or tarball")
 	f.StringSliceVar(&o.platforms, "platform", nil, "platforms of the base to build for, in place of all; upon scratch, those of the index")
 	f.StringVar(&o.source, "source", "", "address of the sources; in GitHub Actions the repository")
@@ -135,7 +136,7 @@ func (a *app) draft(ctx context.Context, o *imageOptions, dir string) (*draft, e
 	if d.catalog, err = a.verified(ctx, o, dir); err != nil {
 		return nil, err
 	}
-	if d.client, err = o.catalogs.client(); err != nil {
+	if d.client, err = o.catalogs.Client(); err != nil {
 		return nil, err
 	}
 	if o.base == scratch {
@@ -179,7 +180,7 @@ func catalogFiles(dir string) (map[string][]byte, error) {
 
 // verified is the catalog, if it has no errors. Warnings are told.
 func (a *app) verified(ctx context.Context, o *imageOptions, dir string) (*graph.Catalog, error) {
-	levels, err := o.verify.levelsOf()
+	levels, err := graph.ParseLevels(o.verify.levels, o.verify.strict)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +208,7 @@ func (a *app) verified(ctx context.Context, o *imageOptions, dir string) (*graph
 	}
 	warnings := slices.DeleteFunc(found, func(f graph.Finding) bool { return f.Level != graph.Warning })
 	if len(warnings) > 0 {
-		_ = graphreport.Text(a.Err, warnings, graphreport.Style{Color: isTerminal(a.Err)}) // nobody is there to be told
+		_ = graphreport.Text(a.Err, warnings, graphreport.Style{Color: output.IsTerminal(a.Err)}) // nobody is there to be told
 	}
 	if len(errs) == 0 && len(c.Packages) == 0 {
 		return nil, failure.New(failure.TemplateNotFound, "verifying the catalog: the directory holds no package").At(dir, 0, 0).

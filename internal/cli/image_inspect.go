@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
@@ -85,12 +86,12 @@ func (a *app) imageInspectCommand() *cobra.Command {
 			return nil
 		},
 	}
-	catalogs.flags(cmd.Flags())
+	catalogs.Flags(cmd.Flags())
 	return cmd
 }
 
 func (c *catalogReader) inspect(ctx context.Context, name string) (*imageReport, error) {
-	client, err := c.client()
+	client, err := c.Client()
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (a *app) printImage(name string, r *imageReport) {
 	var out strings.Builder
 	defer func() {
 		for line := range strings.Lines(out.String()) {
-			fmt.Fprintln(a.Out, printable(strings.TrimSuffix(line, "\n")))
+			fmt.Fprintln(a.Out, output.Printable(strings.TrimSuffix(line, "\n")))
 		}
 	}()
 	fmt.Fprintf(&out, "%s\n  digest     %s\n  type       %s\n  platforms  %s\n  configs    %s, %d files\n", name,

@@ -12,6 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/template"
@@ -25,7 +27,7 @@ type insertOptions struct {
 	releaseConfig string
 	bundleFile    string
 	catalogs      []string
-	registry      registryOptions
+	registry      registry.Options
 	dryRun        bool
 }
 
@@ -48,7 +50,7 @@ func (a *app) insertCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.insert(cmd, o, args) },
 	}
 	f, r := cmd.Flags(), &o.request
-	o.registry.flags(f)
+	o.registry.Flags(f)
 	f.StringVar(&r.Bundle.Image, "image", "", "the bundle image, by tag or digest (required)")
 	f.StringVar(&r.Bundle.Name, "name", "", "the bundle's name, that of its CSV")
 	f.StringVar(&o.version, "version", "", "the bundle's version")
@@ -245,46 +247,12 @@ func (a *app) printTemplates(rep report) {
 	for _, t := range rep.Templates {
 		fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)
 		for _, c := range t.Changes {
-			fmt.Fprintf(a.Out, "  %s\n", sentence(c))
+			fmt.Fprintf(a.Out, "  %s\n", output.Sentence(c))
 		}
 		for _, n := range t.Notes {
 			fmt.Fprintf(a.Err, "graft: %s: note: %s\n", t.File, n)
 		}
 	}
-}
-
-func sentence(c kind.Change) string {
-	in := ""
-	if c.Channel != "" {
-		in = c.Channel + ": "
-	}
-	switch c.What {
-	case kind.BundleAdded:
-		return in + "added bundle " + c.To
-	case kind.BundlePromoted:
-		return in + "promoted " + c.From + " to " + c.To
-	case kind.EntryAdded:
-		return in + strings.TrimSpace("added entry "+c.Name+" "+c.To)
-	case kind.EntryRewired:
-		if c.From == "" {
-			return in + "rewired " + c.Name + " to replace " + c.To
-		}
-		return in + "rewired " + c.Name + " to replace " + c.To + " instead of " + c.From
-	case kind.ChannelCreated:
-		return in + "created the channel"
-	case kind.DefaultChannelSet:
-		return "moved the default channel from " + c.From + " to " + c.To
-	case kind.OperandAdded:
-		return "added operand " + c.Name + " " + c.To
-	case kind.CatalogSourceSet:
-		if c.From != "" {
-			return "set CatalogSource " + c.Name + " to " + c.To + " instead of " + c.From
-		}
-		return "set CatalogSource " + c.Name + " to " + c.To
-	case kind.SubstitutionAdded:
-		return "substituted " + c.To + " for " + c.From
-	}
-	return "created a " + c.To + " template with " + c.Name
 }
 
 // insertStdin edits a template on its way from standard input to standard output.

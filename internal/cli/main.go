@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/publish"
 	"github.com/olmgraft/graft/internal/command"
 )
 
@@ -27,7 +28,7 @@ func root(run *command.App) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	})
 	root.AddCommand(
-		a.insertCommand(), a.renderCommand(), a.verifyCommand(), a.publishCommand(), a.initCommand(),
+		a.insertCommand(), a.renderCommand(), a.verifyCommand(), publish.Command(run), a.initCommand(),
 		a.detectCommand(), a.diffCommand(), a.graphCommand(), a.convertCommand(),
 		a.imageCommand(), a.catalogSourceCommand(), a.operandCommand(), a.pinCommand(),
 		a.explainCommand(), a.formularyCommand(), a.manCommand(), a.versionCommand(),

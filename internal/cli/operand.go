@@ -74,7 +74,7 @@ func (a *app) operandResolveCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.resolve(cmd.Context(), o, args) },
 	}
 	f := cmd.Flags()
-	o.catalogs.flags(f)
+	o.catalogs.Flags(f)
 	f.StringVar(&o.bundle, "bundle", "", "the bundle that takes the operands (required)")
 	f.StringArrayVar(&o.operands, "operand", nil, "an operand or set of related images, NAME or NAME@RANGE (required)")
 	f.StringVarP(&o.output, "output", "o", "text", "text, json, env, configmap or annotations")

@@ -35,7 +35,7 @@ func (a *app) operandImagesCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.images(cmd.Context(), o, args) },
 	}
 	f := cmd.Flags()
-	o.catalogs.flags(f)
+	o.catalogs.Flags(f)
 	f.StringSliceVar(&o.selection.Bundles, "bundle", nil, "bundles to install")
 	f.StringSliceVar(&o.selection.Packages, "package", nil, "packages of which all bundles count")
 	f.StringArrayVar(&o.operands, "operand", nil, "an operand or set of related images to use, NAME or NAME@RANGE")
@@ -80,11 +80,11 @@ func (a *app) images(ctx context.Context, o *imagesOptions, names []string) erro
 
 // expanded adds what is in manifest lists.
 func (o *imagesOptions) expanded(ctx context.Context, images []string) ([]string, error) {
-	client, err := o.catalogs.client()
+	client, err := o.catalogs.Client()
 	if err != nil {
 		return nil, err
 	}
-	members, errs := forEach(o.catalogs.jobs, images, func(image string) ([]string, error) { return client.Members(ctx, image) })
+	members, errs := forEach(o.catalogs.Jobs, images, func(image string) ([]string, error) { return client.Members(ctx, image) })
 	if err := sortedFailures(errs); err != nil {
 		return nil, err
 	}

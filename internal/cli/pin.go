@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/operand"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 type pinOptions struct {
-	registry        registryOptions
+	registry        registry.Options
 	check           bool
 	lock, writeLock string
 	dryRun          bool
@@ -37,7 +38,7 @@ func (a *app) pinCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.pin(cmd.Context(), o, kind.Unique(args)) },
 	}
 	f := cmd.Flags()
-	o.registry.flags(f)
+	o.registry.Flags(f)
 	f.BoolVar(&o.check, "check", false, "fail where an image is named by tag, and change nothing")
 	f.StringVar(&o.lock, "lock", "", "take the digests from this file, and ask no registry")
 	f.StringVar(&o.writeLock, "write-lock", "", "add the digests that were found to this file")

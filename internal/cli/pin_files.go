@@ -179,11 +179,11 @@ func (o *pinOptions) locked(wanted map[string]operand.Place) (map[string]string,
 
 // asked asks the registries.
 func (o *pinOptions) asked(ctx context.Context, wanted map[string]operand.Place) (map[string]string, error) {
-	client, err := o.registry.client()
+	client, err := o.registry.Client()
 	if err != nil {
 		return nil, err
 	}
-	digests, errs := forEach(o.registry.jobs, slices.Collect(maps.Keys(wanted)), func(image string) (string, error) {
+	digests, errs := forEach(o.registry.Jobs, slices.Collect(maps.Keys(wanted)), func(image string) (string, error) {
 		digest, err := client.Resolve(ctx, image)
 		if err != nil {
 			f := failure.Of(err)

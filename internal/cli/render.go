@@ -13,6 +13,8 @@ import (
 
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/oci"
@@ -22,7 +24,7 @@ import (
 )
 
 type renderOptions struct {
-	registry     registryOptions
+	registry     registry.Options
 	output       string
 	write        string
 	base         string
@@ -61,7 +63,7 @@ func (a *app) renderCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	o.registry.flags(f)
+	o.registry.Flags(f)
 	f.StringVarP(&o.output, "output", "o", "yaml", "yaml, json or mermaid")
 	f.StringVar(&o.write, "write", "", "write the catalog to this file")
 	f.StringVar(&o.base, "base", "", "an earlier output, a file, a directory or a catalog image, whose bundles are copied")
@@ -94,10 +96,10 @@ func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 	if err := a.readBase(ctx, o, &ro); err != nil {
 		return err
 	}
-	progress := a.progress("rendering")
-	ro.Progress = progress.step
+	progress := output.NewProgress(a.Err, "rendering")
+	ro.Progress = progress.Step
 	result, err := render.Render(ctx, template.Expansion{Template: t, Options: kind.Options{SkipsWithinMinor: o.semverSkips == "minor"}}, ro)
-	progress.end()
+	progress.End()
 	if err != nil {
 		return timedOut(ctx, err)
 	}
@@ -106,7 +108,7 @@ func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 
 // options reads the flags that take one of several words.
 func (o *renderOptions) options() (render.Options, error) {
-	ro := render.Options{Jobs: o.registry.jobs, UpdateSum: o.updateSum, RefreshTags: o.refresh == "tags"}
+	ro := render.Options{Jobs: o.registry.Jobs, UpdateSum: o.updateSum, RefreshTags: o.refresh == "tags"}
 	word := func(flag, value string, allowed ...string) error {
 		for _, w := range allowed {
 			if value == w {
@@ -133,7 +135,7 @@ func (o *renderOptions) options() (render.Options, error) {
 	if o.migrateLevel != "none" {
 		ro.Metadata = bundle.CSVMetadata
 	}
-	if ro.Registry, err = o.registry.client(); err != nil {
+	if ro.Registry, err = o.registry.Client(); err != nil {
 		return ro, err
 	}
 	if o.cache != "" {
@@ -148,7 +150,7 @@ func (o *renderOptions) options() (render.Options, error) {
 // that the same command makes the first catalog and each one after it.
 func (a *app) readBase(ctx context.Context, o *renderOptions, ro *render.Options) error {
 	if o.base != "" && !o.full {
-		catalogs := catalogReader{registryOptions: o.registry, app: a}
+		catalogs := catalogReader{Options: o.registry, app: a}
 		docs, err := catalogs.asItStands(ctx, o.base)
 		if err != nil && (!failure.Is(err, failure.TemplateNotFound) || o.base != o.write) {
 			return err
@@ -199,9 +201,9 @@ func (a *app) writeRendered(o *renderOptions, ro render.Options, name string, r 
 		return nil
 	}
 	if a.JSON {
-		a.printReport(report{Result: state, Catalogs: []catalogReport{{File: o.write, Template: name, Result: state, Reused: r.Reused, Pulled: r.Pulled}}})
+		a.printReport(report{Result: state, Catalogs: []output.Catalog{{File: o.write, Template: name, Result: state, Reused: r.Reused, Pulled: r.Pulled}}})
 		return nil
 	}
-	fmt.Fprintf(a.Out, "%s: %s, %s\n", o.write, state, copied(r.Reused, r.Pulled))
+	fmt.Fprintf(a.Out, "%s: %s, %s\n", o.write, state, output.Copied(r.Reused, r.Pulled))
 	return nil
 }

@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
@@ -40,7 +40,7 @@ func (a *app) verifyCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.catalogs = catalogReader{app: a}
-	o.catalogs.flags(f)
+	o.catalogs.Flags(f)
 	f.StringVar(&o.base, "base", "", "the catalog as published")
 	f.StringSliceVar(&o.next, "next", nil, "catalogs of later platform versions, in order")
 	f.BoolVar(&o.strict, "strict", false, "fail on warnings as well")
@@ -50,7 +50,7 @@ func (a *app) verifyCommand() *cobra.Command {
 }
 
 func (a *app) verify(ctx context.Context, o *verifyOptions, name string) error {
-	levels, err := o.levelsOf()
+	levels, err := graph.ParseLevels(o.levels, o.strict)
 	if err != nil {
 		return err
 	}
@@ -76,21 +76,6 @@ func (a *app) verify(ctx context.Context, o *verifyOptions, name string) error {
 		errs = append(errs, f)
 	}
 	return command.Printed(errors.Join(errs...))
-}
-
-func (o *verifyOptions) levelsOf() (graph.Levels, error) {
-	l := graph.Levels{Of: map[string]graph.Level{}, Strict: o.strict}
-	for _, pair := range o.levels {
-		id, level, ok := strings.Cut(pair, "=")
-		if !ok {
-			return l, failure.New(failure.Usage, "reading the command line: --level %s", pair).Fix("Give --level with ID=error, ID=warning or ID=off.")
-		}
-		l.Of[id] = graph.Level(level)
-	}
-	if err := l.Check(); err != nil {
-		return l, failure.New(failure.Usage, "reading the command line: --level: %w", err).Fix("Run graft explain --findings for the list of findings.")
-	}
-	return l, nil
 }
 
 // configuredLevels takes the levels of the repository's graft.yaml that no flag sets.
@@ -161,7 +146,7 @@ func (a *app) colour() bool {
 	if _, off := a.Env("NO_COLOR"); off {
 		return false
 	}
-	return isTerminal(a.Out)
+	return output.IsTerminal(a.Out)
 }
 
 func (a *app) diffCommand() *cobra.Command {
@@ -196,7 +181,7 @@ func (a *app) diffCommand() *cobra.Command {
 			return failure.New(failure.Usage, "reading the command line: --output %s", output).Fix("Give --output with text, json or markdown.")
 		},
 	}
-	catalogs.flags(cmd.Flags())
+	catalogs.Flags(cmd.Flags())
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, json or markdown")
 	return cmd
 }

@@ -56,6 +56,22 @@ func (l Levels) Check() error {
 	return nil
 }
 
+// ParseLevels reads pairs of the command line, ID=LEVEL.
+func ParseLevels(pairs []string, strict bool) (Levels, error) {
+	l := Levels{Of: map[string]Level{}, Strict: strict}
+	for _, pair := range pairs {
+		id, level, ok := strings.Cut(pair, "=")
+		if !ok {
+			return l, failure.New(failure.Usage, "reading the command line: --level %s", pair).Fix("Give --level with ID=error, ID=warning or ID=off.")
+		}
+		l.Of[id] = Level(level)
+	}
+	if err := l.Check(); err != nil {
+		return l, failure.New(failure.Usage, "reading the command line: --level: %w", err).Fix("Run graft explain --findings for the list of findings.")
+	}
+	return l, nil
+}
+
 // apply sets the levels, drops what is off, and sorts.
 func (l Levels) apply(found []Finding) []Finding {
 	kept := found[:0]

@@ -1,4 +1,6 @@
-package cli
+// Package publish is graft publish, the verb that the action runs: inputs, and what a run prints.
+// What it does is in the package of the same name.
+package publish
 
 import (
 	"context"
@@ -10,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/action"
+	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
@@ -20,7 +24,8 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-func (a *app) publishCommand() *cobra.Command {
+// Command is the verb.
+func Command(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "publish",
 		Short: "From a published bundle image to one pull request: what the action runs",
@@ -37,7 +42,7 @@ func (a *app) publishCommand() *cobra.Command {
 	}
 	addInputs(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		p := &publishing{app: a, action: action.Running(a.Env, a.Out)}
+		p := &publishing{App: a, action: action.Running(a.Env, a.Out)}
 		results, err := p.run(cmd)
 		return p.tell(results, err)
 	}
@@ -46,7 +51,7 @@ func (a *app) publishCommand() *cobra.Command {
 
 // publishing is one run of graft publish.
 type publishing struct {
-	*app
+	*command.App
 	*inputs
 	action *action.Action
 	// configs are of the commits that the run meets; config is that of the first, with the
@@ -155,7 +160,7 @@ func (p *publishing) printMatrix(requests []publish.Request) {
 
 // publisher is the run that needs no repository and no forge yet.
 func (p *publishing) publisher(base, standard string) (r publish.Run, err error) {
-	client, err := p.registry.client()
+	client, err := p.registry.Client()
 	if err != nil {
 		return r, err
 	}
@@ -171,13 +176,13 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 		Ports: publish.Ports{Registry: client, Setup: p.setup, Sleep: p.Sleep},
 		Policy: publish.Policy{
 			BaseBranch: base, Levels: graph.Levels{Of: p.config.Levels}, Operands: p.config.Operands, CatalogSources: publish.AsAnnounced(p.config.CatalogSources),
-			Rolling: pr.Strategy == config.ForPackage, Supersede: pr.Supersede, DryRun: p.dryRun, Force: p.force, Jobs: p.registry.jobs, Patience: time.Minute,
+			Rolling: pr.Strategy == config.ForPackage, Supersede: pr.Supersede, DryRun: p.dryRun, Force: p.force, Jobs: p.registry.Jobs, Patience: time.Minute,
 		},
 		Texts: publish.Texts{
 			Branch: text("branch", p.branch), CatalogBranch: string(config.BranchOf("graft/catalogsources", base, standard)),
 			Title: text("title", pr.Title), Message: text("message", p.config.Commit.Message), Intro: pr.Intro.For,
 		},
-		Log: publish.Log{Line: func(format string, args ...any) { fmt.Fprintf(p.Err, "graft: "+format+"\n", args...) }, Notice: p.notice, Progress: p.progress("rendering").step},
+		Log: publish.Log{Line: func(format string, args ...any) { fmt.Fprintf(p.Err, "graft: "+format+"\n", args...) }, Notice: p.notice, Progress: output.NewProgress(p.Err, "rendering").Step},
 	}
 	if p.action != nil {
 		r.Group = p.action.Group

@@ -1,4 +1,4 @@
-package cli
+package publish
 
 import (
 	"crypto/rand"
@@ -11,14 +11,23 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/markdown"
 	"github.com/olmgraft/graft/internal/publish"
 )
 
-// publishReport is what became of one change.
-type publishReport struct {
+// report is what --json prints; docs/report.schema.json describes it.
+type report struct {
+	SchemaVersion int              `json:"schemaVersion"`
+	Result        string           `json:"result"`
+	Published     []changeReport   `json:"published,omitempty"`
+	Failures      []*failure.Error `json:"failures,omitempty"`
+}
+
+// changeReport is what became of one change.
+type changeReport struct {
 	Result      string             `json:"result"`
 	Bundles     []publish.Facts    `json:"bundles"`
 	Branch      string             `json:"branch,omitempty"`
@@ -26,7 +35,7 @@ type publishReport struct {
 	PullRequest *pullRequestReport `json:"pullRequest,omitempty"`
 	Superseded  []int              `json:"superseded,omitempty"`
 	Files       []string           `json:"files"`
-	Catalogs    []catalogReport    `json:"catalogs"`
+	Catalogs    []output.Catalog   `json:"catalogs"`
 	LeftOut     []leftOutReport    `json:"leftOut,omitempty"`
 	Findings    []graph.Finding    `json:"findings,omitempty"`
 	Warnings    []string           `json:"warnings,omitempty"`
@@ -44,10 +53,10 @@ type leftOutReport struct {
 	Reason   string `json:"reason"`
 }
 
-func reportOf(r *publish.Result) publishReport {
-	out := publishReport{
+func reportOf(r *publish.Result) changeReport {
+	out := changeReport{
 		Result: r.Result, Bundles: append([]publish.Facts{}, r.Subjects...), Branch: r.Branch, Commit: r.Commit, Superseded: r.Superseded,
-		Files: []string{}, Catalogs: []catalogReport{}, Warnings: r.Warnings,
+		Files: []string{}, Catalogs: []output.Catalog{}, Warnings: r.Warnings,
 	}
 	if p := r.Proposed; p.Number != 0 {
 		out.PullRequest = &pullRequestReport{p.Number, p.URL, string(p.Operation)}
@@ -64,7 +73,7 @@ func reportOf(r *publish.Result) publishReport {
 				if slices.Contains(out.Files, c.Path) {
 					result = publish.Updated
 				}
-				out.Catalogs = append(out.Catalogs, catalogReport{File: c.Path, Template: t.Template, Platform: c.Platform, Result: result, Reused: c.Reused, Pulled: c.Pulled})
+				out.Catalogs = append(out.Catalogs, output.Catalog{File: c.Path, Template: t.Template, Platform: c.Platform, Result: result, Reused: c.Reused, Pulled: c.Pulled})
 			}
 		}
 	}
@@ -79,7 +88,7 @@ var ranking = []string{publish.Failed, publish.Created, publish.Updated, publish
 
 // tell says what a run came to, to people and to the workflow.
 func (p *publishing) tell(results []*publish.Result, err error) error {
-	rep := report{Result: publish.Unchanged, Failures: failure.All(err)}
+	rep := report{SchemaVersion: 1, Result: publish.Unchanged, Failures: failure.All(err)}
 	for _, r := range results {
 		one := reportOf(r)
 		rep.Published = append(rep.Published, one)
@@ -95,7 +104,7 @@ func (p *publishing) tell(results []*publish.Result, err error) error {
 		err = errors.Join(err, p.outputs(rep, results), p.action.Summary(summary(rep, results)))
 	}
 	if p.JSON {
-		p.printReport(rep)
+		p.PrintReport(rep)
 		return err
 	}
 	for i, r := range results {
@@ -107,7 +116,7 @@ func (p *publishing) tell(results []*publish.Result, err error) error {
 	return err
 }
 
-func (p *publishing) say(one publishReport, r *publish.Result) {
+func (p *publishing) say(one changeReport, r *publish.Result) {
 	if one.Result == publish.Failed {
 		return // the failures are printed at the end
 	}
@@ -135,18 +144,18 @@ func (p *publishing) say(one publishReport, r *publish.Result) {
 		fmt.Fprintf(p.Out, "  pull request %d closed: this one contains it\n", n)
 	}
 	for _, w := range one.Warnings {
-		fmt.Fprintf(p.Err, "graft: warning: %s\n", printable(w))
+		fmt.Fprintf(p.Err, "graft: warning: %s\n", output.Printable(w))
 	}
 }
 
-func (p *publishing) sayChanges(one publishReport, w *publish.Work) {
+func (p *publishing) sayChanges(one changeReport, w *publish.Work) {
 	for _, t := range w.Targets {
 		for _, c := range t.Changes {
-			fmt.Fprintf(p.Out, "  %s\n", printable(t.Template+": "+sentence(c)))
+			fmt.Fprintf(p.Out, "  %s\n", output.Printable(t.Template+": "+output.Sentence(c)))
 		}
 	}
 	for _, c := range one.Catalogs {
-		fmt.Fprintf(p.Out, "  %s: %s\n", c.File, copied(c.Reused, c.Pulled))
+		fmt.Fprintf(p.Out, "  %s: %s\n", c.File, output.Copied(c.Reused, c.Pulled))
 	}
 }
 
@@ -210,17 +219,16 @@ func (p *publishing) outputs(rep report, results []*publish.Result) error {
 	if last >= 0 {
 		outputsOf(rep.Published[last], results[last], values)
 	}
-	rep.SchemaVersion = 1
 	values["report"] = asJSON(rep)
-	for _, o := range publishOutputs {
-		if err := p.action.Output(o.name, values[o.name]); err != nil {
+	for _, o := range Outputs {
+		if err := p.action.Output(o.Name, values[o.Name]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func outputsOf(one publishReport, r *publish.Result, values map[string]string) {
+func outputsOf(one changeReport, r *publish.Result, values map[string]string) {
 	if n := len(one.Bundles); n > 0 {
 		b := one.Bundles[n-1]
 		values["package"], values["version"], values["bundle-name"], values["bundle-digest"] = b.Package, b.Version, b.Name, b.Digest

@@ -1,4 +1,4 @@
-package cli
+package publish
 
 import (
 	"cmp"
@@ -11,10 +11,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/olmgraft/graft/internal/action"
+	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/gitrepo"
+	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/publish"
 )
@@ -35,7 +37,7 @@ type inputs struct {
 	branch plan.Pattern
 
 	dryRun, force bool
-	registry      registryOptions
+	registry      registry.Options
 	cache         string
 	timeout       time.Duration
 }
@@ -51,7 +53,7 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 		refresh: v.is("refresh"), planMatrix: v.is("plan-matrix"),
 		token: cmp.Or(v.text("token"), env("GITHUB_TOKEN")), repository: v.text("repository"), base: v.text("base"), pushToFork: v.text("push-to-fork"),
 		branch: plan.Pattern(v.text("branch")), dryRun: v.is("dry-run"), force: v.is("force"), cache: v.text("cache"),
-		registry: registryOptions{useHTTP: v.is("use-http"), skipTLSVerify: v.is("skip-tls-verify"), conf: v.text("registries-conf"), jobs: 8, auth: v.text("registry-auth")},
+		registry: registry.Options{UseHTTP: v.is("use-http"), SkipTLSVerify: v.is("skip-tls-verify"), Conf: v.text("registries-conf"), Jobs: 8, Auth: v.text("registry-auth")},
 		given: config.Config{
 			AllowedRepositories: v.list("allowed-repositories"), SkipTags: v.list("skip-tags"),
 			PullRequest: config.PullRequest{
@@ -62,7 +64,7 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 		},
 	}
 	if act != nil {
-		in.registry.token = in.token // where it is the workflow's, it may pull from ghcr.io
+		in.registry.Token = in.token // where it is the workflow's, it may pull from ghcr.io
 		in.mask(act, v)
 	}
 	if in.timeout, err = time.ParseDuration(v.text("timeout")); err != nil || in.timeout <= 0 {
@@ -90,16 +92,16 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 		}
 		in.given.Commit.Author = config.Person(author)
 	}
-	levels, err := (&verifyOptions{levels: v.list("findings")}).levelsOf()
+	levels, err := graph.ParseLevels(v.list("findings"), false)
 	in.given.Levels = levels.Of
 	return in, err
 }
 
 func (in *inputs) mask(act *action.Action, v values) {
 	act.Mask(in.token)
-	for _, one := range publishInputs {
-		if one.secret {
-			act.Mask(v.text(one.name))
+	for _, one := range Inputs {
+		if one.Secret {
+			act.Mask(v.text(one.Name))
 		}
 	}
 	if u, err := url.Parse(in.repository); err == nil && u.User != nil {

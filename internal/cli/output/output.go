@@ -1,0 +1,74 @@
+// Package output is what several verbs print.
+package output
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// Catalog is what became of one catalog.
+type Catalog struct {
+	File     string `json:"file"`
+	Template string `json:"template,omitempty"`
+	Platform string `json:"platform,omitempty"`
+	Result   string `json:"result,omitempty"`
+	Reused   int    `json:"reused"`
+	Pulled   int    `json:"pulled"`
+}
+
+// Copied tells how little was pulled.
+func Copied(reused, pulled int) string {
+	if reused == 1 {
+		return fmt.Sprintf("1 bundle copied, %d pulled", pulled)
+	}
+	return fmt.Sprintf("%d bundles copied, %d pulled", reused, pulled)
+}
+
+// Printable is a line as people read it. What came from outside begins no line of its own,
+// and is no command to a terminal.
+func Printable(line string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return '?'
+		}
+		return c
+	}, line)
+}
+
+// Sentence tells of a change.
+func Sentence(c kind.Change) string {
+	in := ""
+	if c.Channel != "" {
+		in = c.Channel + ": "
+	}
+	switch c.What {
+	case kind.BundleAdded:
+		return in + "added bundle " + c.To
+	case kind.BundlePromoted:
+		return in + "promoted " + c.From + " to " + c.To
+	case kind.EntryAdded:
+		return in + strings.TrimSpace("added entry "+c.Name+" "+c.To)
+	case kind.EntryRewired:
+		if c.From == "" {
+			return in + "rewired " + c.Name + " to replace " + c.To
+		}
+		return in + "rewired " + c.Name + " to replace " + c.To + " instead of " + c.From
+	case kind.ChannelCreated:
+		return in + "created the channel"
+	case kind.DefaultChannelSet:
+		return "moved the default channel from " + c.From + " to " + c.To
+	case kind.OperandAdded:
+		return "added operand " + c.Name + " " + c.To
+	case kind.CatalogSourceSet:
+		if c.From != "" {
+			return "set CatalogSource " + c.Name + " to " + c.To + " instead of " + c.From
+		}
+		return "set CatalogSource " + c.Name + " to " + c.To
+	case kind.SubstitutionAdded:
+		return "substituted " + c.To + " for " + c.From
+	}
+	return "created a " + c.To + " template with " + c.Name
+}

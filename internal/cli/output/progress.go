@@ -1,0 +1,54 @@
+package output
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// Progress shows a count on standard error where that is a terminal, and nothing
+// where it is not.
+type Progress struct {
+	out   io.Writer
+	verb  string
+	on    bool
+	mu    sync.Mutex
+	shown time.Time
+}
+
+// NewProgress shows the count on a writer.
+func NewProgress(out io.Writer, verb string) *Progress {
+	return &Progress{out: out, verb: verb, on: IsTerminal(out)}
+}
+
+// IsTerminal reports whether a person may look at it.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// Step shows what is done, not more than some times a second.
+func (p *Progress) Step(done, total int, current string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.on || time.Since(p.shown) < 100*time.Millisecond && done < total {
+		return
+	}
+	p.shown = time.Now()
+	fmt.Fprintf(p.out, "\r\033[K%s: %d of %d bundles, %s", p.verb, done, total, current)
+}
+
+// End clears the line.
+func (p *Progress) End() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.shown.IsZero() {
+		fmt.Fprint(p.out, "\r\033[K")
+	}
+}
