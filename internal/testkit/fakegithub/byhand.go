@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/olmgraft/graft/internal/testkit/gitobjects"
 )
 
 // What people do by hand in a browser, or with git, and what a test or the demo wants
@@ -87,13 +90,13 @@ func (s *Server) Changes(owner, repo string, number int) ([]Change, error) {
 		if err != nil {
 			return err
 		}
-		for _, name := range changed(before, after) {
+		for _, name := range gitobjects.Changed(before, after) {
 			change := Change{Name: name}
-			for e, content := range map[entry]*[]byte{before[name]: &change.Before, after[name]: &change.After} {
-				if e == (entry{}) {
+			for e, content := range map[gitobjects.Entry]*[]byte{before[name]: &change.Before, after[name]: &change.After} {
+				if e == (gitobjects.Entry{}) {
 					continue
 				}
-				if *content, err = g.readBlob(e.hash); err != nil {
+				if *content, err = gitobjects.ReadBlob(g, e.Hash); err != nil {
 					return err
 				}
 			}
@@ -177,14 +180,14 @@ func (s *Server) Commit(owner, repo, branch, login, message string, files map[st
 		}
 		c.who.Login = login
 		commit := &object.Commit{Author: c.signature(), Committer: c.signature(), Message: message}
-		all := map[string]entry{}
+		all := gitobjects.Files{}
 		if from != plumbing.ZeroHash {
 			before, err := g.commit(from)
 			if err != nil {
 				return err
 			}
 			commit.ParentHashes = []plumbing.Hash{from}
-			if all, err = g.files(before.TreeHash); err != nil {
+			if all, err = gitobjects.ReadFiles(g, before.TreeHash); err != nil {
 				return err
 			}
 		}
@@ -193,20 +196,20 @@ func (s *Server) Commit(owner, repo, branch, login, message string, files map[st
 				delete(all, name)
 				continue
 			}
-			mode := regular
+			mode := filemode.Regular
 			if before, there := all[name]; there {
-				mode = before.mode
+				mode = before.Mode
 			}
-			hash, err := g.writeBlob(content)
+			hash, err := gitobjects.WriteBlob(g, content)
 			if err != nil {
 				return err
 			}
-			all[name] = entry{mode, hash}
+			all[name] = gitobjects.Entry{Mode: mode, Hash: hash}
 		}
-		if commit.TreeHash, err = g.writeTree(all); err != nil {
+		if commit.TreeHash, err = gitobjects.WriteFiles(g, all); err != nil {
 			return err
 		}
-		if sha, err = g.writeCommit(commit); err != nil {
+		if sha, err = gitobjects.Write(g, commit); err != nil {
 			return err
 		}
 		return g.setRef("refs/heads/"+branch, sha, tip)
@@ -223,12 +226,12 @@ func (s *Server) File(owner, repo, branch, name string) ([]byte, error) {
 		if err != nil {
 			return err
 		}
-		files, err := g.files(commit.TreeHash)
+		files, err := gitobjects.ReadFiles(g, commit.TreeHash)
 		if err != nil {
 			return err
 		}
 		if e, there := files[name]; there {
-			content, err = g.readBlob(e.hash)
+			content, err = gitobjects.ReadBlob(g, e.Hash)
 		}
 		return err
 	})

@@ -160,7 +160,7 @@ func TestOperationsAreAsDescribed(t *testing.T) {
 	h.ask("PATCH", "git/refs/heads/x/y", m{"sha": head}, 200)
 	h.ask("GET", "git/commits/"+head, nil, 200)
 	h.ask("GET", "git/trees/main", nil, 404)
-	h.ask("GET", "git/trees/"+head+"?recursive=1", nil, 200)
+	h.ask("GET", "git/trees/"+head, nil, 200)
 	h.ask("POST", "dispatches", m{"event_type": "graft", "client_payload": m{"image": "quay.io/a/b:1"}}, 204)
 	if d := h.Dispatches(); len(d) != 1 || d[0].EventType != "graft" || string(d[0].Payload) != `{"image":"quay.io/a/b:1"}` {
 		t.Errorf("dispatched %+v", d)

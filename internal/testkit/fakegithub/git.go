@@ -3,7 +3,6 @@ package fakegithub
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,14 +12,11 @@ import (
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/revlist"
 	"github.com/go-git/go-git/v5/storage"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
-
-const regular = filemode.Regular
 
 var (
 	errMoved     = errors.New("the reference has moved")
@@ -31,11 +27,6 @@ var (
 type gitStore struct {
 	storage.Storer
 	dir string
-}
-
-type entry struct {
-	mode filemode.FileMode
-	hash plumbing.Hash
 }
 
 // git opens the repository anew each time: what is on disk may have been written to
@@ -118,112 +109,6 @@ func lockFile(path string) (*os.File, error) {
 }
 
 func (g *gitStore) commit(sha plumbing.Hash) (*object.Commit, error) { return object.GetCommit(g, sha) }
-
-func (g *gitStore) writeBlob(content []byte) (plumbing.Hash, error) {
-	o := g.NewEncodedObject()
-	o.SetType(plumbing.BlobObject)
-	w, err := o.Writer()
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
-	_, err = w.Write(content)
-	if err = errors.Join(err, w.Close()); err != nil {
-		return plumbing.ZeroHash, err
-	}
-	return g.store(o)
-}
-
-func (g *gitStore) readBlob(sha plumbing.Hash) ([]byte, error) {
-	blob, err := object.GetBlob(g, sha)
-	if err != nil {
-		return nil, err
-	}
-	r, err := blob.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
-}
-
-func (g *gitStore) writeCommit(c *object.Commit) (plumbing.Hash, error) {
-	o := g.NewEncodedObject()
-	if err := c.Encode(o); err != nil {
-		return plumbing.ZeroHash, err
-	}
-	return g.store(o)
-}
-
-func (g *gitStore) store(o plumbing.EncodedObject) (plumbing.Hash, error) {
-	if g.HasEncodedObject(o.Hash()) == nil {
-		return o.Hash(), nil
-	}
-	return g.SetEncodedObject(o)
-}
-
-// files is all that is below a tree, by path.
-func (g *gitStore) files(tree plumbing.Hash) (map[string]entry, error) {
-	all := map[string]entry{}
-	root, err := object.GetTree(g, tree)
-	if err != nil {
-		return nil, err
-	}
-	walker := object.NewTreeWalker(root, true, nil)
-	defer walker.Close()
-	for {
-		name, e, err := walker.Next()
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if e.Mode != filemode.Dir {
-			all[name] = entry{e.Mode, e.Hash}
-		}
-	}
-}
-
-// writeTree writes a tree and those in it.
-func (g *gitStore) writeTree(files map[string]entry) (plumbing.Hash, error) {
-	tree := &object.Tree{}
-	below := map[string]map[string]entry{}
-	for path, e := range files {
-		dir, rest, ok := strings.Cut(path, "/")
-		if !ok {
-			tree.Entries = append(tree.Entries, object.TreeEntry{Name: path, Mode: e.mode, Hash: e.hash})
-			continue
-		}
-		if below[dir] == nil {
-			below[dir] = map[string]entry{}
-		}
-		below[dir][rest] = e
-	}
-	for dir, inner := range below {
-		if _, also := files[dir]; also {
-			return plumbing.ZeroHash, fmt.Errorf("%s is a file and a directory", dir)
-		}
-		hash, err := g.writeTree(inner)
-		if err != nil {
-			return plumbing.ZeroHash, err
-		}
-		tree.Entries = append(tree.Entries, object.TreeEntry{Name: dir, Mode: filemode.Dir, Hash: hash})
-	}
-	slices.SortFunc(tree.Entries, func(a, b object.TreeEntry) int { return strings.Compare(sortName(a), sortName(b)) })
-	o := g.NewEncodedObject()
-	if err := tree.Encode(o); err != nil {
-		return plumbing.ZeroHash, err
-	}
-	return g.store(o)
-}
-
-// sortName is what git orders by: a directory as if its name ended in a slash.
-func sortName(e object.TreeEntry) string {
-	if e.Mode == filemode.Dir {
-		return e.Name + "/"
-	}
-	return e.Name
-}
 
 // ancestors is a commit and all before it.
 func (g *gitStore) ancestors(sha plumbing.Hash) map[plumbing.Hash]bool {

@@ -10,6 +10,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/olmgraft/graft/internal/testkit/gitobjects"
 )
 
 func (c *call) getRef() reply {
@@ -106,7 +108,7 @@ func (c *call) createCommit(ask createCommitBody) reply {
 	}
 	commit.Author = ask.Author.or(c.signature())
 	commit.Committer = ask.Committer.or(commit.Author)
-	sha, err := g.writeCommit(commit)
+	sha, err := gitobjects.Write(g, commit)
 	if err != nil {
 		return failed(http.StatusUnprocessableEntity, err.Error())
 	}
@@ -132,14 +134,7 @@ func (c *call) getTree() reply {
 	if err != nil {
 		return notFound()
 	}
-	if c.r.URL.Query().Get("recursive") == "" {
-		return ok(c.tree(g, tree))
-	}
-	files, err := g.files(sha)
-	if err != nil {
-		return failed(http.StatusInternalServerError, err.Error())
-	}
-	return ok(c.flatTree(sha, files))
+	return ok(c.tree(g, tree))
 }
 
 type createTreeBody struct {
@@ -153,14 +148,14 @@ type createTreeBody struct {
 // createTree puts the entries into the base tree; one with a SHA of null goes.
 func (c *call) createTree(ask createTreeBody) reply {
 	g := c.repo.git()
-	files := map[string]entry{}
+	files := gitobjects.Files{}
 	if ask.BaseTree != "" {
 		base := plumbing.NewHash(ask.BaseTree)
 		if commit, err := g.commit(base); err == nil {
 			base = commit.TreeHash
 		}
 		var err error
-		if files, err = g.files(base); err != nil {
+		if files, err = gitobjects.ReadFiles(g, base); err != nil {
 			return failed(http.StatusUnprocessableEntity, "base_tree is not a valid tree oid")
 		}
 	}
@@ -171,11 +166,11 @@ func (c *call) createTree(ask createTreeBody) reply {
 		}
 		switch {
 		case e.Content != nil:
-			hash, err := g.writeBlob([]byte(*e.Content))
+			hash, err := gitobjects.WriteBlob(g, []byte(*e.Content))
 			if err != nil {
 				return failed(http.StatusInternalServerError, err.Error())
 			}
-			files[e.Path] = entry{mode, hash}
+			files[e.Path] = gitobjects.Entry{Mode: mode, Hash: hash}
 		case e.SHA == nil:
 			if _, there := files[e.Path]; !there {
 				return failed(http.StatusUnprocessableEntity, "GitRPC::BadObjectState")
@@ -186,10 +181,10 @@ func (c *call) createTree(ask createTreeBody) reply {
 			if mode == filemode.Dir || g.HasEncodedObject(hash) != nil {
 				return failed(http.StatusUnprocessableEntity, "tree.sha "+*e.SHA+" is not a valid blob")
 			}
-			files[e.Path] = entry{mode, hash}
+			files[e.Path] = gitobjects.Entry{Mode: mode, Hash: hash}
 		}
 	}
-	sha, err := g.writeTree(files)
+	sha, err := gitobjects.WriteFiles(g, files)
 	if err != nil {
 		return failed(http.StatusUnprocessableEntity, "GitRPC::BadObjectState")
 	}
@@ -208,7 +203,7 @@ func (c *call) createBlob(ask struct{ Content, Encoding string }) reply {
 			return failed(http.StatusUnprocessableEntity, "content is not valid Base64")
 		}
 	}
-	sha, err := c.repo.git().writeBlob(content)
+	sha, err := gitobjects.WriteBlob(c.repo.git(), content)
 	if err != nil {
 		return failed(http.StatusInternalServerError, err.Error())
 	}

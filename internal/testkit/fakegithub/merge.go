@@ -8,6 +8,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/utils/diff"
+
+	"github.com/olmgraft/graft/internal/testkit/gitobjects"
 )
 
 // merge makes a merge commit of two commits, or errConflicts.
@@ -23,9 +25,9 @@ func (g *gitStore) merge(ours, theirs plumbing.Hash, who object.Signature, messa
 
 // commitMerged puts what changed from base to theirs onto ours, and commits that.
 func (g *gitStore) commitMerged(base, ours, theirs plumbing.Hash, c *object.Commit) (plumbing.Hash, error) {
-	var trees [3]map[string]entry
+	var trees [3]gitobjects.Files
 	for i, sha := range []plumbing.Hash{base, ours, theirs} {
-		trees[i] = map[string]entry{}
+		trees[i] = gitobjects.Files{}
 		if sha == plumbing.ZeroHash {
 			continue
 		}
@@ -33,7 +35,7 @@ func (g *gitStore) commitMerged(base, ours, theirs plumbing.Hash, c *object.Comm
 		if err != nil {
 			return plumbing.ZeroHash, err
 		}
-		if trees[i], err = g.files(at.TreeHash); err != nil {
+		if trees[i], err = gitobjects.ReadFiles(g, at.TreeHash); err != nil {
 			return plumbing.ZeroHash, err
 		}
 	}
@@ -41,10 +43,10 @@ func (g *gitStore) commitMerged(base, ours, theirs plumbing.Hash, c *object.Comm
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
-	if c.TreeHash, err = g.writeTree(merged); err != nil {
+	if c.TreeHash, err = gitobjects.WriteFiles(g, merged); err != nil {
 		return plumbing.ZeroHash, errConflicts
 	}
-	return g.writeCommit(c)
+	return gitobjects.Write(g, c)
 }
 
 // mergeBase is zero for histories that have nothing in common.
@@ -64,8 +66,8 @@ func (g *gitStore) mergeBase(a, b plumbing.Hash) (plumbing.Hash, error) {
 	return bases[0].Hash, nil
 }
 
-func (g *gitStore) mergeFiles(base, ours, theirs map[string]entry) (map[string]entry, error) {
-	merged := map[string]entry{}
+func (g *gitStore) mergeFiles(base, ours, theirs gitobjects.Files) (gitobjects.Files, error) {
+	merged := gitobjects.Files{}
 	for path, e := range ours {
 		merged[path] = e
 	}
@@ -81,12 +83,12 @@ func (g *gitStore) mergeFiles(base, ours, theirs map[string]entry) (map[string]e
 			if given {
 				merged[path] = yours
 			}
-		case was && have && given && mine.mode == yours.mode:
-			hash, err := g.mergeBlobs(before.hash, mine.hash, yours.hash)
+		case was && have && given && mine.Mode == yours.Mode:
+			hash, err := g.mergeBlobs(before.Hash, mine.Hash, yours.Hash)
 			if err != nil {
 				return nil, err
 			}
-			merged[path] = entry{mine.mode, hash}
+			merged[path] = gitobjects.Entry{Mode: mine.Mode, Hash: hash}
 		default:
 			return nil, errConflicts
 		}
@@ -97,7 +99,7 @@ func (g *gitStore) mergeFiles(base, ours, theirs map[string]entry) (map[string]e
 func (g *gitStore) mergeBlobs(base, ours, theirs plumbing.Hash) (plumbing.Hash, error) {
 	var texts [3]string
 	for i, hash := range []plumbing.Hash{base, ours, theirs} {
-		content, err := g.readBlob(hash)
+		content, err := gitobjects.ReadBlob(g, hash)
 		if err != nil {
 			return plumbing.ZeroHash, err
 		}
@@ -107,7 +109,7 @@ func (g *gitStore) mergeBlobs(base, ours, theirs plumbing.Hash) (plumbing.Hash, 
 	if !ok {
 		return plumbing.ZeroHash, errConflicts
 	}
-	return g.writeBlob([]byte(merged))
+	return gitobjects.WriteBlob(g, []byte(merged))
 }
 
 // change replaces the lines from, to (exclusive) of the base.
@@ -181,7 +183,7 @@ func changes(base, other string) []change {
 	return list
 }
 
-func union(a, b map[string]entry) map[string]bool {
+func union(a, b gitobjects.Files) map[string]bool {
 	all := make(map[string]bool, len(a)+len(b))
 	for path := range a {
 		all[path] = true

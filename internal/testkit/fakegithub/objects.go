@@ -2,12 +2,12 @@ package fakegithub
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/olmgraft/graft/internal/testkit/gitobjects"
 )
 
 func (c *call) reference(name string, sha plumbing.Hash) fields {
@@ -49,32 +49,23 @@ func signature(who object.Signature) fields {
 func (c *call) tree(g *gitStore, tree *object.Tree) fields {
 	list := []any{}
 	for _, e := range tree.Entries {
-		list = append(list, c.treeEntry(g, e.Name, entry{e.Mode, e.Hash}))
+		list = append(list, c.treeEntry(g, e.Name, gitobjects.Entry{Mode: e.Mode, Hash: e.Hash}))
 	}
 	return fields{"sha": tree.Hash.String(), "url": c.at("/git/trees/" + tree.Hash.String()), "truncated": false, "tree": list}
 }
 
-func (c *call) flatTree(sha plumbing.Hash, files map[string]entry) fields {
-	g := c.repo.git()
-	list := []any{}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		list = append(list, c.treeEntry(g, name, files[name]))
-	}
-	return fields{"sha": sha.String(), "url": c.at("/git/trees/" + sha.String()), "truncated": false, "tree": list}
-}
-
-func (c *call) treeEntry(g *gitStore, name string, e entry) fields {
+func (c *call) treeEntry(g *gitStore, name string, e gitobjects.Entry) fields {
 	body := fields{
-		"path": name, "mode": fmt.Sprintf("%06o", uint32(e.mode)), "sha": e.hash.String(),
-		"type": "blob", "url": c.at("/git/blobs/" + e.hash.String()),
+		"path": name, "mode": fmt.Sprintf("%06o", uint32(e.Mode)), "sha": e.Hash.String(),
+		"type": "blob", "url": c.at("/git/blobs/" + e.Hash.String()),
 	}
-	switch e.mode {
+	switch e.Mode {
 	case filemode.Dir:
-		body["type"], body["url"] = "tree", c.at("/git/trees/"+e.hash.String())
+		body["type"], body["url"] = "tree", c.at("/git/trees/"+e.Hash.String())
 	case filemode.Submodule:
 		body["type"], body["url"] = "commit", ""
 	default:
-		if size, err := g.EncodedObjectSize(e.hash); err == nil {
+		if size, err := g.EncodedObjectSize(e.Hash); err == nil {
 			body["size"] = size
 		}
 	}
@@ -82,7 +73,7 @@ func (c *call) treeEntry(g *gitStore, name string, e entry) fields {
 }
 
 // changedSince is the files of a commit, and of what it has in common with another.
-func (g *gitStore) changedSince(base, head plumbing.Hash) (before, after map[string]entry, err error) {
+func (g *gitStore) changedSince(base, head plumbing.Hash) (before, after gitobjects.Files, err error) {
 	shared, err := g.mergeBase(base, head)
 	if err == nil {
 		before, err = g.filesAt(shared)
@@ -94,7 +85,7 @@ func (g *gitStore) changedSince(base, head plumbing.Hash) (before, after map[str
 }
 
 // filesAt has none for zero.
-func (g *gitStore) filesAt(sha plumbing.Hash) (map[string]entry, error) {
+func (g *gitStore) filesAt(sha plumbing.Hash) (gitobjects.Files, error) {
 	if sha == plumbing.ZeroHash {
 		return nil, nil
 	}
@@ -102,16 +93,5 @@ func (g *gitStore) filesAt(sha plumbing.Hash) (map[string]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.files(commit.TreeHash)
-}
-
-// changed are the paths at which the files of two commits differ.
-func changed(before, after map[string]entry) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(union(before, after))) {
-		if before[name] != after[name] {
-			names = append(names, name)
-		}
-	}
-	return names
+	return gitobjects.ReadFiles(g, commit.TreeHash)
 }

@@ -10,9 +10,12 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage"
 	"github.com/go-git/go-git/v5/storage/memory"
+
+	"github.com/olmgraft/graft/internal/testkit/gitobjects"
 )
 
 // Repository is a repository to be added.
@@ -101,20 +104,20 @@ func (r *repository) firstCommit(s *Server, files map[string]string) error {
 		return nil
 	}
 	who := object.Signature{Name: r.Owner, Email: r.Owner + "@users.noreply.test", When: s.options.Now()}
-	all := map[string]entry{}
+	all := gitobjects.Files{}
 	g := r.git()
 	for name, text := range files {
-		blob, err := g.writeBlob([]byte(text))
+		blob, err := gitobjects.WriteBlob(g, []byte(text))
 		if err != nil {
 			return err
 		}
-		all[name] = entry{mode: regular, hash: blob}
+		all[name] = gitobjects.Entry{Mode: filemode.Regular, Hash: blob}
 	}
-	tree, err := g.writeTree(all)
+	tree, err := gitobjects.WriteFiles(g, all)
 	if err != nil {
 		return err
 	}
-	sha, err := g.writeCommit(&object.Commit{Author: who, Committer: who, Message: "Begin\n", TreeHash: tree})
+	sha, err := gitobjects.Write(g, &object.Commit{Author: who, Committer: who, Message: "Begin\n", TreeHash: tree})
 	if err != nil {
 		return err
 	}

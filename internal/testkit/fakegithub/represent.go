@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/olmgraft/graft/internal/testkit/gitobjects"
 )
 
 // api and server are where the API and the pages are, as the caller sees them.
@@ -223,9 +225,9 @@ func (c *call) addDetails(p *pull, body fields) {
 		g := p.base.git()
 		commits = len(g.between(base, head))
 		if before, after, err := g.changedSince(base, head); err == nil {
-			for _, name := range changed(before, after) {
-				old, _ := g.readBlob(before[name].hash)
-				content, _ := g.readBlob(after[name].hash)
+			for _, name := range gitobjects.Changed(before, after) {
+				old, _ := gitobjects.ReadBlob(g, before[name].Hash)
+				content, _ := gitobjects.ReadBlob(g, after[name].Hash)
 				for _, one := range changes(string(old), string(content)) {
 					additions += len(one.lines)
 					deletions += one.to - one.from

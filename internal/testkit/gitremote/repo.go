@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,9 +13,10 @@ import (
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/olmgraft/graft/internal/testkit/gitobjects"
 )
 
 // DefaultBranch is the default branch of what Create makes.
@@ -216,11 +214,8 @@ func (r *Repo) Read(at, file string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("%s is not in %s: %w", file, at, fs.ErrNotExist)
 	}
-	blob, err := object.GetBlob(storage, entry.Hash)
-	if err != nil {
-		return "", err
-	}
-	return readBlob(blob)
+	text, err := gitobjects.ReadBlob(storage, entry.Hash)
+	return string(text), err
 }
 
 // Modes are the files of a branch or commit with the modes that git knows, such as 100644.
@@ -251,25 +246,17 @@ func (r *Repo) Changed(commit string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := map[string]object.TreeEntry{}
+	var before gitobjects.Files
 	if len(c.ParentHashes) > 0 {
 		if before, err = r.files(storage, c.ParentHashes[0].String()); err != nil {
 			return nil, err
 		}
 	}
-	maps.DeleteFunc(after, func(name string, e object.TreeEntry) bool {
-		same := before[name] == e
-		if same {
-			delete(before, name)
-		}
-		return same
-	})
-	maps.Copy(after, before)
-	return slices.Sorted(maps.Keys(after)), nil
+	return gitobjects.Changed(before, after), nil
 }
 
-// files has the whole path as the key and the last part of it as the entry's name.
-func (r *Repo) files(storage *filesystem.Storage, at string) (map[string]object.TreeEntry, error) {
+// files are those at a branch or commit.
+func (r *Repo) files(storage *filesystem.Storage, at string) (gitobjects.Files, error) {
 	commit := plumbing.NewHash(at)
 	if ref, err := storage.Reference(plumbing.NewBranchReferenceName(at)); err == nil {
 		commit = ref.Hash()
@@ -278,24 +265,7 @@ func (r *Repo) files(storage *filesystem.Storage, at string) (map[string]object.
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", at, err)
 	}
-	all := map[string]object.TreeEntry{}
-	return all, addFiles(storage, c.TreeHash, "", all)
-}
-
-func addFiles(storage *filesystem.Storage, tree plumbing.Hash, under string, into map[string]object.TreeEntry) error {
-	t, err := object.GetTree(storage, tree)
-	if err != nil {
-		return err
-	}
-	for _, e := range t.Entries {
-		name := path.Join(under, e.Name)
-		if e.Mode != filemode.Dir {
-			into[name] = e
-		} else if err := addFiles(storage, e.Hash, name, into); err != nil {
-			return err
-		}
-	}
-	return nil
+	return gitobjects.ReadFiles(storage, c.TreeHash)
 }
 
 // parseIdentity takes Name <email>.
