@@ -38,13 +38,13 @@ type demo struct {
 	keep, listen string
 	serve        bool
 
-	world *servers.Servers
-	image string            // the repository of the bundles
-	files map[string]string // those of the archive
-	first map[string]string // the repository's, as it begins
-	dir   string            // where everything is written
-	to    io.Writer
-	acts  int
+	servers *servers.Servers
+	image   string            // the repository of the bundles
+	files   map[string]string // those of the archive
+	first   map[string]string // the repository's, as it begins
+	dir     string            // where everything is written
+	to      io.Writer
+	acts    int
 
 	report Report
 }
@@ -125,7 +125,7 @@ func (d *demo) run(ctx context.Context, listens bool) error {
 	return nil
 }
 
-// begin makes the folder, the world with the first release in its catalogs, and a
+// begin makes the folder, the servers with the first release in its catalogs, and a
 // checkout, where it then stands, as whoever types does. end is to be called in any case.
 func (d *demo) begin(ctx context.Context) (end func(), err error) {
 	var ends []func()
@@ -140,13 +140,13 @@ func (d *demo) begin(ctx context.Context) (end func(), err error) {
 	if d.keep == "" {
 		ends = append(ends, func() { _ = os.RemoveAll(d.dir) })
 	}
-	if d.world, err = servers.Start(gitremote.GoBackend); err != nil {
+	if d.servers, err = servers.Start(gitremote.GoBackend); err != nil {
 		return end, err
 	}
-	ends = append(ends, func() { _ = d.world.Close() })
-	d.image = d.world.Registry.Addr + "/lighthouse-bundle"
+	ends = append(ends, func() { _ = d.servers.Close() })
+	d.image = d.servers.Registry.Addr + "/lighthouse-bundle"
 	d.files = map[string]string{}
-	for _, file := range txtar.Parse([]byte(strings.ReplaceAll(archive, "REGISTRY", d.world.Registry.Addr))).Files {
+	for _, file := range txtar.Parse([]byte(strings.ReplaceAll(archive, "REGISTRY", d.servers.Registry.Addr))).Files {
 		d.files[file.Name] = string(file.Data)
 	}
 	if err := d.firstRelease(ctx); err != nil {
@@ -185,7 +185,7 @@ func (d *demo) folder() (string, error) {
 // firstRelease makes the repository, with version 1.0.0 rendered to each catalog.
 func (d *demo) firstRelease(ctx context.Context) error {
 	for _, version := range []string{"1.0.0", "1.0.1", "1.1.0", "1.2.0"} {
-		if _, err := d.world.Registry.Push("lighthouse-bundle:v"+version, d.bundle(version), registry.Form{}); err != nil {
+		if _, err := d.servers.Registry.Push("lighthouse-bundle:v"+version, d.bundle(version), registry.Form{}); err != nil {
 			return err
 		}
 	}
@@ -202,7 +202,7 @@ func (d *demo) firstRelease(ctx context.Context) error {
 		}
 		d.first[catalog] = out
 	}
-	return errors.Join(os.RemoveAll(start), d.world.Create(d.first), d.world.Checkout(filepath.Join(d.dir, "checkout")))
+	return errors.Join(os.RemoveAll(start), d.servers.Create(d.first), d.servers.Checkout(filepath.Join(d.dir, "checkout")))
 }
 
 func (d *demo) bundle(version string) registry.Bundle {

@@ -22,7 +22,7 @@ type failingRun struct {
 	code    failure.Code
 	by      string
 	command string
-	token   string // in place of the world's
+	token   string // in place of the usual one
 	begin   func(*demo)
 }
 
@@ -43,10 +43,10 @@ var failing = []failingRun{
 	{code: failure.EditRefused, by: "two channels share their entries by an anchor", command: insertInto + "../failures/anchor.yaml"},
 	{code: failure.BundleNotFound, by: "no such image is in the registry", command: "render ../failures/gone.yaml"},
 	{code: failure.RegistryAuth, by: "the registry wants a password", command: publishNewest, begin: func(d *demo) {
-		d.world.Registry.SetAuth(registry.Auth{Scheme: "basic", Username: "somebody", Password: "else"})
+		d.servers.Registry.SetAuth(registry.Auth{Scheme: "basic", Username: "somebody", Password: "else"})
 	}},
 	{code: failure.RegistryUnavailable, by: "the registry asks to come back in an hour", command: publishNewest, begin: func(d *demo) {
-		d.world.Registry.SetScript(func(registry.Request) registry.Fault {
+		d.servers.Registry.SetScript(func(registry.Request) registry.Fault {
 			return registry.Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "3600"}}
 		})
 	}},
@@ -66,19 +66,19 @@ var failing = []failingRun{
 	{code: failure.GitFailed, by: "the git remote knows no such token", command: publishNewest, token: "expired"},
 	{code: failure.GitRaceLost, by: "others push at every try", command: publishNewest, begin: (*demo).raceAlways},
 	{code: failure.BranchEdited, by: "a person committed to the branch", command: publishNewest + " --branch by-hand/{version}", begin: func(d *demo) {
-		_, _ = d.world.Repo.Commit("by-hand/1.3.0", gitremote.Change{Message: "By hand", Files: map[string]string{"NOTES.md": "Wait for Ann.\n"}})
+		_, _ = d.servers.Repo.Commit("by-hand/1.3.0", gitremote.Change{Message: "By hand", Files: map[string]string{"NOTES.md": "Wait for Ann.\n"}})
 	}},
 	{code: failure.ForgeAuth, by: "the token may not open pull requests", command: publishNewest, token: "pushes-only"},
 	{code: failure.ForgeRateLimited, by: "the hour's requests are used up", command: publishNewest, begin: func(d *demo) {
-		d.world.Forge.SetScript(func(fakegithub.Request) *fakegithub.Fault { return fakegithub.PrimaryLimit(time.Now().Add(time.Hour)) })
+		d.servers.Forge.SetScript(func(fakegithub.Request) *fakegithub.Fault { return fakegithub.PrimaryLimit(time.Now().Add(time.Hour)) })
 	}},
 	{code: failure.ForgeUnavailable, by: "GitHub is away for an hour", command: publishNewest, begin: func(d *demo) {
-		d.world.Forge.SetScript(func(fakegithub.Request) *fakegithub.Fault {
+		d.servers.Forge.SetScript(func(fakegithub.Request) *fakegithub.Fault {
 			return &fakegithub.Fault{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"3600"}}}
 		})
 	}},
 	{code: failure.PullRequestRefused, by: "the repository's plan has no drafts", command: publishNewest + " --draft", begin: func(d *demo) {
-		d.world.Forge.SetScript(func(r fakegithub.Request) *fakegithub.Fault {
+		d.servers.Forge.SetScript(func(r fakegithub.Request) *fakegithub.Fault {
 			if r.Method != http.MethodPost {
 				return nil
 			}
@@ -121,16 +121,16 @@ func (d *demo) failOnce(ctx context.Context, f failingRun) (Failed, error) {
 	if f.begin != nil {
 		f.begin(d)
 	}
-	env := d.world.Env()
+	env := d.servers.Env()
 	if f.token != "" {
 		env["GITHUB_TOKEN"] = f.token
 	}
 	command := os.Expand(f.command, func(string) string { return d.image })
 	code, out, said := d.graft(ctx, env, strings.Fields(command)...)
-	d.world.Registry.SetAuth(registry.Auth{})
-	d.world.Registry.SetScript(nil)
-	d.world.Git.SetScript(nil)
-	d.world.Forge.SetScript(nil)
+	d.servers.Registry.SetAuth(registry.Auth{})
+	d.servers.Registry.SetScript(nil)
+	d.servers.Git.SetScript(nil)
+	d.servers.Forge.SetScript(nil)
 	if said == "" {
 		said = out // graft verify reports on standard output
 	}
@@ -140,18 +140,18 @@ func (d *demo) failOnce(ctx context.Context, f failingRun) (Failed, error) {
 
 // prepareFailures writes the files that are wrong, and adds the token that may too little.
 func (d *demo) prepareFailures() error {
-	d.world.AddToken("pushes-only", fakegithub.Identity{Login: "graft-bot", Permissions: map[string]string{"contents": "write"}})
-	digest, err := d.world.Registry.Push("lighthouse-bundle:v1.3.0", d.bundle("1.3.0-rc.1"), registry.Form{})
+	d.servers.AddToken("pushes-only", fakegithub.Identity{Login: "graft-bot", Permissions: map[string]string{"contents": "write"}})
+	digest, err := d.servers.Registry.Push("lighthouse-bundle:v1.3.0", d.bundle("1.3.0-rc.1"), registry.Form{})
 	if err != nil {
 		return err
 	}
 	d.files["failures/moved.json"] = strings.ReplaceAll(d.files["failures/moved.json"], "DIGEST", digest)
 	for tag, b := range map[string]registry.Bundle{"v1.3.0": d.bundle("1.3.0"), "v1.3.0-empty": {Files: map[string][]byte{"README.md": nil}}} {
-		if _, err := d.world.Registry.Push("lighthouse-bundle:"+tag, b, registry.Form{}); err != nil {
+		if _, err := d.servers.Registry.Push("lighthouse-bundle:"+tag, b, registry.Form{}); err != nil {
 			return err
 		}
 	}
-	if _, err := d.world.Repo.Commit("misspelt", gitremote.Change{Message: "Configure", Files: d.below("misspelt/")}); err != nil {
+	if _, err := d.servers.Repo.Commit("misspelt", gitremote.Change{Message: "Configure", Files: d.below("misspelt/")}); err != nil {
 		return err
 	}
 	files := d.below("failures/")
@@ -161,9 +161,9 @@ func (d *demo) prepareFailures() error {
 
 // raceAlways has somebody push to the default branch whenever a push begins.
 func (d *demo) raceAlways() {
-	d.world.Git.SetScript(func(r gitremote.Request) gitremote.Fault {
+	d.servers.Git.SetScript(func(r gitremote.Request) gitremote.Fault {
 		if r.Kind == gitremote.PushRefs {
-			_, _ = d.world.Repo.Commit(gitremote.DefaultBranch, gitremote.Change{Message: "Meanwhile", Files: map[string]string{"README.md": fmt.Sprintln("Line", r.Nth)}})
+			_, _ = d.servers.Repo.Commit(gitremote.DefaultBranch, gitremote.Change{Message: "Meanwhile", Files: map[string]string{"README.md": fmt.Sprintln("Line", r.Nth)}})
 		}
 		return gitremote.Fault{}
 	})

@@ -25,7 +25,7 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 // page shows the pull requests as they are at the moment. A nil one was not asked for.
 type page struct {
 	listener net.Listener
-	world    *servers.Servers
+	servers  *servers.Servers
 	http     *http.Server
 }
 
@@ -50,12 +50,12 @@ func (p *page) serve(d *demo) {
 	if p == nil {
 		return
 	}
-	p.world = d.world
+	p.servers = d.servers
 	go func() { _ = p.http.Serve(p.listener) }() // it ends by Close, and says so
 	d.report.Page = "http://" + p.listener.Addr().String() + "/"
 	fmt.Fprintf(d.to, "\n   Pull requests    %s\n\n   To publish one more, in another terminal:\n\n   $ cd %s\n", d.report.Page, filepath.Join(d.dir, "checkout"))
 	fmt.Fprintf(d.to, "   $ export GITHUB_API_URL=%s GITHUB_SERVER_URL=%s GITHUB_TOKEN=%s\n   $ graft publish --image %s:v1.3.0\n\n   Interrupt ends it all.\n",
-		d.world.API, d.world.Git.URL, servers.Token, d.image)
+		d.servers.API, d.servers.Git.URL, servers.Token, d.image)
 }
 
 // wait is until the run is interrupted, which is how it is meant to end.
@@ -83,14 +83,14 @@ type shownFile struct {
 
 type shownLine struct{ Class, Text string }
 
-// show gives the world's texts to the template only, which escapes them.
+// show gives the forge's texts to the template only, which escapes them.
 func (p *page) show(w http.ResponseWriter, _ *http.Request) {
 	data := struct {
 		Repository string
 		Pulls      []shownPull
 	}{Repository: servers.Repository}
-	for _, pr := range p.world.PullRequests() {
-		changes, err := p.world.Changes(pr.Number)
+	for _, pr := range p.servers.PullRequests() {
+		changes, err := p.servers.Changes(pr.Number)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -20,7 +20,7 @@ const backport = 2 // the pull request that is shown
 // pull request before the next.
 func (d *demo) publishAll(ctx context.Context) error {
 	fmt.Fprintf(d.to, "Up on this machine alone, and only as long as this runs:\n\n   image registry   %s\n   git remote       %s\n   GitHub           %s\n\n",
-		d.world.Registry.Addr, d.world.Repo.URL(), d.world.API)
+		d.servers.Registry.Addr, d.servers.Repo.URL(), d.servers.API)
 	fmt.Fprintf(d.to, "The catalogs have lighthouse 1.0.0. Three more versions are published, out of order.\n")
 	for i, s := range []struct{ title, version, again string }{
 		{"The newest one comes first", "1.2.0", ""},
@@ -36,18 +36,18 @@ func (d *demo) publishAll(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := d.world.Merge(i + 1); err != nil {
+		if err := d.servers.Merge(i + 1); err != nil {
 			return err
 		}
 		fmt.Fprintf(d.to, "   (pull request %d is merged)\n", i+1)
 	}
-	return d.world.Checkout(filepath.Join(d.dir, "checkout"))
+	return d.servers.Checkout(filepath.Join(d.dir, "checkout"))
 }
 
 // step shows a command that succeeds with a result.
 func (d *demo) step(ctx context.Context, title, result string, args ...string) error {
 	command := "graft " + strings.Join(args, " ")
-	code, out, said := d.graft(ctx, d.world.Env(), args...)
+	code, out, said := d.graft(ctx, d.servers.Env(), args...)
 	if err := d.hold(code == 0 && strings.Contains(out, ": "+result+"\n"), result, command, code, out+said); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (d *demo) step(ctx context.Context, title, result string, args ...string) e
 
 // showChange shows a pull request as its reviewer reads it.
 func (d *demo) showChange(context.Context) error {
-	changes, err := d.world.Changes(backport)
+	changes, err := d.servers.Changes(backport)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (d *demo) showChange(context.Context) error {
 		fmt.Fprintf(d.to, "%s\n", indent(text))
 	}
 	d.title("What the reviewer of that reads")
-	d.report.Body = d.world.PullRequests()[backport-1].Body
+	d.report.Body = d.servers.PullRequests()[backport-1].Body
 	fmt.Fprint(d.to, indent(markdown.ForTerminal(d.report.Body)))
 	return nil
 }
@@ -145,8 +145,8 @@ func chain(picture []byte) string {
 // leave writes what is kept, and says where.
 func (d *demo) leave(ctx context.Context) error {
 	files := map[string]string{}
-	for _, pr := range d.world.PullRequests() {
-		changes, err := d.world.Changes(pr.Number)
+	for _, pr := range d.servers.PullRequests() {
+		changes, err := d.servers.Changes(pr.Number)
 		if err != nil {
 			return err
 		}
