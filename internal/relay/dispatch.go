@@ -59,7 +59,7 @@ func (d *dispatcher) clientOf(ctx context.Context) (*github.Client, error) {
 	}
 	d.client, err = github.New(github.Options{
 		APIURL: d.config.APIURL, Token: token, UserAgent: d.userAgent, Transport: d.transport,
-		Attempts: 1, Patience: time.Nanosecond,
+		Retry: outbound.Retry{Attempts: 1, LongestAsked: time.Nanosecond},
 	})
 	d.held = token
 	return d.client, err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/forge/github"
+	"github.com/olmgraft/graft/internal/outbound"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
@@ -27,7 +28,7 @@ func TestAnswerOf(t *testing.T) {
 	} {
 		h := start(t, fakegithub.Repository{})
 		now := h.Now()
-		h.client = h.newClient(github.Options{Attempts: 1, Patience: time.Nanosecond})
+		h.client = h.newClient(github.Options{Retry: outbound.Retry{Attempts: 1, LongestAsked: time.Nanosecond}})
 		h.faults(route, tt.fault(now))
 		err := h.client.Dispatch(context.Background(), catalog, "bundle", nil)
 		got := github.AnswerOf(err, now)

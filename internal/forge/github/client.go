@@ -9,7 +9,6 @@ package github
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -35,15 +34,10 @@ type Options struct {
 	UserAgent string
 	// Transport replaces http.DefaultTransport.
 	Transport http.RoundTripper
-	// Attempts of one request, the first included; 0 means 5. Waiting for a rate
-	// limit is no attempt.
-	Attempts int
-	// Patience is how long a rate limit is waited for where the context has no
-	// deadline; 0 means 10 minutes.
-	Patience time.Duration
-	// Now and Sleep replace the clock in tests.
-	Now   func() time.Time
-	Sleep func(context.Context, time.Duration) error
+	// Retry says how often a request is tried again; without a number it is sent 5 times,
+	// and a rate limit is waited for up to 10 minutes where the context has no deadline.
+	// Waiting for a rate limit is no attempt.
+	Retry outbound.Retry
 }
 
 // Client talks to one GitHub with one token. It may be used concurrently.
@@ -69,10 +63,9 @@ func New(o Options) (*Client, error) {
 		return nil, failure.New(failure.Usage, "the API address of %s holds credentials", api.Host).
 			Fix("give the token by its own input")
 	}
+	o.Retry.Attempts, o.Retry.LongestAsked = cmp.Or(o.Retry.Attempts, 5), cmp.Or(o.Retry.LongestAsked, 10*time.Minute)
 	c := &Client{
-		retry: outbound.Retry{
-			Attempts: cmp.Or(o.Attempts, 5), LongestAsked: cmp.Or(o.Patience, 10*time.Minute), Now: o.Now, Sleep: o.Sleep,
-		}.WithDefaults(),
+		retry: o.Retry.WithDefaults(),
 		token: strings.TrimSpace(o.Token), serverURL: serverURL(o.ServerURL, api), graphql: graphqlURL(api),
 	}
 	if o.Transport == nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/go-github/v60/github"
 
@@ -190,3 +191,28 @@ func saidOf(answer *github.ErrorResponse) string {
 
 // scrub takes out of a message what a forge repeats of the token that it was sent.
 func (c *Client) scrub(message string) string { return outbound.Redact(message, c.token) }
+
+// Answer is what is known of the answer behind a failure, for those who try again by
+// themselves. Its zero value is no answer.
+type Answer struct {
+	Status int
+	// RetryAt is when the forge asks to come again.
+	RetryAt time.Time
+}
+
+// AnswerOf finds the answer that a failure came from.
+func AnswerOf(err error, now time.Time) Answer {
+	var limited *outbound.RateLimited
+	if errors.As(err, &limited) {
+		return Answer{RetryAt: limited.Until}
+	}
+	answer := answerOf(err)
+	if answer == nil {
+		return Answer{}
+	}
+	a := Answer{Status: answer.Response.StatusCode}
+	if wait, ok := outbound.RetryAfter(answer.Response.Header, now); ok {
+		a.RetryAt = now.Add(wait)
+	}
+	return a
+}

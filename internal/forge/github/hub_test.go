@@ -112,7 +112,7 @@ func (h *hub) newClient(o github.Options) *github.Client {
 	if o.Token == "" {
 		o.Token = token
 	}
-	o.Now, o.Sleep = h.Now, h.Sleep
+	o.Retry.Now, o.Retry.Sleep = h.Now, h.Sleep
 	c, err := github.New(o)
 	if err != nil {
 		h.t.Fatal(err)
