@@ -22,7 +22,7 @@ const (
 type Marker struct {
 	// Key is what there is never to be a second open proposal for.
 	Key string `json:"key"`
-	// Request is whatever the publisher needs to make the change again.
+	// Request is the requests that the change answers, to make it again.
 	Request json.RawMessage `json:"request,omitempty"`
 	// Labels are those that Graft put there, and so may take away.
 	Labels []string `json:"labels,omitempty"`
@@ -38,6 +38,14 @@ func MarkerOf(c Change) (Marker, error) {
 		request = nil
 	}
 	return Marker{Key: c.Key, Request: request}, nil
+}
+
+// Requests are those that the marker holds: none where there are too many for one.
+func (m Marker) Requests() (requests []string, err error) {
+	if len(m.Request) > 0 {
+		err = json.Unmarshal(m.Request, &requests)
+	}
+	return requests, err
 }
 
 var (

@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -94,12 +93,11 @@ func (c *change) stillOpen(ctx context.Context) error {
 // where there are too many for a marker. Whoever may edit either may have edited them, so
 // they are checked like any others.
 func requestsOf(pr forge.Proposal, state gitrepo.State) ([]Request, error) {
-	var texts []string
-	if len(pr.Marker.Request) > 0 {
-		if err := json.Unmarshal(pr.Marker.Request, &texts); err != nil {
-			return nil, failure.New(failure.Usage, "reading the marker of pull request #%d: %w", pr.Number, err).Fix("Close it, and publish its bundle again.")
-		}
-	} else {
+	texts, err := pr.Marker.Requests()
+	if err != nil {
+		return nil, failure.New(failure.Usage, "reading the marker of pull request #%d: %w", pr.Number, err).Fix("Close it, and publish its bundle again.")
+	}
+	if len(pr.Marker.Request) == 0 {
 		texts = state.Requests()
 	}
 	if len(texts) == 0 {

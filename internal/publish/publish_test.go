@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -117,12 +116,12 @@ func (p *proposals) Propose(_ context.Context, one forge.Change) (forge.Result, 
 func (p *proposals) Open(_ context.Context, prefix string) ([]forge.Proposal, error) {
 	var open []forge.Proposal
 	for i, one := range p.all {
-		request, _ := json.Marshal(one.Requests)
+		marker, _ := forge.MarkerOf(one)
 		if one.Requests == nil {
-			request = nil
+			marker.Request = nil
 		}
 		if p.closed[i+1] == "" && strings.HasPrefix(one.Key, prefix) {
-			open = append(open, forge.Proposal{Number: i + 1, Head: one.Branch, Marker: forge.Marker{Key: one.Key, Request: request}})
+			open = append(open, forge.Proposal{Number: i + 1, Head: one.Branch, Marker: marker})
 		}
 	}
 	return open, nil
