@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"crypto/sha1" //nolint:gosec // it is git's own name for a blob
 	"encoding/base64"
 	"fmt"
 	"io/fs"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/google/go-github/v60/github"
 
 	"github.com/olmgraft/graft/internal/failure"
@@ -93,7 +93,7 @@ func (m *committing) entry(ctx context.Context, name string, content []byte) (*g
 	switch {
 	case mode != "100644" && mode != "100755":
 		return nil, failure.New(failure.GitFailed, "%s: %s is no file in the base (mode %s)", m.op().doing, name, mode)
-	case stands.GetSHA() == plumbing.ComputeHash(plumbing.BlobObject, content).String():
+	case stands.GetSHA() == blobName(content):
 		return nil, nil
 	}
 	blob, _, err := m.f.gh.Git.CreateBlob(ctx, m.f.head.Owner, m.f.head.Name, &github.Blob{
@@ -198,4 +198,10 @@ func authorOf(s *forge.Signature) *github.CommitAuthor {
 		return nil
 	}
 	return &github.CommitAuthor{Name: &s.Name, Email: &s.Email}
+}
+
+// blobName is the name that git gives to the content. go-git would do it, and the relay
+// would carry that.
+func blobName(content []byte) string {
+	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content))) //nolint:gosec // see above
 }
