@@ -114,16 +114,16 @@ func (t *Transport) mayPass(req *http.Request, resp *http.Response, err error) b
 
 // attempt sends the request once, when its host has a slot free, and reads the answer.
 func (t *Transport) attempt(req *http.Request, longest time.Duration) (*http.Response, error) {
-	ctx, cancel := context.WithTimeout(req.Context(), longest)
-	defer cancel()
 	if slot := t.slot(req.URL.Scheme + "://" + req.URL.Host); slot != nil {
 		select {
 		case slot <- struct{}{}:
 			defer func() { <-slot }()
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case <-req.Context().Done():
+			return nil, req.Context().Err()
 		}
 	}
+	ctx, cancel := context.WithTimeout(req.Context(), longest)
+	defer cancel()
 	out := req.Clone(ctx)
 	if req.GetBody != nil {
 		body, err := req.GetBody()

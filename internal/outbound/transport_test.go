@@ -176,3 +176,23 @@ func TestRateLimits(t *testing.T) {
 		t.Errorf("a server that never stops: sent %d times, %v", sent, err)
 	}
 }
+
+// Who waits for a slot has not begun an attempt.
+func TestSlotsAreNoAttempts(t *testing.T) {
+	c := &clock{}
+	retry := c.retry()
+	retry.Attempt = 300 * time.Millisecond
+	transport := &Transport{Retry: retry, PerHost: 1}
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(server.Close)
+	slot := transport.slot(server.URL)
+	slot <- struct{}{}
+	time.AfterFunc(400*time.Millisecond, func() { <-slot })
+	req, err := http.NewRequestWithContext(t.Context(), "GET", server.URL, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp, err := transport.RoundTrip(req); err != nil || resp.StatusCode != 200 || len(c.slept) > 0 {
+		t.Errorf("got %v, %v after waiting %v", resp, err, c.slept)
+	}
+}
