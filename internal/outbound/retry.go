@@ -149,8 +149,8 @@ func IsCertificate(err error) bool {
 
 // attempts counts the attempts at one thing, in however many requests they are made.
 type attempts struct {
-	used atomic.Int32
-	of   int32
+	used atomic.Int64
+	of   int
 }
 
 type attemptsKey struct{}
@@ -161,7 +161,7 @@ func ShareAttempts(ctx context.Context, n int) context.Context {
 }
 
 func newAttempts(n int) *attempts {
-	a := &attempts{of: int32(n)} //nolint:gosec // nobody asks for that many
+	a := &attempts{of: n}
 	a.used.Store(1)
 	return a
 }
@@ -175,8 +175,8 @@ func attemptsOf(ctx context.Context, n int) *attempts {
 
 // another takes one more attempt, if one is left, and says how many failed before.
 func (a *attempts) another() (failed int, ok bool) {
-	used := a.used.Add(1)
-	return int(used - 1), used <= a.of
+	used := int(a.used.Add(1))
+	return used - 1, used <= a.of
 }
 
 type onceKey struct{}

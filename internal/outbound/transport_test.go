@@ -30,7 +30,7 @@ func (c *clock) retry() Retry {
 }
 
 // ask sends a request to a server that answers by the handler, and counts what it gets.
-func ask(t *testing.T, transport *Transport, ctx context.Context, method string, answer func(nth int, w http.ResponseWriter)) (resp *http.Response, sent int, err error) {
+func ask(ctx context.Context, t *testing.T, transport *Transport, method string, answer func(nth int, w http.ResponseWriter)) (resp *http.Response, sent int, err error) {
 	t.Helper()
 	var n atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +82,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 				ctx = Once(ctx)
 			}
 			c := &clock{}
-			resp, sent, err := ask(t, &Transport{Retry: c.retry(), Repeatable: tc.repeatable}, ctx, tc.method, tc.answer)
+			resp, sent, err := ask(ctx, t, &Transport{Retry: c.retry(), Repeatable: tc.repeatable}, tc.method, tc.answer)
 			if sent != tc.sent || len(c.slept) != sent-1 || (err != nil) != (tc.status == 0) {
 				t.Fatalf("sent %d times, want %d; waited %v; %v", sent, tc.sent, c.slept, err)
 			}
@@ -98,8 +98,8 @@ func TestAttemptsAreShared(t *testing.T) {
 	transport := &Transport{Retry: c.retry()}
 	ctx := ShareAttempts(t.Context(), 4)
 	refuse := func(_ int, w http.ResponseWriter) { w.WriteHeader(500) }
-	_, first, err := ask(t, transport, ctx, "GET", refuse)
-	_, second, err2 := ask(t, transport, ctx, "GET", refuse)
+	_, first, err := ask(ctx, t, transport, "GET", refuse)
+	_, second, err2 := ask(ctx, t, transport, "GET", refuse)
 	if err != nil || err2 != nil || first != 4 || second != 1 {
 		t.Errorf("%d and %d attempts, want 4 and 1; %v, %v", first, second, err, err2)
 	}
@@ -117,17 +117,17 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 	for _, announced := range []bool{true, false} {
 		ctx := WithLimit(t.Context(), 10_000)
-		resp, _, err := ask(t, &Transport{}, ctx, "GET", write(200, 10_000, announced))
+		resp, _, err := ask(ctx, t, &Transport{}, "GET", write(200, 10_000, announced))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if body, err := Body(resp); err != nil || len(body) != 10_000 {
 			t.Errorf("read %d bytes, %v", len(body), err)
 		}
-		if _, sent, err := ask(t, &Transport{}, ctx, "GET", write(200, 10_001, announced)); !errors.Is(err, ErrTooLong) || sent != 1 {
+		if _, sent, err := ask(ctx, t, &Transport{}, "GET", write(200, 10_001, announced)); !errors.Is(err, ErrTooLong) || sent != 1 {
 			t.Errorf("one byte more: %d attempts, %v", sent, err)
 		}
-		resp, _, err = ask(t, &Transport{}, ctx, "GET", write(404, 2<<20, announced))
+		resp, _, err = ask(ctx, t, &Transport{}, "GET", write(404, 2<<20, announced))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,22 +157,22 @@ func TestRateLimits(t *testing.T) {
 	}
 	c := &clock{}
 	transport := &Transport{Retry: c.retry(), RateLimit: limits}
-	resp, sent, err := ask(t, transport, t.Context(), "POST", limited("30", 1))
+	resp, sent, err := ask(t.Context(), t, transport, "POST", limited("30", 1))
 	if err != nil || resp.StatusCode != 200 || sent != 2 || len(c.slept) != 1 || resp.Header.Get(AttemptsHeader) != "1" {
 		t.Fatalf("sent %d times, waited %v, %v", sent, c.slept, err)
 	}
 	var far *RateLimited
-	_, sent, err = ask(t, transport, t.Context(), "POST", limited("400", 1))
+	_, sent, err = ask(t.Context(), t, transport, "POST", limited("400", 1))
 	if !errors.As(err, &far) || sent != 1 || !strings.Contains(err.Error(), "primary rate limit lasts until 2026-05-01 12:06:40") {
 		t.Fatalf("a limit that is far: sent %d times, %v", sent, err)
 	}
-	if _, sent, err = ask(t, transport, t.Context(), "GET", limited("", 0)); !errors.As(err, &far) || sent != 0 {
+	if _, sent, err = ask(t.Context(), t, transport, "GET", limited("", 0)); !errors.As(err, &far) || sent != 0 {
 		t.Errorf("the next request: sent %d times, %v", sent, err)
 	}
 	endless := &Transport{Retry: c.retry(), RateLimit: func(*http.Response, int, time.Time) (RateLimit, bool) {
 		return RateLimit{c.now.Add(time.Second), "secondary"}, true
 	}}
-	if _, sent, err = ask(t, endless, t.Context(), "GET", limited("1", 100)); !errors.As(err, &far) || sent != mostLimits+1 {
+	if _, sent, err = ask(t.Context(), t, endless, "GET", limited("1", 100)); !errors.As(err, &far) || sent != mostLimits+1 {
 		t.Errorf("a server that never stops: sent %d times, %v", sent, err)
 	}
 }
