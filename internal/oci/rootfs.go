@@ -3,8 +3,9 @@ package oci
 import (
 	"archive/tar"
 	"errors"
+	"maps"
 	"path"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +27,7 @@ type rootfs struct {
 }
 
 type node struct {
+	parent   *node            // the directory that it stands in; nil for the root
 	layer    int              // the last one that made or touched it
 	children map[string]*node // not nil for a directory
 	link     string           // of a symbolic link
@@ -94,7 +96,7 @@ func (fs *rootfs) add(e entry) error {
 	if err != nil {
 		return inLayer(e.name, err)
 	}
-	made := &node{layer: fs.layer}
+	made := &node{parent: parent, layer: fs.layer}
 	switch e.kind {
 	case tar.TypeDir:
 		if old := parent.children[base]; old != nil && old.children != nil {
@@ -115,7 +117,7 @@ func (fs *rootfs) add(e entry) error {
 			return err
 		}
 		w := walk{fs: fs}
-		target, err := w.from([]*node{fs.root}, name, false)
+		target, err := w.to(fs.root, name, false)
 		if err == nil && target.children != nil {
 			err = errDirectory
 		}
@@ -131,7 +133,7 @@ func (fs *rootfs) add(e entry) error {
 // remove applies a whiteout.
 func (fs *rootfs) remove(dir, base string) error {
 	w := walk{fs: fs}
-	at, err := w.from([]*node{fs.root}, path.Clean(dir), true)
+	at, err := w.to(fs.root, path.Clean(dir), true)
 	if errors.Is(err, errMissing) || errors.Is(err, errNoDir) || err == nil && at.children == nil {
 		return nil
 	}
@@ -166,30 +168,24 @@ func (fs *rootfs) prune(at *node) {
 // collect finds the files below one directory.
 func (fs *rootfs) collect(dir string, found map[string]*file) error {
 	w := walk{fs: fs}
-	stack, err := w.stack([]*node{fs.root}, dir, true)
+	at, err := w.to(fs.root, dir, true)
 	if errors.Is(err, errMissing) {
 		return nil
 	}
 	if err != nil {
 		return inLayer(dir, err)
 	}
-	if top := stack[len(stack)-1]; top.children == nil {
+	if at.children == nil {
 		return notABundle("%s is no directory in the image", dir)
 	}
-	return fs.collectBelow(stack, dir, found)
+	return fs.collectBelow(at, dir, found)
 }
 
-func (fs *rootfs) collectBelow(stack []*node, dir string, found map[string]*file) error {
-	at := stack[len(stack)-1]
-	names := make([]string, 0, len(at.children))
-	for name := range at.children {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+func (fs *rootfs) collectBelow(at *node, dir string, found map[string]*file) error {
+	for _, name := range slices.Sorted(maps.Keys(at.children)) {
 		child, full := at.children[name], path.Join(dir, name)
 		if child.children != nil {
-			if err := fs.collectBelow(append(stack[:len(stack):len(stack)], child), full, found); err != nil {
+			if err := fs.collectBelow(child, full, found); err != nil {
 				return err
 			}
 			continue
@@ -197,7 +193,7 @@ func (fs *rootfs) collectBelow(stack []*node, dir string, found map[string]*file
 		if child.link != "" {
 			w := walk{fs: fs}
 			var err error
-			if child, err = w.from(stack, name, true); err != nil {
+			if child, err = w.to(at, name, true); err != nil {
 				return inLayer(full, err)
 			}
 			if child.children != nil {

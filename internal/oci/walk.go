@@ -1,9 +1,6 @@
 package oci
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // walkError is why a path leads nowhere.
 type walkError string
@@ -27,67 +24,54 @@ type walk struct {
 
 // dir gives the directory at a path, as the layer at hand sees it.
 func (w *walk) dir(name string) (*node, error) {
-	at, err := w.from([]*node{w.fs.root}, name, true)
+	at, err := w.to(w.fs.root, name, true)
 	if err == nil && at.children == nil {
 		err = errNoDir
 	}
 	return at, err
 }
 
-func (w *walk) from(stack []*node, name string, last bool) (*node, error) {
-	stack, err := w.stack(stack, name, last)
-	if err != nil {
-		return nil, err
-	}
-	return stack[len(stack)-1], nil
-}
-
-// stack walks name from the top of a stack of nodes, whose bottom is the root,
-// and gives the stack that it ends with. Links are followed on the way, and at the
+// to gives the node at a path from another. Links are followed on the way, and at the
 // last step if last is set.
-func (w *walk) stack(stack []*node, name string, last bool) ([]*node, error) {
+func (w *walk) to(at *node, name string, last bool) (*node, error) {
 	steps := strings.FieldsFunc(name, func(r rune) bool { return r == '/' })
-	stack = slices.Clone(stack)
 	for i, step := range steps {
-		top := stack[len(stack)-1]
-		if top.children == nil {
+		if at.children == nil {
 			return nil, errNoDir
 		}
 		if w.create {
-			top.layer = w.fs.layer
+			at.layer = w.fs.layer
 		}
-		switch step {
-		case ".":
+		switch {
+		case step == ".":
 			continue
-		case "..":
-			if len(stack) == 1 {
-				return nil, errOutside
-			}
-			stack = stack[:len(stack)-1]
+		case step == ".." && at.parent == nil:
+			return nil, errOutside
+		case step == "..":
+			at = at.parent
 			continue
 		}
-		child, err := w.child(top, step)
+		child, err := w.child(at, step)
 		if err != nil {
 			return nil, err
 		}
-		if child.link == "" || i == len(steps)-1 && !last {
-			stack = append(stack, child)
-			continue
+		if child.link != "" && (last || i < len(steps)-1) {
+			if w.links++; w.links > maxLinks {
+				return nil, errLinks
+			}
+			if strings.HasPrefix(child.link, "/") {
+				return nil, errOutside
+			}
+			if child, err = w.to(at, child.link, true); err != nil {
+				return nil, err
+			}
 		}
-		if w.links++; w.links > maxLinks {
-			return nil, errLinks
-		}
-		if strings.HasPrefix(child.link, "/") {
-			return nil, errOutside
-		}
-		if stack, err = w.stack(stack, child.link, true); err != nil {
-			return nil, err
-		}
+		at = child
 	}
 	if w.create {
-		stack[len(stack)-1].layer = w.fs.layer
+		at.layer = w.fs.layer
 	}
-	return stack, nil
+	return at, nil
 }
 
 func (w *walk) child(top *node, name string) (*node, error) {
@@ -96,7 +80,7 @@ func (w *walk) child(top *node, name string) (*node, error) {
 		if err := w.fs.meter.countDir(); err != nil {
 			return nil, err
 		}
-		child = &node{layer: w.fs.layer, children: map[string]*node{}}
+		child = &node{parent: top, layer: w.fs.layer, children: map[string]*node{}}
 		top.children[name] = child
 	}
 	if child == nil {
