@@ -82,17 +82,12 @@ func (b *Base) build(r Recipe) (*Image, error) {
 		index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), images...)
 		built.content = mutate.Annotations(index, r.Annotations).(v1.ImageIndex)
 	}
-	digest, err := built.content.Digest()
+	desc, err := partial.Descriptor(built.content)
 	if err != nil {
 		return nil, err
 	}
-	media, err := built.content.MediaType()
-	if err != nil {
-		return nil, err
-	}
-	built.Digest, built.MediaType = digest.String(), string(media)
-	built.size, err = built.content.Size()
-	return built, err
+	built.Digest, built.MediaType, built.size = desc.Digest.String(), string(desc.MediaType), desc.Size
+	return built, nil
 }
 
 func (m member) build(r Recipe, added v1.Layer, from *name.Repository) (v1.Image, error) {

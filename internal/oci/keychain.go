@@ -61,10 +61,7 @@ func (k *keychain) resolve(ctx context.Context, repo name.Repository) (credentia
 		}
 	}
 	if token := cmp.Or(k.token, k.getenv("GITHUB_TOKEN")); token != "" && repo.RegistryStr() == "ghcr.io" {
-		user := k.getenv("GITHUB_ACTOR")
-		if user == "" {
-			user = "github-actions"
-		}
+		user := cmp.Or(k.getenv("GITHUB_ACTOR"), "github-actions")
 		return credentials{authn.AuthConfig{Username: user, Password: token}, "GITHUB_TOKEN", true}, nil
 	}
 	return credentials{}, nil
@@ -111,18 +108,12 @@ func (k *keychain) places() []authPlace {
 	if docker != "" {
 		places = append(places, authPlace{filepath.Join(docker, "config.json"), "DOCKER_CONFIG"})
 	}
-	runtime := k.getenv("XDG_RUNTIME_DIR")
-	if runtime == "" {
-		runtime = filepath.Join("/run/containers", strconv.Itoa(k.uid))
-		places = append(places, authPlace{path: filepath.Join(runtime, "auth.json")})
-	} else {
-		places = append(places, authPlace{path: filepath.Join(runtime, "containers", "auth.json")})
+	runtime := filepath.Join("/run/containers", strconv.Itoa(k.uid))
+	if dir := k.getenv("XDG_RUNTIME_DIR"); dir != "" {
+		runtime = filepath.Join(dir, "containers")
 	}
-	config := k.getenv("XDG_CONFIG_HOME")
-	if config == "" {
-		config = filepath.Join(k.home, ".config")
-	}
-	places = append(places, authPlace{path: filepath.Join(config, "containers", "auth.json")})
+	config := cmp.Or(k.getenv("XDG_CONFIG_HOME"), filepath.Join(k.home, ".config"))
+	places = append(places, authPlace{path: filepath.Join(runtime, "auth.json")}, authPlace{path: filepath.Join(config, "containers", "auth.json")})
 	if docker == "" {
 		places = append(places, authPlace{path: filepath.Join(k.home, ".docker", "config.json")})
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -143,23 +144,14 @@ func (m *manifest) index() (*v1.IndexManifest, error) {
 // any platform's will do. Attestations are listed like images, as platform
 // unknown.
 func choose(members []v1.Descriptor) (v1.Descriptor, bool) {
-	var first *v1.Descriptor
-	for i, m := range members {
-		p := m.Platform
-		if !isMember(m) {
-			continue
-		}
-		if p != nil && p.OS == "linux" && p.Architecture == "amd64" {
-			return m, true
-		}
-		if first == nil {
-			first = &members[i]
-		}
-	}
-	if first == nil {
+	members = slices.DeleteFunc(slices.Clone(members), func(m v1.Descriptor) bool { return !isMember(m) })
+	if len(members) == 0 {
 		return v1.Descriptor{}, false
 	}
-	return *first, true
+	usual := slices.IndexFunc(members, func(m v1.Descriptor) bool {
+		return m.Platform != nil && m.Platform.OS == "linux" && m.Platform.Architecture == "amd64"
+	})
+	return members[max(usual, 0)], true
 }
 
 // isMember tells an image of an index, or an index in it, from what else an index lists.
