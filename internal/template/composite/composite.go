@@ -45,17 +45,11 @@ type component struct {
 }
 
 func components(root *yamledit.Node) []component {
-	_, list := root.Fold("components")
 	var out []component
-	for _, item := range list.Items() {
-		c := component{node: item, catalog: item.FoldText("name")}
-		_, strategy := item.Fold("strategy")
-		_, template := strategy.Fold("template")
-		c.builder = template.FoldText("schema")
-		_, config := template.Fold("config")
-		_, c.inputAt = config.Fold("input")
-		c.input = c.inputAt.Text()
-		out = append(out, c)
+	for _, item := range root.FoldValue("components").Items() {
+		template := item.FoldValue("strategy").FoldValue("template")
+		input := template.FoldValue("config").FoldValue("input")
+		out = append(out, component{item, item.FoldText("name"), template.FoldText("schema"), input.Text(), input})
 	}
 	return out
 }
@@ -92,8 +86,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 func describeCatalogs(d *kind.Description, s *kind.Source) {
 	d.Form, d.Aside = "catalogs", true
 	documents.CheckKeys(d, s.Root(), []string{"schema", "catalogs"}, "the catalogs file")
-	_, list := s.Root().Fold("catalogs")
-	for _, item := range list.Items() {
+	for _, item := range s.Root().FoldValue("catalogs").Items() {
 		documents.CheckKeys(d, item, []string{"name", "destination", "builders"}, "catalog "+item.FoldText("name"))
 		line, _ := item.Position()
 		d.Channels = append(d.Channels, kind.Channel{Name: item.FoldText("name"), Line: line})
@@ -103,10 +96,6 @@ func describeCatalogs(d *kind.Description, s *kind.Source) {
 // Insert implements kind.Kind: the bundle goes into the input of each component that
 // contributes to a catalog that was asked for, each input once.
 func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
-	if s.Schema() == catalogsSchema {
-		return nil, s.Root().Failure(failure.TemplateUnsupported, "inserting %s: this file names the catalogs of a composite template and holds no bundles", r.Bundle.Name).
-			Fix("Name the file of schema olm.composite.")
-	}
 	inputs, err := inputPaths(s, "inserting "+r.Bundle.Name)
 	if err != nil {
 		return nil, err
@@ -146,6 +135,10 @@ func inputPaths(s *kind.Source, doing string) ([]string, error) {
 }
 
 func contributing(s *kind.Source, doing string) ([]component, error) {
+	if s.Schema() == catalogsSchema {
+		return nil, s.Root().Failure(failure.TemplateUnsupported, "%s: this file names the catalogs of a composite template and holds no bundles", doing).
+			Fix("Name the file of schema olm.composite.")
+	}
 	all := components(s.Root())
 	var asked []component
 	for _, c := range all {

@@ -44,10 +44,6 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, o kind.Options) (*fbc.Catalog
 
 // eachPart visits the inputs of the one catalog that is asked for.
 func eachPart(s *kind.Source, visit func(kind.Part) error) error {
-	if s.Schema() == catalogsSchema {
-		return s.Root().Failure(failure.TemplateUnsupported, "rendering: this file names the catalogs of a composite template and holds no bundles").
-			Fix("Name the file of schema olm.composite.")
-	}
 	asked, err := contributing(s, "rendering")
 	if err != nil {
 		return err
@@ -102,10 +98,8 @@ func checkCatalogs(s *kind.Source, asked []component) error {
 		return err
 	}
 	allowed := map[string][]string{}
-	_, list := root.Fold("catalogs")
-	for _, item := range list.Items() {
-		_, builders := item.Fold("builders")
-		allowed[item.FoldText("name")] = builders.Strings()
+	for _, item := range root.FoldValue("catalogs").Items() {
+		allowed[item.FoldText("name")] = item.FoldValue("builders").Strings()
 	}
 	for _, c := range asked {
 		builders, known := allowed[c.catalog]

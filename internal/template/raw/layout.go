@@ -76,7 +76,7 @@ func (a adder) insertAfter(d documents.Document, index int, doc *fbc.Doc) error 
 // fileFor derives the path of a new bundle's file from a sibling's, where that has the
 // sibling's name or version in it; "" where bundles share files.
 func (a adder) fileFor(sibling documents.Document) string {
-	f := a.fileOf(sibling)
+	f := a.c.files[sibling.File]
 	dir, base := path.Split(f.path)
 	if n := strings.Count(base, sibling.Name); sibling.Name != "" && n == 1 {
 		return dir + strings.Replace(base, sibling.Name, a.r.Bundle.Name, 1)
@@ -97,26 +97,13 @@ func (a adder) fileFor(sibling documents.Document) string {
 // hasFileOfItsOwn reports whether nothing but the bundle stands in its file, in a
 // directory.
 func (a adder) hasFileOfItsOwn(sibling documents.Document) bool {
-	count := 0
-	for _, d := range a.c.Docs {
-		if d.File == sibling.File {
-			count++
-		}
-	}
-	return a.c.directory && count == 1
-}
-
-func (a adder) fileOf(d documents.Document) *file {
-	for _, f := range a.c.files {
-		if f.name == d.File {
-			return f
-		}
-	}
-	return &file{}
+	return a.c.directory && !slices.ContainsFunc(a.c.Docs, func(d documents.Document) bool {
+		return d.File == sibling.File && d.Index != sibling.Index
+	})
 }
 
 func (a adder) newFile(sibling documents.Document, name string, doc *fbc.Doc) error {
-	f := a.fileOf(sibling)
+	f := a.c.files[sibling.File]
 	if _, err := fs.Stat(a.c.fsys, name); err == nil {
 		return failure.New(failure.EditRefused, "adding bundle %s: its file %s stands there already and holds something else", a.r.Bundle.Name, name).At(name, 0, 0).
 			Fix("Rename that file, or add the bundle to it by hand.")

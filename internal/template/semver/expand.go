@@ -62,11 +62,14 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, o kind.Options) (*fbc.Catalog
 		}
 		all = append(all, members...)
 	}
-	channels, def := build(all, opt, pkg, o.SkipsWithinMinor)
-	c.Channels = channels
-	p := fbc.Package{Schema: fbc.SchemaPackage, Name: pkg, DefaultChannel: def}
-	if head := headImage(all, channels, def); head != "" {
-		show, err := b.Showcase(head)
+	p := fbc.Package{Schema: fbc.SchemaPackage, Name: pkg}
+	for _, ch := range build(all, opt, pkg, o.SkipsWithinMinor) {
+		c.Channels = append(c.Channels, ch.Channel)
+		if !ch.isDefault {
+			continue
+		}
+		p.DefaultChannel = ch.Name
+		show, err := b.Showcase(ch.head)
 		if err != nil {
 			return nil, err
 		}
@@ -141,33 +144,38 @@ func readMembers(a archetype, b kind.Bundles, pkg *string) ([]member, error) {
 	return out, nil
 }
 
-// build makes the channels of all archetypes and tells the default one.
-func build(all []member, o options, pkg string, withinMinor bool) ([]fbc.Channel, string) {
+// channel is one that is made. Its version is that of the lowest bundle in it, by which opm
+// chooses the default channel.
+type channel struct {
+	fbc.Channel
+	archetype int
+	version   semver.Version
+	stream    stream
+	head      string // image of its last bundle
+	isDefault bool
+}
+
+// build makes the channels of all archetypes, in order of name. The default one is the best by
+// stability, by version, by the preferred way to cut, minor before major.
+func build(all []member, o options, pkg string, withinMinor bool) []*channel {
 	slices.SortFunc(all, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.archetype, b.archetype), a.version.Compare(b.version))
 	})
-	byName := map[string]*fbc.Channel{}
-	best := candidate{}
+	byName := map[string]*channel{}
 	for _, s := range o.streams {
 		for _, group := range groups(all) {
 			link(byName, group, s, pkg, withinMinor)
 		}
 	}
-	seen := map[string]bool{}
-	for _, m := range all {
-		for _, s := range o.streams {
-			name := channelName(m, s)
-			if !seen[name] {
-				seen[name] = true
-				best = best.or(candidate{name, m.archetype, m.version, s}, o.prefer)
-			}
-		}
+	if len(byName) == 0 {
+		return nil
 	}
-	var out []fbc.Channel
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		out = append(out, *byName[name])
-	}
-	return out, best.name
+	out := slices.SortedFunc(maps.Values(byName), func(a, b *channel) int { return cmp.Compare(a.Name, b.Name) })
+	rank := func(s stream) int { return slices.Index([]stream{o.prefer, minor, major}, s) }
+	slices.MaxFunc(out, func(a, b *channel) int {
+		return cmp.Or(cmp.Compare(a.archetype, b.archetype), a.version.Compare(b.version), cmp.Compare(rank(b.stream), rank(a.stream)))
+	}).isDefault = true
+	return out
 }
 
 // groups cuts members, in order, where edges do not go: at archetypes and at major
@@ -186,14 +194,15 @@ func groups(all []member) [][]member {
 // link adds a group to its channels. The head of each minor version replaces the head
 // of the minor version before it, and skips what else is below it: in the major
 // version, or within its minor one only.
-func link(channels map[string]*fbc.Channel, group []member, s stream, pkg string, withinMinor bool) {
+func link(channels map[string]*channel, group []member, s stream, pkg string, withinMinor bool) {
 	var below []string
 	replaces := ""
 	for i, m := range group {
 		name := channelName(m, s)
 		ch := channels[name]
 		if ch == nil {
-			ch = &fbc.Channel{Schema: fbc.SchemaChannel, Name: name, Package: pkg, Entries: []fbc.Entry{}}
+			made := fbc.Channel{Schema: fbc.SchemaChannel, Name: name, Package: pkg}
+			ch = &channel{Channel: made, archetype: m.archetype, version: m.version, stream: s}
 			channels[name] = ch
 		}
 		e := fbc.Entry{Name: m.name}
@@ -203,7 +212,7 @@ func link(channels map[string]*fbc.Channel, group []member, s stream, pkg string
 			e.Skips = slices.DeleteFunc(slices.Clone(below), func(n string) bool { return n == replaces })
 			slices.Sort(e.Skips)
 		}
-		ch.Entries = append(ch.Entries, e)
+		ch.Entries, ch.head = append(ch.Entries, e), m.image
 		below = append(below, m.name)
 		if isHead {
 			replaces = m.name
@@ -220,48 +229,4 @@ func channelName(m member, s stream) string {
 		return fmt.Sprintf("%s-v%d", archetype, m.version.Major)
 	}
 	return fmt.Sprintf("%s-v%d.%d", archetype, m.version.Major, m.version.Minor)
-}
-
-// candidate is a channel that may become the default. Its version is that of the
-// lowest bundle in it, as opm takes it.
-type candidate struct {
-	name      string
-	archetype int
-	version   semver.Version
-	kind      stream
-}
-
-// or keeps the better of two: by stability, by version, by the preferred kind of
-// channel, minor before major.
-func (c candidate) or(other candidate, prefer stream) candidate {
-	rank := func(s stream) int {
-		return slices.Index([]stream{"", major, minor}, s) + 4*btoi(s == prefer)
-	}
-	if cmp.Or(cmp.Compare(other.archetype, c.archetype), other.version.Compare(c.version), cmp.Compare(rank(other.kind), rank(c.kind))) > 0 {
-		return other
-	}
-	return c
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// headImage is the image of the last bundle in the default channel.
-func headImage(all []member, channels []fbc.Channel, def string) string {
-	for _, ch := range channels {
-		if ch.Name != def || len(ch.Entries) == 0 {
-			continue
-		}
-		head := ch.Entries[len(ch.Entries)-1].Name
-		for _, m := range all {
-			if m.name == head {
-				return m.image
-			}
-		}
-	}
-	return ""
 }
