@@ -136,7 +136,7 @@ func renderGraft(t *testing.T, s shelf, src string, format fbc.Format) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	r, err := render.Render(context.Background(), template.Expansion{Template: tmpl}, render.Options{Registry: s, Format: format, Metadata: bundle.BundleObjects, Base: s.base(t)})
+	r, err := render.Render(context.Background(), tmpl, render.Options{Registry: s, Format: format, Metadata: bundle.BundleObjects, Base: s.base(t)})
 	if err != nil {
 		return nil, err
 	}

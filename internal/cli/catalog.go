@@ -99,7 +99,7 @@ func (c *catalogReader) render(ctx context.Context, t *template.Template) ([]fbc
 	if err != nil {
 		return nil, err
 	}
-	r, err := render.Render(ctx, template.Expansion{Template: t}, render.Options{Registry: client, Jobs: c.Jobs})
+	r, err := render.Render(ctx, t, render.Options{Registry: client, Jobs: c.Jobs})
 	if err != nil {
 		return nil, err
 	}

@@ -19,8 +19,6 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/render"
-	"github.com/olmgraft/graft/internal/template"
-	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 type renderOptions struct {
@@ -92,13 +90,13 @@ func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 	if err != nil {
 		return err
 	}
-	t.Source.Catalogs = o.catalogs
+	t.Source.Catalogs, t.Source.SkipsWithinMinor = o.catalogs, o.semverSkips == "minor"
 	if err := a.readBase(ctx, o, &ro); err != nil {
 		return err
 	}
 	progress := output.NewProgress(a.Err, "rendering")
 	ro.Progress = progress.Step
-	result, err := render.Render(ctx, template.Expansion{Template: t, Options: kind.Options{SkipsWithinMinor: o.semverSkips == "minor"}}, ro)
+	result, err := render.Render(ctx, t, ro)
 	progress.End()
 	if err != nil {
 		return timedOut(ctx, err)

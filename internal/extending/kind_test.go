@@ -80,7 +80,7 @@ func (toy) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
 	return images, nil
 }
 
-func (k toy) Expand(s *kind.Source, known kind.Bundles, _ kind.Options) (*fbc.Catalog, error) {
+func (k toy) Expand(s *kind.Source, known kind.Bundles, _ kind.Tags) (*fbc.Catalog, error) {
 	pkg, channel := s.Root().FoldText("package"), s.Root().FoldText("channel")
 	c := &fbc.Catalog{Packages: []fbc.Package{{Schema: fbc.SchemaPackage, Name: pkg, DefaultChannel: channel}}}
 	ch := fbc.Channel{Schema: fbc.SchemaChannel, Name: channel, Package: pkg}

@@ -56,7 +56,7 @@ func (p *preparation) renderCatalog(ctx context.Context, from string, c plannedC
 	if p.sum != nil {
 		o.Sum = p.sum.Clone()
 	}
-	result, err := render.Render(ctx, template.Expansion{Template: tmpl}, o)
+	result, err := render.Render(ctx, tmpl, o)
 	if err != nil {
 		return nil, err
 	}

@@ -20,13 +20,13 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-func open(t testing.TB, name string, src []byte) template.Expansion {
+func open(t testing.TB, name string, src []byte) *template.Template {
 	t.Helper()
 	tmpl, err := template.Parse(name, src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return template.Expansion{Template: tmpl}
+	return tmpl
 }
 
 func start(t testing.TB) *registry.Server {

@@ -54,13 +54,14 @@ func short(c *fbc.Catalog, pkg string) string {
 	return strings.Join(out, "\n")
 }
 
-func expand(t *testing.T, src string, o kind.Options) (*fbc.Catalog, error) {
+func expand(t *testing.T, src string, withinMinor bool, tags kind.Tags) (*fbc.Catalog, error) {
 	t.Helper()
 	tmpl, err := Parse("t.yaml", []byte(src))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tmpl.Expand(byTag{"testoperator"}, o)
+	tmpl.Source.SkipsWithinMinor = withinMinor
+	return tmpl.Expand(byTag{"testoperator"}, tags)
 }
 
 // The example of the published documentation of semver templates.
@@ -114,7 +115,7 @@ stable-v1: 1.0.1`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := expand(t, semverExample(tt.options), kind.Options{SkipsWithinMinor: tt.withinMinor})
+			c, err := expand(t, semverExample(tt.options), tt.withinMinor, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,7 +148,7 @@ func TestSemverOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := tmpl.Expand(byTag{"op"}, kind.Options{})
+		c, err := tmpl.Expand(byTag{"op"}, nil)
 		if want == "" {
 			if !failure.Is(err, failure.TemplateMalformed) {
 				t.Errorf("%q: got %v", options, err)
@@ -183,7 +184,7 @@ func TestSemverRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err = tmpl.Images(nil); err == nil {
-			_, err = tmpl.Expand(byTag{"op"}, kind.Options{})
+			_, err = tmpl.Expand(byTag{"op"}, nil)
 		}
 		if !failure.Is(err, tt.want) {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want.Class())
@@ -223,7 +224,7 @@ func TestRefusedBundles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = tmpl.Expand(known{"a": fact("a", "op.v1.0.0", "op", "1.0.0"), "b": tt.b}, kind.Options{})
+		_, err = tmpl.Expand(known{"a": fact("a", "op.v1.0.0", "op", "1.0.0"), "b": tt.b}, nil)
 		if !failure.Is(err, tt.code) || !strings.HasPrefix(err.Error(), tt.want) {
 			t.Errorf("%s: got %v", tt.name, err)
 		}
@@ -242,7 +243,7 @@ graph-description:
 - name: fast
   entries: [testoperator.v1.0.0, testoperator.v1.2.0]
   tombstones: [testoperator.v1.0.0]
-`, kind.Options{})
+`, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +296,7 @@ func TestCompositeExpands(t *testing.T) {
 		images, err := tmpl.Images(nil)
 		var c *fbc.Catalog
 		if err == nil {
-			c, err = tmpl.Expand(byTag{"op"}, kind.Options{})
+			c, err = tmpl.Expand(byTag{"op"}, nil)
 		}
 		if tt.code != 0 {
 			if !failure.Is(err, tt.code) || !strings.HasPrefix(err.Error(), tt.want) {
@@ -365,7 +366,7 @@ func exampleTags(repository string) ([]string, error) {
 }
 
 func TestGoodstuffExample(t *testing.T) {
-	c, err := expand(t, goodstuffExample, kind.Options{Tags: exampleTags})
+	c, err := expand(t, goodstuffExample, false, exampleTags)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +388,7 @@ func TestGoodstuffRefuses(t *testing.T) {
 		"a bundle without an entry": {"    - testoperator.v0.3.2\n", "", "no graph-description names the bundle testoperator.v0.3.2 (quay.io/example-inc/example-bundle:v0.3.2)"},
 		"a tombstone at the head":   {"    - testoperator.v1.0.0\n  tailEdges", "    - testoperator.v1.0.0\n    - testoperator.v1.0.1\n  tailEdges", "no live entry comes after the tombstones"},
 	} {
-		_, err := expand(t, strings.Replace(goodstuffExample, tt.old, tt.new, 1), kind.Options{Tags: exampleTags})
+		_, err := expand(t, strings.Replace(goodstuffExample, tt.old, tt.new, 1), false, exampleTags)
 		if !failure.Is(err, failure.RenderFailed) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/reference"
-	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // released knows substitutes by the tag of their image: repo:NAME-vVERSION-RELEASE.
@@ -57,7 +56,7 @@ func TestSubstitutes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := tmpl.Expand(released{}, kind.Options{})
+		c, err := tmpl.Expand(released{}, nil)
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -84,7 +83,7 @@ func TestSubstitutes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tmpl.Expand(released{}, kind.Options{}); !failure.Is(err, failure.RenderFailed) || !strings.Contains(err.Error(), tt.want) {
+		if _, err := tmpl.Expand(released{}, nil); !failure.Is(err, failure.RenderFailed) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -141,6 +141,7 @@ func Open(fsys fs.FS, p, name string) (*Template, error) {
 		if part.Source.Depth = t.Source.Depth + 1; part.Source.Depth > maxParts {
 			return nil, failure.New(failure.TemplateMalformed, "opening %s: it is made of itself", name).At(name, 1, 1)
 		}
+		part.Source.SkipsWithinMinor = t.Source.SkipsWithinMinor
 		return part, nil
 	}
 	return t, t.detect()
@@ -253,30 +254,12 @@ func (t *Template) Images(tags kind.Tags) ([]string, error) {
 }
 
 // Expand makes the documents of the catalog.
-func (t *Template) Expand(b kind.Bundles, o kind.Options) (*fbc.Catalog, error) {
+func (t *Template) Expand(b kind.Bundles, tags kind.Tags) (*fbc.Catalog, error) {
 	e, err := t.expander()
 	if err != nil {
 		return nil, err
 	}
-	return e.Expand(&t.Source, b, o)
-}
-
-// Expansion is a template with what is asked of its rendering.
-type Expansion struct {
-	*Template
-	Options kind.Options
-}
-
-// Images implements render.Template.
-func (e Expansion) Images(tags func(string) ([]string, error)) ([]string, error) {
-	return e.Template.Images(tags)
-}
-
-// Expand implements render.Template.
-func (e Expansion) Expand(b fbc.Bundles, tags func(string) ([]string, error)) (*fbc.Catalog, error) {
-	o := e.Options
-	o.Tags = tags
-	return e.Template.Expand(b, o)
+	return e.Expand(&t.Source, b, tags)
 }
 
 // expander refuses, like Insert, what opm would read otherwise than it is written.

@@ -79,12 +79,12 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 
 // Images implements kind.Expander.
 func (k Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
-	return documents.Images(k.Expand(s, nil, kind.Options{}))
+	return documents.Images(k.Expand(s, nil, nil))
 }
 
 // Expand implements kind.Expander: the documents stay as they are, bundles are
 // rendered.
-func (k Kind) Expand(s *kind.Source, _ kind.Bundles, _ kind.Options) (*fbc.Catalog, error) {
+func (k Kind) Expand(s *kind.Source, _ kind.Bundles, _ kind.Tags) (*fbc.Catalog, error) {
 	return documents.Expand(k, s, false)
 }
 

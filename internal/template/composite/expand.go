@@ -24,10 +24,10 @@ func (Kind) Images(s *kind.Source, tags kind.Tags) ([]string, error) {
 }
 
 // Expand implements kind.Expander: the parts of one catalog are put together.
-func (Kind) Expand(s *kind.Source, b kind.Bundles, o kind.Options) (*fbc.Catalog, error) {
+func (Kind) Expand(s *kind.Source, b kind.Bundles, tags kind.Tags) (*fbc.Catalog, error) {
 	out := &fbc.Catalog{}
 	err := eachPart(s, func(p kind.Part) error {
-		c, err := p.Expand(b, o)
+		c, err := p.Expand(b, tags)
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func (Kind) Convert(docs []fbc.Doc, _ fbc.Format) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := Kind{}.Expand(&kind.Source{Name: file.Name, File: file}, g, kind.Options{})
+	made, err := Kind{}.Expand(&kind.Source{Name: file.Name, File: file}, g, nil)
 	if err != nil {
 		return nil, failure.New(failure.EdgeConflict, "converting the catalog: %w", err).Fix("Convert to a basic template, which can say any edge.")
 	}

@@ -38,9 +38,9 @@ func (Kind) Images(s *kind.Source, tags kind.Tags) ([]string, error) {
 // replaces the live one before it and skips the tombstones between them; the first
 // carries the tail edges. A tombstone gets neither entry nor bundle. A bundle that
 // tail edges name is one that clusters may have, and not part of the catalog.
-func (Kind) Expand(s *kind.Source, b kind.Bundles, o kind.Options) (*fbc.Catalog, error) {
+func (Kind) Expand(s *kind.Source, b kind.Bundles, tags kind.Tags) (*fbc.Catalog, error) {
 	t := parse(s)
-	images, err := Kind{}.Images(s, o.Tags)
+	images, err := Kind{}.Images(s, tags)
 	if err != nil {
 		return nil, err
 	}

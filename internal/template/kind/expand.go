@@ -7,28 +7,18 @@ import "github.com/olmgraft/graft/internal/fbc"
 type Expander interface {
 	// Images lists the bundle images that Expand will ask for.
 	Images(s *Source, tags Tags) ([]string, error)
-	// Expand makes the catalog's documents.
-	Expand(s *Source, b Bundles, o Options) (*fbc.Catalog, error)
-}
-
-// Options are choices of who renders.
-type Options struct {
-	// SkipsWithinMinor lets the head of a minor version skip what is below it in that
-	// minor version only, as the published documentation of semver templates has it;
-	// opm v1.73 skips all below it in the major version.
-	SkipsWithinMinor bool
-	// Tags lists the tags of a repository, with the same answer as Images got.
-	Tags Tags
+	// Expand makes the catalog's documents; tags answer as Images got it.
+	Expand(s *Source, b Bundles, tags Tags) (*fbc.Catalog, error)
 }
 
 // Tags lists the tags of a repository.
-type Tags func(repository string) ([]string, error)
+type Tags = func(repository string) ([]string, error)
 
 // Part is a template of which another is made.
 type Part interface {
 	Insert(r Request) (*Outcome, error)
 	Images(tags Tags) ([]string, error)
-	Expand(b Bundles, o Options) (*fbc.Catalog, error)
+	Expand(b Bundles, tags Tags) (*fbc.Catalog, error)
 }
 
 // Bundles gives what is known of bundles by their image.

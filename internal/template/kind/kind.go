@@ -52,6 +52,10 @@ type Source struct {
 	// Catalogs are the catalogs of a composite template that are asked for; empty:
 	// all.
 	Catalogs []string
+	// SkipsWithinMinor lets the head of a minor version skip what is below it in that
+	// minor version only, as the published documentation of semver templates has it;
+	// opm v1.73 skips all below it in the major version.
+	SkipsWithinMinor bool
 }
 
 // Root is the top node of a file's first document, nil where there is none.

@@ -187,11 +187,11 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 // Images implements kind.Expander: a catalog has its bundles, but for those that a
 // person left to be rendered.
 func (k Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
-	return documents.Images(k.Expand(s, nil, kind.Options{}))
+	return documents.Images(k.Expand(s, nil, nil))
 }
 
 // Expand implements kind.Expander: the catalog is loaded, merged, and put in order.
-func (k Kind) Expand(s *kind.Source, _ kind.Bundles, _ kind.Options) (*fbc.Catalog, error) {
+func (k Kind) Expand(s *kind.Source, _ kind.Bundles, _ kind.Tags) (*fbc.Catalog, error) {
 	c, err := documents.Expand(k, s, true)
 	c.Loaded = true
 	return c, err

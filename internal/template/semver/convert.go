@@ -55,7 +55,7 @@ func firstSame(g *documents.Given, images map[string][]string, streams map[strea
 		if err != nil {
 			return nil, err
 		}
-		made, err := Kind{}.Expand(&kind.Source{Name: file.Name, File: file}, g, kind.Options{})
+		made, err := Kind{}.Expand(&kind.Source{Name: file.Name, File: file}, g, nil)
 		if err == nil {
 			err = g.Same(made)
 		}

@@ -46,7 +46,7 @@ func (Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
 }
 
 // Expand implements kind.Expander: channels and edges are computed from versions.
-func (Kind) Expand(s *kind.Source, b kind.Bundles, o kind.Options) (*fbc.Catalog, error) {
+func (Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Tags) (*fbc.Catalog, error) {
 	opt, err := readOptions(s)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, o kind.Options) (*fbc.Catalog
 		all = append(all, members...)
 	}
 	p := fbc.Package{Schema: fbc.SchemaPackage, Name: pkg}
-	for _, ch := range build(all, opt, pkg, o.SkipsWithinMinor) {
+	for _, ch := range build(all, opt, pkg, s.SkipsWithinMinor) {
 		c.Channels = append(c.Channels, ch.Channel)
 		if !ch.isDefault {
 			continue

@@ -42,7 +42,7 @@ func substitutions(s *kind.Source) []substitution {
 
 // Expand implements kind.Expander. The substitute takes the edges of its base, skips
 // it, and stands for it wherever another entry replaces or skips it.
-func (k Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Options) (*fbc.Catalog, error) {
+func (k Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Tags) (*fbc.Catalog, error) {
 	c, err := documents.Expand(k, s, true)
 	if err != nil {
 		return nil, err
