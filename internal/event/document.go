@@ -131,17 +131,18 @@ func (n Node) object() map[string]any {
 	return body
 }
 
-// has reports whether the value has all of the keys; says is a text of it, or empty. They
-// tell a form, and find no fault.
+// Has reports whether the value has all of the keys. It finds no fault, nor does Says: they tell a form.
 func (n Node) Has(keys ...string) bool {
 	return !slices.ContainsFunc(keys, func(k string) bool { return n.object()[k] == nil })
 }
 
+// Says is a text of the value, or empty.
 func (n Node) Says(key string) string {
 	s, _ := n.object()[key].(string)
 	return s
 }
 
+// Get is the value of a key; what has keys must be an object.
 func (n Node) Get(key string) Node {
 	child := Node{r: n.r, path: n.path + "." + key}
 	switch v := n.value.(type) {
@@ -154,6 +155,7 @@ func (n Node) Get(key string) Node {
 	return child
 }
 
+// Items are those of a list.
 func (n Node) Items() []Node {
 	if n.value == nil {
 		return nil
@@ -169,7 +171,7 @@ func (n Node) Items() []Node {
 	return out
 }
 
-// text is a text that may be absent.
+// Text is a text that may be absent.
 func (n Node) Text() string {
 	if n.value == nil {
 		return ""
@@ -181,7 +183,7 @@ func (n Node) Text() string {
 	return s
 }
 
-// must is a text that must be there.
+// Must is a text that must be there.
 func (n Node) Must() string {
 	s := n.Text()
 	if s == "" {
@@ -190,7 +192,7 @@ func (n Node) Must() string {
 	return s
 }
 
-// image reads a reference of a registry, which must be there and name the registry: only
+// Image reads a reference of a registry, which must be there and name the registry: only
 // people leave out that they mean Docker Hub.
 func (n Node) Image() Publication {
 	p, err := parseReference(n.Must())
@@ -203,8 +205,7 @@ func (n Node) Image() Publication {
 	return p
 }
 
-// tag and digest may be absent, and are empty then.
-
+// Tag is one that may be absent, and is empty then.
 func (n Node) Tag() string {
 	s := n.Text()
 	if s != "" && !reference.IsTag(s) {
@@ -213,6 +214,7 @@ func (n Node) Tag() string {
 	return s
 }
 
+// Digest is one that may be absent, and is empty then.
 func (n Node) Digest() string {
 	s := n.Text()
 	if s != "" && !reference.IsDigest(s) {
@@ -221,7 +223,7 @@ func (n Node) Digest() string {
 	return s
 }
 
-// agrees is the one of two texts that is there, or what both say.
+// Agrees is the one of two texts that is there, or what both say.
 func (n Node) Agrees(known, said string) string {
 	if known != "" && said != "" && known != said {
 		n.Fail("says %s, and the event says %s elsewhere", quote(said), quote(known))
@@ -229,7 +231,7 @@ func (n Node) Agrees(known, said string) string {
 	return cmp.Or(said, known)
 }
 
-// fail takes the first fault.
+// Fail takes the first fault.
 func (n Node) Fail(format string, args ...any) {
 	if n.r.err != nil {
 		return

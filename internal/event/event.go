@@ -120,7 +120,7 @@ func (n Node) announcement(form FormName, skipTags []string) (Announcement, erro
 	return a, nil
 }
 
-// found takes a publication. Its source is the form being read, unless it says another.
+// Found takes a publication. Its source is the form being read, unless it says another.
 func (n Node) Found(p Publication) {
 	if n.r.err != nil {
 		return
@@ -135,7 +135,7 @@ func (n Node) Found(p Publication) {
 	n.r.published = append(n.r.published, p)
 }
 
-// skip takes a part of the event that announces no bundle. Equal ones are told once.
+// Skip takes a part of the event that announces no bundle. Equal ones are told once.
 func (n Node) Skip(p Publication, format string, args ...any) {
 	p.Source = n.r.form
 	s := Skipped{p, fmt.Sprintf(format, args...)}

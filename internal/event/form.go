@@ -76,20 +76,20 @@ func Named(name FormName) (Form, bool) {
 	return forms[i], true
 }
 
-// From are the forms in which a sender of the relay's writes.
-func From(sender string) []Form {
-	return slices.DeleteFunc(Forms(), func(f Form) bool { return len(f.Proofs) == 0 || f.From() != sender })
+// FormsOf are the forms in which a sender of the relay's writes.
+func FormsOf(sender string) []Form {
+	return slices.DeleteFunc(Forms(), func(f Form) bool { return len(f.Proofs) == 0 || f.SenderName() != sender })
 }
 
-// From is what a route of the relay calls the sender.
-func (f Form) From() string { return cmp.Or(f.Sender, string(f.Name)) }
+// SenderName is what a route of the relay calls the sender.
+func (f Form) SenderName() string { return cmp.Or(f.Sender, string(f.Name)) }
 
 // Senders are what routes of the relay can call a sender.
 func Senders() []string {
 	var all []string
 	for _, f := range forms {
-		if len(f.Proofs) > 0 && !slices.Contains(all, f.From()) {
-			all = append(all, f.From())
+		if len(f.Proofs) > 0 && !slices.Contains(all, f.SenderName()) {
+			all = append(all, f.SenderName())
 		}
 	}
 	return all

@@ -60,7 +60,7 @@ func TestListsAreMadeOfTheTables(t *testing.T) {
 		}
 		table := "\n| from | proof | where the registry takes address and secret |\n|---|---|---|\n"
 		for _, sender := range inOrder(stand, event.Senders()) {
-			f := event.From(sender)[0]
+			f := event.FormsOf(sender)[0]
 			table += fmt.Sprintf("| `%s` | `%s` | %s |\n", sender, strings.ReplaceAll(event.InWords(f.Proofs), ", ", "`, `"), f.Setup)
 		}
 		return head + "<!-- senders -->\n" + table + "\n<!-- /senders -->" + tail

@@ -176,7 +176,7 @@ func (s *search) look(name string, src []byte) error {
 
 func (s *search) lookTemplate(t *template.Template, name string) bool {
 	d := t.Describe()
-	if d.Aside || d.Package != "" && d.Package != s.pkg {
+	if d.Auxiliary || d.Package != "" && d.Package != s.pkg {
 		return false
 	}
 	for _, input := range d.Inputs {

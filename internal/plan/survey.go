@@ -48,7 +48,7 @@ func Survey(fsys fs.FS) ([]Surveyed, []LeftOut, error) {
 			return nil
 		}
 		d := t.Describe()
-		if d.Aside {
+		if d.Auxiliary {
 			return nil
 		}
 		for _, input := range d.Inputs {

@@ -90,7 +90,7 @@ func (r *Route) check(fault faulty, at []any) {
 	if !pathGrammar.MatchString(r.Path) || strings.Contains(r.Path, "/.") || slices.Contains(own, r.Path) {
 		fault("Write a path such as /quay, without a slash at its end; /healthz, /readyz and /metrics are taken.", in("path"), "%q is no path of a route", r.Path)
 	}
-	forms := event.From(r.From)
+	forms := event.FormsOf(r.From)
 	if len(forms) == 0 {
 		fault("Those that exist are "+strings.Join(event.Senders(), ", ")+".", in("from"), "%q is no registry that Graft knows", r.From)
 		return

@@ -60,7 +60,7 @@ func parts(c *Config, o Options) (map[string]*route, tokens, error) {
 	var errs []error
 	routes := map[string]*route{}
 	for _, r := range c.Routes {
-		one := &route{Route: r, forms: event.From(r.From)}
+		one := &route{Route: r, forms: event.FormsOf(r.From)}
 		if r.Proof == event.ByGoogle {
 			keys := r.KeysURL
 			if keys == "" {

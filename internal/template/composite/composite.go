@@ -84,7 +84,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 }
 
 func describeCatalogs(d *kind.Description, s *kind.Source) {
-	d.Form, d.Aside = "catalogs", true
+	d.Form, d.Auxiliary = "catalogs", true
 	documents.CheckKeys(d, s.Root(), []string{"schema", "catalogs"}, "the catalogs file")
 	for _, item := range s.Root().FoldValue("catalogs").Items() {
 		documents.CheckKeys(d, item, []string{"name", "destination", "builders"}, "catalog "+item.FoldText("name"))

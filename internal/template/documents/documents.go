@@ -42,9 +42,10 @@ func FromNode(n *yamledit.Node, file string, index int, e *yamledit.Edits) Docum
 	return d
 }
 
-// Seen is what stands somewhere; Again reports whether a key does so already.
+// Seen is what stands somewhere.
 type Seen map[string]bool
 
+// Again takes a key in, and reports whether it stands there already.
 func (s Seen) Again(key string) bool {
 	again := s[key]
 	s[key] = true

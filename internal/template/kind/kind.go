@@ -151,8 +151,8 @@ type Description struct {
 	Bundles        []BundleRef      `json:"bundles"`
 	Inputs         []string         `json:"inputs,omitempty"` // of a template made of templates
 	Problems       []*failure.Error `json:"problems"`
-	// Aside is a file that belongs to templates and is none: no bundle goes into it.
-	Aside bool `json:"-"`
+	// Auxiliary is a file that belongs to templates and is none: no bundle goes into it.
+	Auxiliary bool `json:"-"`
 }
 
 // Problem records what is wrong.
