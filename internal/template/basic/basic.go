@@ -4,8 +4,6 @@
 package basic
 
 import (
-	"strings"
-
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/operand"
 	"github.com/olmgraft/graft/internal/template/documents"
@@ -94,20 +92,19 @@ func (Kind) Create(r kind.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b strings.Builder
-	line := func(text, value string) { b.WriteString(text + yamledit.Quote(value) + "\n") }
-	line("---\nschema: ", Schema)
-	line("entries:\n- schema: ", fbc.SchemaPackage)
-	line("  name: ", r.Bundle.Package)
-	line("  defaultChannel: ", def)
+	var b documents.Text
+	b.Line("---\nschema: ", Schema)
+	b.Line("entries:\n- schema: ", fbc.SchemaPackage)
+	b.Line("  name: ", r.Bundle.Package)
+	b.Line("  defaultChannel: ", def)
 	for _, c := range channels {
-		line("- schema: ", fbc.SchemaChannel)
-		line("  package: ", r.Bundle.Package)
-		line("  name: ", c)
-		line("  entries:\n  - name: ", r.Bundle.Name)
-		documents.WriteEdges(&b, fbc.Entry{Replaces: r.Replaces, Skips: r.Skips, SkipRange: r.SkipRange})
+		b.Line("- schema: ", fbc.SchemaChannel)
+		b.Line("  package: ", r.Bundle.Package)
+		b.Line("  name: ", c)
+		b.Line("  entries:\n  - name: ", r.Bundle.Name)
+		b.Edges(fbc.Entry{Replaces: r.Replaces, Skips: r.Skips, SkipRange: r.SkipRange})
 	}
-	line("- schema: ", fbc.SchemaBundle)
-	line("  image: ", r.Bundle.Image)
+	b.Line("- schema: ", fbc.SchemaBundle)
+	b.Line("  image: ", r.Bundle.Image)
 	return []byte(b.String()), nil
 }

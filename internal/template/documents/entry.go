@@ -59,20 +59,25 @@ func added(channel string, e fbc.Entry) kind.Change {
 	return kind.Change{What: kind.EntryAdded, Channel: channel, Name: e.Name, To: e.InWords()}
 }
 
-// WriteEdges writes the keys of an entry's edges into a new template, four spaces deep.
-func WriteEdges(b *strings.Builder, e fbc.Entry) {
-	line := func(text, value string) { b.WriteString(text + yamledit.Quote(value) + "\n") }
+// Text is a new template that is being written.
+type Text struct{ strings.Builder }
+
+// Line writes a line that ends with a value.
+func (t *Text) Line(text, value string) { t.WriteString(text + yamledit.Quote(value) + "\n") }
+
+// Edges writes the keys of an entry's edges, four spaces deep.
+func (t *Text) Edges(e fbc.Entry) {
 	if e.Replaces != "" {
-		line("    replaces: ", e.Replaces)
+		t.Line("    replaces: ", e.Replaces)
 	}
 	for i, s := range e.Skips {
 		if i == 0 {
-			b.WriteString("    skips:\n")
+			t.WriteString("    skips:\n")
 		}
-		line("    - ", s)
+		t.Line("    - ", s)
 	}
 	if e.SkipRange != "" {
-		line("    skipRange: ", e.SkipRange)
+		t.Line("    skipRange: ", e.SkipRange)
 	}
 }
 

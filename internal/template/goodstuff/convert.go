@@ -2,7 +2,6 @@ package goodstuff
 
 import (
 	"encoding/base64"
-	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
@@ -35,50 +34,49 @@ func (Kind) Convert(docs []fbc.Doc, _ fbc.Format) ([]byte, error) {
 }
 
 func write(g *documents.Given) []byte {
-	var b strings.Builder
-	line := func(text, value string) { b.WriteString(text + yamledit.Quote(value) + "\n") }
-	line("---\nschema: ", Schema)
-	line("package:\n  name: ", g.Package.Name)
-	line("  defaultChannel: ", g.Package.DefaultChannel)
+	var b documents.Text
+	b.Line("---\nschema: ", Schema)
+	b.Line("package:\n  name: ", g.Package.Name)
+	b.Line("  defaultChannel: ", g.Package.DefaultChannel)
 	if g.Package.Description != "" {
-		line("  description: ", g.Package.Description)
+		b.Line("  description: ", g.Package.Description)
 	}
 	if icon := g.Package.Icon; icon != nil {
-		line("  icon:\n    base64data: ", base64.StdEncoding.EncodeToString(icon.Data))
-		line("    mediatype: ", icon.MediaType)
+		b.Line("  icon:\n    base64data: ", base64.StdEncoding.EncodeToString(icon.Data))
+		b.Line("    mediatype: ", icon.MediaType)
 	}
 	b.WriteString("bundles:\n  images:\n")
 	for _, image := range g.AllImages() {
-		line("  - ", image)
+		b.Line("  - ", image)
 	}
 	b.WriteString("graph-description:\n")
 	for _, ch := range g.Channels {
-		line("- package: ", ch.Package)
-		line("  name: ", ch.Name)
+		b.Line("- package: ", ch.Package)
+		b.Line("  name: ", ch.Name)
 		b.WriteString("  entries:\n")
-		writeOrder(line, &b, ch)
+		writeOrder(&b, ch)
 	}
 	return []byte(b.String())
 }
 
 // writeOrder writes a chain: what an entry skips are tombstones before it; what the
 // first one skips are tail edges.
-func writeOrder(line func(text, value string), b *strings.Builder, ch fbc.Channel) {
+func writeOrder(b *documents.Text, ch fbc.Channel) {
 	var tombstones []string
 	for i, e := range ch.Entries {
 		if i > 0 {
 			for _, s := range e.Skips {
-				line("  - ", s)
+				b.Line("  - ", s)
 				tombstones = append(tombstones, s)
 			}
 		}
-		line("  - ", e.Name)
+		b.Line("  - ", e.Name)
 	}
 	if len(tombstones) > 0 {
 		b.WriteString("  tombstones:\n")
 	}
 	for _, s := range tombstones {
-		line("  - ", s)
+		b.Line("  - ", s)
 	}
 	if len(ch.Entries) == 0 {
 		return
@@ -88,5 +86,5 @@ func writeOrder(line func(text, value string), b *strings.Builder, ch fbc.Channe
 		return
 	}
 	b.WriteString("  tailEdges:\n")
-	documents.WriteEdges(b, tail)
+	b.Edges(tail)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/template/documents"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
@@ -130,17 +131,16 @@ func (Kind) Create(r kind.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b strings.Builder
-	line := func(text, value string) { b.WriteString(text + yamledit.Quote(value) + "\n") }
-	line("---\nschema: ", Schema)
-	line("package:\n  name: ", r.Bundle.Package)
-	line("  defaultChannel: ", def)
-	line("bundles:\n  images:\n  - ", r.Bundle.Image)
+	var b documents.Text
+	b.Line("---\nschema: ", Schema)
+	b.Line("package:\n  name: ", r.Bundle.Package)
+	b.Line("  defaultChannel: ", def)
+	b.Line("bundles:\n  images:\n  - ", r.Bundle.Image)
 	b.WriteString("graph-description:\n")
 	for _, c := range channels {
-		line("- package: ", r.Bundle.Package)
-		line("  name: ", c)
-		line("  entries:\n  - ", r.Bundle.Name)
+		b.Line("- package: ", r.Bundle.Package)
+		b.Line("  name: ", c)
+		b.Line("  entries:\n  - ", r.Bundle.Name)
 	}
 	return []byte(b.String()), nil
 }

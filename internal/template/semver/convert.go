@@ -1,6 +1,7 @@
 package semver
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,13 +71,8 @@ func firstSame(g *documents.Given, images map[string][]string, streams map[strea
 }
 
 func write(g *documents.Given, images map[string][]string, streams map[stream]bool, prefer stream) []byte {
-	var b strings.Builder
-	b.WriteString("---\nschema: " + Schema + "\n")
-	flag := func(key string, on bool) {
-		b.WriteString(key + ": " + map[bool]string{true: "true", false: "false"}[on] + "\n")
-	}
-	flag("generateMajorChannels", streams[major])
-	flag("generateMinorChannels", streams[minor])
+	var b documents.Text
+	fmt.Fprintf(&b, "---\nschema: %s\ngenerateMajorChannels: %t\ngenerateMinorChannels: %t\n", Schema, streams[major], streams[minor])
 	if prefer != "" {
 		b.WriteString("defaultChannelTypePreference: " + string(prefer) + "\n")
 	}
@@ -94,7 +90,7 @@ func write(g *documents.Given, images map[string][]string, streams map[stream]bo
 		})
 		b.WriteString(strings.ToLower(a) + ":\n  bundles:\n")
 		for _, image := range list {
-			b.WriteString("  - image: " + yamledit.Quote(image) + "\n")
+			b.Line("  - image: ", image)
 		}
 	}
 	return []byte(b.String())

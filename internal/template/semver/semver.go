@@ -205,7 +205,7 @@ func checkIdentity(e *yamledit.Edits, all []archetype, r kind.Request, o *kind.O
 
 // Create implements kind.Creator.
 func (Kind) Create(r kind.Request) ([]byte, error) {
-	var b strings.Builder
+	var b documents.Text
 	// The form of the published documentation, and of the community catalogs' own bot.
 	b.WriteString("---\nSchema: olm.semver\nGenerateMajorChannels: true\nGenerateMinorChannels: true\n")
 	channels := foldUnique(kind.Unique(r.Channels))
@@ -214,7 +214,7 @@ func (Kind) Create(r kind.Request) ([]byte, error) {
 	}
 	for _, a := range Archetypes {
 		if hasFold(channels, a) {
-			b.WriteString(a + ":\n  Bundles:\n  - Image: " + yamledit.Quote(r.Bundle.Image) + "\n")
+			b.Line(a+":\n  Bundles:\n  - Image: ", r.Bundle.Image)
 		}
 	}
 	for _, c := range channels {
