@@ -9,6 +9,7 @@ package event
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
 )
@@ -65,6 +66,10 @@ type Announcement struct {
 	Form         FormName
 	Publications []Publication
 	Skipped      []Skipped
+	// Stated is the time at which the event says it was made, as it says so in StatedText; zero
+	// where it does not.
+	Stated     time.Time
+	StatedText string
 }
 
 // Parse reads an event of a named form. Tags that match one of skipTags are skipped; nil
@@ -109,6 +114,8 @@ func (n Node) announcement(form FormName, skipTags []string) (Announcement, erro
 		return Announcement{}, n.r.err
 	}
 	a := Announcement{Form: form, Skipped: n.r.skipped}
+	f, _ := Named(form)
+	a.Stated, a.StatedText = f.stated(n.value)
 	for _, p := range n.r.merged() {
 		if reason := SkipReason(p.Tag, skipTags); reason != "" && (p.Tag != "" || !n.r.named) {
 			a.Skipped = append(a.Skipped, Skipped{p, reason})

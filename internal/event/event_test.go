@@ -410,8 +410,7 @@ func TestTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		form, _ := Named(said.Form)
-		at, text := form.StatedTime(body)
+		at, text := said.Stated, said.StatedText
 		if text != want || at.IsZero() != (want == "") || want != "" && at.UTC().Format("2006-01-02") != "2025-11-20" {
 			t.Errorf("%s: %q, %v; want %q", file, text, at, want)
 		}

@@ -1,35 +1,24 @@
 package event
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 )
 
-// StatedTime is the time at which an event of the form says it was made, and how it says so; zero
-// where it does not. Of several events in one body it is the newest. The body was parsed before.
-func (f Form) StatedTime(body []byte) (at time.Time, text string) {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	var value any
-	if dec.Decode(&value) != nil {
-		return time.Time{}, ""
+// stated is the time at which a body says it was made, and how it says so; zero where it does
+// not. Of several events in one body it is the newest.
+func (f Form) stated(body any) (at time.Time, text string) {
+	object, _ := body.(map[string]any)
+	list, several := body.([]any)
+	if !several {
+		list, several = object["events"].([]any)
 	}
-	return f.newest(value)
-}
-
-func (f Form) newest(value any) (at time.Time, text string) {
-	list, ok := value.([]any)
-	if object, is := value.(map[string]any); is {
-		if list, ok = object["events"].([]any); !ok {
-			return f.timeOf(object)
-		}
+	if !several {
+		return f.timeOf(object)
 	}
-	if ok {
-		for _, one := range list {
-			if t, s := f.newest(one); t.After(at) {
-				at, text = t, s
-			}
+	for _, one := range list {
+		if t, s := f.stated(one); t.After(at) {
+			at, text = t, s
 		}
 	}
 	return at, text

@@ -31,9 +31,8 @@ func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
 		r.log.Info("skipped", "route", route.Path, "image", s.Publication.Image(), "reason", s.Reason)
 	}
 	r.metrics.announced(route.Path, skipped, len(said.Skipped))
-	form, _ := event.Named(said.Form)
-	at, mark := form.StatedTime(body)
-	if !at.IsZero() && time.Since(at) > r.config.ReplayWindow {
+	mark := said.StatedText
+	if !said.Stated.IsZero() && time.Since(said.Stated) > r.config.ReplayWindow {
 		r.metrics.announced(route.Path, stale, len(said.Publications))
 		return result{status: http.StatusOK, Result: "ignored", Reason: "it is older than the replay window"}
 	}
