@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // File is what is to stand at a path. The mode of a file that stands there is kept;
@@ -143,6 +144,18 @@ func target(path string) (real string, mode os.FileMode, exists bool, err error)
 		return "", 0, false, err
 	}
 	return real, info.Mode().Perm(), true, nil
+}
+
+// SyncDir has the names in a folder on the disk. Windows has no way to ask for that.
+func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 func makeDirs(dir string) (made []string, err error) {

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/forge/github"
@@ -63,7 +64,7 @@ func (c *cemetery) bury(l letter, item queue.Item, v verdict) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(appendLine(f, line), f.Close(), syncDir(c.dir))
+	return errors.Join(appendLine(f, line), f.Close(), atomicfile.SyncDir(c.dir))
 }
 
 // appendLine puts a line at the end, upon a line of its own though an earlier one was torn,
@@ -86,14 +87,6 @@ func appendLine(f *os.File, line []byte) error {
 		return errors.Join(err, f.Truncate(size))
 	}
 	return f.Sync()
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // Replay sends each dead letter of a file once more, with the id that it had, and tells of

@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -152,19 +151,6 @@ func TestAdminListens(t *testing.T) {
 	}
 }
 
-// broken is a disk that fails from a moment on.
-type broken struct {
-	queue.Disk
-	failed bool
-}
-
-func (b *broken) Sync() error {
-	if b.failed {
-		return syscall.EIO
-	}
-	return b.Disk.Sync()
-}
-
 // Where the disk fails, nothing is promised, and the relay ends with what was the matter.
 func TestDiskFails(t *testing.T) {
 	t.Parallel()
@@ -176,11 +162,11 @@ func TestDiskFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	disk := &broken{}
+	var disk *os.File
 	_ = r.queue.Close()
-	r.queue, err = queue.Open(queue.Options{Dir: w.queue, MaxItems: 9, MaxBytes: 1 << 20, Disk: func(f *os.File) queue.Disk {
-		disk.Disk = f
-		return disk
+	r.queue, err = queue.Open(queue.Options{Dir: w.queue, MaxItems: 9, MaxBytes: 1 << 20, OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
+		disk, err = os.OpenFile(name, flag, mode)
+		return disk, err
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +179,7 @@ func TestDiskFails(t *testing.T) {
 	if got := ready(); got != "200 ok\n" {
 		t.Errorf("it is %s", got)
 	}
-	disk.failed = true
+	_ = disk.Close()
 	if res := r.accept(r.routes["/hook"], []queue.Entry{{Key: "a", Data: []byte(`{}`)}}); res.status != 503 || res.Reason != "the queue cannot be written" || res.Accepted != 0 {
 		t.Errorf("it was answered with %+v", res)
 	}

@@ -117,7 +117,6 @@ func (m *metrics) write(w io.Writer, q *queue.Queue, c *Config, now time.Time) {
 	gauge(w, "graft_relay_queue_bytes", "Bytes of the letters that wait.", float64(u.Bytes))
 	gauge(w, "graft_relay_queue_bytes_limit", "Bytes that the queue has room for.", float64(c.Queue.Bytes))
 	gauge(w, "graft_relay_queue_oldest_seconds", "Age of the letter that waits longest.", age)
-	gauge(w, "graft_relay_queue_dropped_bytes", "Length of the torn tail that was dropped at the start.", float64(q.Dropped()))
 	gauge(w, "graft_relay_held_seconds", "How long GitHub's rate limit still holds.", max(held.Sub(now).Seconds(), 0))
 }
 

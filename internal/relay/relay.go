@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/relay/queue"
@@ -91,9 +93,6 @@ func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := r.queue.Dropped(); n > 0 {
-		r.log.Warn("the queue had a torn tail, which was promised to nobody and is dropped", "bytes", n)
-	}
 	if err := r.listen(ctx); err != nil {
 		return nil, errors.Join(err, r.queue.Close())
 	}
@@ -118,7 +117,7 @@ func (r *Relay) listen(ctx context.Context) error {
 	if r.listener, err = open(r.config.Listen); err != nil {
 		return err
 	}
-	r.listener = bounded(r.listener, r.config.Limits.Connections)
+	r.listener = netutil.LimitListener(r.listener, r.config.Limits.Connections)
 	if r.config.AdminListen != "" {
 		if r.admin, err = open(r.config.AdminListen); err != nil {
 			return errors.Join(err, r.listener.Close())
@@ -174,7 +173,6 @@ func (r *Relay) Run(ctx context.Context) error {
 		kill()
 		<-carried
 	}
-	err = errors.Join(err, r.queue.Close())
 	r.log.Info("stopped", "waiting", r.queue.Usage().Items)
-	return err
+	return errors.Join(err, r.queue.Close())
 }

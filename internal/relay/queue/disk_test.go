@@ -1,8 +1,10 @@
 package queue
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,97 +13,83 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// faulty is a disk that fails where it is told to, and counts what it was asked.
-type faulty struct {
-	Disk
-	full   bool // half of what is written still has room
-	sync   error
-	synced int
-}
-
-func (f *faulty) WriteAt(b []byte, at int64) (int, error) {
-	if !f.full {
-		return f.Disk.WriteAt(b, at)
+// limit lets files of this process grow to so many bytes; beyond, the kernel refuses.
+func limit(t *testing.T, bytes uint64) (lift func()) {
+	t.Helper()
+	signal.Ignore(syscall.SIGXFSZ)
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		t.Fatal(err)
 	}
-	n, _ := f.Disk.WriteAt(b[:len(b)/2], at)
-	return n, syscall.ENOSPC
-}
-
-func (f *faulty) Sync() error {
-	f.synced++
-	if f.sync != nil {
-		return f.sync
+	set := func(l syscall.Rlimit) {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &l); err != nil {
+			t.Error(err)
+		}
 	}
-	return f.Disk.Sync()
+	set(syscall.Rlimit{Cur: bytes, Max: before.Max})
+	return func() { set(before) }
 }
 
-func withFaults(t *testing.T) (Options, *Queue, *faulty) {
+// A disk that is full takes nothing. When there is room again, the queue goes on.
+func TestFullDisk(t *testing.T) {
 	o, _ := start(t)
-	f, faults := &faulty{}, o
-	faults.Disk = func(file *os.File) Disk {
-		f.Disk = file
-		return f
-	}
-	return o, open(t, faults), f
-}
-
-// What Put and Done have returned was synced.
-func TestSynced(t *testing.T) {
-	_, q, f := withFaults(t)
-	defer q.Close()
+	q := open(t, o)
 	items := put(t, q, "a")
-	if f.synced != 1 {
-		t.Errorf("after Put it was synced %d times", f.synced)
+	big := entry("b")
+	big.Data = json.RawMessage(`"` + strings.Repeat("x", 200_000) + `"`)
+	for _, bytes := range []uint64{0, 2 * pageSize, 40_000, 100_000} {
+		lift := limit(t, bytes)
+		_, _, err := q.Put(big)
+		lift()
+		if !failure.Is(err, failure.Usage) {
+			t.Errorf("Put with room for %d bytes: %v", bytes, err)
+		}
+		if q.Fault() != nil || keys(q) != "a" {
+			t.Fatalf("%q waits, and the fault is %v", keys(q), q.Fault())
+		}
+	}
+	lift := limit(t, 0)
+	err := q.Done(items[0].Seq)
+	lift()
+	if !errors.Is(err, syscall.EFBIG) || keys(q) != "a" {
+		t.Errorf("Done: %v, %q waits", err, keys(q))
+	}
+	if items, _, err := q.Put(big); len(items) != 1 || err != nil {
+		t.Errorf("what was refused is not taken: %v", err)
 	}
 	finish(t, q, items)
-	if f.synced != 2 {
-		t.Errorf("after Done it was synced %d times", f.synced)
-	}
-}
-
-// A disk that is full takes nothing, and what it took half is taken back. When there is room
-// again, the queue goes on.
-func TestFullDisk(t *testing.T) {
-	o, q, f := withFaults(t)
-	items := put(t, q, "a")
-	f.full = true
-	if _, _, err := q.Put(entry("b")); !failure.Is(err, failure.Usage) || !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("Put: %v", err)
-	}
-	if err := q.Done(items[0].Seq); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("Done: %v", err)
-	}
-	if q.Fault() != nil || keys(q) != "a" {
-		t.Errorf("%q waits, and the fault is %v", keys(q), q.Fault())
-	}
-	if size := len(file(t, o.Dir+"/"+fileName)); int64(size) != q.size {
-		t.Errorf("the file has %d bytes, %d of them whole", size, q.size)
-	}
-	f.full = false
-	if items := put(t, q, "b"); len(items) != 1 {
-		t.Error("what was refused is a duplicate")
-	}
 	shut(t, q)
 	q = open(t, o)
 	defer q.Close()
-	if keys(q) != "a b" || q.Dropped() != 0 {
-		t.Errorf("%q waits, %d bytes were dropped", keys(q), q.Dropped())
+	if keys(q) != "b" {
+		t.Errorf("%q waits", keys(q))
 	}
 }
 
 // Where nobody knows what the disk holds, nothing is promised any more.
-func TestSyncFails(t *testing.T) {
-	_, q, f := withFaults(t)
-	defer q.Close()
-	f.sync = syscall.EIO
-	if _, _, err := q.Put(entry("a")); !errors.Is(err, syscall.EIO) {
-		t.Errorf("%v", err)
+func TestBrokenDisk(t *testing.T) {
+	o, _ := start(t)
+	var disk *os.File
+	o.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
+		disk, err = os.OpenFile(name, flag, mode)
+		return disk, err
 	}
-	f.sync = nil
-	if _, _, err := q.Put(entry("b")); !errors.Is(err, syscall.EIO) {
-		t.Errorf("it goes on: %v", err)
+	q := open(t, o)
+	put(t, q, "a")
+	_ = disk.Close()
+	for range 2 {
+		if _, _, err := q.Put(entry("b")); !failure.Is(err, failure.Usage) || !errors.Is(err, os.ErrClosed) {
+			t.Errorf("%v", err)
+		}
 	}
 	isBroken(t, q)
+	_ = q.Close()
+	o.OpenFile = nil
+	q = open(t, o)
+	defer q.Close()
+	if keys(q) != "a" {
+		t.Errorf("%q waits", keys(q))
+	}
 }
 
 func isBroken(t *testing.T, q *Queue) {
@@ -125,7 +113,7 @@ func TestUsage(t *testing.T) {
 	items := put(t, q, "a")
 	c.add(time.Minute)
 	put(t, q, "b")
-	if u := q.Usage(); u.Items != 2 || u.Keys != 2 || !u.Oldest.Equal(first) || u.Bytes != 2*cost("a", []byte(`"a"`)) || q.Full() {
+	if u := q.Usage(); u.Items != 2 || known(q) != 2 || !u.Oldest.Equal(first) || u.Bytes != 2*cost("a", []byte(`"a"`)) || q.Full() {
 		t.Errorf("%+v, full: %v", u, q.Full())
 	}
 	put(t, q, "c")

@@ -83,7 +83,7 @@ func TestKeysAreBounded(t *testing.T) {
 	for i := range 30 {
 		finish(t, q, put(t, q, fmt.Sprint(i)))
 	}
-	if n := q.Usage().Keys; n < 10 || n > 11 {
+	if n := known(q); n < 10 || n > 11 {
 		t.Errorf("%d keys are known", n)
 	}
 	if _, duplicates, _ := q.Put(entry("25")); duplicates != 1 {
@@ -92,52 +92,45 @@ func TestKeysAreBounded(t *testing.T) {
 	finish(t, q, put(t, q, "2"))
 }
 
-// What comes meanwhile goes into one frame, and is held against the bounds and to each other
-// as if it had come one by one.
-func TestRequestsOfOneFrame(t *testing.T) {
-	o, c := start(t)
-	of := func(keys ...string) (r request) {
-		for _, key := range keys {
-			r.entries = append(r.entries, entry(key))
-		}
-		return r
-	}
+// What comes meanwhile goes into one transaction, and is held against the bounds and to each
+// other as if it had come one by one.
+func TestCallsOfOneTransaction(t *testing.T) {
+	t.Parallel()
+	o, _ := start(t)
 	o.MaxItems = 3
-	s := newState()
-	next := s.changes()
-	for i, step := range []struct {
-		request           request
-		taken, duplicates int
-		err               error
-	}{
-		{of("a", "b"), 2, 0, nil},
-		{of("a", "c"), 1, 1, nil},
-		{of("d"), 0, 0, ErrFull},
-		{of("c", "b"), 0, 2, nil},
-	} {
-		if got := next.decide(step.request, c.Now(), o); len(got.items) != step.taken || got.duplicates != step.duplicates || !errors.Is(got.err, step.err) {
-			t.Errorf("step %d: %+v", i, got)
+	q := open(t, o)
+	defer q.Close()
+	type answer struct{ taken, duplicates int }
+	var calls []*call
+	got := make([]answer, 4)
+	for i, keys := range [][]string{{"a", "b"}, {"a", "c"}, {"d"}, {"c", "b"}} {
+		var entries []Entry
+		for _, key := range keys {
+			entries = append(entries, entry(key))
+		}
+		calls = append(calls, &call{change: func(s *state) error {
+			items, duplicates, err := s.put(entries, o)
+			got[i] = answer{len(items), duplicates}
+			return err
+		}})
+	}
+	if err := q.commit(calls); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []answer{{2, 0}, {1, 1}, {0, 0}, {0, 2}} {
+		if got[i] != want || errors.Is(calls[i].err, ErrFull) != (i == 2) {
+			t.Errorf("call %d: %+v, %v", i, got[i], calls[i].err)
 		}
 	}
-	for i, r := range next.records {
-		if err := s.apply(r); err != nil || r.Seq != uint64(i+1) {
-			t.Errorf("%+v: %v", r, err)
-		}
+	if keys(q) != "a b c" {
+		t.Errorf("%q waits", keys(q))
 	}
-	done := s.changes()
 	for range 2 {
-		done.decide(request{done: 1}, c.Now(), o)
+		if err := q.Done(1); err != nil {
+			t.Error(err)
+		}
 	}
-	if len(done.records) != 1 {
-		t.Errorf("done twice is written %d times", len(done.records))
-	}
-	o.MaxItems, o.MaxBytes = 100, cost("a", []byte(`"a"`))+1
-	empty := newState()
-	bytes := empty.changes()
-	if got := bytes.decide(of("a"), c.Now(), o); got.err != nil {
-		t.Error(got.err)
-	}
-	if got := bytes.decide(of("b"), c.Now(), o); !errors.Is(got.err, ErrFull) {
-		t.Errorf("%+v, though there is no room", got)
+	if u := q.Usage(); u.Items != 2 || u.Bytes != 2*cost("a", []byte(`"a"`)) {
+		t.Errorf("after it was done twice, %+v", u)
 	}
 }

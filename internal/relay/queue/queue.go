@@ -1,22 +1,23 @@
-// Package queue keeps what was accepted until it is delivered, in one file that is only
-// ever appended to.
+// Package queue keeps what was accepted until it is delivered, in one file of bbolt.
 //
 //  1. What Put has returned is on the disk: it survives a kill and a loss of power.
-//  2. One write and one fsync are under way at a time, and hold all that came meanwhile. So
-//     only the last frame of the file can be torn; it was promised to nobody, and is dropped.
-//  3. Any other damage is a failure, for nobody could say what was lost.
-//  4. Items and bytes are bounded, and so is the file: it is written anew when half of it
-//     is of the past.
+//  2. What comes while a transaction is written goes into the next one, all of it together.
+//  3. Damage is a failure, for nobody could say what was lost; see verify.
+//  4. Items and bytes are bounded, and so is the file: bbolt uses again what is free.
 package queue
 
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
-	"slices"
+	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
+
+	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/olmgraft/graft/internal/failure"
 )
@@ -28,9 +29,9 @@ type Options struct {
 	MaxBytes int64
 	// Remember is how long the keys of items are known after they were put.
 	Remember time.Duration
-	// Now and Disk replace clock and disk in tests.
-	Now  func() time.Time
-	Disk func(*os.File) Disk
+	// Now and OpenFile replace the clock and os.OpenFile in tests.
+	Now      func() time.Time
+	OpenFile func(name string, flag int, mode os.FileMode) (*os.File, error)
 }
 
 // Entry is something to put. One whose key waits in the queue, or was put less than Within
@@ -58,44 +59,29 @@ var ErrClosed = errors.New("the queue is closed")
 // Queue may be used concurrently. Where the disk fails in a way that leaves open what it
 // holds, Broken tells, and nothing is taken any more.
 type Queue struct {
-	o       Options
-	lock    *os.File
-	dropped int
+	o      Options
+	db     *bolt.DB
+	lock   *bolt.DB
+	broken chan struct{}
 
-	requests chan request
-	closing  chan struct{}
-	ended    chan struct{}
-	broken   chan struct{}
+	writing sync.Mutex // held by whoever writes a transaction
 
-	// file, size and written belong to the loop.
-	file    Disk
-	size    int64
-	written int64 // size when the file was last written anew
-
-	mu    sync.Mutex
-	state state
-	fault error
+	mu      sync.Mutex
+	pending []*call
+	fault   error
 }
 
-// Disk is what a file is written through.
-type Disk interface {
-	io.WriterAt
-	io.Closer
-	Sync() error
-	Truncate(size int64) error
+// call is a change that goes into the next transaction.
+type call struct {
+	change func(*state) error
+	done   bool
+	err    error
 }
 
-type request struct {
-	entries []Entry
-	done    uint64
-	reply   chan answer
-}
-
-type answer struct {
-	items      []Item
-	duplicates int
-	err        error
-}
+const (
+	fileName = "queue"
+	lockWait = time.Second
+)
 
 // Open takes the folder for this process alone, makes it where it is missing, and reads
 // what waits there.
@@ -103,43 +89,64 @@ func Open(o Options) (*Queue, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Disk == nil {
-		o.Disk = func(f *os.File) Disk { return f }
-	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, failure.New(failure.Usage, "opening the queue: %w", err).Fix("Give a folder that can be written.")
 	}
-	lock, err := acquire(o.Dir)
-	if err != nil {
-		return nil, err
+	// bbolt knows the locks of each system; one upon the file itself would end when that is renewed.
+	lock, err := bolt.Open(filepath.Join(o.Dir, "lock"), 0o600, &bolt.Options{Timeout: lockWait})
+	if errors.Is(err, berrors.ErrTimeout) {
+		return nil, failure.New(failure.Usage, "opening the queue: another relay has %s", o.Dir).Fix("Give each relay a folder of its own, or stop the other.")
+	} else if err != nil {
+		return nil, failure.New(failure.Usage, "locking %s: %w", o.Dir, err).Fix("Give a folder that can be written, on a disk that knows locks.")
 	}
-	q := &Queue{
-		o: o, lock: lock, requests: make(chan request),
-		closing: make(chan struct{}), ended: make(chan struct{}), broken: make(chan struct{}),
+	q := &Queue{o: o, lock: lock, broken: make(chan struct{})}
+	if err := q.open(filepath.Join(o.Dir, fileName)); err != nil {
+		return nil, errors.Join(err, lock.Close())
 	}
-	if err := q.load(); err != nil {
-		_ = lock.Close()
-		return nil, err
-	}
-	go q.loop()
 	return q, nil
+}
+
+func (q *Queue) open(path string) error {
+	err := renew(q.o.Dir, path)
+	if err == nil {
+		writable := options
+		writable.OpenFile = q.o.OpenFile
+		q.db, err = bolt.Open(path, 0o600, &writable)
+	}
+	if errors.Is(err, errDamaged) {
+		return failure.New(failure.Usage, "reading the queue: %w", err).At(path, 0, 0).
+			Fix("Restore the disk, or move the file away: what waited in it must then be announced again. Its records can be read with strings.")
+	} else if err != nil {
+		return failure.New(failure.Usage, "opening the queue: %w", err).Fix("Make %s readable and writable, and room on its disk.", q.o.Dir)
+	}
+	return nil
 }
 
 // Put takes all entries that are no duplicates, or none. When it returns they are on the
 // disk, and so are those that the duplicates are duplicates of.
 func (q *Queue) Put(entries ...Entry) (items []Item, duplicates int, err error) {
-	a := q.ask(request{entries: entries})
-	return a.items, a.duplicates, a.err
+	err = q.do(func(s *state) error {
+		items, duplicates, err = s.put(entries, q.o)
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return items, duplicates, nil
 }
 
 // Done takes an item out.
-func (q *Queue) Done(seq uint64) error { return q.ask(request{done: seq}).err }
+func (q *Queue) Done(seq uint64) error {
+	return q.do(func(s *state) error {
+		s.done(seq)
+		return nil
+	})
+}
 
 // Waiting are the items in the order in which they were put.
-func (q *Queue) Waiting() []Item {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.state.waiting()
+func (q *Queue) Waiting() (items []Item) {
+	_ = q.view(func(s *state) { items = s.waiting() })
+	return items
 }
 
 // Usage says how full the queue is.
@@ -147,19 +154,11 @@ type Usage struct {
 	Items  int
 	Bytes  int64
 	Oldest time.Time // zero where nothing waits
-	Keys   int
 }
 
 // Usage is that of now.
-func (q *Queue) Usage() Usage {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	u := Usage{Items: len(q.state.items), Bytes: q.state.bytes, Keys: len(q.state.seen)}
-	for _, item := range q.state.items {
-		if u.Oldest.IsZero() || item.At.Before(u.Oldest) {
-			u.Oldest = item.At
-		}
-	}
+func (q *Queue) Usage() (u Usage) {
+	_ = q.view(func(s *state) { u = s.usage() })
 	return u
 }
 
@@ -168,9 +167,6 @@ func (q *Queue) Full() bool {
 	u := q.Usage()
 	return u.Items >= q.o.MaxItems || u.Bytes >= q.o.MaxBytes
 }
-
-// Dropped is the length of the torn tail that was dropped at the start.
-func (q *Queue) Dropped() int { return q.dropped }
 
 // Broken is closed once the disk has failed; Fault says how.
 func (q *Queue) Broken() <-chan struct{} { return q.broken }
@@ -184,125 +180,84 @@ func (q *Queue) Fault() error {
 
 // Close ends what is being written and lets go of the folder.
 func (q *Queue) Close() error {
-	close(q.closing)
-	<-q.ended
-	return errors.Join(q.file.Close(), q.lock.Close())
+	q.writing.Lock()
+	defer q.writing.Unlock()
+	return errors.Join(q.db.Close(), q.lock.Close())
 }
 
-func (q *Queue) ask(r request) answer {
-	r.reply = make(chan answer, 1)
-	select {
-	case q.requests <- r:
-		return <-r.reply
-	case <-q.closing:
-		return answer{err: ErrClosed}
-	}
-}
-
-// Bounds of what goes into one frame.
-const (
-	mostRequests = 256
-	mostBytes    = 1 << 20
-)
-
-// loop is the only writer.
-func (q *Queue) loop() {
-	defer close(q.ended)
-	for {
-		var batch []request
-		select {
-		case r := <-q.requests:
-			batch = append(batch, r)
-		case <-q.closing:
-			return
-		}
-		for size := 0; len(batch) < mostRequests && size < mostBytes; {
-			select {
-			case r := <-q.requests:
-				batch = append(batch, r)
-				for _, e := range r.entries {
-					size += len(e.Data)
-				}
-				continue
-			default:
-			}
-			break
-		}
-		q.commit(batch)
-	}
-}
-
-// commit decides upon each request, writes what they change, and only then answers.
-func (q *Queue) commit(batch []request) {
-	now := q.o.Now()
-	q.mu.Lock()
-	if q.fault != nil {
-		err := q.fault
-		q.mu.Unlock()
-		refuse(batch, err)
-		return
-	}
-	q.state.forget(now.Add(-q.o.Remember), 10*q.o.MaxItems)
-	next := q.state.changes()
-	answers := make([]answer, len(batch))
-	for i, r := range batch {
-		answers[i] = next.decide(r, now, q.o)
-	}
-	q.mu.Unlock()
-	if err := q.write(next.records); err != nil {
-		refuse(batch, err)
-		return
-	}
-	if err := q.apply(next.records); err != nil {
-		refuse(batch, q.breakOn(err))
-		return
-	}
-	for i, r := range batch {
-		r.reply <- answers[i]
-	}
-	if q.size > 2*q.written+1<<20 {
-		q.rewrite()
-	}
-}
-
-func (q *Queue) apply(records []record) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, r := range records {
-		if err := q.state.apply(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func refuse(batch []request, err error) {
-	for _, r := range batch {
-		r.reply <- answer{err: err}
-	}
-}
-
-// write appends a frame. One that did not get there whole is taken back; where that is not
-// possible, or where it is not known what is on the disk, the queue is broken.
-func (q *Queue) write(records []record) error {
-	if len(records) == 0 {
+func (q *Queue) view(look func(*state)) error {
+	return q.db.View(func(tx *bolt.Tx) error {
+		look(stateOf(tx))
 		return nil
+	})
+}
+
+// do has a change written, with all others that wait by the time the disk is free.
+func (q *Queue) do(change func(*state) error) error {
+	c := &call{change: change}
+	q.mu.Lock()
+	q.pending = append(q.pending, c)
+	q.mu.Unlock()
+	q.writing.Lock()
+	defer q.writing.Unlock()
+	if c.done {
+		return c.err
 	}
-	frame, err := encode(records)
-	if err != nil {
-		return failure.New(failure.Internal, "writing to the queue: %w", err)
+	q.mu.Lock()
+	calls, fault := q.pending, q.fault
+	q.pending = nil
+	q.mu.Unlock()
+	if fault == nil {
+		fault = q.commit(calls)
 	}
-	if _, err := q.file.WriteAt(frame, q.size); err != nil {
-		if back := q.file.Truncate(q.size); back != nil {
-			return q.breakOn(errors.Join(err, back))
+	for _, c := range calls {
+		if c.done = true; fault != nil {
+			c.err = fault
 		}
-		return failure.New(failure.Usage, "writing to the queue: %w", err).Fix("Make room on the disk of %s.", q.o.Dir)
 	}
-	if err := q.file.Sync(); err != nil {
+	return c.err
+}
+
+// commit decides upon each call in a transaction, and writes it where it changes something.
+func (q *Queue) commit(calls []*call) error {
+	tx, err := q.db.Begin(true)
+	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
+		return ErrClosed
+	} else if err != nil {
 		return q.breakOn(err)
 	}
-	q.size += int64(len(frame))
+	s := stateOf(tx)
+	before := s.sum
+	s.now = q.o.Now()
+	s.forget(s.now.Add(-q.o.Remember), 10*q.o.MaxItems)
+	for _, c := range calls {
+		c.err = c.change(s)
+	}
+	if !s.changed {
+		return tx.Rollback()
+	}
+	s.store()
+	if s.err != nil {
+		return errors.Join(failure.New(failure.Internal, "writing to the queue: %w", s.err), tx.Rollback())
+	}
+	if err := tx.Commit(); err != nil {
+		return q.refused(err, before)
+	}
 	return nil
+}
+
+// refused tells a disk without room, which takes nothing and goes on, from one of which
+// nobody knows what it holds.
+func (q *Queue) refused(err error, before uint64) error {
+	room := strings.HasPrefix(err.Error(), "file resize error") // bbolt gives no cause here
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		room = room || errors.Is(err, full)
+	}
+	after := before + 1
+	if look := q.view(func(s *state) { after = s.sum }); !room || look != nil || after != before {
+		return q.breakOn(err)
+	}
+	return failure.New(failure.Usage, "writing to the queue: %w", err).Fix("Make room on the disk of %s.", q.o.Dir)
 }
 
 func (q *Queue) breakOn(err error) error {
@@ -314,18 +269,4 @@ func (q *Queue) breakOn(err error) error {
 		close(q.broken)
 	}
 	return f
-}
-
-func (s *state) waiting() []Item {
-	items := make([]Item, 0, len(s.items))
-	for _, item := range s.items {
-		items = append(items, item)
-	}
-	slices.SortFunc(items, func(a, b Item) int {
-		if a.Seq < b.Seq {
-			return -1
-		}
-		return 1
-	})
-	return items
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	bolt "go.etcd.io/bbolt"
+
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
 type clock struct {
@@ -86,8 +90,11 @@ func TestWhatWaitsIsThereAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Nothing is closed in order: the file alone counts.
-	_ = q.lock.Close()
-	again := open(t, o)
+	killed := o
+	killed.Dir = t.TempDir()
+	replaceFile(t, filepath.Join(killed.Dir, fileName), file(t, filepath.Join(o.Dir, fileName)))
+	defer q.Close()
+	again := open(t, killed)
 	defer again.Close()
 	if got := keys(again); got != "a c" {
 		t.Errorf("%q waits, want a c", got)
@@ -171,62 +178,100 @@ func TestOneRelayForAFolder(t *testing.T) {
 	}
 }
 
-// Cut at any byte, the file gives what its whole frames hold, and says what was dropped.
-func TestTornTail(t *testing.T) {
-	t.Parallel()
-	o, _ := start(t)
-	q := open(t, o)
-	path := filepath.Join(o.Dir, fileName)
-	sizes := []int{len(file(t, path))}
-	for _, key := range []string{"a", "b", "c"} {
-		put(t, q, key)
-		sizes = append(sizes, len(file(t, path)))
-	}
-	whole := file(t, path)
-	shut(t, q)
-	for cut := sizes[0]; cut <= len(whole); cut++ {
-		n := 0
-		for n+1 < len(sizes) && sizes[n+1] <= cut {
-			n++
-		}
-		for _, tail := range [][]byte{whole[:cut], append(whole[:cut:cut], make([]byte, 20)...)} {
-			replaceFile(t, path, tail)
-			q := open(t, o)
-			if want := strings.Join([]string{"a", "b", "c"}[:n], " "); keys(q) != want || q.Dropped() != len(tail)-sizes[n] {
-				t.Fatalf("cut at %d: %q waits, want %q; %d dropped, want %d", cut, keys(q), want, q.Dropped(), len(tail)-sizes[n])
-			}
-			put(t, q, "d")
-			shut(t, q)
-		}
-	}
-}
-
-// Damage before the last frame is no torn tail, wherever it is.
+// Damage of any byte is told, or it was of a byte that holds nothing; and so it is where the
+// file is cut off.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	o, _ := start(t)
 	q := open(t, o)
-	path := filepath.Join(o.Dir, fileName)
-	put(t, q, "a")
-	until := len(file(t, path))
-	put(t, q, "b")
-	whole := file(t, path)
+	for i := range 300 { // so many that a page has others below it
+		finish(t, q, put(t, q, fmt.Sprint("done", i)))
+	}
+	put(t, q, "a", "b")
+	want := contents(q)
 	shut(t, q)
-	for at := range until {
+	whole := file(t, filepath.Join(o.Dir, fileName))
+	told, most := 0, effort.Of(t, 100, 200, 2000)
+	for n := range most {
 		bad := append([]byte(nil), whole...)
-		bad[at] ^= 0x10
-		replaceFile(t, path, bad)
-		if _, err := Open(o); !failure.Is(err, failure.Usage) || failure.Of(err).Remedy == "" {
-			t.Fatalf("damage at byte %d of %d: %v", at, until, err)
+		switch n % 10 {
+		case 0:
+			bad = bad[:rand.IntN(len(bad))]
+		case 1: // what all depends on
+			bad[n/10%2*pageSize+rand.IntN(80)] ^= 1 << rand.IntN(8)
+		default:
+			bad[rand.IntN(len(bad))] ^= byte(1 + rand.IntN(255))
 		}
-		if string(file(t, path)) != string(bad) {
-			t.Fatalf("damage at byte %d: the file was changed", at)
+		told += damaged(t, o, bad, want)
+	}
+	for _, at := range []int{1, pageSize, 2 * pageSize, 3 * pageSize, len(whole) / 2} {
+		told += damaged(t, o, whole[:at], want)
+	}
+	if told < most/20 {
+		t.Errorf("damage was told %d times of %d", told, most)
+	}
+}
+
+// damaged opens a damaged file. It returns 1 where that is told, and 0 where nothing is lost.
+func damaged(t *testing.T, o Options, bad []byte, want string) int {
+	t.Helper()
+	o.Dir = t.TempDir()
+	path := filepath.Join(o.Dir, fileName)
+	replaceFile(t, path, bad)
+	q, err := Open(o)
+	if err == nil {
+		defer q.Close()
+		if got := contents(q); got != want {
+			t.Fatalf("it holds %d bytes, and held %d", len(got), len(want))
 		}
+		return 0
+	}
+	if !failure.Is(err, failure.Usage) || failure.Of(err).Remedy == "" {
+		t.Fatalf("%v", err)
+	}
+	if string(file(t, path)) != string(bad) {
+		t.Fatalf("the file was changed, though there is %v", err)
+	}
+	return 1
+}
+
+// contents is all that a queue knows.
+func contents(q *Queue) string {
+	var b strings.Builder
+	_ = q.view(func(s *state) {
+		_ = s.bucket.ForEach(func(k, v []byte) error {
+			fmt.Fprintf(&b, "%q %q\n", k, v)
+			return nil
+		})
+	})
+	return b.String()
+}
+
+// What is no queue, of an older relay for one, is left as it is.
+func TestNoQueue(t *testing.T) {
+	o, _ := start(t)
+	for _, other := range []string{"Not a queue.\n", strings.Repeat("\xf7GQ\xf8", 5000)} {
+		if damaged(t, o, []byte(other), "") != 1 {
+			t.Errorf("%.10q was read as a queue", other)
+		}
+	}
+	db, err := bolt.Open(filepath.Join(o.Dir, fileName), 0o600, nil)
+	if err == nil {
+		err = errors.Join(db.Update(func(tx *bolt.Tx) error {
+			_, err := tx.CreateBucket([]byte("others"))
+			return err
+		}), db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(o); !failure.Is(err, failure.Usage) {
+		t.Errorf("another program's file: %v", err)
 	}
 }
 
 // The file stays within a bound however much goes through, and forgets nothing that waits.
-func TestRewriting(t *testing.T) {
+func TestFileIsBounded(t *testing.T) {
 	t.Parallel()
 	o, c := start(t)
 	q := open(t, o)
@@ -260,7 +305,7 @@ func TestRewriting(t *testing.T) {
 	}
 	c.add(2 * time.Hour)
 	put(t, q, "later")
-	if n := q.Usage().Keys; n != 1 {
+	if n := known(q); n != 3 { // two wait
 		t.Errorf("%d keys are remembered", n)
 	}
 }
@@ -297,21 +342,6 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// A disk that fails ends the queue: what it holds is not known any more.
-func TestBrokenDisk(t *testing.T) {
-	o, _ := start(t)
-	q := open(t, o)
-	put(t, q, "a")
-	_ = q.file.Close()
-	if _, _, err := q.Put(entry("b")); !failure.Is(err, failure.Usage) {
-		t.Fatalf("%v", err)
-	}
-	isBroken(t, q)
-	if _, _, err := q.Put(entry("c")); err == nil {
-		t.Error("it goes on")
-	}
-}
-
 func file(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -326,4 +356,17 @@ func replaceFile(t *testing.T, path string, b []byte) {
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// known is how many keys are remembered.
+func known(q *Queue) (n int) {
+	_ = q.view(func(s *state) {
+		_ = s.bucket.ForEach(func(k, _ []byte) error {
+			if k[0] == keyOf {
+				n++
+			}
+			return nil
+		})
+	})
+	return n
 }

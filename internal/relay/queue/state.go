@@ -1,144 +1,197 @@
 package queue
 
 import (
-	"fmt"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/fnv"
 	"time"
+
+	bolt "go.etcd.io/bbolt"
 )
 
-// state is what the file says: all that is known comes from records, in their order.
+// All stands in one bucket. By the first byte of its key a value is
+//
+//	i SEQ   the data of an item that waits
+//	e SEQ   when the entry was put (milliseconds), and its key
+//	k KEY   the number of the newest entry of the key
+//	n       the number of the next entry, and how many items and bytes wait
+//	x       the sum of all others
+var bucketName = []byte("queue")
+
+const (
+	itemOf  = 'i'
+	entryOf = 'e'
+	keyOf   = 'k'
+)
+
+var (
+	countsKey = []byte("n")
+	sumKey    = []byte("x")
+)
+
+// state is the bucket in a transaction.
 type state struct {
-	items map[uint64]Item
-	bytes int64
-	next  uint64
-	seen  map[string]time.Time
-	// order are the keys as they were put, so that the oldest are forgotten first. One that
-	// was put again stands there again.
-	order []sight
-	// keys of items that wait, and how often.
-	keys map[string]int
+	bucket  *bolt.Bucket
+	now     time.Time
+	counts  counts
+	sum     uint64
+	changed bool
+	err     error
 }
 
-type sight struct {
-	key string
-	at  time.Time
-}
+type counts struct{ next, items, bytes uint64 }
 
-func newState() state {
-	return state{items: map[uint64]Item{}, next: 1, seen: map[string]time.Time{}, keys: map[string]int{}}
-}
-
-// apply takes a record in. Its error says that the records contradict each other.
-func (s *state) apply(r record) error {
-	switch r.Op {
-	case opPut:
-		if r.Seq < s.next || r.Key == "" || len(r.Data) == 0 {
-			return fmt.Errorf("the item %d does not follow upon the item %d", r.Seq, s.next-1)
-		}
-		item := Item{Seq: r.Seq, Key: r.Key, At: time.UnixMilli(r.At), Data: r.Data}
-		s.items[r.Seq] = item
-		s.bytes += cost(r.Key, r.Data)
-		s.keys[r.Key]++
-		s.next = r.Seq + 1
-		s.see(r.Key, item.At)
-	case opDone:
-		item, ok := s.items[r.Seq]
-		if !ok {
-			return fmt.Errorf("the item %d is done and was never put", r.Seq)
-		}
-		delete(s.items, r.Seq)
-		s.bytes -= cost(item.Key, item.Data)
-		if s.keys[item.Key]--; s.keys[item.Key] == 0 {
-			delete(s.keys, item.Key)
-		}
-	case opSeen:
-		if r.Key == "" {
-			return fmt.Errorf("a key is empty")
-		}
-		s.see(r.Key, time.UnixMilli(r.At))
-	case opNext:
-		if r.Seq < s.next {
-			return fmt.Errorf("the next item is %d, and there is an item %d", r.Seq, s.next-1)
-		}
-		s.next = r.Seq
-	default:
-		return fmt.Errorf("there is a record %q, perhaps of a newer Graft", r.Op)
+func stateOf(tx *bolt.Tx) *state {
+	s := &state{bucket: tx.Bucket(bucketName), counts: counts{next: 1}}
+	if b := s.bucket.Get(countsKey); len(b) == 24 {
+		s.counts = counts{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:])}
 	}
-	return nil
+	if b := s.bucket.Get(sumKey); len(b) == 8 {
+		s.sum = binary.BigEndian.Uint64(b)
+	}
+	return s
 }
 
-func (s *state) see(key string, at time.Time) {
-	s.seen[key] = at
-	s.order = append(s.order, sight{key, at})
+// number is a key that ends with a number.
+func number(kind byte, seq uint64) []byte { return binary.BigEndian.AppendUint64([]byte{kind}, seq) }
+
+func seqOf(b []byte) uint64 { return binary.BigEndian.Uint64(b) }
+
+// sumOf is what a key and its value add to the sum, or take away from it.
+func sumOf(key, value []byte) uint64 {
+	if value == nil {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(key)))) // a hash never fails
+	_, _ = h.Write(key)
+	_, _ = h.Write(value)
+	return h.Sum64()
 }
 
-// forget drops the keys of before a time, and the oldest of too many.
-func (s *state) forget(before time.Time, most int) {
-	n := 0
-	for n < len(s.order) && (s.order[n].at.Before(before) || len(s.order)-n > most) {
-		if old := s.order[n]; s.seen[old.key].Equal(old.at) {
-			delete(s.seen, old.key)
-		}
-		n++
+func (s *state) set(key, value []byte) {
+	s.changed = true
+	s.sum ^= sumOf(key, s.bucket.Get(key)) ^ sumOf(key, value)
+	s.err = errors.Join(s.err, s.bucket.Put(key, value))
+}
+
+func (s *state) remove(key []byte) {
+	s.changed = true
+	s.sum ^= sumOf(key, s.bucket.Get(key))
+	s.err = errors.Join(s.err, s.bucket.Delete(key))
+}
+
+// store writes the counts and the sum.
+func (s *state) store() {
+	b := binary.BigEndian.AppendUint64(nil, s.counts.next)
+	b = binary.BigEndian.AppendUint64(b, s.counts.items)
+	s.set(countsKey, binary.BigEndian.AppendUint64(b, s.counts.bytes))
+	s.err = errors.Join(s.err, s.bucket.Put(sumKey, binary.BigEndian.AppendUint64(nil, s.sum)))
+}
+
+// each calls f with the numbers and values of a kind, in order, until it says no.
+func (s *state) each(kind byte, f func(seq uint64, value []byte) bool) {
+	c := s.bucket.Cursor()
+	for k, v := c.Seek([]byte{kind}); len(k) == 9 && k[0] == kind && f(seqOf(k[1:]), v); k, v = c.Next() {
 	}
-	if s.order = s.order[n:]; n > 0 && cap(s.order) > 4*len(s.order)+64 {
-		s.order = append([]sight(nil), s.order...)
-	}
+}
+
+// readEntry gives when an entry was put, and its key.
+func readEntry(value []byte) (at time.Time, key []byte) {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(value))), value[8:]
+}
+
+func (s *state) waits(seq uint64) bool { return s.bucket.Get(number(itemOf, seq)) != nil }
+
+func (s *state) waiting() (items []Item) {
+	s.each(itemOf, func(seq uint64, data []byte) bool {
+		at, key := readEntry(s.bucket.Get(number(entryOf, seq)))
+		items = append(items, Item{Seq: seq, Key: string(key), At: at, Data: bytes.Clone(data)})
+		return true
+	})
+	return items
+}
+
+func (s *state) usage() Usage {
+	u := Usage{Items: int(s.counts.items), Bytes: int64(s.counts.bytes)}
+	s.each(itemOf, func(seq uint64, _ []byte) bool {
+		u.Oldest, _ = readEntry(s.bucket.Get(number(entryOf, seq)))
+		return false
+	})
+	return u
 }
 
 // cost is what an item counts for in the bound of bytes.
 func cost(key string, data []byte) int64 { return int64(len(key) + len(data) + 64) }
 
-// changes are records that are being decided upon, and what they will do to the state.
-type changes struct {
-	of      *state
-	records []record
-	next    uint64
-	items   int
-	bytes   int64
-	put     map[string]bool
-	done    map[uint64]bool
-}
-
-func (s *state) changes() *changes {
-	return &changes{of: s, next: s.next, items: len(s.items), bytes: s.bytes, put: map[string]bool{}, done: map[uint64]bool{}}
-}
-
-func (c *changes) decide(r request, now time.Time, o Options) answer {
-	if r.done != 0 {
-		if _, ok := c.of.items[r.done]; ok && !c.done[r.done] {
-			c.done[r.done] = true
-			c.records = append(c.records, record{Op: opDone, Seq: r.done})
-		}
-		return answer{}
-	}
-	var a answer
-	var records []record
-	var bytes int64
+func (s *state) put(entries []Entry, o Options) (items []Item, duplicates int, err error) {
+	at, bytes := time.UnixMilli(s.now.UnixMilli()), int64(0)
 	fresh := map[string]bool{}
-	for _, e := range r.entries {
-		if c.put[e.Key] || fresh[e.Key] || c.of.keys[e.Key] > 0 || within(c.of.seen[e.Key], now, e.Within) {
-			a.duplicates++
+	for _, e := range entries {
+		if fresh[e.Key] || s.known(e) {
+			duplicates++
 			continue
 		}
 		fresh[e.Key] = true
-		seq := c.next + uint64(len(records))
-		records = append(records, record{Op: opPut, Seq: seq, At: now.UnixMilli(), Key: e.Key, Data: e.Data})
-		a.items = append(a.items, Item{Seq: seq, Key: e.Key, At: time.UnixMilli(now.UnixMilli()), Data: e.Data})
+		items = append(items, Item{Seq: s.counts.next + uint64(len(items)), Key: e.Key, At: at, Data: e.Data})
 		bytes += cost(e.Key, e.Data)
 	}
-	if len(records) > 0 && (c.items+len(records) > o.MaxItems || c.bytes+bytes > o.MaxBytes) {
-		return answer{err: ErrFull}
+	if len(items) > 0 && (int(s.counts.items)+len(items) > o.MaxItems || int64(s.counts.bytes)+bytes > o.MaxBytes) {
+		return nil, 0, ErrFull
 	}
-	c.records = append(c.records, records...)
-	c.next += uint64(len(records))
-	c.items += len(records)
-	c.bytes += bytes
-	for key := range fresh {
-		c.put[key] = true
+	for _, item := range items {
+		s.set(number(itemOf, item.Seq), item.Data)
+		s.set(number(entryOf, item.Seq), append(binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli())), item.Key...))
+		s.set(append([]byte{keyOf}, item.Key...), binary.BigEndian.AppendUint64(nil, item.Seq))
 	}
-	return a
+	s.counts.next += uint64(len(items))
+	s.counts.items += uint64(len(items))
+	s.counts.bytes += uint64(bytes)
+	return items, duplicates, nil
 }
 
-func within(at, now time.Time, window time.Duration) bool {
-	return !at.IsZero() && now.Sub(at) < window
+// known reports whether an entry is a duplicate.
+func (s *state) known(e Entry) bool {
+	newest := s.bucket.Get(append([]byte{keyOf}, e.Key...))
+	if newest == nil {
+		return false
+	}
+	seq := seqOf(newest)
+	at, _ := readEntry(s.bucket.Get(number(entryOf, seq)))
+	return s.waits(seq) || s.now.Sub(at) < e.Within
+}
+
+func (s *state) done(seq uint64) {
+	data := s.bucket.Get(number(itemOf, seq))
+	if data == nil {
+		return
+	}
+	_, key := readEntry(s.bucket.Get(number(entryOf, seq)))
+	s.counts.items--
+	s.counts.bytes -= uint64(cost(string(key), data))
+	s.remove(number(itemOf, seq))
+}
+
+// forget drops the keys of before a time, and the oldest of too many, but for those whose
+// items wait.
+func (s *state) forget(before time.Time, most int) {
+	over := map[uint64]string{}
+	s.each(entryOf, func(seq uint64, value []byte) bool {
+		at, key := readEntry(value)
+		if !at.Before(before) && seq+uint64(most) >= s.counts.next {
+			return false
+		}
+		if !s.waits(seq) {
+			over[seq] = string(key)
+		}
+		return true
+	})
+	for seq, key := range over {
+		s.remove(number(entryOf, seq))
+		newest := append([]byte{keyOf}, key...)
+		if b := s.bucket.Get(newest); b != nil && seqOf(b) == seq {
+			s.remove(newest)
+		}
+	}
 }

@@ -1,0 +1,115 @@
+package queue
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"runtime/debug"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/olmgraft/graft/internal/atomicfile"
+)
+
+const pageSize = 4096
+
+// options are those of the file where it is written. The list of free pages is made anew at
+// each start.
+var options = bolt.Options{PageSize: pageSize, Timeout: lockWait, NoFreelistSync: true, FreelistType: bolt.FreelistMapType}
+
+// errDamaged is of a file that is not what was written.
+var errDamaged = errors.New("it is damaged")
+
+// renew verifies the file of a queue and puts a copy in its place, so that what is written to
+// has no fault that is not seen in keys and values. Without a file, or with an empty one, it
+// begins a queue.
+func renew(dir, path string) error {
+	fresh := path + ".new"
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	to, err := bolt.Open(fresh, 0o600, &options)
+	if err != nil {
+		return err
+	}
+	to.NoSync = true
+	if info, missing := os.Stat(path); missing == nil && info.Size() > 0 {
+		err = copyVerified(to, path)
+	} else {
+		err = to.Update(func(tx *bolt.Tx) error {
+			_, err := tx.CreateBucket(bucketName)
+			return err
+		})
+	}
+	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
+		return err
+	}
+	return errors.Join(os.Rename(fresh, path), atomicfile.SyncDir(dir))
+}
+
+// copyVerified copies what makes the sum that was written with it. bbolt's own checksums are
+// those of its two meta pages, and where the newer one is damaged it goes on with the older,
+// without the last transaction: so both have to be whole. Upon pages that make no sense it
+// panics, or reads where no memory is.
+func copyVerified(to *bolt.DB, path string) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if bug := recover(); bug != nil {
+			err = fmt.Errorf("%w: %v", errDamaged, bug)
+		}
+	}()
+	from, err := bolt.Open(path, 0, &bolt.Options{ReadOnly: true, Timeout: lockWait})
+	if errors.As(err, new(*os.PathError)) {
+		return err
+	} else if err != nil {
+		return fmt.Errorf("%w, or no queue: %w", errDamaged, err)
+	}
+	defer from.Close()
+	if err := errors.Join(metaPages(path), from.View(verifySum)); err != nil {
+		return err
+	}
+	return bolt.Compact(to, from, 1<<20)
+}
+
+func verifySum(tx *bolt.Tx) error {
+	b := tx.Bucket(bucketName)
+	if b == nil {
+		return fmt.Errorf("%w, or no queue of graft-relay", errDamaged)
+	}
+	s := stateOf(tx)
+	var sum uint64
+	err := b.ForEach(func(k, v []byte) error {
+		if string(k) != string(sumKey) {
+			sum ^= sumOf(k, v)
+		}
+		return nil
+	})
+	if err == nil && sum != s.sum {
+		err = fmt.Errorf("%w: what it holds is not what was written", errDamaged)
+	}
+	return err
+}
+
+// metaPages holds both meta pages to their checksums. One that was written half is not to be
+// feared: a meta page is 80 bytes of a sector.
+func metaPages(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for n := range int64(2) {
+		var meta [64]byte // behind the head of its page
+		if _, err := f.ReadAt(meta[:], n*pageSize+16); err != nil {
+			return err
+		}
+		h := fnv.New64a()
+		_, _ = h.Write(meta[:56]) // a hash never fails
+		if h.Sum64() != binary.NativeEndian.Uint64(meta[56:]) {
+			return fmt.Errorf("%w: meta page %d", errDamaged, n)
+		}
+	}
+	return nil
+}
