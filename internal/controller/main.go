@@ -105,9 +105,9 @@ func (c *command) run(ctx context.Context) error {
 	defer stop()
 	work.Events = events
 	defer c.serving.Wait()
-	ctx, end := context.WithCancel(ctx)
-	defer end()
-	if err := c.serve(ctx, c.listen, work.Handler(), nil); err != nil {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	if err := c.serve(ctx, end, c.listen, work.Handler(), nil); err != nil {
 		return err
 	}
 	if c.webhook != "" { // each replica answers, whoever leads
@@ -115,14 +115,19 @@ func (c *command) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := c.serve(ctx, c.webhook, Webhook(), secure); err != nil {
+		if err := c.serve(ctx, end, c.webhook, Webhook(), secure); err != nil {
 			return err
 		}
 	}
 	if c.lease == "" {
-		return work.Run(ctx)
+		err = work.Run(ctx)
+	} else {
+		err = lead(ctx, config, c.lease, c.identity, work.Run)
 	}
-	return lead(ctx, config, c.lease, c.identity, work.Run)
+	if cause := context.Cause(ctx); len(failure.All(cause)) > 0 {
+		err = errors.Join(cause, err)
+	}
+	return err
 }
 
 // controller is set up by the kubeconfig.
@@ -140,7 +145,7 @@ func (c *command) controller() (*Controller, error) {
 }
 
 // serve answers until ctx ends, by HTTPS where there is a certificate.
-func (c *command) serve(ctx context.Context, address string, handler http.Handler, secure *tls.Config) error {
+func (c *command) serve(ctx context.Context, end context.CancelCauseFunc, address string, handler http.Handler, secure *tls.Config) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return failure.New(failure.Usage, "listening: %w", err).Fix("Give --listen and --webhook-listen with addresses that are free.")
@@ -148,6 +153,12 @@ func (c *command) serve(ctx context.Context, address string, handler http.Handle
 	if secure != nil {
 		listener = tls.NewListener(listener, secure)
 	}
+	c.serveOn(ctx, end, listener, handler)
+	return nil
+}
+
+// serveOn ends ctx where it cannot go on to answer.
+func (c *command) serveOn(ctx context.Context, end context.CancelCauseFunc, listener net.Listener, handler http.Handler) {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
 		ErrorLog: slog.NewLogLogger(c.options.Log.Handler(), slog.LevelWarn),
@@ -158,8 +169,11 @@ func (c *command) serve(ctx context.Context, address string, handler http.Handle
 		defer stop()
 		_ = server.Shutdown(last)
 	})
-	go func() { _ = server.Serve(listener) }()
-	return nil
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			end(failure.New(failure.Internal, "serving on %s: %w", listener.Addr(), err))
+		}
+	}()
 }
 
 // lead runs work while the lease is held, and returns when work has. A lease that is lost

@@ -121,8 +121,7 @@ func (d *demo) run(ctx context.Context, listens bool) error {
 		d.report.SchemaVersion, d.report.Result = 1, "ok"
 		d.PrintReport(d.report)
 	}
-	page.wait(ctx)
-	return nil
+	return page.wait(ctx)
 }
 
 // begin makes the folder, the servers with the first release in its catalogs, and a

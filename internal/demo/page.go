@@ -27,6 +27,7 @@ type page struct {
 	listener net.Listener
 	servers  *servers.Servers
 	http     *http.Server
+	failed   chan error
 }
 
 // openPage takes the page's address, before anything else is begun.
@@ -39,7 +40,7 @@ func (d *demo) openPage() (*page, error) {
 	if err != nil {
 		return nil, failure.New(failure.Usage, "serving the page: %w", err).Fix("Give --listen with a free address of this machine, such as 127.0.0.1:8080.")
 	}
-	p := &page{listener: listener}
+	p := &page{listener: listener, failed: make(chan error, 1)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", p.show)
 	p.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
@@ -51,7 +52,7 @@ func (p *page) serve(d *demo) {
 		return
 	}
 	p.servers = d.servers
-	go func() { _ = p.http.Serve(p.listener) }() // it ends by Close, and says so
+	go func() { p.failed <- p.http.Serve(p.listener) }()
 	d.report.Page = "http://" + p.listener.Addr().String() + "/"
 	fmt.Fprintf(d.to, "\n   Pull requests    %s\n\n   To publish one more, in another terminal:\n\n   $ cd %s\n", d.report.Page, filepath.Join(d.dir, "checkout"))
 	fmt.Fprintf(d.to, "   $ export GITHUB_API_URL=%s GITHUB_SERVER_URL=%s GITHUB_TOKEN=%s\n   $ graft publish --image %s:v1.3.0\n\n   Interrupt ends it all.\n",
@@ -59,9 +60,15 @@ func (p *page) serve(d *demo) {
 }
 
 // wait is until the run is interrupted, which is how it is meant to end.
-func (p *page) wait(ctx context.Context) {
-	if p != nil {
-		<-ctx.Done()
+func (p *page) wait(ctx context.Context) error {
+	if p == nil {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-p.failed:
+		return failure.New(failure.Internal, "serving the page: %w", err)
 	}
 }
 
