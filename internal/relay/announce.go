@@ -45,7 +45,7 @@ func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
 	defer cancel()
 	var entries []queue.Entry
 	for _, p := range said.Publications {
-		fresh, err := r.write(ctx, p, mark)
+		fresh, err := r.deliveries(ctx, p, mark)
 		if err != nil {
 			return result{status: http.StatusBadRequest, Result: "refused", Reason: failure.Of(err).Message}
 		}
@@ -65,9 +65,9 @@ func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
 	return r.accept(route, entries)
 }
 
-// write makes the letters. The registry is asked for a digest that is missing only where a
+// deliveries makes them. The registry is asked for a digest that is missing only where a
 // target hears of the image; where it does not answer, the tag has to do.
-func (r *Relay) write(ctx context.Context, p event.Publication, mark string) ([]queue.Entry, error) {
+func (r *Relay) deliveries(ctx context.Context, p event.Publication, mark string) ([]queue.Entry, error) {
 	if p.Digest == "" && r.config.ResolveDigests && r.config.mapped(p) {
 		digest, err := r.options.Resolve(ctx, p.Reference())
 		if err != nil {
@@ -75,7 +75,7 @@ func (r *Relay) write(ctx context.Context, p event.Publication, mark string) ([]
 		}
 		p.Digest = digest
 	}
-	return r.config.write(p, mark)
+	return r.config.deliveries(p, mark)
 }
 
 func (c *Config) mapped(p event.Publication) bool {

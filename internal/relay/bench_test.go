@@ -55,7 +55,7 @@ func benchmarkAccept(b *testing.B, senders int) {
 	})
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "202s/s")
 	if info, err := os.Stat(filepath.Join(dir, "queue")); err == nil {
-		b.ReportMetric(float64(info.Size())/float64(b.N), "B/letter")
+		b.ReportMetric(float64(info.Size())/float64(b.N), "B/delivery")
 	}
 }
 

@@ -30,33 +30,33 @@ const (
 
 // deadLetter is a line of the file.
 type deadLetter struct {
-	letter
+	delivery
 	Accepted time.Time `json:"accepted"`
 	Died     time.Time `json:"died"`
 	Reason   string    `json:"reason"`
 	Replay   string    `json:"replay"`
 }
 
-// cemetery is the file.
-type cemetery struct {
+// deadLetterFile is the file.
+type deadLetterFile struct {
 	dir string
 	mu  sync.Mutex
 }
 
-// bury writes a letter down. When it returns it is on the disk.
-func (c *cemetery) bury(l letter, item queue.Item, v verdict) error {
-	path := filepath.Join(c.dir, deadName)
+// add writes a delivery down. When it returns it is on the disk.
+func (d *deadLetterFile) add(l delivery, item queue.Item, v outcome) error {
+	path := filepath.Join(d.dir, deadName)
 	line, err := json.Marshal(deadLetter{
-		letter: l, Accepted: item.At.UTC(), Died: time.Now().UTC().Truncate(time.Millisecond),
+		delivery: l, Accepted: item.At.UTC(), Died: time.Now().UTC().Truncate(time.Millisecond),
 		Reason: v.refused, Replay: "graft-relay --config FILE --replay " + path,
 	})
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if info, err := os.Stat(path); err == nil && info.Size() > deadLongest {
-		if err := os.Rename(path, filepath.Join(c.dir, deadBefore)); err != nil {
+		if err := os.Rename(path, filepath.Join(d.dir, deadBefore)); err != nil {
 			return err
 		}
 	}
@@ -64,7 +64,7 @@ func (c *cemetery) bury(l letter, item queue.Item, v verdict) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(appendLine(f, line), f.Close(), atomicfile.SyncDir(c.dir))
+	return errors.Join(appendLine(f, line), f.Close(), atomicfile.SyncDir(d.dir))
 }
 
 // appendLine puts a line at the end, upon a line of its own though an earlier one was torn,

@@ -15,14 +15,14 @@ import (
 )
 
 // A line that was torn spoils no other.
-func TestBuryUponATornLine(t *testing.T) {
-	c := &cemetery{dir: t.TempDir()}
+func TestDeadLetterUponATornLine(t *testing.T) {
+	c := &deadLetterFile{dir: t.TempDir()}
 	path := filepath.Join(c.dir, deadName)
 	if err := os.WriteFile(path, []byte(`{"to":"a/b","ty`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, to := range []string{"a/c", "a/d"} {
-		if err := c.bury(letter{To: to}, queue.Item{At: time.Now()}, verdict{refused: "no"}); err != nil {
+		if err := c.add(delivery{To: to}, queue.Item{At: time.Now()}, outcome{refused: "no"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,11 +45,11 @@ func TestBuryUponATornLine(t *testing.T) {
 
 // A dead letter says all that is known of it, to its owner alone.
 func TestBuried(t *testing.T) {
-	c := &cemetery{dir: t.TempDir()}
+	c := &deadLetterFile{dir: t.TempDir()}
 	path := filepath.Join(c.dir, deadName)
-	l := letter{To: "octo/catalog", Type: "bundle", ID: "a", Image: "quay.io/example/op:v1", Payload: []byte(`{"id":"a"}`)}
+	l := delivery{To: "octo/catalog", Type: "bundle", ID: "a", Image: "quay.io/example/op:v1", Payload: []byte(`{"id":"a"}`)}
 	accepted, begun := time.UnixMilli(1_763_650_000_123), time.Now().Truncate(time.Millisecond)
-	if err := c.bury(l, queue.Item{At: accepted}, verdict{refused: "Not Found"}); err != nil {
+	if err := c.add(l, queue.Item{At: accepted}, outcome{refused: "Not Found"}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
@@ -57,7 +57,7 @@ func TestBuried(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &got)
 	}
-	if err != nil || !reflect.DeepEqual(got.letter, l) || !got.Accepted.Equal(accepted) || got.Died.Before(begun) || got.Reason != "Not Found" || got.Replay != "graft-relay --config FILE --replay "+path {
+	if err != nil || !reflect.DeepEqual(got.delivery, l) || !got.Accepted.Equal(accepted) || got.Died.Before(begun) || got.Reason != "Not Found" || got.Replay != "graft-relay --config FILE --replay "+path {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {

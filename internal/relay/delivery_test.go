@@ -401,21 +401,21 @@ func TestTokenFile(t *testing.T) {
 
 func TestDeadLettersAreBounded(t *testing.T) {
 	t.Parallel()
-	grave := &cemetery{dir: t.TempDir()}
-	path := filepath.Join(grave.dir, deadName)
+	file := &deadLetterFile{dir: t.TempDir()}
+	path := filepath.Join(file.dir, deadName)
 	if err := os.WriteFile(path, make([]byte, deadLongest+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := grave.bury(letter{ID: "a"}, queue.Item{}, verdict{refused: "no"}); err != nil {
+	if err := file.add(delivery{ID: "a"}, queue.Item{}, outcome{refused: "no"}); err != nil {
 		t.Fatal(err)
 	}
 	now, _ := os.ReadFile(path)
-	before, _ := os.Stat(filepath.Join(grave.dir, deadBefore))
+	before, _ := os.Stat(filepath.Join(file.dir, deadBefore))
 	if !strings.Contains(string(now), `"id":"a"`) || before == nil || before.Size() != deadLongest+1 {
 		t.Errorf("%s", now)
 	}
-	grave.dir = filepath.Join(grave.dir, "missing")
-	if err := grave.bury(letter{}, queue.Item{}, verdict{}); !errors.Is(err, os.ErrNotExist) {
+	file.dir = filepath.Join(file.dir, "missing")
+	if err := file.add(delivery{}, queue.Item{}, outcome{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 }

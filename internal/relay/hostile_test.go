@@ -76,7 +76,7 @@ type holding struct {
 
 // measure waits until there are no more than so many goroutines, or as few as there get:
 // connections end a moment after their clients have left.
-func measure(w *world, goroutines int) holding {
+func measure(w *fixture, goroutines int) holding {
 	w.t.Helper()
 	http.DefaultClient.CloseIdleConnections()
 	least := runtime.NumGoroutine()
@@ -102,7 +102,7 @@ func measure(w *world, goroutines int) holding {
 }
 
 // attack sends so many requests and says how each kind was answered.
-func attack(t *testing.T, w *world, requests int, replayed string, signed []string) string {
+func attack(t *testing.T, w *fixture, requests int, replayed string, signed []string) string {
 	t.Helper()
 	long := strings.Repeat("x", 100_000)
 	forged := append([]string(nil), signed...)
@@ -155,7 +155,7 @@ func attack(t *testing.T, w *world, requests int, replayed string, signed []stri
 // cut is a connection that the relay ended without an answer.
 const cut = "cut"
 
-func status(w *world, path, body string, head ...string) string {
+func status(w *fixture, path, body string, head ...string) string {
 	req, err := http.NewRequest(http.MethodPost, w.url+path, strings.NewReader(body))
 	if err != nil {
 		return err.Error()
@@ -173,7 +173,7 @@ func status(w *world, path, body string, head ...string) string {
 }
 
 // slow begins a request, with the right secret, and never ends it.
-func slow(w *world) string {
+func slow(w *fixture) string {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
 	if err != nil {
 		return err.Error()

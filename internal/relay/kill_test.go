@@ -66,7 +66,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	}
 	took := time.Since(begun)
 	promised, sent := load.stop()
-	w := &world{t: t, url: "http://" + address, log: p.log}
+	w := &fixture{t: t, url: "http://" + address, log: p.log}
 	w.settled()
 	if state := p.signal(syscall.SIGTERM); !state.Success() {
 		t.Errorf("it stopped with %v\n%s", state, p.log)

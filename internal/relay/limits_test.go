@@ -19,7 +19,7 @@ import (
 )
 
 // say writes bytes to the relay and reads one answer, for which it waits for five seconds.
-func (w *world) say(bytes string) (*http.Response, error) {
+func (w *fixture) say(bytes string) (*http.Response, error) {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", w.Addr())
 	if err != nil {
@@ -62,7 +62,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 }
 
 // dial opens connections that say nothing.
-func (w *world) dial(n int) (all []net.Conn) {
+func (w *fixture) dial(n int) (all []net.Conn) {
 	w.t.Helper()
 	for range n {
 		conn, err := net.Dial("tcp", w.Addr())

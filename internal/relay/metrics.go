@@ -17,16 +17,16 @@ import (
 // metrics are counted here, and written in the text format of Prometheus. Labels are routes,
 // statuses and words of this package: nothing that a stranger sends becomes one.
 type metrics struct {
-	mu       sync.Mutex
-	requests map[string]uint64 // by labels
-	told     map[string]uint64
-	sends    map[string]uint64
-	seconds  float64
-	held     time.Time
+	mu            sync.Mutex
+	requests      map[string]uint64 // by labels
+	announcements map[string]uint64
+	sends         map[string]uint64
+	seconds       float64
+	held          time.Time
 }
 
 func newMetrics() *metrics {
-	m := &metrics{requests: map[string]uint64{}, told: map[string]uint64{}, sends: map[string]uint64{}}
+	m := &metrics{requests: map[string]uint64{}, announcements: map[string]uint64{}, sends: map[string]uint64{}}
 	for _, result := range []string{delivered, retried, limited, dead} {
 		m.sends[labels("result", result)] = 0
 	}
@@ -67,10 +67,10 @@ func (m *metrics) announced(route, result string, n int) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.told[labels("route", route, "result", result)] += uint64(n)
+	m.announcements[labels("route", route, "result", result)] += uint64(n)
 }
 
-func (m *metrics) sent(v verdict, took time.Duration) {
+func (m *metrics) sent(v outcome, took time.Duration) {
 	result := retried
 	switch {
 	case v.delivered:
@@ -95,11 +95,11 @@ func (m *metrics) heldUntil(at time.Time) {
 // write writes all, with what the queue says of itself.
 func (m *metrics) write(w io.Writer, q *queue.Queue, c *Config, now time.Time) {
 	m.mu.Lock()
-	requests, told, sends := maps.Clone(m.requests), maps.Clone(m.told), maps.Clone(m.sends)
+	requests, announcements, sends := maps.Clone(m.requests), maps.Clone(m.announcements), maps.Clone(m.sends)
 	seconds, held := m.seconds, m.held
 	m.mu.Unlock()
 	family(w, "graft_relay_requests_total", "counter", "Requests by route and status.", requests)
-	family(w, "graft_relay_announcements_total", "counter", "Announcements: accepted and duplicate by target, the others by image.", told)
+	family(w, "graft_relay_announcements_total", "counter", "Announcements: accepted and duplicate by target, the others by image.", announcements)
 	family(w, "graft_relay_dispatches_total", "counter", "Attempts to dispatch.", sends)
 	var attempts uint64
 	for _, n := range sends {
@@ -112,11 +112,11 @@ func (m *metrics) write(w io.Writer, q *queue.Queue, c *Config, now time.Time) {
 	if !u.Oldest.IsZero() {
 		age = now.Sub(u.Oldest).Seconds()
 	}
-	gauge(w, "graft_relay_queue_items", "Letters that wait.", float64(u.Items))
-	gauge(w, "graft_relay_queue_items_limit", "Letters that the queue has room for.", float64(c.Queue.Items))
-	gauge(w, "graft_relay_queue_bytes", "Bytes of the letters that wait.", float64(u.Bytes))
+	gauge(w, "graft_relay_queue_items", "Deliveries that wait.", float64(u.Items))
+	gauge(w, "graft_relay_queue_items_limit", "Deliveries that the queue has room for.", float64(c.Queue.Items))
+	gauge(w, "graft_relay_queue_bytes", "Bytes of the deliveries that wait.", float64(u.Bytes))
 	gauge(w, "graft_relay_queue_bytes_limit", "Bytes that the queue has room for.", float64(c.Queue.Bytes))
-	gauge(w, "graft_relay_queue_oldest_seconds", "Age of the letter that waits longest.", age)
+	gauge(w, "graft_relay_queue_oldest_seconds", "Age of the delivery that waits longest.", age)
 	gauge(w, "graft_relay_held_seconds", "How long GitHub's rate limit still holds.", max(held.Sub(now).Seconds(), 0))
 }
 

@@ -48,11 +48,11 @@ func TestMetrics(t *testing.T) {
 	m.announced("/quay", accepted, 2)
 	m.announced("/quay", duplicate, 0)
 	m.announced("/hook", skipped, 1)
-	for verdict, took := range map[*verdict]time.Duration{
+	for one, took := range map[*outcome]time.Duration{
 		{delivered: true}: time.Second, {refused: "no", err: errors.New("no")}: 2 * time.Second,
 		{limited: true, err: errors.New("limit")}: 4 * time.Second, {err: errors.New("down")}: 8 * time.Second, {err: errors.New("cut")}: 16 * time.Second,
 	} {
-		m.sent(*verdict, took)
+		m.sent(*one, took)
 	}
 	m.heldUntil(now.Add(25 * time.Second))
 	c := &Config{}

@@ -32,13 +32,13 @@ func (o Options) client() *http.Client { return &http.Client{Transport: newTrans
 
 // Relay is a server with its queue.
 type Relay struct {
-	config  *Config
-	options Options
-	queue   *queue.Queue
-	routes  map[string]*route
-	courier *courier
-	metrics *metrics
-	log     *slog.Logger
+	config     *Config
+	options    Options
+	queue      *queue.Queue
+	routes     map[string]*route
+	dispatcher *dispatcher
+	metrics    *metrics
+	log        *slog.Logger
 
 	listener, admin net.Listener
 	stopping        atomic.Bool
@@ -96,10 +96,10 @@ func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
 	if err := r.listen(ctx); err != nil {
 		return nil, errors.Join(err, r.queue.Close())
 	}
-	d := &dispatcher{config: c.GitHub, tokens: tokens, userAgent: o.UserAgent, transport: newTransport()}
-	grave := &cemetery{dir: c.Queue.Dir}
-	r.courier = &courier{
-		config: c.GitHub, send: d.send, bury: grave.bury, finish: r.queue.Done, metrics: r.metrics, log: o.Log,
+	d := &githubSender{config: c.GitHub, tokens: tokens, userAgent: o.UserAgent, transport: newTransport()}
+	file := &deadLetterFile{dir: c.Queue.Dir}
+	r.dispatcher = &dispatcher{
+		config: c.GitHub, send: d.send, setAside: file.add, finish: r.queue.Done, metrics: r.metrics, log: o.Log,
 		lanes: map[string]*lane{}, wake: make(chan struct{}, 1),
 	}
 	return r, nil
@@ -134,15 +134,15 @@ func (r *Relay) Addr() string { return r.listener.Addr().String() }
 func (r *Relay) Run(ctx context.Context) error {
 	waiting := r.queue.Waiting()
 	r.log.Info("listening", "address", r.Addr(), "waiting", len(waiting), "routes", len(r.routes))
-	r.courier.add(waiting)
+	r.dispatcher.add(waiting)
 	stop, end := context.WithCancel(context.WithoutCancel(ctx))
 	abort, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	defer kill()
-	carried := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
-		defer close(carried)
-		r.courier.run(stop, abort)
+		defer close(ended)
+		r.dispatcher.run(stop, abort)
 	}()
 	servers := r.servers()
 	failed := make(chan error, len(servers))
@@ -168,10 +168,10 @@ func (r *Relay) Run(ctx context.Context) error {
 		}
 	}
 	select {
-	case <-carried:
+	case <-ended:
 	case <-grace.Done():
 		kill()
-		<-carried
+		<-ended
 	}
 	r.log.Info("stopped", "waiting", r.queue.Usage().Items)
 	return errors.Join(err, r.queue.Close())

@@ -171,11 +171,11 @@ func (r *Relay) accept(route *route, entries []queue.Entry) result {
 		r.log.Error("an announcement could not be kept", "route", route.Path, "error", err.Error())
 		return result{status: http.StatusServiceUnavailable, Result: "refused", Reason: "the queue cannot be written"}
 	}
-	r.courier.add(items)
+	r.dispatcher.add(items)
 	r.metrics.announced(route.Path, accepted, len(items))
 	r.metrics.announced(route.Path, duplicate, duplicates)
 	for _, item := range items {
-		var l letter
+		var l delivery
 		_ = json.Unmarshal(item.Data, &l) // it was made here
 		r.log.Info("accepted", "route", route.Path, "image", l.Image, "to", l.To, "id", l.ID)
 	}

@@ -256,12 +256,12 @@ func TestKeys(t *testing.T) {
 		if change != nil {
 			change(&p)
 		}
-		entries, err := c.write(p, mark)
+		entries, err := c.deliveries(p, mark)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			var l letter
+			var l delivery
 			if err := json.Unmarshal(e.Data, &l); err != nil {
 				t.Fatal(err)
 			}

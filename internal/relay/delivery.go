@@ -11,8 +11,8 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// letter is one announcement to one repository.
-type letter struct {
+// delivery is one announcement to one repository.
+type delivery struct {
 	To      string          `json:"to"`
 	Type    string          `json:"type"`
 	ID      string          `json:"id"`
@@ -25,7 +25,7 @@ type letter struct {
 // again does so within minutes.
 const tagWindow = 10 * time.Minute
 
-// write makes the letters for a publication, one for each repository that is to hear of it.
+// deliveries makes those of a publication, one for each repository that is to hear of it.
 // Two are duplicates if they say the same to the same repository:
 //
 //  1. What is said is repository, tag and digest, and what the sender claims of the bundle. A
@@ -37,7 +37,7 @@ const tagWindow = 10 * time.Minute
 //
 // The id in the payload is the key, so that receivers tell duplicates as well; in the last
 // case of 3 it is random, for the next one may be another announcement.
-func (c *Config) write(p event.Publication, mark string) ([]queue.Entry, error) {
+func (c *Config) deliveries(p event.Publication, mark string) ([]queue.Entry, error) {
 	var entries []queue.Entry
 	told := map[string]bool{}
 	for _, t := range c.Targets {
@@ -80,7 +80,7 @@ func (c *Config) entry(p event.Publication, mark, to, eventType string) (queue.E
 	if err != nil {
 		return queue.Entry{}, err
 	}
-	data, err := json.Marshal(letter{To: to, Type: eventType, ID: id, Image: p.Image(), Payload: payload})
+	data, err := json.Marshal(delivery{To: to, Type: eventType, ID: id, Image: p.Image(), Payload: payload})
 	return queue.Entry{Key: key, Within: within, Data: data}, err
 }
 

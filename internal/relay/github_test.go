@@ -33,8 +33,8 @@ func TestAttempt(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer server.Close()
-	d := &dispatcher{config: GitHub{APIURL: server.URL}, tokens: &turns{"one", "one", "two"}, userAgent: "graft/x", transport: newTransport()}
-	l := letter{To: "octo/catalog", Type: "bundle", Payload: []byte("{}")}
+	d := &githubSender{config: GitHub{APIURL: server.URL}, tokens: &turns{"one", "one", "two"}, userAgent: "graft/x", transport: newTransport()}
+	l := delivery{To: "octo/catalog", Type: "bundle", Payload: []byte("{}")}
 	if v := d.send(t.Context(), l); v.delivered || v.refused != "" || v.err == nil {
 		t.Errorf("while GitHub is down: %+v", v)
 	}
@@ -62,7 +62,7 @@ func TestSilentGitHub(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	now := time.Unix(1_763_650_000, 0)
-	for code, want := range map[failure.Code]verdict{
+	for code, want := range map[failure.Code]outcome{
 		failure.ForgeRateLimited:   {limited: true, again: now.Add(time.Minute)},
 		failure.ForgeAuth:          {refused: "why"},
 		failure.PullRequestRefused: {refused: "why"},
@@ -70,12 +70,12 @@ func TestJudge(t *testing.T) {
 		failure.ForgeUnavailable:   {},
 		failure.Internal:           {},
 	} {
-		got := judge(failure.New(code, "why"), now)
+		got := outcomeOf(failure.New(code, "why"), now)
 		if got.delivered || got.err == nil || got.limited != want.limited || got.refused != want.refused || !got.again.Equal(want.again) {
 			t.Errorf("%s: %+v, want %+v", code.Class(), got, want)
 		}
 	}
-	if got := judge(nil, now); got != (verdict{delivered: true}) {
+	if got := outcomeOf(nil, now); got != (outcome{delivered: true}) {
 		t.Errorf("%+v", got)
 	}
 }

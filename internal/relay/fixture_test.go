@@ -27,8 +27,8 @@ const (
 	ghToken = "ghp_0123456789abcdefghij"
 )
 
-// world is a relay with a GitHub.
-type world struct {
+// fixture is a relay with a GitHub.
+type fixture struct {
 	*Relay
 	t     *testing.T
 	hub   *fakegithub.Server
@@ -60,7 +60,7 @@ func (b *logBuffer) String() string {
 	return b.buf.String()
 }
 
-// setup is how a world differs from the usual one. Lines of the configuration replace those
+// setup is how a fixture differs from the usual one. Lines of the configuration replace those
 // of the same key.
 type setup struct {
 	config map[string]string
@@ -101,9 +101,9 @@ func (s setup) yaml(t *testing.T, api string) string {
 	return out.String()
 }
 
-func begin(t *testing.T, s setup) *world {
+func begin(t *testing.T, s setup) *fixture {
 	t.Helper()
-	w := &world{t: t, log: &logBuffer{}, resolve: s.resolve, grace: cmp.Or(s.grace, 5*time.Second), env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
+	w := &fixture{t: t, log: &logBuffer{}, resolve: s.resolve, grace: cmp.Or(s.grace, 5*time.Second), env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
 	maps.Copy(w.env, s.env)
 	w.hub = fakegithub.New(fakegithub.Options{Script: s.script, Observe: api.Observer(t)})
 	for _, name := range []string{"catalog", "other"} {
@@ -129,7 +129,7 @@ func begin(t *testing.T, s setup) *world {
 }
 
 // serve opens a relay of the configuration and has it run until the test or end ends.
-func (w *world) serve(c *Config) {
+func (w *fixture) serve(c *Config) {
 	w.t.Helper()
 	w.queue = c.Queue.Dir
 	r, err := Open(w.t.Context(), c, w.options())
@@ -151,7 +151,7 @@ func (w *world) serve(c *Config) {
 	})
 }
 
-func (w *world) options() Options {
+func (w *fixture) options() Options {
 	return Options{
 		Env:   func(key string) (string, bool) { v, ok := w.env[key]; return v, ok },
 		Log:   slog.New(slog.NewJSONHandler(w.log, nil)),
@@ -160,12 +160,12 @@ func (w *world) options() Options {
 }
 
 // post sends a body; head has pairs of names and values.
-func (w *world) post(path, body string, head ...string) (int, string) {
+func (w *fixture) post(path, body string, head ...string) (int, string) {
 	w.t.Helper()
 	return w.request(http.MethodPost, path, strings.NewReader(body), head...)
 }
 
-func (w *world) request(method, path string, body io.Reader, head ...string) (int, string) {
+func (w *fixture) request(method, path string, body io.Reader, head ...string) (int, string) {
 	w.t.Helper()
 	resp := w.ask(method, path, body, head...)
 	defer resp.Body.Close()
@@ -176,7 +176,7 @@ func (w *world) request(method, path string, body io.Reader, head ...string) (in
 	return resp.StatusCode, strings.TrimSpace(string(text))
 }
 
-func (w *world) ask(method, path string, body io.Reader, head ...string) *http.Response {
+func (w *fixture) ask(method, path string, body io.Reader, head ...string) *http.Response {
 	w.t.Helper()
 	req, err := http.NewRequest(method, w.url+path, body)
 	if err != nil {
@@ -193,13 +193,13 @@ func (w *world) ask(method, path string, body io.Reader, head ...string) *http.R
 }
 
 // hook sends a client_payload for an image.
-func (w *world) hook(image string) (int, string) {
+func (w *fixture) hook(image string) (int, string) {
 	w.t.Helper()
 	return w.post("/hook", `{"image": "`+image+`"}`, "Authorization", secret)
 }
 
 // until waits for something to come true.
-func (w *world) until(what string, is func() bool) {
+func (w *fixture) until(what string, is func() bool) {
 	w.t.Helper()
 	for range 6000 {
 		if is() {
@@ -211,7 +211,7 @@ func (w *world) until(what string, is func() bool) {
 }
 
 // metric is the value of a line of the metrics.
-func (w *world) metric(name string) float64 {
+func (w *fixture) metric(name string) float64 {
 	w.t.Helper()
 	_, text := w.request(http.MethodGet, "/metrics", nil)
 	for line := range strings.Lines(text) {
@@ -227,7 +227,7 @@ func (w *world) metric(name string) float64 {
 }
 
 // settled waits until nothing waits any more.
-func (w *world) settled() {
+func (w *fixture) settled() {
 	w.t.Helper()
 	w.until("the queue is empty", func() bool { return w.metric("graft_relay_queue_items") == 0 })
 }

@@ -16,45 +16,45 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// round is a courier on a clock of its own, what it was given, and what it did with that.
+// round is a dispatcher on a clock of its own, what it was given, and what it did with that.
 type round struct {
-	*courier
+	*dispatcher
 	begun time.Time
 	log   *logBuffer
 	stop  context.CancelFunc
 	abort context.CancelFunc
 	ended chan struct{}
 
-	mu       sync.Mutex
-	tried    []try
-	now      int // under way
-	most     int // of them at a time
-	finished []string
-	buried   []string
-	unburied int // burials that still fail
-	lost     int // ends that the queue still cannot be told of
-	seq      uint64
+	mu         sync.Mutex
+	tried      []try
+	now        int // under way
+	most       int // of them at a time
+	finished   []string
+	aside      []string
+	asideFails int // tries to set aside that still fail
+	lost       int // ends that the queue still cannot be told of
+	seq        uint64
 }
 
-// try is an attempt: which letter, when, and the how manieth of that letter.
+// try is an attempt: which delivery, when, and the how manieth of that delivery.
 type try struct {
 	name string
 	at   time.Duration
 	n    int
 }
 
-// carry is a round that has begun.
-func carry(g GitHub, answer func(context.Context, try) verdict, letters ...string) *round {
-	return newRound(g, answer, letters...).start()
+// deliver is a round that has begun.
+func deliver(g GitHub, answer func(context.Context, try) outcome, deliveries ...string) *round {
+	return newRound(g, answer, deliveries...).start()
 }
 
-// newRound is a courier with letters, each a repository and a name such as "a 1". answer says
+// newRound is a dispatcher with deliveries, each a repository and a name such as "a 1". answer says
 // what becomes of an attempt; it may sleep.
-func newRound(g GitHub, answer func(context.Context, try) verdict, letters ...string) *round {
+func newRound(g GitHub, answer func(context.Context, try) outcome, deliveries ...string) *round {
 	r := &round{begun: time.Now(), log: &logBuffer{}, ended: make(chan struct{})}
-	r.courier = &courier{
+	r.dispatcher = &dispatcher{
 		config: g, metrics: newMetrics(), log: slog.New(slog.NewJSONHandler(r.log, nil)), lanes: map[string]*lane{}, wake: make(chan struct{}, 1),
-		send: func(ctx context.Context, l letter) verdict {
+		send: func(ctx context.Context, l delivery) outcome {
 			defer func() {
 				r.mu.Lock()
 				defer r.mu.Unlock()
@@ -62,9 +62,9 @@ func newRound(g GitHub, answer func(context.Context, try) verdict, letters ...st
 			}()
 			return answer(ctx, r.begin(l))
 		},
-		bury: r.burial, finish: r.end,
+		setAside: r.asideOnce, finish: r.end,
 	}
-	r.put(letters...)
+	r.put(deliveries...)
 	return r
 }
 
@@ -79,12 +79,12 @@ func (r *round) start() *round {
 	return r
 }
 
-func (r *round) put(letters ...string) {
+func (r *round) put(deliveries ...string) {
 	var items []queue.Item
-	for _, text := range letters {
+	for _, text := range deliveries {
 		to, _, _ := strings.Cut(text, " ")
 		r.seq++
-		data, _ := json.Marshal(letter{To: to, Image: text, ID: text})
+		data, _ := json.Marshal(delivery{To: to, Image: text, ID: text})
 		if to == "?" {
 			data = []byte("{")
 		}
@@ -93,7 +93,7 @@ func (r *round) put(letters ...string) {
 	r.add(items)
 }
 
-func (r *round) begin(l letter) try {
+func (r *round) begin(l delivery) try {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := try{l.Image, time.Since(r.begun), 1}
@@ -108,14 +108,14 @@ func (r *round) begin(l letter) try {
 	return one
 }
 
-func (r *round) burial(_ letter, item queue.Item, v verdict) error {
+func (r *round) asideOnce(_ delivery, item queue.Item, v outcome) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.unburied > 0 {
-		r.unburied--
+	if r.asideFails > 0 {
+		r.asideFails--
 		return errors.New("the disk is full")
 	}
-	r.buried = append(r.buried, item.Key+": "+v.refused)
+	r.aside = append(r.aside, item.Key+": "+v.refused)
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (r *round) end(seq uint64) error {
 	return nil
 }
 
-// after lets so much time pass, ends the courier and says what was tried when.
+// after lets so much time pass, ends the dispatcher and says what was tried when.
 func (r *round) after(d time.Duration) string {
 	time.Sleep(d)
 	synctest.Wait()
@@ -147,14 +147,14 @@ func (r *round) after(d time.Duration) string {
 // steady is a configuration whose pauses are long beside what an attempt takes.
 var steady = GitHub{FirstRetry: 10 * time.Second, LongestRetry: time.Minute, GiveUpAfter: time.Hour}
 
-func slowly(context.Context, try) verdict {
+func slowly(context.Context, try) outcome {
 	time.Sleep(time.Second)
-	return verdict{delivered: true}
+	return outcome{delivered: true}
 }
 
 func TestCourierKeepsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := carry(steady, slowly, "a 1", "a 2", "a 3", "b 1")
+		r := deliver(steady, slowly, "a 1", "a 2", "a 3", "b 1")
 		synctest.Wait()
 		r.put("a 4")
 		all := r.after(time.Minute)
@@ -170,10 +170,10 @@ func TestCourierKeepsOrder(t *testing.T) {
 }
 
 func TestCourierKeepsPace(t *testing.T) {
-	letters := []string{"a 1", "b 1", "c 1", "d 1", "e 1", "f 1"}
+	deliveries := []string{"a 1", "b 1", "c 1", "d 1", "e 1", "f 1"}
 	times := func(g GitHub) (at []time.Duration, most int) {
 		synctest.Test(t, func(*testing.T) {
-			r := carry(g, slowly, letters...)
+			r := deliver(g, slowly, deliveries...)
 			r.after(time.Minute)
 			for _, one := range r.tried {
 				at = append(at, one.at)
@@ -182,8 +182,8 @@ func TestCourierKeepsPace(t *testing.T) {
 		})
 		return at, most
 	}
-	if at, most := times(steady); fmt.Sprint(at) != "[0s 0s 0s 0s 1s 1s]" || most != couriers {
-		t.Errorf("%v, %d at a time, want %d", at, most, couriers)
+	if at, most := times(steady); fmt.Sprint(at) != "[0s 0s 0s 0s 1s 1s]" || most != concurrent {
+		t.Errorf("%v, %d at a time, want %d", at, most, concurrent)
 	}
 	paced := steady
 	paced.Pace = 3 * time.Second
@@ -198,15 +198,15 @@ func TestCourierBacksOff(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
 			var r *round
-			r = newRound(steady, func(_ context.Context, one try) verdict {
+			r = newRound(steady, func(_ context.Context, one try) outcome {
 				switch {
 				case one.name == "b 1":
-					return verdict{delivered: true}
+					return outcome{delivered: true}
 				case one.name == "a 1" && one.n == 6:
 					r.put("a 2")
-					return verdict{delivered: true}
+					return outcome{delivered: true}
 				}
-				return verdict{err: errors.New("down")}
+				return outcome{err: errors.New("down")}
 			}, "a 1", "b 1")
 			all := r.start().after(10 * time.Minute)
 			r.tried = slices.DeleteFunc(r.tried, func(one try) bool { return one.name == "b 1" && one.at == 0 })
@@ -225,7 +225,7 @@ func TestCourierBacksOff(t *testing.T) {
 
 // What a pause can be is not always the same.
 func TestCourierPausesByChance(t *testing.T) {
-	c, seen := courier{config: steady}, map[time.Duration]bool{}
+	c, seen := dispatcher{config: steady}, map[time.Duration]bool{}
 	for range 10 {
 		seen[c.backoff(1)] = true
 	}
@@ -235,28 +235,28 @@ func TestCourierPausesByChance(t *testing.T) {
 }
 
 // A rate limit holds all, for as long as GitHub says and no longer than an hour; it is no
-// failure of the letter, which comes first after it. Another answer holds its own lane.
+// failure of the delivery, which comes first after it. Another answer holds its own lane.
 func TestCourierIsHeld(t *testing.T) {
 	patient := steady
 	patient.LongestRetry = 2 * time.Hour
 	patient.GiveUpAfter = 100 * time.Hour
 	for name, tt := range map[string]struct {
 		config GitHub
-		first  verdict
+		first  outcome
 		want   string
 	}{
-		"a limit":                {steady, verdict{limited: true, err: errors.New("limit"), again: at(30 * time.Second)}, "a 1 at 0s, a 1 at 30s, a 2 at 30s, b 1 at 30s"},
-		"a limit for days":       {patient, verdict{limited: true, err: errors.New("limit"), again: at(48 * time.Hour)}, "a 1 at 0s, a 1 at 2h0m0s, a 2 at 2h0m0s, b 1 at 2h0m0s"},
-		"503 with a time":        {steady, verdict{err: errors.New("503"), again: at(40 * time.Second)}, "a 1 at 0s, a 1 at 40s, a 2 at 40s, b 1 at 5s"},
-		"503 with a time, later": {steady, verdict{err: errors.New("503"), again: at(48 * time.Hour)}, "a 1 at 0s, a 1 at 1h0m0s, a 2 at 1h0m0s, b 1 at 5s"},
+		"a limit":                {steady, outcome{limited: true, err: errors.New("limit"), again: at(30 * time.Second)}, "a 1 at 0s, a 1 at 30s, a 2 at 30s, b 1 at 30s"},
+		"a limit for days":       {patient, outcome{limited: true, err: errors.New("limit"), again: at(48 * time.Hour)}, "a 1 at 0s, a 1 at 2h0m0s, a 2 at 2h0m0s, b 1 at 2h0m0s"},
+		"503 with a time":        {steady, outcome{err: errors.New("503"), again: at(40 * time.Second)}, "a 1 at 0s, a 1 at 40s, a 2 at 40s, b 1 at 5s"},
+		"503 with a time, later": {steady, outcome{err: errors.New("503"), again: at(48 * time.Hour)}, "a 1 at 0s, a 1 at 1h0m0s, a 2 at 1h0m0s, b 1 at 5s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := carry(tt.config, func(_ context.Context, one try) verdict {
+				r := deliver(tt.config, func(_ context.Context, one try) outcome {
 					if one.name == "a 1" && one.n == 1 {
 						return tt.first
 					}
-					return verdict{delivered: true}
+					return outcome{delivered: true}
 				}, "a 1", "a 2")
 				time.Sleep(5 * time.Second)
 				r.put("b 1")
@@ -282,28 +282,28 @@ func at(d time.Duration) time.Time {
 	return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d)
 }
 
-// What is refused, what was tried for too long and what cannot be read is buried, each once;
+// What is refused, what was tried for too long and what cannot be read is set aside, each once;
 // then, and not before, the queue is told. While it cannot be told, nothing is sent again.
 func TestCourierBuries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		brief := steady
 		brief.GiveUpAfter = 2 * time.Minute
-		r := newRound(brief, func(_ context.Context, one try) verdict {
+		r := newRound(brief, func(_ context.Context, one try) outcome {
 			switch one.name {
 			case "a 1":
-				return verdict{refused: "not found", err: errors.New("not found")}
+				return outcome{refused: "not found", err: errors.New("not found")}
 			case "b 1":
-				return verdict{err: errors.New("down")}
+				return outcome{err: errors.New("down")}
 			case "c 2": // late, but taken
 				time.Sleep(2 * brief.GiveUpAfter)
 			}
-			return verdict{delivered: true}
+			return outcome{delivered: true}
 		}, "? 1", "a 1", "a 2", "b 1", "b 2", "c 2")
-		r.unburied, r.lost = 3, 3
+		r.asideFails, r.lost = 3, 3
 		r.start().after(10 * time.Minute)
-		slices.Sort(r.buried)
-		if got := strings.Join(r.buried, ", "); got != "? 1: it cannot be read, a 1: not found, b 1: given up after 2m0s: down" {
-			t.Errorf("buried %s", got)
+		slices.Sort(r.aside)
+		if got := strings.Join(r.aside, ", "); got != "? 1: it cannot be read, a 1: not found, b 1: given up after 2m0s: down" {
+			t.Errorf("aside %s", got)
 		}
 		if slices.Sort(r.finished); strings.Join(r.finished, " ") != "1 2 3 4 5 6" {
 			t.Errorf("the queue was told of %v", r.finished)
@@ -315,7 +315,7 @@ func TestCourierBuries(t *testing.T) {
 			}
 		}
 		if sent != 3 {
-			t.Errorf("three letters were sent %d times: %+v", sent, r.tried)
+			t.Errorf("three deliveries were sent %d times: %+v", sent, r.tried)
 		}
 		if last := r.tried[len(r.tried)-1]; last.name == "b 1" && last.at <= brief.GiveUpAfter {
 			t.Errorf("given up after %v", last.at)
@@ -332,23 +332,23 @@ func TestCourierBuries(t *testing.T) {
 // what it did not deliver stays in the queue as it is.
 func TestCourierStops(t *testing.T) {
 	for name, tt := range map[string]struct {
-		aborted  verdict
+		aborted  outcome
 		abort    bool
 		finished int
 	}{
-		"in time":              {verdict{}, false, 1},
-		"not in time":          {verdict{err: context.Canceled}, true, 0},
-		"refused at the end":   {verdict{refused: "x", err: context.Canceled}, true, 0},
-		"delivered at the end": {verdict{delivered: true}, true, 1},
+		"in time":              {outcome{}, false, 1},
+		"not in time":          {outcome{err: context.Canceled}, true, 0},
+		"refused at the end":   {outcome{refused: "x", err: context.Canceled}, true, 0},
+		"delivered at the end": {outcome{delivered: true}, true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := carry(steady, func(ctx context.Context, _ try) verdict {
+				r := deliver(steady, func(ctx context.Context, _ try) outcome {
 					select {
 					case <-ctx.Done():
 						return tt.aborted
 					case <-time.After(time.Minute):
-						return verdict{delivered: true}
+						return outcome{delivered: true}
 					}
 				}, "a 1", "a 2")
 				time.Sleep(time.Second)
@@ -363,8 +363,8 @@ func TestCourierStops(t *testing.T) {
 					r.abort()
 				}
 				<-r.ended
-				if r.abort(); len(r.tried) != 1 || len(r.finished) != tt.finished || len(r.buried) != 0 {
-					t.Errorf("tried %v, the queue was told of %v, buried %v", r.tried, r.finished, r.buried)
+				if r.abort(); len(r.tried) != 1 || len(r.finished) != tt.finished || len(r.aside) != 0 {
+					t.Errorf("tried %v, the queue was told of %v, aside %v", r.tried, r.finished, r.aside)
 				}
 			})
 		})

@@ -13,8 +13,8 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// verdict is what became of an attempt: delivered, refused for good, or err for now.
-type verdict struct {
+// outcome is what became of an attempt: delivered, refused for good, or err for now.
+type outcome struct {
 	delivered bool
 	refused   string
 	err       error
@@ -22,8 +22,8 @@ type verdict struct {
 	again     time.Time // when GitHub wants to be asked again
 }
 
-// dispatcher sends letters with the token of the moment.
-type dispatcher struct {
+// githubSender sends deliveries with the token of the moment.
+type githubSender struct {
 	config    GitHub
 	tokens    tokens
 	userAgent string
@@ -37,17 +37,17 @@ type dispatcher struct {
 // newTransport gives up on a GitHub that takes a request and does not answer.
 func newTransport() *http.Transport { return outbound.Standard(20 * time.Second) }
 
-// send makes one attempt; to wait and to try again is the courier's.
-func (d *dispatcher) send(ctx context.Context, l letter) verdict {
+// send makes one attempt; to wait and to try again is the dispatcher's.
+func (d *githubSender) send(ctx context.Context, l delivery) outcome {
 	client, err := d.clientOf(ctx)
 	if err != nil {
-		return verdict{err: err}
+		return outcome{err: err}
 	}
 	owner, name, _ := strings.Cut(l.To, "/")
-	return judge(client.Dispatch(ctx, forge.Repository{Owner: owner, Name: name}, l.Type, l.Payload), time.Now())
+	return outcomeOf(client.Dispatch(ctx, forge.Repository{Owner: owner, Name: name}, l.Type, l.Payload), time.Now())
 }
 
-func (d *dispatcher) clientOf(ctx context.Context) (*github.Client, error) {
+func (d *githubSender) clientOf(ctx context.Context) (*github.Client, error) {
 	token, err := d.tokens.token(ctx)
 	if err != nil {
 		return nil, err
@@ -65,18 +65,18 @@ func (d *dispatcher) clientOf(ctx context.Context) (*github.Client, error) {
 	return d.client, err
 }
 
-// judge tells what may pass from what will not:
+// outcomeOf tells what may pass from what will not:
 //
 //  1. A rate limit passes, at a time that is known.
 //  2. A token that is refused (401) can be exchanged, and a server or network can come back.
 //  3. What is not found, not permitted or not valid stays so until a person acts, who can
 //     then have the dead letter sent again.
-func judge(err error, now time.Time) verdict {
+func outcomeOf(err error, now time.Time) outcome {
 	if err == nil {
-		return verdict{delivered: true}
+		return outcome{delivered: true}
 	}
 	f, answer := failure.Of(err), github.AnswerOf(err, now)
-	v := verdict{err: err, again: answer.RetryAt}
+	v := outcome{err: err, again: answer.RetryAt}
 	switch f.Code {
 	case failure.ForgeRateLimited:
 		v.limited = true
