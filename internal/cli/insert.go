@@ -87,7 +87,7 @@ func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error
 		return a.insertStdin(o, names)
 	}
 	repos := map[string]*repository{}
-	rep := report{Result: "unchanged"}
+	var templates []templateReport
 	var errs []error
 	for _, name := range kind.Unique(names) {
 		t, err := a.insertOne(o, repos, name)
@@ -95,13 +95,12 @@ func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error
 			errs = append(errs, err)
 			continue
 		}
-		rep.Templates = append(rep.Templates, t)
+		templates = append(templates, t)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	rep.Result = overall(rep.Templates)
-	return a.finishInsert(o, repos, rep)
+	return a.writeTemplates(repos, o.dryRun, templates, output.Sentence)
 }
 
 // check reads what the flags hold and refuses those that contradict each other.
@@ -210,19 +209,20 @@ func overall(templates []templateReport) string {
 	return result
 }
 
-func (a *app) finishInsert(o *insertOptions, repos map[string]*repository, rep report) error {
-	if err := a.finish(repos, o.dryRun); err != nil {
+// writeTemplates writes what a run made of templates, and tells of it.
+func (a *app) writeTemplates(repos map[string]*repository, dryRun bool, templates []templateReport, sentence func(kind.Change) string) error {
+	if err := a.write(repos, dryRun); err != nil {
 		return err
 	}
-	if o.dryRun && rep.Result != "unchanged" {
+	rep := report{Result: overall(templates), Templates: templates}
+	if dryRun && rep.Result != "unchanged" {
 		rep.Result = "planned"
 	}
-	if a.JSON {
+	switch {
+	case a.JSON:
 		a.printReport(rep)
-		return nil
-	}
-	if !o.dryRun {
-		a.printTemplates(rep)
+	case !dryRun:
+		a.printTemplates(templates, sentence)
 	}
 	return nil
 }
@@ -243,11 +243,11 @@ func (a *app) printDiffs(repo *repository) {
 	}
 }
 
-func (a *app) printTemplates(rep report) {
-	for _, t := range rep.Templates {
+func (a *app) printTemplates(templates []templateReport, sentence func(kind.Change) string) {
+	for _, t := range templates {
 		fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)
 		for _, c := range t.Changes {
-			fmt.Fprintf(a.Out, "  %s\n", output.Sentence(c))
+			fmt.Fprintf(a.Out, "  %s\n", sentence(c))
 		}
 		for _, n := range t.Notes {
 			fmt.Fprintf(a.Err, "graft: %s: note: %s\n", t.File, n)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -61,16 +60,15 @@ func (a *app) addOperand(o *addOptions, names []string) error {
 		return a.addStdin(o, e, names)
 	}
 	repos := map[string]*repository{}
-	rep := report{Result: "unchanged"}
+	var templates []templateReport
 	for _, name := range names {
 		t, err := a.addTo(repos, e, name)
 		if err != nil {
 			return err
 		}
-		rep.Templates = append(rep.Templates, t)
+		templates = append(templates, t)
 	}
-	rep.Result = overall(rep.Templates)
-	return a.finishAdd(o, repos, rep)
+	return a.writeTemplates(repos, o.dryRun, templates, func(c kind.Change) string { return "added " + c.Name + " " + c.To })
 }
 
 // addTo puts an entry into one file, or into a file of one directory.
@@ -128,27 +126,4 @@ func (a *app) addStdin(o *addOptions, e operand.Entry, names []string) error {
 	}
 	_, err = a.Out.Write(after)
 	return err
-}
-
-func (a *app) finishAdd(o *addOptions, repos map[string]*repository, rep report) error {
-	if err := a.finish(repos, o.dryRun); err != nil {
-		return err
-	}
-	if o.dryRun && rep.Result != "unchanged" {
-		rep.Result = "planned"
-	}
-	if a.JSON {
-		a.printReport(rep)
-		return nil
-	}
-	for _, t := range rep.Templates {
-		if o.dryRun {
-			break
-		}
-		fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)
-		for _, c := range t.Changes {
-			fmt.Fprintf(a.Out, "  added %s %s\n", c.Name, c.To)
-		}
-	}
-	return nil
 }

@@ -132,7 +132,7 @@ func (a *app) finishPin(o *pinOptions, repos map[string]*repository, digests map
 	if err != nil {
 		return err
 	}
-	if err := a.finish(repos, o.dryRun, lock...); err != nil {
+	if err := a.write(repos, o.dryRun, lock...); err != nil {
 		return err
 	}
 	if o.dryRun && rep.Result == "updated" {

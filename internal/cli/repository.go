@@ -99,9 +99,9 @@ func inOrder(repos map[string]*repository) []*repository {
 	return all
 }
 
-// finish shows what the repositories would become, or writes it, with further files, all
+// write writes what the repositories become, or shows it in a dry run, with further files, all
 // or none.
-func (a *app) finish(repos map[string]*repository, dryRun bool, more ...atomicfile.File) error {
+func (a *app) write(repos map[string]*repository, dryRun bool, more ...atomicfile.File) error {
 	files := more
 	for _, repo := range inOrder(repos) {
 		if dryRun {

@@ -5,6 +5,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"regexp"
@@ -76,12 +77,15 @@ type Catalog struct {
 	Reasons  []string
 }
 
-// LeftOut is a template, or one of its catalogs, that the plan does not touch.
+// LeftOut is a template, or one of its catalogs, that the plan does not touch, also in reports.
 type LeftOut struct {
-	Template string
-	Catalog  string // empty: the whole template
-	Reason   string
+	Template string `json:"template"`
+	Catalog  string `json:"catalog,omitempty"` // empty: the whole template
+	Reason   string `json:"reason"`
 }
+
+// Path is what is left out.
+func (l LeftOut) Path() string { return cmp.Or(l.Catalog, l.Template) }
 
 // Make makes the plan. The failures of all targets are reported, not the first one. All
 // paths of a plan lie in the repository fsys; links are the concern of who opens them.

@@ -21,12 +21,12 @@ func (c *change) body(w *Work) (string, error) {
 	if intro != "" {
 		b.WriteString(intro + "\n\n")
 	}
-	w.tell(&b)
+	w.describe(&b)
 	return b.String(), nil
 }
 
-// tell writes what Graft has to say, the most important first.
-func (w *Work) tell(b *strings.Builder) {
+// describe writes what Graft has to say, the most important first.
+func (w *Work) describe(b *strings.Builder) {
 	w.head(b)
 	w.table(b)
 	w.pictures(b)
@@ -204,11 +204,7 @@ func (w *Work) reasons(b *strings.Builder) {
 		}
 	}
 	for _, left := range w.LeftOut {
-		what := left.Template
-		if left.Catalog != "" {
-			what = left.Catalog
-		}
-		lines = append(lines, markdown.Code(what)+" was left out: "+markdown.Escape(left.Reason))
+		lines = append(lines, markdown.Code(left.Path())+" was left out: "+markdown.Escape(left.Reason))
 	}
 	for _, text := range w.Reasons {
 		lines = append(lines, markdown.Escape(text))

@@ -100,7 +100,7 @@ graft publish --dry-run --image quay.io/x/op:v2 --channels stable,fast
 </details>
 `
 	var b strings.Builder
-	w.tell(&b)
+	w.describe(&b)
 	if got := strings.NewReplacer(`1\.0.0`, "1.0.0", `2\.0.0`, "2.0.0").Replace(b.String()); got != want {
 		t.Errorf("got\n%s", got)
 	}

@@ -88,7 +88,7 @@ func (c *change) attempt(ctx context.Context) (*Result, error) {
 	}
 	if len(out.Work.Changed()) == 0 {
 		c.line("%s", out.Work.Unchanged())
-		return out, c.closeObsolete(ctx, out)
+		return out, c.closeDone(ctx, out, state)
 	}
 	if out.Body, err = c.body(out.Work); err != nil {
 		return out, err

@@ -360,7 +360,7 @@ func TestHostileText(t *testing.T) {
 	w.subjects = []subject{hostile}
 	w.Targets = []Target{{Template: "t", Changes: []kind.Change{{What: kind.EntryAdded, Channel: "c|d", Name: "</details>", To: "closes #7"}}}}
 	var b strings.Builder
-	w.tell(&b)
+	w.describe(&b)
 	body := b.String()
 	for _, bad := range []string{"@everyone", "@team", "@all", "fixes #1", "closes #7", "<!-- x", "</details></", "c|d", "<b>", "'``` @x"} {
 		if strings.Contains(body, bad) {

@@ -46,42 +46,28 @@ func (p *publisher) refresh(ctx context.Context, pr forge.Proposal) *Result {
 		}
 		c.take(s)
 	}
-	r := c.publish(ctx)
-	if r.Err == nil && r.Work != nil && len(r.Work.Changed()) == 0 && !p.DryRun {
-		p.closeDone(ctx, r, pr, state)
-	}
-	return r
+	return c.publish(ctx)
 }
 
-// closeObsolete closes the pull request of a change of catalog images that comes to nothing
-// any more: merged, it would name images that their tags have left.
-func (c *change) closeObsolete(ctx context.Context, out *Result) error {
-	if c.again || c.DryRun || c.proposed == nil || newest(c.own).version() != nil {
+// closeDone closes the pull request of a change that comes to nothing: when it is made again,
+// since the base has it all, and of catalog images at any time, since it would name images that
+// their tags have left. One with a bundle that goes nowhere, as the configuration is now, or
+// with a catalog image that the registry lacks, stays: who merges or closes it decides.
+func (c *change) closeDone(ctx context.Context, out *Result, seen gitrepo.State) error {
+	if c.proposed == nil || c.DryRun || !c.again && newest(c.own).version() != nil || !seen.OnlyOurs && !c.Force {
 		return nil
 	}
-	state, err := c.Repository.Inspect(ctx, c.branch)
-	if err != nil || !state.OnlyOurs && !c.Force {
-		return err
+	pr := *c.proposed
+	if len(out.Work.nowhere)+len(out.Work.unserved) > 0 {
+		out.warn("pull request #%d stays open: %s", pr.Number, out.Work.Unchanged())
+		return nil
 	}
-	c.closeDone(ctx, out, *c.proposed, state)
-	return out.Err
-}
-
-// closeDone closes a pull request whose bundles the base has. One with a bundle that goes
-// nowhere, as the configuration is now, or with a catalog image that the registry lacks,
-// stays: who merges or closes it decides.
-func (p *publisher) closeDone(ctx context.Context, r *Result, pr forge.Proposal, seen gitrepo.State) {
-	if len(r.Work.nowhere)+len(r.Work.unserved) > 0 {
-		r.warn("pull request #%d stays open: %s", pr.Number, r.Work.Unchanged())
-		return
+	closed, err := c.closeUnedited(ctx, out, pr, seen, newest(out.Work.subjects).done())
+	if closed {
+		out.Result, out.Changed = Closed, true
+		out.Proposed = forge.Result{Number: pr.Number, URL: pr.URL, Operation: forge.Closed}
 	}
-	closed, err := p.closeUnedited(ctx, r, pr, seen, newest(r.Work.subjects).done())
-	if r.Err = err; err != nil {
-		r.Result = Failed
-	} else if closed {
-		r.Result, r.Changed = Closed, true
-		r.Proposed = forge.Result{Number: pr.Number, URL: pr.URL, Operation: forge.Closed}
-	}
+	return err
 }
 
 // closeUnedited closes a pull request and deletes its branch, unless somebody has

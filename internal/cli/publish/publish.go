@@ -44,7 +44,7 @@ func Command(a *command.App) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		p := &publishing{App: a, action: action.Running(a.Env, a.Out)}
 		results, err := p.run(cmd)
-		return p.tell(results, err)
+		return p.print(results, err)
 	}
 	return cmd
 }

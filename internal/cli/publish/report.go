@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/markdown"
+	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/publish"
 )
 
@@ -36,7 +38,7 @@ type changeReport struct {
 	Superseded  []int              `json:"superseded,omitempty"`
 	Files       []string           `json:"files"`
 	Catalogs    []output.Catalog   `json:"catalogs"`
-	LeftOut     []leftOutReport    `json:"leftOut,omitempty"`
+	LeftOut     []plan.LeftOut     `json:"leftOut,omitempty"`
 	Findings    []graph.Finding    `json:"findings,omitempty"`
 	Warnings    []string           `json:"warnings,omitempty"`
 }
@@ -45,12 +47,6 @@ type pullRequestReport struct {
 	Number    int    `json:"number"`
 	URL       string `json:"url"`
 	Operation string `json:"operation"`
-}
-
-type leftOutReport struct {
-	Template string `json:"template"`
-	Catalog  string `json:"catalog,omitempty"`
-	Reason   string `json:"reason"`
 }
 
 func reportOf(r *publish.Result) changeReport {
@@ -65,7 +61,7 @@ func reportOf(r *publish.Result) changeReport {
 		return out
 	}
 	out.Files = append(out.Files, r.Work.Changed()...)
-	out.Findings = r.Work.Findings
+	out.Findings, out.LeftOut = r.Work.Findings, r.Work.LeftOut
 	for _, t := range r.Work.Targets {
 		for _, c := range t.Catalogs {
 			if c.Rendered {
@@ -77,17 +73,14 @@ func reportOf(r *publish.Result) changeReport {
 			}
 		}
 	}
-	for _, left := range r.Work.LeftOut {
-		out.LeftOut = append(out.LeftOut, leftOutReport(left))
-	}
 	return out
 }
 
 // ranking orders results: the first that any change has is that of the run.
 var ranking = []string{publish.Failed, publish.Created, publish.Updated, publish.Closed, publish.Planned, publish.Unchanged}
 
-// tell says what a run came to, to people and to the workflow.
-func (p *publishing) tell(results []*publish.Result, err error) error {
+// print says what a run came to, to people and to the workflow.
+func (p *publishing) print(results []*publish.Result, err error) error {
 	rep := report{SchemaVersion: 1, Result: publish.Unchanged, Failures: failure.All(err)}
 	for _, r := range results {
 		one := reportOf(r)
@@ -108,7 +101,7 @@ func (p *publishing) tell(results []*publish.Result, err error) error {
 		return err
 	}
 	for i, r := range results {
-		p.say(rep.Published[i], r)
+		p.printChange(rep.Published[i], r)
 		if r.Result == publish.Planned {
 			p.printDry(r)
 		}
@@ -116,26 +109,18 @@ func (p *publishing) tell(results []*publish.Result, err error) error {
 	return err
 }
 
-func (p *publishing) say(one changeReport, r *publish.Result) {
+func (p *publishing) printChange(one changeReport, r *publish.Result) {
 	if one.Result == publish.Failed {
 		return // the failures are printed at the end
 	}
 	for _, b := range one.Bundles {
-		name := b.Name
-		if name == "" {
-			name = b.Image
-		}
-		fmt.Fprintf(p.Out, "%s: %s\n", name, one.Result)
+		fmt.Fprintf(p.Out, "%s: %s\n", cmp.Or(b.Name, b.Image), one.Result)
 	}
 	if one.Result != publish.Unchanged {
-		p.sayChanges(one, r.Work)
+		p.printWork(one, r.Work)
 	}
 	for _, l := range one.LeftOut {
-		what := l.Template
-		if l.Catalog != "" {
-			what = l.Catalog
-		}
-		fmt.Fprintf(p.Out, "  %s: left out: %s\n", what, l.Reason)
+		fmt.Fprintf(p.Out, "  %s: left out: %s\n", l.Path(), l.Reason)
 	}
 	if one.PullRequest != nil {
 		fmt.Fprintf(p.Out, "  pull request %d %s: %s\n", one.PullRequest.Number, one.PullRequest.Operation, one.PullRequest.URL)
@@ -148,7 +133,7 @@ func (p *publishing) say(one changeReport, r *publish.Result) {
 	}
 }
 
-func (p *publishing) sayChanges(one changeReport, w *publish.Work) {
+func (p *publishing) printWork(one changeReport, w *publish.Work) {
 	for _, t := range w.Targets {
 		for _, c := range t.Changes {
 			fmt.Fprintf(p.Out, "  %s\n", output.Printable(t.Template+": "+output.Sentence(c)))
