@@ -143,7 +143,7 @@ func (b *bundleImage) edit(_ context.Context, p *preparation) (subject, error) {
 	}
 	var added subject
 	for _, t := range made.Targets {
-		p.line("%s: %s", b.bundle.Name, t.Template)
+		p.Line("%s: %s", b.bundle.Name, t.Template)
 		changed, err := p.insert(t, b.bundle.Name)
 		if err != nil {
 			return nil, err

@@ -49,11 +49,11 @@ func (c *change) publish(ctx context.Context) *Result {
 	for _, s := range c.own {
 		names = append(names, s.facts().Name)
 	}
-	defer c.group("publishing " + strings.Join(names, ", "))()
+	defer c.Group("publishing " + strings.Join(names, ", "))()
 	var result *Result
 	err := gitrepo.Retry(ctx, c.Attempts, 200*time.Millisecond, c.Sleep, func(n int) (err error) {
 		if n > 1 {
-			c.line("the base moved, trying again upon the new one (%d of %d)", n, c.Attempts)
+			c.Line("the base moved, trying again upon the new one (%d of %d)", n, c.Attempts)
 		}
 		result, err = c.attempt(ctx)
 		return err
@@ -87,7 +87,7 @@ func (c *change) attempt(ctx context.Context) (*Result, error) {
 		return out, err
 	}
 	if len(out.Work.Changed()) == 0 {
-		c.line("%s", out.Work.Unchanged())
+		c.Line("%s", out.Work.Unchanged())
 		return out, c.closeDone(ctx, out, state)
 	}
 	if out.Body, err = c.body(out.Work); err != nil {

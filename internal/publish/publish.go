@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -24,20 +23,6 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
-
-// Repository is where catalogs are kept.
-type Repository interface {
-	// Base gives the content of the base branch as it is now, and its commit.
-	Base(ctx context.Context) (content fs.FS, commit string, err error)
-	// Inspect tells what stands on a branch beyond the base.
-	Inspect(ctx context.Context, branch string) (gitrepo.State, error)
-	// Deliver puts files onto a branch upon a commit of the base. It is git-race-lost
-	// where the base or the branch moved meanwhile, and branch-edited where a person
-	// committed to the branch.
-	Deliver(ctx context.Context, d gitrepo.Delivery) (gitrepo.Delivered, error)
-	// Delete removes a branch that is still where it was last seen.
-	Delete(ctx context.Context, branch, expect string) error
-}
 
 // Run is what publishes: what it works with, what it may do, what it writes, and whom it tells.
 type Run struct {
@@ -109,32 +94,13 @@ type Texts struct {
 // Text makes a text of a bundle's facts.
 type Text func(kind.Bundle) (string, error)
 
-// Log is told what a run does; each of its functions may be nil.
+// Log is told what a run does.
 type Log struct {
 	Line     func(format string, args ...any)
 	Notice   func(format string, args ...any) // of what is worth more than a line
 	Progress func(done, total int, image string)
 	// Group folds the lines of one change until the returned function is called.
 	Group func(title string) (end func())
-}
-
-func (l Log) notice(format string, args ...any) {
-	if l.Notice != nil {
-		l.Notice(format, args...)
-	}
-}
-
-func (l Log) line(format string, args ...any) {
-	if l.Line != nil {
-		l.Line(format, args...)
-	}
-}
-
-func (l Log) group(title string) func() {
-	if l.Group != nil {
-		return l.Group(title)
-	}
-	return func() {}
 }
 
 // The results of a change.

@@ -186,6 +186,7 @@ func newWorld(t *testing.T) *world {
 		Ports: Ports{Registry: client, Repository: w.repo, Forge: &w.forge, Sleep: noSleep, Setup: func(Base, kind.Bundle) (*plan.Setup, error) {
 			return &plan.Setup{Targets: []plan.TargetSetup{{Template: "catalog-templates/v4.20.yaml", Catalogs: []plan.CatalogSetup{{Path: "catalogs/v4.20/op/catalog.yaml"}}}}}, nil
 		}},
+		Log:   Log{Line: func(string, ...any) {}, Group: func(string) func() { return func() {} }},
 		Texts: Texts{Branch: text("graft/{package}/{version}"), Title: text("Publish {package} {version}"), Message: text("Publish {package} {version}")},
 	}
 	return w

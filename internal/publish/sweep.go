@@ -119,7 +119,7 @@ func (r Run) Unannounced(ctx context.Context, content fs.FS, repositories []stri
 			return nil, err
 		}
 		if !catalogs {
-			r.notice("%s: %d images that no template or catalog names", s.Repository, len(more))
+			r.Notice("%s: %d images that no template or catalog names", s.Repository, len(more))
 		}
 		found = append(found, more...)
 	}
@@ -154,7 +154,7 @@ func (r Run) Announced(a event.Announcement, skipTags []string) []event.Publicat
 			found = append(found, s.Publication)
 			continue
 		}
-		r.notice("%s is skipped: %s", s.Publication.Image(), s.Reason)
+		r.Notice("%s is skipped: %s", s.Publication.Image(), s.Reason)
 	}
 	return found
 }

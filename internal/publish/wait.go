@@ -17,7 +17,7 @@ func (p *publisher) patiently(ctx context.Context, image string, patience time.D
 		if err == nil || !failure.Is(err, failure.BundleNotFound) || waited >= patience {
 			return err
 		}
-		p.line("%s is not there yet, asking again in %v", image, wait)
+		p.Line("%s is not there yet, asking again in %v", image, wait)
 		if slept := p.Sleep(ctx, wait); slept != nil {
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return err

@@ -123,13 +123,23 @@ func (p *publishing) requests(ctx context.Context, content fs.FS, r publish.Run)
 	return requests, err
 }
 
+func (p *publishing) line(format string, args ...any) {
+	fmt.Fprintf(p.Err, "graft: "+format+"\n", args...)
+}
+
 func (p *publishing) notice(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if p.action != nil {
-		p.action.Notice(text)
+	if p.action == nil {
+		p.line(format, args...)
 		return
 	}
-	fmt.Fprintf(p.Err, "graft: %s\n", text)
+	p.action.Notice(fmt.Sprintf(format, args...))
+}
+
+func (p *publishing) group(title string) (end func()) {
+	if p.action == nil {
+		return func() {}
+	}
+	return p.action.Group(title)
 }
 
 // mostJobs is what GitHub makes of one matrix.
@@ -182,10 +192,7 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 			Branch: text("branch", p.branch), CatalogBranch: string(config.BranchOf("graft/catalogsources", base, standard)),
 			Title: text("title", pr.Title), Message: text("message", p.config.Commit.Message), Intro: pr.Intro.For,
 		},
-		Log: publish.Log{Line: func(format string, args ...any) { fmt.Fprintf(p.Err, "graft: "+format+"\n", args...) }, Notice: p.notice, Progress: output.NewProgress(p.Err, "rendering").Step},
-	}
-	if p.action != nil {
-		r.Group = p.action.Group
+		Log: publish.Log{Line: p.line, Notice: p.notice, Progress: output.NewProgress(p.Err, "rendering").Step, Group: p.group},
 	}
 	if allowed := p.config.AllowedRepositories; len(allowed) > 0 {
 		r.Allow = func(one event.Publication) error { return event.Check(allowed, one) }

@@ -15,10 +15,6 @@ import (
 	"github.com/olmgraft/graft/internal/publish"
 )
 
-// defaultIdentity makes commits where nobody else is named. Its address is nobody's: a
-// forge shows such commits as no account's.
-var defaultIdentity = gitrepo.Identity{Name: "graft", Email: "graft@olmgraft.invalid"}
-
 // openRepository opens the repository at the base that the inputs name, else the one
 // that its configuration names, and reads the configuration there.
 func (p *publishing) openRepository(ctx context.Context) (*gitrepo.Repo, error) {
@@ -55,7 +51,7 @@ func (p *publishing) openAt(ctx context.Context, o gitrepo.Options) (*gitrepo.Re
 // sign says in whose name commits are made.
 func (p *publishing) sign(repo *gitrepo.Repo) {
 	c := p.config.Commit
-	s := gitrepo.Signing{Author: defaultIdentity, Committer: gitrepo.Identity(c.Committer), Signoff: c.Signoff}
+	s := gitrepo.Signing{Author: publish.DefaultAuthor, Committer: gitrepo.Identity(c.Committer), Signoff: c.Signoff}
 	if c.Author != (config.Person{}) {
 		s.Author = gitrepo.Identity(c.Author)
 	}
@@ -87,7 +83,7 @@ func (p *publishing) connect(ctx context.Context, repo *gitrepo.Repo, r *publish
 		}
 	}
 	if p.config.Commit.Method == config.WithAPI {
-		if r.Repository, err = committing(ctx, f, repo); err != nil {
+		if r.Repository, err = publish.CommittedBy(ctx, f, repo); err != nil {
 			return err
 		}
 	}
@@ -148,46 +144,4 @@ func (p *publishing) useFork(ctx context.Context, f forge.Forge, repo *gitrepo.R
 		address += ".git"
 	}
 	return repo.PushTo(address)
-}
-
-// apiRepository has the forge make the commits.
-type apiRepository struct {
-	*gitrepo.Repo
-	forge forge.Forge
-	// These are nil where the forge commits in its own name, and signs.
-	author, committer *forge.Signature
-}
-
-// committing makes commits through the API. Those that the forge does not sign in any case
-// carry the same names as with git.
-func committing(ctx context.Context, f forge.Forge, repo *gitrepo.Repo) (publish.Repository, error) {
-	a := apiRepository{Repo: repo, forge: f}
-	signs, err := f.Signs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if s := repo.Signing(); !signs || s.Author != defaultIdentity {
-		a.author = &forge.Signature{Name: s.Author.Name, Email: s.Author.Email}
-		a.committer = &forge.Signature{Name: s.Committer.Name, Email: s.Committer.Email}
-	}
-	return a, nil
-}
-
-// Deliver implements publish.Repository.
-func (a apiRepository) Deliver(ctx context.Context, d gitrepo.Delivery) (gitrepo.Delivered, error) {
-	d.Put = func(ctx context.Context, made gitrepo.Commit, state gitrepo.State, files map[string]gitrepo.File) (string, error) {
-		tip, err := a.forge.Tip(ctx)
-		if err != nil {
-			return "", err
-		}
-		if tip != d.Base {
-			return "", failure.New(failure.GitRaceLost, "committing to the branch %s: %s moved to %s meanwhile", d.Branch, a.BaseBranch(), tip)
-		}
-		c := forge.Commit{Branch: d.Branch, Parent: d.Base, Tip: state.Head, Files: map[string][]byte{}, Message: made.Message, Author: a.author, Committer: a.committer}
-		for name, file := range files {
-			c.Files[name] = file.Data
-		}
-		return a.forge.Commit(ctx, c)
-	}
-	return a.Repo.Deliver(ctx, d)
 }

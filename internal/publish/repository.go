@@ -1,0 +1,70 @@
+package publish
+
+import (
+	"context"
+	"io/fs"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/gitrepo"
+)
+
+// Repository is where catalogs are kept.
+type Repository interface {
+	// Base gives the content of the base branch as it is now, and its commit.
+	Base(ctx context.Context) (content fs.FS, commit string, err error)
+	// Inspect tells what stands on a branch beyond the base.
+	Inspect(ctx context.Context, branch string) (gitrepo.State, error)
+	// Deliver puts files onto a branch upon a commit of the base. It is git-race-lost
+	// where the base or the branch moved meanwhile, and branch-edited where a person
+	// committed to the branch.
+	Deliver(ctx context.Context, d gitrepo.Delivery) (gitrepo.Delivered, error)
+	// Delete removes a branch that is still where it was last seen.
+	Delete(ctx context.Context, branch, expect string) error
+}
+
+// DefaultAuthor makes commits where nobody else is named. Its address is nobody's: a
+// forge shows such commits as no account's.
+var DefaultAuthor = gitrepo.Identity{Name: "graft", Email: "graft@olmgraft.invalid"}
+
+// forgeRepository has the forge make the commits.
+type forgeRepository struct {
+	*gitrepo.Repo
+	forge forge.Forge
+	// These are nil where the forge commits in its own name, and signs.
+	author, committer *forge.Signature
+}
+
+// CommittedBy is the repository, to which the forge commits by its API. Commits that it does
+// not sign in any case carry the same names as with git.
+func CommittedBy(ctx context.Context, f forge.Forge, repo *gitrepo.Repo) (Repository, error) {
+	a := forgeRepository{Repo: repo, forge: f}
+	signs, err := f.Signs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s := repo.Signing(); !signs || s.Author != DefaultAuthor {
+		a.author = &forge.Signature{Name: s.Author.Name, Email: s.Author.Email}
+		a.committer = &forge.Signature{Name: s.Committer.Name, Email: s.Committer.Email}
+	}
+	return a, nil
+}
+
+// Deliver implements Repository.
+func (a forgeRepository) Deliver(ctx context.Context, d gitrepo.Delivery) (gitrepo.Delivered, error) {
+	d.Put = func(ctx context.Context, made gitrepo.Commit, state gitrepo.State, files map[string]gitrepo.File) (string, error) {
+		tip, err := a.forge.Tip(ctx)
+		if err != nil {
+			return "", err
+		}
+		if tip != d.Base {
+			return "", failure.New(failure.GitRaceLost, "committing to the branch %s: %s moved to %s meanwhile", d.Branch, a.BaseBranch(), tip)
+		}
+		c := forge.Commit{Branch: d.Branch, Parent: d.Base, Tip: state.Head, Files: map[string][]byte{}, Message: made.Message, Author: a.author, Committer: a.committer}
+		for name, file := range files {
+			c.Files[name] = file.Data
+		}
+		return a.forge.Commit(ctx, c)
+	}
+	return a.Repo.Deliver(ctx, d)
+}
