@@ -9,17 +9,18 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/template"
 )
 
 // catalog makes one catalog and holds it against the one that stands there.
-func (p *preparation) catalog(ctx context.Context, from string, c plannedCatalog) (*Catalog, error) {
-	out := &Catalog{Path: c.Path, Rendered: !c.raw}
+func (p *preparation) catalog(ctx context.Context, from string, c plan.Catalog) (*Catalog, error) {
+	out := &Catalog{Path: c.Path, Rendered: c.Path != from}
 	if c.Platform != nil {
 		out.Platform = c.Platform.String()
 	}
-	if c.raw {
+	if !out.Rendered {
 		return out, p.verifyRaw(out)
 	}
 	before, stands, err := p.standing(c.Path)
@@ -42,7 +43,7 @@ func (p *preparation) catalog(ctx context.Context, from string, c plannedCatalog
 }
 
 // renderCatalog makes a catalog's text upon the documents that stand there.
-func (p *preparation) renderCatalog(ctx context.Context, from string, c plannedCatalog, before []fbc.Doc, out *Catalog) ([]byte, error) {
+func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Catalog, before []fbc.Doc, out *Catalog) ([]byte, error) {
 	tmpl, err := template.Open(p.files, from, from)
 	if err != nil {
 		return nil, err

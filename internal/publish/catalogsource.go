@@ -26,7 +26,7 @@ func (p *preparation) catalogSources(ctx context.Context) error {
 	var errs []error
 	for _, s := range p.CatalogSources {
 		for _, list := range p.catalogs {
-			if len(s.Catalogs) == 0 || slices.ContainsFunc(list, func(c plannedCatalog) bool { return slices.Contains(s.Catalogs, c.Path) }) {
+			if len(s.Catalogs) == 0 || slices.ContainsFunc(list, func(c plan.Catalog) bool { return slices.Contains(s.Catalogs, c.Path) }) {
 				_, err := p.catalogSource(ctx, s, false)
 				errs = append(errs, err)
 				break

@@ -164,35 +164,35 @@ func (c *change) older(ctx context.Context, out *Result, subjects []subject) ([]
 		one, err := c.lower(ctx, pr, highest)
 		if err != nil {
 			out.warn("pull request #%d is left alone: %s", pr.Number, failure.Of(err).Error())
-			continue
-		}
-		if one != nil {
-			all = append(all, *one)
+		} else if len(one.subjects) > 0 {
+			all = append(all, one)
 		}
 	}
 	return all, nil
 }
 
-func (c *change) lower(ctx context.Context, pr forge.Proposal, than subject) (*superseded, error) {
-	state, err := c.Repository.Inspect(ctx, pr.Head)
-	if err != nil || !state.OnlyOurs {
-		return nil, err
+// lower has the subjects of a pull request if all of them are lower, else none.
+func (c *change) lower(ctx context.Context, pr forge.Proposal, than subject) (one superseded, err error) {
+	one.Proposal = pr
+	if one.state, err = c.Repository.Inspect(ctx, pr.Head); err != nil || !one.state.OnlyOurs {
+		return one, err
 	}
-	requests, err := requestsOf(pr, state)
+	requests, err := requestsOf(pr, one.state)
 	if err != nil {
-		return nil, err
+		return one, err
 	}
-	one := &superseded{Proposal: pr, state: state}
+	var lower []subject
 	for _, r := range requests {
 		s, err := c.learn(ctx, r, 0)
 		if err != nil {
-			return nil, err
+			return one, err
 		}
 		if s.facts().Package != than.facts().Package || byVersion(s, than) >= 0 {
-			return nil, nil
+			return one, nil
 		}
-		one.subjects = append(one.subjects, s)
+		lower = append(lower, s)
 	}
+	one.subjects = lower
 	return one, nil
 }
 

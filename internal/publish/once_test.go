@@ -85,10 +85,15 @@ func TestEachFileIsReadOnce(t *testing.T) {
 				}
 			}
 			reads := map[string]int{}
-			var configs config.Commits
+			configs := config.Commits{}
 			w.o.Repository = countedRepository{w.repo, reads}
 			w.o.Setup = func(base Base, b kind.Bundle) (*plan.Setup, error) {
-				return configs.Setup(base, base.Commit, b.Package, b.Version.String())
+				c, err := configs.At(base, base.Commit)
+				if err != nil {
+					return nil, err
+				}
+				setup, _, err := c.Setup(base, b.Package, b.Version.String())
+				return setup, err
 			}
 			requests := []Request{{Publication: w.push(t, "1.1.0")}, {Publication: w.push(t, "1.2.0")}}
 			if name == "nobody" {

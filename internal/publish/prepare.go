@@ -98,22 +98,16 @@ type preparation struct {
 	files   *template.Files // with what is changed
 	several bool            // subjects, so that texts say which one is meant
 	// catalogs are those that bundles go to, by template.
-	catalogs map[string][]plannedCatalog
+	catalogs map[string][]plan.Catalog
 	sum      *render.Sum
 	sumFile  string
-}
-
-// plannedCatalog is one that bundles of the change go to.
-type plannedCatalog struct {
-	plan.Catalog
-	raw bool // it is the template itself
 }
 
 // prepare is a function of the content and of the subjects, so that it can be done again upon
 // another base. The order of the subjects does not matter.
 func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) (*Work, error) {
 	w := &Work{change: atomicfile.Change{Base: base}}
-	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plannedCatalog{}}
+	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}}
 	subjects = inOrder(subjects)
 	var errs []error
 	for _, s := range subjects {
@@ -164,19 +158,18 @@ func (p *preparation) findings() error {
 	return errors.Join(errs...)
 }
 
-// rendered adds the catalogs of a target to those that other bundles brought.
+// rendered adds the catalogs of a target to those that other bundles brought. A catalog that is
+// its own template is one of them.
 func (p *preparation) rendered(t plan.Target) {
-	add := func(c plannedCatalog) {
+	catalogs := t.Catalogs
+	if template.Traits(t.Kind).IsCatalog && len(catalogs) == 0 {
+		catalogs = []plan.Catalog{{Path: t.Template}}
+	}
+	for _, c := range catalogs {
 		list := p.catalogs[t.Template]
-		if !slices.ContainsFunc(list, func(o plannedCatalog) bool { return o.Path == c.Path }) {
+		if !slices.ContainsFunc(list, func(o plan.Catalog) bool { return o.Path == c.Path }) {
 			p.catalogs[t.Template] = append(list, c)
 		}
-	}
-	if template.Traits(t.Kind).IsCatalog && len(t.Catalogs) == 0 {
-		add(plannedCatalog{plan.Catalog{Path: t.Template}, true})
-	}
-	for _, c := range t.Catalogs {
-		add(plannedCatalog{c, false})
 	}
 }
 

@@ -220,14 +220,15 @@ func (p *publisher) proposalFor(ctx context.Context, c *change, s subject) (*for
 	if err != nil {
 		return nil, err
 	}
-	for _, match := range []func(forge.Proposal) bool{
+	matches := []func(forge.Proposal) bool{
 		func(pr forge.Proposal) bool { return pr.Marker.Key == c.key },
 		func(pr forge.Proposal) bool { return pr.Head == c.branch },
 		func(pr forge.Proposal) bool {
 			requests, err := requestsOf(pr, gitrepo.State{})
 			return err == nil && slices.ContainsFunc(requests, s.covers)
 		},
-	} {
+	}
+	for _, match := range matches {
 		if i := slices.IndexFunc(open, match); i >= 0 {
 			return &open[i], nil
 		}

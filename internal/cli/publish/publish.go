@@ -42,7 +42,7 @@ func Command(a *command.App) *cobra.Command {
 	}
 	addInputs(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		p := &publishing{App: a, action: action.Running(a.Env, a.Out)}
+		p := &publishing{App: a, configs: config.Commits{}, action: action.Running(a.Env, a.Out)}
 		results, err := p.run(cmd)
 		return p.print(results, err)
 	}
@@ -207,7 +207,12 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 
 // setup is what the base says, which may have changed since the run began.
 func (p *publishing) setup(base publish.Base, b kind.Bundle) (*plan.Setup, error) {
-	return p.configs.Setup(base, base.Commit, b.Package, b.Version.String())
+	c, err := p.configs.At(base, base.Commit)
+	if err != nil {
+		return nil, err
+	}
+	setup, _, err := c.Setup(base, b.Package, b.Version.String())
+	return setup, err
 }
 
 func text(name string, pattern plan.Pattern) publish.Text {
