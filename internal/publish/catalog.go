@@ -14,39 +14,54 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// catalog makes one catalog and holds it against the one that stands there.
+// catalog makes one catalog and holds it against the one that stands there. One that is its
+// own template is not rendered.
 func (p *preparation) catalog(ctx context.Context, from string, c plan.Catalog) (*Catalog, error) {
 	out := &Catalog{Path: c.Path, Rendered: c.Path != from}
 	if c.Platform != nil {
 		out.Platform = c.Platform.String()
 	}
-	if !out.Rendered {
-		return out, p.verifyRaw(out)
+	standing := p.base.Files
+	if out.Rendered {
+		standing = p.files
 	}
-	before, stands, err := p.standing(c.Path)
+	before, err := documents(standing, c.Path)
+	if out.Rendered {
+		// What cannot be read is rendered as if it did not stand: what it holds is of no use.
+		err = p.renderCatalog(ctx, from, c, before, out)
+	}
 	if err != nil {
 		return nil, err
 	}
-	text, err := p.renderCatalog(ctx, from, c, before, out)
-	if err != nil {
-		return nil, err
+	after, err := documents(p.files, c.Path)
+	if err == nil {
+		p.verify(out, before, after)
 	}
-	if err := p.write(c.Path, text, stands); err != nil {
-		return nil, err
-	}
-	after, err := p.files.Catalog(c.Path)
-	if err != nil {
-		return nil, err
-	}
-	p.verify(out, before, after)
-	return out, nil
+	return out, err
 }
 
-// renderCatalog makes a catalog's text upon the documents that stand there.
-func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Catalog, before []fbc.Doc, out *Catalog) ([]byte, error) {
+// documents are those of a catalog, a file or a directory of files; none where there is none.
+func documents(files *template.Files, name string) ([]fbc.Doc, error) {
+	info, err := fs.Stat(files, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err == nil && info.IsDir():
+		return fbc.ReadFS(files, name)
+	case err == nil:
+		_, err = files.ReadFile(name)
+	}
+	if err != nil {
+		return nil, failure.New(failure.EditRefused, "reading the catalog %s: %w", name, err).At(name, 0, 0)
+	}
+	return files.Catalog(name)
+}
+
+// renderCatalog writes a catalog upon the documents that stand there.
+func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Catalog, before []fbc.Doc, out *Catalog) error {
 	tmpl, err := template.Open(p.files, from, from)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if c.Name != "" {
 		tmpl.Source.Catalogs = []string{c.Name}
@@ -59,65 +74,17 @@ func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Cat
 	}
 	result, err := render.Render(ctx, tmpl, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if p.sum != nil {
 		p.sum.Add(o.Sum)
 	}
 	out.Reused, out.Pulled = result.Reused, result.Pulled
 	var text bytes.Buffer
-	err = result.Write(&text)
-	return text.Bytes(), err
-}
-
-func unreadable(name string, err error) *failure.Error {
-	return failure.New(failure.EditRefused, "reading the catalog %s: %w", name, err).At(name, 0, 0)
-}
-
-// standing reads a catalog that may not stand there yet. One that cannot be read is
-// rendered as if it did not: what it holds is of no use.
-func (p *preparation) standing(name string) (docs []fbc.Doc, stands bool, err error) {
-	_, err = p.files.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, unreadable(name, err).Fix("Name the catalog's file, not its directory.")
-	}
-	docs, err = p.files.Catalog(name)
-	if err != nil {
-		return nil, true, nil //nolint:nilerr // see above
-	}
-	return docs, true, nil
-}
-
-// verifyRaw verifies a catalog that is its own template, a file or a directory of files.
-func (p *preparation) verifyRaw(out *Catalog) error {
-	read := func(files *template.Files) ([]fbc.Doc, error) {
-		info, err := fs.Stat(files, out.Path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, nil
-		case err != nil:
-			return nil, unreadable(out.Path, err)
-		case info.IsDir():
-			return fbc.ReadFS(files, out.Path)
-		}
-		if _, err := files.ReadFile(out.Path); err != nil {
-			return nil, unreadable(out.Path, err)
-		}
-		return files.Catalog(out.Path)
-	}
-	before, err := read(p.base.Files)
-	if err != nil {
+	if err := result.Write(&text); err != nil {
 		return err
 	}
-	after, err := read(p.files)
-	if err != nil {
-		return err
-	}
-	p.verify(out, before, after)
-	return nil
+	return p.write(c.Path, text.Bytes())
 }
 
 func (p *preparation) verify(out *Catalog, before, after []fbc.Doc) {
@@ -151,6 +118,5 @@ func (p *preparation) writeSum() error {
 	if p.sum == nil {
 		return nil
 	}
-	_, err := fs.Stat(p.base, p.sumFile)
-	return p.write(p.sumFile, p.sum.Text(), err == nil)
+	return p.write(p.sumFile, p.sum.Text())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -173,15 +174,13 @@ func (p *preparation) rendered(t plan.Target) {
 	}
 }
 
-// write puts a file into the change; stands says that there is one already.
-func (p *preparation) write(name string, after []byte, stands bool) error {
-	var before []byte
-	if stands {
-		var err error
-		if before, err = p.files.ReadFile(name); err != nil {
-			return failure.New(failure.EditRefused, "reading %s: %w", name, err).At(name, 0, 0)
-		}
+// write puts a file into the change.
+func (p *preparation) write(name string, after []byte) error {
+	before, err := p.files.ReadFile(name)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !isNew {
+		return failure.New(failure.EditRefused, "reading %s: %w", name, err).At(name, 0, 0)
 	}
-	p.change.Set(name, before, after, !stands)
+	p.change.Set(name, before, after, isNew)
 	return nil
 }
