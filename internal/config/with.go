@@ -16,11 +16,11 @@ func (c *Config) With(given *Config) *Config {
 	out.Levels = map[string]graph.Level{}
 	maps.Copy(out.Levels, c.Levels)
 	maps.Copy(out.Levels, given.Levels)
-	pr, said := &out.PullRequest, given.PullRequest
-	pr.Title, pr.Milestone, pr.AutoMerge = cmp.Or(said.Title, pr.Title), cmp.Or(said.Milestone, pr.Milestone), cmp.Or(said.AutoMerge, pr.AutoMerge)
-	pr.Labels, pr.Assignees = either(said.Labels, pr.Labels), either(said.Assignees, pr.Assignees)
-	pr.Reviewers, pr.TeamReviewers = either(said.Reviewers, pr.Reviewers), either(said.TeamReviewers, pr.TeamReviewers)
-	pr.Supersede, pr.Draft = said.Supersede || pr.Supersede, said.Draft || pr.Draft
+	pr, asked := &out.PullRequest, given.PullRequest
+	pr.Title, pr.Milestone, pr.AutoMerge = cmp.Or(asked.Title, pr.Title), cmp.Or(asked.Milestone, pr.Milestone), cmp.Or(asked.AutoMerge, pr.AutoMerge)
+	pr.Labels, pr.Assignees = either(asked.Labels, pr.Labels), either(asked.Assignees, pr.Assignees)
+	pr.Reviewers, pr.TeamReviewers = either(asked.Reviewers, pr.Reviewers), either(asked.TeamReviewers, pr.TeamReviewers)
+	pr.Supersede, pr.Draft = asked.Supersede || pr.Supersede, asked.Draft || pr.Draft
 	commit := &out.Commit
 	commit.Message, commit.Method = cmp.Or(given.Commit.Message, commit.Message), cmp.Or(given.Commit.Method, commit.Method)
 	commit.Signoff = given.Commit.Signoff || commit.Signoff

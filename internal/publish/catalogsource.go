@@ -61,14 +61,12 @@ func (p *preparation) catalogSource(ctx context.Context, s plan.CatalogSourceSet
 	t := p.target(s.Path)
 	t.entries = true
 	t.Changes = append(t.Changes, m.change(wanted))
-	p.change.Set(s.Path, m.src, after, m.isNew)
-	return true, nil
+	return true, p.write(s.Path, after)
 }
 
 // manifest is one as it stands; source is nil where the file has no such CatalogSource.
 type manifest struct {
 	src       []byte
-	isNew     bool
 	file      *catalogsource.Manifest
 	source    *catalogsource.Source
 	name, was string // of the CatalogSource, and the image that it names
@@ -77,8 +75,7 @@ type manifest struct {
 func (p *preparation) manifest(s plan.CatalogSourceSetup) (m manifest, err error) {
 	m.name = cmp.Or(s.Name, strings.ReplaceAll(path.Base(s.Repository), "_", "-"))
 	m.src, err = p.files.ReadFile(s.Path)
-	m.isNew = errors.Is(err, fs.ErrNotExist)
-	if err != nil && !m.isNew {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return m, failure.New(failure.EditRefused, "reading the manifest %s: %w", s.Path, err).At(s.Path, 0, 0).Fix("Name the manifest's file.")
 	}
 	if m.file, err = catalogsource.Open(s.Path, m.src); err != nil {

@@ -108,18 +108,15 @@ func (r Run) Unannounced(ctx context.Context, content fs.FS, repositories []stri
 		if err != nil {
 			return nil, err
 		}
+		var more []event.Publication
 		s.Repository = one.Repository
-		catalogs := IsCatalogImage(r.CatalogSources, s.Repository)
-		find := func() ([]event.Publication, error) { return Missing(ctx, content, r.Registry, s) }
-		if catalogs {
-			find = func() ([]event.Publication, error) { return r.catalogImages(ctx, s.Repository) }
+		if IsCatalogImage(r.CatalogSources, s.Repository) {
+			more, err = r.catalogImages(ctx, s.Repository)
+		} else if more, err = Missing(ctx, content, r.Registry, s); err == nil {
+			r.Notice("%s: %d images that no template or catalog names", s.Repository, len(more))
 		}
-		more, err := find()
 		if err != nil {
 			return nil, err
-		}
-		if !catalogs {
-			r.Notice("%s: %d images that no template or catalog names", s.Repository, len(more))
 		}
 		found = append(found, more...)
 	}

@@ -111,9 +111,9 @@ func (p *publishing) requests(ctx context.Context, content fs.FS, r publish.Run)
 	if len(p.fromTags) > 0 {
 		found, err = r.Unannounced(ctx, content, p.fromTags, publish.Sweep{Stages: p.config.Registries, SkipTags: p.config.SkipTags, Versions: p.versions})
 	} else {
-		var said event.Announcement
-		if said, err = p.announcement(p.action, p.config.SkipTags); err == nil {
-			found = r.Announced(said, p.config.SkipTags)
+		var one event.Announcement
+		if one, err = p.announcement(p.action, p.config.SkipTags); err == nil {
+			found = r.Announced(one, p.config.SkipTags)
 		}
 	}
 	var requests []publish.Request
