@@ -175,9 +175,9 @@ func pairOf(legacy string) pair {
 // key is the node of a key of the spec, or of what a merge key brought it in with.
 func (c *checker) key(name string) *yamledit.Node {
 	spec := c.source.spec
-	for i := 0; i+1 < len(spec.Children); i += 2 {
-		if spec.Children[i].Value == name {
-			return spec.Children[i]
+	for key := range spec.Fields() {
+		if key.Value == name {
+			return key
 		}
 	}
 	return spec

@@ -125,9 +125,9 @@ func plainOf(n *yamledit.Node) any {
 
 func mapOf(n *yamledit.Node) map[string]any {
 	m := map[string]any{}
-	for i := 0; i+1 < len(n.Children); i += 2 {
-		if key := n.Children[i].Resolve(); key.Kind == yamledit.Scalar {
-			m[key.Value] = plainOf(n.Children[i+1])
+	for key, value := range n.Fields() {
+		if key = key.Resolve(); key.Kind == yamledit.Scalar {
+			m[key.Value] = plainOf(value)
 		}
 	}
 	return m

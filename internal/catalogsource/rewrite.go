@@ -154,8 +154,7 @@ func (s *Source) layout(src []byte) (*lines, error) {
 		return nil, refused(s.spec, "its spec has line breaks of another kind than LF and CRLF")
 	}
 	l := &lines{source: s, src: src}
-	for i := 0; i+1 < len(s.spec.Children); i += 2 {
-		key, value := s.spec.Children[i], s.spec.Children[i+1]
+	for key, value := range s.spec.Fields() {
 		start := bytes.LastIndexByte(src[:key.Start], '\n') + 1
 		if len(bytes.TrimSpace(src[start:key.Start])) > 0 || key.Kind != yamledit.Scalar {
 			return nil, refused(key, "a field of its spec does not begin a line")
@@ -245,8 +244,7 @@ func (l *lines) toLegacy(p pair) ([]replacement, error) {
 	colon := f.key.End + bytes.IndexByte(l.src[f.key.End:], ':')
 	begin := colon + bytes.IndexByte(l.src[colon:], '\n') + 1
 	text, at := "", begin
-	for i := 0; i < len(in.Children); i += 2 {
-		key := in.Children[i]
+	for key := range in.Fields() {
 		name := map[string]string{p.field: p.legacy, overrides: legacyOverrides}[key.Value]
 		text += string(l.src[at:key.Start]) + name
 		at = key.End

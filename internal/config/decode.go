@@ -168,8 +168,8 @@ func texts(n *yamledit.Node) map[string]string {
 		return nil
 	}
 	out := map[string]string{}
-	for i := 0; i+1 < len(n.Children); i += 2 {
-		out[n.Children[i].Resolve().Value] = n.Children[i+1].Text()
+	for key, value := range n.Fields() {
+		out[key.Resolve().Value] = value.Text()
 	}
 	return out
 }

@@ -122,8 +122,8 @@ func ReleasesFor(all []Release, template, file string) ([]Release, error) {
 // knownKeys refuses keys that stand there twice, and unknown ones that are nearly known.
 func knownKeys(n *yamledit.Node, known []string, what string) error {
 	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Children); i += 2 {
-		key := n.Children[i].Resolve()
+	for key := range n.Fields() {
+		key = key.Resolve()
 		switch {
 		case slices.Contains(known, key.Value) && seen[key.Value]:
 			return at(key, "reading %s: the key %s stands there twice", what, key.Value).Fix("Keep one of the two.")

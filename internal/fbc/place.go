@@ -77,9 +77,9 @@ func child(n *yamledit.Node, step any) (key, value *yamledit.Node) {
 		if n.Kind != yamledit.Mapping {
 			return nil, nil
 		}
-		for i := 0; i+1 < len(n.Children); i += 2 {
-			if n.Children[i].Value == want {
-				return n.Children[i], n.Children[i+1]
+		for key, value := range n.Fields() {
+			if key.Value == want {
+				return key, value
 			}
 		}
 		return n.Fold(want)

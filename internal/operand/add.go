@@ -70,13 +70,12 @@ func Add(files []*yamledit.File, e Entry, templates Templates) (int, []byte, err
 		if s.schema != e.Schema || s.name != e.Name {
 			continue
 		}
-		_, node := s.node.Fold("version")
-		v, err := semver.Parse(node.Text())
+		version := s.node.FoldText("version")
+		v, err := semver.Parse(version)
 		if err != nil {
-			return -1, nil, s.node.Malformed("reading %s %s: its version %q is no semantic version", s.schema, s.name, node.Text())
+			return -1, nil, s.node.Malformed("reading %s %s: its version %q is no semantic version", s.schema, s.name, version)
 		}
-		_, pkg := s.node.Fold("package")
-		k := key{v, pkg.Text()}
+		k := key{v, s.node.FoldText("package")}
 		if k.compare(e.key()) == 0 {
 			return -1, nil, e.same(s)
 		}
@@ -140,19 +139,14 @@ func standings(files []*yamledit.File, templates Templates) ([]standing, error) 
 }
 
 func standingOf(file, index int, node, list *yamledit.Node) standing {
-	_, schema := node.Fold("schema")
-	_, name := node.Fold("name")
-	return standing{file, index, node, list, schema.Text(), name.Text()}
+	return standing{file, index, node, list, node.FoldText("schema"), node.FoldText("name")}
 }
 
 // same holds an entry of the same version to the one that is to be added.
 func (e Entry) same(s standing) error {
-	_, list := s.node.Fold(e.listKey())
 	var other Entry
-	for _, item := range list.Items() {
-		_, name := item.Fold("name")
-		_, image := item.Fold("image")
-		other.Images = append(other.Images, fbc.RelatedImage{Name: name.Text(), Image: image.Text()})
+	for _, item := range s.node.FoldValue(e.listKey()).Items() {
+		other.Images = append(other.Images, fbc.RelatedImage{Name: item.FoldText("name"), Image: item.FoldText("image")})
 	}
 	if slices.Equal(e.sorted(), other.sorted()) {
 		return nil

@@ -140,24 +140,19 @@ func (w *walker) document(root *yamledit.Node) {
 func (w *walker) catalogDocument(root *yamledit.Node, schema string) {
 	switch schema {
 	case fbc.SchemaBundle:
-		_, image := root.Fold("image")
-		w.add("image", image)
-		_, related := root.Fold("relatedImages")
-		w.list(related, "relatedImages")
+		w.add("image", root.FoldValue("image"))
+		w.list(root.FoldValue("relatedImages"), "relatedImages")
 	case SchemaRelatedImages:
-		_, related := root.Fold("relatedImages")
-		w.list(related, "relatedImages")
+		w.list(root.FoldValue("relatedImages"), "relatedImages")
 	case SchemaOperand:
-		_, images := root.Fold("images")
-		w.list(images, "images")
+		w.list(root.FoldValue("images"), "images")
 	}
 }
 
 // list takes the key image of each item.
 func (w *walker) list(list *yamledit.Node, field string) {
 	for _, item := range list.Items() {
-		_, image := item.Fold("image")
-		w.add(field, image)
+		w.add(field, item.FoldValue("image"))
 	}
 }
 
@@ -189,12 +184,9 @@ func (w *walker) csv(root *yamledit.Node) {
 }
 
 func (w *walker) annotations(m *yamledit.Node, named map[string]bool) {
-	if m = m.Resolve(); m == nil || m.Kind != yamledit.Mapping {
-		return
-	}
-	for i := 0; i+1 < len(m.Children); i += 2 {
-		if value := m.Children[i+1].Resolve(); isImage(m.Children[i].Text(), value.Text(), named) {
-			w.add(m.Children[i].Text(), value)
+	for key, value := range m.Fields() {
+		if isImage(key.Text(), value.Text(), named) {
+			w.add(key.Text(), value)
 		}
 	}
 }

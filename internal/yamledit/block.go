@@ -2,7 +2,7 @@ package yamledit
 
 import (
 	"bytes"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -91,9 +91,9 @@ func (e *Edits) fill(n *Node, v Value, likes []*Node) error {
 }
 
 func keyOf(value *Node) *Node {
-	for i := 1; i < len(value.Parent.Children); i += 2 {
-		if value.Parent.Children[i] == value {
-			return value.Parent.Children[i-1]
+	for key, v := range value.Parent.Fields() {
+		if v == value {
+			return key
 		}
 	}
 	return value
@@ -252,8 +252,7 @@ func (w *writer) valueLines(v Value, keyCol int, likes []*Node) []string {
 func (w *writer) keyText(key string, likes []*Node, flow bool) string {
 	style, known := Plain, false
 	for _, like := range likes {
-		for i := 0; like.Kind == Mapping && i+1 < len(like.Children); i += 2 {
-			k := like.Children[i]
+		for k := range like.Fields() {
 			if k.Kind != Scalar {
 				continue
 			}
@@ -273,38 +272,24 @@ func (w *writer) keyText(key string, likes []*Node, flow bool) string {
 func orderFields(fields []Field, likes []*Node) []Field {
 	var best map[string]int
 	for _, like := range likes {
-		if like.Kind != Mapping {
-			continue
-		}
 		order := map[string]int{}
-		for i := 0; i+1 < len(like.Children); i += 2 {
-			for _, f := range fields {
-				if like.Children[i].Value == f.Key {
-					order[f.Key] = i
-				}
+		for i, key := range like.Keys() {
+			if slices.ContainsFunc(fields, func(f Field) bool { return f.Key == key }) {
+				order[key] = i
 			}
 		}
 		if len(order) > len(best) {
 			best = order
 		}
 	}
-	rank, last := make([]int, len(fields)), -1
-	for i, f := range fields {
+	rank, last := map[string]int{}, -1
+	for _, f := range fields {
 		if r, ok := best[f.Key]; ok {
 			last = r
 		}
-		rank[i] = last
+		rank[f.Key] = last
 	}
-	at := make([]int, len(fields))
-	for i := range at {
-		at[i] = i
-	}
-	sort.SliceStable(at, func(i, j int) bool { return rank[at[i]] < rank[at[j]] })
-	out := make([]Field, len(fields))
-	for i, j := range at {
-		out[i] = fields[j]
-	}
-	return out
+	return slices.SortedStableFunc(slices.Values(fields), func(a, b Field) int { return rank[a.Key] - rank[b.Key] })
 }
 
 func valuesOf(key string, likes []*Node) []*Node {
@@ -322,8 +307,7 @@ func valuesOf(key string, likes []*Node) []*Node {
 func quotedOnly(likes []*Node) []*Node {
 	var quoted []*Node
 	for _, like := range likes {
-		for i := 1; like.Kind == Mapping && i < len(like.Children); i += 2 {
-			v := like.Children[i]
+		for _, v := range like.Fields() {
 			if v.Kind == Scalar && v.Style == Plain {
 				return nil
 			}

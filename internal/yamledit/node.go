@@ -1,6 +1,8 @@
 package yamledit
 
 import (
+	"bytes"
+	"iter"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
@@ -103,9 +105,9 @@ func (n *Node) find(match func(string) bool) (keyNode, value *Node) {
 	if n == nil || n.Kind != Mapping {
 		return nil, nil
 	}
-	for i := 0; i+1 < len(n.Children); i += 2 {
-		if k := n.Children[i].Resolve(); k != nil && k.Kind == Scalar && match(k.Value) {
-			return n.Children[i], n.Children[i+1].Resolve()
+	for key, value := range n.Fields() {
+		if k := key.Resolve(); k != nil && k.Kind == Scalar && match(k.Value) {
+			return key, value.Resolve()
 		}
 	}
 	return n.findMerged(match)
@@ -114,11 +116,11 @@ func (n *Node) find(match func(string) bool) (keyNode, value *Node) {
 // findMerged looks among what a merge key (<<) brings in. What it finds stands elsewhere
 // too, under an anchor, and so cannot be edited.
 func (n *Node) findMerged(match func(string) bool) (keyNode, value *Node) {
-	for i := 0; i+1 < len(n.Children); i += 2 {
-		if n.Children[i].Value != "<<" || n.Children[i].Style != Plain {
+	for key, from := range n.Fields() {
+		if key.Value != "<<" || key.Style != Plain {
 			continue
 		}
-		merged := []*Node{n.Children[i+1].Resolve()}
+		merged := []*Node{from.Resolve()}
 		if merged[0] != nil && merged[0].Kind == Sequence {
 			merged = merged[0].Children
 		}
@@ -155,15 +157,25 @@ func (n *Node) IsNull() bool {
 	return n == nil || n.Kind == Scalar && n.Tag == "!!null"
 }
 
-// Keys are the keys of a mapping in their order, as they are written.
-func (n *Node) Keys() []string {
-	n = n.Resolve()
-	if n == nil || n.Kind != Mapping {
-		return nil
+// Fields gives the keys and values of a mapping in their order, aliases not followed.
+func (n *Node) Fields() iter.Seq2[*Node, *Node] {
+	return func(yield func(key, value *Node) bool) {
+		m := n.Resolve()
+		if m == nil || m.Kind != Mapping {
+			return
+		}
+		for i := 0; i+1 < len(m.Children); i += 2 {
+			if !yield(m.Children[i], m.Children[i+1]) {
+				return
+			}
+		}
 	}
-	var keys []string
-	for i := 0; i < len(n.Children); i += 2 {
-		keys = append(keys, n.Children[i].Resolve().Value)
+}
+
+// Keys are the keys of a mapping in their order, as they are written.
+func (n *Node) Keys() (keys []string) {
+	for key := range n.Fields() {
+		keys = append(keys, key.Resolve().Value)
 	}
 	return keys
 }
@@ -186,9 +198,4 @@ func (n *Node) indent() int {
 	return n.Start - start
 }
 
-func lineStart(src []byte, at int) int {
-	for at > 0 && src[at-1] != '\n' {
-		at--
-	}
-	return at
-}
+func lineStart(src []byte, at int) int { return bytes.LastIndexByte(src[:at], '\n') + 1 }
