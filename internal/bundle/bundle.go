@@ -86,7 +86,7 @@ func (b *Bundle) Render(format MetadataFormat) (fbc.Bundle, error) {
 		Image:         b.image.Ref,
 		RelatedImages: b.images,
 	}
-	others, held := b.splitProperties()
+	others, held := splitProperties(b.properties)
 	var err error
 	if format == CSVMetadata && b.migrates(held) {
 		held, err = b.csvMetadata()
@@ -100,12 +100,7 @@ func (b *Bundle) Render(format MetadataFormat) (fbc.Bundle, error) {
 // migrates reports whether opm's migration touches the bundle: not where it has no
 // image reference, nor where its author has given it olm.csv.metadata.
 func (b *Bundle) migrates(held []fbc.Property) bool {
-	for _, p := range held {
-		if p.Type == typeCSVMetadata {
-			return false
-		}
-	}
-	return b.image.Ref != ""
+	return b.image.Ref != "" && !slices.ContainsFunc(held, func(p fbc.Property) bool { return p.Type == typeCSVMetadata })
 }
 
 // The labels of an image, and of the same names the annotations of a bundle.

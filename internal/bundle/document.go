@@ -71,10 +71,8 @@ func compact(value json.RawMessage) ([]byte, error) {
 	if value == nil {
 		return []byte("null"), nil
 	}
-	if data, ok := bytes.CutPrefix(value, []byte(`{"data":"`)); ok {
-		if data, ok = bytes.CutSuffix(data, []byte(`"}`)); ok && isBase64(data) {
-			return value, nil
-		}
+	if fbc.PlainObject(value) {
+		return value, nil
 	}
 	var out bytes.Buffer
 	if err := json.Compact(&out, value); err != nil {
@@ -82,22 +80,6 @@ func compact(value json.RawMessage) ([]byte, error) {
 	}
 	return out.Bytes(), nil
 }
-
-func isBase64(data []byte) bool {
-	for _, c := range data {
-		if !base64Byte[c] {
-			return false
-		}
-	}
-	return true
-}
-
-var base64Byte = func() (is [256]bool) {
-	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=" {
-		is[c] = true
-	}
-	return is
-}()
 
 // Document gives the bundle's olm.bundle document under the name of an image, which may be
 // another than it was read from: a mirror's, or production's. csvMetadata asks for its CSV's

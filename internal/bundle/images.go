@@ -26,9 +26,13 @@ func (b *Bundle) collectImages() error {
 			images = append(images, fbc.RelatedImage{Image: i})
 		}
 	}
-	// opm's own choice of sort, which leaves images that stand there twice in an
-	// order of its own.
-	sort.Slice(images, func(i, j int) bool { return images[i].Image < images[j].Image })
+	sortImages(images)
 	b.images = images
 	return nil
+}
+
+// sortImages takes opm's own choice of sort, which leaves images that stand there twice in
+// an order of its own.
+func sortImages(images []fbc.RelatedImage) {
+	sort.Slice(images, func(i, j int) bool { return images[i].Image < images[j].Image })
 }

@@ -2,7 +2,7 @@ package bundle
 
 import (
 	"encoding/json"
-	"sort"
+	"slices"
 
 	"github.com/olmgraft/graft/internal/bundle/object"
 	"github.com/olmgraft/graft/internal/fbc"
@@ -63,19 +63,9 @@ func csvOf(p fbc.Property) *csv {
 // Loaded gives a bundle of a catalog as opm writes it after loading: related images by
 // image, properties that hold manifests last.
 func Loaded(doc fbc.Bundle) fbc.Bundle {
-	var others, held []fbc.Property
-	for _, p := range doc.Properties {
-		if p.Type == typeBundleObject || p.Type == typeCSVMetadata {
-			held = append(held, p)
-		} else {
-			others = append(others, p)
-		}
-	}
-	others = append(others, held...)
-	doc.Properties = others
-	images := append([]fbc.RelatedImage(nil), doc.RelatedImages...)
-	// Not a stable sort, since opm's is none: equal images get the same order.
-	sort.Slice(images, func(i, j int) bool { return images[i].Image < images[j].Image })
-	doc.RelatedImages = images
+	others, held := splitProperties(doc.Properties)
+	doc.Properties = slices.Concat(others, held)
+	doc.RelatedImages = slices.Clone(doc.RelatedImages)
+	sortImages(doc.RelatedImages)
 	return doc
 }

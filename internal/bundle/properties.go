@@ -190,8 +190,8 @@ func build(typ string, value any, html bool) fbc.Property {
 
 // splitProperties parts those that hold manifests, which opm puts last, from the
 // others. A bundle's author may have written some of the former.
-func (b *Bundle) splitProperties() (others, held []fbc.Property) {
-	for _, p := range b.properties {
+func splitProperties(all []fbc.Property) (others, held []fbc.Property) {
+	for _, p := range all {
 		if p.Type == typeBundleObject || p.Type == typeCSVMetadata {
 			held = append(held, p)
 		} else {

@@ -29,7 +29,7 @@ func (d *Doc) CheckObjects() error {
 
 func (d *Doc) checkObjects(properties []Property) error {
 	for i, p := range properties {
-		if p.Type != TypeBundleObject || plainObject(p.Value) {
+		if p.Type != TypeBundleObject || PlainObject(p.Value) {
 			continue
 		}
 		var object struct {
@@ -48,8 +48,9 @@ func (d *Doc) checkObjects(properties []Property) error {
 	return nil
 }
 
-// plainObject tells whether a value holds base64 of JSON, and nothing else.
-func plainObject(value []byte) bool {
+// PlainObject tells whether the value of an olm.bundle.object holds base64 of JSON, written without
+// white space, and nothing else.
+func PlainObject(value []byte) bool {
 	data, ok := bytes.CutPrefix(value, []byte(`{"data":"`))
 	data, end := bytes.CutSuffix(data, []byte(`"}`))
 	return ok && end && base64Object(data)

@@ -226,7 +226,7 @@ func (a assembly) addChannel(it *item) {
 	}
 	ch := &Channel{Pos: it.Pos, Package: p, Name: doc.Name, index: map[string]int{}}
 	for i, e := range doc.Entries {
-		entry := Entry{Name: e.Name, Replaces: e.Replaces, Skips: e.Skips, SkipRange: e.SkipRange}
+		entry := Entry{Entry: e}
 		if i < len(it.lines) {
 			entry.Line = it.lines[i]
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/blang/semver/v4"
 
+	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/operand"
 )
 
@@ -66,11 +67,8 @@ type Channel struct {
 
 // Entry is a bundle's place in a channel: its name and its edges.
 type Entry struct {
-	Name      string
-	Replaces  string
-	Skips     []string
-	SkipRange string
-	Line      int
+	fbc.Entry
+	Line int
 }
 
 // Bundle is what the graph needs to know of a bundle.

@@ -122,8 +122,8 @@ func (r *reader) value(n, s *yamledit.Node, path string) any {
 	switch n.Kind {
 	case yamledit.Mapping:
 		all := map[string]any{}
-		for i := 0; i+1 < len(n.Children); i += 2 {
-			key := n.Children[i].Resolve()
+		for key, value := range n.Fields() {
+			key = key.Resolve()
 			_, twice := all[key.Value]
 			below := s.Get("properties").Get(key.Value)
 			if below == nil {
@@ -138,7 +138,7 @@ func (r *reader) value(n, s *yamledit.Node, path string) any {
 				r.faults = append(r.faults, Fault{Node: key, Path: path, Key: true, Kind: Duplicate(key.Value)})
 				continue
 			}
-			all[key.Value] = r.value(n.Children[i+1], below, Join(path, key.Value))
+			all[key.Value] = r.value(value, below, Join(path, key.Value))
 		}
 		return all
 	case yamledit.Sequence:
