@@ -173,48 +173,50 @@ func (s *Server) RenameBranch(owner, repo, from, to string) error {
 func (s *Server) Commit(owner, repo, branch, login, message string, files map[string][]byte) (string, error) {
 	sha := plumbing.ZeroHash
 	err := s.change(owner, repo, func(c *call) (err error) {
-		g, tip := c.repo.git(), c.repo.tip(branch)
-		from := tip
-		if from == plumbing.ZeroHash {
-			from = c.repo.tip(c.repo.defaultBranch)
-		}
 		c.who.Login = login
-		commit := &object.Commit{Author: c.signature(), Committer: c.signature(), Message: message}
-		all := gitobjects.Files{}
-		if from != plumbing.ZeroHash {
-			before, err := g.commit(from)
-			if err != nil {
-				return err
-			}
-			commit.ParentHashes = []plumbing.Hash{from}
-			if all, err = gitobjects.ReadFiles(g, before.TreeHash); err != nil {
-				return err
-			}
-		}
-		for name, content := range files {
-			if content == nil {
-				delete(all, name)
-				continue
-			}
-			mode := filemode.Regular
-			if before, there := all[name]; there {
-				mode = before.Mode
-			}
-			hash, err := gitobjects.WriteBlob(g, content)
-			if err != nil {
-				return err
-			}
-			all[name] = gitobjects.Entry{Mode: mode, Hash: hash}
-		}
-		if commit.TreeHash, err = gitobjects.WriteFiles(g, all); err != nil {
-			return err
-		}
-		if sha, err = gitobjects.Write(g, commit); err != nil {
-			return err
-		}
-		return g.setRef("refs/heads/"+branch, sha, tip)
+		sha, err = c.repo.commitFiles(branch, c.signature(), message, files)
+		return err
 	})
 	return sha.String(), err
+}
+
+func (r *repository) commitFiles(branch string, who object.Signature, message string, files map[string][]byte) (plumbing.Hash, error) {
+	g, tip := r.git(), r.tip(branch)
+	from := tip
+	if from == plumbing.ZeroHash {
+		from = r.tip(r.defaultBranch)
+	}
+	commit := &object.Commit{Author: who, Committer: who, Message: message}
+	if from != plumbing.ZeroHash {
+		commit.ParentHashes = []plumbing.Hash{from}
+	}
+	all, err := g.filesAt(from)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	for name, content := range files {
+		if content == nil {
+			delete(all, name)
+			continue
+		}
+		mode := filemode.Regular
+		if before, there := all[name]; there {
+			mode = before.Mode
+		}
+		hash, err := gitobjects.WriteBlob(g, content)
+		if err != nil {
+			return plumbing.ZeroHash, err
+		}
+		all[name] = gitobjects.Entry{Mode: mode, Hash: hash}
+	}
+	if commit.TreeHash, err = gitobjects.WriteFiles(g, all); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	sha, err := gitobjects.Write(g, commit)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return sha, g.setRef("refs/heads/"+branch, sha, tip)
 }
 
 // File is the content of a file at the tip of a branch; nil where there is none.
@@ -222,11 +224,7 @@ func (s *Server) File(owner, repo, branch, name string) ([]byte, error) {
 	var content []byte
 	err := s.change(owner, repo, func(c *call) error {
 		g := c.repo.git()
-		commit, err := g.commit(c.repo.tip(branch))
-		if err != nil {
-			return err
-		}
-		files, err := gitobjects.ReadFiles(g, commit.TreeHash)
+		files, err := g.filesAt(c.repo.tip(branch))
 		if err != nil {
 			return err
 		}

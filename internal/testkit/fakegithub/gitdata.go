@@ -140,12 +140,11 @@ func (c *call) getTree() reply {
 type createTreeBody struct {
 	BaseTree string `json:"base_tree"`
 	Tree     []struct {
-		Path, Mode, Type string
-		SHA, Content     *string
+		Path, Mode, SHA string
 	}
 }
 
-// createTree puts the entries into the base tree; one with a SHA of null goes.
+// createTree puts the entries into the base tree.
 func (c *call) createTree(ask createTreeBody) reply {
 	g := c.repo.git()
 	files := gitobjects.Files{}
@@ -164,25 +163,11 @@ func (c *call) createTree(ask createTreeBody) reply {
 		if err != nil || e.Path == "" || strings.HasPrefix(e.Path, "/") {
 			return failed(http.StatusUnprocessableEntity, "tree.path contains a malformed path component")
 		}
-		switch {
-		case e.Content != nil:
-			hash, err := gitobjects.WriteBlob(g, []byte(*e.Content))
-			if err != nil {
-				return failed(http.StatusInternalServerError, err.Error())
-			}
-			files[e.Path] = gitobjects.Entry{Mode: mode, Hash: hash}
-		case e.SHA == nil:
-			if _, there := files[e.Path]; !there {
-				return failed(http.StatusUnprocessableEntity, "GitRPC::BadObjectState")
-			}
-			delete(files, e.Path)
-		default:
-			hash := plumbing.NewHash(*e.SHA)
-			if mode == filemode.Dir || g.HasEncodedObject(hash) != nil {
-				return failed(http.StatusUnprocessableEntity, "tree.sha "+*e.SHA+" is not a valid blob")
-			}
-			files[e.Path] = gitobjects.Entry{Mode: mode, Hash: hash}
+		hash := plumbing.NewHash(e.SHA)
+		if mode == filemode.Dir || g.HasEncodedObject(hash) != nil {
+			return failed(http.StatusUnprocessableEntity, "tree.sha "+e.SHA+" is not a valid blob")
 		}
+		files[e.Path] = gitobjects.Entry{Mode: mode, Hash: hash}
 	}
 	sha, err := gitobjects.WriteFiles(g, files)
 	if err != nil {

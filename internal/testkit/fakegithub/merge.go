@@ -27,15 +27,8 @@ func (g *gitStore) merge(ours, theirs plumbing.Hash, who object.Signature, messa
 func (g *gitStore) commitMerged(base, ours, theirs plumbing.Hash, c *object.Commit) (plumbing.Hash, error) {
 	var trees [3]gitobjects.Files
 	for i, sha := range []plumbing.Hash{base, ours, theirs} {
-		trees[i] = gitobjects.Files{}
-		if sha == plumbing.ZeroHash {
-			continue
-		}
-		at, err := g.commit(sha)
-		if err != nil {
-			return plumbing.ZeroHash, err
-		}
-		if trees[i], err = gitobjects.ReadFiles(g, at.TreeHash); err != nil {
+		var err error
+		if trees[i], err = g.filesAt(sha); err != nil {
 			return plumbing.ZeroHash, err
 		}
 	}
@@ -71,13 +64,13 @@ func (g *gitStore) mergeFiles(base, ours, theirs gitobjects.Files) (gitobjects.F
 	for path, e := range ours {
 		merged[path] = e
 	}
-	for path := range union(base, theirs) {
+	for _, path := range gitobjects.Changed(base, theirs) {
 		before, was := base[path]
 		mine, have := ours[path]
 		yours, given := theirs[path]
 		switch {
-		case was == given && before == yours, have == given && mine == yours:
-			// They left it alone, or both did the same.
+		case have == given && mine == yours:
+			// Both did the same.
 		case was == have && before == mine:
 			delete(merged, path)
 			if given {
@@ -181,17 +174,6 @@ func changes(base, other string) []change {
 		last.to = line
 	}
 	return list
-}
-
-func union(a, b gitobjects.Files) map[string]bool {
-	all := make(map[string]bool, len(a)+len(b))
-	for path := range a {
-		all[path] = true
-	}
-	for path := range b {
-		all[path] = true
-	}
-	return all
 }
 
 // merge moves the base branch: by a merge commit, one squashed commit, or each commit

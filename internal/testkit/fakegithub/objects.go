@@ -87,7 +87,7 @@ func (g *gitStore) changedSince(base, head plumbing.Hash) (before, after gitobje
 // filesAt has none for zero.
 func (g *gitStore) filesAt(sha plumbing.Hash) (gitobjects.Files, error) {
 	if sha == plumbing.ZeroHash {
-		return nil, nil
+		return gitobjects.Files{}, nil
 	}
 	commit, err := g.commit(sha)
 	if err != nil {

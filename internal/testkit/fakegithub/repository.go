@@ -10,12 +10,9 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage"
 	"github.com/go-git/go-git/v5/storage/memory"
-
-	"github.com/olmgraft/graft/internal/testkit/gitobjects"
 )
 
 // Repository is a repository to be added.
@@ -103,25 +100,13 @@ func (r *repository) firstCommit(s *Server, files map[string]string) error {
 	if len(files) == 0 || r.tip(r.defaultBranch) != plumbing.ZeroHash {
 		return nil
 	}
-	who := object.Signature{Name: r.Owner, Email: r.Owner + "@users.noreply.test", When: s.options.Now()}
-	all := gitobjects.Files{}
-	g := r.git()
+	contents := map[string][]byte{}
 	for name, text := range files {
-		blob, err := gitobjects.WriteBlob(g, []byte(text))
-		if err != nil {
-			return err
-		}
-		all[name] = gitobjects.Entry{Mode: filemode.Regular, Hash: blob}
+		contents[name] = []byte(text)
 	}
-	tree, err := gitobjects.WriteFiles(g, all)
-	if err != nil {
-		return err
-	}
-	sha, err := gitobjects.Write(g, &object.Commit{Author: who, Committer: who, Message: "Begin\n", TreeHash: tree})
-	if err != nil {
-		return err
-	}
-	return g.setRef("refs/heads/"+r.defaultBranch, sha, plumbing.ZeroHash)
+	who := object.Signature{Name: r.Owner, Email: r.Owner + "@users.noreply.test", When: s.options.Now()}
+	_, err := r.commitFiles(r.defaultBranch, who, "Begin\n", contents)
+	return err
 }
 
 // headBranch is what a clone would check out.
