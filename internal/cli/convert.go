@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/cli/catalogs"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/template"
@@ -15,7 +16,7 @@ import (
 
 func (a *app) convertCommand() *cobra.Command {
 	var to, output, write string
-	catalogs := catalogReader{app: a}
+	reader := &catalogs.Reader{In: a.In}
 	cmd := &cobra.Command{
 		Use:   "convert --to KIND CATALOG|-",
 		Short: "Make a template of a catalog, where the template renders to that catalog again",
@@ -25,7 +26,7 @@ func (a *app) convertCommand() *cobra.Command {
 		Example: "  graft convert --to basic catalog.yaml > basic.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := catalogs.convert(cmd.Context(), to, output, args[0])
+			text, err := converted(cmd.Context(), reader, to, output, args[0])
 			if err != nil {
 				return err
 			}
@@ -40,20 +41,20 @@ func (a *app) convertCommand() *cobra.Command {
 			return nil
 		},
 	}
-	catalogs.Flags(cmd.Flags())
+	reader.Flags(cmd.Flags())
 	cmd.Flags().StringVar(&to, "to", "basic", "kind of the template: "+strings.Join(template.Convertible(), ", "))
 	cmd.Flags().StringVarP(&output, "output", "o", "yaml", "yaml or json")
 	cmd.Flags().StringVar(&write, "write", "", "write the template to this file")
 	return cmd
 }
 
-func (c *catalogReader) convert(ctx context.Context, to, output, name string) ([]byte, error) {
+func converted(ctx context.Context, reader *catalogs.Reader, to, output, name string) ([]byte, error) {
 	formats := map[string]fbc.Format{"yaml": fbc.YAML, "json": fbc.JSON}
 	format, ok := formats[output]
 	if !ok {
 		return nil, failure.New(failure.Usage, "reading the command line: --output %s", output).Fix("Give --output with yaml or json.")
 	}
-	docs, err := c.docs(ctx, name)
+	docs, err := reader.Docs(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/cli/files"
+	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -22,13 +22,13 @@ func (a *app) detectCommand() *cobra.Command {
 		Example: "  graft detect catalog-templates/basic.yaml\n  graft detect --json - < semver.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			t, err := a.openTemplate(map[string]*repository{}, args[0])
+			t, err := files.OpenTemplate(a.In, args[0])
 			if err != nil {
 				return err
 			}
 			d := t.Describe()
 			if a.JSON {
-				a.printReport(report{Result: "ok", Templates: []templateReport{{File: t.Source.Name, Description: &d}}})
+				a.PrintReport(report{Report: output.NewReport("ok"), Templates: []output.Template{{File: t.Source.Name, Description: &d}}})
 				return nil
 			}
 			a.printDescription(t.Source.Name, d)
@@ -36,24 +36,6 @@ func (a *app) detectCommand() *cobra.Command {
 		},
 	}
 }
-
-func (a *app) openTemplate(repos map[string]*repository, name string) (*template.Template, error) {
-	if name == "-" {
-		src, err := io.ReadAll(io.LimitReader(a.In, maxStdin))
-		if err != nil {
-			return nil, failure.New(failure.Usage, "reading standard input: %w", err)
-		}
-		return template.Parse("standard input", src)
-	}
-	at, err := a.locate(repos, name)
-	if err != nil {
-		return nil, err
-	}
-	return template.Open(at.repo, at.path, name)
-}
-
-// maxStdin is more than any template may have, so that too much is noticed.
-const maxStdin = 64 << 20
 
 func (a *app) printDescription(name string, d kind.Description) {
 	k := d.Kind

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/formulary"
+	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -35,7 +36,7 @@ func (a *app) formularyCommand() *cobra.Command {
 				for i := range recipes {
 					recipes[i].Kinds, recipes[i].Wrong = nil, ""
 				}
-				a.printReport(report{Result: "ok", Recipes: recipes})
+				a.PrintReport(report{Report: output.NewReport("ok"), Recipes: recipes})
 				return nil
 			}
 			for _, r := range recipes {
@@ -52,7 +53,7 @@ func (a *app) printRecipe(recipes []formulary.Recipe, name string) error {
 		case r.Name != name:
 			continue
 		case a.JSON:
-			a.printReport(report{Result: "ok", Recipes: []formulary.Recipe{r}})
+			a.PrintReport(report{Report: output.NewReport("ok"), Recipes: []formulary.Recipe{r}})
 		default:
 			fmt.Fprint(a.Out, r.Page)
 		}

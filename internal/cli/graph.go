@@ -7,13 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/catalogs"
 	"github.com/olmgraft/graft/internal/draw"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 )
 
 type graphOptions struct {
-	catalogs catalogReader
+	catalogs catalogs.Reader
 	output   string
 	picture  graph.PictureOptions
 	draw     draw.Options
@@ -24,7 +25,7 @@ type graphOptions struct {
 }
 
 func (a *app) graphCommand() *cobra.Command {
-	o := &graphOptions{catalogs: catalogReader{app: a}}
+	o := &graphOptions{catalogs: catalogs.Reader{In: a.In}}
 	cmd := &cobra.Command{
 		Use:   "graph CATALOG|TEMPLATE",
 		Short: "Draw the upgrade graph: mermaid, dot, svg, json, cincinnati",
@@ -59,12 +60,12 @@ func (a *app) graph(ctx context.Context, o *graphOptions, name string) error {
 	if o.operand != "" && (o.output != "cincinnati" || a.JSON) {
 		return failure.New(failure.Usage, "reading the command line: --operand without --output cincinnati").Fix("Give --output cincinnati, or leave out --operand.")
 	}
-	c, err := o.catalogs.graph(ctx, name, &graph.Builder{Light: true})
+	c, err := o.catalogs.Graph(ctx, name, &graph.Builder{Light: true})
 	if err != nil {
 		return err
 	}
 	if o.base != "" {
-		if o.picture.Base, err = o.catalogs.graph(ctx, o.base, &graph.Builder{Light: true}); err != nil {
+		if o.picture.Base, err = o.catalogs.Graph(ctx, o.base, &graph.Builder{Light: true}); err != nil {
 			return err
 		}
 	}

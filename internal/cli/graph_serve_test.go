@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/olmgraft/graft/internal/cli/catalogs"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/graph"
 )
@@ -59,10 +60,10 @@ func servedBy(t *testing.T, text string) *graphServer {
 	file := filepath.Join(t.TempDir(), "catalog.yaml")
 	writeFile(t, file, text)
 	a := &app{&command.App{IO: command.IO{Err: io.Discard}}}
-	o := catalogReader{app: a}
+	o := catalogs.Reader{}
 	s := &graphServer{say: a.PrintFailures, every: time.Hour}
 	s.read = func(ctx context.Context) (*graph.Catalog, error) {
-		return o.graph(ctx, file, &graph.Builder{Light: true})
+		return o.Graph(ctx, file, &graph.Builder{Light: true})
 	}
 	return s
 }

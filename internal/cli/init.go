@@ -16,6 +16,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/cli/files"
+	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
@@ -55,13 +57,13 @@ func (a *app) init(dir string, dry bool) error {
 	if err != nil {
 		return failure.New(failure.Usage, "finding %s: %w", dir, err)
 	}
-	root := repositoryRoot(filepath.Join(abs, "x"))
+	root := files.Root(filepath.Join(abs, "x"))
 	r, err := os.OpenRoot(root)
 	if err != nil {
 		return failure.New(failure.Usage, "opening %s: %w", root, err).Fix("Name a directory of the repository.")
 	}
 	defer r.Close()
-	repo := &repository{Change: atomicfile.Change{Base: r.FS()}, root: root}
+	repo := files.At(root, r.FS())
 	left, err := starter(r.FS(), &repo.Change, defaultBranch(root))
 	for _, l := range left {
 		fmt.Fprintf(a.Err, "graft: %s is left out of %s: %s\n", l.Template, config.File, l.Reason)
@@ -69,21 +71,21 @@ func (a *app) init(dir string, dry bool) error {
 	if err != nil {
 		return err
 	}
-	files := repo.Names()
+	names := repo.Names()
 	result := "unchanged"
-	if len(files) > 0 {
+	if len(names) > 0 {
 		result = "created"
 	}
 	if dry {
 		result = "planned"
-	} else if err := atomicfile.Write(repo.atomicFiles()...); err != nil {
+	} else if err := atomicfile.Write(repo.Files()...); err != nil {
 		return failure.New(failure.EditRefused, "writing to %s: %w", root, err)
 	}
 	if a.JSON {
-		a.printReport(report{Result: result, Files: files})
+		a.PrintReport(report{Report: output.NewReport(result), Files: names})
 		return nil
 	}
-	for _, name := range files {
+	for _, name := range names {
 		p, _ := repo.Get(name)
 		if dry {
 			_, _ = a.Out.Write(diff.Diff("/dev/null", nil, "b/"+name, p.After))
@@ -91,7 +93,7 @@ func (a *app) init(dir string, dry bool) error {
 		}
 		fmt.Fprintf(a.Out, "%s: created\n", name)
 	}
-	if len(files) == 0 {
+	if len(names) == 0 {
 		fmt.Fprintln(a.Out, "unchanged: the workflow and the configuration stand already")
 	}
 	return nil

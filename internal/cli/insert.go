@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/blang/semver/v4"
-	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/config"
@@ -86,8 +86,8 @@ func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error
 	if slices.Contains(names, "-") {
 		return a.insertStdin(o, names)
 	}
-	repos := map[string]*repository{}
-	var templates []templateReport
+	repos := files.Repositories{}
+	rep := report{}
 	var errs []error
 	for _, name := range kind.Unique(names) {
 		t, err := a.insertOne(o, repos, name)
@@ -95,12 +95,13 @@ func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error
 			errs = append(errs, err)
 			continue
 		}
-		templates = append(templates, t)
+		rep.Templates = append(rep.Templates, t)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return a.writeTemplates(repos, o.dryRun, templates, output.Sentence)
+	rep.Report = output.NewReport(output.Overall(rep.Templates))
+	return a.finishInsert(o, repos, rep)
 }
 
 // check reads what the flags hold and refuses those that contradict each other.
@@ -135,9 +136,9 @@ func (o *insertOptions) check(cmd *cobra.Command) error {
 	return nil
 }
 
-func (a *app) insertOne(o *insertOptions, repos map[string]*repository, name string) (templateReport, error) {
-	rep := templateReport{File: name, Result: "unchanged"}
-	at, err := a.locate(repos, name)
+func (a *app) insertOne(o *insertOptions, repos files.Repositories, name string) (output.Template, error) {
+	rep := output.Template{File: name, Result: "unchanged"}
+	at, err := repos.Locate(name)
 	if err != nil {
 		return rep, err
 	}
@@ -150,12 +151,12 @@ func (a *app) insertOne(o *insertOptions, repos map[string]*repository, name str
 		if err != nil {
 			return rep, err
 		}
-		at.repo.add(outcome.Files)
+		at.Repo.Add(outcome.Files)
 		rep.Changes = append(rep.Changes, outcome.Changes...)
 		rep.Notes = append(rep.Notes, outcome.Notes...)
 		for _, f := range outcome.Files {
 			rep.Result = "updated"
-			if f.New && f.Path == at.path {
+			if f.New && f.Path == at.Path {
 				rep.Result = "created"
 			}
 			if !slices.Contains(rep.Files, f.Path) {
@@ -191,63 +192,36 @@ func (o *insertOptions) requests(template string) ([]kind.Request, error) {
 	return out, nil
 }
 
-func (o *insertOptions) insertInto(at located, r kind.Request) (*kind.Outcome, error) {
+func (o *insertOptions) insertInto(at files.Located, r kind.Request) (*kind.Outcome, error) {
 	create := o.create
-	if _, standing := at.repo.Get(at.path); standing {
+	if _, standing := at.Repo.Get(at.Path); standing {
 		create = "" // by an earlier release of this run
 	}
-	return template.Insert(at.repo, at.path, at.name, create, o.catalogs, r)
+	return template.Insert(at.Repo, at.Path, at.Name, create, o.catalogs, r)
 }
 
-func overall(templates []templateReport) string {
-	result := "unchanged"
-	for _, t := range templates {
-		if t.Result == "updated" || t.Result == "created" && result == "unchanged" {
-			result = t.Result
-		}
-	}
-	return result
-}
-
-// writeTemplates writes what a run made of templates, and tells of it.
-func (a *app) writeTemplates(repos map[string]*repository, dryRun bool, templates []templateReport, sentence func(kind.Change) string) error {
-	if err := a.write(repos, dryRun); err != nil {
+func (a *app) finishInsert(o *insertOptions, repos files.Repositories, rep report) error {
+	if err := repos.Finish(a.App, "files", o.dryRun); err != nil {
 		return err
 	}
-	rep := report{Result: overall(templates), Templates: templates}
-	if dryRun && rep.Result != "unchanged" {
-		rep.Result = "planned"
+	if o.dryRun {
+		rep.Planned()
 	}
-	switch {
-	case a.JSON:
-		a.printReport(rep)
-	case !dryRun:
-		a.printTemplates(templates, sentence)
+	if a.JSON {
+		a.PrintReport(rep)
+		return nil
+	}
+	if !o.dryRun {
+		a.printTemplates(rep)
 	}
 	return nil
 }
 
-// printDiffs writes the unified difference; beside a JSON report it goes to stderr.
-func (a *app) printDiffs(repo *repository) {
-	out := a.Out
-	if a.JSON {
-		out = a.Err
-	}
-	for _, p := range repo.Names() {
-		w, _ := repo.Get(p)
-		old := "a/" + p
-		if w.New {
-			old = "/dev/null"
-		}
-		_, _ = out.Write(diff.Diff(old, w.Before, "b/"+p, w.After))
-	}
-}
-
-func (a *app) printTemplates(templates []templateReport, sentence func(kind.Change) string) {
-	for _, t := range templates {
+func (a *app) printTemplates(rep report) {
+	for _, t := range rep.Templates {
 		fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)
 		for _, c := range t.Changes {
-			fmt.Fprintf(a.Out, "  %s\n", sentence(c))
+			fmt.Fprintf(a.Out, "  %s\n", output.Sentence(c))
 		}
 		for _, n := range t.Notes {
 			fmt.Fprintf(a.Err, "graft: %s: note: %s\n", t.File, n)
@@ -260,7 +234,7 @@ func (a *app) insertStdin(o *insertOptions, names []string) error {
 	if len(names) > 1 || a.JSON || o.dryRun || o.releaseConfig != "" {
 		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json, --dry-run and --release-config")
 	}
-	t, err := a.openTemplate(nil, "-")
+	t, err := files.OpenTemplate(a.In, "-")
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Package cli is the command line of graft: one file a verb.
+// Package cli is the command line of graft: a file for each verb, a folder for a family of them.
 package cli
 
 import (
@@ -6,6 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/catalogsource"
+	"github.com/olmgraft/graft/internal/cli/image"
+	"github.com/olmgraft/graft/internal/cli/operand"
 	"github.com/olmgraft/graft/internal/cli/publish"
 	"github.com/olmgraft/graft/internal/command"
 )
@@ -30,7 +33,7 @@ func root(run *command.App) *cobra.Command {
 	root.AddCommand(
 		a.insertCommand(), a.renderCommand(), a.verifyCommand(), publish.Command(run), a.initCommand(),
 		a.detectCommand(), a.diffCommand(), a.graphCommand(), a.convertCommand(),
-		a.imageCommand(), a.catalogSourceCommand(), a.operandCommand(), a.pinCommand(),
+		image.Command(run), catalogsource.Command(run), operand.Command(run), a.pinCommand(),
 		a.explainCommand(), a.formularyCommand(), a.manCommand(), a.versionCommand(),
 	)
 	for _, verb := range moved() {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/files"
+	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/operand"
@@ -50,25 +52,25 @@ func (a *app) pin(ctx context.Context, o *pinOptions, names []string) error {
 	if err := o.contradiction(names, a.JSON); err != nil {
 		return err
 	}
-	repos := map[string]*repository{}
-	var files []pinnable
+	repos := files.Repositories{}
+	var all []pinnable
 	var errs []error
 	for _, name := range names {
 		more, err := a.pinnables(repos, name)
-		files, errs = append(files, more...), append(errs, err)
+		all, errs = append(all, more...), append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
 	if o.check {
-		return a.checkPins(files)
+		return a.checkPins(all)
 	}
-	digests, err := o.digests(ctx, files)
+	digests, err := o.digests(ctx, all)
 	if err != nil {
 		return err
 	}
-	rep := report{Result: "unchanged"}
-	for _, f := range files {
+	rep := report{Report: output.NewReport("unchanged")}
+	for _, f := range all {
 		after, err := operand.Pin(f.text, f.places, digests)
 		if err != nil {
 			return err
@@ -103,10 +105,10 @@ func (o *pinOptions) contradiction(names []string, json bool) error {
 }
 
 // checkPins fails for each image that is named by tag.
-func (a *app) checkPins(files []pinnable) error {
+func (a *app) checkPins(all []pinnable) error {
 	var errs []error
-	rep := report{Result: "ok"}
-	for _, f := range files {
+	rep := report{Report: output.NewReport("ok")}
+	for _, f := range all {
 		for _, p := range f.places {
 			if !p.Pinned() {
 				errs = append(errs, p.Unpinned())
@@ -118,7 +120,7 @@ func (a *app) checkPins(files []pinnable) error {
 		return err
 	}
 	if a.JSON {
-		a.printReport(rep)
+		a.PrintReport(rep)
 		return nil
 	}
 	for _, p := range rep.Pinned {
@@ -127,19 +129,19 @@ func (a *app) checkPins(files []pinnable) error {
 	return nil
 }
 
-func (a *app) finishPin(o *pinOptions, repos map[string]*repository, digests map[string]string, rep report) error {
+func (a *app) finishPin(o *pinOptions, repos files.Repositories, digests map[string]string, rep report) error {
 	lock, err := o.lockFile(digests)
 	if err != nil {
 		return err
 	}
-	if err := a.write(repos, o.dryRun, lock...); err != nil {
+	if err := repos.Finish(a.App, "files", o.dryRun, lock...); err != nil {
 		return err
 	}
-	if o.dryRun && rep.Result == "updated" {
-		rep.Result = "planned"
+	if o.dryRun {
+		rep.Planned()
 	}
 	if a.JSON {
-		a.printReport(rep)
+		a.PrintReport(rep)
 	} else if !o.dryRun {
 		a.printPins(rep)
 	}

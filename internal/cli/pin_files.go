@@ -2,19 +2,18 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path"
 	"slices"
-	"sync"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/operand"
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/yamledit"
@@ -22,7 +21,7 @@ import (
 
 // pinnable is a file and the images in it; repo is nil for standard input.
 type pinnable struct {
-	repo   *repository
+	repo   *files.Repository
 	path   string
 	text   *yamledit.File
 	places []operand.Place
@@ -58,16 +57,16 @@ func (f pinnable) report(digests map[string]string) pinReport {
 
 // pinnables are the files that a person names: a file, the ClusterServiceVersion of a
 // bundle's directory, or the files of a catalog's.
-func (a *app) pinnables(repos map[string]*repository, name string) ([]pinnable, error) {
+func (a *app) pinnables(repos files.Repositories, name string) ([]pinnable, error) {
 	if name == "-" {
-		src, err := io.ReadAll(io.LimitReader(a.In, maxStdin))
+		src, err := files.Stdin(a.In)
 		if err != nil {
-			return nil, failure.New(failure.Usage, "reading standard input: %w", err)
+			return nil, err
 		}
 		f, err := opened(nil, "", "standard input", src)
 		return []pinnable{f}, err
 	}
-	at, err := a.locate(repos, name)
+	at, err := repos.Locate(name)
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +76,11 @@ func (a *app) pinnables(repos map[string]*repository, name string) ([]pinnable, 
 	}
 	var out []pinnable
 	for _, p := range paths {
-		src, err := readAt(at, p)
+		src, err := at.Read(p)
 		if err != nil {
 			return nil, err
 		}
-		f, err := opened(at.repo, p, shownPath(at, p), src)
+		f, err := opened(at.Repo, p, at.Shown(p), src)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +89,7 @@ func (a *app) pinnables(repos map[string]*repository, name string) ([]pinnable, 
 	return out, nil
 }
 
-func opened(repo *repository, p, shown string, src []byte) (pinnable, error) {
+func opened(repo *files.Repository, p, shown string, src []byte) (pinnable, error) {
 	text, err := yamledit.Open(shown, src)
 	if err != nil {
 		return pinnable{}, err
@@ -101,18 +100,18 @@ func opened(repo *repository, p, shown string, src []byte) (pinnable, error) {
 
 // pinnablePaths are the file itself, or those of a directory: those with a
 // ClusterServiceVersion where it or its manifests/ has one, else those of a catalog.
-func pinnablePaths(at located) ([]string, error) {
-	for _, dir := range []string{path.Join(at.path, "manifests"), at.path} {
+func pinnablePaths(at files.Located) ([]string, error) {
+	for _, dir := range []string{path.Join(at.Path, "manifests"), at.Path} {
 		paths, err := csvPaths(at, dir)
 		if len(paths) > 0 || err != nil {
 			return paths, err
 		}
 	}
-	return catalogPaths(at)
+	return at.Paths()
 }
 
-func csvPaths(at located, dir string) ([]string, error) {
-	entries, err := fs.ReadDir(at.repo, dir)
+func csvPaths(at files.Located, dir string) ([]string, error) {
+	entries, err := fs.ReadDir(at.Repo, dir)
 	if err != nil {
 		return nil, nil //nolint:nilerr // it is no directory: reading it as a file tells more
 	}
@@ -122,7 +121,7 @@ func csvPaths(at located, dir string) ([]string, error) {
 			continue
 		}
 		p := path.Join(dir, e.Name())
-		src, err := readAt(at, p)
+		src, err := at.Read(p)
 		if err != nil {
 			return nil, err
 		}
@@ -135,10 +134,10 @@ func csvPaths(at located, dir string) ([]string, error) {
 }
 
 // digests are those of all images that are named by tag, by the image.
-func (o *pinOptions) digests(ctx context.Context, files []pinnable) (map[string]string, error) {
+func (o *pinOptions) digests(ctx context.Context, all []pinnable) (map[string]string, error) {
 	wanted := map[string]operand.Place{}
 	var errs []error
-	for _, f := range files {
+	for _, f := range all {
 		for _, p := range f.places {
 			if _, known := wanted[p.Image]; p.Pinned() || known {
 				continue
@@ -174,7 +173,7 @@ func (o *pinOptions) locked(wanted map[string]operand.Place) (map[string]string,
 				Fix("Run graft pin --write-lock %s where the registry can be reached.", o.lock))
 		}
 	}
-	return digests, sortedFailures(errs)
+	return digests, failure.InOrder(errs)
 }
 
 // asked asks the registries.
@@ -183,7 +182,7 @@ func (o *pinOptions) asked(ctx context.Context, wanted map[string]operand.Place)
 	if err != nil {
 		return nil, err
 	}
-	digests, errs := forEach(o.registry.Jobs, slices.Collect(maps.Keys(wanted)), func(image string) (string, error) {
+	return oci.ForEach(o.registry.Jobs, slices.Collect(maps.Keys(wanted)), func(image string) (string, error) {
 		digest, err := client.Resolve(ctx, image)
 		if err != nil {
 			f := failure.Of(err)
@@ -192,41 +191,6 @@ func (o *pinOptions) asked(ctx context.Context, wanted map[string]operand.Place)
 		}
 		return digest, nil
 	})
-	return digests, sortedFailures(errs)
-}
-
-// forEach does something for each image, so many at a time.
-func forEach[T any](jobs int, images []string, do func(image string) (T, error)) (map[string]T, []error) {
-	var mu sync.Mutex
-	var wait sync.WaitGroup
-	var errs []error
-	out := map[string]T{}
-	turns := make(chan struct{}, max(jobs, 1))
-	for _, image := range images {
-		wait.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
-			got, err := do(image)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				errs = append(errs, err)
-				return
-			}
-			out[image] = got
-		})
-	}
-	wait.Wait()
-	return out, errs
-}
-
-// sortedFailures joins failures in the order of their places.
-func sortedFailures(errs []error) error {
-	slices.SortFunc(errs, func(a, b error) int {
-		x, y := failure.Of(a), failure.Of(b)
-		return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col))
-	})
-	return errors.Join(errs...)
 }
 
 // lockFile is the lock file with what was found; none where it says so already.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/cli/catalogs"
+	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/failure"
@@ -86,7 +88,7 @@ func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 	if isBundleDir(name) {
 		return a.renderBundleDir(o, ro, name)
 	}
-	t, err := a.openTemplate(map[string]*repository{}, name)
+	t, err := files.OpenTemplate(a.In, name)
 	if err != nil {
 		return err
 	}
@@ -148,8 +150,8 @@ func (o *renderOptions) options() (render.Options, error) {
 // that the same command makes the first catalog and each one after it.
 func (a *app) readBase(ctx context.Context, o *renderOptions, ro *render.Options) error {
 	if o.base != "" && !o.full {
-		catalogs := catalogReader{Options: o.registry, app: a}
-		docs, err := catalogs.asItStands(ctx, o.base)
+		reader := catalogs.Reader{Options: o.registry, In: a.In}
+		docs, err := reader.AsItStands(ctx, o.base)
 		if err != nil && (!failure.Is(err, failure.TemplateNotFound) || o.base != o.write) {
 			return err
 		}
@@ -199,7 +201,7 @@ func (a *app) writeRendered(o *renderOptions, ro render.Options, name string, r 
 		return nil
 	}
 	if a.JSON {
-		a.printReport(report{Result: state, Catalogs: []output.Catalog{{File: o.write, Template: name, Result: state, Reused: r.Reused, Pulled: r.Pulled}}})
+		a.PrintReport(report{Report: output.NewReport(state), Catalogs: []output.Catalog{{File: o.write, Template: name, Result: state, Reused: r.Reused, Pulled: r.Pulled}}})
 		return nil
 	}
 	fmt.Fprintf(a.Out, "%s: %s, %s\n", o.write, state, output.Copied(r.Reused, r.Pulled))

@@ -6,21 +6,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/catalogs"
 	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
-	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 	graphreport "github.com/olmgraft/graft/internal/graph/report"
 )
 
 type verifyOptions struct {
-	catalogs catalogReader
-	base     string
-	next     []string
-	strict   bool
+	catalogs.Verification
+	catalogs catalogs.Reader
 	output   string
-	levels   []string
 }
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -39,22 +36,18 @@ func (a *app) verifyCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), o, args[0]) },
 	}
 	f := cmd.Flags()
-	o.catalogs = catalogReader{app: a}
+	o.catalogs = catalogs.Reader{In: a.In}
 	o.catalogs.Flags(f)
-	f.StringVar(&o.base, "base", "", "the catalog as published")
-	f.StringSliceVar(&o.next, "next", nil, "catalogs of later platform versions, in order")
-	f.BoolVar(&o.strict, "strict", false, "fail on warnings as well")
+	o.Flags(f, "fail on warnings as well")
+	f.StringVar(&o.Base, "base", "", "the catalog as published")
+	f.StringSliceVar(&o.Next, "next", nil, "catalogs of later platform versions, in order")
 	f.StringVarP(&o.output, "output", "o", "text", "text, json or sarif")
-	f.StringSliceVar(&o.levels, "level", nil, "set the level of a finding: ID=error, ID=warning or ID=off")
 	return cmd
 }
 
 func (a *app) verify(ctx context.Context, o *verifyOptions, name string) error {
-	levels, err := graph.ParseLevels(o.levels, o.strict)
+	levels, err := o.Levels(name)
 	if err != nil {
-		return err
-	}
-	if err := a.configuredLevels(name, levels); err != nil {
 		return err
 	}
 	if a.JSON {
@@ -63,11 +56,10 @@ func (a *app) verify(ctx context.Context, o *verifyOptions, name string) error {
 	if o.output != "text" && o.output != "json" && o.output != "sarif" {
 		return failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with text, json or sarif.")
 	}
-	found, err := o.findings(ctx, name, levels)
+	_, found, err := o.catalogs.Verify(ctx, name, &o.Verification, levels)
 	if err != nil {
 		return err
 	}
-	graph.Sort(found)
 	if err := a.printFindings(o.output, name, found); err != nil {
 		return failure.New(failure.Internal, "writing the findings: %w", err)
 	}
@@ -76,57 +68,6 @@ func (a *app) verify(ctx context.Context, o *verifyOptions, name string) error {
 		errs = append(errs, f)
 	}
 	return command.Printed(errors.Join(errs...))
-}
-
-// configuredLevels takes the levels of the repository's graft.yaml that no flag sets.
-func (a *app) configuredLevels(name string, levels graph.Levels) error {
-	if name == "-" || isImage(name) {
-		return nil
-	}
-	at, err := a.locate(map[string]*repository{}, name)
-	if err != nil {
-		return nil //nolint:nilerr // reading the catalog tells what is wrong with the path
-	}
-	c, err := config.Read(at.repo)
-	if err != nil {
-		return err
-	}
-	for id, level := range c.Levels {
-		if _, said := levels.Of[id]; !said {
-			levels.Of[id] = level
-		}
-	}
-	return nil
-}
-
-func (o *verifyOptions) findings(ctx context.Context, name string, levels graph.Levels) ([]graph.Finding, error) {
-	var published *graph.Catalog
-	if o.base != "" {
-		var err error
-		if published, err = o.catalogs.graph(ctx, o.base, &graph.Builder{Light: true}); err != nil {
-			return nil, err
-		}
-	}
-	c, err := o.catalogs.graph(ctx, name, &graph.Builder{Known: published})
-	if err != nil {
-		return nil, err
-	}
-	found := graph.Verify(c, published, levels)
-	if published != nil {
-		found = append(found, graph.CompareBase(published, c, levels)...)
-	}
-	stages := []graph.Stage{{Name: name, Catalog: c}}
-	for _, next := range o.next {
-		later, err := o.catalogs.graph(ctx, next, &graph.Builder{Light: true})
-		if err != nil {
-			return nil, err
-		}
-		stages = append(stages, graph.Stage{Name: next, Catalog: later})
-	}
-	if len(stages) > 1 {
-		found = append(found, graph.CompareNext(stages, levels)...)
-	}
-	return found, nil
 }
 
 func (a *app) printFindings(output, name string, found []graph.Finding) error {
@@ -151,18 +92,18 @@ func (a *app) colour() bool {
 
 func (a *app) diffCommand() *cobra.Command {
 	var output string
-	catalogs := catalogReader{app: a}
+	reader := catalogs.Reader{In: a.In}
 	cmd := &cobra.Command{
 		Use:     "diff OLD NEW",
 		Short:   "Tell what changed between two catalogs: bundles, edges, and upgrade paths gained and lost",
 		Example: "  graft diff published.yaml catalog.yaml\n  graft diff -o markdown published.yaml catalog.yaml",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			old, err := catalogs.graph(cmd.Context(), args[0], &graph.Builder{Light: true})
+			old, err := reader.Graph(cmd.Context(), args[0], &graph.Builder{Light: true})
 			if err != nil {
 				return err
 			}
-			now, err := catalogs.graph(cmd.Context(), args[1], &graph.Builder{Light: true})
+			now, err := reader.Graph(cmd.Context(), args[1], &graph.Builder{Light: true})
 			if err != nil {
 				return err
 			}
@@ -181,7 +122,7 @@ func (a *app) diffCommand() *cobra.Command {
 			return failure.New(failure.Usage, "reading the command line: --output %s", output).Fix("Give --output with text, json or markdown.")
 		},
 	}
-	catalogs.Flags(cmd.Flags())
+	reader.Flags(cmd.Flags())
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, json or markdown")
 	return cmd
 }

@@ -3,8 +3,10 @@
 package failure
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -83,6 +85,15 @@ func Of(err error) *Error {
 		return all[0]
 	}
 	return New(Internal, "%w", err)
+}
+
+// InOrder joins failures in the order of their places.
+func InOrder(errs []error) error {
+	slices.SortFunc(errs, func(a, b error) int {
+		x, y := Of(a), Of(b)
+		return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col))
+	})
+	return errors.Join(errs...)
 }
 
 // All returns every failure in err (errors.Join is followed), the one that

@@ -1,4 +1,4 @@
-package cli
+package image
 
 import (
 	"context"
@@ -12,21 +12,24 @@ import (
 
 	"github.com/olmgraft/graft/internal/action"
 	"github.com/olmgraft/graft/internal/catalogimage"
+	"github.com/olmgraft/graft/internal/cli/catalogs"
+	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/plan"
 )
 
-type imagePushOptions struct {
-	imageOptions
+type pushOptions struct {
+	options
 	to              string
 	tags            []string
 	platformVersion string
 	kubeVersion     string
 }
 
-func (a *app) imagePushCommand() *cobra.Command {
-	o := &imagePushOptions{imageOptions: imageOptions{catalogs: catalogReader{app: a}}}
+func pushCommand(a *command.App) *cobra.Command {
+	o := &pushOptions{options: options{catalogs: catalogs.Reader{In: a.In}}}
 	cmd := &cobra.Command{
 		Use:   "push --to REPOSITORY [--tag PATTERN] [--base IMAGE] CATALOG_DIR",
 		Short: "Build a catalog image and push it, unless it is published already",
@@ -38,14 +41,14 @@ func (a *app) imagePushCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			runner := action.Running(a.Env, a.Err)
-			r, err := a.push(cmd.Context(), o, args[0])
+			r, err := push(cmd.Context(), a, o, args[0])
 			if runner != nil {
 				err = errors.Join(err, tellRunner(runner, r, err))
 			}
 			if err != nil {
 				return err
 			}
-			a.printPushed(o.to, r)
+			printPushed(a, o.to, r)
 			return nil
 		},
 	}
@@ -58,11 +61,11 @@ func (a *app) imagePushCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) push(ctx context.Context, o *imagePushOptions, dir string) (*report, error) {
+func push(ctx context.Context, a *command.App, o *pushOptions, dir string) (*report, error) {
 	if o.to == "" {
 		return nil, failure.New(failure.Usage, "reading the command line: there is no --to").Fix("Give --to with a repository, such as quay.io/example/catalog.")
 	}
-	d, err := a.draft(ctx, &o.imageOptions, dir)
+	d, err := newDraft(ctx, a, &o.options, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +102,7 @@ func (a *app) push(ctx context.Context, o *imagePushOptions, dir string) (*repor
 	}
 	r := d.report(image)
 	r.Image, r.Tags = o.to+"@"+image.Digest, states
-	return &report{Result: result, Image: r}, nil
+	return &report{output.NewReport(result), r}, nil
 }
 
 // compare tells of each tag what pushing to it would be. Where a tag names an image that
@@ -147,7 +150,7 @@ func (d *draft) compare(ctx context.Context, target *oci.Target, tags []string) 
 }
 
 // values are what the placeholders of the tags stand for.
-func (o *imagePushOptions) values(d *draft, dir string) catalogimage.Values {
+func (o *pushOptions) values(d *draft, dir string) catalogimage.Values {
 	v := catalogimage.Values{PlatformVersion: o.platformVersion, Revision: d.origin.Revision, KubeVersion: o.kubeVersion}
 	if abs, err := filepath.Abs(dir); err == nil && v.PlatformVersion == "" {
 		for at := abs; at != filepath.Dir(at) && v.PlatformVersion == ""; at = filepath.Dir(at) {
@@ -169,9 +172,9 @@ func (o *imagePushOptions) values(d *draft, dir string) catalogimage.Values {
 	return v
 }
 
-func (a *app) printPushed(to string, r *report) {
+func printPushed(a *command.App, to string, r *report) {
 	if a.JSON {
-		a.printReport(*r)
+		a.PrintReport(r)
 		return
 	}
 	for _, t := range r.Image.Tags {

@@ -1,17 +1,23 @@
-package cli
+// Package operand is graft operand: images of what operators manage.
+package operand
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/catalogs"
+	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-func (a *app) operandCommand() *cobra.Command {
+// Command is the family.
+func Command(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "operand",
 		Short: "Images of what operators manage: resolve, list for a mirror, add",
@@ -20,16 +26,16 @@ func (a *app) operandCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.operandResolveCommand(), a.operandImagesCommand(), a.operandAddCommand())
+	cmd.AddCommand(resolveCommand(a), imagesCommand(a), addCommand(a))
 	return cmd
 }
 
-// operands are the entries and bundles of catalogs.
-func (c *catalogReader) operands(ctx context.Context, names []string) (*operand.Set, error) {
+// read gives the entries and bundles of catalogs.
+func read(ctx context.Context, c *catalogs.Reader, names []string) (*operand.Set, error) {
 	s := &operand.Set{}
 	var errs []error
 	for _, name := range names {
-		docs, err := c.docs(ctx, name)
+		docs, err := c.Docs(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +57,7 @@ func parseRequests(texts []string) ([]operand.Request, error) {
 }
 
 type resolveOptions struct {
-	catalogs              catalogReader
+	catalogs              catalogs.Reader
 	bundle                string
 	operands              []string
 	output                string
@@ -60,8 +66,8 @@ type resolveOptions struct {
 	deployment, container string
 }
 
-func (a *app) operandResolveCommand() *cobra.Command {
-	o := &resolveOptions{catalogs: catalogReader{app: a}}
+func resolveCommand(a *command.App) *cobra.Command {
+	o := &resolveOptions{catalogs: catalogs.Reader{In: a.In}}
 	cmd := &cobra.Command{
 		Use:   "resolve --bundle NAME --operand NAME[@RANGE] CATALOG...",
 		Short: "Choose the images of operands: the highest version that a bundle takes",
@@ -71,7 +77,7 @@ func (a *app) operandResolveCommand() *cobra.Command {
 		Example: "  graft operand resolve --bundle etcdoperator.v0.6.1 --operand etcd catalog.yaml\n" +
 			"  graft operand resolve --bundle etcdoperator.v0.6.1 --operand etcd --operand 'etcd@<3.0.0' -o env catalog.yaml operands.yaml",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.resolve(cmd.Context(), o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return resolve(cmd.Context(), a, o, args) },
 	}
 	f := cmd.Flags()
 	o.catalogs.Flags(f)
@@ -86,7 +92,7 @@ func (a *app) operandResolveCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) resolve(ctx context.Context, o *resolveOptions, names []string) error {
+func resolve(ctx context.Context, a *command.App, o *resolveOptions, names []string) error {
 	if o.bundle == "" || len(o.operands) == 0 {
 		return failure.New(failure.Usage, "reading the command line: --bundle or --operand is missing").Fix("Give the bundle and at least one operand.")
 	}
@@ -100,7 +106,7 @@ func (a *app) resolve(ctx context.Context, o *resolveOptions, names []string) er
 	if err != nil {
 		return err
 	}
-	set, err := o.catalogs.operands(ctx, names)
+	set, err := read(ctx, &o.catalogs, names)
 	if err != nil {
 		return err
 	}
@@ -112,17 +118,17 @@ func (a *app) resolve(ctx context.Context, o *resolveOptions, names []string) er
 	if err != nil {
 		return err
 	}
-	return a.printResolution(o, r)
+	return printResolution(a, o, r)
 }
 
-func (a *app) printResolution(o *resolveOptions, r *operand.Resolution) error {
+func printResolution(a *command.App, o *resolveOptions, r *operand.Resolution) error {
 	switch o.output {
 	case "text":
-		a.printChosen(r.Asked)
-		a.printChosen(r.Required)
+		printChosen(a.Out, r.Asked)
+		printChosen(a.Out, r.Required)
 		return nil
 	case "json":
-		a.printReport(report{Result: "ok", Operands: resolutionOf(r)})
+		a.PrintReport(report{Report: output.NewReport("ok"), Operands: resolutionOf(r)})
 		return nil
 	}
 	all, err := r.Variables(o.prefix)
@@ -151,11 +157,11 @@ func (a *app) printResolution(o *resolveOptions, r *operand.Resolution) error {
 	return err
 }
 
-func (a *app) printChosen(all []operand.Chosen) {
+func printChosen(out io.Writer, all []operand.Chosen) {
 	for _, c := range all {
-		fmt.Fprintf(a.Out, "%s %s (%s): %s\n", c.Entry.Name, c.Entry.Version, c.Entry.Pos, c.Reason)
+		fmt.Fprintf(out, "%s %s (%s): %s\n", c.Entry.Name, c.Entry.Version, c.Entry.Pos, c.Reason)
 		for _, i := range c.Entry.Images {
-			fmt.Fprintf(a.Out, "  %s %s\n", i.Name, i.Image)
+			fmt.Fprintf(out, "  %s %s\n", i.Name, i.Image)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package operand
 
 import (
 	"context"
@@ -8,20 +8,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/catalogs"
+	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/operand"
 )
 
 type imagesOptions struct {
-	catalogs  catalogReader
+	catalogs  catalogs.Reader
 	selection operand.Selection
 	operands  []string
 	output    string
 	expand    bool
 }
 
-func (a *app) operandImagesCommand() *cobra.Command {
-	o := &imagesOptions{catalogs: catalogReader{app: a}}
+func imagesCommand(a *command.App) *cobra.Command {
+	o := &imagesOptions{catalogs: catalogs.Reader{In: a.In}}
 	cmd := &cobra.Command{
 		Use:   "images [--bundle NAME] [--package P] [--operand NAME[@RANGE]] CATALOG...",
 		Short: "List the images that a site must mirror",
@@ -32,7 +36,7 @@ func (a *app) operandImagesCommand() *cobra.Command {
 		Example: "  graft operand images catalog.yaml\n" +
 			"  graft operand images --bundle etcdoperator.v0.6.1 --operand 'etcd@3.x' -o imageset catalog.yaml operands.yaml",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.images(cmd.Context(), o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return images(cmd.Context(), a, o, args) },
 	}
 	f := cmd.Flags()
 	o.catalogs.Flags(f)
@@ -44,7 +48,7 @@ func (a *app) operandImagesCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) images(ctx context.Context, o *imagesOptions, names []string) error {
+func images(ctx context.Context, a *command.App, o *imagesOptions, names []string) error {
 	formats := map[string]func([]string) string{
 		"list": func(images []string) string {
 			return strings.Join(append(images, ""), "\n")
@@ -59,22 +63,22 @@ func (a *app) images(ctx context.Context, o *imagesOptions, names []string) erro
 	if o.selection.Operands, err = parseRequests(o.operands); err != nil {
 		return err
 	}
-	set, err := o.catalogs.operands(ctx, names)
+	set, err := read(ctx, &o.catalogs, names)
 	if err != nil {
 		return err
 	}
-	images, err := set.Mirror(o.selection)
+	found, err := set.Mirror(o.selection)
 	if err == nil && o.expand {
-		images, err = o.expanded(ctx, images)
+		found, err = o.expanded(ctx, found)
 	}
 	if err != nil {
 		return err
 	}
 	if a.JSON {
-		a.printReport(report{Result: "ok", Mirror: images})
+		a.PrintReport(report{Report: output.NewReport("ok"), Mirror: found})
 		return nil
 	}
-	_, err = fmt.Fprint(a.Out, format(images))
+	_, err = fmt.Fprint(a.Out, format(found))
 	return err
 }
 
@@ -84,8 +88,8 @@ func (o *imagesOptions) expanded(ctx context.Context, images []string) ([]string
 	if err != nil {
 		return nil, err
 	}
-	members, errs := forEach(o.catalogs.Jobs, images, func(image string) ([]string, error) { return client.Members(ctx, image) })
-	if err := sortedFailures(errs); err != nil {
+	members, err := oci.ForEach(o.catalogs.Jobs, images, func(image string) ([]string, error) { return client.Members(ctx, image) })
+	if err != nil {
 		return nil, err
 	}
 	for image, digests := range members {

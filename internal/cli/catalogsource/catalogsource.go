@@ -1,9 +1,9 @@
-package cli
+// Package catalogsource is graft catalogsource: the manifests of CatalogSources.
+package catalogsource
 
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -11,25 +11,34 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/catalogsource"
+	"github.com/olmgraft/graft/internal/cli/files"
+	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-func (a *app) catalogSourceCommand() *cobra.Command {
+// Command is the family.
+func Command(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "catalogsource",
 		Short: "Resolve, check and convert the manifests of CatalogSources",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.resolveCommand(), a.validateSourceCommand(), a.convertSourceCommand())
+	cmd.AddCommand(resolveCommand(a), validateCommand(a), convertCommand(a))
 	return cmd
 }
 
-// catalogSourceReport is what became of one CatalogSource.
-type catalogSourceReport struct {
+// report is what --json prints; docs/report.schema.json describes it.
+type report struct {
+	output.Report
+	CatalogSources []sourceReport `json:"catalogSources,omitempty"`
+}
+
+// sourceReport is what became of one CatalogSource.
+type sourceReport struct {
 	File      string           `json:"file"`
 	Name      string           `json:"name"`
 	Namespace string           `json:"namespace,omitempty"`
@@ -58,14 +67,14 @@ type platformReport struct {
 
 // manifests are the files of one run, all of which are written or none.
 type manifests struct {
-	app   *app
-	repos map[string]*repository
+	app   *command.App
+	repos files.Repositories
 	stdin bool
 	text  []byte // what standard input became
 }
 
-func (a *app) openManifests(names []string, restricted bool) (*manifests, error) {
-	m := &manifests{app: a, repos: map[string]*repository{}, stdin: slices.Contains(names, "-")}
+func openManifests(a *command.App, names []string, restricted bool) (*manifests, error) {
+	m := &manifests{app: a, repos: files.Repositories{}, stdin: slices.Contains(names, "-")}
 	if m.stdin && (len(names) > 1 || a.JSON || restricted) {
 		return nil, failure.New(failure.Usage, "reading the command line: - stands alone, without --json, --dry-run and --matrix").
 			Fix("Name files, or leave those flags out.")
@@ -86,9 +95,9 @@ func (m *manifests) each(names []string, edit func(name string, f *catalogsource
 
 func (m *manifests) one(name string, edit func(name string, f *catalogsource.Manifest) ([]byte, error)) error {
 	if m.stdin {
-		src, err := io.ReadAll(io.LimitReader(m.app.In, maxStdin))
+		src, err := files.Stdin(m.app.In)
 		if err != nil {
-			return failure.New(failure.Usage, "reading standard input: %w", err)
+			return err
 		}
 		f, err := catalogsource.Open("standard input", src)
 		if err != nil {
@@ -100,11 +109,11 @@ func (m *manifests) one(name string, edit func(name string, f *catalogsource.Man
 	if _, err := os.Stat(name); err != nil {
 		return failure.New(failure.Usage, "opening the manifest %s: there is no such file", name).At(name, 0, 0).Fix("Correct the path.")
 	}
-	at, err := m.app.locate(m.repos, name)
+	at, err := m.repos.Locate(name)
 	if err != nil {
 		return err
 	}
-	src, err := fs.ReadFile(at.repo, at.path)
+	src, err := fs.ReadFile(at.Repo, at.Path)
 	if err != nil {
 		return failure.New(failure.Usage, "reading the manifest: %w", err).At(name, 0, 0).Fix("Name a file that can be read.")
 	}
@@ -114,7 +123,7 @@ func (m *manifests) one(name string, edit func(name string, f *catalogsource.Man
 	}
 	after, err := edit(name, f)
 	if err == nil && !bytes.Equal(src, after) {
-		at.repo.Set(at.path, src, after, false)
+		at.Repo.Set(at.Path, src, after, false)
 	}
 	return err
 }
@@ -125,35 +134,20 @@ func (m *manifests) finish(dryRun bool) error {
 		_, err := m.app.Out.Write(m.text)
 		return err
 	}
-	var files []atomicfile.File
-	for _, repo := range m.repos {
-		if dryRun {
-			m.app.printDiffs(repo)
-		}
-		files = append(files, repo.atomicFiles()...)
-	}
-	if dryRun {
-		return nil
-	}
-	if err := atomicfile.Write(files...); err != nil {
-		return failure.New(failure.EditRefused, "writing the manifests: %w", err).Fix("Make the files and their directories writable.")
-	}
-	return nil
+	return m.repos.Finish(m.app, "manifests", dryRun)
 }
 
-// reportSources prints what became of the CatalogSources.
-func (a *app) reportSources(sources []catalogSourceReport, dryRun bool) {
-	result := "unchanged"
-	for _, s := range sources {
-		if s.Result == "updated" {
-			result = "updated"
-		}
-	}
-	if dryRun && result == "updated" {
-		result = "planned"
-	}
+// tell prints what became of the CatalogSources.
+func tell(a *command.App, sources []sourceReport, dryRun bool) {
 	if a.JSON {
-		a.printReport(report{Result: result, CatalogSources: sources})
+		rep := report{output.NewReport("unchanged"), sources}
+		if slices.ContainsFunc(sources, func(s sourceReport) bool { return s.Result == "updated" }) {
+			rep.Result = "updated"
+		}
+		if dryRun {
+			rep.Planned()
+		}
+		a.PrintReport(rep)
 		return
 	}
 	for _, s := range sources {
@@ -166,11 +160,11 @@ func (a *app) reportSources(sources []catalogSourceReport, dryRun bool) {
 	}
 }
 
-func (s catalogSourceReport) fullName() string {
+func (s sourceReport) fullName() string {
 	return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")
 }
 
-func (s catalogSourceReport) images() string {
+func (s sourceReport) images() string {
 	switch {
 	case s.Image == "":
 		return ""

@@ -1,4 +1,5 @@
-package cli
+// Package catalogs reads and verifies what a person names as a catalog on the command line.
+package catalogs
 
 import (
 	"bytes"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
@@ -18,29 +20,29 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// catalogReader reads what a person names as a catalog: a file, a directory, - for
+// Reader reads what a person names as a catalog: a file, a directory, - for
 // standard input, a catalog image of a registry or on the disk, or a template, which is
 // rendered first.
-type catalogReader struct {
+type Reader struct {
 	registry.Options
-	app *app
+	In io.Reader
 }
 
-// docs are the documents of the catalog.
-func (c *catalogReader) docs(ctx context.Context, name string) ([]fbc.Doc, error) {
-	docs, err := c.asItStands(ctx, name)
+// Docs are the documents of the catalog.
+func (c *Reader) Docs(ctx context.Context, name string) ([]fbc.Doc, error) {
+	docs, err := c.AsItStands(ctx, name)
 	if err != nil || !isTemplate(docs) {
 		return docs, err
 	}
 	return c.rendered(ctx, name)
 }
 
-// asItStands are the documents of a catalog, and of a template those that are written there.
-func (c *catalogReader) asItStands(ctx context.Context, name string) ([]fbc.Doc, error) {
+// AsItStands are the documents of a catalog, and of a template those that are written there.
+func (c *Reader) AsItStands(ctx context.Context, name string) ([]fbc.Doc, error) {
 	if isImage(name) {
 		return c.pulled(ctx, name)
 	}
-	return c.app.loadCatalog(name)
+	return c.load(name)
 }
 
 // isImage tells a catalog image from the files of a catalog: an OCI layout or a tarball
@@ -54,7 +56,7 @@ func isImage(name string) bool {
 }
 
 // pulled are the documents of a catalog image.
-func (c *catalogReader) pulled(ctx context.Context, image string) ([]fbc.Doc, error) {
+func (c *Reader) pulled(ctx context.Context, image string) ([]fbc.Doc, error) {
 	client, err := c.Client()
 	if err != nil {
 		return nil, err
@@ -86,15 +88,11 @@ func isTemplate(docs []fbc.Doc) bool {
 	return len(bundles) > 0 && !slices.ContainsFunc(bundles, func(d fbc.Doc) bool { return d.Package != "" || d.Name != "" })
 }
 
-func (c *catalogReader) rendered(ctx context.Context, name string) ([]fbc.Doc, error) {
-	t, err := c.app.openTemplate(map[string]*repository{}, name)
+func (c *Reader) rendered(ctx context.Context, name string) ([]fbc.Doc, error) {
+	t, err := files.OpenTemplate(c.In, name)
 	if err != nil {
 		return nil, err
 	}
-	return c.render(ctx, t)
-}
-
-func (c *catalogReader) render(ctx context.Context, t *template.Template) ([]fbc.Doc, error) {
 	client, err := c.Client()
 	if err != nil {
 		return nil, err
@@ -110,11 +108,11 @@ func (c *catalogReader) render(ctx context.Context, t *template.Template) ([]fbc
 	return fbc.Read(t.Source.Name, b.Bytes())
 }
 
-// graph is the upgrade view of the catalog, read file by file. What cannot be read is
+// Graph is the upgrade view of the catalog, read file by file. What cannot be read is
 // a finding of the catalog; a catalog that is not there is a failure.
-func (c *catalogReader) graph(ctx context.Context, name string, b *graph.Builder) (*graph.Catalog, error) {
+func (c *Reader) Graph(ctx context.Context, name string, b *graph.Builder) (*graph.Catalog, error) {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() || oci.OnDisk(name) {
-		docs, err := c.docs(ctx, name)
+		docs, err := c.Docs(ctx, name)
 		if err != nil && !failure.Is(err, failure.TemplateMalformed) {
 			return nil, err
 		}
@@ -153,10 +151,10 @@ type readFile struct {
 	err  error
 }
 
-// loadCatalog reads the documents of a file or directory as they stand.
-func (a *app) loadCatalog(name string) ([]fbc.Doc, error) {
+// load reads the documents of a file or directory as they stand.
+func (c *Reader) load(name string) ([]fbc.Doc, error) {
 	if name == "-" {
-		src, err := io.ReadAll(a.In)
+		src, err := io.ReadAll(c.In)
 		if err != nil {
 			return nil, failure.New(failure.Usage, "reading standard input: %w", err)
 		}

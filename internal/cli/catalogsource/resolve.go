@@ -1,4 +1,4 @@
-package cli
+package catalogsource
 
 import (
 	"context"
@@ -12,11 +12,12 @@ import (
 
 	"github.com/olmgraft/graft/internal/catalogsource"
 	"github.com/olmgraft/graft/internal/cli/registry"
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/plan"
 )
 
-type sourceOptions struct {
+type resolveOptions struct {
 	version    string
 	objects    []string
 	kubeconfig string
@@ -31,8 +32,8 @@ type sourceOptions struct {
 	digest    func(ctx context.Context, image string) (string, error)
 }
 
-func (a *app) resolveCommand() *cobra.Command {
-	o := &sourceOptions{digests: map[string]string{}}
+func resolveCommand(a *command.App) *cobra.Command {
+	o := &resolveOptions{digests: map[string]string{}}
 	cmd := &cobra.Command{
 		Use:   "resolve [--kube-version V|--kubeconfig FILE] FILE...|-",
 		Short: "Put the image that a cluster's version asks for into CatalogSources, in place",
@@ -50,7 +51,7 @@ func (a *app) resolveCommand() *cobra.Command {
 			"  kubectl get samples -A -o yaml > objects.yaml\n" +
 			"  graft catalogsource resolve --object objects.yaml --kube-version 1.31 catalogsource.yaml",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.resolveSources(cmd.Context(), o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return resolve(cmd.Context(), a, o, args) },
 	}
 	f := cmd.Flags()
 	o.registry.Flags(f)
@@ -63,8 +64,8 @@ func (a *app) resolveCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) resolveSources(ctx context.Context, o *sourceOptions, names []string) error {
-	files, err := a.openManifests(names, o.dryRun || o.matrix != "")
+func resolve(ctx context.Context, a *command.App, o *resolveOptions, names []string) error {
+	files, err := openManifests(a, names, o.dryRun || o.matrix != "")
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (a *app) resolveSources(ctx context.Context, o *sourceOptions, names []stri
 			return err
 		}
 	}
-	var sources []catalogSourceReport
+	var sources []sourceReport
 	errs := files.each(names, func(name string, m *catalogsource.Manifest) ([]byte, error) {
 		found, text, err := o.manifest(ctx, name, m)
 		sources = append(sources, found...)
@@ -95,12 +96,12 @@ func (a *app) resolveSources(ctx context.Context, o *sourceOptions, names []stri
 	if err := files.finish(o.dryRun); err != nil || files.stdin {
 		return err
 	}
-	a.reportSources(sources, o.dryRun)
+	tell(a, sources, o.dryRun)
 	return nil
 }
 
 // read makes values of the flags.
-func (o *sourceOptions) read() error {
+func (o *resolveOptions) read() error {
 	if o.kubeconfig != "" && (o.version != "" || len(o.objects) > 0) {
 		return failure.New(failure.Usage, "reading the command line: --kubeconfig stands beside --kube-version or --object").Fix("Say version and objects, or the cluster that has them.")
 	}
@@ -140,7 +141,7 @@ func (o *sourceOptions) read() error {
 }
 
 // ask takes version and objects from a cluster, until that is closed.
-func (o *sourceOptions) ask(ctx context.Context, errs io.Writer) (closed func() error, err error) {
+func (o *resolveOptions) ask(ctx context.Context, errs io.Writer) (closed func() error, err error) {
 	c, err := openCluster(ctx, o.kubeconfig)
 	if err != nil {
 		return nil, err
@@ -176,8 +177,8 @@ func platformRange(s string) ([]string, error) {
 }
 
 // manifest resolves what one file has. All its faults are found before one is told.
-func (o *sourceOptions) manifest(ctx context.Context, name string, m *catalogsource.Manifest) ([]catalogSourceReport, []byte, error) {
-	var found []catalogSourceReport
+func (o *resolveOptions) manifest(ctx context.Context, name string, m *catalogsource.Manifest) ([]sourceReport, []byte, error) {
+	var found []sourceReport
 	var errs []error
 	images := map[*catalogsource.Source]string{}
 	for _, s := range m.Sources {
@@ -185,7 +186,7 @@ func (o *sourceOptions) manifest(ctx context.Context, name string, m *catalogsou
 		if !ok {
 			continue
 		}
-		rep := catalogSourceReport{File: name, Name: s.Name, Namespace: s.Namespace, Result: "unchanged"}
+		rep := sourceReport{File: name, Name: s.Name, Namespace: s.Namespace, Result: "unchanged"}
 		if o.matrix == "" || o.version != "" || o.kubeconfig != "" {
 			image, digest, err := o.image(ctx, s, reference, o.values)
 			errs = append(errs, err)
@@ -211,7 +212,7 @@ func (o *sourceOptions) manifest(ctx context.Context, name string, m *catalogsou
 }
 
 // image resolves one reference, and asks the registry for it where that is wished.
-func (o *sourceOptions) image(ctx context.Context, s *catalogsource.Source, reference string, v catalogsource.Values) (image, digest string, err error) {
+func (o *resolveOptions) image(ctx context.Context, s *catalogsource.Source, reference string, v catalogsource.Values) (image, digest string, err error) {
 	r := catalogsource.Resolve(reference, v)
 	var errs []error
 	for _, u := range r.Unresolved {

@@ -1,8 +1,9 @@
-package cli
+package image
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -10,11 +11,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/cli/registry"
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/oci"
 )
+
+// report is what --json prints; docs/report.schema.json describes it.
+type report struct {
+	output.Report
+	Image *imageReport `json:"image,omitempty"`
+}
 
 // imageReport is a catalog image that was built, pushed or inspected.
 type imageReport struct {
@@ -28,7 +37,7 @@ type imageReport struct {
 	Configs     string            `json:"configs,omitempty"`
 	Files       []string          `json:"files,omitempty"`
 	Command     []string          `json:"command,omitempty"`
-	Packages    []imagePackage    `json:"packages"`
+	Packages    []packageReport   `json:"packages"`
 }
 
 // tagReport is what became of one tag.
@@ -38,60 +47,60 @@ type tagReport struct {
 	Was    string `json:"was,omitempty"`
 }
 
-type imagePackage struct {
-	Name           string         `json:"name"`
-	DefaultChannel string         `json:"defaultChannel,omitempty"`
-	Channels       []imageChannel `json:"channels"`
+type packageReport struct {
+	Name           string          `json:"name"`
+	DefaultChannel string          `json:"defaultChannel,omitempty"`
+	Channels       []channelReport `json:"channels"`
 }
 
-type imageChannel struct {
+type channelReport struct {
 	Name    string `json:"name"`
 	Head    string `json:"head"`
 	Entries int    `json:"entries"`
 }
 
 func (d *draft) report(image *oci.Image) *imageReport {
-	return &imageReport{Digest: image.Digest, MediaType: image.MediaType, Platforms: image.Platforms, Packages: imagePackages(d.catalog)}
+	return &imageReport{Digest: image.Digest, MediaType: image.MediaType, Platforms: image.Platforms, Packages: packagesOf(d.catalog)}
 }
 
-func imagePackages(c *graph.Catalog) []imagePackage {
-	all := []imagePackage{}
+func packagesOf(c *graph.Catalog) []packageReport {
+	all := []packageReport{}
 	for _, p := range c.Packages {
-		one := imagePackage{Name: p.Name, DefaultChannel: p.DefaultChannel, Channels: []imageChannel{}}
+		one := packageReport{Name: p.Name, DefaultChannel: p.DefaultChannel, Channels: []channelReport{}}
 		for _, ch := range p.Channels {
-			one.Channels = append(one.Channels, imageChannel{ch.Name, ch.Head(), len(ch.Entries)})
+			one.Channels = append(one.Channels, channelReport{ch.Name, ch.Head(), len(ch.Entries)})
 		}
 		all = append(all, one)
 	}
 	return all
 }
 
-func (a *app) imageInspectCommand() *cobra.Command {
-	catalogs := catalogReader{app: a}
+func inspectCommand(a *command.App) *cobra.Command {
+	var from registry.Options
 	cmd := &cobra.Command{
 		Use:     "inspect IMAGE|OCI_LAYOUT_DIR|FILE.tar",
 		Short:   "Tell what a catalog image holds",
 		Example: "  graft image inspect quay.io/example/catalog:v4.20\n  graft image inspect catalog.tar",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := catalogs.inspect(cmd.Context(), args[0])
+			r, err := inspect(cmd.Context(), &from, args[0])
 			if err != nil {
 				return err
 			}
 			if a.JSON {
-				a.printReport(report{Result: "ok", Image: r})
+				a.PrintReport(report{output.NewReport("ok"), r})
 				return nil
 			}
-			a.printImage(args[0], r)
+			printImage(a.Out, args[0], r)
 			return nil
 		},
 	}
-	catalogs.Flags(cmd.Flags())
+	from.Flags(cmd.Flags())
 	return cmd
 }
 
-func (c *catalogReader) inspect(ctx context.Context, name string) (*imageReport, error) {
-	client, err := c.Client()
+func inspect(ctx context.Context, from *registry.Options, name string) (*imageReport, error) {
+	client, err := from.Client()
 	if err != nil {
 		return nil, err
 	}
@@ -108,18 +117,18 @@ func (c *catalogReader) inspect(ctx context.Context, name string) (*imageReport,
 	r := &imageReport{
 		Digest: image.Digest, MediaType: image.MediaType, Platforms: image.Platforms, Annotations: image.Annotations,
 		Configs: image.Dir, Files: slices.Sorted(maps.Keys(image.Files)), Command: append(image.Entrypoint, image.Cmd...),
-		Packages: imagePackages(b.Catalog()),
+		Packages: packagesOf(b.Catalog()),
 	}
 	return r, nil
 }
 
 // printImage prints what an image says of itself, which may come from anybody: none of it
 // reaches the terminal as a command.
-func (a *app) printImage(name string, r *imageReport) {
+func printImage(w io.Writer, name string, r *imageReport) {
 	var out strings.Builder
 	defer func() {
 		for line := range strings.Lines(out.String()) {
-			fmt.Fprintln(a.Out, output.Printable(strings.TrimSuffix(line, "\n")))
+			fmt.Fprintln(w, output.Printable(strings.TrimSuffix(line, "\n")))
 		}
 	}()
 	fmt.Fprintf(&out, "%s\n  digest     %s\n  type       %s\n  platforms  %s\n  configs    %s, %d files\n", name,

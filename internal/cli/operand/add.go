@@ -1,12 +1,15 @@
-package cli
+package operand
 
 import (
-	"io"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/files"
+	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/operand"
@@ -21,7 +24,7 @@ type addOptions struct {
 	dryRun                     bool
 }
 
-func (a *app) operandAddCommand() *cobra.Command {
+func addCommand(a *command.App) *cobra.Command {
 	o := &addOptions{}
 	cmd := &cobra.Command{
 		Use:   "add --name NAME --version V --image NAME=REF TEMPLATE...",
@@ -34,7 +37,7 @@ func (a *app) operandAddCommand() *cobra.Command {
 			"  graft operand add --schema olm.relatedimages --name etcdoperator-related --version 0.9.1 \\\n" +
 			"    --image etcd-stable=quay.io/coreos/etcd@sha256:... catalog-templates/basic.yaml",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.addOperand(o, kind.Unique(args)) },
+		RunE: func(_ *cobra.Command, args []string) error { return add(a, o, kind.Unique(args)) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.schema, "schema", operand.SchemaOperand, operand.SchemaOperand+" or "+operand.SchemaRelatedImages)
@@ -46,7 +49,7 @@ func (a *app) operandAddCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) addOperand(o *addOptions, names []string) error {
+func add(a *command.App, o *addOptions, names []string) error {
 	var images []fbc.RelatedImage
 	for _, text := range o.images {
 		name, ref, _ := strings.Cut(text, "=")
@@ -57,61 +60,62 @@ func (a *app) addOperand(o *addOptions, names []string) error {
 		return err
 	}
 	if slices.Contains(names, "-") {
-		return a.addStdin(o, e, names)
+		return addStdin(a, o, e, names)
 	}
-	repos := map[string]*repository{}
-	var templates []templateReport
+	repos := files.Repositories{}
+	rep := report{}
 	for _, name := range names {
-		t, err := a.addTo(repos, e, name)
+		t, err := addTo(repos, e, name)
 		if err != nil {
 			return err
 		}
-		templates = append(templates, t)
+		rep.Templates = append(rep.Templates, t)
 	}
-	return a.writeTemplates(repos, o.dryRun, templates, func(c kind.Change) string { return "added " + c.Name + " " + c.To })
+	rep.Report = output.NewReport(output.Overall(rep.Templates))
+	return finishAdd(a, o, repos, rep)
 }
 
 // addTo puts an entry into one file, or into a file of one directory.
-func (a *app) addTo(repos map[string]*repository, e operand.Entry, name string) (templateReport, error) {
-	rep := templateReport{File: name, Result: "unchanged"}
-	at, err := a.locate(repos, name)
+func addTo(repos files.Repositories, e operand.Entry, name string) (output.Template, error) {
+	rep := output.Template{File: name, Result: "unchanged"}
+	at, err := repos.Locate(name)
 	if err != nil {
 		return rep, err
 	}
-	paths, err := catalogPaths(at)
+	paths, err := at.Paths()
 	if err != nil {
 		return rep, err
 	}
-	var files []*yamledit.File
+	var opened []*yamledit.File
 	for _, p := range paths {
-		src, err := readAt(at, p)
+		src, err := at.Read(p)
 		if err != nil {
 			return rep, err
 		}
-		f, err := yamledit.Open(shownPath(at, p), src)
+		f, err := yamledit.Open(at.Shown(p), src)
 		if err != nil {
 			return rep, err
 		}
-		files = append(files, f)
+		opened = append(opened, f)
 	}
-	i, after, err := operand.Add(files, e, template.Lists)
+	i, after, err := operand.Add(opened, e, template.Lists)
 	if err != nil || i < 0 {
 		return rep, err
 	}
-	at.repo.Set(paths[i], files[i].Src, after, false)
+	at.Repo.Set(paths[i], opened[i].Src, after, false)
 	rep.Result, rep.Files = "updated", []string{paths[i]}
 	rep.Changes = []kind.Change{{What: kind.OperandAdded, Name: e.Name, To: e.Version.String()}}
 	return rep, nil
 }
 
 // addStdin edits a catalog on its way from standard input to standard output.
-func (a *app) addStdin(o *addOptions, e operand.Entry, names []string) error {
+func addStdin(a *command.App, o *addOptions, e operand.Entry, names []string) error {
 	if len(names) > 1 || a.JSON || o.dryRun {
 		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json and --dry-run")
 	}
-	src, err := io.ReadAll(io.LimitReader(a.In, maxStdin))
+	src, err := files.Stdin(a.In)
 	if err != nil {
-		return failure.New(failure.Usage, "reading standard input: %w", err)
+		return err
 	}
 	f, err := yamledit.Open("standard input", src)
 	if err != nil {
@@ -126,4 +130,27 @@ func (a *app) addStdin(o *addOptions, e operand.Entry, names []string) error {
 	}
 	_, err = a.Out.Write(after)
 	return err
+}
+
+func finishAdd(a *command.App, o *addOptions, repos files.Repositories, rep report) error {
+	if err := repos.Finish(a, "files", o.dryRun); err != nil {
+		return err
+	}
+	if o.dryRun {
+		rep.Planned()
+	}
+	if a.JSON {
+		a.PrintReport(rep)
+		return nil
+	}
+	for _, t := range rep.Templates {
+		if o.dryRun {
+			break
+		}
+		fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)
+		for _, c := range t.Changes {
+			fmt.Fprintf(a.Out, "  added %s %s\n", c.Name, c.To)
+		}
+	}
+	return nil
 }

@@ -1,6 +1,17 @@
-package cli
+package operand
 
-import "github.com/olmgraft/graft/internal/operand"
+import (
+	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/operand"
+)
+
+// report is what --json prints; docs/report.schema.json describes it.
+type report struct {
+	output.Report
+	Templates []output.Template `json:"templates,omitempty"`
+	Operands  *resolutionReport `json:"operands,omitempty"`
+	Mirror    []string          `json:"mirror,omitempty"`
+}
 
 // resolutionReport is what the operands of a bundle come to.
 type resolutionReport struct {

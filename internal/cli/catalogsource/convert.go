@@ -1,0 +1,63 @@
+package catalogsource
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/catalogsource"
+	"github.com/olmgraft/graft/internal/command"
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+func convertCommand(a *command.App) *cobra.Command {
+	var to string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "convert --to new|legacy FILE...|-",
+		Short: "Convert CatalogSources between the new and the deprecated form of the spec, in place",
+		Long: "Convert says the same in the other form: catalogImageSource, catalogServiceSource and\n" +
+			"configMapSource, or sourceType with image, address and configMap. Comments stay, there and back is\n" +
+			"the same, and no other byte changes. What a form cannot say is catalogsource-invalid.",
+		Example: "  graft catalogsource convert --to new catalogsource.yaml",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			form := catalogsource.Form(to)
+			if form != catalogsource.New && form != catalogsource.Legacy {
+				return failure.New(failure.Usage, "reading the command line: --to %q", to).Fix("Give --to with new or legacy.")
+			}
+			return convert(a, args, form, dryRun)
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "form of the spec: new or legacy")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the difference and write nothing")
+	return cmd
+}
+
+func convert(a *command.App, names []string, to catalogsource.Form, dryRun bool) error {
+	files, err := openManifests(a, names, dryRun)
+	if err != nil {
+		return err
+	}
+	var sources []sourceReport
+	errs := files.each(names, func(name string, m *catalogsource.Manifest) ([]byte, error) {
+		text, changed, err := m.Convert(to)
+		for _, s := range m.Sources {
+			rep := sourceReport{File: name, Name: s.Name, Namespace: s.Namespace, Result: "unchanged"}
+			if slices.Contains(changed, s) {
+				rep.Result = "updated"
+			}
+			sources = append(sources, rep)
+		}
+		return text, err
+	})
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if err := files.finish(dryRun); err != nil || files.stdin {
+		return err
+	}
+	tell(a, sources, dryRun)
+	return nil
+}

@@ -1,0 +1,96 @@
+package image
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/cli/catalogs"
+	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/command"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/oci"
+)
+
+// options are the flags of graft image build and graft image push.
+type options struct {
+	catalogs  catalogs.Reader
+	base      string
+	platforms []string
+	source    string
+	revision  string
+	verify    catalogs.Verification
+	dryRun    bool
+}
+
+// scratch names the base that holds nothing.
+const scratch = "scratch"
+
+func (o *options) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	o.catalogs.Flags(f)
+	f.StringVar(&o.base, "base", scratch, "image to build upon: an opm image for OLM v0, by reference, OCI layout or tarball")
+	f.StringSliceVar(&o.platforms, "platform", nil, "platforms of the base to build for, in place of all; upon scratch, those of the index")
+	f.StringVar(&o.source, "source", "", "address of the sources; in GitHub Actions the repository")
+	f.StringVar(&o.revision, "revision", "", "commit of the sources; in GitHub Actions that of the run")
+	o.verify.Flags(f, "fail on warnings of the catalog as well")
+	f.StringVar(&o.verify.Base, "base-catalog", "", "the catalog as published, of which no installed version may be left behind")
+	f.BoolVar(&o.dryRun, "dry-run", false, "verify and build, and change nothing")
+}
+
+func buildCommand(a *command.App) *cobra.Command {
+	var to string
+	o := &options{catalogs: catalogs.Reader{In: a.In}}
+	cmd := &cobra.Command{
+		Use:   "build --output OCI_LAYOUT_DIR|FILE.tar [--base IMAGE] CATALOG_DIR",
+		Short: "Write a catalog image as an OCI layout, in a directory or a tarball",
+		Example: "  graft image build --output catalog.tar catalogs/v4.20\n" +
+			"  graft image build --base quay.io/operator-framework/opm:v1.72.0 --output layout catalogs/v4.20",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if to == "" && !o.dryRun {
+				return failure.New(failure.Usage, "reading the command line: there is no --output").Fix("Give --output with a directory or FILE.tar, or --dry-run.")
+			}
+			d, err := newDraft(cmd.Context(), a, o, args[0])
+			if err != nil {
+				return err
+			}
+			return write(a, d, to, o.dryRun)
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().StringVarP(&to, "output", "o", "", "OCI layout directory, or FILE.tar, to write")
+	return cmd
+}
+
+func write(a *command.App, d *draft, to string, dryRun bool) error {
+	image, err := d.build(d.origin)
+	if err != nil {
+		return err
+	}
+	result, where := "planned", to
+	if !dryRun {
+		result = "created"
+		if oci.OnDisk(to) {
+			result = "updated"
+		}
+		changed, err := image.Write(to)
+		if err != nil {
+			return err
+		}
+		if !changed {
+			result = "unchanged"
+		}
+	}
+	if where == "" {
+		where = "image"
+	}
+	r := d.report(image)
+	r.Output = to
+	if a.JSON {
+		a.PrintReport(report{output.NewReport(result), r})
+		return nil
+	}
+	fmt.Fprintf(a.Out, "%s: %s, %s\n", where, result, image.Digest)
+	return nil
+}
