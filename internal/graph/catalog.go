@@ -96,6 +96,15 @@ func (p *Package) Channel(name string) *Channel { return p.channels[name] }
 // Bundle gives the bundle of that name, or nil.
 func (p *Package) Bundle(name string) *Bundle { return p.bundles[name] }
 
+// Head is the head of the default channel, nil where there is no such channel.
+func (p *Package) Head() *Bundle {
+	ch := p.Channel(p.DefaultChannel)
+	if ch == nil {
+		return nil
+	}
+	return ch.Bundle(ch.Head())
+}
+
 // Deprecated reports whether the package's deprecations name the bundle.
 func (p *Package) Deprecated(bundle string) bool { return p.deprecated[bundle] }
 

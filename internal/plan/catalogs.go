@@ -67,7 +67,7 @@ func (p *planner) catalogs(c candidate, t *Target) (bool, error) {
 // itself decides whether a catalog that is its own template is wanted.
 func (p *planner) itself(c candidate) (bool, error) {
 	own := Catalog{Path: c.path}
-	if platform, ok := platformOf(c.path); ok {
+	if platform, ok := PlatformOf(c.path); ok {
 		own.Platform = &platform
 	}
 	asked := p.in.Asked.Catalog
@@ -112,7 +112,7 @@ func (p *planner) catalog(setup CatalogSetup, c candidate) (Catalog, error) {
 	}
 	platform, ok := ParsePlatform(setup.Platform)
 	if !ok {
-		platform, ok = platformOf(out.Path)
+		platform, ok = PlatformOf(out.Path)
 	}
 	if ok {
 		out.Platform = &platform

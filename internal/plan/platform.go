@@ -31,9 +31,9 @@ func parsePlatform(grammar *regexp.Regexp, s string) (Platform, bool) {
 	return Platform{major, minor}, true
 }
 
-// platformOf is the platform that a path names: its file, or the innermost folder that
+// PlatformOf is the platform that a path names: its file, or the innermost folder that
 // does, as in catalogs/v4.20/op/catalog.yaml.
-func platformOf(p string) (Platform, bool) {
+func PlatformOf(p string) (Platform, bool) {
 	names := strings.Split(path.Join(path.Dir(p), stem(p)), "/")
 	for i := len(names) - 1; i >= 0; i-- {
 		if found, ok := ParsePlatform(names[i]); ok {

@@ -94,7 +94,7 @@ func TestPlatform(t *testing.T) {
 		"catalogs/latest/catalog.yaml":   "",
 		"catalog.yaml":                   "",
 	} {
-		got, ok := platformOf(p)
+		got, ok := PlatformOf(p)
 		if ok != (want != "") || ok && got.String() != want {
 			t.Errorf("%s is for %v, %v", p, got, ok)
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,4 +178,31 @@ func (c *Reader) load(name string) ([]fbc.Doc, error) {
 		return nil, failure.New(failure.TemplateNotFound, "reading the catalog %s: %w", name, err).At(name, 0, 0)
 	}
 	return fbc.Read(name, src)
+}
+
+// Files reads what opm would read of the directory of a catalog. Links that lead out of it are
+// refused.
+func Files(dir string) (map[string][]byte, error) {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() || oci.OnDisk(dir) {
+		return nil, failure.New(failure.TemplateNotFound, "opening the catalog %s: it is no directory of a file-based catalog", dir).At(dir, 0, 0).
+			Fix("Name the directory that holds the catalog's files.")
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, failure.New(failure.TemplateNotFound, "opening the catalog: %w", err).At(dir, 0, 0)
+	}
+	defer root.Close()
+	names, err := fbc.Files(root.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, name := range names {
+		if files[name], err = fs.ReadFile(root.FS(), name); err != nil {
+			return nil, failure.New(failure.TemplateMalformed, "reading the catalog: %w", err).At(dir+"/"+name, 0, 0).
+				Fix("Make it a file that can be read, or name it in .indexignore.")
+		}
+	}
+	return files, nil
 }

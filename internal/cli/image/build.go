@@ -64,7 +64,7 @@ func buildCommand(a *command.App) *cobra.Command {
 }
 
 func write(a *command.App, d *draft, to string, dryRun bool) error {
-	image, err := d.build(d.origin)
+	image, err := d.Build()
 	if err != nil {
 		return err
 	}

@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/olmgraft/graft/internal/catalogimage"
+	"github.com/olmgraft/graft/internal/cli/catalogs"
 	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
 	graphreport "github.com/olmgraft/graft/internal/graph/report"
 	"github.com/olmgraft/graft/internal/oci"
@@ -20,18 +18,15 @@ import (
 
 // draft is a catalog that was verified, and all that an image is made of besides.
 type draft struct {
-	options *options
-	files   map[string][]byte
+	oci.CatalogImage
 	catalog *graph.Catalog
-	base    *oci.Base
-	origin  catalogimage.Origin
 	client  *oci.Client
 }
 
 func newDraft(ctx context.Context, a *command.App, o *options, dir string) (*draft, error) {
-	d := &draft{options: o}
+	d := &draft{}
 	var err error
-	if d.files, err = catalogFiles(dir); err != nil {
+	if d.Files, err = catalogs.Files(dir); err != nil {
 		return nil, err
 	}
 	if d.catalog, err = verified(ctx, a.Err, o, dir); err != nil {
@@ -41,42 +36,15 @@ func newDraft(ctx context.Context, a *command.App, o *options, dir string) (*dra
 		return nil, err
 	}
 	if o.base == scratch {
-		d.base, err = oci.Scratch(o.platforms)
+		d.Base, err = oci.Scratch(o.platforms)
 	} else {
-		d.base, err = d.client.Base(ctx, o.base, o.platforms)
+		d.Base, err = d.client.Base(ctx, o.base, o.platforms)
 	}
 	if err != nil {
 		return nil, err
 	}
-	d.origin, err = o.origin(a, d.base)
+	d.Origin, err = o.origin(a, d.Base)
 	return d, err
-}
-
-// catalogFiles reads what opm would read of the directory. Links that lead out of it are
-// refused.
-func catalogFiles(dir string) (map[string][]byte, error) {
-	info, err := os.Stat(dir)
-	if err != nil || !info.IsDir() || oci.OnDisk(dir) {
-		return nil, failure.New(failure.TemplateNotFound, "opening the catalog %s: it is no directory of a file-based catalog", dir).At(dir, 0, 0).
-			Fix("Name the directory that holds the catalog's files.")
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, failure.New(failure.TemplateNotFound, "opening the catalog: %w", err).At(dir, 0, 0)
-	}
-	defer root.Close()
-	names, err := fbc.Files(root.FS(), ".")
-	if err != nil {
-		return nil, err
-	}
-	files := map[string][]byte{}
-	for _, name := range names {
-		if files[name], err = fs.ReadFile(root.FS(), name); err != nil {
-			return nil, failure.New(failure.TemplateMalformed, "reading the catalog: %w", err).At(dir+"/"+name, 0, 0).
-				Fix("Make it a file that can be read, or name it in .indexignore.")
-		}
-	}
-	return files, nil
 }
 
 // verified is the catalog, if it has no errors. Warnings are told.
@@ -122,18 +90,4 @@ func (o *options) origin(a *command.App, base *oci.Base) (catalogimage.Origin, e
 		origin.BaseName = o.base
 	}
 	return origin, err
-}
-
-// build makes the image. The same draft and origin give the same digest.
-func (d *draft) build(origin catalogimage.Origin) (*oci.Image, error) {
-	uponBase := d.options.base != scratch
-	layer, err := catalogimage.Layer(d.files, origin.Created, uponBase)
-	if err != nil {
-		return nil, err
-	}
-	r := oci.Recipe{Layer: layer, Labels: origin.Labels(), Annotations: origin.Annotations(), Created: origin.Created}
-	if uponBase {
-		r.Entrypoint, r.Cmd = catalogimage.Entrypoint, catalogimage.Cmd
-	}
-	return d.base.Build(r)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/plan"
 )
 
@@ -73,90 +72,31 @@ func push(ctx context.Context, a *command.App, o *pushOptions, dir string) (*rep
 	if err != nil {
 		return nil, err
 	}
-	target, err := d.client.Target(ctx, o.to, d.base, !o.dryRun)
+	target, err := d.client.Target(ctx, o.to, d.Base, !o.dryRun)
 	if err != nil {
 		return nil, err
 	}
-	image, states, err := d.compare(ctx, target, tags)
+	image, published, err := target.Publish(ctx, d.CatalogImage, tags, o.dryRun)
 	if err != nil {
 		return nil, err
-	}
-	var stale []string
-	result := "unchanged"
-	for i, s := range states {
-		if s.Result == "unchanged" {
-			continue
-		}
-		stale = append(stale, s.Tag)
-		if result != "updated" {
-			result = s.Result
-		}
-		if o.dryRun {
-			states[i].Result, result = "planned", "planned"
-		}
-	}
-	if len(stale) > 0 && !o.dryRun {
-		if err := target.Push(ctx, image, stale...); err != nil {
-			return nil, err
-		}
 	}
 	r := d.report(image)
-	r.Image, r.Tags = o.to+"@"+image.Digest, states
+	r.Image = o.to + "@" + image.Digest
+	result := "unchanged"
+	for _, t := range published {
+		if r.Tags = append(r.Tags, tagReport(t)); t.Result != "unchanged" && result != "updated" {
+			result = t.Result
+		}
+	}
 	return &report{output.NewReport(result), r}, nil
-}
-
-// compare tells of each tag what pushing to it would be. Where a tag names an image that
-// differs in commit and time alone, that one is the image: content that did not change
-// keeps its digest, and clusters need not pull it again.
-func (d *draft) compare(ctx context.Context, target *oci.Target, tags []string) (*oci.Image, []tagReport, error) {
-	image, err := d.build(d.origin)
-	if err != nil {
-		return nil, nil, err
-	}
-	states := make([]tagReport, len(tags))
-	kept := false
-	for i, tag := range tags {
-		states[i] = tagReport{Tag: tag}
-		p, err := target.Published(ctx, tag)
-		if err != nil {
-			return nil, nil, err
-		}
-		if p == nil {
-			continue
-		}
-		states[i].Was = p.Digest
-		if kept {
-			continue
-		}
-		same, err := d.build(d.origin.As(p.Annotations))
-		if err != nil {
-			return nil, nil, err
-		}
-		if kept = same.Digest == p.Digest; kept {
-			image = same
-		}
-	}
-	for i := range states {
-		switch states[i].Was {
-		case "":
-			states[i].Result = "created"
-		case image.Digest:
-			states[i].Result = "unchanged"
-		default:
-			states[i].Result = "updated"
-		}
-	}
-	return image, states, nil
 }
 
 // values are what the placeholders of the tags stand for.
 func (o *pushOptions) values(d *draft, dir string) catalogimage.Values {
-	v := catalogimage.Values{PlatformVersion: o.platformVersion, Revision: d.origin.Revision, KubeVersion: o.kubeVersion}
+	v := catalogimage.Values{PlatformVersion: o.platformVersion, Revision: d.Origin.Revision, KubeVersion: o.kubeVersion}
 	if abs, err := filepath.Abs(dir); err == nil && v.PlatformVersion == "" {
-		for at := abs; at != filepath.Dir(at) && v.PlatformVersion == ""; at = filepath.Dir(at) {
-			if p, ok := plan.ParsePlatform(filepath.Base(at)); ok {
-				v.PlatformVersion = p.String()
-			}
+		if p, ok := plan.PlatformOf(filepath.ToSlash(abs) + "/catalog"); ok {
+			v.PlatformVersion = p.String()
 		}
 	}
 	if len(d.catalog.Packages) != 1 {
@@ -164,10 +104,8 @@ func (o *pushOptions) values(d *draft, dir string) catalogimage.Values {
 	}
 	p := d.catalog.Packages[0]
 	v.Package = p.Name
-	if ch := p.Channel(p.DefaultChannel); ch != nil {
-		if head := ch.Bundle(ch.Head()); head.HasVersion {
-			v.Version = head.Version.String()
-		}
+	if head := p.Head(); head != nil && head.HasVersion {
+		v.Version = head.Version.String()
 	}
 	return v
 }
