@@ -135,45 +135,22 @@ func csvPaths(at files.Located, dir string) ([]string, error) {
 
 // digests are those of all images that are named by tag, by the image.
 func (o *pinOptions) digests(ctx context.Context, all []pinnable) (map[string]string, error) {
-	wanted := map[string]operand.Place{}
-	var errs []error
+	var places []operand.Place
 	for _, f := range all {
-		for _, p := range f.places {
-			if _, known := wanted[p.Image]; p.Pinned() || known {
-				continue
-			}
-			if !operand.ByTag(p.Image) {
-				errs = append(errs, p.Unpinned())
-			}
-			wanted[p.Image] = p
-		}
+		places = append(places, f.places...)
 	}
-	if err := errors.Join(errs...); err != nil {
+	wanted, err := operand.Wanted(places)
+	if err != nil {
 		return nil, err
 	}
-	if o.lock != "" {
-		return o.locked(wanted)
+	if o.lock == "" {
+		return o.asked(ctx, wanted)
 	}
-	return o.asked(ctx, wanted)
-}
-
-func (o *pinOptions) locked(wanted map[string]operand.Place) (map[string]string, error) {
 	text, err := os.ReadFile(o.lock)
 	if err != nil {
 		return nil, failure.New(failure.Usage, "reading the lock file: %w", err).Fix("Give --lock with a file that exists.")
 	}
-	digests, err := operand.ParseLock(o.lock, text)
-	if err != nil {
-		return nil, err
-	}
-	var errs []error
-	for image, p := range wanted {
-		if digests[image] == "" {
-			errs = append(errs, p.Failure(failure.BundleNotFound, "%s: the lock file %s has no digest for %s", p.Field, o.lock, image).
-				Fix("Run graft pin --write-lock %s where the registry can be reached.", o.lock))
-		}
-	}
-	return digests, failure.InOrder(errs)
+	return operand.Locked(o.lock, text, wanted)
 }
 
 // asked asks the registries.
@@ -202,16 +179,9 @@ func (o *pinOptions) lockFile(found map[string]string) ([]atomicfile.File, error
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, failure.New(failure.Usage, "reading the lock file: %w", err)
 	}
-	all, err := operand.ParseLock(o.writeLock, text)
-	if err != nil {
+	now, err := operand.Lock(o.writeLock, text, found)
+	if err != nil || bytes.Equal(now, text) {
 		return nil, err
-	}
-	for image, digest := range found {
-		all[image] = digest
-	}
-	now := operand.FormatLock(all)
-	if bytes.Equal(now, text) {
-		return nil, nil
 	}
 	return []atomicfile.File{{Path: o.writeLock, Data: now}}, nil
 }

@@ -11,8 +11,8 @@ import (
 
 const lockHeader = "# Digests of images, as graft pin found them.\n"
 
-// ParseLock reads a lock file: lines of an image and its digest, and comments.
-func ParseLock(name string, text []byte) (map[string]string, error) {
+// parseLock reads a lock file: lines of an image and its digest, and comments.
+func parseLock(name string, text []byte) (map[string]string, error) {
 	digests := map[string]string{}
 	for i, line := range strings.Split(string(text), "\n") {
 		words := strings.Fields(line)
@@ -32,12 +32,38 @@ func ParseLock(name string, text []byte) (map[string]string, error) {
 	return digests, nil
 }
 
-// FormatLock writes a lock file.
-func FormatLock(digests map[string]string) []byte {
+// formatLock writes a lock file.
+func formatLock(digests map[string]string) []byte {
 	var b strings.Builder
 	b.WriteString(lockHeader)
 	for _, image := range slices.Sorted(maps.Keys(digests)) {
 		b.WriteString(image + " " + digests[image] + "\n")
 	}
 	return []byte(b.String())
+}
+
+// Lock is a lock file with more digests in it.
+func Lock(name string, text []byte, found map[string]string) ([]byte, error) {
+	all, err := parseLock(name, text)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(all, found)
+	return formatLock(all), nil
+}
+
+// Locked are the digests of a lock file, which must have those of the images that are wanted.
+func Locked(name string, text []byte, wanted map[string]Place) (map[string]string, error) {
+	digests, err := parseLock(name, text)
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for image, p := range wanted {
+		if digests[image] == "" {
+			errs = append(errs, p.Failure(failure.BundleNotFound, "%s: the lock file %s has no digest for %s", p.Field, name, image).
+				Fix("Run graft pin --write-lock %s where the registry can be reached.", name))
+		}
+	}
+	return digests, failure.InOrder(errs)
 }

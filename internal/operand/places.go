@@ -3,6 +3,7 @@ package operand
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -223,6 +224,23 @@ func (w *walker) add(field string, n *yamledit.Node) {
 	w.seen[n] = true
 	line, col := n.Position()
 	w.found = append(w.found, Place{Image: n.Text(), Field: field, Line: line, Col: col, node: n})
+}
+
+// Wanted are the images of which a digest is wanted, each at its first place. One that has
+// neither tag nor digest to go by is a failure.
+func Wanted(places []Place) (map[string]Place, error) {
+	wanted := map[string]Place{}
+	var errs []error
+	for _, p := range places {
+		if _, known := wanted[p.Image]; p.Pinned() || known {
+			continue
+		}
+		if !ByTag(p.Image) {
+			errs = append(errs, p.Unpinned())
+		}
+		wanted[p.Image] = p
+	}
+	return wanted, errors.Join(errs...)
 }
 
 // Pin puts digests in place of tags, and touches nothing else. digests are by the image as

@@ -220,16 +220,16 @@ func TestPinRefuses(t *testing.T) {
 func TestLock(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("a", 64)
 	all := map[string]string{"quay.io/b/b:v1": digest, "a": digest}
-	text := FormatLock(all)
+	text := formatLock(all)
 	if want := lockHeader + "a " + digest + "\nquay.io/b/b:v1 " + digest + "\n"; string(text) != want {
 		t.Errorf("got %s", text)
 	}
-	got, err := ParseLock("images.lock", text)
+	got, err := parseLock("images.lock", text)
 	if err != nil || len(got) != 2 || got["a"] != digest {
 		t.Errorf("%v %v", got, err)
 	}
 	for _, bad := range []string{"a", "a b c", "a sha256:12", "a:b " + digest + "\na:b sha256:" + strings.Repeat("b", 64), "a@sha256:12 " + digest} {
-		if _, err := ParseLock("images.lock", []byte("\n"+bad)); !failure.Is(err, failure.Config) || failure.Of(err).Line < 2 {
+		if _, err := parseLock("images.lock", []byte("\n"+bad)); !failure.Is(err, failure.Config) || failure.Of(err).Line < 2 {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
