@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
+
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/relay/queue"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
@@ -324,13 +326,12 @@ func TestAppIsRefused(t *testing.T) {
 	}
 	key, status, body := exchange(), http.StatusCreated, ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var claims struct {
-			Issuer string `json:"iss"`
-			Issued int64  `json:"iat"`
-			Ends   int64  `json:"exp"`
-		}
-		if err := openJWT(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), func(string) *rsa.PublicKey { return key }, &claims); err != nil || claims.Issuer != "77" || claims.Issued > now.Unix()-60 || claims.Ends > now.Unix()+600-60 || r.URL.Path != "/app/installations/4711/access_tokens" {
-			t.Errorf("asked %s with %+v, %v", r.URL, claims, err)
+		var claims jwt.RegisteredClaims
+		proof := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if _, err := jwt.NewParser(jwt.WithoutClaimsValidation()).ParseWithClaims(proof, &claims, func(*jwt.Token) (any, error) { return key, nil }); err != nil {
+			t.Error(err)
+		} else if claims.Issuer != "77" || claims.IssuedAt.Unix() > now.Unix()-60 || claims.ExpiresAt.Unix() > now.Unix()+600-60 || r.URL.Path != "/app/installations/4711/access_tokens" {
+			t.Errorf("asked %s with %+v", r.URL, claims)
 		}
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(body))

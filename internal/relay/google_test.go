@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"math/big"
@@ -15,6 +16,8 @@ import (
 	"testing"
 	"time"
 )
+
+var urlBase64 = base64.RawURLEncoding
 
 // keyServer has Google's keys; asked counts who wanted them. With down it answers otherwise.
 func keyServer(t *testing.T, key *rsa.PublicKey, asked *atomic.Int32, down *atomic.Bool) string {
@@ -37,11 +40,15 @@ func keyServer(t *testing.T, key *rsa.PublicKey, asked *atomic.Int32, down *atom
 // signedBy is a token as Google makes it, with its key named in the header.
 func signedBy(t *testing.T, key *rsa.PrivateKey, id string, claims map[string]any) string {
 	t.Helper()
-	token, err := signJWT(key, id, claims)
+	header, err := json.Marshal(map[string]string{"alg": "RS256", "typ": "JWT", "kid": id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return token
+	body, err := json.Marshal(claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signedAs(t, key, string(header), urlBase64.EncodeToString(body))
 }
 
 func TestGoogleTokens(t *testing.T) {
@@ -113,7 +120,7 @@ func TestGoogleTokens(t *testing.T) {
 	w.settled()
 }
 
-// signedAs is a token whose signature is good, and whose header is another.
+// signedAs is a token with a signature of its header and body.
 func signedAs(t *testing.T, key *rsa.PrivateKey, header, body string) string {
 	t.Helper()
 	text := urlBase64.EncodeToString([]byte(header)) + "." + body

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
+
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -29,7 +31,9 @@ func openTokens(g GitHub, env func(string) (string, bool), client *http.Client, 
 	if g.App != nil {
 		a := &appTokens{app: *g.App, api: strings.TrimRight(g.APIURL, "/"), http: client, now: now}
 		a.file = watched{path: g.App.KeyFile, read: func(text string) (err error) {
-			a.key, err = parseKey(text)
+			if a.key, err = jwt.ParseRSAPrivateKeyFromPEM([]byte(text)); err != nil {
+				err = errors.New("it is no PEM file with an RSA private key")
+			}
 			return err
 		}}
 		if err := a.file.look(now()); err != nil {
@@ -113,7 +117,9 @@ func (a *appTokens) token(ctx context.Context) (string, error) {
 
 func (a *appTokens) renew(ctx context.Context, now time.Time) (string, time.Time, error) {
 	// GitHub takes ten minutes at most, and its clock may be behind.
-	proof, err := signJWT(a.key, "", map[string]any{"iss": a.app.ID, "iat": now.Add(-time.Minute).Unix(), "exp": now.Add(8 * time.Minute).Unix()})
+	proof, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{
+		Issuer: a.app.ID, IssuedAt: jwt.NewNumericDate(now.Add(-time.Minute)), ExpiresAt: jwt.NewNumericDate(now.Add(8 * time.Minute)),
+	}).SignedString(a.key)
 	if err != nil {
 		return "", time.Time{}, err
 	}
