@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/rsa"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"net/http"
 	"sync"
@@ -24,7 +22,6 @@ const (
 	// often is not for strangers to say.
 	keysFresh = time.Hour
 	keysPause = time.Minute
-	mostKeys  = 1 << 20
 )
 
 // google knows the tokens that Pub/Sub sends with a push: signed by Google, for an audience,
@@ -83,14 +80,6 @@ func (g *google) fetch(ctx context.Context) (map[string]*rsa.PublicKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, err := g.http.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("HTTP %d", resp.StatusCode)
-	}
 	var set struct {
 		Keys []struct {
 			ID       string `json:"kid"`
@@ -99,7 +88,11 @@ func (g *google) fetch(ctx context.Context) (map[string]*rsa.PublicKey, error) {
 			Exponent string `json:"e"`
 		} `json:"keys"`
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, mostKeys)).Decode(&set); err != nil {
+	status, err := askJSON(g.http, req, &set)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("HTTP %d", status)
+	}
+	if err != nil {
 		return nil, err
 	}
 	keys := map[string]*rsa.PublicKey{}

@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"bytes"
 	"context"
 	"crypto/rsa"
 	"encoding/json"
@@ -131,26 +130,33 @@ func (a *appTokens) renew(ctx context.Context, now time.Time) (string, time.Time
 	}
 	req.Header.Set("Authorization", "Bearer "+proof)
 	req.Header.Set("Accept", "application/vnd.github+json")
-	resp, err := a.http.Do(req)
-	if err != nil {
-		return "", time.Time{}, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if err != nil {
-		return "", time.Time{}, err
-	}
 	var answer struct {
 		Token   string    `json:"token"`
 		Expires time.Time `json:"expires_at"`
 		Message string    `json:"message"`
 	}
-	err = json.Unmarshal(bytes.TrimSpace(body), &answer)
+	status, err := askJSON(a.http, req, &answer)
 	switch {
-	case resp.StatusCode != http.StatusCreated:
-		return "", time.Time{}, fmt.Errorf("HTTP %d %.200s", resp.StatusCode, answer.Message)
+	case status == 0:
+		return "", time.Time{}, err
+	case status != http.StatusCreated:
+		return "", time.Time{}, fmt.Errorf("HTTP %d %.200s", status, answer.Message)
 	case err != nil || answer.Token == "":
 		return "", time.Time{}, errors.New("the answer holds no token")
 	}
 	return answer.Token, answer.Expires, nil
+}
+
+// askJSON reads an answer in JSON. The status is 0 where there is no whole answer.
+func askJSON(client *http.Client, req *http.Request, into any) (status int, err error) {
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return 0, err
+	}
+	return resp.StatusCode, json.Unmarshal(body, into)
 }
