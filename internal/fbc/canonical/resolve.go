@@ -2,6 +2,7 @@ package canonical
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -124,7 +125,7 @@ func resolveNumber(text []byte) value {
 			return value{typ: typeUint, u: u}
 		}
 	}
-	if isFloat(plain) {
+	if float.MatchString(plain) {
 		if f, err := strconv.ParseFloat(plain, 64); err == nil {
 			return value{typ: typeFloat, f: f}
 		}
@@ -147,42 +148,7 @@ func allDigits(text []byte) bool {
 	return true
 }
 
-// isFloat matches [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
-func isFloat(s string) bool {
-	s = cutSign(s)
-	whole, rest := cutDigits(s)
-	if after, ok := strings.CutPrefix(rest, "."); ok {
-		var part int
-		part, rest = cutDigits(after)
-		if whole == 0 && part == 0 {
-			return false
-		}
-	} else if whole == 0 {
-		return false
-	}
-	if rest == "" {
-		return true
-	}
-	if rest[0] != 'e' && rest[0] != 'E' {
-		return false
-	}
-	n, rest := cutDigits(cutSign(rest[1:]))
-	return n > 0 && rest == ""
-}
-
-func cutSign(s string) string {
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		return s[1:]
-	}
-	return s
-}
-
-func cutDigits(s string) (n int, rest string) {
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n, s[n:]
-}
+var float = regexp.MustCompile(`^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$`)
 
 var timestampLayouts = [...]string{
 	"2006-1-2T15:4:5.999999999Z07:00",

@@ -2,6 +2,7 @@ package canonical
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -112,29 +113,13 @@ func printable(r rune) bool {
 	return r == '\n' || r >= ' ' && r <= '~' || r >= 0xA0 && r < 0xFFFE && r != 0xFEFF
 }
 
-// isBase60 tells whether older readers would take s for a number to the base
-// of 60: [-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?
+// isBase60 tells whether older readers would take s for a number to the base of 60.
 func isBase60(s []byte) bool {
-	if c := s[0]; (c < '0' || c > '9') && c != '+' && c != '-' || bytes.IndexByte(s, ':') < 0 {
-		return false
-	}
-	parts := strings.Split(cutSign(string(s)), ":")
-	if n, _ := cutDigits(parts[0]); n == 0 || strings.Trim(parts[0], "0123456789_") != "" {
-		return false
-	}
-	last := len(parts) - 1
-	whole, fraction, _ := strings.Cut(parts[last], ".")
-	if strings.Trim(fraction, "0123456789_") != "" {
-		return false
-	}
-	parts[last] = whole
-	for _, p := range parts[1:] {
-		if n, rest := cutDigits(p); n < 1 || n > 2 || rest != "" || n == 2 && p[0] > '5' {
-			return false
-		}
-	}
-	return true
+	c := s[0]
+	return (c >= '0' && c <= '9' || c == '+' || c == '-') && bytes.IndexByte(s, ':') >= 0 && base60.Match(s)
 }
+
+var base60 = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$`)
 
 // put appends characters, each of which counts as one column.
 func (e *emitter) put(s []byte) {
