@@ -23,7 +23,7 @@ func Verify(c, published *Catalog, levels Levels) []Finding {
 	v := &verifier{published: published, found: slices.Clone(c.faults)}
 	unreadable := func(f Finding) bool { return f.ID == "document-unreadable" }
 	if slices.ContainsFunc(v.found, unreadable) {
-		// What cannot be read is missing everywhere else; telling so would bury
+		// What cannot be read is missing everywhere else; telling so would hide
 		// what is wrong.
 		follows := func(f Finding) bool { return f.ID == "package-unknown" }
 		return levels.apply(slices.DeleteFunc(v.found, follows))
