@@ -1,6 +1,9 @@
 package catalogsource
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // KubeVersion is a version of Kubernetes as templates see it; Patch may be empty.
 type KubeVersion struct{ Major, Minor, Patch string }
@@ -26,4 +29,12 @@ func (v KubeVersion) variable(name string) string {
 		return v.Minor
 	}
 	return v.Patch
+}
+
+// of tells of which version something is, and nothing where none is known.
+func (v KubeVersion) of() string {
+	if v.Major == "" {
+		return ""
+	}
+	return " of Kubernetes " + strings.TrimSuffix(v.Major+"."+v.Minor+"."+v.Patch, ".")
 }

@@ -1,6 +1,7 @@
 package catalogsource
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
@@ -87,9 +88,22 @@ func (s *Source) annotation() *yamledit.Node {
 	return s.root.Get("metadata").Get("annotations").Get(ImageTemplate)
 }
 
-// Unresolvable is a failure at the annotation.
-func (s *Source) Unresolvable(format string, args ...any) *failure.Error {
-	return s.annotation().Failure(failure.CatalogSourceUnresolvable, format, args...)
+// ResolveImage is the image that the reference comes to. What has no value, for which the
+// remedy says what to do, and what is no image then, are failures at the annotation.
+func (s *Source) ResolveImage(reference string, v Values, remedy func(Template) string) (string, error) {
+	r := Resolve(reference, v)
+	unresolvable := func(format string, args ...any) *failure.Error {
+		return s.annotation().Failure(failure.CatalogSourceUnresolvable, format, args...)
+	}
+	var errs []error
+	for _, u := range r.Unresolved {
+		errs = append(errs, unresolvable("resolving %s: %s%s: %w", s, u.Template.Text, v.Kube.of(), u.Err).Fix("%s", remedy(u.Template)))
+	}
+	if r.Invalid != nil {
+		errs = append(errs, unresolvable("resolving %s: %q is no image reference: %w", s, r.Image, r.Invalid).
+			Fix("Correct the annotation %s: what is no template in it stays as text.", ImageTemplate))
+	}
+	return r.Image, errors.Join(errs...)
 }
 
 // At gives a failure the place of the annotation.

@@ -13,6 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/catalogsource"
 	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/command"
+	"github.com/olmgraft/graft/internal/controller/client"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/plan"
 )
@@ -131,28 +132,28 @@ func (o *resolveOptions) read() error {
 	}
 	o.values.Objects, o.values.Path = objects.Object, catalogsource.FieldPath
 	if o.check {
-		client, err := o.registry.Client()
+		images, err := o.registry.Client()
 		if err != nil {
 			return err
 		}
-		o.digest = client.Resolve
+		o.digest = images.Resolve
 	}
 	return nil
 }
 
 // ask takes version and objects from a cluster, until that is closed.
 func (o *resolveOptions) ask(ctx context.Context, errs io.Writer) (closed func() error, err error) {
-	c, err := openCluster(ctx, o.kubeconfig)
+	c, err := client.Open(ctx, o.kubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	o.version = c.version
+	o.version = c.Version
 	var ok bool
-	if o.values.Kube, ok = catalogsource.ParseKubeVersion(c.version); !ok {
-		fmt.Fprintf(errs, "graft: note: the cluster says %q of its version, which is none\n", c.version)
+	if o.values.Kube, ok = catalogsource.ParseKubeVersion(c.Version); !ok {
+		fmt.Fprintf(errs, "graft: note: the cluster says %q of its version, which is none\n", c.Version)
 	}
-	o.values.Objects, o.values.Path = c.object, c.path
-	return c.close, nil
+	o.values.Objects, o.values.Path = c.Object, c.Path
+	return c.Close, nil
 }
 
 // maxPlatforms is more than a range of versions that is meant.
@@ -213,40 +214,26 @@ func (o *resolveOptions) manifest(ctx context.Context, name string, m *catalogso
 
 // image resolves one reference, and asks the registry for it where that is wished.
 func (o *resolveOptions) image(ctx context.Context, s *catalogsource.Source, reference string, v catalogsource.Values) (image, digest string, err error) {
-	r := catalogsource.Resolve(reference, v)
-	var errs []error
-	for _, u := range r.Unresolved {
-		f := s.Unresolvable("resolving %s: %s%s: %w", s, u.Template.Text, ofPlatform(v.Kube), u.Err)
-		switch {
-		case o.kubeconfig != "":
-			f.Fix("Correct the template, or what it looks up in the cluster.")
-		case u.Template.Variable != "":
-			f.Fix("Give --kube-version with all three numbers, or correct the template.")
-		default:
-			f.Fix("Give a file that has the object and the value with --object, or correct the template.")
-		}
-		errs = append(errs, f)
+	if image, err = s.ResolveImage(reference, v, o.remedy); err != nil || o.digest == nil {
+		return image, "", err
 	}
-	if r.Invalid != nil {
-		errs = append(errs, s.Unresolvable("resolving %s: %q is no image reference: %w", s, r.Image, r.Invalid).
-			Fix("Correct the annotation %s: what is no template in it stays as text.", catalogsource.ImageTemplate))
+	if digest, ok := o.digests[image]; ok {
+		return image, digest, nil
 	}
-	if o.digest == nil || len(errs) > 0 {
-		return r.Image, "", errors.Join(errs...)
+	if digest, err = o.digest(ctx, image); err != nil {
+		return image, "", s.At(failure.Of(err))
 	}
-	if digest, ok := o.digests[r.Image]; ok {
-		return r.Image, digest, nil
-	}
-	if digest, err = o.digest(ctx, r.Image); err != nil {
-		return r.Image, "", s.At(failure.Of(err))
-	}
-	o.digests[r.Image] = digest
-	return r.Image, digest, nil
+	o.digests[image] = digest
+	return image, digest, nil
 }
 
-func ofPlatform(v catalogsource.KubeVersion) string {
-	if v.Major == "" {
-		return ""
+// remedy is what to do about a template that has no value.
+func (o *resolveOptions) remedy(t catalogsource.Template) string {
+	switch {
+	case o.kubeconfig != "":
+		return "Correct the template, or what it looks up in the cluster."
+	case t.Variable != "":
+		return "Give --kube-version with all three numbers, or correct the template."
 	}
-	return " of Kubernetes " + strings.TrimSuffix(v.Major+"."+v.Minor+"."+v.Patch, ".")
+	return "Give a file that has the object and the value with --object, or correct the template."
 }

@@ -1,4 +1,5 @@
-package catalogsource
+// Package client asks graft-controller about a cluster, and links nothing of what that takes.
+package client
 
 import (
 	"context"
@@ -13,33 +14,36 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/catalogsource"
-	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// controllerName is the command that knows clusters, and all the ways to log in to them.
-const controllerName = "graft-controller"
+// program is the command that knows clusters, and all the ways to log in to them.
+const program = "graft-controller"
 
-// cluster has lookups answered by graft-controller. Its object and path are those of
+// Cluster has lookups answered by graft-controller. Its Object and Path are those of
 // catalogsource.Values.
-type cluster struct {
+type Cluster struct {
+	// Version is that of the cluster.
+	Version string
+
 	command *exec.Cmd
 	kill    context.CancelFunc
 	in      io.WriteCloser
 	ask     *json.Encoder
 	answers *json.Decoder
 	said    *tail // on its standard error
-	version string
 	lost    error // that it does not answer
 }
 
-func openCluster(ctx context.Context, kubeconfig string) (*cluster, error) {
-	name, err := controllerPath()
+// Open starts graft-controller on the cluster of a kubeconfig.
+func Open(ctx context.Context, kubeconfig string) (*Cluster, error) {
+	name, err := find()
 	if err != nil {
 		return nil, err
 	}
 	ctx, kill := context.WithCancel(ctx)
-	c := &cluster{command: exec.CommandContext(ctx, name, "--answer", "--kubeconfig", kubeconfig), kill: kill, said: &tail{}} //nolint:gosec // the command that lies beside this one, or in PATH
+	c := &Cluster{command: exec.CommandContext(ctx, name, "--answer", "--kubeconfig", kubeconfig), kill: kill, said: &tail{}} //nolint:gosec // the command that lies beside this one, or in PATH
 	c.command.Stderr, c.command.WaitDelay = c.said, time.Second
 	in, err := c.command.StdinPipe()
 	out, outErr := c.command.StdoutPipe()
@@ -50,14 +54,14 @@ func openCluster(ctx context.Context, kubeconfig string) (*cluster, error) {
 	c.in, c.ask, c.answers = in, json.NewEncoder(in), json.NewDecoder(out)
 	if err := c.command.Start(); err != nil {
 		kill()
-		return nil, failure.New(failure.Usage, "running %s: %w", name, err).Fix("Install %s again.", controllerName)
+		return nil, failure.New(failure.Usage, "running %s: %w", name, err).Fix("Install %s again.", program)
 	}
 	first, err := c.next()
 	if err != nil {
-		_ = c.close()
+		_ = c.Close()
 		return nil, err
 	}
-	c.version = first.Version
+	c.Version = first.Version
 	return c, nil
 }
 
@@ -71,9 +75,9 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// controllerPath is the graft-controller beside this command, else that of PATH.
-func controllerPath() (string, error) {
-	name := controllerName
+// find is the graft-controller beside this command, else that of PATH.
+func find() (string, error) {
+	name := program
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
@@ -84,8 +88,8 @@ func controllerPath() (string, error) {
 	}
 	found, err := exec.LookPath(name)
 	if err != nil {
-		return "", failure.New(failure.Usage, "reading the command line: --kubeconfig takes %s, which is neither beside graft nor in PATH", controllerName).
-			Fix("Install it with go install github.com/olmgraft/graft/cmd/%s@latest, or give --kube-version and --object.", controllerName)
+		return "", failure.New(failure.Usage, "reading the command line: --kubeconfig takes %s, which is neither beside graft nor in PATH", program).
+			Fix("Install it with go install github.com/olmgraft/graft/cmd/%s@latest, or give --kube-version and --object.", program)
 	}
 	return found, nil
 }
@@ -96,7 +100,7 @@ func isFile(name string) bool {
 }
 
 // next is one answer. Where there is none, the command is ended: nothing else can follow.
-func (c *cluster) next() (catalogsource.Answer, error) {
+func (c *Cluster) next() (catalogsource.Answer, error) {
 	var a catalogsource.Answer
 	err := c.answers.Decode(&a)
 	switch {
@@ -107,23 +111,24 @@ func (c *cluster) next() (catalogsource.Answer, error) {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("it ended")
 		}
-		c.lost = failure.New(failure.ClusterUnavailable, "asking %s: %w: %s", controllerName, err, output.Printable(text[strings.LastIndexByte(text, '\n')+1:])).
-			Fix("Install %s of the same version as graft.", controllerName)
+		c.lost = failure.New(failure.ClusterUnavailable, "asking %s: %w: %s", program, err, outbound.OneLine(text[strings.LastIndexByte(text, '\n')+1:])).
+			Fix("Install %s of the same version as graft.", program)
 	case a.Code != 0:
 		c.lost = failure.New(a.Code, "%s", a.Error)
 	}
 	return a, c.lost
 }
 
-// object is the lookup itself: object and value are one question.
-func (c *cluster) object(l catalogsource.Lookup) (any, error) { return l, nil }
+// Object is the lookup itself: object and value are one question.
+func (c *Cluster) Object(l catalogsource.Lookup) (any, error) { return l, nil }
 
-func (c *cluster) path(object any, _ string) (string, error) {
+// Path gives the value of a lookup.
+func (c *Cluster) Path(object any, _ string) (string, error) {
 	if c.lost != nil {
 		return "", c.lost
 	}
 	if err := c.ask.Encode(object); err != nil {
-		c.lost = failure.New(failure.ClusterUnavailable, "asking %s: %w", controllerName, err)
+		c.lost = failure.New(failure.ClusterUnavailable, "asking %s: %w", program, err)
 		return "", c.lost
 	}
 	a, err := c.next()
@@ -133,9 +138,9 @@ func (c *cluster) path(object any, _ string) (string, error) {
 	return a.Value, err
 }
 
-// close ends the command, which has a few seconds for it, and tells whether it answered all
+// Close ends the command, which has a few seconds for it, and tells whether it answered all
 // along.
-func (c *cluster) close() error {
+func (c *Cluster) Close() error {
 	_ = c.in.Close()
 	patience := time.AfterFunc(5*time.Second, c.kill)
 	defer patience.Stop()
