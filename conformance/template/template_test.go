@@ -20,10 +20,10 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// shelf has rendered bundles by image, for opm and for Graft.
-type shelf map[string]string
+// rendered has bundles bundles by image, for opm and for Graft.
+type bundles map[string]string
 
-func (s shelf) add(image, name, version, release string) {
+func (s bundles) add(image, name, version, release string) {
 	csv := fmt.Sprintf(`{"kind":"ClusterServiceVersion","apiVersion":"operators.coreos.com/v1alpha1","metadata":{"name":%q},"spec":{"version":%q,"description":"of %s","icon":[{"base64data":"aWNvbg==","mediatype":"image/png"}]}}`, name, version, name)
 	value := fmt.Sprintf(`{"packageName":"op","version":%q}`, version)
 	if release != "" {
@@ -33,7 +33,7 @@ func (s shelf) add(image, name, version, release string) {
 		name, image, value, base64.StdEncoding.EncodeToString([]byte(csv)), image)
 }
 
-func (s shelf) opm(_ context.Context, image string) (*declcfg.DeclarativeConfig, error) {
+func (s bundles) opm(_ context.Context, image string) (*declcfg.DeclarativeConfig, error) {
 	text, ok := s[image]
 	if !ok {
 		return nil, fmt.Errorf("no bundle %s", image)
@@ -53,7 +53,7 @@ func (s shelf) opm(_ context.Context, image string) (*declcfg.DeclarativeConfig,
 }
 
 // base has the bundles as an earlier catalog, so that no registry is needed.
-func (s shelf) base(t *testing.T) *render.Base {
+func (s bundles) base(t *testing.T) *render.Base {
 	var all []fbc.Doc
 	for image, text := range s {
 		docs, err := fbc.Read(image, []byte(text))
@@ -67,7 +67,7 @@ func (s shelf) base(t *testing.T) *render.Base {
 
 // Pull implements render.Registry for bundles whose showcase is asked for: nothing of
 // the base tells it.
-func (s shelf) Pull(_ context.Context, image string) (*oci.Pulled, error) {
+func (s bundles) Pull(_ context.Context, image string) (*oci.Pulled, error) {
 	docs, err := fbc.Read(image, []byte(s[image]))
 	if err != nil {
 		return nil, err
@@ -93,11 +93,11 @@ func (s shelf) Pull(_ context.Context, image string) (*oci.Pulled, error) {
 	}, nil
 }
 
-func (s shelf) Resolve(context.Context, string) (string, error) { return "sha256:0", nil }
-func (s shelf) Tags(context.Context, string) ([]string, error)  { return nil, nil }
+func (s bundles) Resolve(context.Context, string) (string, error) { return "sha256:0", nil }
+func (s bundles) Tags(context.Context, string) ([]string, error)  { return nil, nil }
 
 // compare renders a template by both and holds verdict and bytes against each other.
-func compare(t *testing.T, s shelf, src string) (rendered bool) {
+func compare(t *testing.T, s bundles, src string) (rendered bool) {
 	t.Helper()
 	for _, format := range []fbc.Format{fbc.YAML, fbc.JSON} {
 		want, opmErr := renderOPM(s, src, format)
@@ -113,7 +113,7 @@ func compare(t *testing.T, s shelf, src string) (rendered bool) {
 	return rendered
 }
 
-func renderOPM(s shelf, src string, format fbc.Format) ([]byte, error) {
+func renderOPM(s bundles, src string, format fbc.Format) ([]byte, error) {
 	tmpl, reader, err := opmtemplate.NewRegistry().CreateTemplateBySchema(strings.NewReader(src), s.opm)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func renderOPM(s shelf, src string, format fbc.Format) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func renderGraft(t *testing.T, s shelf, src string, format fbc.Format) ([]byte, error) {
+func renderGraft(t *testing.T, s bundles, src string, format fbc.Format) ([]byte, error) {
 	tmpl, err := template.Parse("t.yaml", []byte(src))
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func TestSemverTemplates(t *testing.T) {
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
 	rendered := 0
 	for range 3000 {
-		s := shelf{}
+		s := bundles{}
 		var b strings.Builder
 		b.WriteString(pick("Schema", "schema") + ": olm.semver\n")
 		b.WriteString(pick("", "", "GenerateMajorChannels: true\n", "generateMajorChannels: yes\n", "GenerateMajorChannels: false\n"))
@@ -200,7 +200,7 @@ func TestSemverTemplates(t *testing.T) {
 }
 
 func TestBasicTemplates(t *testing.T) {
-	s := shelf{}
+	s := bundles{}
 	s.add("quay.io/x/op:v1.0.0", "op.v1.0.0", "1.0.0", "")
 	s.add("quay.io/x/op:v1.1.0", "op.v1.1.0", "1.1.0", "")
 	const head = "schema: olm.template.basic\nentries:\n"
@@ -223,7 +223,7 @@ func TestSubstitutesTemplates(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	rendered := 0
 	for range 1500 {
-		s := shelf{}
+		s := bundles{}
 		var entries, edges []string
 		n := 2 + rnd.IntN(4)
 		for i := range n {

@@ -12,40 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// The body tells of each bundle, edge, finding, reason and command, and of all that was left
-// out, in this order.
-func TestBody(t *testing.T) {
-	bundle := func(name, version, image, digest string, channels ...string) subject {
-		p, err := event.ParseReference(image)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &bundleImage{versioned: versioned{
-			asked:  Request{Publication: p, Asked: plan.Asked{Channels: channels}},
-			bundle: kind.Bundle{Name: name, Package: "op", Version: semver.MustParse(version), Image: image, Digest: digest},
-		}}
-	}
-	w := &Work{
-		subjects: []subject{bundle("op.v1", "1.0.0", "quay.io/x/op:v1", ""), bundle("op.v2", "2.0.0", "quay.io/x/op:v2", "sha256:ab", "stable", "fast")},
-		Warnings: []string{"take care", "and more"},
-		Targets: []Target{
-			{Template: "a.yaml", Notes: []string{"note of a"}, Changes: []kind.Change{
-				{What: kind.BundleAdded, Name: "op.v1", To: "quay.io/x/op:v1"},
-				{What: kind.EntryAdded, Channel: "stable", Name: "op.v1", To: "replaces op.v0"},
-				{What: kind.EntryRewired, Channel: "stable", Name: "op.v2", From: "op.v0", To: "op.v1"},
-				{What: kind.EntryRewired, Channel: "fast", Name: "op.v2", To: "op.v1"},
-				{What: kind.ChannelCreated, Channel: "fast"},
-				{What: kind.DefaultChannelSet, From: "stable", To: "fast"},
-				{What: kind.BundlePromoted, Channel: "fast", Name: "op.v2", From: "stage", To: "prod"},
-			}},
-			{Template: "b.yaml", Changes: []kind.Change{{What: kind.BundleAdded, Channel: "Stable", Name: "op.v1", To: "quay.io/x/op:v1"}}},
-			{Template: "c.yaml", entries: true, Changes: []kind.Change{{What: kind.OperandAdded, Name: "etcd", To: "3.1.1"}, {What: kind.CatalogSourceSet, Name: "cat", From: "old", To: "new"}}},
-		},
-		Findings: []graph.Finding{{ID: "entry-pruned", Level: graph.Warning, Message: "it is gone"}, {ID: "skip-unknown", Level: graph.Warning, Message: "nobody"}},
-		LeftOut:  []plan.LeftOut{{Template: "d.yaml", Reason: "it is old"}, {Template: "a.yaml", Catalog: "e.yaml", Reason: "of another"}},
-		Reasons:  []string{"why not", "why not"},
-	}
-	const want = `Adds bundle <code>op.v1</code>, version <code>1.0.0</code> of package <code>op</code>.
+const bodyOfTwo = `Adds bundle <code>op.v1</code>, version <code>1.0.0</code> of package <code>op</code>.
 
 - image: <code>quay.io/x/op:v1</code>
 
@@ -99,9 +66,43 @@ graft publish --dry-run --image quay.io/x/op:v2 --channels stable,fast
 
 </details>
 `
+
+// The body tells of each bundle, edge, finding, reason and command, and of all that was left
+// out, in this order.
+func TestBody(t *testing.T) {
+	bundle := func(name, version, image, digest string, channels ...string) subject {
+		p, err := event.ParseReference(image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &bundleImage{versioned: versioned{
+			asked:  Request{Publication: p, Asked: plan.Asked{Channels: channels}},
+			bundle: kind.Bundle{Name: name, Package: "op", Version: semver.MustParse(version), Image: image, Digest: digest},
+		}}
+	}
+	w := &Work{
+		subjects: []subject{bundle("op.v1", "1.0.0", "quay.io/x/op:v1", ""), bundle("op.v2", "2.0.0", "quay.io/x/op:v2", "sha256:ab", "stable", "fast")},
+		Warnings: []string{"take care", "and more"},
+		Targets: []Target{
+			{Template: "a.yaml", Notes: []string{"note of a"}, Changes: []kind.Change{
+				{What: kind.BundleAdded, Name: "op.v1", To: "quay.io/x/op:v1"},
+				{What: kind.EntryAdded, Channel: "stable", Name: "op.v1", To: "replaces op.v0"},
+				{What: kind.EntryRewired, Channel: "stable", Name: "op.v2", From: "op.v0", To: "op.v1"},
+				{What: kind.EntryRewired, Channel: "fast", Name: "op.v2", To: "op.v1"},
+				{What: kind.ChannelCreated, Channel: "fast"},
+				{What: kind.DefaultChannelSet, From: "stable", To: "fast"},
+				{What: kind.BundlePromoted, Channel: "fast", Name: "op.v2", From: "stage", To: "prod"},
+			}},
+			{Template: "b.yaml", Changes: []kind.Change{{What: kind.BundleAdded, Channel: "Stable", Name: "op.v1", To: "quay.io/x/op:v1"}}},
+			{Template: "c.yaml", entries: true, Changes: []kind.Change{{What: kind.OperandAdded, Name: "etcd", To: "3.1.1"}, {What: kind.CatalogSourceSet, Name: "cat", From: "old", To: "new"}}},
+		},
+		Findings: []graph.Finding{{ID: "entry-pruned", Level: graph.Warning, Message: "it is gone"}, {ID: "skip-unknown", Level: graph.Warning, Message: "nobody"}},
+		LeftOut:  []plan.LeftOut{{Template: "d.yaml", Reason: "it is old"}, {Template: "a.yaml", Catalog: "e.yaml", Reason: "of another"}},
+		Reasons:  []string{"why not", "why not"},
+	}
 	var b strings.Builder
 	w.describe(&b)
-	if got := strings.NewReplacer(`1\.0.0`, "1.0.0", `2\.0.0`, "2.0.0").Replace(b.String()); got != want {
+	if got := strings.NewReplacer(`1\.0.0`, "1.0.0", `2\.0.0`, "2.0.0").Replace(b.String()); got != bodyOfTwo {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -109,7 +110,7 @@ graft publish --dry-run --image quay.io/x/op:v2 --channels stable,fast
 // What installed versions gain is told once for catalogs that are alike, and what was added is
 // no gain of itself.
 func TestBodyTellsWhatIsGained(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.repo.merge(w.publish(t, w.push(t, "1.1.0")).Branch)
 	r := Request{Publication: w.push(t, "1.2.0")}
 	r.Asked.Edges = plan.Edges{Replaces: "op.v1.1.0", Skips: []string{"op.v1.0.0"}}

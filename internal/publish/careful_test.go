@@ -16,14 +16,14 @@ import (
 )
 
 // mergeKeeping merges a branch that is not deleted afterwards.
-func (w *world) mergeKeeping(branch string) {
+func (w *setup) mergeKeeping(branch string) {
 	d := w.repo.branches[branch]
 	w.repo.merge(branch)
 	w.repo.branches[branch] = d
 }
 
 // only puts the versions of a range into the template, and leaves out all others.
-func (w *world) only(versions plan.VersionRule) {
+func (w *setup) only(versions plan.VersionRule) {
 	w.o.Setup = func(Base, kind.Bundle) (*plan.Setup, error) {
 		return &plan.Setup{File: ".github/graft.yaml", Targets: []plan.TargetSetup{{
 			Template: "catalog-templates/v4.20.yaml", Rules: []plan.ChannelRule{{Versions: versions, Channels: []plan.Pattern{"stable"}}},
@@ -31,7 +31,7 @@ func (w *world) only(versions plan.VersionRule) {
 	}
 }
 
-func (w *world) refresh(t *testing.T) *Result {
+func (w *setup) refresh(t *testing.T) *Result {
 	t.Helper()
 	results, err := Refresh(context.Background(), w.o)
 	if err != nil || len(results) != 1 {
@@ -42,7 +42,7 @@ func (w *world) refresh(t *testing.T) *Result {
 
 func TestRefreshClosesOnlyWhatIsDone(t *testing.T) {
 	t.Run("edited", func(t *testing.T) {
-		w := newWorld(t)
+		w := newSetup(t)
 		w.publish(t, w.push(t, "1.1.0"))
 		w.mergeKeeping("graft/op/1.1.0")
 		w.repo.edited = map[string]bool{"graft/op/1.1.0": true}
@@ -51,7 +51,7 @@ func TestRefreshClosesOnlyWhatIsDone(t *testing.T) {
 		}
 	})
 	t.Run("a dry run", func(t *testing.T) {
-		w := newWorld(t)
+		w := newSetup(t)
 		w.publish(t, w.push(t, "1.1.0"))
 		w.mergeKeeping("graft/op/1.1.0")
 		w.o.DryRun = true
@@ -64,7 +64,7 @@ func TestRefreshClosesOnlyWhatIsDone(t *testing.T) {
 		}
 	})
 	t.Run("left out by now", func(t *testing.T) {
-		w := newWorld(t)
+		w := newSetup(t)
 		w.publish(t, w.push(t, "1.1.0"))
 		w.only("<1.1.0")
 		if r := w.refresh(t); r.Result != Unchanged || len(r.Warnings) == 0 || len(w.forge.closed) > 0 {
@@ -72,7 +72,7 @@ func TestRefreshClosesOnlyWhatIsDone(t *testing.T) {
 		}
 	})
 	t.Run("closed by a person meanwhile", func(t *testing.T) {
-		w := newWorld(t)
+		w := newSetup(t)
 		w.publish(t, w.push(t, "1.1.0"))
 		w.repo.merge("graft/op/none")
 		setup := w.o.Setup
@@ -88,7 +88,7 @@ func TestRefreshClosesOnlyWhatIsDone(t *testing.T) {
 
 func TestSupersedeClosesOnlyWhatItContains(t *testing.T) {
 	t.Run("its own", func(t *testing.T) {
-		w := newWorld(t)
+		w := newSetup(t)
 		w.rolling()
 		w.o.Supersede = true
 		w.publish(t, w.push(t, "1.1.0"))
@@ -97,7 +97,7 @@ func TestSupersedeClosesOnlyWhatItContains(t *testing.T) {
 		}
 	})
 	t.Run("left out by now", func(t *testing.T) {
-		w := newWorld(t)
+		w := newSetup(t)
 		w.publish(t, w.push(t, "1.1.0"))
 		w.o.Supersede = true
 		w.only(">=1.2.0")
@@ -107,7 +107,7 @@ func TestSupersedeClosesOnlyWhatItContains(t *testing.T) {
 	})
 	for who, edited := range map[string]bool{"another run": false, "a person": true} {
 		t.Run("moved meanwhile by "+who, func(t *testing.T) {
-			w := newWorld(t)
+			w := newSetup(t)
 			w.publish(t, w.push(t, "1.1.0"))
 			p := w.push(t, "1.2.0")
 			w.o.Supersede = true
@@ -127,7 +127,7 @@ func TestSupersedeClosesOnlyWhatItContains(t *testing.T) {
 // A bundle that stands in an open pull request is published into that one, whatever its
 // branch is called.
 func TestOnePullRequestForABundle(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.o.Supersede = true
 	p := w.push(t, "1.1.0")
 	w.publish(t, p)
@@ -135,7 +135,7 @@ func TestOnePullRequestForABundle(t *testing.T) {
 	if r := w.publish(t, p); r.Proposed.Number != 2 || len(r.Subjects) != 2 || len(w.forge.all) != 2 {
 		t.Errorf("%+v, %d pull requests", r, len(w.forge.all))
 	}
-	other := newWorld(t)
+	other := newSetup(t)
 	other.publish(t, other.push(t, "1.1.0"))
 	other.o.Branch = func(b kind.Bundle) (string, error) { return "elsewhere/" + b.Version.String(), nil }
 	if r := other.publish(t, event.Publication{Repository: other.Addr + "/op", Tag: "v1.1.0"}); r.Branch != "graft/op/1.1.0" || len(other.forge.all) != 1 {
@@ -145,7 +145,7 @@ func TestOnePullRequestForABundle(t *testing.T) {
 
 // A branch has one pull request, for what it was made for.
 func TestOnePullRequestForABranch(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.o.Branch = func(kind.Bundle) (string, error) { return "graft/all", nil }
 	w.publish(t, w.push(t, "1.1.0"))
 	w.o.Rolling = true
@@ -157,7 +157,7 @@ func TestOnePullRequestForABranch(t *testing.T) {
 // What was published and is not in the template any more is not taken away without a word.
 func TestNobodyIsLeftBehind(t *testing.T) {
 	const file = "catalogs/v4.20/op/catalog.yaml"
-	w := newWorld(t)
+	w := newSetup(t)
 	w.repo.merge(w.publish(t, w.push(t, "1.1.0")).Branch)
 	standing := w.repo.files["catalog-templates/v4.20.yaml"].Data
 	w.repo.files["catalog-templates/v4.20.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(basicTemplate, "REGISTRY", w.Addr))}
@@ -185,7 +185,7 @@ func TestNobodyIsLeftBehind(t *testing.T) {
 
 // A branch without a pull request is one that another run is about to propose.
 func TestPushedAndNotYetProposed(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.rolling()
 	w.publish(t, w.push(t, "1.1.0"))
 	w.forge.all = nil
@@ -196,7 +196,7 @@ func TestPushedAndNotYetProposed(t *testing.T) {
 
 // What was rejected, or reverted after a merge, does not come back with the next bundle.
 func TestRejectedStaysRejected(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.rolling()
 	w.publish(t, w.push(t, "1.1.0"))
 	w.forge.closed = map[int]string{1: "rejected"}
@@ -206,7 +206,7 @@ func TestRejectedStaysRejected(t *testing.T) {
 }
 
 func TestForceKeepsTheOthers(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.rolling()
 	w.publish(t, w.push(t, "1.1.0"))
 	w.repo.edited = map[string]bool{"graft/op/rolling": true}
@@ -218,7 +218,7 @@ func TestForceKeepsTheOthers(t *testing.T) {
 
 // What a rolling branch holds is not left out because it can no longer be read.
 func TestRollingDropsNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.rolling()
 	w.publish(t, w.push(t, "1.1.0"))
 	w.tag(t, "v1.1.0", "1.1.0-rc.9")
@@ -230,10 +230,10 @@ func TestRollingDropsNothing(t *testing.T) {
 
 // Several tags of one image are one bundle, under the tag that is its version.
 func TestTagsOfOneImage(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	tags := []event.Publication{w.tag(t, "v1.1", "1.1.0"), w.push(t, "1.1.0")}
 	for range 2 {
-		fresh := newWorld(t)
+		fresh := newSetup(t)
 		fresh.Server, fresh.o.Registry, fresh.repo.files = w.Server, w.o.Registry, w.repo.files
 		results, err := Publish(context.Background(), []Request{{Publication: tags[0]}, {Publication: tags[1]}}, fresh.o)
 		if err != nil || len(results) != 1 || !strings.Contains(fresh.template("graft/op/1.1.0"), "/op:v1.1.0\n") {
@@ -249,7 +249,7 @@ func TestTagsOfOneImage(t *testing.T) {
 
 // What is rendered is what was checked, though the tag moves in between.
 func TestTagMovesWhileRendering(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	p := w.push(t, "1.1.0")
 	setup := w.o.Setup
 	w.o.Setup = func(c Base, b kind.Bundle) (*plan.Setup, error) {
@@ -263,7 +263,7 @@ func TestTagMovesWhileRendering(t *testing.T) {
 }
 
 func TestNeverOntoTheBase(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.o.BaseBranch = "graft/op/1.1.0"
 	if r := w.try(w.push(t, "1.1.0"), w.o); !failure.Is(r.Err, failure.Usage) || len(w.repo.made) > 0 {
 		t.Errorf("%v", r.Err)
@@ -273,7 +273,7 @@ func TestNeverOntoTheBase(t *testing.T) {
 // A tag may be served later than its digest, and what nobody just announced is not waited
 // for.
 func TestPatience(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	p := w.push(t, "1.1.0")
 	p.Tag = "v1.1.0-late"
 	waited := time.Duration(0)
@@ -295,7 +295,7 @@ func TestPatience(t *testing.T) {
 
 // Only templates and catalogs count as places that name an image.
 func TestMissingLooksAtCatalogs(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.push(t, "1.1.0")
 	w.repo.files["deploy/operator.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\ndata:\n  bundle: " + w.Addr + "/op:v1.1.0\n")}
 	if found, err := Missing(context.Background(), w.repo.files, w.o.Registry, Sweep{Repository: w.Addr + "/op"}); err != nil || len(found) != 1 {

@@ -32,9 +32,9 @@ func (r *tags) Resolve(ctx context.Context, ref string) (string, error) {
 }
 
 // withCatalogs has two repositories of one name, and a manifest for each.
-func withCatalogs(t *testing.T) (*world, *tags) {
+func withCatalogs(t *testing.T) (*setup, *tags) {
 	t.Helper()
-	w := newWorld(t)
+	w := newSetup(t)
 	r := &tags{Registry: w.o.Registry, digests: map[string]string{"quay.io/a/cat:v1": "1", "quay.io/b/cat:v1": "2"}}
 	w.o.Registry = r
 	w.o.CatalogBranch = "graft/catalogsources"
@@ -49,7 +49,7 @@ func catalogNews(repository string) event.Publication {
 	return event.Publication{Repository: repository, Tag: "v1"}
 }
 
-func (w *world) manifest() string {
+func (w *setup) manifest() string {
 	return string(w.repo.branches["graft/catalogsources"].Files["a.yaml"].Data)
 }
 

@@ -68,7 +68,7 @@ func TestEachFileIsReadOnce(t *testing.T) {
 		"nobody": {"one/catalog.yaml": {}, "raw.yaml": nil, "other.yaml": {Data: []byte("schema: olm.package\nname: other\n")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newSetup(t)
 			w.rolling()
 			basic, raw := strings.ReplaceAll(basicTemplate, "REGISTRY", w.Addr), strings.ReplaceAll(rawCatalog, "REGISTRY", w.Addr)
 			w.repo.files = fstest.MapFS{"one.yaml": {Data: []byte(basic)}, "one/catalog.yaml": {Data: []byte(raw)}, "raw.yaml": {Data: []byte(raw)}, "catalog.sum": {}}

@@ -15,9 +15,9 @@ import (
 
 // staged has bundles published in the repository stage, and named by catalogs as in prod; the
 // targets are as given.
-func staged(t *testing.T, targets ...plan.TargetSetup) *world {
+func staged(t *testing.T, targets ...plan.TargetSetup) *setup {
 	t.Helper()
-	w := newWorld(t)
+	w := newSetup(t)
 	w.o.Setup = func(Base, kind.Bundle) (*plan.Setup, error) {
 		return &plan.Setup{File: ".github/graft.yaml", Registries: map[string]string{w.Addr + "/stage": w.Addr + "/prod"}, Targets: targets}, nil
 	}
@@ -26,7 +26,7 @@ func staged(t *testing.T, targets ...plan.TargetSetup) *world {
 
 // put stores a bundle op.vVERSION in a repository under its version's tag; of another
 // content each content is another digest.
-func (w *world) put(t *testing.T, repository, version, content string) event.Publication {
+func (w *setup) put(t *testing.T, repository, version, content string) event.Publication {
 	t.Helper()
 	b := registry.Small("op", "op.v"+version, version)
 	b.Files["manifests/csv.yaml"] = append(b.Files["manifests/csv.yaml"], "  displayName: "+content+"\n"...)
@@ -103,7 +103,7 @@ properties:
 
 // A tag that is announced with another digest than the sum recorded has moved.
 func TestSumOfAMovedTag(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	setup := w.o.Setup
 	w.o.Setup = func(content Base, b kind.Bundle) (*plan.Setup, error) {
 		s, err := setup(content, b)
@@ -128,7 +128,7 @@ func TestSumOfAMovedTag(t *testing.T) {
 
 // A composite template makes each catalog of its own components.
 func TestPublishIntoAComposite(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	one := strings.ReplaceAll(basicTemplate, "REGISTRY", w.Addr)
 	component := func(name, input string) string {
 		return "- {name: " + name + ", strategy: {template: {schema: olm.builder.basic, config: {input: " + input + "}}}}\n"

@@ -160,21 +160,21 @@ entries:
   image: REGISTRY/op:v1.0.0
 `
 
-type world struct {
+type setup struct {
 	*registry.Server
 	repo  *memory
 	forge proposals
 	o     Run
 }
 
-func newWorld(t *testing.T) *world {
+func newSetup(t *testing.T) *setup {
 	t.Helper()
 	s, err := registry.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	w := &world{Server: s}
+	w := &setup{Server: s}
 	w.push(t, "1.0.0")
 	client, err := oci.New(oci.Options{Retry: outbound.Retry{Sleep: noSleep}})
 	if err != nil {
@@ -194,12 +194,12 @@ func newWorld(t *testing.T) *world {
 
 func noSleep(context.Context, time.Duration) error { return nil }
 
-func (w *world) push(t *testing.T, version string) event.Publication {
+func (w *setup) push(t *testing.T, version string) event.Publication {
 	t.Helper()
 	return w.tag(t, "v"+version, version)
 }
 
-func (w *world) tag(t *testing.T, tag, version string) event.Publication {
+func (w *setup) tag(t *testing.T, tag, version string) event.Publication {
 	t.Helper()
 	digest, err := w.Push("op:"+tag, registry.Small("op", "op.v"+version, version), registry.Form{})
 	if err != nil {
@@ -208,7 +208,7 @@ func (w *world) tag(t *testing.T, tag, version string) event.Publication {
 	return event.Publication{Repository: w.Addr + "/op", Tag: tag, Digest: digest}
 }
 
-func (w *world) publish(t *testing.T, p event.Publication) *Result {
+func (w *setup) publish(t *testing.T, p event.Publication) *Result {
 	t.Helper()
 	r := w.try(p, w.o)
 	if r.Err != nil {
@@ -217,13 +217,13 @@ func (w *world) publish(t *testing.T, p event.Publication) *Result {
 	return r
 }
 
-func (w *world) try(p event.Publication, o Run) *Result {
+func (w *setup) try(p event.Publication, o Run) *Result {
 	all, _ := Publish(context.Background(), []Request{{Publication: p}}, o)
 	return all[0]
 }
 
 func TestPublish(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	p := w.push(t, "1.1.0")
 	r := w.publish(t, p)
 	if r.Result != "created" || r.Branch != "graft/op/1.1.0" || len(w.forge.all) != 1 || w.forge.all[0].Title != "Publish op 1.1.0" {
@@ -251,7 +251,7 @@ func TestPublish(t *testing.T) {
 
 // A base that moves is met by doing all again upon the new one.
 func TestRace(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	p, other := w.push(t, "1.2.0"), w.push(t, "1.1.0")
 	w.repo.races = 2
 	w.repo.other = func(files fstest.MapFS) {
@@ -277,7 +277,7 @@ func TestRace(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	p := w.push(t, "1.1.0")
 	for name, tt := range map[string]struct {
 		change func(*Request)
@@ -307,7 +307,7 @@ func TestRefused(t *testing.T) {
 
 // Channels that the sender says count where nobody asks for others.
 func TestSaidChannels(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	p := w.push(t, "1.1.0")
 	p.Said = event.Said{Name: "op.v1.1.0", Package: "op", Version: "1.1.0", Channels: []string{"fast"}}
 	w.publish(t, p)
@@ -317,7 +317,7 @@ func TestSaidChannels(t *testing.T) {
 	if got := w.forge.all[0].Requests; len(got) != 1 || !strings.HasSuffix(got[0], "?channels=fast") {
 		t.Errorf("the request is kept as %v", got)
 	}
-	other := newWorld(t)
+	other := newSetup(t)
 	asked := Request{Publication: other.push(t, "1.1.0"), Asked: plan.Asked{Channels: []string{"slow"}}}
 	asked.Said = p.Said
 	if _, err := Publish(context.Background(), []Request{asked}, other.o); err != nil {
@@ -330,7 +330,7 @@ func TestSaidChannels(t *testing.T) {
 
 // A registry that announces before it can serve is asked again.
 func TestAnnouncedEarly(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	asked := 0
 	w.o.Patience = time.Minute
 	w.o.Sleep = func(context.Context, time.Duration) error {
@@ -345,7 +345,7 @@ func TestAnnouncedEarly(t *testing.T) {
 }
 
 func TestDryRun(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.o.DryRun = true
 	if r := w.publish(t, w.push(t, "1.1.0")); r.Result != "planned" || r.Body == "" || len(w.repo.made) > 0 || len(w.forge.all) > 0 {
 		t.Errorf("%+v", r)

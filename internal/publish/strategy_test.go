@@ -16,19 +16,19 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-func (w *world) rolling() {
+func (w *setup) rolling() {
 	w.o.Rolling = true
 	w.o.Branch = func(b kind.Bundle) (string, error) { return "graft/" + b.Package + "/rolling", nil }
 }
 
-func (w *world) template(branch string) string {
+func (w *setup) template(branch string) string {
 	return string(w.repo.branches[branch].Files["catalog-templates/v4.20.yaml"].Data)
 }
 
 // Bundles that share a pull request do not push each other out, in whatever order they
 // come, and leave it one by one as the base gets them.
 func TestRolling(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.rolling()
 	for i, version := range []string{"1.2.0", "1.1.0", "1.3.0"} {
 		r := w.publish(t, w.push(t, version))
@@ -47,7 +47,7 @@ func TestRolling(t *testing.T) {
 		}
 	}
 	// The whole of it at once makes the same files.
-	other := newWorld(t)
+	other := newSetup(t)
 	other.rolling()
 	other.Server, other.o.Registry = w.Server, w.o.Registry
 	other.repo.files = w.repo.files
@@ -69,7 +69,7 @@ func TestRolling(t *testing.T) {
 
 // What was asked for a bundle is asked again when others come to its branch.
 func TestRollingKeepsRequests(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.rolling()
 	r := Request{Publication: w.push(t, "1.1.0")}
 	r.Asked = plan.Asked{Channels: []string{"stable"}, Edges: plan.Edges{Replaces: "op.v1.0.0", SkipRange: ">=1.0.0 <1.1.0"}}
@@ -88,7 +88,7 @@ func TestRollingKeepsRequests(t *testing.T) {
 // A newer pull request takes the bundles of older ones over and closes those, but for
 // what a person committed to, newer ones, and those of bundles that are no good.
 func TestSupersede(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	for _, version := range []string{"1.1.0", "1.2.0", "1.9.0", "1.3.0"} {
 		w.publish(t, w.push(t, version))
 	}
@@ -119,7 +119,7 @@ func TestSupersede(t *testing.T) {
 
 // An older bundle that no longer fits does not hold up a newer one.
 func TestSupersedeLeavesBroken(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	r := Request{Publication: w.push(t, "1.1.0")}
 	r.Asked.Edges.Replaces = "op.v1.0.0"
 	if _, err := Publish(context.Background(), []Request{r}, w.o); err != nil {
@@ -134,7 +134,7 @@ func TestSupersedeLeavesBroken(t *testing.T) {
 }
 
 func TestRefresh(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	for _, version := range []string{"1.1.0", "1.2.0", "1.3.0", "1.4.0"} {
 		w.publish(t, w.push(t, version))
 	}
@@ -166,7 +166,7 @@ func TestRefresh(t *testing.T) {
 
 // What the marker of a pull request holds is checked like any other request.
 func TestRefreshDistrusts(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.publish(t, w.push(t, "1.1.0"))
 	for text, want := range map[string]failure.Code{
 		"evil.example/op:v1.1.0":                    failure.BundleNotAllowed,
@@ -188,7 +188,7 @@ func TestRefreshDistrusts(t *testing.T) {
 
 // Where a marker is too long to be kept, the commits of the branch tell the requests.
 func TestRefreshByCommits(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.publish(t, w.push(t, "1.1.0"))
 	w.publish(t, w.push(t, "1.2.0"))
 	w.repo.merge("graft/op/1.1.0")
@@ -207,7 +207,7 @@ func TestRefreshByCommits(t *testing.T) {
 
 // Of several bundles each is published although another one fails.
 func TestSeveral(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	good := w.push(t, "1.1.0")
 	results, err := Publish(context.Background(), []Request{{Publication: event.Publication{Repository: w.Addr + "/op", Tag: "v9"}}, {Publication: good}}, w.o)
 	if !failure.Is(err, failure.BundleNotFound) || results[0].Result != Failed || results[1].Result != Created {
@@ -218,14 +218,14 @@ func TestSeveral(t *testing.T) {
 // A catalog that is its own template is verified like one that is rendered, and of a
 // template without catalogs nothing is claimed.
 func TestVerifiedOrNot(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.o.Setup = func(Base, kind.Bundle) (*plan.Setup, error) {
 		return &plan.Setup{Targets: []plan.TargetSetup{{Template: "catalog-templates/v4.20.yaml"}}}, nil
 	}
 	if r := w.publish(t, w.push(t, "1.1.0")); !strings.Contains(r.Body, "was not verified") || strings.Contains(r.Body, "no findings") {
 		t.Errorf("%s", r.Body)
 	}
-	w = newWorld(t)
+	w = newSetup(t)
 	catalog := "schema: olm.package\nname: op\ndefaultChannel: stable\n---\nschema: olm.channel\npackage: op\nname: stable\nentries:\n- name: op.v1.0.0\n---\nschema: olm.bundle\npackage: op\nname: op.v1.0.0\nimage: " + w.Addr + "/op:v1.0.0\nproperties:\n- type: olm.package\n  value:\n    packageName: op\n    version: 1.0.0\n"
 	w.repo.files = fstest.MapFS{"catalogs/v4.20/op/catalog.yaml": {Data: []byte(catalog)}}
 	w.o.Setup = func(Base, kind.Bundle) (*plan.Setup, error) { return &plan.Setup{}, nil }
@@ -241,7 +241,7 @@ func TestVerifiedOrNot(t *testing.T) {
 
 // The sum pins what was rendered: a tag that moves afterwards is noticed.
 func TestSum(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	setup := w.o.Setup
 	w.o.Setup = func(content Base, b kind.Bundle) (*plan.Setup, error) {
 		s, err := setup(content, b)
@@ -263,7 +263,7 @@ func TestSum(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	digest := w.push(t, "1.1.0").Digest
 	for _, version := range []string{"1.10.0", "1.2.0", "2.0.0-rc.1"} {
 		w.push(t, version)
@@ -344,7 +344,7 @@ func FuzzRequest(f *testing.F) {
 // Two runs of one rolling branch: the text of the one that pushed first arrives last, and
 // tells of both bundles nevertheless.
 func TestRollingTellsOfAll(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	w.rolling()
 	first, second := w.push(t, "1.1.0"), w.push(t, "1.2.0")
 	w.forge.before = func() { w.publish(t, second) }

@@ -14,8 +14,8 @@ import (
 	"github.com/olmgraft/graft/internal/render"
 )
 
-// shelf is a registry that has bundles of package op at hand, and notes which were pulled.
-type shelf struct {
+// fakeRegistry is a registry that has bundles of package op at hand, and notes which were pulled.
+type fakeRegistry struct {
 	mu      sync.Mutex
 	pulled  []string
 	asked   []string          // for their digests, or their tags
@@ -23,10 +23,10 @@ type shelf struct {
 	csv     string            // in each CSV's metadata
 }
 
-const shelved = "example.com/op:v"
+const opImage = "example.com/op:v"
 
-func (s *shelf) Pull(_ context.Context, ref string) (*oci.Pulled, error) {
-	version, ok := strings.CutPrefix(ref, shelved)
+func (s *fakeRegistry) Pull(_ context.Context, ref string) (*oci.Pulled, error) {
+	version, ok := strings.CutPrefix(ref, opImage)
 	if !ok {
 		return nil, failure.New(failure.BundleNotFound, "pulling %s", ref)
 	}
@@ -43,27 +43,27 @@ func (s *shelf) Pull(_ context.Context, ref string) (*oci.Pulled, error) {
 	return &oci.Pulled{Ref: ref, Digest: s.digest(ref), Labels: b.Labels, Files: b.Files}, nil
 }
 
-func (s *shelf) digest(ref string) string {
+func (s *fakeRegistry) digest(ref string) string {
 	if moved := s.digests[ref]; moved != "" {
 		return moved
 	}
 	return "sha256:" + ref[len(ref)-5:]
 }
 
-func (s *shelf) Resolve(_ context.Context, ref string) (string, error) {
+func (s *fakeRegistry) Resolve(_ context.Context, ref string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, ref)
 	return s.digest(ref), nil
 }
 
-func (s *shelf) Tags(_ context.Context, repository string) ([]string, error) {
+func (s *fakeRegistry) Tags(_ context.Context, repository string) ([]string, error) {
 	s.asked = append(s.asked, repository)
 	return []string{"v1.0.0", "v1.1.0", "latest"}, nil
 }
 
 // took are the versions that were pulled since it was last asked.
-func (s *shelf) took() string {
+func (s *fakeRegistry) took() string {
 	slices.Sort(s.pulled)
 	out := strings.Join(s.pulled, " ")
 	s.pulled = nil
@@ -130,7 +130,7 @@ func TestUponABase(t *testing.T) {
 		{name: "JSON bundle objects for csv metadata", base: render.Options{Format: fbc.JSON}, now: render.Options{Metadata: bundle.CSVMetadata}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &shelf{}
+			s := &fakeRegistry{}
 			tmpl := open(t, "t.yaml", []byte(shelfTemplate))
 			sum, err := render.ParseSum("catalog.sum", nil)
 			if err != nil {
@@ -174,11 +174,11 @@ func TestPackageShowsItsHead(t *testing.T) {
 	src := func(versions ...string) string {
 		out := "schema: olm.semver\nstable:\n  bundles:\n"
 		for _, v := range versions {
-			out += "  - image: " + shelved + v + "\n"
+			out += "  - image: " + opImage + v + "\n"
 		}
 		return out
 	}
-	s := &shelf{}
+	s := &fakeRegistry{}
 	base := text(t, open(t, "t.yaml", []byte(src("1.0.0", "1.0.1"))), render.Options{Registry: s})
 	byHand := strings.Replace(string(base), "What 1.0.1 does.", "By hand.", 1)
 	s.took()
@@ -210,15 +210,15 @@ func TestPackageShowsItsHead(t *testing.T) {
 func TestSubstituteUponABase(t *testing.T) {
 	src := strings.Replace(shelfTemplate, "olm.template.basic", "olm.template.substitutes", 1)
 	for _, v := range []string{"1.0.0", "1.1.0"} {
-		src = strings.Replace(src, "  image: "+shelved+v+"\n", "  image: "+shelved+v+"\n  name: op.v"+v+"\n  package: op\n  properties:\n  - type: olm.package\n    value: {packageName: op, version: "+v+"}\n", 1)
+		src = strings.Replace(src, "  image: "+opImage+v+"\n", "  image: "+opImage+v+"\n  name: op.v"+v+"\n  package: op\n  properties:\n  - type: olm.package\n    value: {packageName: op, version: "+v+"}\n", 1)
 	}
-	src += "substitutions:\n- name: " + shelved + "1.1.0_1\n  base: op.v1.1.0\n"
+	src += "substitutions:\n- name: " + opImage + "1.1.0_1\n  base: op.v1.1.0\n"
 	cache, err := oci.OpenCache(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, metadata := range []bundle.MetadataFormat{bundle.BundleObjects, bundle.CSVMetadata} {
-		s := &shelf{csv: "  annotations: {olm.substitutesFor: op.v1.1.0}\n", digests: map[string]string{shelved + "1.1.0_1": "sha256:" + strings.Repeat("1", 64)}}
+		s := &fakeRegistry{csv: "  annotations: {olm.substitutesFor: op.v1.1.0}\n", digests: map[string]string{opImage + "1.1.0_1": "sha256:" + strings.Repeat("1", 64)}}
 		tmpl := open(t, "t.yaml", []byte(src))
 		first := text(t, tmpl, render.Options{Registry: s, Metadata: metadata, Cache: cache})
 		s.took()

@@ -21,8 +21,8 @@ func TestCacheOfBundles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shelf{digests: map[string]string{}}
-	one := "schema: olm.template.basic\nentries:\n- schema: olm.bundle\n  image: " + shelved + "1.0.0\n"
+	s := &fakeRegistry{digests: map[string]string{}}
+	one := "schema: olm.template.basic\nentries:\n- schema: olm.bundle\n  image: " + opImage + "1.0.0\n"
 	for _, tt := range []struct {
 		name, src string
 		o         render.Options
@@ -39,7 +39,7 @@ func TestCacheOfBundles(t *testing.T) {
 		{"not under another digest", one, render.Options{}, "moved", "1.0.0"},
 		{"what was is", one, render.Options{}, "", ""},
 	} {
-		s.digests[shelved+"1.0.0"], s.digests[shelved+"1.0.0-a"] = digestOf(tt.moved), digestOf("")
+		s.digests[opImage+"1.0.0"], s.digests[opImage+"1.0.0-a"] = digestOf(tt.moved), digestOf("")
 		fresh := text(t, open(t, "t.yaml", []byte(tt.src)), render.Options{Registry: s, Format: tt.o.Format, Metadata: tt.o.Metadata})
 		s.took()
 		tt.o.Registry, tt.o.Cache = s, cache
@@ -56,10 +56,10 @@ func TestCacheAndSum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shelf{digests: map[string]string{shelved + "1.0.0": digestOf("now")}}
-	one := open(t, "t.yaml", []byte("schema: olm.template.basic\nentries:\n- schema: olm.bundle\n  image: "+shelved+"1.0.0\n"))
+	s := &fakeRegistry{digests: map[string]string{opImage + "1.0.0": digestOf("now")}}
+	one := open(t, "t.yaml", []byte("schema: olm.template.basic\nentries:\n- schema: olm.bundle\n  image: "+opImage+"1.0.0\n"))
 	text(t, one, render.Options{Registry: s, Cache: cache})
-	sum, err := render.ParseSum("catalog.sum", []byte(shelved+"1.0.0 "+digestOf("then")+" h1:1\n"))
+	sum, err := render.ParseSum("catalog.sum", []byte(opImage+"1.0.0 "+digestOf("then")+" h1:1\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

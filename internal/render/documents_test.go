@@ -100,7 +100,7 @@ schema: some.other
 name: loose
 schema: some.other
 `
-	o := render.Options{Registry: &shelf{}, Metadata: bundle.CSVMetadata}
+	o := render.Options{Registry: &fakeRegistry{}, Metadata: bundle.CSVMetadata}
 	if got := string(text(t, open(t, "t.yaml", []byte(src)), o)); got != yaml {
 		t.Errorf("got\n%s\nwant\n%s", got, yaml)
 	}
@@ -178,7 +178,7 @@ schema: olm.bundle
 		{"a bundle by image", head + "image: example.com/op:v1.0.0\nschema: olm.bundle\n---\n" + strings.ReplaceAll(ordered, "1.0.0", "1.1.0"), bundle.CSVMetadata,
 			head + shelfBundle + "---\n" + strings.ReplaceAll(migrated, "1.0.0", "1.1.0")},
 	} {
-		got := string(text(t, open(t, "catalog.yaml", []byte(tt.src)), render.Options{Registry: &shelf{}, Metadata: tt.metadata}))
+		got := string(text(t, open(t, "catalog.yaml", []byte(tt.src)), render.Options{Registry: &fakeRegistry{}, Metadata: tt.metadata}))
 		if got != tt.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", tt.name, got, tt.want)
 		}
@@ -186,7 +186,7 @@ schema: olm.bundle
 	// The documents of a template are left as they are written.
 	substitutes := "schema: olm.template.substitutes\nentries:\n- {schema: olm.package, name: op, defaultChannel: stable}\n- {schema: olm.channel, package: op, name: stable, entries: [{name: op.v1.0.0}]}\n- " + strings.TrimSpace(strings.ReplaceAll(shuffled, "\n", "\n  ")) + "\n"
 	for _, metadata := range []bundle.MetadataFormat{bundle.BundleObjects, bundle.CSVMetadata} {
-		if got := string(text(t, open(t, "t.yaml", []byte(substitutes)), render.Options{Registry: &shelf{}, Metadata: metadata})); got != head+shuffled {
+		if got := string(text(t, open(t, "t.yaml", []byte(substitutes)), render.Options{Registry: &fakeRegistry{}, Metadata: metadata})); got != head+shuffled {
 			t.Errorf("of a template: got\n%s\nwant\n%s", got, head+shuffled)
 		}
 	}

@@ -52,10 +52,10 @@ func TestSumFile(t *testing.T) {
 // A sum has what is in the template, each form of it, and holds images to the digests that they
 // had: at a pull, and where tags are asked for again.
 func TestSumOfARendering(t *testing.T) {
-	const second = "- schema: olm.bundle\n  image: " + shelved + "1.1.0\n"
+	const second = "- schema: olm.bundle\n  image: " + opImage + "1.1.0\n"
 	both := shelfTemplate
 	one := strings.Replace(both, second, "", 1)
-	s := &shelf{digests: map[string]string{}}
+	s := &fakeRegistry{digests: map[string]string{}}
 	sum, err := render.ParseSum("catalog.sum", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +84,8 @@ func TestSumOfARendering(t *testing.T) {
 		{"what is in the template no more leaves it", one, render.Options{Base: base}, moved, 0, "1.0.0=moved/1", ""},
 		{"and is new when it comes back", both, render.Options{Base: base}, moved, 0, "1.0.0=moved/1 1.1.0=1.1.0/1", "1.1.0"},
 	} {
-		if s.digests[shelved+"1.0.0"] = ""; tt.moved != "" {
-			s.digests[shelved+"1.0.0"] = tt.moved
+		if s.digests[opImage+"1.0.0"] = ""; tt.moved != "" {
+			s.digests[opImage+"1.0.0"] = tt.moved
 		}
 		tt.o.Registry, tt.o.Sum = s, sum
 		_, err := render.Render(context.Background(), open(t, "t.yaml", []byte(tt.src)), tt.o)
@@ -98,7 +98,7 @@ func TestSumOfARendering(t *testing.T) {
 		forms := map[string]int{}
 		for line := range strings.Lines(string(sum.Text())) {
 			f := strings.Fields(line)
-			forms[strings.TrimPrefix(f[0], shelved)+"="+strings.TrimPrefix(f[1], "sha256:")]++
+			forms[strings.TrimPrefix(f[0], opImage)+"="+strings.TrimPrefix(f[1], "sha256:")]++
 		}
 		var lines []string
 		for at, n := range forms {
@@ -114,7 +114,7 @@ func TestSumOfARendering(t *testing.T) {
 // The registry is asked for the tags of copied bundles and for no digest of one that is named
 // by its digest; for the tags of a repository it is asked once.
 func TestNothingIsAskedTwice(t *testing.T) {
-	s := &shelf{}
+	s := &fakeRegistry{}
 	sum, err := render.ParseSum("catalog.sum", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestNothingIsAskedTwice(t *testing.T) {
 	o := render.Options{Registry: pinnedShelf{s}, Sum: sum}
 	o.Base = render.NewBase(docsOf(t, text(t, open(t, "t.yaml", []byte(src)), o)))
 	s.asked, o.RefreshTags = nil, true
-	if text(t, open(t, "t.yaml", []byte(src)), o); !slices.Equal(s.asked, []string{shelved + "1.0.0"}) {
+	if text(t, open(t, "t.yaml", []byte(src)), o); !slices.Equal(s.asked, []string{opImage + "1.0.0"}) {
 		t.Errorf("asked for %v", s.asked)
 	}
 	s.asked = nil
@@ -134,11 +134,11 @@ func TestNothingIsAskedTwice(t *testing.T) {
 }
 
 // pinnedShelf has a bundle by digest as well.
-type pinnedShelf struct{ *shelf }
+type pinnedShelf struct{ *fakeRegistry }
 
 func (p pinnedShelf) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
 	tagged, _, _ := strings.Cut(ref, "@")
-	return p.shelf.Pull(ctx, tagged)
+	return p.fakeRegistry.Pull(ctx, tagged)
 }
 
 // A copy of a sum is rendered with and thrown away; what another one has is added.
@@ -162,13 +162,13 @@ func TestSumsOfSeveralCatalogs(t *testing.T) {
 
 // broken is a registry that answers for some versions with a failure.
 type broken struct {
-	*shelf
+	*fakeRegistry
 	fail map[string]failure.Code
 }
 
 func (b broken) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
-	p, err := b.shelf.Pull(ctx, ref)
-	if code := b.fail[strings.TrimPrefix(ref, shelved)]; code != 0 {
+	p, err := b.fakeRegistry.Pull(ctx, ref)
+	if code := b.fail[strings.TrimPrefix(ref, opImage)]; code != 0 {
 		return nil, failure.New(code, "pulling %s", ref)
 	}
 	return p, err
@@ -179,7 +179,7 @@ func (b broken) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
 func TestEveryBundleIsToldOf(t *testing.T) {
 	src := "schema: olm.semver\nstable:\n  bundles:\n"
 	for _, v := range []string{"1.0.0", "1.0.1", "1.0.2", "1.0.3"} {
-		src += "  - image: " + shelved + v + "\n"
+		src += "  - image: " + opImage + v + "\n"
 	}
 	for _, tt := range []struct {
 		name   string
@@ -193,7 +193,7 @@ func TestEveryBundleIsToldOf(t *testing.T) {
 		{"no registry", map[string]failure.Code{"1.0.1": failure.RegistryUnavailable}, 1, "1.0.0 1.0.1", "1/4"},
 		{"no credentials", map[string]failure.Code{"1.0.1": failure.RegistryAuth, "1.0.2": failure.RegistryAuth}, 1, "1.0.0 1.0.1", "1/4"},
 	} {
-		s := &shelf{}
+		s := &fakeRegistry{}
 		var steps []string
 		_, err := render.Render(context.Background(), open(t, "t.yaml", []byte(src)), render.Options{
 			Registry: broken{s, tt.fail}, Jobs: 1,
@@ -208,7 +208,7 @@ func TestEveryBundleIsToldOf(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := render.Render(ctx, open(t, "t.yaml", []byte(src)), render.Options{Registry: &shelf{}}); !failure.Is(err, failure.Interrupted) {
+	if _, err := render.Render(ctx, open(t, "t.yaml", []byte(src)), render.Options{Registry: &fakeRegistry{}}); !failure.Is(err, failure.Interrupted) {
 		t.Errorf("a run that is over: got %v", err)
 	}
 }

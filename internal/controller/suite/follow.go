@@ -89,10 +89,10 @@ func (c *Cluster) handsOff() {
 	if err := c.source("version/going").Delete(context.Background(), "going", metav1.DeleteOptions{}); err != nil {
 		c.Fatal(err)
 	}
-	c.Create(controller.Resource, CatalogSource("version", "witness", KubeTemplate, V119))
+	c.Create(controller.Resource, CatalogSource("version", "other", KubeTemplate, V119))
 	last := "v1.22.0"
 	c.Version.Store(&last)
-	c.Follows("version/witness", "quay.io/kube-release-v1/catalog:v1.22")
+	c.Follows("version/other", "quay.io/kube-release-v1/catalog:v1.22")
 	time.Sleep(c.Options.Poll)
 	if o := c.Get("version/kube"); Image(o) != "quay.io/my/own:v1" || Condition(o, "ResolvedImage")["message"] != "quay.io/kube-release-v1/catalog:v1.21" {
 		c.Errorf("without annotation it became %v", o.Object)

@@ -104,8 +104,8 @@ func testOvertaken(t *testing.T, s *Server) {
 			}
 		} else {
 			c.Start()
-			c.Create(controller.Resource, CatalogSource(namespace, "witness", KubeTemplate, V119))
-			c.Follows(namespace+"/witness", "quay.io/kube-release-v1/catalog:v1.20")
+			c.Create(controller.Resource, CatalogSource(namespace, "other", KubeTemplate, V119))
+			c.Follows(namespace+"/other", "quay.io/kube-release-v1/catalog:v1.20")
 			c.Eventually("the conflict", func() bool { return c.Controller.Metrics.Conflicts.Load() == 1 })
 		}
 		if o := c.Get(namespace + "/kube"); Image(o) != "quay.io/my/own:v1" || Condition(o, "ResolvedImage") != nil || n.Load() != 1 {
@@ -217,16 +217,16 @@ func testDeleted(t *testing.T, s *Server) {
 			return 0
 		}
 		if once {
-			c.Create(controller.Resource, CatalogSource(namespace, "witness", KubeTemplate, V119))
+			c.Create(controller.Resource, CatalogSource(namespace, "other", KubeTemplate, V119))
 			if err := c.Controller.Once(context.Background()); err != nil {
 				t.Error(err)
 			}
 		} else {
 			c.Start()
 			c.Eventually("it is deleted", func() bool { return n.Load() > 0 })
-			c.Create(controller.Resource, CatalogSource(namespace, "witness", KubeTemplate, V119))
+			c.Create(controller.Resource, CatalogSource(namespace, "other", KubeTemplate, V119))
 		}
-		c.Follows(namespace+"/witness", "quay.io/kube-release-v1/catalog:v1.20")
+		c.Follows(namespace+"/other", "quay.io/kube-release-v1/catalog:v1.20")
 		if o, err := c.source(namespace + "/a").get(); !apierrors.IsNotFound(err) {
 			t.Errorf("it is %v, %v", o, err)
 		}
