@@ -235,6 +235,30 @@ func TestLock(t *testing.T) {
 	}
 }
 
+// What is wanted of a registry or a lock file are the images named by tag, each once.
+func TestWanted(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("a", 64)
+	_, places := imagesIn(t, "schema: olm.bundle\nimage: a/b:v1\nrelatedImages:\n- image: c/d:v1\n- image: a/b:v1\n- image: e/f@"+digest+"\n")
+	wanted, err := Wanted(places)
+	if err != nil || len(wanted) != 2 || wanted["a/b:v1"].Line != 2 {
+		t.Fatalf("%v %v", wanted, err)
+	}
+	text, err := Lock("images.lock", []byte("c/d:v1 "+digest+"\n"), map[string]string{"a/b:v1": digest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Locked("images.lock", text, wanted); err != nil || got["a/b:v1"] != digest || got["c/d:v1"] != digest {
+		t.Errorf("%v %v", got, err)
+	}
+	if _, err := Locked("images.lock", nil, wanted); !failure.Is(err, failure.BundleNotFound) || len(failure.All(err)) != 2 || failure.Of(err).Line != 2 {
+		t.Errorf("got %v", err)
+	}
+	_, places = imagesIn(t, "schema: olm.bundle\nimage: $(IMAGE)\n")
+	if _, err := Wanted(places); !failure.Is(err, failure.ImageUnpinned) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func FuzzPin(f *testing.F) {
 	f.Add([]byte(seedCSV))
 	f.Add([]byte(seedOperand))
