@@ -83,7 +83,7 @@ func (b *bundleRead) mismatches(d *fbc.Doc, id string, v value, t *shape.Type[va
 	found := t.Check(v, true)
 	for _, m := range found {
 		at := slices.Concat(path, m.Path)
-		b.fault(d, id, at, "%s %s", shape.Path(at), misfit(m))
+		b.fault(d, id, at, "%s %s", at, misfit(m))
 	}
 	return len(found) > 0
 }

@@ -1,3 +1,5 @@
+// Package markdown writes the Markdown of forges: pure functions over text. What comes from
+// outside of Graft is shown as it is, and never read as markup, a mention or a command.
 package markdown
 
 import (

@@ -30,7 +30,7 @@ func (c *clock) retry() Retry {
 }
 
 // ask sends a request to a server that answers by the handler, and counts what it gets.
-func ask(ctx context.Context, t *testing.T, transport *Transport, method string, answer func(nth int, w http.ResponseWriter)) (resp *http.Response, sent int, err error) {
+func ask(ctx context.Context, t *testing.T, transport *Transport, method string, answer func(nth int, w http.ResponseWriter)) (got answered, sent int, err error) {
 	t.Helper()
 	var n atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -41,8 +41,21 @@ func ask(ctx context.Context, t *testing.T, transport *Transport, method string,
 	if rerr != nil {
 		t.Fatal(rerr)
 	}
-	resp, err = transport.RoundTrip(req)
-	return resp, int(n.Load()), err
+	resp, err := transport.RoundTrip(req)
+	if err == nil {
+		defer resp.Body.Close()
+		got = answered{status: resp.StatusCode, header: resp.Header}
+		got.body, got.fault = Body(resp)
+	}
+	return got, int(n.Load()), err
+}
+
+// answered is what came back.
+type answered struct {
+	status int
+	header http.Header
+	body   []byte
+	fault  error // that reading the body met
 }
 
 func TestWhatIsTriedAgain(t *testing.T) {
@@ -82,12 +95,12 @@ func TestWhatIsTriedAgain(t *testing.T) {
 				ctx = Once(ctx)
 			}
 			c := &clock{}
-			resp, sent, err := ask(ctx, t, &Transport{Retry: c.retry(), Repeatable: tc.repeatable}, tc.method, tc.answer)
+			got, sent, err := ask(ctx, t, &Transport{Retry: c.retry(), Repeatable: tc.repeatable}, tc.method, tc.answer)
 			if sent != tc.sent || len(c.slept) != sent-1 || (err != nil) != (tc.status == 0) {
 				t.Fatalf("sent %d times, want %d; waited %v; %v", sent, tc.sent, c.slept, err)
 			}
-			if err == nil && (resp.StatusCode != tc.status || resp.Header.Get(AttemptsHeader) != strconv.Itoa(sent)) {
-				t.Errorf("got %d after %s attempts, want %d after %d", resp.StatusCode, resp.Header.Get(AttemptsHeader), tc.status, sent)
+			if err == nil && (got.status != tc.status || got.header.Get(AttemptsHeader) != strconv.Itoa(sent)) {
+				t.Errorf("got %d after %s attempts, want %d after %d", got.status, got.header.Get(AttemptsHeader), tc.status, sent)
 			}
 		})
 	}
@@ -97,7 +110,7 @@ func TestAttemptsAreShared(t *testing.T) {
 	c := &clock{}
 	transport := &Transport{Retry: c.retry()}
 	ctx := ShareAttempts(t.Context(), 4)
-	refuse := func(_ int, w http.ResponseWriter) { w.WriteHeader(500) }
+	refuse := func(_ int, w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError) }
 	_, first, err := ask(ctx, t, transport, "GET", refuse)
 	_, second, err2 := ask(ctx, t, transport, "GET", refuse)
 	if err != nil || err2 != nil || first != 4 || second != 1 {
@@ -117,22 +130,22 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 	for _, announced := range []bool{true, false} {
 		ctx := WithLimit(t.Context(), 10_000)
-		resp, _, err := ask(ctx, t, &Transport{}, "GET", write(200, 10_000, announced))
+		got, _, err := ask(ctx, t, &Transport{}, "GET", write(200, 10_000, announced))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if body, err := Body(resp); err != nil || len(body) != 10_000 {
-			t.Errorf("read %d bytes, %v", len(body), err)
+		if got.fault != nil || len(got.body) != 10_000 {
+			t.Errorf("read %d bytes, %v", len(got.body), got.fault)
 		}
 		if _, sent, err := ask(ctx, t, &Transport{}, "GET", write(200, 10_001, announced)); !errors.Is(err, ErrTooLong) || sent != 1 {
 			t.Errorf("one byte more: %d attempts, %v", sent, err)
 		}
-		resp, _, err = ask(ctx, t, &Transport{}, "GET", write(404, 2<<20, announced))
+		got, _, err = ask(ctx, t, &Transport{}, "GET", write(404, 2<<20, announced))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if body, err := Body(resp); err != nil || len(body) != longestRefusal {
-			t.Errorf("of a refusal %d bytes were read, %v", len(body), err)
+		if got.fault != nil || len(got.body) != longestRefusal {
+			t.Errorf("of a refusal %d bytes were read, %v", len(got.body), got.fault)
 		}
 	}
 }
@@ -145,20 +158,20 @@ func TestRateLimits(t *testing.T) {
 		if err != nil {
 			return RateLimit{}, false
 		}
-		return RateLimit{time.Date(2026, 5, 1, 12, 0, seconds, 0, time.UTC), "primary"}, resp.StatusCode == 403
+		return RateLimit{time.Date(2026, 5, 1, 12, 0, seconds, 0, time.UTC), "primary"}, resp.StatusCode == http.StatusForbidden
 	}
 	limited := func(until string, times int) func(int, http.ResponseWriter) {
 		return func(nth int, w http.ResponseWriter) {
 			if nth <= times {
 				w.Header().Set("Until", until)
-				w.WriteHeader(403)
+				w.WriteHeader(http.StatusForbidden)
 			}
 		}
 	}
 	c := &clock{}
 	transport := &Transport{Retry: c.retry(), RateLimit: limits}
-	resp, sent, err := ask(t.Context(), t, transport, "POST", limited("30", 1))
-	if err != nil || resp.StatusCode != 200 || sent != 2 || len(c.slept) != 1 || resp.Header.Get(AttemptsHeader) != "1" {
+	got, sent, err := ask(t.Context(), t, transport, "POST", limited("30", 1))
+	if err != nil || got.status != http.StatusOK || sent != 2 || len(c.slept) != 1 || got.header.Get(AttemptsHeader) != "1" {
 		t.Fatalf("sent %d times, waited %v, %v", sent, c.slept, err)
 	}
 	var far *RateLimited
@@ -188,11 +201,16 @@ func TestSlotsAreNoAttempts(t *testing.T) {
 	slot := transport.slot(server.URL)
 	slot <- struct{}{}
 	time.AfterFunc(400*time.Millisecond, func() { <-slot })
-	req, err := http.NewRequestWithContext(t.Context(), "GET", server.URL, http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp, err := transport.RoundTrip(req); err != nil || resp.StatusCode != 200 || len(c.slept) > 0 {
-		t.Errorf("got %v, %v after waiting %v", resp, err, c.slept)
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK || len(c.slept) > 0 {
+		t.Errorf("got %v after waiting %v", resp.Status, c.slept)
 	}
 }

@@ -102,8 +102,9 @@ func tagAt(name string) int {
 
 // IsRegistry reports whether s is a host, or an IPv6 address in brackets, and perhaps a port.
 func IsRegistry(s string) bool {
-	host, port := s, ""
+	host := s
 	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.HasSuffix(s, "]") {
+		var port string
 		host, port = s[:i], s[i+1:]
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || n == 0 || port[0] == '0' {

@@ -5,6 +5,7 @@ package schema
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -80,8 +81,9 @@ func (s *Schema) Check(root *yamledit.Node) []Fault {
 	r := reader{schema: s.root, kubernetes: s.Kubernetes}
 	err := s.compiled.Validate(r.value(root, s.root, ""))
 	c := checker{s.root, root, r.faults}
-	if err != nil {
-		c.collect(err.(*jsonschema.ValidationError), nil, nil)
+	var misfit *jsonschema.ValidationError
+	if errors.As(err, &misfit) {
+		c.collect(misfit, nil, nil)
 	}
 	slices.SortStableFunc(c.faults, func(a, b Fault) int { // what stands inside comes before what is around it
 		return cmp.Or(cmp.Compare(a.Node.End, b.Node.End), cmp.Compare(b.Node.Start, a.Node.Start))
@@ -96,8 +98,8 @@ func (s *Schema) Property(name string) *Schema {
 
 // Accepts reports whether a value fits, fields that the schema lacks aside.
 func (s *Schema) Accepts(value any) bool {
-	err, _ := s.compiled.Validate(value).(*jsonschema.ValidationError)
-	return err == nil || lacking(err)
+	var misfit *jsonschema.ValidationError
+	return !errors.As(s.compiled.Validate(value), &misfit) || lacking(misfit)
 }
 
 func lacking(e *jsonschema.ValidationError) bool {

@@ -70,8 +70,10 @@ func (f *Files) ReadFile(name string) ([]byte, error) {
 	return t.src, nil
 }
 
-// Stat implements fs.StatFS, and ReadDir fs.ReadDirFS.
-func (f *Files) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(f.FS, name) }
+// Stat implements fs.StatFS.
+func (f *Files) Stat(name string) (fs.FileInfo, error) { return fs.Stat(f.FS, name) }
+
+// ReadDir implements fs.ReadDirFS.
 func (f *Files) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
 
 func (f *Files) text(name string) (*text, error) {
