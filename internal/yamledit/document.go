@@ -84,6 +84,37 @@ func (e *Edits) InsertRaw(after int, text []byte) error {
 	return nil
 }
 
+// ReplaceRaw puts a document whose text is given, without separator, in the place of one.
+// Comments above and below it stay.
+func (e *Edits) ReplaceRaw(at int, text []byte) error {
+	d := e.file.Docs[at]
+	start, end := d.body()
+	body := strings.Trim(string(text), "\r\n")
+	if eol := eolNear(e.file.Src, d.Start); eol != "\n" {
+		body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\n", eol)
+	}
+	if e.replaced == nil {
+		e.replaced = map[int][]byte{}
+	}
+	e.replaced[at] = []byte(body)
+	e.node = nil
+	e.splice(start, end, body)
+	return nil
+}
+
+// body bounds what the document says, without separator and the comments around it.
+func (d *Doc) body() (start, end int) {
+	src := d.file.Src
+	start, end = skipTrivia(src, d.Start), d.End
+	if !d.JSON {
+		end = d.contentEnd()
+		if isMarker(src[start:], "---") {
+			start = skipTrivia(src, start+3)
+		}
+	}
+	return start, end - len(src[start:end]) + len(bytes.TrimRight(src[start:end], " \t\r\n"))
+}
+
 func (e *Edits) addDoc(d *Doc, n newDoc, body string) {
 	src := e.file.Src
 	eol := eolNear(src, d.Start)

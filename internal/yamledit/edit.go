@@ -12,9 +12,13 @@ type Edits struct {
 	splices []splice
 	changed map[*Node]*nodeChange
 	newDocs map[int][]newDoc // by the index of the document they follow
-	pending []*flowInsert
-	empty   []*emptyInsert
-	node    *Node // to which the splices that are being made belong
+	// replaced are the texts of documents that stand in the place of others, by index.
+	replaced map[int][]byte
+	gone     map[int]bool // documents, by index
+	cuts     []cut
+	pending  []*flowInsert
+	empty    []*emptyInsert
+	node     *Node // to which the splices that are being made belong
 }
 
 // emptyInsert collects what goes into a list that has no items yet.
@@ -30,6 +34,7 @@ type nodeChange struct {
 	inserted map[int][]Value // into a sequence, before the item of that index
 	fields   []Field         // added to a mapping
 	filled   *Value          // in place of a null or an empty collection
+	removed  map[int]bool    // children of a sequence; keys of a mapping
 }
 
 type splice struct {
@@ -44,7 +49,9 @@ func (f *File) Edit() *Edits {
 }
 
 // Empty reports whether no change was asked for.
-func (e *Edits) Empty() bool { return len(e.splices)+len(e.pending)+len(e.empty) == 0 }
+func (e *Edits) Empty() bool {
+	return len(e.splices)+len(e.pending)+len(e.empty)+len(e.changed)+len(e.gone) == 0
+}
 
 // SetText replaces the text of a scalar and keeps its quotes.
 func (e *Edits) SetText(n *Node, text string) error {
@@ -229,6 +236,9 @@ func (e *Edits) Apply() ([]byte, error) {
 		}
 	}
 	e.spliceFlow()
+	if err := e.spliceRemoved(); err != nil {
+		return nil, err
+	}
 	// Where several nodes end, what belongs to the innermost comes first.
 	sort.SliceStable(e.splices, func(i, j int) bool {
 		a, b := e.splices[i], e.splices[j]

@@ -85,7 +85,7 @@ func editAll(t *testing.T, file *File, n *Node, count *int) {
 	if *count++; n == nil || *count > 40 {
 		return
 	}
-	for kind := range 4 {
+	for kind := range 7 {
 		e := file.Edit()
 		if err := someEdit(e, n, kind); err != nil {
 			checkTyped(t, err)
@@ -108,6 +108,15 @@ func editAll(t *testing.T, file *File, n *Node, count *int) {
 func someEdit(e *Edits, n *Node, kind int) error {
 	v := Map(Field{Key: "name", Value: Text("op: v1")}, Field{Key: "skips", Value: Texts([]string{"a", "- b"})})
 	switch {
+	case kind > 3 && n.Kind == Sequence && len(n.Children) > kind-4:
+		return e.Remove(n.Children[kind-4])
+	case kind > 3 && n.Kind == Mapping && len(n.Children) > 2*(kind-4):
+		return e.RemoveField(n, n.Children[2*(kind-4)].Value)
+	case kind > 3:
+		if err := e.ReplaceRaw(n.doc.Index, []byte("name: other")); err != nil || n.doc.Index == 0 {
+			return err
+		}
+		return e.RemoveDoc(0)
 	case n.Kind == Scalar && kind == 0:
 		return e.SetText(n, "yes")
 	case n.IsNull() && kind == 1:

@@ -1,6 +1,9 @@
 package yamledit
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // prove parses the changed documents again. They must differ from before exactly
 // where a change was asked for, every byte outside of the splices must be the one that
@@ -26,8 +29,14 @@ func (e *Edits) prove(out []byte) error {
 		return after.Docs[at-1]
 	}
 	for i := -1; i < len(e.file.Docs); i++ {
-		if i >= 0 {
-			if err := e.proveDoc(e.file.Docs[i], next(), touched[e.file.Docs[i]]); err != nil {
+		if i >= 0 && !e.gone[i] {
+			var err error
+			if d := next(); e.replaced[i] == nil {
+				err = e.proveDoc(e.file.Docs[i], d, touched[e.file.Docs[i]])
+			} else {
+				err = e.proveReplaced(i, e.file.Docs[i], d)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -74,7 +83,12 @@ func (e *Edits) mayGo(s splice) bool {
 			return true
 		}
 	}
-	return s.start == s.end
+	for i := range e.replaced {
+		if start, end := e.file.Docs[i].body(); s.start == start && s.end == end {
+			return true
+		}
+	}
+	return s.start == s.end || e.isCut(s)
 }
 
 func (e *Edits) proveDoc(before, after *Doc, touched bool) error {
@@ -97,6 +111,16 @@ func (e *Edits) proveDoc(before, after *Doc, touched bool) error {
 	}
 	if !e.same(b, a) {
 		return e.file.refused(e.firstSplice(before), "proving the edit: the result does not say what it should")
+	}
+	return nil
+}
+
+// proveReplaced holds a document that was replaced to the text that it should have by now.
+func (e *Edits) proveReplaced(i int, before, after *Doc) error {
+	start, end := before.body()
+	want := slices.Concat(before.file.Src[before.Start:start], e.replaced[i], before.file.Src[end:before.End])
+	if after == nil || !bytes.Equal(bytes.TrimSpace(after.Raw()), bytes.TrimSpace(want)) {
+		return e.file.refused(before.Start, "proving the edit: a document is not the one that was to replace it")
 	}
 	return nil
 }
@@ -145,7 +169,7 @@ func (e *Edits) sameItems(b, a *Node, c *nodeChange) bool {
 				at++
 			}
 		}
-		if i < len(b.Children) {
+		if i < len(b.Children) && (c == nil || !c.removed[i]) {
 			if at >= len(a.Children) || !e.same(b.Children[i], a.Children[at]) {
 				return false
 			}
@@ -156,20 +180,23 @@ func (e *Edits) sameItems(b, a *Node, c *nodeChange) bool {
 }
 
 func (e *Edits) sameFields(b, a *Node, c *nodeChange) bool {
-	added := 0
+	added, removed := 0, 0
 	if c != nil {
-		added = len(c.fields)
+		added, removed = len(c.fields), len(c.removed)
 		for _, f := range c.fields {
 			if b.Get(f.Key) != nil || !f.Value.matches(a.Get(f.Key)) {
 				return false
 			}
 		}
 	}
-	if len(a.Children) != len(b.Children)+2*added {
+	if len(a.Children) != len(b.Children)+2*(added-removed) {
 		return false
 	}
 	at := 0
 	for i := 0; i+1 < len(b.Children); i += 2 {
+		if c != nil && c.removed[i] {
+			continue
+		}
 		for added > 0 && at+1 < len(a.Children) && isAdded(c, a.Children[at]) {
 			at += 2
 		}

@@ -1,0 +1,176 @@
+package yamledit
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+)
+
+// cut is text that goes, and the nodes in it that are to go.
+type cut struct {
+	start, end int
+	nodes      []*Node
+}
+
+// Remove takes an item out of its list. A comment behind it goes with it, one above it stays.
+func (e *Edits) Remove(item *Node) error {
+	if item.Parent == nil || item.Parent.Kind != Sequence {
+		return e.file.refused(item.Start, "removing something that is no item of a list")
+	}
+	return e.remove(item.Parent, slices.Index(item.Parent.Children, item))
+}
+
+// RemoveField takes a key and its value out of a mapping.
+func (e *Edits) RemoveField(m *Node, key string) error {
+	node, _ := m.Fold(key)
+	if m.Kind != Mapping || node == nil {
+		return e.file.refused(m.Start, "removing the key %s from something that does not have it", key)
+	}
+	return e.remove(m, slices.Index(m.Children, node))
+}
+
+func (e *Edits) remove(n *Node, child int) error {
+	if err := editable(n.Children[child]); err != nil {
+		return err
+	}
+	c := e.change(n)
+	if c.removed == nil {
+		c.removed = map[int]bool{}
+	}
+	c.removed[child] = true
+	return nil
+}
+
+// RemoveDoc takes a document out of the file, with the comments above it.
+func (e *Edits) RemoveDoc(index int) error {
+	if e.gone == nil {
+		e.gone = map[int]bool{}
+	}
+	e.gone[index] = true
+	if len(e.gone) == len(e.file.Docs) {
+		return e.file.refused(0, "removing the only document of a file").Fix("Remove the file.")
+	}
+	return nil
+}
+
+// spliceRemoved cuts out what is to go: of neighbours all at once, so that one separator is
+// left between what stays.
+func (e *Edits) spliceRemoved() error {
+	for n, c := range e.changed {
+		width := 1
+		if n.Kind == Mapping {
+			width = 2
+		}
+		for _, run := range runs(c.removed, width) {
+			if err := e.cutRun(n, run[0], run[1], width); err != nil {
+				return err
+			}
+		}
+	}
+	docs := e.file.Docs
+	for _, run := range runs(e.gone, 1) {
+		first, last := docs[run[0]], docs[run[1]]
+		switch {
+		case run[1]+1 < len(docs):
+			e.cut(first.Start, docs[run[1]+1].Start, nil)
+		default:
+			e.cut(docs[run[0]-1].End, last.End, nil)
+		}
+	}
+	return nil
+}
+
+// runs are the first and last of neighbours, by indices that are a width apart.
+func runs(set map[int]bool, width int) (all [][2]int) {
+	for _, i := range slices.Sorted(maps.Keys(set)) {
+		if n := len(all); n > 0 && all[n-1][1] == i-width {
+			all[n-1][1] = i
+		} else {
+			all = append(all, [2]int{i, i})
+		}
+	}
+	return all
+}
+
+// cutRun cuts children out of a collection, from the first of one element to that of another.
+func (e *Edits) cutRun(n *Node, first, last, width int) error {
+	e.node = n
+	all := n.Children
+	end := last + width - 1 // the last child that goes
+	nodes := all[first : end+1]
+	rest := len(all) > end+1
+	if first == 0 && !rest {
+		return e.file.refused(n.Start, "removing all that a list or mapping holds")
+	}
+	switch {
+	case n.Style == Flow && rest:
+		e.cut(all[first].Start, all[end+1].Start, nodes)
+	case n.Style == Flow:
+		e.cut(all[first-1].End, all[end].End, nodes)
+	case width == 2 && first == 0 && !blankBefore(e.file.Src, all[0].Start):
+		e.cut(all[0].Start, all[end+1].Start, nodes) // the dash of an item stays
+	default:
+		return e.cutLines(n, nodes, rest)
+	}
+	return nil
+}
+
+// cutLines cuts whole lines out of a block, and the blank ones that would be left double.
+func (e *Edits) cutLines(n *Node, nodes []*Node, rest bool) error {
+	src := e.file.Src
+	at := nodes[0].Start
+	if n.Kind == Sequence {
+		at = bytes.LastIndexByte(src[:at], '-')
+	}
+	if at < n.Start {
+		return e.file.refused(n.Start, "removing an item whose dash cannot be found")
+	}
+	start, end := lineStart(src, at), lineEnd(src, max(nodes[len(nodes)-1].End-1, at))
+	if !blankBefore(src, at) {
+		return e.file.refused(at, "removing an item that shares its line with others")
+	}
+	if next := lineEnd(src, end); rest && next > end && len(bytes.TrimSpace(src[end:next])) == 0 && start > 0 && len(bytes.TrimSpace(src[lineStart(src, start-1):start])) == 0 {
+		end = next
+	}
+	if end == len(src) && end > 0 && src[end-1] != '\n' && start > 0 {
+		start = len(bytes.TrimSuffix(bytes.TrimSuffix(src[:start], []byte("\n")), []byte("\r")))
+	}
+	e.cut(start, end, nodes)
+	return nil
+}
+
+// blankBefore reports whether nothing but blanks stands before an offset on its line.
+func blankBefore(src []byte, at int) bool {
+	return len(bytes.Trim(src[lineStart(src, at):at], " \t\uFEFF")) == 0
+}
+
+func (e *Edits) cut(start, end int, nodes []*Node) {
+	e.cuts = append(e.cuts, cut{start, end, nodes})
+	e.splice(start, end, "")
+}
+
+// isCut reports whether a splice takes away what was to be removed, and beside it no more
+// than the marks around it and comments on its lines. Of documents all may go.
+func (e *Edits) isCut(s splice) bool {
+	i := slices.IndexFunc(e.cuts, func(c cut) bool { return c.start == s.start && c.end == s.end })
+	if i < 0 || len(s.text) > 0 {
+		return false
+	}
+	c := e.cuts[i]
+	if c.nodes == nil {
+		return true
+	}
+	left := bytes.Clone(e.file.Src[c.start:c.end])
+	for _, n := range c.nodes {
+		for at := max(n.Start, c.start); at < min(n.End, c.end); at++ {
+			left[at-c.start] = ' '
+		}
+	}
+	for line := range bytes.Lines(left) {
+		text, _, _ := bytes.Cut(line, []byte("#"))
+		if len(bytes.Trim(text, " \t\r\n-,:?\"'")) > 0 {
+			return false
+		}
+	}
+	return true
+}
