@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,7 +65,7 @@ func (a *app) printDescription(name string, d kind.Description) {
 			fmt.Fprintf(a.Out, "  %s\n", strings.TrimSpace(b.Image+" "+b.Name))
 		}
 	}
-	for _, p := range d.Problems {
+	for _, p := range slices.Concat(d.Problems, d.Warnings) {
 		fmt.Fprintf(a.Out, "%s: %s\n  %s\n", p.Place(), p.Message, p.Remedy)
 	}
 }

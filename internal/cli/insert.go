@@ -27,6 +27,8 @@ type insertOptions struct {
 	releaseConfig string
 	bundleFile    string
 	catalogs      []string
+	base          []string
+	rebuild       string
 	registry      registry.Options
 	dryRun        bool
 }
@@ -40,6 +42,8 @@ func (a *app) insertCommand() *cobra.Command {
 			"Given --name, --version and --package nothing is pulled; without them the image says.\n" +
 			"What stands there already stays: the same insert again changes nothing. Without edges the bundle\n" +
 			"takes its natural place in each channel, between its neighbours by version.\n\n" +
+			"A bundle that was built again stands there with another image: --rebuild replace puts the new one in\n" +
+			"its place. Templates that name images by digest do not tell whose they are: --base does.\n\n" +
 			"All templates are written or none. With - for TEMPLATE the template is read from standard input\n" +
 			"and the result goes to standard output.",
 		Example: "  graft insert --image quay.io/example/op-bundle:v1.2.3 --name op.v1.2.3 --version 1.2.3 \\\n" +
@@ -68,6 +72,9 @@ func (a *app) insertCommand() *cobra.Command {
 	f.BoolVar(&r.NoRewire, "no-rewire", false, "fail instead of changing an entry that stands there")
 	f.BoolVar(&r.AllowMissingPredecessor, "allow-missing-predecessor", false, "accept a --replaces that the channel does not know")
 	f.BoolVar(&r.Promote, "promote", false, "where the same digest stands there from another repository, name it by the new one")
+	f.StringSliceVar(&o.base, "base", nil, "rendered catalogs, which tell names and images of bundles")
+	f.StringVar(&o.rebuild, "rebuild", "refuse", "what to do where the bundle stands there with another image: refuse, or replace it")
+	f.StringVar(&r.InsteadOf, "instead-of", "", "take the place of this bundle, which nobody has installed")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
 	return cmd
 }
@@ -77,6 +84,9 @@ func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error
 		return err
 	}
 	notes, err := o.facts(cmd.Context())
+	if err == nil {
+		err = o.names(cmd.Context(), a)
+	}
 	if err != nil {
 		return err
 	}
@@ -117,6 +127,9 @@ func (o *insertOptions) check(cmd *cobra.Command) error {
 					Fix("Leave out one of the two.")
 			}
 		}
+	}
+	if o.request.Rebuild = o.rebuild == "replace"; !o.request.Rebuild && o.rebuild != "refuse" {
+		return failure.New(failure.Usage, "reading the command line: --rebuild %s", o.rebuild).Fix("Give --rebuild with refuse or replace.")
 	}
 	if o.create != "" && !slices.Contains(template.Creatable(), o.create) {
 		return failure.New(failure.Usage, "reading the command line: --create %s", o.create).Fix("Give --create with one of %s.", strings.Join(template.Creatable(), ", "))

@@ -56,7 +56,8 @@ type Versions func(name string) (semver.Version, bool)
 //     below, seen from the head, so that the way stays one way.
 //  3. Every entry of a higher version that replaces the same predecessor, and that
 //     the newcomer does not skip, is rewired to replace the newcomer. If nothing is
-//     below the newcomer, the end of the chain is.
+//     below the newcomer, the end of the chain is; so is the next higher entry that
+//     replaces nothing, where explicit edges would leave the newcomer a second head.
 //  4. Where an entry replaces or skips the newcomer already, nothing is rewired.
 //  5. In a list that is in order of version it is listed by version, else at the end.
 func PlaceIn(entries []fbc.Entry, n Newcomer, versions Versions, rules PlaceRules) (Place, error) {
@@ -75,6 +76,9 @@ func PlaceIn(entries []fbc.Entry, n Newcomer, versions Versions, rules PlaceRule
 	}
 	if !mentioned(entries, n.Name) {
 		p.Rewired = rewired(entries, p.Entry, n, versions)
+		if !natural && len(p.Rewired) == 0 {
+			tail = endAbove(entries, p.Entry, n, versions)
+		}
 		if tail >= 0 {
 			p.Rewired = append(p.Rewired, tail)
 		}
@@ -192,6 +196,22 @@ func rewired(entries []fbc.Entry, placed fbc.Entry, n Newcomer, versions Version
 		}
 	}
 	return out
+}
+
+// endAbove is the next higher entry, where the chain of replaces ends with it; -1 where it goes
+// on, or nothing is higher.
+func endAbove(entries []fbc.Entry, placed fbc.Entry, n Newcomer, versions Versions) int {
+	next := -1
+	var lowest semver.Version
+	for i, e := range entries {
+		if v, ok := versions(e.Name); ok && v.GT(n.Version) && (next < 0 || v.LT(lowest)) {
+			next, lowest = i, v
+		}
+	}
+	if next >= 0 && (entries[next].Replaces != "" || mentions(placed, entries[next].Name)) {
+		return -1
+	}
+	return next
 }
 
 func mentioned(entries []fbc.Entry, name string) bool {

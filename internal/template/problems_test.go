@@ -37,7 +37,6 @@ func TestProblems(t *testing.T) {
 			"6:33 reading an entry of channel stable: replaces is no string; 6:45 reading an entry of channel stable: skips is no list; 7:30 reading an entry of channel stable: an item of skips is no string"},
 		{"basic: a range that is none", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - name: op.v1.0.0\n    skipRange: '>=1.0 <x'\n", "7:16 reading an entry of channel stable: skipRange is no range: "},
 		{"basic: a bundle without image", basicHead + "- schema: olm.bundle\n  name: op.v1.0.0\n", "3:3 reading bundle op.v1.0.0: it has no image"},
-		{"basic: an image twice", basicHead + strings.Repeat("- schema: olm.bundle\n  image: q.io/op:v1\n", 2), "5:3 reading image q.io/op:v1, which stands there twice"},
 		{"basic: a bundle twice", basicHead + "- {schema: olm.bundle, name: op.v1.0.0, image: q.io/op:a}\n- {schema: olm.bundle, name: op.v1.0.0, image: q.io/op:b}\n", "4:3 reading bundle op.v1.0.0, which stands there twice"},
 		{"basic: an image of another version", basicHead + "- {schema: olm.bundle, name: op.v1.0.0, image: q.io/op:v1.0.1}\n", "3:3 reading bundle op.v1.0.0: its name does not match its image q.io/op:v1.0.1"},
 		{"basic: a build number in the tag", basicHead + "- {schema: olm.bundle, name: op.v1.0.0, image: q.io/op:v1.0.0-7}\n", ""},

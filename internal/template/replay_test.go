@@ -69,8 +69,19 @@ func readRelease(t testing.TB, dir string) release {
 		Bundle:   kind.Bundle{Name: c.CSV, Version: v, Package: c.Operator, Image: c.Image},
 		Channels: c.Config.Channels, Replaces: c.Config.Replaces, Skips: c.Config.Skips, SkipRange: c.Config.SkipRange,
 		DefaultChannel: c.Config.DefaultChannel,
+		NamesOf:        otherBundles,
 	}
 	return r
+}
+
+// otherBundles stands in for a registry: what stands in a template before a release is
+// another bundle.
+func otherBundles(images []string) (names map[string]string, asked string) {
+	names = map[string]string{}
+	for _, image := range images {
+		names[image] = "the bundle of " + image
+	}
+	return names, "the registry"
 }
 
 // newImage is the image that after has more than before; of a release that was there

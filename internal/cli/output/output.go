@@ -49,6 +49,12 @@ func Sentence(c kind.Change) string {
 		return in + "added bundle " + c.To
 	case kind.BundlePromoted:
 		return in + "promoted " + c.From + " to " + c.To
+	case kind.BundleRebuilt:
+		return in + "rebuilt " + c.Name + ": " + c.To + " instead of " + c.From
+	case kind.BundleReplaced:
+		return in + "put " + c.Name + " with " + c.To + " in the place of " + c.From
+	case kind.EntryReplaced:
+		return in + strings.TrimSpace("put entry "+c.Name+" in the place of "+c.From+" "+c.To)
 	case kind.EntryAdded:
 		return in + strings.TrimSpace("added entry "+c.Name+" "+c.To)
 	case kind.EntryRewired:

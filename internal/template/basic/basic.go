@@ -4,6 +4,9 @@
 package basic
 
 import (
+	"slices"
+
+	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/operand"
 	"github.com/olmgraft/graft/internal/template/documents"
@@ -18,7 +21,8 @@ const Schema = "olm.template.basic"
 type Kind struct{}
 
 // Match implements kind.Matcher. A stream is a basic template if it has bundles and all
-// of them carry an image only; rendered ones make it a catalog.
+// of them carry an image only, or lists documents as the wrapped form does; rendered
+// bundles make it a catalog.
 func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema || isStream(s) }
 
 // Traits implements kind.Kind.
@@ -29,7 +33,12 @@ func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) {
 	if s.Schema() == Schema {
 		return documents.Items(s)
 	}
-	return s.Docs()
+	docs, err := s.Docs()
+	if i := slices.IndexFunc(docs, func(d fbc.Doc) bool { return d.Schema == Schema }); i >= 0 {
+		return nil, failure.New(failure.TemplateUnsupported, "reading the template: opm reads none whose %s document is not the first and only one", Schema).At(docs[i].File, docs[i].Line, 1).
+			Fix("Put all documents under the entries of that one, or none.")
+	}
+	return docs, err
 }
 
 // Lists implements kind.HasLists.
@@ -48,10 +57,15 @@ func isStream(s *kind.Source) bool {
 		if err != nil || root == nil || root.Kind != yamledit.Mapping {
 			return false
 		}
-		if _, schema := root.Fold("schema"); schema.Text() != fbc.SchemaBundle {
+		switch schema := root.FoldText("schema"); schema {
+		case Schema:
+			found = true
+			continue
+		case fbc.SchemaBundle:
+			found = true
+		default:
 			continue
 		}
-		found = true
 		if _, p := root.Fold("properties"); p != nil {
 			return false
 		}
@@ -63,7 +77,7 @@ func open(s *kind.Source) *documents.File {
 	if s.Schema() == Schema {
 		return documents.Wrapped(s)
 	}
-	return documents.Stream(s)
+	return documents.Stream(s, Schema)
 }
 
 // Describe implements kind.Kind.

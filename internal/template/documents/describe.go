@@ -61,7 +61,7 @@ func (doc *Document) describeBundle(d *kind.Description, images, names Seen) {
 		doc.problem(d, "reading bundle %s: it has no image", doc.Name)
 	}
 	if doc.Image != "" && images.Again(doc.Image) {
-		doc.problem(d, "reading image %s, which stands there twice", doc.Image)
+		d.Warnings = append(d.Warnings, doc.at(failure.New(failure.TemplateMalformed, "reading image %s, which stands there twice", doc.Image)).Fix("Remove one of the two."))
 	}
 	if doc.Name != "" && names.Again(doc.Name) {
 		doc.problem(d, "reading bundle %s, which stands there twice", doc.Name)

@@ -28,6 +28,7 @@ type Document struct {
 	Line    int
 	Col     int
 	Index   int             // among the items of its list, or the documents of its file
+	list    *yamledit.Node  // that it is an item of; nil for one of the file's own
 	Edits   *yamledit.Edits // of its file
 	Version *semver.Version // of a rendered bundle
 }

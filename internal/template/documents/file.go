@@ -1,14 +1,16 @@
 package documents
 
 import (
+	"slices"
+
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// File is a template whose documents stand in one file: as items of a list, or one after
-// another.
+// File is a template whose documents stand in one file: as items of a list, one after
+// another, or both.
 type File struct {
 	Set
 	source   *kind.Source
@@ -25,28 +27,36 @@ func Wrapped(s *kind.Source) *File {
 		f.problems = append(f.problems, f.list.Malformed("reading the template: entries is no list"))
 	}
 	for i, item := range f.list.Items() {
-		f.add(item, i, "reading the template: an item of entries is no document")
+		f.add(item, f.list, i, "reading the template: an item of entries is no document")
 	}
 	return f
 }
 
-// Stream reads the documents of a file.
-func Stream(s *kind.Source) *File {
+// Stream reads the documents of a file; those of the schema wrapper list documents under
+// entries.
+func Stream(s *kind.Source, wrapper string) *File {
 	f := &File{source: s, edits: s.File.Edit()}
 	for i, doc := range s.File.Docs {
 		switch root, err := doc.Root(); {
 		case err != nil:
 			f.problems = append(f.problems, failure.Of(err))
+		case root.FoldText("schema") == wrapper && wrapper != "":
+			list := root.FoldValue("entries")
+			for j, item := range list.Items() {
+				f.add(item, list, j, "reading a document: an item of entries is no document")
+			}
 		case root != nil:
-			f.add(root, i, "reading a document that is no mapping")
+			f.add(root, nil, i, "reading a document that is no mapping")
 		}
 	}
 	return f
 }
 
-func (f *File) add(n *yamledit.Node, index int, otherwise string) {
+func (f *File) add(n, list *yamledit.Node, index int, otherwise string) {
 	if doc := n.Resolve(); doc != nil && doc.Kind == yamledit.Mapping {
-		f.Docs = append(f.Docs, FromNode(doc, f.source.Name, index, f.edits))
+		d := FromNode(doc, f.source.Name, index, f.edits)
+		d.list = list
+		f.Docs = append(f.Docs, d)
 		return
 	}
 	f.problems = append(f.problems, n.Malformed("%s", otherwise))
@@ -101,38 +111,41 @@ func (f *File) AddChannel(v yamledit.Value, siblings []Document) error {
 	if len(after) == 0 {
 		after = f.Of(fbc.SchemaPackage)
 	}
-	return f.insert(f.behind(after), v, siblings)
+	list, index := f.behind(after)
+	return f.insert(list, index, v, siblings)
 }
 
 // AddBundle implements Adder.
 func (f *File) AddBundle(v yamledit.Value, siblings []Document, before *Document) error {
-	index := f.behind(siblings)
-	if before != nil && (f.wrapped || before.Index > 0) {
-		index = before.Index
+	list, index := f.behind(siblings)
+	if before != nil && (before.list != nil || before.Index > 0) {
+		list, index = before.list, before.Index
 	}
-	return f.insert(index, v, siblings)
+	return f.insert(list, index, v, siblings)
 }
 
-// behind is the index behind documents, the end without any.
-func (f *File) behind(docs []Document) int {
+// behind is the place behind documents, the end without any.
+func (f *File) behind(docs []Document) (list *yamledit.Node, index int) {
 	if len(docs) == 0 && f.wrapped {
-		return len(f.list.Items())
+		return f.list, len(f.list.Items())
 	}
 	if len(docs) == 0 {
 		docs = f.Docs
 	}
-	return docs[len(docs)-1].Index + 1
+	last := docs[len(docs)-1]
+	return last.list, last.Index + 1
 }
 
-func (f *File) insert(index int, v yamledit.Value, siblings []Document) error {
+func (f *File) insert(list *yamledit.Node, index int, v yamledit.Value, siblings []Document) error {
+	siblings = slices.DeleteFunc(slices.Clone(siblings), func(d Document) bool { return d.list != list })
 	switch likes := Likes(siblings, index); {
-	case !f.wrapped:
+	case list == nil && !f.wrapped:
 		return f.edits.InsertDoc(index-1, v, likes...)
-	case f.list.IsNull():
+	case list.IsNull():
 		return failure.New(failure.EditRefused, "adding a document to a template that has none").
 			Fix("Write the olm.package document under entries first, or begin with --create.")
 	default:
-		return f.edits.Insert(f.list, index, v, likes...)
+		return f.edits.Insert(list, index, v, likes...)
 	}
 }
 
@@ -155,3 +168,6 @@ func Likes(siblings []Document, index int) []*yamledit.Node {
 	}
 	return out
 }
+
+// ReplaceBundle implements Adder.
+func (f *File) ReplaceBundle(d *Document) error { return RefuseRendered(d) }

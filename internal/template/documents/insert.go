@@ -18,6 +18,8 @@ import (
 type Adder interface {
 	AddChannel(v yamledit.Value, siblings []Document) error
 	AddBundle(v yamledit.Value, siblings []Document, before *Document) error
+	// ReplaceBundle puts a rendered bundle in the place of the one that stands there.
+	ReplaceBundle(d *Document) error
 }
 
 // Insert puts the bundle and its entry in each channel of the request into the
@@ -29,19 +31,32 @@ func (s *Set) Insert(r kind.Request, name string, adder Adder, o *kind.Outcome) 
 		return err
 	}
 	channels := kind.Unique(r.Channels)
-	if len(channels) == 0 {
+	if len(channels) == 0 && r.InsteadOf == "" && !r.Rebuild {
 		for _, c := range s.channels(pkg) {
 			channels = append(channels, c.Name)
 		}
 		return kind.UnknownChannel(r, channels)
 	}
 	bundles := s.siblings(fbc.SchemaBundle, pkg, r)
-	missing, err := s.missesBundle(bundles, r, o)
-	if err == nil && missing {
-		err = s.crowded(bundles, r, pkg)
-	}
+	found, err := s.find(bundles, r, pkg)
 	if err != nil {
 		return err
+	}
+	missing := found.Identity == kind.Another
+	switch {
+	case missing && r.InsteadOf != "":
+		return r.NothingInstead()
+	case missing:
+		o.Changes = append(o.Changes, kind.Change{What: kind.BundleAdded, Name: r.Bundle.Name, To: r.Bundle.Image})
+	case found.Identity != kind.Same:
+		if err := s.replace(&bundles[found.At], found.Identity, r, adder, o); err != nil {
+			return err
+		}
+	}
+	if found.Identity == kind.Replaced {
+		if channels, err = s.replaceEntries(r, pkg, channels, o); err != nil {
+			return err
+		}
 	}
 	// Channels first: where both go to one place, bundles stand behind them.
 	if err := s.insertEntries(r, pkg, channels, adder, o); err != nil || !missing {
@@ -71,48 +86,6 @@ func (s *Set) insertEntries(r kind.Request, pkg string, channels []string, adder
 	return s.setDefaultChannel(r, pkg, channels, o)
 }
 
-// missesBundle reports whether the bundle is to be added, and promotes one that stands
-// there under another repository.
-func (s *Set) missesBundle(bundles []Document, r kind.Request, o *kind.Outcome) (bool, error) {
-	for i := range bundles {
-		d := &bundles[i]
-		id, fail := r.Identify(kind.Standing{Image: d.Image, Name: d.Name})
-		if fail != nil {
-			return false, d.at(fail)
-		}
-		switch id {
-		case kind.Same:
-			return false, nil
-		case kind.Promoted:
-			return false, promote(d, r, o)
-		}
-	}
-	o.Changes = append(o.Changes, kind.Change{What: kind.BundleAdded, Name: r.Bundle.Name, To: r.Bundle.Image})
-	return true, nil
-}
-
-// crowded refuses a second image of a bundle, at the bundle's entry.
-func (s *Set) crowded(bundles []Document, r kind.Request, pkg string) error {
-	var names []string
-	var at *yamledit.Node
-	for _, c := range s.channels(pkg) {
-		for _, item := range c.Node.FoldValue("entries").Items() {
-			name := entry(item).Name
-			if names = append(names, name); name == r.Bundle.Name {
-				at = item
-			}
-		}
-	}
-	standing := make([]kind.Standing, len(bundles))
-	for i, d := range bundles {
-		standing[i] = kind.Standing{Image: d.Image, Name: d.Name}
-	}
-	if fail := r.Crowded(names, standing); fail != nil {
-		return at.At(fail)
-	}
-	return nil
-}
-
 // siblings are the documents of a schema that belong to the package. In a template of
 // several packages a bundle by image alone does not say its own: then those of the same
 // image repository count.
@@ -133,16 +106,6 @@ func (s *Set) siblings(schema, pkg string, r kind.Request) []Document {
 		return slices.DeleteFunc(all, func(d Document) bool { return d.Image != r.Bundle.Image && d.Name != r.Bundle.Name })
 	}
 	return own
-}
-
-func promote(d *Document, r kind.Request, o *kind.Outcome) error {
-	if d.Node == nil {
-		return d.at(failure.New(failure.EditRefused, "promoting %s: a rendered bundle names its image in several places", d.Name)).
-			Fix("Render the bundle again from its new repository.")
-	}
-	_, image := d.Node.Fold("image")
-	o.Changes = append(o.Changes, kind.Change{What: kind.BundlePromoted, Name: r.Bundle.Name, From: d.Image, To: r.Bundle.Image})
-	return d.Edits.SetText(image, r.Bundle.Image)
 }
 
 // nextBundle is the bundle before which a version is listed, nil at the end.

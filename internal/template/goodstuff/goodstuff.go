@@ -150,10 +150,14 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	if len(channels) == 0 && len(t.graphs) == 1 {
 		channels = []string{t.graphs[0].name}
 	}
-	if len(channels) == 0 {
+	if len(channels) == 0 && r.InsteadOf == "" && !r.Rebuild {
 		return nil, kind.UnknownChannel(r, t.channelNames())
 	}
 	if err := t.insertImage(e, r, o); err != nil {
+		return nil, err
+	}
+	channels, err := t.replaceName(e, r, channels, o)
+	if err != nil {
 		return nil, err
 	}
 	for _, name := range channels {
@@ -176,31 +180,37 @@ func (t template) channelNames() []string {
 }
 
 func (t template) insertImage(e *yamledit.Edits, r kind.Request, o *kind.Outcome) error {
+	var standing []kind.Standing
 	var known []*semver.Version
 	for _, item := range t.images.Items() {
-		id, fail := r.Identify(kind.Standing{Image: item.Text()})
-		if fail != nil {
-			return item.At(fail)
-		}
-		switch id {
-		case kind.Same:
-			return nil
-		case kind.Promoted:
-			o.Changes = append(o.Changes, kind.Change{What: kind.BundlePromoted, Name: r.Bundle.Name, From: item.Text(), To: r.Bundle.Image})
-			return e.SetText(item, r.Bundle.Image)
-		}
+		standing = append(standing, kind.Standing{Image: item.Text()})
+		known = append(known, nil)
 		if v, ok := kind.ImageVersion(item.Text()); ok {
-			known = append(known, &v)
-		} else {
-			known = append(known, nil)
+			known[len(known)-1] = &v
 		}
+	}
+	found, fail := r.Find(standing, func(name string) bool { return t.repo == "" && slices.Contains(t.names(), name) })
+	switch {
+	case fail != nil:
+		return t.images.Items()[found.At].At(fail)
+	case found.Identity == kind.Same:
+		return nil
+	case found.Identity != kind.Another:
+		item := t.images.Items()[found.At]
+		o.Changes = append(o.Changes, r.Change(found.Identity, standing[found.At]))
+		return e.SetText(item, r.Bundle.Image)
 	}
 	if t.finds(r.Bundle.Image, r.Bundle.Version) {
 		o.Notes = append(o.Notes, "repo, tagRegex and semverRange find the image already")
 		return nil
 	}
-	if err := t.crowded(r); err != nil {
-		return err
+	for _, name := range []string{r.InsteadOf, r.Bundle.Name} {
+		if len(found.Unknown) > 0 && slices.Contains(t.names(), name) {
+			return t.images.At(found.Conflict(r, name))
+		}
+	}
+	if r.InsteadOf != "" {
+		return t.root.At(r.NothingInstead())
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.BundleAdded, Name: r.Bundle.Name, To: r.Bundle.Image})
 	v := yamledit.Text(r.Bundle.Image)
@@ -214,24 +224,13 @@ func (t template) insertImage(e *yamledit.Edits, r kind.Request, o *kind.Outcome
 	return e.InsertIn(t.bundles, "images", "", graph.ListIndex(known, r.Bundle.Version), v)
 }
 
-// crowded refuses a second image of a bundle, where the list has all images.
-func (t template) crowded(r kind.Request) error {
-	if t.repo != "" {
-		return nil
-	}
+// names are the entries of all channels that are to have an image.
+func (t template) names() []string {
 	var names []string
-	var standing []kind.Standing
 	for _, c := range t.graphs {
-		for _, name := range c.entries.Strings() {
-			if !slices.Contains(c.tombstones, name) {
-				names = append(names, name)
-			}
-		}
+		names = append(names, slices.DeleteFunc(c.entries.Strings(), func(name string) bool { return slices.Contains(c.tombstones, name) })...)
 	}
-	for _, item := range t.images.Items() {
-		standing = append(standing, kind.Standing{Image: item.Text()})
-	}
-	return place(t.images, r.Crowded(names, standing))
+	return names
 }
 
 func (t template) setDefault(e *yamledit.Edits, r kind.Request, channels []string, o *kind.Outcome) error {

@@ -85,6 +85,42 @@ func orderIndex(names []string, r kind.Request) (int, *failure.Error) {
 	return len(names), nil
 }
 
+// replaceName has the entries of the bundle whose place the request takes be its own, and
+// tombstones and tail edges with it. The channels that are left lack the bundle still.
+func (t template) replaceName(e *yamledit.Edits, r kind.Request, channels []string, o *kind.Outcome) ([]string, error) {
+	if r.InsteadOf == "" {
+		return channels, nil
+	}
+	for _, c := range t.graphs {
+		names := c.entries.Strings()
+		at := slices.Index(names, r.InsteadOf)
+		if at >= 0 && slices.Contains(names, r.Bundle.Name) {
+			return nil, place(c.entries.Items()[at], failure.New(failure.EdgeConflict, "inserting %s instead of %s: it is an entry of %s itself", r.Bundle.Name, r.InsteadOf, c.name).
+				Fix("Remove that entry, or leave out --instead-of."))
+		}
+		for _, n := range c.named(r.InsteadOf) {
+			if err := e.SetText(n, r.Bundle.Name); err != nil {
+				return nil, err
+			}
+		}
+		if at >= 0 {
+			o.Changes = append(o.Changes, kind.Change{What: kind.EntryReplaced, Channel: c.name, Name: r.Bundle.Name, From: r.InsteadOf, To: "after " + previous(names, at)})
+			channels = slices.DeleteFunc(slices.Clone(channels), func(name string) bool { return name == c.name })
+		}
+	}
+	return channels, nil
+}
+
+// named are the places where the channel names a bundle.
+func (c channel) named(name string) []*yamledit.Node {
+	_, tombstones := c.node.Fold("tombstones")
+	_, tail := c.node.Fold("tailEdges")
+	_, skips := tail.Fold("skips")
+	_, replaces := tail.Fold("replaces")
+	all := slices.Concat(c.entries.Items(), tombstones.Items(), skips.Items(), []*yamledit.Node{replaces})
+	return slices.DeleteFunc(all, func(n *yamledit.Node) bool { return n.Text() != name })
+}
+
 // checkEdges holds explicit edges to those that the order gives.
 func checkEdges(r kind.Request, c channel, names []string, at int) *failure.Error {
 	if !r.Explicit() {

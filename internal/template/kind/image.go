@@ -1,12 +1,15 @@
 package kind
 
 import (
-	"slices"
+	"cmp"
+	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/reference"
 )
@@ -33,64 +36,176 @@ const (
 	Another  Identity = iota // another bundle
 	Same                     // the requested bundle
 	Promoted                 // the same content, to be named by the requested image
+	Rebuilt                  // the requested bundle with older content
+	Replaced                 // the bundle whose place the requested one takes
 )
 
 // Identify applies the rules of identity: a bundle is its CSV's name, and its digest
-// where known. The same name (or, where the template holds no names, the same version
-// in the tag) under another image is bundle-conflict, unless the digest is the same,
-// the repository differs, and the request promotes. The failure has no place yet.
+// where known. The same name (or, where nobody knows names, the same version in the tag)
+// under another image is bundle-conflict, unless the request promotes, rebuilds or
+// replaces. What users can have already is neither rebuilt nor replaced. The failure has
+// no place yet.
 func (r Request) Identify(s Standing) (Identity, *failure.Error) {
 	b := r.Bundle
+	s.Name = r.nameOf(s)
 	if s.Image == b.Image {
 		if s.Name != "" && b.Name != "" && s.Name != b.Name {
 			return Another, failure.New(failure.BundleConflict, "inserting %s: its image %s stands there under the name %s", b.Name, b.Image, s.Name)
 		}
 		return Same, nil
 	}
-	sameName := s.Name != "" && s.Name == b.Name
-	if s.Name == "" {
-		v, ok := ImageVersion(s.Image)
-		sameName = ok && v.String() == b.Version.String()
+	sameName, replaced := s.Name != "" && s.Name == b.Name, s.Name != "" && s.Name == r.InsteadOf
+	if v, tagged := ImageVersion(s.Image); s.Name == "" && tagged {
+		sameName = v.String() == b.Version.String()
+		old, ok := graph.VersionOf(r.InsteadOf)
+		replaced = ok && old.String() == v.String()
 	}
-	if !sameName {
+	if !sameName && !replaced {
 		return Another, nil
 	}
 	oldRepo, _, _ := reference.Cut(s.Image)
 	newRepo, _, _ := reference.Cut(b.Image)
 	digest := r.digest(b.Image, b.Digest)
-	if r.Promote && oldRepo != newRepo && digest != "" && digest == r.digest(s.Image, "") {
+	moved := oldRepo != newRepo && digest != "" && digest == r.digest(s.Image, "")
+	switch {
+	case sameName && moved && r.Promote:
 		return Promoted, nil
+	case sameName && !r.Rebuild:
+		err := failure.New(failure.BundleConflict, "inserting %s with image %s: it stands there with image %s", b.Name, b.Image, s.Image)
+		if moved {
+			return Another, err.Fix("The digest is the same: give --promote to name it by the new repository.")
+		}
+		return Another, err.Fix("Give --rebuild replace to put the new image in the old one's place, or the bundle a version of its own.")
+	case r.Published != nil && r.Published(s.Image) != "":
+		return Another, failure.New(failure.BundleConflict, "inserting %s with image %s: it would take the place of %s, which is published in %s", b.Name, b.Image, s.Image, r.Published(s.Image)).
+			Fix("Clusters may have it: publish the bundle under a version of its own.")
+	case sameName:
+		return Rebuilt, nil
 	}
-	err := failure.New(failure.BundleConflict, "inserting %s with image %s: it stands there with image %s", b.Name, b.Image, s.Image)
-	if oldRepo != newRepo && digest != "" && digest == r.digest(s.Image, "") {
-		err.Fix("The digest is the same: give --promote to name it by the new repository.")
-	}
-	return Another, err
+	return Replaced, nil
 }
 
-// Crowded refuses a bundle whose entry stands in a template already, though its image does
-// not: where as many images tell neither name nor version, named by digest, as entries have no
-// other image, one of those is the bundle's. The failure has no place yet.
-func (r Request) Crowded(entries []string, standing []Standing) *failure.Error {
-	if !slices.Contains(entries, r.Bundle.Name) {
-		return nil
+// Change is what becomes of a bundle that stands there.
+func (r Request) Change(id Identity, s Standing) Change {
+	c := Change{Name: r.Bundle.Name, From: s.Image, To: r.Bundle.Image}
+	switch id {
+	case Promoted:
+		c.What = BundlePromoted
+	case Rebuilt:
+		c.What = BundleRebuilt
+	default:
+		c.What = BundleReplaced
 	}
-	without := Unique(entries)
-	nameless := 0
-	for _, s := range standing {
-		v, tagged := ImageVersion(s.Image)
-		if s.Name == "" && !tagged {
-			nameless++
+	return c
+}
+
+// AddNames adds the bundles of a rendered catalog, by image and by digest.
+func AddNames(names map[string]string, docs []fbc.Doc) {
+	for _, d := range docs {
+		if d.Schema != fbc.SchemaBundle || d.Name == "" || d.Image == "" {
+			continue
 		}
-		without = slices.DeleteFunc(without, func(name string) bool {
-			w, ok := graph.VersionOf(name)
-			return name == s.Name || s.Name == "" && tagged && ok && v.EQ(w)
-		})
+		names[d.Image] = d.Name
+		if _, _, digest := reference.Cut(d.Image); digest != "" {
+			names[digest] = d.Name
+		}
 	}
-	if nameless == 0 || nameless < len(without) {
-		return nil
+}
+
+// nameOf is the name of a bundle that stands in a template, as far as anybody told.
+func (r Request) nameOf(s Standing) string {
+	_, _, digest := reference.Cut(s.Image)
+	return cmp.Or(s.Name, r.Names[s.Image], r.Names[digest])
+}
+
+// Found is what stands in a template of the requested bundle.
+type Found struct {
+	Identity
+	At int // of the bundles that stand there; -1 for Another
+	// Unknown are the images of which nobody tells which bundles they are, where one of
+	// them may be the requested one.
+	Unknown []string
+	// Names are those of the request and what was learned beside.
+	Names map[string]string
+	asked string
+}
+
+// Find looks for the requested bundle, or the one whose place it takes, among those that
+// stand in a template. Where none is known to be it, and doubtful says that there should be
+// one of that name, those are asked for that nobody told of so far. A failure is about the
+// bundle at Found.At.
+func (r Request) Find(standing []Standing, doubtful func(name string) bool) (Found, *failure.Error) {
+	f, err := r.match(standing)
+	if err != nil || f.Identity != Another || !doubtful(r.Bundle.Name) && (r.InsteadOf == "" || !doubtful(r.InsteadOf)) {
+		return f, err
 	}
-	return failure.New(failure.BundleConflict, "inserting %s with image %s: its entry stands there, and so does an image for each entry, named by digest", r.Bundle.Name, r.Bundle.Image)
+	var asked string
+	if unknown := r.unknown(standing); len(unknown) > 0 && r.NamesOf != nil {
+		known := maps.Clone(r.Names)
+		if known == nil {
+			known = map[string]string{}
+		}
+		var names map[string]string
+		names, asked = r.NamesOf(unknown)
+		maps.Copy(known, names)
+		r.Names = known
+		f, err = r.match(standing)
+	}
+	f.Unknown, f.asked = r.unknown(standing), asked
+	return f, err
+}
+
+// match looks at all bundles: there can be one that the request is about.
+func (r Request) match(standing []Standing) (Found, *failure.Error) {
+	found := Found{At: -1, Names: r.Names}
+	for i, s := range standing {
+		id, err := r.Identify(s)
+		switch {
+		case err != nil:
+			return Found{At: i, Names: r.Names}, err
+		case id == Another:
+		case found.Identity == Another:
+			found.Identity, found.At = id, i
+		case s.Image != standing[found.At].Image:
+			return Found{At: i, Names: r.Names}, failure.New(failure.BundleConflict, "inserting %s with image %s: both %s and %s stand there", r.Bundle.Name, r.Bundle.Image, standing[found.At].Image, s.Image).
+				Fix("Remove the one that is not to stay.")
+		}
+	}
+	return found, nil
+}
+
+func (r Request) unknown(standing []Standing) []string {
+	var images []string
+	for _, s := range standing {
+		if _, tagged := ImageVersion(s.Image); !tagged && s.Image != "" && r.nameOf(s) == "" {
+			images = append(images, s.Image)
+		}
+	}
+	return Unique(images)
+}
+
+// Conflict refuses to guess which of the unknown images is that of an entry.
+func (f Found) Conflict(r Request, name string) *failure.Error {
+	return failure.New(failure.BundleConflict, "inserting %s with image %s: an entry %s stands there, and %s", r.Bundle.Name, r.Bundle.Image, name, f.Untold()).
+		Fix("Give --base with a rendered catalog, which tells names and images.")
+}
+
+// Untold says of which images nobody told the names, and who was asked.
+func (f Found) Untold() string {
+	what := "nobody tells which bundle " + f.Unknown[0] + " is"
+	if n := len(f.Unknown); n > 1 {
+		what = fmt.Sprintf("nobody tells which bundles %d images are, %s among them", n, f.Unknown[0])
+	}
+	if f.asked != "" {
+		what += " (asked: " + f.asked + ")"
+	}
+	return what
+}
+
+// NothingInstead is that the bundle whose place the request takes does not stand there.
+func (r Request) NothingInstead() *failure.Error {
+	return failure.New(failure.PredecessorMissing, "inserting %s instead of %s, which the template does not have", r.Bundle.Name, r.InsteadOf).
+		Fix("Name a bundle that stands there, or leave out --instead-of.")
 }
 
 func (r Request) digest(image, known string) string {

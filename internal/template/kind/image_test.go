@@ -39,7 +39,7 @@ func TestIdentify(t *testing.T) {
 		{"the same digest elsewhere", "prod/op:v1.0.0" + a, "", Standing{Image: "stage/op:v1.0.0" + a}, false, Another, "give --promote"},
 		{"the same digest elsewhere, promoted", "prod/op:v1.0.0" + a, "", Standing{Image: "stage/op:v1.0.0" + a}, true, Promoted, ""},
 		{"the same digest elsewhere by name, promoted", "prod/op" + a, "", Standing{Image: "stage/op" + a, Name: "op.v1.0.0"}, true, Promoted, ""},
-		{"another digest elsewhere", "prod/op:v1.0.0" + b, "", Standing{Image: "stage/op:v1.0.0" + a}, false, Another, "Publish changed content under a new version"},
+		{"another digest elsewhere", "prod/op:v1.0.0" + b, "", Standing{Image: "stage/op:v1.0.0" + a}, false, Another, "Give --rebuild replace"},
 		{"another digest elsewhere, promoted", "prod/op:v1.0.0" + b, "", Standing{Image: "stage/op:v1.0.0" + a}, true, Another, "it stands there with image stage/op:v1.0.0" + a},
 		{"the digest that was pulled counts", "prod/op:v1.0.0", "sha256:aaaa", Standing{Image: "stage/op:v1.0.0" + a}, true, Promoted, ""},
 		{"not the one in the reference", "prod/op:v1.0.0" + a, "sha256:bbbb", Standing{Image: "stage/op:v1.0.0" + a}, true, Another, "it stands there"},
@@ -66,28 +66,88 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// A bundle whose entry stands there gets no second image where each entry has one.
-func TestCrowded(t *testing.T) {
-	const a, b = "q/op@sha256:aaaa", "q/op@sha256:bbbb"
+// The bundle is looked for by what the template, catalogs and registries tell of images; the
+// registries are asked only where the edit depends on it.
+func TestFind(t *testing.T) {
+	const a, b, c = "q/op@sha256:aaaa", "q/op@sha256:bbbb", "q/op@sha256:cccc"
+	own := func(images ...string) map[string]string {
+		names := map[string]string{}
+		for i, image := range images {
+			names[image] = []string{"op.v1.0.0", "op.v0.9.0"}[i]
+		}
+		return names
+	}
 	for _, tt := range []struct {
-		name     string
-		entries  string
-		standing []Standing
-		want     bool
+		name            string
+		image           string
+		rebuild         bool
+		instead         string
+		entry           bool // stands there
+		standing        []Standing
+		names, registry map[string]string
+		want            Identity
+		at              int
+		unknown, asked  int
+		conflict        string
 	}{
-		{"an image for each entry", "op.v0.9.0 op.v1.0.0", []Standing{{Image: a}, {Image: b}}, true},
-		{"the others by tag", "op.v0.9.0 op.v1.0.0", []Standing{{Image: "q/op:v0.9.0"}, {Image: b}}, true},
-		{"the others by name", "op.v0.9.0 op.v1.0.0", []Standing{{Image: a, Name: "op.v0.9.0"}, {Image: b}}, true},
-		{"an entry in two channels", "op.v0.9.0 op.v1.0.0 op.v1.0.0", []Standing{{Image: a}, {Image: b}}, true},
-		{"an entry without image", "op.v0.9.0 op.v1.0.0", []Standing{{Image: a}}, false},
-		{"two without, one by digest", "op.v0.8.0 op.v0.9.0 op.v1.0.0", []Standing{{Image: "q/op:v0.8.0"}, {Image: a}}, false},
-		{"all images tell their bundles", "op.v0.9.0 op.v1.0.0", []Standing{{Image: "q/op:v0.9.0"}, {Image: "q/op:v0.8.0"}}, false},
-		{"no entry of the bundle", "op.v0.9.0 op.v0.9.1", []Standing{{Image: a}, {Image: b}}, false},
-		{"nothing", "", nil, false},
+		{name: "nothing", image: c, want: Another, at: -1},
+		{name: "no entry: nobody is asked", image: c, standing: []Standing{{Image: a}}, registry: own(a), want: Another, at: -1},
+		{name: "an entry, and the registry tells", image: c, entry: true, standing: []Standing{{Image: b}, {Image: a}}, registry: own(a, b), at: 1, asked: 2, conflict: "--rebuild replace"},
+		{name: "the registry tells, rebuilt", image: c, rebuild: true, entry: true, standing: []Standing{{Image: b}, {Image: a}}, registry: own(a, b), want: Rebuilt, at: 1, asked: 2},
+		{name: "a catalog tells", image: c, rebuild: true, entry: true, standing: []Standing{{Image: b}, {Image: a}}, names: own(a, b), want: Rebuilt, at: 1},
+		{name: "a catalog tells by digest", image: c, rebuild: true, standing: []Standing{{Image: "stage/op@sha256:aaaa"}}, names: map[string]string{"sha256:aaaa": "op.v1.0.0"}, want: Rebuilt},
+		{name: "the tag tells", image: "q/op:v1.0.0-2", rebuild: true, standing: []Standing{{Image: "q/op:v1.0.0"}}, want: Rebuilt},
+		{name: "the others are known", image: c, entry: true, standing: []Standing{{Image: b}}, names: map[string]string{b: "op.v0.9.0"}, want: Another, at: -1},
+		{name: "nobody tells", image: c, rebuild: true, entry: true, standing: []Standing{{Image: a}, {Image: b}}, want: Another, at: -1, unknown: 2, asked: 2},
+		{name: "one is not told", image: c, rebuild: true, entry: true, standing: []Standing{{Image: a}, {Image: b}}, registry: map[string]string{b: "op.v0.9.0"}, want: Another, at: -1, unknown: 1, asked: 2},
+		{name: "the same image", image: a, entry: true, standing: []Standing{{Image: b}, {Image: a}}, want: Same, at: 1},
+		{name: "two images of one bundle", image: a, entry: true, rebuild: true, standing: []Standing{{Image: a}, {Image: b, Name: "op.v1.0.0"}}, at: 1, conflict: "both q/op@sha256:aaaa and q/op@sha256:bbbb"},
+		{name: "instead of another", image: c, instead: "op.v0.9.0", entry: true, standing: []Standing{{Image: a, Name: "op.v0.8.0"}, {Image: b, Name: "op.v0.9.0"}}, want: Replaced, at: 1},
+		{name: "instead of another, by tag", image: c, instead: "op.v0.9.0", standing: []Standing{{Image: "q/op:v0.9.0"}}, want: Replaced},
+		{name: "instead of one beside which it stands", image: c, instead: "op.v0.9.0", standing: []Standing{{Image: c}, {Image: b, Name: "op.v0.9.0"}}, at: 1, conflict: "both"},
 	} {
-		err := request("q/op@sha256:cccc").Crowded(strings.Fields(tt.entries), tt.standing)
-		if (err != nil) != tt.want || err != nil && err.Code != failure.BundleConflict {
-			t.Errorf("%s: got %v", tt.name, err)
+		r := request(tt.image)
+		r.Rebuild, r.InsteadOf, r.Names = tt.rebuild, tt.instead, tt.names
+		asked := 0
+		r.NamesOf = func(images []string) (map[string]string, string) {
+			asked += len(images)
+			return tt.registry, "somebody"
+		}
+		got, err := r.Find(tt.standing, func(string) bool { return tt.entry })
+		switch {
+		case (err != nil) != (tt.conflict != ""), err != nil && !strings.Contains(err.Message+err.Remedy, tt.conflict):
+			t.Errorf("%s: got %+v %v", tt.name, got, err)
+		case got.At != tt.at || asked != tt.asked || err == nil && (got.Identity != tt.want || len(got.Unknown) != tt.unknown):
+			t.Errorf("%s: got %+v, asked for %d", tt.name, got, asked)
+		}
+		if got.Unknown != nil && !strings.Contains(got.Conflict(r, "op.v1.0.0").Message, "(asked: somebody)") {
+			t.Errorf("%s: the conflict is %v", tt.name, got.Conflict(r, "op.v1.0.0"))
+		}
+	}
+}
+
+// What users can have is neither rebuilt nor replaced.
+func TestPublished(t *testing.T) {
+	r := request("q/op@sha256:cccc")
+	r.Rebuild, r.InsteadOf = true, "op.v0.9.0"
+	r.Published = func(image string) string {
+		if strings.HasSuffix(image, "aaaa") {
+			return "the index"
+		}
+		return ""
+	}
+	for image, want := range map[string]Identity{"q/op@sha256:aaaa": Another, "q/op@sha256:bbbb": Rebuilt} {
+		for _, name := range []string{"op.v1.0.0", "op.v0.9.0"} {
+			got, err := r.Identify(Standing{Image: image, Name: name})
+			if name == "op.v0.9.0" && want == Rebuilt {
+				want = Replaced
+			}
+			if got != want || (err != nil) != (want == Another) || err != nil && (err.Code != failure.BundleConflict || !strings.Contains(err.Message, "published in the index")) {
+				t.Errorf("%s %s: got %v %v", name, image, got, err)
+			}
+			if want == Replaced {
+				want = Rebuilt
+			}
 		}
 	}
 }

@@ -103,12 +103,26 @@ type Request struct {
 	DefaultChannel string
 	SubstitutesFor string
 
+	// Rebuild has the bundle take the place of an image of the same name with other
+	// content; without it such an image is bundle-conflict.
+	Rebuild bool
+	// InsteadOf is a bundle that nobody has installed, whose place the bundle takes.
+	InsteadOf string
+
 	NoRewire                bool
 	AllowMissingPredecessor bool
 	Promote                 bool
 	// DigestOf tells the digest of an image that stands in a template, as far as
 	// known; nil where nothing is.
 	DigestOf func(image string) string
+	// Names tells which bundle an image is, by the image or its digest, as far as known.
+	Names map[string]string
+	// NamesOf asks for the names of images that an edit depends on, and tells whom it
+	// asked; those that nobody tells are left out. nil where nobody can be asked.
+	NamesOf func(images []string) (names map[string]string, asked string)
+	// Published tells where users can have an image from, "" where nobody knows that
+	// they can; nil where nothing is known.
+	Published func(image string) string
 }
 
 // Explicit reports whether the request says edges of its own.
@@ -151,6 +165,9 @@ type Description struct {
 	Bundles        []BundleRef      `json:"bundles"`
 	Inputs         []string         `json:"inputs,omitempty"` // of a template made of templates
 	Problems       []*failure.Error `json:"problems"`
+	// Warnings are what is wrong and stands in nobody's way: only an edit of that very
+	// bundle is refused.
+	Warnings []*failure.Error `json:"warnings,omitempty"`
 	// Auxiliary is a file that belongs to templates and is none: no bundle goes into it.
 	Auxiliary bool `json:"-"`
 }
@@ -171,8 +188,11 @@ type Change struct {
 const (
 	BundleAdded       = "bundle-added"
 	BundlePromoted    = "bundle-promoted"
+	BundleRebuilt     = "bundle-rebuilt"
+	BundleReplaced    = "bundle-replaced"
 	EntryAdded        = "entry-added"
 	EntryRewired      = "entry-rewired"
+	EntryReplaced     = "entry-replaced"
 	ChannelCreated    = "channel-created"
 	DefaultChannelSet = "default-channel-set"
 	SubstitutionAdded = "substitution-added"

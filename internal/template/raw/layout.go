@@ -65,6 +65,19 @@ func (a adder) AddBundle(_ yamledit.Value, siblings []documents.Document, before
 	return a.insertAfter(near, near.Index, doc)
 }
 
+// ReplaceBundle implements documents.Adder.
+func (a adder) ReplaceBundle(d *documents.Document) error {
+	doc, err := document(a.r, a.c.csvMetadata)
+	if err != nil {
+		return err
+	}
+	text, err := encoded(doc, a.c.files[d.File].text.Docs[d.Index].JSON)
+	if err != nil {
+		return err
+	}
+	return d.Edits.ReplaceRaw(d.Index, text)
+}
+
 func (a adder) insertAfter(d documents.Document, index int, doc *fbc.Doc) error {
 	text, err := encoded(doc, a.c.files[d.File].text.Docs[index].JSON)
 	if err != nil {

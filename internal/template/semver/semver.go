@@ -150,7 +150,7 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	root, o, e := s.Root(), &kind.Outcome{}, s.File.Edit()
 	all := archetypes(root)
 	channels := kind.Unique(r.Channels)
-	if len(channels) == 0 {
+	if len(channels) == 0 && r.InsteadOf == "" && !r.Rebuild {
 		return nil, kind.UnknownChannel(r, Archetypes)
 	}
 	for _, c := range channels {
@@ -161,7 +161,8 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	if r.Explicit() || r.DefaultChannel != "" {
 		o.Notes = append(o.Notes, "a semver template computes its edges and default channel; those asked for do not apply")
 	}
-	if err := checkIdentity(e, all, r, o); err != nil {
+	r, err := replace(e, s, all, r, o)
+	if err != nil {
 		return nil, err
 	}
 	for _, c := range foldUnique(channels) {
@@ -182,25 +183,45 @@ func foldUnique(names []string) []string {
 	return out
 }
 
-// checkIdentity looks at every image of the template: a bundle that stands in one
-// archetype under one image cannot stand in another under a second.
-func checkIdentity(e *yamledit.Edits, all []archetype, r kind.Request, o *kind.Outcome) error {
+// replace looks at every image of the template: a bundle that stands in one archetype under
+// one image cannot stand in another under a second. One whose place the requested bundle
+// takes gives way in all of them. The request comes back with the names that it learned.
+func replace(e *yamledit.Edits, s *kind.Source, all []archetype, r kind.Request, o *kind.Outcome) (kind.Request, error) {
+	var images []image
+	for _, a := range all {
+		images = append(images, a.images...)
+	}
+	standing := make([]kind.Standing, len(images))
+	for i, img := range images {
+		standing[i].Image = img.ref
+	}
+	found, fail := r.Find(standing, func(string) bool { return true })
+	r.Names = found.Names
+	switch {
+	case fail != nil:
+		return r, images[found.At].entry.At(fail)
+	case found.Identity == kind.Another && r.InsteadOf != "":
+		return r, s.Root().At(r.NothingInstead())
+	case found.Identity == kind.Another && len(found.Unknown) > 0:
+		o.Notes = append(o.Notes, found.Untold())
+	}
+	if found.Identity == kind.Another || found.Identity == kind.Same {
+		return r, nil
+	}
 	for _, a := range all {
 		for _, img := range a.images {
-			id, fail := r.Identify(kind.Standing{Image: img.ref})
-			if fail != nil {
-				return img.entry.At(fail)
-			}
-			if id != kind.Promoted {
+			if img.ref != standing[found.At].Image {
 				continue
 			}
 			if err := e.SetText(img.node, r.Bundle.Image); err != nil {
-				return err
+				return r, err
 			}
-			o.Changes = append(o.Changes, kind.Change{What: kind.BundlePromoted, Channel: a.name, Name: r.Bundle.Name, From: img.ref, To: r.Bundle.Image})
+			c := r.Change(found.Identity, standing[found.At])
+			c.Channel = a.name
+			o.Changes = append(o.Changes, c)
 		}
 	}
-	return nil
+	return r, nil
 }
 
 // Create implements kind.Creator.

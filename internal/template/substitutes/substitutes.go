@@ -86,6 +86,9 @@ func (a rendered) AddBundle(_ yamledit.Value, siblings []documents.Document, bef
 	return a.File.AddBundle(value, siblings, before)
 }
 
+// ReplaceBundle implements documents.Adder.
+func (a rendered) ReplaceBundle(d *documents.Document) error { return documents.RefuseRendered(d) }
+
 func substitute(s *kind.Source, f *documents.File, r kind.Request, o *kind.Outcome) error {
 	root := s.Root()
 	list := root.FoldValue("substitutions")
