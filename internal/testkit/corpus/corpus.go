@@ -6,6 +6,7 @@ package corpus
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -18,6 +19,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ulikunitz/xz"
 )
 
 // Corpus is one of the two.
@@ -216,5 +219,37 @@ func untar(t testing.TB, data []byte) map[string][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Archive gives the files of a packed folder by their names in it.
+func (c Corpus) Archive(t testing.TB, name string) fstest.MapFS {
+	t.Helper()
+	packed, err := os.Open(filepath.Join(c.dir, name+".tar.xz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	unpacked, err := xz.NewReader(bufio.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := fstest.MapFS{}
+	for r := tar.NewReader(unpacked); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[path.Clean(h.Name)] = &fstest.MapFile{Data: data}
 	}
 }
