@@ -13,10 +13,12 @@ import (
 )
 
 // File is what is to stand at a path. The mode of a file that stands there is kept;
-// a new one gets 0644. A symbolic link stays, and what it points at is replaced.
+// a new one gets 0644. A symbolic link stays, and what it points at is replaced. With Gone
+// nothing is to stand there.
 type File struct {
 	Path string
 	Data []byte
+	Gone bool
 }
 
 // Write makes all files stand there, or leaves all as they were. New content is first
@@ -37,10 +39,9 @@ func Write(files ...File) error {
 		all = append(all, s)
 	}
 	for i, s := range all {
-		if err := os.Rename(s.temp, s.path); err != nil {
+		if err := s.put(); err != nil {
 			return errors.Join(fmt.Errorf("replacing %s: %w", s.path, err), undo(all[:i]))
 		}
-		s.temp = ""
 	}
 	return nil
 }
@@ -103,10 +104,14 @@ func sameContent(a, b string) bool {
 // a second name of the old content until all are renamed.
 type staged struct {
 	path, temp, backup string
-	dirs               []string // made for it, the innermost first
+	gone               bool
+	dirs               []string // made for it, the innermost first; of a file that goes, its own
 }
 
 func stage(f File, several bool) (*staged, error) {
+	if f.Gone {
+		return stageGone(f.Path)
+	}
 	path, mode, exists, err := target(f.Path)
 	if err != nil {
 		return nil, err
@@ -129,6 +134,27 @@ func stage(f File, several bool) (*staged, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// stageGone makes the name to which the file goes, until all others are done.
+func stageGone(path string) (*staged, error) {
+	if _, err := os.Lstat(path); err != nil {
+		return nil, err
+	}
+	backup, err := writeBeside(path, nil, 0o600)
+	return &staged{path: path, backup: backup, gone: true, dirs: []string{filepath.Dir(path)}}, err
+}
+
+// put has the new content stand there.
+func (s *staged) put() error {
+	if s.gone {
+		return os.Rename(s.path, s.backup)
+	}
+	err := os.Rename(s.temp, s.path)
+	if err == nil {
+		s.temp = ""
+	}
+	return err
 }
 
 func target(path string) (real string, mode os.FileMode, exists bool, err error) {

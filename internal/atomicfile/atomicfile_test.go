@@ -1,9 +1,13 @@
 package atomicfile
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"testing/fstest"
 )
 
 func write(t *testing.T, path, data string, mode os.FileMode) {
@@ -32,7 +36,7 @@ func TestWriteKeepsModeAndLink(t *testing.T) {
 	if err := os.Symlink("real.yaml", link); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(File{link, []byte("new")}, File{filepath.Join(dir, "second.yaml"), []byte("second")}); err != nil {
+	if err := Write(File{Path: link, Data: []byte("new")}, File{Path: filepath.Join(dir, "second.yaml"), Data: []byte("second")}); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, real); got != "new" {
@@ -57,15 +61,62 @@ func TestWriteAllOrNone(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(b, "x"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	leaves := filepath.Join(dir, "leaves")
+	write(t, leaves, "leaves", 0o600)
 	fresh := filepath.Join(dir, "new", "dir", "fresh")
 	for _, second := range []string{b, filepath.Join(a, "c")} {
-		if err := Write(File{a, []byte("new")}, File{fresh, []byte("new")}, File{second, []byte("new")}); err == nil {
+		if err := Write(File{Path: a, Data: []byte("new")}, File{Path: leaves, Gone: true}, File{Path: fresh, Data: []byte("new")}, File{Path: second, Data: []byte("new")}); err == nil {
 			t.Fatal("no error")
 		}
 		if got := read(t, a); got != "old" {
 			t.Errorf("a holds %q", got)
 		}
-		leftOver(t, dir, 2)
+		if got := read(t, leaves); got != "leaves" {
+			t.Errorf("the file that was to go holds %q", got)
+		}
+		leftOver(t, dir, 3)
+	}
+}
+
+// A file that goes leaves nothing behind, and no directory that held it alone.
+func TestWriteGone(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "sub", "b")
+	write(t, a, "old", 0o644)
+	if err := errors.Join(os.Mkdir(filepath.Dir(b), 0o755), os.WriteFile(b, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(File{Path: a, Data: []byte("new")}, File{Path: b, Gone: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, a); got != "new" {
+		t.Errorf("a holds %q", got)
+	}
+	leftOver(t, dir, 1)
+	if err := Write(File{Path: b, Gone: true}); err == nil {
+		t.Error("what does not stand there is gone twice")
+	}
+}
+
+// In a change a file that is gone is not there, and one that was new was never there.
+func TestChangeRemove(t *testing.T) {
+	c := Change{Base: fstest.MapFS{"dir/a": {Data: []byte("a")}, "dir/b": {Data: []byte("b")}}}
+	c.Remove("dir/a", []byte("a"))
+	c.Set("dir/new", nil, []byte("new"), true)
+	c.Remove("dir/new", nil)
+	if _, err := fs.ReadFile(&c, "dir/a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("reading it: %v", err)
+	}
+	entries, err := fs.ReadDir(&c, "dir")
+	if err != nil || len(entries) != 1 || entries[0].Name() != "b" {
+		t.Errorf("%v %v", entries, err)
+	}
+	if got := c.Names(); !slices.Equal(got, []string{"dir/a"}) {
+		t.Errorf("%v", got)
+	}
+	c.Set("dir/a", nil, []byte("again"), true)
+	if p, _ := c.Get("dir/a"); p.Gone || p.New || string(p.Before) != "a" {
+		t.Errorf("%+v", p)
 	}
 }
 

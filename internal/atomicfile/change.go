@@ -19,6 +19,7 @@ type Change struct {
 type Pending struct {
 	Before, After []byte
 	New           bool // there is no such file in the tree
+	Gone          bool // there is to be none
 }
 
 // Set gives a file its new content. A file that is set again keeps what it was at
@@ -33,6 +34,16 @@ func (c *Change) Set(name string, before, after []byte, isNew bool) {
 	c.files[name] = Pending{Before: before, After: after, New: isNew}
 }
 
+// Remove takes a file out of the tree.
+func (c *Change) Remove(name string, before []byte) {
+	c.Set(name, before, nil, false)
+	p := c.files[name]
+	p.Gone = true
+	if c.files[name] = p; p.New {
+		delete(c.files, name)
+	}
+}
+
 // Get is a file of the change.
 func (c *Change) Get(name string) (Pending, bool) {
 	p, ok := c.files[name]
@@ -43,7 +54,7 @@ func (c *Change) Get(name string) (Pending, bool) {
 func (c *Change) Names() []string {
 	var names []string
 	for name, p := range c.files {
-		if p.New || !bytes.Equal(p.Before, p.After) {
+		if p.New || p.Gone || !bytes.Equal(p.Before, p.After) {
 			names = append(names, name)
 		}
 	}
@@ -54,14 +65,19 @@ func (c *Change) Names() []string {
 // Open implements fs.FS.
 func (c *Change) Open(name string) (fs.File, error) {
 	if p, ok := c.files[name]; ok {
+		if p.Gone {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		}
 		return &opened{Reader: bytes.NewReader(p.After), name: path.Base(name)}, nil
 	}
 	return c.Base.Open(name)
 }
 
-// ReadDir implements fs.ReadDirFS: new files stand in their directories.
+// ReadDir implements fs.ReadDirFS: new files stand in their directories, and those that are
+// gone do not.
 func (c *Change) ReadDir(dir string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(c.Base, dir)
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return c.files[path.Join(dir, e.Name())].Gone })
 	found := false
 	for name, p := range c.files {
 		if path.Dir(name) == dir && p.New {
