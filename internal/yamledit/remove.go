@@ -77,7 +77,32 @@ func (e *Edits) spliceRemoved() error {
 			e.cut(docs[run[0]-1].End, last.End, nil)
 		}
 	}
+	e.cutLineBreak()
 	return nil
+}
+
+// cutLineBreak has a file that ended without a line break, and lost its last lines, end without
+// one again.
+func (e *Edits) cutLineBreak() {
+	src := e.file.Src
+	start := len(src)
+	if start == 0 || src[start-1] == '\n' {
+		return
+	}
+	first := -1
+	for found := true; found; {
+		i := slices.IndexFunc(e.cuts, func(c cut) bool { return c.end == start && c.start < start })
+		if found = i >= 0; found {
+			first, start = i, e.cuts[i].start
+		}
+	}
+	if first < 0 {
+		return
+	}
+	c := &e.cuts[first]
+	i := slices.IndexFunc(e.splices, func(s splice) bool { return s.start == c.start && s.end == c.end })
+	c.start = len(bytes.TrimSuffix(bytes.TrimSuffix(src[:start], []byte("\n")), []byte("\r")))
+	e.splices[i].start = c.start
 }
 
 // runs are the first and last of neighbours, by indices that are a width apart.
@@ -115,7 +140,8 @@ func (e *Edits) cutRun(n *Node, first, last, width int) error {
 	return nil
 }
 
-// cutLines cuts whole lines out of a block, and the blank ones that would be left double.
+// cutLines cuts whole lines out of a block, and the blank ones that would be left double or
+// behind the last item.
 func (e *Edits) cutLines(n *Node, nodes []*Node, rest bool) error {
 	src := e.file.Src
 	at := nodes[0].Start
@@ -129,11 +155,17 @@ func (e *Edits) cutLines(n *Node, nodes []*Node, rest bool) error {
 	if !blankBefore(src, at) {
 		return e.file.refused(at, "removing an item that shares its line with others")
 	}
-	if next := lineEnd(src, end); rest && next > end && len(bytes.TrimSpace(src[end:next])) == 0 && start > 0 && len(bytes.TrimSpace(src[lineStart(src, start-1):start])) == 0 {
-		end = next
+	blank := func(from, to int) bool { return from < to && len(bytes.TrimSpace(src[from:to])) == 0 }
+	before := lineStart(src, max(start-1, 0))
+	if next := lineEnd(src, end); rest && blank(end, next) && blank(before, start) {
+		if nodes[0] == n.Children[0] {
+			end = next
+		} else {
+			start = before
+		}
 	}
-	if end == len(src) && end > 0 && src[end-1] != '\n' && start > 0 {
-		start = len(bytes.TrimSuffix(bytes.TrimSuffix(src[:start], []byte("\n")), []byte("\r")))
+	for !rest && blank(lineStart(src, max(start-1, 0)), start) {
+		start = lineStart(src, start-1)
 	}
 	e.cut(start, end, nodes)
 	return nil

@@ -21,6 +21,8 @@ func TestRemove(t *testing.T) {
 		{"a comment behind it", "e:\n- name: a\n- name: b # old\n- name: c\n", item(1), "e:\n- name: a\n- name: c\n"},
 		{"a comment above it", "e:\n- name: a\n# about b\n- name: b\n- name: c\n", item(1), "e:\n- name: a\n# about b\n- name: c\n"},
 		{"blank lines between", "e:\n- name: a\n\n- name: b\n\n- name: c\n", item(1), "e:\n- name: a\n\n- name: c\n"},
+		{"blank lines before the last", "e:\n- name: a\n\n- name: b\n\nz: 1\n", item(1), "e:\n- name: a\n\nz: 1\n"},
+		{"no final newline, two lists", "e:\n- l:\n  - x\n  - y\n- b", both(func(e *Edits, root *Node) error { return e.Remove(root.Get("e").Children[0].Get("l").Children[1]) }, item(1)), "e:\n- l:\n  - x"},
 		{"a dash on a line of its own", "e:\n-\n  name: a\n-\n  name: b\n", item(0), "e:\n-\n  name: b\n"},
 		{"neighbours", "e:\n- a\n- b\n- c\n- d\n", both(item(1), item(2)), "e:\n- a\n- d\n"},
 		{"a dash in the text", "e:\n- a-b\n- c\n", item(0), "e:\n- c\n"},
