@@ -123,9 +123,7 @@ func (c *commit) make(t *testing.T) error {
 	for again := range 2 {
 		for _, args := range commands {
 			args = append(slices.Clone(args), file)
-			if args[0] == "insert" {
-				args = append(args, "--base", base)
-			}
+			args = append(args, "--base", base)
 			var out bytes.Buffer
 			if code := Main(context.Background(), args, command.IO{In: strings.NewReader(""), Out: io.Discard, Err: &out, Env: func(string) (string, bool) { return "", false }}); code != 0 {
 				return fmt.Errorf("graft %s: %d: %s", strings.Join(args[:len(args)-3], " "), code, out.String())
@@ -153,7 +151,7 @@ func (c *commit) make(t *testing.T) error {
 // commands are what a person would type.
 func (c *commit) commands() ([][]string, error) {
 	var all [][]string
-	removed := slices.Clone(c.Removed)
+	removed, replaced := slices.Clone(c.Removed), []string(nil)
 	for _, a := range c.Added {
 		name := a.Name
 		was := slices.IndexFunc(removed, func(r commitImage) bool { return r.Name == name && name != "" })
@@ -173,11 +171,14 @@ func (c *commit) commands() ([][]string, error) {
 			}
 			removed = slices.Delete(removed, was, was+1)
 			all = append(all, c.insert(a.Image, name, edit))
-		case len(removed) > 0 && c.gone(removed[0].Name):
-			edit = []string{"--instead-of", removed[0].Name, "--channel", strings.Join(c.channelsWith(c.before, removed[0].Name, removed[0].Image), ",")}
-			removed = removed[1:]
-			all = append(all, c.insert(a.Image, name, edit))
-			continue
+		default:
+			if i := slices.IndexFunc(removed, func(r commitImage) bool { return c.takesPlace(name, r.Name) }); i >= 0 {
+				edit = []string{"--instead-of", removed[i].Name, "--channel", strings.Join(c.channelsWith(c.before, removed[i].Name, removed[i].Image), ",")}
+				replaced = append(replaced, removed[i].Name)
+				removed = slices.Delete(removed, i, i+1)
+				all = append(all, c.insert(a.Image, name, edit))
+				continue
+			}
 		}
 		entries, err := c.entries(a.Image, name)
 		if err != nil {
@@ -187,17 +188,20 @@ func (c *commit) commands() ([][]string, error) {
 			all = append(all, c.insert(a.Image, name, e))
 		}
 	}
-	if len(all) == 0 || len(removed) > 0 {
+	inserts := len(all)
+	for _, r := range removed {
+		if r.Name == "" {
+			return nil, fmt.Errorf("nothing tells the name of %s", r.Image)
+		}
+	}
+	if all = append(all, c.removals(removed, replaced)...); len(all) == 0 {
 		return nil, errors.New("no command does this")
 	}
 	if c.DefaultChannel != "" && c.Kind != "olm.semver" {
-		all[len(all)-1] = append(all[len(all)-1], "--default-channel", c.DefaultChannel)
+		at := max(0, inserts-1)
+		all[at] = append(all[at], "--default-channel", c.DefaultChannel)
 	}
 	return all, nil
-}
-
-func (c *commit) gone(name string) bool {
-	return slices.ContainsFunc(c.GoneEntries, func(e commitEntry) bool { return e.Name == name })
 }
 
 func (c *commit) insert(image, name string, more []string) []string {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/cli/files"
-	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
@@ -85,7 +83,7 @@ func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error
 	}
 	notes, err := o.facts(cmd.Context())
 	if err == nil {
-		err = o.names(cmd.Context(), a)
+		o.request.Names, o.request.NamesOf, err = a.bundleNames(cmd.Context(), o.base, o.registry)
 	}
 	if err != nil {
 		return err
@@ -96,22 +94,7 @@ func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error
 	if slices.Contains(names, "-") {
 		return a.insertStdin(o, names)
 	}
-	repos := files.Repositories{}
-	rep := report{}
-	var errs []error
-	for _, name := range kind.Unique(names) {
-		t, err := a.insertOne(o, repos, name)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		rep.Templates = append(rep.Templates, t)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	rep.Report = output.NewReport(output.Overall(rep.Templates))
-	return a.finishInsert(o, repos, rep)
+	return a.editTemplates(names, o.dryRun, o.edits)
 }
 
 // check reads what the flags hold and refuses those that contradict each other.
@@ -149,35 +132,13 @@ func (o *insertOptions) check(cmd *cobra.Command) error {
 	return nil
 }
 
-func (a *app) insertOne(o *insertOptions, repos files.Repositories, name string) (output.Template, error) {
-	rep := output.Template{File: name, Result: "unchanged"}
-	at, err := repos.Locate(name)
-	if err != nil {
-		return rep, err
-	}
+// edits are the inserts into one template.
+func (o *insertOptions) edits(name string) (all []edit, err error) {
 	requests, err := o.requests(filepath.Base(name))
-	if err != nil {
-		return rep, err
-	}
 	for _, r := range requests {
-		outcome, err := o.insertInto(at, r)
-		if err != nil {
-			return rep, err
-		}
-		at.Repo.Add(outcome.Files)
-		rep.Changes = append(rep.Changes, outcome.Changes...)
-		rep.Notes = append(rep.Notes, outcome.Notes...)
-		for _, f := range outcome.Files {
-			rep.Result = "updated"
-			if f.New && f.Path == at.Path {
-				rep.Result = "created"
-			}
-			if !slices.Contains(rep.Files, f.Path) {
-				rep.Files = append(rep.Files, f.Path)
-			}
-		}
+		all = append(all, func(at files.Located) (*kind.Outcome, error) { return o.insertInto(at, r) })
 	}
-	return rep, nil
+	return all, err
 }
 
 func (o *insertOptions) requests(template string) ([]kind.Request, error) {
@@ -213,52 +174,10 @@ func (o *insertOptions) insertInto(at files.Located, r kind.Request) (*kind.Outc
 	return template.Insert(at.Repo, at.Path, at.Name, create, o.catalogs, r)
 }
 
-func (a *app) finishInsert(o *insertOptions, repos files.Repositories, rep report) error {
-	if err := repos.Finish(a.App, "files", o.dryRun); err != nil {
-		return err
-	}
-	if o.dryRun {
-		rep.Planned()
-	}
-	if a.JSON {
-		a.PrintReport(rep)
-		return nil
-	}
-	if !o.dryRun {
-		a.printTemplates(rep)
-	}
-	return nil
-}
-
-func (a *app) printTemplates(rep report) {
-	for _, t := range rep.Templates {
-		fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)
-		for _, c := range t.Changes {
-			fmt.Fprintf(a.Out, "  %s\n", output.Sentence(c))
-		}
-		for _, n := range t.Notes {
-			fmt.Fprintf(a.Err, "graft: %s: note: %s\n", t.File, n)
-		}
-	}
-}
-
 // insertStdin edits a template on its way from standard input to standard output.
 func (a *app) insertStdin(o *insertOptions, names []string) error {
 	if len(names) > 1 || a.JSON || o.dryRun || o.releaseConfig != "" {
 		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json, --dry-run and --release-config")
 	}
-	t, err := files.OpenTemplate(a.In, "-")
-	if err != nil {
-		return err
-	}
-	outcome, err := t.Insert(o.request)
-	if err != nil {
-		return err
-	}
-	text := t.Source.File.Src
-	if len(outcome.Files) > 0 {
-		text = outcome.Files[0].After
-	}
-	_, err = a.Out.Write(text)
-	return err
+	return a.editStdin(func(t *template.Template) (*kind.Outcome, error) { return t.Insert(o.request) })
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/cli/catalogs"
+	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -15,31 +16,30 @@ import (
 // answer, what depends on that is refused.
 const askPatience = 20 * time.Second
 
-// names reads which bundles images are from the catalogs of --base; registries are asked
-// for those that an edit depends on.
-func (o *insertOptions) names(ctx context.Context, a *app) error {
-	asked := append([]string{"the template"}, o.base...)
-	o.request.Names = map[string]string{}
-	reader := catalogs.Reader{In: a.In, Options: o.registry}
-	for _, name := range o.base {
+// bundleNames reads which bundles images are from the catalogs of --base. The function asks
+// registries for those that an edit depends on.
+func (a *app) bundleNames(ctx context.Context, base []string, o registry.Options) (names map[string]string, namesOf func([]string) (map[string]string, string), err error) {
+	asked := append([]string{"the template"}, base...)
+	names = map[string]string{}
+	reader := catalogs.Reader{In: a.In, Options: o}
+	for _, name := range base {
 		docs, err := reader.AsItStands(ctx, name)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		kind.AddNames(o.request.Names, docs)
+		kind.AddNames(names, docs)
 	}
-	o.request.NamesOf = func(images []string) (map[string]string, string) {
-		client, err := o.registry.Client()
+	return names, func(images []string) (map[string]string, string) {
+		client, err := o.Client()
 		if err != nil {
 			return nil, strings.Join(asked, ", ")
 		}
 		ctx, stop := context.WithTimeout(ctx, askPatience)
 		defer stop()
 		// What cannot be told is left out; who asks says so.
-		names, _ := oci.ForEach(o.registry.Jobs, images, func(image string) (string, error) { return nameOf(ctx, client, image) })
+		names, _ := oci.ForEach(o.Jobs, images, func(image string) (string, error) { return nameOf(ctx, client, image) })
 		return names, strings.Join(append(asked, "the registry"), ", ")
-	}
-	return nil
+	}, nil
 }
 
 func nameOf(ctx context.Context, client *oci.Client, image string) (string, error) {

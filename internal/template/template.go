@@ -244,6 +244,55 @@ func Insert(fsys fs.FS, p, name, create string, catalogs []string, r kind.Reques
 	return t.Insert(r)
 }
 
+// Remove takes bundles or channels out of a template of the repository fsys.
+func Remove(fsys fs.FS, p, name string, catalogs []string, r kind.Removal) (*kind.Outcome, error) {
+	t, err := Open(fsys, p, name)
+	if err != nil {
+		return nil, err
+	}
+	t.Source.Catalogs = catalogs
+	return t.Remove(r)
+}
+
+// Remove works out what taking bundles or channels out comes to.
+func (t *Template) Remove(r kind.Removal) (*kind.Outcome, error) {
+	k, ok := t.Kind.(kind.Remover)
+	if !ok {
+		return nil, t.unsupported(r.Doing(), "takes bundles in alone").Fix("Take them out by hand.")
+	}
+	if err := t.problems(); err != nil {
+		return nil, err
+	}
+	return k.Remove(&t.Source, r)
+}
+
+// Deprecate has a template of the repository fsys say what is deprecated.
+func Deprecate(fsys fs.FS, p, name string, catalogs []string, d kind.Deprecation) (*kind.Outcome, error) {
+	t, err := Open(fsys, p, name)
+	if err != nil {
+		return nil, err
+	}
+	t.Source.Catalogs = catalogs
+	return t.Deprecate(d)
+}
+
+// Deprecate works out what deprecating comes to.
+func (t *Template) Deprecate(d kind.Deprecation) (*kind.Outcome, error) {
+	k, ok := t.Kind.(kind.Deprecator)
+	if !ok {
+		return nil, t.unsupported("deprecating", "holds no olm.deprecations").
+			Fix("Deprecate in the rendered catalog, or keep a basic template: graft convert --to basic writes one.")
+	}
+	if err := t.problems(); err != nil {
+		return nil, err
+	}
+	return k.Deprecate(&t.Source, d)
+}
+
+func (t *Template) unsupported(doing, why string) *failure.Error {
+	return failure.New(failure.TemplateUnsupported, "%s: a %s template %s", doing, t.Kind.Traits().Name, why).At(t.Source.Name, 1, 1)
+}
+
 // Images lists the bundle images that rendering the template needs.
 func (t *Template) Images(tags kind.Tags) ([]string, error) {
 	e, err := t.expander()

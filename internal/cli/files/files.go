@@ -133,17 +133,24 @@ func (r *Repository) printDiffs(a *command.App) {
 	}
 	for _, p := range r.Names() {
 		w, _ := r.Get(p)
-		old := "a/" + p
+		old, now := "a/"+p, "b/"+p
 		if w.New {
 			old = "/dev/null"
 		}
-		_, _ = out.Write(diff.Diff(old, w.Before, "b/"+p, w.After))
+		if w.Gone {
+			now = "/dev/null"
+		}
+		_, _ = out.Write(diff.Diff(old, w.Before, now, w.After))
 	}
 }
 
 // Add takes the files of an outcome.
 func (r *Repository) Add(files []kind.Written) {
 	for _, w := range files {
+		if w.Gone {
+			r.Remove(w.Path, w.Before)
+			continue
+		}
 		r.Set(w.Path, w.Before, w.After, w.New)
 	}
 }
@@ -153,7 +160,7 @@ func (r *Repository) Files() []atomicfile.File {
 	var out []atomicfile.File
 	for _, name := range r.Names() {
 		p, _ := r.Get(name)
-		out = append(out, atomicfile.File{Path: filepath.Join(r.root, filepath.FromSlash(name)), Data: p.After})
+		out = append(out, atomicfile.File{Path: filepath.Join(r.root, filepath.FromSlash(name)), Data: p.After, Gone: p.Gone})
 	}
 	return out
 }

@@ -57,7 +57,23 @@ func Sentence(c kind.Change) string {
 		return in + strings.TrimSpace("put entry "+c.Name+" in the place of "+c.From+" "+c.To)
 	case kind.EntryAdded:
 		return in + strings.TrimSpace("added entry "+c.Name+" "+c.To)
+	case kind.EntryRemoved:
+		return in + "removed entry " + c.Name
+	case kind.BundleRemoved:
+		return in + "removed bundle " + c.Name + " with " + c.From
+	case kind.ChannelRemoved:
+		return in + "removed the channel"
+	case kind.DeprecationGone:
+		return in + strings.TrimSpace("removed the deprecation "+c.Name)
+	case kind.DeprecationAdded:
+		if c.From != "" {
+			return in + strings.TrimSpace("deprecated "+c.Name) + ": " + c.To + " instead of: " + c.From
+		}
+		return in + strings.TrimSpace("deprecated "+c.Name) + ": " + c.To
 	case kind.EntryRewired:
+		if c.To == "" {
+			return in + "rewired " + c.Name + " to replace nothing instead of " + c.From
+		}
 		if c.From == "" {
 			return in + "rewired " + c.Name + " to replace " + c.To
 		}

@@ -89,6 +89,14 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	return f.Insert(r, f)
 }
 
+// Remove implements kind.Remover.
+func (Kind) Remove(s *kind.Source, r kind.Removal) (*kind.Outcome, error) { return open(s).Remove(r) }
+
+// Deprecate implements kind.Deprecator.
+func (Kind) Deprecate(s *kind.Source, d kind.Deprecation) (*kind.Outcome, error) {
+	return open(s).Deprecate(d)
+}
+
 // Images implements kind.Expander.
 func (k Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
 	return documents.Images(k.Expand(s, nil, nil))

@@ -96,7 +96,22 @@ func describeCatalogs(d *kind.Description, s *kind.Source) {
 // Insert implements kind.Kind: the bundle goes into the input of each component that
 // contributes to a catalog that was asked for, each input once.
 func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
-	inputs, err := inputPaths(s, "inserting "+r.Bundle.Name)
+	return edit(s, "inserting "+r.Bundle.Name, func(p kind.Part) (*kind.Outcome, error) { return p.Insert(r) })
+}
+
+// Remove implements kind.Remover.
+func (Kind) Remove(s *kind.Source, r kind.Removal) (*kind.Outcome, error) {
+	return edit(s, r.Doing(), func(p kind.Part) (*kind.Outcome, error) { return p.Remove(r) })
+}
+
+// Deprecate implements kind.Deprecator.
+func (Kind) Deprecate(s *kind.Source, d kind.Deprecation) (*kind.Outcome, error) {
+	return edit(s, "deprecating", func(p kind.Part) (*kind.Outcome, error) { return p.Deprecate(d) })
+}
+
+// edit makes one edit of each input.
+func edit(s *kind.Source, doing string, one func(kind.Part) (*kind.Outcome, error)) (*kind.Outcome, error) {
+	inputs, err := inputPaths(s, doing)
 	if err != nil {
 		return nil, err
 	}
@@ -106,13 +121,11 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		part, err := source.Insert(r)
+		part, err := one(source)
 		if err != nil {
 			return nil, err
 		}
-		o.Files = append(o.Files, part.Files...)
-		o.Changes = append(o.Changes, part.Changes...)
-		o.Notes = append(o.Notes, part.Notes...)
+		o.Add(part)
 	}
 	return o, nil
 }

@@ -144,22 +144,26 @@ func (d *Document) at(err *failure.Error) *failure.Error { return err.At(d.File,
 // Another name is accepted, with a note, where the template's channels list releases of
 // the same operator: some repositories know a package by the name of its folder.
 func (s *Set) PackageFor(r kind.Request, name string, o *kind.Outcome) (string, error) {
-	pkg, want := s.Package(), r.Bundle.Package
+	return s.packageOf("inserting "+r.Bundle.Name, stem(r.Bundle.Name), r.Bundle.Package, "into "+name, o)
+}
+
+func (s *Set) packageOf(doing, operator, want, where string, o *kind.Outcome) (string, error) {
+	pkg := s.Package()
 	switch {
 	case want == "" && pkg == "":
-		return "", failure.New(failure.Usage, "inserting %s into %s: which package is it of?", r.Bundle.Name, name).Fix("Give --package.")
+		return "", failure.New(failure.Usage, "%s %s: which package is it of?", doing, where).Fix("Give --package.")
 	case want == "" || want == pkg:
 		return pkg, nil
 	case s.packageDoc(want) != nil || pkg == "" && len(s.Of(fbc.SchemaPackage)) == 0:
 		return want, nil
 	case pkg == "":
-		return "", failure.New(failure.Usage, "inserting %s of package %s into %s, which holds other packages", r.Bundle.Name, want, name).
+		return "", failure.New(failure.Usage, "%s of package %s %s, which holds other packages", doing, want, where).
 			Fix("Name the template of package %s.", want)
-	case s.hasReleasesOf(stem(r.Bundle.Name)):
+	case s.hasReleasesOf(operator):
 		o.Notes = append(o.Notes, fmt.Sprintf("the template's package is %s, not %s; the bundle is a release of what its channels list", pkg, want))
 		return pkg, nil
 	}
-	return "", failure.New(failure.Usage, "inserting %s of package %s into %s, which holds package %s", r.Bundle.Name, want, name, pkg).
+	return "", failure.New(failure.Usage, "%s of package %s %s, which holds package %s", doing, want, where, pkg).
 		Fix("Name the template of package %s.", want)
 }
 

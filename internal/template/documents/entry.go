@@ -88,9 +88,17 @@ func headNotes(channel string, standing []fbc.Entry, p graph.Place) []string {
 	for _, i := range p.Rewired {
 		after[i].Replaces = p.Entry.Name
 	}
-	before, now := graph.HeadNames(standing), graph.HeadNames(after)
-	if len(now) > 1 && len(now) > len(before) {
-		return []string{fmt.Sprintf("channel %s now has several heads: %s", channel, strings.Join(now, ", "))}
+	if note := manyHeads(channel, standing, after); note != "" {
+		return []string{note}
 	}
 	return nil
+}
+
+// manyHeads tells of heads that a change leaves beside each other; "" where it leaves none.
+func manyHeads(channel string, standing, after []fbc.Entry) string {
+	before, now := graph.HeadNames(standing), graph.HeadNames(after)
+	if len(now) > 1 && len(now) > len(before) {
+		return fmt.Sprintf("channel %s now has several heads: %s", channel, strings.Join(now, ", "))
+	}
+	return ""
 }

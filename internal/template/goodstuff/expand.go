@@ -119,32 +119,45 @@ func (c channel) tail() []string {
 }
 
 func (c channel) expand(pkg string, byName map[string]fbc.Facts) (fbc.Channel, error) {
-	ch := fbc.Channel{Schema: fbc.SchemaChannel, Name: c.name, Package: pkg, Entries: []fbc.Entry{}}
-	var dead []string
+	names := c.entries.Strings()
+	ch := fbc.Channel{Schema: fbc.SchemaChannel, Name: c.name, Package: pkg, Entries: c.edges(names)}
 	for _, item := range c.entries.Items() {
 		name := item.Text()
-		if slices.Contains(c.tombstones, name) {
-			dead = append(dead, name)
-			continue
-		}
-		if _, ok := byName[name]; !ok {
+		if _, ok := byName[name]; !ok && !slices.Contains(c.tombstones, name) {
 			return ch, item.Failure(failure.RenderFailed, "rendering graph-description %s: there is no bundle for the entry %s", c.name, name).
 				Fix("Add its image to bundles.images, let repo, tagRegex and semverRange find it, or make it a tombstone.")
 		}
-		e := fbc.Entry{Name: name, Skips: dead}
-		if n := len(ch.Entries); n > 0 {
-			e.Replaces = ch.Entries[n-1].Name
-		} else {
-			c.addTail(&e)
-		}
-		ch.Entries = append(ch.Entries, e)
-		dead = nil
 	}
-	if len(ch.Entries) == 0 || len(dead) > 0 {
+	if !c.ends(names) {
 		return ch, c.node.Failure(failure.RenderFailed, "rendering graph-description %s: no live entry comes after the tombstones", c.name).
 			Fix("Add an entry that supersedes the tombstones.")
 	}
 	return ch, nil
+}
+
+// edges are the entries that names in this order come to.
+func (c channel) edges(names []string) []fbc.Entry {
+	out := []fbc.Entry{}
+	var dead []string
+	for _, name := range names {
+		if slices.Contains(c.tombstones, name) {
+			dead = append(dead, name)
+			continue
+		}
+		e := fbc.Entry{Name: name, Skips: dead}
+		if n := len(out); n > 0 {
+			e.Replaces = out[n-1].Name
+		} else {
+			c.addTail(&e)
+		}
+		out, dead = append(out, e), nil
+	}
+	return out
+}
+
+// ends reports whether the names end with a live one.
+func (c channel) ends(names []string) bool {
+	return len(names) > 0 && !slices.Contains(c.tombstones, names[len(names)-1])
 }
 
 func (c channel) addTail(e *fbc.Entry) {

@@ -17,6 +17,8 @@ type Tags = func(repository string) ([]string, error)
 // Part is a template of which another is made.
 type Part interface {
 	Insert(r Request) (*Outcome, error)
+	Remove(r Removal) (*Outcome, error)
+	Deprecate(d Deprecation) (*Outcome, error)
 	Images(tags Tags) ([]string, error)
 	Expand(b Bundles, tags Tags) (*fbc.Catalog, error)
 }

@@ -175,7 +175,7 @@ type Description struct {
 // Problem records what is wrong.
 func (d *Description) Problem(err *failure.Error) { d.Problems = append(d.Problems, err) }
 
-// Change is one thing that an insert does.
+// Change is one thing that an edit does.
 type Change struct {
 	What    string `json:"what"`
 	Channel string `json:"channel,omitempty"`
@@ -197,6 +197,11 @@ const (
 	DefaultChannelSet = "default-channel-set"
 	SubstitutionAdded = "substitution-added"
 	TemplateCreated   = "template-created"
+	BundleRemoved     = "bundle-removed"
+	EntryRemoved      = "entry-removed"
+	ChannelRemoved    = "channel-removed"
+	DeprecationAdded  = "deprecated"
+	DeprecationGone   = "deprecation-removed"
 	OperandAdded      = "operand-added"
 	CatalogSourceSet  = "catalogsource-set"
 )
@@ -207,13 +212,21 @@ type Written struct {
 	Before []byte
 	After  []byte
 	New    bool
+	Gone   bool // there is to be none
 }
 
-// Outcome is what an insert comes to. No files: the template has it all already.
+// Outcome is what an edit comes to. No files: the template has it all already.
 type Outcome struct {
 	Files   []Written
 	Changes []Change
 	Notes   []string
+}
+
+// Add takes what the edit of another template comes to.
+func (o *Outcome) Add(part *Outcome) {
+	o.Files = append(o.Files, part.Files...)
+	o.Changes = append(o.Changes, part.Changes...)
+	o.Notes = append(o.Notes, part.Notes...)
 }
 
 // Edited applies edits to one file of the repository and adds it to the outcome.

@@ -58,6 +58,7 @@ type file struct {
 	name  string
 	text  *yamledit.File
 	edits *yamledit.Edits
+	gone  []int // documents that are to go
 }
 
 func load(s *kind.Source) (*catalog, error) {
@@ -167,21 +168,68 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 
 // Insert implements kind.Kind.
 func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
+	return edit(s, func(c *catalog, o *kind.Outcome) error { return c.Insert(r, s.Name, adder{c, r, o}, o) })
+}
+
+// Remove implements kind.Remover. A file of which nothing is left goes.
+func (Kind) Remove(s *kind.Source, r kind.Removal) (*kind.Outcome, error) {
+	return edit(s, func(c *catalog, o *kind.Outcome) error { return c.Set.Remove(r, s.Name, c.remove, o) })
+}
+
+// Deprecate implements kind.Deprecator. In a directory the document stands behind the
+// channels, in a file behind the bundles.
+func (Kind) Deprecate(s *kind.Source, d kind.Deprecation) (*kind.Outcome, error) {
+	return edit(s, func(c *catalog, o *kind.Outcome) error {
+		return c.Set.Deprecate(d, s.Name, func(v yamledit.Value, siblings []documents.Document) error {
+			if c.directory {
+				siblings = slices.DeleteFunc(siblings, func(d documents.Document) bool { return d.Schema != fbc.SchemaChannel })
+			}
+			return adder{c: c}.AddChannel(v, siblings)
+		}, o)
+	})
+}
+
+// edit makes one edit of the catalog.
+func edit(s *kind.Source, one func(*catalog, *kind.Outcome) error) (*kind.Outcome, error) {
 	c, err := load(s)
 	if err != nil {
 		return nil, err
 	}
 	o := &kind.Outcome{}
-	if err := c.Insert(r, s.Name, adder{c, r, o}, o); err != nil {
+	if err := one(c, o); err != nil {
 		return nil, err
 	}
 	for _, name := range c.order {
 		f := c.files[name]
-		if err := o.Edited(f.path, f.text, f.edits); err != nil {
+		if err := f.edited(o); err != nil {
 			return nil, err
 		}
 	}
 	return o, nil
+}
+
+func (f *file) edited(o *kind.Outcome) error {
+	if len(f.gone) == len(f.text.Docs) {
+		o.Files = append(o.Files, kind.Written{Path: f.path, Before: f.text.Src, Gone: true})
+		return nil
+	}
+	for _, index := range f.gone {
+		if err := f.edits.RemoveDoc(index); err != nil {
+			return err
+		}
+	}
+	return o.Edited(f.path, f.text, f.edits)
+}
+
+// remove takes a document out of its file.
+func (c *catalog) remove(d *documents.Document) error {
+	for _, f := range c.files {
+		if f.edits == d.Edits {
+			f.gone = append(f.gone, d.Index)
+			break
+		}
+	}
+	return nil
 }
 
 // Images implements kind.Expander: a catalog has its bundles, but for those that a

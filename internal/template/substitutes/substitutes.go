@@ -64,6 +64,73 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	return o, f.Edited(o)
 }
 
+// Remove implements kind.Remover: a substitute goes with its substitution.
+func (Kind) Remove(s *kind.Source, r kind.Removal) (*kind.Outcome, error) {
+	f, o := documents.Wrapped(s), &kind.Outcome{}
+	if err := f.Set.Remove(r, s.Name, f.RemoveDocument, o); err != nil {
+		return nil, err
+	}
+	if err := removeSubstitutes(s, f, r, o); err != nil {
+		return nil, err
+	}
+	return o, f.Edited(o)
+}
+
+// removeSubstitutes refuses to leave a substitute of a bundle that is gone.
+func removeSubstitutes(s *kind.Source, f *documents.File, r kind.Removal, o *kind.Outcome) error {
+	all := substitutions(s)
+	standing := make([]kind.Standing, len(all))
+	for i, sub := range all {
+		standing[i].Image = sub.image
+	}
+	gone := map[int]string{}
+	var removed []string
+	for _, c := range o.Changes {
+		if c.What == kind.BundleRemoved {
+			removed = append(removed, c.Name)
+		}
+	}
+	for _, name := range r.Bundles {
+		at, untold, err := r.Find(standing, name, nil, false)
+		if err != nil || untold != "" {
+			return err
+		}
+		for _, i := range at {
+			if len(r.Channels) == 0 {
+				gone[i] = name
+				removed = append(removed, name)
+				o.Notes = slices.DeleteFunc(o.Notes, func(n string) bool { return n == r.Nothing("bundle", name) })
+			}
+		}
+	}
+	for i, sub := range all {
+		if gone[i] == "" && slices.Contains(removed, sub.base) {
+			return sub.node.Failure(failure.EdgeConflict, "%s: %s substitutes %s", r.Doing(), sub.image, sub.base).
+				Fix("Remove the substitute with it: name both.")
+		}
+	}
+	for i, sub := range all {
+		if gone[i] == "" {
+			continue
+		}
+		o.Changes = append(o.Changes, kind.Change{What: kind.BundleRemoved, Name: gone[i], From: sub.image})
+		if len(gone) < len(all) {
+			if err := f.Edits().Remove(sub.node); err != nil {
+				return err
+			}
+		}
+	}
+	if len(gone) > 0 && len(gone) == len(all) {
+		return f.Edits().RemoveField(s.Root(), "substitutions")
+	}
+	return nil
+}
+
+// Deprecate implements kind.Deprecator.
+func (Kind) Deprecate(s *kind.Source, d kind.Deprecation) (*kind.Outcome, error) {
+	return documents.Wrapped(s).Deprecate(d)
+}
+
 // rendered adds the whole document in place of a bundle by image.
 type rendered struct {
 	*documents.File

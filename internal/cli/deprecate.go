@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/cli/files"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+type deprecateOptions struct {
+	deprecation kind.Deprecation
+	catalogs    []string
+	dryRun      bool
+}
+
+func (a *app) deprecateCommand() *cobra.Command {
+	o := &deprecateOptions{}
+	cmd := &cobra.Command{
+		Use:   "deprecate [--bundle NAME,...] [--channel C,...] --message TEXT TEMPLATE...",
+		Short: "Deprecate a package, channels or bundles in catalog templates, in place",
+		Long: "Deprecate has the olm.deprecations of catalog templates say what is deprecated: the bundles and\n" +
+			"channels that are named, the package where none is. The message of what is deprecated already is\n" +
+			"changed; the document is added where there is none. No other byte is touched.\n\n" +
+			"All templates are written or none. With - for TEMPLATE the template is read from standard input\n" +
+			"and the result goes to standard output.",
+		Example: "  graft deprecate --bundle op.v1.2.3 --message 'op.v1.2.3 is broken. Use op.v1.2.4.' catalog-templates/*.yaml\n" +
+			"  graft deprecate --channel alpha --message 'Use the channel stable.' catalog-templates/basic.yaml",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.deprecate(o, args) },
+	}
+	f, d := cmd.Flags(), &o.deprecation
+	f.StringSliceVar(&d.Bundles, "bundle", nil, "the bundles to deprecate, by the names of their CSVs")
+	f.StringSliceVar(&d.Channels, "channel", nil, "the channels to deprecate")
+	f.StringVar(&d.Package, "package", "", "the package, where a template holds several")
+	f.StringVar(&d.Message, "message", "", "what users are told (required)")
+	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template (all)")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
+	return cmd
+}
+
+func (a *app) deprecate(o *deprecateOptions, names []string) error {
+	d := &o.deprecation
+	d.Bundles, d.Channels = kind.Unique(d.Bundles), kind.Unique(d.Channels)
+	if d.Message == "" {
+		return failure.New(failure.Usage, "reading the command line: --message is missing").Fix("Give --message with what users are to be told.")
+	}
+	return a.editOrStdin(names, o.dryRun,
+		func(at files.Located) (*kind.Outcome, error) {
+			return template.Deprecate(at.Repo, at.Path, at.Name, o.catalogs, *d)
+		},
+		func(t *template.Template) (*kind.Outcome, error) { return t.Deprecate(*d) })
+}

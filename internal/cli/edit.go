@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/olmgraft/graft/internal/cli/files"
+	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// edit is one edit of a template.
+type edit func(at files.Located) (*kind.Outcome, error)
+
+// editTemplates makes the edits of each template, writes all of them or none, and reports.
+func (a *app) editTemplates(names []string, dryRun bool, edits func(name string) ([]edit, error)) error {
+	repos := files.Repositories{}
+	rep := report{}
+	var errs []error
+	for _, name := range kind.Unique(names) {
+		t, err := a.editOne(repos, name, edits)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		rep.Templates = append(rep.Templates, t)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	rep.Report = output.NewReport(output.Overall(rep.Templates))
+	return a.finishEdits(repos, dryRun, rep)
+}
+
+func (a *app) editOne(repos files.Repositories, name string, edits func(name string) ([]edit, error)) (output.Template, error) {
+	rep := output.Template{File: name, Result: "unchanged"}
+	at, err := repos.Locate(name)
+	if err != nil {
+		return rep, err
+	}
+	all, err := edits(name)
+	if err != nil {
+		return rep, err
+	}
+	for _, one := range all {
+		outcome, err := one(at)
+		if err != nil {
+			return rep, err
+		}
+		at.Repo.Add(outcome.Files)
+		rep.Changes = append(rep.Changes, outcome.Changes...)
+		rep.Notes = append(rep.Notes, outcome.Notes...)
+		for _, f := range outcome.Files {
+			rep.Result = "updated"
+			if f.New && f.Path == at.Path {
+				rep.Result = "created"
+			}
+			if !slices.Contains(rep.Files, f.Path) {
+				rep.Files = append(rep.Files, f.Path)
+			}
+		}
+	}
+	return rep, nil
+}
+
+func (a *app) finishEdits(repos files.Repositories, dryRun bool, rep report) error {
+	if err := repos.Finish(a.App, "files", dryRun); err != nil {
+		return err
+	}
+	if dryRun {
+		rep.Planned()
+	}
+	if a.JSON {
+		a.PrintReport(rep)
+		return nil
+	}
+	if !dryRun {
+		a.printTemplates(rep)
+	}
+	return nil
+}
+
+func (a *app) printTemplates(rep report) {
+	for _, t := range rep.Templates {
+		fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)
+		for _, c := range t.Changes {
+			fmt.Fprintf(a.Out, "  %s\n", output.Sentence(c))
+		}
+		for _, n := range t.Notes {
+			fmt.Fprintf(a.Err, "graft: %s: note: %s\n", t.File, n)
+		}
+	}
+}
+
+// editStdin edits a template on its way from standard input to standard output.
+func (a *app) editStdin(one func(*template.Template) (*kind.Outcome, error)) error {
+	t, err := files.OpenTemplate(a.In, "-")
+	if err != nil {
+		return err
+	}
+	outcome, err := one(t)
+	if err != nil {
+		return err
+	}
+	text := t.Source.File.Src
+	if len(outcome.Files) > 0 {
+		text = outcome.Files[0].After
+	}
+	_, err = a.Out.Write(text)
+	return err
+}
+
+// editOrStdin is editTemplates, or editStdin where that is what the one name says.
+func (a *app) editOrStdin(names []string, dryRun bool, inPlace edit, through func(*template.Template) (*kind.Outcome, error)) error {
+	if !slices.Contains(names, "-") {
+		return a.editTemplates(names, dryRun, func(string) ([]edit, error) { return []edit{inPlace}, nil })
+	}
+	if len(names) > 1 || a.JSON || dryRun {
+		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json and --dry-run")
+	}
+	return a.editStdin(through)
+}

@@ -1,0 +1,204 @@
+package kind
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+)
+
+// Remover is a kind of whose templates bundles and channels can be taken out.
+type Remover interface {
+	// Remove works out the edits. A template in which Describe finds problems is never
+	// passed to it.
+	Remove(s *Source, r Removal) (*Outcome, error)
+}
+
+// Removal says what is to go: bundles, from all channels or those named, or the channels
+// themselves.
+type Removal struct {
+	Package  string
+	Bundles  []string
+	Channels []string
+	// DefaultChannel is to be the package's default one, "" where that stays.
+	DefaultChannel string
+	// AllowStranded has installed versions lose their way to the head.
+	AllowStranded bool
+	// Names and NamesOf are as in Request.
+	Names   map[string]string
+	NamesOf func(images []string) (names map[string]string, asked string)
+}
+
+// Doing says it in a failure.
+func (r Removal) Doing() string {
+	channels := strings.Join(r.Channels, ", ")
+	switch {
+	case len(r.Bundles) == 0:
+		return "removing channel " + channels
+	case channels != "":
+		return "removing " + strings.Join(r.Bundles, ", ") + " from " + channels
+	}
+	return "removing " + strings.Join(r.Bundles, ", ")
+}
+
+// From reports whether the bundles go from a channel.
+func (r Removal) From(channel string) bool {
+	return len(r.Bundles) > 0 && (len(r.Channels) == 0 || slices.Contains(r.Channels, channel))
+}
+
+// Whole reports whether a channel goes.
+func (r Removal) Whole(channel string) bool {
+	return len(r.Bundles) == 0 && slices.Contains(r.Channels, channel)
+}
+
+// Rest is what a channel has without the bundles that go. An entry that replaced one of
+// them replaces what that replaced, or nothing where that is no entry. What it skips stays:
+// those who have it are upgraded by that.
+func (r Removal) Rest(channel string, entries []fbc.Entry) []fbc.Entry {
+	if r.Whole(channel) {
+		return nil
+	}
+	if !r.From(channel) {
+		return entries
+	}
+	replaces := make(map[string]string, len(entries))
+	for _, e := range entries {
+		replaces[e.Name] = e.Replaces
+	}
+	var rest []fbc.Entry
+	for _, e := range entries {
+		if slices.Contains(r.Bundles, e.Name) {
+			continue
+		}
+		to := e.Replaces
+		for range entries {
+			if _, stands := replaces[to]; !stands || !slices.Contains(r.Bundles, to) {
+				break
+			}
+			to = replaces[to]
+		}
+		if _, stands := replaces[to]; to != e.Replaces && (!stands || slices.Contains(r.Bundles, to) || to == e.Name) {
+			to = ""
+		}
+		e.Replaces = to
+		rest = append(rest, e)
+	}
+	return rest
+}
+
+// Strands refuses to take the way to the head from who could be installed. The failure has
+// no place yet.
+func (r Removal) Strands(channel string, before, after []fbc.Entry, versions graph.Versions) *failure.Error {
+	if r.AllowStranded {
+		return nil
+	}
+	lost := graph.Stranded(before, after, versions)
+	if len(lost) == 0 {
+		return nil
+	}
+	who := strings.Join(lost[:min(len(lost), 5)], ", ")
+	if len(lost) > 5 {
+		who += " and others"
+	}
+	to := "could no longer reach the head of channel " + channel
+	if len(after) == 0 {
+		to = "would have no channel any more, as " + channel + " goes"
+	}
+	return failure.New(failure.UpgradePathLost, "%s: who has %s %s", r.Doing(), who, to).
+		Fix("Give --allow-stranded where nobody has them installed.")
+}
+
+// Default refuses to take a package's default channel. The failure has no place yet.
+func (r Removal) Default(channel string) *failure.Error {
+	return failure.New(failure.EditRefused, "%s: channel %s would go, and it is the package's default", r.Doing(), channel).
+		Fix("Make another channel the default one: give --default-channel.")
+}
+
+// Nothing is the note that something does not stand there.
+func (r Removal) Nothing(what, name string) string {
+	return "there is no " + what + " " + name + " to remove"
+}
+
+// Find looks for a bundle among those that stand in a template, the same image in several
+// places. Entries are the names that the template's channels list, nil where it lists images
+// alone. Where none is known to be
+// it and doubtful says that there should be one, or where tags alone take several for it,
+// those are asked for of which nobody told so far. Untold says of which nobody did, where
+// one of them may be it.
+func (r Removal) Find(standing []Standing, name string, entries []string, doubtful bool) (at []int, untold string, err *failure.Error) {
+	known := Request{Names: r.Names, NamesOf: r.NamesOf}
+	at = r.match(known, standing, name)
+	several := different(standing, at)
+	if len(at) > 0 && !several || !doubtful && !several {
+		return at, "", nil
+	}
+	found := Found{Unknown: r.unknown(known, standing, entries)}
+	if several {
+		for _, i := range at {
+			found.Unknown = append(found.Unknown, standing[i].Image)
+		}
+	}
+	if len(found.Unknown) > 0 && r.NamesOf != nil {
+		names := map[string]string{}
+		maps.Copy(names, r.Names)
+		var told map[string]string
+		told, found.asked = r.NamesOf(found.Unknown)
+		maps.Copy(names, told)
+		known.Names = names
+		at = r.match(known, standing, name)
+		found.Unknown = r.unknown(known, standing, entries)
+	}
+	if different(standing, at) {
+		return nil, "", failure.New(failure.BundleConflict, "removing %s: both %s and %s may be its image", name, standing[at[0]].Image, standing[at[1]].Image).
+			Fix("Give --base with a rendered catalog, which tells names and images.")
+	}
+	if len(at) == 0 && len(found.Unknown) > 0 {
+		untold = found.Untold()
+	}
+	return at, untold, nil
+}
+
+// Conflict refuses to guess which image is that of a bundle.
+func (r Removal) Conflict(name, untold string) *failure.Error {
+	return failure.New(failure.BundleConflict, "removing %s: an entry of that name stands there, and %s", name, untold).
+		Fix("Give --base with a rendered catalog, which tells names and images.")
+}
+
+func (r Removal) match(known Request, standing []Standing, name string) (at []int) {
+	v, versioned := graph.VersionOf(name)
+	for i, s := range standing {
+		is := known.nameOf(s)
+		tag, tagged := ImageVersion(s.Image)
+		if is == name || is == "" && tagged && versioned && tag.String() == v.String() {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// unknown are the images of which neither a name nor the version of an entry tells.
+func (r Removal) unknown(known Request, standing []Standing, entries []string) (images []string) {
+	for _, s := range standing {
+		tag, tagged := ImageVersion(s.Image)
+		told := tagged && entries == nil || tagged && slices.ContainsFunc(entries, func(name string) bool {
+			v, ok := graph.VersionOf(name)
+			return ok && v.String() == tag.String()
+		})
+		if s.Image != "" && !told && known.nameOf(s) == "" {
+			images = append(images, s.Image)
+		}
+	}
+	return Unique(images)
+}
+
+func different(standing []Standing, at []int) bool {
+	return slices.ContainsFunc(at, func(i int) bool { return standing[i].Image != standing[at[0]].Image })
+}
+
+// NameOf is the name of an image's bundle, as far as anybody told.
+func (r Removal) NameOf(image string) string {
+	return Request{Names: r.Names}.nameOf(Standing{Image: image})
+}
