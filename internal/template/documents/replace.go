@@ -127,15 +127,11 @@ func (s *Set) replaceIn(c *Document, r kind.Request, o *kind.Outcome) (stands bo
 	for _, item := range list.Items() {
 		item = item.Resolve()
 		was := entry(item)
-		for _, key := range []string{"name", "replaces"} {
-			if _, v := item.Fold(key); v.Text() == r.InsteadOf {
-				if err := c.Edits.SetText(v, r.Bundle.Name); err != nil {
-					return stands, err
-				}
-			}
+		references := append([]*yamledit.Node{item.FoldValue("replaces")}, item.FoldValue("skips").Items()...)
+		if was.Name == r.InsteadOf { // its own edges are about others
+			references = []*yamledit.Node{item.FoldValue("name")}
 		}
-		skips := item.FoldValue("skips")
-		for _, v := range skips.Items() {
+		for _, v := range references {
 			if v.Text() == r.InsteadOf {
 				if err := c.Edits.SetText(v, r.Bundle.Name); err != nil {
 					return stands, err
@@ -166,7 +162,8 @@ func (s *Set) moveRange(c *Document, item *yamledit.Node, e fbc.Entry, r kind.Re
 	if !ok || v.Text() == "" || r.SkipRange != "" {
 		return e, nil
 	}
-	now := whole(old.String()).ReplaceAllString(e.SkipRange, "${1}"+r.Bundle.Version.String()+"${2}")
+	end := regexp.MustCompile(`(<=?\s*)` + regexp.QuoteMeta(old.String()) + `($|[^0-9A-Za-z.+-])`)
+	now := end.ReplaceAllString(e.SkipRange, "${1}"+r.Bundle.Version.String()+"${2}")
 	if now == e.SkipRange {
 		return e, nil
 	}
