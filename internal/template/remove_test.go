@@ -320,3 +320,33 @@ func TestRemoveUndoesInsert(t *testing.T) {
 		t.Errorf("only %d inserts were tried", tried)
 	}
 }
+
+// Removing keeps its promises on any text that a fuzzer finds, for every kind.
+func FuzzRemove(f *testing.F) {
+	for _, tt := range removals {
+		f.Add([]byte(tt.template), "op.v1.0.0", "")
+		f.Add([]byte(tt.template), "op.v1.1.0", "stable")
+		f.Add([]byte(tt.template), "", "fast")
+	}
+	f.Fuzz(func(t *testing.T, src []byte, bundle, channel string) {
+		r := kind.Removal{Bundles: kind.Unique([]string{bundle}), Channels: kind.Unique([]string{channel}), AllowStranded: true}
+		if len(r.Bundles)+len(r.Channels) == 0 {
+			return
+		}
+		tmpl, err := Parse("t.yaml", src)
+		if err != nil {
+			return
+		}
+		o, err := tmpl.Remove(r)
+		if err != nil || len(o.Files) == 0 {
+			return
+		}
+		again, err := Parse("t.yaml", o.Files[0].After)
+		if err != nil {
+			t.Fatalf("the result is no template: %v\n%q", err, o.Files[0].After)
+		}
+		if o, err := again.Remove(r); err != nil || len(o.Files) > 0 {
+			t.Fatalf("the second run: %v %+v\n%q", err, o, src)
+		}
+	})
+}
