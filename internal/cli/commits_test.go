@@ -185,11 +185,7 @@ func (c *commit) commands() ([][]string, error) {
 				continue
 			}
 		}
-		entries, err := c.entries(a.Image, name)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
+		for _, e := range c.entries(a.Image, name) {
 			all = append(all, c.insert(a.Image, name, e))
 		}
 	}
@@ -218,9 +214,9 @@ func (c *commit) insert(image, name string, more []string) []string {
 }
 
 // entries are the new entries of a bundle, those with the same edges in one command.
-func (c *commit) entries(image, name string) ([][]string, error) {
+func (c *commit) entries(image, name string) [][]string {
 	if c.Kind == "olm.semver" {
-		return [][]string{{"--channel", strings.Join(c.channelsWith(c.after, "", image), ",")}}, nil
+		return [][]string{{"--channel", strings.Join(c.channelsWith(c.after, "", image), ",")}}
 	}
 	channels := map[string][]string{}
 	var order []string
@@ -252,7 +248,7 @@ func (c *commit) entries(image, name string) ([][]string, error) {
 		}
 		all = append(all, edges)
 	}
-	return all, nil
+	return all
 }
 
 // channelsWith are the channels of a template in which a name has an entry, and the archetypes in which

@@ -31,6 +31,7 @@ targets:
   - path: catalogs/next/{package}.json
     name: next
 - template: other/*.yaml
+  rebuild: refuse
   package: other
   channels: [stable, 'v{major}.{minor}']
   defaultChannel: stable
@@ -92,6 +93,7 @@ commit:
   message: Add {name}
   method: api
 sum: catalog.sum
+rebuild: replace
 `
 
 func TestParse(t *testing.T) {
@@ -128,7 +130,9 @@ func TestParse(t *testing.T) {
 			Rules:          []plan.ChannelRule{{Channels: []plan.Pattern{"stable", "v{major}.{minor}"}}},
 			DefaultChannel: "stable",
 			Edges:          &plan.EdgeRule{Replaces: "other.v{major}.{minor}.{previousPatch}", AllowMissingPredecessor: true},
+			Rebuild:        "refuse",
 		}},
+		Rebuild:             "replace",
 		Edges:               plan.EdgeRule{Explicit: true, SkipRange: ">={major}.{minor}.0 <{version}", NoRewire: true},
 		Registries:          map[string]string{"quay.io/example-stage/op-bundle": "registry.example.com:5000/example/op-bundle"},
 		AllowedRepositories: []string{"quay.io/example-stage/*"},

@@ -27,6 +27,7 @@ func decode(name string, n *yamledit.Node) *Config {
 		c.CatalogSources = append(c.CatalogSources, decodeCatalogSource(s))
 	}
 	c.Edges = decodeEdges(n.Get("edges"))
+	c.Rebuild = n.Get("rebuild").Text()
 	c.Registries = texts(n.Get("registries"))
 	c.AllowedRepositories = list(n.Get("allowedRepositories"))
 	c.SkipTags = list(n.Get("skipTags"))
@@ -48,6 +49,7 @@ func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 		Template:       pattern(n.Get("template")),
 		Create:         n.Get("create").Text(),
 		DefaultChannel: pattern(n.Get("defaultChannel")),
+		Rebuild:        n.Get("rebuild").Text(),
 	}
 	t.Line, t.Col = n.Get("template").Position()
 	if channels := n.Get("channels"); channels != nil {

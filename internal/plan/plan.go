@@ -43,6 +43,8 @@ type Asked struct {
 	DefaultChannel string
 	SubstitutesFor string
 	Create         string // kind of template to begin where none stands
+	Rebuild        string // of a bundle that stands there with another image: refuse or replace; empty: as of Setup
+	InsteadOf      string // a bundle whose place it takes
 }
 
 // Plan is what to do. Targets come in the order of the Setup. A plan without targets is

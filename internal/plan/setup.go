@@ -15,6 +15,7 @@ type Setup struct {
 	Package    string // that the targets are for; empty: any
 	Targets    []TargetSetup
 	Edges      EdgeRule
+	Rebuild    string            // of a bundle that stands there with another image: replace; else refuse
 	Registries map[string]string // repository of a stage to that of production
 	Sum        string            // path of catalog.sum; empty: none is kept
 }
@@ -37,6 +38,7 @@ type TargetSetup struct {
 	// Said are edges that are taken as they are.
 	Said     Edges
 	Edges    *EdgeRule // nil: as of Setup
+	Rebuild  string    // empty: as of Setup
 	Catalogs []CatalogSetup
 }
 

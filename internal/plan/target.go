@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,6 +39,12 @@ func (p *planner) target(c candidate) error {
 	return nil
 }
 
+// What may be done with a bundle that stands there with another image.
+const (
+	Refuse  = "refuse"
+	Replace = "replace"
+)
+
 // requests says what is inserted into the template. It is false where the setup puts the
 // bundle into no channel of it.
 func (p *planner) requests(c candidate, o *opened, t *Target) (bool, error) {
@@ -56,6 +63,8 @@ func (p *planner) requests(c candidate, o *opened, t *Target) (bool, error) {
 		NoRewire:                edges.NoRewire,
 		AllowMissingPredecessor: edges.AllowMissingPredecessor,
 		Promote:                 p.promoted,
+		Rebuild:                 cmp.Or(p.in.Asked.Rebuild, c.Rebuild, p.setup.Rebuild) == Replace,
+		InsteadOf:               p.in.Asked.InsteadOf,
 	}
 	if r.DefaultChannel, err = p.defaultChannel(rule, c, o, t); err != nil {
 		return false, err

@@ -62,8 +62,10 @@ func (w *Work) table(b *strings.Builder) {
 			return []string{template, "", c.Name, "", "version " + c.To}
 		case kind.DefaultChannelSet:
 			return []string{template, "", "default channel", c.From, c.To}
-		case kind.BundlePromoted:
+		case kind.BundlePromoted, kind.BundleRebuilt, kind.BundleReplaced:
 			return []string{template, c.Channel, c.Name, c.From, c.To}
+		case kind.EntryReplaced:
+			return []string{template, c.Channel, c.Name, "entry of " + c.From, c.To}
 		case kind.BundleAdded:
 			if c.Channel != "" { // of a semver template, whose edges are computed
 				return []string{template, c.Channel, c.Name, "", "added"}

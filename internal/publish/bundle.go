@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ type bundleImage struct {
 	versioned
 	openShiftVersions string
 	annotated         []string // channels
+	replaced          string   // image in whose place it came, "" where it was added
 }
 
 // learnBundle pulls the facts of a bundle. The digest that was announced is what is pulled,
@@ -114,13 +116,20 @@ func (p pinned) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
 }
 
 func (b *bundleImage) describe(out *strings.Builder) {
-	fmt.Fprintf(out, "Adds bundle %s, version %s of package %s.\n\n", markdown.Code(b.bundle.Name), markdown.Code(b.bundle.Version.String()), markdown.Code(b.bundle.Package))
+	does := "Adds bundle"
+	if b.replaced != "" {
+		does = "Puts a new image of bundle"
+	}
+	fmt.Fprintf(out, "%s %s, version %s of package %s.\n\n", does, markdown.Code(b.bundle.Name), markdown.Code(b.bundle.Version.String()), markdown.Code(b.bundle.Package))
+	if b.replaced != "" {
+		fmt.Fprintf(out, "It comes in the place of %s.\n\n", markdown.Code(b.replaced))
+	}
 	b.image(out)
 }
 
 // edit puts the bundle into all of its templates. It is planned upon what the subjects before
 // it left.
-func (b *bundleImage) edit(_ context.Context, p *preparation) (subject, error) {
+func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error) {
 	setup, err := p.Setup(p.base, b.bundle)
 	if err != nil {
 		return nil, err
@@ -132,7 +141,16 @@ func (b *bundleImage) edit(_ context.Context, p *preparation) (subject, error) {
 	if err := p.useSum(setup.Sum); err != nil {
 		return nil, err
 	}
-	if p.sum != nil {
+	rebuilds := slices.ContainsFunc(made.Targets, func(t plan.Target) bool {
+		return slices.ContainsFunc(t.Requests, func(r kind.Request) bool { return r.Rebuild })
+	})
+	if name := b.asked.Asked.InsteadOf; name != "" {
+		p.givenUp[name] = true
+	}
+	if rebuilds {
+		// By digest it is what it was; a tag may have moved.
+		p.anew[made.Bundle.Image] = !strings.Contains(made.Bundle.Image, "@")
+	} else if p.sum != nil {
 		if err := p.sum.Check(made.Bundle.Image, b.asked.Digest); err != nil {
 			return nil, err
 		}
@@ -144,14 +162,17 @@ func (b *bundleImage) edit(_ context.Context, p *preparation) (subject, error) {
 	var added subject
 	for _, t := range made.Targets {
 		p.Line("%s: %s", b.bundle.Name, t.Template)
-		changed, err := p.insert(t, b.bundle.Name)
+		changes, err := p.insert(ctx, t, b.bundle.Name)
 		if err != nil {
 			return nil, err
 		}
-		if changed {
+		if len(changes) > 0 {
 			named := *b
-			named.bundle = made.Bundle
+			named.bundle, named.replaced = made.Bundle, replacedImage(changes)
 			added = &named
+			if p.sum != nil {
+				p.sum.Forget(named.replaced)
+			}
 		}
 		p.rendered(t)
 	}
@@ -182,8 +203,30 @@ func (p *preparation) about(name string) func(text string) string {
 	}
 }
 
-// insert makes the requests of a target, and reports whether they changed it.
-func (p *preparation) insert(t plan.Target, name string) (changed bool, err error) {
+// replacedImage is the image in whose place the bundle came, "" where it was added.
+func replacedImage(changes []kind.Change) string {
+	for _, c := range changes {
+		if c.What == kind.BundleRebuilt || c.What == kind.BundleReplaced {
+			return c.From
+		}
+	}
+	return ""
+}
+
+// names are the bundles of the images in a target's catalogs.
+func (p *preparation) names(t plan.Target) map[string]string {
+	names := map[string]string{}
+	for _, c := range t.Catalogs {
+		// A catalog that cannot be read tells nothing, and is rendered anew.
+		if docs, err := documents(p.base.Files, c.Path); err == nil {
+			kind.AddNames(names, docs)
+		}
+	}
+	return names
+}
+
+// insert makes the requests of a target, and gives what they changed.
+func (p *preparation) insert(ctx context.Context, t plan.Target, name string) (changes []kind.Change, err error) {
 	out, about := p.target(t.Template), p.about(name)
 	for _, reason := range t.Reasons {
 		out.note(about(reason))
@@ -197,19 +240,24 @@ func (p *preparation) insert(t plan.Target, name string) (changed bool, err erro
 	if t.Create {
 		create = t.Kind
 	}
+	names := p.names(t)
 	for _, request := range t.Requests {
+		request.Names = names
+		request.NamesOf = func(images []string) (map[string]string, string) {
+			return render.Names(ctx, pinned{p.Registry, p.pulled}, p.Jobs, images), "the target's catalogs, the registry"
+		}
 		o, err := template.Insert(p.files, t.Template, t.Template, create, t.Names, request)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		for _, f := range o.Files {
 			p.change.Set(f.Path, f.Before, f.After, f.New)
 		}
-		changed = changed || len(o.Changes) > 0
+		changes = append(changes, o.Changes...)
 		out.Changes = append(out.Changes, o.Changes...)
 		for _, n := range o.Notes {
 			out.note(about(n))
 		}
 	}
-	return changed, nil
+	return changes, nil
 }

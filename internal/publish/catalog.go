@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
@@ -57,6 +58,11 @@ func documents(files *template.Files, name string) ([]fbc.Doc, error) {
 	return files.Catalog(name)
 }
 
+// reusable are the documents of a catalog but for bundles that are rendered anew.
+func (p *preparation) reusable(docs []fbc.Doc) []fbc.Doc {
+	return slices.DeleteFunc(slices.Clone(docs), func(d fbc.Doc) bool { return d.Schema == fbc.SchemaBundle && p.anew[d.Image] })
+}
+
 // renderCatalog writes a catalog upon the documents that stand there.
 func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Catalog, before []fbc.Doc, out *Catalog) error {
 	tmpl, err := template.Open(p.files, from, from)
@@ -67,10 +73,15 @@ func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Cat
 		tmpl.Source.Catalogs = []string{c.Name}
 	}
 	o := render.Options{
-		Registry: pinned{p.Registry, p.pulled}, Format: c.Format, Metadata: c.Metadata, Base: render.NewBase(before), Jobs: p.Jobs, Cache: p.Cache, Progress: p.Progress,
+		Registry: pinned{p.Registry, p.pulled}, Format: c.Format, Metadata: c.Metadata, Base: render.NewBase(p.reusable(before)), Jobs: p.Jobs, Cache: p.Cache, Progress: p.Progress,
 	}
 	if p.sum != nil {
 		o.Sum = p.sum.Clone()
+		for image, anew := range p.anew {
+			if anew {
+				o.Sum.Forget(image)
+			}
+		}
 	}
 	result, err := render.Render(ctx, tmpl, o)
 	if err != nil {
@@ -96,7 +107,10 @@ func (p *preparation) verify(out *Catalog, before, after []fbc.Doc) {
 	out.After = now.Catalog()
 	p.Findings = append(p.Findings, graph.Verify(out.After, out.Before, p.Levels)...)
 	if len(before) > 0 {
-		p.Findings = append(p.Findings, graph.CompareBase(out.Before, out.After, p.Levels)...)
+		found := graph.CompareBase(out.Before, out.After, p.Levels)
+		p.Findings = append(p.Findings, slices.DeleteFunc(found, func(f graph.Finding) bool {
+			return p.givenUp[f.Bundle] && len(f.Bundles) == 0 // nobody has it, as who asked said
+		})...)
 	}
 }
 

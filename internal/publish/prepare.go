@@ -100,15 +100,19 @@ type preparation struct {
 	several bool            // subjects, so that texts say which one is meant
 	// catalogs are those that bundles go to, by template.
 	catalogs map[string][]plan.Catalog
-	sum      *render.Sum
-	sumFile  string
+	// anew are the images that are rendered as they are now, whatever catalogs hold.
+	anew map[string]bool
+	// givenUp are the bundles in whose place others come.
+	givenUp map[string]bool
+	sum     *render.Sum
+	sumFile string
 }
 
 // prepare is a function of the content and of the subjects, so that it can be done again upon
 // another base. The order of the subjects does not matter.
 func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) (*Work, error) {
 	w := &Work{change: atomicfile.Change{Base: base}}
-	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}}
+	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}, anew: map[string]bool{}, givenUp: map[string]bool{}}
 	subjects = inOrder(subjects)
 	var errs []error
 	for _, s := range subjects {

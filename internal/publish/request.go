@@ -34,6 +34,8 @@ var parameters = []parameter{
 	{name: "skip-range", one: func(a *plan.Asked) *string { return &a.Edges.SkipRange }},
 	{name: "default-channel", one: func(a *plan.Asked) *string { return &a.DefaultChannel }},
 	{name: "substitutes-for", one: func(a *plan.Asked) *string { return &a.SubstitutesFor }},
+	{name: "rebuild", one: func(a *plan.Asked) *string { return &a.Rebuild }},
+	{name: "instead-of", one: func(a *plan.Asked) *string { return &a.InsteadOf }},
 	{name: "create", one: func(a *plan.Asked) *string { return &a.Create }},
 }
 

@@ -70,6 +70,9 @@ func (s *Sum) Add(o *Sum) {
 	}
 }
 
+// Forget has an image be recorded as it is now.
+func (s *Sum) Forget(image string) { delete(s.rows, image) }
+
 // Text is the file's content.
 func (s *Sum) Text() []byte {
 	var lines []string

@@ -75,6 +75,11 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 	default:
 		return nil, failure.New(failure.Usage, "reading the inputs: commit-method %q", in.given.Commit.Method).Fix("Give git or api.")
 	}
+	switch in.asked.Rebuild {
+	case "", plan.Refuse, plan.Replace:
+	default:
+		return nil, failure.New(failure.Usage, "reading the inputs: rebuild %q", in.asked.Rebuild).Fix("Give refuse or replace.")
+	}
 	switch in.given.PullRequest.AutoMerge {
 	case "", "merge", "squash", "rebase":
 	default:

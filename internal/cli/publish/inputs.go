@@ -27,6 +27,8 @@ var Inputs = []Input{
 	{Name: "skip-range", Description: "Range of versions that it skips."},
 	{Name: "default-channel", Description: "Make this the package's default channel."},
 	{Name: "substitutes-for", Description: "Bundle that it substitutes, in a substitutes template."},
+	{Name: "rebuild", Description: "What to do where the bundle stands there with another image: refuse, or replace it; without it the configuration's, refuse."},
+	{Name: "instead-of", Description: "Bundle that nobody has installed, whose place it takes."},
 	{Name: "create", Description: "Kind of template to begin where there is none: basic, semver or goodstuff."},
 	{Name: "event", Description: "File with the event; without it that of the workflow."},
 	{Name: "from-tags", Description: "Image repositories, separated by commas: publish what they have and no template or catalog names."},

@@ -168,7 +168,7 @@ func (e *removal) cutBundles() error {
 		listed := slices.Contains(e.names, name)
 		at, untold, fail := e.Find(standing, name, e.names, listed)
 		if fail != nil {
-			return bundles[e.firstOr(bundles, standing, name)].at(fail)
+			return bundles[e.firstOr(standing, name)].at(fail)
 		}
 		if untold != "" && listed {
 			return e.entriesOf(e.pkg, name)[0].at(e.Conflict(name, untold))
@@ -188,7 +188,7 @@ func (e *removal) cutBundles() error {
 }
 
 // firstOr is a bundle of that name, else the first.
-func (e *removal) firstOr(bundles []Document, standing []kind.Standing, name string) int {
+func (e *removal) firstOr(standing []kind.Standing, name string) int {
 	return max(0, slices.IndexFunc(standing, func(s kind.Standing) bool { return e.NameOf(s.Image) == name || s.Name == name }))
 }
 

@@ -173,14 +173,14 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 
 // Remove implements kind.Remover. A file of which nothing is left goes.
 func (Kind) Remove(s *kind.Source, r kind.Removal) (*kind.Outcome, error) {
-	return edit(s, func(c *catalog, o *kind.Outcome) error { return c.Set.Remove(r, s.Name, c.remove, o) })
+	return edit(s, func(c *catalog, o *kind.Outcome) error { return c.Remove(r, s.Name, c.remove, o) })
 }
 
 // Deprecate implements kind.Deprecator. In a directory the document stands behind the
 // channels, in a file behind the bundles.
 func (Kind) Deprecate(s *kind.Source, d kind.Deprecation) (*kind.Outcome, error) {
 	return edit(s, func(c *catalog, o *kind.Outcome) error {
-		return c.Set.Deprecate(d, s.Name, func(v yamledit.Value, siblings []documents.Document) error {
+		return c.Deprecate(d, s.Name, func(v yamledit.Value, siblings []documents.Document) error {
 			if c.directory {
 				siblings = slices.DeleteFunc(siblings, func(d documents.Document) bool { return d.Schema != fbc.SchemaChannel })
 			}
