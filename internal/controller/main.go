@@ -202,10 +202,14 @@ func lead(ctx context.Context, config *rest.Config, namespace, identity string, 
 				late := ended
 				begun = !late
 				mu.Unlock()
-				if !late {
-					done <- work(ctx)
+				if late {
+					return
+				}
+				err := work(ctx)
+				if ctx.Err() == nil { // it ended by itself: the lease is given back
 					stop()
 				}
+				done <- err
 			},
 			OnStoppedLeading: func() {},
 		},

@@ -107,9 +107,7 @@ func TestCommandLeads(t *testing.T) {
 	}
 	for name, n := range map[string]int{"image_writes": 1, "status_writes": 1, "conflicts": 0, "errors": 0} {
 		want := fmt.Sprintf("# TYPE graft_%s_total counter\ngraft_%s_total %d\n", name, name, n)
-		if _, text := p.answer("/metrics"); !strings.Contains(text, want) {
-			t.Errorf("the metrics have no %s: %s", want, text)
-		}
+		c.Eventually(want, func() bool { _, text := p.answer("/metrics"); return strings.Contains(text, want) }) // once the server has answered
 	}
 	c.Eventually("the event is written", func() bool { return len(told(c, "lead")) == 1 })
 	p.ends(t)
