@@ -92,6 +92,7 @@ func decodeCatalogSource(n *yamledit.Node) plan.CatalogSourceSetup {
 
 func decodeEdges(n *yamledit.Node) plan.EdgeRule {
 	return plan.EdgeRule{
+		From:                    n.Text(), // as a word of its own
 		Explicit:                truth(n.Get("explicit"), false),
 		Replaces:                pattern(n.Get("replaces")),
 		SkipRange:               pattern(n.Get("skipRange")),

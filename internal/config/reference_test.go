@@ -75,6 +75,9 @@ func kindOf(p *yamledit.Node) string {
 		}
 		return strings.Join(words, ", ")
 	}
+	if s.Get("type").Kind == yamledit.Sequence {
+		return "mapping, or text"
+	}
 	switch s.Get("type").Text() {
 	case "boolean":
 		return "true or false"

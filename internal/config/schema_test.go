@@ -149,6 +149,7 @@ func TestSchemaTellsTheDefaults(t *testing.T) {
 var accepted = []string{
 	full,
 	"package: op\n",
+	"edges: from-csv\ntargets: [{template: t.yaml, edges: like-siblings}]\n",
 	"targets:\n- template: t.yaml\n",
 	"targets: [{template: ./a/*.yaml, catalogs: [{path: 'catalogs/{template}/{package}/catalog.json'}]}]\n",
 	"targets:\n- template: op/\n  package: op2\n  rules:\n  - channels: [a]\n",
@@ -212,7 +213,7 @@ var refused = []struct{ src, place, message, remedy string }{
 	{"targets:\n- template: t.yaml\n  catalogs: [{path: c.yaml, platform: latest}]\n", "3:39", "is no version of a platform", ""},
 	{"targets:\n- template: t.yaml\n  catalogs: [{path: c.yaml, metadata: csvMetadata}]\n", "3:39", `there is no "csvMetadata"`, "Did you mean csv-metadata? "},
 	{"targets:\n- template: t.yaml\n  catalogs: [{metadata: auto}]\n", "3:14", "path is missing", ""},
-	{"edges: natural\n", "1:8", "it is a text and must be a mapping", ""},
+	{"edges: natural\n", "1:8", `"natural" is no way to find edges`, "Write from-csv, like-siblings"},
 	{"edges: {explicit: 'yes'}\n", "1:19", "it is a text and must be true or false", ""},
 	{"edges: {explicit: yes}\n", "1:19", "it is a text and must be true or false", ""},
 	{"catalogSources: [{path: a.yaml}]\n", "1:18", "image is missing", "Add image"},

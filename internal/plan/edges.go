@@ -14,7 +14,7 @@ import (
 //
 //  1. Edges that are asked for, else those that a release-config.yaml says, are taken as
 //     they are.
-//  2. Else patterns make them, for channels that do not have the bundle yet. What stands
+//  2. Else the bundle's ClusterServiceVersion, the newest entries or patterns make them, for channels that do not have the bundle yet. What stands
 //     there may have been rewired since, and stays.
 //  3. A pattern for the range alone leaves the predecessor to the natural place.
 //  4. Else the place is natural.
@@ -34,6 +34,14 @@ func (p *planner) edges(r kind.Request, rule EdgeRule, c candidate, o *opened, t
 	case rule.Explicit:
 		return nil, failure.New(failure.Usage, "planning for %s: %s leaves the edges to be said, and none are", r.Bundle.Name, p.setup.File).At(p.setup.File, c.Line, c.Col).
 			Fix("Say what it replaces, skips, or the range that it skips.")
+	case rule.From == FromCSV && p.in.Stated.Said():
+		return p.eachChannel(r, o, t, func([]fbc.Entry) (Edges, string, error) {
+			return p.in.Stated, "it " + p.in.Stated.inWords() + ", as its ClusterServiceVersion says.", nil
+		})
+	case rule.From == LikeSiblings:
+		return p.eachChannel(r, o, t, func(entries []fbc.Entry) (Edges, string, error) {
+			return likeSiblings(entries, r.Bundle.Name, r.Bundle.Version)
+		})
 	case rule.Replaces != "" || rule.SkipRange != "":
 		return p.patterned(r, rule, c, o, t)
 	default:
@@ -62,6 +70,14 @@ func (p *planner) patterned(r kind.Request, rule EdgeRule, c candidate, o *opene
 	if err != nil || replaces == r.Bundle.Name {
 		replaces = ""
 	}
+	return p.eachChannel(r, o, t, func(entries []fbc.Entry) (Edges, string, error) {
+		return patternEdges(entries, r, replaces, skipRange)
+	})
+}
+
+// eachChannel makes requests of the edges that a rule gives in each channel which does not
+// have the bundle yet, of the channels with the same edges one.
+func (p *planner) eachChannel(r kind.Request, o *opened, t *Target, rule func(entries []fbc.Entry) (Edges, string, error)) ([]kind.Request, error) {
 	standing, err := channelEntries(o.file, r.Bundle.Package)
 	if err != nil {
 		return nil, err
@@ -70,11 +86,13 @@ func (p *planner) patterned(r kind.Request, rule EdgeRule, c candidate, o *opene
 	for _, channel := range r.Channels {
 		one := r
 		one.Channels = []string{channel}
-		e, why, err := patternEdges(standing[channel], r, replaces, skipRange)
-		if err != nil {
-			return nil, err
+		e, why := Edges{}, "it stands there already, and its edges stay."
+		if !slices.ContainsFunc(standing[channel], func(e fbc.Entry) bool { return e.Name == r.Bundle.Name }) {
+			if e, why, err = rule(standing[channel]); err != nil {
+				return nil, err
+			}
 		}
-		one.Replaces, one.SkipRange = e.Replaces, e.SkipRange
+		one.Replaces, one.Skips, one.SkipRange = e.Replaces, e.Skips, e.SkipRange
 		p.reason(&t.Reasons, "Channel %s: %s", channel, why)
 		out = joined(out, one)
 	}
@@ -83,9 +101,6 @@ func (p *planner) patterned(r kind.Request, rule EdgeRule, c candidate, o *opene
 
 // patternEdges are the edges in one channel, and why.
 func patternEdges(entries []fbc.Entry, r kind.Request, replaces, skipRange string) (Edges, string, error) {
-	if slices.ContainsFunc(entries, func(e fbc.Entry) bool { return e.Name == r.Bundle.Name }) {
-		return Edges{}, "it stands there already, and its edges stay.", nil
-	}
 	if replaces != "" {
 		e := Edges{Replaces: replaces, SkipRange: skipRange}
 		return e, "it " + e.inWords() + ", by the pattern.", nil
@@ -112,7 +127,7 @@ func patternEdges(entries []fbc.Entry, r kind.Request, replaces, skipRange strin
 // joined adds a request to those that have the same edges.
 func joined(list []kind.Request, r kind.Request) []kind.Request {
 	for i, o := range list {
-		if o.Replaces == r.Replaces && o.SkipRange == r.SkipRange {
+		if o.Replaces == r.Replaces && o.SkipRange == r.SkipRange && slices.Equal(o.Skips, r.Skips) {
 			list[i].Channels = append(slices.Clone(o.Channels), r.Channels...)
 			return list
 		}

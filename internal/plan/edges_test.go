@@ -31,12 +31,17 @@ func TestEdges(t *testing.T) {
 		"replaces":        edgesCase("1.2.7", EdgeRule{Replaces: "op.v{major}.{minor}.{previousPatch}"}, Edges{}, Edges{}, "  into stable,v1.2,new replaces=op.v1.2.6 skips= range=\n"),
 		"replaces, with a range": edgesCase("1.2.7", EdgeRule{Replaces: "op.v{major}.{minor}.0", SkipRange: "<{version}"}, Edges{}, Edges{},
 			"  into stable,v1.2,new replaces=op.v1.2.0 skips= range=<1.2.7\n"),
+		"like siblings":     edgesCase("1.3.0", EdgeRule{From: LikeSiblings}, Edges{}, Edges{}, "  into stable,v1.2 replaces=op.v1.2.0 skips= range=\n  into new\n"),
+		"from nowhere":      edgesCase("1.3.0", EdgeRule{From: FromCSV}, Edges{}, Edges{}, "  into stable,v1.2,new\n"),
 		"replaces nothing":  edgesCase("1.3.0", EdgeRule{Replaces: "op.v{major}.{minor}.{previousPatch}"}, Edges{}, Edges{}, "  into stable,v1.2,new\n"),
 		"replaces itself":   edgesCase("1.3.0", EdgeRule{Replaces: "op.v{major}.{minor}.0"}, Edges{}, Edges{}, "  into stable,v1.2,new\n"),
 		"explicit and said": edgesCase("1.3.0", EdgeRule{Explicit: true}, Edges{Replaces: "op.v1.2.0"}, Edges{}, "  into stable,v1.2,new replaces=op.v1.2.0 skips= range=\n"),
 	} {
 		t.Run(name, tt.run)
 	}
+	stated := edgesCase("1.3.0", EdgeRule{From: FromCSV}, Edges{}, Edges{}, "  into stable,v1.2,new replaces=op.v1.2.0 skips=op.v1.0.0 range=<1.3.0\n")
+	stated.in.Stated = Edges{Replaces: "op.v1.2.0", Skips: []string{"op.v1.0.0"}, SkipRange: "<1.3.0"}
+	t.Run("from the bundle", stated.run)
 	missing := edgesCase("1.3.0", EdgeRule{Explicit: true}, Edges{}, Edges{}, "")
 	missing.code, missing.err = failure.Usage, "graft.yaml:3:5: planning for op.v1.3.0: graft.yaml leaves the edges to be said"
 	t.Run("explicit and not said", missing.run)

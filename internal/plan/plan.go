@@ -30,6 +30,7 @@ type Input struct {
 	// Annotated are the channels that the bundle's annotations name. They count where
 	// nobody else says channels.
 	Annotated []string
+	Stated    Edges // by the bundle's ClusterServiceVersion
 	Asked     Asked
 	Setup     *Setup // nil: nothing is said
 }

@@ -94,9 +94,16 @@ func (e Edges) inWords() string {
 	return fbc.Entry{Replaces: e.Replaces, Skips: e.Skips, SkipRange: e.SkipRange}.InWords()
 }
 
+// Where edges can come from.
+const (
+	FromCSV      = "from-csv"      // as the bundle's ClusterServiceVersion says
+	LikeSiblings = "like-siblings" // as the newest entries of the channel have them
+)
+
 // EdgeRule tells the edges of bundles for which none are said. The zero rule puts them
 // into their natural place by version.
 type EdgeRule struct {
+	From                    string  // FromCSV or LikeSiblings; empty: the patterns
 	Explicit                bool    // refuse a bundle for which none are said
 	Replaces                Pattern // empty: the natural place
 	SkipRange               Pattern // empty: none

@@ -25,7 +25,8 @@ type bundleImage struct {
 	versioned
 	openShiftVersions string
 	annotated         []string // channels
-	replaced          string   // image in whose place it came, "" where it was added
+	stated            plan.Edges
+	replaced          string // image in whose place it came, "" where it was added
 }
 
 // learnBundle pulls the facts of a bundle. The digest that was announced is what is pulled,
@@ -73,6 +74,7 @@ func bundleOf(r Request, pulled *oci.Pulled) (*bundleImage, error) {
 		}},
 		openShiftVersions: facts.OpenShiftVersions,
 		annotated:         facts.Channels,
+		stated:            plan.Edges{Replaces: facts.Replaces, Skips: facts.Skips, SkipRange: facts.SkipRange},
 	}, nil
 }
 
@@ -134,7 +136,7 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	if err != nil {
 		return nil, err
 	}
-	made, err := plan.Make(p.files, plan.Input{Bundle: b.bundle, OpenShiftVersions: b.openShiftVersions, Annotated: b.annotated, Asked: b.asked.Asked, Setup: setup})
+	made, err := plan.Make(p.files, plan.Input{Bundle: b.bundle, OpenShiftVersions: b.openShiftVersions, Annotated: b.annotated, Stated: b.stated, Asked: b.asked.Asked, Setup: setup})
 	if err != nil {
 		return nil, err
 	}
