@@ -46,7 +46,7 @@ type commitEntry struct {
 // and the same commands again change nothing.
 func TestCommits(t *testing.T) {
 	t.Parallel()
-	all := readCommits(t, corpus.Shared(t))
+	all := readCommits(t, corpus.Large(t))
 	type tally struct{ tried, made int }
 	share := map[string]*tally{}
 	reasons := map[string][]string{}

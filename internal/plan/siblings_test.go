@@ -63,7 +63,7 @@ func TestLikeSiblings(t *testing.T) {
 
 // In public histories the newest entries tell the edges of the next one in most cases.
 func TestLikeSiblingsOfHistories(t *testing.T) {
-	c := corpus.Shared(t)
+	c := corpus.Large(t)
 	blobs := c.Archive(t, "histories/blobs")
 	tried, right := 0, 0
 	for line := range bytes.Lines(c.Read(t, c.Files(t, "histories/cases.jsonl")[0])) {

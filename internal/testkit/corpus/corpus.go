@@ -42,15 +42,21 @@ func Shared(t testing.TB) Corpus {
 	return Corpus{dir}
 }
 
+// Large is Shared, left out with -short.
+func Large(t testing.TB) Corpus {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves ../shared/corpus out")
+	}
+	return Shared(t)
+}
+
 // Each holds a test to both. With -short the large one is left out.
 func Each(t *testing.T, test func(t *testing.T, c Corpus)) {
 	t.Helper()
 	t.Run("own", func(t *testing.T) { test(t, Own(t)) })
 	t.Run("shared", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("-short leaves ../shared/corpus out")
-		}
-		test(t, Shared(t))
+		test(t, Large(t))
 	})
 }
 
