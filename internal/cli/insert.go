@@ -26,6 +26,7 @@ type insertOptions struct {
 	bundleFile    string
 	catalogs      []string
 	base          []string
+	published     []string
 	rebuild       string
 	registry      registry.Options
 	dryRun        bool
@@ -71,6 +72,7 @@ func (a *app) insertCommand() *cobra.Command {
 	f.BoolVar(&r.AllowMissingPredecessor, "allow-missing-predecessor", false, "accept a --replaces that the channel does not know")
 	f.BoolVar(&r.Promote, "promote", false, "where the same digest stands there from another repository, name it by the new one")
 	f.StringSliceVar(&o.base, "base", nil, "rendered catalogs, which tell names and images of bundles")
+	f.StringSliceVar(&o.published, "published", nil, "catalogs that users have: what is in them is neither rebuilt nor replaced")
 	f.StringVar(&o.rebuild, "rebuild", "refuse", "what to do where the bundle stands there with another image: refuse, or replace it")
 	f.StringVar(&r.InsteadOf, "instead-of", "", "take the place of this bundle, which nobody has installed")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
@@ -84,6 +86,9 @@ func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error
 	notes, err := o.facts(cmd.Context())
 	if err == nil {
 		o.request.Names, o.request.NamesOf, err = a.bundleNames(cmd.Context(), o.base, o.registry)
+	}
+	if err == nil {
+		o.request.Published, err = a.publishedIn(cmd.Context(), o.published, o.registry)
 	}
 	if err != nil {
 		return err

@@ -10,6 +10,24 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
+// publishedIn are the images of catalogs, by image and digest, and which catalog has them.
+func (a *app) publishedIn(ctx context.Context, names []string, o registry.Options) (map[string]string, error) {
+	published := map[string]string{}
+	reader := catalogs.Reader{In: a.In, Options: o}
+	for _, name := range names {
+		docs, err := reader.AsItStands(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		has := map[string]string{}
+		kind.AddNames(has, docs)
+		for image := range has {
+			published[image] = name
+		}
+	}
+	return published, nil
+}
+
 // bundleNames reads which bundles images are from the catalogs of --base. The function asks
 // registries for those that an edit depends on.
 func (a *app) bundleNames(ctx context.Context, base []string, o registry.Options) (names map[string]string, namesOf func([]string) (map[string]string, string), err error) {

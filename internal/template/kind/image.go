@@ -76,13 +76,18 @@ func (r Request) Identify(s Standing) (Identity, *failure.Error) {
 			return Another, err.Fix("The digest is the same: give --promote to name it by the new repository.")
 		}
 		return Another, err.Fix("Give --rebuild replace to put the new image in the old one's place, or the bundle a version of its own.")
-	case r.Published != nil && r.Published(s.Image) != "":
-		return Another, failure.New(failure.BundleConflict, "inserting %s with image %s: it would take the place of %s, which is published in %s", b.Name, b.Image, s.Image, r.Published(s.Image)).
+	case r.published(s.Image) != "":
+		return Another, failure.New(failure.BundleConflict, "inserting %s with image %s: it would take the place of %s, which is published in %s", b.Name, b.Image, s.Image, r.published(s.Image)).
 			Fix("Clusters may have it: publish the bundle under a version of its own.")
 	case sameName:
 		return Rebuilt, nil
 	}
 	return Replaced, nil
+}
+
+func (r Request) published(image string) string {
+	_, _, digest := reference.Cut(image)
+	return cmp.Or(r.Published[image], r.Published[digest])
 }
 
 // Change is what becomes of a bundle that stands there.

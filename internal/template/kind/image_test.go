@@ -130,12 +130,7 @@ func TestFind(t *testing.T) {
 func TestPublished(t *testing.T) {
 	r := request("q/op@sha256:cccc")
 	r.Rebuild, r.InsteadOf = true, "op.v0.9.0"
-	r.Published = func(image string) string {
-		if strings.HasSuffix(image, "aaaa") {
-			return "the index"
-		}
-		return ""
-	}
+	r.Published = map[string]string{"sha256:aaaa": "the index"}
 	for image, want := range map[string]Identity{"q/op@sha256:aaaa": Another, "q/op@sha256:bbbb": Rebuilt} {
 		for _, name := range []string{"op.v1.0.0", "op.v0.9.0"} {
 			got, err := r.Identify(Standing{Image: image, Name: name})

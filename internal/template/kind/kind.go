@@ -120,9 +120,9 @@ type Request struct {
 	// NamesOf asks for the names of images that an edit depends on, and tells whom it
 	// asked; those that nobody tells are left out. nil where nobody can be asked.
 	NamesOf func(images []string) (names map[string]string, asked string)
-	// Published tells where users can have an image from, "" where nobody knows that
-	// they can; nil where nothing is known.
-	Published func(image string) string
+	// Published tells which catalog users can have an image from, by the image or its
+	// digest. What is there is neither rebuilt nor replaced.
+	Published map[string]string
 }
 
 // Explicit reports whether the request says edges of its own.
