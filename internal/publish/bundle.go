@@ -26,7 +26,7 @@ type bundleImage struct {
 	openShiftVersions string
 	annotated         []string // channels
 	stated            plan.Edges
-	replaced          string // image in whose place it came, "" where it was added
+	replaced          kind.Change // what gave way to it, zero where it was added
 }
 
 // learnBundle pulls the facts of a bundle. The digest that was announced is what is pulled,
@@ -119,12 +119,12 @@ func (p pinned) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
 
 func (b *bundleImage) describe(out *strings.Builder) {
 	does := "Adds bundle"
-	if b.replaced != "" {
-		does = "Puts a new image of bundle"
+	if b.replaced.What == kind.BundleRebuilt {
+		does = "Rebuild of bundle"
 	}
 	fmt.Fprintf(out, "%s %s, version %s of package %s.\n\n", does, markdown.Code(b.bundle.Name), markdown.Code(b.bundle.Version.String()), markdown.Code(b.bundle.Package))
-	if b.replaced != "" {
-		fmt.Fprintf(out, "It comes in the place of %s.\n\n", markdown.Code(b.replaced))
+	if b.replaced.What != "" {
+		fmt.Fprintf(out, "It takes the place of %s.\n\n", markdown.Code(b.replaced.From))
 	}
 	b.image(out)
 }
@@ -170,10 +170,10 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 		}
 		if len(changes) > 0 {
 			named := *b
-			named.bundle, named.replaced = made.Bundle, replacedImage(changes)
+			named.bundle, named.replaced = made.Bundle, replacement(changes)
 			added = &named
 			if p.sum != nil {
-				p.sum.Forget(named.replaced)
+				p.sum.Forget(named.replaced.From)
 			}
 		}
 		p.rendered(t)
@@ -205,14 +205,15 @@ func (p *preparation) about(name string) func(text string) string {
 	}
 }
 
-// replacedImage is the image in whose place the bundle came, "" where it was added.
-func replacedImage(changes []kind.Change) string {
+// replacement is the change by which another image gave way to the bundle, zero where it was
+// added.
+func replacement(changes []kind.Change) kind.Change {
 	for _, c := range changes {
 		if c.What == kind.BundleRebuilt || c.What == kind.BundleReplaced {
-			return c.From
+			return c
 		}
 	}
-	return ""
+	return kind.Change{}
 }
 
 // names are the bundles of the images in a target's catalogs.
