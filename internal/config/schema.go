@@ -60,7 +60,7 @@ var nouns = []struct{ def, key, is, fix string }{
 	{"", ".image", "image with a tag", "Write REGISTRY/NAME:TAG, such as quay.io/example/catalog:v4.20."},
 	{"edges", "", "way to find edges", "Write from-csv, like-siblings, or a mapping of patterns."},
 	{"person", "", "name with an address", "Write NAME <ADDRESS>."},
-	{"", ".path", "file of a catalog", "Give a path from the top of the repository that ends with .yaml, .yml or .json; " + placeholders},
+	{"", ".path", "file or folder of a catalog", "Give a path from the top of the repository; {template}, {folder}, {platform} and {platformDashed}, " + placeholders},
 	{"", ".versions", "rule for versions", "Write prerelease, release, or a range such as >=1.2.0 <2.0.0."},
 	{"", ".platform", "version of a platform", "Write a version such as \"4.20\"."},
 	{"", ".replaces", "pattern for a name", placeholders},

@@ -23,37 +23,21 @@ func (p *planner) catalogs(c candidate, t *Target) (bool, error) {
 		}
 	}
 	unsupported := 0
-	asked := p.in.Asked.Catalog
 	list := p.listed(c, t)
 	for _, setup := range list {
-		cat, err := p.catalog(setup, c)
+		places, err := p.places(setup, c)
 		if err != nil {
 			return false, err
 		}
-		p.known = append(p.known, cmp.Or(cat.Path, cat.Name))
-		if asked != "" && asked != cat.Path && asked != cat.Name {
-			p.leaveOut(c.path, cmp.Or(cat.Path, cat.Name), "only %s is asked for", asked)
-			continue
+		for _, at := range places {
+			out, err := p.catalog(setup, at, c, t)
+			if err != nil {
+				return false, err
+			}
+			if out {
+				unsupported++
+			}
 		}
-		p.matched = p.matched || asked != ""
-		wanted, err := p.supported(cat, c.path)
-		if err != nil {
-			return false, err
-		}
-		if !wanted {
-			unsupported++
-			continue
-		}
-		if cat.Name != "" {
-			t.Names = append(t.Names, cat.Name)
-		}
-		if cat.Path == "" {
-			continue // it is rendered elsewhere
-		}
-		if err := p.render(&cat, setup.Metadata); err != nil {
-			return false, err
-		}
-		t.Catalogs = append(t.Catalogs, cat)
 	}
 	if len(list) > 0 && len(t.Catalogs)+len(t.Names) == 0 {
 		return false, nil
@@ -62,6 +46,32 @@ func (p *planner) catalogs(c candidate, t *Target) (bool, error) {
 		p.warn("%s also makes catalogs for versions of OpenShift that the bundle's label leaves out; they are not rendered now, and will have the bundle when they are. Keep a template for each set of versions.", c.path)
 	}
 	return true, nil
+}
+
+// catalog adds a catalog to the target, unless another one is asked for. It is true where the
+// bundle's label leaves the catalog out.
+func (p *planner) catalog(setup CatalogSetup, at place, c candidate, t *Target) (unsupported bool, err error) {
+	cat := described(setup, at)
+	called, asked := cmp.Or(cat.Path, cat.Name), p.in.Asked.Catalog
+	p.known = append(p.known, called)
+	if asked != "" && asked != cat.Path && asked != cat.Name {
+		p.leaveOut(c.path, called, "only %s is asked for", asked)
+		return false, nil
+	}
+	p.matched = p.matched || asked != ""
+	if wanted, err := p.supported(cat, c.path); err != nil || !wanted {
+		return err == nil, err
+	}
+	if cat.Path != "" { // else it is rendered elsewhere
+		if err := p.render(&cat, setup.Metadata); err != nil {
+			return false, err
+		}
+		t.Catalogs = append(t.Catalogs, cat)
+	}
+	if cat.Name != "" {
+		t.Names = append(t.Names, cat.Name)
+	}
+	return false, nil
 }
 
 // itself decides whether a catalog that is its own template is wanted.
@@ -88,39 +98,24 @@ func (p *planner) listed(c candidate, t *Target) []CatalogSetup {
 	switch {
 	case len(c.Catalogs) > 0 || asked == "" || template.Traits(t.Kind).IsCatalog:
 		return c.Catalogs
-	case isFileName(asked):
+	case isFileName(asked) || p.isFolder(asked):
 		return []CatalogSetup{{Path: Pattern(asked)}}
 	}
 	return []CatalogSetup{{Name: asked}}
 }
 
-// catalog puts the facts of the bundle and the template into a catalog's setup.
-func (p *planner) catalog(setup CatalogSetup, c candidate) (Catalog, error) {
-	out := Catalog{Name: setup.Name}
-	if setup.Path != "" {
-		named, err := setup.Path.with(p.in.Bundle, map[string]string{templateName: stem(c.path)})
-		if err == nil {
-			err = CheckPath(named)
-		}
-		if err == nil && (!isFileName(named) || isPattern(named)) {
-			err = errors.New(named + " is no name of a .yaml, .yml or .json file")
-		}
-		if err != nil {
-			return out, p.misconfigured(c.TargetSetup, "finding a catalog: %w", err)
-		}
-		out.Path, _ = localPath(named)
-	}
-	platform, ok := ParsePlatform(setup.Platform)
-	if !ok {
-		platform, ok = PlatformOf(out.Path)
-	}
-	if ok {
-		out.Platform = &platform
+// described is a catalog as its setup and its place tell.
+func described(setup CatalogSetup, at place) Catalog {
+	out := Catalog{Name: setup.Name, Path: at.path, Platform: at.platform}
+	if said, ok := ParsePlatform(setup.Platform); ok {
+		out.Platform = &said
+	} else if named, ok := PlatformOf(at.path); ok && out.Platform == nil {
+		out.Platform = &named
 	}
 	if path.Ext(out.Path) == ".json" {
 		out.Format = fbc.JSON
 	}
-	return out, nil
+	return out
 }
 
 // supported applies the bundle's label. A label that nobody can read stops the run only
@@ -213,17 +208,19 @@ func (m metadata) property() string {
 // standing reads a catalog for the form of its metadata. One that cannot be read is
 // rendered anew, so its faults are no concern.
 func (p *planner) standing(cat *Catalog) (metadata, error) {
-	src, err := p.files.ReadFile(cat.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		cat.New = true
-		return none, nil
-	}
-	if err != nil {
-		return none, failure.New(failure.EditRefused, "reading the catalog %s: %w", cat.Path, err).At(cat.Path, 0, 0).
-			Fix("Name a readable file inside of the repository.")
-	}
-	if len(bytes.TrimSpace(src)) == 0 {
-		return none, nil
+	if isFileName(cat.Path) {
+		src, err := p.files.ReadFile(cat.Path)
+		if errors.Is(err, fs.ErrNotExist) {
+			cat.New = true
+			return none, nil
+		}
+		if err != nil {
+			return none, failure.New(failure.EditRefused, "reading the catalog %s: %w", cat.Path, err).At(cat.Path, 0, 0).
+				Fix("Name a readable file inside of the repository.")
+		}
+		if len(bytes.TrimSpace(src)) == 0 {
+			return none, nil
+		}
 	}
 	docs, err := p.files.Catalog(cat.Path)
 	if err != nil {
@@ -241,6 +238,11 @@ func (p *planner) standing(cat *Catalog) (metadata, error) {
 		}
 	}
 	return found, nil
+}
+
+func (p *planner) isFolder(name string) bool {
+	info, err := fs.Stat(p.files, name)
+	return err == nil && info.IsDir()
 }
 
 // metadataIn looks at the text first: most documents name one of the properties only.

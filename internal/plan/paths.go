@@ -45,7 +45,13 @@ func isFileName(p string) bool {
 	return false
 }
 
-func stem(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
+// stem is the name of a file without its extension, and of a folder, such as v4.20, all of it.
+func stem(p string) string {
+	if isFileName(p) {
+		return strings.TrimSuffix(path.Base(p), path.Ext(p))
+	}
+	return path.Base(p)
+}
 
 func (p *planner) reason(into *[]string, format string, args ...any) {
 	*into = append(*into, fmt.Sprintf(format, args...))

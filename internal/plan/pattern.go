@@ -11,15 +11,19 @@ import (
 // Pattern is a text with placeholders in braces that stand for facts of a bundle:
 // {package}, {name}, {version}, {major}, {minor}, {patch} and {previousPatch}, which is
 // the patch less one. In a catalog's path {template} is the template's file name without
-// its extension. Other braces have no meaning and are refused.
+// its extension, {folder} is the template's folder, and {platform} and {platformDashed} are
+// the catalog's platform as in 4.20 and 4-20. Other braces have no meaning and are refused.
 type Pattern string
 
 // Placeholders are those that stand for a fact which every bundle has.
 var Placeholders = []string{"package", "name", "version", "major", "minor", "patch"}
 
 const (
-	previousPatch = "previousPatch"
-	templateName  = "template"
+	previousPatch  = "previousPatch"
+	templateName   = "template"
+	templateFolder = "folder"
+	platformName   = "platform"
+	platformDashed = "platformDashed"
 )
 
 // Constant reports whether the pattern is the same for all bundles.

@@ -32,15 +32,49 @@ func parsePlatform(grammar *regexp.Regexp, s string) (Platform, bool) {
 }
 
 // PlatformOf is the platform that a path names: its file, or the innermost folder that
-// does, as in catalogs/v4.20/op/catalog.yaml.
+// does, as in catalogs/v4.20/op/catalog.yaml. Where none is called so, a name with the version
+// in it tells, as in op-product-v4.17 and catalog-4-14.
 func PlatformOf(p string) (Platform, bool) {
 	names := strings.Split(path.Join(path.Dir(p), stem(p)), "/")
-	for i := len(names) - 1; i >= 0; i-- {
-		if found, ok := ParsePlatform(names[i]); ok {
+	slices.Reverse(names)
+	for _, name := range names {
+		if found, ok := ParsePlatform(name); ok {
+			return found, true
+		}
+	}
+	for _, name := range names {
+		if found, ok := platformWithin(name); ok {
 			return found, true
 		}
 	}
 	return Platform{}, false
+}
+
+var (
+	withinGrammar = regexp.MustCompile(`[0-9]+(?:[.-][0-9]+)*`)
+	dashedGrammar = regexp.MustCompile(`^([0-9]{1,4})-([0-9]{1,4})$`)
+	// beforeGrammar is what may stand before a platform in a name.
+	beforeGrammar = regexp.MustCompile(`(?i)(?:^|[-_.])(?:v|ocp-?v?|openshift-?v?)?$`)
+)
+
+// firstWithin is the first OpenShift that had file-based catalogs: lower versions in a name
+// are an operator's own, and so are majors that OpenShift has not.
+var firstWithin, lastWithin = Platform{4, 9}, Platform{5, 99}
+
+// platformWithin is the last version of OpenShift in a name that says other things too.
+// Longer versions, such as 4.17.1, are none.
+func platformWithin(name string) (found Platform, ok bool) {
+	for _, at := range withinGrammar.FindAllStringIndex(name, -1) {
+		one, fits := ParsePlatform(name[at[0]:at[1]])
+		if !fits {
+			one, fits = parsePlatform(dashedGrammar, name[at[0]:at[1]])
+		}
+		if fits && beforeGrammar.MatchString(name[:at[0]]) && (at[1] == len(name) || strings.ContainsRune("-_.", rune(name[at[1]]))) &&
+			one.Compare(firstWithin) >= 0 && one.Compare(lastWithin) <= 0 {
+			found, ok = one, true
+		}
+	}
+	return found, ok
 }
 
 // String is the version as in 4.20.

@@ -93,6 +93,23 @@ func TestPlatform(t *testing.T) {
 		"4.16/catalog.json":              "4.16",
 		"catalogs/latest/catalog.yaml":   "",
 		"catalog.yaml":                   "",
+		"catalog/v4.17":                  "4.17",
+		"v4.17/op-4.20/catalog.yaml":     "4.17",
+
+		"catalog/coo-product-v4.17/catalog.yaml": "4.17",
+		"catalog/op-product-4.17/catalog.yaml":   "4.17",
+		"catalog-4-14":                           "4.14",
+		"fbc-4.20.yaml":                          "4.20",
+		"ocp4.16/catalog.yaml":                   "4.16",
+		"op-1.2-v5.0-amd64/catalog.yaml":         "5.0",
+		"op-4.17.1/catalog.yaml":                 "",
+		"op-1.2.3/catalog.yaml":                  "",
+		"release-1.4/catalog.yaml":               "",
+		"release-4.2/catalog.yaml":               "",
+		"logging-6.2/catalog.yaml":               "",
+		"2024-4-14/catalog.yaml":                 "",
+		"op-r4.14/catalog.yaml":                  "",
+		"op-4.14x/catalog.yaml":                  "",
 	} {
 		got, ok := PlatformOf(p)
 		if ok != (want != "") || ok && got.String() != want {

@@ -52,8 +52,27 @@ func (f *Files) owner(name string) *Files {
 	return f
 }
 
-// Catalog reads a file as the documents of a catalog.
+// Catalog reads a file, or a directory of files, as the documents of a catalog.
 func (f *Files) Catalog(name string) ([]fbc.Doc, error) {
+	if info, err := fs.Stat(f, name); err != nil || !info.IsDir() {
+		return f.documents(name)
+	}
+	parts, err := fbc.Files(f, name)
+	if err != nil {
+		return nil, err
+	}
+	var all []fbc.Doc
+	for _, part := range parts {
+		docs, err := f.documents(part)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, docs...)
+	}
+	return all, nil
+}
+
+func (f *Files) documents(name string) ([]fbc.Doc, error) {
 	t, err := f.text(name)
 	if err != nil {
 		return nil, err
