@@ -96,16 +96,27 @@ const (
 // above the default branches of bundles, since git has no branch within a branch.
 const rollingBranch = "graft/{package}/rolling"
 
+// published is the title and message of changes where nobody says another one.
+const published = "Publish {package} {version}"
+
+// OfRebuild is the title or message of a rebuild: it says so where nobody says another one.
+func OfRebuild(p plan.Pattern) plan.Pattern {
+	if p == published {
+		return "Rebuild {package} {version}"
+	}
+	return p
+}
+
 // Default is the configuration of a repository that has none.
 func Default() *Config {
 	return &Config{
 		PullRequest: PullRequest{
-			Title:               "Publish {package} {version}",
+			Title:               published,
 			Branch:              "graft/{package}/{version}",
 			Strategy:            ForBundle,
 			MaintainerCanModify: true,
 		},
-		Commit: Commit{Message: "Publish {package} {version}", Method: WithGit},
+		Commit: Commit{Message: published, Method: WithGit},
 	}
 }
 

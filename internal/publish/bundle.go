@@ -26,7 +26,7 @@ type bundleImage struct {
 	openShiftVersions string
 	annotated         []string // channels
 	stated            plan.Edges
-	replaced          kind.Change // what gave way to it, zero where it was added
+	replaced          []replacement // what gave way to it, none where it was added
 }
 
 // learnBundle pulls the facts of a bundle. The digest that was announced is what is pulled,
@@ -40,12 +40,12 @@ func (p *publisher) learnBundle(ctx context.Context, r Request, patience time.Du
 	if err != nil {
 		return nil, err
 	}
-	p.pulled[reference(r.Publication)] = pulled
+	p.pulled[imageOf(r.Publication)] = pulled
 	return b, nil
 }
 
 func bundleOf(r Request, pulled *oci.Pulled) (*bundleImage, error) {
-	parsed, err := bundle.Parse(bundle.Image{Ref: reference(r.Publication), Labels: pulled.Labels, Files: pulled.Files})
+	parsed, err := bundle.Parse(bundle.Image{Ref: imageOf(r.Publication), Labels: pulled.Labels, Files: pulled.Files})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func bundleOf(r Request, pulled *oci.Pulled) (*bundleImage, error) {
 	r.Digest = pulled.Digest
 	return &bundleImage{
 		versioned: versioned{asked: r, bundle: kind.Bundle{
-			Name: facts.Name, Version: version, Package: facts.Package, Image: reference(r.Publication), Digest: pulled.Digest, Document: parsed.Document,
+			Name: facts.Name, Version: version, Package: facts.Package, Image: imageOf(r.Publication), Digest: pulled.Digest, Document: parsed.Document,
 		}},
 		openShiftVersions: facts.OpenShiftVersions,
 		annotated:         facts.Channels,
@@ -119,14 +119,14 @@ func (p pinned) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
 
 func (b *bundleImage) describe(out *strings.Builder) {
 	does := "Adds bundle"
-	if b.replaced.What == kind.BundleRebuilt {
+	if b.rebuilt() {
 		does = "Rebuild of bundle"
 	}
 	fmt.Fprintf(out, "%s %s, version %s of package %s.\n\n", does, markdown.Code(b.bundle.Name), markdown.Code(b.bundle.Version.String()), markdown.Code(b.bundle.Package))
-	if b.replaced.What != "" {
-		fmt.Fprintf(out, "It takes the place of %s.\n\n", markdown.Code(b.replaced.From))
-	}
 	b.image(out)
+	for _, r := range b.replaced {
+		r.describe(out)
+	}
 }
 
 // edit puts the bundle into all of its templates. It is planned upon what the subjects before
@@ -161,24 +161,33 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	if len(made.Targets) == 0 {
 		p.nowhere = append(p.nowhere, b.bundle.Name)
 	}
-	var added subject
+	named, changed := *b, false
+	named.bundle = made.Bundle
 	for _, t := range made.Targets {
 		p.Line("%s: %s", b.bundle.Name, t.Template)
 		changes, err := p.insert(ctx, t, b.bundle.Name)
 		if err != nil {
 			return nil, err
 		}
-		if len(changes) > 0 {
-			named := *b
-			named.bundle, named.replaced = made.Bundle, replacement(changes)
-			added = &named
-			if p.sum != nil {
-				p.sum.Forget(named.replaced.From)
+		if len(changes) == 0 && p.anew[made.Bundle.Image] {
+			if moved, ok := p.tagMoved(t, made.Bundle); ok {
+				changes = []kind.Change{moved}
+				p.target(t.Template).Changes = append(p.target(t.Template).Changes, moved)
 			}
 		}
+		changed = changed || len(changes) > 0
+		named.gaveWay(ctx, p, changes, t.Catalogs)
 		p.rendered(t)
 	}
-	return added, nil
+	if !changed {
+		return nil, nil
+	}
+	if p.sum != nil {
+		for _, r := range named.replaced {
+			p.sum.Forget(r.From)
+		}
+	}
+	return &named, nil
 }
 
 // note takes what a plan has to say. Of several subjects it is said which one is meant.
@@ -203,17 +212,6 @@ func (p *preparation) about(name string) func(text string) string {
 		}
 		return text
 	}
-}
-
-// replacement is the change by which another image gave way to the bundle, zero where it was
-// added.
-func replacement(changes []kind.Change) kind.Change {
-	for _, c := range changes {
-		if c.What == kind.BundleRebuilt || c.What == kind.BundleReplaced {
-			return c
-		}
-	}
-	return kind.Change{}
 }
 
 // names are the bundles of the images in a target's catalogs.

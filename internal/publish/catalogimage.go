@@ -57,7 +57,7 @@ func (c *catalogImage) version() *semver.Version { return nil }
 func (c *catalogImage) key(bool) string          { return catalogImagesKey }
 
 func (c *catalogImage) facts() Facts {
-	return Facts{Image: reference(c.asked.Publication), Digest: c.asked.Digest, Name: c.asked.Repository}
+	return Facts{Image: imageOf(c.asked.Publication), Digest: c.asked.Digest, Name: c.asked.Repository}
 }
 
 func (c *catalogImage) branch(t Texts) (string, error) { return t.CatalogBranch, nil }
@@ -85,8 +85,11 @@ func (c *catalogImage) edit(ctx context.Context, p *preparation) (subject, error
 	return edited, errors.Join(errs...)
 }
 
-func (c *catalogImage) text(Text, int) (string, error) { return "Name the current catalog images", nil }
-func (c *catalogImage) intro(Texts) (string, error)    { return "", nil }
+func (c *catalogImage) title(Texts, int) (string, error) {
+	return "Name the current catalog images", nil
+}
+func (c *catalogImage) message(t Texts, others int) (string, error) { return c.title(t, others) }
+func (c *catalogImage) intro(Texts) (string, error)                 { return "", nil }
 
 func (c *catalogImage) describe(b *strings.Builder) {
 	fmt.Fprintf(b, "Has CatalogSources name the current images of catalog %s.\n\n", markdown.Code(c.asked.Repository))

@@ -14,11 +14,11 @@ import (
 // this order: whatever ends a run in between, the next one completes it.
 func (c *change) deliver(ctx context.Context, out *Result, older []superseded, d gitrepo.Delivery) error {
 	highest, others := newest(out.Work.subjects), len(out.Work.subjects)-1
-	title, err := highest.text(c.Title, others)
+	title, err := highest.title(c.Texts, others)
 	if err != nil {
 		return err
 	}
-	if d.Message, err = highest.text(c.Message, others); err != nil {
+	if d.Message, err = highest.message(c.Texts, others); err != nil {
 		return err
 	}
 	for _, s := range out.Work.subjects {

@@ -50,7 +50,7 @@ func (p *publisher) learnOperand(ctx context.Context, r Request, o *plan.Operand
 	}
 	r.Digest = now
 	return &operandImage{setup: o, versioned: versioned{asked: r, bundle: kind.Bundle{
-		Name: o.Name + ".v" + version.String(), Version: version, Package: o.Name, Image: reference(r.Publication), Digest: now,
+		Name: o.Name + ".v" + version.String(), Version: version, Package: o.Name, Image: imageOf(r.Publication), Digest: now,
 	}}}, nil
 }
 

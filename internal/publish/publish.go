@@ -86,7 +86,9 @@ type Policy struct {
 // Texts of a change are made of its bundle, the highest one of several.
 type Texts struct {
 	Branch, Title, Message Text
-	Intro                  Text // above what Graft writes; nil: nothing
+	// RebuildTitle and RebuildMessage are those of a bundle that was built again.
+	RebuildTitle, RebuildMessage Text
+	Intro                        Text // above what Graft writes; nil: nothing
 	// CatalogBranch is the branch of changes by catalog images.
 	CatalogBranch string
 }

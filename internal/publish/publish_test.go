@@ -187,7 +187,7 @@ func newSetup(t *testing.T) *setup {
 			return &plan.Setup{Targets: []plan.TargetSetup{{Template: "catalog-templates/v4.20.yaml", Catalogs: []plan.CatalogSetup{{Path: "catalogs/v4.20/op/catalog.yaml"}}}}}, nil
 		}},
 		Log:   Log{Line: func(string, ...any) {}, Group: func(string) func() { return func() {} }},
-		Texts: Texts{Branch: text("graft/{package}/{version}"), Title: text("Publish {package} {version}"), Message: text("Publish {package} {version}")},
+		Texts: Texts{Branch: text("graft/{package}/{version}"), Title: text("Publish {package} {version}"), Message: text("Publish {package} {version}"), RebuildTitle: text("Rebuild {package} {version}"), RebuildMessage: text("Rebuild {package} {version}")},
 	}
 	return w
 }

@@ -31,8 +31,9 @@ type subject interface {
 	// edit brings the files of a work to what the subject wants, and gives the subject as
 	// catalogs name it; nil where nothing changed.
 	edit(ctx context.Context, p *preparation) (subject, error)
-	// text is a title or message for it and others, intro what stands above its description.
-	text(pattern Text, others int) (string, error)
+	// title and message are for it and others, intro is what stands above its description.
+	title(t Texts, others int) (string, error)
+	message(t Texts, others int) (string, error)
 	intro(t Texts) (string, error)
 	describe(b *strings.Builder)
 	// unchanged says why nothing changes, and done why its pull request is closed then.
@@ -110,6 +111,9 @@ func (v *versioned) key(rolling bool) string {
 func (v *versioned) branch(t Texts) (string, error) { return t.Branch(v.bundle) }
 func (v *versioned) covers(r Request) bool          { return sameImage(v.asked, r) }
 
+func (v *versioned) title(t Texts, others int) (string, error)   { return v.text(t.Title, others) }
+func (v *versioned) message(t Texts, others int) (string, error) { return v.text(t.Message, others) }
+
 // text has a first line that tells how many others there are.
 func (v *versioned) text(pattern Text, others int) (string, error) {
 	text, err := pattern(v.bundle)
@@ -184,9 +188,9 @@ func sameImage(a, b Request) bool {
 	return a.Repository == b.Repository && a.Tag == b.Tag && (a.Tag != "" || a.Digest == b.Digest)
 }
 
-// reference is how templates name the image: by tag where one was announced, as people
+// imageOf is how templates name the image: by tag where one was announced, as people
 // read it, else by digest.
-func reference(p event.Publication) string {
+func imageOf(p event.Publication) string {
 	if p.Tag != "" {
 		return p.Repository + ":" + p.Tag
 	}

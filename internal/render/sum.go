@@ -70,6 +70,9 @@ func (s *Sum) Add(o *Sum) {
 	}
 }
 
+// Digest is the one that an image had when it was recorded, "" where it was not.
+func (s *Sum) Digest(image string) string { return s.rows[image].digest }
+
 // Forget has an image be recorded as it is now.
 func (s *Sum) Forget(image string) { delete(s.rows, image) }
 

@@ -191,6 +191,7 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 		Texts: publish.Texts{
 			Branch: text("branch", p.branch), CatalogBranch: string(config.BranchOf("graft/catalogsources", base, standard)),
 			Title: text("title", pr.Title), Message: text("message", p.config.Commit.Message), Intro: pr.Intro.For,
+			RebuildTitle: text("title", config.OfRebuild(pr.Title)), RebuildMessage: text("message", config.OfRebuild(p.config.Commit.Message)),
 		},
 		Log: publish.Log{Line: p.line, Notice: p.notice, Progress: output.NewProgress(p.Err, "rendering").Step, Group: p.group},
 	}

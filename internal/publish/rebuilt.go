@@ -1,0 +1,248 @@
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/markdown"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/reference"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// replacement is an image that gave way to a bundle, and what changes with that.
+type replacement struct {
+	kind.Change
+	digest  string // of the image that goes, where it is known
+	changes []bundle.Change
+	notes   []string // what is not compared, and why
+}
+
+// rebuilt reports whether the bundle stood there with another image.
+func (b *bundleImage) rebuilt() bool {
+	return slices.ContainsFunc(b.replaced, func(r replacement) bool { return r.What == kind.BundleRebuilt })
+}
+
+func (b *bundleImage) title(t Texts, others int) (string, error) {
+	if b.rebuilt() {
+		t.Title = t.RebuildTitle
+	}
+	return b.versioned.title(t, others)
+}
+
+func (b *bundleImage) message(t Texts, others int) (string, error) {
+	if b.rebuilt() {
+		t.Message = t.RebuildMessage
+	}
+	return b.versioned.message(t, others)
+}
+
+// gaveWay takes what gave way to the bundle in one target, each image once.
+func (b *bundleImage) gaveWay(ctx context.Context, p *preparation, changes []kind.Change, catalogs []plan.Catalog) {
+	for _, c := range changes {
+		is := c.What == kind.BundleRebuilt || c.What == kind.BundleReplaced
+		if is && !slices.ContainsFunc(b.replaced, func(r replacement) bool { return r.From == c.From }) {
+			b.replaced = append(b.replaced, p.compared(ctx, b, c, catalogs))
+		}
+	}
+}
+
+// tagMoved is the change of a bundle that the target's catalogs hold as it was before its tag
+// moved, while the template stays.
+func (p *preparation) tagMoved(t plan.Target, b kind.Bundle) (kind.Change, bool) {
+	c := kind.Change{What: kind.BundleRebuilt, Name: b.Name, From: b.Image, To: b.Image + "@" + b.Digest}
+	if digest := p.recorded(b.Image); digest != "" {
+		return c, digest != b.Digest
+	}
+	doc := p.document(t.Catalogs, b.Image)
+	if doc == nil || b.Document == nil {
+		return c, false
+	}
+	light, err := doc.BundleLight()
+	if err != nil {
+		return c, true
+	}
+	metadata := slices.ContainsFunc(light.Properties, func(p fbc.Property) bool { return p.Type == fbc.TypeCSVMetadata })
+	text, err := b.Document(b.Image, metadata)
+	if err != nil {
+		return c, false // rendering tells why
+	}
+	now, err := sameForm(text)
+	before, beforeErr := doc.JSON()
+	return c, err != nil || beforeErr != nil || now != string(before)
+}
+
+// sameForm is a bundle's document as documents of catalogs are read.
+func sameForm(text []byte) (string, error) {
+	docs, err := fbc.Read("", text)
+	if err != nil || len(docs) != 1 {
+		return "", err
+	}
+	out, err := docs[0].JSON()
+	return string(out), err
+}
+
+// recorded is the digest that an image had when catalog.sum was written.
+func (p *preparation) recorded(image string) string {
+	if p.sum == nil {
+		return ""
+	}
+	return p.sum.Digest(image)
+}
+
+// document is that of an image in the catalogs that stand there, nil where none has it.
+func (p *preparation) document(catalogs []plan.Catalog, image string) *fbc.Doc {
+	for _, c := range catalogs {
+		docs, err := documents(p.base.Files, c.Path)
+		if err != nil {
+			continue // it is rendered anew
+		}
+		i := slices.IndexFunc(docs, func(d fbc.Doc) bool { return d.Schema == fbc.SchemaBundle && d.Image == image })
+		if i >= 0 {
+			return &docs[i]
+		}
+	}
+	return nil
+}
+
+// comparePatience is how long a registry is asked for a build that gives way: a pull request
+// goes without the comparison.
+const comparePatience = 20 * time.Second
+
+// compared holds a bundle to the one that gives way to it: as the registry has it, by the
+// digest that is known, else as a catalog has it.
+func (p *preparation) compared(ctx context.Context, b *bundleImage, c kind.Change, catalogs []plan.Catalog) replacement {
+	out := replacement{Change: c}
+	_, _, out.digest = reference.Cut(c.From)
+	if out.digest == "" {
+		out.digest = p.recorded(c.From)
+	}
+	old, err := p.formerly(ctx, &out, b.bundle.Image, catalogs)
+	if err == nil && old == nil {
+		out.notes = []string{"What changed is not known: neither the registry nor a catalog has the bundle that it takes the place of."}
+		return out
+	}
+	var all bool
+	if err == nil {
+		var now fbc.Bundle
+		if now, err = documentOf(b.bundle); err == nil {
+			out.changes, all, err = bundle.Changes(*old, now)
+		}
+	}
+	switch {
+	case err != nil:
+		out.notes = []string{"What changed is not known: " + err.Error()}
+	case !all:
+		out.notes = append(out.notes, "A catalog tells of the former one, and it holds no manifests: permissions, deployments, webhooks and other manifests are not compared.")
+	}
+	return out
+}
+
+// formerly is the document of the bundle that gives way, nil where nobody has it.
+func (p *preparation) formerly(ctx context.Context, r *replacement, image string, catalogs []plan.Catalog) (*fbc.Bundle, error) {
+	ctx, stop := context.WithTimeout(ctx, comparePatience)
+	defer stop()
+	ref := r.From
+	if repository, _, _ := reference.Cut(r.From); r.digest != "" {
+		ref = repository + "@" + r.digest
+	}
+	if ref != image { // else its tag moved, and the registry has the new one there
+		pulled, err := pinned{p.Registry, p.pulled}.Pull(ctx, ref)
+		if err == nil {
+			r.digest = pulled.Digest
+			doc, err := bundle.Render(bundle.Image{Ref: r.From, Labels: pulled.Labels, Files: pulled.Files}, bundle.BundleObjects)
+			return &doc, err
+		}
+	}
+	doc := p.document(catalogs, r.From)
+	if doc == nil {
+		return nil, nil
+	}
+	whole, err := doc.Bundle()
+	return &whole, err
+}
+
+func documentOf(b kind.Bundle) (doc fbc.Bundle, err error) {
+	text, err := b.Document(b.Image, false)
+	if err == nil {
+		err = json.Unmarshal(text, &doc)
+	}
+	return doc, err
+}
+
+// describe says what gave way, and what a reviewer wants to know of the difference.
+func (r *replacement) describe(b *strings.Builder) {
+	fmt.Fprintf(b, "It takes the place of %s", markdown.Code(r.From))
+	if r.digest != "" && !strings.Contains(r.From, r.digest) {
+		fmt.Fprintf(b, ", which was %s", markdown.Code(r.digest))
+	}
+	b.WriteString(".\n\n")
+	for _, n := range r.notes {
+		b.WriteString(markdown.Escape(n) + "\n\n")
+	}
+	if len(r.changes) == 0 {
+		if len(r.notes) == 0 {
+			b.WriteString("Nothing else that is compared changed.\n\n")
+		}
+		return
+	}
+	var lines, counts []string
+	parts := map[string]int{}
+	for _, c := range r.changes {
+		lines = append(lines, inWords(c))
+		parts[c.Part]++
+	}
+	for _, c := range r.changes {
+		if n := parts[c.Part]; n > 0 {
+			counts = append(counts, count(n, c.Part))
+			delete(parts, c.Part)
+		}
+	}
+	const shown = 200
+	if n := len(lines) - shown; n > 0 {
+		lines = append(lines[:shown], fmt.Sprintf("and %d more", n))
+	}
+	summary := "What changed: " + strings.Join(counts, ", ")
+	if len(lines) > 12 {
+		b.WriteString(markdown.Details(summary, markdown.List(lines)))
+		return
+	}
+	b.WriteString(summary + "\n\n" + markdown.List(lines))
+}
+
+// inWords is one difference as Markdown.
+func inWords(c bundle.Change) string {
+	text := c.Part + " " + short(c.Name)
+	switch {
+	case c.Before != "" && c.After != "":
+		return text + ": " + short(c.Before) + " → " + short(without(c.After, c.Before))
+	case c.Before+c.After != "":
+		return text + " " + string(c.How) + ": " + short(c.Before+c.After)
+	}
+	return text + " " + string(c.How)
+}
+
+// without leaves out the repository of an image that is that of another one.
+func without(image, other string) string {
+	was, _, digest := reference.Cut(other)
+	now, _, to := reference.Cut(image)
+	if was == now && digest != "" && to != "" {
+		return to
+	}
+	return image
+}
+
+// short shows what may be of any length.
+func short(text string) string {
+	const most = 200
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	return markdown.Code(text)
+}
