@@ -51,13 +51,51 @@ func TestFullDisk(t *testing.T) {
 	lift := limit(t, 0)
 	err := q.Done(items[0].Seq)
 	lift()
-	if !errors.Is(err, syscall.EFBIG) || keys(q) != "a" {
-		t.Errorf("Done: %v, %q waits", err, keys(q))
+	if err != nil || q.NoRoom() == nil || keys(q) != "a" {
+		t.Errorf("Done: %v, %q waits, %v", err, keys(q), q.NoRoom())
 	}
-	if items, _, err := q.Put(big); len(items) != 1 || err != nil {
-		t.Errorf("what was refused is not taken: %v", err)
+	if items, _, err := q.Put(big); len(items) != 1 || err != nil || keys(q) != "b" || q.NoRoom() != nil {
+		t.Errorf("what was refused is not taken: %v, %q waits, %v", err, keys(q), q.NoRoom())
 	}
-	finish(t, q, items)
+	shut(t, q)
+	q = open(t, o)
+	defer q.Close()
+	if keys(q) != "b" {
+		t.Errorf("%q waits", keys(q))
+	}
+}
+
+// On a disk that is full from the start, what is there can be read, and what was delivered is
+// told to the disk once it has room.
+func TestStartsOnFullDisk(t *testing.T) {
+	o, _ := start(t)
+	lift := limit(t, 0)
+	q := open(t, o)
+	_, _, err := q.Put(entry("a"))
+	q.Probe()
+	lift()
+	if !failure.Is(err, failure.Usage) || q.NoRoom() == nil || keys(q) != "" {
+		t.Errorf("without a file: %v, %v", err, q.NoRoom())
+	}
+	if q.Probe(); q.NoRoom() != nil {
+		t.Errorf("there is room: %v", q.NoRoom())
+	}
+	put(t, q, "a", "b")
+	shut(t, q)
+
+	lift = limit(t, 0)
+	q = open(t, o)
+	waiting := q.Waiting()
+	if keys(q) != "a b" || q.NoRoom() == nil {
+		t.Fatalf("%q waits, %v", keys(q), q.NoRoom())
+	}
+	if err := q.Done(waiting[0].Seq); err != nil {
+		t.Error(err)
+	}
+	lift()
+	if q.Probe(); keys(q) != "b" || q.NoRoom() != nil {
+		t.Errorf("%q waits, %v", keys(q), q.NoRoom())
+	}
 	shut(t, q)
 	q = open(t, o)
 	defer q.Close()

@@ -114,7 +114,7 @@ func TestCallsOfOneTransaction(t *testing.T) {
 			return err
 		}})
 	}
-	if err := q.commit(calls); err != nil {
+	if err := q.commit(calls, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []answer{{2, 0}, {1, 1}, {0, 0}, {0, 2}} {
@@ -132,5 +132,32 @@ func TestCallsOfOneTransaction(t *testing.T) {
 	}
 	if u := q.Usage(); u.Items != 2 || u.Bytes != 2*cost("a", []byte(`"a"`)) {
 		t.Errorf("after it was done twice, %+v", u)
+	}
+}
+
+// A clock that was ahead and is set back takes no announcement away: what was put ages from then.
+func TestClockSetBack(t *testing.T) {
+	o, c := start(t)
+	q := open(t, o)
+	c.add(24 * 365 * time.Hour)
+	finish(t, q, put(t, q, "a"))
+	c.add(-24 * 365 * time.Hour)
+	if _, duplicates, err := q.Put(entry("a")); duplicates != 1 || err != nil {
+		t.Errorf("within the hour: %d duplicates, %v", duplicates, err)
+	}
+	c.add(2 * time.Hour)
+	finish(t, q, put(t, q, "a"))
+	c.add(24 * 365 * time.Hour)
+	finish(t, q, put(t, q, "b"))
+	shut(t, q)
+
+	c.add(-24 * 365 * time.Hour)
+	q = open(t, o)
+	defer q.Close()
+	put(t, q, "c")
+	c.add(2 * time.Hour)
+	put(t, q, "b")
+	if known(q) != 2 || keys(q) != "c b" {
+		t.Errorf("%d are known, %q wait", known(q), keys(q))
 	}
 }

@@ -4,18 +4,23 @@
 //  2. What comes while a transaction is written goes into the next one, all of it together.
 //  3. Damage is a failure, for nobody could say what was lost; see verify.
 //  4. Items and bytes are bounded, and so is the file: bbolt uses again what is free.
+//  5. A disk without room takes nothing new. What the queue holds can be read and delivered
+//     meanwhile, and the queue goes on by itself once there is room.
 package queue
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/gofrs/flock"
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
@@ -60,14 +65,18 @@ var ErrClosed = errors.New("the queue is closed")
 // holds, Broken tells, and nothing is taken any more.
 type Queue struct {
 	o      Options
-	db     *bolt.DB
-	lock   *bolt.DB
+	path   string
+	lock   *flock.Flock
+	db     atomic.Pointer[bolt.DB] // nil until there is room for the file
 	broken chan struct{}
 
 	writing sync.Mutex // held by whoever writes a transaction
+	latest  time.Time  // that a transaction began at
 
 	mu      sync.Mutex
 	pending []*call
+	owed    []uint64 // items that are done, and the disk could not be told
+	noRoom  error
 	fault   error
 }
 
@@ -92,29 +101,43 @@ func Open(o Options) (*Queue, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, failure.New(failure.Usage, "opening the queue: %w", err).Fix("Give a folder that can be written.")
 	}
-	// bbolt knows the locks of each system; one upon the file itself would end when that is renewed.
-	lock, err := bolt.Open(filepath.Join(o.Dir, "lock"), 0o600, &bolt.Options{Timeout: lockWait})
-	if errors.Is(err, berrors.ErrTimeout) {
+	path := filepath.Join(o.Dir, fileName)
+	// A lock upon the queue's file itself would end when that is renewed.
+	lock := flock.New(filepath.Join(o.Dir, "lock"), flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	if _, err := lock.TryLockContext(ctx, lockWait/20); errors.Is(err, context.DeadlineExceeded) {
 		return nil, failure.New(failure.Usage, "opening the queue: another relay has %s", o.Dir).Fix("Give each relay a folder of its own, or stop the other.")
 	} else if err != nil {
 		return nil, failure.New(failure.Usage, "locking %s: %w", o.Dir, err).Fix("Give a folder that can be written, on a disk that knows locks.")
 	}
-	q := &Queue{o: o, lock: lock, broken: make(chan struct{})}
-	if err := q.open(filepath.Join(o.Dir, fileName)); err != nil {
+	q := &Queue{o: o, path: path, lock: lock, broken: make(chan struct{})}
+	if err := q.open(); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return q, nil
 }
 
-func (q *Queue) open(path string) error {
-	err := renew(q.o.Dir, path)
+// open verifies the file and opens it. Where the disk has no room for a verified copy, it goes
+// on with the file that is there, or without one.
+func (q *Queue) open() error {
+	err := renew(q.o.Dir, q.path)
+	if isNoRoom(err) {
+		q.refuse(err)
+		if err = verify(q.path); errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+	}
 	if err == nil {
 		writable := options
 		writable.OpenFile = q.o.OpenFile
-		q.db, err = bolt.Open(path, 0o600, &writable)
+		var db *bolt.DB
+		if db, err = bolt.Open(q.path, 0o600, &writable); err == nil {
+			q.db.Store(db)
+		}
 	}
 	if errors.Is(err, errDamaged) {
-		return failure.New(failure.Usage, "reading the queue: %w", err).At(path, 0, 0).
+		return failure.New(failure.Usage, "reading the queue: %w", err).At(q.path, 0, 0).
 			Fix("Restore the disk, or move the file away: what waited in it must then be announced again. Its records can be read with strings.")
 	} else if err != nil {
 		return failure.New(failure.Usage, "opening the queue: %w", err).Fix("Make %s readable and writable, and room on its disk.", q.o.Dir)
@@ -135,12 +158,29 @@ func (q *Queue) Put(entries ...Entry) (items []Item, duplicates int, err error) 
 	return items, duplicates, nil
 }
 
-// Done takes an item out.
+// Done takes an item out. Where the disk has no room for that, the next transaction does it.
 func (q *Queue) Done(seq uint64) error {
-	return q.do(func(s *state) error {
+	err := q.do(func(s *state) error {
 		s.done(seq)
 		return nil
 	})
+	if err == nil || q.NoRoom() == nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.owed = append(q.owed, seq)
+	return nil
+}
+
+// Probe writes to a disk that had no room, so that NoRoom tells of now.
+func (q *Queue) Probe() {
+	if q.NoRoom() != nil {
+		_ = q.do(func(s *state) error { // NoRoom has it
+			s.changed = true
+			return nil
+		})
+	}
 }
 
 // Waiting are the items in the order in which they were put.
@@ -178,15 +218,30 @@ func (q *Queue) Fault() error {
 	return q.fault
 }
 
+// NoRoom is why the disk took nothing when it was last written to, or nil.
+func (q *Queue) NoRoom() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.noRoom
+}
+
 // Close ends what is being written and lets go of the folder.
 func (q *Queue) Close() error {
 	q.writing.Lock()
 	defer q.writing.Unlock()
-	return errors.Join(q.db.Close(), q.lock.Close())
+	var err error
+	if db := q.db.Load(); db != nil {
+		err = db.Close()
+	}
+	return errors.Join(err, q.lock.Close())
 }
 
 func (q *Queue) view(look func(*state)) error {
-	return q.db.View(func(tx *bolt.Tx) error {
+	db := q.db.Load()
+	if db == nil {
+		return nil
+	}
+	return db.View(func(tx *bolt.Tx) error {
 		look(stateOf(tx))
 		return nil
 	})
@@ -204,11 +259,11 @@ func (q *Queue) do(change func(*state) error) error {
 		return c.err
 	}
 	q.mu.Lock()
-	calls, fault := q.pending, q.fault
+	calls, owed, fault := q.pending, q.owed, q.fault
 	q.pending = nil
 	q.mu.Unlock()
 	if fault == nil {
-		fault = q.commit(calls)
+		fault = q.commit(calls, owed)
 	}
 	for _, c := range calls {
 		if c.done = true; fault != nil {
@@ -219,8 +274,17 @@ func (q *Queue) do(change func(*state) error) error {
 }
 
 // commit decides upon each call in a transaction, and writes it where it changes something.
-func (q *Queue) commit(calls []*call) error {
-	tx, err := q.db.Begin(true)
+func (q *Queue) commit(calls []*call, owed []uint64) error {
+	if q.db.Load() == nil {
+		if err := q.open(); err != nil {
+			return q.breakOn(err)
+		}
+	}
+	db := q.db.Load()
+	if db == nil {
+		return q.NoRoom()
+	}
+	tx, err := db.Begin(true)
 	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		return ErrClosed
 	} else if err != nil {
@@ -228,7 +292,13 @@ func (q *Queue) commit(calls []*call) error {
 	}
 	s := stateOf(tx)
 	before := s.sum
-	s.now = q.o.Now()
+	if s.now = q.o.Now(); q.latest.IsZero() || s.now.Before(q.latest) {
+		s.clamp()
+	}
+	q.latest = s.now
+	for _, seq := range owed {
+		s.done(seq)
+	}
 	s.forget(s.now.Add(-q.o.Remember), 10*q.o.MaxItems)
 	for _, c := range calls {
 		c.err = c.change(s)
@@ -243,21 +313,40 @@ func (q *Queue) commit(calls []*call) error {
 	if err := tx.Commit(); err != nil {
 		return q.refused(err, before)
 	}
+	q.mu.Lock()
+	q.owed, q.noRoom = q.owed[len(owed):], nil
+	q.mu.Unlock()
 	return nil
 }
 
 // refused tells a disk without room, which takes nothing and goes on, from one of which
 // nobody knows what it holds.
 func (q *Queue) refused(err error, before uint64) error {
+	after := before + 1
+	if look := q.view(func(s *state) { after = s.sum }); !isNoRoom(err) || look != nil || after != before {
+		return q.breakOn(err)
+	}
+	return q.refuse(err)
+}
+
+func isNoRoom(err error) bool {
+	if err == nil {
+		return false
+	}
 	room := strings.HasPrefix(err.Error(), "file resize error") // bbolt gives no cause here
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
 		room = room || errors.Is(err, full)
 	}
-	after := before + 1
-	if look := q.view(func(s *state) { after = s.sum }); !room || look != nil || after != before {
-		return q.breakOn(err)
-	}
-	return failure.New(failure.Usage, "writing to the queue: %w", err).Fix("Make room on the disk of %s.", q.o.Dir)
+	return room
+}
+
+// refuse notes that the disk has no room.
+func (q *Queue) refuse(err error) error {
+	f := failure.New(failure.Usage, "writing to the queue: %w", err).Fix("Make room on the disk of %s.", q.o.Dir)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.noRoom = f
+	return f
 }
 
 func (q *Queue) breakOn(err error) error {

@@ -162,6 +162,22 @@ func (s *state) known(e Entry) bool {
 	return s.waits(seq) || s.now.Sub(at) < e.Within
 }
 
+// clamp puts the times of entries that a clock ahead of its time wrote back to now, so that
+// they age from now on.
+func (s *state) clamp() {
+	var ahead []uint64
+	s.each(entryOf, func(seq uint64, value []byte) bool {
+		if at, _ := readEntry(value); at.After(s.now) {
+			ahead = append(ahead, seq)
+		}
+		return true
+	})
+	for _, seq := range ahead {
+		_, key := readEntry(s.bucket.Get(number(entryOf, seq)))
+		s.set(number(entryOf, seq), append(binary.BigEndian.AppendUint64(nil, uint64(s.now.UnixMilli())), key...))
+	}
+}
+
 func (s *state) done(seq uint64) {
 	data := s.bucket.Get(number(itemOf, seq))
 	if data == nil {

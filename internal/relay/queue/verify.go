@@ -32,7 +32,7 @@ func renew(dir, path string) error {
 	}
 	to, err := bolt.Open(fresh, 0o600, &options)
 	if err != nil {
-		return err
+		return errors.Join(err, os.Remove(fresh))
 	}
 	to.NoSync = true
 	if info, missing := os.Stat(path); missing == nil && info.Size() > 0 {
@@ -44,16 +44,31 @@ func renew(dir, path string) error {
 		})
 	}
 	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
-		return err
+		return errors.Join(err, os.Remove(fresh))
 	}
 	return errors.Join(os.Rename(fresh, path), atomicfile.SyncDir(dir))
 }
 
-// copyVerified copies what makes the sum that was written with it. bbolt's own checksums are
+// copyVerified copies a file that is whole.
+func copyVerified(to *bolt.DB, path string) error {
+	return whole(path, func(from *bolt.DB) error { return bolt.Compact(to, from, 1<<20) })
+}
+
+// verify reports what is wrong with a file.
+func verify(path string) error {
+	if info, err := os.Stat(path); err != nil {
+		return err
+	} else if info.Size() == 0 {
+		return os.ErrNotExist
+	}
+	return whole(path, func(*bolt.DB) error { return nil })
+}
+
+// whole opens a file that makes the sum that was written with it. bbolt's own checksums are
 // those of its two meta pages, and where the newer one is damaged it goes on with the older,
 // without the last transaction: so both have to be whole. Upon pages that make no sense it
 // panics, or reads where no memory is.
-func copyVerified(to *bolt.DB, path string) (err error) {
+func whole(path string, then func(*bolt.DB) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if bug := recover(); bug != nil {
@@ -70,7 +85,7 @@ func copyVerified(to *bolt.DB, path string) (err error) {
 	if err := errors.Join(metaPages(path), from.View(verifySum)); err != nil {
 		return err
 	}
-	return bolt.Compact(to, from, 1<<20)
+	return then(from)
 }
 
 func verifySum(tx *bolt.Tx) error {
