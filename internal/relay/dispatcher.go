@@ -40,10 +40,26 @@ type dispatcher struct {
 }
 
 type lane struct {
-	waiting  []queue.Item
+	waiting  []waiting
 	busy     bool
 	failures int
 	next     time.Time
+}
+
+// waiting is an item, and since when this process has it.
+type waiting struct {
+	queue.Item
+	since time.Time
+}
+
+// leastTried is how long a delivery is tried, whatever the clock says of its age.
+const leastTried = time.Hour
+
+// tooOld goes by the time that the item states, which a clock that was set makes wrong, and by
+// the time that went by here.
+func (w waiting) tooOld(giveUpAfter time.Duration) bool {
+	tried := time.Since(w.since)
+	return tried > giveUpAfter || time.Since(w.At) > giveUpAfter && tried >= min(giveUpAfter, leastTried)
 }
 
 // add takes items that were put into the queue.
@@ -54,7 +70,7 @@ func (d *dispatcher) add(items []queue.Item) {
 		if d.lanes[to] == nil {
 			d.lanes[to] = &lane{}
 		}
-		d.lanes[to].waiting = append(d.lanes[to].waiting, item)
+		d.lanes[to].waiting = append(d.lanes[to].waiting, waiting{item, time.Now()})
 	}
 	d.mu.Unlock()
 	d.wakeUp()
@@ -120,7 +136,7 @@ func (d *dispatcher) startNext(ctx context.Context) (wait time.Duration, ok bool
 }
 
 // deliver makes one attempt, and takes the delivery out of the queue or back into its lane.
-func (d *dispatcher) deliver(ctx context.Context, l *lane, item queue.Item) {
+func (d *dispatcher) deliver(ctx context.Context, l *lane, item waiting) {
 	var one delivery
 	v := outcome{refused: "it cannot be read"}
 	begun := time.Now()
@@ -131,20 +147,20 @@ func (d *dispatcher) deliver(ctx context.Context, l *lane, item queue.Item) {
 		d.release(l, item, v, false)
 		return
 	}
-	if v.refused == "" && v.err != nil && time.Since(item.At) > d.config.GiveUpAfter {
+	if v.refused == "" && v.err != nil && item.tooOld(d.config.GiveUpAfter) {
 		v.refused = "given up after " + d.config.GiveUpAfter.String() + ": " + v.err.Error()
 	}
 	d.metrics.sent(v, time.Since(begun))
-	d.logOutcome(one, item, v)
+	d.logOutcome(one, item.Item, v)
 	over := v.delivered
 	if v.refused != "" {
-		err := d.setAside(one, item, v)
+		err := d.setAside(one, item.Item, v)
 		if over = err == nil; !over {
 			d.log.Error("writing a dead letter failed, it is kept in the queue", "id", one.ID, "error", err.Error())
 		}
 	}
 	if over {
-		d.done(ctx, one.ID, item)
+		d.done(ctx, one.ID, item.Item)
 	}
 	d.release(l, item, v, over)
 }
@@ -168,7 +184,7 @@ func (d *dispatcher) done(ctx context.Context, id string, item queue.Item) {
 const longestHold = time.Hour
 
 // release frees the lane.
-func (d *dispatcher) release(l *lane, item queue.Item, v outcome, over bool) {
+func (d *dispatcher) release(l *lane, item waiting, v outcome, over bool) {
 	d.mu.Lock()
 	defer d.wakeUp()
 	defer d.mu.Unlock()
@@ -182,7 +198,7 @@ func (d *dispatcher) release(l *lane, item queue.Item, v outcome, over bool) {
 	case over:
 		l.failures = 0
 	case v.limited:
-		l.waiting = append([]queue.Item{item}, l.waiting...)
+		l.waiting = append([]waiting{item}, l.waiting...)
 		if v.again.After(d.next) {
 			d.next = v.again
 			d.metrics.heldUntil(v.again)

@@ -284,7 +284,7 @@ func at(d time.Duration) time.Time {
 
 // What is refused, what was tried for too long and what cannot be read is set aside, each once;
 // then, and not before, the queue is told. While it cannot be told, nothing is sent again.
-func TestCourierBuries(t *testing.T) {
+func TestSetsAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		brief := steady
 		brief.GiveUpAfter = 2 * time.Minute

@@ -39,24 +39,30 @@ func newTransport() *http.Transport { return outbound.Standard(20 * time.Second)
 
 // send makes one attempt; to wait and to try again is the dispatcher's.
 func (d *githubSender) send(ctx context.Context, l delivery) outcome {
-	client, err := d.clientOf(ctx)
+	token, err := d.tokens.token(ctx)
+	if err != nil {
+		return outcome{err: err}
+	}
+	client, err := d.clientOf(token)
 	if err != nil {
 		return outcome{err: err}
 	}
 	owner, name, _ := strings.Cut(l.To, "/")
-	return outcomeOf(client.Dispatch(ctx, forge.Repository{Owner: owner, Name: name}, l.Type, l.Payload), time.Now())
+	err = client.Dispatch(ctx, forge.Repository{Owner: owner, Name: name}, l.Type, l.Payload)
+	now := time.Now()
+	if github.AnswerOf(err, now).Status == http.StatusUnauthorized {
+		d.tokens.refused(token)
+	}
+	return outcomeOf(err, now)
 }
 
-func (d *githubSender) clientOf(ctx context.Context) (*github.Client, error) {
-	token, err := d.tokens.token(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (d *githubSender) clientOf(token string) (*github.Client, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.client != nil && d.held == token {
 		return d.client, nil
 	}
+	var err error
 	d.client, err = github.New(github.Options{
 		APIURL: d.config.APIURL, Token: token, UserAgent: d.userAgent, Transport: d.transport,
 		Retry: outbound.Retry{Attempts: 1, LongestAsked: time.Nanosecond},

@@ -15,6 +15,8 @@ import (
 // turns are tokens of which each is good for one request.
 type turns []string
 
+func (*turns) refused(string) {}
+
 func (t *turns) token(context.Context) (string, error) {
 	if len(*t) == 0 {
 		return "", errors.New("there are no more")

@@ -64,7 +64,7 @@ func (g *google) key(ctx context.Context, id string, now time.Time) *rsa.PublicK
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	age := now.Sub(g.asked)
-	if age > keysFresh || g.keys[id] == nil && age > keysPause {
+	if age < 0 || age > keysFresh || g.keys[id] == nil && age > keysPause {
 		g.asked = now
 		if keys, err := g.fetch(context.WithoutCancel(ctx)); err == nil {
 			g.keys = keys

@@ -33,7 +33,7 @@ type watched struct {
 func (w *watched) look(now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if now.Sub(w.looked) < lookAgain {
+	if age := now.Sub(w.looked); age >= 0 && age < lookAgain { // a clock may be set back
 		return nil
 	}
 	w.looked = now

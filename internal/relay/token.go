@@ -17,9 +17,10 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// tokens gives what GitHub is asked with.
+// tokens gives what GitHub is asked with, and is told what GitHub refused.
 type tokens interface {
 	token(ctx context.Context) (string, error)
+	refused(token string)
 }
 
 // openTokens takes the App where there is one, else the file, else GITHUB_TOKEN.
@@ -65,6 +66,8 @@ type fixedToken string
 
 func (t fixedToken) token(context.Context) (string, error) { return string(t), nil }
 
+func (fixedToken) refused(string) {} // there is no other
+
 // fileToken is a file that may be replaced.
 type fileToken struct {
 	mu   sync.Mutex
@@ -79,6 +82,9 @@ func (t *fileToken) token(context.Context) (string, error) {
 	_ = t.file.look(t.now())
 	return t.text, nil
 }
+
+// refused has nothing to do: a file that was replaced is noticed.
+func (*fileToken) refused(string) {}
 
 // renewBefore is how long before its end an installation's token, which lives for an hour,
 // is exchanged.
@@ -112,6 +118,15 @@ func (a *appTokens) token(ctx context.Context) (string, error) {
 	}
 	a.text, a.expires = text, expires
 	return text, nil
+}
+
+// refused makes sure that the token is not used again, though it is not over by this clock.
+func (a *appTokens) refused(token string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.text == token {
+		a.text = ""
+	}
 }
 
 func (a *appTokens) renew(ctx context.Context, now time.Time) (string, time.Time, error) {
