@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -89,4 +92,50 @@ targets: [{images: ["quay.io/example/*"], repositories: [octo/catalog]}]
 		}
 	})
 	return "http://" + r.Addr()
+}
+
+// BenchmarkAmongSlowClients measures announcements while 5,000 other clients never finish their
+// headers: go test -run '^$' -bench AmongSlowClients ./internal/relay
+func BenchmarkAmongSlowClients(b *testing.B) {
+	url := silent(b, fmt.Sprintf("{dir: %s, items: 1000000, bytes: 1073741824}", b.TempDir()))
+	ctx, stop := context.WithCancel(b.Context())
+	var slow sync.WaitGroup
+	defer slow.Wait()
+	defer stop()
+	for range 5000 {
+		slow.Go(func() {
+			for ctx.Err() == nil {
+				conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(url, "http://"))
+				if err != nil {
+					continue
+				}
+				cut := context.AfterFunc(ctx, func() { _ = conn.Close() })
+				_, _ = conn.Write([]byte("POST /hook HTTP/1.1\r\nHost: x\r\nX-Slow: "))
+				_, _ = io.Copy(io.Discard, conn) // until it is closed
+				_ = conn.Close()
+				cut()
+			}
+		})
+	}
+	var took []time.Duration
+	for n := 0; b.Loop(); n++ {
+		req, err := http.NewRequest(http.MethodPost, url+"/hook", strings.NewReader(fmt.Sprintf(`{"image": "quay.io/example/op:v%d"}`, n)))
+		if err != nil {
+			b.Fatal(err)
+		}
+		req.Header.Set("Authorization", secret)
+		req.Close = true
+		begun := time.Now()
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		took = append(took, time.Since(begun))
+		if resp.StatusCode != http.StatusAccepted {
+			b.Fatal(resp.Status)
+		}
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*99/100].Milliseconds()), "p99-ms")
 }

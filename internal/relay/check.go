@@ -3,6 +3,7 @@ package relay
 import (
 	"cmp"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -36,8 +37,13 @@ func (c *Config) check(d document) (errs []error) {
 	if c.Queue.Items < 1 || c.Queue.Bytes < 64<<10 || c.Queue.Bytes > 1<<30 {
 		fault("Give at least 1 item, and between 64 KiB and 1 GiB.", []any{"queue"}, "%d items and %d bytes are no bounds", c.Queue.Items, c.Queue.Bytes)
 	}
-	if l := c.Limits; l.Body < 1 || l.Body > event.MaxBody || l.Connections < 1 || l.Timeout <= 0 {
-		fault("Give a body of at most 1048576 bytes, at least 1 connection, and a time such as 10s.", []any{"limits"}, "these are no limits")
+	if l := c.Limits; l.Body < 1 || l.Body > event.MaxBody || l.Connections < 1 || l.Requests < 1 || l.PerAddress < 1 || l.Timeout <= 0 {
+		fault("Give a body of at most 1048576 bytes, at least 1 connection and 1 request, and a time such as 10s.", []any{"limits"}, "these are no limits")
+	}
+	for i, network := range c.Limits.Proxies {
+		if _, err := netip.ParsePrefix(network); err != nil {
+			fault("Write a network such as 10.0.0.0/8.", []any{"limits", "trustedProxies", i}, "%q is no network", network)
+		}
 	}
 	if c.ReplayWindow < time.Minute {
 		fault("Give a time such as 72h, at least 1m.", []any{"replayWindow"}, "%v is too short", c.ReplayWindow)
@@ -62,6 +68,16 @@ func (c *Config) check(d document) (errs []error) {
 		c.Targets[i].check(fault, []any{"targets", i})
 	}
 	return errs
+}
+
+// proxies are the networks of trustedProxies, which check has read.
+func (l Limits) proxies() (all []netip.Prefix) {
+	for _, network := range l.Proxies {
+		if p, err := netip.ParsePrefix(network); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 type faulty func(fix string, path []any, format string, args ...any)

@@ -65,6 +65,9 @@ type App struct {
 type Limits struct {
 	Body        int64         `yaml:"body"`
 	Connections int           `yaml:"connections"`
+	Requests    int           `yaml:"requests"`
+	PerAddress  int           `yaml:"perAddress"`
+	Proxies     []string      `yaml:"trustedProxies"`
 	Timeout     time.Duration `yaml:"timeout"`
 }
 
@@ -95,7 +98,7 @@ func defaults() *Config {
 		APIURL: "https://api.github.com", Pace: time.Second,
 		FirstRetry: time.Second, LongestRetry: 10 * time.Minute, GiveUpAfter: 7 * 24 * time.Hour,
 	}
-	c.Limits = Limits{Body: 256 << 10, Connections: 256, Timeout: 10 * time.Second}
+	c.Limits = Limits{Body: 256 << 10, Connections: 8192, Requests: 256, PerAddress: 64, Timeout: 10 * time.Second}
 	return c
 }
 

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,27 +77,86 @@ func (w *fixture) dial(n int) (all []net.Conn) {
 	return all
 }
 
-// A connection more than there may be waits for one to end.
+// Of more connections than there may be, the one that has waited longest without a request is
+// closed. What is under way goes on.
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{config: map[string]string{"limits": "{timeout: 1m, connections: 2}"}})
-	open, answered := w.dial(2), make(chan error, 1)
-	go func() {
-		answer, err := w.say("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-		if err == nil {
-			err = answer.Body.Close()
+	head := "POST /hook HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: " + secret + "\r\nContent-Length: 33\r\n\r\n"
+	busy := w.dial(1)[0]
+	if _, err := busy.Write([]byte(head)); err != nil {
+		t.Fatal(err)
+	}
+	w.until("its header is read", func() bool { return w.slots.users() == 1 })
+	silent := w.dial(1)[0]
+	if answer, err := w.say("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil || answer.StatusCode != http.StatusOK {
+		t.Errorf("there is no place for a third: %v", err)
+	}
+	_ = silent.SetReadDeadline(time.Now().Add(5 * time.Second))
+	if _, err := io.Copy(io.Discard, silent); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("who waited longest is still there")
+	}
+	if _, err := busy.Write([]byte(`{"image": "quay.io/example/op:v"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := http.ReadResponse(bufio.NewReader(busy), nil); err != nil || answer.StatusCode != http.StatusAccepted {
+		t.Errorf("what was under way: %v", err)
+	}
+}
+
+// Clients that never finish their headers keep nobody out.
+func TestSlowClients(t *testing.T) {
+	t.Parallel()
+	w := begin(t, setup{config: map[string]string{"limits": "{connections: 200}"}})
+	ctx, stop := context.WithCancel(t.Context())
+	var slow sync.WaitGroup
+	defer slow.Wait()
+	defer stop()
+	for range 300 {
+		slow.Go(func() {
+			for ctx.Err() == nil {
+				conn, err := new(net.Dialer).DialContext(ctx, "tcp", w.Addr())
+				if err != nil {
+					continue
+				}
+				cut := context.AfterFunc(ctx, func() { _ = conn.Close() })
+				_, _ = conn.Write([]byte("POST /hook HTTP/1.1\r\nHost: x\r\nX-Slow: "))
+				_, _ = io.Copy(io.Discard, conn) // until it is closed
+				_ = conn.Close()
+				cut()
+			}
+		})
+	}
+	for i := range 20 {
+		if status, said := w.hook(fmt.Sprintf("quay.io/example/op:v%d", i)); status != http.StatusAccepted {
+			t.Errorf("%d %s", status, said)
 		}
-		answered <- err
-	}()
-	select {
-	case err := <-answered:
-		t.Fatalf("three are served at a time: %v", err)
-	case <-time.After(100 * time.Millisecond):
 	}
-	_ = open[0].Close()
-	if err := <-answered; err != nil {
-		t.Errorf("there was room: %v", err)
+}
+
+// One address has its share of the slots and no more; another one has its own.
+func TestSlotsOfOneAddress(t *testing.T) {
+	t.Parallel()
+	w := begin(t, setup{config: map[string]string{"limits": "{requests: 3, perAddress: 1, timeout: 1m, trustedProxies: [127.0.0.0/8]}"}})
+	head := "POST /hook HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.9, 203.0.113.1, 127.0.0.5\r\nAuthorization: " + secret + "\r\nContent-Length: 33\r\n\r\n"
+	if _, err := w.dial(1)[0].Write([]byte(head)); err != nil {
+		t.Fatal(err)
 	}
+	w.until("its header is read", func() bool { return w.slots.users() == 1 })
+	for from, want := range map[string]int{"203.0.113.1": 503, "203.0.113.9": 202, "203.0.113.1, 203.0.113.7": 202} {
+		if status, said := w.post("/hook", `{"image": "quay.io/example/op:v`+from[len(from)-1:]+`"}`, "Authorization", secret, "X-Forwarded-For", from); status != want {
+			t.Errorf("%s: %d %s, want %d", from, status, said, want)
+		}
+	}
+}
+
+func (s *slots) users() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, own := range s.shares {
+		n += own.users
+	}
+	return n
 }
 
 // Who does not go on is cut off.

@@ -6,13 +6,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/pause"
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
@@ -39,9 +39,12 @@ type Relay struct {
 	dispatcher *dispatcher
 	metrics    *metrics
 	log        *slog.Logger
+	slots      *slots
+	proxies    []netip.Prefix // whose word for an address counts
 
-	listener, admin net.Listener
-	stopping        atomic.Bool
+	listener *connections
+	admin    net.Listener
+	stopping atomic.Bool
 }
 
 // route is a Route with what proves its senders.
@@ -88,7 +91,10 @@ func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Relay{config: c, options: o, routes: routes, metrics: newMetrics(), log: o.Log}
+	r := &Relay{
+		config: c, options: o, routes: routes, metrics: newMetrics(), log: o.Log,
+		slots: newSlots(c.Limits.Requests, c.Limits.PerAddress), proxies: c.Limits.proxies(),
+	}
 	r.queue, err = queue.Open(queue.Options{Dir: c.Queue.Dir, MaxItems: c.Queue.Items, MaxBytes: c.Queue.Bytes, Remember: c.ReplayWindow})
 	if err != nil {
 		return nil, err
@@ -113,17 +119,26 @@ func (r *Relay) listen(ctx context.Context) error {
 		}
 		return l, nil
 	}
-	var err error
-	if r.listener, err = open(r.config.Listen); err != nil {
+	hooks, err := open(r.config.Listen)
+	if err != nil {
 		return err
 	}
-	r.listener = netutil.LimitListener(r.listener, r.config.Limits.Connections)
+	r.listener = listenWithin(hooks, r.config.Limits.Connections)
 	if r.config.AdminListen != "" {
 		if r.admin, err = open(r.config.AdminListen); err != nil {
 			return errors.Join(err, r.listener.Close())
 		}
 	}
 	return nil
+}
+
+// probeEvery is how soon the relay notices that its disk has room again.
+const probeEvery = 2 * time.Second
+
+func (r *Relay) probe(ctx context.Context) {
+	for pause.For(ctx, probeEvery) == nil {
+		r.queue.Probe()
+	}
 }
 
 // Addr is where the relay listens.
@@ -135,6 +150,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	waiting := r.queue.Waiting()
 	r.log.Info("listening", "address", r.Addr(), "waiting", len(waiting), "routes", len(r.routes))
 	r.dispatcher.add(waiting)
+	go r.probe(ctx)
 	stop, end := context.WithCancel(context.WithoutCancel(ctx))
 	abort, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()

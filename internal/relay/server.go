@@ -17,21 +17,26 @@ import (
 // retryAfter is what senders are asked to wait while the queue is full.
 const retryAfter = "30"
 
+// headerTime is the most that a header takes.
+const headerTime = 3 * time.Second
+
 func (r *Relay) servers() map[net.Listener]*http.Server {
 	server := func(h http.Handler) *http.Server {
 		t := r.config.Limits.Timeout
 		return &http.Server{
-			Handler: h, ReadHeaderTimeout: t, ReadTimeout: t, WriteTimeout: 2*t + 10*time.Second, IdleTimeout: 2 * t,
+			Handler: h, ReadHeaderTimeout: min(t, headerTime), ReadTimeout: t, WriteTimeout: 2*t + 10*time.Second, IdleTimeout: 2 * t,
 			MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(r.log.Handler(), slog.LevelWarn),
 		}
 	}
+	hooks := server(http.HandlerFunc(r.serveHooks))
+	hooks.ConnState = r.listener.state
+	servers := map[net.Listener]*http.Server{r.listener: hooks}
 	if r.admin == nil {
-		return map[net.Listener]*http.Server{r.listener: server(http.HandlerFunc(r.serveAll))}
+		hooks.Handler = http.HandlerFunc(r.serveAll)
+	} else {
+		servers[r.admin] = server(http.HandlerFunc(r.serveAdmin))
 	}
-	return map[net.Listener]*http.Server{
-		r.listener: server(http.HandlerFunc(r.serveHooks)),
-		r.admin:    server(http.HandlerFunc(r.serveAdmin)),
-	}
+	return servers
 }
 
 func (r *Relay) serveAll(w http.ResponseWriter, req *http.Request) {
@@ -59,6 +64,8 @@ func (r *Relay) serveAdmin(w http.ResponseWriter, req *http.Request) {
 			why = "stopping"
 		case r.queue.Fault() != nil:
 			why = "the queue is broken"
+		case r.queue.NoRoom() != nil:
+			why = "the queue's disk is full"
 		case r.queue.Full():
 			why = "the queue is full"
 		}
@@ -145,6 +152,12 @@ func (r *Relay) hook(w http.ResponseWriter, req *http.Request, route *route, res
 		w.Header().Set("WebHook-Allowed-Origin", req.Header.Get("WebHook-Request-Origin"))
 		return result{status: http.StatusOK}
 	}
+	release, ok := r.slots.take(req.Context(), sender(req, r.proxies))
+	if !ok {
+		w.Header().Set("Retry-After", "1")
+		return result{status: http.StatusServiceUnavailable}
+	}
+	defer release()
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, r.config.Limits.Body))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
