@@ -28,6 +28,7 @@ type insertOptions struct {
 	base          []string
 	published     []string
 	rebuild       string
+	newChannel    string
 	registry      registry.Options
 	dryRun        bool
 }
@@ -63,6 +64,7 @@ func (a *app) insertCommand() *cobra.Command {
 	f.StringSliceVar(&r.Skips, "skips", nil, "bundles that it skips")
 	f.StringVar(&r.SkipRange, "skip-range", "", "range of versions that it skips")
 	f.StringVar(&r.DefaultChannel, "default-channel", "", "make this the package's default channel")
+	f.StringVar(&o.newChannel, "new-channel", "empty", "how a channel of a new version begins: empty, or like-previous with the entries of the channel before it")
 	f.StringVar(&r.SubstitutesFor, "substitutes-for", "", "the bundle that it substitutes, in a substitutes template")
 	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template (all)")
 	f.StringVar(&o.create, "create", "", "write a new template of this kind where there is none: "+strings.Join(template.Creatable(), ", "))
@@ -118,6 +120,9 @@ func (o *insertOptions) check(cmd *cobra.Command) error {
 	}
 	if o.request.Rebuild = o.rebuild == "replace"; !o.request.Rebuild && o.rebuild != "refuse" {
 		return failure.New(failure.Usage, "reading the command line: --rebuild %s", o.rebuild).Fix("Give --rebuild with refuse or replace.")
+	}
+	if o.request.LikePrevious = o.newChannel == "like-previous"; !o.request.LikePrevious && o.newChannel != "empty" {
+		return failure.New(failure.Usage, "reading the command line: --new-channel %s", o.newChannel).Fix("Give --new-channel with empty or like-previous.")
 	}
 	if o.create != "" && !slices.Contains(template.Creatable(), o.create) {
 		return failure.New(failure.Usage, "reading the command line: --create %s", o.create).Fix("Give --create with one of %s.", strings.Join(template.Creatable(), ", "))

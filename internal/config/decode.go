@@ -50,6 +50,7 @@ func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 		Create:         n.Get("create").Text(),
 		DefaultChannel: pattern(n.Get("defaultChannel")),
 		Rebuild:        n.Get("rebuild").Text(),
+		NewChannel:     n.Get("newChannel").Text(),
 	}
 	t.Line, t.Col = n.Get("template").Position()
 	if channels := n.Get("channels"); channels != nil {

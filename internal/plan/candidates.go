@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -93,6 +94,7 @@ type opened struct {
 	file      *template.Template
 	kind      string
 	described *kind.Description
+	standing  map[string][]fbc.Entry // of its channels, once edges are asked for
 }
 
 func (p *planner) open(c candidate) (*opened, error) {

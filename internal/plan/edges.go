@@ -35,11 +35,14 @@ func (p *planner) edges(r kind.Request, rule EdgeRule, c candidate, o *opened, t
 		return nil, failure.New(failure.Usage, "planning for %s: %s leaves the edges to be said, and none are", r.Bundle.Name, p.setup.File).At(p.setup.File, c.Line, c.Col).
 			Fix("Say what it replaces, skips, or the range that it skips.")
 	case rule.From == FromCSV && p.in.Stated.Said():
-		return p.eachChannel(r, o, t, func([]fbc.Entry) (Edges, string, error) {
+		return p.eachChannel(r, o, t, func(string, []fbc.Entry) (Edges, string, error) {
 			return p.in.Stated, "it " + p.in.Stated.inWords() + ", as its ClusterServiceVersion says.", nil
 		})
 	case rule.From == LikeSiblings:
-		return p.eachChannel(r, o, t, func(entries []fbc.Entry) (Edges, string, error) {
+		return p.eachChannel(r, o, t, func(channel string, entries []fbc.Entry) (Edges, string, error) {
+			if previous := o.before(channel); len(entries) == 0 && previous != "" {
+				return likePrevious(previous, o.standing[previous], r.Bundle)
+			}
 			return likeSiblings(entries, r.Bundle.Name, r.Bundle.Version)
 		})
 	case rule.Replaces != "" || rule.SkipRange != "":
@@ -70,16 +73,16 @@ func (p *planner) patterned(r kind.Request, rule EdgeRule, c candidate, o *opene
 	if err != nil || replaces == r.Bundle.Name {
 		replaces = ""
 	}
-	return p.eachChannel(r, o, t, func(entries []fbc.Entry) (Edges, string, error) {
+	return p.eachChannel(r, o, t, func(_ string, entries []fbc.Entry) (Edges, string, error) {
 		return patternEdges(entries, r, replaces, skipRange)
 	})
 }
 
 // eachChannel makes requests of the edges that a rule gives in each channel which does not
 // have the bundle yet, of the channels with the same edges one.
-func (p *planner) eachChannel(r kind.Request, o *opened, t *Target, rule func(entries []fbc.Entry) (Edges, string, error)) ([]kind.Request, error) {
-	standing, err := channelEntries(o.file, r.Bundle.Package)
-	if err != nil {
+func (p *planner) eachChannel(r kind.Request, o *opened, t *Target, rule func(channel string, entries []fbc.Entry) (Edges, string, error)) ([]kind.Request, error) {
+	var err error
+	if o.standing, err = channelEntries(o.file, r.Bundle.Package); err != nil {
 		return nil, err
 	}
 	var out []kind.Request
@@ -87,8 +90,12 @@ func (p *planner) eachChannel(r kind.Request, o *opened, t *Target, rule func(en
 		one := r
 		one.Channels = []string{channel}
 		e, why := Edges{}, "it stands there already, and its edges stay."
-		if !slices.ContainsFunc(standing[channel], func(e fbc.Entry) bool { return e.Name == r.Bundle.Name }) {
-			if e, why, err = rule(standing[channel]); err != nil {
+		entries, stands := o.standing[channel]
+		if !stands && r.LikePrevious {
+			entries = o.standing[o.before(channel)]
+		}
+		if !slices.ContainsFunc(entries, func(e fbc.Entry) bool { return e.Name == r.Bundle.Name }) {
+			if e, why, err = rule(channel, entries); err != nil {
 				return nil, err
 			}
 		}

@@ -36,10 +36,13 @@ type TargetSetup struct {
 	OnlyAsked bool
 	Unless    string
 	// Said are edges that are taken as they are.
-	Said     Edges
-	Edges    *EdgeRule // nil: as of Setup
-	Rebuild  string    // empty: as of Setup
-	Catalogs []CatalogSetup
+	Said    Edges
+	Edges   *EdgeRule // nil: as of Setup
+	Rebuild string    // empty: as of Setup
+	// NewChannel says how a channel begins that the template does not have: LikePrevious, else
+	// with the bundle alone.
+	NewChannel string
+	Catalogs   []CatalogSetup
 }
 
 // OperandSetup is an image that is no bundle: when a version of it is published, an entry

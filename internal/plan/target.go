@@ -69,6 +69,7 @@ func (p *planner) requests(c candidate, o *opened, t *Target) (bool, error) {
 	if r.DefaultChannel, err = p.defaultChannel(rule, c, o, t); err != nil {
 		return false, err
 	}
+	p.newChannels(&r, c, o, t)
 	t.Requests, err = p.edges(r, edges, c, o, t)
 	return true, err
 }

@@ -219,6 +219,10 @@ func checkRequest(t *Template, r kind.Request) error {
 	if has := t.Kind.Traits(); r.SubstitutesFor != "" && !has.Substitutes && !has.OfTemplates {
 		return failure.New(failure.Usage, "inserting %s: a %s template has no substitutions", name, has.Name).Fix("Leave out --substitutes-for, or use a substitutes template.")
 	}
+	if _, ok := t.Kind.(kind.HasEdges); r.LikePrevious && !ok && !t.Kind.Traits().OfTemplates {
+		return failure.New(failure.Usage, "inserting %s: the channels of a %s template have no entries with edges that a new one could begin with", name, t.Kind.Traits().Name).
+			Fix("Leave out --new-channel.")
+	}
 	return nil
 }
 

@@ -79,6 +79,9 @@ func Sentence(c kind.Change) string {
 		}
 		return in + "rewired " + c.Name + " to replace " + c.To + " instead of " + c.From
 	case kind.ChannelCreated:
+		if c.From != "" {
+			return in + "created the channel with the entries of channel " + c.From
+		}
 		return in + "created the channel"
 	case kind.DefaultChannelSet:
 		return "moved the default channel from " + c.From + " to " + c.To

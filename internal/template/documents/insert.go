@@ -212,22 +212,6 @@ func rewire(c *Document, item *yamledit.Node, e fbc.Entry, to string, o *kind.Ou
 	return c.Edits.AddField(item, key.Value, textField("replaces", to), append([]*yamledit.Node{item}, all[:min(8, len(all))]...)...)
 }
 
-func (s *Set) createChannel(pkg, name string, r kind.Request, adder Adder, o *kind.Outcome) error {
-	place, err := s.place(nil, r)
-	if err != nil {
-		return err
-	}
-	siblings := s.siblings(fbc.SchemaChannel, pkg, r)
-	v := yamledit.Map(
-		textField("schema", fbc.SchemaChannel),
-		textField("package", pkg),
-		textField("name", name),
-		yamledit.Field{Key: "entries", Value: yamledit.List(entryValue(place.Entry))},
-	)
-	o.Changes = append(o.Changes, kind.Change{What: kind.ChannelCreated, Channel: name}, added(name, place.Entry))
-	return adder.AddChannel(v, siblings)
-}
-
 func (s *Set) setDefaultChannel(r kind.Request, pkg string, channels []string, o *kind.Outcome) error {
 	if r.DefaultChannel == "" {
 		return nil

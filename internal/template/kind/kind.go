@@ -106,6 +106,9 @@ type Request struct {
 	// Rebuild has the bundle take the place of an image of the same name with other
 	// content; without it such an image is bundle-conflict.
 	Rebuild bool
+	// LikePrevious has a channel that is begun have the entries of the one that comes before
+	// it by the version in its name.
+	LikePrevious bool
 	// InsteadOf is a bundle that nobody has installed, whose place the bundle takes.
 	InsteadOf string
 
