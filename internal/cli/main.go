@@ -31,7 +31,7 @@ func root(run *command.App) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	})
 	root.AddCommand(
-		a.insertCommand(), a.removeCommand(), a.deprecateCommand(), a.renderCommand(), a.verifyCommand(), publish.Command(run), a.initCommand(),
+		a.insertCommand(), a.removeCommand(), a.deprecateCommand(), a.edgesCommand(), a.renderCommand(), a.verifyCommand(), publish.Command(run), a.initCommand(),
 		a.detectCommand(), a.diffCommand(), a.graphCommand(), a.convertCommand(),
 		image.Command(run), catalogsource.Command(run), operand.Command(run), a.pinCommand(),
 		a.explainCommand(), a.formularyCommand(), a.manCommand(), a.versionCommand(),

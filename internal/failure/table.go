@@ -175,7 +175,7 @@ var Table = []Entry{
 	{EdgeConflict, "edge-conflict", false,
 		"The bundle stands in the channel with other upgrade edges, or the edit would need an edge that is not allowed to change.",
 		"An earlier insert or a person gave it other edges than now asked for.",
-		"Ask for the edges that stand there, or change them by hand."},
+		"Ask for the edges that stand there, or change them with graft edges."},
 	{PredecessorMissing, "predecessor-missing", false,
 		"The bundle that is to be replaced is not in the channel.",
 		"The name is misspelt, or its own insert has not been merged yet.",

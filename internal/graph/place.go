@@ -70,7 +70,7 @@ func PlaceIn(entries []fbc.Entry, n Newcomer, versions Versions, rules PlaceRule
 		}
 	} else if err := knownPredecessor(entries, n, rules); err != nil {
 		return p, err
-	} else if leadsTo(entries, n.Replaces, n.Name) {
+	} else if LeadsTo(entries, n.Replaces, n.Name) {
 		return p, failure.New(failure.EdgeConflict, "placing %s: %s, which it is to replace, comes after it", n.Name, n.Replaces).
 			Fix("Name a bundle that comes before it.")
 	}
@@ -96,14 +96,19 @@ func knownPredecessor(entries []fbc.Entry, n Newcomer, rules PlaceRules) error {
 	if n.Replaces == "" || len(entries) == 0 || rules.MissingPredecessor {
 		return nil
 	}
-	if slices.ContainsFunc(entries, func(e fbc.Entry) bool { return e.Name == n.Replaces || mentions(e, n.Replaces) }) {
+	if Knows(entries, n.Replaces) {
 		return nil
 	}
 	return failure.New(failure.PredecessorMissing, "placing %s: it is to replace %s, which is nowhere in the channel", n.Name, n.Replaces)
 }
 
-// leadsTo reports whether the chain of replaces from one name comes to another.
-func leadsTo(entries []fbc.Entry, from, to string) bool {
+// Knows reports whether entries list a bundle, or replace or skip it. Nothing is always known.
+func Knows(entries []fbc.Entry, name string) bool {
+	return name == "" || slices.ContainsFunc(entries, func(e fbc.Entry) bool { return e.Name == name || mentions(e, name) })
+}
+
+// LeadsTo reports whether the chain of replaces from one name comes to another.
+func LeadsTo(entries []fbc.Entry, from, to string) bool {
 	replaces := make(map[string]string, len(entries))
 	for _, e := range entries {
 		replaces[e.Name] = e.Replaces

@@ -293,6 +293,29 @@ func (t *Template) Deprecate(d kind.Deprecation) (*kind.Outcome, error) {
 	return k.Deprecate(&t.Source, d)
 }
 
+// SetEdges has the entries of a bundle in a template of the repository fsys replace and skip
+// what is asked for.
+func SetEdges(fsys fs.FS, p, name string, catalogs []string, e kind.Edges) (*kind.Outcome, error) {
+	t, err := Open(fsys, p, name)
+	if err != nil {
+		return nil, err
+	}
+	t.Source.Catalogs = catalogs
+	return t.SetEdges(e)
+}
+
+// SetEdges works out what other edges come to.
+func (t *Template) SetEdges(e kind.Edges) (*kind.Outcome, error) {
+	k, ok := t.Kind.(kind.EdgeSetter)
+	if !ok {
+		return nil, t.unsupported(e.Doing(), "has none of its own").Fix("Keep a basic template: graft convert --to basic writes one.")
+	}
+	if err := t.problems(); err != nil {
+		return nil, err
+	}
+	return k.SetEdges(&t.Source, e)
+}
+
 func (t *Template) unsupported(doing, why string) *failure.Error {
 	return failure.New(failure.TemplateUnsupported, "%s: a %s template %s", doing, t.Kind.Traits().Name, why).At(t.Source.Name, 1, 1)
 }

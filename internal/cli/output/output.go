@@ -57,6 +57,8 @@ func Sentence(c kind.Change) string {
 		return in + strings.TrimSpace("put entry "+c.Name+" in the place of "+c.From+" "+c.To)
 	case kind.EntryAdded:
 		return in + strings.TrimSpace("added entry "+c.Name+" "+c.To)
+	case kind.EdgesSet:
+		return in + c.Name + " " + c.To + " instead of: " + c.From
 	case kind.EntryRemoved:
 		return in + "removed entry " + c.Name
 	case kind.BundleRemoved:

@@ -97,6 +97,9 @@ func (Kind) Deprecate(s *kind.Source, d kind.Deprecation) (*kind.Outcome, error)
 	return open(s).Deprecate(d)
 }
 
+// SetEdges implements kind.EdgeSetter.
+func (Kind) SetEdges(s *kind.Source, e kind.Edges) (*kind.Outcome, error) { return open(s).SetEdges(e) }
+
 // Images implements kind.Expander.
 func (k Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
 	return documents.Images(k.Expand(s, nil, nil))

@@ -109,6 +109,11 @@ func (Kind) Deprecate(s *kind.Source, d kind.Deprecation) (*kind.Outcome, error)
 	return edit(s, "deprecating", func(p kind.Part) (*kind.Outcome, error) { return p.Deprecate(d) })
 }
 
+// SetEdges implements kind.EdgeSetter.
+func (Kind) SetEdges(s *kind.Source, e kind.Edges) (*kind.Outcome, error) {
+	return edit(s, e.Doing(), func(p kind.Part) (*kind.Outcome, error) { return p.SetEdges(e) })
+}
+
 // edit makes one edit of each input.
 func edit(s *kind.Source, doing string, one func(kind.Part) (*kind.Outcome, error)) (*kind.Outcome, error) {
 	inputs, err := inputPaths(s, doing)

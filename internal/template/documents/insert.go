@@ -186,17 +186,10 @@ func sameEdges(e fbc.Entry, r kind.Request, channel string, at *yamledit.Node) e
 		return nil
 	}
 	asked := fbc.Entry{Name: e.Name, Replaces: r.Replaces, Skips: r.Skips, SkipRange: r.SkipRange}
-	if e.Replaces == asked.Replaces && e.SkipRange == asked.SkipRange && sameSet(e.Skips, asked.Skips) {
+	if e.Replaces == asked.Replaces && e.SkipRange == asked.SkipRange && kind.SameSet(e.Skips, asked.Skips) {
 		return nil
 	}
 	return at.Failure(failure.EdgeConflict, "inserting %s into channel %s: it stands there and %s; asked was that it %s", e.Name, channel, e.InWords(), asked.InWords())
-}
-
-func sameSet(a, b []string) bool {
-	a, b = kind.Unique(a), kind.Unique(b)
-	slices.Sort(a)
-	slices.Sort(b)
-	return slices.Equal(a, b)
 }
 
 func rewire(c *Document, item *yamledit.Node, e fbc.Entry, to string, o *kind.Outcome) error {

@@ -19,6 +19,7 @@ type Part interface {
 	Insert(r Request) (*Outcome, error)
 	Remove(r Removal) (*Outcome, error)
 	Deprecate(d Deprecation) (*Outcome, error)
+	SetEdges(e Edges) (*Outcome, error)
 	Images(tags Tags) ([]string, error)
 	Expand(b Bundles, tags Tags) (*fbc.Catalog, error)
 }

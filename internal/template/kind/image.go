@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/blang/semver/v4"
@@ -246,4 +247,12 @@ func Unique(list []string) []string {
 		}
 	}
 	return out
+}
+
+// SameSet reports whether two lists name the same, in whatever order.
+func SameSet(a, b []string) bool {
+	a, b = Unique(a), Unique(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
 }

@@ -198,6 +198,7 @@ const (
 	EntryReplaced     = "entry-replaced"
 	ChannelCreated    = "channel-created"
 	DefaultChannelSet = "default-channel-set"
+	EdgesSet          = "edges-set"
 	SubstitutionAdded = "substitution-added"
 	TemplateCreated   = "template-created"
 	BundleRemoved     = "bundle-removed"

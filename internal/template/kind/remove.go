@@ -95,7 +95,12 @@ func (r Removal) Strands(channel string, before, after []fbc.Entry, versions gra
 	if r.AllowStranded {
 		return nil
 	}
-	lost := graph.Stranded(before, after, versions)
+	return Stranded(r.Doing(), channel, graph.Stranded(before, after, versions), len(after))
+}
+
+// Stranded refuses to leave those of a channel that lose their way to its head, of which so
+// many entries are left. The failure has no place yet.
+func Stranded(doing, channel string, lost []string, left int) *failure.Error {
 	if len(lost) == 0 {
 		return nil
 	}
@@ -104,10 +109,10 @@ func (r Removal) Strands(channel string, before, after []fbc.Entry, versions gra
 		who += " and others"
 	}
 	to := "could no longer reach the head of channel " + channel
-	if len(after) == 0 {
+	if left == 0 {
 		to = "would have no channel any more, as " + channel + " goes"
 	}
-	return failure.New(failure.UpgradePathLost, "%s: who has %s %s", r.Doing(), who, to).
+	return failure.New(failure.UpgradePathLost, "%s: who has %s %s", doing, who, to).
 		Fix("Give --allow-stranded where nobody has them installed.")
 }
 

@@ -189,6 +189,11 @@ func (Kind) Deprecate(s *kind.Source, d kind.Deprecation) (*kind.Outcome, error)
 	})
 }
 
+// SetEdges implements kind.EdgeSetter.
+func (Kind) SetEdges(s *kind.Source, e kind.Edges) (*kind.Outcome, error) {
+	return edit(s, func(c *catalog, o *kind.Outcome) error { return c.SetEdges(e, s.Name, o) })
+}
+
 // edit makes one edit of the catalog.
 func edit(s *kind.Source, one func(*catalog, *kind.Outcome) error) (*kind.Outcome, error) {
 	c, err := load(s)

@@ -126,6 +126,11 @@ func removeSubstitutes(s *kind.Source, f *documents.File, r kind.Removal, o *kin
 	return nil
 }
 
+// SetEdges implements kind.EdgeSetter.
+func (Kind) SetEdges(s *kind.Source, e kind.Edges) (*kind.Outcome, error) {
+	return documents.Wrapped(s).SetEdges(e)
+}
+
 // Deprecate implements kind.Deprecator.
 func (Kind) Deprecate(s *kind.Source, d kind.Deprecation) (*kind.Outcome, error) {
 	return documents.Wrapped(s).Deprecate(d)
