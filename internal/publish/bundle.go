@@ -152,10 +152,8 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	if rebuilds {
 		// By digest it is what it was; a tag may have moved.
 		p.anew[made.Bundle.Image] = !strings.Contains(made.Bundle.Image, "@")
-	} else if p.sum != nil {
-		if err := p.sum.Check(made.Bundle.Image, b.asked.Digest); err != nil {
-			return nil, err
-		}
+	} else if was := p.recorded(made.Bundle.Image); was != "" && was != b.asked.Digest {
+		return nil, refused(made.Bundle, "its tag was %s when %s recorded it, and is %s now", was, p.sumFile, b.asked.Digest).At(p.sumFile, 0, 0)
 	}
 	p.note(made)
 	if len(made.Targets) == 0 {
@@ -169,10 +167,9 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 		if err != nil {
 			return nil, err
 		}
-		if len(changes) == 0 && p.anew[made.Bundle.Image] {
-			if moved, ok := p.tagMoved(t, made.Bundle); ok {
-				changes = []kind.Change{moved}
-				p.target(t.Template).Changes = append(p.target(t.Template).Changes, moved)
+		if len(changes) == 0 {
+			if changes, err = p.tagMoved(t, made.Bundle, rebuilds); err != nil {
+				return nil, err
 			}
 		}
 		changed = changed || len(changes) > 0

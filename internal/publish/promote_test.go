@@ -101,7 +101,7 @@ properties:
   value: {packageName: op, version: 1.0.0}
 `
 
-// A tag that is announced with another digest than the sum recorded has moved.
+// A tag that is announced with another digest than the sum recorded has moved: it is a rebuild.
 func TestSumOfAMovedTag(t *testing.T) {
 	w := newSetup(t)
 	setup := w.o.Setup
@@ -116,12 +116,12 @@ func TestSumOfAMovedTag(t *testing.T) {
 		t.Errorf("the same again: %+v", r)
 	}
 	moved := w.put(t, "op", "1.1.0", "two")
-	if r := w.try(moved, w.o); !failure.Is(r.Err, failure.DigestMismatch) || failure.Of(r.Err).File != "catalog.sum" {
+	if r := w.try(moved, w.o); !failure.Is(r.Err, failure.BundleConflict) || failure.Of(r.Err).File != "catalog.sum" {
 		t.Errorf("got %v", r.Err)
 	}
 	// Beside another bundle, too.
 	results, err := Publish(context.Background(), []Request{{Publication: moved}, {Publication: w.put(t, "op", "1.2.0", "one")}}, w.o)
-	if !failure.Is(err, failure.DigestMismatch) || results[1].Result != Created {
+	if !failure.Is(err, failure.BundleConflict) || results[1].Result != Created {
 		t.Errorf("%v", err)
 	}
 }

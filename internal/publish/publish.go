@@ -216,7 +216,8 @@ func (p *publisher) changeOf(ctx context.Context, r Request) (subject, *change, 
 	return s, c, err
 }
 
-// proposalFor is the open pull request of the change, or one that has the subject already.
+// proposalFor is the open pull request of the change, or one that has the subject already, be it
+// as another build.
 func (p *publisher) proposalFor(ctx context.Context, c *change, s subject) (*forge.Proposal, error) {
 	open, err := p.openFor(ctx, packageOf(c.key))
 	if err != nil {
@@ -228,6 +229,13 @@ func (p *publisher) proposalFor(ctx context.Context, c *change, s subject) (*for
 		func(pr forge.Proposal) bool {
 			requests, err := requestsOf(pr, gitrepo.State{})
 			return err == nil && slices.ContainsFunc(requests, s.covers)
+		},
+		func(pr forge.Proposal) bool {
+			requests, err := requestsOf(pr, gitrepo.State{})
+			return err == nil && len(requests) > 1 && slices.ContainsFunc(requests, func(r Request) bool {
+				had, err := p.learn(ctx, r, 0)
+				return err == nil && had.facts().Name == s.facts().Name
+			})
 		},
 	}
 	for _, match := range matches {

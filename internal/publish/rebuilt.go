@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/markdown"
 	"github.com/olmgraft/graft/internal/plan"
@@ -54,28 +55,61 @@ func (b *bundleImage) gaveWay(ctx context.Context, p *preparation, changes []kin
 }
 
 // tagMoved is the change of a bundle that the target's catalogs hold as it was before its tag
-// moved, while the template stays.
-func (p *preparation) tagMoved(t plan.Target, b kind.Bundle) (kind.Change, bool) {
+// moved, while the template stays. Unless it is to be rebuilt it is refused.
+func (p *preparation) tagMoved(t plan.Target, b kind.Bundle, rebuilds bool) ([]kind.Change, error) {
+	if strings.Contains(b.Image, "@") {
+		return nil, nil // it is what it was
+	}
+	if was := p.recorded(b.Image); was != "" && was == b.Digest {
+		return nil, nil
+	} else if was == "" {
+		where, differs := p.another(t.Catalogs, b, rebuilds)
+		switch {
+		case !differs:
+			return nil, nil
+		case !rebuilds:
+			return nil, refused(b, "%s holds another build of it", where).At(where, 0, 0)
+		}
+	}
 	c := kind.Change{What: kind.BundleRebuilt, Name: b.Name, From: b.Image, To: b.Image + "@" + b.Digest}
-	if digest := p.recorded(b.Image); digest != "" {
-		return c, digest != b.Digest
-	}
-	doc := p.document(t.Catalogs, b.Image)
+	out := p.target(t.Template)
+	out.Changes = append(out.Changes, c)
+	return []kind.Change{c}, nil
+}
+
+// refused says that a bundle stands there with other content.
+func refused(b kind.Bundle, format string, args ...any) *failure.Error {
+	return failure.New(failure.BundleConflict, "inserting %s with image %s: %s", b.Name, b.Image, fmt.Sprintf(format, args...)).
+		Fix("Give --rebuild replace to put the new build in the old one's place, or the bundle a version of its own.")
+}
+
+// another is the catalog that holds a bundle in another form than it has now: in whatever
+// bytes, or in what Changes tells. Catalogs that other programs wrote differ in bytes alone.
+func (p *preparation) another(catalogs []plan.Catalog, b kind.Bundle, inBytes bool) (where string, differs bool) {
+	doc := p.document(catalogs, b.Image)
 	if doc == nil || b.Document == nil {
-		return c, false
+		return "", false
 	}
-	light, err := doc.BundleLight()
+	old, err := doc.Bundle()
 	if err != nil {
-		return c, true
+		return doc.File, inBytes
 	}
-	metadata := slices.ContainsFunc(light.Properties, func(p fbc.Property) bool { return p.Type == fbc.TypeCSVMetadata })
+	if !inBytes {
+		now, err := documentOf(b)
+		if err != nil {
+			return doc.File, false // rendering tells why
+		}
+		changes, _, err := bundle.Changes(old, now)
+		return doc.File, err == nil && len(changes) > 0
+	}
+	metadata := slices.ContainsFunc(old.Properties, func(p fbc.Property) bool { return p.Type == fbc.TypeCSVMetadata })
 	text, err := b.Document(b.Image, metadata)
 	if err != nil {
-		return c, false // rendering tells why
+		return doc.File, false
 	}
 	now, err := sameForm(text)
 	before, beforeErr := doc.JSON()
-	return c, err != nil || beforeErr != nil || now != string(before)
+	return doc.File, err != nil || beforeErr != nil || now != string(before)
 }
 
 // sameForm is a bundle's document as documents of catalogs are read.

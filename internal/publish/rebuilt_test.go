@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/testkit/registry"
@@ -76,6 +78,108 @@ func TestRebuildTellsWhatChanged(t *testing.T) {
 				t.Errorf("the field is told: %v\n%s", told, r.Body)
 			}
 		})
+	}
+}
+
+// The same tag with another digest is a rebuild: refused, or made where that is asked for. A
+// catalog that another program wrote holds the same build.
+func TestTagThatMoved(t *testing.T) {
+	w := newSetup(t)
+	first := w.build(t, "v1.1.0", "1.1.0", "minKubeVersion: 1.28.0")
+	w.repo.merge(w.publish(t, first).Branch)
+	const catalog = "catalogs/v4.20/op/catalog.yaml"
+	text := string(w.repo.files[catalog].Data)
+	other := strings.ReplaceAll(text, "    version: 1.1.0\n", "    version: 1.1.0\n    written: {}\n")
+	w.repo.files[catalog].Data = []byte(other)
+	if r := w.publish(t, first); r.Result != Unchanged || other == text {
+		t.Errorf("the same again: %+v", r)
+	}
+	second := w.build(t, "v1.1.0", "1.1.0", "minKubeVersion: 1.29.0")
+	r := w.try(second, w.o)
+	if err := failure.Of(r.Err); err.Code != failure.BundleConflict || err.File != catalog || !strings.Contains(err.Remedy, "--rebuild replace") {
+		t.Errorf("%+v", err)
+	}
+	w.rebuilds()
+	r = w.publish(t, second)
+	if w.forge.all[0].Title != "Rebuild op 1.1.0" || !strings.Contains(r.Body, "minKubeVersion") || len(r.Work.Changed()) != 1 {
+		t.Errorf("%v\n%s", r.Work.Changed(), r.Body)
+	}
+	w.repo.merge(r.Branch)
+	if r := w.publish(t, second); r.Result != Unchanged {
+		t.Errorf("the same again: %+v", r)
+	}
+	// An event that comes late tells of what the tag is no more.
+	if r := w.try(first, w.o); !failure.Is(r.Err, failure.DigestMismatch) {
+		t.Errorf("%v", r.Err)
+	}
+}
+
+// A rebuild takes the place of the build before in the pull request that has it, be that the
+// rolling one, or a newer one that took it over.
+func TestRebuildInSharedPullRequests(t *testing.T) {
+	for name, share := range map[string]func(*setup){"rolling": (*setup).rolling, "superseded": func(w *setup) { w.o.Supersede = true }} {
+		t.Run(name, func(t *testing.T) {
+			w := newSetup(t)
+			share(w)
+			w.publish(t, w.build(t, "v1.1.0", "1.1.0", "minKubeVersion: 1.28.0"))
+			w.publish(t, w.push(t, "1.2.0"))
+			for i, tag := range []string{"v1.1.0-2", "v1.1.0-2"} {
+				r := w.publish(t, w.build(t, tag, "1.1.0", fmt.Sprintf("minKubeVersion: 1.29.%d", i)))
+				text, catalog := w.template(r.Branch), string(w.repo.branches[r.Branch].Files["catalogs/v4.20/op/catalog.yaml"].Data)
+				if len(r.Subjects) != 2 || strings.Contains(text, "/op:v1.1.0\n") || !strings.Contains(text, "/op:v1.1.0-2\n") || !strings.Contains(text, "op.v1.2.0") || !strings.Contains(catalog, fmt.Sprintf("minKubeVersion: 1.29.%d", i)) {
+					t.Errorf("build %d: %+v\n%s\n%s", i, r, text, catalog)
+				}
+			}
+			if open, err := w.forge.Open(t.Context(), ""); err != nil || len(open) != 1 {
+				t.Errorf("%+v %v", open, err)
+			}
+		})
+	}
+}
+
+// A newer bundle takes an open rebuild over, which stays one.
+func TestRebuildIsTakenOver(t *testing.T) {
+	w := newSetup(t)
+	w.o.Supersede = true
+	w.repo.merge(w.publish(t, w.build(t, "v1.1.0", "1.1.0", "minKubeVersion: 1.28.0")).Branch)
+	w.forge.all = nil
+	r := Request{Publication: w.build(t, "v1.1.0-2", "1.1.0", "minKubeVersion: 1.29.0"), Asked: plan.Asked{Rebuild: plan.Replace}}
+	if _, err := Publish(t.Context(), []Request{r}, w.o); err != nil {
+		t.Fatal(err)
+	}
+	got := w.publish(t, w.push(t, "1.2.0"))
+	if len(got.Superseded) != 1 || !strings.Contains(got.Body, "Rebuild of bundle <code>op.v1.1.0</code>") || !strings.Contains(w.template(got.Branch), "/op:v1.1.0-2\n") {
+		t.Errorf("%+v\n%s", got, got.Body)
+	}
+}
+
+// A sweep finds the tags that moved since they were recorded, or named with a digest.
+func TestMissingFindsRebuilds(t *testing.T) {
+	w := newSetup(t)
+	var sum strings.Builder
+	for _, version := range []string{"1.1.0", "1.2.0", "1.3.0", "1.4.0"} {
+		p := w.push(t, version)
+		switch version {
+		case "1.1.0", "1.2.0":
+			fmt.Fprintf(&sum, "%s:%s %s h1:x\n", p.Repository, p.Tag, p.Digest)
+			fallthrough
+		case "1.4.0": // nobody tells which digest it had
+			w.repo.files[version+".yaml"] = &fstest.MapFile{Data: []byte("schema: olm.bundle\nimage: " + p.Repository + ":" + p.Tag + "\n")}
+		default:
+			w.repo.files[version+".yaml"] = &fstest.MapFile{Data: []byte("schema: olm.bundle\nimage: " + p.Reference() + "\n---\nschema: olm.bundle\nimage: " + p.Repository + ":" + p.Tag + "@" + p.Digest + "\n")}
+		}
+	}
+	w.repo.files["catalog.sum"] = &fstest.MapFile{Data: []byte(sum.String())}
+	for _, version := range []string{"1.1.0", "1.3.0", "1.4.0"} {
+		w.build(t, "v"+version, version, "minKubeVersion: 1.29.0")
+	}
+	found, err := Missing(t.Context(), w.repo.files, w.o.Registry, Sweep{Repository: w.Addr + "/op", Sum: "catalog.sum", Jobs: 4})
+	if err != nil || len(found) != 2 || found[0].Tag != "v1.1.0" || found[1].Tag != "v1.3.0" {
+		t.Errorf("%+v %v", found, err)
+	}
+	w.repo.files["catalog.sum"].Data = []byte("x")
+	if _, err := Missing(t.Context(), w.repo.files, w.o.Registry, Sweep{Repository: w.Addr + "/op", Sum: "catalog.sum", Jobs: 4}); !failure.Is(err, failure.Config) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package publish
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/render"
 )
@@ -23,11 +25,14 @@ type Sweep struct {
 	Stages   map[string]string
 	SkipTags []string
 	Versions semver.Range // that are wanted; nil: all
+	Sum      string       // path of catalog.sum, which tells the digests that tags had; empty: none
+	Jobs     int
 }
 
 // Missing are the images of a repository that no template or catalog of the content names,
-// neither by tag nor by digest, the lowest version first. Tags that are no version are
-// passed over: of those nobody knows which is a bundle.
+// neither by tag nor by digest, the lowest version first, and those whose tags have moved
+// since they were named with a digest or recorded. Tags that are no version are passed over:
+// of those nobody knows which is a bundle.
 func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Sweep) ([]event.Publication, error) {
 	tags, err := registry.Tags(ctx, s.Repository)
 	if err != nil {
@@ -38,6 +43,9 @@ func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Swe
 		names = append(names, production)
 	}
 	named, err := namesIn(content, names)
+	if err == nil {
+		err = named.record(content, s)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -45,21 +53,32 @@ func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Swe
 		event.Publication
 		version semver.Version
 	}
-	var missing []found
+	versions := map[string]semver.Version{}
+	var asked []string
 	for _, tag := range tags {
 		version, ok := graph.VersionOf(tag)
-		if !ok || named[tag] || event.SkipReason(tag, s.SkipTags) != "" || s.Versions != nil && !s.Versions(version) {
+		if !ok || event.SkipReason(tag, s.SkipTags) != "" || s.Versions != nil && !s.Versions(version) {
 			continue
 		}
+		if !named.tags[tag] || named.with[tag] {
+			versions[tag] = version
+			asked = append(asked, tag)
+		}
+	}
+	digests, err := oci.ForEach(s.Jobs, asked, func(tag string) (string, error) {
 		digest, err := registry.Resolve(ctx, s.Repository+":"+tag)
 		if failure.Is(err, failure.BundleNotFound) {
-			continue // the tag went away since the list was made
+			return "", nil // the tag went away since the list was made
 		}
-		if err != nil {
-			return nil, err
-		}
-		if !named[digest] {
-			missing = append(missing, found{event.Publication{Repository: s.Repository, Tag: tag, Digest: digest}, version})
+		return digest, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var missing []found
+	for _, tag := range asked {
+		if digest := digests[tag]; digest != "" && !named.digests[digest] {
+			missing = append(missing, found{event.Publication{Repository: s.Repository, Tag: tag, Digest: digest}, versions[tag]})
 		}
 	}
 	slices.SortStableFunc(missing, func(a, b found) int { return a.version.Compare(b.version) })
@@ -76,24 +95,57 @@ func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Swe
 	return out, nil
 }
 
-// namesIn are the tags and digests by which the content's files name images of the
-// repositories.
-func namesIn(content fs.FS, repositories []string) (map[string]bool, error) {
+// imageNames are the tags and digests by which images of repositories are named.
+type imageNames struct {
+	tags, digests map[string]bool
+	// with are the tags that are named with a digest, or whose digest is recorded.
+	with map[string]bool
+}
+
+// namesIn finds them in the content's files.
+func namesIn(content fs.FS, repositories []string) (*imageNames, error) {
 	var patterns []*regexp.Regexp
 	for _, r := range repositories {
 		patterns = append(patterns, regexp.MustCompile(`(?:^|[^A-Za-z0-9./_-])`+regexp.QuoteMeta(r)+`(?::([A-Za-z0-9_][A-Za-z0-9._-]*))?(?:@(sha(?:256|512):[a-f0-9]+))?`))
 	}
-	named := map[string]bool{}
+	named := &imageNames{map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	err := plan.WalkFiles(content, func(_ string, src []byte) error {
 		for _, p := range patterns {
 			for _, m := range p.FindAllSubmatch(src, -1) {
-				named[string(m[1])], named[string(m[2])] = true, true
+				tag, digest := string(m[1]), string(m[2])
+				named.tags[tag], named.digests[digest] = true, true
+				if tag != "" && digest != "" {
+					named.with[tag] = true
+				}
 			}
 		}
 		return nil
 	})
-	delete(named, "")
 	return named, err
+}
+
+// record adds what catalog.sum tells of the tags that are named.
+func (n *imageNames) record(content fs.FS, s Sweep) error {
+	if s.Sum == "" {
+		return nil
+	}
+	text, err := fs.ReadFile(content, s.Sum)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return failure.New(failure.Config, "reading the sum: %w", err).At(s.Sum, 0, 0).Fix("Name a file.")
+	}
+	sum, err := render.ParseSum(s.Sum, text)
+	if err != nil {
+		return err
+	}
+	for tag := range n.tags {
+		if digest := sum.Digest(s.Repository + ":" + tag); digest != "" {
+			n.with[tag], n.digests[digest] = true, true
+		}
+	}
+	return nil
 }
 
 // Unannounced are the images of repositories whose announcements were lost, or never made. Of
@@ -113,7 +165,7 @@ func (r Run) Unannounced(ctx context.Context, content fs.FS, repositories []stri
 		if IsCatalogImage(r.CatalogSources, s.Repository) {
 			more, err = r.catalogImages(ctx, s.Repository)
 		} else if more, err = Missing(ctx, content, r.Registry, s); err == nil {
-			r.Notice("%s: %d images that no template or catalog names", s.Repository, len(more))
+			r.Notice("%s: %d images that no template or catalog names as they are now", s.Repository, len(more))
 		}
 		if err != nil {
 			return nil, err

@@ -31,7 +31,7 @@ var Inputs = []Input{
 	{Name: "instead-of", Description: "Bundle that nobody has installed, whose place it takes."},
 	{Name: "create", Description: "Kind of template to begin where there is none: basic, semver or goodstuff."},
 	{Name: "event", Description: "File with the event; without it that of the workflow."},
-	{Name: "from-tags", Description: "Image repositories, separated by commas: publish what they have and no template or catalog names."},
+	{Name: "from-tags", Description: "Image repositories, separated by commas: publish what they have and no template or catalog names, and what tags have moved to."},
 	{Name: "versions", Description: "With from-tags, the range of versions that are wanted, such as >=1.2.0."},
 	{Name: "refresh", Description: "Make all open pull requests again upon the base as it is now, in place of publishing.", Boolean: true},
 	{Name: "plan-matrix", Description: "Print the images that would be published as a matrix of jobs, in place of publishing.", Boolean: true},

@@ -109,7 +109,7 @@ func (p *publishing) requests(ctx context.Context, content fs.FS, r publish.Run)
 	var found []event.Publication
 	var err error
 	if len(p.fromTags) > 0 {
-		found, err = r.Unannounced(ctx, content, p.fromTags, publish.Sweep{Stages: p.config.Registries, SkipTags: p.config.SkipTags, Versions: p.versions})
+		found, err = r.Unannounced(ctx, content, p.fromTags, publish.Sweep{Stages: p.config.Registries, SkipTags: p.config.SkipTags, Versions: p.versions, Sum: p.config.Sum, Jobs: p.registry.Jobs})
 	} else {
 		var one event.Announcement
 		if one, err = p.announcement(p.action, p.config.SkipTags); err == nil {
