@@ -110,19 +110,15 @@ func (w *town) entries(t *testing.T, branch string) []string {
 	return names
 }
 
-// Up to twenty processes publish to one pull request at once, while others push to the base.
-// None is lost, none is there twice, and the branch is one commit upon the base.
-func TestProcessesRace(t *testing.T) {
-	t.Parallel()
-	processes := effort.Of(t, 3, 6, 20)
-	w := newTown(t, processes)
-	var wg sync.WaitGroup
-	lost := make(chan int, processes)
+// publishAtOnce has processes publish a tag each. It gives those that lost all of their tries, which
+// another run makes up for.
+func (w *town) publishAtOnce(t *testing.T, wg *sync.WaitGroup, processes int, tag func(i int) string) (lost chan int) {
+	lost = make(chan int, 10*processes)
 	for i := range processes {
 		wg.Go(func() {
 			for try := range 10 {
 				var out bytes.Buffer
-				cmd := w.process(context.Background(), t.TempDir(), "publish", "--repository", servers.Repository, "--image", fmt.Sprintf("%s/op:v1.%d.0", w.Registry.Addr, i+1))
+				cmd := w.process(context.Background(), t.TempDir(), "publish", "--repository", servers.Repository, "--image", w.Registry.Addr+"/op:"+tag(i))
 				cmd.Stdout, cmd.Stderr = &out, &out
 				err := cmd.Run()
 				if err == nil {
@@ -138,6 +134,17 @@ func TestProcessesRace(t *testing.T) {
 			t.Errorf("bundle %d lost ten runs", i+1)
 		})
 	}
+	return lost
+}
+
+// Up to twenty processes publish to one pull request at once, while others push to the base.
+// None is lost, none is there twice, and the branch is one commit upon the base.
+func TestProcessesRace(t *testing.T) {
+	t.Parallel()
+	processes := effort.Of(t, 3, 6, 20)
+	w := newTown(t, processes)
+	var wg sync.WaitGroup
+	lost := w.publishAtOnce(t, &wg, processes, func(i int) string { return fmt.Sprintf("v1.%d.0", i+1) })
 	for i := range 3 {
 		time.Sleep(200 * time.Millisecond)
 		if _, err := w.Repo.Commit(gitremote.DefaultBranch, gitremote.Change{Message: "Meanwhile", Files: map[string]string{"README.md": fmt.Sprint(i)}}); err != nil {
@@ -167,6 +174,45 @@ func TestProcessesRace(t *testing.T) {
 		if len(c.Parents) > 1 {
 			t.Errorf("%s is a merge", c.SHA)
 		}
+	}
+}
+
+// Up to twenty processes rebuild bundles of the base at once, two of them each: all are rebuilt, in
+// one pull request, and no bundle has two images.
+func TestRebuildsRace(t *testing.T) {
+	t.Parallel()
+	processes := effort.Of(t, 4, 6, 20)
+	w := newTown(t, processes/2)
+	template := strings.ReplaceAll(raceTemplate, "REGISTRY", w.Registry.Addr)
+	for i := range processes / 2 {
+		version := fmt.Sprintf("1.%d.0", i+1)
+		template = strings.Replace(template, "- schema: olm.bundle\n", fmt.Sprintf("  - name: op.v%s\n    replaces: op.v1.%d.0\n- schema: olm.bundle\n", version, i), 1)
+		template += "- schema: olm.bundle\n  image: " + w.Registry.Addr + "/op:v" + version + "\n"
+		rebuilt := registry.Small("op", "op.v"+version, version)
+		rebuilt.Labels["built"] = "again"
+		if _, err := w.Registry.Push("op:v"+version+"-2", rebuilt, registry.Form{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Repo.Commit(gitremote.DefaultBranch, gitremote.Change{Message: "Releases", Files: map[string]string{"catalog-templates/basic.yaml": template, ".github/graft.yaml": raceConfig + "rebuild: replace\n"}}); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	lost := w.publishAtOnce(t, &wg, processes, func(i int) string { return fmt.Sprintf("v1.%d.0-2", i/2+1) })
+	wg.Wait()
+	t.Logf("%d runs lost all six tries", len(lost))
+	text, err := w.Repo.Read("graft/op/rolling", "catalog-templates/basic.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range processes / 2 {
+		template = strings.Replace(template, fmt.Sprintf("/op:v1.%d.0\n", i+1), fmt.Sprintf("/op:v1.%d.0-2\n", i+1), 1)
+	}
+	if text != template {
+		t.Errorf("got\n%s\nwant\n%s", text, template)
+	}
+	if prs := w.PullRequests(); len(prs) != 1 || prs[0].State != "open" {
+		t.Errorf("%d pull requests", len(prs))
 	}
 }
 
