@@ -71,9 +71,8 @@ func (c *checker) identity() {
 
 func (c *checker) template(reference string) {
 	for _, p := range Parse(reference) {
-		if p.Template == nil && strings.ContainsAny(p.Text, "{}") {
-			c.warn(c.source.annotation(), "%q breaks the grammar of templates and stays as text", p.Text).
-				Fix("Write {kube_major_version}, {kube_minor_version}, {kube_patch_version} or {group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}.")
+		if p.Broken != nil {
+			c.warn(c.source.annotation(), "%s is no template: %s", p.Text, p.Broken.Why).Fix("%s", p.Broken.Fix)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func TestWarnings(t *testing.T) {
 		"x: spec.sourceType is deprecated: Remove it with",
 		"x: spec.grpcPodConfig is deprecated: Write catalogImageSource.podSpecOverrides instead",
 		"x: spec.grpcPodConfig.priority is no field of a CatalogSource, and API servers drop it",
-		"x: \"a/b:{kube_mayor_version}\" breaks the grammar of templates and stays as text",
+		"x: {kube_mayor_version} is no template: there is no variable \"kube_mayor_version\": Write {kube_major_version}; valid is {kube_major_version}, {kube_minor_version}",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning %q in\n%s", want, all)

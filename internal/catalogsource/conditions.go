@@ -1,6 +1,7 @@
 package catalogsource
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ const (
 	ResolvedImage         = "ResolvedImage"
 
 	UnableToResolve      = "UnableToResolve"
+	InvalidTemplate      = "InvalidTemplate"
 	AllTemplatesResolved = "AllTemplatesResolved"
 	InvalidReference     = "InvalidImageReference"
 	NoImageSource        = "NoImageSource"
@@ -26,18 +28,31 @@ type Condition struct{ Type, Status, Reason, Message string }
 func (r Resolution) Conditions() []Condition {
 	switch {
 	case len(r.Unresolved) > 0:
-		var names []string
+		reason := UnableToResolve
 		for _, u := range r.Unresolved {
-			names = append(names, `"`+u.Template.Text+`"`)
+			if broken := (*Broken)(nil); errors.As(u.Err, &broken) {
+				reason = InvalidTemplate
+			}
 		}
-		return []Condition{
-			{TemplatesHaveResolved, "False", UnableToResolve, "Cannot construct catalog image reference, variable(s) " + strings.Join(names, ", ") + " couldn't be resolved"},
-			{ResolvedImage, "False", UnableToResolve, r.Image},
-		}
+		return []Condition{{TemplatesHaveResolved, "False", reason, r.why()}, {ResolvedImage, "False", reason, r.Image}}
 	case r.Invalid != nil:
 		return r.resolved("False", InvalidReference)
 	}
 	return r.resolved("True", AllTemplatesResolved)
+}
+
+// why names all templates that have no value, and then for each what keeps it from one.
+func (r Resolution) why() string {
+	var names, reasons []string
+	for _, u := range r.Unresolved {
+		names = append(names, `"`+u.Template.Text+`"`)
+		reason := u.Template.Text + ": " + u.Err.Error()
+		if broken := (*Broken)(nil); errors.As(u.Err, &broken) {
+			reason += ". " + strings.TrimSuffix(broken.Fix, ".")
+		}
+		reasons = append(reasons, reason)
+	}
+	return "Cannot construct catalog image reference, variable(s) " + strings.Join(names, ", ") + " couldn't be resolved. " + strings.Join(reasons, "; ") + "."
 }
 
 // Unusable are the conditions where all is resolved and the CatalogSource has no image
@@ -95,4 +110,15 @@ func Merge(existing []any, own []Condition, now string) (merged []any, changed b
 		merged[at], changed = one, true
 	}
 	return merged, changed
+}
+
+// Without is an array of conditions without those of some types; changed is false where
+// there is none of them.
+func Without(existing []any, types ...string) (rest []any, changed bool) {
+	rest = slices.DeleteFunc(slices.Clone(existing), func(one any) bool {
+		m, _ := one.(map[string]any)
+		name, _ := m["type"].(string)
+		return slices.Contains(types, name)
+	})
+	return rest, len(rest) < len(existing)
 }

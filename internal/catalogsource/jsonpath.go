@@ -1,97 +1,58 @@
 package catalogsource
 
 import (
+	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 )
 
-// MaxPath bounds an expression; a template has no use for a longer one.
-const MaxPath = 1024
+// What one evaluation may cost, whatever the expression and the object: an image reference
+// has no use for more.
+const (
+	MaxPath  = 1024    // bytes of an expression
+	maxSteps = 200_000 // values that are looked at
+	maxValue = 1024    // bytes of what it comes to
+)
 
-// FieldPath evaluates the part of client-go's JSONPath that names one value: text and
-// {} with, from the root ($, @ or nothing), fields (.a, .a\.b), quoted keys (['a\.b']) and
-// indexes ([0], [-1]). What it gives is what client-go gives; wildcards, slices, unions,
-// filters, ranges and literals are refused. It is a Path.
-func FieldPath(object any, expression string) (string, error) {
+// JSONPath evaluates an expression as client-go does, whose dialect is that of kubectl:
+// text and {} with fields, quoted keys, indexes, slices, wildcards, recursive descent,
+// unions, filters, literals, range and end. It differs where client-go's answer is of no use
+// for an image, or is not the same each time:
+//
+//  1. Each {} gives one string, number or boolean; anything else is an error.
+//  2. Keys of mappings are visited in their order.
+//  3. A wildcard has no meaning for a string, which client-go takes apart into bytes.
+//  4. What costs more than the constants above allow is an error.
+//
+// It is a Path.
+func JSONPath(object any, expression string) (string, error) {
 	if len(expression) > MaxPath {
-		return "", fmt.Errorf("reading %s: it is longer than %d", expression, MaxPath)
+		return "", fmt.Errorf("reading %.40s...: it is longer than %d bytes", expression, MaxPath)
+	}
+	parsed, err := parsePath(expression)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", expression, err)
+	}
+	e := evaluation{nodes: parsed, lastEnd: -1}
+	results, err := e.find(object, 0)
+	if err != nil {
+		return "", fmt.Errorf("evaluating %s: %w", expression, err)
 	}
 	var out strings.Builder
-	for rest := expression; rest != ""; {
-		text, after, found := strings.Cut(rest, "{")
-		out.WriteString(text)
-		if !found {
-			break
+	for _, one := range results {
+		if len(one) != 1 {
+			return "", fmt.Errorf("evaluating %s: it gives %d values, and one is due", expression, len(one))
 		}
-		value, next, err := evaluate(object, after)
+		text, err := Plain(one[0])
+		if err == nil && out.Len()+len(text) > maxValue {
+			err = fmt.Errorf("it comes to more than %d bytes", maxValue)
+		}
 		if err != nil {
 			return "", fmt.Errorf("evaluating %s: %w", expression, err)
 		}
-		out.WriteString(value)
-		rest = next
+		out.WriteString(text)
 	}
 	return out.String(), nil
-}
-
-var (
-	fieldStep = regexp.MustCompile(`^\.((?:\\.|[^\s.,\[\]$@{}\\])+)`)
-	quoteStep = regexp.MustCompile(`^\['((?:\\.|[^\s,\[\]$@{}\\'"])+)'\]`)
-	indexStep = regexp.MustCompile(`^\[(-?[0-9]{1,9})\]`)
-	rootStep  = regexp.MustCompile(`^[$@]`)
-)
-
-// evaluate follows one action up to its closing brace.
-func evaluate(at any, action string) (value, rest string, err error) {
-	for rest = rootStep.ReplaceAllString(action, ""); ; {
-		if after, ok := strings.CutPrefix(rest, "}"); ok {
-			value, err = Plain(at)
-			return value, after, err
-		}
-		if m := fieldStep.FindStringSubmatch(rest); m != nil && m[1] != "*" {
-			at, err = member(at, strings.ReplaceAll(m[1], `\`, ""))
-			rest = rest[len(m[0]):]
-		} else if m := quoteStep.FindStringSubmatch(rest); m != nil && m[1] != "*" {
-			// As client-go has it, a dot within the quotes is a step unless it is escaped.
-			rest = "." + m[1] + rest[len(m[0]):]
-		} else if m := indexStep.FindStringSubmatch(rest); m != nil {
-			at, err = item(at, m[1])
-			rest = rest[len(m[0]):]
-		} else {
-			return "", "", fmt.Errorf("%q is more than fields, quoted keys and indexes, all that is known without a cluster", rest)
-		}
-		if err != nil {
-			return "", "", err
-		}
-	}
-}
-
-func member(of any, key string) (any, error) {
-	if m, ok := of.(map[string]any); ok {
-		if v, ok := m[key]; ok {
-			return v, nil
-		}
-	}
-	return nil, fmt.Errorf("%s is not found", key)
-}
-
-func item(of any, index string) (any, error) {
-	list, ok := of.([]any)
-	if !ok {
-		return nil, fmt.Errorf("[%s] asks for an item of something that is no list", index)
-	}
-	i, err := strconv.Atoi(index)
-	if err != nil {
-		return nil, err
-	}
-	if i < 0 {
-		i += len(list)
-	}
-	if i < 0 || i >= len(list) {
-		return nil, fmt.Errorf("[%s] asks for an item of a list of %d", index, len(list))
-	}
-	return list[i], nil
 }
 
 // Plain is the text of a string, number or boolean; anything else is an error.
@@ -101,10 +62,89 @@ func Plain(v any) (string, error) {
 		return v, nil
 	case bool, int, int64, float64:
 		return fmt.Sprint(v), nil
-	case nil:
-		return "", fmt.Errorf("it is null")
+	case nil, nothing:
+		return "", errors.New("it is null")
 	case []any:
-		return "", fmt.Errorf("it is a list, not a plain value")
+		return "", errors.New("it is a list, not a plain value")
 	}
-	return "", fmt.Errorf("it is a mapping, not a plain value")
+	return "", errors.New("it is a mapping, not a plain value")
+}
+
+// evaluation walks the texts and actions of an expression. Ranges begin and end between
+// actions, so that those that are open are counted here.
+type evaluation struct {
+	nodes []pathNode // texts, and a steps for each {}
+	cost  int
+
+	begin, in, end int // ranges that are to begin, are open, are to end
+	lastEnd        int // the node that ended one last, -1 before
+}
+
+// nothing is what a range over nothing is walked with, and what null is as a whole object.
+type nothing struct{}
+
+// find gives the values of each node from one on, upon one object.
+func (e *evaluation) find(object any, from int) (all [][]any, err error) {
+	if object == nil {
+		object = nothing{}
+	}
+	for i := from; i < len(e.nodes); i++ {
+		results, err := e.walk([]any{object}, e.nodes[i])
+		if err != nil {
+			return nil, err
+		}
+		if e.end > 0 && e.end <= e.in {
+			e.end--
+			e.lastEnd = i
+			break
+		}
+		if e.begin == 0 {
+			all = append(all, results)
+			continue
+		}
+		e.begin--
+		e.in++
+		inner, err := e.loop(results, i+1)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, inner...)
+		e.in--
+		i = max(i, e.lastEnd)
+	}
+	return all, nil
+}
+
+// loop walks what is in a range for each of its values. A range over nothing is walked as
+// well, for its end.
+func (e *evaluation) loop(over []any, from int) (all [][]any, err error) {
+	if len(over) == 0 {
+		_, err := e.find(nil, from)
+		return nil, err
+	}
+	for _, one := range over {
+		inner, err := e.find(one, from)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, inner...)
+	}
+	return all, nil
+}
+
+// walk evaluates one node, and counts what that costs.
+func (e *evaluation) walk(in []any, n pathNode) ([]any, error) {
+	if err := e.spend(1 + len(in)); err != nil {
+		return nil, err
+	}
+	return n.eval(e, in)
+}
+
+var errCost = fmt.Errorf("it looks at more than %d values", maxSteps)
+
+func (e *evaluation) spend(n int) error {
+	if e.cost += n; e.cost > maxSteps {
+		return errCost
+	}
+	return nil
 }

@@ -27,13 +27,14 @@ type Values struct {
 type Resolution struct {
 	// Image is the reference with values in place of all templates that have one.
 	Image string
-	// Unresolved are the templates that have none, each once.
+	// Unresolved are the templates that have none, and what looks like a template and is
+	// none, each once.
 	Unresolved []Unresolved
 	// Invalid says why Image is no image reference though all is resolved.
 	Invalid error
 }
 
-// Unresolved is a template and why it has no value.
+// Unresolved is a template and why it has no value: Err is a *Broken where it is no template.
 type Unresolved struct {
 	Template Template
 	Err      error
@@ -50,22 +51,20 @@ func Resolve(template string, v Values) Resolution {
 	lookups := 0
 	known := map[string]string{} // by the text of the template, itself where it has no value
 	for _, p := range Parse(template) {
-		if p.Template == nil {
-			image.WriteString(p.Text)
-			continue
-		}
 		value, ok := known[p.Text]
-		if !ok {
-			var err error
+		switch {
+		case ok:
+		case p.Broken != nil:
+			r.Unresolved = append(r.Unresolved, Unresolved{Template{Text: p.Text}, p.Broken})
+			value, known[p.Text] = p.Text, p.Text
+		case p.Template == nil:
+			value = p.Text
+		default:
 			if p.Template.Variable == "" {
 				lookups++
 			}
-			if lookups > maxLookups && p.Template.Variable == "" {
-				err = fmt.Errorf("more than %d lookups stand in one reference", maxLookups)
-			} else {
-				value, err = v.of(*p.Template)
-			}
-			if err != nil {
+			var err error
+			if value, err = v.within(*p.Template, lookups); err != nil {
 				r.Unresolved = append(r.Unresolved, Unresolved{*p.Template, err})
 				value = p.Text
 			}
@@ -83,12 +82,19 @@ func Resolve(template string, v Values) Resolution {
 // OK reports whether Image may be used.
 func (r Resolution) OK() bool { return len(r.Unresolved) == 0 && r.Invalid == nil }
 
+func (v Values) within(t Template, lookups int) (string, error) {
+	if t.Variable == "" && lookups > maxLookups {
+		return "", fmt.Errorf("more than %d lookups stand in one reference", maxLookups)
+	}
+	return v.of(t)
+}
+
 func (v Values) of(t Template) (string, error) {
 	if t.Variable != "" {
 		if value := v.Kube.variable(t.Variable); value != "" {
 			return value, nil
 		}
-		return "", fmt.Errorf("%s is not known", t.Variable)
+		return "", errors.New("the version of Kubernetes, or this part of it, is not known")
 	}
 	if v.Objects == nil {
 		return "", errors.New("no objects were given")

@@ -34,7 +34,7 @@ func manifests(t *testing.T, texts ...string) *Manifests {
 
 func values(t *testing.T, version string) Values {
 	v, _ := ParseKubeVersion(version)
-	return Values{Kube: v, Objects: manifests(t, sampleManifest).Object, Path: FieldPath}
+	return Values{Kube: v, Objects: manifests(t, sampleManifest).Object, Path: JSONPath}
 }
 
 // The examples of the proposal.
@@ -57,12 +57,12 @@ func TestResolve(t *testing.T) {
 func TestUnresolved(t *testing.T) {
 	at := func(path string) string { return strings.Replace(sample, "{.spec.foo.bar}", path, 1) }
 	for template, why := range map[string]string{
-		"{kube_major_version}":                          "kube_major_version is not known",
+		"{kube_major_version}":                          "the version of Kubernetes, or this part of it, is not known",
 		at("{.spec.foo}"):                               "evaluating {.spec.foo}: it is a mapping, not a plain value",
 		at("{.spec.list}"):                              "evaluating {.spec.list}: it is a list, not a plain value",
 		at("{.spec.none}"):                              "evaluating {.spec.none}: it is null",
 		at("{.spec.nothing}"):                           "evaluating {.spec.nothing}: nothing is not found",
-		at("{.spec.list[*]}"):                           `evaluating {.spec.list[*]}: "[*]}" is more than fields, quoted keys and indexes, all that is known without a cluster`,
+		at("{.spec.list[*]}"):                           "evaluating {.spec.list[*]}: it gives 2 values, and one is due",
 		strings.Replace(sample, "MySample", "other", 1): "there is no Sample.v1.foo.example.com ns/other",
 		strings.Replace(sample, "namespace:ns", "namespace:", 1): "there is no Sample.v1.foo.example.com MySample",
 	} {
@@ -73,7 +73,7 @@ func TestUnresolved(t *testing.T) {
 	}
 }
 
-// The messages of the proposal, to the byte.
+// The messages of the proposal, to the byte; then why, for each template.
 func TestConditions(t *testing.T) {
 	failing := "quay.io/sample{kube_major_version}/catalog:" + sample
 	resolved := "quay.io/kube-release-v1/catalog:v1.20"
@@ -83,7 +83,7 @@ func TestConditions(t *testing.T) {
 		want []Condition
 	}{
 		{"errors", Resolve(failing, Values{}), []Condition{
-			{"TemplatesHaveResolved", "False", "UnableToResolve", `Cannot construct catalog image reference, variable(s) "{kube_major_version}", "{group:foo.example.com,version:v1,kind:Sample,name:MySample,namespace:ns,jsonpath:{.spec.foo.bar}}" couldn't be resolved`},
+			{"TemplatesHaveResolved", "False", "UnableToResolve", `Cannot construct catalog image reference, variable(s) "{kube_major_version}", "{group:foo.example.com,version:v1,kind:Sample,name:MySample,namespace:ns,jsonpath:{.spec.foo.bar}}" couldn't be resolved. {kube_major_version}: the version of Kubernetes, or this part of it, is not known; {group:foo.example.com,version:v1,kind:Sample,name:MySample,namespace:ns,jsonpath:{.spec.foo.bar}}: no objects were given.`},
 			{"ResolvedImage", "False", "UnableToResolve", "quay.io/sample{kube_major_version}/catalog:{group:foo.example.com,version:v1,kind:Sample,name:MySample,namespace:ns,jsonpath:{.spec.foo.bar}}"},
 		}},
 		{"success", Resolve(resolved, Values{}), []Condition{
@@ -91,12 +91,16 @@ func TestConditions(t *testing.T) {
 			{"ResolvedImage", "True", "AllTemplatesResolved", "quay.io/kube-release-v1/catalog:v1.20"},
 		}},
 		{"one of two, one of them twice", Resolve("a/{kube_minor_version}:{kube_patch_version}{kube_patch_version}", Values{Kube: KubeVersion{"1", "20", ""}}), []Condition{
-			{"TemplatesHaveResolved", "False", "UnableToResolve", `Cannot construct catalog image reference, variable(s) "{kube_patch_version}" couldn't be resolved`},
+			{"TemplatesHaveResolved", "False", "UnableToResolve", `Cannot construct catalog image reference, variable(s) "{kube_patch_version}" couldn't be resolved. {kube_patch_version}: the version of Kubernetes, or this part of it, is not known.`},
 			{"ResolvedImage", "False", "UnableToResolve", "a/20:{kube_patch_version}{kube_patch_version}"},
 		}},
-		{"no reference", Resolve("quay.io/a:{kube_mayor_version}", Values{}), []Condition{
+		{"a typo", Resolve("quay.io/a:{kube_mayor_version}", Values{}), []Condition{
+			{"TemplatesHaveResolved", "False", "InvalidTemplate", `Cannot construct catalog image reference, variable(s) "{kube_mayor_version}" couldn't be resolved. {kube_mayor_version}: there is no variable "kube_mayor_version". Write {kube_major_version}; valid is {kube_major_version}, {kube_minor_version}, {kube_patch_version} or {group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}.`},
+			{"ResolvedImage", "False", "InvalidTemplate", "quay.io/a:{kube_mayor_version}"},
+		}},
+		{"no reference", Resolve("Quay.io/A:v1", Values{}), []Condition{
 			{"TemplatesHaveResolved", "True", "AllTemplatesResolved", "catalog image reference was successfully resolved"},
-			{"ResolvedImage", "False", "InvalidImageReference", "quay.io/a:{kube_mayor_version}"},
+			{"ResolvedImage", "False", "InvalidImageReference", "Quay.io/A:v1"},
 		}},
 	} {
 		got := c.r.Conditions()
@@ -166,7 +170,7 @@ func TestManifests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := FieldPath(o, "{.v}"); v != "1.5" || err != nil {
+	if v, err := JSONPath(o, "{.v}"); v != "1.5" || err != nil {
 		t.Errorf("%s, %v", v, err)
 	}
 	_, err = m.Object(Lookup{Group: "a.b", Version: "v1", Kind: "Two"})
@@ -180,22 +184,22 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-func TestFieldPath(t *testing.T) {
+func TestJSONPath(t *testing.T) {
 	object := map[string]any{"a": map[string]any{"b.c": "dot", "b": "plain", "é": "x"}, "l": []any{int64(1), 2.5, true}, "n": nil, "": "empty"}
 	for expression, want := range map[string]string{
 		"{.a.b}": "plain", "{$.a.b}": "plain", "{@.a.b}": "plain", `{.a.b\.c}`: "dot", `{.a['b\.c']}`: "dot", "{['a'].b}": "plain", "{.a['b']}": "plain",
 		"{.l[0]}": "1", "{.l[-2]}": "2.5", "{.l[2]}": "true", "{.a.b}-{.l[0]}": "plain-1", "{.a.é}": "x",
 	} {
-		if got, err := FieldPath(object, expression); got != want || err != nil {
+		if got, err := JSONPath(object, expression); got != want || err != nil {
 			t.Errorf("%s is %q, %v", expression, got, err)
 		}
 	}
-	for _, expression := range []string{"{}", "{.}", "{.a}", "{.l}", "{.n}", "{.x}", "{.n.x}", "{.l[3]}", "{.l[-4]}", "{.a[0]}", "{.a.*}", "{.l[*]}", "{.l[0:1]}", "{.l[0,1]}", "{..b}", `{.l[?(@.a=="b")]}`, "{range.l}{end}", `{"x"}`, "{a}", "{.a['b.c']}", "{.a.b", "{.a['b]}"} {
-		if got, err := FieldPath(object, expression); err == nil {
+	for _, expression := range []string{"{}", "{.a}", "{.l}", "{.n}", "{.x}", "{.n.x}", "{.l[3]}", "{.l[-4]}", "{.a[0]}", "{.a.*}", "{.l[*]}", "{.l[0:2]}", "{.l[0,1]}", "{..*}", `{.l[?(@.a=="b")]}`, "{range.l[*]}{.x}{end}", "{a}", "{.a['b.c']}", "{.a.b", "{.a['b]}"} {
+		if got, err := JSONPath(object, expression); err == nil {
 			t.Errorf("%s is %q", expression, got)
 		}
 	}
-	if _, err := FieldPath(nil, "{.a}"); err == nil || errors.Unwrap(err) == nil {
+	if _, err := JSONPath(nil, "{.a}"); err == nil || errors.Unwrap(err) == nil {
 		t.Errorf("got %v", err)
 	}
 }

@@ -35,14 +35,15 @@ type Lookup struct {
 	JSONPath  string `json:"jsonpath"` // braces included
 }
 
-// Part is a piece of a reference: a template, or text where Template is nil.
+// Part is a piece of a reference: a template, what looks like one and is Broken, or text.
 type Part struct {
 	Text     string
 	Template *Template
+	Broken   *Broken
 }
 
 // Parse cuts a reference into parts, which joined again are the reference. What breaks
-// the grammar is no template and stays text:
+// the grammar stays as it is, and its part says why:
 //
 //  1. {kube_major_version}, {kube_minor_version} and {kube_patch_version}, in lower case.
 //  2. {group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}, all of it, in this
@@ -58,14 +59,14 @@ func Parse(reference string) []Part {
 			continue
 		}
 		if from < at {
-			parts = append(parts, Part{Text: reference[from:at]})
+			parts = append(parts, brokenIn(reference[from:at])...)
 		}
 		parts = append(parts, Part{Text: t.Text, Template: t})
 		at += len(t.Text)
 		from = at
 	}
 	if from < len(reference) {
-		parts = append(parts, Part{Text: reference[from:]})
+		parts = append(parts, brokenIn(reference[from:])...)
 	}
 	return parts
 }
@@ -75,7 +76,7 @@ func templateAt(s string) *Template {
 	if s[0] != '{' {
 		return nil
 	}
-	for _, v := range []string{KubeMajor, KubeMinor, KubePatch} {
+	for _, v := range variables {
 		if text := "{" + v + "}"; strings.HasPrefix(s, text) {
 			return &Template{Text: text, Variable: v}
 		}

@@ -166,8 +166,8 @@ func CheckTemplate(template string) error {
 		case p.Template != nil:
 			templates++
 			image.WriteString("0")
-		case strings.ContainsAny(p.Text, "{}"):
-			return fmt.Errorf("%s breaks the grammar of templates", p.Text)
+		case p.Broken != nil:
+			return fmt.Errorf("%s is no template: %w", p.Text, p.Broken)
 		default:
 			image.WriteString(p.Text)
 		}

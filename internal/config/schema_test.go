@@ -271,7 +271,7 @@ var beyondSchema = []struct{ src, place, message, remedy string }{
 	{"targets:\n- template: 'a/[b.yaml'\n", "2:13", "is no pattern: a bracket is not closed", ""},
 	{"targets:\n- template: a/*.yaml\n  create: basic\n", "3:11", "create begins one template", "Name the template"},
 	{"targets:\n- template: t.yaml\n  rules: [{versions: '>=01.0.0', channels: [a]}]\n", "3:22", "is no range of versions", ""},
-	{"catalogSources: [{path: a.yaml, image: 'quay.io/a/b:v1', template: 'quay.io/a/b:v{major}'}]\n", "1:68", "{major} breaks the grammar of templates", "docs/catalogsource.md"},
+	{"catalogSources: [{path: a.yaml, image: 'quay.io/a/b:v1', template: 'quay.io/a/b:v{major}'}]\n", "1:68", "{major} is no template: there is no variable", "docs/catalogsource.md"},
 	{"catalogSources: [{path: a.yaml, image: 'quay.io/a/b:v1', template: 'quay.io/a/b:v1'}]\n", "1:68", "there is no template in it", ""},
 	{"catalogSources: [{path: a.yaml, image: 'quay.io/a/b:v1'}, {path: ./a.yaml, image: 'quay.io/a/b:v2'}]\n", "1:66", "a.yaml stands there twice", "by name"},
 	{"catalogSources: [{path: a.json, image: 'quay.io/a/b:v1'}]\n", "1:25", "a.json is no manifest", ".yaml or .yml"},

@@ -84,7 +84,7 @@ func (c *Controller) Answer(ctx context.Context, in io.Reader, say *json.Encoder
 func (c *Controller) answer(ctx context.Context, l catalogsource.Lookup) (out catalogsource.Answer, err error) {
 	object, err := c.ask(ctx)(l)
 	if err == nil {
-		out.Value, err = Path(object, l.JSONPath)
+		out.Value, err = catalogsource.JSONPath(object, l.JSONPath)
 	}
 	switch {
 	case isDown(err):

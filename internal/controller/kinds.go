@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -37,9 +36,6 @@ func newKinds(ask func(string) (*metav1.APIResourceList, error), again time.Dura
 
 // resource fails where the kind is not served, or has a namespace and the lookup none.
 func (k *kinds) resource(l catalogsource.Lookup) (schema.GroupVersionResource, error) {
-	if l.Group == catalogsource.Group && l.Kind == catalogsource.Kind {
-		return schema.GroupVersionResource{}, errors.New("what CatalogSources say may follow from this, so that they cannot be looked up")
-	}
 	gv := schema.GroupVersion{Group: l.Group, Version: l.Version}
 	known := k.in(gv.String(), l.Kind)
 	found := known.find(l.Kind)

@@ -25,8 +25,8 @@ func (c *Controller) Once(ctx context.Context) error {
 			return unavailable("listing CatalogSources", err)
 		}
 		for i := range list.Items {
-			if one := &list.Items[i]; one.GetAnnotations()[catalogsource.ImageTemplate] != "" && one.GetDeletionTimestamp() == nil {
-				errs = append(errs, c.onceEach(ctx, &list.Items[i]))
+			if one := &list.Items[i]; one.GetDeletionTimestamp() == nil {
+				errs = append(errs, c.onceEach(ctx, one))
 			}
 		}
 	}
@@ -39,12 +39,15 @@ const tries = 5
 func (c *Controller) onceEach(ctx context.Context, source *unstructured.Unstructured) error {
 	name := source.GetNamespace() + "/" + source.GetName()
 	for try := 1; ; try++ {
+		var r catalogsource.Resolution
+		var err error
 		reference := source.GetAnnotations()[catalogsource.ImageTemplate]
 		if reference == "" {
-			return nil
+			_, err = c.unsay(ctx, source)
+		} else {
+			r = resolve(reference, c.serverVersion(), name, c.ask(ctx))
+			_, err = c.write(ctx, source, r)
 		}
-		r := resolve(reference, c.serverVersion(), c.ask(ctx))
-		_, err := c.write(ctx, source, r)
 		if apierrors.IsConflict(err) && try < tries {
 			source, err = c.client.Resource(Resource).Namespace(source.GetNamespace()).Get(ctx, source.GetName(), metav1.GetOptions{})
 			if err == nil {
@@ -58,7 +61,7 @@ func (c *Controller) onceEach(ctx context.Context, source *unstructured.Unstruct
 			return failure.New(failure.CatalogSourceInvalid, "writing %s: %w", name, err)
 		case err != nil:
 			return unavailable("writing "+name, err)
-		case !r.OK():
+		case reference != "" && !r.OK():
 			return failure.New(failure.CatalogSourceUnresolvable, "resolving %s: %s", name, why(r, r.Conditions()))
 		}
 		return nil

@@ -57,20 +57,24 @@ func (c *Controller) reconcile(ctx context.Context, key string) (again time.Dura
 		return c.Poll, nil // the watch brings it sooner
 	}
 	reference := source.GetAnnotations()[catalogsource.ImageTemplate]
-	if reference == "" || source.GetDeletionTimestamp() != nil {
+	if source.GetDeletionTimestamp() != nil {
 		c.watches.use(key, nil)
 		return 0, nil
 	}
+	if reference == "" {
+		c.watches.use(key, nil)
+		written, err := c.unsay(ctx, source)
+		c.wrote(key, written)
+		return 0, err
+	}
 	objects := &watched{controller: c, key: key}
-	r := resolve(reference, c.serverVersion(), objects.of(ctx))
+	r := resolve(reference, c.serverVersion(), key, objects.of(ctx))
 	c.watches.use(key, objects.used)
 	if objects.waiting {
 		return time.Second / 5, nil
 	}
 	written, err := c.write(ctx, source, r)
-	if written != nil {
-		c.wrote(key, written)
-	}
+	c.wrote(key, written)
 	if objects.unserved {
 		again = c.Poll
 	}
@@ -104,7 +108,11 @@ type write struct {
 	at      time.Time
 }
 
+// wrote notes the last write; nil is none.
 func (c *Controller) wrote(key string, source *unstructured.Unstructured) {
+	if source == nil {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if v, err := strconv.ParseUint(source.GetResourceVersion(), 10, 64); err == nil {
@@ -112,9 +120,9 @@ func (c *Controller) wrote(key string, source *unstructured.Unstructured) {
 	}
 }
 
-func resolve(reference, version string, objects catalogsource.Objects) catalogsource.Resolution {
+func resolve(reference, version, key string, objects catalogsource.Objects) catalogsource.Resolution {
 	kube, _ := catalogsource.ParseKubeVersion(version)
-	return catalogsource.Resolve(reference, catalogsource.Values{Kube: kube, Objects: objects, Path: Path})
+	return catalogsource.Resolve(reference, catalogsource.Values{Kube: kube, Objects: catalogsource.Follow(key, objects), Path: catalogsource.JSONPath})
 }
 
 // write sets image and conditions, each where it differs and upon the version that was
@@ -167,6 +175,21 @@ func (c *Controller) writeImage(ctx context.Context, source *unstructured.Unstru
 	return written, nil
 }
 
+// unsay removes the conditions of a template that is gone. It gives the CatalogSource as
+// written, nil where there are none.
+func (c *Controller) unsay(ctx context.Context, source *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	existing, _, _ := unstructured.NestedSlice(source.Object, "status", "conditions")
+	rest, changed := catalogsource.Without(existing, catalogsource.TemplatesHaveResolved, catalogsource.ResolvedImage)
+	if !changed {
+		return nil, nil
+	}
+	after, err := c.patch(ctx, source, map[string]any{"status": map[string]any{"conditions": rest}}, "status")
+	if err == nil {
+		c.Metrics.Statuses.Add(1)
+	}
+	return after, err
+}
+
 // writeConditions gives the CatalogSource as written, nil where it has the conditions already.
 func (c *Controller) writeConditions(ctx context.Context, source *unstructured.Unstructured, conditions []catalogsource.Condition, why func() string) (*unstructured.Unstructured, error) {
 	existing, _, _ := unstructured.NestedSlice(source.Object, "status", "conditions")
@@ -185,16 +208,12 @@ func (c *Controller) writeConditions(ctx context.Context, source *unstructured.U
 	return after, nil
 }
 
-// why says more than the conditions do, whose words are given.
+// why says more than the conditions do where all is resolved.
 func why(r catalogsource.Resolution, conditions []catalogsource.Condition) string {
-	text := conditions[0].Message
-	for _, u := range r.Unresolved {
-		text += fmt.Sprintf("; %s: %v", u.Template.Text, u.Err)
-	}
 	if r.Invalid != nil {
-		text = fmt.Sprintf("%q is no image reference: %v", r.Image, r.Invalid)
+		return fmt.Sprintf("%q is no image reference: %v", r.Image, r.Invalid)
 	}
-	return text
+	return conditions[0].Message
 }
 
 func (c *Controller) patch(ctx context.Context, source *unstructured.Unstructured, change map[string]any, subresource ...string) (*unstructured.Unstructured, error) {
@@ -234,7 +253,7 @@ func (w *watched) object(ctx context.Context, l catalogsource.Lookup) (any, erro
 	resource, err := w.controller.kinds.resource(l)
 	if err != nil {
 		w.unserved = true
-		return nil, err
+		return nil, steady(l, err)
 	}
 	at := watchKey{resource, l.Namespace}
 	w.used = append(w.used, at)
@@ -242,9 +261,18 @@ func (w *watched) object(ctx context.Context, l catalogsource.Lookup) (any, erro
 	if err != nil {
 		w.waiting = w.waiting || errors.Is(err, errWaiting)
 		w.unserved = true
-		return nil, err
+		return nil, steady(l, err)
 	}
 	return find(l, store)
+}
+
+// steady is an error in words that are the same each time, since they stand in a condition:
+// the network has ports and times to tell of.
+func steady(l catalogsource.Lookup, err error) error {
+	if isDown(err) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("the API server does not answer for %s", l)
+	}
+	return err
 }
 
 // find is the object of a lookup among those of its kind in its namespace.

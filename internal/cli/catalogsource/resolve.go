@@ -41,8 +41,7 @@ func resolveCommand(a *command.App) *cobra.Command {
 		Long: "Resolve puts values in place of the templates in the annotation " + catalogsource.ImageTemplate + "\n" +
 			"and sets the image of the CatalogSource where it differs, in the form that its spec has. No other\n" +
 			"byte of the file changes; other objects in it are passed over.\n\n" +
-			"Objects that templates look up come from files. Of their JSONPath, fields, quoted keys and indexes\n" +
-			"are known; more than that takes a cluster, and is catalogsource-unresolvable. With --kubeconfig\n" +
+			"Objects that templates look up come from files, by the JSONPath of kubectl. With --kubeconfig\n" +
 			"version and objects are those of a cluster, which graft-controller is asked for.\n\n" +
 			"--matrix says which image each platform version gets. Without --kube-version and --kubeconfig it\n" +
 			"changes nothing.",
@@ -130,7 +129,7 @@ func (o *resolveOptions) read() error {
 			return err
 		}
 	}
-	o.values.Objects, o.values.Path = objects.Object, catalogsource.FieldPath
+	o.values.Objects, o.values.Path = objects.Object, catalogsource.JSONPath
 	if o.check {
 		images, err := o.registry.Client()
 		if err != nil {

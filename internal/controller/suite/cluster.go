@@ -40,7 +40,7 @@ type Server struct {
 // Run runs all tests.
 func Run(t *testing.T, s *Server) {
 	for name, test := range map[string]func(*testing.T, *Server){
-		"Version": testVersion, "Namespaces": testNamespaces, "Object": testObject, "Unserved": testUnserved, "Unusable": testUnusable, "NoCircle": testNoCircle, "Many": testMany,
+		"Version": testVersion, "Namespaces": testNamespaces, "Object": testObject, "Unserved": testUnserved, "Unusable": testUnusable, "NoCircle": testNoCircle, "Typo": testTypo, "Many": testMany,
 		"Conflicts": testConflicts, "Rival": testRival, "Overtaken": testOvertaken, "Server": testServer,
 		"Refused": testRefused, "Retried": testRetried, "Deleted": testDeleted, "OneBad": testOneBad,
 		"Once": testOnce, "OnceConflicts": testOnceConflicts, "NoCluster": testNoCluster, "Command": testCommand,

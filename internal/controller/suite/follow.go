@@ -76,7 +76,8 @@ func testNamespaces(t *testing.T, s *Server) {
 	}
 }
 
-// handsOff holds that nothing is done without the annotation, nor to what is being deleted.
+// handsOff holds that without the annotation the conditions go, and nothing else is done; and
+// nothing to what is being deleted.
 func (c *Cluster) handsOff() {
 	c.Helper()
 	c.Change("version/kube", func(o *unstructured.Unstructured) {
@@ -94,7 +95,7 @@ func (c *Cluster) handsOff() {
 	c.Version.Store(&last)
 	c.Follows("version/other", "quay.io/kube-release-v1/catalog:v1.22")
 	time.Sleep(c.Options.Poll)
-	if o := c.Get("version/kube"); Image(o) != "quay.io/my/own:v1" || Condition(o, "ResolvedImage")["message"] != "quay.io/kube-release-v1/catalog:v1.21" {
+	if o := c.Get("version/kube"); Image(o) != "quay.io/my/own:v1" || Condition(o, "ResolvedImage") != nil || Condition(o, "TemplatesHaveResolved") != nil || Condition(o, "Ready")["message"] != "first" || Condition(o, "Healthy")["message"] != "second" {
 		c.Errorf("without annotation it became %v", o.Object)
 	}
 	if o := c.Get("version/going"); Image(o) != "quay.io/kube-release-v1/catalog:v1.21" {
@@ -130,7 +131,8 @@ func testObject(t *testing.T, s *Server) {
 	}
 	unresolved := func() bool {
 		o := c.Get("object/sample")
-		return Condition(o, "TemplatesHaveResolved")["message"] == `Cannot construct catalog image reference, variable(s) "`+strings.TrimPrefix(template, "quay.io/sample/catalog:")+`" couldn't be resolved` &&
+		lookup := strings.TrimPrefix(template, "quay.io/sample/catalog:")
+		return Condition(o, "TemplatesHaveResolved")["message"] == `Cannot construct catalog image reference, variable(s) "`+lookup+`" couldn't be resolved. `+lookup+": there is no Sample.v1.foo.example.com object/mysample." &&
 			Condition(o, "TemplatesHaveResolved")["status"] == "False" && Condition(o, "ResolvedImage")["message"] == template && Condition(o, "ResolvedImage")["reason"] == "UnableToResolve"
 	}
 	c.Eventually("the object is missing", unresolved)
@@ -194,14 +196,53 @@ func testUnusable(t *testing.T, s *Server) {
 	}
 }
 
-// CatalogSources cannot be looked up: what they say may follow from that.
+// A typo and a bad order are told where people look: in the conditions.
+func testTypo(t *testing.T, s *Server) {
+	c := New(t, s, "v1.20.0", "typo")
+	c.Start()
+	for name, want := range map[string][2]string{
+		"typo":  {"quay.io/a/b:v{kube_minor_verison}", `variable(s) "{kube_minor_verison}" couldn't be resolved. {kube_minor_verison}: there is no variable "kube_minor_verison". Write {kube_minor_version}; `},
+		"order": {"a/b:{version:v1,group:foo.example.com,kind:Sample,name:one,namespace:ns,jsonpath:{.a}}", "its parts stand in the order version, group, kind, name, namespace, jsonpath. Write them in the order group, version, "},
+	} {
+		c.Create(controller.Resource, CatalogSource("typo", name, want[0], V119))
+		c.Eventually(name+" is told", func() bool {
+			o := c.Get("typo/" + name)
+			one, image := Condition(o, "TemplatesHaveResolved"), Condition(o, "ResolvedImage")
+			message, _ := one["message"].(string)
+			return one["status"] == "False" && one["reason"] == "InvalidTemplate" && strings.Contains(message, want[1]) && image["message"] == want[0] && image["status"] == "False"
+		})
+		if got := Image(c.Get("typo/" + name)); got != "quay.io/kube-release-v1/catalog:v1.19" {
+			t.Errorf("%s: the image is %s", name, got)
+		}
+	}
+}
+
+// CatalogSources look up others, and what nobody writes of themselves; no circle comes of it.
 func testNoCircle(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "circle")
 	c.Start()
-	c.Create(controller.Resource, CatalogSource("circle", "self", "a/b:{group:operators.coreos.com,version:v1alpha1,kind:CatalogSource,name:self,namespace:circle,jsonpath:{.metadata.resourceVersion}}", V119))
+	of := func(name, path string) string {
+		return "{group:operators.coreos.com,version:v1alpha1,kind:CatalogSource,name:" + name + ",namespace:circle,jsonpath:" + path + "}"
+	}
+	c.Create(controller.Resource, CatalogSource("circle", "self", "a/b:"+of("self", "{.metadata.resourceVersion}"), V119))
 	c.Eventually("it does not resolve", func() bool { return Condition(c.Get("circle/self"), "ResolvedImage")["reason"] == "UnableToResolve" })
 	if got := c.Writes.Load(); got != 1 {
 		t.Errorf("%d writes", got)
+	}
+	c.Create(controller.Resource, CatalogSource("circle", "kube", KubeTemplate, V119))
+	c.Create(controller.Resource, CatalogSource("circle", "other", of("kube", "{.spec.image}"), V119))
+	c.Follows("circle/other", "quay.io/kube-release-v1/catalog:v1.20")
+	next := "v1.21.0"
+	c.Version.Store(&next)
+	c.Follows("circle/other", "quay.io/kube-release-v1/catalog:v1.21")
+	for _, pair := range [][2]string{{"ping", "pong"}, {"pong", "ping"}} {
+		c.Create(controller.Resource, CatalogSource("circle", pair[0], of(pair[1], "{.spec.image}")+"x", V119))
+	}
+	for _, name := range []string{"circle/ping", "circle/pong"} {
+		c.Eventually("the circle is told of", func() bool {
+			message, _ := Condition(c.Get(name), "TemplatesHaveResolved")["message"].(string)
+			return strings.Contains(message, "could follow each other without end")
+		})
 	}
 }
 

@@ -1,0 +1,166 @@
+package catalogsource
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// variables are the well-known templates, without their braces.
+var variables = []string{KubeMajor, KubeMinor, KubePatch}
+
+const lookupForm = "{group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}"
+
+// Broken is what looks like a template and is none: its braces keep the reference from
+// being an image.
+type Broken struct {
+	Why string // one sentence without its end
+	Fix string // what would be valid, as a sentence
+}
+
+func (b *Broken) Error() string { return b.Why }
+
+// brokenIn cuts text in which no template stands into the pieces that have braces, and what
+// is between them.
+func brokenIn(text string) []Part {
+	var parts []Part
+	for text != "" {
+		at := strings.IndexAny(text, "{}")
+		if at < 0 {
+			at = len(text)
+		}
+		if at > 0 {
+			parts = append(parts, Part{Text: text[:at]})
+		}
+		n := bracedLen(text[at:])
+		if n > 0 {
+			piece := text[at : at+n]
+			parts = append(parts, Part{Text: piece, Broken: diagnose(piece)})
+		}
+		text = text[at+n:]
+	}
+	return parts
+}
+
+// bracedLen is the length of what s begins with up to the brace that closes it; all of it
+// where none does.
+func bracedLen(s string) int {
+	depth := 0
+	for i, r := range s {
+		switch r {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		if depth <= 0 {
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+// diagnose says what is wrong with a piece that is no template.
+func diagnose(piece string) *Broken {
+	inner := strings.TrimSuffix(strings.TrimPrefix(piece, "{"), "}")
+	switch {
+	case piece == "}":
+		return &Broken{"a brace closes that none opens", "Remove it, or write a whole template: " + valid() + "."}
+	case strings.Count(piece, "{") != strings.Count(piece, "}"):
+		return &Broken{"a brace is not closed", "Close it, or write a whole template: " + valid() + "."}
+	case strings.Contains(inner, ":") || strings.Contains(inner, "=") || strings.Contains(inner, ","):
+		why, fix := diagnoseLookup(inner)
+		return &Broken{why, fix}
+	case strings.ContainsFunc(inner, unicode.IsSpace):
+		if name := strings.Join(strings.Fields(inner), ""); slices.Contains(variables, name) {
+			return &Broken{"white space stands in it", "Write {" + name + "}."}
+		}
+	}
+	if name := nearest(inner); name != "" {
+		return &Broken{fmt.Sprintf("there is no variable %q", inner), "Write {" + name + "}; valid is " + valid() + "."}
+	}
+	return &Broken{fmt.Sprintf("there is no variable %q", inner), "Write " + valid() + "."}
+}
+
+func valid() string {
+	return "{" + strings.Join(variables, "}, {") + "} or " + lookupForm
+}
+
+// nearest is the variable that somebody meant who wrote a name in other case, or with a few
+// letters wrong.
+func nearest(name string) string {
+	best, least := "", 4
+	name = strings.ToLower(strings.NewReplacer("-", "_", " ", "_").Replace(name))
+	for _, v := range variables {
+		if d := distance(name, v); d < least {
+			best, least = v, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, to remove and to replace.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}
+
+var lookupParts = []string{"group", "version", "kind", "name", "namespace", "jsonpath"}
+
+// diagnoseLookup finds the first rule that a lookup breaks.
+func diagnoseLookup(inner string) (why, fix string) {
+	fix = "Write " + lookupForm + "."
+	head, path, _ := strings.Cut(inner, "jsonpath:")
+	var keys []string
+	values := map[string]string{}
+	for pair := range strings.SplitSeq(strings.TrimSuffix(head, ","), ",") {
+		key, value, _ := strings.Cut(pair, ":")
+		keys, values[key] = append(keys, key), value
+	}
+	if strings.Contains(inner, "jsonpath:") {
+		keys = append(keys, "jsonpath")
+	}
+	for _, key := range keys {
+		if !slices.Contains(lookupParts, key) {
+			return fmt.Sprintf("%q is no part of a lookup", key), fix
+		}
+	}
+	for _, part := range lookupParts {
+		if !slices.Contains(keys, part) {
+			return part + " is missing", fix
+		}
+	}
+	switch {
+	case !slices.Equal(keys, lookupParts):
+		return "its parts stand in the order " + strings.Join(keys, ", "), "Write them in the order " + strings.Join(lookupParts, ", ") + ": " + lookupForm + "."
+	case strings.ContainsFunc(inner, unicode.IsSpace):
+		return "white space stands in it", "Remove all spaces: " + lookupForm + "."
+	case !isSubdomain(values["group"]):
+		return fmt.Sprintf("group %q is no DNS subdomain", values["group"]), "Write the group of an API, such as foo.example.com; the core API, whose group is empty, has no lookups."
+	case !isLabel(values["version"]):
+		return fmt.Sprintf("version %q is no DNS label", values["version"]), "Write a version such as v1."
+	case !kindGrammar.MatchString(values["kind"]):
+		return fmt.Sprintf("kind %q is no kind in CamelCase", values["kind"]), "Write a kind such as Sample."
+	case !isName(values["name"]):
+		return fmt.Sprintf("%q is no name of an object", values["name"]), "Write a name, or nothing for the only object of the kind."
+	case values["namespace"] != "" && !isLabel(values["namespace"]):
+		return fmt.Sprintf("namespace %q is no DNS label", values["namespace"]), "Write a namespace, or nothing for a kind that has none."
+	}
+	return fmt.Sprintf("jsonpath %q does not begin with { and end with }", path), "Write a path such as {.spec.foo.bar}."
+}

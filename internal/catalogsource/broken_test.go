@@ -1,0 +1,48 @@
+package catalogsource
+
+import (
+	"strings"
+	"testing"
+)
+
+// What breaks the grammar is named as it stands, with the rule that it breaks and what would
+// be valid.
+func TestBroken(t *testing.T) {
+	for reference, want := range map[string][3]string{
+		"a/b:v{kube_minor_verison}":    {"{kube_minor_verison}", `there is no variable "kube_minor_verison"`, "Write {kube_minor_version}; valid is "},
+		"a/b:v{KUBE-MINOR-VERSION}":    {"{KUBE-MINOR-VERSION}", "there is no variable", "Write {kube_minor_version}; "},
+		"a/b:v{ kube_minor_version}":   {"{ kube_minor_version}", "white space stands in it", "Write {kube_minor_version}."},
+		"a/b:v{platform_architecture}": {"{platform_architecture}", "there is no variable", "Write {kube_major_version}, {kube_minor_version}, {kube_patch_version} or {group:G,"},
+		"a/b:v{}":                      {"{}", `there is no variable ""`, "Write {kube_major_version}, "},
+		"a/b:v{kube_minor_version":     {"{kube_minor_version", "a brace is not closed", "Close it, "},
+		"a/b:v1}":                      {"}", "a brace closes that none opens", "Remove it, "},
+		"a/b:{kind:Sample,group:foo.example.com,version:v1,name:MySample,namespace:ns,jsonpath:{.spec.foo.bar}}": {
+			"{kind:Sample,group:foo.example.com,version:v1,name:MySample,namespace:ns,jsonpath:{.spec.foo.bar}}", "its parts stand in the order kind, group, version, name, namespace, jsonpath", "Write them in the order group, version, kind, name, namespace, jsonpath: ",
+		},
+		"a/b:{group:a.b,version:v1,kind:K,name:n,jsonpath:{.a}}":                {"{group:", "namespace is missing", "Write {group:G,"},
+		"a/b:{group:a.b,version:v1,kind:K,name:n,namespace:ns}":                 {"{group:", "jsonpath is missing", "Write {group:G,"},
+		"a/b:{group:a.b,version:v1,kind:K,nane:n,namespace:ns,jsonpath:{.a}}":   {"{group:", `"nane" is no part of a lookup`, "Write {group:G,"},
+		"a/b:{group:a.b, version:v1,kind:K,name:n,namespace:ns,jsonpath:{.a}}":  {"{group:", `" version" is no part of a lookup`, "Write {group:G,"},
+		"a/b:{group:a.b,version:v1,kind:K,name:n m,namespace:ns,jsonpath:{.a}}": {"{group:", "white space stands in it", "Remove all spaces"},
+		"a/b:{group:,version:v1,kind:K,name:n,namespace:ns,jsonpath:{.a}}":      {"{group:", `group "" is no DNS subdomain`, "the core API, whose group is empty"},
+		"a/b:{group:a.b,version:1.2,kind:K,name:n,namespace:ns,jsonpath:{.a}}":  {"{group:", `version "1.2" is no DNS label`, "such as v1"},
+		"a/b:{group:a.b,version:v1,kind:k,name:n,namespace:ns,jsonpath:{.a}}":   {"{group:", `kind "k" is no kind in CamelCase`, "such as Sample"},
+		"a/b:{group:a.b,version:v1,kind:K,name:..,namespace:ns,jsonpath:{.a}}":  {"{group:", `".." is no name`, "Write a name, or nothing"},
+		"a/b:{group:a.b,version:v1,kind:K,name:n,namespace:Ns,jsonpath:{.a}}":   {"{group:", `namespace "Ns" is no DNS label`, "Write a namespace, or nothing"},
+		"a/b:{group:a.b,version:v1,kind:K,name:n,namespace:ns,jsonpath:.a}":     {"{group:", `jsonpath ".a" does not begin with { and end with }`, "such as {.spec.foo.bar}"},
+	} {
+		r := Resolve(reference, Values{Kube: KubeVersion{"1", "20", "1"}})
+		if len(r.Unresolved) != 1 || r.Image != reference || !strings.HasPrefix(r.Unresolved[0].Template.Text, want[0]) {
+			t.Errorf("%s is %+v", reference, r)
+			continue
+		}
+		message := r.Conditions()[0].Message
+		if r.Conditions()[0].Status != "False" || !strings.Contains(message, want[1]) || !strings.Contains(message, want[2]) {
+			t.Errorf("%s: %s", reference, message)
+		}
+	}
+	r := Resolve("a{x}/{kube_minor_version}:{y}{x}", Values{Kube: KubeVersion{"1", "20", "1"}})
+	if r.Image != "a{x}/20:{y}{x}" || len(r.Unresolved) != 2 {
+		t.Errorf("got %+v", r)
+	}
+}

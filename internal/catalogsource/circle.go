@@ -1,0 +1,48 @@
+package catalogsource
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// Follow lets a CatalogSource, NAMESPACE/NAME, look up others of its kind where no circle can
+// come of it:
+//
+//  1. What nobody writes because of a template may be read of each, of itself as well.
+//  2. Image and status may be read of those that do not read image or status of CatalogSources
+//     themselves.
+func Follow(self string, objects Objects) Objects {
+	return func(l Lookup) (any, error) {
+		object, err := objects(l)
+		if err != nil || !l.readsWritten() {
+			return object, err
+		}
+		found, _ := object.(map[string]any)
+		meta, _ := found["metadata"].(map[string]any)
+		name := fmt.Sprintf("%v/%v", meta["namespace"], meta["name"])
+		if name == self {
+			return nil, fmt.Errorf("%s is what follows from this template, so that %s of itself has no value to rest at", name, l.JSONPath)
+		}
+		annotations, _ := meta["annotations"].(map[string]any)
+		for _, key := range templateKeys {
+			reference, _ := annotations[key].(string)
+			for _, p := range Parse(reference) {
+				if p.Template != nil && p.Template.Lookup.readsWritten() {
+					return nil, fmt.Errorf("%s looks up a CatalogSource itself, so that the two could follow each other without end", name)
+				}
+			}
+		}
+		return object, nil
+	}
+}
+
+// templateKeys are the annotations that hold a reference with templates.
+var templateKeys = []string{ImageTemplate}
+
+// unwritten are paths to what neither the controller nor OLM writes.
+var unwritten = regexp.MustCompile(`^\{[$@]?\.(metadata\.(name|namespace|uid|labels|annotations)|` +
+	`spec\.(address|configMap|catalogServiceSource|configMapSource|description|displayName|priority|publisher|sourceType|updateStrategy))([.\[][^{}]*)?\}$`)
+
+func (l Lookup) readsWritten() bool {
+	return l.Group == Group && l.Kind == Kind && !unwritten.MatchString(l.JSONPath)
+}
