@@ -30,10 +30,14 @@ type catalogImage struct {
 	warning string // that its change is to tell
 }
 
+// later is the patience with what was announced before: a tag that is gone by now is no reason
+// to fail.
+const later time.Duration = -1
+
 // learnCatalogImage waits with patience for the tag, and does not ask again later.
 func (p *publisher) learnCatalogImage(ctx context.Context, r Request, patience time.Duration) (subject, error) {
 	c := &catalogImage{}
-	if r.Tag != "" && patience > 0 {
+	if r.Tag != "" && patience != later {
 		err := p.patiently(ctx, r.Image(), patience, func() error {
 			now, err := p.Registry.Resolve(ctx, r.Repository+":"+r.Tag)
 			if err == nil && r.Digest != "" && now != r.Digest {

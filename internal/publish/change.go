@@ -104,7 +104,7 @@ func (c *change) attempt(ctx context.Context) (*Result, error) {
 // one, though the configuration may have forgotten it.
 func (c *change) learnAgain(ctx context.Context, r Request) (subject, error) {
 	if c.key == catalogImagesKey {
-		return c.learnCatalogImage(ctx, r, 0)
+		return c.learnCatalogImage(ctx, r, later)
 	}
 	return c.learn(ctx, r, 0)
 }

@@ -37,9 +37,11 @@ type inputs struct {
 	branch plan.Pattern
 
 	dryRun, force bool
+	fromRemote    bool // a dry run reads the base branch
 	registry      registry.Options
 	cache         string
 	timeout       time.Duration
+	wait          time.Duration // for an image that is not there yet
 }
 
 // readInputs parses all inputs. Secrets are masked before the first of them is used.
@@ -52,7 +54,7 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 		asked: publish.Ask(v.text, v.list), image: v.text("image"), event: v.text("event"), fromTags: v.list("from-tags"),
 		refresh: v.is("refresh"), planMatrix: v.is("plan-matrix"),
 		token: cmp.Or(v.text("token"), env("GITHUB_TOKEN")), repository: v.text("repository"), base: v.text("base"), pushToFork: v.text("push-to-fork"),
-		branch: plan.Pattern(v.text("branch")), dryRun: v.is("dry-run"), force: v.is("force"), cache: v.text("cache"),
+		branch: plan.Pattern(v.text("branch")), dryRun: v.is("dry-run"), fromRemote: v.is("remote"), force: v.is("force"), cache: v.text("cache"),
 		registry: registry.Options{UseHTTP: v.is("use-http"), SkipTLSVerify: v.is("skip-tls-verify"), Conf: v.text("registries-conf"), Jobs: 8, Auth: v.text("registry-auth")},
 		given: config.Config{
 			AllowedRepositories: v.list("allowed-repositories"), SkipTags: v.list("skip-tags"),
@@ -69,6 +71,9 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 	}
 	if in.timeout, err = time.ParseDuration(v.text("timeout")); err != nil || in.timeout <= 0 {
 		return nil, failure.New(failure.Usage, "reading the inputs: timeout %q", v.text("timeout")).Fix("Give a time such as 15m.")
+	}
+	if in.wait, err = patience(v.text("wait"), act != nil); err != nil {
+		return nil, err
 	}
 	switch in.given.Commit.Method {
 	case "", config.WithGit, config.WithAPI:
@@ -100,6 +105,20 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 	levels, err := graph.ParseLevels(v.list("findings"), false)
 	in.given.Levels = levels.Of
 	return in, err
+}
+
+// patience is what is given, else that of an event: some registries announce before they serve.
+// A person who asks for a tag that is not there has misspelt it.
+func patience(text string, event bool) (wait time.Duration, err error) {
+	switch {
+	case text != "":
+		if wait, err = time.ParseDuration(text); err != nil || wait < 0 {
+			return 0, failure.New(failure.Usage, "reading the inputs: wait %q", text).Fix("Give a time such as 1m, or 0s.")
+		}
+	case event:
+		wait = time.Minute
+	}
+	return wait, nil
 }
 
 func (in *inputs) mask(act *action.Action, v values) {

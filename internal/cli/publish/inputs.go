@@ -63,6 +63,7 @@ var Inputs = []Input{
 	{Name: "registries-conf", Description: "Take mirrors from this registries.conf."},
 	{Name: "registry-auth", Description: "Credentials of registries, in the form of docker's config.json. GITHUB_TOKEN pulls from ghcr.io without.", Secret: true},
 	{Name: "cache", Description: "Directory that keeps rendered bundles by digest."},
+	{Name: "wait", Description: "Time to wait for an image that was announced and that the registry does not serve yet; without it 1m in a workflow, none at a desk."},
 	{Name: "timeout", Description: "Time for the whole run.", Fallback: "15m"},
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +31,8 @@ func Command(a *command.App) *cobra.Command {
 		Long: "Publish takes what a registry announced to a pull request: it plans which catalogs the bundle goes\n" +
 			"to, inserts it into their templates, renders and verifies them, pushes a branch and opens one pull\n" +
 			"request. In GitHub Actions the inputs of the action count where no flag is given.\n\n" +
+			"At a desk --dry-run reads the work tree, with what is not committed yet, and asks neither a remote nor\n" +
+			"a forge. With --remote, --repository or --base it reads the base branch.\n\n" +
 			"Environment: GITHUB_TOKEN where --token is not given; GITHUB_API_URL and GITHUB_SERVER_URL for\n" +
 			"GitHub Enterprise Server.",
 		Example: "  graft publish --dry-run --image quay.io/example/op-bundle:v1.2.3\n" +
@@ -41,6 +42,7 @@ func Command(a *command.App) *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	addInputs(cmd.Flags())
+	cmd.Flags().Bool("remote", false, "with dry-run, read the base branch of the remote in place of the work tree")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		p := &publishing{App: a, configs: config.Commits{}, action: action.Running(a.Env, a.Out)}
 		results, err := p.run(cmd)
@@ -67,7 +69,7 @@ func (p *publishing) run(cmd *cobra.Command) (_ []*publish.Result, err error) {
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), p.timeout)
 	defer cancel()
-	repo, err := p.openRepository(ctx)
+	repo, err := p.openSource(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +188,7 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 		Ports: publish.Ports{Registry: client, Setup: p.setup, Sleep: p.Sleep},
 		Policy: publish.Policy{
 			BaseBranch: base, Levels: graph.Levels{Of: p.config.Levels}, Operands: p.config.Operands, CatalogSources: publish.AsAnnounced(p.config.CatalogSources),
-			Rolling: pr.Strategy == config.ForPackage, Supersede: pr.Supersede, DryRun: p.dryRun, Force: p.force, Jobs: p.registry.Jobs, Patience: time.Minute,
+			Rolling: pr.Strategy == config.ForPackage, Supersede: pr.Supersede, DryRun: p.dryRun, Force: p.force, Jobs: p.registry.Jobs, Patience: p.wait,
 		},
 		Texts: publish.Texts{
 			Branch: text("branch", p.branch), CatalogBranch: string(config.BranchOf("graft/catalogsources", base, standard)),

@@ -15,6 +15,18 @@ import (
 	"github.com/olmgraft/graft/internal/publish"
 )
 
+// openSource opens what the run reads.
+func (p *publishing) openSource(ctx context.Context) (source, error) {
+	if p.readsWorkTree() {
+		return p.openWorkTree()
+	}
+	repo, err := p.openRepository(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return repo, nil
+}
+
 // openRepository opens the repository at the base that the inputs name, else the one
 // that its configuration names, and reads the configuration there.
 func (p *publishing) openRepository(ctx context.Context) (*gitrepo.Repo, error) {
@@ -68,9 +80,10 @@ func (p *publishing) remoteURL(repository string) string {
 
 // connect gives the options a repository that delivers, and the forge. A dry run needs
 // none of the forge.
-func (p *publishing) connect(ctx context.Context, repo *gitrepo.Repo, r *publish.Run) error {
-	r.Repository = repo
-	if p.dryRun && !p.refresh {
+func (p *publishing) connect(ctx context.Context, from source, r *publish.Run) error {
+	r.Repository = from
+	repo, remote := from.(*gitrepo.Repo)
+	if !remote || p.dryRun && !p.refresh {
 		return nil
 	}
 	f, err := p.forge(repo)

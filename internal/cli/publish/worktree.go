@@ -1,0 +1,78 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/olmgraft/graft/internal/cli/files"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/gitrepo"
+	"github.com/olmgraft/graft/internal/publish"
+)
+
+// source is where catalogs are read.
+type source interface {
+	publish.Repository
+	FS() fs.FS
+	BaseBranch() string
+	DefaultBranch() string
+	Close() error
+}
+
+// workTree is the repository as its files stand, committed or not. It has no branches, and takes
+// none.
+type workTree struct {
+	root *os.Root
+	base string
+}
+
+// readsWorkTree reports whether the run is a dry one of somebody who edits: nothing is asked of
+// a remote then.
+func (p *publishing) readsWorkTree() bool {
+	return p.dryRun && p.action == nil && !p.fromRemote && !p.refresh && p.repository == "" && p.base == ""
+}
+
+func (p *publishing) openWorkTree() (source, error) {
+	dir, err := filepath.Abs(cmp.Or(p.env("GITHUB_WORKSPACE"), "."))
+	var root *os.Root
+	if err == nil {
+		root, err = os.OpenRoot(files.Root(filepath.Join(dir, ".git")))
+	}
+	if err != nil {
+		return nil, failure.New(failure.GitFailed, "opening the work tree: %w", err).Fix("Run in the repository of the catalogs.")
+	}
+	read, err := p.configs.At(root.FS(), "")
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	p.config = read.With(&p.given)
+	p.line("reading the work tree %s; --remote reads the base branch in its place", root.Name())
+	return workTree{root, read.PullRequest.Base}, nil
+}
+
+func (w workTree) FS() fs.FS             { return w.root.FS() }
+func (w workTree) BaseBranch() string    { return w.base }
+func (w workTree) DefaultBranch() string { return "" }
+func (w workTree) Close() error          { return w.root.Close() }
+
+// Base implements publish.Repository.
+func (w workTree) Base(context.Context) (content fs.FS, commit string, err error) {
+	return w.FS(), "", nil
+}
+
+// Inspect implements publish.Repository.
+func (w workTree) Inspect(_ context.Context, branch string) (gitrepo.State, error) {
+	return gitrepo.State{Branch: branch, OnlyOurs: true}, nil
+}
+
+// Deliver implements publish.Repository.
+func (w workTree) Deliver(context.Context, gitrepo.Delivery) (gitrepo.Delivered, error) {
+	return gitrepo.Delivered{}, errors.ErrUnsupported
+}
+
+// Delete implements publish.Repository.
+func (w workTree) Delete(context.Context, string, string) error { return errors.ErrUnsupported }
