@@ -96,7 +96,7 @@ func (s *session) begin() error {
 		".github/workflows/graft.yml": s.workflow,
 		"template.yaml": "---\nschema: olm.template.basic\nentries:\n- schema: olm.package\n  name: op\n  defaultChannel: stable\n" +
 			"- schema: olm.channel\n  package: op\n  name: stable\n  entries:\n  - name: op.v1.0.0\n- schema: olm.bundle\n  image: " + s.Registry.Addr + "/example/op-bundle:v1.0.0\n",
-		".github/graft.yaml": "package: op\ntargets:\n- template: template.yaml\n  channels: [stable]\n  catalogs:\n  - path: catalogs/v4.20/op/catalog.yaml\n",
+		".github/graft.yaml": "package: op\ntargets:\n- template: template.yaml\n  channels: [stable]\n  catalogs:\n  - path: catalogs/v4.20/op/catalog.yaml\n    create: true\n",
 	}); err != nil {
 		return err
 	}

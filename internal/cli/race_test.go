@@ -43,6 +43,7 @@ targets:
   channels: [stable]
   catalogs:
   - path: catalogs/v4.20/op/catalog.yaml
+    create: true
 pullRequest:
   strategy: package
   branch: graft/{package}/rolling

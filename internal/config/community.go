@@ -223,6 +223,7 @@ func communityTarget(fsys fs.FS, m Mapping, folder string) plan.TargetSetup {
 		t.Catalogs = append(t.Catalogs, plan.CatalogSetup{
 			Path:     plan.Pattern(catalogFile(fsys, path.Join(catalogs, name, path.Base(folder)))),
 			Metadata: plan.Auto,
+			Create:   true, // as the pipeline does for a version of OpenShift that is mapped anew
 		})
 	}
 	return t

@@ -146,14 +146,14 @@ func TestSetupOfTheCommunityLayout(t *testing.T) {
 	want := &plan.Setup{File: "operators/op/1.1.0/release-config.yaml", Targets: []plan.TargetSetup{{
 		Line: 2, Col: 3, Template: "operators/op/catalog-templates/semver.yaml", Create: "semver",
 		Rules:    []plan.ChannelRule{{Channels: []plan.Pattern{"Fast"}}},
-		Catalogs: []plan.CatalogSetup{{Path: "catalogs/v4.18/op/catalog.yaml", Metadata: plan.Auto}},
+		Catalogs: []plan.CatalogSetup{{Path: "catalogs/v4.18/op/catalog.yaml", Metadata: plan.Auto, Create: true}},
 	}, {
 		Line: 3, Col: 3, Template: "operators/op/catalog-templates/basic.yaml", Create: "basic",
 		Rules: []plan.ChannelRule{{Channels: []plan.Pattern{"a"}, DefaultChannel: "a"}},
 		Said:  plan.Edges{Replaces: "op.v1.0.0", Skips: []string{"op.v0.1.0"}},
 		Catalogs: []plan.CatalogSetup{
-			{Path: "catalogs/v4.16/op/catalog.yaml", Metadata: plan.Auto},
-			{Path: "catalogs/v4.17/op/catalog.json", Metadata: plan.Auto},
+			{Path: "catalogs/v4.16/op/catalog.yaml", Metadata: plan.Auto, Create: true},
+			{Path: "catalogs/v4.17/op/catalog.json", Metadata: plan.Auto, Create: true},
 		},
 	}}}
 	if !reflect.DeepEqual(setup, want) {

@@ -30,6 +30,7 @@ targets:
     metadata: bundle-object
   - path: catalogs/next/{package}.json
     name: next
+    create: true
 - template: other/*.yaml
   rebuild: refuse
   package: other
@@ -123,10 +124,10 @@ func TestParse(t *testing.T) {
 			},
 			Catalogs: []plan.CatalogSetup{
 				{Path: "catalogs/v4.16/op/catalog.yaml", Platform: "4.16", Metadata: plan.BundleObject},
-				{Path: "catalogs/next/{package}.json", Name: "next", Metadata: plan.Auto},
+				{Path: "catalogs/next/{package}.json", Name: "next", Metadata: plan.Auto, Create: true},
 			},
 		}, {
-			Line: 18, Col: 13, Template: "other/*.yaml", Package: "other",
+			Line: 19, Col: 13, Template: "other/*.yaml", Package: "other",
 			Rules:          []plan.ChannelRule{{Channels: []plan.Pattern{"stable", "v{major}.{minor}"}}},
 			DefaultChannel: "stable",
 			Edges:          &plan.EdgeRule{Replaces: "other.v{major}.{minor}.{previousPatch}", AllowMissingPredecessor: true},

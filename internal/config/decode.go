@@ -73,6 +73,7 @@ func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 			Name:     c.Get("name").Text(),
 			Platform: c.Get("platform").Text(),
 			Metadata: plan.MetadataRule(or(c.Get("metadata"), string(plan.Auto))),
+			Create:   truth(c.Get("create"), false),
 		})
 	}
 	return t

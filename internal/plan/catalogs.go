@@ -66,6 +66,10 @@ func (p *planner) catalog(setup CatalogSetup, at place, c candidate, t *Target) 
 		if err := p.render(&cat, setup.Metadata); err != nil {
 			return false, err
 		}
+		if cat.New && !setup.Create && !t.Create {
+			return false, p.misconfigured(c.TargetSetup, "planning for %s: the catalog %s of %s does not stand", p.in.Bundle.Name, cat.Path, c.path).
+				Fix("Correct its path, or set create: true where the catalog is named, to have it begun.")
+		}
 		t.Catalogs = append(t.Catalogs, cat)
 	}
 	if cat.Name != "" {
@@ -99,7 +103,7 @@ func (p *planner) listed(c candidate, t *Target) []CatalogSetup {
 	case len(c.Catalogs) > 0 || asked == "" || template.Traits(t.Kind).IsCatalog:
 		return c.Catalogs
 	case isFileName(asked) || p.isFolder(asked):
-		return []CatalogSetup{{Path: Pattern(asked)}}
+		return []CatalogSetup{{Path: Pattern(asked), Create: true}}
 	}
 	return []CatalogSetup{{Name: asked}}
 }

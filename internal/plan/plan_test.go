@@ -110,6 +110,24 @@ type planCase struct {
 	err     string       // part of its text
 }
 
+// mayBegin is an input whose catalogs need not stand.
+func mayBegin(in Input) Input {
+	if in.Setup == nil {
+		return in
+	}
+	setup := *in.Setup
+	setup.Targets = slices.Clone(setup.Targets)
+	for i := range setup.Targets {
+		t := &setup.Targets[i]
+		t.Catalogs = slices.Clone(t.Catalogs)
+		for j := range t.Catalogs {
+			t.Catalogs[j].Create = true
+		}
+	}
+	in.Setup = &setup
+	return in
+}
+
 func (tt planCase) run(t *testing.T) {
 	t.Helper()
 	if tt.version == "" {
@@ -121,7 +139,7 @@ func (tt planCase) run(t *testing.T) {
 	if tt.in.Setup != nil && tt.in.Setup.File == "" {
 		tt.in.Setup.File = "graft.yaml"
 	}
-	p, err := Make(repo(tt.files), tt.in)
+	p, err := Make(repo(tt.files), mayBegin(tt.in))
 	if tt.code != 0 || err != nil {
 		f := failure.Of(err)
 		if f == nil || f.Code != tt.code || !strings.Contains(f.Error()+" "+f.Remedy, tt.err) {
@@ -320,9 +338,9 @@ func TestPlansAreTaken(t *testing.T) {
 }
 
 func TestPlatformsAreThere(t *testing.T) {
-	p, err := Make(repo(map[string]string{"t.yaml": basicTemplate}), Input{Bundle: bundleOf("1.1.0"), Setup: &Setup{Targets: []TargetSetup{{
+	p, err := Make(repo(map[string]string{"t.yaml": basicTemplate}), mayBegin(Input{Bundle: bundleOf("1.1.0"), Setup: &Setup{Targets: []TargetSetup{{
 		Template: "t.yaml", Rules: rules("stable"), Catalogs: []CatalogSetup{{Path: "v4.17/c.yaml"}, {Path: "v4.18/c.yaml", Platform: "4.9"}, {Path: "c.yaml"}},
-	}}}})
+	}}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,5 +350,30 @@ func TestPlatformsAreThere(t *testing.T) {
 	}
 	if want := []string{"4.17", "4.9", "<nil>"}; !slices.Equal(got, want) {
 		t.Errorf("platforms are %v, want %v", got, want)
+	}
+}
+
+// A catalog that is missing is one that nobody misspelt: where create says so, the template is
+// begun with it, or it is asked for.
+func TestCatalogsAreBegun(t *testing.T) {
+	for name, tt := range map[string]struct {
+		target TargetSetup
+		asked  string
+		err    string
+	}{
+		"nobody says so":      {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c.yaml"}}}, err: "the catalog c.yaml of t.yaml does not stand"},
+		"the setup says so":   {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c.yaml", Create: true}}}},
+		"with its template":   {target: TargetSetup{Template: "new.yaml", Create: "basic", Catalogs: []CatalogSetup{{Path: "c.yaml"}}}},
+		"it is asked for":     {target: TargetSetup{Template: "t.yaml"}, asked: "c.yaml"},
+		"asked of those said": {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c.yaml"}}}, asked: "c.yaml", err: "does not stand"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.target.Rules, tt.target.Line, tt.target.Col = rules("stable"), 3, 5
+			_, err := Make(repo(map[string]string{"t.yaml": basicTemplate}), Input{Bundle: bundleOf("1.1.0"), Asked: Asked{Catalog: tt.asked}, Setup: &Setup{File: "graft.yaml", Targets: []TargetSetup{tt.target}}})
+			f := failure.Of(err)
+			if (tt.err == "") != (err == nil) || err != nil && (f.Code != failure.Config || f.File != "graft.yaml" || f.Line != 3 || !strings.Contains(f.Message, tt.err)) {
+				t.Errorf("failed with %v, want %q", err, tt.err)
+			}
+		})
 	}
 }

@@ -74,6 +74,9 @@ type CatalogSetup struct {
 	Name     string // in a composite template; empty: the template makes this one only
 	Platform string // such as 4.20; empty: a folder of Path tells
 	Metadata MetadataRule
+	// Create begins the catalog where it does not stand; one that nobody meant to begin is
+	// misspelt. With a template that is begun its catalogs are.
+	Create bool
 }
 
 // ChannelRule puts the versions that it fits into channels.

@@ -41,7 +41,7 @@ func (w *setup) put(t *testing.T, repository, version, content string) event.Pub
 // named; and what production does not have, or has of another content, goes into no catalog.
 func TestPromotion(t *testing.T) {
 	const basic, rawFile = "catalog-templates/v4.20.yaml", "raw.yaml"
-	catalogs := []plan.CatalogSetup{{Path: "catalogs/v4.20/op/catalog.yaml"}}
+	catalogs := []plan.CatalogSetup{{Path: "catalogs/v4.20/op/catalog.yaml", Create: true}}
 	for name, targets := range map[string][]plan.TargetSetup{
 		"a template and its catalog": {{Template: basic, Catalogs: catalogs}},
 		"a template":                 {{Template: basic}},
@@ -140,7 +140,7 @@ func TestPublishIntoAComposite(t *testing.T) {
 	w.o.Setup = func(Base, kind.Bundle) (*plan.Setup, error) {
 		return &plan.Setup{File: "graft.yaml", Targets: []plan.TargetSetup{{
 			Template: "composite.yaml", Rules: []plan.ChannelRule{{Channels: []plan.Pattern{"stable", "fast"}}},
-			Catalogs: []plan.CatalogSetup{{Name: "old", Path: "catalogs/old/op/catalog.yaml"}, {Name: "new", Path: "catalogs/new/op/catalog.json", Metadata: plan.BundleObject}},
+			Catalogs: []plan.CatalogSetup{{Name: "old", Path: "catalogs/old/op/catalog.yaml", Create: true}, {Name: "new", Path: "catalogs/new/op/catalog.json", Metadata: plan.BundleObject, Create: true}},
 		}}}, nil
 	}
 	r := w.publish(t, w.push(t, "1.1.0"))

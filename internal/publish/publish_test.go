@@ -184,7 +184,7 @@ func newSetup(t *testing.T) *setup {
 	text := func(pattern plan.Pattern) Text { return func(b kind.Bundle) (string, error) { return pattern.For(b) } }
 	w.o = Run{
 		Ports: Ports{Registry: client, Repository: w.repo, Forge: &w.forge, Sleep: noSleep, Setup: func(Base, kind.Bundle) (*plan.Setup, error) {
-			return &plan.Setup{Targets: []plan.TargetSetup{{Template: "catalog-templates/v4.20.yaml", Catalogs: []plan.CatalogSetup{{Path: "catalogs/v4.20/op/catalog.yaml"}}}}}, nil
+			return &plan.Setup{Targets: []plan.TargetSetup{{Template: "catalog-templates/v4.20.yaml", Catalogs: []plan.CatalogSetup{{Path: "catalogs/v4.20/op/catalog.yaml", Create: true}}}}}, nil
 		}},
 		Log:   Log{Line: func(string, ...any) {}, Group: func(string) func() { return func() {} }},
 		Texts: Texts{Branch: text("graft/{package}/{version}"), Title: text("Publish {package} {version}"), Message: text("Publish {package} {version}"), RebuildTitle: text("Rebuild {package} {version}"), RebuildMessage: text("Rebuild {package} {version}")},
