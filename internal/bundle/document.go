@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/fbc/canonical"
+	"github.com/olmgraft/graft/internal/reference"
 )
 
 // Document gives an olm.bundle document as compact JSON in opm's field order. The
@@ -89,11 +91,38 @@ func (b *Bundle) Document(image string, csvMetadata bool) ([]byte, error) {
 	if csvMetadata {
 		format = CSVMetadata
 	}
-	named := b.image
-	named.Ref = image
-	doc, err := Render(named, format)
+	named, err := b.Named(image)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := named.Render(format)
 	if err != nil {
 		return nil, err
 	}
 	return Document(doc)
+}
+
+// Named is the bundle under the name of another image.
+func (b *Bundle) Named(image string) (*Bundle, error) {
+	if image == b.image.Ref {
+		return b, nil
+	}
+	named := b.image
+	named.Ref = image
+	return Parse(named)
+}
+
+// Rewritten is a document with its image and its related images named by rules. Where that
+// changes one, they stand in the order in which opm puts images of these names.
+func Rewritten(doc fbc.Bundle, rules reference.Rewrites) fbc.Bundle {
+	doc.Image = rules.Of(doc.Image)
+	images := slices.Clone(doc.RelatedImages)
+	for i := range images {
+		images[i].Image = rules.Of(images[i].Image)
+	}
+	if !slices.Equal(images, doc.RelatedImages) {
+		sortImages(images)
+		doc.RelatedImages = images
+	}
+	return doc
 }

@@ -49,7 +49,7 @@ func (a *app) renderBundleDir(o *renderOptions, ro render.Options, name string) 
 	if err != nil {
 		return err
 	}
-	text, err := bundle.Document(doc)
+	text, err := bundle.Document(bundle.Rewritten(doc, ro.Rewrite))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/render"
 )
 
@@ -37,6 +39,7 @@ type renderOptions struct {
 	semverSkips  string
 	catalogs     []string
 	timeout      time.Duration
+	rewrite      []string
 	// imageTemplate names the image of a bundle that is rendered from a directory.
 	imageTemplate string
 }
@@ -75,6 +78,7 @@ func (a *app) renderCommand() *cobra.Command {
 	f.StringVar(&o.cache, "cache", "", "directory that keeps rendered bundles by digest")
 	f.StringVar(&o.semverSkips, "semver-skips", "major", "what the head of a minor version skips in a semver template: major (as opm), or minor")
 	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalog of a composite template to render")
+	f.StringArrayVar(&o.rewrite, "rewrite", nil, "FROM=TO: name images that begin with FROM otherwise in the catalog, as rewrite in graft.yaml does; may be given several times")
 	f.StringVar(&o.imageTemplate, "image-ref-template", "", "image of a bundle directory, with {{.Package}}, {{.Name}} and {{.Version}} in it")
 	f.DurationVar(&o.timeout, "timeout", 0, "give up after this time")
 	return cmd
@@ -129,6 +133,9 @@ func (o *renderOptions) options() (render.Options, error) {
 	if err != nil {
 		return ro, err
 	}
+	if ro.Rewrite, err = rewrites(o.rewrite); err != nil {
+		return ro, err
+	}
 	if o.output == "json" {
 		ro.Format = fbc.JSON
 	}
@@ -144,6 +151,20 @@ func (o *renderOptions) options() (render.Options, error) {
 		}
 	}
 	return ro, nil
+}
+
+func rewrites(rules []string) (all reference.Rewrites, err error) {
+	for _, rule := range rules {
+		from, to, ok := strings.Cut(rule, "=")
+		if !ok || from == "" || to == "" {
+			return nil, failure.New(failure.Usage, "reading the command line: --rewrite %s", rule).Fix("Give --rewrite FROM=TO, such as quay.io/tenant/op=registry.example.com/org/op.")
+		}
+		all = append(all, reference.Rewrite{From: from, To: to})
+	}
+	if again := all.Check(); again != nil {
+		return nil, failure.New(failure.Usage, "reading the command line: what --rewrite %s=%s gives would be rewritten again", again.From, again.To).Fix("Let no rule fit the result of one.")
+	}
+	return all, nil
 }
 
 // readBase reads --base and --sum. A base that does not exist yet is an empty one, so

@@ -175,6 +175,7 @@ func meaning(top *yamledit.Node, c *Config) (errs []error) {
 			}
 		}
 		errs = append(errs, edgesMeaning(node.Get("edges"))...)
+		errs = append(errs, stepsMeaning(node, t)...)
 	}
 	errs = append(errs, edgesMeaning(top.Get("edges"))...)
 	errs = append(errs, catalogSourcesMeaning(top.Get("catalogSources").Items(), c)...)

@@ -51,6 +51,7 @@ func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 		DefaultChannel: pattern(n.Get("defaultChannel")),
 		Rebuild:        n.Get("rebuild").Text(),
 		NewChannel:     n.Get("newChannel").Text(),
+		Rewrite:        decodeRewrite(n.Get("rewrite")),
 	}
 	t.Line, t.Col = n.Get("template").Position()
 	if channels := n.Get("channels"); channels != nil {
@@ -74,6 +75,7 @@ func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 			Platform: c.Get("platform").Text(),
 			Metadata: plan.MetadataRule(or(c.Get("metadata"), string(plan.Auto))),
 			Create:   truth(c.Get("create"), false),
+			Rewrite:  decodeRewrite(c.Get("rewrite")),
 		})
 	}
 	return t

@@ -11,9 +11,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the configuration in the README")
 
-// reference is the list of the keys of graft.yaml, as a table in Markdown. In a key []
+// referencePart is the list of the keys of graft.yaml, as a table in Markdown. In a key []
 // stands for each item of a list.
-func reference() string {
+func referencePart() string {
 	var b strings.Builder
 	b.WriteString("| Key | Value | Default | Meaning |\n|---|---|---|---|\n")
 	referTo(&b, schemaNode(), "", map[*yamledit.Node]string{})
@@ -113,7 +113,7 @@ func code(s string) string { return "`" + s + "`" }
 
 // Each key is told once, in a table whose rows have four cells.
 func TestReference(t *testing.T) {
-	table := reference()
+	table := referencePart()
 	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
 	seen := map[string]bool{}
 	for _, line := range lines {

@@ -65,6 +65,8 @@ var nouns = []struct{ def, key, is, fix string }{
 	{"", ".platform", "version of a platform", "Write a version such as \"4.20\"."},
 	{"", ".replaces", "pattern for a name", placeholders},
 	{"", ".skipRange", "pattern for a range", "Write a range such as >={major}.{minor}.0 <{version}."},
+	{"", ".from", "beginning of image names", "Write a registry or a repository without tag and digest, such as quay.io/example or quay.io/example/op-bundle."},
+	{"", ".to", "beginning of image names", "Write a registry or a repository without tag and digest, such as registry.example.com/org."},
 	{"", ".title", "title", "Write one line; " + placeholders},
 	{"", ".branch", "name of a branch", placeholders},
 	{"", ".base", "name of a branch", "Name a branch of the repository."},

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/reference"
 )
 
 // DefaultSkipTags are the tags that no bundle has. In a pattern * stands for any text. The
@@ -27,7 +28,7 @@ func SkipReason(tag string, patterns []string) string {
 	}
 	for _, pattern := range patterns {
 		switch {
-		case !matches(pattern, tag):
+		case !reference.Matches(pattern, tag):
 		case tag == "":
 			return "it was pushed without a tag"
 		default:
@@ -48,7 +49,7 @@ func SkipReason(tag string, patterns []string) string {
 // allows too; docker.io/library/* allows the official images of Docker Hub.
 func Allowed(patterns []string, repository string) bool {
 	for _, pattern := range patterns {
-		if matches(pattern, repository) {
+		if reference.Matches(pattern, repository) {
 			return true
 		}
 	}
@@ -65,32 +66,4 @@ func Check(patterns []string, p Publication) error {
 	}
 	return failure.New(failure.BundleNotAllowed, "checking %s: allowed-repositories has no pattern for %s: %s",
 		p.Image(), p.Repository, strings.Join(patterns, ", "))
-}
-
-// matches costs the product of the two lengths, whatever the pattern: reached[i] tells
-// whether the pattern up to here covers s up to i.
-func matches(pattern, s string) bool {
-	reached := make([]bool, len(s)+1)
-	reached[0] = true
-	for pattern != "" {
-		switch {
-		case strings.HasPrefix(pattern, "**"):
-			for i := range len(s) {
-				reached[i+1] = reached[i+1] || reached[i]
-			}
-			pattern = pattern[2:]
-		case pattern[0] == '*':
-			for i := range len(s) {
-				reached[i+1] = reached[i+1] || reached[i] && s[i] != '/'
-			}
-			pattern = pattern[1:]
-		default:
-			for i := len(s); i > 0; i-- {
-				reached[i] = reached[i-1] && s[i-1] == pattern[0]
-			}
-			reached[0] = false
-			pattern = pattern[1:]
-		}
-	}
-	return reached[len(s)]
 }

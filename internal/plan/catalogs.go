@@ -52,6 +52,9 @@ func (p *planner) catalogs(c candidate, t *Target) (bool, error) {
 // bundle's label leaves the catalog out.
 func (p *planner) catalog(setup CatalogSetup, at place, c candidate, t *Target) (unsupported bool, err error) {
 	cat := described(setup, at)
+	if cat.Rewrite = setup.Rewrite; len(cat.Rewrite) == 0 {
+		cat.Rewrite = c.Rewrite
+	}
 	called, asked := cmp.Or(cat.Path, cat.Name), p.in.Asked.Catalog
 	p.known = append(p.known, called)
 	if asked != "" && asked != cat.Path && asked != cat.Name {

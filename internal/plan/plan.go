@@ -76,7 +76,8 @@ type Catalog struct {
 	Platform *Platform // nil where none is known
 	Format   fbc.Format
 	Metadata bundle.MetadataFormat
-	New      bool // it does not stand yet
+	Rewrite  reference.Rewrites // of images
+	New      bool               // it does not stand yet
 	Reasons  []string
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/reference"
 )
 
 // Setup is what a repository says of its templates and catalogs, in graft.yaml or by the
@@ -43,6 +44,7 @@ type TargetSetup struct {
 	// with the bundle alone.
 	NewChannel string
 	Catalogs   []CatalogSetup
+	Rewrite    reference.Rewrites // of images in the catalogs
 }
 
 // OperandSetup is an image that is no bundle: when a version of it is published, an entry
@@ -76,7 +78,8 @@ type CatalogSetup struct {
 	Metadata MetadataRule
 	// Create begins the catalog where it does not stand; one that nobody meant to begin is
 	// misspelt. With a template that is begun its catalogs are.
-	Create bool
+	Create  bool
+	Rewrite reference.Rewrites // empty: as of the target
 }
 
 // ChannelRule puts the versions that it fits into channels.

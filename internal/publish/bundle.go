@@ -216,8 +216,13 @@ func (p *preparation) names(t plan.Target) map[string]string {
 	names := map[string]string{}
 	for _, c := range t.Catalogs {
 		// A catalog that cannot be read tells nothing, and is rendered anew.
-		if docs, err := documents(p.base.Files, c.Path); err == nil {
-			kind.AddNames(names, docs)
+		docs, err := documents(p.base.Files, c.Path)
+		if err != nil {
+			continue
+		}
+		kind.AddNames(names, docs)
+		if len(c.Rewrite) > 0 {
+			p.addRewritten(names, t.Template, c)
 		}
 	}
 	return names

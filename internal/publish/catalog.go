@@ -58,11 +58,6 @@ func documents(files *template.Files, name string) ([]fbc.Doc, error) {
 	return files.Catalog(name)
 }
 
-// reusable are the documents of a catalog but for bundles that are rendered anew.
-func (p *preparation) reusable(docs []fbc.Doc) []fbc.Doc {
-	return slices.DeleteFunc(slices.Clone(docs), func(d fbc.Doc) bool { return d.Schema == fbc.SchemaBundle && p.anew[d.Image] })
-}
-
 // renderCatalog writes a catalog upon the documents that stand there.
 func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Catalog, before []fbc.Doc, out *Catalog) error {
 	tmpl, err := template.Open(p.files, from, from)
@@ -73,7 +68,7 @@ func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Cat
 		tmpl.Source.Catalogs = []string{c.Name}
 	}
 	o := render.Options{
-		Registry: pinned{p.Registry, p.pulled}, Format: c.Format, Metadata: c.Metadata, Base: render.NewBase(p.reusable(before)), Jobs: p.Jobs, Cache: p.Cache, Progress: p.Progress,
+		Registry: pinned{p.Registry, p.pulled}, Format: c.Format, Metadata: c.Metadata, Rewrite: c.Rewrite, Base: render.NewBase(p.reusable(before, c)), Jobs: p.Jobs, Cache: p.Cache, Progress: p.Progress,
 	}
 	if p.sum != nil {
 		o.Sum = p.sum.Clone()

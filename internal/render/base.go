@@ -1,6 +1,8 @@
 package render
 
 import (
+	"slices"
+
 	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/fbc"
 )
@@ -63,13 +65,17 @@ func (b *Base) readShows(docs []fbc.Doc) {
 }
 
 // fromBase takes a bundle from the base: its bytes as they are where format and layout
-// are the same, else its facts in the format that is asked for. nil where the base does
-// not hold them.
+// are the same, else its facts in the format that is asked for. It stands there as the catalog
+// names it, or, where that is new, as the template does. nil where the base does not hold
+// them.
 func (r *renderer) fromBase(image string) *rendered {
 	if r.o.Base == nil {
 		return nil
 	}
-	d := r.o.Base.docs[image]
+	d := r.o.Base.docs[r.o.Rewrite.Of(image)]
+	if d == nil {
+		d = r.o.Base.docs[image]
+	}
 	if d == nil {
 		return nil
 	}
@@ -87,7 +93,7 @@ func (r *renderer) fromBase(image string) *rendered {
 	}
 	b := &rendered{facts: facts, reused: true}
 	b.blob = fbc.Blob{Schema: d.Schema, Package: d.Package, Name: d.Name, Body: body, Format: r.o.Format}
-	if show, ok := r.o.Base.shows[image]; ok {
+	if show, ok := r.o.Base.shows[d.Image]; ok {
 		b.show = &show
 	}
 	return b
@@ -99,7 +105,9 @@ func (r *renderer) baseBody(d *fbc.Doc, light fbc.Bundle) ([]byte, bool) {
 	case r.o.Metadata == bundle.BundleObjects && metadata:
 		return nil, false // the manifests are not there
 	case r.o.Metadata == bundle.CSVMetadata && objects:
-		return r.migrated(d)
+		return r.made(d, true)
+	case r.renames(light):
+		return r.made(d, false)
 	case d.Format == r.o.Format && d.Exact():
 		return d.Raw(), true
 	}
@@ -107,23 +115,33 @@ func (r *renderer) baseBody(d *fbc.Doc, light fbc.Bundle) ([]byte, bool) {
 	return blob.Body, err == nil
 }
 
-func (r *renderer) migrated(d *fbc.Doc) ([]byte, bool) {
+// made is a document of the base that is written anew, with the images named as the catalog
+// does.
+func (r *renderer) made(d *fbc.Doc, migrate bool) ([]byte, bool) {
 	whole, err := d.Bundle()
 	if err != nil {
 		return nil, false
 	}
-	if whole, err = bundle.Migrate(whole); err != nil {
-		return nil, false
+	if migrate {
+		if whole, err = bundle.Migrate(whole); err != nil {
+			return nil, false
+		}
+		if _, metadata := holds(whole); !metadata {
+			return nil, false
+		}
 	}
-	text, err := bundle.Document(whole)
+	text, err := bundle.Document(bundle.Rewritten(whole, r.o.Rewrite))
 	if err != nil {
-		return nil, false
-	}
-	if _, metadata := holds(whole); !metadata {
 		return nil, false
 	}
 	body, err := fbc.Encode(r.o.Format, text)
 	return body, err == nil
+}
+
+// renames reports whether the catalog names an image of the bundle otherwise.
+func (r *renderer) renames(b fbc.Bundle) bool {
+	other := func(image string) bool { return r.o.Rewrite.Of(image) != image }
+	return other(b.Image) || slices.ContainsFunc(b.RelatedImages, func(i fbc.RelatedImage) bool { return other(i.Image) })
 }
 
 func holds(b fbc.Bundle) (objects, metadata bool) {

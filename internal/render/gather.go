@@ -114,8 +114,8 @@ func (r *renderer) fresh(ctx context.Context, image string) (*rendered, error) {
 	return b, nil
 }
 
-// cacheKind tells apart the forms that one digest is rendered to. The image is part of
-// the document, so one digest under two names is two documents. It is hashed, since the
+// cacheKind tells apart the forms that one digest is rendered to. The image, as the catalog
+// names it, is part of the document, so one digest under two names is two documents. It is hashed, since the
 // cache makes folders of kinds.
 func (r *renderer) cacheKind(image string) string {
 	kind := "yaml"
@@ -125,7 +125,7 @@ func (r *renderer) cacheKind(image string) string {
 	if r.o.Metadata == bundle.CSVMetadata {
 		kind += "-csv-metadata"
 	}
-	return fmt.Sprintf("%s %x", kind, sha256.Sum256([]byte(image)))
+	return fmt.Sprintf("%s %x", kind, sha256.Sum256(fmt.Append([]byte(image), r.o.Rewrite)))
 }
 
 func (r *renderer) fromCache(image, digest string) *rendered {
@@ -138,7 +138,7 @@ func (r *renderer) fromCache(image, digest string) *rendered {
 		return nil
 	}
 	facts, err := docs[0].Facts()
-	if err != nil || docs[0].Image != image || r.checkSum(image, digest) != nil {
+	if err != nil || docs[0].Image != r.o.Rewrite.Of(image) || r.checkSum(image, digest) != nil {
 		return nil
 	}
 	blob := fbc.Blob{Schema: fbc.SchemaBundle, Package: docs[0].Package, Name: docs[0].Name, Body: text, Format: r.o.Format}
@@ -155,10 +155,15 @@ func (r *renderer) pull(ctx context.Context, image string) (*rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := parsed.Render(r.o.Metadata)
+	named, err := parsed.Named(r.o.Rewrite.Of(image))
 	if err != nil {
 		return nil, err
 	}
+	doc, err := named.Render(r.o.Metadata)
+	if err != nil {
+		return nil, err
+	}
+	doc = bundle.Rewritten(doc, r.o.Rewrite)
 	text, err := bundle.Document(doc)
 	if err != nil {
 		return nil, err

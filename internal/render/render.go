@@ -12,6 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/reference"
 )
 
 // Template is what is rendered. Its methods are functions of the template; what they
@@ -33,6 +34,8 @@ type Options struct {
 	Registry Registry
 	Format   fbc.Format
 	Metadata bundle.MetadataFormat
+	// Rewrite names the images of bundles in the catalog otherwise than the template does.
+	Rewrite reference.Rewrites
 	// Base has bundles that need no pull, nil for none.
 	Base *Base
 	// Sum records what was rendered, nil for nothing. Recorded bundles must be what
@@ -167,10 +170,10 @@ func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
 	if err := r.record(c.Images); err != nil {
 		return nil, err
 	}
-	return out, out.addDocuments(c, r.o.Metadata)
+	return out, out.addDocuments(c, r.o)
 }
 
-func (r *Result) addDocuments(c *fbc.Catalog, metadata bundle.MetadataFormat) error {
+func (r *Result) addDocuments(c *fbc.Catalog, o Options) error {
 	var failed error
 	add := func(schema, pkg, name string, v any) {
 		text, err := fbc.Marshal(v)
@@ -202,13 +205,13 @@ func (r *Result) addDocuments(c *fbc.Catalog, metadata bundle.MetadataFormat) er
 		if c.Loaded {
 			b = bundle.Loaded(b)
 		}
-		if c.Loaded && metadata == bundle.CSVMetadata {
+		if c.Loaded && o.Metadata == bundle.CSVMetadata {
 			var err error
 			if b, err = bundle.Migrate(b); err != nil {
 				return err
 			}
 		}
-		text, err := bundle.Document(b)
+		text, err := bundle.Document(bundle.Rewritten(b, o.Rewrite))
 		if err != nil {
 			return err
 		}

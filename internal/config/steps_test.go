@@ -1,0 +1,45 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/olmgraft/graft/internal/reference"
+)
+
+func TestRewrite(t *testing.T) {
+	c, err := Parse("graft.yaml", []byte(`targets:
+- template: a.yaml
+  rewrite: [{from: 'quay.io/tenant/op-*', to: 'registry.example.com:5000/op'}]
+  catalogs:
+  - path: a/catalog.yaml
+  - path: b/catalog.yaml
+    rewrite: [{from: quay.io/, to: example.com/}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := c.Targets[0]
+	if want := (reference.Rewrites{{From: "quay.io/tenant/op-*", To: "registry.example.com:5000/op"}}); !slices.Equal(target.Rewrite, want) {
+		t.Errorf("the target has %v", target.Rewrite)
+	}
+	if want := (reference.Rewrites{{From: "quay.io/", To: "example.com/"}}); !slices.Equal(target.Catalogs[1].Rewrite, want) || target.Catalogs[0].Rewrite != nil {
+		t.Errorf("the catalogs have %v and %v", target.Catalogs[0].Rewrite, target.Catalogs[1].Rewrite)
+	}
+}
+
+func TestStepsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"rewrite: [{from: 'quay.io/a@sha256:1', to: b.io}]":                  `3:20: reading targets[0].rewrite[0].from: "quay.io/a@sha256:1" is no beginning of image names`,
+		"rewrite: [{from: quay.io/a, to: 'b.io/*'}]":                         `3:35: reading targets[0].rewrite[0].to: "b.io/*" is no beginning of image names`,
+		"rewrite: [{from: quay.io/a}]":                                       `3:13: reading targets[0].rewrite[0]: to is missing`,
+		"rewrite: [{from: quay.io/a, to: quay.io/a/b}]":                      `3:12: reading targets[].rewrite: what quay.io/a becomes, quay.io/a/b, would be rewritten again`,
+		"catalogs: [{path: c.yaml, rewrite: [{from: a.io, to: 'a.io/b/'}]}]": `3:38: reading targets[].rewrite: what a.io becomes, a.io/b/, would be rewritten again`,
+	} {
+		_, err := Parse("graft.yaml", []byte("targets:\n- template: a.yaml\n  "+text+"\n"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
