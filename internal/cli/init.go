@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	_ "embed" // the workflow
 	"errors"
 	"fmt"
@@ -8,12 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
-	"gopkg.in/yaml.v3"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/cli/files"
@@ -22,8 +21,7 @@ import (
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/plan"
-	"github.com/olmgraft/graft/internal/template"
-	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/survey"
 )
 
 //go:embed workflow.yml
@@ -40,19 +38,19 @@ func (a *app) initCommand() *cobra.Command {
 			"and " + workflowFile + ". A file that stands is left as it is.",
 		Example: "  graft init --dry-run\n  graft init",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			return a.init(dir, dry)
+			return a.init(cmd.Context(), dir, dry)
 		},
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print what would be written, and write nothing")
 	return cmd
 }
 
-func (a *app) init(dir string, dry bool) error {
+func (a *app) init(ctx context.Context, dir string, dry bool) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return failure.New(failure.Usage, "finding %s: %w", dir, err)
@@ -64,9 +62,9 @@ func (a *app) init(dir string, dry bool) error {
 	}
 	defer r.Close()
 	repo := files.At(root, r.FS())
-	left, err := starter(r.FS(), &repo.Change, defaultBranch(root))
-	for _, l := range left {
-		fmt.Fprintf(a.Err, "graft: %s is left out of %s: %s\n", l.Template, config.File, l.Reason)
+	said, err := starter(ctx, r.FS(), &repo.Change, defaultBranch(root))
+	for _, line := range said {
+		fmt.Fprintf(a.Err, "graft: %s\n", line)
 	}
 	if err != nil {
 		return err
@@ -127,33 +125,62 @@ func refIn(file, prefix string) (string, bool) {
 	return name, err == nil && ok && name != ""
 }
 
-// starter adds what lacks. A repository of the community layout says all that graft.yaml
-// would.
-func starter(fsys fs.FS, change *atomicfile.Change, branch string) ([]plan.LeftOut, error) {
-	var left []plan.LeftOut
+// starter adds what lacks, and says what a person has to know of it. A repository of the
+// community layout says all that graft.yaml would.
+func starter(ctx context.Context, fsys fs.FS, change *atomicfile.Change, branch string) (said []string, err error) {
 	community, err := fs.Glob(fsys, "operators/*/ci.yaml")
 	if err != nil {
 		return nil, failure.New(failure.Internal, "looking for operators: %w", err)
 	}
 	if lacks(fsys, config.File, ".github/graft.yml") && len(community) == 0 {
-		var found []plan.Surveyed
-		if found, left, err = plan.Survey(fsys); err != nil {
-			return nil, err
-		}
-		if len(found) == 0 {
-			return left, failure.New(failure.TemplateNotFound, "looking for templates: the repository has neither a template nor a catalog").
-				Fix("Begin one with graft insert --create basic, then run graft init again.")
-		}
-		text := starterConfig(found)
-		if _, err := config.Parse(config.File, text); err != nil {
-			return nil, failure.New(failure.Internal, "writing %s: %w", config.File, err)
+		var text []byte
+		if text, said, err = surveyed(ctx, fsys); err != nil {
+			return said, err
 		}
 		change.Set(config.File, nil, text, true)
 	}
 	if lacks(fsys, workflowFile, ".github/workflows/graft.yaml") {
 		change.Set(workflowFile, nil, []byte(starterWorkflow(branch)), true)
 	}
-	return left, nil
+	return said, nil
+}
+
+// surveyed is the configuration that a repository asks for.
+func surveyed(ctx context.Context, fsys fs.FS) (text []byte, said []string, err error) {
+	found, err := survey.Of(fsys)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, l := range found.Left {
+		said = append(said, fmt.Sprintf("%s is left out of %s: %s", l.Path(), config.File, oneLine(l.Reason)))
+	}
+	if len(found.Targets) == 0 {
+		return nil, said, nothingFound(found.Left)
+	}
+	proofs := prove(ctx, fsys, found.Targets)
+	for _, t := range found.Targets {
+		for _, c := range t.Catalogs {
+			for _, p := range c.Pairs {
+				if proofs[p].differs > 0 {
+					said = append(said, fmt.Sprintf("%s %s (compared to what %s renders)", p.Catalog, oneLine(proofs[p].text), p.Template))
+				}
+			}
+		}
+	}
+	text = starterConfig(found, proofs)
+	if _, err := config.Parse(config.File, text); err != nil {
+		return nil, said, failure.New(failure.Internal, "writing %s: %w", config.File, err)
+	}
+	return text, said, nil
+}
+
+func nothingFound(left []plan.LeftOut) error {
+	if i := slices.IndexFunc(left, func(l plan.LeftOut) bool { return l.Catalog == "" }); i >= 0 {
+		return failure.New(failure.TemplateNotFound, "looking for templates: the repository has none that a bundle can be put into: %s", left[i].Reason).At(left[i].Template, 0, 0).
+			Fix("Keep a template from which the catalogs are rendered, then run graft init again.")
+	}
+	return failure.New(failure.TemplateNotFound, "looking for templates: the repository has neither a template nor a catalog").
+		Fix("Begin one with graft insert --create basic, then run graft init again.")
 }
 
 func lacks(fsys fs.FS, names ...string) bool {
@@ -170,66 +197,4 @@ func starterWorkflow(branch string) string {
 		text = strings.ReplaceAll(text, "olmgraft/graft@main", "olmgraft/graft@v"+strings.TrimPrefix(command.Version, "v"))
 	}
 	return text
-}
-
-// starterConfig writes what the survey found, with the choices that a person has beside
-// it.
-func starterConfig(found []plan.Surveyed) []byte {
-	var b strings.Builder
-	b.WriteString("# yaml-language-server: $schema=https://raw.githubusercontent.com/olmgraft/graft/main/internal/config/graft.schema.json\n")
-	packages, repositories := []string{}, []string{}
-	for _, s := range found {
-		packages = append(packages, s.Package)
-		repositories = append(repositories, s.Repositories...)
-	}
-	packages, repositories = kind.Unique(packages), kind.Unique(repositories)
-	if len(packages) == 1 {
-		fmt.Fprintf(&b, "package: %s\n", scalar(packages[0]))
-	}
-	b.WriteString("targets:\n")
-	for _, s := range found {
-		starterTarget(&b, s, len(packages) > 1)
-	}
-	if len(repositories) > 0 {
-		b.WriteString("# Bundles may come from here only.\nallowedRepositories:\n")
-		for _, r := range repositories {
-			fmt.Fprintf(&b, "  - %s\n", scalar(r))
-		}
-	}
-	b.WriteString("# One pull request for each bundle; package makes it a rolling one.\npullRequest:\n  strategy: bundle\n")
-	return []byte(b.String())
-}
-
-// scalar is a text as YAML, quoted where it would be something else.
-func scalar(s string) string {
-	text, err := yaml.Marshal(s)
-	if err != nil {
-		return strconv.Quote(s)
-	}
-	return strings.TrimSpace(string(text))
-}
-
-func starterTarget(b *strings.Builder, s plan.Surveyed, several bool) {
-	fmt.Fprintf(b, "  - template: %s\n", scalar(s.Path))
-	if several && s.Package != "" {
-		fmt.Fprintf(b, "    package: %s\n", scalar(s.Package))
-	}
-	archetypes := template.Traits(s.Kind).Archetypes
-	switch {
-	case len(archetypes) > 0:
-		fmt.Fprintf(b, "    rules:\n      - versions: prerelease\n        channels: [%s]\n", archetypes[0])
-		fmt.Fprintf(b, "      - channels: [%s]\n", strings.Join(archetypes[:min(2, len(archetypes))], ", "))
-	case len(s.Channels) > 0:
-		b.WriteString("    channels: # where the newest bundle stands now\n")
-		for _, ch := range s.Channels {
-			fmt.Fprintf(b, "      - %s\n", scalar(ch))
-		}
-	}
-	if len(s.Catalogs) == 0 {
-		return
-	}
-	b.WriteString("    catalogs:\n")
-	for _, c := range s.Catalogs {
-		fmt.Fprintf(b, "      - path: %s\n", scalar(c))
-	}
 }

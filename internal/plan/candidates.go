@@ -74,7 +74,7 @@ func (p *planner) templates(ts TargetSetup) ([]candidate, error) {
 	var out []candidate
 	slices.Sort(matches)
 	for _, m := range matches {
-		if isFileName(m) {
+		if isFileName(m) || p.isFolder(m) {
 			out = append(out, candidate{TargetSetup: ts, path: m, byGlob: true})
 		}
 	}

@@ -123,12 +123,17 @@ func (p *planner) search() (*search, error) {
 // WalkFiles visits the files of a repository that can be a template or a catalog, by their
 // names and because a schema of theirs stands in them. What cannot be read is passed over.
 func WalkFiles(fsys fs.FS, visit func(name string, src []byte) error) error {
+	return Walk(fsys, passedOver, visit)
+}
+
+// Walk is WalkFiles with other folders passed over.
+func Walk(fsys fs.FS, skip func(folder string) bool, visit func(name string, src []byte) error) error {
 	read, starts := int64(0), template.SchemaStarts()
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return failure.New(failure.EditRefused, "looking for templates: %w", err).At(name, 0, 0).Fix("Make the repository readable, or name the template.")
-		case d.IsDir() && name != "." && passedOver(d.Name()):
+		case d.IsDir() && name != "." && skip(d.Name()):
 			return fs.SkipDir
 		case !d.Type().IsRegular() || !isFileName(name):
 			return nil

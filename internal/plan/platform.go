@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/olmgraft/graft/internal/bundle"
 )
 
 // Platform is the version of a platform that a catalog is for.
@@ -95,6 +97,14 @@ func (p Platform) OpenShift() bool { return p.Major >= 4 }
 // wantsObjects reports whether the platform wants olm.bundle.object in its catalogs. All
 // that are current want olm.csv.metadata.
 func (p Platform) wantsObjects() bool { return p.Major == 4 && p.Minor <= 16 }
+
+// Metadata is the form of metadata that the platform wants.
+func (p Platform) Metadata() bundle.MetadataFormat {
+	if p.wantsObjects() {
+		return bundle.BundleObjects
+	}
+	return bundle.CSVMetadata
+}
 
 // Support is the set of OpenShift versions that the label com.redhat.openshift.versions
 // of a bundle names.

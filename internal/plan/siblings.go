@@ -53,6 +53,12 @@ func minor(v semver.Version, back uint64) string {
 	return fmt.Sprintf(">=%d.%d.0 ", v.Major, v.Minor-back)
 }
 
+// SiblingEdges are the edges that a bundle has by LikeSiblings in a channel of these entries.
+func SiblingEdges(entries []fbc.Entry, name string, version semver.Version) (Edges, error) {
+	e, _, err := likeSiblings(entries, name, version)
+	return e, err
+}
+
 // likeSiblings are the edges that a bundle has where it has them as the newest entries of the
 // channel below it do, and which pattern that is. Where they follow none, the place is natural.
 func likeSiblings(entries []fbc.Entry, name string, version semver.Version) (e Edges, why string, err error) {

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/survey"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// starterConfig writes what the survey found, with where it saw it beside each decision.
+func starterConfig(s *survey.Survey, proofs map[survey.Pair]proof) []byte {
+	var b strings.Builder
+	b.WriteString("# yaml-language-server: $schema=https://raw.githubusercontent.com/olmgraft/graft/main/internal/config/graft.schema.json\n")
+	packages, repositories := []string{}, []string{}
+	for _, t := range s.Targets {
+		packages = append(packages, t.Package)
+		repositories = append(repositories, t.Repositories...)
+	}
+	packages, repositories = kind.Unique(packages), kind.Unique(repositories)
+	if len(packages) == 1 {
+		fmt.Fprintf(&b, "package: %s\n", scalar(packages[0]))
+	}
+	b.WriteString("targets:\n")
+	for _, t := range s.Targets {
+		starterTarget(&b, t, len(packages) > 1, proofs)
+	}
+	if len(repositories) > 0 {
+		b.WriteString("# Bundles may come from here only.\nallowedRepositories:\n")
+		for _, r := range repositories {
+			fmt.Fprintf(&b, "  - %s\n", scalar(r))
+		}
+	}
+	b.WriteString("# One pull request for each bundle; package makes it a rolling one.\npullRequest:\n  strategy: bundle\n")
+	starterLeft(&b, s.Left)
+	return []byte(b.String())
+}
+
+// starterLeft says what is no part of the configuration, and why.
+func starterLeft(b *strings.Builder, left []plan.LeftOut) {
+	for i, l := range left {
+		if i == 0 {
+			b.WriteString("# Left alone:\n")
+		}
+		comment(b, "  ", l.Path()+": "+l.Reason)
+	}
+}
+
+// comment writes a text behind # in one line.
+func comment(b *strings.Builder, indent, text string) {
+	fmt.Fprintf(b, "#%s%s\n", indent, oneLine(text))
+}
+
+// oneLine keeps a text from ending its comment.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// scalar is a text as YAML, quoted where it would be something else.
+func scalar(s string) string {
+	text, err := yaml.Marshal(s)
+	if err != nil {
+		return strconv.Quote(s)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func starterTarget(b *strings.Builder, t survey.Target, several bool, proofs map[survey.Pair]proof) {
+	for _, note := range t.Notes {
+		b.WriteString("  ")
+		comment(b, " ", note)
+	}
+	fmt.Fprintf(b, "  - template: %s\n", scalar(t.Template))
+	if several && t.Package != "" {
+		fmt.Fprintf(b, "    package: %s\n", scalar(t.Package))
+	}
+	starterRules(b, t.Rules)
+	switch {
+	case t.Edges != "":
+		fmt.Fprintf(b, "    edges: %s # %s\n", t.Edges, oneLine(t.EdgesWhy))
+	case t.EdgesWhy != "":
+		b.WriteString("    ")
+		comment(b, " ", t.EdgesWhy)
+	}
+	if len(t.Catalogs) > 0 {
+		b.WriteString("    catalogs:\n")
+	}
+	for _, c := range t.Catalogs {
+		fmt.Fprintf(b, "      - path: %s # %s\n", scalar(c.Path), oneLine(seen(c, proofs)))
+		for _, p := range c.Pairs {
+			if len(c.Pairs) > 1 && proofs[p].differs > 0 {
+				b.WriteString("        ")
+				comment(b, " ", p.Catalog+" "+proofs[p].text)
+			}
+		}
+		if c.Metadata != "" {
+			fmt.Fprintf(b, "        metadata: %s # as it holds now; no platform tells it\n", c.Metadata)
+		}
+	}
+}
+
+func starterRules(b *strings.Builder, rules []survey.Rule) {
+	indent := "    "
+	if len(rules) == 1 && rules[0].Versions == "" {
+		fmt.Fprintf(b, "%schannels: # %s\n", indent, oneLine(rules[0].Why))
+		for _, ch := range rules[0].Channels {
+			fmt.Fprintf(b, "%s  - %s\n", indent, scalar(ch))
+		}
+		return
+	}
+	for i, r := range rules {
+		if i == 0 {
+			fmt.Fprintf(b, "%srules:\n", indent)
+		}
+		fmt.Fprintf(b, "%s  - versions: %s # %s\n%s    channels:\n", indent, scalar(r.Versions), oneLine(r.Why), indent)
+		for _, ch := range r.Channels {
+			fmt.Fprintf(b, "%s      - %s\n", indent, scalar(ch))
+		}
+	}
+}
+
+// seen says where the survey saw that catalogs belong to their template, and how they compare
+// to what that renders.
+func seen(c survey.Catalog, proofs map[survey.Pair]proof) string {
+	if len(c.Pairs) == 1 {
+		return c.Pairs[0].Why + "; it " + proofs[c.Pairs[0]].text
+	}
+	differ := 0
+	for _, p := range c.Pairs {
+		if proofs[p].differs > 0 {
+			differ++
+		}
+	}
+	how := "each as the template renders"
+	switch differ {
+	case 0:
+	case len(c.Pairs):
+		how = "none as the template renders"
+	default:
+		how = fmt.Sprintf("%d of them as the template renders", len(c.Pairs)-differ)
+	}
+	return fmt.Sprintf("%d catalogs, %s; of %s %s", len(c.Pairs), how, c.Pairs[0].Catalog, c.Pairs[0].Why)
+}

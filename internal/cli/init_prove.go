@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/reference"
+	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/survey"
+	"github.com/olmgraft/graft/internal/template"
+)
+
+// proof is how a catalog compares to what its template renders.
+type proof struct {
+	differs int // documents
+	text    string
+}
+
+// prove renders each template of its own catalog, without a registry, and compares.
+func prove(ctx context.Context, fsys fs.FS, targets []survey.Target) map[survey.Pair]proof {
+	all := map[survey.Pair]proof{}
+	for _, t := range targets {
+		for _, c := range t.Catalogs {
+			for _, p := range c.Pairs {
+				all[p] = provePair(ctx, fsys, p)
+			}
+		}
+	}
+	return all
+}
+
+func provePair(ctx context.Context, fsys fs.FS, p survey.Pair) proof {
+	t, err := template.Open(fsys, p.Template, p.Template)
+	if err != nil {
+		return proof{1, "cannot be compared: " + failure.Of(err).Error()}
+	}
+	standing, err := fbc.ReadFS(fsys, p.Catalog)
+	if err != nil {
+		return proof{1, "cannot be compared: " + failure.Of(err).Error()}
+	}
+	if missing, text := missingFrom(standing, t); missing > 0 {
+		return proof{missing, "differs already: " + text}
+	}
+	o := render.Options{Registry: nowhere{}, Base: render.NewBase(standing), Metadata: metadataOf(p.Catalog, standing)}
+	if path.Ext(p.Catalog) == ".json" {
+		o.Format = fbc.JSON
+	}
+	result, err := render.Render(ctx, t, o)
+	if err != nil {
+		return proof{1, "cannot be compared: " + failure.Of(err).Error()}
+	}
+	var text bytes.Buffer
+	if err := result.Write(&text); err != nil {
+		return proof{1, "cannot be compared: " + failure.Of(err).Error()}
+	}
+	rendered, err := fbc.Read(p.Catalog, text.Bytes())
+	if err != nil {
+		return proof{1, "cannot be compared: " + failure.Of(err).Error()}
+	}
+	if differ := differing(standing, rendered); len(differ) > 0 {
+		return proof{len(differ), "differs already: " + firstOf(differ)}
+	}
+	return proof{0, "is as the template renders"}
+}
+
+// missingFrom counts the images of the template that the catalog does not hold, or holds by the
+// name of another repository.
+func missingFrom(standing []fbc.Doc, t *template.Template) (missing int, text string) {
+	images, err := t.Images(nowhere{}.tags)
+	if err != nil {
+		return 0, "" // rendering says so
+	}
+	byDigest, held := map[string]string{}, map[string]bool{}
+	for _, d := range standing {
+		repository, _, digest := reference.Cut(d.Image)
+		held[d.Image] = true
+		if digest != "" {
+			byDigest[digest] = repository
+		}
+	}
+	elsewhere, lacking, from, to := 0, 0, "", ""
+	for _, image := range images {
+		repository, _, digest := reference.Cut(image)
+		switch {
+		case held[image]:
+		case byDigest[digest] != "":
+			elsewhere++
+			from, to = repository, byDigest[digest]
+		default:
+			lacking++
+		}
+	}
+	var said []string
+	if lacking > 0 {
+		said = append(said, fmt.Sprintf("it lacks %d of the template's %d bundles", lacking, len(images)))
+	}
+	if elsewhere > 0 {
+		said = append(said, fmt.Sprintf("it names %d of the template's %d bundles by %s in place of %s", elsewhere, len(images), to, from))
+	}
+	return lacking + elsewhere, strings.Join(said, ", and ")
+}
+
+// metadataOf is the form that the platform of a catalog wants, else the one that it has.
+func metadataOf(name string, standing []fbc.Doc) bundle.MetadataFormat {
+	if platform, ok := plan.PlatformOf(name); ok {
+		return platform.Metadata()
+	}
+	for i := range standing {
+		if standing[i].Schema == fbc.SchemaBundle && bytes.Contains(standing[i].Raw(), []byte(fbc.TypeCSVMetadata)) {
+			return bundle.CSVMetadata
+		}
+	}
+	return bundle.BundleObjects
+}
+
+// differing are the documents that only one of two catalogs has so.
+func differing(a, b []fbc.Doc) (names []string) {
+	texts := map[string]string{}
+	for i := range a {
+		texts[called(&a[i])] += content(&a[i])
+	}
+	for i := range b {
+		name := called(&b[i])
+		if texts[name] != content(&b[i]) {
+			names = append(names, name)
+		}
+		delete(texts, name)
+	}
+	for name := range texts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func called(d *fbc.Doc) string {
+	return strings.TrimSpace(strings.TrimPrefix(d.Schema, "olm.") + " " + d.Name)
+}
+
+func content(d *fbc.Doc) string {
+	blob, err := d.Blob(fbc.JSON)
+	if err != nil {
+		return string(d.Raw())
+	}
+	return string(blob.Body)
+}
+
+// firstOf counts entries and names the first few.
+func firstOf(names []string) string {
+	const few = 3
+	word := "entries"
+	if len(names) == 1 {
+		word = "entry"
+	}
+	list := strings.Join(names[:min(few, len(names))], ", ")
+	if len(names) > few {
+		list += ", ..."
+	}
+	return fmt.Sprintf("%d %s (%s)", len(names), word, list)
+}
+
+// nowhere is a registry that is not asked.
+type nowhere struct{}
+
+func (nowhere) refuse(ref string) error {
+	return failure.New(failure.RegistryUnavailable, "asking for %s: init asks no registry", ref)
+}
+
+func (n nowhere) Pull(_ context.Context, ref string) (*oci.Pulled, error) { return nil, n.refuse(ref) }
+func (n nowhere) Resolve(_ context.Context, ref string) (string, error)   { return "", n.refuse(ref) }
+func (n nowhere) Tags(_ context.Context, repository string) ([]string, error) {
+	return nil, n.refuse(repository)
+}
+func (n nowhere) tags(repository string) ([]string, error) { return nil, n.refuse(repository) }

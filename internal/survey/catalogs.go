@@ -1,0 +1,70 @@
+package survey
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/plan"
+)
+
+// catalogs are those of a group of templates, by patterns where several are alike.
+func catalogs(group, all []*source) []Catalog {
+	var out []Catalog
+	for _, t := range group {
+		for _, c := range t.catalogs {
+			p := c.path
+			switch {
+			case len(group) > 1:
+				p = patternFor(t, c.source)
+			case t.platform == nil && c.platform != nil:
+				if s := shape(c.path, c.platform); alike(t, s) > 1 && !others(t, s, all) {
+					p = s
+				}
+			}
+			one := Catalog{Path: p, Metadata: metadata(c.source), Pairs: []Pair{{t.path, c.path, c.why}}}
+			i := slices.IndexFunc(out, func(o Catalog) bool { return o.Path == p && o.Metadata == one.Metadata })
+			if i < 0 {
+				out = append(out, one)
+				continue
+			}
+			out[i].Pairs = append(out[i].Pairs, one.Pairs...)
+		}
+	}
+	return out
+}
+
+// patternFor names a catalog by its template.
+func patternFor(t, c *source) string {
+	p := c.path
+	folder := ""
+	if i := strings.LastIndexByte(t.path, '/'); i > 0 {
+		folder = t.path[:i+1]
+	}
+	if rest, ok := strings.CutPrefix(p, folder); ok && folder != "" {
+		return "{folder}/" + shape(rest, t.platform)
+	}
+	return shape(p, t.platform)
+}
+
+// alike counts the catalogs of a template that have the shape.
+func alike(t *source, s string) (n int) {
+	for _, c := range t.catalogs {
+		if c.platform != nil && shape(c.path, c.platform) == s {
+			n++
+		}
+	}
+	return n
+}
+
+// others reports whether another template has a catalog of the shape.
+func others(t *source, s string, all []*source) bool {
+	return slices.ContainsFunc(all, func(o *source) bool { return o != t && alike(o, s) > 0 })
+}
+
+// metadata is what the platform of a catalog does not tell: that it holds manifests.
+func metadata(c *source) string {
+	if c.platform == nil && c.facts.objects && !c.facts.metadata {
+		return string(plan.BundleObject)
+	}
+	return ""
+}

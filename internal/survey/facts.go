@@ -1,0 +1,173 @@
+package survey
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/reference"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// facts are what a template or a catalog holds.
+type facts struct {
+	// images are its bundles, by digest, else as they are named; the value is the bundle's name
+	// where that stands there.
+	images map[string]string
+	// entries by channel; of a template with archetypes those are images.
+	entries      map[string][]fbc.Entry
+	channels     []string // in their order
+	edges        bool     // entries have the edges that they have in the catalog
+	repositories []string
+	objects      bool // bundles have their manifests in olm.bundle.object
+	metadata     bool // bundles have olm.csv.metadata
+}
+
+func newFacts() facts {
+	return facts{images: map[string]string{}, entries: map[string][]fbc.Entry{}}
+}
+
+// docFacts are those of documents.
+func docFacts(docs []fbc.Doc) facts {
+	f := newFacts()
+	f.edges = true
+	for i := range docs {
+		d := &docs[i]
+		switch d.Schema {
+		case fbc.SchemaChannel:
+			if ch, err := d.Channel(); err == nil {
+				f.channel(ch.Name, ch.Entries)
+			}
+		case fbc.SchemaBundle:
+			f.bundle(d.Image, d.Name)
+			raw := string(d.Raw())
+			f.objects = f.objects || strings.Contains(raw, fbc.TypeBundleObject)
+			f.metadata = f.metadata || strings.Contains(raw, fbc.TypeCSVMetadata)
+		}
+	}
+	return f
+}
+
+func (f *facts) channel(name string, entries []fbc.Entry) {
+	if !slices.Contains(f.channels, name) {
+		f.channels = append(f.channels, name)
+	}
+	f.entries[name] = append(f.entries[name], entries...)
+}
+
+func (f *facts) bundle(image, name string) {
+	if image == "" {
+		return
+	}
+	repository, _, _ := reference.Cut(image)
+	f.images[key(image)] = cmp.Or(name, f.images[key(image)])
+	f.repositories = kind.Unique(append(f.repositories, repository))
+}
+
+// key is what an image is in every registry that has it.
+func key(image string) string {
+	_, _, digest := reference.Cut(image)
+	return cmp.Or(digest, image)
+}
+
+func (f *facts) add(o facts) {
+	for _, ch := range o.channels {
+		f.channel(ch, o.entries[ch])
+	}
+	for image, name := range o.images {
+		f.images[image] = cmp.Or(name, f.images[image])
+	}
+	f.repositories = kind.Unique(append(f.repositories, o.repositories...))
+	f.edges, f.objects, f.metadata = f.edges || o.edges, f.objects || o.objects, f.metadata || o.metadata
+}
+
+// templateFacts are those of a template, with what keeps it from being read as one.
+func templateFacts(t *template.Template, d kind.Description) (facts, error) {
+	var err error
+	if k, ok := t.Kind.(kind.HasEdges); ok {
+		var docs []fbc.Doc
+		if docs, err = k.Documents(&t.Source); err == nil {
+			return docFacts(docs), nil
+		}
+	}
+	f := newFacts()
+	for _, b := range d.Bundles {
+		f.bundle(b.Image, b.Name)
+	}
+	if t.Kind.Traits().OfTemplates {
+		return f, err
+	}
+	archetypes := len(t.Kind.Traits().Archetypes) > 0
+	for _, ch := range d.Channels {
+		var entries []fbc.Entry
+		for _, e := range ch.Entries {
+			if archetypes {
+				f.bundle(e, "")
+			}
+			entries = append(entries, fbc.Entry{Name: e})
+		}
+		f.channel(ch.Name, entries)
+	}
+	return f, err
+}
+
+// list are the facts of which another source may have the same: its bundles, and, where both
+// have edges, the entries of its channels with them.
+func (f *facts) list(edges bool) map[string]bool {
+	all := map[string]bool{}
+	for image := range f.images {
+		all[image] = true
+	}
+	if !edges {
+		return all
+	}
+	for ch, entries := range f.entries {
+		for _, e := range entries {
+			skips := slices.Sorted(slices.Values(e.Skips))
+			all[strings.Join([]string{ch, e.Name, e.Replaces, e.SkipRange, strings.Join(skips, ",")}, "\x00")] = true
+		}
+	}
+	return all
+}
+
+// newest is the highest version of the entries of all channels, with the channels that have it.
+type newest struct {
+	name    string
+	version semver.Version
+	lowest  semver.Version
+	in      []string
+	known   bool
+}
+
+// newestOf finds the newest bundle. Names tells those of images.
+func (f *facts) newestOf(names map[string]string) newest {
+	var top newest
+	for _, ch := range f.channels {
+		for _, e := range f.entries[ch] {
+			name := cmp.Or(names[key(e.Name)], e.Name)
+			v, ok := graph.VersionOf(name)
+			if !ok {
+				v, ok = kind.ImageVersion(name)
+			}
+			if !ok {
+				continue
+			}
+			if !top.known || v.LT(top.lowest) {
+				top.lowest = v
+			}
+			switch {
+			case !top.known || v.GT(top.version):
+				top = newest{name, v, top.lowest, []string{ch}, true}
+			case v.EQ(top.version):
+				top.in = append(top.in, ch)
+			}
+		}
+	}
+	top.in = kind.Unique(top.in)
+	return top
+}

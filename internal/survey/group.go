@@ -1,0 +1,216 @@
+package survey
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// targets makes targets of templates and of catalogs that have none, those that differ by their
+// platform alone one target.
+func targets(list []*source, written map[string]string, fsys fs.FS) []Target {
+	n := newNews(list)
+	var out []Target
+	for _, group := range groups(list, n) {
+		for _, part := range globs(group, fsys) {
+			out = append(out, target(part.pattern, part.of, list, n, written))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Target) int { return strings.Compare(a.Templates[0], b.Templates[0]) })
+	return out
+}
+
+// groups are the sources that are copies of each other, as far as a configuration says.
+func groups(list []*source, n *news) [][]*source {
+	var keys []string
+	byKey := map[string][]*source{}
+	for _, t := range list {
+		k := t.path
+		if t.platform != nil {
+			k = strings.Join([]string{shape(t.path, t.platform), t.kind, t.pkg, n.said(t)}, "\x00")
+		}
+		if byKey[k] == nil {
+			keys = append(keys, k)
+		}
+		byKey[k] = append(byKey[k], t)
+	}
+	var out [][]*source
+	for _, k := range keys {
+		group := byKey[k]
+		slices.SortFunc(group, byPlatform)
+		out = append(out, group)
+	}
+	return out
+}
+
+// shape is a path with its platform taken out.
+func shape(p string, platform *plan.Platform) string {
+	for _, form := range platformForms(*platform) {
+		if before, after, ok := cutLast(p, form.text); ok {
+			return before + form.placeholder + after
+		}
+	}
+	return p
+}
+
+type form struct{ text, placeholder string }
+
+func platformForms(p plan.Platform) []form {
+	return []form{{p.String(), "{platform}"}, {strings.ReplaceAll(p.String(), ".", "-"), "{platformDashed}"}}
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// glob is a pattern with what it stands for.
+type glob struct {
+	pattern string
+	of      []*source
+}
+
+// globs are patterns that match a group and nothing else; a path where none does.
+func globs(group []*source, fsys fs.FS) []glob {
+	if len(group) > 1 {
+		if g, ok := widest(group, fsys); ok {
+			return []glob{g}
+		}
+		if parts := byFirstDigits(group); len(parts) > 1 {
+			var out []glob
+			for _, part := range parts {
+				out = append(out, globs(part, fsys)...)
+			}
+			return out
+		}
+		if g, ok := oneOf(group, fsys); ok {
+			return []glob{g}
+		}
+	}
+	var out []glob
+	for _, t := range group {
+		out = append(out, glob{t.path, []*source{t}})
+	}
+	return out
+}
+
+// varying splits the paths of a group at what differs.
+func varying(group []*source) (before string, middle []string, after string) {
+	before, after = group[0].path, group[0].path
+	for _, t := range group[1:] {
+		for !strings.HasPrefix(t.path, before) {
+			before = before[:len(before)-1]
+		}
+		for !strings.HasSuffix(t.path, after) {
+			after = after[1:]
+		}
+	}
+	shortest := slices.MinFunc(group, func(a, b *source) int { return len(a.path) - len(b.path) })
+	if over := len(before) + len(after) - len(shortest.path); over > 0 {
+		after = after[over:]
+	}
+	for _, t := range group {
+		middle = append(middle, t.path[len(before):len(t.path)-len(after)])
+	}
+	return before, middle, after
+}
+
+func widest(group []*source, fsys fs.FS) (glob, bool) {
+	before, _, after := varying(group)
+	// All versions of the platform match, those of one length too: v4.1* is read as v4.1 to v4.19.
+	before = strings.TrimRight(before, "0123456789")
+	if i := strings.IndexByte(after, '/'); i > 0 && strings.Trim(after[:i], "0123456789") == "" {
+		after = after[i:]
+	}
+	return exact(glob{escape(before) + "*" + escape(after), group}, fsys)
+}
+
+// byFirstDigits parts a group by all but the last character of what differs.
+func byFirstDigits(group []*source) [][]*source {
+	var keys []string
+	parts := map[string][]*source{}
+	for _, t := range group {
+		version := t.platform.String()
+		k := version[:len(version)-1]
+		if parts[k] == nil {
+			keys = append(keys, k)
+		}
+		parts[k] = append(parts[k], t)
+	}
+	var out [][]*source
+	for _, k := range keys {
+		out = append(out, parts[k])
+	}
+	return out
+}
+
+// oneOf matches one of the last characters of what differs.
+func oneOf(group []*source, fsys fs.FS) (glob, bool) {
+	before, middle, after := varying(group)
+	if slices.ContainsFunc(middle, func(m string) bool { return len(m) != 1 }) {
+		return glob{}, false
+	}
+	if g, ok := exact(glob{escape(before) + "*" + escape(after), group}, fsys); ok {
+		return g, true
+	}
+	first, last := middle[0], middle[len(middle)-1]
+	class := strings.Join(middle, "")
+	if len(middle) > 2 && int(last[0]-first[0]) == len(middle)-1 {
+		class = first + "-" + last
+	}
+	return exact(glob{escape(before) + "[" + class + "]" + escape(after), group}, fsys)
+}
+
+func escape(s string) string {
+	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(s)
+}
+
+// exact reports whether the pattern matches the group and nothing else.
+func exact(g glob, fsys fs.FS) (glob, bool) {
+	matches, err := fs.Glob(fsys, g.pattern)
+	if err != nil || len(matches) != len(g.of) {
+		return g, false
+	}
+	for _, t := range g.of {
+		if !slices.Contains(matches, t.path) {
+			return g, false
+		}
+	}
+	return g, true
+}
+
+// target says what is to be said of a group.
+func target(pattern string, group, all []*source, n *news, written map[string]string) Target {
+	last := group[len(group)-1]
+	out := Target{Template: pattern, Kind: last.kind, Package: last.pkg}
+	for _, t := range group {
+		out.Templates = append(out.Templates, t.path)
+		out.Repositories = append(out.Repositories, t.facts.repositories...)
+		if t.aside != "" {
+			out.Notes = append(out.Notes, t.aside+"; nothing else in the repository has the package. Take this target out if it is a tool's or a test's.")
+		}
+		if by := written[t.path]; by != "" {
+			out.Notes = append(out.Notes, by+" writes "+path.Base(t.path)+" anew: a bundle that its source does not have is lost then.")
+		}
+	}
+	if len(group) > 1 {
+		out.Notes = append([]string{fmt.Sprintf("%d templates, for %s to %s, that differ by their platform alone.", len(group), group[0].platform, last.platform)}, out.Notes...)
+	}
+	out.Notes, out.Repositories = kind.Unique(out.Notes), kind.Unique(out.Repositories)
+	for _, t := range group {
+		if n.of[t].known {
+			last = t // that tells it itself
+		}
+	}
+	out.Rules = n.rules(last)
+	out.Edges, out.EdgesWhy = n.edges(last)
+	out.Catalogs = catalogs(group, all)
+	return out
+}

@@ -1,0 +1,215 @@
+package survey
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/plan"
+)
+
+// news are the newest bundles of all sources: where new ones go is told by them.
+type news struct {
+	of  map[*source]newest
+	all []*source
+}
+
+func newNews(list []*source) *news {
+	n := &news{map[*source]newest{}, list}
+	for _, t := range list {
+		names := map[string]string{}
+		for _, c := range t.catalogs {
+			for image, name := range c.facts.images {
+				names[image] = name
+			}
+		}
+		n.of[t] = t.facts.newestOf(names)
+	}
+	return n
+}
+
+// said is all that a configuration says of a source but for paths.
+func (n *news) said(t *source) string {
+	edges, _ := n.edges(t)
+	said := []string{edges}
+	for _, r := range n.rules(t) {
+		said = append(said, r.Versions, strings.Join(r.Channels, ","))
+	}
+	return strings.Join(said, "\x00")
+}
+
+// rules put new bundles where the newest one is. A template whose newest bundle is of a lower
+// minor version than that of a template for a later platform gets no higher ones. Where each
+// minor version has a channel, one that begins with a higher minor version than others gets no
+// lower ones.
+func (n *news) rules(t *source) []Rule {
+	top := n.of[t]
+	if !top.known {
+		if like := n.last(t); like != nil {
+			r := n.rules(like)
+			r[0].Why += " (" + like.path + "); this one has no bundles yet"
+			return r
+		}
+		return n.unversioned(t)
+	}
+	r := Rule{Why: top.name + ", the newest bundle, is there"}
+	perMinor := true
+	for _, ch := range top.in {
+		if len(archetypes(t)) == 0 {
+			ch = channelPattern(ch, top)
+		}
+		perMinor = perMinor && strings.Contains(ch, "{minor}")
+		r.Channels = append(r.Channels, ch)
+	}
+	var bounds []string
+	if o := n.find(t, func(o newest) bool { return perMinor && minorBelow(o.lowest, top.lowest) }, nil); o != nil {
+		bounds = append(bounds, fmt.Sprintf(">=%d.%d.0-0", top.lowest.Major, top.lowest.Minor))
+		r.Why += "; lower versions than " + top.lowest.String() + " are in " + o.path
+	}
+	if o := n.find(t, func(o newest) bool { return minorBelow(top.version, o.version) }, t.platform); o != nil {
+		bounds = append(bounds, fmt.Sprintf("<%d.%d.0-0", top.version.Major, top.version.Minor+1))
+		r.Why += "; the newest of " + o.path + " is " + n.of[o].name
+	}
+	r.Versions = strings.Join(bounds, " ")
+	return []Rule{r}
+}
+
+// find is a template that differs by its platform, which is later than one if that is said, and
+// of which something is true.
+func (n *news) find(t *source, is func(newest) bool, later *plan.Platform) *source {
+	for _, o := range n.all {
+		if t.platform != nil && n.of[o].known && n.like(o, t) && (later == nil || o.platform.Compare(*later) > 0) && is(n.of[o]) {
+			return o
+		}
+	}
+	return nil
+}
+
+// last is the template of the same shape for the latest platform that has bundles, for one that
+// has none.
+func (n *news) last(t *source) (last *source) {
+	for _, o := range n.all {
+		if t.platform != nil && len(t.facts.images) == 0 && n.of[o].known && n.like(o, t) && (last == nil || o.platform.Compare(*last.platform) > 0) {
+			last = o
+		}
+	}
+	return last
+}
+
+// like reports whether two templates differ by their platform alone, as far as their paths tell.
+func (n *news) like(o, t *source) bool {
+	return o.platform != nil && o.pkg == t.pkg && o.kind == t.kind && shape(o.path, o.platform) == shape(t.path, t.platform)
+}
+
+// unversioned names the archetypes that have bundles where nothing tells their versions.
+func (n *news) unversioned(t *source) []Rule {
+	var in []string
+	for _, ch := range t.facts.channels {
+		if len(archetypes(t)) > 0 && len(t.facts.entries[ch]) > 0 {
+			in = append(in, ch)
+		}
+	}
+	if len(in) == 0 {
+		return nil
+	}
+	return []Rule{{Channels: in, Why: "these have bundles; nothing tells their versions"}}
+}
+
+// minorBelow reports whether a version is of a lower minor version than another.
+func minorBelow(v, o semver.Version) bool {
+	return v.Major < o.Major || v.Major == o.Major && v.Minor < o.Minor
+}
+
+var numbers = regexp.MustCompile(`[0-9]+(?:\.[0-9]+)*`)
+
+// channelPattern is the name of a channel with the numbers of the newest bundle's version, which
+// is in it, as placeholders.
+func channelPattern(name string, top newest) string {
+	at := numbers.FindAllStringIndex(name, -1)
+	if len(at) == 0 {
+		return name
+	}
+	last := at[len(at)-1]
+	before, number, after := name[:last[0]], name[last[0]:last[1]], name[last[1]:]
+	switch number {
+	case fmt.Sprintf("%d.%d", top.version.Major, top.version.Minor):
+		return before + "{major}.{minor}" + after
+	case fmt.Sprint(top.version.Major):
+		return before + "{major}" + after
+	}
+	return name
+}
+
+// mostLooked is how many of the newest entries are looked at for their edges.
+const mostLooked = 3
+
+// edges tell whether the newest entries have the edges that they would have got by a rule.
+func (n *news) edges(t *source) (rule, why string) {
+	top := n.of[t]
+	if like := n.last(t); !top.known && like != nil {
+		return n.edges(like)
+	}
+	if !t.facts.edges || !top.known {
+		return "", ""
+	}
+	natural, siblings, seen := 0, 0, 0
+	for _, ch := range top.in {
+		entries := sorted(t.facts.entries[ch])
+		for i := len(entries) - 1; i > 0 && i >= len(entries)-mostLooked; i-- {
+			e, below := entries[i], entries[:i]
+			v, _ := graph.VersionOf(e.Name)
+			seen++
+			if place, err := graph.PlaceIn(below, graph.Newcomer{Name: e.Name, Version: v}, graph.VersionOf, graph.PlaceRules{}); err == nil && sameEdges(e, place.Entry.Replaces, "") {
+				natural++
+			}
+			if like, err := plan.SiblingEdges(below, e.Name, v); err == nil && (like.Said() && sameEdges(e, like.Replaces, like.SkipRange)) {
+				siblings++
+			}
+		}
+	}
+	switch {
+	case seen == 0 || natural == seen || natural > 0 && natural >= siblings:
+		return "", ""
+	case siblings > 0:
+		return plan.LikeSiblings, fmt.Sprintf("as %d of the %d newest entries have theirs", siblings, seen)
+	}
+	if next, ok := n.next(t); ok {
+		return plan.LikeSiblings, "as " + top.name + " has its own, so that the next one " + next
+	}
+	return "", "The edges of " + top.name + " and the entries below it follow no pattern: say those of each bundle, or edges here."
+}
+
+// next says which edges the next bundle has by the newest one, whose range alone is of a known
+// pattern.
+func (n *news) next(t *source) (edges string, ok bool) {
+	top := n.of[t]
+	next := top.version
+	next.Patch++
+	next.Pre, next.Build = nil, nil
+	e, err := plan.SiblingEdges(t.facts.entries[top.in[0]], t.pkg+".v"+next.String(), next)
+	return fbc.Entry{Replaces: e.Replaces, SkipRange: e.SkipRange}.InWords(), err == nil && e.SkipRange != ""
+}
+
+func sameEdges(e fbc.Entry, replaces, skipRange string) bool {
+	return e.Replaces == replaces && e.SkipRange == skipRange && len(e.Skips) == 0
+}
+
+// sorted are the entries whose version is known, the lowest first.
+func sorted(entries []fbc.Entry) []fbc.Entry {
+	known := slices.DeleteFunc(slices.Clone(entries), func(e fbc.Entry) bool {
+		_, ok := graph.VersionOf(e.Name)
+		return !ok
+	})
+	slices.SortStableFunc(known, func(a, b fbc.Entry) int {
+		v, _ := graph.VersionOf(a.Name)
+		w, _ := graph.VersionOf(b.Name)
+		return cmp.Or(v.Compare(w), strings.Compare(a.Name, b.Name))
+	})
+	return known
+}

@@ -1,0 +1,211 @@
+// Package survey finds the templates and catalogs of a repository, and which catalogs are made
+// of which templates: by what stands in them first, then by their folders, by their names last.
+// For each decision it says where it saw it, and for each file that it leaves alone why.
+package survey
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template"
+)
+
+// Survey is what stands in a repository.
+type Survey struct {
+	Targets []Target
+	Left    []plan.LeftOut
+}
+
+// Target is a template, several that differ by their platform alone, or a catalog that has no
+// template.
+type Target struct {
+	Template  string   // a path or a pattern
+	Templates []string // that it stands for
+	Notes     []string // what a person has to know of them
+	Kind      string
+	Package   string // empty where nothing tells it
+	Rules     []Rule
+	Edges     string // from-csv or like-siblings; empty: the natural place
+	EdgesWhy  string
+	Catalogs  []Catalog
+	// Repositories are those of the bundles.
+	Repositories []string
+}
+
+// Rule says the channels for versions.
+type Rule struct {
+	Versions string // a range; empty: all
+	Channels []string
+	Why      string
+}
+
+// Catalog is a catalog of a target, or several by a pattern.
+type Catalog struct {
+	Path     string // may have placeholders
+	Metadata string // that its platform does not tell; empty: auto
+	Pairs    []Pair
+}
+
+// Pair is a template and a catalog that is made of it, with where that was seen.
+type Pair struct{ Template, Catalog, Why string }
+
+// source is a template, or a catalog in a file or a directory.
+type source struct {
+	path      string
+	kind      string
+	catalog   bool // it is a catalog
+	directory bool
+	pkg       string
+	inputs    []string
+	facts     facts
+	platform  *plan.Platform
+	aside     string // why it may be none of the repository's own; empty: it is
+	unusable  string // why no bundle can be put into it; empty: one can
+
+	catalogs []paired
+}
+
+// paired is a catalog of a template, and why.
+type paired struct {
+	*source
+	why string
+}
+
+func (s *source) hidden() bool { return strings.HasSuffix(s.aside, hiddenFolder) }
+
+// Of surveys a repository.
+func Of(fsys fs.FS) (*Survey, error) {
+	f, err := find(fsys)
+	if err != nil {
+		return nil, err
+	}
+	s := &Survey{Left: f.left}
+	templates, catalogs := f.templates, f.catalogs
+	templates, catalogs = s.leaveAside(templates, catalogs)
+	alone := s.leaveOlder(s.pair(templates, catalogs))
+	written, err := writers(fsys, append(slices.Clone(templates), alone...))
+	if err != nil {
+		return nil, err
+	}
+	templates = s.leaveUnusable(templates, written)
+	s.Targets = targets(append(templates, alone...), written, fsys)
+	slices.SortStableFunc(s.Left, func(a, b plan.LeftOut) int { return strings.Compare(a.Path(), b.Path()) })
+	return s, nil
+}
+
+func (s *Survey) leave(path, reason string) {
+	s.Left = append(s.Left, plan.LeftOut{Template: path, Reason: reason})
+}
+
+// leaveAside takes out what stands in hidden folders and in those of tests, except where nothing
+// else has the package: then it lives there.
+func (s *Survey) leaveAside(templates, catalogs []*source) (ours, ourCatalogs []*source) {
+	ownTemplates, ownCatalogs := own(templates), own(catalogs)
+	keep := func(t *source, first, second map[string]string) bool {
+		if t.aside == "" {
+			return true
+		}
+		other, ok := first[t.pkg]
+		if !ok && !t.hidden() {
+			other, ok = second[t.pkg]
+		}
+		if ok {
+			s.leave(t.path, t.aside+", and "+other+" is of the same package")
+		}
+		return !ok
+	}
+	return only(templates, func(t *source) bool { return keep(t, ownTemplates, ownCatalogs) }),
+		only(catalogs, func(c *source) bool { return keep(c, ownCatalogs, ownTemplates) })
+}
+
+// own are the packages of those that certainly are the repository's own, with one of them.
+func own(list []*source) map[string]string {
+	all := map[string]string{}
+	for _, t := range list {
+		if t.aside == "" && (!t.catalog || len(t.facts.entries) > 0) {
+			all[t.pkg] = cmp.Or(all[t.pkg], t.path)
+		}
+	}
+	return all
+}
+
+func only(list []*source, keep func(*source) bool) []*source {
+	return slices.DeleteFunc(list, func(t *source) bool { return !keep(t) })
+}
+
+// leaveUnusable takes out templates into which no bundle can be put: those that say that they
+// are generated, and those that cannot be read.
+func (s *Survey) leaveUnusable(templates []*source, written map[string]string) []*source {
+	return only(templates, func(t *source) bool {
+		if t.unusable == "" {
+			return true
+		}
+		why := t.unusable
+		if by := written[t.path]; by != "" {
+			why = by + " writes it of something that is no template, and that is to be changed; " + why
+		}
+		s.leave(t.path, why)
+		for _, c := range t.catalogs {
+			s.Left = append(s.Left, plan.LeftOut{Template: t.path, Catalog: c.path, Reason: "it is rendered from " + t.path + ", which is left alone"})
+		}
+		return false
+	})
+}
+
+// pair gives the catalogs to their templates, and returns those that are templates themselves.
+func (s *Survey) pair(templates, catalogs []*source) (alone []*source) {
+	for _, c := range catalogs {
+		t, why := match(c, templates)
+		switch {
+		case t != nil:
+			t.catalogs = append(t.catalogs, paired{c, why})
+		case slices.ContainsFunc(templates, func(t *source) bool { return t.pkg == c.pkg || t.pkg == "" && overlap(c, t) > 0 }):
+			s.leave(c.path, why)
+		case len(c.facts.entries) == 0:
+			s.leave(c.path, "it has no channels: it is a part of something that is put together elsewhere")
+		default:
+			alone = append(alone, c)
+		}
+	}
+	for _, t := range templates {
+		for _, c := range t.catalogs {
+			t.pkg = cmp.Or(t.pkg, c.pkg)
+		}
+		slices.SortFunc(t.catalogs, func(a, b paired) int { return byPlatform(a.source, b.source) })
+	}
+	return alone
+}
+
+// leaveOlder takes out catalogs without a template that name no platform, where others that name
+// one have newer bundles: they are not kept up.
+func (s *Survey) leaveOlder(alone []*source) []*source {
+	tops := map[*source]newest{}
+	for _, c := range alone {
+		tops[c] = c.facts.newestOf(nil)
+	}
+	return only(alone, func(c *source) bool {
+		i := slices.IndexFunc(alone, func(o *source) bool {
+			return c.platform == nil && o.platform != nil && o.pkg == c.pkg && tops[o].known && (!tops[c].known || minorBelow(tops[c].version, tops[o].version))
+		})
+		if i >= 0 {
+			s.leave(c.path, fmt.Sprintf("it names no platform, and its newest bundle is %s, where %s has %s", cmp.Or(tops[c].name, "unknown"), alone[i].path, tops[alone[i]].name))
+		}
+		return i < 0
+	})
+}
+
+// byPlatform orders by platform, then by path.
+func byPlatform(a, b *source) int {
+	if a.platform != nil && b.platform != nil {
+		if c := a.platform.Compare(*b.platform); c != 0 {
+			return c
+		}
+	}
+	return strings.Compare(a.path, b.path)
+}
+
+func archetypes(t *source) []string { return template.Traits(t.kind).Archetypes }
