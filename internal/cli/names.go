@@ -10,22 +10,18 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// publishedIn are the images of catalogs, by image and digest, and which catalog has them.
-func (a *app) publishedIn(ctx context.Context, names []string, o registry.Options) (map[string]string, error) {
-	published := map[string]string{}
+// publishedIn is what users can have from catalogs.
+func (a *app) publishedIn(ctx context.Context, names []string, o registry.Options) (*kind.Published, error) {
+	var published kind.Published
 	reader := catalogs.Reader{In: a.In, Options: o}
 	for _, name := range names {
 		docs, err := reader.AsItStands(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		has := map[string]string{}
-		kind.AddNames(has, docs)
-		for image := range has {
-			published[image] = name
-		}
+		published.Add(name, docs)
 	}
-	return published, nil
+	return &published, nil
 }
 
 // bundleNames reads which bundles images are from the catalogs of --base. The function asks

@@ -171,7 +171,7 @@ var Table = []Entry{
 	{BundleConflict, "bundle-conflict", false,
 		"The bundle stands in the template with other content.",
 		"The same name has another image, or the same version another name.",
-		"Publish changed content under a new version; for the same digest in another repository give --promote."},
+		"Publish changed content under a new version. Where nobody can have the old one yet, give --rebuild replace; where the digest is the same in another repository, --promote."},
 	{EdgeConflict, "edge-conflict", false,
 		"The bundle stands in the channel with other upgrade edges, or the edit would need an edge that is not allowed to change.",
 		"An earlier insert or a person gave it other edges than now asked for.",

@@ -53,6 +53,10 @@ func (r Request) Identify(s Standing) (Identity, *failure.Error) {
 		if s.Name != "" && b.Name != "" && s.Name != b.Name {
 			return Another, failure.New(failure.BundleConflict, "inserting %s: its image %s stands there under the name %s", b.Name, b.Image, s.Name)
 		}
+		if catalog := r.moved(); catalog != "" {
+			return Another, failure.New(failure.BundleConflict, "inserting %s with image %s: its tag is %s now, and %s has %s", b.Name, b.Image, b.Digest, catalog, r.Published.Image(b.Name)).
+				Fix("Publish the content under a version of its own: clusters may have the old one.")
+		}
 		return Same, nil
 	}
 	sameName, replaced := s.Name != "" && s.Name == b.Name, s.Name != "" && s.Name == r.InsteadOf
@@ -77,18 +81,23 @@ func (r Request) Identify(s Standing) (Identity, *failure.Error) {
 			return Another, err.Fix("The digest is the same: give --promote to name it by the new repository.")
 		}
 		return Another, err.Fix("Give --rebuild replace to put the new image in the old one's place, or the bundle a version of its own.")
-	case r.published(s.Image) != "":
-		return Another, failure.New(failure.BundleConflict, "inserting %s with image %s: it would take the place of %s, which is published in %s", b.Name, b.Image, s.Image, r.published(s.Image)).
-			Fix("Clusters may have it: publish the bundle under a version of its own.")
 	case sameName:
-		return Rebuilt, nil
+		return r.unpublished(s, Rebuilt)
 	}
-	return Replaced, nil
+	return r.unpublished(s, Replaced)
 }
 
-func (r Request) published(image string) string {
-	_, _, digest := reference.Cut(image)
-	return cmp.Or(r.Published[image], r.Published[digest])
+// unpublished refuses to take a bundle away from those who can have it.
+func (r Request) unpublished(s Standing, id Identity) (Identity, *failure.Error) {
+	catalog := r.published(s, id)
+	if catalog == "" {
+		return id, nil
+	}
+	err := failure.New(failure.BundleConflict, "inserting %s with image %s: it would take the place of %s, which is published in %s", r.Bundle.Name, r.Bundle.Image, s.Image, catalog)
+	if id == Replaced {
+		return Another, err.Fix("Leave out --instead-of: clusters may have %s, and the new bundle can replace it.", cmp.Or(s.Name, r.InsteadOf))
+	}
+	return Another, err.Fix("Publish the content under a version of its own: clusters may have the old one.")
 }
 
 // Change is what becomes of a bundle that stands there.

@@ -125,24 +125,3 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
-
-// What users can have is neither rebuilt nor replaced.
-func TestPublished(t *testing.T) {
-	r := request("q/op@sha256:cccc")
-	r.Rebuild, r.InsteadOf = true, "op.v0.9.0"
-	r.Published = map[string]string{"sha256:aaaa": "the index"}
-	for image, want := range map[string]Identity{"q/op@sha256:aaaa": Another, "q/op@sha256:bbbb": Rebuilt} {
-		for _, name := range []string{"op.v1.0.0", "op.v0.9.0"} {
-			got, err := r.Identify(Standing{Image: image, Name: name})
-			if name == "op.v0.9.0" && want == Rebuilt {
-				want = Replaced
-			}
-			if got != want || (err != nil) != (want == Another) || err != nil && (err.Code != failure.BundleConflict || !strings.Contains(err.Message, "published in the index")) {
-				t.Errorf("%s %s: got %v %v", name, image, got, err)
-			}
-			if want == Replaced {
-				want = Rebuilt
-			}
-		}
-	}
-}

@@ -123,9 +123,9 @@ type Request struct {
 	// NamesOf asks for the names of images that an edit depends on, and tells whom it
 	// asked; those that nobody tells are left out. nil where nobody can be asked.
 	NamesOf func(images []string) (names map[string]string, asked string)
-	// Published tells which catalog users can have an image from, by the image or its
-	// digest. What is there is neither rebuilt nor replaced.
-	Published map[string]string
+	// Published is what users can have, nil where nobody told. What is there is neither
+	// rebuilt nor replaced.
+	Published *Published
 }
 
 // Explicit reports whether the request says edges of its own.
