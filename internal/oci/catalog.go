@@ -35,41 +35,57 @@ func (c *Client) Catalog(ctx context.Context, ref string) (*Catalog, error) {
 }
 
 func readCatalog(ctx context.Context, from store, identifier string) (*Catalog, error) {
-	top, image, err := imageOf(ctx, from, identifier, catalogLimits)
+	c, err := openCatalog(ctx, from, identifier)
 	if err != nil {
 		return nil, err
 	}
-	text, err := from.blob(ctx, image.Config)
+	layers, err := catalogLayers(ctx, from, c.image, c.dir)
 	if err != nil {
 		return nil, err
 	}
-	var config v1.ConfigFile
-	if err := json.Unmarshal(text, &config); err != nil {
-		return nil, notABundle("the image's configuration is malformed: %w", err)
-	}
-	dir, err := catalogDir(config.Config.Labels)
+	files, err := unpack(layers, []string{c.dir}, catalogLimits)
 	if err != nil {
 		return nil, err
 	}
-	layers, err := catalogLayers(ctx, from, image, dir)
-	if err != nil {
-		return nil, err
+	return c.with(files)
+}
+
+// catalogImage is a catalog image whose layers are still to be read.
+type catalogImage struct {
+	top    *manifest
+	image  *v1.Manifest
+	config v1.ConfigFile
+	dir    string
+}
+
+func openCatalog(ctx context.Context, from store, identifier string) (c catalogImage, err error) {
+	if c.top, c.image, err = imageOf(ctx, from, identifier, catalogLimits); err != nil {
+		return c, err
 	}
-	files, err := unpack(layers, []string{dir}, catalogLimits)
+	text, err := from.blob(ctx, c.image.Config)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
+	if err := json.Unmarshal(text, &c.config); err != nil {
+		return c, notABundle("the image's configuration is malformed: %w", err)
+	}
+	c.dir, err = catalogDir(c.config.Config.Labels)
+	return c, err
+}
+
+// with is the catalog of these files, which lie by their paths from the image's root.
+func (c catalogImage) with(files map[string][]byte) (*Catalog, error) {
 	below := make(map[string][]byte, len(files))
 	for name, data := range files {
-		below[strings.TrimPrefix(name, dir+"/")] = data
+		below[strings.TrimPrefix(name, c.dir+"/")] = data
 	}
-	platforms, annotations, err := describe(top, &config)
+	platforms, annotations, err := describe(c.top, &c.config)
 	if err != nil {
 		return nil, err
 	}
 	return &Catalog{
-		Digest: top.digest, MediaType: string(top.media), Platforms: platforms, Annotations: annotations,
-		Entrypoint: config.Config.Entrypoint, Cmd: config.Config.Cmd, Dir: "/" + dir, Files: below,
+		Digest: c.top.digest, MediaType: string(c.top.media), Platforms: platforms, Annotations: annotations,
+		Entrypoint: c.config.Config.Entrypoint, Cmd: c.config.Config.Cmd, Dir: "/" + c.dir, Files: below,
 	}, nil
 }
 

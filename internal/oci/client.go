@@ -51,6 +51,7 @@ type Client struct {
 	sessions   shared[*session]
 	blobs      shared[[]byte]
 	small      blobMemory
+	idle       sync.Map // layers that have nothing of a catalog, and its directory
 	down       sync.Map // hosts of mirrors, and when they were last found unavailable
 }
 

@@ -1,9 +1,11 @@
 package oci
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,6 +110,14 @@ func (a *diskImage) read(digest string, media types.MediaType) (*manifest, error
 
 func (a *diskImage) blob(_ context.Context, desc v1.Descriptor) ([]byte, error) {
 	return a.content("blob", desc.Digest, desc.Size)
+}
+
+func (a *diskImage) stream(ctx context.Context, desc v1.Descriptor, take func(io.Reader) error) error {
+	b, err := a.blob(ctx, desc)
+	if err != nil {
+		return err
+	}
+	return take(bytes.NewReader(b))
 }
 
 // content reads a file and holds it to its digest.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -57,7 +58,19 @@ func (s *session) get(ctx context.Context, doing, path string, limit int64, acce
 	return s.do(ctx, http.MethodGet, doing, &at, limit, accept)
 }
 
+// getStream is get for an answer that is not held.
+func (s *session) getStream(ctx context.Context, doing, path string, limit int64, take func(io.Reader) error) error {
+	at := s.base
+	at.Path += path
+	_, err := s.send(ctx, http.MethodGet, doing, &at, limit, "", take)
+	return err
+}
+
 func (s *session) do(ctx context.Context, method, doing string, at *url.URL, limit int64, accept string) (*answer, error) {
+	return s.send(ctx, method, doing, at, limit, accept, nil)
+}
+
+func (s *session) send(ctx context.Context, method, doing string, at *url.URL, limit int64, accept string, take func(io.Reader) error) (*answer, error) {
 	ctx = outbound.WithLimit(outbound.ShareAttempts(ctx, s.client.http.Retry.Attempts), limit)
 	req, err := http.NewRequestWithContext(ctx, method, at.String(), nil)
 	if err != nil {
@@ -65,6 +78,9 @@ func (s *session) do(ctx context.Context, method, doing string, at *url.URL, lim
 	}
 	if accept != "" {
 		req.Header.Set("Accept", accept)
+	}
+	if take != nil {
+		req = outbound.Stream(req, take)
 	}
 	resp, err := s.http.Do(req)
 	if err != nil {

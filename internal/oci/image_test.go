@@ -2,6 +2,7 @@ package oci
 
 import (
 	"archive/tar"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,7 @@ func opmImage(t testing.TB, s *registry.Server, form registry.Form) {
 
 func diffOf(t testing.TB, blob []byte) string {
 	t.Helper()
-	unpacked, done, err := decompress(blob)
+	unpacked, done, err := decompress(bytes.NewReader(blob))
 	if err != nil {
 		t.Fatal(err)
 	}

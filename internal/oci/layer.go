@@ -2,6 +2,7 @@ package oci
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -87,12 +88,17 @@ type meter struct {
 // readLayer calls each with every entry of a layer, in order, with the content of
 // the files that are wanted.
 func readLayer(blob []byte, m *meter, wanted func(name string, nth int) bool, each func(entry) error) error {
+	return readArchive(bytes.NewReader(blob), int64(len(blob)), m, wanted, each)
+}
+
+// readArchive is readLayer for one of that size that is not held.
+func readArchive(blob io.Reader, size int64, m *meter, wanted func(name string, nth int) bool, each func(entry) error) error {
 	unpacked, done, err := decompress(blob)
 	if err != nil {
 		return notABundle("a layer cannot be decompressed: %w", err)
 	}
 	defer done()
-	stream := &bounded{r: unpacked, left: min(m.bytes+headroom, max(smallLayer, m.ratio*int64(len(blob))))}
+	stream := &bounded{r: unpacked, left: min(m.bytes+headroom, max(smallLayer, m.ratio*size))}
 	archive := tar.NewReader(stream)
 	for nth := 0; ; nth++ {
 		header, err := archive.Next()
@@ -226,25 +232,30 @@ func newZstd() any {
 
 // decompress goes by the first bytes: media types are often wrong. The stream
 // must not be used after done was called.
-func decompress(blob []byte) (r io.Reader, done func(), err error) {
+func decompress(blob io.Reader) (r io.Reader, done func(), err error) {
+	packed := bufio.NewReader(blob)
+	start, err := packed.Peek(5)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, err
+	}
 	switch {
-	case bytes.HasPrefix(blob, gzipMagic):
+	case bytes.HasPrefix(start, gzipMagic):
 		z := unzippers.Get().(*gzip.Reader)
-		if err := z.Reset(bytes.NewReader(blob)); err != nil {
+		if err := z.Reset(packed); err != nil {
 			return nil, nil, err
 		}
 		return z, func() { unzippers.Put(z) }, nil
-	case bytes.HasPrefix(blob, zstdMagic) || isSkippable(blob):
+	case bytes.HasPrefix(start, zstdMagic) || isSkippable(start):
 		z := unzstders.Get().(*zstd.Decoder)
-		if err := z.Reset(bytes.NewReader(blob)); err != nil {
+		if err := z.Reset(packed); err != nil {
 			return nil, nil, err
 		}
 		return z, func() { unzstders.Put(z) }, nil
 	}
-	return bytes.NewReader(blob), func() {}, nil
+	return packed, func() {}, nil
 }
 
-// isSkippable reports whether blob begins with one of zstd's skippable frames.
-func isSkippable(blob []byte) bool {
-	return len(blob) > 4 && blob[0]&0xf0 == 0x50 && bytes.Equal(blob[1:4], []byte{0x2a, 0x4d, 0x18})
+// isSkippable reports whether a blob starts with one of zstd's skippable frames.
+func isSkippable(start []byte) bool {
+	return len(start) > 4 && start[0]&0xf0 == 0x50 && bytes.Equal(start[1:4], []byte{0x2a, 0x4d, 0x18})
 }

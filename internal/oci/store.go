@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -17,6 +18,9 @@ import (
 type store interface {
 	manifest(ctx context.Context, identifier string) (*manifest, error)
 	blob(ctx context.Context, desc v1.Descriptor) ([]byte, error)
+	// stream gives a blob to take as it comes, from the beginning again where the connection
+	// breaks. Only when it returns without a failure was it held to its digest.
+	stream(ctx context.Context, desc v1.Descriptor, take func(io.Reader) error) error
 }
 
 // onDisk is what identifies the one image of a store on the disk.

@@ -132,6 +132,7 @@ func (t *Transport) attempt(req *http.Request, longest time.Duration) (*http.Res
 		}
 		out.Body = body
 	}
+	out.Header.Del(streamHeader)
 	out.Header.Set("User-Agent", cmp.Or(t.UserAgent, "graft"))
 	next := t.Next
 	if next == nil {
@@ -187,6 +188,9 @@ func readBody(req *http.Request, resp *http.Response) ([]byte, error) {
 	}
 	if resp.ContentLength > limit {
 		return nil, ErrTooLong
+	}
+	if take := streamOf(req); take != nil {
+		return nil, stream(resp.Body, limit, take)
 	}
 	if n := resp.ContentLength; n >= 0 && req.Method != http.MethodHead {
 		body := make([]byte, n)
