@@ -90,7 +90,7 @@ func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error
 		o.request.Names, o.request.NamesOf, err = a.bundleNames(cmd.Context(), o.base, o.registry)
 	}
 	if err == nil {
-		o.request.Published, err = a.publishedIn(cmd.Context(), o.published, o.registry)
+		o.request.Published, err = a.publishedIn(cmd.Context(), o.published, o.request.Bundle.Package, o.registry)
 	}
 	if err != nil {
 		return err

@@ -10,12 +10,12 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// publishedIn is what users can have from catalogs.
-func (a *app) publishedIn(ctx context.Context, names []string, o registry.Options) (*kind.Published, error) {
+// publishedIn is what users can have of a package from catalogs.
+func (a *app) publishedIn(ctx context.Context, names []string, pkg string, o registry.Options) (*kind.Published, error) {
 	var published kind.Published
 	reader := catalogs.Reader{In: a.In, Options: o}
 	for _, name := range names {
-		docs, err := reader.AsItStands(ctx, name)
+		docs, err := reader.Package(ctx, name, pkg)
 		if err != nil {
 			return nil, err
 		}

@@ -30,7 +30,9 @@ type Config struct {
 	// CatalogSources are manifests that name what catalogs become.
 	CatalogSources []plan.CatalogSourceSetup
 	Edges          plan.EdgeRule
-	Rebuild        string // of a bundle that stands there with another image: refuse or replace
+	Rebuild        string                // of a bundle that stands there with another image: refuse or replace
+	Published      []plan.PublishedSetup // catalogs that users have
+	InsteadOf      string                // plan.HeadUnpublished; else none but the one that is asked for
 	Registries     map[string]string
 	// AllowedRepositories and SkipTags are nil where the file has none: then the inputs
 	// say them, or what is built in does.

@@ -28,6 +28,7 @@ func decode(name string, n *yamledit.Node) *Config {
 	}
 	c.Edges = decodeEdges(n.Get("edges"))
 	c.Rebuild = n.Get("rebuild").Text()
+	c.Published, c.InsteadOf = decodePublished(n.Get("published")), n.Get("insteadOf").Text()
 	c.Registries = texts(n.Get("registries"))
 	c.AllowedRepositories = list(n.Get("allowedRepositories"))
 	c.SkipTags = list(n.Get("skipTags"))
@@ -52,6 +53,8 @@ func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 		Rebuild:        n.Get("rebuild").Text(),
 		NewChannel:     n.Get("newChannel").Text(),
 		Rewrite:        decodeRewrite(n.Get("rewrite")),
+		Published:      decodePublished(n.Get("published")),
+		InsteadOf:      n.Get("insteadOf").Text(),
 	}
 	t.Line, t.Col = n.Get("template").Position()
 	if channels := n.Get("channels"); channels != nil {
@@ -92,6 +95,21 @@ func decodeCatalogSource(n *yamledit.Node) plan.CatalogSourceSetup {
 		Path: path.Clean(n.Get("path").Text()), Repository: image[:colon], Tag: image[colon+1:], Template: n.Get("template").Text(), Form: n.Get("form").Text(),
 		Name: n.Get("name").Text(), Namespace: n.Get("namespace").Text(), Catalogs: catalogs,
 	}
+}
+
+// decodePublished tells an empty list, which says that nothing is published, from a missing one.
+func decodePublished(n *yamledit.Node) []plan.PublishedSetup {
+	if n == nil {
+		return nil
+	}
+	if text := n.Text(); text != "" {
+		return []plan.PublishedSetup{{Catalog: plan.Pattern(text)}}
+	}
+	all := []plan.PublishedSetup{}
+	for _, item := range n.Items() {
+		all = append(all, plan.PublishedSetup{Platform: item.Get("platform").Text(), Catalog: pattern(item.Get("catalog"))})
+	}
+	return all
 }
 
 func decodeEdges(n *yamledit.Node) plan.EdgeRule {

@@ -76,6 +76,9 @@ func kindOf(p *yamledit.Node) string {
 		return strings.Join(words, ", ")
 	}
 	if s.Get("type").Kind == yamledit.Sequence {
+		if s.Get("type").Items()[0].Text() == "array" {
+			return "list of mappings, or text"
+		}
 		return "mapping, or text"
 	}
 	switch s.Get("type").Text() {

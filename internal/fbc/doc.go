@@ -40,6 +40,16 @@ type Doc struct {
 	canonical bool // the fast path understands it
 }
 
+// OfPackage are the documents that are about a package.
+func OfPackage(docs []Doc, pkg string) (own []Doc) {
+	for _, d := range docs {
+		if d.Package == pkg || d.Schema == SchemaPackage && d.Name == pkg {
+			own = append(own, d)
+		}
+	}
+	return own
+}
+
 // Raw is the document as it stands in the source, which it aliases.
 func (d *Doc) Raw() []byte { return d.raw }
 

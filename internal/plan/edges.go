@@ -94,7 +94,13 @@ func (p *planner) eachChannel(r kind.Request, o *opened, t *Target, rule func(ch
 		if !stands && r.LikePrevious {
 			entries = o.standing[o.before(channel)]
 		}
-		if !slices.ContainsFunc(entries, func(e fbc.Entry) bool { return e.Name == r.Bundle.Name }) {
+		has := func(name string) bool {
+			return slices.ContainsFunc(entries, func(e fbc.Entry) bool { return e.Name == name })
+		}
+		switch {
+		case r.InsteadOf != "" && has(r.InsteadOf):
+			why = "it takes the place of " + r.InsteadOf + ", whose edges stay."
+		case !has(r.Bundle.Name):
 			if e, why, err = rule(channel, entries); err != nil {
 				return nil, err
 			}

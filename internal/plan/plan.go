@@ -33,6 +33,9 @@ type Input struct {
 	Stated    Edges // by the bundle's ClusterServiceVersion
 	Asked     Asked
 	Setup     *Setup // nil: nothing is said
+	// Published gives what catalogs that users have hold of the bundle's package, by their
+	// names. It is asked where the setup names some.
+	Published func([]Published) (map[string][]fbc.Doc, error)
 }
 
 // Asked are the inputs of a run. What is asked for goes before what a Setup says.
@@ -66,7 +69,9 @@ type Target struct {
 	Names    []string       // catalogs of a composite template that are meant; empty: all
 	Requests []kind.Request // to insert in this order
 	Catalogs []Catalog      // to render afterwards
-	Reasons  []string
+	// Published are the catalogs that users of these have.
+	Published []Published
+	Reasons   []string
 }
 
 // Catalog is a file that is rendered from a template.
@@ -221,6 +226,11 @@ func (p *planner) add(t Target) {
 	for _, c := range t.Catalogs {
 		if !slices.ContainsFunc(stands.Catalogs, func(o Catalog) bool { return o.Path == c.Path }) {
 			stands.Catalogs = append(stands.Catalogs, c)
+		}
+	}
+	for _, one := range t.Published {
+		if !slices.ContainsFunc(stands.Published, func(o Published) bool { return o.Catalog == one.Catalog }) {
+			stands.Published = append(stands.Published, one)
 		}
 	}
 	stands.Names = kind.Unique(append(stands.Names, t.Names...))

@@ -16,7 +16,9 @@ type Setup struct {
 	Package    string // that the targets are for; empty: any
 	Targets    []TargetSetup
 	Edges      EdgeRule
-	Rebuild    string            // of a bundle that stands there with another image: replace; else refuse
+	Rebuild    string // of a bundle that stands there with another image: replace; else refuse
+	Published  []PublishedSetup
+	InsteadOf  string            // HeadUnpublished; else none but the one that is asked for
 	Registries map[string]string // repository of a stage to that of production
 	Sum        string            // path of catalog.sum; empty: none is kept
 }
@@ -43,8 +45,11 @@ type TargetSetup struct {
 	// NewChannel says how a channel begins that the template does not have: LikePrevious, else
 	// with the bundle alone.
 	NewChannel string
-	Catalogs   []CatalogSetup
-	Rewrite    reference.Rewrites // of images in the catalogs
+	// Published are as of Setup where nil, none where empty.
+	Published []PublishedSetup
+	InsteadOf string // empty: as of Setup
+	Catalogs  []CatalogSetup
+	Rewrite   reference.Rewrites // of images in the catalogs
 }
 
 // OperandSetup is an image that is no bundle: when a version of it is published, an entry

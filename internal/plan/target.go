@@ -31,7 +31,11 @@ func (p *planner) target(c candidate) error {
 	if err != nil || !wanted {
 		return err
 	}
-	wanted, err = p.requests(c, o, &t)
+	published, names, err := p.published(c, &t)
+	if err != nil {
+		return err
+	}
+	wanted, err = p.requests(c, o, &t, published, names)
 	if err != nil || !wanted {
 		return err
 	}
@@ -47,7 +51,7 @@ const (
 
 // requests says what is inserted into the template. It is false where the setup puts the
 // bundle into no channel of it.
-func (p *planner) requests(c candidate, o *opened, t *Target) (bool, error) {
+func (p *planner) requests(c candidate, o *opened, t *Target, published *kind.Published, names map[string]string) (bool, error) {
 	rule, wanted, err := p.channels(c, o, t)
 	if err != nil || !wanted {
 		return false, err
@@ -64,7 +68,11 @@ func (p *planner) requests(c candidate, o *opened, t *Target) (bool, error) {
 		AllowMissingPredecessor: edges.AllowMissingPredecessor,
 		Promote:                 p.promoted,
 		Rebuild:                 cmp.Or(p.in.Asked.Rebuild, c.Rebuild, p.setup.Rebuild) == Replace,
-		InsteadOf:               p.in.Asked.InsteadOf,
+		Published:               published,
+		Names:                   names,
+	}
+	if r.InsteadOf, err = p.insteadOf(rule.channels, c, o, t, published, names); err != nil {
+		return false, err
 	}
 	if r.DefaultChannel, err = p.defaultChannel(rule, c, o, t); err != nil {
 		return false, err

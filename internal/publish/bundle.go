@@ -3,7 +3,7 @@ package publish
 import (
 	"context"
 	"fmt"
-	"slices"
+	"maps"
 	"strings"
 	"time"
 
@@ -136,18 +136,21 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	if err != nil {
 		return nil, err
 	}
-	made, err := plan.Make(p.files, plan.Input{Bundle: b.bundle, OpenShiftVersions: b.openShiftVersions, Annotated: b.annotated, Stated: b.stated, Asked: b.asked.Asked, Setup: setup})
+	made, err := plan.Make(p.files, plan.Input{Bundle: b.bundle, OpenShiftVersions: b.openShiftVersions, Annotated: b.annotated, Stated: b.stated, Asked: b.asked.Asked, Setup: setup, Published: p.published(ctx, b.bundle.Package)})
 	if err != nil {
 		return nil, err
 	}
 	if err := p.useSum(setup.Sum); err != nil {
 		return nil, err
 	}
-	rebuilds := slices.ContainsFunc(made.Targets, func(t plan.Target) bool {
-		return slices.ContainsFunc(t.Requests, func(r kind.Request) bool { return r.Rebuild })
-	})
-	if name := b.asked.Asked.InsteadOf; name != "" {
-		p.givenUp[name] = true
+	rebuilds := false
+	for _, t := range made.Targets {
+		p.users.add(t, b.bundle.Package)
+		for _, r := range t.Requests {
+			p.givenUp[r.InsteadOf] = true
+			// What a published catalog names by this tag stays what it was.
+			rebuilds = rebuilds || r.Rebuild && r.Published.Image(b.bundle.Name) != made.Bundle.Image
+		}
 	}
 	if rebuilds {
 		// By digest it is what it was; a tag may have moved.
@@ -243,11 +246,17 @@ func (p *preparation) insert(ctx context.Context, t plan.Target, name string) (c
 	if t.Create {
 		create = t.Kind
 	}
-	names := p.names(t)
+	names, asked := p.names(t), "the target's catalogs, the registry"
+	if len(t.Published) > 0 {
+		asked = "the target's and the published catalogs, the registry"
+	}
 	for _, request := range t.Requests {
-		request.Names = names
+		known := maps.Clone(names)
+		maps.Copy(known, request.Names)
+		request.Names = known
+		request.DigestOf = p.sum.Digest
 		request.NamesOf = func(images []string) (map[string]string, string) {
-			return render.Names(ctx, pinned{p.Registry, p.pulled}, p.Jobs, images), "the target's catalogs, the registry"
+			return render.Names(ctx, pinned{p.Registry, p.pulled}, p.Jobs, images), asked
 		}
 		o, err := template.Insert(p.files, t.Template, t.Template, create, t.Names, request)
 		if err != nil {

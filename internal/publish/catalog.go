@@ -36,7 +36,7 @@ func (p *preparation) catalog(ctx context.Context, from string, c plan.Catalog) 
 	}
 	after, err := documents(p.files, c.Path)
 	if err == nil {
-		p.verify(out, before, after)
+		p.verify(from, c.Platform, out, before, after)
 	}
 	return out, err
 }
@@ -93,20 +93,21 @@ func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Cat
 	return p.write(c.Path, text.Bytes())
 }
 
-func (p *preparation) verify(out *Catalog, before, after []fbc.Doc) {
+func (p *preparation) verify(from string, platform *plan.Platform, out *Catalog, before, after []fbc.Doc) {
 	old := graph.Builder{Light: true}
 	old.Add(before)
 	out.Before = old.Catalog()
 	now := graph.Builder{Known: out.Before}
 	now.Add(after)
 	out.After = now.Catalog()
-	p.Findings = append(p.Findings, graph.Verify(out.After, out.Before, p.Levels)...)
+	found := graph.Verify(out.After, out.Before, p.Levels)
 	if len(before) > 0 {
-		found := graph.CompareBase(out.Before, out.After, p.Levels)
-		p.Findings = append(p.Findings, slices.DeleteFunc(found, func(f graph.Finding) bool {
+		found = append(found, slices.DeleteFunc(graph.CompareBase(out.Before, out.After, p.Levels), func(f graph.Finding) bool {
 			return p.givenUp[f.Bundle] && len(f.Bundles) == 0 // nobody has it, as who asked said
 		})...)
 	}
+	p.Findings = append(p.Findings, found...)
+	p.verifyForUsers(from, platform, out.After, found)
 }
 
 // useSum reads the repository's catalog.sum, where it keeps one.

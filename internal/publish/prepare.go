@@ -104,6 +104,7 @@ type preparation struct {
 	anew map[string]bool
 	// givenUp are the bundles in whose place others come.
 	givenUp map[string]bool
+	users   users
 	sum     *render.Sum
 	sumFile string
 }
@@ -112,7 +113,7 @@ type preparation struct {
 // another base. The order of the subjects does not matter.
 func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) (*Work, error) {
 	w := &Work{change: atomicfile.Change{Base: base}}
-	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}, anew: map[string]bool{}, givenUp: map[string]bool{}}
+	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}, anew: map[string]bool{}, givenUp: map[string]bool{}, users: newUsers()}
 	subjects = inOrder(subjects)
 	var errs []error
 	for _, s := range subjects {
@@ -122,7 +123,7 @@ func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) 
 		}
 		errs = append(errs, err)
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(append(errs, one.someArePublished())...); err != nil {
 		return nil, err
 	}
 	if len(w.subjects) == 0 {

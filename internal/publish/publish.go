@@ -13,6 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/gitrepo"
 	"github.com/olmgraft/graft/internal/graph"
@@ -39,8 +40,11 @@ type Ports struct {
 	Forge      forge.Proposals // nil: the run ends with the branch
 	// Setup is what the repository says of a bundle's places.
 	Setup func(base Base, b kind.Bundle) (*plan.Setup, error)
-	Cache *oci.Cache
-	Sleep func(context.Context, time.Duration) error
+	// Catalogs gives what a catalog image has of a package; nil where no published catalog is
+	// an image.
+	Catalogs func(ctx context.Context, image, pkg string) ([]fbc.Doc, error)
+	Cache    *oci.Cache
+	Sleep    func(context.Context, time.Duration) error
 }
 
 // Base is the content of the base branch at a commit.

@@ -70,8 +70,13 @@ func (s *Sum) Add(o *Sum) {
 	}
 }
 
-// Digest is the one that an image had when it was recorded, "" where it was not.
-func (s *Sum) Digest(image string) string { return s.rows[image].digest }
+// Digest is the one that is recorded for an image, empty where there is none, or no sum.
+func (s *Sum) Digest(image string) string {
+	if s == nil {
+		return ""
+	}
+	return s.rows[image].digest
+}
 
 // Forget has an image be recorded as it is now.
 func (s *Sum) Forget(image string) { delete(s.rows, image) }

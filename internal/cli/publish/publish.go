@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/action"
+	"github.com/olmgraft/graft/internal/cli/catalogs"
 	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/config"
@@ -205,6 +206,7 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 			return r, failure.New(failure.Usage, "opening the cache: %w", err)
 		}
 	}
+	r.Catalogs = catalogs.Images{Client: client, Cache: r.Cache}.Package
 	return r, nil
 }
 

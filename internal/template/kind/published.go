@@ -2,8 +2,11 @@ package kind
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/reference"
 )
 
@@ -42,6 +45,21 @@ func (p *Published) Has(name string) string {
 		return ""
 	}
 	return p.names[name].catalog
+}
+
+// HasVersion is the catalog that has a bundle of the name, or one of the version that the name
+// says: a name that was made of a tag need not be the bundle's.
+func (p *Published) HasVersion(name string) string {
+	if found := p.Has(name); found != "" || p == nil {
+		return found
+	}
+	v, ok := graph.VersionOf(name)
+	for _, other := range slices.Sorted(maps.Keys(p.names)) {
+		if o, told := graph.VersionOf(other); ok && told && o.String() == v.String() {
+			return p.names[other].catalog
+		}
+	}
+	return ""
 }
 
 // Image is the image that a published bundle of the name has, empty where there is none.

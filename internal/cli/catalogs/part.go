@@ -1,0 +1,92 @@
+package catalogs
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"path"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/oci"
+)
+
+// Package are the documents that the catalog has of one package.
+func (c *Reader) Package(ctx context.Context, name, pkg string) ([]fbc.Doc, error) {
+	if isImage(name) {
+		client, err := c.Client()
+		if err != nil {
+			return nil, err
+		}
+		return Images{Client: client}.Package(ctx, name, pkg)
+	}
+	docs, err := c.AsItStands(ctx, name)
+	return fbc.OfPackage(docs, pkg), err
+}
+
+// Images are catalog images that are asked for one package: they are read in part, and once for
+// each digest where there is a cache.
+type Images struct {
+	Client *oci.Client
+	Cache  *oci.Cache
+}
+
+// Package are the documents that the image has of the package.
+func (c Images) Package(ctx context.Context, image, pkg string) ([]fbc.Doc, error) {
+	files, err := c.files(ctx, image, pkg)
+	if err != nil {
+		return nil, err
+	}
+	docs, err := fbc.ReadMap(files)
+	for i := range docs {
+		docs[i].File = image + "/" + docs[i].File
+	}
+	for _, fault := range failure.All(err) {
+		fault.File = image + "/" + fault.File
+	}
+	return docs, err
+}
+
+// files are the package's documents in files of the names that they have in the image.
+func (c Images) files(ctx context.Context, image, pkg string) (map[string][]byte, error) {
+	kind := fmt.Sprintf("catalog %x", sha256.Sum256([]byte(pkg)))
+	if c.Cache != nil {
+		digest, err := c.Client.Resolve(ctx, image)
+		if err != nil {
+			return nil, err
+		}
+		var files map[string][]byte
+		if text, ok := c.Cache.Get(kind, digest); ok && json.Unmarshal(text, &files) == nil {
+			return files, nil
+		}
+	}
+	named := []byte(pkg)
+	part, err := c.Client.CatalogPart(ctx, image, func(name string, content []byte) bool {
+		return path.Base(name) == ".indexignore" || bytes.Contains(content, named)
+	})
+	if err != nil {
+		return nil, err
+	}
+	docs, err := fbc.ReadMap(part.Files)
+	if err != nil {
+		for _, fault := range failure.All(err) {
+			fault.File = image + part.Dir + "/" + fault.File
+		}
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, d := range fbc.OfPackage(docs, pkg) {
+		name := path.Join(part.Dir, d.File)[1:]
+		if d.Format == fbc.YAML {
+			files[name] = append(files[name], "---\n"...)
+		}
+		files[name] = append(append(files[name], d.Raw()...), '\n')
+	}
+	if text, err := json.Marshal(files); err == nil {
+		// A cache that cannot be written to makes the next run slower, no more.
+		_ = c.Cache.Put(kind, part.Digest, text)
+	}
+	return files, nil
+}

@@ -1,0 +1,151 @@
+package publish
+
+import (
+	"context"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/plan"
+)
+
+// publishedJobs are catalogs that are read at a time: each is large.
+const publishedJobs = 4
+
+// users are those who installed from catalogs: what these hold of the packages of a change.
+type users struct {
+	// of are the catalogs that users of each template's have.
+	of map[string][]installed
+	// has are their documents.
+	has map[publishedPackage][]fbc.Doc
+	// missing are catalogs that are not there, of platforms that may have none yet; found says
+	// that one of another platform is.
+	missing []plan.Published
+	found   bool
+}
+
+// installed is a published catalog, and the package in it that a change is about.
+type installed struct {
+	plan.Published
+	pkg string
+}
+
+type publishedPackage struct{ catalog, pkg string }
+
+func (i installed) key() publishedPackage { return publishedPackage{i.Catalog, i.pkg} }
+
+func newUsers() users {
+	return users{of: map[string][]installed{}, has: map[publishedPackage][]fbc.Doc{}}
+}
+
+// add takes the catalogs that a plan says users of a template's have.
+func (u *users) add(t plan.Target, pkg string) {
+	for _, one := range t.Published {
+		own := installed{one, pkg}
+		if !slices.ContainsFunc(u.of[t.Template], func(o installed) bool { return o.key() == own.key() }) {
+			u.of[t.Template] = append(u.of[t.Template], own)
+		}
+	}
+}
+
+// published reads catalogs that users have: files and directories of the repository, else images.
+func (p *preparation) published(ctx context.Context, pkg string) func([]plan.Published) (map[string][]fbc.Doc, error) {
+	return func(all []plan.Published) (map[string][]fbc.Doc, error) {
+		var names []string
+		for _, one := range all {
+			if _, known := p.users.has[publishedPackage{one.Catalog, pkg}]; !known {
+				names = append(names, one.Catalog)
+			}
+		}
+		read, err := oci.ForEach(publishedJobs, names, func(name string) (*[]fbc.Doc, error) { return p.readPublished(ctx, name, pkg) })
+		if err != nil {
+			return nil, err
+		}
+		docs := map[string][]fbc.Doc{}
+		for _, one := range all {
+			key := publishedPackage{one.Catalog, pkg}
+			if got, now := read[one.Catalog]; now {
+				if err := p.tell(one, got != nil); err != nil {
+					return nil, err
+				}
+				if p.users.has[key] = nil; got != nil {
+					p.users.has[key] = *got
+				}
+			}
+			docs[one.Catalog] = p.users.has[key]
+		}
+		return docs, nil
+	}
+}
+
+// tell notes whether a catalog is there. One whose name was made of a platform may not be yet.
+func (p *preparation) tell(one plan.Published, there bool) error {
+	switch {
+	case there:
+		p.users.found = p.users.found || one.Derived
+	case !one.Derived:
+		return failure.New(failure.Config, "reading the published catalog %s: there is none", one.Catalog).
+			Fix("Correct published, or leave the catalog out as long as there is none.")
+	case !slices.ContainsFunc(p.users.missing, func(o plan.Published) bool { return o.Catalog == one.Catalog }):
+		p.users.missing = append(p.users.missing, one)
+	}
+	return nil
+}
+
+// readPublished gives nil where there is no such catalog.
+func (p *preparation) readPublished(ctx context.Context, name, pkg string) (*[]fbc.Doc, error) {
+	if clean := path.Clean(name); fs.ValidPath(clean) {
+		if _, err := fs.Stat(p.base.Files, clean); err == nil {
+			docs, err := documents(p.base.Files, clean)
+			docs = fbc.OfPackage(docs, pkg)
+			return &docs, err
+		}
+	}
+	if image, err := event.ParseReference(name); err != nil || image.Tag == "" && image.Digest == "" {
+		return nil, nil
+	}
+	docs, err := p.Catalogs(ctx, name, pkg)
+	if failure.Is(err, failure.BundleNotFound) {
+		return nil, nil
+	}
+	return &docs, err
+}
+
+// someArePublished says of platforms that have no catalog yet. Where none has one, it is the
+// pattern that is wrong.
+func (p *preparation) someArePublished() error {
+	for _, one := range p.users.missing {
+		if !p.users.found {
+			return failure.New(failure.Config, "reading the published catalogs: %s is not there, nor any other that published comes to", one.Catalog).
+				Fix("Correct published, or list the platforms that have a catalog.")
+		}
+		p.Warnings = append(p.Warnings, "Nothing is published for "+one.Platform.String()+": "+one.Catalog+" is not there.")
+	}
+	return nil
+}
+
+// verifyForUsers holds a catalog to what its users have installed, as far as the one that stood
+// there does not tell the same.
+func (p *preparation) verifyForUsers(template string, platform *plan.Platform, after *graph.Catalog, told []graph.Finding) {
+	for _, one := range p.users.of[template] {
+		if !one.Concerns(platform) {
+			continue
+		}
+		b := graph.Builder{Light: true}
+		b.Add(p.users.has[one.key()])
+		for _, f := range graph.CompareBase(b.Catalog(), after, p.Levels) {
+			same := func(o graph.Finding) bool {
+				return o.ID == f.ID && o.Package == f.Package && o.Channel == f.Channel && o.Bundle == f.Bundle
+			}
+			if !slices.ContainsFunc(told, same) {
+				f.Message = "against the published catalog " + one.Catalog + ": " + f.Message
+				p.Findings = append(p.Findings, f)
+			}
+		}
+	}
+}
