@@ -149,6 +149,9 @@ func (p *planner) insteadOf(channels []string, c candidate, o *opened, t *Target
 	}
 	var heads []string
 	for _, channel := range channels {
+		if len(template.Traits(o.kind).Archetypes) > 0 {
+			channel = strings.ToLower(channel)
+		}
 		head, why := p.replaceable(standing[channel], has)
 		if head != "" {
 			heads = append(heads, head)
@@ -233,6 +236,10 @@ func (p *planner) entries(o *opened, t *Target, names map[string]string) (map[st
 	}
 	all := map[string][]fbc.Entry{}
 	for _, ch := range o.description().Channels {
+		channel := ch.Name
+		if len(template.Traits(o.kind).Archetypes) > 0 {
+			channel = strings.ToLower(channel) // as which it is found in any case
+		}
 		for _, image := range ch.Entries {
 			_, _, digest := reference.Cut(image)
 			name := names[image]
@@ -245,7 +252,7 @@ func (p *planner) entries(o *opened, t *Target, names map[string]string) (map[st
 			if name == "" {
 				name = image
 			}
-			all[ch.Name] = append(all[ch.Name], fbc.Entry{Name: name})
+			all[channel] = append(all[channel], fbc.Entry{Name: name})
 		}
 	}
 	return all, nil
