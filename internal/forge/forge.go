@@ -101,7 +101,9 @@ type Commit struct {
 	// not Parent the branch is replaced, not extended.
 	Tip string
 	// Files are what changes, by path. One that is there keeps its mode.
-	Files   map[string][]byte
+	Files map[string][]byte
+	// Deleted are the paths where nothing is to stand.
+	Deleted []string
 	Message string
 	// Author and Committer are best left nil where the forge signs.
 	Author, Committer *Signature

@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -22,9 +23,9 @@ type Delivery struct {
 	// Force takes a branch that a person committed to.
 	Force bool
 	// Put puts the branch where the commit is, in place of Push: another program makes
-	// the commit anew, of which it gives the name. The files are under the names that links
-	// lead to.
-	Put func(ctx context.Context, made Commit, state State, files map[string]File) (sha string, err error)
+	// the commit anew, of which it gives the name. What changes is under the names that
+	// links lead to.
+	Put func(ctx context.Context, made Commit, state State, c Change) (sha string, err error)
 }
 
 // Delivered is what became of a delivery.
@@ -67,26 +68,34 @@ func (r *Repo) Deliver(ctx context.Context, d Delivery) (Delivered, error) {
 	}
 	out := Delivered{Commit: made.SHA, Created: !state.Exists, Changed: true}
 	if d.Put != nil {
-		files, err := r.resolved(d.Files)
+		c, err := r.resolved(d.Change)
 		if err == nil {
-			out.Commit, err = d.Put(ctx, made, state, files)
+			out.Commit, err = d.Put(ctx, made, state, c)
 		}
 		return out, err
 	}
 	return out, r.Push(ctx, Push{Branch: d.Branch, Commit: made.SHA, Expect: state.Head, Force: true, OnBase: true})
 }
 
-func (r *Repo) resolved(files map[string]File) (map[string]File, error) {
+func (r *Repo) resolved(c Change) (Change, error) {
 	b := &builder{store: r.store, base: newTreeFS(r.store, r.commit.TreeHash, time.Time{})}
-	out := make(map[string]File, len(files))
-	for name, f := range files {
+	files, deleted := make(map[string]File, len(c.Files)), make([]string, 0, len(c.Deleted))
+	for name, f := range c.Files {
 		real, _, err := b.place(name, f.Mode)
 		if err != nil {
-			return nil, refused("committing "+name, err)
+			return c, refused("committing "+name, err)
 		}
-		out[real] = f
+		files[real] = f
 	}
-	return out, nil
+	for _, name := range c.Deleted {
+		real, _, err := b.place(name, fs.ModeSymlink)
+		if err != nil {
+			return c, refused("deleting "+name, err)
+		}
+		deleted = append(deleted, real)
+	}
+	c.Files, c.Deleted = files, deleted
+	return c, nil
 }
 
 func (r *Repo) stateFor(ctx context.Context, d Delivery) (State, error) {

@@ -262,9 +262,7 @@ func (p *preparation) insert(ctx context.Context, t plan.Target, name string) (c
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range o.Files {
-			p.change.Set(f.Path, f.Before, f.After, f.New)
-		}
+		p.take(o.Files)
 		changes = append(changes, o.Changes...)
 		out.Changes = append(out.Changes, o.Changes...)
 		for _, n := range o.Notes {

@@ -26,8 +26,11 @@ func (c *change) deliver(ctx context.Context, out *Result, older []superseded, d
 	}
 	d.Files = map[string]gitrepo.File{}
 	for _, name := range out.Work.Changed() {
-		_, after := out.Work.File(name)
-		d.Files[name] = gitrepo.File{Data: after}
+		if p := out.Work.File(name); p.Gone {
+			d.Deleted = append(d.Deleted, name)
+		} else {
+			d.Files[name] = gitrepo.File{Data: p.After}
+		}
 	}
 	if err := c.stillOpen(ctx); err != nil {
 		return err

@@ -58,10 +58,10 @@ type Catalog struct {
 // Changed are the paths of the files that differ, in order.
 func (w *Work) Changed() []string { return w.change.Names() }
 
-// File is a changed file's content before and after.
-func (w *Work) File(name string) (before, after []byte) {
+// File is a changed file before and after.
+func (w *Work) File(name string) atomicfile.Pending {
 	p, _ := w.change.Get(name)
-	return p.Before, p.After
+	return p
 }
 
 // Unchanged says why nothing changes.
@@ -176,6 +176,17 @@ func (p *preparation) rendered(t plan.Target) {
 		if !slices.ContainsFunc(list, func(o plan.Catalog) bool { return o.Path == c.Path }) {
 			p.catalogs[t.Template] = append(list, c)
 		}
+	}
+}
+
+// take takes the files of an edit.
+func (p *preparation) take(files []kind.Written) {
+	for _, f := range files {
+		if f.Gone {
+			p.change.Remove(f.Path, f.Before)
+			continue
+		}
+		p.change.Set(f.Path, f.Before, f.After, f.New)
 	}
 }
 

@@ -52,7 +52,7 @@ func CommittedBy(ctx context.Context, f forge.Forge, repo *gitrepo.Repo) (Reposi
 
 // Deliver implements Repository.
 func (a forgeRepository) Deliver(ctx context.Context, d gitrepo.Delivery) (gitrepo.Delivered, error) {
-	d.Put = func(ctx context.Context, made gitrepo.Commit, state gitrepo.State, files map[string]gitrepo.File) (string, error) {
+	d.Put = func(ctx context.Context, made gitrepo.Commit, state gitrepo.State, changed gitrepo.Change) (string, error) {
 		tip, err := a.forge.Tip(ctx)
 		if err != nil {
 			return "", err
@@ -60,8 +60,8 @@ func (a forgeRepository) Deliver(ctx context.Context, d gitrepo.Delivery) (gitre
 		if tip != d.Base {
 			return "", failure.New(failure.GitRaceLost, "committing to the branch %s: %s moved to %s meanwhile", d.Branch, a.BaseBranch(), tip)
 		}
-		c := forge.Commit{Branch: d.Branch, Parent: d.Base, Tip: state.Head, Files: map[string][]byte{}, Message: made.Message, Author: a.author, Committer: a.committer}
-		for name, file := range files {
+		c := forge.Commit{Branch: d.Branch, Parent: d.Base, Tip: state.Head, Files: map[string][]byte{}, Deleted: changed.Deleted, Message: made.Message, Author: a.author, Committer: a.committer}
+		for name, file := range changed.Files {
 			c.Files[name] = file.Data
 		}
 		return a.forge.Commit(ctx, c)

@@ -102,6 +102,12 @@ func (f *Files) text(name string) (*text, error) {
 	}
 	if f.base != nil {
 		src, _ := f.changed(name)
+		if src == nil { // it is empty, or gone
+			var err error
+			if src, err = fs.ReadFile(f.FS, name); err != nil {
+				return nil, err
+			}
+		}
 		f.Put(name, src)
 	} else if f.texts[name] == nil {
 		src, err := fs.ReadFile(f.FS, name)

@@ -159,8 +159,11 @@ func (p *publishing) printDry(r *publish.Result) {
 func difference(r *publish.Result) string {
 	var out strings.Builder
 	for _, name := range r.Work.Changed() {
-		before, after := r.Work.File(name)
-		out.Write(diff.Diff("a/"+name, before, "b/"+name, after))
+		p, after := r.Work.File(name), "b/"+name
+		if p.Gone {
+			after = "/dev/null"
+		}
+		out.Write(diff.Diff("a/"+name, p.Before, after, p.After))
 	}
 	return out.String()
 }

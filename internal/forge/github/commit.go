@@ -66,6 +66,15 @@ func (m *committing) make(ctx context.Context) (string, error) {
 			entries = append(entries, entry)
 		}
 	}
+	for _, name := range m.Deleted {
+		stands, err := m.lookUp(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		if stands != nil { // an entry without a hash is taken away
+			entries = append(entries, &github.TreeEntry{Path: &name, Mode: stands.Mode, Type: stands.Type})
+		}
+	}
 	if len(entries) == 0 {
 		return m.Parent, nil
 	}

@@ -90,6 +90,21 @@ func TestCommit(t *testing.T) {
 	if h.file(r.Branch, "template.yaml") != "a: 4\n" || h.file(r.Branch, "new") != "new\n" {
 		t.Error("the branch was not made again from the base")
 	}
+
+	// What is to be gone goes, once.
+	r.Parent = h.Branch("acme", "catalog", r.Branch)
+	r.Tip, r.Files, r.Deleted = r.Parent, nil, []string{"docs/README.md", "no/such.yaml"}
+	gone, err := h.of(catalog).Commit(ctx, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.file(r.Branch, "docs/README.md") != "" || h.file(r.Branch, "new") != "new\n" {
+		t.Error("the file stands there, or others are gone")
+	}
+	r.Parent, r.Tip = gone, gone
+	if again, err := h.of(catalog).Commit(ctx, r); err != nil || again != gone {
+		t.Errorf("%s %v", again, err)
+	}
 }
 
 // A token of an app commits in its own name, which GitHub signs, unless told otherwise.

@@ -140,7 +140,8 @@ func (c *call) getTree() reply {
 type createTreeBody struct {
 	BaseTree string `json:"base_tree"`
 	Tree     []struct {
-		Path, Mode, SHA string
+		Path, Mode string
+		SHA        *string // null takes the entry away
 	}
 }
 
@@ -163,9 +164,16 @@ func (c *call) createTree(ask createTreeBody) reply {
 		if err != nil || e.Path == "" || strings.HasPrefix(e.Path, "/") {
 			return failed(http.StatusUnprocessableEntity, "tree.path contains a malformed path component")
 		}
-		hash := plumbing.NewHash(e.SHA)
+		if e.SHA == nil {
+			if _, stands := files[e.Path]; !stands {
+				return failed(http.StatusUnprocessableEntity, "GitRPC::BadObjectState")
+			}
+			delete(files, e.Path)
+			continue
+		}
+		hash := plumbing.NewHash(*e.SHA)
 		if mode == filemode.Dir || g.HasEncodedObject(hash) != nil {
-			return failed(http.StatusUnprocessableEntity, "tree.sha "+e.SHA+" is not a valid blob")
+			return failed(http.StatusUnprocessableEntity, "tree.sha "+*e.SHA+" is not a valid blob")
 		}
 		files[e.Path] = gitobjects.Entry{Mode: mode, Hash: hash}
 	}
