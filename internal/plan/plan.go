@@ -117,7 +117,7 @@ func Make(fsys fs.FS, in Input) (*Plan, error) {
 	for _, c := range candidates {
 		errs = append(errs, p.target(c))
 	}
-	errs = append(errs, p.askedCatalogIsThere(), p.distinct())
+	errs = append(errs, p.askedCatalogIsThere(), p.distinct(), p.newNames())
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -136,6 +136,8 @@ type planner struct {
 	// among them.
 	known   []string
 	matched bool
+	held    []string // channels that templates have
+	meant   []meant
 }
 
 // Names that stand in paths, branches and texts for people. They are narrower than what

@@ -36,6 +36,9 @@ func (p *planner) target(c candidate) error {
 		return err
 	}
 	wanted, err = p.requests(c, o, &t, published, names)
+	if err == nil {
+		err = p.noteChannels(c, o, &t)
+	}
 	if err != nil || !wanted {
 		return err
 	}

@@ -1,0 +1,125 @@
+package plan
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// meant is a channel that a setup or a bundle names for a template, and nobody asks for.
+type meant struct {
+	channel string
+	of      candidate
+}
+
+// noteChannels takes note of the channels that a template has and of those that are meant for it,
+// to tell new names from misspelt ones when all templates are known.
+func (p *planner) noteChannels(c candidate, o *opened, t *Target) error {
+	if has := template.Traits(o.kind); len(has.Archetypes) > 0 || has.OfTemplates {
+		return nil // archetypes are known by name, and parts have channels of their own
+	}
+	held, err := o.channelsOf(p.in.Bundle.Package)
+	if err != nil {
+		return err
+	}
+	p.held = kind.Unique(append(p.held, held...))
+	if len(p.in.Asked.Channels) > 0 {
+		return nil
+	}
+	for _, r := range t.Requests {
+		for _, channel := range r.Channels {
+			p.meant = append(p.meant, meant{channel, c})
+		}
+	}
+	return nil
+}
+
+func (o *opened) channelsOf(pkg string) (names []string, err error) {
+	if o.file == nil {
+		return nil, nil
+	}
+	k, ok := o.file.Kind.(kind.HasEdges)
+	if !ok {
+		for _, ch := range o.description().Channels {
+			names = append(names, ch.Name)
+		}
+		return names, nil
+	}
+	docs, err := k.Documents(&o.file.Source)
+	for _, d := range docs {
+		if d.Schema == fbc.SchemaChannel && (d.Package == pkg || d.Package == "") {
+			names = append(names, d.Name)
+		}
+	}
+	return names, err
+}
+
+const unheard = " is new: no template had it before."
+
+// newNames warns of a channel that none of the templates has, and refuses one that is nearly
+// called as another. Where only the version in the name is another it is the next one.
+func (p *planner) newNames() error {
+	for _, m := range p.meant {
+		if len(p.held) == 0 || slices.Contains(p.held, m.channel) {
+			continue
+		}
+		word := letters(m.channel)
+		if slices.ContainsFunc(p.held, func(held string) bool { return letters(held) == word }) {
+			continue
+		}
+		if i := slices.IndexFunc(p.held, func(held string) bool { return misspelt(word, letters(held)) }); i >= 0 {
+			return failure.New(failure.ChannelUnknown, "planning for %s: no template has the channel %s, and %s is nearly called so", p.in.Bundle.Name, m.channel, p.held[i]).
+				At(p.saidAt(m.of)).Fix("Correct the channel; one that is meant so is begun where it is asked for, by --channels.")
+		}
+		if text := "Channel " + m.channel + unheard; !slices.Contains(p.plan.Warnings, text) {
+			p.warn("%s", text)
+		}
+	}
+	return nil
+}
+
+// saidAt is where a setup says something of a template, else the template itself.
+func (p *planner) saidAt(c candidate) (file string, line, col int) {
+	if c.Line == 0 {
+		return c.path, 0, 0
+	}
+	return p.setup.File, c.Line, c.Col
+}
+
+var versionInName = regexp.MustCompile(`v?[0-9]+([._-]?([0-9]+|[xyz]\b))*`)
+
+// letters are those of a channel's name without the version in it.
+func letters(channel string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("._+-", r) {
+			return -1
+		}
+		return r
+	}, versionInName.ReplaceAllString(channel, ""))
+}
+
+// misspelt reports whether one letter makes the difference, or two that changed places. Of short
+// words that makes another word.
+func misspelt(a, b string) bool {
+	if min(len(a), len(b)) < 4 {
+		return false
+	}
+	switch failure.Distance(a, b) {
+	case 1:
+		return true
+	case 2:
+		return sorted(a) == sorted(b)
+	}
+	return false
+}
+
+func sorted(word string) string {
+	all := []byte(word)
+	slices.Sort(all)
+	return string(all)
+}
