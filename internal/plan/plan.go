@@ -36,6 +36,9 @@ type Input struct {
 	// Published gives what catalogs that users have hold of the bundle's package, by their
 	// names. It is asked where the setup names some.
 	Published func([]Published) (map[string][]fbc.Doc, error)
+	// Trusted says that the bundle's repository is allowed by name, so that it need not be
+	// that of the bundles that stand there.
+	Trusted bool
 }
 
 // Asked are the inputs of a run. What is asked for goes before what a Setup says.

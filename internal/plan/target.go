@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,10 +37,10 @@ func (p *planner) target(c candidate) error {
 		return err
 	}
 	wanted, err = p.requests(c, o, &t, published, names)
-	if err == nil {
-		err = p.noteChannels(c, o, &t)
-	}
 	if err != nil || !wanted {
+		return err
+	}
+	if err := errors.Join(p.foreign(c, o, &t), p.noteChannels(c, o, &t)); err != nil {
 		return err
 	}
 	p.add(t)

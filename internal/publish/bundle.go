@@ -136,7 +136,7 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	if err != nil {
 		return nil, err
 	}
-	made, err := plan.Make(p.files, plan.Input{Bundle: b.bundle, OpenShiftVersions: b.openShiftVersions, Annotated: b.annotated, Stated: b.stated, Asked: b.asked.Asked, Setup: setup, Published: p.published(ctx, b.bundle.Package)})
+	made, err := plan.Make(p.files, plan.Input{Bundle: b.bundle, OpenShiftVersions: b.openShiftVersions, Annotated: b.annotated, Stated: b.stated, Asked: b.asked.Asked, Setup: setup, Published: p.published(ctx, b.bundle.Package), Trusted: p.Allow != nil})
 	if err != nil {
 		return nil, err
 	}
