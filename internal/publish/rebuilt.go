@@ -86,7 +86,7 @@ func refused(b kind.Bundle, format string, args ...any) *failure.Error {
 // another is the catalog that holds a bundle in another form than it has now: in whatever
 // bytes, or in what Changes tells. Catalogs that other programs wrote differ in bytes alone.
 func (p *preparation) another(catalogs []plan.Catalog, b kind.Bundle, inBytes bool) (where string, differs bool) {
-	doc := p.document(catalogs, b.Image)
+	doc, rules := p.document(catalogs, b.Image)
 	if doc == nil || b.Document == nil {
 		return "", false
 	}
@@ -94,22 +94,22 @@ func (p *preparation) another(catalogs []plan.Catalog, b kind.Bundle, inBytes bo
 	if err != nil {
 		return doc.File, inBytes
 	}
+	metadata := slices.ContainsFunc(old.Properties, func(p fbc.Property) bool { return p.Type == fbc.TypeCSVMetadata })
+	now, err := documentOf(b, inBytes && metadata, rules)
+	if err != nil {
+		return doc.File, false // rendering tells why
+	}
 	if !inBytes {
-		now, err := documentOf(b)
-		if err != nil {
-			return doc.File, false // rendering tells why
-		}
 		changes, _, err := bundle.Changes(old, now)
 		return doc.File, err == nil && len(changes) > 0
 	}
-	metadata := slices.ContainsFunc(old.Properties, func(p fbc.Property) bool { return p.Type == fbc.TypeCSVMetadata })
-	text, err := b.Document(b.Image, metadata)
+	text, err := bundle.Document(now)
 	if err != nil {
 		return doc.File, false
 	}
-	now, err := sameForm(text)
+	same, err := sameForm(text)
 	before, beforeErr := doc.JSON()
-	return doc.File, err != nil || beforeErr != nil || now != string(before)
+	return doc.File, err != nil || beforeErr != nil || same != string(before)
 }
 
 // sameForm is a bundle's document as documents of catalogs are read.
@@ -130,19 +130,21 @@ func (p *preparation) recorded(image string) string {
 	return p.sum.Digest(image)
 }
 
-// document is that of an image in the catalogs that stand there, nil where none has it.
-func (p *preparation) document(catalogs []plan.Catalog, image string) *fbc.Doc {
+// document is that of an image in the catalogs that stand there, and the rules by which the
+// catalog names it; nil where none has it.
+func (p *preparation) document(catalogs []plan.Catalog, image string) (*fbc.Doc, reference.Rewrites) {
 	for _, c := range catalogs {
 		docs, err := documents(p.base.Files, c.Path)
 		if err != nil {
 			continue // it is rendered anew
 		}
-		i := slices.IndexFunc(docs, func(d fbc.Doc) bool { return d.Schema == fbc.SchemaBundle && d.Image == image })
+		named := c.Rewrite.Of(image)
+		i := slices.IndexFunc(docs, func(d fbc.Doc) bool { return d.Schema == fbc.SchemaBundle && (d.Image == image || d.Image == named) })
 		if i >= 0 {
-			return &docs[i]
+			return &docs[i], c.Rewrite
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // comparePatience is how long a registry is asked for a build that gives way: a pull request
@@ -157,7 +159,7 @@ func (p *preparation) compared(ctx context.Context, b *bundleImage, c kind.Chang
 	if out.digest == "" {
 		out.digest = p.recorded(c.From)
 	}
-	old, err := p.formerly(ctx, &out, b.bundle.Image, catalogs)
+	old, rules, err := p.formerly(ctx, &out, b.bundle.Image, catalogs)
 	if err == nil && old == nil {
 		out.notes = []string{"What changed is not known: neither the registry nor a catalog has the bundle that it takes the place of."}
 		return out
@@ -165,7 +167,7 @@ func (p *preparation) compared(ctx context.Context, b *bundleImage, c kind.Chang
 	var all bool
 	if err == nil {
 		var now fbc.Bundle
-		if now, err = documentOf(b.bundle); err == nil {
+		if now, err = documentOf(b.bundle, false, rules); err == nil {
 			out.changes, all, err = bundle.Changes(*old, now)
 		}
 	}
@@ -178,8 +180,9 @@ func (p *preparation) compared(ctx context.Context, b *bundleImage, c kind.Chang
 	return out
 }
 
-// formerly is the document of the bundle that gives way, nil where nobody has it.
-func (p *preparation) formerly(ctx context.Context, r *replacement, image string, catalogs []plan.Catalog) (*fbc.Bundle, error) {
+// formerly is the document of the bundle that gives way, and the rules by which images are named
+// there; nil where nobody has it.
+func (p *preparation) formerly(ctx context.Context, r *replacement, image string, catalogs []plan.Catalog) (*fbc.Bundle, reference.Rewrites, error) {
 	ctx, stop := context.WithTimeout(ctx, comparePatience)
 	defer stop()
 	ref := r.From
@@ -191,23 +194,24 @@ func (p *preparation) formerly(ctx context.Context, r *replacement, image string
 		if err == nil {
 			r.digest = pulled.Digest
 			doc, err := bundle.Render(bundle.Image{Ref: r.From, Labels: pulled.Labels, Files: pulled.Files}, bundle.BundleObjects)
-			return &doc, err
+			return &doc, nil, err
 		}
 	}
-	doc := p.document(catalogs, r.From)
+	doc, rules := p.document(catalogs, r.From)
 	if doc == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	whole, err := doc.Bundle()
-	return &whole, err
+	return &whole, rules, err
 }
 
-func documentOf(b kind.Bundle) (doc fbc.Bundle, err error) {
-	text, err := b.Document(b.Image, false)
+// documentOf is what a bundle becomes in a catalog that names images by rules.
+func documentOf(b kind.Bundle, csvMetadata bool, rules reference.Rewrites) (doc fbc.Bundle, err error) {
+	text, err := b.Document(rules.Of(b.Image), csvMetadata)
 	if err == nil {
 		err = json.Unmarshal(text, &doc)
 	}
-	return doc, err
+	return bundle.Rewritten(doc, rules), err
 }
 
 // describe says what gave way, and what a reviewer wants to know of the difference.
