@@ -21,14 +21,14 @@ var house = []string{
 	"internal/action", "internal/publish", "internal/relay/command", "internal/relay", "internal/command",
 	"internal/forge", "internal/gitrepo", "internal/event", "internal/config", "internal/survey", "internal/plan", "internal/template",
 	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
-	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/shape", "internal/yamledit", "internal/yamlread",
+	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/shape", "internal/field", "internal/yamledit", "internal/yamlread",
 	"internal/markdown", "internal/reference", "internal/failure", "internal/outbound", "internal/pause", "internal/atomicfile", "internal/testkit", "formulary", "deploy/crds",
 }
 
 // pure packages are functions over bytes and values.
 var pure = []string{
 	"internal/event", "internal/config", "internal/survey", "internal/plan", "internal/template", "internal/graph", "internal/draw",
-	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/shape", "internal/yamledit",
+	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/shape", "internal/field", "internal/yamledit",
 	"internal/markdown", "internal/reference", "internal/failure", "formulary",
 }
 

@@ -55,6 +55,7 @@ func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 		Rewrite:        decodeRewrite(n.Get("rewrite")),
 		Published:      decodePublished(n.Get("published")),
 		InsteadOf:      n.Get("insteadOf").Text(),
+		Files:          decodeFiles(n.Get("files")),
 	}
 	t.Line, t.Col = n.Get("template").Position()
 	if channels := n.Get("channels"); channels != nil {

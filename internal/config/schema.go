@@ -67,6 +67,7 @@ var nouns = []struct{ def, key, is, fix string }{
 	{"", ".skipRange", "pattern for a range", "Write a range such as >={major}.{minor}.0 <{version}."},
 	{"", ".from", "beginning of image names", "Write a registry or a repository without tag and digest, such as quay.io/example or quay.io/example/op-bundle."},
 	{"", ".to", "beginning of image names", "Write a registry or a repository without tag and digest, such as registry.example.com/org."},
+	{"", ".value", "text that Graft can fill in", placeholders + " So may {image}, {repository}, {tag} and {digest}."},
 	{"", ".title", "title", "Write one line; " + placeholders},
 	{"", ".branch", "name of a branch", placeholders},
 	{"", ".base", "name of a branch", "Name a branch of the repository."},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/reference"
 )
 
@@ -29,6 +30,28 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
+func TestFiles(t *testing.T) {
+	c, err := Parse("graft.yaml", []byte(`targets:
+- template: a.yaml
+  files:
+  - path: '{package}.env'
+    at: DIGEST
+  - path: images.json
+    at: '[name={name}].image'
+    value: '{image}'
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []plan.FileSetup{
+		{Line: 4, Col: 11, Path: "{package}.env", At: "DIGEST", Value: "{repository}@{digest}"},
+		{Line: 6, Col: 11, Path: "images.json", At: "[name={name}].image", Value: "{image}"},
+	}
+	if got := c.Targets[0].Files; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestStepsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"rewrite: [{from: 'quay.io/a@sha256:1', to: b.io}]":                  `3:20: reading targets[0].rewrite[0].from: "quay.io/a@sha256:1" is no beginning of image names`,
@@ -36,6 +59,10 @@ func TestStepsRefused(t *testing.T) {
 		"rewrite: [{from: quay.io/a}]":                                       `3:13: reading targets[0].rewrite[0]: to is missing`,
 		"rewrite: [{from: quay.io/a, to: quay.io/a/b}]":                      `3:12: reading targets[].rewrite: what quay.io/a becomes, quay.io/a/b, would be rewritten again`,
 		"catalogs: [{path: c.yaml, rewrite: [{from: a.io, to: 'a.io/b/'}]}]": `3:38: reading targets[].rewrite: what a.io becomes, a.io/b/, would be rewritten again`,
+		"files: [{path: a.env, at: 'images[0]'}]":                            `3:29: reading targets[].files: images[0] is no name of a variable`,
+		"files: [{path: a.json, at: 'images[0'}]":                            `3:30: reading targets[].files: images[0 has a bracket that is not closed`,
+		"files: [{path: '../a.env', at: A}]":                                 `3:18: reading targets[0].files[0].path: "../a.env" is no path within the repository`,
+		"files: [{path: a.env, at: A, value: '{sha}'}]":                      `3:39: reading targets[0].files[0].value: "{sha}" is no text that Graft can fill in`,
 	} {
 		_, err := Parse("graft.yaml", []byte("targets:\n- template: a.yaml\n  "+text+"\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -74,6 +74,7 @@ type Target struct {
 	Catalogs []Catalog      // to render afterwards
 	// Published are the catalogs that users of these have.
 	Published []Published
+	Fields    []Field // to set in other files
 	Reasons   []string
 }
 
@@ -239,6 +240,7 @@ func (p *planner) add(t Target) {
 		}
 	}
 	stands.Names = kind.Unique(append(stands.Names, t.Names...))
+	stands.Fields = append(stands.Fields, t.Fields...)
 	stands.Reasons = kind.Unique(append(stands.Reasons, t.Reasons...))
 }
 

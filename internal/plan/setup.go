@@ -49,7 +49,10 @@ type TargetSetup struct {
 	Published []PublishedSetup
 	InsteadOf string // empty: as of Setup
 	Catalogs  []CatalogSetup
-	Rewrite   reference.Rewrites // of images in the catalogs
+
+	// Rewrite names images otherwise in the catalogs, and Files are values elsewhere.
+	Rewrite reference.Rewrites
+	Files   []FileSetup
 }
 
 // OperandSetup is an image that is no bundle: when a version of it is published, an entry

@@ -40,7 +40,7 @@ func (p *planner) target(c candidate) error {
 	if err != nil || !wanted {
 		return err
 	}
-	if err := errors.Join(p.foreign(c, o, &t), p.noteChannels(c, o, &t)); err != nil {
+	if err := errors.Join(p.foreign(c, o, &t), p.noteChannels(c, o, &t), p.fields(c, o, &t)); err != nil {
 		return err
 	}
 	p.add(t)

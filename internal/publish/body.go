@@ -79,6 +79,12 @@ func (w *Work) table(b *strings.Builder) {
 		}
 		return []string{manifest, c.Name, c.From, c.To}
 	})))
+	b.WriteString(markdown.Table([]string{"file", "value", "before", "after"}, w.rows(func(file string, c kind.Change) []string {
+		if c.What != kind.FieldSet {
+			return nil
+		}
+		return []string{file, c.Name, c.From, c.To}
+	})))
 }
 
 // rows are those of the changes that have cells.

@@ -27,6 +27,7 @@ type bundleImage struct {
 	annotated         []string // channels
 	stated            plan.Edges
 	replaced          []replacement // what gave way to it, none where it was added
+	stands            bool          // in every template; other files lack it
 }
 
 // learnBundle pulls the facts of a bundle. The digest that was announced is what is pulled,
@@ -119,7 +120,10 @@ func (p pinned) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
 
 func (b *bundleImage) describe(out *strings.Builder) {
 	does := "Adds bundle"
-	if b.rebuilt() {
+	switch {
+	case b.stands:
+		does = "Names in other files bundle"
+	case b.rebuilt():
 		does = "Rebuild of bundle"
 	}
 	fmt.Fprintf(out, "%s %s, version %s of package %s.\n\n", does, markdown.Code(b.bundle.Name), markdown.Code(b.bundle.Version.String()), markdown.Code(b.bundle.Package))
@@ -162,7 +166,7 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	if len(made.Targets) == 0 {
 		p.nowhere = append(p.nowhere, b.bundle.Name)
 	}
-	named, changed := *b, false
+	named, changed, set := *b, false, false
 	named.bundle = made.Bundle
 	for _, t := range made.Targets {
 		p.Line("%s: %s", b.bundle.Name, t.Template)
@@ -178,10 +182,16 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 		changed = changed || len(changes) > 0
 		named.gaveWay(ctx, p, changes, t.Catalogs)
 		p.rendered(t)
+		fields, err := p.setFields(t.Fields)
+		if err != nil {
+			return nil, err
+		}
+		set = set || fields
 	}
-	if !changed {
+	if !changed && !set {
 		return nil, nil
 	}
+	named.stands = !changed
 	if p.sum != nil {
 		for _, r := range named.replaced {
 			p.sum.Forget(r.From)

@@ -94,6 +94,11 @@ func Sentence(c kind.Change) string {
 			return "set CatalogSource " + c.Name + " to " + c.To + " instead of " + c.From
 		}
 		return "set CatalogSource " + c.Name + " to " + c.To
+	case kind.FieldSet:
+		if c.From == "" {
+			return "set " + c.Name + " to " + c.To
+		}
+		return "set " + c.Name + " to " + c.To + " instead of " + c.From
 	case kind.SubstitutionAdded:
 		return "substituted " + c.To + " for " + c.From
 	}

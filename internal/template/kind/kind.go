@@ -208,6 +208,7 @@ const (
 	DeprecationGone   = "deprecation-removed"
 	OperandAdded      = "operand-added"
 	CatalogSourceSet  = "catalogsource-set"
+	FieldSet          = "field-set"
 )
 
 // Written is a file before and after.
