@@ -24,7 +24,7 @@ func TestFields(t *testing.T) {
 			Files: []FileSetup{{Line: 7, Col: 3, Path: Pattern(tt.path), At: "KEY", Value: Pattern(tt.value)}},
 		}}}
 		b := kind.Bundle{Name: "op.v" + tt.version, Version: semver.MustParse(tt.version), Package: "op", Image: tt.image, Digest: digest}
-		p, err := Make(files, Input{Bundle: b, Setup: setup})
+		p, err := Make(files, Input{Trusted: true, Bundle: b, Setup: setup})
 		var got strings.Builder
 		if err != nil {
 			got.WriteString(err.Error())

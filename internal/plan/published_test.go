@@ -44,7 +44,7 @@ func TestPublishedCatalogsOfATarget(t *testing.T) {
 		setup := &Setup{File: "graft.yaml", Published: tt.top, Targets: []TargetSetup{{
 			Line: 3, Col: 5, Template: Pattern(tt.template), Rules: rules("stable"), Catalogs: tt.catalogs, Published: tt.own,
 		}}}
-		p, err := Make(repo(map[string]string{tt.template: basicTemplate}), mayBegin(Input{Bundle: bundleOf("1.3.0"), Setup: setup, Published: has()}))
+		p, err := Make(repo(map[string]string{tt.template: basicTemplate}), mayBegin(Input{Trusted: true, Bundle: bundleOf("1.3.0"), Setup: setup, Published: has()}))
 		if tt.fails {
 			if f := failure.Of(err); !failure.Is(err, failure.Config) || f.Line != 3 || f.Remedy == "" {
 				t.Errorf("%s: got %v", tt.name, err)
@@ -108,7 +108,7 @@ func TestInsteadOfTheHead(t *testing.T) {
 		setup := &Setup{File: "graft.yaml", Published: []PublishedSetup{{Catalog: "index:v{platform}"}}, InsteadOf: tt.top, Targets: []TargetSetup{{
 			Template: "t.yaml", Rules: rules(tt.channels...), Catalogs: []CatalogSetup{{Path: "v4.20/c.yaml"}}, InsteadOf: tt.own,
 		}}}
-		in := Input{Bundle: bundleOf(tt.version), Setup: setup, Published: has(tt.has...), Asked: Asked{InsteadOf: tt.asked}}
+		in := Input{Trusted: true, Bundle: bundleOf(tt.version), Setup: setup, Published: has(tt.has...), Asked: Asked{InsteadOf: tt.asked}}
 		p, err := Make(repo(map[string]string{"t.yaml": tt.template, "v4.20/c.yaml": catalog}), in)
 		if err != nil {
 			t.Fatal(tt.name, err)
