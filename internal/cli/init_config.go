@@ -77,12 +77,24 @@ func starterTarget(b *strings.Builder, t survey.Target, several bool, proofs map
 		fmt.Fprintf(b, "    package: %s\n", scalar(t.Package))
 	}
 	starterRules(b, t.Rules)
+	if t.DefaultChannel != "" {
+		fmt.Fprintf(b, "    defaultChannel: %s # it has the newest bundle, and others are for lower versions\n", scalar(t.DefaultChannel))
+	}
+	if t.NewChannel != "" {
+		fmt.Fprintf(b, "    newChannel: %s # the newest channel has the entries of the one before it\n", t.NewChannel)
+	}
 	switch {
 	case t.Edges != "":
 		fmt.Fprintf(b, "    edges: %s # %s\n", t.Edges, oneLine(t.EdgesWhy))
 	case t.EdgesWhy != "":
 		b.WriteString("    ")
 		comment(b, " ", t.EdgesWhy)
+	}
+	for i, r := range t.Rewrites {
+		if i == 0 {
+			b.WriteString("    rewrite: # the catalogs have bundles of the template with the same digest by other names\n")
+		}
+		fmt.Fprintf(b, "      - from: %s\n        to: %s\n", scalar(r.From), scalar(r.To))
 	}
 	if len(t.Catalogs) > 0 {
 		b.WriteString("    catalogs:\n")
@@ -114,7 +126,11 @@ func starterRules(b *strings.Builder, rules []survey.Rule) {
 		if i == 0 {
 			fmt.Fprintf(b, "%srules:\n", indent)
 		}
-		fmt.Fprintf(b, "%s  - versions: %s # %s\n%s    channels:\n", indent, scalar(r.Versions), oneLine(r.Why), indent)
+		if r.Versions == "" {
+			fmt.Fprintf(b, "%s  - channels: # %s\n", indent, oneLine(r.Why))
+		} else {
+			fmt.Fprintf(b, "%s  - versions: %s # %s\n%s    channels:\n", indent, scalar(r.Versions), oneLine(r.Why), indent)
+		}
 		for _, ch := range r.Channels {
 			fmt.Fprintf(b, "%s      - %s\n", indent, scalar(ch))
 		}

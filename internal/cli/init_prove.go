@@ -32,14 +32,14 @@ func prove(ctx context.Context, fsys fs.FS, targets []survey.Target) map[survey.
 	for _, t := range targets {
 		for _, c := range t.Catalogs {
 			for _, p := range c.Pairs {
-				all[p] = provePair(ctx, fsys, p)
+				all[p] = provePair(ctx, fsys, p, t.Rewrites)
 			}
 		}
 	}
 	return all
 }
 
-func provePair(ctx context.Context, fsys fs.FS, p survey.Pair) proof {
+func provePair(ctx context.Context, fsys fs.FS, p survey.Pair, rewrite reference.Rewrites) proof {
 	t, err := template.Open(fsys, p.Template, p.Template)
 	if err != nil {
 		return proof{1, "cannot be compared: " + failure.Of(err).Error()}
@@ -48,10 +48,10 @@ func provePair(ctx context.Context, fsys fs.FS, p survey.Pair) proof {
 	if err != nil {
 		return proof{1, "cannot be compared: " + failure.Of(err).Error()}
 	}
-	if missing, text := missingFrom(standing, t); missing > 0 {
+	if missing, text := missingFrom(standing, t, rewrite); missing > 0 {
 		return proof{missing, "differs already: " + text}
 	}
-	o := render.Options{Registry: nowhere{}, Base: render.NewBase(standing), Metadata: metadataOf(p.Catalog, standing)}
+	o := render.Options{Registry: nowhere{}, Rewrite: rewrite, Base: render.NewBase(standing), Metadata: metadataOf(p.Catalog, standing)}
 	if path.Ext(p.Catalog) == ".json" {
 		o.Format = fbc.JSON
 	}
@@ -75,7 +75,7 @@ func provePair(ctx context.Context, fsys fs.FS, p survey.Pair) proof {
 
 // missingFrom counts the images of the template that the catalog does not hold, or holds by the
 // name of another repository.
-func missingFrom(standing []fbc.Doc, t *template.Template) (missing int, text string) {
+func missingFrom(standing []fbc.Doc, t *template.Template, rewrite reference.Rewrites) (missing int, text string) {
 	images, err := t.Images(nowhere{}.tags)
 	if err != nil {
 		return 0, "" // rendering says so
@@ -92,7 +92,7 @@ func missingFrom(standing []fbc.Doc, t *template.Template) (missing int, text st
 	for _, image := range images {
 		repository, _, digest := reference.Cut(image)
 		switch {
-		case held[image]:
+		case held[image] || held[rewrite.Of(image)]:
 		case byDigest[digest] != "":
 			elsewhere++
 			from, to = repository, byDigest[digest]

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/reference"
 )
 
 // catalogs are those of a group of templates, by patterns where several are alike.
@@ -67,4 +68,34 @@ func metadata(c *source) string {
 		return string(plan.BundleObject)
 	}
 	return ""
+}
+
+// rewrites are the repositories that catalogs name otherwise than their templates do, with the
+// same digest. Where a catalog has bundles by both names there is no rule.
+func rewrites(group []*source) (rules reference.Rewrites) {
+	for _, t := range group {
+		for _, c := range t.catalogs {
+			for k, i := range c.facts.images {
+				from := t.facts.images[k].repository
+				rule := reference.Rewrite{From: t.facts.anyVersion(from), To: i.repository}
+				if from == "" || from == i.repository || slices.Contains(rules, rule) {
+					continue
+				}
+				rules = append(rules, rule)
+			}
+		}
+	}
+	both := func(from string) bool {
+		return slices.ContainsFunc(group, func(t *source) bool {
+			return slices.ContainsFunc(t.catalogs, func(c paired) bool {
+				return slices.ContainsFunc(c.facts.repositories, func(r string) bool { return reference.Matches(from, r) })
+			})
+		})
+	}
+	rules = slices.DeleteFunc(rules, func(r reference.Rewrite) bool { return both(r.From) })
+	slices.SortFunc(rules, func(a, b reference.Rewrite) int { return strings.Compare(a.From+"\x00"+a.To, b.From+"\x00"+b.To) })
+	if rules.Check() != nil {
+		return nil
+	}
+	return rules
 }

@@ -2,6 +2,8 @@ package survey
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,20 +18,23 @@ import (
 
 // facts are what a template or a catalog holds.
 type facts struct {
-	// images are its bundles, by digest, else as they are named; the value is the bundle's name
-	// where that stands there.
-	images map[string]string
+	images map[string]image // its bundles, by digest, else as they are named
 	// entries by channel; of a template with archetypes those are images.
 	entries      map[string][]fbc.Entry
 	channels     []string // in their order
 	edges        bool     // entries have the edges that they have in the catalog
 	repositories []string
-	objects      bool // bundles have their manifests in olm.bundle.object
-	metadata     bool // bundles have olm.csv.metadata
+	// defaultChannel is that of the package.
+	defaultChannel string
+	objects        bool // bundles have their manifests in olm.bundle.object
+	metadata       bool // bundles have olm.csv.metadata
 }
 
+// image is a bundle: name is empty where that does not stand there.
+type image struct{ repository, name string }
+
 func newFacts() facts {
-	return facts{images: map[string]string{}, entries: map[string][]fbc.Entry{}}
+	return facts{images: map[string]image{}, entries: map[string][]fbc.Entry{}}
 }
 
 // docFacts are those of documents.
@@ -39,6 +44,10 @@ func docFacts(docs []fbc.Doc) facts {
 	for i := range docs {
 		d := &docs[i]
 		switch d.Schema {
+		case fbc.SchemaPackage:
+			if p, err := d.PackageDoc(); err == nil {
+				f.defaultChannel = p.DefaultChannel
+			}
 		case fbc.SchemaChannel:
 			if ch, err := d.Channel(); err == nil {
 				f.channel(ch.Name, ch.Entries)
@@ -60,12 +69,12 @@ func (f *facts) channel(name string, entries []fbc.Entry) {
 	f.entries[name] = append(f.entries[name], entries...)
 }
 
-func (f *facts) bundle(image, name string) {
-	if image == "" {
+func (f *facts) bundle(ref, name string) {
+	if ref == "" {
 		return
 	}
-	repository, _, _ := reference.Cut(image)
-	f.images[key(image)] = cmp.Or(name, f.images[key(image)])
+	repository, _, _ := reference.Cut(ref)
+	f.images[key(ref)] = image{repository, cmp.Or(name, f.images[key(ref)].name)}
 	f.repositories = kind.Unique(append(f.repositories, repository))
 }
 
@@ -79,9 +88,10 @@ func (f *facts) add(o facts) {
 	for _, ch := range o.channels {
 		f.channel(ch, o.entries[ch])
 	}
-	for image, name := range o.images {
-		f.images[image] = cmp.Or(name, f.images[image])
+	for k, i := range o.images {
+		f.images[k] = image{i.repository, cmp.Or(i.name, f.images[k].name)}
 	}
+	f.defaultChannel = cmp.Or(f.defaultChannel, o.defaultChannel)
 	f.repositories = kind.Unique(append(f.repositories, o.repositories...))
 	f.edges, f.objects, f.metadata = f.edges || o.edges, f.objects || o.objects, f.metadata || o.metadata
 }
@@ -135,6 +145,10 @@ func (f *facts) list(edges bool) map[string]bool {
 	return all
 }
 
+func anyOf(semver.Version) bool          { return true }
+func prereleaseOf(v semver.Version) bool { return len(v.Pre) > 0 }
+func releaseOf(v semver.Version) bool    { return len(v.Pre) == 0 }
+
 // newest is the highest version of the entries of all channels, with the channels that have it.
 type newest struct {
 	name    string
@@ -144,8 +158,8 @@ type newest struct {
 	known   bool
 }
 
-// newestOf finds the newest bundle. Names tells those of images.
-func (f *facts) newestOf(names map[string]string) newest {
+// newestOf finds the newest bundle of those that are wanted. Names tells those of images.
+func (f *facts) newestOf(names map[string]string, wanted func(semver.Version) bool) newest {
 	var top newest
 	for _, ch := range f.channels {
 		for _, e := range f.entries[ch] {
@@ -154,7 +168,7 @@ func (f *facts) newestOf(names map[string]string) newest {
 			if !ok {
 				v, ok = kind.ImageVersion(name)
 			}
-			if !ok {
+			if !ok || !wanted(v) {
 				continue
 			}
 			if !top.known || v.LT(top.lowest) {
@@ -170,4 +184,28 @@ func (f *facts) newestOf(names map[string]string) newest {
 	}
 	top.in = kind.Unique(top.in)
 	return top
+}
+
+var words = regexp.MustCompile(`[0-9]+(?:[.-][0-9]+)*`)
+
+// anyVersion is a repository with * for the minor version of its bundle, where there is one
+// repository for each: as 1.38 in op-1-38 and op-138.
+func (f *facts) anyVersion(repository string) string {
+	minors := map[string]bool{}
+	for _, entries := range f.entries {
+		for _, e := range entries {
+			if v, ok := graph.VersionOf(e.Name); ok {
+				for _, between := range []string{".", "-", ""} {
+					minors[fmt.Sprintf("%d%s%d", v.Major, between, v.Minor)] = true
+				}
+			}
+		}
+	}
+	registry, rest, _ := strings.Cut(repository, "/")
+	return registry + "/" + words.ReplaceAllStringFunc(rest, func(number string) string {
+		if len(number) > 1 && minors[number] {
+			return "*"
+		}
+		return number
+	})
 }

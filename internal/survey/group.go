@@ -192,7 +192,9 @@ func target(pattern string, group, all []*source, n *news, written map[string]st
 	out := Target{Template: pattern, Kind: last.kind, Package: last.pkg}
 	for _, t := range group {
 		out.Templates = append(out.Templates, t.path)
-		out.Repositories = append(out.Repositories, t.facts.repositories...)
+		for _, r := range t.facts.repositories {
+			out.Repositories = append(out.Repositories, t.facts.anyVersion(r))
+		}
 		if t.aside != "" {
 			out.Notes = append(out.Notes, t.aside+"; nothing else in the repository has the package. Take this target out if it is a tool's or a test's.")
 		}
@@ -211,6 +213,8 @@ func target(pattern string, group, all []*source, n *news, written map[string]st
 	}
 	out.Rules = n.rules(last)
 	out.Edges, out.EdgesWhy = n.edges(last)
+	out.DefaultChannel, out.NewChannel = n.defaultChannel(last), n.newChannel(last)
+	out.Rewrites = rewrites(group)
 	out.Catalogs = catalogs(group, all)
 	return out
 }

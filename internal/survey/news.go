@@ -16,20 +16,22 @@ import (
 
 // news are the newest bundles of all sources: where new ones go is told by them.
 type news struct {
-	of  map[*source]newest
-	all []*source
+	of map[*source]newest
+	// releases and prereleases are the newest of either.
+	releases, prereleases map[*source]newest
+	all                   []*source
 }
 
 func newNews(list []*source) *news {
-	n := &news{map[*source]newest{}, list}
+	n := &news{map[*source]newest{}, map[*source]newest{}, map[*source]newest{}, list}
 	for _, t := range list {
 		names := map[string]string{}
 		for _, c := range t.catalogs {
-			for image, name := range c.facts.images {
-				names[image] = name
+			for k, i := range c.facts.images {
+				names[k] = i.name
 			}
 		}
-		n.of[t] = t.facts.newestOf(names)
+		n.of[t], n.releases[t], n.prereleases[t] = t.facts.newestOf(names, anyOf), t.facts.newestOf(names, releaseOf), t.facts.newestOf(names, prereleaseOf)
 	}
 	return n
 }
@@ -37,7 +39,15 @@ func newNews(list []*source) *news {
 // said is all that a configuration says of a source but for paths.
 func (n *news) said(t *source) string {
 	edges, _ := n.edges(t)
-	said := []string{edges}
+	said := []string{edges, n.newChannel(t), n.defaultChannel(t)}
+	for _, r := range rewrites([]*source{t}) {
+		said = append(said, r.From, r.To)
+	}
+	if t.platform != nil {
+		for _, c := range t.catalogs {
+			said = append(said, patternFor(t, c.source))
+		}
+	}
 	for _, r := range n.rules(t) {
 		said = append(said, r.Versions, strings.Join(r.Channels, ","))
 	}
@@ -58,15 +68,14 @@ func (n *news) rules(t *source) []Rule {
 		}
 		return n.unversioned(t)
 	}
-	r := Rule{Why: top.name + ", the newest bundle, is there"}
-	perMinor := true
-	for _, ch := range top.in {
-		if len(archetypes(t)) == 0 {
-			ch = channelPattern(ch, top)
+	if pre, rel := n.prereleases[t], n.releases[t]; pre.known && rel.known && !slices.Equal(pre.in, rel.in) && (len(archetypes(t)) > 0 || pre.version.GT(rel.version)) {
+		return []Rule{
+			{Versions: string(plan.Prerelease), Channels: patterns(t, pre), Why: pre.name + ", the newest prerelease, is there"},
+			{Channels: patterns(t, rel), Why: rel.name + ", the newest release, is there"},
 		}
-		perMinor = perMinor && strings.Contains(ch, "{minor}")
-		r.Channels = append(r.Channels, ch)
 	}
+	r := Rule{Channels: patterns(t, top), Why: top.name + ", the newest bundle, is there"}
+	perMinor := !slices.ContainsFunc(r.Channels, func(ch string) bool { return !strings.Contains(ch, "{minor}") })
 	var bounds []string
 	if o := n.find(t, func(o newest) bool { return perMinor && minorBelow(o.lowest, top.lowest) }, nil); o != nil {
 		bounds = append(bounds, fmt.Sprintf(">=%d.%d.0-0", top.lowest.Major, top.lowest.Minor))
@@ -128,6 +137,17 @@ func minorBelow(v, o semver.Version) bool {
 
 var numbers = regexp.MustCompile(`[0-9]+(?:\.[0-9]+)*`)
 
+// patterns are the channels of a bundle as new ones have them.
+func patterns(t *source, top newest) (channels []string) {
+	for _, ch := range top.in {
+		if len(archetypes(t)) == 0 {
+			ch = channelPattern(ch, top)
+		}
+		channels = append(channels, ch)
+	}
+	return channels
+}
+
 // channelPattern is the name of a channel with the numbers of the newest bundle's version, which
 // is in it, as placeholders.
 func channelPattern(name string, top newest) string {
@@ -144,6 +164,54 @@ func channelPattern(name string, top newest) string {
 		return before + "{major}" + after
 	}
 	return name
+}
+
+// newChannel tells whether the channel of the newest minor version begins with the entries of the
+// channel before it.
+func (n *news) newChannel(t *source) string {
+	top := n.of[t]
+	if like := n.last(t); !top.known && like != nil {
+		return n.newChannel(like)
+	}
+	for _, ch := range top.in {
+		before := t.facts.entries[graph.PreviousChannel(ch, t.facts.channels)]
+		if !t.facts.edges || len(before) == 0 || channelPattern(ch, top) == ch {
+			continue
+		}
+		all := !slices.ContainsFunc(before, func(e fbc.Entry) bool {
+			v, ok := graph.VersionOf(e.Name)
+			return ok && v.LT(lowestHead(t.facts.entries[ch], top)) && !slices.ContainsFunc(t.facts.entries[ch], func(o fbc.Entry) bool { return o.Name == e.Name })
+		})
+		if all {
+			return plan.LikePrevious
+		}
+	}
+	return ""
+}
+
+// lowestHead is the lowest version of the newest minor version among the entries.
+func lowestHead(entries []fbc.Entry, top newest) semver.Version {
+	low := top.version
+	for _, e := range entries {
+		if v, ok := graph.VersionOf(e.Name); ok && v.Major == low.Major && v.Minor == low.Minor && v.LT(low) {
+			low = v
+		}
+	}
+	return low
+}
+
+// defaultChannel is the pattern of a default channel that is one of several for minor versions,
+// and has the newest bundle: it moved before.
+func (n *news) defaultChannel(t *source) string {
+	top := n.of[t]
+	if like := n.last(t); !top.known && like != nil {
+		return n.defaultChannel(like)
+	}
+	ch := t.facts.defaultChannel
+	if pattern := channelPattern(ch, top); slices.Contains(top.in, ch) && strings.Contains(pattern, "{minor}") && graph.PreviousChannel(ch, t.facts.channels) != "" {
+		return pattern
+	}
+	return ""
 }
 
 // mostLooked is how many of the newest entries are looked at for their edges.

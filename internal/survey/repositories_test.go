@@ -19,7 +19,9 @@ type repository struct {
 }
 
 // repositories are public ones. A line of a target is its template, how many that is, its
-// channels with the versions for which they are, its edges, and its catalogs with their number;
+// channels with the versions for which they are, its edges with whether
+// its default channel moves, its new channels begin like the ones before, and its catalogs name
+// bundles otherwise, and its catalogs with their number;
 // ! tells that a catalog holds manifests.
 var repositories = map[string]repository{
 	"bpfman-catalog": {targets: []string{
@@ -39,10 +41,10 @@ var repositories = map[string]repository{
 		"catalog-template-v3.yaml 1 | {major}.{minor} stable | like-siblings | catalog-4-20 1 catalog-4-21 1 catalog-4-22 1",
 	}},
 	"konflux-coo-fbc": {targets: []string{
-		"catalog/catalog-template.yaml 1 | fast stable | like-siblings | catalog/coo-product-v{platform}/catalog.yaml 6",
+		"catalog/catalog-template.yaml 1 | fast stable | like-siblings 1 rewritten | catalog/coo-product-v{platform}/catalog.yaml 6",
 	}},
 	"konflux-opentelemetry": {targets: []string{
-		"catalog/catalog-template.yaml 1 | stable | like-siblings | catalog/opentelemetry-product-4.17/catalog.yaml 1",
+		"catalog/catalog-template.yaml 1 | stable | like-siblings 1 rewritten | catalog/opentelemetry-product-4.17/catalog.yaml 1",
 	}},
 	"kueue-fbc": {targets: []string{
 		"v*/catalog-template.yaml 7 | Stable | | {folder}/catalog/kueue-operator/catalog.json 7",
@@ -53,26 +55,26 @@ var repositories = map[string]repository{
 	}, left: []string{"hack/operator.yaml", "lightspeed-catalog/index.yaml"}}, // its beginning, and a development build
 	// Each platform begins and ends with versions of its own.
 	"mtv-fbc": {targets: []string{
-		"v4.15/catalog-template.json 1 | release-v{major}.{minor} (<2.8.0-0) | like-siblings | v4.15/catalog/mtv-operator/catalog.json 1",
-		"v4.16/catalog-template.json 1 | release-v{major}.{minor} (<2.9.0-0) | like-siblings | ",
-		"v4.17/catalog-template.json 1 | release-v{major}.{minor} (>=2.7.0-0 <2.10.0-0) | like-siblings | v4.17/catalog/mtv-operator/catalog.json 1",
-		"v4.18/catalog-template.json 1 | release-v{major}.{minor} (>=2.8.0-0 <2.11.0-0) | like-siblings | v4.18/catalog/mtv-operator/catalog.json 1",
-		"v4.19/catalog-template.json 1 | release-v{major}.{minor} (>=2.9.0-0 <2.12.0-0) | like-siblings | v4.19/catalog/mtv-operator/catalog.json 1",
-		"v4.2[01]/catalog-template.json 2 | release-v{major}.{minor} (>=2.10.0-0) | like-siblings | {folder}/catalog/mtv-operator/catalog.json 2",
-		"v4.2[23]/catalog-template.json 2 | release-v{major}.{minor} (>=2.11.0-0) | like-siblings | {folder}/catalog/mtv-operator/catalog.json 2",
-		"v5.0/catalog-template.json 1 | release-v{major}.{minor} (>=2.11.0-0) | like-siblings | v5.0/catalog/mtv-operator/catalog.json 1",
+		"v4.15/catalog-template.json 1 | release-v{major}.{minor} (<2.8.0-0) | like-siblings default moves | v4.15/catalog/mtv-operator/catalog.json 1",
+		"v4.16/catalog-template.json 1 | release-v{major}.{minor} (<2.9.0-0) | like-siblings default moves | ",
+		"v4.17/catalog-template.json 1 | release-v{major}.{minor} (>=2.7.0-0 <2.10.0-0) | like-siblings default moves | v4.17/catalog/mtv-operator/catalog.json 1",
+		"v4.18/catalog-template.json 1 | release-v{major}.{minor} (>=2.8.0-0 <2.11.0-0) | like-siblings default moves | v4.18/catalog/mtv-operator/catalog.json 1",
+		"v4.19/catalog-template.json 1 | release-v{major}.{minor} (>=2.9.0-0 <2.12.0-0) | like-siblings default moves | v4.19/catalog/mtv-operator/catalog.json 1",
+		"v4.2[01]/catalog-template.json 2 | release-v{major}.{minor} (>=2.10.0-0) | like-siblings default moves | {folder}/catalog/mtv-operator/catalog.json 2",
+		"v4.2[23]/catalog-template.json 2 | release-v{major}.{minor} (>=2.11.0-0) | like-siblings default moves | {folder}/catalog/mtv-operator/catalog.json 2",
+		"v5.0/catalog-template.json 1 | release-v{major}.{minor} (>=2.11.0-0) | like-siblings default moves | v5.0/catalog/mtv-operator/catalog.json 1",
 	}, left: []string{"v4.14/catalog/mtv-operator/catalog.json"}}, // its template was taken away
 	"olm-operator-konflux-sample": {targets: []string{
 		"v4.13/catalog-template.json 1 | {major}.{minor} stable | like-siblings | ",
 	}},
 	"serverless-operator": {targets: []string{
-		"olm-catalog/serverless-operator-index/v4.13/catalog-template.yaml 1 | stable stable-{major}.{minor} (<1.36.0-0) | like-siblings | ",
-		"olm-catalog/serverless-operator-index/v4.1[45]/catalog-template.yaml 2 | stable stable-{major}.{minor} (<1.38.0-0) | like-siblings | ",
-		"olm-catalog/serverless-operator-index/v4.1[6-9]/catalog-template.yaml 4 | stable stable-{major}.{minor} | like-siblings | ",
-		"olm-catalog/serverless-operator-index/v4.2*/catalog-template.yaml 3 | stable stable-{major}.{minor} | like-siblings | ",
+		"olm-catalog/serverless-operator-index/v4.13/catalog-template.yaml 1 | stable stable-{major}.{minor} (<1.36.0-0) | like-siblings like-previous | ",
+		"olm-catalog/serverless-operator-index/v4.1[45]/catalog-template.yaml 2 | stable stable-{major}.{minor} (<1.38.0-0) | like-siblings like-previous | ",
+		"olm-catalog/serverless-operator-index/v4.1[6-9]/catalog-template.yaml 4 | stable stable-{major}.{minor} | like-siblings like-previous | ",
+		"olm-catalog/serverless-operator-index/v4.2*/catalog-template.yaml 3 | stable stable-{major}.{minor} | like-siblings like-previous | ",
 	}, left: []string{"olm-catalog/serverless-operator-index/configs/index.yaml", "olm-catalog/serverless-operator-index/index-bundles.yaml"}},
 	"submariner-operator-fbc": {targets: []string{
-		"catalog-template.yaml 1 | stable-{major}.{minor} | | catalog-{platformDashed} 8",
+		"catalog-template.yaml 1 | stable-{major}.{minor} | default moves 1 rewritten | catalog-{platformDashed} 8",
 	}},
 	// Its graphs are made by generate-fbc.sh, and opm v1.73 reads none of them.
 	"trusted-profile-analyzer-operator-fbc": {left: []string{
@@ -161,9 +163,18 @@ func line(t Target) string {
 		}
 		catalogs = append(catalogs, one)
 	}
-	edges := t.Edges
-	if edges != "" {
-		edges += " "
+	edges := ""
+	if t.Edges != "" {
+		edges += t.Edges + " "
+	}
+	if t.DefaultChannel != "" {
+		edges += "default moves "
+	}
+	if t.NewChannel != "" {
+		edges += t.NewChannel + " "
+	}
+	if len(t.Rewrites) > 0 {
+		edges += fmt.Sprintf("%d rewritten ", len(t.Rewrites))
 	}
 	return fmt.Sprintf("%s %d | %s | %s| %s", t.Template, len(t.Templates), strings.Join(channels, "; "), edges, strings.Join(catalogs, " "))
 }

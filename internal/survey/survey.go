@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/template"
 )
 
@@ -29,9 +30,13 @@ type Target struct {
 	Kind      string
 	Package   string // empty where nothing tells it
 	Rules     []Rule
-	Edges     string // from-csv or like-siblings; empty: the natural place
-	EdgesWhy  string
-	Catalogs  []Catalog
+	// DefaultChannel is a pattern, where it moves with the newest bundle.
+	DefaultChannel string
+	NewChannel     string // like-previous; empty: with the bundle alone
+	Edges          string // from-csv or like-siblings; empty: the natural place
+	EdgesWhy       string
+	Catalogs       []Catalog
+	Rewrites       reference.Rewrites // of images in the catalogs
 	// Repositories are those of the bundles.
 	Repositories []string
 }
@@ -185,7 +190,7 @@ func (s *Survey) pair(templates, catalogs []*source) (alone []*source) {
 func (s *Survey) leaveOlder(alone []*source) []*source {
 	tops := map[*source]newest{}
 	for _, c := range alone {
-		tops[c] = c.facts.newestOf(nil)
+		tops[c] = c.facts.newestOf(nil, anyOf)
 	}
 	return only(alone, func(c *source) bool {
 		i := slices.IndexFunc(alone, func(o *source) bool {
