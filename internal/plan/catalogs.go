@@ -62,6 +62,7 @@ func (p *planner) catalog(setup CatalogSetup, at place, c candidate, t *Target) 
 		return false, nil
 	}
 	p.matched = p.matched || asked != ""
+	p.plan.All = append(p.plan.All, cat)
 	if wanted, err := p.supported(cat, c.path); err != nil || !wanted {
 		return err == nil, err
 	}
@@ -96,6 +97,7 @@ func (p *planner) itself(c candidate) (bool, error) {
 		}
 		p.matched = true
 	}
+	p.plan.All = append(p.plan.All, own)
 	return p.supported(own, c.path)
 }
 

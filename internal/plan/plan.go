@@ -57,9 +57,12 @@ type Asked struct {
 // Plan is what to do. Targets come in the order of the Setup. A plan without targets is
 // no failure: LeftOut says why there are none.
 type Plan struct {
-	Bundle   kind.Bundle // as it goes into templates: promoted, where Registries say so
-	Targets  []Target
-	LeftOut  []LeftOut
+	Bundle  kind.Bundle // as it goes into templates: promoted, where Registries say so
+	Targets []Target
+	LeftOut []LeftOut
+	// All are the catalogs that targets for the package have, also those that the bundle does
+	// not go to. Where one is asked for, the others are none of them.
+	All      []Catalog
 	Reasons  []string // of the whole
 	Warnings []string
 }

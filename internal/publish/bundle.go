@@ -151,7 +151,9 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	for _, t := range made.Targets {
 		p.users.add(t, b.bundle.Package)
 		for _, r := range t.Requests {
-			p.givenUp[r.InsteadOf] = true
+			if r.InsteadOf != "" {
+				p.givenUp[r.InsteadOf] = true
+			}
 			// What a published catalog names by this tag stays what it was.
 			rebuilds = rebuilds || r.Rebuild && r.Published.Image(b.bundle.Name) != made.Bundle.Image
 		}
@@ -162,6 +164,7 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	} else if was := p.recorded(made.Bundle.Image); was != "" && was != b.asked.Digest {
 		return nil, refused(made.Bundle, "its tag was %s when %s recorded it, and is %s now", was, p.sumFile, b.asked.Digest).At(p.sumFile, 0, 0)
 	}
+	p.lines.add(made.All, b.bundle.Package)
 	p.note(made)
 	if len(made.Targets) == 0 {
 		p.nowhere = append(p.nowhere, b.bundle.Name)

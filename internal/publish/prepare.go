@@ -105,6 +105,7 @@ type preparation struct {
 	// givenUp are the bundles in whose place others come.
 	givenUp map[string]bool
 	users   users
+	lines   lines
 	sum     *render.Sum
 	sumFile string
 }
@@ -148,6 +149,7 @@ func (p *preparation) render(ctx context.Context) error {
 			}
 		}
 	}
+	p.skew()
 	errs = append(errs, p.catalogSources(ctx))
 	return errors.Join(append(errs, p.writeSum())...)
 }
@@ -170,6 +172,9 @@ func (p *preparation) rendered(t plan.Target) {
 	catalogs := t.Catalogs
 	if template.Traits(t.Kind).IsCatalog && len(catalogs) == 0 {
 		catalogs = []plan.Catalog{{Path: t.Template}}
+	}
+	if platform, ok := plan.PlatformOf(t.Template); ok && len(t.Catalogs) == 0 && len(catalogs) > 0 {
+		catalogs[0].Platform = &platform
 	}
 	for _, c := range catalogs {
 		list := p.catalogs[t.Template]

@@ -1,0 +1,122 @@
+package publish
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/plan"
+)
+
+// lines are the catalogs of a configuration, and the packages in them that a change is about.
+type lines struct {
+	catalogs []plan.Catalog
+	packages map[string]bool
+}
+
+func (l *lines) add(catalogs []plan.Catalog, pkg string) {
+	if l.packages == nil {
+		l.packages = map[string]bool{}
+	}
+	l.packages[pkg] = true
+	for _, c := range catalogs {
+		if c.Path != "" && c.Platform != nil && !slices.ContainsFunc(l.catalogs, func(o plan.Catalog) bool { return o.Path == c.Path }) {
+			l.catalogs = append(l.catalogs, c)
+		}
+	}
+}
+
+// inOrder are the catalogs that clusters go through by upgrades, in the order of their platforms.
+// Where a platform has several, those belong together whose paths differ in it alone.
+func (l *lines) inOrder() (all [][]plan.Catalog) {
+	single, seen := true, map[plan.Platform]bool{}
+	for _, c := range l.catalogs {
+		single = single && !seen[*c.Platform]
+		seen[*c.Platform] = true
+	}
+	byPath := map[string][]plan.Catalog{}
+	for _, c := range l.catalogs {
+		key := "OpenShift "
+		if !c.Platform.OpenShift() {
+			key = "Kubernetes "
+		}
+		if text := c.Platform.String(); !single {
+			key += strings.NewReplacer(text, "*", strings.ReplaceAll(text, ".", "-"), "*").Replace(path.Clean(c.Path))
+		}
+		byPath[key] = append(byPath[key], c)
+	}
+	for _, key := range slices.Sorted(maps.Keys(byPath)) {
+		line := byPath[key]
+		slices.SortStableFunc(line, func(a, b plan.Catalog) int { return a.Platform.Compare(*b.Platform) })
+		all = append(all, line)
+	}
+	return all
+}
+
+// skew finds versions that a cluster upgrade leaves without a way on. What was so before is no
+// fault of the change: of an error it is a warning, and of a warning no news.
+func (p *preparation) skew() {
+	for _, line := range p.lines.inOrder() {
+		var before, after []graph.Stage
+		for _, c := range line {
+			was, is, err := p.stages(c)
+			if err != nil {
+				p.Warnings = append(p.Warnings, fmt.Sprintf("%s cannot be read, so that upgrades of clusters to it were not verified: %s", c.Path, failure.Of(err).Error()))
+			}
+			if was != nil {
+				before = append(before, graph.Stage{Name: c.Path, Catalog: was})
+			}
+			if is != nil {
+				after = append(after, graph.Stage{Name: c.Path, Catalog: is})
+			}
+		}
+		known := graph.CompareNext(before, p.Levels)
+		for _, f := range graph.CompareNext(after, p.Levels) {
+			if !p.lines.packages[f.Package] {
+				continue
+			}
+			if slices.ContainsFunc(known, func(o graph.Finding) bool { return noMore(f, o) }) {
+				if f.Level != graph.Error {
+					continue
+				}
+				f.Level, f.Message = graph.Warning, f.Message+"; it was so before"
+			}
+			p.Findings = append(p.Findings, f)
+		}
+	}
+}
+
+// noMore reports whether a finding is about nothing that an earlier one was not about.
+func noMore(now, before graph.Finding) bool {
+	return now.ID == before.ID && now.Package == before.Package && now.Channel == before.Channel && now.File == before.File &&
+		!slices.ContainsFunc(now.Bundles, func(name string) bool { return !slices.Contains(before.Bundles, name) })
+}
+
+// stages are a catalog before and after the change; nil where it does not stand.
+func (p *preparation) stages(c plan.Catalog) (before, after *graph.Catalog, err error) {
+	for _, made := range p.Work.catalogs() {
+		if made.Path == c.Path {
+			if len(made.Before.Packages) > 0 {
+				before = made.Before
+			}
+			return before, made.After, nil
+		}
+	}
+	docs, err := documents(p.base.Files, c.Path)
+	if err != nil || len(docs) == 0 {
+		return nil, nil, err
+	}
+	var own []fbc.Doc
+	for pkg := range p.lines.packages {
+		own = append(own, fbc.OfPackage(docs, pkg)...)
+	}
+	b := graph.Builder{Light: true}
+	b.Add(own)
+	standing := b.Catalog()
+	return standing, standing, nil
+}
