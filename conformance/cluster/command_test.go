@@ -54,7 +54,7 @@ func (s *said) String() string {
 func begin(t *testing.T, name string, args ...string) *replica {
 	ctx, stop := context.WithCancel(context.Background())
 	r := &replica{stop: stop, address: freeAddress(), code: make(chan int, 1), said: &said{}}
-	args = append(args, "--kubeconfig", realServer().Kubeconfig(t), "--listen", r.address)
+	args = append(args, "--olm", "absent", "--kubeconfig", realServer().Kubeconfig(t), "--listen", r.address)
 	go func() { r.code <- controller.Main(ctx, args, name, nil, io.Discard, r.said) }()
 	return r
 }

@@ -68,6 +68,7 @@ func run(m *testing.M) int {
 	config.QPS = -1
 	define(crds.CatalogSources)
 	define([]byte(sampleDefinition))
+	define([]byte(olmDefinition))
 	webhook = httptest.NewTLSServer(controller.Webhook())
 	defer webhook.Close()
 	addVersion("v1alpha2.yaml")
@@ -102,6 +103,22 @@ spec:
   group: foo.example.com
   names: {kind: Sample, plural: samples, singular: sample, listKind: SampleList}
   scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`
+
+// olmDefinition is by what OLM is known to be there.
+const olmDefinition = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: olmconfigs.operators.coreos.com}
+spec:
+  group: operators.coreos.com
+  names: {kind: OLMConfig, plural: olmconfigs, singular: olmconfig, listKind: OLMConfigList}
+  scope: Cluster
   versions:
   - name: v1
     served: true

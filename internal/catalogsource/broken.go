@@ -8,7 +8,7 @@ import (
 )
 
 // variables are the well-known templates, without their braces.
-var variables = []string{KubeMajor, KubeMinor, KubePatch}
+var variables = []string{KubeMajor, KubeMinor, KubePatch, OCPMajor, OCPMinor}
 
 const lookupForm = "{group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}"
 

@@ -56,6 +56,7 @@ func (s *Source) Check() (faults, warnings []*failure.Error) {
 	if reference, ok := s.Reference(); ok {
 		c.template(reference)
 	}
+	c.twoTemplates()
 	return c.faults, c.warnings
 }
 
@@ -74,6 +75,17 @@ func (c *checker) template(reference string) {
 		if p.Broken != nil {
 			c.warn(c.source.annotation(), "%s is no template: %s", p.Text, p.Broken.Why).Fix("%s", p.Broken.Fix)
 		}
+	}
+}
+
+// twoTemplates warns of an image that OLM and Graft would set each by its own annotation.
+func (c *checker) twoTemplates() {
+	annotations := map[string]string{}
+	for _, key := range templateKeys {
+		annotations[key] = c.source.root.Get("metadata").Get("annotations").Get(key).Text()
+	}
+	if WorkFor(annotations, true).Clash {
+		c.warn(c.source.annotation(), "it stands beside %s, by which OLM sets another image", ImageTemplate).Fix("Remove one of the two annotations.")
 	}
 }
 

@@ -36,9 +36,6 @@ func Follow(self string, objects Objects) Objects {
 	}
 }
 
-// templateKeys are the annotations that hold a reference with templates.
-var templateKeys = []string{ImageTemplate}
-
 // unwritten are paths to what neither the controller nor OLM writes.
 var unwritten = regexp.MustCompile(`^\{[$@]?\.(metadata\.(name|namespace|uid|labels|annotations)|` +
 	`spec\.(address|configMap|catalogServiceSource|configMapSource|description|displayName|priority|publisher|sourceType|updateStrategy))([.\[][^{}]*)?\}$`)

@@ -18,6 +18,8 @@ const (
 	InvalidReference     = "InvalidImageReference"
 	NoImageSource        = "NoImageSource"
 	ImageRefused         = "ImageRefused"
+	TwoTemplates         = "TwoTemplates"
+	AnotherWriter        = "AnotherWriter"
 )
 
 // Condition is what is to be said; the time is set where it is merged.
@@ -55,13 +57,10 @@ func (r Resolution) why() string {
 	return "Cannot construct catalog image reference, variable(s) " + strings.Join(names, ", ") + " couldn't be resolved. " + strings.Join(reasons, "; ") + "."
 }
 
-// Unusable are the conditions where all is resolved and the CatalogSource has no image
-// that could be set.
-func (r Resolution) Unusable() []Condition { return r.resolved("False", NoImageSource) }
-
-// Refused are the conditions where all is resolved and the API server does not take the
-// image.
-func (r Resolution) Refused() []Condition { return r.resolved("False", ImageRefused) }
+// Kept are the conditions where all is resolved and the image is not set, for a reason:
+// NoImageSource, the CatalogSource has none that could be set; ImageRefused, the API server does
+// not take it; TwoTemplates, OLM sets another; AnotherWriter, somebody sets another each time.
+func (r Resolution) Kept(reason string) []Condition { return r.resolved("False", reason) }
 
 // maxMessage is what the schema of conditions allows, in characters.
 const maxMessage = 32768

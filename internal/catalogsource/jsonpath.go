@@ -11,7 +11,7 @@ import (
 const (
 	MaxPath  = 1024    // bytes of an expression
 	maxSteps = 200_000 // values that are looked at
-	maxValue = 1024    // bytes of what it comes to
+	maxValue = 8 << 10 // bytes of what it comes to
 )
 
 // JSONPath evaluates an expression as client-go does, whose dialect is that of kubectl:

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// KubeVersion is a version of Kubernetes as templates see it; Patch may be empty.
+// KubeVersion is a version of Kubernetes, or of OpenShift, as templates see it; Patch may be
+// empty.
 type KubeVersion struct{ Major, Minor, Patch string }
 
 // Vendors write what they like after the numbers: v1.27.3-gke.100, v1.17.1+6af3663.
@@ -23,9 +24,9 @@ func ParseKubeVersion(s string) (KubeVersion, bool) {
 
 func (v KubeVersion) variable(name string) string {
 	switch name {
-	case KubeMajor:
+	case KubeMajor, OCPMajor:
 		return v.Major
-	case KubeMinor:
+	case KubeMinor, OCPMinor:
 		return v.Minor
 	}
 	return v.Patch

@@ -84,7 +84,13 @@ func (s *Source) Reference() (reference string, ok bool) {
 	return reference, reference != ""
 }
 
+// annotation is the one that counts, nil where there is none.
 func (s *Source) annotation() *yamledit.Node {
+	for _, key := range templateKeys {
+		if n := s.root.Get("metadata").Get("annotations").Get(key); n.Text() != "" {
+			return n
+		}
+	}
 	return s.root.Get("metadata").Get("annotations").Get(ImageTemplate)
 }
 

@@ -18,9 +18,10 @@ type Path func(object any, expression string) (string, error)
 
 // Values is what templates are resolved from. Without Objects no lookup resolves.
 type Values struct {
-	Kube    KubeVersion // zero if it is not known
-	Objects Objects
-	Path    Path
+	Kube      KubeVersion // zero if it is not known
+	OpenShift KubeVersion // zero if it is to be looked up
+	Objects   Objects
+	Path      Path
 }
 
 // Resolution is what became of a reference.
@@ -90,18 +91,49 @@ func (v Values) within(t Template, lookups int) (string, error) {
 }
 
 func (v Values) of(t Template) (string, error) {
-	if t.Variable != "" {
-		if value := v.Kube.variable(t.Variable); value != "" {
-			return value, nil
-		}
-		return "", errors.New("the version of Kubernetes, or this part of it, is not known")
+	switch t.Variable {
+	case "":
+		return v.lookUp(t.Lookup)
+	case OCPMajor, OCPMinor:
+		version, err := v.openShift()
+		return version.variable(t.Variable), err
 	}
+	if value := v.Kube.variable(t.Variable); value != "" {
+		return value, nil
+	}
+	return "", errors.New("the version of Kubernetes, or this part of it, is not known")
+}
+
+func (v Values) lookUp(l Lookup) (string, error) {
 	if v.Objects == nil {
 		return "", errors.New("no objects were given")
 	}
-	object, err := v.Objects(t.Lookup)
+	object, err := v.Objects(l)
 	if err != nil {
 		return "", err
 	}
-	return v.Path(object, t.Lookup.JSONPath)
+	return v.Path(object, l.JSONPath)
+}
+
+// completed are the versions that a cluster of OpenShift has been brought to, the newest
+// first. What it is being brought to does not count: an update may fail.
+var completed = Lookup{
+	Group: "config.openshift.io", Version: "v1", Kind: "ClusterVersion", Name: "version",
+	JSONPath: `{range .status.history[?(@.state=="Completed")]}{.version},{end}`,
+}
+
+func (v Values) openShift() (KubeVersion, error) {
+	if v.OpenShift != (KubeVersion{}) {
+		return v.OpenShift, nil
+	}
+	versions, err := v.lookUp(completed)
+	if err != nil {
+		return KubeVersion{}, fmt.Errorf("the version of OpenShift is not known: %w", err)
+	}
+	newest, _, _ := strings.Cut(versions, ",")
+	version, ok := ParseKubeVersion(newest)
+	if !ok {
+		return KubeVersion{}, fmt.Errorf("the version of OpenShift is not known: %s says %q", completed, newest)
+	}
+	return version, nil
 }

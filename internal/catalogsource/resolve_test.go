@@ -95,7 +95,7 @@ func TestConditions(t *testing.T) {
 			{"ResolvedImage", "False", "UnableToResolve", "a/20:{kube_patch_version}{kube_patch_version}"},
 		}},
 		{"a typo", Resolve("quay.io/a:{kube_mayor_version}", Values{}), []Condition{
-			{"TemplatesHaveResolved", "False", "InvalidTemplate", `Cannot construct catalog image reference, variable(s) "{kube_mayor_version}" couldn't be resolved. {kube_mayor_version}: there is no variable "kube_mayor_version". Write {kube_major_version}; valid is {kube_major_version}, {kube_minor_version}, {kube_patch_version} or {group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}.`},
+			{"TemplatesHaveResolved", "False", "InvalidTemplate", `Cannot construct catalog image reference, variable(s) "{kube_mayor_version}" couldn't be resolved. {kube_mayor_version}: there is no variable "kube_mayor_version". Write {kube_major_version}; valid is {kube_major_version}, {kube_minor_version}, {kube_patch_version}, {ocp_major_version}, {ocp_minor_version} or {group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}.`},
 			{"ResolvedImage", "False", "InvalidTemplate", "quay.io/a:{kube_mayor_version}"},
 		}},
 		{"no reference", Resolve("Quay.io/A:v1", Values{}), []Condition{

@@ -16,6 +16,8 @@ const (
 	KubeMajor = "kube_major_version"
 	KubeMinor = "kube_minor_version"
 	KubePatch = "kube_patch_version"
+	OCPMajor  = "ocp_major_version"
+	OCPMinor  = "ocp_minor_version"
 )
 
 // Template is one template of a reference: a well-known variable, or else a Lookup.
@@ -45,7 +47,8 @@ type Part struct {
 // Parse cuts a reference into parts, which joined again are the reference. What breaks
 // the grammar stays as it is, and its part says why:
 //
-//  1. {kube_major_version}, {kube_minor_version} and {kube_patch_version}, in lower case.
+//  1. {kube_major_version}, {kube_minor_version}, {kube_patch_version}, {ocp_major_version} and
+//     {ocp_minor_version}, in lower case.
 //  2. {group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}, all of it, in this
 //     order. Name and namespace may be empty; the path begins with { and ends with }.
 //  3. No white space in either.

@@ -141,7 +141,7 @@ func (s *Source) setTemplate(edits *yamledit.Edits, template string) error {
 	field := yamledit.Field{Key: ImageTemplate, Value: yamledit.Text(template)}
 	meta := s.root.Get("metadata")
 	annotations := meta.Get("annotations")
-	switch at := annotations.Get(ImageTemplate); {
+	switch at := s.annotation(); {
 	case at != nil && at.IsNull():
 		return edits.Fill(at, yamledit.Text(template))
 	case at != nil:

@@ -4,6 +4,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -31,6 +32,7 @@ type Options struct {
 	Config     *rest.Config
 	Namespaces []string             // none is all
 	Poll       time.Duration        // between looks at the server's version, and at kinds that are not served
+	OLM        string               // whether OLM resolves templates too: OLMAuto, OLMPresent, OLMAbsent
 	Workers    int                  // that resolve at a time
 	Events     record.EventRecorder // may be nil
 	Log        *slog.Logger
@@ -49,8 +51,10 @@ type Controller struct {
 	watches   *watches
 
 	mu      sync.Mutex
-	version string           // gitVersion of the server
-	written map[string]write // the last of each CatalogSource
+	version string            // gitVersion of the server
+	olm     bool              // OLM is there
+	written map[string]write  // the last of each CatalogSource
+	rivals  map[string]*rival // of each
 	ready   bool
 }
 
@@ -70,7 +74,7 @@ func New(o Options) (*Controller, error) {
 		queue: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedMaxOfRateLimiter(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](50*time.Millisecond, 5*time.Minute),
 		)),
-		written: map[string]write{},
+		written: map[string]write{}, rivals: map[string]*rival{},
 	}, nil
 }
 
@@ -81,7 +85,7 @@ func unavailable(doing string, err error) error {
 // Run works until ctx ends, and returns when all that was begun is finished. It fails where
 // the cluster does not answer at the beginning; later it waits for it to come back.
 func (c *Controller) Run(ctx context.Context) error {
-	if err := c.pollVersion(); err != nil {
+	if err := c.pollServer(); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -141,7 +145,7 @@ func (c *Controller) handler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, now any) { add(now) }, DeleteFunc: add}
 }
 
-// follow looks at the server's version until ctx ends.
+// follow looks at what all templates depend on until ctx ends.
 func (c *Controller) follow(ctx context.Context) {
 	tick := time.NewTicker(c.Poll)
 	defer tick.Stop()
@@ -151,14 +155,14 @@ func (c *Controller) follow(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		before := c.serverVersion()
-		if err := c.pollVersion(); err != nil {
+		version, olm := c.serverVersion(), c.hasOLM()
+		if err := c.pollServer(); err != nil {
 			c.Metrics.Errors.Add(1)
 			c.Log.Warn("asking for the server's version", "error", err)
 			continue
 		}
-		if now := c.serverVersion(); now != before {
-			c.Log.Info("the server's version changed", "from", before, "to", now)
+		if c.serverVersion() != version || c.hasOLM() != olm {
+			c.Log.Info("the server changed", "from", version, "to", c.serverVersion(), "olm", c.hasOLM())
 			for _, informer := range c.sources {
 				for _, key := range informer.GetStore().ListKeys() {
 					c.queue.Add(key)
@@ -166,6 +170,11 @@ func (c *Controller) follow(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// pollServer asks for what all templates depend on.
+func (c *Controller) pollServer() error {
+	return errors.Join(c.pollVersion(), c.pollOLM())
 }
 
 func (c *Controller) pollVersion() error {

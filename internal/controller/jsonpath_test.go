@@ -139,7 +139,7 @@ func TestJSONPathIsBounded(t *testing.T) {
 	}
 	object := map[string]any{"a": strings.Repeat("x", 1<<20), "l": list, "d": deep}
 	for expression, why := range map[string]string{
-		strings.Repeat("{.a}", 256):               "more than 1024 bytes",
+		strings.Repeat("{.a}", 256):               "more than 8192 bytes",
 		"{range.l[*]}{range$.l[*]}{.v}{end}{end}": "l is not found",
 		"{..v}":   "values",
 		"{..d..}": "more than 200000 values",

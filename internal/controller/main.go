@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -60,6 +61,7 @@ func Main(ctx context.Context, args []string, identity string, in io.Reader, out
 	f.BoolVar(&c.once, "once", false, "resolve all and exit: 80 if one does not resolve")
 	f.BoolVar(&c.answer, "answer", false, "answer lookups of graft catalogsource resolve --kubeconfig, and change nothing")
 	f.DurationVar(&c.options.Poll, "poll", 30*time.Second, "time between looks at the server's version")
+	f.StringVar(&c.options.OLM, "olm", OLMAuto, "whether OLM resolves templates in this cluster too: auto, present or absent")
 	f.IntVar(&c.options.Workers, "workers", 4, "CatalogSources to resolve at a time")
 	f.StringVar(&c.listen, "listen", ":8080", "address of /metrics, /healthz and /readyz")
 	f.StringVar(&c.webhook, "webhook-listen", "", "address of the webhook that converts versions, by HTTPS; without it none is served")
@@ -71,6 +73,8 @@ func Main(ctx context.Context, args []string, identity string, in io.Reader, out
 		return 0
 	case err == nil && (f.NArg() > 0 || c.options.Poll <= 0):
 		err = errors.New("there are no arguments, and --poll is more than nothing")
+	case err == nil && !slices.Contains([]string{OLMAuto, OLMPresent, OLMAbsent}, c.options.OLM):
+		err = fmt.Errorf("--olm is %q, and auto, present or absent is due", c.options.OLM)
 	}
 	if err != nil {
 		err = failure.New(failure.Usage, "reading the command line: %w", err).Fix("Run graft-controller --help.")

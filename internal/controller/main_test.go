@@ -100,7 +100,7 @@ func TestCommandLeads(t *testing.T) {
 	if after, err := c.Resource(leases).Namespace("lead").Get(t.Context(), lease.GetName(), metav1.GetOptions{}); err != nil || after.GetResourceVersion() != lease.GetResourceVersion() {
 		t.Errorf("the lease of another became %v, %v", after, err)
 	}
-	p = begin(t, s, "--namespace", "lead")
+	p = begin(t, s, "--olm", "absent", "--namespace", "lead")
 	c.Follows("lead/kube", "quay.io/kube-release-v1/catalog:v1.20")
 	if code, text := p.answer("/readyz"); code != http.StatusOK || text != "ok\n" {
 		t.Errorf("it works, and says %d %s", code, text)
@@ -133,7 +133,7 @@ func TestOnceTells(t *testing.T) {
 	s := newServer(t)
 	c := suite.New(t, s, "", "tells")
 	c.Create(controller.Resource, suite.CatalogSource("tells", "kube", suite.KubeTemplate, suite.V119))
-	p := begin(t, s, "--once", "--namespace", "tells")
+	p := begin(t, s, "--olm", "absent", "--once", "--namespace", "tells")
 	if code := <-p.code; code != 0 {
 		t.Errorf("%d: %s", code, p.said.String())
 	}

@@ -15,7 +15,7 @@ import (
 // Once resolves all CatalogSources and returns. Each that does not resolve is a
 // catalogsource-unresolvable failure, told in its conditions as well.
 func (c *Controller) Once(ctx context.Context) error {
-	if err := c.pollVersion(); err != nil {
+	if err := c.pollServer(); err != nil {
 		return err
 	}
 	var errs []error
@@ -41,12 +41,12 @@ func (c *Controller) onceEach(ctx context.Context, source *unstructured.Unstruct
 	for try := 1; ; try++ {
 		var r catalogsource.Resolution
 		var err error
-		reference := source.GetAnnotations()[catalogsource.ImageTemplate]
-		if reference == "" {
+		work := c.work(source)
+		if work.Reference == "" {
 			_, err = c.unsay(ctx, source)
 		} else {
-			r = resolve(reference, c.serverVersion(), name, c.ask(ctx))
-			_, err = c.write(ctx, source, r)
+			r = resolve(work.Reference, c.serverVersion(), name, c.ask(ctx))
+			_, err = c.write(ctx, source, work, r)
 		}
 		if apierrors.IsConflict(err) && try < tries {
 			source, err = c.client.Resource(Resource).Namespace(source.GetNamespace()).Get(ctx, source.GetName(), metav1.GetOptions{})
@@ -61,8 +61,8 @@ func (c *Controller) onceEach(ctx context.Context, source *unstructured.Unstruct
 			return failure.New(failure.CatalogSourceInvalid, "writing %s: %w", name, err)
 		case err != nil:
 			return unavailable("writing "+name, err)
-		case reference != "" && !r.OK():
-			return failure.New(failure.CatalogSourceUnresolvable, "resolving %s: %s", name, why(r, r.Conditions()))
+		case work.Reference != "" && !r.OK():
+			return failure.New(failure.CatalogSourceUnresolvable, "resolving %s: %s", name, why(r, r.Conditions(), ""))
 		}
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -56,24 +57,24 @@ func (c *Controller) reconcile(ctx context.Context, key string) (again time.Dura
 	if c.stale(key, source) {
 		return c.Poll, nil // the watch brings it sooner
 	}
-	reference := source.GetAnnotations()[catalogsource.ImageTemplate]
 	if source.GetDeletionTimestamp() != nil {
 		c.watches.use(key, nil)
 		return 0, nil
 	}
-	if reference == "" {
+	work := c.work(source)
+	if work.Reference == "" {
 		c.watches.use(key, nil)
 		written, err := c.unsay(ctx, source)
 		c.wrote(key, written)
 		return 0, err
 	}
 	objects := &watched{controller: c, key: key}
-	r := resolve(reference, c.serverVersion(), key, objects.of(ctx))
+	r := resolve(work.Reference, c.serverVersion(), key, objects.of(ctx))
 	c.watches.use(key, objects.used)
 	if objects.waiting {
 		return time.Second / 5, nil
 	}
-	written, err := c.write(ctx, source, r)
+	written, err := c.write(ctx, source, work, r)
 	c.wrote(key, written)
 	if objects.unserved {
 		again = c.Poll
@@ -86,6 +87,7 @@ func (c *Controller) forget(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.written, key)
+	delete(c.rivals, key)
 }
 
 // stale reports whether the watch has not yet brought what was written last: what is
@@ -127,29 +129,36 @@ func resolve(reference, version, key string, objects catalogsource.Objects) cata
 
 // write sets image and conditions, each where it differs and upon the version that was
 // read: a conflict is left to the next round. It gives the CatalogSource as last written,
-// nil if nothing was. An image that the server refuses is told in the conditions as well.
-func (c *Controller) write(ctx context.Context, source *unstructured.Unstructured, r catalogsource.Resolution) (written *unstructured.Unstructured, err error) {
+// nil if nothing was. An image that is resolved and not set is told in the conditions.
+func (c *Controller) write(ctx context.Context, source *unstructured.Unstructured, work catalogsource.Work, r catalogsource.Resolution) (written *unstructured.Unstructured, err error) {
 	conditions, refused := r.Conditions(), error(nil)
 	spec, _, _ := unstructured.NestedMap(source.Object, "spec")
-	field := catalogsource.ImageField(spec)
+	field := append([]string{"spec"}, catalogsource.ImageField(spec)...)
+	was, _, _ := unstructured.NestedString(source.Object, field...)
+	rival := c.rivalOf(source)
 	switch {
-	case field == nil && r.OK():
-		conditions = r.Unusable()
-	case r.OK():
-		if written, err = c.writeImage(ctx, source, field, r.Image); apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
-			conditions, refused = r.Refused(), err
+	case !r.OK():
+	case work.Clash:
+		conditions = r.Kept(catalogsource.TwoTemplates)
+	case len(field) == 1:
+		conditions = r.Kept(catalogsource.NoImageSource)
+	case rival.undoes(r.Image, was):
+		conditions = r.Kept(catalogsource.AnotherWriter)
+	case was != r.Image:
+		if written, err = c.writeImage(ctx, source, field, was, r.Image); apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
+			conditions, refused = r.Kept(catalogsource.ImageRefused), err
 		} else if err != nil {
 			return nil, err
+		} else {
+			rival.set(r.Image)
+			source = written
 		}
 	}
-	if written != nil {
-		source = written
-	}
-	after, err := c.writeConditions(ctx, source, conditions, func() string {
+	after, err := c.writeConditions(ctx, source, work, conditions, func() string {
 		if refused != nil {
 			return refused.Error()
 		}
-		return why(r, conditions)
+		return why(r, conditions, was)
 	})
 	if after != nil {
 		written = after
@@ -157,15 +166,10 @@ func (c *Controller) write(ctx context.Context, source *unstructured.Unstructure
 	return written, errors.Join(refused, err)
 }
 
-// writeImage gives the CatalogSource as written, nil where it names the image already.
-func (c *Controller) writeImage(ctx context.Context, source *unstructured.Unstructured, field []string, image string) (*unstructured.Unstructured, error) {
-	path := append([]string{"spec"}, field...)
-	was, _, _ := unstructured.NestedString(source.Object, path...)
-	if was == image {
-		return nil, nil
-	}
+// writeImage gives the CatalogSource as written.
+func (c *Controller) writeImage(ctx context.Context, source *unstructured.Unstructured, field []string, was, image string) (*unstructured.Unstructured, error) {
 	change := map[string]any{}
-	_ = unstructured.SetNestedField(change, image, path...) // change has no field in the way
+	_ = unstructured.SetNestedField(change, image, field...) // change has no field in the way
 	written, err := c.patch(ctx, source, change)
 	if err != nil {
 		return nil, err
@@ -175,45 +179,55 @@ func (c *Controller) writeImage(ctx context.Context, source *unstructured.Unstru
 	return written, nil
 }
 
-// unsay removes the conditions of a template that is gone. It gives the CatalogSource as
-// written, nil where there are none.
+// unsay removes the conditions of a template that is gone, or is OLM's, which removes its own.
+// It gives the CatalogSource as written, nil where there are none.
 func (c *Controller) unsay(ctx context.Context, source *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	*c.rivalOf(source) = rival{uid: source.GetUID()}
+	types := slices.Clone(catalogsource.GraftTypes)
+	if !c.hasOLM() {
+		types = append(types, catalogsource.SharedTypes...)
+	}
 	existing, _, _ := unstructured.NestedSlice(source.Object, "status", "conditions")
-	rest, changed := catalogsource.Without(existing, catalogsource.TemplatesHaveResolved, catalogsource.ResolvedImage)
+	rest, changed := catalogsource.Without(existing, types...)
 	if !changed {
 		return nil, nil
 	}
-	after, err := c.patch(ctx, source, map[string]any{"status": map[string]any{"conditions": rest}}, "status")
+	return c.patchConditions(ctx, source, rest)
+}
+
+// writeConditions gives the CatalogSource as written, nil where it has the conditions already.
+func (c *Controller) writeConditions(ctx context.Context, source *unstructured.Unstructured, work catalogsource.Work, conditions []catalogsource.Condition, why func() string) (*unstructured.Unstructured, error) {
+	existing, _, _ := unstructured.NestedSlice(source.Object, "status", "conditions")
+	gone, said := false, conditions
+	if work.Own {
+		conditions, said = catalogsource.OwnTypes(conditions), nil
+	} else {
+		existing, gone = catalogsource.Without(existing, catalogsource.GraftTypes...)
+	}
+	merged, changed := catalogsource.Merge(existing, conditions, metav1.Now().UTC().Format(time.RFC3339))
+	if changed || gone {
+		after, err := c.patchConditions(ctx, source, merged)
+		if err != nil {
+			return nil, err
+		}
+		source = after
+	}
+	c.rivalOf(source).said = said
+	if !changed && !gone {
+		return nil, nil
+	}
+	if last := conditions[len(conditions)-1]; last.Status == "False" {
+		c.event(source, corev1.EventTypeWarning, last.Reason, "%s", why())
+	}
+	return source, nil
+}
+
+func (c *Controller) patchConditions(ctx context.Context, source *unstructured.Unstructured, conditions []any) (*unstructured.Unstructured, error) {
+	after, err := c.patch(ctx, source, map[string]any{"status": map[string]any{"conditions": conditions}}, "status")
 	if err == nil {
 		c.Metrics.Statuses.Add(1)
 	}
 	return after, err
-}
-
-// writeConditions gives the CatalogSource as written, nil where it has the conditions already.
-func (c *Controller) writeConditions(ctx context.Context, source *unstructured.Unstructured, conditions []catalogsource.Condition, why func() string) (*unstructured.Unstructured, error) {
-	existing, _, _ := unstructured.NestedSlice(source.Object, "status", "conditions")
-	merged, changed := catalogsource.Merge(existing, conditions, metav1.Now().UTC().Format(time.RFC3339))
-	if !changed {
-		return nil, nil
-	}
-	after, err := c.patch(ctx, source, map[string]any{"status": map[string]any{"conditions": merged}}, "status")
-	if err != nil {
-		return nil, err
-	}
-	c.Metrics.Statuses.Add(1)
-	if last := conditions[len(conditions)-1]; last.Status == "False" {
-		c.event(source, corev1.EventTypeWarning, last.Reason, "%s", why())
-	}
-	return after, nil
-}
-
-// why says more than the conditions do where all is resolved.
-func why(r catalogsource.Resolution, conditions []catalogsource.Condition) string {
-	if r.Invalid != nil {
-		return fmt.Sprintf("%q is no image reference: %v", r.Image, r.Invalid)
-	}
-	return conditions[0].Message
 }
 
 func (c *Controller) patch(ctx context.Context, source *unstructured.Unstructured, change map[string]any, subresource ...string) (*unstructured.Unstructured, error) {

@@ -20,6 +20,7 @@ import (
 
 type resolveOptions struct {
 	version    string
+	openShift  string
 	objects    []string
 	kubeconfig string
 	matrix     string
@@ -38,13 +39,14 @@ func resolveCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resolve [--kube-version V|--kubeconfig FILE] FILE...|-",
 		Short: "Put the image that a cluster's version asks for into CatalogSources, in place",
-		Long: "Resolve puts values in place of the templates in the annotation " + catalogsource.ImageTemplate + "\n" +
+		Long: "Resolve puts values in place of the templates in the annotation " + catalogsource.ImageTemplate + ",\n" +
+			"or " + catalogsource.OwnTemplate + " where that stands,\n" +
 			"and sets the image of the CatalogSource where it differs, in the form that its spec has. No other\n" +
 			"byte of the file changes; other objects in it are passed over.\n\n" +
 			"Objects that templates look up come from files, by the JSONPath of kubectl. With --kubeconfig\n" +
 			"version and objects are those of a cluster, which graft-controller is asked for.\n\n" +
-			"--matrix says which image each platform version gets. Without --kube-version and --kubeconfig it\n" +
-			"changes nothing.",
+			"--matrix says which image each platform version gets, of Kubernetes, or of OpenShift from 4 on.\n" +
+			"Without --kube-version, --ocp-version and --kubeconfig it changes nothing.",
 		Example: "  graft catalogsource resolve --kube-version v1.31.2 catalogsource.yaml\n" +
 			"  graft catalogsource resolve --matrix 1.29..1.33 --check-registry catalogsource.yaml\n" +
 			"  graft catalogsource resolve --kubeconfig ~/.kube/config catalogsource.yaml\n" +
@@ -56,6 +58,7 @@ func resolveCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	o.registry.Flags(f)
 	f.StringVar(&o.version, "kube-version", "", "version of Kubernetes, as the gitVersion of a server says it")
+	f.StringVar(&o.openShift, "ocp-version", "", "version of OpenShift; without it, that of the ClusterVersion which --object or the cluster has")
 	f.StringArrayVar(&o.objects, "object", nil, "file with objects that templates look up")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "file with the address of a cluster that says version and objects")
 	f.StringVar(&o.matrix, "matrix", "", "platform versions to say the image of, such as 1.29..1.33")
@@ -102,18 +105,16 @@ func resolve(ctx context.Context, a *command.App, o *resolveOptions, names []str
 
 // read makes values of the flags.
 func (o *resolveOptions) read() error {
-	if o.kubeconfig != "" && (o.version != "" || len(o.objects) > 0) {
-		return failure.New(failure.Usage, "reading the command line: --kubeconfig stands beside --kube-version or --object").Fix("Say version and objects, or the cluster that has them.")
-	}
-	if o.version != "" {
-		v, ok := catalogsource.ParseKubeVersion(o.version)
-		if !ok {
-			return failure.New(failure.Usage, "reading the command line: --kube-version %q is no version", o.version).
-				Fix("Give --kube-version as in v1.31.2.")
-		}
-		o.values.Kube = v
+	if o.kubeconfig != "" && (o.version != "" || o.openShift != "" || len(o.objects) > 0) {
+		return failure.New(failure.Usage, "reading the command line: --kubeconfig stands beside --kube-version, --ocp-version or --object").Fix("Say version and objects, or the cluster that has them.")
 	}
 	var err error
+	if o.values.Kube, err = versionFlag("--kube-version", o.version, "v1.31.2"); err != nil {
+		return err
+	}
+	if o.values.OpenShift, err = versionFlag("--ocp-version", o.openShift, "4.20.3"); err != nil {
+		return err
+	}
 	if o.matrix != "" {
 		if o.platforms, err = platformRange(o.matrix); err != nil {
 			return err
@@ -138,6 +139,15 @@ func (o *resolveOptions) read() error {
 		o.digest = images.Resolve
 	}
 	return nil
+}
+
+// versionFlag is the version that a flag says, zero where it says none.
+func versionFlag(flag, text, such string) (catalogsource.KubeVersion, error) {
+	v, ok := catalogsource.ParseKubeVersion(text)
+	if text != "" && !ok {
+		return v, failure.New(failure.Usage, "reading the command line: %s %q is no version", flag, text).Fix("Give %s as in %s.", flag, such)
+	}
+	return v, nil
 }
 
 // ask takes version and objects from a cluster, until that is closed.
@@ -187,7 +197,7 @@ func (o *resolveOptions) manifest(ctx context.Context, name string, m *catalogso
 			continue
 		}
 		rep := sourceReport{File: name, Name: s.Name, Namespace: s.Namespace, Result: "unchanged"}
-		if o.matrix == "" || o.version != "" || o.kubeconfig != "" {
+		if o.matrix == "" || o.version != "" || o.openShift != "" || o.kubeconfig != "" {
 			image, digest, err := o.image(ctx, s, reference, o.values)
 			errs = append(errs, err)
 			rep.Image, rep.Digest, images[s] = image, digest, image
@@ -197,7 +207,11 @@ func (o *resolveOptions) manifest(ctx context.Context, name string, m *catalogso
 		}
 		for _, version := range o.platforms {
 			v := o.values
-			v.Kube, _ = catalogsource.ParseKubeVersion(version)
+			if p, _ := catalogsource.ParseKubeVersion(version); p.Major == "1" {
+				v.Kube = p
+			} else {
+				v.OpenShift = p
+			}
 			image, digest, err := o.image(ctx, s, reference, v)
 			errs = append(errs, err)
 			rep.Platforms = append(rep.Platforms, platformReport{Version: version, Image: image, Digest: digest})
@@ -231,6 +245,8 @@ func (o *resolveOptions) remedy(t catalogsource.Template) string {
 	switch {
 	case o.kubeconfig != "":
 		return "Correct the template, or what it looks up in the cluster."
+	case t.Variable == catalogsource.OCPMajor || t.Variable == catalogsource.OCPMinor:
+		return "Give --ocp-version, or with --object a file that has the ClusterVersion."
 	case t.Variable != "":
 		return "Give --kube-version with all three numbers, or correct the template."
 	}

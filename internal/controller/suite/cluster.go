@@ -26,7 +26,8 @@ import (
 	"github.com/olmgraft/graft/internal/controller"
 )
 
-// Server is an API server that serves CatalogSources, and Samples of foo.example.com/v1.
+// Server is an API server that serves CatalogSources, Samples of foo.example.com/v1, and the
+// OLMConfigs of operators.coreos.com/v1.
 type Server struct {
 	Config *rest.Config
 	// Define has Samples of another group or version served.
@@ -40,7 +41,7 @@ type Server struct {
 // Run runs all tests.
 func Run(t *testing.T, s *Server) {
 	for name, test := range map[string]func(*testing.T, *Server){
-		"Version": testVersion, "Namespaces": testNamespaces, "Object": testObject, "Unserved": testUnserved, "Unusable": testUnusable, "NoCircle": testNoCircle, "Typo": testTypo, "Many": testMany,
+		"Version": testVersion, "Namespaces": testNamespaces, "Object": testObject, "Unserved": testUnserved, "Unusable": testUnusable, "NoCircle": testNoCircle, "Typo": testTypo, "TwoWriters": testTwoWriters, "OLMComes": testOLMComes, "Undone": testUndone, "Many": testMany,
 		"Conflicts": testConflicts, "Rival": testRival, "Overtaken": testOvertaken, "Server": testServer,
 		"Refused": testRefused, "Retried": testRetried, "Deleted": testDeleted, "OneBad": testOneBad,
 		"Once": testOnce, "OnceConflicts": testOnceConflicts, "NoCluster": testNoCluster, "Command": testCommand,
@@ -86,6 +87,7 @@ type Cluster struct {
 	Events     *record.FakeRecorder
 	Version    atomic.Pointer[string]
 	Writes     atomic.Int64
+	OLM        atomic.Bool // whether the controller is shown that the server has OLM's kinds
 	// Meanwhile, where there is one, is called with each request of the controller before it
 	// is sent; one that gives a code is answered with that, and not sent.
 	Meanwhile func(*http.Request) int
@@ -127,6 +129,9 @@ func (c *Cluster) pass(r *http.Request, next http.RoundTripper) (*http.Response,
 			return refusal(r, code), nil
 		}
 	}
+	if r.URL.Path == "/apis/operators.coreos.com/v1" && !c.OLM.Load() {
+		return refusal(r, http.StatusNotFound), nil
+	}
 	answer, err := next.RoundTrip(r)
 	if err == nil && r.URL.Path == "/version" {
 		_ = answer.Body.Close()
@@ -139,7 +144,7 @@ func (c *Cluster) pass(r *http.Request, next http.RoundTripper) (*http.Response,
 // refusal is an answer as an API server gives it.
 func refusal(r *http.Request, code int) *http.Response {
 	reason := map[int]metav1.StatusReason{
-		http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusUnprocessableEntity: metav1.StatusReasonInvalid, http.StatusInternalServerError: metav1.StatusReasonInternalError,
+		http.StatusNotFound: metav1.StatusReasonNotFound, http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusUnprocessableEntity: metav1.StatusReasonInvalid, http.StatusInternalServerError: metav1.StatusReasonInternalError,
 	}[code]
 	text := fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"a policy refuses","reason":%q,"code":%d}`, reason, code)
 	return &http.Response{

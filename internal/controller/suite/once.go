@@ -123,7 +123,7 @@ func testCommand(t *testing.T, s *Server) {
 	if code, text := once(file); code != 80 || !strings.Contains(text, "graft-controller: resolving command/missing: Cannot construct catalog image reference") || !strings.Contains(text, "(catalogsource-unresolvable, 80)") {
 		t.Errorf("%d: %s", code, text)
 	}
-	for _, wrong := range [][]string{{"--poll", "0s"}, {"--poll", "-1s"}, {"more"}, {"--unknown"}} {
+	for _, wrong := range [][]string{{"--poll", "0s"}, {"--poll", "-1s"}, {"--olm", "maybe"}, {"more"}, {"--unknown"}} {
 		if code, text := once(file, wrong...); code != 2 || !strings.Contains(text, "usage, 2") {
 			t.Errorf("%v: %d: %s", wrong, code, text)
 		}
