@@ -120,6 +120,31 @@ func TestChangeRemove(t *testing.T) {
 	}
 }
 
+// A file in a new folder is found from above, beside what stands there.
+func TestChangeFolders(t *testing.T) {
+	c := Change{Base: fstest.MapFS{"dir/old/a": {Data: []byte("a")}}}
+	c.Set("dir/new/deep/b", nil, []byte("b"), true)
+	c.Set("dir/new/c", nil, []byte("c"), true)
+	c.Set("dir/old/d", nil, []byte("d"), true)
+	c.Set("e/f", nil, []byte("f"), true)
+	var got []string
+	err := fs.WalkDir(&c, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			got = append(got, name)
+		}
+		return err
+	})
+	if want := []string{"dir/new/c", "dir/new/deep/b", "dir/old/a", "dir/old/d", "e/f"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v %v", got, err)
+	}
+	if info, err := fs.Stat(&c, "dir/new"); err != nil || !info.IsDir() {
+		t.Errorf("%v %v", info, err)
+	}
+	if _, err := fs.Stat(&c, "dir/ne"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
 func leftOver(t *testing.T, dir string, want int) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -2,9 +2,11 @@ package atomicfile
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -70,20 +72,46 @@ func (c *Change) Open(name string) (fs.File, error) {
 		}
 		return &opened{Reader: bytes.NewReader(p.After), name: path.Base(name)}, nil
 	}
-	return c.Base.Open(name)
+	f, err := c.Base.Open(name)
+	if errors.Is(err, fs.ErrNotExist) && c.begins(name) {
+		return &folder{opened{name: path.Base(name)}}, nil
+	}
+	return f, err
 }
 
-// ReadDir implements fs.ReadDirFS: new files stand in their directories, and those that are
-// gone do not.
+// begins reports whether a folder stands because of new files in it.
+func (c *Change) begins(dir string) bool {
+	for name, p := range c.files {
+		if p.New && strings.HasPrefix(name, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// ReadDir implements fs.ReadDirFS: new files stand in their directories, which may be new as
+// well, and those that are gone do not.
 func (c *Change) ReadDir(dir string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(c.Base, dir)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return c.files[path.Join(dir, e.Name())].Gone })
 	found := false
 	for name, p := range c.files {
-		if path.Dir(name) == dir && p.New {
-			found = true
-			entries = append(entries, fs.FileInfoToDirEntry(&opened{Reader: bytes.NewReader(p.After), name: path.Base(name)}))
+		inside, below := strings.CutPrefix(name, dir+"/")
+		if dir == "." {
+			inside, below = name, true
 		}
+		if !p.New || !below {
+			continue
+		}
+		found = true
+		info := fs.FileInfo(&opened{Reader: bytes.NewReader(p.After), name: inside})
+		if first, _, deeper := strings.Cut(inside, "/"); deeper {
+			if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == first }) {
+				continue
+			}
+			info = &folder{opened{name: first}}
+		}
+		entries = append(entries, fs.FileInfoToDirEntry(info))
 	}
 	if found {
 		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return bytes.Compare([]byte(a.Name()), []byte(b.Name())) })
@@ -105,3 +133,14 @@ func (o *opened) Mode() fs.FileMode          { return 0o644 }
 func (o *opened) ModTime() time.Time         { return time.Time{} }
 func (o *opened) IsDir() bool                { return false }
 func (o *opened) Sys() any                   { return nil }
+
+// folder is one that is not yet on disk.
+type folder struct{ opened }
+
+func (f *folder) Stat() (fs.FileInfo, error) { return f, nil }
+func (f *folder) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: f.name, Err: fs.ErrInvalid}
+}
+func (f *folder) Mode() fs.FileMode { return fs.ModeDir | 0o755 }
+func (f *folder) IsDir() bool       { return true }
+func (f *folder) Size() int64       { return 0 }
