@@ -239,6 +239,7 @@ func (e *Edits) Apply() ([]byte, error) {
 	if err := e.spliceRemoved(); err != nil {
 		return nil, err
 	}
+	e.moveUp()
 	// Where several nodes end, what belongs to the innermost comes first.
 	sort.SliceStable(e.splices, func(i, j int) bool {
 		a, b := e.splices[i], e.splices[j]

@@ -105,6 +105,28 @@ func (e *Edits) cutLineBreak() {
 	e.splices[i].start = c.start
 }
 
+// moveUp puts what comes behind lines that go behind the line above them.
+func (e *Edits) moveUp() {
+	src := e.file.Src
+	for i, s := range e.splices {
+		if s.start != s.end {
+			continue
+		}
+		for again := true; again; {
+			at := s.start
+			again = slices.ContainsFunc(e.cuts, func(c cut) bool {
+				if c.start == 0 || src[c.start-1] != '\n' || at <= c.start || at >= c.end || len(bytes.Trim(src[at:c.end], "\r\n")) > 0 {
+					return false
+				}
+				s.start = len(bytes.TrimSuffix(src[:c.start-1], []byte("\r")))
+				return true
+			})
+			again = again && s.start < at
+		}
+		e.splices[i].start, e.splices[i].end = s.start, s.start
+	}
+}
+
 // runs are the first and last of neighbours, by indices that are a width apart.
 func runs(set map[int]bool, width int) (all [][2]int) {
 	for _, i := range slices.Sorted(maps.Keys(set)) {

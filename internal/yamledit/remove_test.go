@@ -37,6 +37,10 @@ func TestRemove(t *testing.T) {
 		{"the last key", "e:\n- name: a\n  skips:\n  - x\n  - y\n- name: b\n", field("skips"), "e:\n- name: a\n- name: b\n"},
 		{"a key on one line", "e:\n- {name: a, replaces: x}\n", field("replaces"), "e:\n- {name: a}\n"},
 		{"a key in quotes", "{\"e\": [{\"name\": \"a\", \"replaces\": \"x\"}]}", field("name"), "{\"e\": [{\"replaces\": \"x\"}]}"},
+		{"the last item gives way", "e:\n- a\n- b # old\n# end\n", both(item(1), behind("c", "d")), "e:\n- a\n- c\n- d\n# end\n"},
+		{"the last item gives way, CRLF", "e:\r\n- a\r\n- b\r\nz: 1\r\n", both(item(1), behind("c", "d")), "e:\r\n- a\r\n- c\r\n- d\r\nz: 1\r\n"},
+		{"the last two give way, no final newline", "e:\n- a\n- b\n- c", both(both(item(1), item(2)), behind("d", "f")), "e:\n- a\n- d\n- f"},
+		{"a last key and an item behind it", "e:\n- name: a\n  skips:\n  - x\n  - y\n- z\n", both(field("skips"), func(e *Edits, root *Node) error { return e.Insert(root.Get("e"), 1, Text("b")) }), "e:\n- name: a\n- b\n- z\n"},
 		{"the only item", "e:\n- a\n", item(0), ""},
 		{"the only key", "e:\n- name: a\n", field("name"), ""},
 		{"an item of a list in a list", "e:\n- - a\n  - b\n", func(e *Edits, root *Node) error { return e.Remove(root.Get("e").Children[0].Children[0]) }, ""},
@@ -68,6 +72,19 @@ func item(i int) func(*Edits, *Node) error {
 
 func field(key string) func(*Edits, *Node) error {
 	return func(e *Edits, root *Node) error { return e.RemoveField(root.Get("e").Children[0], key) }
+}
+
+// behind adds items behind the last.
+func behind(texts ...string) func(*Edits, *Node) error {
+	return func(e *Edits, root *Node) error {
+		list := root.Get("e")
+		for _, text := range texts {
+			if err := e.Insert(list, len(list.Children), Text(text)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 func both(a, b func(*Edits, *Node) error) func(*Edits, *Node) error {
