@@ -51,9 +51,11 @@ func (a *app) renderCommand() *cobra.Command {
 		Short: "Make the file-based catalog of a template, byte for byte as opm does",
 		Long: "Render makes the file-based catalog of a template of any kind, byte for byte as opm " + opmVersion + " does.\n" +
 			"With --base, an earlier output, the bundles that stand there are copied and only new ones are\n" +
-			"pulled. The catalog goes to standard output, or with --write to a file that is replaced at once.",
+			"pulled. The catalog goes to standard output, or with --write to a file that is replaced at once. Of a\n" +
+			"directory only those files are written whose documents change, and new ones are named as the others.",
 		Example: "  graft render catalog-templates/basic.yaml > catalog.yaml\n" +
-			"  graft render --base catalog.yaml --write catalog.yaml catalog-templates/basic.yaml",
+			"  graft render --base catalog.yaml --write catalog.yaml catalog-templates/basic.yaml\n" +
+			"  graft render --base catalog-4-20 --write catalog-4-20 catalog-template.yaml",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -68,7 +70,7 @@ func (a *app) renderCommand() *cobra.Command {
 	f := cmd.Flags()
 	o.registry.Flags(f)
 	f.StringVarP(&o.output, "output", "o", "yaml", "yaml, json or mermaid")
-	f.StringVar(&o.write, "write", "", "write the catalog to this file")
+	f.StringVar(&o.write, "write", "", "write the catalog to this file, or into this directory")
 	f.StringVar(&o.base, "base", "", "an earlier output, a file, a directory or a catalog image, whose bundles are copied")
 	f.BoolVar(&o.full, "full", false, "pull every bundle, whatever --base holds")
 	f.StringVar(&o.migrateLevel, "migrate-level", "none", "none, or bundle-object-to-csv-metadata")
@@ -207,7 +209,14 @@ func (a *app) writeRendered(o *renderOptions, ro render.Options, name string, r 
 			return err
 		}
 	} else {
-		changed, err := atomicfile.Stream(o.write, write)
+		put := func() (bool, error) { return atomicfile.Stream(o.write, write) }
+		if info, err := os.Stat(o.write); err == nil && info.IsDir() {
+			put = func() (bool, error) { return a.writeParts(o, r) }
+		}
+		changed, err := put()
+		if errors.As(err, new(*failure.Error)) {
+			return err
+		}
 		if err != nil {
 			return failure.New(failure.RenderFailed, "writing %s: %w", o.write, err).At(o.write, 0, 0).Fix("Make the file and its directory writable.")
 		}

@@ -29,6 +29,31 @@ func headOf(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
 
+// changed BRANCH OUT writes the files that the newest commit of a branch of the remote adds,
+// modifies and deletes.
+func changedFiles(ts *testscript.TestScript, _ bool, args []string) {
+	repo := serversOf(ts).Repo
+	log, err := repo.Log(args[0])
+	ts.Check(err)
+	names, err := repo.Changed(log[0].SHA)
+	ts.Check(err)
+	before, err := repo.Modes(log[0].Parents[0])
+	ts.Check(err)
+	after, err := repo.Modes(log[0].SHA)
+	ts.Check(err)
+	var out strings.Builder
+	for _, name := range names {
+		what := "modified"
+		if _, stood := before[name]; !stood {
+			what = "added"
+		} else if _, stands := after[name]; !stands {
+			what = "deleted"
+		}
+		fmt.Fprintf(&out, "%s %s\n", what, name)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(out.String()), 0o644))
+}
+
 // branches OUT writes the branches of the remote.
 func branches(ts *testscript.TestScript, _ bool, args []string) {
 	all, err := serversOf(ts).Repo.Branches()

@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 			"plain":       plain,
 			"servedemo":   serveDemo,
 			"head":        headOf,
+			"changed":     changedFiles,
 			"branches":    branches,
 			"branch":      branch,
 			"workflow":    workflowToken,

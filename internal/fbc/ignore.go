@@ -144,3 +144,10 @@ func (p *pattern) matchesFrom(file []string) bool {
 	}
 	return matched && (!p.dirOnly || len(file) > 0)
 }
+
+// Ignored reports whether the .indexignore files of a catalog directory exclude a file, which
+// need not stand yet.
+func Ignored(fsys fs.FS, root, file string) (bool, error) {
+	ignored, err := readIgnores(fsys, root)
+	return err == nil && ignored.match(within(root, file)), err
+}

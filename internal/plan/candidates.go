@@ -74,7 +74,7 @@ func (p *planner) templates(ts TargetSetup) ([]candidate, error) {
 	var out []candidate
 	slices.Sort(matches)
 	for _, m := range matches {
-		if isFileName(m) || p.isFolder(m) {
+		if isFileName(m) || p.holdsCatalog(m) {
 			out = append(out, candidate{TargetSetup: ts, path: m, byGlob: true})
 		}
 	}
@@ -83,6 +83,16 @@ func (p *planner) templates(ts TargetSetup) ([]candidate, error) {
 			Fix("Correct the pattern.")
 	}
 	return out, nil
+}
+
+// holdsCatalog reports whether a folder is a catalog in parts, or one of which opening it tells
+// the fault.
+func (p *planner) holdsCatalog(name string) bool {
+	if !p.isFolder(name) {
+		return false
+	}
+	docs, err := p.files.Catalog(name)
+	return err != nil || slices.ContainsFunc(docs, func(d fbc.Doc) bool { return d.Schema == fbc.SchemaPackage })
 }
 
 func (p *planner) misconfigured(ts TargetSetup, format string, args ...any) *failure.Error {

@@ -121,6 +121,7 @@ func described(setup CatalogSetup, at place) Catalog {
 	} else if named, ok := PlatformOf(at.path); ok && out.Platform == nil {
 		out.Platform = &named
 	}
+	out.Folder = out.Path != "" && !isFileName(out.Path)
 	if path.Ext(out.Path) == ".json" {
 		out.Format = fbc.JSON
 	}
@@ -217,7 +218,7 @@ func (m metadata) property() string {
 // standing reads a catalog for the form of its metadata. One that cannot be read is
 // rendered anew, so its faults are no concern.
 func (p *planner) standing(cat *Catalog) (metadata, error) {
-	if isFileName(cat.Path) {
+	if !cat.Folder {
 		src, err := p.files.ReadFile(cat.Path)
 		if errors.Is(err, fs.ErrNotExist) {
 			cat.New = true
@@ -231,13 +232,27 @@ func (p *planner) standing(cat *Catalog) (metadata, error) {
 			return none, nil
 		}
 	}
+	if cat.Folder && !p.isFolder(cat.Path) {
+		cat.New = true
+		return none, nil
+	}
 	docs, err := p.files.Catalog(cat.Path)
+	if err != nil && cat.Folder {
+		return none, err
+	}
 	if err != nil {
 		p.warn("%s cannot be read as a catalog and is rendered anew: %s", cat.Path, failure.Of(err).Error())
 		return none, nil
 	}
 	found := none
 	for i := range docs {
+		if cat.Folder {
+			if template.IsSchema(docs[i].Schema) {
+				return none, failure.New(failure.EditRefused, "planning the catalog %s: a template stands among its files", cat.Path).At(docs[i].File, docs[i].Line, 1).
+					Fix("Name the template in %s/.indexignore, or keep it elsewhere.", cat.Path)
+			}
+			cat.Format = docs[0].Format // the parts keep theirs
+		}
 		switch holds := metadataIn(&docs[i]); {
 		case holds == none || holds == found:
 		case found == none:

@@ -96,7 +96,7 @@ func TestCatalogsThatAreAskedFor(t *testing.T) {
 		"by name":              {in: in("bee", two...), want: "t.yaml basic [bee]\n  into a\n  render b.yaml yaml csv new\nnot t.yaml a.yaml: only bee is asked for\n"},
 		"unknown":              {in: in("c.yaml", two...), code: failure.Usage, err: "Give one of a.yaml, b.yaml."},
 		"a target without any": {in: in("c.yaml"), want: into + "  render c.yaml yaml csv new\n"},
-		"no file name":         {in: renders("", CatalogSetup{Path: "catalogs/{package}"}), code: failure.Config, err: "catalogs/op is no folder that stands, and no name of a .yaml, .yml or .json file"},
+		"a folder that is new": {in: renders("", CatalogSetup{Path: "catalogs/{package}"}), want: into + "  render catalogs/op yaml csv new\n"},
 		"leads out":            {in: renders("", CatalogSetup{Path: "../c.yaml"}), code: failure.Config, err: "graft.yaml:3:5: finding a catalog: ../c.yaml is no path within the repository"},
 		"is a pattern":         {in: renders("", CatalogSetup{Path: "*/c.yaml"}), code: failure.Config, err: "is no name"},
 		"unknown words":        {in: renders("", CatalogSetup{Path: "{catalog}/c.yaml"}), code: failure.Config, err: "{catalog} stands for nothing here"},

@@ -51,8 +51,15 @@ func (p *planner) places(setup CatalogSetup, c candidate) ([]place, error) {
 	}
 	named, _ = localPath(named)
 	uses := setup.Path.Uses(platformName) || setup.Path.Uses(platformDashed)
-	if known || !uses {
-		return p.onePlace(named, platform, uses, c)
+	if info, err := fs.Stat(p.files, named); err == nil && !info.IsDir() && !isFileName(named) {
+		return nil, p.misconfigured(c.TargetSetup, "finding a catalog: %s is no folder, and no name of a .yaml, .yml or .json file", named).
+			Fix("Correct the path.")
+	}
+	switch {
+	case !uses:
+		return []place{{path: named}}, nil
+	case known:
+		return []place{{named, &platform}}, nil
 	}
 	var found []place
 	if err := p.spread(".", strings.Split(named, "/"), &found); err != nil {
@@ -64,17 +71,6 @@ func (p *planner) places(setup CatalogSetup, c candidate) ([]place, error) {
 	}
 	slices.SortFunc(found, func(a, b place) int { return a.platform.Compare(*b.platform) })
 	return found, nil
-}
-
-func (p *planner) onePlace(named string, platform Platform, uses bool, c candidate) ([]place, error) {
-	if !isFileName(named) && !p.isFolder(named) {
-		return nil, p.misconfigured(c.TargetSetup, "finding a catalog: %s is no folder that stands, and no name of a .yaml, .yml or .json file", named).
-			Fix("Correct the path, or name the file that is to be made, such as %s/catalog.yaml.", named)
-	}
-	if uses {
-		return []place{{named, &platform}}, nil
-	}
-	return []place{{path: named}}, nil
 }
 
 // spread finds the catalogs below a folder whose paths go on as rest says.

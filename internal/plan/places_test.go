@@ -12,7 +12,7 @@ func TestPlaces(t *testing.T) {
 	files := map[string]string{
 		"t.yaml": basicTemplate, "README-4-15": "", "catalog-4-9/package.yaml": objects, "catalog-4-17/bundles/b.yaml": csv, "catalog-4-017/x": "",
 		"catalog/v4.16/t-4-16.yaml": objects, "catalog/v4.18/t-4-18.yaml": csv, "catalog/v4.18/t-4-17.yaml": csv, "catalog/latest/t-4-19.yaml": csv,
-		"v4.16/t.yaml": basicTemplate, "v4.16/catalog.yaml": objects, "v4.20/t.yaml": basicTemplate,
+		"broken/x.yaml": "schema: [", "v4.16/t.yaml": basicTemplate, "v4.16/catalog.yaml": objects, "v4.20/t.yaml": basicTemplate,
 	}
 	at := func(template Pattern, setups ...CatalogSetup) Input {
 		return Input{Setup: &Setup{File: "graft.yaml", Targets: []TargetSetup{{Template: template, Line: 3, Col: 5, Rules: rules("a"), Catalogs: setups}}}}
@@ -33,8 +33,10 @@ func TestPlaces(t *testing.T) {
 		"of what is said":          {in: at("t.yaml", CatalogSetup{Path: "out/{platformDashed}.yaml", Platform: "4.12"}), want: into + "  render out/4-12.yaml yaml objects new\n"},
 		"a folder is asked for":    {in: asked, want: into + "  render catalog-4-17 yaml csv\nnot t.yaml catalog-4-9: only catalog-4-17 is asked for\n"},
 		"the label leaves one out": {in: labelled, want: into + "  render catalog-4-17 yaml csv\nnot t.yaml catalog-4-9: it is for OpenShift 4.9, and the bundle's label com.redhat.openshift.versions is v4.12\n", warning: "t.yaml also makes catalogs"},
-		"no file of a catalog":     {in: at("t.yaml", CatalogSetup{Path: "README-4-15"}), code: failure.Config, err: "README-4-15 is no folder that stands"},
-		"a folder that is missing": {in: at("v4.16/t.yaml", CatalogSetup{Path: "out/{platform}"}), code: failure.Config, err: "out/4.16 is no folder that stands"},
+		"a template in the folder": {in: at("t.yaml", CatalogSetup{Path: "v4.16"}), code: failure.EditRefused, err: "v4.16/t.yaml:1:1: planning the catalog v4.16: a template stands among its files"},
+		"unreadable":               {in: at("t.yaml", CatalogSetup{Path: "broken"}), code: failure.TemplateMalformed, err: "broken/x.yaml:1"},
+		"no file of a catalog":     {in: at("t.yaml", CatalogSetup{Path: "README-4-15"}), code: failure.Config, err: "README-4-15 is no folder, and no name of a"},
+		"a folder that is begun":   {in: at("v4.16/t.yaml", CatalogSetup{Path: "out/{platform}"}), want: "v4.16/t.yaml basic\n  into a\n  render out/4.16 yaml objects new\n"},
 	} {
 		tt.files = files
 		t.Run(name, tt.run)

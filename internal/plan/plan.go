@@ -81,9 +81,10 @@ type Target struct {
 	Reasons   []string
 }
 
-// Catalog is a file that is rendered from a template.
+// Catalog is a file, or a folder of files, that is rendered from a template.
 type Catalog struct {
 	Path     string
+	Folder   bool      // Path is one
 	Name     string    // in a composite template
 	Platform *Platform // nil where none is known
 	Format   fbc.Format

@@ -363,6 +363,7 @@ func TestCatalogsAreBegun(t *testing.T) {
 		err    string
 	}{
 		"nobody says so":      {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c.yaml"}}}, err: "the catalog c.yaml of t.yaml does not stand"},
+		"a folder":            {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c"}}}, err: "the catalog c of t.yaml does not stand"},
 		"the setup says so":   {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c.yaml", Create: true}}}},
 		"with its template":   {target: TargetSetup{Template: "new.yaml", Create: "basic", Catalogs: []CatalogSetup{{Path: "c.yaml"}}}},
 		"it is asked for":     {target: TargetSetup{Template: "t.yaml"}, asked: "c.yaml"},

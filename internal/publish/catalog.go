@@ -1,7 +1,6 @@
 package publish
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -27,7 +26,7 @@ func (p *preparation) catalog(ctx context.Context, from string, c plan.Catalog) 
 		standing = p.files
 	}
 	before, err := documents(standing, c.Path)
-	if out.Rendered {
+	if out.Rendered && (err == nil || !c.Folder) {
 		// What cannot be read is rendered as if it did not stand: what it holds is of no use.
 		err = p.renderCatalog(ctx, from, c, before, out)
 	}
@@ -48,7 +47,7 @@ func documents(files *template.Files, name string) ([]fbc.Doc, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err == nil && info.IsDir():
-		return fbc.ReadFS(files, name)
+		return files.Catalog(name)
 	case err == nil:
 		_, err = files.ReadFile(name)
 	}
@@ -86,11 +85,7 @@ func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Cat
 		p.sum.Add(o.Sum)
 	}
 	out.Reused, out.Pulled = result.Reused, result.Pulled
-	var text bytes.Buffer
-	if err := result.Write(&text); err != nil {
-		return err
-	}
-	return p.write(c.Path, text.Bytes())
+	return p.writeCatalog(c, before, result)
 }
 
 func (p *preparation) verify(from string, platform *plan.Platform, out *Catalog, before, after []fbc.Doc) {
