@@ -146,7 +146,7 @@ func (c *Config) Setup(fsys fs.FS, pkg, version string) (*plan.Setup, Layout, er
 		return setup, Unsaid, failure.New(failure.Config, "reading %s: the operator is kept as file-based catalogs, and no template is named", file).At(file, 1, 1).
 			Fix("Map templates to catalogs in fbc.catalog_mapping.")
 	}
-	setup.File, setup.Targets = file, targets
+	setup.File, setup.Targets, setup.AnyRepository = file, targets, true
 	return setup, Community, nil
 }
 

@@ -34,7 +34,7 @@ func (p *planner) foreign(c candidate, o *opened, t *Target) error {
 			Fix("Name the template of package %s; one that is to hold it has package: %s in .github/graft.yaml.", b.Package, b.Package)
 	}
 	own, _, _ := reference.Cut(b.Image)
-	if p.promoted || p.in.Trusted || len(siblings) == 0 || slices.Contains(siblings, repository(own)) {
+	if p.promoted || p.in.Trusted || p.setup.AnyRepository || len(siblings) == 0 || slices.Contains(siblings, repository(own)) {
 		return nil
 	}
 	return failure.New(failure.BundleNotAllowed, "planning for %s: its repository is %s, and the bundles of %s are from %s", b.Name, own, c.path, strings.Join(firstFew(siblings), ", ")).At(p.saidAt(c)).

@@ -21,6 +21,9 @@ type Setup struct {
 	InsteadOf  string            // HeadUnpublished; else none but the one that is asked for
 	Registries map[string]string // repository of a stage to that of production
 	Sum        string            // path of catalog.sum; empty: none is kept
+	// AnyRepository leaves it to others from where bundles may come: the pipeline of the community
+	// catalogs holds them to its own list.
+	AnyRepository bool
 }
 
 // TargetSetup is a template with the catalogs that are made of it. Patterns may stand in
