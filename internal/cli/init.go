@@ -134,7 +134,7 @@ func starter(ctx context.Context, fsys fs.FS, change *atomicfile.Change, branch 
 	}
 	if lacks(fsys, config.File, ".github/graft.yml") && len(community) == 0 {
 		var text []byte
-		if text, said, err = surveyed(ctx, fsys); err != nil {
+		if _, text, said, err = surveyed(ctx, fsys); err != nil {
 			return said, err
 		}
 		change.Set(config.File, nil, text, true)
@@ -145,17 +145,16 @@ func starter(ctx context.Context, fsys fs.FS, change *atomicfile.Change, branch 
 	return said, nil
 }
 
-// surveyed is the configuration that a repository asks for.
-func surveyed(ctx context.Context, fsys fs.FS) (text []byte, said []string, err error) {
-	found, err := survey.Of(fsys)
-	if err != nil {
-		return nil, nil, err
+// surveyed is what stands in a repository, with the configuration for that.
+func surveyed(ctx context.Context, fsys fs.FS) (found *survey.Survey, text []byte, said []string, err error) {
+	if found, err = survey.Of(fsys); err != nil {
+		return nil, nil, nil, err
 	}
 	for _, l := range found.Left {
 		said = append(said, fmt.Sprintf("%s is left out of %s: %s", l.Path(), config.File, oneLine(l.Reason)))
 	}
 	if len(found.Targets) == 0 {
-		return nil, said, nothingFound(found.Left)
+		return nil, nil, said, nothingFound(found.Left)
 	}
 	proofs := prove(ctx, fsys, found.Targets)
 	for _, t := range found.Targets {
@@ -169,9 +168,9 @@ func surveyed(ctx context.Context, fsys fs.FS) (text []byte, said []string, err 
 	}
 	text = starterConfig(found, proofs)
 	if _, err := config.Parse(config.File, text); err != nil {
-		return nil, said, failure.New(failure.Internal, "writing %s: %w", config.File, err)
+		return nil, nil, said, failure.New(failure.Internal, "writing %s: %w", config.File, err)
 	}
-	return text, said, nil
+	return found, text, said, nil
 }
 
 func nothingFound(left []plan.LeftOut) error {

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/config"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/survey"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
+	"github.com/olmgraft/graft/internal/testkit/corpus"
+)
+
+// TestInitOfRepositories writes the configuration of public repositories and plans with it: the
+// version after the newest goes into each template and each catalog that the survey found for
+// it, and no other.
+func TestInitOfRepositories(t *testing.T) {
+	c := corpus.Large(t)
+	for _, file := range c.Files(t, "repositories/*.tar.xz") {
+		name := strings.TrimSuffix(filepath.Base(file), ".tar.xz")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fsys, err := fs.Sub(c.Archive(t, "repositories/"+name), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, text, _, err := surveyed(t.Context(), fsys)
+			if name == "trusted-profile-analyzer-operator-fbc" {
+				if !failure.Is(err, failure.TemplateNotFound) || !strings.Contains(err.Error(), "generate-fbc.sh:122 writes it") {
+					t.Fatalf("its graphs are made by a script: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg, err := config.Parse(config.File, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, target := range found.Targets {
+				planNext(t, fsys, cfg, target)
+			}
+		})
+	}
+}
+
+// planNext plans the patch release after the newest bundle of a target.
+func planNext(t *testing.T, fsys fs.FS, cfg *config.Config, target survey.Target) {
+	t.Helper()
+	b := after(t, fsys, target)
+	setup, _, err := cfg.Setup(fsys, b.Package, b.Version.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := plan.Make(fsys, plan.Input{Bundle: b, Setup: setup})
+	if err != nil {
+		t.Fatalf("%s: planning for %s: %v", target.Template, b.Name, err)
+	}
+	want, got := map[string][]string{}, map[string][]string{}
+	for _, path := range target.Templates {
+		want[path] = nil
+	}
+	for _, c := range target.Catalogs {
+		for _, p := range c.Pairs {
+			want[p.Template] = append(want[p.Template], p.Catalog)
+		}
+	}
+	for _, planned := range made.Targets {
+		if _, mine := want[planned.Template]; !mine {
+			continue
+		}
+		var catalogs []string
+		for _, c := range planned.Catalogs {
+			catalogs = append(catalogs, c.Path)
+		}
+		got[planned.Template] = catalogs
+	}
+	same := maps.EqualFunc(want, got, func(a, b []string) bool {
+		return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+	})
+	if !same {
+		t.Errorf("%s: %s goes into %v, want %v; left out: %v", target.Template, b.Name, got, want, made.LeftOut)
+	}
+}
+
+// after is a bundle of the next patch version.
+func after(t *testing.T, fsys fs.FS, target survey.Target) kind.Bundle {
+	t.Helper()
+	var top semver.Version
+	pkg := target.Package
+	look := func(path string) {
+		tmpl, err := template.Open(fsys, path, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ch := range tmpl.Describe().Channels {
+			for _, e := range ch.Entries {
+				if v, ok := graph.VersionOf(e); ok && v.GT(top) {
+					top = v
+				}
+			}
+		}
+	}
+	for _, path := range target.Templates {
+		look(path)
+	}
+	for _, c := range target.Catalogs {
+		for _, p := range c.Pairs {
+			look(p.Catalog)
+		}
+	}
+	if top.Major+top.Minor+top.Patch == 0 {
+		top = semver.MustParse("2.12.0") // templates that have no bundles yet
+	}
+	top.Patch++
+	top.Pre, top.Build = nil, nil
+	return kind.Bundle{Name: pkg + ".v" + top.String(), Version: top, Package: pkg, Image: "registry.example.com/" + pkg + ":v" + top.String()}
+}
