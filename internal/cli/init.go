@@ -34,8 +34,10 @@ func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write the workflow and graft.yaml for this repository",
-		Long: "Init looks at the templates and catalogs of a repository and writes " + config.File + "\n" +
-			"and " + workflowFile + ". A file that stands is left as it is.",
+		Long: "Init finds the templates of a repository and the catalogs that are made of them, by what stands in\n" +
+			"them, and writes " + config.File + " and " + workflowFile + ". Comments say where\n" +
+			"each decision was seen, what is left alone, and which catalogs differ from what their templates render.\n" +
+			"No registry is asked. A file that stands is left as it is.",
 		Example: "  graft init --dry-run\n  graft init",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

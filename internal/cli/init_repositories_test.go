@@ -62,7 +62,7 @@ func planNext(t *testing.T, fsys fs.FS, cfg *config.Config, target survey.Target
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := plan.Make(fsys, plan.Input{Bundle: b, Setup: setup})
+	made, err := plan.Make(fsys, plan.Input{Bundle: b, Setup: setup, Trusted: cfg.AllowedRepositories != nil})
 	if err != nil {
 		t.Fatalf("%s: planning for %s: %v", target.Template, b.Name, err)
 	}

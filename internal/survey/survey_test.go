@@ -1,0 +1,134 @@
+package survey
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/plan"
+)
+
+func TestChannelPattern(t *testing.T) {
+	for _, c := range []struct{ name, version, want string }{
+		{"stable", "1.3.0", "stable"},
+		{"stable-v1.3", "1.3.8", "stable-v{major}.{minor}"},
+		{"stable-v1", "1.3.8", "stable-v{major}"},
+		{"3.21", "3.21.0", "{major}.{minor}"},
+		{"stable-v1.2", "1.3.0", "stable-v1.2"},
+		{"acm-2-stable-0.16", "0.16.1", "acm-2-stable-{major}.{minor}"},
+		{"release-13", "1.3.0", "release-13"},
+	} {
+		if got := channelPattern(c.name, newest{version: semver.MustParse(c.version)}); got != c.want {
+			t.Errorf("%s of %s is %s, want %s", c.name, c.version, got, c.want)
+		}
+	}
+}
+
+func TestGlobs(t *testing.T) {
+	for _, c := range []struct {
+		group, beside []string
+		want          []string
+	}{
+		{[]string{"v4.19/t.yaml", "v4.20/t.yaml"}, nil, []string{"v4.*/t.yaml"}},
+		{[]string{"v4.20/t.yaml", "v4.21/t.yaml"}, nil, []string{"v4.*/t.yaml"}},
+		{[]string{"v4.22/t.yaml", "v5.0/t.yaml"}, nil, []string{"v*/t.yaml"}},
+		{[]string{"v4.14/t.yaml", "v4.15/t.yaml", "v4.20/t.yaml", "v4.21/t.yaml"}, []string{"v4.13/t.yaml"}, []string{"v4.1[45]/t.yaml", "v4.2*/t.yaml"}},
+		{[]string{"v4.16/t.yaml", "v4.17/t.yaml", "v4.18/t.yaml"}, []string{"v4.13/t.yaml"}, []string{"v4.1[6-8]/t.yaml"}},
+		{[]string{"t-4-19.yaml", "t-4-20.yaml"}, []string{"t-4-9.yaml"}, []string{"t-4-19.yaml", "t-4-20.yaml"}},
+		{[]string{"a[1]/v4.19/t.yaml", "a[1]/v4.20/t.yaml"}, nil, []string{"a[[]1]/v4.*/t.yaml"}},
+	} {
+		fsys := fstest.MapFS{}
+		var group []*source
+		for _, name := range c.group {
+			group = append(group, newSource(name, "basic", "op"))
+		}
+		for _, name := range append(slices.Clone(c.group), c.beside...) {
+			fsys[name] = &fstest.MapFile{}
+		}
+		var got []string
+		for _, g := range globs(group, fsys) {
+			got = append(got, g.pattern)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v beside %v: %v, want %v", c.group, c.beside, got, c.want)
+		}
+	}
+}
+
+func TestWrites(t *testing.T) {
+	for _, c := range []struct {
+		script string
+		line   int
+	}{
+		{"opm convert > v4.20/t.yaml\n", 1},
+		{"opm convert \\\n  > \"${dir}\"/t.yaml\n", 2},
+		{"out=\"$d/t.yaml\"\nopm convert > \"${out}\"\n", 2},
+		{"opm render v4.20/t.yaml > catalog.yaml\n", 0},
+		{"echo more >> t.yaml\n", 0},
+		{"opm convert > not-t.yaml.bak\n", 0},
+		{"run 2> t.yaml\n", 0},
+	} {
+		if got := writes([]byte(c.script), "t.yaml"); got != c.line {
+			t.Errorf("%q writes it on line %d, want %d", c.script, got, c.line)
+		}
+	}
+}
+
+func TestAside(t *testing.T) {
+	for name, want := range map[string]bool{
+		"t.yaml": false, "catalog/t.yaml": false, "latest/t.yaml": false, ".konflux/t.yaml": true, "test/t.yaml": true,
+		"test-fbc/t.yaml": true, "pkg/testdata/a/t.yaml": true, "contest/t.yaml": false, "e2e/t.yaml": true,
+	} {
+		if got := aside(name) != ""; got != want {
+			t.Errorf("%s is aside: %t, want %t", name, got, want)
+		}
+	}
+}
+
+// TestNearest: of templates that hold a catalog alike the nearest has it, though another one
+// holds a little more of it; a template for another platform never does.
+func TestNearest(t *testing.T) {
+	fsys := fstest.MapFS{}
+	set := func(name string, lines ...string) {
+		fsys[name] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n") + "\n")}
+	}
+	template := func(name string, entries ...string) {
+		set(name, "schema: olm.template.basic", "entries:", "- {schema: olm.package, name: op, defaultChannel: stable}",
+			"- {schema: olm.channel, package: op, name: stable, entries: ["+strings.Join(entries, ", ")+"]}")
+	}
+	catalog := func(name string, entries ...string) {
+		set(name, "schema: olm.package", "name: op", "defaultChannel: stable", "---", "schema: olm.channel", "package: op", "name: stable",
+			"entries: ["+strings.Join(entries, ", ")+"]")
+	}
+	five := []string{"{name: op.v1.0.0}", "{name: op.v1.1.0, replaces: op.v1.0.0}", "{name: op.v1.2.0, replaces: op.v1.1.0}", "{name: op.v1.3.0, replaces: op.v1.2.0}", "{name: op.v1.4.0, replaces: op.v1.3.0}"}
+	template("old/template.yaml", five[:4]...) // lacks what its catalog has
+	template("new/template.yaml", append(slices.Clone(five), "{name: op.v1.5.0, replaces: op.v1.4.0}")...)
+	catalog("old/catalog.yaml", five...)
+	catalog("new/catalog.yaml", five...)
+	catalog("far/catalog.yaml", "{name: op.v9.0.0}")
+	template("v4.19/template.yaml", five...)
+	catalog("v4.20/catalog.yaml", five...)
+	s, err := Of(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, target := range s.Targets {
+		for _, c := range target.Catalogs {
+			got = append(got, target.Template+" "+c.Path)
+		}
+	}
+	// That of v4.20 is of no template for 4.19, and as near to one as to the other of the rest: it
+	// holds more of the newer one.
+	want := []string{"new/template.yaml new/catalog.yaml", "new/template.yaml v4.20/catalog.yaml", "old/template.yaml old/catalog.yaml"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	i := slices.IndexFunc(s.Left, func(l plan.LeftOut) bool { return l.Path() == "far/catalog.yaml" })
+	if i < 0 || !strings.HasPrefix(s.Left[i].Reason, "no template holds it: ") {
+		t.Errorf("left out: %v", s.Left)
+	}
+}
