@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -227,6 +228,18 @@ func catalogSourcesMeaning(nodes []*yamledit.Node, c *Config) (errs []error) {
 		}
 	}
 	return errs
+}
+
+// OnlyPackage is the package of all targets, "" where there are several or nobody says.
+func (c *Config) OnlyPackage() string {
+	pkg := c.Package
+	for _, t := range c.Targets {
+		if t.Package != "" && pkg != "" && t.Package != pkg {
+			return ""
+		}
+		pkg = cmp.Or(pkg, t.Package)
+	}
+	return pkg
 }
 
 // CheckBranch holds the pattern of a branch to the strategy.

@@ -163,6 +163,14 @@ func CheckNames(pkg, name string) error {
 	return nil
 }
 
+// CheckChannel holds the name of a channel to what may stand in branches and texts.
+func CheckChannel(name string) error {
+	if !channelGrammar.MatchString(name) {
+		return failure.New(failure.Usage, "reading the inputs: %q is no name of a channel", name).Fix("Give names of letters, digits and the signs ._+-.")
+	}
+	return nil
+}
+
 // check holds names and paths to what may be used further on.
 func (p *planner) check() error {
 	b, asked := p.in.Bundle, &p.in.Asked

@@ -64,6 +64,14 @@ func (w *Work) table(b *strings.Builder) {
 			return []string{template, "", "default channel", c.From, c.To}
 		case kind.BundlePromoted, kind.BundleRebuilt, kind.BundleReplaced:
 			return []string{template, c.Channel, c.Name, c.From, c.To}
+		case kind.EntryRemoved, kind.BundleRemoved:
+			return []string{template, c.Channel, c.Name, c.From, "removed"}
+		case kind.ChannelRemoved:
+			return []string{template, c.Channel, "", "", "removed"}
+		case kind.DeprecationAdded:
+			return []string{template, c.Channel, c.Name, c.From, "deprecated: " + c.To}
+		case kind.DeprecationGone:
+			return []string{template, c.Channel, c.Name, c.From, "deprecated no more"}
 		case kind.EntryReplaced:
 			return []string{template, c.Channel, c.Name, "entry of " + c.From, c.To}
 		case kind.BundleAdded:

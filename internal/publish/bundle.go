@@ -244,6 +244,13 @@ func (p *preparation) names(t plan.Target) map[string]string {
 	return names
 }
 
+// namesOf asks the registry which bundles images are, and tells who was asked.
+func (p *preparation) namesOf(ctx context.Context, asked string) func(images []string) (map[string]string, string) {
+	return func(images []string) (map[string]string, string) {
+		return render.Names(ctx, pinned{p.Registry, p.pulled}, p.Jobs, images), asked
+	}
+}
+
 // insert makes the requests of a target, and gives what they changed.
 func (p *preparation) insert(ctx context.Context, t plan.Target, name string) (changes []kind.Change, err error) {
 	out, about := p.target(t.Template), p.about(name)
@@ -268,9 +275,7 @@ func (p *preparation) insert(ctx context.Context, t plan.Target, name string) (c
 		maps.Copy(known, request.Names)
 		request.Names = known
 		request.DigestOf = p.sum.Digest
-		request.NamesOf = func(images []string) (map[string]string, string) {
-			return render.Names(ctx, pinned{p.Registry, p.pulled}, p.Jobs, images), asked
-		}
+		request.NamesOf = p.namesOf(ctx, asked)
 		o, err := template.Insert(p.files, t.Template, t.Template, create, t.Names, request)
 		if err != nil {
 			return nil, err

@@ -97,12 +97,29 @@ func (p *preparation) verify(from string, platform *plan.Platform, out *Catalog,
 	out.After = now.Catalog()
 	found := graph.Verify(out.After, out.Before, p.Levels)
 	if len(before) > 0 {
-		found = append(found, slices.DeleteFunc(graph.CompareBase(out.Before, out.After, p.Levels), func(f graph.Finding) bool {
-			return p.givenUp[f.Bundle] && len(f.Bundles) == 0 // nobody has it, as who asked said
-		})...)
+		found = append(found, p.lost(out.Before, out.After)...)
 	}
 	p.Findings = append(p.Findings, found...)
 	p.verifyForUsers(from, platform, out.After, found)
+}
+
+// lost are findings about what users of a catalog lose, but for what nobody has.
+func (p *preparation) lost(before, after *graph.Catalog) (found []graph.Finding) {
+	for _, f := range graph.CompareBase(before, after, p.Levels) {
+		if p.givenUp[f.Bundle] && len(f.Bundles) == 0 {
+			continue // as who asked said
+		}
+		found = append(found, p.asMeant(f))
+	}
+	return found
+}
+
+// asMeant is a finding, as a warning where somebody asked for it.
+func (p *preparation) asMeant(f graph.Finding) graph.Finding {
+	if slices.ContainsFunc(p.meant, func(meant func(graph.Finding) bool) bool { return meant(f) }) {
+		f.Level = graph.Warning
+	}
+	return f
 }
 
 // useSum reads the repository's catalog.sum, where it keeps one.

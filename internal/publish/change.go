@@ -187,7 +187,7 @@ func (c *change) lower(ctx context.Context, pr forge.Proposal, than subject) (on
 		if err != nil {
 			return one, err
 		}
-		if s.facts().Package != than.facts().Package || byVersion(s, than) >= 0 {
+		if s.version() == nil || s.facts().Package != than.facts().Package || byVersion(s, than) >= 0 {
 			return one, nil
 		}
 		lower = append(lower, s)

@@ -106,6 +106,8 @@ type preparation struct {
 	givenUp map[string]bool
 	users   users
 	lines   lines
+	// meant are findings that somebody asked for: they are warnings.
+	meant   []func(graph.Finding) bool
 	sum     *render.Sum
 	sumFile string
 }

@@ -93,8 +93,11 @@ type Texts struct {
 	// RebuildTitle and RebuildMessage are those of a bundle that was built again.
 	RebuildTitle, RebuildMessage Text
 	Intro                        Text // above what Graft writes; nil: nothing
-	// CatalogBranch is the branch of changes by catalog images.
-	CatalogBranch string
+	// CatalogBranch is the branch of changes by catalog images, and EditBranches what the
+	// branches of edits begin with.
+	CatalogBranch, EditBranches string
+	// EditTitle and EditMessage are in the place of what edits say themselves; nil: nothing.
+	EditTitle, EditMessage Text
 }
 
 // Text makes a text of a bundle's facts.
@@ -144,6 +147,10 @@ func (r *Result) warn(format string, args ...any) {
 func failed(err error, branch string, requests ...Request) *Result {
 	r := &Result{Result: Failed, Branch: branch, Err: err}
 	for _, one := range requests {
+		if one.Edit.Said() {
+			r.Subjects = append(r.Subjects, one.Edit.facts())
+			continue
+		}
 		r.Subjects = append(r.Subjects, Facts{Image: one.Image(), Digest: one.Digest})
 	}
 	return r

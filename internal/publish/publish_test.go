@@ -87,6 +87,9 @@ func (m *memory) merge(branch string) {
 	for name, f := range m.branches[branch].Files {
 		m.files[name] = &fstest.MapFile{Data: f.Data}
 	}
+	for _, name := range m.branches[branch].Deleted {
+		delete(m.files, name)
+	}
 	delete(m.branches, branch)
 	m.commit++
 }

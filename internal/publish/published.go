@@ -12,6 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // publishedJobs are catalogs that are read at a time: each is large.
@@ -129,6 +130,15 @@ func (p *preparation) someArePublished() error {
 	return nil
 }
 
+// namesOfUsers are the bundles of the images in a target's catalogs, and in those that users have.
+func (p *preparation) namesOfUsers(t plan.Target) map[string]string {
+	names := p.names(t)
+	for _, one := range p.users.of[t.Template] {
+		kind.AddNames(names, p.users.has[one.key()])
+	}
+	return names
+}
+
 // verifyForUsers holds a catalog to what its users have installed, as far as the one that stood
 // there does not tell the same.
 func (p *preparation) verifyForUsers(template string, platform *plan.Platform, after *graph.Catalog, told []graph.Finding) {
@@ -144,7 +154,7 @@ func (p *preparation) verifyForUsers(template string, platform *plan.Platform, a
 			}
 			if !slices.ContainsFunc(told, same) {
 				f.Message = "against the published catalog " + one.Catalog + ": " + f.Message
-				p.Findings = append(p.Findings, f)
+				p.Findings = append(p.Findings, p.asMeant(f))
 			}
 		}
 	}

@@ -10,100 +10,139 @@ import (
 	"github.com/olmgraft/graft/internal/plan"
 )
 
-// Request is a bundle to publish, and what its publisher asks for. A change is made again
-// from its requests and a base alone.
+// Request is a bundle to publish, and what its publisher asks for, or an Edit in place of it.
+// A change is made again from its requests and a base alone.
 type Request struct {
 	event.Publication
 	Asked plan.Asked
+	Edit  Edit
 }
 
 // parameter is one thing that can be asked for: an input of the action, a flag, a part of
 // a request's text.
 type parameter struct {
 	name string
-	one  func(*plan.Asked) *string
-	many func(*plan.Asked) *[]string
+	one  func(*Request) *string
+	many func(*Request) *[]string
+	is   func(*Request) *bool
 }
 
 var parameters = []parameter{
-	{name: "channels", many: func(a *plan.Asked) *[]string { return &a.Channels }},
-	{name: "template", one: func(a *plan.Asked) *string { return &a.Template }},
-	{name: "catalog", one: func(a *plan.Asked) *string { return &a.Catalog }},
-	{name: "replaces", one: func(a *plan.Asked) *string { return &a.Edges.Replaces }},
-	{name: "skips", many: func(a *plan.Asked) *[]string { return &a.Edges.Skips }},
-	{name: "skip-range", one: func(a *plan.Asked) *string { return &a.Edges.SkipRange }},
-	{name: "default-channel", one: func(a *plan.Asked) *string { return &a.DefaultChannel }},
-	{name: "substitutes-for", one: func(a *plan.Asked) *string { return &a.SubstitutesFor }},
-	{name: "rebuild", one: func(a *plan.Asked) *string { return &a.Rebuild }},
-	{name: "instead-of", one: func(a *plan.Asked) *string { return &a.InsteadOf }},
-	{name: "create", one: func(a *plan.Asked) *string { return &a.Create }},
+	{name: "channels", many: func(r *Request) *[]string { return &r.Asked.Channels }},
+	{name: "template", one: func(r *Request) *string { return &r.Asked.Template }},
+	{name: "catalog", one: func(r *Request) *string { return &r.Asked.Catalog }},
+	{name: "replaces", one: func(r *Request) *string { return &r.Asked.Edges.Replaces }},
+	{name: "skips", many: func(r *Request) *[]string { return &r.Asked.Edges.Skips }},
+	{name: "skip-range", one: func(r *Request) *string { return &r.Asked.Edges.SkipRange }},
+	{name: "default-channel", one: func(r *Request) *string { return &r.Asked.DefaultChannel }},
+	{name: "substitutes-for", one: func(r *Request) *string { return &r.Asked.SubstitutesFor }},
+	{name: "rebuild", one: func(r *Request) *string { return &r.Asked.Rebuild }},
+	{name: "instead-of", one: func(r *Request) *string { return &r.Asked.InsteadOf }},
+	{name: "create", one: func(r *Request) *string { return &r.Asked.Create }},
+	{name: "remove", many: func(r *Request) *[]string { return &r.Edit.Remove }},
+	{name: "remove-channels", many: func(r *Request) *[]string { return &r.Edit.RemoveChannels }},
+	{name: "deprecate", many: func(r *Request) *[]string { return &r.Edit.Deprecate }},
+	{name: "deprecate-channels", many: func(r *Request) *[]string { return &r.Edit.DeprecateChannels }},
+	{name: "deprecation", one: func(r *Request) *string { return &r.Edit.Deprecation }},
+	{name: "package", one: func(r *Request) *string { return &r.Edit.Package }},
+	{name: "allow-stranded", is: func(r *Request) *bool { return &r.Edit.AllowStranded }},
 }
 
 // Ask reads all that can be asked for by its names.
-func Ask(one func(name string) string, many func(name string) []string) plan.Asked {
-	var a plan.Asked
+func Ask(one func(name string) string, many func(name string) []string) Request {
+	var r Request
 	for _, p := range parameters {
-		if p.many != nil {
-			*p.many(&a) = many(p.name)
-		} else {
-			*p.one(&a) = one(p.name)
+		switch {
+		case p.many != nil:
+			*p.many(&r) = many(p.name)
+		case p.is != nil:
+			*p.is(&r) = strings.EqualFold(one(p.name), "true")
+		default:
+			*p.one(&r) = one(p.name)
 		}
 	}
-	return a
+	return r
 }
 
 // eachParameter gives what is asked for as pairs of a name and a value.
-func (r Request) eachParameter(visit func(name, value string)) {
+func (r Request) eachParameter(visit func(p parameter, value string)) {
 	for _, p := range parameters {
 		var value string
-		if p.many != nil {
-			value = strings.Join(*p.many(&r.Asked), ",")
-		} else {
-			value = *p.one(&r.Asked)
+		switch {
+		case p.many != nil:
+			value = strings.Join(*p.many(&r), ",")
+		case p.is != nil:
+			if *p.is(&r) {
+				value = "true"
+			}
+		default:
+			value = *p.one(&r)
 		}
 		if value != "" {
-			visit(p.name, value)
+			visit(p, value)
 		}
 	}
 }
+
+// edit stands in the place of an image in the text of a request for an Edit. No image is
+// called so without a tag or digest.
+const edit = "edit"
 
 // String is the request in one line, as commits and pull requests keep it: the image
 // and, as the query of a URL, what is asked for.
 func (r Request) String() string {
-	query := url.Values{}
-	r.eachParameter(query.Set)
-	if len(query) == 0 {
-		return r.Image()
+	image := edit
+	if !r.Edit.Said() {
+		image = r.Image()
 	}
-	return r.Image() + "?" + query.Encode()
+	query := url.Values{}
+	r.eachParameter(func(p parameter, value string) { query.Set(p.name, value) })
+	if len(query) == 0 {
+		return image
+	}
+	return image + "?" + query.Encode()
 }
 
 // ParseRequest reads what String wrote. It may have been edited since.
 func ParseRequest(text string) (Request, error) {
 	image, query, _ := strings.Cut(text, "?")
-	p, err := event.ParseReference(image)
-	if err != nil {
-		return Request{}, err
+	var p event.Publication
+	if image != edit {
+		var err error
+		if p, err = event.ParseReference(image); err != nil {
+			return Request{}, err
+		}
 	}
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return Request{}, failure.New(failure.Usage, "reading the request for %s: %w", p.Image(), err)
+		return Request{}, failure.New(failure.Usage, "reading the request for %s: %w", image, err)
 	}
 	for name := range values {
 		if !slices.ContainsFunc(parameters, func(p parameter) bool { return p.name == name }) {
-			return Request{}, failure.New(failure.Usage, "reading the request for %s: nobody can ask for %q", p.Image(), name)
+			return Request{}, failure.New(failure.Usage, "reading the request for %s: nobody can ask for %q", image, name)
 		}
 	}
-	many := func(name string) []string {
+	r := Ask(values.Get, func(name string) []string {
 		return strings.FieldsFunc(values.Get(name), func(r rune) bool { return r == ',' })
+	})
+	r.Publication = p
+	if r.Edit.Said() != (image == edit) {
+		return Request{}, failure.New(failure.Usage, "reading the request for %s: it is for an image and for what stands there", image)
 	}
-	return Request{Publication: p, Asked: Ask(values.Get, many)}, nil
+	return r, nil
 }
 
 // Command is what does the same at a desk.
 func (r Request) Command() string {
-	words := []string{"graft publish --dry-run --image", quoted(r.Image())}
-	r.eachParameter(func(name, value string) { words = append(words, "--"+name, quoted(value)) })
+	words := []string{"graft publish --dry-run"}
+	if !r.Edit.Said() {
+		words = append(words, "--image", quoted(r.Image()))
+	}
+	r.eachParameter(func(p parameter, value string) {
+		if words = append(words, "--"+p.name); p.is == nil {
+			words = append(words, quoted(value))
+		}
+	})
 	return strings.Join(words, " ")
 }
 

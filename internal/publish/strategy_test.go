@@ -314,7 +314,11 @@ func TestCommand(t *testing.T) {
 			t.Errorf("%s: %v, %s", query, err, r.Command())
 		}
 	}
-	for _, text := range []string{"", "op", "quay.io/x/op", "quay.io/x/op:v1?run=x", "quay.io/x/op:v1?channels=%zz", "quay.io/x/op:v1@sha256:1"} {
+	r, err := ParseRequest("edit?remove=op.v1%2Cop.v2&channels=stable&package=op&allow-stranded=true")
+	if err != nil || r.Command() != "graft publish --dry-run --channels stable --remove op.v1,op.v2 --package op --allow-stranded" {
+		t.Errorf("%v, %s", err, r.Command())
+	}
+	for _, text := range []string{"", "op", "edit", "edit?package=op", "edit:v1?remove=x", "quay.io/x/op:v1?remove=op.v1", "quay.io/x/op", "quay.io/x/op:v1?run=x", "quay.io/x/op:v1?channels=%zz", "quay.io/x/op:v1@sha256:1"} {
 		if _, err := ParseRequest(text); !failure.Is(err, failure.Usage) {
 			t.Errorf("%q: got %v", text, err)
 		}
@@ -326,6 +330,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add("quay.io/x/op:v1.2.3?channels=stable%2Cfast&skip-range=%3E%3D1.0.0+%3C1.2.0")
 	f.Add("quay.io/x/op@sha256:" + strings.Repeat("a", 64))
 	f.Add("quay.io/x/op:v1?replaces=a'b&template=x")
+	f.Add("edit?deprecate=op.v1&deprecation=Do+not%0Ause+%2F+it&package=op")
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := ParseRequest(text)
 		if err != nil {

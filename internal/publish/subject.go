@@ -16,7 +16,7 @@ import (
 )
 
 // subject is what a change publishes: a bundle, the image of an operand, or that of a
-// catalog. Each kind has a file of its own.
+// catalog; or what it takes out or deprecates. Each kind has a file of its own.
 type subject interface {
 	request() Request
 	facts() Facts
@@ -64,6 +64,9 @@ func (p *publisher) learn(ctx context.Context, r Request, patience time.Duration
 	key := r.String()
 	if known, ok := p.learned[key]; ok {
 		return known, nil
+	}
+	if r.Edit.Said() {
+		return p.learnEdit(r)
 	}
 	if p.Allow != nil {
 		if err := p.Allow(r.Publication); err != nil {

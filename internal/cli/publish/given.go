@@ -24,7 +24,7 @@ import (
 // inputs are those of one run of graft publish: flags first, then the inputs of the action.
 // What nobody gave is empty, and then the configuration counts.
 type inputs struct {
-	asked               plan.Asked
+	asked               publish.Request
 	image, event        string
 	fromTags            []string
 	versions            semver.Range
@@ -80,10 +80,14 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 	default:
 		return nil, failure.New(failure.Usage, "reading the inputs: commit-method %q", in.given.Commit.Method).Fix("Give git or api.")
 	}
-	switch in.asked.Rebuild {
+	switch in.asked.Asked.Rebuild {
 	case "", plan.Refuse, plan.Replace:
 	default:
-		return nil, failure.New(failure.Usage, "reading the inputs: rebuild %q", in.asked.Rebuild).Fix("Give refuse or replace.")
+		return nil, failure.New(failure.Usage, "reading the inputs: rebuild %q", in.asked.Asked.Rebuild).Fix("Give refuse or replace.")
+	}
+	if in.asked.Edit.Said() && (in.image != "" || in.event != "" || len(in.fromTags) > 0 || in.refresh || in.planMatrix) {
+		return nil, failure.New(failure.Usage, "reading the inputs: something is to be removed or deprecated, and something else done").
+			Fix("Publish, remove and deprecate in runs of their own.")
 	}
 	switch in.given.PullRequest.AutoMerge {
 	case "", "merge", "squash", "rebase":

@@ -3,6 +3,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -109,6 +110,9 @@ func (p *publishing) env(key string) string {
 // requests are what there is to publish: what the repositories have and the content lacks,
 // or what the inputs or the event say.
 func (p *publishing) requests(ctx context.Context, content fs.FS, r publish.Run) ([]publish.Request, error) {
+	if edits, err := p.edit(); edits || err != nil {
+		return []publish.Request{p.asked}, err
+	}
 	var found []event.Publication
 	var err error
 	if len(p.fromTags) > 0 {
@@ -121,9 +125,21 @@ func (p *publishing) requests(ctx context.Context, content fs.FS, r publish.Run)
 	}
 	var requests []publish.Request
 	for _, one := range found {
-		requests = append(requests, publish.Request{Publication: one, Asked: p.asked})
+		r := p.asked
+		r.Publication = one
+		requests = append(requests, r)
 	}
 	return requests, err
+}
+
+// edit is true where something is to be removed or deprecated in place of publishing. Its package
+// is the one that is configured, where nobody says another one.
+func (p *publishing) edit() (bool, error) {
+	e := &p.asked.Edit
+	if e.Said() {
+		e.Package = cmp.Or(e.Package, p.config.OnlyPackage())
+	}
+	return e.Said(), e.Check()
 }
 
 func (p *publishing) line(format string, args ...any) {
@@ -193,6 +209,7 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 		},
 		Texts: publish.Texts{
 			Branch: text("branch", p.branch), CatalogBranch: string(config.BranchOf("graft/catalogsources", base, standard)),
+			EditBranches: string(config.BranchOf("graft", base, standard)), EditTitle: ifGiven("title", p.given.PullRequest.Title), EditMessage: ifGiven("message", p.given.Commit.Message),
 			Title: text("title", pr.Title), Message: text("message", p.config.Commit.Message), Intro: pr.Intro.For,
 			RebuildTitle: text("title", config.OfRebuild(pr.Title)), RebuildMessage: text("message", config.OfRebuild(p.config.Commit.Message)),
 		},
@@ -218,6 +235,14 @@ func (p *publishing) setup(base publish.Base, b kind.Bundle) (*plan.Setup, error
 	}
 	setup, _, err := c.Setup(base, b.Package, b.Version.String())
 	return setup, err
+}
+
+// ifGiven is the text of an input, nil without one: what the configuration says is for bundles.
+func ifGiven(name string, pattern plan.Pattern) publish.Text {
+	if pattern == "" {
+		return nil
+	}
+	return text(name, pattern)
 }
 
 func text(name string, pattern plan.Pattern) publish.Text {

@@ -242,7 +242,7 @@ func summary(rep report, results []*publish.Result) string {
 		one := rep.Published[i]
 		var names []string
 		for _, bundle := range one.Bundles {
-			names = append(names, markdown.Code(bundle.Image))
+			names = append(names, markdown.Code(cmp.Or(bundle.Image, bundle.Name)))
 		}
 		fmt.Fprintf(&b, "## %s: %s\n\n", one.Result, strings.Join(names, ", "))
 		if pr := one.PullRequest; pr != nil {

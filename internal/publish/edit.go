@@ -1,0 +1,203 @@
+package publish
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// Edit asks for a change of what stands in all templates of a package.
+type Edit struct {
+	Package string
+	// Remove are bundles to take out, from the channels that are asked for or from all, and
+	// RemoveChannels are channels.
+	Remove, RemoveChannels []string
+	// AllowStranded has installed versions lose their way to the head. OLM v1 upgrades nobody
+	// to what is deprecated, so that a deprecation can strand them too.
+	AllowStranded bool
+	// Deprecation is what users are told of bundles and channels, or of the package where
+	// neither is named.
+	Deprecate, DeprecateChannels []string
+	Deprecation                  string
+}
+
+func (e Edit) removes() bool { return len(e.Remove)+len(e.RemoveChannels) > 0 }
+func (e Edit) deprecates() bool {
+	return e.Deprecation != "" || len(e.Deprecate)+len(e.DeprecateChannels) > 0
+}
+
+// Said reports whether there is an edit to be made.
+func (e Edit) Said() bool { return e.removes() || e.deprecates() }
+
+// Check refuses what makes no sense.
+func (e Edit) Check() error {
+	wrong := func(format string, args ...any) *failure.Error {
+		return failure.New(failure.Usage, "reading the inputs: "+format, args...)
+	}
+	switch {
+	case !e.Said() && (e.Package != "" || e.AllowStranded):
+		return wrong("package and allow-stranded are for remove and deprecate").Fix("Leave them out, or say what is to be removed or deprecated.")
+	case e.removes() && e.deprecates():
+		return wrong("something is to be removed, and something deprecated").Fix("Publish, remove and deprecate in runs of their own.")
+	case e.deprecates() && e.Deprecation == "":
+		return wrong("deprecation is missing").Fix("Give --deprecation with what users are to be told.")
+	case e.Said() && e.Package == "":
+		return wrong("nobody says of which package %s is", e.facts().Name).Fix("Give --package, or say the package in .github/graft.yaml.")
+	}
+	return nil
+}
+
+// names are what the edit is about, bundles first.
+func (e Edit) names() (bundles, channels []string) {
+	if e.removes() {
+		return kind.Unique(e.Remove), kind.Unique(e.RemoveChannels)
+	}
+	return kind.Unique(e.Deprecate), kind.Unique(e.DeprecateChannels)
+}
+
+func (e Edit) inWords() string {
+	bundles, channels := e.names()
+	all := slices.Clone(bundles)
+	for _, c := range channels {
+		all = append(all, "channel "+c)
+	}
+	if len(all) == 0 {
+		return e.Package
+	}
+	return strings.Join(all, ", ")
+}
+
+func (e Edit) facts() Facts { return Facts{Name: e.inWords(), Package: e.Package} }
+
+// learnEdit holds names to what may stand in branches and texts. Nothing is asked of anybody.
+func (p *publisher) learnEdit(r Request) (subject, error) {
+	if err := r.Edit.Check(); err != nil {
+		return nil, err
+	}
+	bundles, channels := r.Edit.names()
+	for _, name := range append(slices.Clone(bundles), r.Edit.Package) {
+		if err := plan.CheckNames(r.Edit.Package, name); err != nil {
+			return nil, failure.New(failure.Usage, "reading the inputs: %q of package %q: letters, digits and the signs ._+- make a name", name, r.Edit.Package).Fix("Correct the name.")
+		}
+	}
+	for _, c := range slices.Concat(channels, r.Asked.Channels) {
+		if err := plan.CheckChannel(c); err != nil {
+			return nil, err
+		}
+	}
+	e := edition{asked: r}
+	if r.Edit.removes() {
+		return &removal{e}, nil
+	}
+	return &deprecation{e}, nil
+}
+
+// edition is what removals and deprecations have in common.
+type edition struct{ asked Request }
+
+func (e *edition) request() Request         { return e.asked }
+func (e *edition) facts() Facts             { return e.asked.Edit.facts() }
+func (e *edition) version() *semver.Version { return nil }
+
+func (e *edition) verb() string {
+	if e.asked.Edit.removes() {
+		return "remove"
+	}
+	return "deprecate"
+}
+
+func (e *edition) key(bool) string { return e.asked.Edit.Package + "/" + e.slug() }
+
+// slug is a name for what the edit does, of a length that a branch can have.
+func (e *edition) slug() string {
+	bundles, channels := e.asked.Edit.names()
+	words := []string{e.verb()}
+	words = append(words, bundles...)
+	for _, c := range channels {
+		words = append(words, "channel", c)
+	}
+	slug := strings.Join(words, "-")
+	if len(slug) > 100 || strings.Contains(slug, "..") || strings.HasSuffix(slug, ".") || strings.HasSuffix(slug, ".lock") {
+		return fmt.Sprintf("%s-%x", e.verb(), sha256.Sum256([]byte(slug)))[:32]
+	}
+	return slug
+}
+
+func (e *edition) branch(t Texts) (string, error) {
+	return path.Join(t.EditBranches, e.asked.Edit.Package, e.slug()), nil
+}
+
+// covers takes the same edit, whatever else is asked for with it.
+func (e *edition) covers(r Request) bool {
+	other := edition{r}
+	return r.Edit.Said() && other.key(false) == e.key(false)
+}
+
+func (e *edition) intro(Texts) (string, error) { return "", nil }
+
+// text is the one that somebody says, or what the edit does.
+func (e *edition) text(said Text, does string) (string, error) {
+	if said != nil {
+		return said(kind.Bundle{Name: e.asked.Edit.inWords(), Package: e.asked.Edit.Package})
+	}
+	return does + " " + e.asked.Edit.inWords(), nil
+}
+
+// strands reports whether a finding is one that who asked allows.
+func (e *edition) strands(f graph.Finding) bool {
+	asked := e.asked.Edit
+	return asked.AllowStranded && f.Package == asked.Package && (f.ID == "upgrade-path-lost" || f.ID == "head-regressed")
+}
+
+// eachTarget makes an edit in each template that stands there, and has the catalogs rendered
+// of those that it changes.
+func (e *edition) eachTarget(ctx context.Context, p *preparation, change func(t plan.Target) (*kind.Outcome, error)) (changed bool, err error) {
+	facts := e.facts()
+	setup, err := p.Setup(p.base, kind.Bundle{Package: facts.Package, Name: facts.Name}) // no version: all templates
+	if err != nil {
+		return false, err
+	}
+	about := kind.Bundle{Package: facts.Package, Name: facts.Package}
+	made, err := plan.Everywhere(p.files, plan.Input{
+		Bundle: about, Asked: plan.Asked{Template: e.asked.Asked.Template, Catalog: e.asked.Asked.Catalog}, Setup: setup, Published: p.published(ctx, facts.Package),
+	})
+	if err != nil {
+		return false, err
+	}
+	if err := p.useSum(setup.Sum); err != nil {
+		return false, err
+	}
+	p.lines.add(made.All, facts.Package)
+	p.note(made)
+	var errs []error
+	for _, t := range made.Targets {
+		p.Line("%s: %s", facts.Name, t.Template)
+		p.users.add(t, facts.Package)
+		o, err := change(t)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		out := p.target(t.Template)
+		for _, n := range o.Notes {
+			out.note(n)
+		}
+		p.take(o.Files)
+		if out.Changes = append(out.Changes, o.Changes...); len(o.Changes) > 0 {
+			changed = true
+			p.rendered(t)
+		}
+	}
+	return changed, errors.Join(errs...)
+}

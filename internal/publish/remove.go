@@ -1,0 +1,94 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/markdown"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// removal takes bundles and channels out of all templates of a package.
+type removal struct{ edition }
+
+func (r *removal) title(t Texts, _ int) (string, error)   { return r.text(t.EditTitle, "Remove") }
+func (r *removal) message(t Texts, _ int) (string, error) { return r.text(t.EditMessage, "Remove") }
+
+func (r *removal) describe(b *strings.Builder) {
+	asked := r.asked.Edit
+	fmt.Fprintf(b, "Removes %s from package %s.\n\n", markdown.Code(asked.inWords()), markdown.Code(asked.Package))
+	if from := r.asked.Asked.Channels; len(from) > 0 && len(asked.Remove) > 0 {
+		fmt.Fprintf(b, "Bundles go from the channels %s only.\n\n", markdown.Codes(from))
+	}
+	if asked.AllowStranded {
+		b.WriteString("Who asked for it allows that installed versions lose their way to the head: the findings below name them.\n\n")
+	}
+}
+
+func (r *removal) unchanged() string { return "no template has " + r.asked.Edit.inWords() }
+func (r *removal) done() string      { return "No template has this any more." }
+
+// edit takes channels out first, then bundles of those that stay.
+func (r *removal) edit(ctx context.Context, p *preparation) (subject, error) {
+	asked := r.asked.Edit
+	changed, err := r.eachTarget(ctx, p, func(t plan.Target) (*kind.Outcome, error) {
+		out := &kind.Outcome{}
+		one := kind.Removal{
+			Package: asked.Package, DefaultChannel: r.asked.Asked.DefaultChannel, AllowStranded: asked.AllowStranded,
+			Names: p.namesOfUsers(t), NamesOf: p.namesOf(ctx, "the target's catalogs, the registry"),
+		}
+		if len(asked.RemoveChannels) > 0 {
+			one.Channels = kind.Unique(asked.RemoveChannels)
+			if err := p.remove(out, t, one); err != nil {
+				return nil, err
+			}
+		}
+		if len(asked.Remove) == 0 {
+			return out, nil
+		}
+		one.Bundles, one.Channels = kind.Unique(asked.Remove), kind.Unique(r.asked.Asked.Channels)
+		return out, p.remove(out, t, one)
+	})
+	if !changed || err != nil {
+		return nil, err
+	}
+	p.meant = append(p.meant, r.meant)
+	return r, nil
+}
+
+// remove makes one removal upon what the ones before left.
+func (p *preparation) remove(out *kind.Outcome, t plan.Target, r kind.Removal) error {
+	o, err := template.Remove(p.files, t.Template, t.Template, t.Names, r)
+	if err != nil {
+		return err
+	}
+	p.take(o.Files)
+	if p.sum != nil {
+		for _, c := range o.Changes {
+			if c.What == kind.BundleRemoved {
+				p.sum.Forget(c.From) // where another template has it, that is recorded anew
+			}
+		}
+	}
+	out.Add(o)
+	return nil
+}
+
+// meant reports whether a finding is what was asked for: then it is worth a warning.
+func (r *removal) meant(f graph.Finding) bool {
+	asked := r.asked.Edit
+	switch {
+	case f.Package != asked.Package:
+		return false
+	case f.ID == "entry-pruned":
+		return slices.Contains(asked.Remove, f.Bundle)
+	case f.ID == "channel-pruned":
+		return slices.Contains(asked.RemoveChannels, f.Channel)
+	}
+	return r.strands(f)
+}
