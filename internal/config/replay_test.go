@@ -1,9 +1,11 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 	"testing/fstest"
@@ -59,7 +61,7 @@ func replay(t *testing.T, file string) {
 		t.Errorf("%s: %s, %v", name, layout, err)
 		return
 	}
-	b := kind.Bundle{Name: c.CSV, Version: semver.MustParse(c.Version), Package: c.Operator, Image: "quay.io/example/op-bundle:v" + c.Version}
+	b := kind.Bundle{Name: c.CSV, Version: semver.MustParse(c.Version), Package: c.Operator, Image: newImage(t, file, before)}
 	p, err := plan.Make(fsys, plan.Input{Bundle: b, Setup: setup})
 	if err != nil || len(p.Targets) != 1 || len(p.Targets[0].Requests) != 1 || len(p.Targets[0].Catalogs) != 2 {
 		t.Errorf("%s: planned %+v, %v", name, p, err)
@@ -71,6 +73,27 @@ func replay(t *testing.T, file string) {
 		r.Replaces != want.Replaces || !slices.Equal(r.Skips, want.Skips) || r.SkipRange != want.SkipRange || r.DefaultChannel != want.DefaultChannel {
 		t.Errorf("%s: planned %+v, the release says %s", name, target, c.Config)
 	}
+}
+
+var images = regexp.MustCompile(`[a-z0-9-]+(\.[a-z0-9-]+)+(/[a-z0-9._-]+)+[:@][A-Za-z0-9._:-]+`)
+
+// newImage is the one that the release put into the template.
+func newImage(t *testing.T, file string, before []byte) string {
+	t.Helper()
+	after, err := os.ReadFile(filepath.Join(filepath.Dir(file), "after.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := images.FindAll(after, -1)
+	for _, image := range found {
+		if !bytes.Contains(before, image) {
+			return string(image)
+		}
+	}
+	if len(found) == 0 {
+		return "quay.io/example/op-bundle:v1.0.0"
+	}
+	return string(found[0]) // it stood there already
 }
 
 func read(t *testing.T, file string, into any) {
