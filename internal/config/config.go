@@ -43,9 +43,19 @@ type Config struct {
 	PullRequest         PullRequest
 	Commit              Commit
 	Sum                 string // path of catalog.sum; empty: none is kept
+	Drift               Drift
 
 	ci map[string]ciFile // that were read, by operator folder
 }
+
+// Drift says what becomes of a change to a catalog that was not what its template makes.
+type Drift string
+
+// The answers; none is WarnOfDrift.
+const (
+	WarnOfDrift Drift = "warn"
+	RefuseDrift Drift = "refuse"
+)
 
 // PullRequest says how changes are proposed.
 type PullRequest struct {

@@ -67,6 +67,7 @@ edges:
 registries:
   quay.io/example-stage/op-bundle: registry.example.com:5000/example/op-bundle
 allowedRepositories: ['quay.io/example-stage/*']
+drift: refuse
 skipTags: [latest]
 levels:
   stable-head-prerelease: error
@@ -138,6 +139,7 @@ func TestParse(t *testing.T) {
 		Registries:          map[string]string{"quay.io/example-stage/op-bundle": "registry.example.com:5000/example/op-bundle"},
 		AllowedRepositories: []string{"quay.io/example-stage/*"},
 		SkipTags:            []string{"latest"},
+		Drift:               RefuseDrift,
 		Levels:              map[string]graph.Level{"stable-head-prerelease": graph.Error, "edges-differ": graph.Off},
 		PullRequest: PullRequest{
 			Title: "{name}", Intro: "See {version}.\n", Base: "release-1.x", Branch: "bot/{package}", Strategy: ForPackage, Supersede: true,

@@ -41,6 +41,7 @@ func decode(name string, n *yamledit.Node) *Config {
 	decodePullRequest(n.Get("pullRequest"), &c.PullRequest)
 	decodeCommit(n.Get("commit"), &c.Commit)
 	c.Sum = n.Get("sum").Text()
+	c.Drift = Drift(n.Get("drift").Text())
 	return c
 }
 

@@ -16,6 +16,7 @@ func (c *Config) With(given *Config) *Config {
 	out.Levels = map[string]graph.Level{}
 	maps.Copy(out.Levels, c.Levels)
 	maps.Copy(out.Levels, given.Levels)
+	out.Drift = cmp.Or(given.Drift, c.Drift)
 	pr, asked := &out.PullRequest, given.PullRequest
 	pr.Title, pr.Milestone, pr.AutoMerge = cmp.Or(asked.Title, pr.Title), cmp.Or(asked.Milestone, pr.Milestone), cmp.Or(asked.AutoMerge, pr.AutoMerge)
 	pr.Labels, pr.Assignees = either(asked.Labels, pr.Labels), either(asked.Assignees, pr.Assignees)

@@ -62,6 +62,7 @@ var failing = []failingRun{
 	{code: failure.UpgradePathLost, by: "an installed version can upgrade no longer", command: "verify --level entry-pruned=warning --base " + newCatalog + " ../failures/pruned.yaml"},
 	{code: failure.CatalogSkew, by: "the next platform's catalog lacks the head", command: "verify --next ../failures/old.yaml " + newCatalog},
 	{code: failure.CatalogPruned, by: "published versions are gone", command: "verify --base " + newCatalog + " ../failures/pruned.yaml"},
+	{code: failure.CatalogDrifted, by: "the catalog was edited by hand", command: publishNewest + " --drift refuse --base drifted"},
 	{code: failure.RenderFailed, by: "the template names no bundles", command: "render ../failures/no-bundles.yaml"},
 	{code: failure.GitFailed, by: "the git remote knows no such token", command: publishNewest, token: "expired"},
 	{code: failure.GitRaceLost, by: "others push at every try", command: publishNewest, begin: (*demo).raceAlways},
@@ -152,6 +153,10 @@ func (d *demo) prepareFailures() error {
 		}
 	}
 	if _, err := d.servers.Repo.Commit("misspelt", gitremote.Change{Message: "Configure", Files: d.below("misspelt/")}); err != nil {
+		return err
+	}
+	edited := strings.Replace(d.first[newCatalog], "schema: olm.package", "description: By hand\nschema: olm.package", 1)
+	if _, err := d.servers.Repo.Commit("drifted", gitremote.Change{Message: "Describe", Files: map[string]string{newCatalog: edited}}); err != nil {
 		return err
 	}
 	files := d.below("failures/")

@@ -36,6 +36,7 @@ const (
 	UpgradePathLost Code = 41
 	CatalogSkew     Code = 42
 	CatalogPruned   Code = 43
+	CatalogDrifted  Code = 44
 
 	RenderFailed Code = 50
 
@@ -93,7 +94,7 @@ func Lookup(s string) (Entry, bool) {
 // rank orders the codes of one run: what stops a person first comes first.
 // 1x, 2x and 3x rank by their tens, so that the first to occur wins among equals.
 func (c Code) rank() int {
-	order := []Code{Interrupted, Internal, Usage, Config, 10, 20, 30, RenderFailed, GraphInvalid, CatalogPruned, UpgradePathLost, CatalogSkew}
+	order := []Code{Interrupted, Internal, Usage, Config, 10, 20, 30, RenderFailed, GraphInvalid, CatalogPruned, UpgradePathLost, CatalogSkew, CatalogDrifted}
 	key := c
 	if c >= 10 && c < 40 {
 		key = c / 10 * 10
@@ -204,6 +205,10 @@ var Table = []Entry{
 		"A published channel or entry is gone.",
 		"It was removed from the template.",
 		"Put it back, or deprecate it instead of removing it."},
+	{CatalogDrifted, "catalog-drifted", false,
+		"A catalog was not what its template makes before the change, and drift: refuse is set.",
+		"Somebody edited the catalog or the template by hand, or rendered the one without the other.",
+		"Render the catalog of its template in a change of its own, or set drift: warn to have that done with this one."},
 	{RenderFailed, "render-failed", false,
 		"The template cannot be rendered to a catalog.",
 		"The template's parts do not fit together, such as an entry for which there is no bundle.",

@@ -28,7 +28,9 @@ func (c *change) body(w *Work) (string, error) {
 // describe writes what Graft has to say, the most important first.
 func (w *Work) describe(b *strings.Builder) {
 	w.head(b)
+	w.beside(b)
 	w.table(b)
+	w.moved(b)
 	w.pictures(b)
 	w.paths(b)
 	w.verified(b)

@@ -27,6 +27,8 @@ Adds bundle <code>op.v2</code>, version <code>2.0.0</code> of package <code>op</
 > [!WARNING]
 > and more
 
+**New channel:** <code>fast</code> in <code>a.yaml</code>
+
 | template | channel | bundle | before | after |
 |---|---|---|---|---|
 | <code>a.yaml</code> | <code>stable</code> | <code>op.v1</code> |  | <code>replaces op.v0</code> |

@@ -254,6 +254,7 @@ func (p *preparation) namesOf(ctx context.Context, asked string) func(images []s
 // insert makes the requests of a target, and gives what they changed.
 func (p *preparation) insert(ctx context.Context, t plan.Target, name string) (changes []kind.Change, err error) {
 	out, about := p.target(t.Template), p.about(name)
+	out.archetypes = len(template.Traits(t.Kind).Archetypes) > 0
 	for _, reason := range t.Reasons {
 		out.note(about(reason))
 	}

@@ -17,7 +17,7 @@ import (
 // catalog makes one catalog and holds it against the one that stands there. One that is its
 // own template is not rendered.
 func (p *preparation) catalog(ctx context.Context, from string, c plan.Catalog) (*Catalog, error) {
-	out := &Catalog{Path: c.Path, Rendered: c.Path != from}
+	out := &Catalog{Path: c.Path, Rendered: c.Path != from, begun: c.New}
 	if c.Platform != nil {
 		out.Platform = c.Platform.String()
 	}
@@ -36,6 +36,9 @@ func (p *preparation) catalog(ctx context.Context, from string, c plan.Catalog) 
 	after, err := documents(p.files, c.Path)
 	if err == nil {
 		p.verify(from, c.Platform, out, before, after)
+	}
+	if err == nil && out.Rendered {
+		p.drift(ctx, from, c, before, after, out)
 	}
 	return out, err
 }
@@ -59,16 +62,7 @@ func documents(files *template.Files, name string) ([]fbc.Doc, error) {
 
 // renderCatalog writes a catalog upon the documents that stand there.
 func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Catalog, before []fbc.Doc, out *Catalog) error {
-	tmpl, err := template.Open(p.files, from, from)
-	if err != nil {
-		return err
-	}
-	if c.Name != "" {
-		tmpl.Source.Catalogs = []string{c.Name}
-	}
-	o := render.Options{
-		Registry: pinned{p.Registry, p.pulled}, Format: c.Format, Metadata: c.Metadata, Rewrite: c.Rewrite, Base: render.NewBase(p.reusable(before, c)), Jobs: p.Jobs, Cache: p.Cache, Progress: p.Progress,
-	}
+	o := render.Options{Registry: pinned{p.Registry, p.pulled}, Base: render.NewBase(p.reusable(before, c)), Cache: p.Cache, Progress: p.Progress}
 	if p.sum != nil {
 		o.Sum = p.sum.Clone()
 		for image, anew := range p.anew {
@@ -77,7 +71,7 @@ func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Cat
 			}
 		}
 	}
-	result, err := render.Render(ctx, tmpl, o)
+	result, err := p.rendering(ctx, p.files, from, c, o)
 	if err != nil {
 		return err
 	}
@@ -86,6 +80,19 @@ func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Cat
 	}
 	out.Reused, out.Pulled = result.Reused, result.Pulled
 	return p.writeCatalog(c, before, result)
+}
+
+// rendering makes a catalog of a template as it stands in the files.
+func (p *preparation) rendering(ctx context.Context, files *template.Files, from string, c plan.Catalog, o render.Options) (*render.Result, error) {
+	tmpl, err := template.Open(files, from, from)
+	if err != nil {
+		return nil, err
+	}
+	if c.Name != "" {
+		tmpl.Source.Catalogs = []string{c.Name}
+	}
+	o.Format, o.Metadata, o.Rewrite, o.Jobs = c.Format, c.Metadata, c.Rewrite, p.Jobs
+	return render.Render(ctx, tmpl, o)
 }
 
 func (p *preparation) verify(from string, platform *plan.Platform, out *Catalog, before, after []fbc.Doc) {

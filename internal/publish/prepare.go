@@ -40,7 +40,8 @@ type Target struct {
 	Notes    []string
 	Catalogs []Catalog
 
-	entries bool // of operands, or a CatalogSource: no graph changes
+	entries    bool // of operands, or a CatalogSource: no graph changes
+	archetypes bool // its channels are made of them
 }
 
 func (t *Target) note(text string) { t.Notes = kind.Unique(append(t.Notes, text)) }
@@ -53,6 +54,10 @@ type Catalog struct {
 	Before, After  *graph.Catalog
 	Rendered       bool
 	Reused, Pulled int
+
+	begun    bool           // it did not stand
+	differed []string       // from its template before
+	standing *graph.Catalog // what the template made before
 }
 
 // Changed are the paths of the files that differ, in order.
@@ -162,6 +167,9 @@ func (p *preparation) findings() error {
 		return a.ID == b.ID && a.File == b.File && a.Line == b.Line && a.Message == b.Message
 	})
 	var errs []error
+	if p.RefuseDrift {
+		errs = p.refuseDrift()
+	}
 	for _, f := range graph.Failures(p.Findings) {
 		errs = append(errs, f)
 	}

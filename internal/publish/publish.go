@@ -79,7 +79,9 @@ type Policy struct {
 	// newer one, and closes those.
 	Supersede     bool
 	DryRun, Force bool
-	Jobs          int // bundles under way at a time
+	// RefuseDrift fails where a catalog was not what its template makes before the change.
+	RefuseDrift bool
+	Jobs        int // bundles under way at a time
 	// Attempts at a base that moves between read and push: 0 means 6, one and five more.
 	Attempts int
 	// Patience is how long a bundle is waited for that was announced before it can

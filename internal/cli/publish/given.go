@@ -57,7 +57,7 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 		branch: plan.Pattern(v.text("branch")), dryRun: v.is("dry-run"), fromRemote: v.is("remote"), force: v.is("force"), cache: v.text("cache"),
 		registry: registry.Options{UseHTTP: v.is("use-http"), SkipTLSVerify: v.is("skip-tls-verify"), Conf: v.text("registries-conf"), Jobs: 8, Auth: v.text("registry-auth")},
 		given: config.Config{
-			AllowedRepositories: v.list("allowed-repositories"), SkipTags: v.list("skip-tags"),
+			AllowedRepositories: v.list("allowed-repositories"), SkipTags: v.list("skip-tags"), Drift: config.Drift(v.text("drift")),
 			PullRequest: config.PullRequest{
 				Title: plan.Pattern(v.text("title")), Supersede: v.is("supersede"), Draft: v.is("draft"), Milestone: v.text("milestone"), AutoMerge: v.text("auto-merge"),
 				Labels: v.list("labels"), Reviewers: v.list("reviewers"), TeamReviewers: v.list("team-reviewers"), Assignees: v.list("assignees"),
@@ -79,6 +79,11 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 	case "", config.WithGit, config.WithAPI:
 	default:
 		return nil, failure.New(failure.Usage, "reading the inputs: commit-method %q", in.given.Commit.Method).Fix("Give git or api.")
+	}
+	switch in.given.Drift {
+	case "", config.WarnOfDrift, config.RefuseDrift:
+	default:
+		return nil, failure.New(failure.Usage, "reading the inputs: drift %q", in.given.Drift).Fix("Give warn or refuse.")
 	}
 	switch in.asked.Asked.Rebuild {
 	case "", plan.Refuse, plan.Replace:

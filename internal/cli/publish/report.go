@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,9 @@ type changeReport struct {
 	Superseded  []int              `json:"superseded,omitempty"`
 	Files       []string           `json:"files"`
 	Catalogs    []output.Catalog   `json:"catalogs"`
+	Drift       []publish.Drift    `json:"drift,omitempty"`
+	Begun       []publish.Begun    `json:"begun,omitempty"`
+	Moved       []publish.Moved    `json:"moved,omitempty"`
 	LeftOut     []plan.LeftOut     `json:"leftOut,omitempty"`
 	Findings    []graph.Finding    `json:"findings,omitempty"`
 	Warnings    []string           `json:"warnings,omitempty"`
@@ -62,6 +66,7 @@ func reportOf(r *publish.Result) changeReport {
 	}
 	out.Files = append(out.Files, r.Work.Changed()...)
 	out.Findings, out.LeftOut = r.Work.Findings, r.Work.LeftOut
+	out.Drift, out.Begun, out.Moved = r.Work.Drift(), r.Work.Begun(), r.Work.Moved()
 	for _, t := range r.Work.Targets {
 		for _, c := range t.Catalogs {
 			if c.Rendered {
@@ -119,6 +124,7 @@ func (p *publishing) printChange(one changeReport, r *publish.Result) {
 	if one.Result != publish.Unchanged {
 		p.printWork(one, r.Work)
 	}
+	printBeside(p.Out, one)
 	for _, l := range one.LeftOut {
 		fmt.Fprintf(p.Out, "  %s: left out: %s\n", l.Path(), l.Reason)
 	}
@@ -130,6 +136,23 @@ func (p *publishing) printChange(one changeReport, r *publish.Result) {
 	}
 	for _, w := range one.Warnings {
 		fmt.Fprintf(p.Err, "graft: warning: %s\n", output.Printable(w))
+	}
+}
+
+// printBeside tells what changes besides the bundles.
+func printBeside(w io.Writer, one changeReport) {
+	for _, d := range one.Drift {
+		fmt.Fprintf(w, "  drift: %s\n", output.Printable(d.String()))
+	}
+	for _, b := range one.Begun {
+		if b.Catalog != "" {
+			fmt.Fprintf(w, "  new catalog: %s\n", b.Catalog)
+		} else {
+			fmt.Fprintf(w, "  new channel: %s in %s\n", b.Channel, strings.Join(b.In, ", "))
+		}
+	}
+	for _, m := range one.Moved {
+		fmt.Fprintf(w, "  %s\n", output.Printable(m.Channel+": "+m.Bundle+" "+m.Change))
 	}
 }
 

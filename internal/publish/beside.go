@@ -1,0 +1,181 @@
+package publish
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/markdown"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// Begun is a catalog or channel that did not stand before.
+type Begun struct {
+	Catalog string   `json:"catalog,omitempty"`
+	Channel string   `json:"channel,omitempty"`
+	In      []string `json:"in,omitempty"` // of a channel: templates and catalogs
+}
+
+// Begun are the catalogs and channels that the change creates.
+func (w *Work) Begun() (all []Begun) {
+	var channels []string
+	in := map[string][]string{}
+	channel := func(name, place string) {
+		channels = append(channels, name)
+		in[name] = append(in[name], place)
+	}
+	for _, t := range w.Targets {
+		for _, c := range t.Changes {
+			if c.What == kind.TemplateCreated {
+				break // all of it is new
+			}
+			if c.What == kind.ChannelCreated && !t.archetypes {
+				channel(c.Channel, t.Template)
+			}
+		}
+		for _, c := range t.Catalogs {
+			if c.begun {
+				all = append(all, Begun{Catalog: c.Path})
+				continue
+			}
+			if !c.Rendered {
+				continue
+			}
+			for _, pkg := range c.After.Packages {
+				for _, ch := range pkg.Channels {
+					if old := c.standing.Package(pkg.Name); old == nil || old.Channel(ch.Name) == nil {
+						channel(ch.Name, c.Path)
+					}
+				}
+			}
+		}
+	}
+	for _, name := range kind.Unique(channels) {
+		all = append(all, Begun{Channel: name, In: kind.Unique(in[name])})
+	}
+	return all
+}
+
+// Moved is an entry of another bundle than those that are published, whose edges change in
+// catalogs.
+type Moved struct {
+	Channel  string   `json:"channel"`
+	Bundle   string   `json:"bundle"`
+	Change   string   `json:"change"`
+	Catalogs []string `json:"catalogs"`
+}
+
+// Moved are the entries whose edges the change alone moves, but for those that it moves in
+// templates, which the table has.
+func (w *Work) Moved() (all []Moved) {
+	for _, t := range w.Targets {
+		for _, c := range t.Catalogs {
+			if !c.Rendered {
+				continue
+			}
+			for _, m := range movedIn(c, t.Changes) {
+				i := slices.IndexFunc(all, func(o Moved) bool { return o.Channel == m.Channel && o.Bundle == m.Bundle && o.Change == m.Change })
+				if i < 0 {
+					i = len(all)
+					all = append(all, m)
+				}
+				all[i].Catalogs = append(all[i].Catalogs, c.Path)
+			}
+		}
+	}
+	return all
+}
+
+func movedIn(c Catalog, changes []kind.Change) (all []Moved) {
+	told := func(channel, name string) bool {
+		return slices.ContainsFunc(changes, func(c kind.Change) bool {
+			return c.What == kind.EntryRewired && c.Channel == channel && c.Name == name
+		})
+	}
+	for _, pkg := range c.After.Packages {
+		old := c.standing.Package(pkg.Name)
+		if old == nil {
+			continue
+		}
+		for _, ch := range pkg.Channels {
+			was := old.Channel(ch.Name)
+			if was == nil {
+				continue
+			}
+			for _, e := range ch.Entries {
+				before := was.Entry(e.Name)
+				if before == nil || told(ch.Name, e.Name) {
+					continue
+				}
+				if change := edgesChanged(before.Entry, e.Entry); change != "" {
+					all = append(all, Moved{Channel: ch.Name, Bundle: e.Name, Change: change})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// edgesChanged tells how an entry's edges differ from what they were; "" where they do not.
+func edgesChanged(was, is fbc.Entry) string {
+	var parts []string
+	one := func(verb, was, is string) {
+		switch {
+		case was == is:
+		case is == "":
+			parts = append(parts, "no longer "+verb+" "+was)
+		case was == "":
+			parts = append(parts, verb+" "+is)
+		default:
+			parts = append(parts, verb+" "+is+" instead of "+was)
+		}
+	}
+	one("replaces", was.Replaces, is.Replaces)
+	one("skips", "", few(lacking(is.Skips, was.Skips)))
+	one("skips", few(lacking(was.Skips, is.Skips)), "")
+	one("skips the range", was.SkipRange, is.SkipRange)
+	return strings.Join(parts, ", ")
+}
+
+func lacking(list, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(others, s) })
+}
+
+func few(names []string) string {
+	const shown = 3
+	if n := len(names) - shown; n > 0 {
+		return strings.Join(names[:shown], ", ") + fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// beside writes what changes besides the bundles: first what nobody asked for.
+func (w *Work) beside(b *strings.Builder) {
+	for _, d := range w.Drift() {
+		b.WriteString("**Drift:** " + markdown.Escape(d.String()) + "\n\n")
+	}
+	for _, one := range w.Begun() {
+		if one.Catalog != "" {
+			b.WriteString("**New catalog:** " + markdown.Code(one.Catalog) + "\n\n")
+		} else {
+			b.WriteString("**New channel:** " + markdown.Code(one.Channel) + " in " + markdown.Codes(one.In) + "\n\n")
+		}
+	}
+}
+
+// moved writes of the edges that the table has not.
+func (w *Work) moved(b *strings.Builder) {
+	var lines []string
+	for _, m := range w.Moved() {
+		lines = append(lines, markdown.Code(m.Channel)+": "+markdown.Code(m.Bundle)+" "+markdown.Escape(m.Change))
+	}
+	if len(lines) == 0 {
+		return
+	}
+	const shown = 20
+	if n := len(lines) - shown; n > 0 {
+		lines = append(lines[:shown], fmt.Sprintf("and %d more", n))
+	}
+	b.WriteString("Edges of other bundles that change with it:\n\n" + markdown.List(lines))
+}

@@ -1,0 +1,202 @@
+package publish
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// Drift is a catalog that was not what its template makes before the change, so that rendering
+// it changes more than what is published.
+type Drift struct {
+	Catalog  string   `json:"catalog"`
+	Template string   `json:"template"`
+	Differs  []string `json:"differs"`
+}
+
+// Drift is that of all catalogs.
+func (w *Work) Drift() (all []Drift) {
+	for _, t := range w.Targets {
+		for _, c := range t.Catalogs {
+			if len(c.differed) > 0 {
+				all = append(all, Drift{c.Path, t.Template, c.differed})
+			}
+		}
+	}
+	return all
+}
+
+// String tells of the first few differences.
+func (d Drift) String() string {
+	const shown = 5
+	text := strings.Join(d.Differs[:min(shown, len(d.Differs))], "; ")
+	if n := len(d.Differs) - shown; n > 0 {
+		text += fmt.Sprintf("; and %d more", n)
+	}
+	return fmt.Sprintf("%s differed from %s before: %s", d.Catalog, d.Template, text)
+}
+
+func (w *Work) refuseDrift() (errs []error) {
+	for _, d := range w.Drift() {
+		errs = append(errs, failure.New(failure.CatalogDrifted, "rendering the catalog: %s", d).At(d.Catalog, 0, 0))
+	}
+	return errs
+}
+
+// known serves the bundles that were learned, and nothing else: no difference is worth a pull.
+type known map[string]*oci.Pulled
+
+func (k known) Pull(_ context.Context, ref string) (*oci.Pulled, error) {
+	if found := k[ref]; found != nil {
+		return found, nil
+	}
+	return nil, failure.New(failure.BundleNotFound, "reading bundle %s: neither the catalog nor the run has it", ref)
+}
+
+func (known) Resolve(_ context.Context, ref string) (string, error) {
+	return "", failure.New(failure.BundleNotFound, "resolving %s: the catalog alone is asked", ref)
+}
+
+func (known) Tags(_ context.Context, repository string) ([]string, error) {
+	return nil, failure.New(failure.BundleNotFound, "listing the tags of %s: the catalog alone is asked", repository)
+}
+
+// drift renders a catalog of the template as it was, and holds the result to the catalog that
+// stood there by what they mean. Bundles that only the template named are taken from the catalog
+// as it becomes. It sets what the edit alone is to be compared with.
+func (p *preparation) drift(ctx context.Context, from string, c plan.Catalog, before, after []fbc.Doc, out *Catalog) {
+	out.standing = out.Before
+	if src, err := p.base.ReadFile(from); err != nil || len(src) == 0 || len(before) == 0 {
+		return
+	}
+	made, err := p.rendering(ctx, p.base.Files, from, c, render.Options{Registry: known(p.pulled), Base: render.NewBase(together(before, after))})
+	var text bytes.Buffer
+	if err == nil {
+		err = made.Write(&text)
+	}
+	if err != nil {
+		out.differed = []string{"what it was made of cannot be told: " + failure.Of(err).Error()}
+		return
+	}
+	if src, err := p.base.ReadFile(c.Path); err == nil && bytes.Equal(src, text.Bytes()) {
+		return
+	}
+	docs, err := fbc.Read(c.Path, text.Bytes())
+	if err != nil {
+		return // as the template is rendered now, its faults are told
+	}
+	if out.differed = differences(before, docs); len(out.differed) == 0 {
+		return
+	}
+	b := graph.Builder{Light: true}
+	b.Add(docs)
+	out.standing = b.Catalog()
+}
+
+// together are the documents of a catalog, and the bundles of another one whose images it lacks.
+func together(catalog, other []fbc.Doc) []fbc.Doc {
+	has := map[string]bool{}
+	for _, d := range catalog {
+		has[d.Image] = true
+	}
+	all := slices.Clone(catalog)
+	for _, d := range other {
+		if d.Schema == fbc.SchemaBundle && !has[d.Image] {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// differences tell how a catalog differs from what its template makes.
+func differences(catalog, made []fbc.Doc) (all []string) {
+	type document struct{ stands, made *fbc.Doc }
+	var order []string
+	by := map[string]*document{}
+	at := func(d *fbc.Doc) *document {
+		key := d.Schema + "\x00" + d.Package + "\x00" + d.Name
+		if by[key] == nil {
+			by[key] = &document{}
+			order = append(order, key)
+		}
+		return by[key]
+	}
+	for i := range catalog {
+		at(&catalog[i]).stands = &catalog[i]
+	}
+	for i := range made {
+		at(&made[i]).made = &made[i]
+	}
+	for _, key := range order {
+		switch d := by[key]; {
+		case d.made == nil:
+			all = append(all, called(d.stands)+" is in the catalog only")
+		case d.stands == nil:
+			all = append(all, called(d.made)+" is in the template only")
+		case bytes.Equal(d.stands.Raw(), d.made.Raw()):
+		case d.stands.Schema == fbc.SchemaChannel:
+			all = append(all, entriesDiffer(d.stands, d.made)...)
+		case !sameMeaning(d.stands, d.made):
+			all = append(all, called(d.stands)+" differs")
+		}
+	}
+	return all
+}
+
+func sameMeaning(a, b *fbc.Doc) bool {
+	x, err := a.JSON()
+	y, err2 := b.JSON()
+	return err == nil && err2 == nil && bytes.Equal(x, y)
+}
+
+func called(d *fbc.Doc) string {
+	switch d.Schema {
+	case fbc.SchemaBundle:
+		return "bundle " + d.Name
+	case fbc.SchemaPackage:
+		return "package " + d.Name
+	case fbc.SchemaChannel:
+		return "channel " + d.Name
+	}
+	return strings.TrimSpace(d.Schema + " " + d.Name)
+}
+
+func entriesDiffer(stands, made *fbc.Doc) (all []string) {
+	was, err := stands.Channel()
+	is, err2 := made.Channel()
+	if err != nil || err2 != nil {
+		return []string{called(stands) + " differs"}
+	}
+	entries := map[string]fbc.Entry{}
+	for _, e := range was.Entries {
+		entries[e.Name] = e
+	}
+	for _, e := range is.Entries {
+		old, ok := entries[e.Name]
+		delete(entries, e.Name)
+		if !ok {
+			all = append(all, fmt.Sprintf("entry %s of %s is in the template only", e.Name, called(stands)))
+		} else if change := edgesChanged(old, e); change != "" {
+			all = append(all, fmt.Sprintf("entry %s of %s %s by the template", e.Name, called(stands), change))
+		}
+	}
+	for _, e := range was.Entries {
+		if _, ok := entries[e.Name]; ok {
+			all = append(all, fmt.Sprintf("entry %s of %s is in the catalog only", e.Name, called(stands)))
+		}
+	}
+	if len(all) == 0 && !sameMeaning(stands, made) {
+		all = []string{called(stands) + " differs"}
+	}
+	return kind.Unique(all)
+}
