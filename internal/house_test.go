@@ -19,7 +19,7 @@ const module = "github.com/olmgraft/graft/"
 var house = []string{
 	"bench", "cmd/graft", "cmd/graft-controller", "cmd/graft-demo", "cmd/graft-relay", "internal/extending", "internal/demo", "internal/cli", "internal/controller",
 	"internal/action", "internal/publish", "internal/relay/command", "internal/relay", "internal/command",
-	"internal/forge", "internal/gitrepo", "internal/event", "internal/config", "internal/survey", "internal/plan", "internal/template",
+	"internal/forge", "internal/gitrepo", "internal/scratch", "internal/event", "internal/config", "internal/survey", "internal/plan", "internal/template",
 	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/shape", "internal/field", "internal/yamledit", "internal/yamlread",
 	"internal/markdown", "internal/reference", "internal/failure", "internal/outbound", "internal/pause", "internal/atomicfile", "internal/testkit", "formulary", "deploy/crds",

@@ -44,6 +44,7 @@ type Config struct {
 	Commit              Commit
 	Sum                 string // path of catalog.sum; empty: none is kept
 	Drift               Drift
+	After               plan.AfterSetup
 
 	ci map[string]ciFile // that were read, by operator folder
 }

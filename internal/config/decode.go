@@ -42,6 +42,10 @@ func decode(name string, n *yamledit.Node) *Config {
 	decodeCommit(n.Get("commit"), &c.Commit)
 	c.Sum = n.Get("sum").Text()
 	c.Drift = Drift(n.Get("drift").Text())
+	if after := n.Get("after"); after != nil {
+		c.After = plan.AfterSetup{File: name, Run: after.Get("run").Strings(), Changes: after.Get("changes").Strings()}
+		c.After.Line, c.After.Col = after.Get("run").Position()
+	}
 	return c
 }
 

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/reference"
@@ -49,6 +51,28 @@ func TestFiles(t *testing.T) {
 	}
 	if got := c.Targets[0].Files; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestAfter(t *testing.T) {
+	c, err := Parse("graft.yaml", []byte("after:\n  run: [./a.sh, 'b | c']\n  changes: ['deploy/**']\n"))
+	want := plan.AfterSetup{File: "graft.yaml", Line: 2, Col: 8, Run: []string{"./a.sh", "b | c"}, Changes: []string{"deploy/**"}}
+	if err != nil || !reflect.DeepEqual(c.After, want) {
+		t.Errorf("got %v, want %v (%v)", c.After, want, err)
+	}
+	setup, _, err := c.Setup(fstest.MapFS{}, "op", "1.0.0")
+	if err != nil || !reflect.DeepEqual(setup.After, want) {
+		t.Errorf("the setup has %v (%v)", setup.After, err)
+	}
+	for text, want := range map[string]string{
+		"after: {run: [a]}":                      "graft.yaml:1:8: reading after: changes is missing",
+		"after: {run: [], changes: [a]}":         "graft.yaml:1:14: reading after.run",
+		"after: {run: [' '], changes: [a]}":      "graft.yaml:1:15: reading after.run[0]",
+		"after: {run: [a], changes: ['../x/*']}": `graft.yaml:1:29: reading after.changes[0]: "../x/*" is no path within the repository`,
+	} {
+		if _, err := Parse("graft.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
 	}
 }
 

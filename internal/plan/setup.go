@@ -24,6 +24,15 @@ type Setup struct {
 	// AnyRepository leaves it to others from where bundles may come: the pipeline of the community
 	// catalogs holds them to its own list.
 	AnyRepository bool
+	After         AfterSetup
+}
+
+// AfterSetup are commands that run upon a change, and patterns of the files that they may change.
+// File, Line and Col are where that is said.
+type AfterSetup struct {
+	File         string
+	Line, Col    int
+	Run, Changes []string
 }
 
 // TargetSetup is a template with the catalogs that are made of it. Patterns may stand in

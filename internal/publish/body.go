@@ -95,6 +95,9 @@ func (w *Work) table(b *strings.Builder) {
 		}
 		return []string{file, c.Name, c.From, c.To}
 	})))
+	if len(w.ran) > 0 {
+		fmt.Fprintf(b, "Commands that the repository adds changed %s.\n\n", markdown.Codes(w.ran))
+	}
 }
 
 // rows are those of the changes that have cells.

@@ -147,6 +147,7 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	if err := p.useSum(setup.Sum); err != nil {
 		return nil, err
 	}
+	p.after = setup.After
 	rebuilds := false
 	for _, t := range made.Targets {
 		p.users.add(t, b.bundle.Package)

@@ -14,10 +14,9 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// catalog makes one catalog and holds it against the one that stands there. One that is its
-// own template is not rendered.
+// catalog makes one catalog. One that is its own template is not rendered.
 func (p *preparation) catalog(ctx context.Context, from string, c plan.Catalog) (*Catalog, error) {
-	out := &Catalog{Path: c.Path, Rendered: c.Path != from, begun: c.New}
+	out := &Catalog{Path: c.Path, Rendered: c.Path != from, begun: c.New, planned: c}
 	if c.Platform != nil {
 		out.Platform = c.Platform.String()
 	}
@@ -25,22 +24,35 @@ func (p *preparation) catalog(ctx context.Context, from string, c plan.Catalog) 
 	if out.Rendered {
 		standing = p.files
 	}
-	before, err := documents(standing, c.Path)
+	var err error
+	out.before, err = documents(standing, c.Path)
 	if out.Rendered && (err == nil || !c.Folder) {
 		// What cannot be read is rendered as if it did not stand: what it holds is of no use.
-		err = p.renderCatalog(ctx, from, c, before, out)
-	}
-	if err != nil {
-		return nil, err
-	}
-	after, err := documents(p.files, c.Path)
-	if err == nil {
-		p.verify(from, c.Platform, out, before, after)
-	}
-	if err == nil && out.Rendered {
-		p.drift(ctx, from, c, before, after, out)
+		err = p.renderCatalog(ctx, from, c, out.before, out)
 	}
 	return out, err
+}
+
+// verify holds all catalogs, as they are now, against those that stood there, and against each
+// other.
+func (p *preparation) verify(ctx context.Context) error {
+	var errs []error
+	for i := range p.Targets {
+		t := &p.Targets[i]
+		for j := range t.Catalogs {
+			c := &t.Catalogs[j]
+			after, err := documents(p.files, c.Path)
+			if errs = append(errs, err); err == nil {
+				p.verifyCatalog(t.Template, c, after)
+			}
+			if err == nil && c.Rendered {
+				p.drift(ctx, t.Template, c.planned, c.before, after, c)
+			}
+			c.before = nil
+		}
+	}
+	p.skew()
+	return errors.Join(errs...)
 }
 
 // documents are those of a catalog, a file or a directory of files; none where there is none.
@@ -95,19 +107,19 @@ func (p *preparation) rendering(ctx context.Context, files *template.Files, from
 	return render.Render(ctx, tmpl, o)
 }
 
-func (p *preparation) verify(from string, platform *plan.Platform, out *Catalog, before, after []fbc.Doc) {
+func (p *preparation) verifyCatalog(from string, out *Catalog, after []fbc.Doc) {
 	old := graph.Builder{Light: true}
-	old.Add(before)
+	old.Add(out.before)
 	out.Before = old.Catalog()
 	now := graph.Builder{Known: out.Before}
 	now.Add(after)
 	out.After = now.Catalog()
 	found := graph.Verify(out.After, out.Before, p.Levels)
-	if len(before) > 0 {
+	if len(out.before) > 0 {
 		found = append(found, p.lost(out.Before, out.After)...)
 	}
 	p.Findings = append(p.Findings, found...)
-	p.verifyForUsers(from, platform, out.After, found)
+	p.verifyForUsers(from, out.planned.Platform, out.After, found)
 }
 
 // lost are findings about what users of a catalog lose, but for what nobody has.

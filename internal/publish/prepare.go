@@ -10,6 +10,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/render"
@@ -30,6 +31,7 @@ type Work struct {
 	subjects []subject // that change something; where nothing changes, all
 	nowhere  []string  // bundles that go into no template
 	unserved []string  // catalog images that manifests name by digest, and the registry has no more
+	ran      []string  // files that commands of the repository changed
 	change   atomicfile.Change
 }
 
@@ -58,6 +60,8 @@ type Catalog struct {
 	begun    bool           // it did not stand
 	differed []string       // from its template before
 	standing *graph.Catalog // what the template made before
+	before   []fbc.Doc
+	planned  plan.Catalog
 }
 
 // Changed are the paths of the files that differ, in order.
@@ -115,6 +119,7 @@ type preparation struct {
 	meant   []func(graph.Finding) bool
 	sum     *render.Sum
 	sumFile string
+	after   plan.AfterSetup
 }
 
 // prepare is a function of the content and of the subjects, so that it can be done again upon
@@ -137,8 +142,10 @@ func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) 
 	if len(w.subjects) == 0 {
 		w.subjects = subjects // what is rendered now was inserted before
 	}
-	if err := one.render(ctx); err != nil {
-		return nil, err
+	for _, step := range []func(context.Context) error{one.render, one.runAfter, one.verify} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return w, one.findings()
 }
@@ -156,7 +163,6 @@ func (p *preparation) render(ctx context.Context) error {
 			}
 		}
 	}
-	p.skew()
 	errs = append(errs, p.catalogSources(ctx))
 	return errors.Join(append(errs, p.writeSum())...)
 }

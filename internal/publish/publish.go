@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -43,6 +44,9 @@ type Ports struct {
 	// Catalogs gives what a catalog image has of a package; nil where no published catalog is
 	// an image.
 	Catalogs func(ctx context.Context, image, pkg string) ([]fbc.Doc, error)
+	// Commands runs commands in a copy of the base with a change over it, and gives the files
+	// that differ then, without a text those that are gone; nil: nobody allowed that.
+	Commands func(ctx context.Context, base fs.FS, change *atomicfile.Change, commands []string) (map[string][]byte, error)
 	Cache    *oci.Cache
 	Sleep    func(context.Context, time.Duration) error
 }

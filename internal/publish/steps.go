@@ -1,12 +1,17 @@
 package publish
 
 import (
+	"context"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/field"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -56,6 +61,57 @@ func (t *Target) set(c kind.Change) {
 		}
 	}
 	t.Changes = append(t.Changes, c)
+}
+
+// runAfter runs the commands of the repository upon a change, and takes what they changed. Those
+// that nobody allowed are told of in a dry run; a change that lacks them is not made.
+func (p *preparation) runAfter(ctx context.Context) error {
+	commands := p.after.Run
+	refused := func(code failure.Code, format string, args ...any) *failure.Error {
+		return failure.New(code, format, args...).At(p.after.File, p.after.Line, p.after.Col)
+	}
+	switch {
+	case len(commands) == 0 || len(p.change.Names()) == 0:
+		return nil
+	case p.Commands == nil && p.DryRun:
+		p.Warnings = append(p.Warnings, fmt.Sprintf("after is left out: nobody allowed the commands of %s", p.after.File))
+		return nil
+	case p.Commands == nil:
+		return refused(failure.Usage, "running what stands in after: nobody allowed commands").Fix("Give allow-commands, or take after out.")
+	}
+	p.Line("running %s after the change", count(len(commands), "command"))
+	written, err := p.Commands(ctx, p.base.Files.FS, &p.change, commands)
+	if err != nil {
+		return err
+	}
+	names := slices.Sorted(maps.Keys(written))
+	outside := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(p.after.Changes, func(pattern string) bool { return reference.Matches(pattern, name) })
+	})
+	if len(outside) > 0 {
+		return refused(failure.EditRefused, "running what stands in after: it changed %s, which changes does not name", strings.Join(outside[:min(len(outside), 10)], ", ")).
+			Fix("Add what the commands may change to changes, or have them leave it alone.")
+	}
+	for _, name := range names {
+		if err := p.put(name, written[name]); err != nil {
+			return err
+		}
+	}
+	p.ran = names
+	return nil
+}
+
+// put takes a file that commands changed; without a text it is gone.
+func (p *preparation) put(name string, text []byte) error {
+	if text != nil {
+		return p.write(name, text)
+	}
+	before, err := p.files.ReadFile(name)
+	if err != nil {
+		return failure.New(failure.EditRefused, "reading %s: %w", name, err).At(name, 0, 0)
+	}
+	p.change.Remove(name, before)
+	return nil
 }
 
 // reusable are the documents of a catalog but for bundles that are rendered anew.

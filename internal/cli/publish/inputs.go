@@ -65,6 +65,7 @@ var Inputs = []Input{
 	{Name: "skip-tags", Description: "Patterns of tags that are no bundles, in place of the usual ones, separated by commas."},
 	{Name: "findings", Description: "Levels of findings, as ID=error, ID=warning or ID=off, separated by commas."},
 	{Name: "dry-run", Description: "Do everything but push and pull request.", Boolean: true},
+	{Name: "allow-commands", Description: "Run the commands that the configuration names in after.", Boolean: true},
 	{Name: "force", Description: "Replace a branch that a person has committed to.", Boolean: true},
 	{Name: "use-http", Description: "Use plain HTTP where a registry does not answer by TLS.", Boolean: true},
 	{Name: "skip-tls-verify", Description: "Accept any certificate of a registry.", Boolean: true},

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/action"
+	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/cli/catalogs"
 	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
@@ -22,6 +23,7 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/publish"
+	"github.com/olmgraft/graft/internal/scratch"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -217,6 +219,11 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 	}
 	if allowed := p.config.AllowedRepositories; len(allowed) > 0 {
 		r.Allow = func(one event.Publication) error { return event.Check(allowed, one) }
+	}
+	if p.allowCommands {
+		r.Commands = func(ctx context.Context, base fs.FS, change *atomicfile.Change, commands []string) (map[string][]byte, error) {
+			return scratch.Run(ctx, base, change, commands, func(line string) { p.line("after: %s", line) })
+		}
 	}
 	if p.cache != "" {
 		if r.Cache, err = oci.OpenCache(p.cache); err != nil {
