@@ -138,7 +138,9 @@ func (w *Work) pictures(b *strings.Builder) {
 func (w *Work) catalogs() []Catalog {
 	var all []Catalog
 	for _, t := range w.Targets {
-		all = append(all, t.Catalogs...)
+		if all = append(all, t.Catalogs...); t.inMemory != nil {
+			all = append(all, *t.inMemory)
+		}
 	}
 	return all
 }
@@ -181,19 +183,6 @@ func gained(changes graph.Changes, added map[string]bool) []string {
 		}
 	}
 	return out
-}
-
-// verified claims no more than was done.
-func (w *Work) verified(b *strings.Builder) {
-	var without []string
-	for _, t := range w.Targets {
-		if len(t.Catalogs) == 0 && !t.entries {
-			without = append(without, t.Template)
-		}
-	}
-	if len(without) > 0 {
-		fmt.Fprintf(b, "No catalog is rendered from %s here, so that its graph was not verified.\n\n", markdown.Codes(without))
-	}
 }
 
 func (w *Work) findings(b *strings.Builder) {

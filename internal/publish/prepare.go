@@ -42,8 +42,10 @@ type Target struct {
 	Notes    []string
 	Catalogs []Catalog
 
-	entries    bool // of operands, or a CatalogSource: no graph changes
-	archetypes bool // its channels are made of them
+	archetypes bool     // its channels are made of them
+	inMemory   *Catalog // verified, and kept nowhere
+	unverified string   // why it is not
+	entries    bool     // of operands, or a CatalogSource: no graph changes
 }
 
 func (t *Target) note(text string) { t.Notes = kind.Unique(append(t.Notes, text)) }
@@ -117,6 +119,7 @@ type preparation struct {
 	lines   lines
 	// meant are findings that somebody asked for: they are warnings.
 	meant   []func(graph.Finding) bool
+	fetched []fbc.Doc // bundles that were rendered in memory
 	sum     *render.Sum
 	sumFile string
 	after   plan.AfterSetup
@@ -162,6 +165,7 @@ func (p *preparation) render(ctx context.Context) error {
 				t.Catalogs = append(t.Catalogs, *made)
 			}
 		}
+		errs = append(errs, p.inMemory(ctx, t))
 	}
 	errs = append(errs, p.catalogSources(ctx))
 	return errors.Join(append(errs, p.writeSum())...)

@@ -1,0 +1,164 @@
+package publish
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/markdown"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/reference"
+	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/template"
+)
+
+// Bounds of what is fetched for a graph that nobody asked to have rendered: bundles of one
+// template, and how long registries are asked for them.
+const (
+	mostFetched   = 100
+	fetchPatience = time.Minute
+)
+
+// inMemory verifies a template of which no catalog is kept here: it is rendered, and thrown away.
+// Bundles that users have come from the published catalogs. Where others cannot be had, the
+// change goes on without, and says so; a fault that the change brings into the template fails it.
+func (p *preparation) inMemory(ctx context.Context, t *Target) error {
+	if t.entries || len(t.Changes) == 0 || len(p.catalogs[t.Template]) > 0 {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, fetchPatience)
+	defer stop()
+	after, err := p.expanded(ctx, p.files, t.Template)
+	before, wasErr := p.expanded(ctx, p.base.Files, t.Template)
+	if err != nil {
+		if t.unverified = failure.Of(err).Error(); wasErr == nil && !outside(err) {
+			return err
+		}
+		return nil
+	}
+	out := &Catalog{Path: t.Template, before: before}
+	if known, ok := plan.PlatformOf(t.Template); ok {
+		out.Platform, out.planned = known.String(), plan.Catalog{Path: t.Template, Platform: &known}
+		p.lines.catalogs = append(p.lines.catalogs, out.planned)
+	}
+	told := len(p.Findings)
+	p.verifyCatalog(t.Template, out, after)
+	for i := range p.Findings[told:] {
+		p.Findings[told+i].Line = 0 // it is that of a catalog which nobody sees
+	}
+	t.inMemory = out
+	return nil
+}
+
+// outside reports whether a failure is none of the template's.
+func outside(err error) bool {
+	return slices.ContainsFunc(failure.All(err), func(f *failure.Error) bool {
+		switch f.Code {
+		case failure.BundleNotFound, failure.BundleInvalid, failure.RegistryAuth, failure.RegistryUnavailable, failure.DigestMismatch, failure.Interrupted, failure.TemplateUnsupported:
+			return true
+		}
+		return false
+	})
+}
+
+// expanded are the documents of the catalog that a template makes.
+func (p *preparation) expanded(ctx context.Context, files *template.Files, name string) ([]fbc.Doc, error) {
+	if _, err := fs.Stat(files, name); err != nil {
+		return nil, nil //nolint:nilerr // it is begun by this change
+	}
+	t, err := template.Open(files, name, name)
+	if err != nil {
+		return nil, err
+	}
+	if t.Kind.Traits().OfTemplates {
+		return nil, failure.New(failure.TemplateUnsupported, "rendering %s in memory: its parts are rendered where its catalogs are", name)
+	}
+	images, err := t.Images(func(repository string) ([]string, error) { return p.Registry.Tags(ctx, repository) })
+	if err != nil {
+		return nil, err
+	}
+	docs, missing := p.known(name, images)
+	if missing > mostFetched {
+		return nil, failure.New(failure.TemplateUnsupported, "rendering %s in memory: %d bundles would have to be pulled, and %d are at most", name, missing, mostFetched)
+	}
+	r, err := render.Render(ctx, t, render.Options{
+		Registry: pinned{p.Registry, p.pulled}, Metadata: bundle.CSVMetadata, Base: render.NewBase(docs), Jobs: p.Jobs, Cache: p.Cache, Progress: p.Progress,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := r.Write(&text); err != nil {
+		return nil, err
+	}
+	made, err := fbc.Read(name, text.Bytes())
+	for _, d := range made {
+		if d.Schema == fbc.SchemaBundle {
+			p.fetched = append(p.fetched, d)
+		}
+	}
+	return made, err
+}
+
+// known are the bundles of the images that need no pull: those of the published catalogs, by
+// whatever name their digest has there, and those that were rendered in memory before.
+func (p *preparation) known(name string, images []string) (docs []fbc.Doc, missing int) {
+	all := p.fetched
+	for _, one := range p.users.of[name] {
+		all = append(slices.Clone(all), p.users.has[one.key()]...)
+	}
+	by := map[string]fbc.Doc{}
+	for _, d := range all {
+		_, _, digest := reference.Cut(d.Image)
+		if d.Schema != fbc.SchemaBundle || d.Image == "" || p.anew[d.Image] {
+			continue
+		}
+		if by[d.Image] = d; digest != "" {
+			by[digest] = d
+		}
+	}
+	for _, image := range images {
+		_, _, digest := reference.Cut(image)
+		d, ok := by[image]
+		if !ok && digest != "" {
+			d, ok = by[digest]
+		}
+		switch {
+		case ok:
+			d.Image = image
+			docs = append(docs, d)
+		case p.pulled[image] == nil:
+			missing++
+		}
+	}
+	return docs, missing
+}
+
+// verified claims no more than was done.
+func (w *Work) verified(b *strings.Builder) {
+	var inMemory, without []string
+	for _, t := range w.Targets {
+		switch {
+		case len(t.Catalogs) > 0 || t.entries || len(t.Changes) == 0:
+		case t.inMemory != nil:
+			inMemory = append(inMemory, t.Template)
+		case t.unverified != "":
+			fmt.Fprintf(b, "No catalog is rendered from %s here, and its graph was not verified: %s\n\n", markdown.Code(t.Template), markdown.Escape(t.unverified))
+		default:
+			without = append(without, t.Template)
+		}
+	}
+	if len(without) > 0 {
+		fmt.Fprintf(b, "No catalog is rendered from %s here, so that its graph was not verified.\n\n", markdown.Codes(without))
+	}
+	if len(inMemory) > 0 {
+		fmt.Fprintf(b, "No catalog is rendered from %s here: its graph was verified in memory.\n\n", markdown.Codes(inMemory))
+	}
+}
