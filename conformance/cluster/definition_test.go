@@ -25,6 +25,7 @@ func TestDefinition(t *testing.T) {
 		"{displayName: Community Operators, publisher: OperatorHub.io, catalogImageSource: {catalogImage: 'quay.io/operatorhubio/catalog:latest', podSpecOverrides: {nodeSelector: {label: value}}}}",
 		"{displayName: My Operators, catalogServiceSource: {address: some.namespace.svc}}",
 		"{displayName: My Operators, configMapSource: {configMap: somemap}}",
+		"{sourceType: configMap, configMap: somemap}",
 		suite.V119,
 	} {
 		c.Create(controller.Resource, manifest(fmt.Sprint("example", i), spec))
@@ -36,7 +37,7 @@ func TestDefinition(t *testing.T) {
 		"{catalogImageSource: {catalogImage: a}, image: b}":                        "name exactly one source",
 		"{catalogImageSource: {catalogImage: a}, sourceType: grpc}":                "remove sourceType and grpcPodConfig: catalogImageSource, catalogServiceSource and configMapSource take their place",
 		"{catalogImageSource: {}}":                                                 "name the image: catalogImageSource.catalogImage",
-		"{sourceType: configMap, configMap: a}":                                    "write sourceType as grpc, configmap or internal",
+		"{sourceType: ConfigMap, configMap: a}":                                    "write sourceType as grpc, configmap or internal",
 		"{sourceType: grpc, configMap: a}":                                         "give sourceType grpc an image or an address",
 		"{sourceType: grpc, address: a, grpcPodConfig: {}}":                        "remove grpcPodConfig: only the pod of an image takes it",
 	} {
@@ -51,7 +52,7 @@ func TestDefinition(t *testing.T) {
 func manySpecs() []string {
 	parts := []string{"catalogImageSource: {catalogImage: a}", "catalogServiceSource: {address: a}", "configMapSource: {configMap: a}", "image: a", "address: a", "configMap: a", "grpcPodConfig: {}"}
 	var specs []string
-	for _, kind := range []string{"", "sourceType: grpc", "sourceType: configmap", "sourceType: internal", "sourceType: other"} {
+	for _, kind := range []string{"", "sourceType: grpc", "sourceType: configmap", "sourceType: configMap", "sourceType: internal", "sourceType: other"} {
 		for set := range 1 << len(parts) {
 			spec := []string{kind}
 			if kind == "" {
@@ -68,6 +69,11 @@ func manySpecs() []string {
 	for _, extra := range []string{
 		"priority: 1", "priority: high", "priority: 1.5", "priority: true", "priority:", "displayName: 3", "displayName: yes", "displayName: off", "displayName: 'yes'", "displayName: 2021-07-19", "displayName: 1e3",
 		"secrets: [a, 1]", "secrets: {}", "secrets: [null]", "icon: {mediatype: a}", "icon: {mediatype: a, base64data: ''}", "unknown: 3", "updateStrategy: {registryPoll: {interval: 10m}}", "updateStrategy: {registryPoll: 10m}",
+		"grpcPodConfig: {memoryTarget: 30Mi}", "grpcPodConfig: {memoryTarget: 3}", "grpcPodConfig: {memoryTarget: true}", "grpcPodConfig: {memoryTarget: x}", "grpcPodConfig: {memoryTarget: 1.5}",
+		"grpcPodConfig: {securityContextConfig: legacy}", "grpcPodConfig: {securityContextConfig: Legacy}", "grpcPodConfig: {extractContent: {}}", "grpcPodConfig: {extractContent: {catalogDir: /configs}}",
+		"grpcPodConfig: {affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {}}]}}}", "grpcPodConfig: {affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1}]}}}",
+		"grpcPodConfig: {affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a, namespaces: [b]}]}}}", "grpcPodConfig: {affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{namespaces: [b]}]}}}",
+		"grpcPodConfig: {affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 99999999999, preference: {}}]}}}",
 		"grpcPodConfig: {tolerations: [{tolerationSeconds: 3}]}", "grpcPodConfig: {tolerations: [{tolerationSeconds: a}]}", "grpcPodConfig: {nodeSelector: {a: 3}}", "grpcPodConfig: {nodeSelector: {a: ''}, priorityClassName: x}", "priority: 99999999999999999999",
 	} {
 		specs = append(specs, "{sourceType: grpc, image: a, "+extra+"}")

@@ -65,15 +65,13 @@ func toNext(spec map[string]any) (map[string]any, kept) {
 	if _, form, err := sourceOf(rest); err == nil && form == New || len(fields) == 0 {
 		return rest, kept{Form: New}
 	}
-	if converted, err := ConvertSpec(spec, New); err == nil {
-		return converted, kept{}
-	}
-	if spec[sourceType] == internalType {
-		same := maps.Clone(spec)
+	if same := maps.Clone(spec); spec[sourceType] == internalType || spec[sourceType] == proposedType {
 		same[sourceType] = "configmap"
 		if converted, err := ConvertSpec(same, New); err == nil {
-			return converted, kept{Fields: map[string]any{sourceType: internalType}}
+			return converted, kept{Fields: map[string]any{sourceType: spec[sourceType]}}
 		}
+	} else if converted, err := ConvertSpec(spec, New); err == nil {
+		return converted, kept{}
 	}
 	return rest, kept{Fields: fields}
 }
@@ -94,8 +92,8 @@ func toStored(spec map[string]any, before kept) map[string]any {
 		return converted
 	case err != nil:
 		return spec
-	case converted["configMap"] != nil && before.Fields[sourceType] == internalType:
-		converted[sourceType] = internalType
+	case converted["configMap"] != nil && (before.Fields[sourceType] == internalType || before.Fields[sourceType] == proposedType):
+		converted[sourceType] = before.Fields[sourceType]
 	}
 	return converted
 }

@@ -43,7 +43,7 @@ func convertTo(t *testing.T, o map[string]any, version string) map[string]any {
 
 var (
 	pod  = map[string]any{"tolerations": []any{map[string]any{"key": "a", "tolerationSeconds": int64(3)}}}
-	more = map[string]any{"securityContextConfig": "legacy", "ratio": 0.5, "n": int64(9)}
+	more = map[string]any{"hostNetwork": "legacy", "ratio": 0.5, "n": int64(9)}
 )
 
 // Each spec that Stored may hold is the same again after Next, in both forms, of before the
@@ -58,7 +58,7 @@ func TestVersionsThereAndBack(t *testing.T) {
 		{"catalogImageSource", map[string]any{"catalogImage": "a", "podSpecOverrides": pod}}, {"catalogServiceSource", map[string]any{"address": "b"}}, {"configMapSource", map[string]any{}},
 	}
 	converted := 0
-	for _, kind := range []any{nil, "grpc", "configmap", "internal", "other"} {
+	for _, kind := range []any{nil, "grpc", "configmap", "configMap", "internal", "other"} {
 		for set := range 1 << len(fields) {
 			spec := map[string]any{"priority": int64(3)}
 			if kind != nil {

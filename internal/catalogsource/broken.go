@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/olmgraft/graft/internal/schema"
 )
 
 // variables are the well-known templates, without their braces.
@@ -88,37 +90,13 @@ func valid() string {
 }
 
 // nearest is the variable that somebody meant who wrote a name in other case, or with a few
-// letters wrong.
+// letters wrong: of the same thing, since olm_major_version is near ocp_major_version.
 func nearest(name string) string {
-	best, least := "", 4
-	name = strings.ToLower(strings.NewReplacer("-", "_", " ", "_").Replace(name))
-	for _, v := range variables {
-		if d := distance(name, v); d < least {
-			best, least = v, d
-		}
+	best := schema.Nearest(name, variables)
+	if of, _, _ := strings.Cut(best, "_"); !strings.HasPrefix(strings.ToLower(name), of) {
+		return ""
 	}
 	return best
-}
-
-// distance counts the letters to insert, to remove and to replace.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
 
 var lookupParts = []string{"group", "version", "kind", "name", "namespace", "jsonpath"}

@@ -13,6 +13,7 @@ func TestBroken(t *testing.T) {
 		"a/b:v{KUBE-MINOR-VERSION}":    {"{KUBE-MINOR-VERSION}", "there is no variable", "Write {kube_minor_version}; "},
 		"a/b:v{ kube_minor_version}":   {"{ kube_minor_version}", "white space stands in it", "Write {kube_minor_version}."},
 		"a/b:v{platform_architecture}": {"{platform_architecture}", "there is no variable", "Write {kube_major_version}, {kube_minor_version}, {kube_patch_version}, {ocp_major_version}, {ocp_minor_version} or {group:G,"},
+		"a/b:v{olm_major_version}":     {"{olm_major_version}", "there is no variable", "Write {kube_major_version}, {kube_minor_version}, "},
 		"a/b:v{}":                      {"{}", `there is no variable ""`, "Write {kube_major_version}, "},
 		"a/b:v{kube_minor_version":     {"{kube_minor_version", "a brace is not closed", "Close it, "},
 		"a/b:v1}":                      {"}", "a brace closes that none opens", "Remove it, "},

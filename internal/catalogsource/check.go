@@ -34,7 +34,8 @@ const (
 	overrides       = "podSpecOverrides"
 	legacyOverrides = "grpcPodConfig"
 	sourceType      = "sourceType"
-	internalType    = "internal" // the same as configmap
+	internalType    = "internal"  // the same as configmap
+	proposedType    = "configMap" // the same, as the proposal of the new form spells it
 )
 
 const oneSource = "Write one of catalogImageSource with catalogImage, catalogServiceSource with address, and configMapSource with configMap."
@@ -152,7 +153,7 @@ func (c *checker) legacy(named []string) {
 		c.fault(c.key(named[0]), "spec.%s has no sourceType beside it", named[0]).
 			Fix("Add sourceType: %s, or write %s.%s instead.", p.sourceType, p.source, p.field)
 	}
-	if known := []string{"grpc", "configmap", internalType}; kind != nil && kind.Tag == "!!str" && !slices.Contains(known, kind.Text()) {
+	if known := []string{"grpc", "configmap", internalType, proposedType}; kind != nil && kind.Tag == "!!str" && !slices.Contains(known, kind.Text()) {
 		c.fault(kind, "spec.sourceType is %q", kind.Text()).Fix("Write grpc, configmap or internal.")
 	}
 	for _, name := range named {
@@ -170,6 +171,9 @@ func (c *checker) deprecated() {
 		if c.source.spec.Get(p.legacy) != nil {
 			c.warn(c.key(p.legacy), "spec.%s is deprecated", p.legacy).Fix("Write %s.%s instead; graft catalogsource convert --to new does it.", p.source, p.field)
 		}
+	}
+	if kind := c.source.spec.Get(sourceType); kind.Text() == proposedType {
+		c.warn(kind, "spec.sourceType is configMap, and OLM reads configmap alone").Fix("Write configmap.")
 	}
 	if c.source.spec.Get(sourceType) != nil {
 		c.warn(c.key(sourceType), "spec.sourceType is deprecated").Fix("Remove it with the field that takes the place of the source; graft catalogsource convert --to new does it.")

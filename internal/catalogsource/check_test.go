@@ -24,7 +24,8 @@ func TestCheck(t *testing.T) {
 		{"  catalogImageSource: {}\n", []string{"7:3 spec.catalogImageSource names nothing; Write catalogImageSource.catalogImage."}},
 		{"  configMap: a\n", []string{"7:3 spec.configMap has no sourceType beside it; Add sourceType: configmap, or write configMapSource.configMap instead."}},
 		{"  sourceType: grpc\n  configMap: a\n", []string{"8:3 sourceType grpc reads no configMap; Write sourceType: configmap, or remove configMap."}},
-		{"  sourceType: configMap\n  configMap: a\n", []string{`7:15 spec.sourceType is "configMap"; Write grpc, configmap or internal.`}},
+		{"  sourceType: configMap\n  configMap: a\n", nil},
+		{"  sourceType: ConfigMap\n  configMap: a\n", []string{`7:15 spec.sourceType is "ConfigMap"; Write grpc, configmap or internal.`}},
 		{"  sourceType: grpc\n  address: a\n  grpcPodConfig: {}\n", []string{"9:3 spec.grpcPodConfig has no image beside it, and only the pod of an image takes it; Remove grpcPodConfig."}},
 		{"  sourceType: grpc\n  image: ''\n", []string{"8:10 spec.image names nothing; Write a value, or remove the key."}},
 

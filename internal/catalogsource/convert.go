@@ -74,7 +74,7 @@ func (p pair) toNew(spec map[string]any) error {
 	if spec[sourceType] == nil {
 		return fmt.Errorf("%s has no sourceType beside it", p.legacy)
 	}
-	if spec[sourceType] != p.sourceType {
+	if spec[sourceType] != p.sourceType && !(p.sourceType == "configmap" && spec[sourceType] == proposedType) {
 		return fmt.Errorf("%s has no word for sourceType %v; sourceType %s is what it means", p.source, spec[sourceType], p.sourceType)
 	}
 	in := map[string]any{p.field: spec[p.legacy]}
@@ -120,6 +120,9 @@ func (p pair) toLegacy(spec map[string]any) error {
 	return nil
 }
 
+// podFields are those that both forms have of the pod of an image.
+var podFields = []string{"affinity", "extractContent", "memoryTarget", "nodeSelector", "priorityClassName", "securityContextConfig", "tolerations"}
+
 // onlyOverrides refuses what one form would carry and the other's schema drop.
 func onlyOverrides(pod any) error {
 	m, ok := pod.(map[string]any)
@@ -127,8 +130,8 @@ func onlyOverrides(pod any) error {
 		return fmt.Errorf("%s is no mapping", legacyOverrides)
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if known := []string{"nodeSelector", "tolerations", "priorityClassName"}; !slices.Contains(known, key) {
-			return fmt.Errorf("%s and %s have no word for %s, only for %s", overrides, legacyOverrides, key, strings.Join(known, ", "))
+		if !slices.Contains(podFields, key) {
+			return fmt.Errorf("%s and %s have no word for %s, only for %s", overrides, legacyOverrides, key, strings.Join(podFields, ", "))
 		}
 	}
 	return nil

@@ -17,6 +17,8 @@ func TestConvertThereAndBack(t *testing.T) {
 		{"  displayName: Community Operators\n  publisher: OperatorHub.io\n  sourceType: grpc\n  image: quay.io/operatorhubio/catalog:latest\n  grpcPodConfig:\n    nodeSelector:\n      label: value\n",
 			"  displayName: Community Operators\n  publisher: OperatorHub.io\n  catalogImageSource:\n    catalogImage: quay.io/operatorhubio/catalog:latest\n    podSpecOverrides:\n      nodeSelector:\n        label: value\n"},
 		{"  displayName: My Operators\n  sourceType: grpc\n  address: some.namespace.svc\n", "  displayName: My Operators\n  catalogServiceSource:\n    address: some.namespace.svc\n"},
+		{"  sourceType: grpc\n  image: a\n  grpcPodConfig:\n    securityContextConfig: restricted\n    memoryTarget: 30Mi\n    extractContent:\n      catalogDir: /configs\n",
+			"  catalogImageSource:\n    catalogImage: a\n    podSpecOverrides:\n      securityContextConfig: restricted\n      memoryTarget: 30Mi\n      extractContent:\n        catalogDir: /configs\n"},
 		{"  displayName: My Operators\n  sourceType: configmap\n  configMap: somemap\n", "  displayName: My Operators\n  configMapSource:\n    configMap: somemap\n"},
 		// Comments, blank lines, quotes, flow style, the order of the fields, a block scalar.
 		{"  # kind\n  sourceType: grpc # k\n\n  # pod\n  grpcPodConfig: # p\n    # in\n    tolerations: [{key: a, operator: Exists}] # t\n    # end\n  # image\n  image: 'a/b:1' # i\n\n  # next\n  priority: 3\n",
@@ -64,7 +66,7 @@ func TestConvertRefuses(t *testing.T) {
 	}{
 		{"  sourceType: internal\n  configMap: a\n", New, 81, "has no word for sourceType internal; sourceType configmap is what it means"},
 		{"  sourceType: grpc\n  address: a\n  grpcPodConfig: {}\n", New, 81, "catalogServiceSource has no word for grpcPodConfig"},
-		{"  sourceType: grpc\n  image: a\n  grpcPodConfig: {securityContextConfig: legacy}\n", New, 81, "no word for securityContextConfig"},
+		{"  sourceType: grpc\n  image: a\n  grpcPodConfig: {hostNetwork: true}\n", New, 81, "no word for hostNetwork"},
 		{"  catalogImageSource:\n    catalogImage: a\n    pullPolicy: b\n", Legacy, 81, "no word for catalogImageSource.pullPolicy"},
 		{"  catalogServiceSource:\n    address: a\n    podSpecOverrides: {}\n", Legacy, 81, "no word for catalogServiceSource.podSpecOverrides"},
 		{"  catalogImageSource: {}\n", Legacy, 81, "catalogImageSource has no catalogImage"},

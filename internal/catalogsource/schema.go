@@ -3,6 +3,7 @@ package catalogsource
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -43,6 +44,9 @@ var definition = sync.OnceValue(func() map[string]*schema.Schema {
 // its own here.
 func structural(s map[string]any) {
 	delete(s, "oneOf")
+	if s["format"] == "int32" {
+		s["minimum"], s["maximum"] = math.MinInt32, math.MaxInt32
+	}
 	below, closed := s["properties"].(map[string]any)
 	for _, property := range below {
 		structural(property.(map[string]any))
