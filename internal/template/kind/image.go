@@ -49,7 +49,7 @@ const (
 func (r Request) Identify(s Standing) (Identity, *failure.Error) {
 	b := r.Bundle
 	s.Name = r.nameOf(s)
-	if s.Image == b.Image {
+	if s.Image == b.Image && (r.InsteadOf == "" || s.Name != r.InsteadOf) {
 		if s.Name != "" && b.Name != "" && s.Name != b.Name {
 			return Another, failure.New(failure.BundleConflict, "inserting %s: its image %s stands there under the name %s", b.Name, b.Image, s.Name)
 		}
@@ -151,6 +151,9 @@ type Found struct {
 // bundle at Found.At.
 func (r Request) Find(standing []Standing, doubtful func(name string) bool) (Found, *failure.Error) {
 	f, err := r.match(standing)
+	if err == nil && r.InsteadOf != "" && f.At >= 0 && standing[f.At].Image == r.Bundle.Image {
+		return r.sameImage(f, standing, doubtful)
+	}
 	if err != nil || f.Identity != Another || !doubtful(r.Bundle.Name) && (r.InsteadOf == "" || !doubtful(r.InsteadOf)) {
 		return f, err
 	}
@@ -168,6 +171,27 @@ func (r Request) Find(standing []Standing, doubtful func(name string) bool) (Fou
 	}
 	f.Unknown, f.asked = r.unknown(standing), asked
 	return f, err
+}
+
+// sameImage tells a tag that moved: the requested image stands there already, and takes the place of
+// what it was. The entries tell whether that is done.
+func (r Request) sameImage(f Found, standing []Standing, listed func(name string) bool) (Found, *failure.Error) {
+	s := standing[f.At]
+	switch {
+	case listed(r.InsteadOf) && !listed(r.Bundle.Name):
+		others := slices.Delete(slices.Clone(standing), f.At, f.At+1)
+		if f.Unknown = r.unknown(others); len(f.Unknown) > 0 && r.nameOf(s) != r.InsteadOf {
+			f.Identity, f.At = Another, -1
+			return f, nil
+		}
+		var err *failure.Error
+		s.Name, f.Unknown = r.InsteadOf, nil
+		f.Identity, err = r.unpublished(s, Replaced)
+		return f, err
+	case f.Identity == Replaced && listed(r.Bundle.Name):
+		f.Identity = Same
+	}
+	return f, nil
 }
 
 // match looks at all bundles: there can be one that the request is about.

@@ -7,6 +7,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
 )
 
 func request(image string) Request {
@@ -122,6 +123,44 @@ func TestFind(t *testing.T) {
 		}
 		if got.Unknown != nil && !strings.Contains(got.Conflict(r, "op.v1.0.0").Message, "(asked: somebody)") {
 			t.Errorf("%s: the conflict is %v", tt.name, got.Conflict(r, "op.v1.0.0"))
+		}
+	}
+}
+
+// The image of a tag that moved takes the place of what it was, once, where it is certain that
+// it was that.
+func TestFindMoved(t *testing.T) {
+	const tag, other = "q/op:latest", "q/op@sha256:bbbb"
+	for _, tt := range []struct {
+		name      string
+		lists     string
+		standing  []Standing
+		names     map[string]string
+		published bool
+		want      Identity
+		unknown   int
+		conflict  string
+	}{
+		{name: "the only one", lists: "op.v0.9.0", standing: []Standing{{Image: tag}}, want: Replaced},
+		{name: "by its own name", lists: "op.v0.9.0", standing: []Standing{{Image: other}, {Image: tag, Name: "op.v0.9.0"}}, want: Replaced},
+		{name: "done", lists: "op.v1.0.0", standing: []Standing{{Image: tag}}, want: Same},
+		{name: "done, and the catalog is old", lists: "op.v1.0.0", standing: []Standing{{Image: tag}}, names: map[string]string{tag: "op.v0.9.0"}, want: Same},
+		{name: "another may be it", lists: "op.v0.9.0", standing: []Standing{{Image: other}, {Image: tag}}, want: Another, unknown: 1},
+		{name: "another is it", lists: "op.v0.9.0", standing: []Standing{{Image: other, Name: "op.v0.9.0"}, {Image: tag}}, conflict: "both"},
+		{name: "published", lists: "op.v0.9.0", standing: []Standing{{Image: tag}}, published: true, conflict: "which is published in index"},
+	} {
+		r := request(tag)
+		r.InsteadOf, r.Names = "op.v0.9.0", tt.names
+		if tt.published {
+			r.Published = &Published{}
+			r.Published.Add("index", []fbc.Doc{{Schema: fbc.SchemaBundle, Name: "op.v0.9.0", Image: tag}})
+		}
+		got, err := r.Find(tt.standing, func(name string) bool { return name == tt.lists })
+		if (err != nil) != (tt.conflict != "") || err != nil && !strings.Contains(err.Message, tt.conflict) {
+			t.Errorf("%s: got %v", tt.name, err)
+		}
+		if err == nil && (got.Identity != tt.want || len(got.Unknown) != tt.unknown) {
+			t.Errorf("%s: got %+v", tt.name, got)
 		}
 	}
 }
