@@ -22,6 +22,7 @@ func TestProblems(t *testing.T) {
 		{"basic: a key of one's own at the top", "schema: olm.template.basic\nmaintainers: [a]\nentries: []\n", ""},
 		{"basic: a second document", plainBasic + "---\nschema: olm.bundle\n", "18:1 reading the template: opm reads its first document and ignores this one"},
 		{"basic: no schema", basicHead + "- name: op\n", "3:3 reading a document that has no schema"},
+		{"basic: a bundle that lost its schema", basicHead + "- {schema: olm.package, name: op}\n- {image: q.io/op:a, name: op.v1.0.0}\n", ""},
 		{"basic: an unknown key", basicHead + "- schema: olm.package\n  name: op\n  maintainer: me\n", "5:3 reading olm.package op: opm knows no key maintainer and drops it"},
 		{"basic: a key in two cases", basicHead + "- schema: olm.package\n  name: op\n  Name: op\n", "5:3 reading olm.package op: the key Name stands there as name as well, and opm reads one of them"},
 		{"basic: a package twice", basicHead + strings.Repeat("- schema: olm.package\n  name: op\n", 2), "5:3 reading package op, which stands there twice"},

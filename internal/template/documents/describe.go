@@ -32,7 +32,11 @@ func (s *Set) Describe(d *kind.Description) {
 		doc.checkKeys(d)
 		switch doc.Schema {
 		case "":
-			doc.problem(d, "reading a document that has no schema")
+			if doc.Image == "" {
+				d.Problem(doc.noSchema())
+			} else {
+				d.Warnings = append(d.Warnings, doc.noSchema())
+			}
 		case fbc.SchemaPackage:
 			if doc.Node != nil {
 				d.DefaultChannel = doc.Node.FoldText("defaultChannel")
@@ -49,6 +53,12 @@ func (s *Set) Describe(d *kind.Description) {
 			doc.describeBundle(d, images, names)
 		}
 	}
+}
+
+// noSchema is the fault of a document that nothing reads. A bundle that lost its schema stands
+// in nobody's way until it is rendered, or an edit is about it.
+func (doc *Document) noSchema() *failure.Error {
+	return doc.at(failure.New(failure.TemplateMalformed, "reading a document that has no schema")).Fix("Give it one: that of a bundle is %s.", fbc.SchemaBundle)
 }
 
 func (doc *Document) problem(d *kind.Description, format string, args ...any) {

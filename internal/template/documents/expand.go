@@ -95,6 +95,9 @@ func Items(s *kind.Source) ([]fbc.Doc, error) {
 	var out []fbc.Doc
 	for i, text := range template.Entries {
 		item, err := fbc.Read(s.Name, text)
+		if f := failure.Of(err); f != nil && i < len(nodes) {
+			return nil, nodes[i].At(f)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -165,6 +165,9 @@ func (e *removal) cutBundles() error {
 		standing[i] = kind.Standing{Image: d.Image, Name: d.Name}
 	}
 	for _, name := range e.leaving() {
+		if d := named(e.Of(""), name); d != nil {
+			return d.noSchema()
+		}
 		listed := slices.Contains(e.names, name)
 		at, untold, fail := e.Find(standing, name, e.names, listed)
 		if fail != nil {

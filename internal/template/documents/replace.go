@@ -13,6 +13,11 @@ import (
 // find looks for the bundle, or the one whose place it takes, among those that stand there.
 // An entry without a bundle that is known to be its own is not taken for one that lacks it.
 func (s *Set) find(bundles []Document, r kind.Request, pkg string) (kind.Found, error) {
+	for _, d := range s.Of("") {
+		if id, fail := r.Identify(kind.Standing{Image: d.Image, Name: d.Name}); id != kind.Another || fail != nil {
+			return kind.Found{}, d.noSchema()
+		}
+	}
 	standing := make([]kind.Standing, len(bundles))
 	for i, d := range bundles {
 		standing[i] = kind.Standing{Image: d.Image, Name: d.Name}
