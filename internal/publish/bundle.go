@@ -148,7 +148,7 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 		return nil, err
 	}
 	p.after = setup.After
-	rebuilds := false
+	rebuilds, released := false, false
 	for _, t := range made.Targets {
 		p.users.add(t, b.bundle.Package)
 		for _, r := range t.Requests {
@@ -156,14 +156,15 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 				p.givenUp[r.InsteadOf] = true
 			}
 			// What a published catalog names by this tag stays what it was.
-			rebuilds = rebuilds || r.Rebuild && r.Published.Image(b.bundle.Name) != made.Bundle.Image
+			out := r.Published.Image(b.bundle.Name) == made.Bundle.Image
+			rebuilds, released = rebuilds || r.Rebuild && !out, released || out
 		}
 	}
 	if rebuilds {
 		// By digest it is what it was; a tag may have moved.
 		p.anew[made.Bundle.Image] = !strings.Contains(made.Bundle.Image, "@")
 	} else if was := p.recorded(made.Bundle.Image); was != "" && was != b.asked.Digest {
-		return nil, refused(made.Bundle, "its tag was %s when %s recorded it, and is %s now", was, p.sumFile, b.asked.Digest).At(p.sumFile, 0, 0)
+		return nil, refused(made.Bundle, released, "its tag was %s when %s recorded it, and is %s now", was, p.sumFile, b.asked.Digest).At(p.sumFile, 0, 0)
 	}
 	p.lines.add(made.All, b.bundle.Package)
 	p.note(made)
@@ -179,7 +180,7 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 			return nil, err
 		}
 		if len(changes) == 0 {
-			if changes, err = p.tagMoved(t, made.Bundle, rebuilds); err != nil {
+			if changes, err = p.tagMoved(t, made.Bundle, rebuilds, released); err != nil {
 				return nil, err
 			}
 		}

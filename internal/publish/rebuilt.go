@@ -56,7 +56,7 @@ func (b *bundleImage) gaveWay(ctx context.Context, p *preparation, changes []kin
 
 // tagMoved is the change of a bundle that the target's catalogs hold as it was before its tag
 // moved, while the template stays. Unless it is to be rebuilt it is refused.
-func (p *preparation) tagMoved(t plan.Target, b kind.Bundle, rebuilds bool) ([]kind.Change, error) {
+func (p *preparation) tagMoved(t plan.Target, b kind.Bundle, rebuilds, released bool) ([]kind.Change, error) {
 	if strings.Contains(b.Image, "@") {
 		return nil, nil // it is what it was
 	}
@@ -68,7 +68,7 @@ func (p *preparation) tagMoved(t plan.Target, b kind.Bundle, rebuilds bool) ([]k
 		case !differs:
 			return nil, nil
 		case !rebuilds:
-			return nil, refused(b, "%s holds another build of it", where).At(where, 0, 0)
+			return nil, refused(b, released, "%s holds another build of it", where).At(where, 0, 0)
 		}
 	}
 	c := kind.Change{What: kind.BundleRebuilt, Name: b.Name, From: b.Image, To: b.Image + "@" + b.Digest}
@@ -77,10 +77,13 @@ func (p *preparation) tagMoved(t plan.Target, b kind.Bundle, rebuilds bool) ([]k
 	return []kind.Change{c}, nil
 }
 
-// refused says that a bundle stands there with other content.
-func refused(b kind.Bundle, format string, args ...any) *failure.Error {
-	return failure.New(failure.BundleConflict, "inserting %s with image %s: %s", b.Name, b.Image, fmt.Sprintf(format, args...)).
-		Fix("Give --rebuild replace to put the new build in the old one's place, or the bundle a version of its own.")
+// refused says that a bundle stands there with other content, which may be released already.
+func refused(b kind.Bundle, released bool, format string, args ...any) *failure.Error {
+	err := failure.New(failure.BundleConflict, "inserting %s with image %s: %s", b.Name, b.Image, fmt.Sprintf(format, args...))
+	if released {
+		return err.Fix("Publish the content under a version of its own: clusters may have the old one.")
+	}
+	return err.Fix("Give --rebuild replace to put the new build in the old one's place, or the bundle a version of its own.")
 }
 
 // another is the catalog that holds a bundle in another form than it has now: in whatever
