@@ -197,6 +197,11 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 		return nil, nil
 	}
 	named.stands = !changed
+	for _, r := range named.replaced {
+		if swept := b.asked.Swept; swept != nil && r.From != made.Bundle.Image && swept.has(r.From) {
+			return nil, refused(made.Bundle, false, "it stands there with image %s, which is tagged still", r.From)
+		}
+	}
 	if p.sum != nil {
 		for _, r := range named.replaced {
 			p.sum.Forget(r.From)

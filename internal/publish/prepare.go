@@ -132,8 +132,11 @@ func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) 
 	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}, anew: map[string]bool{}, givenUp: map[string]bool{}, users: newUsers()}
 	subjects = inOrder(subjects)
 	var errs []error
-	for _, s := range subjects {
+	for i, s := range subjects {
 		edited, err := s.edit(ctx, one)
+		if s.request().Swept != nil && failure.Is(err, failure.BundleConflict) {
+			return p.without(ctx, base, subjects, i, err)
+		}
 		if edited != nil {
 			w.subjects = append(w.subjects, edited)
 		}
@@ -151,6 +154,19 @@ func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) 
 		}
 	}
 	return w, one.findings()
+}
+
+// without prepares a change without a bundle that a sweep found, and that stands there as another
+// build: it does not hold up the others, and nobody asked for it.
+func (p *publisher) without(ctx context.Context, base Base, subjects []subject, i int, why error) (w *Work, err error) {
+	rest := slices.Delete(slices.Clone(subjects), i, i+1)
+	if len(rest) == 0 {
+		w = &Work{change: atomicfile.Change{Base: base}, subjects: subjects}
+	} else if w, err = p.prepare(ctx, base, rest); err != nil {
+		return nil, err
+	}
+	w.Warnings = append(w.Warnings, "passed over: "+failure.Of(why).Error())
+	return w, nil
 }
 
 // render makes the catalogs of all templates, and the manifests that name them.

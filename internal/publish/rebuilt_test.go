@@ -183,6 +183,55 @@ func TestMissingFindsRebuilds(t *testing.T) {
 	}
 }
 
+// A sweep finds the build before under its own tag: it does not take the place of the newer one
+// again, and holds nothing up. What a tag moved from is replaced.
+func TestSweepTakesNoBuildBack(t *testing.T) {
+	for _, rolling := range []bool{false, true} {
+		w := newSetup(t)
+		if rolling {
+			w.rolling()
+		}
+		w.rebuilds()
+		w.push(t, "1.1.0")
+		second := w.build(t, "v1.1.0-2", "1.1.0", "minKubeVersion: 1.29.0")
+		w.repo.merge(w.publish(t, second).Branch)
+		w.forge.all = nil
+		sweep := func() []*Result {
+			found, err := Missing(t.Context(), w.repo.files, w.o.Registry, Sweep{Repository: w.Addr + "/op", Jobs: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var requests []Request
+			for _, one := range found {
+				requests = append(requests, Request{Publication: one.Publication, Swept: one.Swept})
+			}
+			results, err := Publish(t.Context(), requests, w.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return results
+		}
+		if all := sweep(); len(all) != 1 || all[0].Result != Unchanged || len(all[0].Warnings) != 1 || !strings.Contains(all[0].Warnings[0], "/op:v1.1.0-2, which is tagged still") {
+			t.Errorf("%+v", all)
+		}
+		w.push(t, "1.2.0")
+		all := sweep()
+		if last := all[len(all)-1]; last.Result != Created || !strings.Contains(w.template(last.Branch), "/op:v1.1.0-2\n") || !strings.Contains(w.template(last.Branch), "op.v1.2.0") {
+			t.Errorf("%+v", last)
+		}
+		// Where images are named by digest, what no tag has any more was moved from.
+		w.forge.all, w.repo.branches = nil, nil
+		const file = "catalog-templates/v4.20.yaml"
+		w.repo.files[file].Data = []byte(strings.Replace(string(w.repo.files[file].Data), "/op:v1.1.0-2\n", "/op@"+second.Digest+"\n", 1))
+		w.tag(t, "v1.1.0-2", "1.2.0")
+		for _, r := range sweep() {
+			if text := w.template(r.Branch); r.Result != Created || strings.Contains(text, second.Digest) == strings.Contains(r.Body, "Rebuild of bundle") {
+				t.Errorf("%+v\n%s", r, text)
+			}
+		}
+	}
+}
+
 // What differs is of any length and says anything.
 func TestWhatChangedIsBounded(t *testing.T) {
 	r := replacement{Change: kind.Change{What: kind.BundleRebuilt, From: "a/b:c</code>@all"}, digest: "sha256:ab"}

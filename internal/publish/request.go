@@ -16,6 +16,8 @@ type Request struct {
 	event.Publication
 	Asked plan.Asked
 	Edit  Edit
+	// Swept is what a sweep found beside it; nil where somebody names the image.
+	Swept *Swept
 }
 
 // parameter is one thing that can be asked for: an input of the action, a flag, a part of

@@ -15,6 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/render"
 )
 
@@ -29,11 +30,29 @@ type Sweep struct {
 	Jobs     int
 }
 
+// Found is an image that a sweep found.
+type Found struct {
+	event.Publication
+	// Swept is nil where the tag is known to have moved.
+	Swept *Swept
+}
+
+// Swept are the tags of a repository that are versions, and the digests of those that were asked
+// for. A bundle that stands there with one of them is not replaced by another build that a sweep
+// finds: nobody knows which is the newer one.
+type Swept struct{ tags, digests map[string]bool }
+
+// has reports whether an image is tagged still.
+func (s *Swept) has(image string) bool {
+	_, tag, digest := reference.Cut(image)
+	return digest != "" && s.digests[digest] || digest == "" && s.tags[tag]
+}
+
 // Missing are the images of a repository that no template or catalog of the content names,
 // neither by tag nor by digest, the lowest version first, and those whose tags have moved
 // since they were named with a digest or recorded. Tags that are no version are passed over:
 // of those nobody knows which is a bundle.
-func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Sweep) ([]event.Publication, error) {
+func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Sweep) ([]Found, error) {
 	tags, err := registry.Tags(ctx, s.Repository)
 	if err != nil {
 		return nil, err
@@ -50,9 +69,10 @@ func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Swe
 		return nil, err
 	}
 	type found struct {
-		event.Publication
+		Found
 		version semver.Version
 	}
+	swept := &Swept{map[string]bool{}, map[string]bool{}}
 	versions := map[string]semver.Version{}
 	var asked []string
 	for _, tag := range tags {
@@ -60,6 +80,7 @@ func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Swe
 		if !ok || event.SkipReason(tag, s.SkipTags) != "" || s.Versions != nil && !s.Versions(version) {
 			continue
 		}
+		swept.tags[tag] = true
 		if !named.tags[tag] || named.with[tag] {
 			versions[tag] = version
 			asked = append(asked, tag)
@@ -77,19 +98,26 @@ func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Swe
 	}
 	var missing []found
 	for _, tag := range asked {
-		if digest := digests[tag]; digest != "" && !named.digests[digest] {
-			missing = append(missing, found{event.Publication{Repository: s.Repository, Tag: tag, Digest: digest}, versions[tag]})
+		digest := digests[tag]
+		swept.digests[digest] = true
+		if digest == "" || named.digests[digest] {
+			continue
 		}
+		one := Found{event.Publication{Repository: s.Repository, Tag: tag, Digest: digest}, swept}
+		if named.with[tag] {
+			one.Swept = nil
+		}
+		missing = append(missing, found{one, versions[tag]})
 	}
 	slices.SortStableFunc(missing, func(a, b found) int { return a.version.Compare(b.version) })
-	var out []event.Publication
+	var out []Found
 	for _, m := range missing {
-		same := slices.IndexFunc(out, func(p event.Publication) bool { return p.Digest == m.Digest })
+		same := slices.IndexFunc(out, func(p Found) bool { return p.Digest == m.Digest })
 		switch {
 		case same < 0:
-			out = append(out, m.Publication)
+			out = append(out, m.Found)
 		case strings.TrimPrefix(m.Tag, "v") == m.version.String():
-			out[same] = m.Publication // of several tags, the one that is the version
+			out[same] = m.Found // of several tags, the one that is the version
 		}
 	}
 	return out, nil
@@ -150,8 +178,8 @@ func (n *imageNames) record(content fs.FS, s Sweep) error {
 
 // Unannounced are the images of repositories whose announcements were lost, or never made. Of
 // a repository of catalog images one that the registry has stands for all.
-func (r Run) Unannounced(ctx context.Context, content fs.FS, repositories []string, s Sweep) ([]event.Publication, error) {
-	var found []event.Publication
+func (r Run) Unannounced(ctx context.Context, content fs.FS, repositories []string, s Sweep) ([]Found, error) {
+	var found []Found
 	for _, name := range repositories {
 		one, err := event.ParseReference(name + ":any")
 		if err == nil && r.Allow != nil {
@@ -160,7 +188,7 @@ func (r Run) Unannounced(ctx context.Context, content fs.FS, repositories []stri
 		if err != nil {
 			return nil, err
 		}
-		var more []event.Publication
+		var more []Found
 		s.Repository = one.Repository
 		if IsCatalogImage(r.CatalogSources, s.Repository) {
 			more, err = r.catalogImages(ctx, s.Repository)
@@ -175,14 +203,14 @@ func (r Run) Unannounced(ctx context.Context, content fs.FS, repositories []stri
 	return found, nil
 }
 
-func (r Run) catalogImages(ctx context.Context, repository string) ([]event.Publication, error) {
+func (r Run) catalogImages(ctx context.Context, repository string) ([]Found, error) {
 	for _, s := range r.CatalogSources {
 		if s.Repository != repository {
 			continue
 		}
 		_, err := r.Registry.Resolve(ctx, s.Repository+":"+s.Tag)
 		if err == nil {
-			return []event.Publication{{Repository: s.Repository, Tag: s.Tag}}, nil
+			return []Found{{Publication: event.Publication{Repository: s.Repository, Tag: s.Tag}}}, nil
 		}
 		if !failure.Is(err, failure.BundleNotFound) {
 			return nil, err

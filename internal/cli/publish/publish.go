@@ -115,20 +115,22 @@ func (p *publishing) requests(ctx context.Context, content fs.FS, r publish.Run)
 	if edits, err := p.edit(); edits || err != nil {
 		return []publish.Request{p.asked}, err
 	}
-	var found []event.Publication
+	var found []publish.Found
 	var err error
 	if len(p.fromTags) > 0 {
 		found, err = r.Unannounced(ctx, content, p.fromTags, publish.Sweep{Stages: p.config.Registries, SkipTags: p.config.SkipTags, Versions: p.versions, Sum: p.config.Sum, Jobs: p.registry.Jobs})
 	} else {
 		var one event.Announcement
 		if one, err = p.announcement(p.action, p.config.SkipTags); err == nil {
-			found = r.Announced(one, p.config.SkipTags)
+			for _, image := range r.Announced(one, p.config.SkipTags) {
+				found = append(found, publish.Found{Publication: image})
+			}
 		}
 	}
 	var requests []publish.Request
 	for _, one := range found {
 		r := p.asked
-		r.Publication = one
+		r.Publication, r.Swept = one.Publication, one.Swept
 		requests = append(requests, r)
 	}
 	return requests, err
