@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -106,6 +108,14 @@ func starterTarget(b *strings.Builder, t survey.Target, several bool, proofs map
 				b.WriteString("        ")
 				comment(b, " ", p.Catalog+" "+proofs[p].text)
 			}
+		}
+		for _, e := range c.Exclude {
+			b.WriteString("        ")
+			comment(b, " ", "it leaves out "+e.String())
+		}
+		for _, ch := range slices.Sorted(maps.Keys(c.Heads)) {
+			b.WriteString("        ")
+			comment(b, " ", "channel "+ch+" ends at "+c.Heads[ch])
 		}
 		if c.Metadata != "" {
 			fmt.Fprintf(b, "        metadata: %s # as it holds now; no platform tells it\n", c.Metadata)

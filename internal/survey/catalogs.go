@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,10 +12,20 @@ import (
 // catalogs are those of a group of templates, by patterns where several are alike.
 func catalogs(group, all []*source) []Catalog {
 	var out []Catalog
+	var of [][]*source
+	cuts := map[*source]cutting{}
+	for _, t := range group {
+		for _, c := range t.catalogs {
+			if cut, ok := cuttingOf(t, c.source); ok {
+				cuts[c.source] = cut
+			}
+		}
+	}
 	for _, t := range group {
 		for _, c := range t.catalogs {
 			p := c.path
 			switch {
+			case !sameHeads(group, cuts):
 			case len(group) > 1:
 				p = patternFor(t, c.source)
 			case t.platform == nil && c.platform != nil:
@@ -22,16 +33,35 @@ func catalogs(group, all []*source) []Catalog {
 					p = s
 				}
 			}
-			one := Catalog{Path: p, Metadata: metadata(c.source), Pairs: []Pair{{t.path, c.path, c.why}}}
-			i := slices.IndexFunc(out, func(o Catalog) bool { return o.Path == p && o.Metadata == one.Metadata })
+			i := slices.IndexFunc(out, func(o Catalog) bool { return o.Path == p })
 			if i < 0 {
-				out = append(out, one)
-				continue
+				i = len(out)
+				out, of = append(out, Catalog{Path: p, Metadata: metadata(c.source), Heads: cuts[c.source].heads}), append(of, nil)
 			}
-			out[i].Pairs = append(out[i].Pairs, one.Pairs...)
+			out[i].Pairs = append(out[i].Pairs, Pair{t.path, c.path, c.why})
+			out[i].Closed = out[i].Closed || cuts[c.source].closed
+			of[i] = append(of[i], c.source)
 		}
 	}
+	for i := range out {
+		out[i].Exclude = exclusions(of[i], cuts)
+	}
 	return out
+}
+
+// sameHeads reports whether channels end alike in all catalogs, of which no pattern can tell.
+func sameHeads(group []*source, cuts map[*source]cutting) bool {
+	first := cuts[group[0].firstCatalog()].heads
+	return !slices.ContainsFunc(group, func(t *source) bool {
+		return slices.ContainsFunc(t.catalogs, func(c paired) bool { return !maps.Equal(cuts[c.source].heads, first) })
+	})
+}
+
+func (s *source) firstCatalog() *source {
+	if len(s.catalogs) == 0 {
+		return nil
+	}
+	return s.catalogs[0].source
 }
 
 // patternFor names a catalog by its template.

@@ -21,8 +21,8 @@ type repository struct {
 // repositories are public ones. A line of a target is its template, how many that is, its
 // channels with the versions for which they are, its edges with whether
 // its default channel moves, its new channels begin like the ones before, and its catalogs name
-// bundles otherwise, and its catalogs with their number;
-// ! tells that a catalog holds manifests.
+// bundles otherwise, and its catalogs with their number
+// and what they leave out; ! tells that a catalog holds manifests.
 var repositories = map[string]repository{
 	"bpfman-catalog": {targets: []string{
 		"templates/released.yaml 1 | stable | | auto-generated/catalog/released.yaml 1",
@@ -38,7 +38,7 @@ var repositories = map[string]repository{
 	"gatekeeper-operator-fbc": {targets: []string{
 		"catalog-template-v1.yaml 1 | {major}.{minor} stable | like-siblings | catalog-4-14 1 catalog-4-17 1",
 		"catalog-template-v2.yaml 1 | {major}.{minor} stable | like-siblings | catalog-4-19 1",
-		"catalog-template-v3.yaml 1 | {major}.{minor} stable | like-siblings | catalog-4-20 1 catalog-4-21 1 catalog-4-22 1",
+		"catalog-template-v3.yaml 1 | {major}.{minor} stable | like-siblings | catalog-4-20 1 catalog-4-21 1 [versions <3.17.0-0] catalog-4-22 1 [versions <3.19.0-0]",
 	}},
 	"konflux-coo-fbc": {targets: []string{
 		"catalog/catalog-template.yaml 1 | fast stable | like-siblings 1 rewritten | catalog/coo-product-v{platform}/catalog.yaml 6",
@@ -74,7 +74,7 @@ var repositories = map[string]repository{
 		"olm-catalog/serverless-operator-index/v4.2*/catalog-template.yaml 3 | stable stable-{major}.{minor} | like-siblings like-previous | ",
 	}, left: []string{"olm-catalog/serverless-operator-index/configs/index.yaml", "olm-catalog/serverless-operator-index/index-bundles.yaml"}},
 	"submariner-operator-fbc": {targets: []string{
-		"catalog-template.yaml 1 | stable-{major}.{minor} | default moves 1 rewritten | catalog-{platformDashed} 8",
+		"catalog-template.yaml 1 | stable-{major}.{minor} | default moves 1 rewritten | catalog-{platformDashed} 8 [versions <0.19.0-0 for 4.17 to 4.18] [versions <0.20.0-0 for 4.19] [versions <0.21.0-0 for 4.20] [versions <0.22.0-0 for 4.21 and later]",
 	}},
 	// Its graphs are made by generate-fbc.sh, and opm v1.73 reads none of them.
 	"trusted-profile-analyzer-operator-fbc": {left: []string{
@@ -89,7 +89,9 @@ var repositories = map[string]repository{
 		"v4.2*/catalog-template.yaml 3 | stable | like-siblings | {folder}/catalog/trustee-operator/catalog.json 3",
 	}, left: []string{"test-fbc/catalog-template.yaml"}},
 	"volsync-operator-product-fbc": {targets: []string{
-		"catalog-template.yaml 1 | stable stable-{major}.{minor} | like-siblings | catalog-{platformDashed} 10",
+		"catalog-template.yaml 1 | stable stable-{major}.{minor} | like-siblings | catalog-{platformDashed} 10 [versions <0.8.0-0 for 4.15] [versions <0.9.0-0 for 4.16] [versions <0.10.0-0 for 4.17] [versions <0.11.0-0 for 4.18]" +
+			" [versions <0.12.0-0 for 4.19] [versions <0.13.0-0 for 4.20] [versions <0.14.0-0 for 4.21] [versions <0.15.0-0 for 4.22] [versions <0.16.0-0 for 4.23 and later]" +
+			" [versions >=0.16.0-0 up to 4.15] closed",
 	}},
 }
 
@@ -160,6 +162,12 @@ func line(t Target) string {
 		one := fmt.Sprintf("%s %d", c.Path, len(c.Pairs))
 		if c.Metadata != "" {
 			one += "!"
+		}
+		for _, e := range c.Exclude {
+			one += " [" + e.String() + "]"
+		}
+		if c.Closed {
+			one += " closed"
 		}
 		catalogs = append(catalogs, one)
 	}

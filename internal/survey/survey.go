@@ -52,6 +52,9 @@ type Rule struct {
 type Catalog struct {
 	Path     string // may have placeholders
 	Metadata string // that its platform does not tell; empty: auto
+	Exclude  []Exclusion
+	Heads    map[string]string // bundle at which a channel ends
+	Closed   bool              // edges to bundles that are left out are taken away
 	Pairs    []Pair
 }
 

@@ -1,6 +1,8 @@
 package survey
 
 import (
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/blang/semver/v4"
 
+	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/plan"
 )
 
@@ -130,5 +133,49 @@ func TestNearest(t *testing.T) {
 	i := slices.IndexFunc(s.Left, func(l plan.LeftOut) bool { return l.Path() == "far/catalog.yaml" })
 	if i < 0 || !strings.HasPrefix(s.Left[i].Reason, "no template holds it: ") {
 		t.Errorf("left out: %v", s.Left)
+	}
+}
+
+// TestCuttings: catalogs hold less than their template by versions, by channels, and by where a
+// channel ends.
+func TestCuttings(t *testing.T) {
+	entries := func(names ...string) (all []fbc.Entry) {
+		before := ""
+		for _, n := range names {
+			all = append(all, fbc.Entry{Name: n, Replaces: before})
+			before = n
+		}
+		return all
+	}
+	holder := func(path string, channels map[string][]fbc.Entry) *source {
+		s := newSource(path, "raw", "op")
+		s.facts = newFacts()
+		s.facts.edges = true
+		for _, ch := range slices.Sorted(maps.Keys(channels)) {
+			s.facts.channel(ch, channels[ch])
+		}
+		return s
+	}
+	all := entries("op.v1.0.0", "op.v1.1.0", "op.v1.1.1", "op.v1.2.0")
+	tmpl := holder("template.yaml", map[string][]fbc.Entry{"stable": all, "fast": all, "1.2": all[3:]})
+	for _, c := range []struct {
+		name     string
+		channels map[string][]fbc.Entry
+		want     cutting
+		ok       bool
+	}{
+		{"all", map[string][]fbc.Entry{"stable": all, "fast": all, "1.2": all[3:]}, cutting{}, true},
+		{"lower ones", map[string][]fbc.Entry{"stable": all[1:], "fast": all[1:], "1.2": all[3:]}, cutting{below: "<1.1.0-0"}, true},
+		{"lower ones of a minor version", map[string][]fbc.Entry{"stable": all[2:], "fast": all[2:], "1.2": all[3:]}, cutting{below: "<1.1.1"}, true},
+		{"lower ones with the edges to them", map[string][]fbc.Entry{"stable": entries("op.v1.2.0"), "fast": entries("op.v1.2.0"), "1.2": all[3:]}, cutting{below: "<1.2.0-0", closed: true}, true},
+		{"higher ones", map[string][]fbc.Entry{"stable": all[:3], "fast": all[:3]}, cutting{above: ">=1.2.0-0"}, true},
+		{"a channel", map[string][]fbc.Entry{"fast": all, "1.2": all[3:]}, cutting{channels: []string{"stable"}}, true},
+		{"what is above the head of a channel", map[string][]fbc.Entry{"stable": all[:2], "fast": all, "1.2": all[3:]}, cutting{heads: map[string]string{"stable": "op.v1.1.0"}}, true},
+		{"one in the middle", map[string][]fbc.Entry{"stable": {all[0], all[3]}, "fast": {all[0], all[3]}}, cutting{}, false},
+	} {
+		got, ok := cuttingOf(tmpl, holder("catalog.yaml", c.channels))
+		if ok != c.ok || ok && !reflect.DeepEqual(got, c.want) {
+			t.Errorf("without %s: %+v %t, want %+v %t", c.name, got, ok, c.want, c.ok)
+		}
 	}
 }
