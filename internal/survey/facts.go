@@ -24,6 +24,7 @@ type facts struct {
 	channels     []string // in their order
 	edges        bool     // entries have the edges that they have in the catalog
 	repositories []string
+	placeholder  string // an image that is none; empty: all are
 	// defaultChannel is that of the package.
 	defaultChannel string
 	objects        bool // bundles have their manifests in olm.bundle.object
@@ -73,7 +74,11 @@ func (f *facts) bundle(ref, name string) {
 	if ref == "" {
 		return
 	}
-	repository, _, _ := reference.Cut(ref)
+	repository, tag, digest := reference.Cut(ref)
+	if _, err := reference.Parse(ref); err != nil || tag+digest == "" && !strings.Contains(repository, "/") {
+		f.placeholder = ref
+		return
+	}
 	f.images[key(ref)] = image{repository, cmp.Or(name, f.images[key(ref)].name)}
 	f.repositories = kind.Unique(append(f.repositories, repository))
 }
@@ -91,6 +96,7 @@ func (f *facts) add(o facts) {
 	for k, i := range o.images {
 		f.images[k] = image{i.repository, cmp.Or(i.name, f.images[k].name)}
 	}
+	f.placeholder = cmp.Or(f.placeholder, o.placeholder)
 	f.defaultChannel = cmp.Or(f.defaultChannel, o.defaultChannel)
 	f.repositories = kind.Unique(append(f.repositories, o.repositories...))
 	f.edges, f.objects, f.metadata = f.edges || o.edges, f.objects || o.objects, f.metadata || o.metadata

@@ -198,12 +198,19 @@ func target(pattern string, group, all []*source, n *news, written map[string]st
 		if t.aside != "" {
 			out.Notes = append(out.Notes, t.aside+"; nothing else in the repository has the package. Take this target out if it is a tool's or a test's.")
 		}
+		if t.facts.placeholder != "" {
+			out.Notes = append(out.Notes, "An image of it is "+t.facts.placeholder+", which something else fills in: new bundles are put in as they are published.")
+		}
 		if by := written[t.path]; by != "" {
 			out.Notes = append(out.Notes, by+" writes "+path.Base(t.path)+" anew: a bundle that its source does not have is lost then.")
 		}
 	}
 	if len(group) > 1 {
-		out.Notes = append([]string{fmt.Sprintf("%d templates, for %s to %s, that differ by their platform alone.", len(group), group[0].platform, last.platform)}, out.Notes...)
+		what := "templates"
+		if last.catalog {
+			what = "catalogs that have no template"
+		}
+		out.Notes = append([]string{fmt.Sprintf("%d %s, for %s to %s, that differ by their platform alone.", len(group), what, group[0].platform, last.platform)}, out.Notes...)
 	}
 	out.Notes, out.Repositories = kind.Unique(out.Notes), kind.Unique(out.Repositories)
 	for _, t := range group {
