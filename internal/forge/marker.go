@@ -24,6 +24,8 @@ type Marker struct {
 	Key string `json:"key"`
 	// Request is the requests that the change answers, to make it again.
 	Request json.RawMessage `json:"request,omitempty"`
+	// Title is the one that Graft gave it last: another one is somebody else's.
+	Title string `json:"title,omitempty"`
 	// Labels are those that Graft put there, and so may take away.
 	Labels []string `json:"labels,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -274,6 +275,22 @@ func (h *hub) post(path string, body any) error {
 		return fmt.Errorf("%s: %s", path, resp.Status)
 	}
 	return nil
+}
+
+// title gives a pull request another title, as a person does.
+func (h *hub) title(number int, title string) {
+	h.t.Helper()
+	path := fmt.Sprintf("%s/repos/acme/catalog/pulls/%d", h.url, number)
+	req, err := http.NewRequest(http.MethodPatch, path, strings.NewReader(`{"title":`+strconv.Quote(title)+`}`))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil || resp.Body.Close() != nil || resp.StatusCode != http.StatusOK {
+		h.t.Fatal(resp, err)
+	}
 }
 
 // get is the answer to a request that is not the client's.

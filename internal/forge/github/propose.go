@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,8 @@ const (
 //  2. Labels are added; taken away are only those that Graft itself once added.
 //  3. Reviewers are asked once; whoever has reviewed since, or was taken off by a
 //     person, is not asked again. Auto-merge that was switched off stays off.
-//  4. A closed or merged pull request is history: a new one is made.
+//  4. A title that somebody else set since stays: a person's, or that of a repository's own bot.
+//  5. A closed or merged pull request is history: a new one is made.
 //
 // With a failure that comes after the creation the result names the pull request too.
 func (f *Forge) Propose(ctx context.Context, c forge.Change) (forge.Result, error) {
@@ -43,6 +45,7 @@ func (f *Forge) Propose(ctx context.Context, c forge.Change) (forge.Result, erro
 	if p.marker, err = forge.MarkerOf(c); err != nil {
 		return forge.Result{}, err
 	}
+	p.marker.Title = p.title
 	if p.pr, err = f.find(ctx, c.Branch, c.Key); p.pr == nil && err == nil {
 		err = p.create(ctx)
 	}
@@ -142,12 +145,17 @@ func (p *proposing) complete(ctx context.Context) error {
 }
 
 func (p *proposing) setTexts(ctx context.Context) error {
+	stands, _ := forge.ParseMarker(p.pr.GetBody())
+	theirs := stands.Title != "" && !sameWords(p.pr.GetTitle(), stands.Title)
+	if theirs {
+		p.marker.Title = stands.Title // and so it stays theirs
+	}
 	body, err := p.body(p.ourLabels())
 	if err != nil {
 		return err
 	}
 	edit := &github.PullRequest{}
-	if p.pr.GetTitle() != p.title {
+	if p.pr.GetTitle() != p.title && !theirs {
 		edit.Title = &p.title
 	}
 	if !sameBody(p.pr.GetBody(), body) {
@@ -214,6 +222,9 @@ func (p *proposing) from() string {
 func (p *proposing) name() string { return p.named(p.pr.GetNumber()) }
 
 func (f *Forge) named(number int) string { return fmt.Sprintf("%s#%d", f.repo, number) }
+
+// sameWords takes the blanks that a forge leaves out for the same.
+func sameWords(a, b string) bool { return slices.Equal(strings.Fields(a), strings.Fields(b)) }
 
 // sameBody takes the line ends that a person's edit in the browser leaves for the same.
 func sameBody(a, b string) bool {

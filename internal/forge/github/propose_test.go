@@ -56,6 +56,22 @@ func TestEnsure(t *testing.T) {
 	}
 }
 
+// A title that somebody else set is theirs, whatever Graft would call it by then.
+func TestEnsureLeavesTheTitlesOfOthers(t *testing.T) {
+	h := start(t, fakegithub.Repository{})
+	r := h.request()
+	h.ensure(r, forge.Created)
+	h.title(1, "Catalog update [etcd] [v4.20]")
+	h.ensure(r, forge.Unchanged)
+	r.Title, r.Body = "Add etcd v0.9.5", "It adds more."
+	h.ensure(r, forge.Updated)
+	r.Body = "It adds even more."
+	h.ensure(r, forge.Updated)
+	if p := h.one(); p.Title != "Catalog update [etcd] [v4.20]" || !strings.HasPrefix(p.Body, r.Body) {
+		t.Errorf("%+v", p)
+	}
+}
+
 // What a browser does to line ends is no difference.
 func TestEnsureTakesEditedLineEnds(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
