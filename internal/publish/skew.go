@@ -59,7 +59,7 @@ func (l *lines) inOrder() (all [][]plan.Catalog) {
 }
 
 // skew finds versions that a cluster upgrade leaves without a way on. What was so before is no
-// fault of the change: of an error it is a warning, and of a warning no news.
+// fault of the change, and said in one sentence.
 func (p *preparation) skew() {
 	for _, line := range p.lines.inOrder() {
 		var before, after []graph.Stage
@@ -75,20 +75,29 @@ func (p *preparation) skew() {
 				after = append(after, graph.Stage{Name: c.Path, Catalog: is})
 			}
 		}
-		known := graph.CompareNext(before, p.Levels)
+		known, stood := graph.CompareNext(before, p.Levels), 0
 		for _, f := range graph.CompareNext(after, p.Levels) {
 			if !p.lines.packages[f.Package] {
 				continue
 			}
 			if slices.ContainsFunc(known, func(o graph.Finding) bool { return noMore(f, o) }) {
-				if f.Level != graph.Error {
-					continue
-				}
-				f.Level, f.Message = graph.Warning, f.Message+"; it was so before"
+				stood++
+				continue
 			}
 			p.Findings = append(p.Findings, f)
 		}
+		if stood > 0 {
+			p.Reasons = append(p.Reasons, fmt.Sprintf("From one platform to the next, %s stood before this change: graft verify --next %s %s shows them.",
+				count(stood, "finding"), strings.Join(namesOf(after[1:]), ","), after[0].Name))
+		}
 	}
+}
+
+func namesOf(stages []graph.Stage) (names []string) {
+	for _, s := range stages {
+		names = append(names, s.Name)
+	}
+	return names
 }
 
 // noMore reports whether a finding is about nothing that an earlier one was not about.
