@@ -15,7 +15,7 @@ func (a *app) publishedIn(ctx context.Context, names []string, pkg string, o reg
 	var published kind.Published
 	reader := catalogs.Reader{In: a.In, Options: o}
 	for _, name := range names {
-		docs, err := reader.Package(ctx, name, pkg)
+		docs, err := reader.Packages(ctx, name, pkg)
 		if err != nil {
 			return nil, err
 		}

@@ -27,11 +27,12 @@ func (a *app) verifyCommand() *cobra.Command {
 		Short: "Check the upgrade graph of a catalog",
 		Long: "Verify checks a catalog's upgrade graph: all that opm validate rejects is an error; what it accepts\n" +
 			"though users suffer from it is a warning. With --base, the catalog as published, no version that\n" +
-			"could be upgraded before may be left behind, under the rules of OLM v0 and v1. With --next, the\n" +
+			"could be upgraded before may be left behind, under the rules of OLM v0 and v1; --published does so for\n" +
+			"the packages of CATALOG alone, against a catalog image of a whole platform, say. With --next, the\n" +
 			"catalogs of later platform versions in their order, no version may be without a way forward\n" +
 			"after a cluster upgrade.",
 		Example: "  graft verify catalog.yaml\n  graft verify --base published.yaml --next v4.21/catalog.yaml catalog.yaml\n" +
-			"  graft verify -o sarif catalogs/ > graft.sarif",
+			"  graft verify --published quay.io/operatorhubio/catalog:latest catalog.yaml\n  graft verify -o sarif catalogs/ > graft.sarif",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), o, args[0]) },
 	}
@@ -40,6 +41,7 @@ func (a *app) verifyCommand() *cobra.Command {
 	o.catalogs.Flags(f)
 	o.Flags(f, "fail on warnings as well")
 	f.StringVar(&o.Base, "base", "", "the catalog as published")
+	f.StringSliceVar(&o.Published, "published", nil, "catalogs that users have, of which the packages of CATALOG count: no version in them may lose its way")
 	f.StringSliceVar(&o.Next, "next", nil, "catalogs of later platform versions, in order")
 	f.StringVarP(&o.output, "output", "o", "text", "text, json or sarif")
 	return cmd

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/yamlread"
@@ -40,10 +41,10 @@ type Doc struct {
 	canonical bool // the fast path understands it
 }
 
-// OfPackage are the documents that are about a package.
-func OfPackage(docs []Doc, pkg string) (own []Doc) {
+// OfPackage are the documents that are about one of the packages.
+func OfPackage(docs []Doc, pkgs ...string) (own []Doc) {
 	for _, d := range docs {
-		if d.Package == pkg || d.Schema == SchemaPackage && d.Name == pkg {
+		if slices.Contains(pkgs, d.Package) || d.Schema == SchemaPackage && slices.Contains(pkgs, d.Name) {
 			own = append(own, d)
 		}
 	}

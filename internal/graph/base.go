@@ -26,6 +26,21 @@ func CompareBase(published, c *Catalog, levels Levels) []Finding {
 	return levels.apply(cmp.found)
 }
 
+// ComparePublished is CompareBase for a catalog that users have installed from, wherever that is,
+// less what the findings tell that there are already.
+func ComparePublished(name string, published, c *Catalog, told []Finding, levels Levels) (found []Finding) {
+	for _, f := range CompareBase(published, c, levels) {
+		same := func(o Finding) bool {
+			return o.ID == f.ID && o.Package == f.Package && o.Channel == f.Channel && o.Bundle == f.Bundle
+		}
+		if !slices.ContainsFunc(told, same) {
+			f.Message = "against the published catalog " + name + ": " + f.Message
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
 type baseComparison struct{ found []Finding }
 
 func (c *baseComparison) add(id string, at Pos, p *Package, channel, bundle, format string, args ...any) *Finding {

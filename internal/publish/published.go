@@ -148,14 +148,8 @@ func (p *preparation) verifyForUsers(template string, platform *plan.Platform, a
 		}
 		b := graph.Builder{Light: true}
 		b.Add(p.users.has[one.key()])
-		for _, f := range graph.CompareBase(b.Catalog(), after, p.Levels) {
-			same := func(o graph.Finding) bool {
-				return o.ID == f.ID && o.Package == f.Package && o.Channel == f.Channel && o.Bundle == f.Bundle
-			}
-			if !slices.ContainsFunc(told, same) {
-				f.Message = "against the published catalog " + one.Catalog + ": " + f.Message
-				p.Findings = append(p.Findings, p.asMeant(f))
-			}
+		for _, f := range graph.ComparePublished(one.Catalog, b.Catalog(), after, told, p.Levels) {
+			p.Findings = append(p.Findings, p.asMeant(f))
 		}
 	}
 }

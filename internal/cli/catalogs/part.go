@@ -7,23 +7,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/oci"
 )
 
-// Package are the documents that the catalog has of one package.
-func (c *Reader) Package(ctx context.Context, name, pkg string) ([]fbc.Doc, error) {
+// Packages are the documents that the catalog has of some packages.
+func (c *Reader) Packages(ctx context.Context, name string, pkgs ...string) ([]fbc.Doc, error) {
 	if isImage(name) {
 		client, err := c.Client()
 		if err != nil {
 			return nil, err
 		}
-		return Images{Client: client}.Package(ctx, name, pkg)
+		return Images{Client: client}.packages(ctx, name, pkgs)
 	}
-	docs, err := c.AsItStands(ctx, name)
-	return fbc.OfPackage(docs, pkg), err
+	docs, err := c.Docs(ctx, name)
+	return fbc.OfPackage(docs, pkgs...), err
 }
 
 // Images are catalog images that are asked for one package: they are read in part, and once for
@@ -35,7 +37,11 @@ type Images struct {
 
 // Package are the documents that the image has of the package.
 func (c Images) Package(ctx context.Context, image, pkg string) ([]fbc.Doc, error) {
-	files, err := c.files(ctx, image, pkg)
+	return c.packages(ctx, image, []string{pkg})
+}
+
+func (c Images) packages(ctx context.Context, image string, pkgs []string) ([]fbc.Doc, error) {
+	files, err := c.files(ctx, image, pkgs)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +55,9 @@ func (c Images) Package(ctx context.Context, image, pkg string) ([]fbc.Doc, erro
 	return docs, err
 }
 
-// files are the package's documents in files of the names that they have in the image.
-func (c Images) files(ctx context.Context, image, pkg string) (map[string][]byte, error) {
-	kind := fmt.Sprintf("catalog %x", sha256.Sum256([]byte(pkg)))
+// files are the packages' documents in files of the names that they have in the image.
+func (c Images) files(ctx context.Context, image string, pkgs []string) (map[string][]byte, error) {
+	kind := fmt.Sprintf("catalog %x", sha256.Sum256([]byte(strings.Join(pkgs, " "))))
 	if c.Cache != nil {
 		digest, err := c.Client.Resolve(ctx, image)
 		if err != nil {
@@ -62,9 +68,8 @@ func (c Images) files(ctx context.Context, image, pkg string) (map[string][]byte
 			return files, nil
 		}
 	}
-	named := []byte(pkg)
 	part, err := c.Client.CatalogPart(ctx, image, func(name string, content []byte) bool {
-		return path.Base(name) == ".indexignore" || bytes.Contains(content, named)
+		return path.Base(name) == ".indexignore" || slices.ContainsFunc(pkgs, func(pkg string) bool { return bytes.Contains(content, []byte(pkg)) })
 	})
 	if err != nil {
 		return nil, err
@@ -77,7 +82,7 @@ func (c Images) files(ctx context.Context, image, pkg string) (map[string][]byte
 		return nil, err
 	}
 	files := map[string][]byte{}
-	for _, d := range fbc.OfPackage(docs, pkg) {
+	for _, d := range fbc.OfPackage(docs, pkgs...) {
 		name := path.Join(part.Dir, d.File)[1:]
 		if d.Format == fbc.YAML {
 			files[name] = append(files[name], "---\n"...)

@@ -15,6 +15,8 @@ type Verification struct {
 	// Base is the catalog as published, Next those of later platform versions; none where empty.
 	Base string
 	Next []string
+	// Published are catalogs that users have: of them the verified packages count.
+	Published []string
 
 	strict bool
 	levels []string
@@ -65,6 +67,15 @@ func (c *Reader) Verify(ctx context.Context, name string, v *Verification, level
 	if published != nil {
 		found = append(found, graph.CompareBase(published, verified, levels)...)
 	}
+	for _, name := range v.Published {
+		has, err := c.Packages(ctx, name, declared(verified)...)
+		if err != nil {
+			return nil, nil, err
+		}
+		b := graph.Builder{Light: true}
+		b.Add(has)
+		found = append(found, graph.ComparePublished(name, b.Catalog(), verified, found, levels)...)
+	}
 	stages := []graph.Stage{{Name: name, Catalog: verified}}
 	for _, next := range v.Next {
 		later, err := c.Graph(ctx, next, &graph.Builder{Light: true})
@@ -78,4 +89,13 @@ func (c *Reader) Verify(ctx context.Context, name string, v *Verification, level
 	}
 	graph.Sort(found)
 	return verified, found, nil
+}
+
+func declared(c *graph.Catalog) (names []string) {
+	for _, p := range c.Packages {
+		if p.Declared {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }

@@ -29,6 +29,7 @@ type inputs struct {
 	fromTags            []string
 	versions            semver.Range
 	refresh, planMatrix bool
+	published           []plan.PublishedSetup
 
 	token, repository, base, pushToFork string
 
@@ -99,6 +100,9 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 	case "", "merge", "squash", "rebase":
 	default:
 		return nil, failure.New(failure.Usage, "reading the inputs: auto-merge %q", in.given.PullRequest.AutoMerge).Fix("Give merge, squash or rebase.")
+	}
+	for _, catalog := range v.list("published") {
+		in.published = append(in.published, plan.PublishedSetup{Catalog: plan.Pattern(catalog)})
 	}
 	if text := v.text("versions"); text != "" && len(in.fromTags) > 0 {
 		if in.versions, err = semver.ParseRange(text); err != nil {

@@ -30,6 +30,7 @@ var Inputs = []Input{
 	{Name: "rebuild", Description: "What to do where the bundle stands there with another image: refuse, or replace it; without it the configuration's, refuse."},
 	{Name: "instead-of", Description: "Bundle that nobody has installed, whose place it takes."},
 	{Name: "drift", Description: "What to do where a catalog was not what its template makes before: warn, or refuse; without it the configuration's, warn."},
+	{Name: "published", Description: "Catalogs that users have, images or paths in the repository, separated by commas, with {platform} for that of each catalog; without it the configuration's."},
 	{Name: "create", Description: "Kind of template to begin where there is none: basic, semver or goodstuff."},
 	{Name: "remove", Description: "Bundles to take out of all templates in place of publishing, separated by commas; from the channels that are named, else from all."},
 	{Name: "remove-channels", Description: "Channels to take out of all templates, with the bundles that no other one has, separated by commas."},

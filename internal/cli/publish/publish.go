@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -243,6 +244,13 @@ func (p *publishing) setup(base publish.Base, b kind.Bundle) (*plan.Setup, error
 		return nil, err
 	}
 	setup, _, err := c.Setup(base, b.Package, b.Version.String())
+	if err == nil && len(p.published) > 0 {
+		setup.Published = p.published
+		setup.Targets = slices.Clone(setup.Targets)
+		for i := range setup.Targets {
+			setup.Targets[i].Published = nil
+		}
+	}
 	return setup, err
 }
 
