@@ -84,7 +84,7 @@ func (p *preparation) skew() {
 				stood++
 				continue
 			}
-			p.Findings = append(p.Findings, f)
+			p.Findings = append(p.Findings, p.asMeant(f))
 		}
 		if stood > 0 {
 			p.Reasons = append(p.Reasons, fmt.Sprintf("From one platform to the next, %s stood before this change: graft verify --next %s %s shows them.",
