@@ -189,6 +189,10 @@ func meaning(top *yamledit.Node, c *Config) (errs []error) {
 			}
 		}
 		errs = append(errs, edgesMeaning(node.Get("edges"))...)
+		for j, c := range node.Get("catalogs").Items() {
+			errs = append(errs, bundlesMeaning(c.Get("include"), t.Catalogs[j].Include)...)
+			errs = append(errs, bundlesMeaning(c.Get("exclude"), t.Catalogs[j].Exclude)...)
+		}
 		errs = append(errs, stepsMeaning(node, t)...)
 	}
 	errs = append(errs, edgesMeaning(top.Get("edges"))...)
@@ -198,6 +202,19 @@ func meaning(top *yamledit.Node, c *Config) (errs []error) {
 		f := at(node, "%s", err.Message)
 		f.Remedy = err.Remedy
 		errs = append(errs, f)
+	}
+	return errs
+}
+
+// bundlesMeaning reads the ranges of rules for bundles.
+func bundlesMeaning(n *yamledit.Node, rules []plan.BundleRule) (errs []error) {
+	for i, node := range n.Items() {
+		if rules[i].Versions == "" && len(rules[i].Channels) == 0 {
+			errs = append(errs, at(node, "reading catalogs: a rule picks every bundle").Fix("Give versions, channels, or both."))
+		}
+		if err := rules[i].Versions.Check(); err != nil {
+			errs = append(errs, at(node.Get("versions"), "reading catalogs: %q is no range of versions: %w", rules[i].Versions, err))
+		}
 	}
 	return errs
 }

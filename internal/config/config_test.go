@@ -31,6 +31,11 @@ targets:
   - path: catalogs/next/{package}.json
     name: next
     create: true
+    include:
+    - {versions: '>=1.2.0-0', channels: [stable*], platforms: {min: "4.14", max: v4.20, drop: ["4.15"]}}
+    exclude: [{channels: [alpha]}]
+    heads: {stable: op.v1.4.0}
+    danglingReplaces: remove
 - template: other/*.yaml
   rebuild: refuse
   package: other
@@ -125,10 +130,11 @@ func TestParse(t *testing.T) {
 			},
 			Catalogs: []plan.CatalogSetup{
 				{Path: "catalogs/v4.16/op/catalog.yaml", Platform: "4.16", Metadata: plan.BundleObject},
-				{Path: "catalogs/next/{package}.json", Name: "next", Metadata: plan.Auto, Create: true},
+				{Path: "catalogs/next/{package}.json", Name: "next", Include: []plan.BundleRule{{Versions: ">=1.2.0-0", Channels: []string{"stable*"}, Platforms: plan.PlatformRange{Min: "4.14", Max: "v4.20", Drop: []string{"4.15"}}}},
+					Exclude: []plan.BundleRule{{Channels: []string{"alpha"}}}, Heads: map[string]string{"stable": "op.v1.4.0"}, DanglingReplaces: plan.RemoveDangling, Metadata: plan.Auto, Create: true},
 			},
 		}, {
-			Line: 19, Col: 13, Template: "other/*.yaml", Package: "other",
+			Line: 24, Col: 13, Template: "other/*.yaml", Package: "other",
 			Rules:          []plan.ChannelRule{{Channels: []plan.Pattern{"stable", "v{major}.{minor}"}}},
 			DefaultChannel: "stable",
 			Edges:          &plan.EdgeRule{Replaces: "other.v{major}.{minor}.{previousPatch}", AllowMissingPredecessor: true},

@@ -85,9 +85,26 @@ func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 			Metadata: plan.MetadataRule(or(c.Get("metadata"), string(plan.Auto))),
 			Create:   truth(c.Get("create"), false),
 			Rewrite:  decodeRewrite(c.Get("rewrite")),
+
+			Include:          decodeBundles(c.Get("include")),
+			Exclude:          decodeBundles(c.Get("exclude")),
+			Heads:            texts(c.Get("heads")),
+			DanglingReplaces: c.Get("danglingReplaces").Text(),
 		})
 	}
 	return t
+}
+
+func decodeBundles(n *yamledit.Node) (rules []plan.BundleRule) {
+	for _, r := range n.Items() {
+		platforms := r.Get("platforms")
+		rules = append(rules, plan.BundleRule{
+			Versions:  plan.VersionRule(r.Get("versions").Text()),
+			Channels:  r.Get("channels").Strings(),
+			Platforms: plan.PlatformRange{Min: platforms.Get("min").Text(), Max: platforms.Get("max").Text(), Drop: platforms.Get("drop").Strings()},
+		})
+	}
+	return rules
 }
 
 func decodeCatalogSource(n *yamledit.Node) plan.CatalogSourceSetup {

@@ -62,6 +62,7 @@ var nouns = []struct{ def, key, is, fix string }{
 	{"person", "", "name with an address", "Write NAME <ADDRESS>."},
 	{"", ".path", "file or folder of a catalog", "Give a path from the top of the repository; {template}, {folder}, {platform} and {platformDashed}, " + placeholders},
 	{"", ".versions", "rule for versions", "Write prerelease, release, or a range such as >=1.2.0 <2.0.0."},
+	{"platform", "", "version of a platform", "Write a version such as \"4.20\"."},
 	{"", ".platform", "version of a platform", "Write a version such as \"4.20\"."},
 	{"", ".replaces", "pattern for a name", placeholders},
 	{"", ".skipRange", "pattern for a range", "Write a range such as >={major}.{minor}.0 <{version}."},

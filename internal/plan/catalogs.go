@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 
 	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/failure"
@@ -30,6 +31,9 @@ func (p *planner) catalogs(c candidate, t *Target) (bool, error) {
 			return false, err
 		}
 		for _, at := range places {
+			if setup.Path.platformed() && slices.ContainsFunc(list, func(o CatalogSetup) bool { return !o.Path.platformed() && path.Clean(string(o.Path)) == at.path }) {
+				continue // it is named by itself
+			}
 			out, err := p.catalog(setup, at, c, t)
 			if err != nil {
 				return false, err
@@ -54,6 +58,9 @@ func (p *planner) catalog(setup CatalogSetup, at place, c candidate, t *Target) 
 	cat := described(setup, at)
 	if cat.Rewrite = setup.Rewrite; len(cat.Rewrite) == 0 {
 		cat.Rewrite = c.Rewrite
+	}
+	if cat.Cut, err = setup.cutFor(cat.Platform); err != nil {
+		return false, p.misconfigured(c.TargetSetup, "planning the catalog %s: %w", at.path, err)
 	}
 	called, asked := cmp.Or(cat.Path, cat.Name), p.in.Asked.Catalog
 	p.known = append(p.known, called)

@@ -50,7 +50,7 @@ func (p *planner) places(setup CatalogSetup, c candidate) ([]place, error) {
 		return nil, p.misconfigured(c.TargetSetup, "finding a catalog: %w", err)
 	}
 	named, _ = localPath(named)
-	uses := setup.Path.Uses(platformName) || setup.Path.Uses(platformDashed)
+	uses := setup.Path.platformed()
 	if info, err := fs.Stat(p.files, named); err == nil && !info.IsDir() && !isFileName(named) {
 		return nil, p.misconfigured(c.TargetSetup, "finding a catalog: %s is no folder, and no name of a .yaml, .yml or .json file", named).
 			Fix("Correct the path.")
@@ -72,6 +72,9 @@ func (p *planner) places(setup CatalogSetup, c candidate) ([]place, error) {
 	slices.SortFunc(found, func(a, b place) int { return a.platform.Compare(*b.platform) })
 	return found, nil
 }
+
+// platformed reports whether the platform stands in a path.
+func (p Pattern) platformed() bool { return p.Uses(platformName) || p.Uses(platformDashed) }
 
 // spread finds the catalogs below a folder whose paths go on as rest says.
 func (p *planner) spread(folder string, rest []string, found *[]place) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph/cut"
 	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
@@ -90,6 +91,7 @@ type Catalog struct {
 	Format   fbc.Format
 	Metadata bundle.MetadataFormat
 	Rewrite  reference.Rewrites // of images
+	Cut      cut.Cut            // of what it holds of the template
 	New      bool               // it does not stand yet
 	Reasons  []string
 }

@@ -100,7 +100,15 @@ type CatalogSetup struct {
 	// misspelt. With a template that is begun its catalogs are.
 	Create  bool
 	Rewrite reference.Rewrites // empty: as of the target
+	// Include, Exclude and Heads say which bundles of the template it holds, and
+	// DanglingReplaces what becomes of edges to the others: RemoveDangling, else they stay.
+	Include, Exclude []BundleRule
+	Heads            map[string]string // bundle at which a channel ends, by channel
+	DanglingReplaces string
 }
+
+// RemoveDangling takes the edges away that lead to bundles which a catalog does not hold.
+const RemoveDangling = "remove"
 
 // ChannelRule puts the versions that it fits into channels.
 type ChannelRule struct {

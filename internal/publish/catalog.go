@@ -104,6 +104,7 @@ func (p *preparation) rendering(ctx context.Context, files *template.Files, from
 		tmpl.Source.Catalogs = []string{c.Name}
 	}
 	o.Format, o.Metadata, o.Rewrite, o.Jobs = c.Format, c.Metadata, c.Rewrite, p.Jobs
+	p.cut(&o, tmpl, c)
 	return render.Render(ctx, tmpl, o)
 }
 

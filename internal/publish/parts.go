@@ -6,6 +6,7 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -24,4 +25,22 @@ func (p *preparation) writeCatalog(c plan.Catalog, before []fbc.Doc, result *ren
 		p.take([]kind.Written{kind.Written(f)})
 	}
 	return err
+}
+
+// cut has a catalog hold a part of its template. Which bundles are out is known of what the
+// template and the other catalogs made of it tell.
+func (p *preparation) cut(o *render.Options, t *template.Template, c plan.Catalog) {
+	if o.Cut = c.Cut; o.Cut.Empty() {
+		return
+	}
+	o.Names = map[string]string{}
+	for _, b := range t.Describe().Bundles {
+		o.Names[b.Image] = b.Name
+	}
+	for _, other := range p.catalogs[t.Source.Path] {
+		// One that cannot be read tells nothing.
+		if docs, err := documents(p.base.Files, other.Path); err == nil {
+			o.Known = append(o.Known, render.NewBase(docs))
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/draw"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph/cut"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/reference"
 )
@@ -36,6 +37,11 @@ type Options struct {
 	Metadata bundle.MetadataFormat
 	// Rewrite names the images of bundles in the catalog otherwise than the template does.
 	Rewrite reference.Rewrites
+	// Cut leaves bundles and channels of the template out of the catalog. Those of which Names or
+	// Known, earlier renderings, tell that they are out are not pulled.
+	Cut   cut.Cut
+	Names map[string]string // of bundles, by image
+	Known []*Base
 	// Base has bundles that need no pull, nil for none.
 	Base *Base
 	// Sum records what was rendered, nil for nothing. Recorded bundles must be what
@@ -71,11 +77,14 @@ func Render(ctx context.Context, t Template, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.gather(ctx, images); err != nil {
+	if err := r.gather(ctx, r.within(t, images, tags)); err != nil {
 		return nil, err
 	}
 	c, err := t.Expand(atHand{r, func(image string) (*rendered, error) { return r.pull(ctx, image) }}, tags)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.cut(c); err != nil {
 		return nil, err
 	}
 	return r.result(c)
@@ -118,8 +127,9 @@ func (r atHand) Bundle(image string) (fbc.Facts, error) {
 func (r atHand) Showcase(image string) (fbc.Showcase, error) {
 	b, err := r.bundle(image)
 	if err == nil && b.show == nil {
+		known := b
 		if b, err = r.pull(image); err == nil {
-			r.bundles[image].show = b.show
+			known.show = b.show
 		}
 	}
 	if err != nil {
@@ -131,6 +141,9 @@ func (r atHand) Showcase(image string) (fbc.Showcase, error) {
 func (r *renderer) bundle(image string) (*rendered, error) {
 	b := r.bundles[image]
 	if b == nil {
+		if facts, ok := r.known(image); ok {
+			return &rendered{facts: facts}, nil // it is cut out
+		}
 		return nil, failure.New(failure.Internal, "rendering: bundle %s was not asked for in time", image)
 	}
 	return b, nil
