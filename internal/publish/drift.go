@@ -76,6 +76,9 @@ func (known) Tags(_ context.Context, repository string) ([]string, error) {
 // as it becomes. It sets what the edit alone is to be compared with.
 func (p *preparation) drift(ctx context.Context, from string, c plan.Catalog, before, after []fbc.Doc, out *Catalog) {
 	out.standing = out.Before
+	if p.mayChange(c.Path) || p.mayChange(c.Path+"/") {
+		return // commands of the repository make of it what they want
+	}
 	if src, err := p.base.ReadFile(from); err != nil || len(src) == 0 || len(before) == 0 {
 		return
 	}

@@ -85,9 +85,7 @@ func (p *preparation) runAfter(ctx context.Context) error {
 		return err
 	}
 	names := slices.Sorted(maps.Keys(written))
-	outside := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return slices.ContainsFunc(p.after.Changes, func(pattern string) bool { return reference.Matches(pattern, name) })
-	})
+	outside := slices.DeleteFunc(slices.Clone(names), p.mayChange)
 	if len(outside) > 0 {
 		return refused(failure.EditRefused, "running what stands in after: it changed %s, which changes does not name", strings.Join(outside[:min(len(outside), 10)], ", ")).
 			Fix("Add what the commands may change to changes, or have them leave it alone.")
@@ -99,6 +97,11 @@ func (p *preparation) runAfter(ctx context.Context) error {
 	}
 	p.ran = names
 	return nil
+}
+
+// mayChange reports whether commands of the repository may change a file.
+func (p *preparation) mayChange(name string) bool {
+	return slices.ContainsFunc(p.after.Changes, func(pattern string) bool { return reference.Matches(pattern, name) })
 }
 
 // put takes a file that commands changed; without a text it is gone.
