@@ -88,6 +88,9 @@ func (s *Set) checkEdges(channel string, before, after []fbc.Entry, at int, e ki
 	case is.Replaces != before[at].Replaces && graph.LeadsTo(others, is.Replaces, e.Bundle):
 		return failure.New(failure.EdgeConflict, "%s: %s, which it is to replace, comes after it (channel %s)", e.Doing(), is.Replaces, channel).
 			Fix("Name a bundle that comes before it.")
+	case len(graph.HeadNames(after)) == 0 && len(graph.HeadNames(before)) > 0:
+		return failure.New(failure.EdgeConflict, "%s: channel %s would have no head, for each of its entries is replaced or skipped", e.Doing(), channel).
+			Fix("Name bundles that come before it.")
 	case is.Replaces != before[at].Replaces && !e.AllowMissingPredecessor && !graph.Knows(others, is.Replaces):
 		return failure.New(failure.PredecessorMissing, "%s: it is to replace %s, which is nowhere in channel %s", e.Doing(), is.Replaces, channel)
 	case e.AllowStranded:
@@ -125,6 +128,13 @@ func (s *Set) setSkips(c *Document, item *yamledit.Node, after, skips []string) 
 		return c.Edits.AddField(item, lastOf(item, after), yamledit.Field{Key: "skips", Value: yamledit.Texts(skips)}, s.edgeLikes(c, item)...)
 	case len(was) == 0:
 		return c.Edits.Fill(list, yamledit.Texts(skips))
+	}
+	// A list is never without items: where all go, the first one becomes the first that comes.
+	if !slices.ContainsFunc(was, func(name string) bool { return slices.Contains(skips, name) }) {
+		if err := c.Edits.SetText(list.Items()[0], skips[0]); err != nil {
+			return err
+		}
+		was[0] = skips[0]
 	}
 	for i, name := range was {
 		if !slices.Contains(skips, name) {
