@@ -39,7 +39,8 @@ func (a *app) insertCommand() *cobra.Command {
 		Use:   "insert --image REF --channel C[,C...] TEMPLATE...",
 		Short: "Put a bundle into catalog templates, in place",
 		Long: "Insert puts a bundle into catalog templates and touches no byte that the bundle does not need.\n" +
-			"Given --name, --version and --package nothing is pulled; without them the image says.\n" +
+			"Given --name, --version and --package nothing is pulled; without them the image says. Where\n" +
+			"a template names all bundles by digest, the registry is asked for that of a tag.\n" +
 			"What stands there already stays: the same insert again changes nothing. Without edges the bundle\n" +
 			"takes its natural place in each channel, between its neighbours by version.\n\n" +
 			"A bundle that was built again stands there with another image: --rebuild replace puts the new one in\n" +
@@ -87,6 +88,7 @@ func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error
 	}
 	notes, err := o.facts(cmd.Context())
 	if err == nil {
+		o.request.Resolve = digests(cmd.Context(), o.registry)
 		o.request.Names, o.request.NamesOf, err = a.bundleNames(cmd.Context(), o.base, o.registry)
 	}
 	if err == nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/olmgraft/graft/internal/cli/catalogs"
 	"github.com/olmgraft/graft/internal/cli/registry"
@@ -45,3 +46,20 @@ func (a *app) bundleNames(ctx context.Context, base []string, o registry.Options
 		return render.Names(ctx, client, o.Jobs, images), strings.Join(append(asked, "the registry"), ", ")
 	}, nil
 }
+
+// digests asks registries what a tag is.
+func digests(ctx context.Context, o registry.Options) func(image string) string {
+	return func(image string) string {
+		client, err := o.Client()
+		if err != nil {
+			return ""
+		}
+		ctx, stop := context.WithTimeout(ctx, digestPatience)
+		defer stop()
+		digest, _ := client.Resolve(ctx, image) // who asks says what is missing
+		return digest
+	}
+}
+
+// digestPatience bounds a question that an edit can do without.
+const digestPatience = 10 * time.Second

@@ -201,13 +201,19 @@ func (t *Template) Describe() kind.Description {
 // Insert works out what inserting the bundle comes to. A template that opm would read
 // otherwise than it is written is refused, with all that is wrong.
 func (t *Template) Insert(r kind.Request) (*kind.Outcome, error) {
-	if err := t.problems(); err != nil {
+	d := t.Describe()
+	if err := asErrors(d.Problems); err != nil {
 		return nil, err
 	}
 	if err := checkRequest(t, r); err != nil {
 		return nil, err
 	}
-	return t.Kind.Insert(&t.Source, r)
+	r, note := r.Pinned(d.Bundles)
+	o, err := t.Kind.Insert(&t.Source, r)
+	if err == nil && note != "" {
+		o.Notes = append(o.Notes, note)
+	}
+	return o, err
 }
 
 // checkRequest refuses edges that make no sense in any template.
@@ -248,78 +254,6 @@ func Insert(fsys fs.FS, p, name, create string, catalogs []string, r kind.Reques
 	return t.Insert(r)
 }
 
-// Remove takes bundles or channels out of a template of the repository fsys.
-func Remove(fsys fs.FS, p, name string, catalogs []string, r kind.Removal) (*kind.Outcome, error) {
-	t, err := Open(fsys, p, name)
-	if err != nil {
-		return nil, err
-	}
-	t.Source.Catalogs = catalogs
-	return t.Remove(r)
-}
-
-// Remove works out what taking bundles or channels out comes to.
-func (t *Template) Remove(r kind.Removal) (*kind.Outcome, error) {
-	k, ok := t.Kind.(kind.Remover)
-	if !ok {
-		return nil, t.unsupported(r.Doing(), "takes bundles in alone").Fix("Take them out by hand.")
-	}
-	if err := t.problems(); err != nil {
-		return nil, err
-	}
-	return k.Remove(&t.Source, r)
-}
-
-// Deprecate has a template of the repository fsys say what is deprecated.
-func Deprecate(fsys fs.FS, p, name string, catalogs []string, d kind.Deprecation) (*kind.Outcome, error) {
-	t, err := Open(fsys, p, name)
-	if err != nil {
-		return nil, err
-	}
-	t.Source.Catalogs = catalogs
-	return t.Deprecate(d)
-}
-
-// Deprecate works out what deprecating comes to.
-func (t *Template) Deprecate(d kind.Deprecation) (*kind.Outcome, error) {
-	k, ok := t.Kind.(kind.Deprecator)
-	if !ok {
-		return nil, t.unsupported("deprecating", "holds no olm.deprecations").
-			Fix("Deprecate in the rendered catalog, or keep a basic template: graft convert --to basic writes one.")
-	}
-	if err := t.problems(); err != nil {
-		return nil, err
-	}
-	return k.Deprecate(&t.Source, d)
-}
-
-// SetEdges has the entries of a bundle in a template of the repository fsys replace and skip
-// what is asked for.
-func SetEdges(fsys fs.FS, p, name string, catalogs []string, e kind.Edges) (*kind.Outcome, error) {
-	t, err := Open(fsys, p, name)
-	if err != nil {
-		return nil, err
-	}
-	t.Source.Catalogs = catalogs
-	return t.SetEdges(e)
-}
-
-// SetEdges works out what other edges come to.
-func (t *Template) SetEdges(e kind.Edges) (*kind.Outcome, error) {
-	k, ok := t.Kind.(kind.EdgeSetter)
-	if !ok {
-		return nil, t.unsupported(e.Doing(), "has none of its own").Fix("Keep a basic template: graft convert --to basic writes one.")
-	}
-	if err := t.problems(); err != nil {
-		return nil, err
-	}
-	return k.SetEdges(&t.Source, e)
-}
-
-func (t *Template) unsupported(doing, why string) *failure.Error {
-	return failure.New(failure.TemplateUnsupported, "%s: a %s template %s", doing, t.Kind.Traits().Name, why).At(t.Source.Name, 1, 1)
-}
-
 // Images lists the bundle images that rendering the template needs.
 func (t *Template) Images(tags kind.Tags) ([]string, error) {
 	e, err := t.expander()
@@ -350,8 +284,9 @@ func (t *Template) expander() (kind.Expander, error) {
 	return e, nil
 }
 
-func (t *Template) problems() error {
-	problems := t.Describe().Problems
+func (t *Template) problems() error { return asErrors(t.Describe().Problems) }
+
+func asErrors(problems []*failure.Error) error {
 	errs := make([]error, len(problems))
 	for i, p := range problems {
 		errs[i] = p

@@ -118,6 +118,9 @@ type Request struct {
 	// DigestOf tells the digest of an image that stands in a template, as far as
 	// known; nil where nothing is.
 	DigestOf func(image string) string
+	// Resolve asks for the digest of the bundle's image, "" where nobody tells; nil where
+	// nobody can be asked.
+	Resolve func(image string) string
 	// Names tells which bundle an image is, by the image or its digest, as far as known.
 	Names map[string]string
 	// NamesOf asks for the names of images that an edit depends on, and tells whom it

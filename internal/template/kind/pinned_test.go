@@ -1,0 +1,33 @@
+package kind
+
+import "testing"
+
+// An image by tag comes among images by digest under its own digest.
+func TestPinned(t *testing.T) {
+	const a, b, tagged = "q/op@sha256:aaaa", "q/op@sha256:bbbb", "q/op:v0.9.0@sha256:cccc"
+	for _, tt := range []struct {
+		name, image, known, told string
+		standing                 []string
+		want                     string
+		note                     bool
+	}{
+		{name: "known", image: "q/op:v1.0.0", known: "sha256:dddd", standing: []string{a, b}, want: "q/op@sha256:dddd"},
+		{name: "asked", image: "q/op:v1.0.0", told: "sha256:dddd", standing: []string{a, tagged}, want: "q/op@sha256:dddd"},
+		{name: "with the tag", image: "q/op:v1.0.0", told: "sha256:dddd", standing: []string{tagged}, want: "q/op:v1.0.0@sha256:dddd"},
+		{name: "nobody tells", image: "q/op:v1.0.0", standing: []string{a}, want: "q/op:v1.0.0", note: true},
+		{name: "one has a tag alone", image: "q/op:v1.0.0", known: "sha256:dddd", standing: []string{a, "q/op:v0.8.0"}, want: "q/op:v1.0.0"},
+		{name: "the first", image: "q/op:v1.0.0", known: "sha256:dddd", want: "q/op:v1.0.0"},
+		{name: "by digest", image: b, known: "sha256:dddd", standing: []string{a}, want: b},
+	} {
+		r := request(tt.image)
+		r.Bundle.Digest, r.Resolve = tt.known, func(string) string { return tt.told }
+		var standing []BundleRef
+		for _, image := range tt.standing {
+			standing = append(standing, BundleRef{Image: image})
+		}
+		got, note := r.Pinned(standing)
+		if got.Bundle.Image != tt.want || (note != "") != tt.note {
+			t.Errorf("%s: got %s %q", tt.name, got.Bundle.Image, note)
+		}
+	}
+}
