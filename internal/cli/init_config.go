@@ -109,17 +109,46 @@ func starterTarget(b *strings.Builder, t survey.Target, several bool, proofs map
 				comment(b, " ", p.Catalog+" "+proofs[p].text)
 			}
 		}
-		for _, e := range c.Exclude {
-			b.WriteString("        ")
-			comment(b, " ", "it leaves out "+e.String())
-		}
-		for _, ch := range slices.Sorted(maps.Keys(c.Heads)) {
-			b.WriteString("        ")
-			comment(b, " ", "channel "+ch+" ends at "+c.Heads[ch])
-		}
+		starterCut(b, c)
 		if c.Metadata != "" {
 			fmt.Fprintf(b, "        metadata: %s # as it holds now; no platform tells it\n", c.Metadata)
 		}
+	}
+}
+
+// starterCut says what a catalog does not hold of its template.
+func starterCut(b *strings.Builder, c survey.Catalog) {
+	for i, e := range c.Exclude {
+		if i == 0 {
+			b.WriteString("        exclude: # what the template has and the catalogs have not\n")
+		}
+		begin := "          - "
+		if e.Versions != "" {
+			fmt.Fprintf(b, "%sversions: %s\n", begin, scalar(e.Versions))
+			begin = "            "
+		}
+		if e.Channel != "" {
+			fmt.Fprintf(b, "%schannels: [%s]\n", begin, scalar(e.Channel))
+		}
+		var ends []string
+		if e.Min != "" {
+			ends = append(ends, fmt.Sprintf("min: %q", e.Min))
+		}
+		if e.Max != "" {
+			ends = append(ends, fmt.Sprintf("max: %q", e.Max))
+		}
+		if len(ends) > 0 {
+			fmt.Fprintf(b, "            platforms: {%s}\n", strings.Join(ends, ", "))
+		}
+	}
+	for i, ch := range slices.Sorted(maps.Keys(c.Heads)) {
+		if i == 0 {
+			b.WriteString("        heads: # where the channels end in it\n")
+		}
+		fmt.Fprintf(b, "          %s: %s\n", scalar(ch), scalar(c.Heads[ch]))
+	}
+	if c.Closed {
+		b.WriteString("        danglingReplaces: remove # as it has no edges to bundles that it does not hold\n")
 	}
 }
 

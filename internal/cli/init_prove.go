@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -9,15 +10,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/blang/semver/v4"
+
 	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph/cut"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/survey"
 	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // proof is how a catalog compares to what its template renders.
@@ -30,47 +35,83 @@ type proof struct {
 func prove(ctx context.Context, fsys fs.FS, targets []survey.Target) map[survey.Pair]proof {
 	all := map[survey.Pair]proof{}
 	for _, t := range targets {
+		catalogs, names := map[string][]fbc.Doc{}, map[string]string{}
 		for _, c := range t.Catalogs {
 			for _, p := range c.Pairs {
-				all[p] = provePair(ctx, fsys, p, t.Rewrites)
+				docs, err := fbc.ReadFS(fsys, p.Catalog)
+				if err != nil {
+					all[p] = incomparable(err)
+					continue
+				}
+				catalogs[p.Catalog] = docs
+				kind.AddNames(names, docs)
+			}
+		}
+		for _, c := range t.Catalogs {
+			for _, p := range c.Pairs {
+				if docs, ok := catalogs[p.Catalog]; ok {
+					o := render.Options{Registry: nowhere{}, Rewrite: t.Rewrites, Cut: cutOf(c, p), Names: names, Base: render.NewBase(docs), Metadata: metadataOf(p.Catalog, docs)}
+					all[p] = provePair(ctx, fsys, p, docs, o)
+				}
 			}
 		}
 	}
 	return all
 }
 
-func provePair(ctx context.Context, fsys fs.FS, p survey.Pair, rewrite reference.Rewrites) proof {
+func incomparable(err error) proof { return proof{1, "cannot be compared: " + failure.Of(err).Error()} }
+
+func provePair(ctx context.Context, fsys fs.FS, p survey.Pair, standing []fbc.Doc, o render.Options) proof {
 	t, err := template.Open(fsys, p.Template, p.Template)
 	if err != nil {
-		return proof{1, "cannot be compared: " + failure.Of(err).Error()}
+		return incomparable(err)
 	}
-	standing, err := fbc.ReadFS(fsys, p.Catalog)
-	if err != nil {
-		return proof{1, "cannot be compared: " + failure.Of(err).Error()}
+	for _, b := range t.Describe().Bundles {
+		_, _, digest := reference.Cut(b.Image)
+		o.Names[b.Image] = cmp.Or(b.Name, o.Names[b.Image], o.Names[digest])
 	}
-	if missing, text := missingFrom(standing, t, rewrite); missing > 0 {
-		return proof{missing, "differs already: " + text}
-	}
-	o := render.Options{Registry: nowhere{}, Rewrite: rewrite, Base: render.NewBase(standing), Metadata: metadataOf(p.Catalog, standing)}
 	if path.Ext(p.Catalog) == ".json" {
 		o.Format = fbc.JSON
 	}
 	result, err := render.Render(ctx, t, o)
 	if err != nil {
-		return proof{1, "cannot be compared: " + failure.Of(err).Error()}
+		if missing, text := missingFrom(standing, t, o.Rewrite); missing > 0 {
+			return proof{missing, "differs already: " + text}
+		}
+		return incomparable(err)
 	}
 	var text bytes.Buffer
 	if err := result.Write(&text); err != nil {
-		return proof{1, "cannot be compared: " + failure.Of(err).Error()}
+		return incomparable(err)
 	}
 	rendered, err := fbc.Read(p.Catalog, text.Bytes())
 	if err != nil {
-		return proof{1, "cannot be compared: " + failure.Of(err).Error()}
+		return incomparable(err)
 	}
 	if differ := differing(standing, rendered); len(differ) > 0 {
 		return proof{len(differ), "differs already: " + firstOf(differ)}
 	}
 	return proof{0, "is as the template renders"}
+}
+
+// cutOf is what a catalog leaves out of its template.
+func cutOf(c survey.Catalog, p survey.Pair) cut.Cut {
+	leaves := cut.Cut{Heads: c.Heads, Close: c.Closed}
+	platform, known := plan.PlatformOf(p.Catalog)
+	for _, e := range c.Exclude {
+		rule := cut.Rule{}
+		if e.Channel != "" {
+			rule.Channels = []string{e.Channel}
+		}
+		if r, err := semver.ParseRange(e.Versions); err == nil {
+			rule.Versions = r
+		}
+		within := plan.PlatformRange{Min: e.Min, Max: e.Max}
+		if within.Holds(nil) || known && within.Holds(&platform) {
+			leaves.Exclude = append(leaves.Exclude, rule)
+		}
+	}
+	return leaves
 }
 
 // missingFrom counts the images of the template that the catalog does not hold, or holds by the
