@@ -146,6 +146,9 @@ func (c *Config) Setup(fsys fs.FS, pkg, version string) (*plan.Setup, Layout, er
 		return setup, Unsaid, failure.New(failure.Config, "reading %s: the operator is kept as file-based catalogs, and no template is named", file).At(file, 1, 1).
 			Fix("Map templates to catalogs in fbc.catalog_mapping.")
 	}
+	if setup.Community, err = c.operatorOf(fsys, folder, version); err != nil {
+		return setup, Unsaid, err
+	}
 	setup.File, setup.Targets, setup.AnyRepository = file, targets, true
 	return setup, Community, nil
 }

@@ -17,6 +17,9 @@ const (
 	SchemaDeprecation = "olm.deprecations"
 )
 
+// SchemaLifecycles is that of OpenShift's documents on how long versions are supported.
+const SchemaLifecycles = "io.openshift.operators.lifecycles.v1alpha1"
+
 // Package is an olm.package document.
 type Package struct {
 	Schema         string     `json:"schema"`

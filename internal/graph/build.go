@@ -152,6 +152,7 @@ func (a assembly) add(it *item) {
 		if it.entry != nil {
 			a.entries = append(a.entries, it.entry)
 		}
+	case fbc.SchemaLifecycles: // no part of the graph
 	default:
 		a.fault("document-ignored", it.Pos, "", "", "", "schema %q is not one that OLM knows%s", it.schema, meant(it.schema))
 	}

@@ -72,6 +72,11 @@ func ParseLevels(pairs []string, strict bool) (Levels, error) {
 	return l, nil
 }
 
+// Found is a finding of a rule that other packages look after; none where it is off.
+func (l Levels) Found(id, file string, line int, format string, args ...any) []Finding {
+	return l.apply([]Finding{newFinding(id, Pos{File: file, Line: line}, format, args...)})
+}
+
 // apply sets the levels, drops what is off, and sorts.
 func (l Levels) apply(found []Finding) []Finding {
 	kept := found[:0]

@@ -140,6 +140,16 @@ var Rules = []Rule{
 	promise("head-regressed", Error, failure.CatalogPruned, "A channel's head has a lower version than the published one.", "Put the newest entry back at the head."),
 	promise("default-channel-changed", Warning, failure.GraphInvalid, "A package's default channel is another than the published one, so new installations take it.", "Nothing, if it is meant."),
 
+	// What the pipelines of the community catalogs check, each with the name of their check.
+	promise("community-bundle-registry", Error, failure.BundleNotAllowed, "A catalog names a bundle's image that allowed_bundle_registries of the repository's config.yaml does not allow (check_bundle_images_in_fbc).", "Publish the bundle to a registry that is allowed."),
+	promise("community-ci-schema", Error, failure.Config, "ci.yaml does not hold to the pipeline's schema (check_schema_operator_ci_config).", "Correct the file at the line shown."),
+	promise("community-release-schema", Error, failure.Config, "release-config.yaml does not hold to the pipeline's schema (check_schema_bundle_release_config).", "Correct the file at the line shown."),
+	promise("community-catalog-twice", Error, failure.Config, "ci.yaml maps a catalog to two templates (check_catalog_usage_ci_config).", "Map each catalog to one template."),
+	promise("community-archetype", Error, failure.Config, "release-config.yaml names a channel of a semver template that is not Candidate, Fast or Stable, in these letters (check_bundle_release_config).", "Write the archetype as it stands there."),
+	promise("community-file-outside", Error, failure.Config, "The change has files outside of operators and catalogs (check_extra_files).", "Change those in a pull request of their own."),
+	promise("community-bundle-and-catalog", Error, failure.Config, "The change has a bundle and a catalog, which the pipeline takes in two pull requests only (check_affected_catalog_operators).", "Propose the bundle first."),
+	promise("community-not-merged", Warning, failure.Config, "ci.yaml says merge: false, so that the pipeline does not merge the pull request.", "Merge it by hand."),
+
 	// The catalog of the next platform version.
 	promise("version-skew", Error, failure.CatalogSkew, "A version that can be installed from one catalog is missing from the next, and nothing there succeeds it.", "Publish it, or one that succeeds it, to the next catalog as well."),
 	promise("head-skew", Error, failure.CatalogSkew, "The head of a channel is above everything in the next catalog, so a cluster upgrade leads backwards.", "Publish the version, or a higher one, to the next catalog as well."),

@@ -21,10 +21,18 @@ type Setup struct {
 	InsteadOf  string            // HeadUnpublished; else none but the one that is asked for
 	Registries map[string]string // repository of a stage to that of production
 	Sum        string            // path of catalog.sum; empty: none is kept
+	Community  *Community        // nil: the repository is another one
 	// AnyRepository leaves it to others from where bundles may come: the pipeline of the community
 	// catalogs holds them to its own list.
 	AnyRepository bool
 	After         AfterSetup
+}
+
+// Community are the files of an operator in the community catalogs, whose pipelines have rules of
+// their own.
+type Community struct {
+	CI      string
+	Release string // empty: there is none for the version
 }
 
 // AfterSetup are commands that run upon a change, and patterns of the files that they may change.

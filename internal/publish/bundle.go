@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,6 +144,9 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	made, err := plan.Make(p.files, plan.Input{Bundle: b.bundle, OpenShiftVersions: b.openShiftVersions, Annotated: b.annotated, Stated: b.stated, Asked: b.asked.Asked, Setup: setup, Published: p.published(ctx, b.bundle.Package), Trusted: p.Allow != nil})
 	if err != nil {
 		return nil, err
+	}
+	if c := setup.Community; c != nil && !slices.Contains(p.operators, *c) {
+		p.operators = append(p.operators, *c)
 	}
 	if err := p.useSum(setup.Sum); err != nil {
 		return nil, err

@@ -123,6 +123,8 @@ type preparation struct {
 	sum     *render.Sum
 	sumFile string
 	after   plan.AfterSetup
+	// operators are those of the community catalogs that bundles go to.
+	operators []plan.Community
 }
 
 // prepare is a function of the content and of the subjects, so that it can be done again upon
@@ -153,6 +155,7 @@ func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) 
 			return nil, err
 		}
 	}
+	one.community()
 	return w, one.findings()
 }
 

@@ -13,6 +13,8 @@ type Base struct {
 	// shows has what the packages of the base show, by the image of the bundle that
 	// they took it from.
 	shows map[string]fbc.Showcase
+	// kept are documents that are put into catalogs after they are rendered, and stay.
+	kept []fbc.Doc
 }
 
 // NewBase indexes the documents of an earlier rendering. A bundle that stands there
@@ -22,6 +24,9 @@ func NewBase(docs []fbc.Doc) *Base {
 	twice := map[string]bool{}
 	for i := range docs {
 		d := &docs[i]
+		if d.Schema == fbc.SchemaLifecycles {
+			b.kept = append(b.kept, *d)
+		}
 		if d.Schema != fbc.SchemaBundle || d.Image == "" {
 			continue
 		}
@@ -35,6 +40,25 @@ func NewBase(docs []fbc.Doc) *Base {
 	}
 	b.readShows(docs)
 	return b
+}
+
+// keep adds what stays of the base, unless the template has a document of that name.
+func (b *Base) keep(r *Result, template []fbc.Other) error {
+	if b == nil {
+		return nil
+	}
+	for i := range b.kept {
+		d := &b.kept[i]
+		if slices.ContainsFunc(template, func(o fbc.Other) bool { return o.Schema == d.Schema && o.Package == d.Package && o.Name == d.Name }) {
+			continue
+		}
+		blob, err := d.Blob(r.Format)
+		if err != nil {
+			return err
+		}
+		r.blobs = append(r.blobs, blob)
+	}
+	return nil
 }
 
 // readShows finds the bundle at the head of each default channel: the last entry, in

@@ -183,7 +183,10 @@ func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
 	if err := r.record(c.Images); err != nil {
 		return nil, err
 	}
-	return out, out.addDocuments(c, r.o)
+	if err := out.addDocuments(c, r.o); err != nil {
+		return nil, err
+	}
+	return out, r.o.Base.keep(out, c.Others)
 }
 
 func (r *Result) addDocuments(c *fbc.Catalog, o Options) error {
