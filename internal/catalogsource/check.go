@@ -46,6 +46,13 @@ const oneSource = "Write one of catalogImageSource with catalogImage, catalogSer
 func (s *Source) Check() (faults, warnings []*failure.Error) {
 	c := &checker{source: s}
 	c.identity()
+	if s.isCluster() {
+		c.checkCluster()
+		if reference, ok := s.Reference(); ok {
+			c.template(reference)
+		}
+		return c.faults, c.warnings
+	}
 	if d := definition()[s.version()]; d != nil {
 		c.structure(d)
 	} else {

@@ -14,14 +14,15 @@ const (
 	Kind  = "CatalogSource"
 )
 
-// Manifest is a file with CatalogSources among its documents, or in lists in them.
+// Manifest is a file with CatalogSources and ClusterCatalogs among its documents, or in lists in
+// them.
 type Manifest struct {
 	Sources []*Source
 
 	file *yamledit.File
 }
 
-// Source is one CatalogSource of a manifest.
+// Source is one CatalogSource, or ClusterCatalog, of a manifest.
 type Source struct {
 	Name, Namespace string
 
@@ -60,7 +61,7 @@ func (m *Manifest) collect(root *yamledit.Node) {
 			m.collect(item.Resolve())
 		}
 	}
-	if kind != Kind || group != Group {
+	if (kind != Kind || group != Group) && (kind != ClusterKind || group != ClusterGroup) {
 		return
 	}
 	meta := root.Get("metadata")
@@ -74,7 +75,8 @@ func (m *Manifest) collect(root *yamledit.Node) {
 func (s *Source) String() string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
 
 func (s *Source) version() string {
-	return strings.TrimPrefix(s.root.Get("apiVersion").Text(), Group+"/")
+	_, version, _ := strings.Cut(s.root.Get("apiVersion").Text(), "/")
+	return version
 }
 
 // Reference is the reference with templates that the annotation holds; an empty one is
@@ -124,6 +126,9 @@ func (s *Source) At(f *failure.Error) *failure.Error {
 
 // Image is the image that the CatalogSource names, in either form.
 func (s *Source) Image() string {
+	if s.isCluster() {
+		return s.clusterImage().Get("ref").Text()
+	}
 	if image := s.spec.Get("catalogImageSource").Get("catalogImage"); image != nil {
 		return image.Text()
 	}
@@ -154,6 +159,9 @@ func (s *Source) setImage(edits *yamledit.Edits, image string) error {
 	if err := s.TakesImage(); err != nil {
 		return err
 	}
+	if s.isCluster() {
+		return s.setClusterImage(edits, image)
+	}
 	parent, key := s.spec, "image"
 	if in := s.spec.Get("catalogImageSource"); in != nil {
 		parent, key = in, "catalogImage"
@@ -179,7 +187,10 @@ func (s *Source) setImage(edits *yamledit.Edits, image string) error {
 func (s *Source) TakesImage() error {
 	if s.spec == nil || s.spec.Kind != yamledit.Mapping {
 		return s.root.Failure(failure.CatalogSourceInvalid, "setting the image of %s: it has no spec", s).
-			Fix("Write a spec with catalogImageSource.")
+			Fix("Write a spec with the image.")
+	}
+	if s.isCluster() {
+		return s.takesClusterImage()
 	}
 	if s.version() == Next && s.spec.Get("catalogImageSource") == nil {
 		return s.spec.Failure(failure.CatalogSourceInvalid, "setting the image of %s: it has no catalogImageSource", s).Fix("Write a spec with catalogImageSource.")

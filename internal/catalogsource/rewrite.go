@@ -12,7 +12,7 @@ import (
 )
 
 // Convert is the file with its CatalogSources in a form, all of them or those that are
-// named, and which of them changed.
+// named, and which of them changed. ClusterCatalogs have one form.
 //
 //  1. The line of sourceType becomes the line of the new source, and the other way round;
 //     comments and blank lines keep their place.
@@ -30,7 +30,7 @@ func (m *Manifest) Convert(to Form, only ...*Source) (after []byte, changed []*S
 	var edits []replacement
 	var want []any
 	for _, s := range m.Sources {
-		if len(only) > 0 && !slices.Contains(only, s) {
+		if len(only) > 0 && !slices.Contains(only, s) || s.isCluster() {
 			want = append(want, plainOf(s.root))
 			continue
 		}

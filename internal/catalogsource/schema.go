@@ -93,7 +93,7 @@ func (c *checker) inWords(f schema.Fault) {
 	case schema.Duplicate:
 		c.fault(n, "%s stands there twice", schema.Join(f.Path, string(k))).Fix("Remove one of the two.")
 	case *kind.AdditionalProperties:
-		c.warn(n, "%s is no field of a CatalogSource, and API servers drop it", schema.Join(f.Path, n.Value)).Fix("Correct the name of the field, or remove it.")
+		c.warn(n, "%s is no field of a %s, and API servers drop it", schema.Join(f.Path, n.Value), c.source.Kind()).Fix("Correct the name of the field, or remove it.")
 	case *kind.Required:
 		if n.Get(k.Missing[0]) == nil { // nor does a merge key bring it in
 			c.fault(n, "%s is missing", schema.Join(f.Path, k.Missing[0])).Fix("Add %s.", k.Missing[0])

@@ -2,6 +2,7 @@ package catalogsource
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,14 +17,24 @@ import (
 
 // Wanted is what a CatalogSource should say. What is empty stays as it stands.
 type Wanted struct {
+	Kind     string // Kind or ClusterKind; empty is Kind
 	Form     Form
 	Image    string
 	Template string // for the annotation
+	Poll     *int   // minutes between looks at a tag, of a ClusterCatalog
+	Priority *int
+	Labels   []Label
 }
+
+// Label of an object.
+type Label struct{ Key, Value string }
 
 // Make is the manifest of a CatalogSource, in the deprecated form where none is wanted: all
 // releases of OLM read that. Namespace and template may be empty.
 func Make(name, namespace string, w Wanted) ([]byte, error) {
+	if w.Kind == ClusterKind {
+		return makeCluster(name, w)
+	}
 	type imageSource struct {
 		Image string `yaml:"catalogImage"`
 	}
@@ -33,16 +44,19 @@ func Make(name, namespace string, w Wanted) ([]byte, error) {
 		Metadata   struct {
 			Name        string            `yaml:"name"`
 			Namespace   string            `yaml:"namespace,omitempty"`
+			Labels      map[string]string `yaml:"labels,omitempty"`
 			Annotations map[string]string `yaml:"annotations,omitempty"`
 		} `yaml:"metadata"`
 		Spec struct {
 			Source     *imageSource `yaml:"catalogImageSource,omitempty"`
 			SourceType string       `yaml:"sourceType,omitempty"`
 			Image      string       `yaml:"image,omitempty"`
+			Priority   *int         `yaml:"priority,omitempty"`
 		} `yaml:"spec"`
 	}
 	object.APIVersion, object.Kind = Group+"/"+Stored, Kind
 	object.Metadata.Name, object.Metadata.Namespace = name, namespace
+	object.Metadata.Labels, object.Spec.Priority = labels(w.Labels), w.Priority
 	if w.Template != "" {
 		object.Metadata.Annotations = map[string]string{ImageTemplate: w.Template}
 	}
@@ -51,6 +65,48 @@ func Make(name, namespace string, w Wanted) ([]byte, error) {
 	} else {
 		object.Spec.SourceType, object.Spec.Image = "grpc", w.Image
 	}
+	return encode(object)
+}
+
+func makeCluster(name string, w Wanted) ([]byte, error) {
+	var object struct {
+		APIVersion string `yaml:"apiVersion"`
+		Kind       string `yaml:"kind"`
+		Metadata   struct {
+			Name        string            `yaml:"name"`
+			Labels      map[string]string `yaml:"labels,omitempty"`
+			Annotations map[string]string `yaml:"annotations,omitempty"`
+		} `yaml:"metadata"`
+		Spec struct {
+			Priority *int `yaml:"priority,omitempty"`
+			Source   struct {
+				Type  string `yaml:"type"`
+				Image struct {
+					Ref  string `yaml:"ref"`
+					Poll *int   `yaml:"pollIntervalMinutes,omitempty"`
+				} `yaml:"image"`
+			} `yaml:"source"`
+		} `yaml:"spec"`
+	}
+	object.APIVersion, object.Kind, object.Metadata.Name = ClusterGroup+"/"+ClusterVersion, ClusterKind, name
+	object.Metadata.Labels = labels(w.Labels)
+	if w.Template != "" {
+		object.Metadata.Annotations = map[string]string{OwnTemplate: w.Template}
+	}
+	object.Spec.Priority = w.Priority
+	object.Spec.Source.Type, object.Spec.Source.Image.Ref, object.Spec.Source.Image.Poll = "Image", w.Image, w.Poll
+	return encode(object)
+}
+
+func labels(all []Label) map[string]string {
+	out := map[string]string{}
+	for _, l := range all {
+		out[l.Key] = l.Value
+	}
+	return out
+}
+
+func encode(object any) ([]byte, error) {
 	var out bytes.Buffer
 	write := yaml.NewEncoder(&out)
 	write.SetIndent(2)
@@ -75,12 +131,12 @@ func (m *Manifest) Append(manifest []byte) []byte {
 	return append(out, more...)
 }
 
-// Find is the CatalogSource of a name, or the only one where there is no name; nil if there
-// is none. The namespace tells those of one name apart.
-func (m *Manifest) Find(name, namespace string) (*Source, error) {
+// Find is the object of a kind and name, or the only one of that kind where there is no name;
+// nil if there is none. The namespace tells those of one name apart.
+func (m *Manifest) Find(kind, name, namespace string) (*Source, error) {
 	var found []*Source
 	for _, s := range m.Sources {
-		if name == "" || s.Name == name {
+		if s.Kind() == cmp.Or(kind, Kind) && (name == "" || s.Name == name) {
 			found = append(found, s)
 		}
 	}
@@ -91,10 +147,10 @@ func (m *Manifest) Find(name, namespace string) (*Source, error) {
 	case len(found) == 0:
 		return nil, nil
 	case len(found) > 1:
-		return nil, found[1].root.Failure(failure.CatalogSourceInvalid, "looking for a CatalogSource: %s is the second of %d", found[1], len(found)).
+		return nil, found[1].root.Failure(failure.CatalogSourceInvalid, "looking for a %s: %s is the second of %d", found[1].Kind(), found[1], len(found)).
 			Fix("Say by name and namespace which one is meant.")
 	case !isSubdomain(found[0].Name):
-		return nil, found[0].root.Failure(failure.CatalogSourceInvalid, "looking for a CatalogSource: %q is no name of an object", found[0].Name).
+		return nil, found[0].root.Failure(failure.CatalogSourceInvalid, "looking for a %s: %q is no name of an object", found[0].Kind(), found[0].Name).
 			Fix("Write lower case letters, digits, - and dots.")
 	}
 	return found[0], nil
@@ -117,10 +173,18 @@ func (m *Manifest) Bring(s *Source, w Wanted) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			return again.Bring(again.Sources[slices.Index(m.Sources, s)], Wanted{Image: w.Image, Template: w.Template})
+			w.Form = ""
+			return again.Bring(again.Sources[slices.Index(m.Sources, s)], w)
 		}
 	}
 	edits := m.file.Edit()
+	without, err := s.keep(edits, w)
+	if err != nil {
+		return nil, err
+	}
+	if without {
+		return m.again(s, w, edits)
+	}
 	if w.Image != "" && w.Image != s.Image() {
 		if err := s.setImage(edits, w.Image); err != nil {
 			return nil, err
@@ -137,8 +201,24 @@ func (m *Manifest) Bring(s *Source, w Wanted) ([]byte, error) {
 	return edits.Apply()
 }
 
+// again brings the file as edits leave it.
+func (m *Manifest) again(s *Source, w Wanted, edits *yamledit.Edits) ([]byte, error) {
+	text, err := edits.Apply()
+	if err != nil {
+		return nil, err
+	}
+	then, err := Open(m.file.Name, text)
+	if err != nil {
+		return nil, err
+	}
+	return then.Bring(then.Sources[slices.Index(m.Sources, s)], w)
+}
+
 func (s *Source) setTemplate(edits *yamledit.Edits, template string) error {
 	field := yamledit.Field{Key: ImageTemplate, Value: yamledit.Text(template)}
+	if s.isCluster() {
+		field.Key = OwnTemplate
+	}
 	meta := s.root.Get("metadata")
 	annotations := meta.Get("annotations")
 	switch at := s.annotation(); {

@@ -86,13 +86,13 @@ func TestFind(t *testing.T) {
 	one := "---\n# %\napiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {name: %}\nspec:\n  sourceType: grpc\n  image: a\n"
 	text := strings.ReplaceAll(one, "%", "x") + strings.ReplaceAll(one, "%", "y")
 	m := open(t, text)
-	if _, err := m.Find("", ""); !failure.Is(err, failure.CatalogSourceInvalid) || !strings.Contains(err.Error(), "y is the second of 2") {
+	if _, err := m.Find("", "", ""); !failure.Is(err, failure.CatalogSourceInvalid) || !strings.Contains(err.Error(), "y is the second of 2") {
 		t.Errorf("got %v", err)
 	}
-	if s, err := m.Find("z", ""); s != nil || err != nil {
+	if s, err := m.Find("", "z", ""); s != nil || err != nil {
 		t.Errorf("got %v, %v", s, err)
 	}
-	y, err := m.Find("y", "")
+	y, err := m.Find("", "y", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	single := open(t, strings.ReplaceAll(one, "%", "x"))
-	if s, err := single.Find("", ""); err != nil || s.Name != "x" {
+	if s, err := single.Find("", "", ""); err != nil || s.Name != "x" {
 		t.Errorf("got %v, %v", s, err)
 	}
 }
@@ -111,14 +111,14 @@ func TestFind(t *testing.T) {
 func TestFindNamespace(t *testing.T) {
 	one := "---\napiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {name: x, namespace: %}\nspec: {}\n"
 	m := open(t, strings.ReplaceAll(one, "%", "a")+strings.ReplaceAll(one, "%", "b"))
-	if s, err := m.Find("x", "b"); err != nil || s.Namespace != "b" {
+	if s, err := m.Find("", "x", "b"); err != nil || s.Namespace != "b" {
 		t.Errorf("got %v, %v", s, err)
 	}
-	if _, err := m.Find("x", ""); !failure.Is(err, failure.CatalogSourceInvalid) {
+	if _, err := m.Find("", "x", ""); !failure.Is(err, failure.CatalogSourceInvalid) {
 		t.Errorf("got %v", err)
 	}
 	hostile := open(t, strings.ReplaceAll(strings.Replace(one, "name: x", `name: "x\n::error::y"`, 1), "%", "a"))
-	if _, err := hostile.Find("", ""); !failure.Is(err, failure.CatalogSourceInvalid) || strings.Contains(err.Error(), "\n::") {
+	if _, err := hostile.Find("", "", ""); !failure.Is(err, failure.CatalogSourceInvalid) || strings.Contains(err.Error(), "\n::") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -241,16 +242,20 @@ func catalogSourcesMeaning(nodes []*yamledit.Node, c *Config) (errs []error) {
 				wrong("template", "%w", err).Fix("Write a reference with templates, as docs/catalogsource.md has them.")
 			}
 		}
+		if key, what, fix := clusterFault(nodes[i], s); key != "" {
+			wrong(key, "%s", what).Fix("%s", fix)
+		}
 		if ext := path.Ext(s.Path); ext != ".yaml" && ext != ".yml" || strings.HasPrefix(s.Path, ".git/") {
 			wrong("path", "%s is no manifest", s.Path).Fix("Give a path that ends with .yaml or .yml.")
 		}
 		if what := taken[s.Path]; what != "" {
 			wrong("path", "%s is %s", s.Path, what).Fix("Give the manifest a file of its own.")
 		}
-		if others, twice := names[s.Path]; twice && (s.Name == "" || slices.Contains(others, s.Name) || slices.Contains(others, "")) {
+		file := s.Path + " " + cmp.Or(s.Kind, catalogsource.Kind)
+		if others, twice := names[file]; twice && (s.Name == "" || slices.Contains(others, s.Name) || slices.Contains(others, "")) {
 			wrong("path", "%s stands there twice", s.Path).Fix("Keep one, or say by name which CatalogSource of the file each is for.")
 		}
-		names[s.Path] = append(names[s.Path], s.Name)
+		names[file] = append(names[file], s.Name)
 		if slices.ContainsFunc(c.Operands, func(o plan.OperandSetup) bool { return o.Image == s.Repository }) {
 			wrong("image", "%s is an operand's", s.Repository).Fix("Keep catalogs in a repository of their own.")
 		}
@@ -268,6 +273,26 @@ func (c *Config) OnlyPackage() string {
 		pkg = cmp.Or(pkg, t.Package)
 	}
 	return pkg
+}
+
+// clusterFault is what the kind of the object, or the range of a number, does not take.
+func clusterFault(n *yamledit.Node, s plan.CatalogSourceSetup) (key, what, fix string) {
+	cluster := s.Kind == catalogsource.ClusterKind
+	switch {
+	case cluster && s.Form != "":
+		return "form", "a ClusterCatalog has one form", "Remove form."
+	case cluster && s.Namespace != "":
+		return "namespace", "a ClusterCatalog has no namespace", "Remove namespace."
+	case n.Get("poll") != nil && !cluster:
+		return "poll", "a CatalogSource is named by digest, which is not polled", "Remove poll, or write kind: ClusterCatalog."
+	case n.Get("poll") != nil && s.Template != "":
+		return "poll", "poll keeps the manifest to a tag, and template to what the cluster decides", "Keep one of the two."
+	case n.Get("poll") != nil && (s.Poll == nil || *s.Poll < 1):
+		return "poll", n.Get("poll").Text() + " is no number of minutes", "Write 1 or more."
+	case n.Get("priority") != nil && (s.Priority == nil || *s.Priority < math.MinInt32 || *s.Priority > math.MaxInt32):
+		return "priority", n.Get("priority").Text() + " is out of range", "Write a number of 32 bits."
+	}
+	return "", "", ""
 }
 
 // CheckBranch holds the pattern of a branch to the strategy.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/graph"
@@ -114,10 +115,23 @@ func decodeCatalogSource(n *yamledit.Node) plan.CatalogSourceSetup {
 	for _, c := range n.Get("catalogs").Strings() {
 		catalogs = append(catalogs, path.Clean(c))
 	}
+	var labels [][2]string
+	for key, value := range n.Get("labels").Fields() {
+		labels = append(labels, [2]string{key.Value, value.Text()})
+	}
 	return plan.CatalogSourceSetup{
+		Kind: n.Get("kind").Text(), Poll: number(n.Get("poll")), Priority: number(n.Get("priority")), Labels: labels,
 		Path: path.Clean(n.Get("path").Text()), Repository: image[:colon], Tag: image[colon+1:], Template: n.Get("template").Text(), Form: n.Get("form").Text(),
 		Name: n.Get("name").Text(), Namespace: n.Get("namespace").Text(), Catalogs: catalogs,
 	}
+}
+
+// number is an integer, nil where none stands, or one that is out of all range.
+func number(n *yamledit.Node) *int {
+	if i, err := strconv.Atoi(n.Text()); err == nil {
+		return &i
+	}
+	return nil
 }
 
 // decodePublished tells an empty list, which says that nothing is published, from a missing one.

@@ -84,6 +84,8 @@ func kindOf(p *yamledit.Node) string {
 	switch s.Get("type").Text() {
 	case "boolean":
 		return "true or false"
+	case "integer":
+		return "integer"
 	case "object":
 		return "mapping"
 	case "array":

@@ -90,12 +90,16 @@ type OperandSetup struct {
 // CatalogSourceSetup is the manifest of a CatalogSource, and the catalog image that it names.
 type CatalogSourceSetup struct {
 	Path            string
-	Repository, Tag string   // of the image
-	Template        string   // by which the cluster decides the image; empty: it is named by digest
-	Form            string   // of the spec: new or legacy; empty: as it stands
-	Name            string   // empty: the only one of the file
-	Namespace       string   // of one that does not stand yet
-	Catalogs        []string // that the image holds; empty: all
+	Repository, Tag string // of the image
+	Template        string // by which the cluster decides the image; empty: it is named by digest
+	Kind            string // CatalogSource or ClusterCatalog; empty: CatalogSource
+	Form            string // of the spec: new or legacy; empty: as it stands
+	Poll            *int   // minutes between looks at the tag, which is named then, of a ClusterCatalog
+	Priority        *int
+	Labels          [][2]string // in their order
+	Name            string      // empty: the only one of the file
+	Namespace       string      // of one that does not stand yet
+	Catalogs        []string    // that the image holds; empty: all
 }
 
 // CatalogSetup is a catalog that is rendered from a template.

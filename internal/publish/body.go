@@ -84,7 +84,7 @@ func (w *Work) table(b *strings.Builder) {
 		return nil
 	})))
 	b.WriteString(markdown.Table([]string{"manifest", "CatalogSource", "before", "after"}, w.rows(func(manifest string, c kind.Change) []string {
-		if c.What != kind.CatalogSourceSet {
+		if c.What != kind.CatalogSourceSet && c.What != kind.ClusterCatalogSet {
 			return nil
 		}
 		return []string{manifest, c.Name, c.From, c.To}

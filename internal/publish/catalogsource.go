@@ -45,11 +45,14 @@ func (p *preparation) catalogSource(ctx context.Context, s plan.CatalogSourceSet
 	}
 	if m.source != nil && s.Template == "" {
 		if _, follows := m.source.Reference(); follows {
-			p.Warnings = append(p.Warnings, fmt.Sprintf("%s is left alone: its CatalogSource %s has the annotation %s; remove that, or give catalogSources a template", s.Path, m.name, catalogsource.ImageTemplate))
+			p.Warnings = append(p.Warnings, fmt.Sprintf("%s is left alone: its %s %s follows a template by annotation; remove that, or give catalogSources a template", s.Path, m.source.Kind(), m.name))
 			return false, nil
 		}
 	}
-	wanted := catalogsource.Wanted{Form: catalogsource.Form(s.Form), Template: s.Template}
+	wanted := catalogsource.Wanted{Kind: s.Kind, Form: catalogsource.Form(s.Form), Template: s.Template, Poll: s.Poll, Priority: s.Priority}
+	for _, l := range s.Labels {
+		wanted.Labels = append(wanted.Labels, catalogsource.Label{Key: l[0], Value: l[1]})
+	}
 	var later bool
 	if wanted.Image, later, err = p.imageFor(ctx, s, m, announced); later || err != nil {
 		return false, err
@@ -81,7 +84,7 @@ func (p *preparation) manifest(s plan.CatalogSourceSetup) (m manifest, err error
 	if m.file, err = catalogsource.Open(s.Path, m.src); err != nil {
 		return m, err
 	}
-	if m.source, err = m.file.Find(s.Name, s.Namespace); m.source != nil {
+	if m.source, err = m.file.Find(s.Kind, s.Name, s.Namespace); m.source != nil {
 		m.name, m.was = m.source.Name, m.source.Image()
 	}
 	return m, err
@@ -98,6 +101,9 @@ func (m manifest) with(s plan.CatalogSourceSetup, wanted catalogsource.Wanted) (
 // change tells the one thing that a reviewer looks for.
 func (m manifest) change(wanted catalogsource.Wanted) kind.Change {
 	c := kind.Change{What: kind.CatalogSourceSet, Name: m.name}
+	if wanted.Kind == catalogsource.ClusterKind {
+		c.What = kind.ClusterCatalogSet
+	}
 	reference := ""
 	if m.source != nil {
 		reference, _ = m.source.Reference()
@@ -107,6 +113,8 @@ func (m manifest) change(wanted catalogsource.Wanted) kind.Change {
 		c.From, c.To = reference, wanted.Template
 	case wanted.Image != "" && wanted.Image != m.was:
 		c.From, c.To = m.was, wanted.Image
+	case wanted.Form == "":
+		c.To = "what graft.yaml says beside the image"
 	default:
 		c.To = "the " + string(wanted.Form) + " form"
 	}
@@ -120,6 +128,8 @@ func (p *preparation) imageFor(ctx context.Context, s plan.CatalogSourceSetup, m
 	name, had, _ := strings.Cut(m.was, "@")
 	pinned := had != "" && (name == s.Repository || name == tagged)
 	switch {
+	case s.Poll != nil:
+		return tagged, false, nil
 	case s.Template != "" && m.was == "":
 		return tagged, false, nil // to begin with: the cluster decides
 	case s.Template != "" || pinned && !announced:

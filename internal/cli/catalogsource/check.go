@@ -16,10 +16,11 @@ import (
 func validateCommand(a *command.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate FILE...|-",
-		Short: "Check CatalogSources as an API server does, and say what to do",
+		Short: "Check CatalogSources and ClusterCatalogs as an API server does, and say what to do",
 		Long: "Validate finds what an API server with deploy/crds/catalogsources.yaml refuses: no source or\n" +
 			"several, fields that have no meaning beside others, values of the wrong type. Deprecated fields,\n" +
-			"unknown ones, and what looks like a template and is none, are warnings.",
+			"unknown ones, and what looks like a template and is none, are warnings. ClusterCatalogs of OLM v1\n" +
+			"are held to the definition that comes with it.",
 		Example: "  graft catalogsource validate catalogsource.yaml",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -50,7 +51,7 @@ func validateCommand(a *command.App) *cobra.Command {
 
 func check(errs io.Writer, name string, m *catalogsource.Manifest) ([]sourceReport, error) {
 	if len(m.Sources) == 0 {
-		return nil, failure.New(failure.CatalogSourceInvalid, "checking %s: it has no CatalogSource of %s", name, catalogsource.Group).At(name, 1, 1).
+		return nil, failure.New(failure.CatalogSourceInvalid, "checking %s: it has no CatalogSource of %s and no ClusterCatalog of %s", name, catalogsource.Group, catalogsource.ClusterGroup).At(name, 1, 1).
 			Fix("Write apiVersion: %s/%s and kind: %s.", catalogsource.Group, catalogsource.Stored, catalogsource.Kind)
 	}
 	var out []sourceReport

@@ -38,7 +38,7 @@ func resolveCommand(a *command.App) *cobra.Command {
 	o := &resolveOptions{digests: map[string]string{}}
 	cmd := &cobra.Command{
 		Use:   "resolve [--kube-version V|--kubeconfig FILE] FILE...|-",
-		Short: "Put the image that a cluster's version asks for into CatalogSources, in place",
+		Short: "Put the image that a cluster's version asks for into CatalogSources and ClusterCatalogs, in place",
 		Long: "Resolve puts values in place of the templates in the annotation " + catalogsource.ImageTemplate + ",\n" +
 			"or " + catalogsource.OwnTemplate + " where that stands,\n" +
 			"and sets the image of the CatalogSource where it differs, in the form that its spec has. No other\n" +

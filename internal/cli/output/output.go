@@ -89,11 +89,15 @@ func Sentence(c kind.Change) string {
 		return "moved the default channel from " + c.From + " to " + c.To
 	case kind.OperandAdded:
 		return "added operand " + c.Name + " " + c.To
-	case kind.CatalogSourceSet:
-		if c.From != "" {
-			return "set CatalogSource " + c.Name + " to " + c.To + " instead of " + c.From
+	case kind.CatalogSourceSet, kind.ClusterCatalogSet:
+		object := "CatalogSource "
+		if c.What == kind.ClusterCatalogSet {
+			object = "ClusterCatalog "
 		}
-		return "set CatalogSource " + c.Name + " to " + c.To
+		if c.From != "" {
+			return "set " + object + c.Name + " to " + c.To + " instead of " + c.From
+		}
+		return "set " + object + c.Name + " to " + c.To
 	case kind.FieldSet:
 		if c.From == "" {
 			return "set " + c.Name + " to " + c.To

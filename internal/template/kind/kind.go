@@ -211,6 +211,7 @@ const (
 	DeprecationGone   = "deprecation-removed"
 	OperandAdded      = "operand-added"
 	CatalogSourceSet  = "catalogsource-set"
+	ClusterCatalogSet = "clustercatalog-set"
 	FieldSet          = "field-set"
 )
 
