@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path"
@@ -130,7 +131,7 @@ const (
 // else in the community layout where the operator has one, else nothing but what the
 // configuration says of every target. The content is that which the configuration stands in.
 func (c *Config) Setup(fsys fs.FS, pkg, version string) (*plan.Setup, Layout, error) {
-	setup := &plan.Setup{File: c.File, Package: c.Package, Targets: c.Targets, Edges: c.Edges, Rebuild: c.Rebuild, Published: c.Published, InsteadOf: c.InsteadOf, Registries: c.Registries, Sum: c.Sum, After: c.After}
+	setup := &plan.Setup{File: c.File, Package: c.Package, Targets: c.Targets, Edges: c.Edges, Rebuild: c.Rebuild, VersionsLabel: c.VersionsLabel, Published: c.Published, InsteadOf: c.InsteadOf, Registries: c.Registries, Sum: c.Sum, After: c.After}
 	if len(c.Targets) > 0 {
 		return setup, ByFile, nil
 	}
@@ -149,7 +150,9 @@ func (c *Config) Setup(fsys fs.FS, pkg, version string) (*plan.Setup, Layout, er
 	if setup.Community, err = c.operatorOf(fsys, folder, version); err != nil {
 		return setup, Unsaid, err
 	}
-	setup.File, setup.Targets, setup.AnyRepository = file, targets, true
+	setup.File, setup.Targets = file, targets
+	// The community's pipeline renders every catalog that ci.yaml maps, whatever the label says.
+	setup.VersionsLabel = cmp.Or(c.VersionsLabel, plan.IgnoreLabel)
 	return setup, Community, nil
 }
 

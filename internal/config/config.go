@@ -33,6 +33,7 @@ type Config struct {
 	CatalogSources []plan.CatalogSourceSetup
 	Edges          plan.EdgeRule
 	Rebuild        string                // of a bundle that stands there with another image: refuse or replace
+	VersionsLabel  string                // whether bundles go by com.redhat.openshift.versions; empty: as the layout has it
 	Published      []plan.PublishedSetup // catalogs that users have
 	InsteadOf      string                // plan.HeadUnpublished; else none but the one that is asked for
 	Registries     map[string]string

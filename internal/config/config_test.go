@@ -38,6 +38,7 @@ targets:
     danglingReplaces: remove
 - template: other/*.yaml
   rebuild: refuse
+  versionsLabel: ignore
   package: other
   channels: [stable, 'v{major}.{minor}']
   defaultChannel: stable
@@ -138,7 +139,7 @@ func TestParse(t *testing.T) {
 			Rules:          []plan.ChannelRule{{Channels: []plan.Pattern{"stable", "v{major}.{minor}"}}},
 			DefaultChannel: "stable",
 			Edges:          &plan.EdgeRule{Replaces: "other.v{major}.{minor}.{previousPatch}", AllowMissingPredecessor: true},
-			Rebuild:        "refuse",
+			Rebuild:        "refuse", VersionsLabel: plan.IgnoreLabel,
 		}},
 		Rebuild:             "replace",
 		Edges:               plan.EdgeRule{Explicit: true, SkipRange: ">={major}.{minor}.0 <{version}", NoRewire: true},

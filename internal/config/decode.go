@@ -29,6 +29,7 @@ func decode(name string, n *yamledit.Node) *Config {
 	}
 	c.Edges = decodeEdges(n.Get("edges"))
 	c.Rebuild = n.Get("rebuild").Text()
+	c.VersionsLabel = n.Get("versionsLabel").Text()
 	c.Published, c.InsteadOf = decodePublished(n.Get("published")), n.Get("insteadOf").Text()
 	c.Registries = texts(n.Get("registries"))
 	c.AllowedRepositories = list(n.Get("allowedRepositories"))
@@ -57,6 +58,7 @@ func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 		Create:         n.Get("create").Text(),
 		DefaultChannel: pattern(n.Get("defaultChannel")),
 		Rebuild:        n.Get("rebuild").Text(),
+		VersionsLabel:  n.Get("versionsLabel").Text(),
 		NewChannel:     n.Get("newChannel").Text(),
 		Rewrite:        decodeRewrite(n.Get("rewrite")),
 		Published:      decodePublished(n.Get("published")),

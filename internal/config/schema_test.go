@@ -156,6 +156,7 @@ var accepted = []string{
 	"targets:\n- template: op/\n  package: op2\n  rules:\n  - channels: [a]\n",
 	"targets:\n- template: t.yaml\n  rules:\n  - {versions: '>=1.0.0 <2.0.0-0 || 3.x', channels: [a]}\n  - {versions: '!=1.0.0', channels: [a]}\n  - {versions: '>1.2.x', channels: [b]}\n",
 	"edges: {}\n",
+	"versionsLabel: honour\n",
 	"edges:\n  skipRange: '<{version}'\n",
 	"edges:\n  skipRange: '>={major}.{minor}.0 <{major}.{minor}.{patch} || >=0.1.0-rc.1 <=0.2.0'\n",
 	"skipTags: []\n",
@@ -173,6 +174,7 @@ var accepted = []string{
 // refused are files with a fault that both the schema and Parse find. The place is that
 // of the fault.
 var refused = []struct{ src, place, message, remedy string }{
+	{"versionsLabel: maybe\n", "1:16", `there is no "maybe"`, ""},
 	{"packag: op\n", "1:1", "there is no key packag", "Did you mean package? "},
 	{"Package: op\n", "1:1", "there is no key Package", "Did you mean package? "},
 	{"x-y: 1\n", "1:1", "there is no key x-y", "Its keys are package, targets"},

@@ -70,7 +70,7 @@ func (p *planner) catalog(setup CatalogSetup, at place, c candidate, t *Target) 
 	}
 	p.matched = p.matched || asked != ""
 	p.plan.All = append(p.plan.All, cat)
-	if wanted, err := p.supported(cat, c.path); err != nil || !wanted {
+	if wanted, err := p.supported(&cat, c); err != nil || !wanted {
 		return err == nil, err
 	}
 	if cat.Path != "" { // else it is rendered elsewhere
@@ -105,7 +105,7 @@ func (p *planner) itself(c candidate) (bool, error) {
 		p.matched = true
 	}
 	p.plan.All = append(p.plan.All, own)
-	return p.supported(own, c.path)
+	return p.supported(&own, c)
 }
 
 // listed are the catalogs of a target; where it has none, the one that is asked for.
@@ -135,20 +135,21 @@ func described(setup CatalogSetup, at place) Catalog {
 	return out
 }
 
-// supported applies the bundle's label. A label that nobody can read stops the run only
-// where it would decide.
-func (p *planner) supported(cat Catalog, template string) (bool, error) {
-	if cat.Platform == nil || !cat.Platform.OpenShift() {
+// supported applies the bundle's label, where the setup goes by it. A label that nobody can read
+// stops the run only where it would decide.
+func (p *planner) supported(cat *Catalog, c candidate) (bool, error) {
+	if cat.Platform == nil || !cat.Platform.OpenShift() || p.supportErr == nil && p.support.Holds(*cat.Platform) {
+		return true, nil
+	}
+	if cmp.Or(c.VersionsLabel, p.setup.VersionsLabel) == IgnoreLabel {
+		p.reason(&cat.Reasons, "It is for OpenShift %s; the bundle's label com.redhat.openshift.versions, %s, does not count here.", cat.Platform, p.in.OpenShiftVersions)
 		return true, nil
 	}
 	if p.supportErr != nil {
 		return false, failure.New(failure.BundleInvalid, "planning for %s: its label com.redhat.openshift.versions: %w", p.in.Bundle.Name, p.supportErr).
 			Fix("Publish the bundle with a label such as v4.16, or with none.")
 	}
-	if p.support.Holds(*cat.Platform) {
-		return true, nil
-	}
-	p.leaveOut(template, cmp.Or(cat.Path, cat.Name), "it is for OpenShift %s, and the bundle's label com.redhat.openshift.versions is %s", cat.Platform, p.support.Label)
+	p.leaveOut(c.path, cmp.Or(cat.Path, cat.Name), "it is for OpenShift %s, and the bundle's label com.redhat.openshift.versions is %s", cat.Platform, p.support.Label)
 	return false, nil
 }
 

@@ -73,6 +73,13 @@ func TestLabel(t *testing.T) {
 		tt.files = files
 		t.Run(name, tt.run)
 	}
+	ignored := renders("=v4.20", three[:2]...)
+	ignored.Setup.VersionsLabel = IgnoreLabel
+	t.Run("ignored", planCase{files: files, in: ignored, want: into + low + high}.run)
+	ignored.OpenShiftVersions = "latest"
+	t.Run("ignored and malformed", planCase{files: files, in: ignored, want: into + low + high}.run)
+	ignored.OpenShiftVersions, ignored.Setup.Targets[0].VersionsLabel = "v4.13", "honour"
+	t.Run("ignored, but not in this target", planCase{files: files, in: ignored, want: into + high + "not t.yaml v4.12/c.yaml: " + left + "v4.13\n", warning: also}.run)
 	raw := planCase{
 		files: map[string]string{"v4.12/c.yaml": catalogOf("op", fbc.TypeBundleObject)},
 		in:    Input{OpenShiftVersions: "v4.16", Annotated: []string{"stable"}, Setup: &Setup{Targets: []TargetSetup{{Template: "v4.12/c.yaml"}}}},

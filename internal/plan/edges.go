@@ -187,6 +187,10 @@ func (p *planner) defaultChannel(rule placed, c candidate, o *opened, t *Target)
 		p.reason(&t.Reasons, "The default channel stays: %s is a higher version.", higher)
 		return "", nil
 	}
+	if now := o.description().DefaultChannel; !rule.defaultChannel.Constant() && graph.PreviousChannel(now, []string{name}) == name {
+		p.reason(&t.Reasons, "The default channel stays: %s comes after %s.", now, name)
+		return "", nil
+	}
 	p.reason(&t.Reasons, "The default channel is %s, as %s says.", name, p.setup.File)
 	return name, nil
 }

@@ -18,7 +18,8 @@ import (
 //     it for the target.
 //  2. Its repository is none of those of the package's bundles there, though a tag, a digest or
 //     another version makes no difference. One that is allowed by name, or that Registries
-//     names, may be new. A template without bundles takes any.
+//     names, may be new. A template without bundles takes any, and so does the community layout:
+//     its pipeline has a list of registries.
 func (p *planner) foreign(c candidate, o *opened, t *Target) error {
 	b := p.in.Bundle
 	if o.file == nil || template.Traits(o.kind).OfTemplates {
@@ -34,7 +35,7 @@ func (p *planner) foreign(c candidate, o *opened, t *Target) error {
 			Fix("Name the template of package %s; one that is to hold it has package: %s in .github/graft.yaml.", b.Package, b.Package)
 	}
 	own, _, _ := reference.Cut(b.Image)
-	if p.promoted || p.in.Trusted || p.setup.AnyRepository || len(siblings) == 0 || slices.Contains(siblings, repository(own)) {
+	if p.promoted || p.in.Trusted || p.setup.Community != nil || len(siblings) == 0 || slices.Contains(siblings, repository(own)) {
 		return nil
 	}
 	return failure.New(failure.BundleNotAllowed, "planning for %s: its repository is %s, and the bundles of %s are from %s", b.Name, own, c.path, strings.Join(firstFew(siblings), ", ")).At(p.saidAt(c)).

@@ -22,9 +22,9 @@ type Setup struct {
 	Registries map[string]string // repository of a stage to that of production
 	Sum        string            // path of catalog.sum; empty: none is kept
 	Community  *Community        // nil: the repository is another one
-	// AnyRepository leaves it to others from where bundles may come: the pipeline of the community
-	// catalogs holds them to its own list.
-	AnyRepository bool
+	// VersionsLabel is IgnoreLabel where com.redhat.openshift.versions keeps no bundle out of a
+	// catalog.
+	VersionsLabel string
 	After         AfterSetup
 }
 
@@ -42,6 +42,9 @@ type AfterSetup struct {
 	Line, Col    int
 	Run, Changes []string
 }
+
+// IgnoreLabel passes over the label com.redhat.openshift.versions, by which bundles go otherwise.
+const IgnoreLabel = "ignore"
 
 // TargetSetup is a template with the catalogs that are made of it. Patterns may stand in
 // Template and in the catalogs' paths. Line and Col are where File says it.
@@ -62,6 +65,8 @@ type TargetSetup struct {
 	Said    Edges
 	Edges   *EdgeRule // nil: as of Setup
 	Rebuild string    // empty: as of Setup
+	// VersionsLabel is empty for that of Setup.
+	VersionsLabel string
 	// NewChannel says how a channel begins that the template does not have: LikePrevious, else
 	// with the bundle alone.
 	NewChannel string
