@@ -74,7 +74,7 @@ func (p pair) toNew(spec map[string]any) error {
 	if spec[sourceType] == nil {
 		return fmt.Errorf("%s has no sourceType beside it", p.legacy)
 	}
-	if spec[sourceType] != p.sourceType && !(p.sourceType == "configmap" && spec[sourceType] == proposedType) {
+	if spec[sourceType] != p.sourceType && (p.sourceType != "configmap" || spec[sourceType] != proposedType) {
 		return fmt.Errorf("%s has no word for sourceType %v; sourceType %s is what it means", p.source, spec[sourceType], p.sourceType)
 	}
 	in := map[string]any{p.field: spec[p.legacy]}

@@ -233,7 +233,8 @@ func (f filter) passes(e *evaluation, item any) (bool, error) {
 
 // compare takes values of one kind. Booleans are equal or not, and no less.
 func compare(left any, operator string, right any) (bool, error) {
-	order, kind := 0, true
+	var order int
+	var kind bool
 	switch l := asInt(left).(type) {
 	case string:
 		r, ok := right.(string)
@@ -250,8 +251,6 @@ func compare(left any, operator string, right any) (bool, error) {
 		if l != r {
 			order = 1
 		}
-	default:
-		kind = false
 	}
 	if !kind {
 		return false, fmt.Errorf("a filter compares %T %s %T, and only values of one kind compare", left, operator, right)

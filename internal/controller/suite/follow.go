@@ -201,7 +201,7 @@ func testTypo(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "typo")
 	c.Start()
 	for name, want := range map[string][2]string{
-		"typo":  {"quay.io/a/b:v{kube_minor_verison}", `variable(s) "{kube_minor_verison}" couldn't be resolved. {kube_minor_verison}: there is no variable "kube_minor_verison". Write {kube_minor_version}; `},
+		"typo":  {"quay.io/a/b:v{kube_mayor_version}", `variable(s) "{kube_mayor_version}" couldn't be resolved. {kube_mayor_version}: there is no variable "kube_mayor_version". Write {kube_major_version}; `},
 		"order": {"a/b:{version:v1,group:foo.example.com,kind:Sample,name:one,namespace:ns,jsonpath:{.a}}", "its parts stand in the order version, group, kind, name, namespace, jsonpath. Write them in the order group, version, "},
 	} {
 		c.Create(controller.Resource, CatalogSource("typo", name, want[0], V119))

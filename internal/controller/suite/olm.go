@@ -142,8 +142,8 @@ func testTwoWriters(t *testing.T, s *Server) {
 		{"own key, OLM hidden", "", KubeTemplate + "-own", true, "quay.io/kube-release-v1/catalog:v1.20-own", "", "True", 3},
 		{"own key of a lookup", "", lookup, false, "quay.io/sample/catalog:v2", "", "True", 2},
 		{"both", KubeTemplate, lookup, false, "quay.io/kube-release-v1/catalog:v1.20", "True", "False", 1},
-		{"typo", "a/b:{kube_minor_verison}", "", false, "quay.io/kube-release-v1/catalog:v1.19", "False", "False", 1},
-		{"typo, OLM hidden", "a/b:{kube_minor_verison}", "", true, "quay.io/kube-release-v1/catalog:v1.19", "False", "False", 3},
+		{"typo", "a/b:{kube_mayor_version}", "", false, "quay.io/kube-release-v1/catalog:v1.19", "False", "False", 1},
+		{"typo, OLM hidden", "a/b:{kube_mayor_version}", "", true, "quay.io/kube-release-v1/catalog:v1.19", "False", "False", 3},
 	} {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
