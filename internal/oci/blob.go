@@ -6,6 +6,8 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/olmgraft/graft/internal/failure"
 )
 
 // Bounds of the blobs that a Client keeps for later pulls. Versions of a bundle
@@ -76,7 +78,7 @@ func imageBlobs(ctx context.Context, from store, image *v1.Manifest) (config []b
 // kept or looked into.
 func (s *session) blob(ctx context.Context, desc v1.Descriptor) ([]byte, error) {
 	c, digest := s.client, desc.Digest.String()
-	if len(desc.Data) > 0 && digestOf(desc.Data, digest) == digest {
+	if int64(len(desc.Data)) == desc.Size && desc.Size > 0 && digestOf(desc.Data, digest) == digest {
 		return desc.Data, nil
 	}
 	if b, ok := c.small.get(digest); ok {
@@ -95,6 +97,9 @@ func (s *session) blob(ctx context.Context, desc v1.Descriptor) ([]byte, error) 
 		}
 		if found := digestOf(got.body, digest); found != digest {
 			return nil, mismatch("blob", digest, found)
+		}
+		if n := int64(len(got.body)); n != desc.Size {
+			return nil, failure.New(failure.BundleInvalid, "reading blob %s: it has %d bytes, and its manifest says %d", digest, n, desc.Size)
 		}
 		c.small.put(digest, got.body)
 		return got.body, nil

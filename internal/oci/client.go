@@ -80,7 +80,7 @@ func New(o Options) (*Client, error) {
 	if o.Jobs <= 0 {
 		o.Jobs = 8
 	}
-	known := newHosts(o, mirrors.insecureHosts())
+	known := newHosts(o, mirrors)
 	return &Client{
 		hosts:      known,
 		http:       newTransport(o, known),

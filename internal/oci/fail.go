@@ -97,6 +97,10 @@ func ofNetwork(doing string, err error) *failure.Error {
 	var dns *net.DNSError
 	var plain errPlainHTTP
 	var redirect errRedirect
+	var fetch *errFetch
+	if errors.As(err, &fetch) {
+		err = fetch.err // doing says the rest
+	}
 	f := failure.New(failure.RegistryUnavailable, "%s: %s", doing, cause(err))
 	switch {
 	case errors.Is(err, outbound.ErrTooLong):
@@ -110,7 +114,7 @@ func ofNetwork(doing string, err error) *failure.Error {
 	case outbound.IsTLS(err):
 		f = f.Fix("have the system trust the registry's certificate authority, or give --skip-tls-verify")
 	case errors.As(err, &redirect):
-		f = f.Fix("read the image from a registry that serves its blobs at a public address")
+		f = f.Fix("name the host as a location in the file that --registries-conf names if it is yours; else use another registry")
 	case outbound.PassingError(err):
 		return f
 	}

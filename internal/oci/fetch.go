@@ -22,6 +22,7 @@ const (
 	maxConfig   = 8 << 20
 	maxTagsPage = 16 << 20
 	maxTags     = 1_000_000
+	maxIdlePage = 10 // pages in a row without a new tag
 )
 
 // answer is a good answer to a request, its body read to the end.
@@ -71,7 +72,7 @@ func (s *session) do(ctx context.Context, method, doing string, at *url.URL, lim
 }
 
 func (s *session) send(ctx context.Context, method, doing string, at *url.URL, limit int64, accept string, take func(io.Reader) error) (*answer, error) {
-	ctx = outbound.WithLimit(outbound.ShareAttempts(ctx, s.client.http.Retry.Attempts), limit)
+	ctx = withOrigin(outbound.WithLimit(outbound.ShareAttempts(ctx, s.client.http.Retry.Attempts), limit), s.repo.RegistryStr())
 	req, err := http.NewRequestWithContext(ctx, method, at.String(), nil)
 	if err != nil {
 		return nil, err
@@ -111,9 +112,9 @@ func (s *session) tags(ctx context.Context) ([]string, error) {
 	at.Path += "tags/list"
 	at.RawQuery = "n=1000"
 	var tags []string
-	had, visited := map[string]bool{}, map[string]bool{}
+	had, visited, idle := map[string]bool{}, map[string]bool{}, 0
 	for next := &at; next != nil; {
-		if visited[next.String()] || len(tags) > maxTags {
+		if visited[next.String()] || len(tags) > maxTags || idle > maxIdlePage {
 			return nil, &errFetch{doing, errors.New("the pages of the list have no end")}
 		}
 		visited[next.String()] = true
@@ -127,10 +128,12 @@ func (s *session) tags(ctx context.Context) ([]string, error) {
 		if err := json.Unmarshal(page.body, &list); err != nil {
 			return nil, &errFetch{doing, err}
 		}
+		idle++
 		for _, tag := range list.Tags {
 			if !had[tag] {
 				had[tag] = true
 				tags = append(tags, tag)
+				idle = 0
 			}
 		}
 		if next, err = s.nextPage(page); err != nil {

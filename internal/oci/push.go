@@ -82,6 +82,7 @@ func (t *Target) Published(ctx context.Context, tag string) (*Published, error) 
 // Push makes the tags name the image. What the registry has already is not sent again;
 // manifests follow what they name, the tags come last.
 func (t *Target) Push(ctx context.Context, image *Image, tags ...string) error {
+	ctx = withOrigin(ctx, t.session.repo.RegistryStr())
 	retry := t.client.http.Retry
 	pusher, err := remote.NewPusher(
 		remote.WithTransport(t.session.http.Transport),

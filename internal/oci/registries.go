@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -130,6 +131,14 @@ func (c *registriesConf) insecureHosts() map[string]bool {
 		}
 	}
 	return hosts
+}
+
+// names reports whether somebody wrote a host and port down as a place of images.
+func (c *registriesConf) names(host string) bool {
+	return slices.ContainsFunc(c.Registries, func(r mirrored) bool {
+		return r.Location != "" && isAt(host, hostOf(r.Location)) ||
+			slices.ContainsFunc(r.Mirrors, func(m location) bool { return isAt(host, hostOf(m.Location)) })
+	})
 }
 
 func hostOf(location string) string {

@@ -225,7 +225,7 @@ func TestInsecureByFile(t *testing.T) {
 	if len(hosts) != 2 || !hosts["a.example:5000"] || !hosts["c.example"] {
 		t.Errorf("got %v", hosts)
 	}
-	if h := newHosts(Options{}, hosts); h.verified == h.unverified {
+	if h := newHosts(Options{}, conf); h.verified == h.unverified {
 		t.Error("all hosts are verified alike")
 	}
 }

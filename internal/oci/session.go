@@ -45,6 +45,7 @@ func (c *Client) session(ctx context.Context, repo name.Repository) (*session, e
 
 func (c *Client) openSession(ctx context.Context, repo name.Repository, scopes ...string) (*session, error) {
 	reg := repo.Registry
+	ctx = withOrigin(ctx, reg.RegistryStr())
 	if c.hosts.plainHTTP || c.hosts.insecure[reg.RegistryStr()] {
 		var err error
 		if reg, err = name.NewRegistry(reg.RegistryStr(), name.Insecure); err != nil {
@@ -102,6 +103,9 @@ func (c *Client) signIn(ctx context.Context, reg name.Registry, scopes []string,
 	}
 	token := &transport.Token{Token: creds.config.RegistryToken}
 	if strings.EqualFold(challenge.Scheme, "bearer") && token.Token == "" {
+		if auth != authn.Anonymous && !c.keys.trusts(ctx, challenge.Parameters["realm"], reg) {
+			auth = authn.Anonymous
+		}
 		var err error
 		token, err = transport.Exchange(ctx, reg, auth, c.http, scopes, challenge)
 		if err != nil {

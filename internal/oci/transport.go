@@ -2,7 +2,6 @@ package oci
 
 import (
 	"crypto/tls"
-	"errors"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -19,16 +18,19 @@ type hosts struct {
 	insecure             map[string]bool // by any certificate, or without TLS
 	plainHTTP            bool
 	secrets              outbound.Secrets
+	guard                *guard
 	badCertificates      sync.Map // hosts, and what is wrong with theirs
 }
 
-func newHosts(o Options, insecure map[string]bool) *hosts {
-	h := &hosts{verified: o.Transport, unverified: o.Transport, insecure: insecure, plainHTTP: o.PlainHTTP}
+func newHosts(o Options, conf *registriesConf) *hosts {
+	h := &hosts{
+		verified: o.Transport, unverified: o.Transport, insecure: conf.insecureHosts(), plainHTTP: o.PlainHTTP, guard: &guard{configured: conf.names},
+	}
 	if o.Transport == nil {
 		// Whoever can be in the way of TLS can be in the way of plain HTTP: to verify
 		// certificates would protect nothing then, and opm does not either.
-		h.verified = newHTTP(o.Jobs, o.SkipTLSVerify || o.PlainHTTP)
-		h.unverified = newHTTP(o.Jobs, true)
+		h.verified = newHTTP(o.Jobs, o.SkipTLSVerify || o.PlainHTTP, h.guard)
+		h.unverified = newHTTP(o.Jobs, true, h.guard)
 	}
 	return h
 }
@@ -43,8 +45,9 @@ func newTransport(o Options, next http.RoundTripper) *outbound.Transport {
 	}
 }
 
-func newHTTP(jobs int, unverified bool) *http.Transport {
+func newHTTP(jobs int, unverified bool, g *guard) *http.Transport {
 	t := outbound.Standard(30 * time.Second)
+	t.DialContext, t.Proxy = g.dialer(), g.proxy
 	// The two that the standard keeps would make most requests of a pool of
 	// workers shake hands anew.
 	t.MaxIdleConnsPerHost = jobs
@@ -71,6 +74,9 @@ func (h *hosts) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, bad.(error)
 		}
 	}
+	if err := h.guard.check(req); err != nil {
+		return nil, err
+	}
 	through := h.verified
 	if h.insecure[host] {
 		through = h.unverified
@@ -85,32 +91,6 @@ func (h *hosts) RoundTrip(req *http.Request) (*http.Response, error) {
 type errPlainHTTP struct{ host string }
 
 func (e errPlainHTTP) Error() string { return e.host + " is to be asked without TLS" }
-
-// followRedirect refuses to be led from a public registry to an address inside
-// the network that Graft runs in.
-func followRedirect(req *http.Request, via []*http.Request) error {
-	if len(via) >= 10 {
-		return errors.New("more than 10 redirects")
-	}
-	from, to := via[0].URL.Hostname(), req.URL.Hostname()
-	if from != to && isInside(to) && !isInside(from) {
-		return errRedirect{to}
-	}
-	return nil
-}
-
-type errRedirect struct{ to string }
-
-func (e errRedirect) Error() string { return "redirected to the private address " + e.to }
-
-func isInside(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	if err != nil {
-		return host == "localhost"
-	}
-	ip = ip.Unmap()
-	return ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
-}
 
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)

@@ -1,0 +1,140 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/olmgraft/graft/internal/outbound"
+)
+
+// guard keeps a registry from leading Graft to addresses of the network that Graft runs in: by a
+// redirect, by the realm of its tokens, by the place of a layer, or by a name that resolves to
+// such an address.
+//
+//  1. The host of the reference, and hosts of a registries.conf, may be inside: whoever names
+//     them means them. They may not be where clouds hand out credentials.
+//  2. A registry that is inside may lead to others inside, as to its storage.
+//  3. Where a proxy is in between, it resolves names: then only addresses are held to this.
+type guard struct {
+	configured func(host string) bool // by name and port
+
+	resolved sync.Map // address to dial: netip.Addr
+	proxies  sync.Map // addresses of proxies
+}
+
+type originKey struct{}
+
+// withOrigin says which registry requests below the context are for.
+func withOrigin(ctx context.Context, registry string) context.Context {
+	return context.WithValue(ctx, originKey{}, registry)
+}
+
+// allow decides upon an address that a request of the context would be sent to.
+func (g *guard) allow(ctx context.Context, host string, ip netip.Addr) error {
+	origin, _ := ctx.Value(originKey{}).(string)
+	if !outbound.Inside(ip) || g.configured(host) {
+		return nil
+	}
+	if !outbound.Metadata(ip) && (isAt(host, origin) || g.isInside(origin)) {
+		return nil
+	}
+	return errRedirect{host, ip}
+}
+
+// isAt reports whether a host and port are those of a registry, which may have no port.
+func isAt(host, registry string) bool {
+	return registry != "" && (host == registry || host == registry+":443" || host == registry+":80")
+}
+
+// isInside reports whether a registry is inside, as far as that is known.
+func (g *guard) isInside(registry string) bool {
+	for _, host := range []string{registry, registry + ":443", registry + ":80"} {
+		if known, ok := g.resolved.Load(host); ok {
+			return outbound.Inside(known.(netip.Addr))
+		}
+	}
+	u := url.URL{Host: registry}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return err == nil && outbound.Inside(ip)
+}
+
+// check holds a request to what is known of its host before it is sent, be it upon a
+// connection that is open already.
+func (g *guard) check(req *http.Request) error {
+	host := hostAndPort(req.URL)
+	ip, err := netip.ParseAddr(req.URL.Hostname())
+	if known, ok := g.resolved.Load(host); err != nil && ok {
+		ip, err = known.(netip.Addr), nil
+	}
+	if err != nil {
+		return nil //nolint:nilerr // it is a name, and control sees what it resolves to
+	}
+	return g.allow(req.Context(), host, ip)
+}
+
+// dialer looks at each address before it is connected to.
+func (g *guard) dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		d := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+		if _, ok := g.proxies.Load(address); !ok {
+			d.ControlContext = func(ctx context.Context, _, resolved string, _ syscall.RawConn) error {
+				at, err := netip.ParseAddrPort(resolved)
+				if err != nil {
+					return err
+				}
+				if err := g.allow(ctx, address, at.Addr()); err != nil {
+					return err
+				}
+				g.resolved.Store(address, at.Addr())
+				return nil
+			}
+		}
+		return d.DialContext(ctx, network, address)
+	}
+}
+
+// proxy is that of the system, whose address is no registry's.
+func (g *guard) proxy(req *http.Request) (*url.URL, error) {
+	at, err := http.ProxyFromEnvironment(req)
+	if at != nil {
+		g.proxies.Store(hostAndPort(at), true)
+	}
+	return at, err
+}
+
+// hostAndPort is an address as transports dial it.
+func hostAndPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// errRedirect is a way to an address inside.
+type errRedirect struct {
+	host string
+	ip   netip.Addr
+}
+
+func (e errRedirect) Error() string {
+	if host, _, err := net.SplitHostPort(e.host); err == nil && host != e.ip.String() {
+		return "led to " + host + ", which is the private address " + e.ip.String()
+	}
+	return "led to the private address " + e.ip.String()
+}
+
+// followRedirect has an end; where it leads to is the guard's.
+func followRedirect(_ *http.Request, via []*http.Request) error {
+	if len(via) >= 10 {
+		return errors.New("more than 10 redirects")
+	}
+	return nil
+}

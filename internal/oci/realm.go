@@ -1,0 +1,34 @@
+package oci
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"golang.org/x/net/publicsuffix"
+)
+
+// trusts reports whether the server at a realm may see the credentials for a registry: it is the
+// same host, of the same owner by its domain, or one for which there are credentials too. Any
+// other server that a registry names is asked for a token without them.
+func (k *keychain) trusts(ctx context.Context, realm string, registry name.Registry) bool {
+	at, err := url.Parse(realm)
+	if err != nil {
+		return false
+	}
+	own := (&url.URL{Host: registry.RegistryStr()}).Hostname()
+	if at.Hostname() == own {
+		return true
+	}
+	domain, err := publicsuffix.EffectiveTLDPlusOne(own)
+	if other, otherErr := publicsuffix.EffectiveTLDPlusOne(at.Hostname()); err == nil && otherErr == nil && domain == other {
+		return true
+	}
+	repo, err := name.NewRepository(at.Host + "/token")
+	if err != nil {
+		return false
+	}
+	known, err := k.resolve(ctx, repo)
+	return err == nil && known.config != (authn.AuthConfig{}) && !known.implied
+}
