@@ -187,7 +187,9 @@ func (p *planner) defaultChannel(rule placed, c candidate, o *opened, t *Target)
 		p.reason(&t.Reasons, "The default channel stays: %s is a higher version.", higher)
 		return "", nil
 	}
-	if now := o.description().DefaultChannel; !rule.defaultChannel.Constant() && graph.PreviousChannel(now, []string{name}) == name {
+	// One that names no channel is to be mended, not kept.
+	now := o.description().DefaultChannel
+	if !rule.defaultChannel.Constant() && slices.Contains(o.channelNames(), now) && graph.PreviousChannel(now, []string{name}) == name {
 		p.reason(&t.Reasons, "The default channel stays: %s comes after %s.", now, name)
 		return "", nil
 	}

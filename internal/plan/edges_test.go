@@ -126,10 +126,10 @@ func TestDefaultChannel(t *testing.T) {
 
 // A default channel with placeholders moves forward, though no bundle of its version is there yet.
 func TestDefaultChannelMovesForward(t *testing.T) {
-	for now, want := range map[string]string{"release-v2.13": "", "release-v5.0": "", "release-v2.12": "release-v2.12", "release-v2.9": "release-v2.12", "stable": "release-v2.12"} {
-		text := strings.ReplaceAll(basicTemplate, "defaultChannel: stable", "defaultChannel: "+now)
+	for now, want := range map[string]string{"release-v2.13": "", "release-v5.0": "", "release-v2.12": "release-v2.12", "release-v2.9": "release-v2.12", "other": "release-v2.12"} {
+		text := strings.ReplaceAll(basicTemplate, "stable", now)
 		setup := &Setup{File: "graft.yaml", Targets: []TargetSetup{{
-			Template: "basic.yaml", Rules: []ChannelRule{{Channels: []Pattern{"stable"}}}, DefaultChannel: "release-v{major}.{minor}",
+			Template: "basic.yaml", Rules: []ChannelRule{{Channels: []Pattern{Pattern(now)}}}, DefaultChannel: "release-v{major}.{minor}",
 		}}}
 		p, err := Make(repo(map[string]string{"basic.yaml": text}), Input{Trusted: true, Bundle: bundleOf("2.12.7"), Setup: setup})
 		if err != nil || p.Targets[0].Requests[0].DefaultChannel != want {

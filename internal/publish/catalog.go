@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // catalog makes one catalog. One that is its own template is not rendered.
@@ -91,6 +93,9 @@ func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Cat
 		p.sum.Add(o.Sum)
 	}
 	out.Reused, out.Pulled = result.Reused, result.Pulled
+	for _, image := range result.Repeated {
+		p.Warnings = kind.Unique(append(p.Warnings, fmt.Sprintf("%s names the image %s more than once; its catalogs have it once", from, image)))
+	}
 	return p.writeCatalog(c, before, result)
 }
 
@@ -103,7 +108,7 @@ func (p *preparation) rendering(ctx context.Context, files *template.Files, from
 	if c.Name != "" {
 		tmpl.Source.Catalogs = []string{c.Name}
 	}
-	o.Format, o.Metadata, o.Rewrite, o.Jobs = c.Format, c.Metadata, c.Rewrite, p.Jobs
+	o.Format, o.Metadata, o.Rewrite, o.Jobs, o.Once = c.Format, c.Metadata, c.Rewrite, p.Jobs, true
 	p.cut(&o, tmpl, c)
 	return render.Render(ctx, tmpl, o)
 }

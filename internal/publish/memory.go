@@ -89,7 +89,7 @@ func (p *preparation) expanded(ctx context.Context, files *template.Files, name 
 		return nil, failure.New(failure.TemplateUnsupported, "rendering %s in memory: %d bundles would have to be pulled, and %d are at most", name, missing, mostFetched)
 	}
 	r, err := render.Render(ctx, t, render.Options{
-		Registry: pinned{p.Registry, p.pulled}, Metadata: bundle.CSVMetadata, Base: render.NewBase(docs), Jobs: p.Jobs, Cache: p.Cache, Progress: p.Progress,
+		Once: true, Registry: pinned{p.Registry, p.pulled}, Metadata: bundle.CSVMetadata, Base: render.NewBase(docs), Jobs: p.Jobs, Cache: p.Cache, Progress: p.Progress,
 	})
 	if err != nil {
 		return nil, err

@@ -13,6 +13,8 @@ type Base struct {
 	// shows has what the packages of the base show, by the image of the bundle that
 	// they took it from.
 	shows map[string]fbc.Showcase
+	// icons are those of packages.
+	icons map[string]*fbc.Icon
 	// kept are documents that are put into catalogs after they are rendered, and stay.
 	kept []fbc.Doc
 }
@@ -20,7 +22,7 @@ type Base struct {
 // NewBase indexes the documents of an earlier rendering. A bundle that stands there
 // twice is not used.
 func NewBase(docs []fbc.Doc) *Base {
-	b := &Base{docs: make(map[string]*fbc.Doc, len(docs)), shows: map[string]fbc.Showcase{}}
+	b := &Base{docs: make(map[string]*fbc.Doc, len(docs)), shows: map[string]fbc.Showcase{}, icons: map[string]*fbc.Icon{}}
 	twice := map[string]bool{}
 	for i := range docs {
 		d := &docs[i]
@@ -61,6 +63,16 @@ func (b *Base) keep(r *Result, template []fbc.Other) error {
 	return nil
 }
 
+// filled is a package with the icon of the base where the template leaves that empty, as scripts
+// do that put it in for rendering. opm takes no catalog with an empty icon.
+func (b *Base) filled(p fbc.Package) fbc.Package {
+	if b == nil || p.Icon == nil || len(p.Icon.Data) > 0 || b.icons[p.Name] == nil {
+		return p
+	}
+	p.Icon = b.icons[p.Name]
+	return p
+}
+
 // readShows finds the bundle at the head of each default channel: the last entry, in
 // channels that a semver template made.
 func (b *Base) readShows(docs []fbc.Doc) {
@@ -82,6 +94,9 @@ func (b *Base) readShows(docs []fbc.Doc) {
 			continue
 		}
 		p, err := docs[i].PackageDoc()
+		if err == nil && p.Icon != nil {
+			b.icons[p.Name] = p.Icon
+		}
 		if image := images[heads[p.Name+"/"+p.DefaultChannel]]; err == nil && image != "" {
 			b.shows[image] = fbc.Showcase{Description: p.Description, Icon: p.Icon}
 		}

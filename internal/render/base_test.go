@@ -239,3 +239,33 @@ func from(text, mark string) string {
 	_, rest, _ := strings.Cut(text, mark)
 	return mark + rest
 }
+
+// An icon that the template leaves empty comes of the base; one that it has, or has none, does not.
+func TestEmptyIcon(t *testing.T) {
+	const own, empty = "  icon: {base64data: b3du, mediatype: image/png}\n", "  icon: {base64data: '', mediatype: image/png}\n"
+	with := func(icon string) []byte { return []byte(strings.Replace(shelfTemplate, "  name: op\n", "  name: op\n"+icon, 1)) }
+	base, err := fbc.Read("c.yaml", []byte("schema: olm.package\nname: op\ndefaultChannel: stable\nicon: {base64data: YmFzZQ==, mediatype: image/svg+xml}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for icon, want := range map[string]string{own: "base64data: b3du", empty: "base64data: YmFzZQ==", "": ""} {
+		got := string(text(t, open(t, "t.yaml", with(icon)), render.Options{Registry: &fakeRegistry{}, Base: render.NewBase(base)}))
+		if !strings.Contains(got, want) || want == "" && strings.Contains(got, "icon") {
+			t.Errorf("with %q: %s", icon, got)
+		}
+	}
+}
+
+// An image that stands in the template twice is rendered as often, as opm does it, or once.
+func TestOnce(t *testing.T) {
+	tmpl := open(t, "t.yaml", []byte(shelfTemplate+"- schema: olm.bundle\n  image: example.com/op:v1.0.0\n"))
+	for once, want := range map[bool]int{true: 1, false: 2} {
+		r, err := render.Render(t.Context(), tmpl, render.Options{Registry: &fakeRegistry{}, Once: once})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(strings.Join(r.Catalog.Images, " "), "v1.0.0"); n != want || (len(r.Repeated) == 1) != once {
+			t.Errorf("once %v: %v, %v", once, r.Catalog.Images, r.Repeated)
+		}
+	}
+}

@@ -54,6 +54,9 @@ type Options struct {
 	Cache *oci.Cache
 	// Jobs is the number of bundles under way at a time; 0 means 8.
 	Jobs int
+	// Once renders an image once that the template names several times, where opm makes a catalog
+	// that it does not take itself.
+	Once bool
 	// Progress is told of each bundle that was pulled, nil for nobody.
 	Progress func(done, total int, image string)
 }
@@ -64,6 +67,8 @@ type Result struct {
 	Format  fbc.Format
 	// Reused and Pulled count bundles.
 	Reused, Pulled int
+	// Repeated are images that the template names again, where they are rendered once.
+	Repeated []string
 
 	blobs []fbc.Blob
 	facts []fbc.Facts // of the bundles by image
@@ -167,6 +172,9 @@ func (r *renderer) listTags(ctx context.Context) func(repository string) ([]stri
 // result encodes the small documents and puts those of the bundles beside them.
 func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
 	out := &Result{Catalog: c, Format: r.o.Format}
+	if r.o.Once {
+		c.Images, out.Repeated = unique(c.Images)
+	}
 	for _, image := range c.Images {
 		b, err := r.bundle(image)
 		if err != nil {
@@ -189,6 +197,18 @@ func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
 	return out, r.o.Base.keep(out, c.Others)
 }
 
+// unique are the images in the order in which they first come, and those that come again.
+func unique(images []string) (once, again []string) {
+	for _, image := range images {
+		if slices.Contains(once, image) {
+			again = append(again, image)
+		} else {
+			once = append(once, image)
+		}
+	}
+	return once, again
+}
+
 func (r *Result) addDocuments(c *fbc.Catalog, o Options) error {
 	var failed error
 	add := func(schema, pkg, name string, v any) {
@@ -201,7 +221,7 @@ func (r *Result) addDocuments(c *fbc.Catalog, o Options) error {
 		}
 	}
 	for _, p := range c.Packages {
-		add(p.Schema, p.Name, p.Name, p)
+		add(p.Schema, p.Name, p.Name, o.Base.filled(p))
 	}
 	for _, ch := range c.Channels {
 		add(ch.Schema, ch.Package, ch.Name, ch)
