@@ -105,6 +105,9 @@ func (a *app) editStdin(one func(*template.Template) (*kind.Outcome, error)) err
 	if err != nil {
 		return err
 	}
+	for _, n := range outcome.Notes {
+		fmt.Fprintf(a.Err, "graft: note: %s\n", n)
+	}
 	text := t.Source.File.Src
 	if len(outcome.Files) > 0 {
 		text = outcome.Files[0].After

@@ -36,13 +36,15 @@ type insertOptions struct {
 func (a *app) insertCommand() *cobra.Command {
 	o := &insertOptions{}
 	cmd := &cobra.Command{
-		Use:   "insert --image REF --channel C[,C...] TEMPLATE...",
+		Use:   "insert --image REF [--channel C[,C...]] TEMPLATE...",
 		Short: "Put a bundle into catalog templates, in place",
 		Long: "Insert puts a bundle into catalog templates and touches no byte that the bundle does not need.\n" +
 			"Given --name, --version and --package nothing is pulled; without them the image says. Where\n" +
 			"a template names all bundles by digest, the registry is asked for that of a tag.\n" +
 			"What stands there already stays: the same insert again changes nothing. Without edges the bundle\n" +
-			"takes its natural place in each channel, between its neighbours by version.\n\n" +
+			"takes its natural place in each channel, between its neighbours by version. Without --channel it goes into\n" +
+			"the only channel of its package, else into the default channel; in a semver template, into the least\n" +
+			"stable archetype that stands. A note says which.\n\n" +
 			"A bundle that was built again stands there with another image: --rebuild replace puts the new one in\n" +
 			"its place. Templates that name images by digest do not tell whose they are: --base does.\n\n" +
 			"All templates are written or none. With - for TEMPLATE the template is read from standard input\n" +
@@ -60,7 +62,7 @@ func (a *app) insertCommand() *cobra.Command {
 	f.StringVar(&r.Bundle.Name, "name", "", "the bundle's name, that of its CSV")
 	f.StringVar(&o.version, "version", "", "the bundle's version")
 	f.StringVar(&r.Bundle.Package, "package", "", "the bundle's package")
-	f.StringSliceVar(&r.Channels, "channel", nil, "channels or archetypes to put it in")
+	f.StringSliceVar(&r.Channels, "channel", nil, "channels or archetypes to put it in (the template's own choice)")
 	f.StringVar(&r.Replaces, "replaces", "", "the bundle that it replaces")
 	f.StringSliceVar(&r.Skips, "skips", nil, "bundles that it skips")
 	f.StringVar(&r.SkipRange, "skip-range", "", "range of versions that it skips")

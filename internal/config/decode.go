@@ -51,6 +51,9 @@ func decode(name string, n *yamledit.Node) *Config {
 	return c
 }
 
+// fromBundle in place of channels takes those that the bundle's annotations name.
+const fromBundle = "from-bundle"
+
 func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 	t := plan.TargetSetup{
 		Package:        n.Get("package").Text(),
@@ -66,7 +69,9 @@ func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 		Files:          decodeFiles(n.Get("files")),
 	}
 	t.Line, t.Col = n.Get("template").Position()
-	if channels := n.Get("channels"); channels != nil {
+	if channels := n.Get("channels"); channels.Text() == fromBundle {
+		t.FromBundle = true
+	} else if channels != nil {
 		t.Rules = []plan.ChannelRule{{Channels: patterns(channels.Strings())}}
 	}
 	for _, r := range n.Get("rules").Items() {

@@ -77,6 +77,9 @@ func kindOf(p *yamledit.Node) string {
 	}
 	if s.Get("type").Kind == yamledit.Sequence {
 		if s.Get("type").Items()[0].Text() == "array" {
+			if resolved(s.Get("items")).Get("properties") == nil {
+				return "list of texts, or text"
+			}
 			return "list of mappings, or text"
 		}
 		return "mapping, or text"

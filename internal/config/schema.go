@@ -58,6 +58,7 @@ var nouns = []struct{ def, key, is, fix string }{
 	{"repository", "", "repository", "Write REGISTRY/NAME without tag and digest, such as quay.io/example/op-bundle."},
 	{"object", "", "name of an object in a cluster", "Use lower case letters, digits, hyphens and dots, beginning and ending with a letter or digit."},
 	{"", ".image", "image with a tag", "Write REGISTRY/NAME:TAG, such as quay.io/example/catalog:v4.20."},
+	{"placed", "", "list of channels", "Write a list such as [stable], or from-bundle."},
 	{"edges", "", "way to find edges", "Write from-csv, like-siblings, or a mapping of patterns."},
 	{"person", "", "name with an address", "Write NAME <ADDRESS>."},
 	{"", ".path", "file or folder of a catalog", "Give a path from the top of the repository; {template}, {folder}, {platform} and {platformDashed}, " + placeholders},

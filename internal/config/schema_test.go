@@ -201,7 +201,7 @@ var refused = []struct{ src, place, message, remedy string }{
 	{"targets:\n- template: '{package/t.yaml'\n", "2:13", "is no path", ""},
 	{"targets:\n- template: t.yaml\n  create: raw\n", "3:11", `reading targets[0].create: there is no "raw"`, "basic, semver, goodstuff"},
 	{"targets:\n- template: t.yaml\n  channels: []\n", "3:13", "the list is empty", ""},
-	{"targets:\n- template: t.yaml\n  channels: stable\n", "3:13", "it is a text and must be a list", ""},
+	{"targets:\n- template: t.yaml\n  channels: stable\n", "3:13", `"stable" is no list of channels`, "Write a list such as [stable], or from-bundle."},
 	{"targets:\n- template: t.yaml\n  channels: [a, a]\n", "3:17", `"a" stands there twice`, ""},
 	{"targets:\n- template: t.yaml\n  channels: [4.10]\n", "3:14", "it is a number and must be a text", `"4.10"`},
 	{"targets:\n- template: t.yaml\n  channels: ['a b']\n", "3:14", `"a b" is no name of a channel`, ""},

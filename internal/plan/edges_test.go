@@ -115,7 +115,7 @@ func TestDefaultChannel(t *testing.T) {
 		"the same again":   {version: "1.2.0", in: Input{Setup: setup("v{major}.{minor}", "")}, want: "t.yaml basic\n  into stable default=v1.2\n"},
 		"asked":            {version: "1.1.0", in: Input{Asked: Asked{DefaultChannel: "x"}, Setup: setup("a", "")}, want: "t.yaml basic\n  into stable default=x\n"},
 		"channels asked":   {version: "1.3.0", in: Input{Asked: Asked{Channels: []string{"b"}}, Setup: setup("a", "a")}, want: "t.yaml basic\n  into b\n"},
-		"with annotations": {version: "1.3.0", in: Input{Annotated: []string{"b"}, Setup: &Setup{Targets: []TargetSetup{{Template: "t.yaml", DefaultChannel: "b"}}}}, want: "t.yaml basic\n  into b default=b\n"},
+		"with annotations": {version: "1.3.0", in: Input{Annotated: []string{"b"}, Setup: &Setup{Targets: []TargetSetup{{Template: "t.yaml", FromBundle: true, DefaultChannel: "b"}}}}, want: "t.yaml basic\n  into b default=b\n"},
 	} {
 		tt.files = files
 		t.Run(name, tt.run)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -23,9 +22,12 @@ func (p *planner) noteChannels(c candidate, o *opened, t *Target) error {
 	if has := template.Traits(o.kind); len(has.Archetypes) > 0 || has.OfTemplates {
 		return nil // archetypes are known by name, and parts have channels of their own
 	}
-	held, err := o.channelsOf(p.in.Bundle.Package)
-	if err != nil {
-		return err
+	var held []string
+	if o.file != nil {
+		var err error
+		if held, _, err = o.file.ChannelsOf(p.in.Bundle.Package); err != nil {
+			return err
+		}
 	}
 	p.held = kind.Unique(append(p.held, held...))
 	if len(p.in.Asked.Channels) > 0 {
@@ -37,26 +39,6 @@ func (p *planner) noteChannels(c candidate, o *opened, t *Target) error {
 		}
 	}
 	return nil
-}
-
-func (o *opened) channelsOf(pkg string) (names []string, err error) {
-	if o.file == nil {
-		return nil, nil
-	}
-	k, ok := o.file.Kind.(kind.HasEdges)
-	if !ok {
-		for _, ch := range o.description().Channels {
-			names = append(names, ch.Name)
-		}
-		return names, nil
-	}
-	docs, err := k.Documents(&o.file.Source)
-	for _, d := range docs {
-		if d.Schema == fbc.SchemaChannel && (d.Package == pkg || d.Package == "") {
-			names = append(names, d.Name)
-		}
-	}
-	return names, err
 }
 
 const unheard = " is new: no template had it before."

@@ -28,8 +28,8 @@ type Input struct {
 	Bundle kind.Bundle
 	// OpenShiftVersions is the bundle's label com.redhat.openshift.versions.
 	OpenShiftVersions string
-	// Annotated are the channels that the bundle's annotations name. They count where
-	// nobody else says channels.
+	// Annotated are the channels that the bundle's annotations name. They count where the
+	// target asks for them.
 	Annotated []string
 	Stated    Edges // by the bundle's ClusterServiceVersion
 	Asked     Asked

@@ -227,15 +227,31 @@ func named(name, pkg string) kind.Bundle {
 func TestChannelsThatNobodySays(t *testing.T) {
 	one := strings.Replace(basicTemplate, "- schema: olm.channel\n  package: op\n  name: v1.2\n  entries:\n  - name: op.v1.2.0\n", "", 1)
 	setup := &Setup{Targets: []TargetSetup{{Template: "t.yaml"}}}
+	fromBundle := &Setup{Targets: []TargetSetup{{Template: "t.yaml", FromBundle: true}}}
+	noDefault := strings.Replace(basicTemplate, "defaultChannel: stable", "defaultChannel: fast", 1)
+	two := basicTemplate + strings.NewReplacer("schema: olm.template.basic\nentries:\n", "", "op", "ap", "stable", "beta").Replace(basicTemplate)
+	stable := "schema: olm.semver\nStable:\n  Bundles:\n  - Image: quay.io/example/op-bundle:v1.0.0\nFast:\n  Bundles:\n  - Image: quay.io/example/op-bundle:v1.0.0\n"
 	for name, tt := range map[string]planCase{
-		"annotations": {files: map[string]string{"t.yaml": basicTemplate}, in: Input{Setup: setup, Annotated: []string{"beta", "stable", "beta"}},
+		"annotations": {files: map[string]string{"t.yaml": basicTemplate}, in: Input{Setup: fromBundle, Annotated: []string{"beta", "stable", "beta"}},
 			want: "t.yaml basic\n  into beta,stable\n"},
-		"annotations for semver": {files: map[string]string{"t.yaml": semverTemplate}, in: Input{Setup: setup, Annotated: []string{"beta", "fast"}},
+		"annotations for semver": {files: map[string]string{"t.yaml": semverTemplate}, in: Input{Setup: fromBundle, Annotated: []string{"beta", "fast"}},
 			want: "t.yaml semver\n  into fast\n"},
+		"annotations that name none":   {files: map[string]string{"t.yaml": basicTemplate}, in: Input{Setup: fromBundle}, want: "t.yaml basic\n  into stable\n"},
+		"annotations that nobody asks": {files: map[string]string{"t.yaml": basicTemplate}, in: Input{Setup: setup, Annotated: []string{"beta"}}, want: "t.yaml basic\n  into stable\n"},
+		"annotations for a new template": {in: Input{Setup: &Setup{Targets: []TargetSetup{{Template: "t.yaml", Create: "basic", FromBundle: true}}}, Annotated: []string{"beta"}},
+			want: "t.yaml basic new\n  into beta\n"},
+		"a new template":        {in: Input{Setup: &Setup{Targets: []TargetSetup{{Template: "t.yaml", Create: "semver"}}}, Annotated: []string{"beta"}}, code: failure.Usage, err: "the template has Candidate, Fast, Stable"},
+		"the lowest archetype":  {files: map[string]string{"t.yaml": stable}, in: Input{Setup: setup, Annotated: []string{"stable"}}, want: "t.yaml semver\n  into Fast\n"},
+		"of several packages":   {files: map[string]string{"t.yaml": two}, in: Input{Setup: setup}, want: "t.yaml basic\n  into stable\n"},
+		"the default of others": {files: map[string]string{"t.yaml": two}, in: Input{Setup: setup, Bundle: named("ap.v1.1.0", "ap")}, want: "t.yaml basic\n  into beta\n"},
+		"parts choose for themselves": {files: map[string]string{
+			"t.yaml":     "schema: olm.composite\ncomponents:\n- name: a\n  strategy: {template: {schema: olm.builder.basic, config: {input: basic.yaml}}}\n",
+			"basic.yaml": basicTemplate,
+		}, in: Input{Setup: setup, Annotated: []string{"beta"}}, want: "t.yaml composite\n  into \n"},
 		"the only channel":    {files: map[string]string{"t.yaml": one}, in: Input{Setup: setup}, want: "t.yaml basic\n  into stable\n"},
 		"the only archetype":  {files: map[string]string{"t.yaml": semverTemplate}, in: Input{Setup: setup, Annotated: []string{"beta"}}, want: "t.yaml semver\n  into Candidate\n"},
-		"several channels":    {files: map[string]string{"t.yaml": basicTemplate}, in: Input{Setup: setup}, code: failure.Usage, err: "the template has stable, v1.2"},
-		"annotations are bad": {files: map[string]string{"t.yaml": basicTemplate}, in: Input{Setup: setup, Annotated: []string{"a\n::set-env"}}, code: failure.BundleInvalid, err: "which is no name"},
+		"several channels":    {files: map[string]string{"t.yaml": noDefault}, in: Input{Setup: setup}, code: failure.Usage, err: "the template has stable, v1.2"},
+		"annotations are bad": {files: map[string]string{"t.yaml": basicTemplate}, in: Input{Setup: fromBundle, Annotated: []string{"a\n::set-env"}}, code: failure.BundleInvalid, err: "which is no name"},
 		"asked goes first": {files: map[string]string{"t.yaml": basicTemplate}, in: Input{Setup: setup, Annotated: []string{"beta"}, Asked: Asked{Channels: []string{"a", "a"}}},
 			want: "t.yaml basic\n  into a\n"},
 	} {

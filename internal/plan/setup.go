@@ -54,9 +54,10 @@ type TargetSetup struct {
 	Package  string // as of Setup, for this target
 	Template Pattern
 	Create   string // kind of template to begin where none stands; empty: none
-	// Rules tell the channels by version, the first that fits. Without rules, the inputs
-	// or the bundle's own annotations tell them.
+	// Rules tell the channels by version, the first that fits. Without rules, the inputs or
+	// the template tell them; where FromBundle is set, the bundle's own annotations first.
 	Rules          []ChannelRule
+	FromBundle     bool
 	DefaultChannel Pattern // where the rule has none; empty: stays as it is
 	// OnlyAsked leaves the target out unless the inputs name channels; Unless says why.
 	OnlyAsked bool

@@ -92,8 +92,8 @@ type placed struct {
 	defaultChannel Pattern
 }
 
-// channels decides the channels. What is asked for comes first, then the setup's rules,
-// then the bundle's annotations, then the template's only channel.
+// channels decides the channels. What is asked for comes first, then the setup's rules, then
+// the bundle's annotations where the setup wants them, then what the template itself chooses.
 func (p *planner) channels(c candidate, o *opened, t *Target) (placed, bool, error) {
 	if asked := kind.Unique(p.in.Asked.Channels); len(asked) > 0 {
 		p.reason(&t.Reasons, "It goes into %s, as asked for.", strings.Join(asked, ", "))
@@ -106,21 +106,31 @@ func (p *planner) channels(c candidate, o *opened, t *Target) (placed, bool, err
 	if len(c.Rules) > 0 {
 		return p.ruled(c, t)
 	}
-	found, whence := p.annotated(o), "the bundle's annotations name them"
-	if channels := o.description().Channels; len(found) == 0 && len(channels) == 1 && !template.Traits(o.kind).OfTemplates {
-		found, whence = []string{channels[0].Name}, "it is the only one of "+c.path
-	}
-	if len(found) == 0 {
-		return placed{}, false, p.noChannel(c, o)
-	}
-	for _, ch := range found {
-		if !channelGrammar.MatchString(ch) {
-			return placed{}, false, failure.New(failure.BundleInvalid, "planning for %s: its annotations name the channel %q, which is no name", p.in.Bundle.Name, ch).
-				Fix("Say the channels of %s.", c.path)
+	out := placed{defaultChannel: c.DefaultChannel}
+	if c.FromBundle {
+		found, err := p.annotated(c, o)
+		if err != nil {
+			return out, false, err
+		}
+		if out.channels = found; len(found) > 0 {
+			p.reason(&t.Reasons, "It goes into %s: %s takes them from the bundle's annotations.", strings.Join(found, ", "), p.setup.File)
+			return out, true, nil
 		}
 	}
-	p.reason(&t.Reasons, "It goes into %s: nobody says channels, and %s.", strings.Join(found, ", "), whence)
-	return placed{channels: found, defaultChannel: c.DefaultChannel}, true, nil
+	if template.Traits(o.kind).OfTemplates {
+		p.reason(&t.Reasons, "Nobody says channels: in each part of %s it goes into the only one, else into the default one.", c.path)
+		return out, true, nil
+	}
+	choice, err := p.choice(c, o)
+	if err != nil {
+		return out, false, err
+	}
+	p.reason(&t.Reasons, "It goes into %s, %s: nobody says channels.", choice.Channel, choice.Why)
+	if others, err := p.annotated(c, o); err == nil && !c.FromBundle && len(others) > 0 && !slices.Equal(others, []string{choice.Channel}) {
+		p.reason(&t.Reasons, "The bundle's annotations name %s, which count with channels: from-bundle only.", strings.Join(others, ", "))
+	}
+	out.channels = []string{choice.Channel}
+	return out, true, nil
 }
 
 func (p *planner) ruled(c candidate, t *Target) (placed, bool, error) {
@@ -154,27 +164,33 @@ func (p *planner) ruled(c candidate, t *Target) (placed, bool, error) {
 }
 
 // annotated are the channels of the bundle's annotations that the template can have.
-func (p *planner) annotated(o *opened) []string {
+func (p *planner) annotated(c candidate, o *opened) ([]string, error) {
 	channels := kind.Unique(p.in.Annotated)
-	archetypes := template.Traits(o.kind).Archetypes
-	if len(archetypes) == 0 {
-		return channels
+	if archetypes := template.Traits(o.kind).Archetypes; len(archetypes) > 0 {
+		channels = slices.DeleteFunc(channels, func(c string) bool {
+			return !slices.ContainsFunc(archetypes, func(a string) bool { return strings.EqualFold(a, c) })
+		})
 	}
-	return slices.DeleteFunc(channels, func(c string) bool {
-		return !slices.ContainsFunc(archetypes, func(a string) bool { return strings.EqualFold(a, c) })
-	})
-}
-
-func (p *planner) noChannel(c candidate, o *opened) error {
-	known := template.Traits(o.kind).Archetypes
-	if len(known) == 0 {
-		for _, ch := range o.description().Channels {
-			known = append(known, ch.Name)
+	for _, ch := range channels {
+		if !channelGrammar.MatchString(ch) {
+			return nil, failure.New(failure.BundleInvalid, "planning for %s: its annotations name the channel %q, which is no name", p.in.Bundle.Name, ch).
+				Fix("Say the channels of %s.", c.path)
 		}
 	}
-	err := failure.New(failure.Usage, "planning for %s: nobody says into which channels of %s it goes", p.in.Bundle.Name, c.path).At(c.path, 0, 0)
-	if len(known) > 0 {
-		return err.Fix("Name channels in the inputs or in .github/graft.yaml; the template has %s.", strings.Join(known, ", "))
+	return channels, nil
+}
+
+// choice is the channel that the template itself chooses.
+func (p *planner) choice(c candidate, o *opened) (choice template.Choice, err error) {
+	choice.Known = template.Traits(o.kind).Archetypes
+	if o.file != nil {
+		if choice, err = o.file.Choose(p.in.Bundle.Package); err != nil || choice.Channel != "" {
+			return choice, err
+		}
 	}
-	return err.Fix("Name channels in the inputs or in .github/graft.yaml.")
+	missing := failure.New(failure.Usage, "planning for %s: nobody says into which channels of %s it goes", p.in.Bundle.Name, c.path).At(c.path, 0, 0)
+	if len(choice.Known) > 0 {
+		return choice, missing.Fix("Name channels in the inputs or in .github/graft.yaml; the template has %s.", strings.Join(choice.Known, ", "))
+	}
+	return choice, missing.Fix("Name channels in the inputs or in .github/graft.yaml.")
 }

@@ -208,12 +208,21 @@ func (t *Template) Insert(r kind.Request) (*kind.Outcome, error) {
 	if err := checkRequest(t, r); err != nil {
 		return nil, err
 	}
-	r, note := r.Pinned(d.Bundles)
-	o, err := t.Kind.Insert(&t.Source, r)
-	if err == nil && note != "" {
-		o.Notes = append(o.Notes, note)
+	r, choice, err := t.chosen(r)
+	if err != nil {
+		return nil, err
 	}
-	return o, err
+	r, pinned := r.Pinned(d.Bundles)
+	o, err := t.Kind.Insert(&t.Source, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range []string{choice, pinned} {
+		if note != "" {
+			o.Notes = append(o.Notes, note)
+		}
+	}
+	return o, nil
 }
 
 // checkRequest refuses edges that make no sense in any template.

@@ -31,12 +31,6 @@ func (s *Set) Insert(r kind.Request, name string, adder Adder, o *kind.Outcome) 
 		return err
 	}
 	channels := kind.Unique(r.Channels)
-	if len(channels) == 0 && r.InsteadOf == "" && !r.Rebuild {
-		for _, c := range s.channels(pkg) {
-			channels = append(channels, c.Name)
-		}
-		return kind.UnknownChannel(r, channels)
-	}
 	bundles := s.siblings(fbc.SchemaBundle, pkg, r)
 	found, err := s.find(bundles, r, pkg)
 	if err != nil {

@@ -147,12 +147,6 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 		return nil, failure.New(failure.Usage, "inserting %s of package %s into %s, which holds package %s", r.Bundle.Name, r.Bundle.Package, s.Name, pkg)
 	}
 	channels := kind.Unique(r.Channels)
-	if len(channels) == 0 && len(t.graphs) == 1 {
-		channels = []string{t.graphs[0].name}
-	}
-	if len(channels) == 0 && r.InsteadOf == "" && !r.Rebuild {
-		return nil, kind.UnknownChannel(r, t.channelNames())
-	}
 	if err := t.insertImage(e, r, o); err != nil {
 		return nil, err
 	}

@@ -260,13 +260,15 @@ func (r Request) digest(image, known string) string {
 	return ""
 }
 
-// UnknownChannel is the failure for a request that names no channel.
+// UnknownChannel is the failure for a request that names no channel of a template which leaves
+// several, or none.
 func UnknownChannel(r Request, known []string) *failure.Error {
-	err := failure.New(failure.Usage, "inserting %s: no channel is given", r.Bundle.Name)
-	if len(known) > 0 {
-		return err.Fix("Give --channel; the template has %s.", strings.Join(known, ", "))
+	if len(known) == 0 {
+		return failure.New(failure.Usage, "inserting %s: no channel is given", r.Bundle.Name).Fix("Name a channel.")
 	}
-	return err.Fix("Give --channel.")
+	names := strings.Join(known, ", ")
+	return failure.New(failure.Usage, "inserting %s: no channel is given, and neither the only nor the default one is known among %s", r.Bundle.Name, names).
+		Fix("Name one of %s.", names)
 }
 
 // Unique returns the list without repetitions, in its order.

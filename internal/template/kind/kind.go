@@ -19,7 +19,8 @@ type Kind interface {
 	// Describe says what stands in the template, and all that is wrong with it.
 	Describe(s *Source) Description
 	// Insert works out the edits that put a bundle into the template. A template
-	// in which Describe finds problems is never passed to it.
+	// in which Describe finds problems is never passed to it, nor a request without channels,
+	// unless it asks for a rebuild, a substitution or another bundle's place.
 	Insert(s *Source, r Request) (*Outcome, error)
 }
 

@@ -150,9 +150,6 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	root, o, e := s.Root(), &kind.Outcome{}, s.File.Edit()
 	all := archetypes(root)
 	channels := kind.Unique(r.Channels)
-	if len(channels) == 0 && r.InsteadOf == "" && !r.Rebuild {
-		return nil, kind.UnknownChannel(r, Archetypes)
-	}
 	for _, c := range channels {
 		if !isArchetype(c) {
 			return nil, root.Failure(failure.ChannelUnknown, "inserting %s into %s: a semver template has %s", r.Bundle.Name, c, strings.Join(Archetypes, ", "))
