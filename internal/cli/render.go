@@ -78,7 +78,7 @@ func (a *app) renderCommand() *cobra.Command {
 	f.BoolVar(&o.updateSum, "update-sum", false, "record what --sum contradicts")
 	f.StringVar(&o.refresh, "refresh", "", "tags: ask whether the tags of copied bundles have moved since --sum recorded them")
 	f.StringVar(&o.cache, "cache", "", "directory that keeps rendered bundles by digest")
-	f.StringVar(&o.semverSkips, "semver-skips", "major", "what the head of a minor version skips in a semver template: major (as opm), or minor")
+	catalogs.SkipsFlag(f, &o.semverSkips)
 	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalog of a composite template to render")
 	f.StringArrayVar(&o.rewrite, "rewrite", nil, "FROM=TO: name images that begin with FROM otherwise in the catalog, as rewrite in graft.yaml does; may be given several times")
 	f.StringVar(&o.imageTemplate, "image-ref-template", "", "image of a bundle directory, with {{.Package}}, {{.Name}} and {{.Version}} in it")
@@ -98,7 +98,10 @@ func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 	if err != nil {
 		return err
 	}
-	t.Source.Catalogs, t.Source.SkipsWithinMinor = o.catalogs, o.semverSkips == "minor"
+	t.Source.Catalogs = o.catalogs
+	if err := catalogs.SetSkips(t, o.semverSkips); err != nil {
+		return err
+	}
 	if err := a.readBase(ctx, o, &ro); err != nil {
 		return err
 	}
@@ -126,7 +129,6 @@ func (o *renderOptions) options() (render.Options, error) {
 	err := errors.Join(
 		word("output", o.output, "yaml", "json", "mermaid"),
 		word("migrate-level", o.migrateLevel, "none", "bundle-object-to-csv-metadata"),
-		word("semver-skips", o.semverSkips, "major", "minor"),
 		word("refresh", o.refresh, "", "tags"),
 	)
 	if (o.updateSum || o.refresh != "") && o.sum == "" {

@@ -131,7 +131,7 @@ const (
 // else in the community layout where the operator has one, else nothing but what the
 // configuration says of every target. The content is that which the configuration stands in.
 func (c *Config) Setup(fsys fs.FS, pkg, version string) (*plan.Setup, Layout, error) {
-	setup := &plan.Setup{File: c.File, Package: c.Package, Targets: c.Targets, Edges: c.Edges, Rebuild: c.Rebuild, VersionsLabel: c.VersionsLabel, Published: c.Published, InsteadOf: c.InsteadOf, Registries: c.Registries, Sum: c.Sum, After: c.After}
+	setup := &plan.Setup{File: c.File, Package: c.Package, Targets: c.Targets, Edges: c.Edges, Rebuild: c.Rebuild, SemverSkips: c.SemverSkips, VersionsLabel: c.VersionsLabel, Published: c.Published, InsteadOf: c.InsteadOf, Registries: c.Registries, Sum: c.Sum, After: c.After}
 	if len(c.Targets) > 0 {
 		return setup, ByFile, nil
 	}

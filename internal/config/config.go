@@ -17,6 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/schema"
+	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
@@ -34,6 +35,7 @@ type Config struct {
 	Edges          plan.EdgeRule
 	Rebuild        string                // of a bundle that stands there with another image: refuse or replace
 	VersionsLabel  string                // whether bundles go by com.redhat.openshift.versions; empty: as the layout has it
+	SemverSkips    kind.SemverSkips      // in the catalogs of semver templates; empty: nobody says
 	Published      []plan.PublishedSetup // catalogs that users have
 	InsteadOf      string                // plan.HeadUnpublished; else none but the one that is asked for
 	Registries     map[string]string
@@ -294,6 +296,16 @@ func clusterFault(n *yamledit.Node, s plan.CatalogSourceSetup) (key, what, fix s
 		return "priority", n.Get("priority").Text() + " is out of range", "Write a number of 32 bits."
 	}
 	return "", "", ""
+}
+
+// SkipsOf is what is said of the catalogs of a template, by its path; empty: nothing.
+func (c *Config) SkipsOf(template string) kind.SemverSkips {
+	for _, t := range c.Targets {
+		if t.SemverSkips != "" && t.Names(template) {
+			return t.SemverSkips
+		}
+	}
+	return c.SemverSkips
 }
 
 // CheckBranch holds the pattern of a branch to the strategy.

@@ -39,6 +39,7 @@ targets:
 - template: other/*.yaml
   rebuild: refuse
   versionsLabel: ignore
+  semverSkips: channel
   package: other
   channels: [stable, 'v{major}.{minor}']
   defaultChannel: stable
@@ -102,6 +103,7 @@ commit:
   method: api
 sum: catalog.sum
 rebuild: replace
+semverSkips: minor
 `
 
 func TestParse(t *testing.T) {
@@ -140,8 +142,10 @@ func TestParse(t *testing.T) {
 			DefaultChannel: "stable",
 			Edges:          &plan.EdgeRule{Replaces: "other.v{major}.{minor}.{previousPatch}", AllowMissingPredecessor: true},
 			Rebuild:        "refuse", VersionsLabel: plan.IgnoreLabel,
+			SemverSkips: "channel",
 		}},
 		Rebuild:             "replace",
+		SemverSkips:         "minor",
 		Edges:               plan.EdgeRule{Explicit: true, SkipRange: ">={major}.{minor}.0 <{version}", NoRewire: true},
 		Registries:          map[string]string{"quay.io/example-stage/op-bundle": "registry.example.com:5000/example/op-bundle"},
 		AllowedRepositories: []string{"quay.io/example-stage/*"},

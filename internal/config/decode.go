@@ -7,6 +7,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
@@ -30,6 +31,7 @@ func decode(name string, n *yamledit.Node) *Config {
 	c.Edges = decodeEdges(n.Get("edges"))
 	c.Rebuild = n.Get("rebuild").Text()
 	c.VersionsLabel = n.Get("versionsLabel").Text()
+	c.SemverSkips = kind.SemverSkips(n.Get("semverSkips").Text())
 	c.Published, c.InsteadOf = decodePublished(n.Get("published")), n.Get("insteadOf").Text()
 	c.Registries = texts(n.Get("registries"))
 	c.AllowedRepositories = list(n.Get("allowedRepositories"))
@@ -63,6 +65,7 @@ func decodeTarget(n *yamledit.Node) plan.TargetSetup {
 		Rebuild:        n.Get("rebuild").Text(),
 		VersionsLabel:  n.Get("versionsLabel").Text(),
 		NewChannel:     n.Get("newChannel").Text(),
+		SemverSkips:    kind.SemverSkips(n.Get("semverSkips").Text()),
 		Rewrite:        decodeRewrite(n.Get("rewrite")),
 		Published:      decodePublished(n.Get("published")),
 		InsteadOf:      n.Get("insteadOf").Text(),

@@ -76,7 +76,7 @@ func (p *planner) standingTarget(c candidate) error {
 		p.leaveOut(c.path, "", "it is a template of package %s", pkg)
 		return nil
 	}
-	t := Target{Template: c.path, Kind: o.kind, Reasons: c.reasons}
+	t := Target{Template: c.path, Kind: o.kind, SemverSkips: p.semverSkips(c), Reasons: c.reasons}
 	wanted, err := p.catalogs(c, &t)
 	if err != nil || !wanted {
 		return err

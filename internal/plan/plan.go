@@ -51,6 +51,7 @@ type Asked struct {
 	DefaultChannel string
 	SubstitutesFor string
 	Create         string // kind of template to begin where none stands
+	SemverSkips    kind.SemverSkips
 	Rebuild        string // of a bundle that stands there with another image: refuse or replace; empty: as of Setup
 	InsteadOf      string // a bundle whose place it takes
 }
@@ -79,7 +80,9 @@ type Target struct {
 	// Published are the catalogs that users of these have.
 	Published []Published
 	Fields    []Field // to set in other files
-	Reasons   []string
+	// SemverSkips are those of the catalogs of a semver template; empty: nobody says.
+	SemverSkips kind.SemverSkips
+	Reasons     []string
 }
 
 // Catalog is a file, or a folder of files, that is rendered from a template.

@@ -1,12 +1,14 @@
 package plan
 
 import (
+	"path"
 	"strings"
 
 	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/reference"
+	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // Setup is what a repository says of its templates and catalogs, in graft.yaml or by the
@@ -25,7 +27,9 @@ type Setup struct {
 	// VersionsLabel is IgnoreLabel where com.redhat.openshift.versions keeps no bundle out of a
 	// catalog.
 	VersionsLabel string
-	After         AfterSetup
+	// SemverSkips are those of the catalogs of semver templates; empty: nobody says.
+	SemverSkips kind.SemverSkips
+	After       AfterSetup
 }
 
 // Community are the files of an operator in the community catalogs, whose pipelines have rules of
@@ -71,6 +75,8 @@ type TargetSetup struct {
 	// NewChannel says how a channel begins that the template does not have: LikePrevious, else
 	// with the bundle alone.
 	NewChannel string
+	// SemverSkips are as of Setup where empty.
+	SemverSkips kind.SemverSkips
 	// Published are as of Setup where nil, none where empty.
 	Published []PublishedSetup
 	InsteadOf string // empty: as of Setup
@@ -79,6 +85,13 @@ type TargetSetup struct {
 	// Rewrite names images otherwise in the catalogs, and Files are values elsewhere.
 	Rewrite reference.Rewrites
 	Files   []FileSetup
+}
+
+// Names reports whether a template of that path is one of the target's, for whatever bundle.
+func (t TargetSetup) Names(template string) bool {
+	pattern := strings.ReplaceAll(string(t.Template.ofAll()), "{package}", "*")
+	ok, err := path.Match(path.Clean(pattern), template)
+	return ok && err == nil
 }
 
 // OperandSetup is an image that is no bundle: when a version of it is published, an entry

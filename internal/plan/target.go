@@ -24,7 +24,7 @@ func (p *planner) target(c candidate) error {
 			return nil
 		}
 	}
-	t := Target{Template: c.path, Kind: o.kind, Create: o.file == nil, Reasons: slices.Clone(c.reasons)}
+	t := Target{Template: c.path, Kind: o.kind, Create: o.file == nil, SemverSkips: p.semverSkips(c), Reasons: slices.Clone(c.reasons)}
 	if t.Create {
 		p.reason(&t.Reasons, "%s does not stand yet and is begun as a %s template.", c.path, o.kind)
 	}
@@ -45,6 +45,10 @@ func (p *planner) target(c candidate) error {
 	}
 	p.add(t)
 	return nil
+}
+
+func (p *planner) semverSkips(c candidate) kind.SemverSkips {
+	return cmp.Or(p.in.Asked.SemverSkips, c.SemverSkips, p.setup.SemverSkips)
 }
 
 // What may be done with a bundle that stands there with another image.

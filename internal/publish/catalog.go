@@ -101,10 +101,15 @@ func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Cat
 
 // rendering makes a catalog of a template as it stands in the files.
 func (p *preparation) rendering(ctx context.Context, files *template.Files, from string, c plan.Catalog, o render.Options) (*render.Result, error) {
+	return p.renderingWith(ctx, p.semverSkips[from], files, from, c, o)
+}
+
+func (p *preparation) renderingWith(ctx context.Context, skips kind.SemverSkips, files *template.Files, from string, c plan.Catalog, o render.Options) (*render.Result, error) {
 	tmpl, err := template.Open(files, from, from)
 	if err != nil {
 		return nil, err
 	}
+	tmpl.Source.SemverSkips = skips
 	if c.Name != "" {
 		tmpl.Source.Catalogs = []string{c.Name}
 	}

@@ -101,6 +101,9 @@ func (p *preparation) drift(ctx context.Context, from string, c plan.Catalog, be
 	if out.differed = differences(before, docs); len(out.differed) == 0 {
 		return
 	}
+	if p.semverSkips[from] == "" && edgesMoved(before, docs) {
+		out.skips = p.skipsOf(ctx, from, c, before, after)
+	}
 	b := graph.Builder{Light: true}
 	b.Add(docs)
 	out.standing = b.Catalog()

@@ -170,7 +170,7 @@ func (e *edition) eachTarget(ctx context.Context, p *preparation, change func(t 
 	}
 	about := kind.Bundle{Package: facts.Package, Name: facts.Package}
 	made, err := plan.Everywhere(p.files, plan.Input{
-		Bundle: about, Asked: plan.Asked{Template: e.asked.Asked.Template, Catalog: e.asked.Asked.Catalog}, Setup: setup, Published: p.published(ctx, facts.Package),
+		Bundle: about, Asked: plan.Asked{Template: e.asked.Asked.Template, Catalog: e.asked.Asked.Catalog, SemverSkips: e.asked.Asked.SemverSkips}, Setup: setup, Published: p.published(ctx, facts.Package),
 	})
 	if err != nil {
 		return false, err

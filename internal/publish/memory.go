@@ -77,6 +77,7 @@ func (p *preparation) expanded(ctx context.Context, files *template.Files, name 
 	if err != nil {
 		return nil, err
 	}
+	t.Source.SemverSkips = p.semverSkips[name]
 	if t.Kind.Traits().OfTemplates {
 		return nil, failure.New(failure.TemplateUnsupported, "rendering %s in memory: its parts are rendered where its catalogs are", name)
 	}

@@ -59,9 +59,10 @@ type Catalog struct {
 	Rendered       bool
 	Reused, Pulled int
 
-	begun    bool           // it did not stand
-	differed []string       // from its template before
-	standing *graph.Catalog // what the template made before
+	begun    bool             // it did not stand
+	differed []string         // from its template before
+	skips    kind.SemverSkips // with which its template makes the edges that stand there; empty: as it is rendered
+	standing *graph.Catalog   // what the template made before
 	before   []fbc.Doc
 	planned  plan.Catalog
 }
@@ -111,6 +112,8 @@ type preparation struct {
 	several bool            // subjects, so that texts say which one is meant
 	// catalogs are those that bundles go to, by template.
 	catalogs map[string][]plan.Catalog
+	// semverSkips are what is said of them, by template.
+	semverSkips map[string]kind.SemverSkips
 	// anew are the images that are rendered as they are now, whatever catalogs hold.
 	anew map[string]bool
 	// givenUp are the bundles in whose place others come.
@@ -131,7 +134,7 @@ type preparation struct {
 // another base. The order of the subjects does not matter.
 func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) (*Work, error) {
 	w := &Work{change: atomicfile.Change{Base: base}}
-	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}, anew: map[string]bool{}, givenUp: map[string]bool{}, users: newUsers()}
+	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}, semverSkips: map[string]kind.SemverSkips{}, anew: map[string]bool{}, givenUp: map[string]bool{}, users: newUsers()}
 	subjects = inOrder(subjects)
 	var errs []error
 	for i, s := range subjects {
@@ -195,9 +198,9 @@ func (p *preparation) findings() error {
 	p.Findings = slices.CompactFunc(p.Findings, func(a, b graph.Finding) bool {
 		return a.ID == b.ID && a.File == b.File && a.Line == b.Line && a.Message == b.Message
 	})
-	var errs []error
+	errs := p.refuseSwitch()
 	if p.RefuseDrift {
-		errs = p.refuseDrift()
+		errs = append(errs, p.refuseDrift()...)
 	}
 	for _, f := range graph.Failures(p.Findings) {
 		errs = append(errs, f)
@@ -208,6 +211,7 @@ func (p *preparation) findings() error {
 // rendered adds the catalogs of a target to those that other bundles brought. A catalog that is
 // its own template is one of them.
 func (p *preparation) rendered(t plan.Target) {
+	p.semverSkips[t.Template] = t.SemverSkips
 	catalogs := t.Catalogs
 	if template.Traits(t.Kind).IsCatalog && len(catalogs) == 0 {
 		catalogs = []plan.Catalog{{Path: t.Template}}

@@ -39,7 +39,7 @@ func (r *removal) edit(ctx context.Context, p *preparation) (subject, error) {
 	changed, err := r.eachTarget(ctx, p, func(t plan.Target) (*kind.Outcome, error) {
 		out := &kind.Outcome{}
 		one := kind.Removal{
-			Package: asked.Package, DefaultChannel: r.asked.Asked.DefaultChannel, AllowStranded: asked.AllowStranded,
+			Package: asked.Package, DefaultChannel: r.asked.Asked.DefaultChannel, AllowStranded: asked.AllowStranded, SemverSkips: t.SemverSkips,
 			Names: p.namesOfUsers(t), NamesOf: p.namesOf(ctx, "the target's catalogs, the registry"),
 		}
 		if len(asked.RemoveChannels) > 0 {

@@ -39,6 +39,7 @@ var parameters = []parameter{
 	{name: "default-channel", one: func(r *Request) *string { return &r.Asked.DefaultChannel }},
 	{name: "substitutes-for", one: func(r *Request) *string { return &r.Asked.SubstitutesFor }},
 	{name: "rebuild", one: func(r *Request) *string { return &r.Asked.Rebuild }},
+	{name: "semver-skips", one: func(r *Request) *string { return (*string)(&r.Asked.SemverSkips) }},
 	{name: "instead-of", one: func(r *Request) *string { return &r.Asked.InsteadOf }},
 	{name: "create", one: func(r *Request) *string { return &r.Asked.Create }},
 	{name: "remove", many: func(r *Request) *[]string { return &r.Edit.Remove }},

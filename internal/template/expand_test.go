@@ -54,13 +54,13 @@ func short(c *fbc.Catalog, pkg string) string {
 	return strings.Join(out, "\n")
 }
 
-func expand(t *testing.T, src string, withinMinor bool, tags kind.Tags) (*fbc.Catalog, error) {
+func expand(t *testing.T, src string, skips kind.SemverSkips, tags kind.Tags) (*fbc.Catalog, error) {
 	t.Helper()
 	tmpl, err := Parse("t.yaml", []byte(src))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tmpl.Source.SkipsWithinMinor = withinMinor
+	tmpl.Source.SemverSkips = skips
 	return tmpl.Expand(byTag{"testoperator"}, tags)
 }
 
@@ -95,27 +95,42 @@ func TestSemverExamples(t *testing.T) {
 	const both = "GenerateMinorChannels: true\nGenerateMajorChannels: true\n"
 	tests := []struct {
 		name, options string
-		withinMinor   bool
+		skips         kind.SemverSkips
 		def, want     string
 	}{
-		{"major channels, as documented", major, true, "stable-v1", `candidate-v0: 0.1.0 | 0.1.1 | 0.1.2 | 0.1.3 -0.1.0,0.1.1,0.1.2 | 0.2.0 | 0.2.1 | 0.2.2<0.1.3 -0.2.0,0.2.1 | 0.3.0<0.2.2
+		{"major channels, as documented", major, kind.SkipMinor, "stable-v1", `candidate-v0: 0.1.0 | 0.1.1 | 0.1.2 | 0.1.3 -0.1.0,0.1.1,0.1.2 | 0.2.0 | 0.2.1 | 0.2.2<0.1.3 -0.2.0,0.2.1 | 0.3.0<0.2.2
 candidate-v1: 1.0.0 | 1.0.1 -1.0.0 | 1.1.0<1.0.1
 fast-v0: 0.2.1 | 0.2.2 -0.2.1 | 0.3.0<0.2.2
 fast-v1: 1.0.1 | 1.1.0<1.0.1
 stable-v1: 1.0.1`},
-		{"minor channels, as documented", minor, true, "stable-v1.0", minorChannels},
-		{"both, as documented", both + "DefaultChannelTypePreference: major\n", true, "stable-v1", ""},
-		{"both, minor is preferred", both, true, "stable-v1.0", ""},
-		{"neither flag means minor", "", true, "stable-v1.0", minorChannels},
-		{"major channels, as opm makes them", major, false, "stable-v1", `candidate-v0: 0.1.0 | 0.1.1 | 0.1.2 | 0.1.3 -0.1.0,0.1.1,0.1.2 | 0.2.0 | 0.2.1 | 0.2.2<0.1.3 -0.1.0,0.1.1,0.1.2,0.2.0,0.2.1 | 0.3.0<0.2.2 -0.1.0,0.1.1,0.1.2,0.1.3,0.2.0,0.2.1
+		{"minor channels, as documented", minor, kind.SkipMinor, "stable-v1.0", minorChannels},
+		{"both, as documented", both + "DefaultChannelTypePreference: major\n", kind.SkipMinor, "stable-v1", ""},
+		{"both, minor is preferred", both, kind.SkipMinor, "stable-v1.0", ""},
+		{"neither flag means minor", "", kind.SkipMinor, "stable-v1.0", minorChannels},
+		{"major channels, as opm makes them", major, "", "stable-v1", `candidate-v0: 0.1.0 | 0.1.1 | 0.1.2 | 0.1.3 -0.1.0,0.1.1,0.1.2 | 0.2.0 | 0.2.1 | 0.2.2<0.1.3 -0.1.0,0.1.1,0.1.2,0.2.0,0.2.1 | 0.3.0<0.2.2 -0.1.0,0.1.1,0.1.2,0.1.3,0.2.0,0.2.1
 candidate-v1: 1.0.0 | 1.0.1 -1.0.0 | 1.1.0<1.0.1 -1.0.0
 fast-v0: 0.2.1 | 0.2.2 -0.2.1 | 0.3.0<0.2.2 -0.2.1
+fast-v1: 1.0.1 | 1.1.0<1.0.1
+stable-v1: 1.0.1`},
+		{"minor channels, as opm made them before", minor, kind.SkipChannel, "stable-v1.0", `candidate-v0.1: 0.1.0 | 0.1.1 | 0.1.2 | 0.1.3 -0.1.0,0.1.1,0.1.2
+candidate-v0.2: 0.2.0 | 0.2.1 | 0.2.2 -0.2.0,0.2.1
+candidate-v0.3: 0.3.0
+candidate-v1.0: 1.0.0 | 1.0.1 -1.0.0
+candidate-v1.1: 1.1.0
+fast-v0.2: 0.2.1 | 0.2.2 -0.2.1
+fast-v0.3: 0.3.0
+fast-v1.0: 1.0.1
+fast-v1.1: 1.1.0
+stable-v1.0: 1.0.1`},
+		{"major channels, as opm made them before", major, kind.SkipChannel, "stable-v1", `candidate-v0: 0.1.0 | 0.1.1 | 0.1.2 | 0.1.3 -0.1.0,0.1.1,0.1.2 | 0.2.0 | 0.2.1 | 0.2.2<0.1.3 -0.2.0,0.2.1 | 0.3.0<0.2.2
+candidate-v1: 1.0.0 | 1.0.1 -1.0.0 | 1.1.0<1.0.1
+fast-v0: 0.2.1 | 0.2.2 -0.2.1 | 0.3.0<0.2.2
 fast-v1: 1.0.1 | 1.1.0<1.0.1
 stable-v1: 1.0.1`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := expand(t, semverExample(tt.options), tt.withinMinor, nil)
+			c, err := expand(t, semverExample(tt.options), tt.skips, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -243,7 +258,7 @@ graph-description:
 - name: fast
   entries: [testoperator.v1.0.0, testoperator.v1.2.0]
   tombstones: [testoperator.v1.0.0]
-`, false, nil)
+`, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +381,7 @@ func exampleTags(repository string) ([]string, error) {
 }
 
 func TestGoodstuffExample(t *testing.T) {
-	c, err := expand(t, goodstuffExample, false, exampleTags)
+	c, err := expand(t, goodstuffExample, "", exampleTags)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -388,7 +403,7 @@ func TestGoodstuffRefuses(t *testing.T) {
 		"a bundle without an entry": {"    - testoperator.v0.3.2\n", "", "no graph-description names the bundle testoperator.v0.3.2 (quay.io/example-inc/example-bundle:v0.3.2)"},
 		"a tombstone at the head":   {"    - testoperator.v1.0.0\n  tailEdges", "    - testoperator.v1.0.0\n    - testoperator.v1.0.1\n  tailEdges", "no live entry comes after the tombstones"},
 	} {
-		_, err := expand(t, strings.Replace(goodstuffExample, tt.old, tt.new, 1), false, exampleTags)
+		_, err := expand(t, strings.Replace(goodstuffExample, tt.old, tt.new, 1), "", exampleTags)
 		if !failure.Is(err, failure.RenderFailed) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 		}

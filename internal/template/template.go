@@ -141,7 +141,7 @@ func Open(fsys fs.FS, p, name string) (*Template, error) {
 		if part.Source.Depth = t.Source.Depth + 1; part.Source.Depth > maxParts {
 			return nil, failure.New(failure.TemplateMalformed, "opening %s: it is made of itself", name).At(name, 1, 1)
 		}
-		part.Source.SkipsWithinMinor = t.Source.SkipsWithinMinor
+		part.Source.SemverSkips = t.Source.SemverSkips
 		return part, nil
 	}
 	return t, t.detect()

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/spf13/pflag"
+
 	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/event"
@@ -26,7 +28,14 @@ import (
 // rendered first.
 type Reader struct {
 	registry.Options
-	In io.Reader
+	In          io.Reader
+	SemverSkips string // with which templates are rendered; empty: graft.yaml says
+}
+
+// Flags are those of the registry, and of rendering.
+func (c *Reader) Flags(f *pflag.FlagSet) {
+	c.Options.Flags(f)
+	SkipsFlag(f, &c.SemverSkips)
 }
 
 // Docs are the documents of the catalog.
@@ -92,6 +101,9 @@ func isTemplate(docs []fbc.Doc) bool {
 func (c *Reader) rendered(ctx context.Context, name string) ([]fbc.Doc, error) {
 	t, err := files.OpenTemplate(c.In, name)
 	if err != nil {
+		return nil, err
+	}
+	if err := SetSkips(t, c.SemverSkips); err != nil {
 		return nil, err
 	}
 	client, err := c.Client()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/publish"
+	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // inputs are those of one run of graft publish: flags first, then the inputs of the action.
@@ -91,6 +93,9 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 	case "", plan.Refuse, plan.Replace:
 	default:
 		return nil, failure.New(failure.Usage, "reading the inputs: rebuild %q", in.asked.Asked.Rebuild).Fix("Give refuse or replace.")
+	}
+	if skips := in.asked.Asked.SemverSkips; skips != "" && !slices.Contains(kind.AllSemverSkips, skips) {
+		return nil, failure.New(failure.Usage, "reading the inputs: semver-skips %q", skips).Fix("Give major, minor or channel.")
 	}
 	if in.asked.Edit.Said() && (in.image != "" || in.event != "" || len(in.fromTags) > 0 || in.refresh || in.planMatrix) {
 		return nil, failure.New(failure.Usage, "reading the inputs: something is to be removed or deprecated, and something else done").

@@ -28,6 +28,7 @@ var Inputs = []Input{
 	{Name: "default-channel", Description: "Make this the package's default channel."},
 	{Name: "substitutes-for", Description: "Bundle that it substitutes, in a substitutes template."},
 	{Name: "rebuild", Description: "What to do where the bundle stands there with another image: refuse, or replace it; without it the configuration's, refuse."},
+	{Name: "semver-skips", Description: "What the head of a minor version skips in the catalogs of semver templates: major (as opm), minor (as the published documentation) or channel (as opm before v1.61); without it the configuration's."},
 	{Name: "instead-of", Description: "Bundle that nobody has installed, whose place it takes."},
 	{Name: "drift", Description: "What to do where a catalog was not what its template makes before: warn, or refuse; without it the configuration's, warn."},
 	{Name: "published", Description: "Catalogs that users have, images or paths in the repository, separated by commas, with {platform} for that of each catalog; without it the configuration's."},

@@ -52,12 +52,27 @@ type Source struct {
 	Depth int
 	// Catalogs are the catalogs of a composite template that are asked for; empty:
 	// all.
-	Catalogs []string
-	// SkipsWithinMinor lets the head of a minor version skip what is below it in that
-	// minor version only, as the published documentation of semver templates has it;
-	// opm v1.73 skips all below it in the major version.
-	SkipsWithinMinor bool
+	Catalogs    []string
+	SemverSkips SemverSkips
 }
+
+// SemverSkips says what the head of a minor version skips in the channels of a semver
+// template. opm has had several answers, and its documentation shows one that it has no more.
+type SemverSkips string
+
+// The answers; none is SkipMajor.
+const (
+	// SkipMajor is all below it in its major version, as opm does since v1.61.
+	SkipMajor SemverSkips = "major"
+	// SkipMinor is what is below it in its minor version, as the published documentation has it.
+	SkipMinor SemverSkips = "minor"
+	// SkipChannel is as SkipMinor, and no entry replaces one of another channel, as opm did from
+	// v1.37 to v1.60.
+	SkipChannel SemverSkips = "channel"
+)
+
+// AllSemverSkips are the answers.
+var AllSemverSkips = []SemverSkips{SkipMajor, SkipMinor, SkipChannel}
 
 // Root is the top node of a file's first document, nil where there is none.
 func (s *Source) Root() *yamledit.Node {

@@ -30,6 +30,8 @@ type Removal struct {
 	// Names and NamesOf are as in Request.
 	Names   map[string]string
 	NamesOf func(images []string) (names map[string]string, asked string)
+	// SemverSkips are those of the catalogs of a semver template.
+	SemverSkips SemverSkips
 }
 
 // Doing says it in a failure.

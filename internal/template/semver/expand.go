@@ -63,7 +63,7 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Tags) (*fbc.Catalog, e
 		all = append(all, members...)
 	}
 	p := fbc.Package{Schema: fbc.SchemaPackage, Name: pkg}
-	for _, ch := range build(all, opt, pkg, s.SkipsWithinMinor) {
+	for _, ch := range build(all, opt, pkg, s.SemverSkips) {
 		c.Channels = append(c.Channels, ch.Channel)
 		if !ch.isDefault {
 			continue
@@ -157,14 +157,14 @@ type channel struct {
 
 // build makes the channels of all archetypes, in order of name. The default one is the best by
 // stability, by version, by the preferred way to cut, minor before major.
-func build(all []member, o options, pkg string, withinMinor bool) []*channel {
+func build(all []member, o options, pkg string, skips kind.SemverSkips) []*channel {
 	slices.SortFunc(all, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.archetype, b.archetype), a.version.Compare(b.version))
 	})
 	byName := map[string]*channel{}
 	for _, s := range o.streams {
 		for _, group := range groups(all) {
-			link(byName, group, s, pkg, withinMinor)
+			link(byName, group, s, pkg, skips)
 		}
 	}
 	if len(byName) == 0 {
@@ -192,9 +192,8 @@ func groups(all []member) [][]member {
 }
 
 // link adds a group to its channels. The head of each minor version replaces the head
-// of the minor version before it, and skips what else is below it: in the major
-// version, or within its minor one only.
-func link(channels map[string]*channel, group []member, s stream, pkg string, withinMinor bool) {
+// of the minor version before it, and skips what else is below it, as far as skips says.
+func link(channels map[string]*channel, group []member, s stream, pkg string, skips kind.SemverSkips) {
 	var below []string
 	replaces := ""
 	for i, m := range group {
@@ -210,14 +209,19 @@ func link(channels map[string]*channel, group []member, s stream, pkg string, wi
 		if isHead {
 			e.Replaces = replaces
 			e.Skips = slices.DeleteFunc(slices.Clone(below), func(n string) bool { return n == replaces })
-			slices.Sort(e.Skips)
+			if skips != kind.SkipChannel { // there they are in order of version
+				slices.Sort(e.Skips)
+			}
 		}
 		ch.Entries, ch.head = append(ch.Entries, e), m.image
 		below = append(below, m.name)
 		if isHead {
 			replaces = m.name
-			if withinMinor {
+			if skips == kind.SkipMinor || skips == kind.SkipChannel {
 				below = nil
+			}
+			if skips == kind.SkipChannel && s == minor {
+				replaces = ""
 			}
 		}
 	}

@@ -114,7 +114,7 @@ func checkChannels(s *kind.Source, all []archetype, r kind.Removal, gone map[*ya
 		return s.Root().Failure(failure.BundleConflict, "%s: nobody tells the version of %s, so that the channels cannot be compared", r.Doing(), unknown).
 			Fix("Give --base with a rendered catalog, which tells names and images.")
 	}
-	was, is := build(before, opt, "", false), build(after, opt, "", false)
+	was, is := build(before, opt, "", r.SemverSkips), build(after, opt, "", r.SemverSkips)
 	if def, now := defaultOf(was), defaultOf(is); def != now && now != "" {
 		o.Notes = append(o.Notes, "the default channel moves from "+def+" to "+now)
 	}

@@ -1,0 +1,75 @@
+package publish
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// skipsOf tells what the heads of minor versions skip in a catalog whose edges are not as its
+// template is rendered: what gives every entry that stands there the edges that it has. Empty
+// where nothing does.
+func (p *preparation) skipsOf(ctx context.Context, from string, c plan.Catalog, before, after []fbc.Doc) kind.SemverSkips {
+	for _, skips := range kind.AllSemverSkips {
+		// What cannot be rendered or read so is no answer.
+		made, err := p.renderingWith(ctx, skips, p.base.Files, from, c, render.Options{Registry: known(p.pulled), Base: render.NewBase(together(before, after))})
+		var text bytes.Buffer
+		if err == nil {
+			err = made.Write(&text)
+		}
+		if err != nil {
+			continue
+		}
+		if docs, err := fbc.Read(c.Path, text.Bytes()); err == nil && !edgesMoved(before, docs) {
+			return skips
+		}
+	}
+	return ""
+}
+
+// edgesMoved reports whether an entry that two catalogs have in the same channel replaces or
+// skips something else in the other one.
+func edgesMoved(catalog, made []fbc.Doc) bool {
+	entries := map[string]fbc.Entry{}
+	each := func(docs []fbc.Doc, visit func(key string, e fbc.Entry)) {
+		for i := range docs {
+			if docs[i].Schema != fbc.SchemaChannel {
+				continue
+			}
+			ch, err := docs[i].Channel()
+			if err != nil {
+				continue // its faults are told by others
+			}
+			for _, e := range ch.Entries {
+				visit(ch.Package+"\x00"+ch.Name+"\x00"+e.Name, e)
+			}
+		}
+	}
+	each(catalog, func(key string, e fbc.Entry) { entries[key] = e })
+	moved := false
+	each(made, func(key string, e fbc.Entry) {
+		was, stands := entries[key]
+		moved = moved || stands && edgesChanged(was, e) != ""
+	})
+	return moved
+}
+
+// refuseSwitch fails a change that would give all entries of a catalog other edges, because
+// nobody says which ones its template is to have.
+func (w *Work) refuseSwitch() (errs []error) {
+	for _, t := range w.Targets {
+		for _, c := range t.Catalogs {
+			if c.skips != "" {
+				errs = append(errs, failure.New(failure.CatalogDrifted, "rendering the catalog: its entries replace and skip what semverSkips: %s gives, and nobody says so; they would change to %s", c.skips, kind.SkipMajor).
+					At(c.Path, 0, 0).
+					Fix("Set semverSkips: %s for %s in graft.yaml, or give semver-skips as an input; %s has the edges change.", c.skips, t.Template, kind.SkipMajor))
+			}
+		}
+	}
+	return errs
+}
