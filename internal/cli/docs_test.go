@@ -49,8 +49,31 @@ func findingsPage() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %s |\n", r.ID, r.Level, r.Code, opm, r.Meaning, r.Remedy)
 	}
+	b.WriteString(olmV1)
 	return b.String()
 }
+
+// olmV1 says what the findings about OLM v1 go by.
+const olmV1 = `
+## OLM v1
+
+Findings that begin with olm-v1- go by operator-controller v1.11 with its feature gates as they are by default. They judge what
+OLM v1 would choose: of the package, and of each channel, the highest version, bundles that olm.deprecations names last. If it cannot install that bundle, it
+takes no other. Older bundles are published and past mending, and of a bundle that stands in --base as it is nothing is told again.
+
+| what | what OLM v1 does |
+|---|---|
+| olm.package.required, olm.gvk.required, olm.constraint | refuses the bundle |
+| no AllNamespaces mode | refuses the bundle, unless the gate SingleOwnNamespaceInstallSupport is on: alpha and off, on by default in v1.8 alone |
+| API services of its own | refuses the bundle |
+| webhooks | installs them since v1.6 (WebhookProviderCertManager is on); from v1.3 to v1.5 behind that gate, before not at all |
+| a conversion webhook beside other modes than AllNamespaces | refuses the bundle, as OLM v0 does |
+| release of olm.package | counts it behind the gate BundleReleaseSupport, alpha and off; else what the build metadata spells is the release |
+| no channel in the ClusterExtension | takes the highest version of all channels, pre-releases too |
+
+A catalog tells less than the bundle: olm.csv.metadata has install modes and API services and no webhooks, olm.bundle.object
+has the whole CSV. olm-v1-untold tells which bundles a catalog leaves open; it is off, since most catalogs do.
+`
 
 // So is the manual page.
 func TestManPage(t *testing.T) {

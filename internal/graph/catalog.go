@@ -85,6 +85,7 @@ type Bundle struct {
 	claims      []operand.Claim
 	tagged      int // images that are named by tag
 	firstTagged string
+	v1          forV1
 }
 
 // Package gives the package of that name, or nil.

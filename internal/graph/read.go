@@ -28,7 +28,11 @@ type bundleRead struct {
 
 // readBundle reads a bundle's facts and checks the types of all that opm reads,
 // those in the large properties too, without decoding them.
-func readBundle(d *fbc.Doc) *bundleRead { return readBundleJSON(d, d.JSON) }
+func readBundle(d *fbc.Doc) *bundleRead {
+	b := readBundleJSON(d, d.JSON)
+	b.v1.judged = true
+	return b
+}
 
 func readBundleJSON(d *fbc.Doc, load func() ([]byte, error)) *bundleRead {
 	b := &bundleRead{}
@@ -95,10 +99,14 @@ func (b *bundleRead) readProperties(d *fbc.Doc, properties value) {
 		typ, v := b.readProperty(d, i, p)
 		t := types["property/"+typ]
 		if t == nil {
+			b.readV1(typ, v)
 			b.readClaim(d, i, cmp.Or(typ, p.field("name").text()), v)
 			continue
 		}
 		sound := v != nil && !b.mismatches(d, "property-invalid", v, t, "properties", i, "value")
+		if sound {
+			b.readV1(typ, v)
+		}
 		switch typ {
 		case "olm.package":
 			if packages++; packages == 1 && sound {

@@ -123,6 +123,16 @@ var Rules = []Rule{
 	advice("default-channel-prerelease", "The default channel is one for pre-releases, although the package has others.", "Set defaultChannel to a stable channel."),
 	advice("edges-differ", "A bundle has different edges in two channels of its package, so upgrades depend on the channel.", "Give it the same edges in both, as far as both have the bundles."),
 
+	// What OLM v1 would not install, of what it would choose, or would choose otherwise than v0.
+	advice("olm-v1-choice", "A ClusterExtension that names no channel gets another bundle than a Subscription: OLM v1 takes the highest version of all channels, deprecated ones last, pre-releases too.", "Name channels or a version in the ClusterExtension, and say so to users; or turn this finding off where nobody uses OLM v1."),
+	advice("olm-v1-dependency", "A bundle that OLM v1 would choose declares a dependency (olm.package.required, olm.gvk.required, olm.constraint), at which it refuses.", "Publish a version without the dependency, or turn this finding off where nobody uses OLM v1."),
+	advice("olm-v1-install-mode", "A bundle that OLM v1 would choose does not support the install mode AllNamespaces, without which it is refused unless the feature gate SingleOwnNamespaceInstallSupport is on.", "Support AllNamespaces in the CSV of the next version, or turn this finding off where nobody uses OLM v1."),
+	advice("olm-v1-api-service", "A bundle that OLM v1 would choose owns API services, which it does not install.", "Serve the API by custom resources, or turn this finding off where nobody uses OLM v1."),
+	advice("olm-v1-conversion-webhook", "A bundle that OLM v1 would choose has a conversion webhook and supports other install modes than AllNamespaces. Only a catalog with olm.bundle.object tells of webhooks.", "Leave AllNamespaces as the only install mode in the CSV of the next version."),
+	promise("olm-v1-webhook", Off, failure.GraphInvalid, "A bundle that OLM v1 would choose has webhooks, which operator-controller before v1.6 installs behind a feature gate alone.", "Tell users which version they need."),
+	promise("olm-v1-release", Off, failure.GraphInvalid, "A bundle has a release, which OLM v1 counts behind the feature gate BundleReleaseSupport alone; without it, bundles of one version have no order.", "Give the bundle a version of its own, or have the gate turned on."),
+	promise("olm-v1-untold", Off, failure.GraphInvalid, "The catalog does not tell of a bundle that OLM v1 would choose all by which it may be refused; olm.csv.metadata has no webhooks.", "Look into the bundle."),
+
 	// Operands.
 	advice("operand-invalid", "An entry of an operand or of related images, or a bundle's property that takes one, cannot be read.", "Correct it as docs/operands.md shows."),
 	promise("operand-range-empty", Warning, failure.OperandUnresolvable, "A bundle takes or requires a range of an operand's versions that holds none of them.", "Correct the range, or add a version that lies in it."),

@@ -36,6 +36,7 @@ func Verify(c, published *Catalog, levels Levels) []Finding {
 		}
 		v.verifyDeprecations()
 		v.advise()
+		v.verifyV1()
 	}
 	v.verifyOperands(c)
 	return levels.apply(v.found)
