@@ -88,6 +88,9 @@ type PathChange struct {
 	Next   *Move        `json:"next"` // a side is empty where there is no upgrade
 	Before []string     `json:"before"`
 	After  []string     `json:"after"`
+
+	at       int  // the bundle's place among those that stood in the channel, by version
+	versions Move // Next in versions
 }
 
 // The kinds of change that only paths have.
@@ -225,17 +228,21 @@ func diffPaths(before, after *Channel) []PathChange {
 	var all []PathChange
 	old := [...]*Upgrades{before.Upgrades(V0, installed...), before.Upgrades(V1, installed...)}
 	now := [...]*Upgrades{after.Upgrades(V0, installed...), after.Upgrades(V1, installed...)}
+	named := func(ch *Channel, name string) string { return cmp.Or(ch.Bundle(name).versionText(), name) }
+	at := 0
 	for _, b := range installed {
 		if b.Name == "" || before.Entry(b.Name) == nil {
 			continue // what is new had no upgrades
 		}
+		at++
 		var told []PathChange
 		for g := range old {
 			c := diffPath(b, old[g], now[g])
 			if c == nil {
 				continue
 			}
-			c.Rules = []Generation{Generation(g)}
+			c.Rules, c.at = []Generation{Generation(g)}, at
+			c.versions = Move{named(before, c.Next.From), named(after, c.Next.To)}
 			if len(told) == 1 && *told[0].Next == *c.Next && told[0].Change == c.Change {
 				told[0].Rules = append(told[0].Rules, Generation(g))
 				continue

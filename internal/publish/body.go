@@ -145,44 +145,53 @@ func (w *Work) catalogs() []Catalog {
 	return all
 }
 
-// paths tells what installed versions gain.
+// paths tells what installed versions are upgraded to next, and were: a line for each stretch
+// of versions, once for catalogs that change alike.
 func (w *Work) paths(b *strings.Builder) {
-	added := map[string]bool{}
-	for _, s := range w.subjects {
-		added[s.facts().Name] = true
-	}
+	in := map[string][]string{}
 	var lines []string
-	for _, c := range w.catalogs() {
-		lines = append(lines, gained(graph.Diff(c.Before, c.After), added)...)
+	catalogs := w.catalogs()
+	for _, c := range catalogs {
+		for _, r := range graph.Diff(c.Before, c.After).NextRanges() {
+			line := nextLine(r)
+			lines = append(lines, line)
+			in[line] = kind.Unique(append(in[line], c.Path))
+		}
 	}
 	if lines = kind.Unique(lines); len(lines) == 0 {
 		return
 	}
 	const shown = 20
-	if n := len(lines) - shown; n > 0 {
-		lines = append(lines[:shown], fmt.Sprintf("and %d more", n))
-	}
-	b.WriteString("Upgrades gained:\n\n" + markdown.List(lines))
-}
-
-// gained are the upgrades that installed versions did not have before.
-func gained(changes graph.Changes, added map[string]bool) []string {
-	var out []string
-	for _, p := range changes.Packages {
-		for _, ch := range p.Channels {
-			for _, path := range ch.Paths {
-				if path.Next == nil || path.Next.To == "" || added[path.Bundle] {
-					continue
-				}
-				text := markdown.Code(ch.Name) + ": " + markdown.Code(path.Bundle) + " → " + markdown.Code(path.Next.To)
-				if path.Change == graph.Direct {
-					text += " now direct"
-				}
-				out = append(out, text)
-			}
+	more := len(lines) - shown
+	lines = lines[:min(len(lines), shown)]
+	for i, line := range lines {
+		if len(in[line]) < len(catalogs) {
+			lines[i] += ", in " + markdown.Codes(in[line])
 		}
 	}
-	return out
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	b.WriteString("Next upgrades of installed versions:\n\n" + markdown.List(lines))
+}
+
+// nextLine is such as "stable: 1.0.0 to 1.2.9: next 1.3.0, was 1.2.10".
+func nextLine(r graph.NextRange) string {
+	version := func(v string) string {
+		if v == "" {
+			return "none"
+		}
+		return markdown.Code(v)
+	}
+	text := markdown.Code(r.Channel) + " of " + markdown.Code(r.Package) + ": " + version(r.First)
+	if r.Last != r.First {
+		text += " to " + version(r.Last)
+	}
+	text += ": next " + version(r.Next.To) + ", was " + version(r.Next.From)
+	if len(r.Rules) == 1 {
+		text += " (OLM " + r.Rules[0].String() + ")"
+	}
+	return text
 }
 
 func (w *Work) findings(b *strings.Builder) {

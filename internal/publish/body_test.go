@@ -109,9 +109,8 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// What installed versions gain is told once for catalogs that are alike, and what was added is
-// no gain of itself.
-func TestBodyTellsWhatIsGained(t *testing.T) {
+// What installed versions are upgraded to next is told once for catalogs that change alike.
+func TestBodyTellsNextUpgrades(t *testing.T) {
 	w := newSetup(t)
 	w.repo.merge(w.publish(t, w.push(t, "1.1.0")).Branch)
 	r := Request{Publication: w.push(t, "1.2.0")}
@@ -120,7 +119,8 @@ func TestBodyTellsWhatIsGained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "Upgrades gained:\n\n- <code>stable</code>: <code>op.v1.0.0</code> → <code>op.v1.2.0</code> now direct\n- <code>stable</code>: <code>op.v1.1.0</code> → <code>op.v1.2.0</code> now direct\n\n"
+	const want = "Next upgrades of installed versions:\n\n- <code>stable</code> of <code>op</code>: <code>1\\.0.0</code>: next <code>1\\.2.0</code>, was <code>1\\.1.0</code>\n" +
+		"- <code>stable</code> of <code>op</code>: <code>1\\.1.0</code>: next <code>1\\.2.0</code>, was none\n\n"
 	body := results[0].Body
 	if !strings.Contains(body, want) || strings.Count(body, "```mermaid") != 1 || !strings.Contains(body, "The graph of 1 catalog was verified: no findings.") {
 		t.Errorf("got\n%s", body)
