@@ -22,7 +22,7 @@ var house = []string{
 	"internal/forge", "internal/gitrepo", "internal/scratch", "internal/event", "internal/config", "internal/survey", "internal/plan", "internal/template",
 	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/shape", "internal/field", "internal/yamledit", "internal/yamlread",
-	"internal/markdown", "internal/reference", "internal/failure", "internal/outbound", "internal/pause", "internal/atomicfile", "internal/testkit", "formulary", "deploy/crds",
+	"internal/markdown", "internal/reference", "internal/runner", "internal/failure", "internal/outbound", "internal/pause", "internal/atomicfile", "internal/testkit", "formulary", "deploy/crds",
 }
 
 // pure packages are functions over bytes and values.

@@ -6,11 +6,13 @@ import (
 	"crypto/rand"
 	"os"
 
+	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/controller"
 )
 
 func main() {
 	hostname, _ := os.Hostname()
 	identity := hostname + "_" + rand.Text() // two processes of one host do not share the lease
-	os.Exit(controller.Main(context.Background(), os.Args[1:], identity, os.Stdin, os.Stdout, os.Stderr))
+	run := command.New(command.Process())
+	os.Exit(controller.Main(context.Background(), os.Args[1:], identity, run.In, run.Out, run.Err))
 }

@@ -3,7 +3,9 @@
 package action
 
 import (
-	"io"
+	"crypto/rand"
+	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -11,17 +13,17 @@ import (
 	"github.com/sethvargo/go-githubactions"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/runner"
 )
 
 // Action is the run that Graft is a step of.
 type Action struct {
 	gh  *githubactions.Action
 	env func(string) string
-	out io.Writer
 }
 
 // Running returns the run that the environment tells of, nil outside of GitHub Actions.
-func Running(env func(string) (string, bool), out io.Writer) *Action {
+func Running(env func(string) (string, bool), out *runner.Log) *Action {
 	get := func(key string) string {
 		v, _ := env(key)
 		return v
@@ -30,9 +32,8 @@ func Running(env func(string) (string, bool), out io.Writer) *Action {
 		return nil
 	}
 	return &Action{
-		gh:  githubactions.New(githubactions.WithGetenv(get), githubactions.WithWriter(out)),
+		gh:  githubactions.New(githubactions.WithGetenv(get), githubactions.WithWriter(out.ToRunner())),
 		env: get,
-		out: out,
 	}
 }
 
@@ -48,16 +49,23 @@ func (a *Action) Mask(secret string) {
 	}
 }
 
-// Output sets an output of the step.
-func (a *Action) Output(name, value string) (err error) {
-	defer caught(&err, "setting the output "+name)
-	// A line of it would end the value, and begin an output of its own.
-	a.gh.SetOutput(name, strings.ReplaceAll(value, delimiter, ""))
+// Output sets an output of the step, byte by byte: what stands between the delimiters is not
+// known to whoever wrote the value.
+func (a *Action) Output(name, value string) error {
+	delimiter := rand.Text()
+	for strings.Contains(name+value, delimiter) {
+		delimiter = rand.Text()
+	}
+	file, err := os.OpenFile(a.env("GITHUB_OUTPUT"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = fmt.Fprintf(file, "%s<<%s\n%s\n%s\n", name, delimiter, value, delimiter)
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		return unwritable("setting the output "+name, err)
+	}
 	return nil
 }
-
-// delimiter is what go-githubactions puts around values.
-const delimiter = "_GitHubActionsFileCommandDelimeter_"
 
 // Summary adds Markdown to the page of the run.
 func (a *Action) Summary(markdown string) (err error) {
@@ -66,12 +74,16 @@ func (a *Action) Summary(markdown string) (err error) {
 	return nil
 }
 
-// caught makes a failure of the panic in which go-githubactions ends where a file of the
-// runner cannot be written.
+// caught makes a failure of the panic in which go-githubactions ends where the summary
+// cannot be written.
 func caught(err *error, doing string) {
 	if said := recover(); said != nil {
-		*err = failure.New(failure.Usage, "%s: %v", doing, said).Fix("Let the step write to the files that GITHUB_OUTPUT and GITHUB_STEP_SUMMARY name.")
+		*err = unwritable(doing, said)
 	}
+}
+
+func unwritable(doing string, said any) error {
+	return failure.New(failure.Usage, "%s: %v", doing, said).Fix("Let the step write to the files that GITHUB_OUTPUT and GITHUB_STEP_SUMMARY name.")
 }
 
 // Group folds what is logged until the returned function is called.

@@ -3,19 +3,22 @@ package action
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/runner"
 )
 
 func running(t *testing.T, env map[string]string) (*Action, *bytes.Buffer) {
 	t.Helper()
 	env["GITHUB_ACTIONS"] = "true"
 	var out bytes.Buffer
-	return Running(func(k string) (string, bool) { v, ok := env[k]; return v, ok }, &out), &out
+	return Running(func(k string) (string, bool) { v, ok := env[k]; return v, ok }, runner.NewLog(&out, true)), &out
 }
 
 func TestOutsideOfActions(t *testing.T) {
@@ -33,15 +36,25 @@ func TestInputsAndOutputs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	hostile := "x\r\n_GitHubActionsFileCommandDelimeter_\rname<<\u2028ghadelimiter_\n\n::y"
 	a, _ := running(t, map[string]string{"INPUT_DRY-RUN": " true ", "GITHUB_OUTPUT": files["GITHUB_OUTPUT"], "GITHUB_STEP_SUMMARY": files["GITHUB_STEP_SUMMARY"]})
 	if got := a.Input("dry-run"); got != "true" {
 		t.Errorf("input %q", got)
 	}
-	if err := errors.Join(a.Output("name", "x\n_GitHubActionsFileCommandDelimeter_\nother<<_GitHubActionsFileCommandDelimeter_\ny"), a.Output("report", "two\nlines"), a.Summary("# Graft")); err != nil {
+	if err := errors.Join(a.Output("name", hostile), a.Output("report", "two\nlines"), a.Summary("# Graft")); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := os.ReadFile(files["GITHUB_OUTPUT"]); strings.Count(string(got), "_GitHubActionsFileCommandDelimeter_") != 4 {
-		t.Errorf("a value ended another:\n%s", got)
+	got, err := os.ReadFile(files["GITHUB_OUTPUT"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	delimiters := regexp.MustCompile(`(?:name|report)<<([A-Z2-7]{26,})\n`).FindAllSubmatch(got, -1)
+	if len(delimiters) != 2 || bytes.Equal(delimiters[0][1], delimiters[1][1]) {
+		t.Fatalf("the delimiters are %q", delimiters)
+	}
+	want := fmt.Sprintf("name<<%[1]s\n%[2]s\n%[1]s\nreport<<%[3]s\ntwo\nlines\n%[3]s\n", delimiters[0][1], hostile, delimiters[1][1])
+	if string(got) != want {
+		t.Errorf("the outputs are %q, want %q", got, want)
 	}
 	for name, want := range map[string]string{"GITHUB_OUTPUT": "two\nlines", "GITHUB_STEP_SUMMARY": "# Graft"} {
 		if got, _ := os.ReadFile(files[name]); !strings.Contains(string(got), want) {

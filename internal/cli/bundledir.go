@@ -57,7 +57,7 @@ func (a *app) renderBundleDir(o *renderOptions, ro render.Options, name string) 
 	if err != nil {
 		return err
 	}
-	return fbc.Write(a.Out, ro.Format, []fbc.Blob{{Schema: doc.Schema, Package: doc.Package, Name: doc.Name, Body: body, Format: ro.Format}})
+	return fbc.Write(a.Out.Documents(), ro.Format, []fbc.Blob{{Schema: doc.Schema, Package: doc.Package, Name: doc.Name, Body: body, Format: ro.Format}})
 }
 
 // imageRef fills a pattern of the template language, of which variables are all that it has.

@@ -31,7 +31,7 @@ func (a *app) convertCommand() *cobra.Command {
 				return err
 			}
 			if write == "" {
-				_, err := a.Out.Write(text)
+				_, err := a.Out.Documents().Write(text)
 				return err
 			}
 			if err := atomicfile.Write(atomicfile.File{Path: write, Data: text}); err != nil {

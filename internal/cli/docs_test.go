@@ -77,7 +77,7 @@ has the whole CSV. olm-v1-untold tells which bundles a catalog leaves open; it i
 
 // So is the manual page.
 func TestManPage(t *testing.T) {
-	golden(t, "../../docs/graft.1", manPage(root(&command.App{IO: command.IO{Env: func(string) (string, bool) { return "", false }}})))
+	golden(t, "../../docs/graft.1", manPage(root(command.New(command.IO{Env: func(string) (string, bool) { return "", false }}))))
 }
 
 // So is action.yml: the inputs of the action are the flags of graft publish.

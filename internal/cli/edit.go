@@ -112,7 +112,7 @@ func (a *app) editStdin(one func(*template.Template) (*kind.Outcome, error)) err
 	if len(outcome.Files) > 0 {
 		text = outcome.Files[0].After
 	}
-	_, err = a.Out.Write(text)
+	_, err = a.Out.Documents().Write(text)
 	return err
 }
 

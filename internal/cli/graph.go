@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,7 +71,7 @@ func (a *app) graph(ctx context.Context, o *graphOptions, name string) error {
 	if o.output == "cincinnati" && !a.JSON {
 		text, err := o.cincinnati(c)
 		if err == nil {
-			_, err = fmt.Fprintf(a.Out, "%s", text)
+			_, err = a.Out.Documents().Write(text)
 		}
 		return err
 	}
@@ -90,7 +89,7 @@ func (a *app) graph(ctx context.Context, o *graphOptions, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Out, "%s", text)
+	_, err = a.Out.Documents().Write(text)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"mime"
 	"net"
 	"net/http"
@@ -60,7 +61,7 @@ func (a *app) serveGraph(ctx context.Context, o *graphOptions, name string) erro
 	if err != nil {
 		return failure.New(failure.Usage, "serving the graph: %w", err).Fix("Give --serve with a free address of this machine, such as 127.0.0.1:8080.")
 	}
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: log.New(a.Err, "graft: ", 0),
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	fmt.Fprintf(a.Err, "graft: serving http://%s%s\n", listener.Addr(), graphPath)

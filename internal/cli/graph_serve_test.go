@@ -59,7 +59,7 @@ func servedBy(t *testing.T, text string) *graphServer {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "catalog.yaml")
 	writeFile(t, file, text)
-	a := &app{&command.App{IO: command.IO{Err: io.Discard}}}
+	a := &app{command.New(command.IO{Err: io.Discard})}
 	o := catalogs.Reader{}
 	s := &graphServer{say: a.PrintFailures, every: time.Hour}
 	s.read = func(ctx context.Context) (*graph.Catalog, error) {
@@ -175,7 +175,7 @@ func TestGraphServe(t *testing.T) {
 	writeFile(t, file, servedCatalog)
 	ctx, stop := context.WithCancel(context.Background())
 	errs, ended := &lineWriter{full: make(chan string, 10)}, make(chan error, 1)
-	a := &app{&command.App{IO: command.IO{In: strings.NewReader(""), Out: io.Discard, Err: errs, Env: os.LookupEnv}}}
+	a := &app{command.New(command.IO{In: strings.NewReader(""), Out: io.Discard, Err: errs, Env: os.LookupEnv})}
 	cmd := a.graphCommand()
 	cmd.SetArgs([]string{"--serve", "127.0.0.1:0", "--refresh", "0s", file})
 	go func() { ended <- cmd.ExecuteContext(ctx) }()

@@ -76,7 +76,7 @@ func (a *app) pin(ctx context.Context, o *pinOptions, names []string) error {
 			return err
 		}
 		if f.repo == nil {
-			_, err = a.Out.Write(after)
+			_, err = a.Out.Documents().Write(after)
 			return err
 		}
 		f.repo.Set(f.path, f.text.Src, after, false)

@@ -207,7 +207,7 @@ func (a *app) writeRendered(o *renderOptions, ro render.Options, name string, r 
 	}
 	state := "ok"
 	if o.write == "" {
-		if err := write(a.Out); err != nil {
+		if err := write(a.Out.Documents()); err != nil {
 			return err
 		}
 	} else {

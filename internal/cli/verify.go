@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/cli/catalogs"
-	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
@@ -89,7 +88,7 @@ func (a *app) colour() bool {
 	if _, off := a.Env("NO_COLOR"); off {
 		return false
 	}
-	return output.IsTerminal(a.Out)
+	return a.Out.IsTerminal()
 }
 
 func (a *app) diffCommand() *cobra.Command {
@@ -119,7 +118,7 @@ func (a *app) diffCommand() *cobra.Command {
 			case "json":
 				return graphreport.ChangesJSON(a.Out, changes)
 			case "markdown":
-				return graphreport.ChangesMarkdown(a.Out, changes)
+				return graphreport.ChangesMarkdown(a.Out.Documents(), changes)
 			}
 			return failure.New(failure.Usage, "reading the command line: --output %s", output).Fix("Give --output with text, json or markdown.")
 		},

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/runner"
 )
 
 // Version is set by the release build.
@@ -38,12 +39,27 @@ func Process() IO { return IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env:
 
 // App is the state of one run.
 type App struct {
-	IO
-	JSON bool
+	In io.Reader
+	// Out and Err are the only ways to standard output and standard error.
+	Out, Err *runner.Log
+	Env      func(key string) (value string, ok bool)
+	Sleep    func(context.Context, time.Duration) error
+	JSON     bool
 	// Reported is whether standard output has its JSON report.
 	Reported bool
 	name     string
 	grace    atomic.Int64
+}
+
+// New is a run that reads from and writes to these. On GitHub's runner, nothing that it writes
+// commands the runner.
+func New(stdio IO) *App {
+	onRunner := false
+	if stdio.Env != nil {
+		value, _ := stdio.Env("GITHUB_ACTIONS")
+		onRunner = value == "true"
+	}
+	return &App{In: stdio.In, Out: runner.NewLog(stdio.Out, onRunner), Err: runner.NewLog(stdio.Err, onRunner), Env: stdio.Env, Sleep: stdio.Sleep}
 }
 
 // Grace gives what is under way this long to stop in order, once the run is interrupted.
@@ -75,11 +91,11 @@ func (a *App) Root(root *cobra.Command) *cobra.Command {
 
 // Main runs a command line and returns its exit code. commands makes the Root of the program.
 func Main(ctx context.Context, args []string, stdio IO, commands func(*App) *cobra.Command) (code int) {
-	a := &App{IO: stdio}
+	a := New(stdio)
 	root := commands(a)
 	defer func() {
 		if bug := recover(); bug != nil {
-			fmt.Fprintf(stdio.Err, "%s: %v (internal, %d)\n       %s\n%s", a.name, bug, failure.Internal, failure.New(failure.Internal, "").Remedy, debug.Stack())
+			fmt.Fprintf(a.Err, "%s: %v (internal, %d)\n       %s\n%s", a.name, bug, failure.Internal, failure.New(failure.Internal, "").Remedy, debug.Stack())
 			code = int(failure.Internal)
 		}
 	}()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"log"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -43,7 +44,7 @@ func (d *demo) openPage() (*page, error) {
 	p := &page{listener: listener, failed: make(chan error, 1)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", p.show)
-	p.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	p.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(d.Err, "graft-demo: ", 0)}
 	return p, nil
 }
 

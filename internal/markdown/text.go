@@ -100,6 +100,9 @@ func breakMentions(s string) string {
 	return out.String()
 }
 
+// WithoutGaps is what this package wrote, for a log, in which no page makes anything of it.
+func WithoutGaps(text string) string { return strings.ReplaceAll(text, gap, "") }
+
 func insertGaps(pattern *regexp.Regexp, s string) string {
 	var out strings.Builder
 	from := 0

@@ -131,7 +131,7 @@ func (m *manifests) one(name string, edit func(name string, f *catalogsource.Man
 // finish writes the files, or with dryRun shows what would change.
 func (m *manifests) finish(dryRun bool) error {
 	if m.stdin {
-		_, err := m.app.Out.Write(m.text)
+		_, err := m.app.Out.Documents().Write(m.text)
 		return err
 	}
 	return m.repos.Finish(m.app, "manifests", dryRun)

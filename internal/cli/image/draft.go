@@ -3,17 +3,16 @@ package image
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 
 	"github.com/olmgraft/graft/internal/catalogimage"
 	"github.com/olmgraft/graft/internal/cli/catalogs"
-	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 	graphreport "github.com/olmgraft/graft/internal/graph/report"
 	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/runner"
 )
 
 // draft is a catalog that was verified, and all that an image is made of besides.
@@ -48,7 +47,7 @@ func newDraft(ctx context.Context, a *command.App, o *options, dir string) (*dra
 }
 
 // verified is the catalog, if it has no errors. Warnings are told.
-func verified(ctx context.Context, w io.Writer, o *options, dir string) (*graph.Catalog, error) {
+func verified(ctx context.Context, w *runner.Log, o *options, dir string) (*graph.Catalog, error) {
 	levels, err := o.verify.Levels(dir)
 	if err != nil {
 		return nil, err
@@ -63,7 +62,7 @@ func verified(ctx context.Context, w io.Writer, o *options, dir string) (*graph.
 	}
 	warnings := slices.DeleteFunc(found, func(f graph.Finding) bool { return f.Level != graph.Warning })
 	if len(warnings) > 0 {
-		_ = graphreport.Text(w, warnings, graphreport.Style{Color: output.IsTerminal(w)}) // nobody is there to be told
+		_ = graphreport.Text(w, warnings, graphreport.Style{Color: w.IsTerminal()}) // nobody is there to be told
 	}
 	if len(errs) == 0 && len(c.Packages) == 0 {
 		return nil, failure.New(failure.TemplateNotFound, "verifying the catalog: the directory holds no package").At(dir, 0, 0).

@@ -128,7 +128,7 @@ func addStdin(a *command.App, o *addOptions, e operand.Entry, names []string) er
 	if i < 0 {
 		after = src
 	}
-	_, err = a.Out.Write(after)
+	_, err = a.Out.Documents().Write(after)
 	return err
 }
 

@@ -78,7 +78,7 @@ func images(ctx context.Context, a *command.App, o *imagesOptions, names []strin
 		a.PrintReport(report{Report: output.NewReport("ok"), Mirror: found})
 		return nil
 	}
-	_, err = fmt.Fprint(a.Out, format(found))
+	_, err = fmt.Fprint(a.Out.Documents(), format(found))
 	return err
 }
 

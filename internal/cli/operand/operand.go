@@ -153,7 +153,7 @@ func printResolution(a *command.App, o *resolveOptions, r *operand.Resolution) e
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(a.Out, text)
+	_, err = fmt.Fprint(a.Out.Documents(), text)
 	return err
 }
 

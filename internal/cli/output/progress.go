@@ -3,9 +3,10 @@ package output
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
+
+	"github.com/olmgraft/graft/internal/runner"
 )
 
 // Progress shows a count on standard error where that is a terminal, and nothing
@@ -19,18 +20,8 @@ type Progress struct {
 }
 
 // NewProgress shows the count on a writer.
-func NewProgress(out io.Writer, verb string) *Progress {
-	return &Progress{out: out, verb: verb, on: IsTerminal(out)}
-}
-
-// IsTerminal reports whether a person may look at it.
-func IsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+func NewProgress(out *runner.Log, verb string) *Progress {
+	return &Progress{out: out, verb: verb, on: out.IsTerminal()}
 }
 
 // Step shows what is done, not more than some times a second.

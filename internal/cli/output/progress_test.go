@@ -5,12 +5,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/olmgraft/graft/internal/runner"
 )
 
 // Bundles are done several at a time, and the last of them is shown.
 func TestProgress(t *testing.T) {
 	var out bytes.Buffer
-	p := NewProgress(&out, "rendering")
+	p := NewProgress(runner.NewLog(&out, false), "rendering")
 	p.Step(1, 2, "a")
 	p.End()
 	if out.Len() > 0 {

@@ -2,7 +2,6 @@ package publish
 
 import (
 	"cmp"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -167,16 +166,9 @@ func (p *publishing) printWork(one changeReport, w *publish.Work) {
 	}
 }
 
-// printDry shows what a dry run found: the difference, and the pull request's text. Both
-// hold text from outside, which a workflow's log must not take for commands.
+// printDry shows what a dry run found: the difference, and the pull request's text.
 func (p *publishing) printDry(r *publish.Result) {
-	text := difference(r) + "\n" + r.Body
-	if p.action == nil {
-		fmt.Fprint(p.Out, text)
-		return
-	}
-	word := rand.Text()
-	fmt.Fprintf(p.Out, "::stop-commands::%s\n%s\n::%s::\n", word, text, word)
+	fmt.Fprint(p.Out, difference(r)+"\n"+markdown.WithoutGaps(r.Body))
 }
 
 func difference(r *publish.Result) string {

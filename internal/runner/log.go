@@ -1,0 +1,136 @@
+package runner
+
+import (
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Log is where a program writes what people read. Where a runner reads along, each line of it
+// is defused; what is redirected into a file stays as it is. Nothing outside of this package
+// can make one that does otherwise.
+type Log struct {
+	mu    sync.Mutex
+	to    io.Writer
+	on    bool
+	state state
+}
+
+// NewLog writes to a writer, which has a runner behind it if it is no file.
+func NewLog(to io.Writer, onRunner bool) *Log {
+	l := &Log{to: to}
+	info, ok := l.stat()
+	l.on = onRunner && !(ok && info.Mode().IsRegular())
+	return l
+}
+
+// Write takes text from anywhere. What is not a whole character, or may be half of a line's
+// end, is written with what follows it.
+func (l *Log) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.on {
+		return l.to.Write(text)
+	}
+	if _, err := l.to.Write(l.state.defuse(text, false)); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// IsTerminal reports whether a person may look at it.
+func (l *Log) IsTerminal() bool {
+	info, ok := l.stat()
+	return ok && info.Mode()&os.ModeCharDevice != 0
+}
+
+func (l *Log) stat() (info os.FileInfo, ok bool) {
+	f, ok := l.to.(*os.File)
+	if !ok {
+		return nil, false
+	}
+	info, err := f.Stat()
+	return info, err == nil
+}
+
+// ToRunner is for what the runner is to obey, and takes one command at a time. Only
+// internal/action writes there.
+func (l *Log) ToRunner() io.Writer { return commands{l} }
+
+type commands struct{ log *Log }
+
+// issued is a command of those that Graft gives, as a line.
+var issued = regexp.MustCompile(`^(::(error|warning|notice|group|endgroup|add-mask)( [^\r\n]*?)?::)([^\r\n]*)\r?\n$`)
+
+// Write defuses all of a command but its name. The text of a mask stays as it is, since it
+// would hide something else: it is no text from outside, and never shown.
+func (c commands) Write(line []byte) (int, error) {
+	m := issued.FindSubmatch(line)
+	if m == nil {
+		return 0, failure.New(failure.Internal, "telling the runner: this is none of the commands that Graft gives, or more than one")
+	}
+	l := c.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []byte
+	if l.state.begun || l.state.rest != nil {
+		out = []byte("\n") // in the middle of a line it would be none
+	}
+	l.state = state{}
+	out = append(out, "::"...)
+	if string(m[2]) == "add-mask" {
+		out = append(out, line[2:]...)
+	} else {
+		out = append(out, Defuse(string(line[2:]))...)
+	}
+	if _, err := l.to.Write(out); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// Documents is for what programs read, which is written byte by byte or not at all: a
+// catalog, a template, a picture. Where a runner reads along, a line that commands is refused.
+func (l *Log) Documents() io.Writer {
+	if !l.on {
+		return l.to
+	}
+	return &documents{log: l}
+}
+
+type documents struct {
+	log  *Log
+	line []byte // what stands in the line already
+}
+
+var (
+	// atStart and anywhere are commands whatever their names, since runners learn new ones.
+	atStart  = regexp.MustCompile(`^::[A-Za-z-]+( .*)?::`)
+	anywhere = regexp.MustCompile(`##\[[A-Za-z-]+( [^\]]*)?\]`)
+	lineEnd  = regexp.MustCompile("[\r\n\v\f\u0085\u2028\u2029]")
+)
+
+// Write stops before the part of a line that completes a command.
+func (d *documents) Write(text []byte) (int, error) {
+	line := slices.Concat(d.line, text)
+	for {
+		end := len(line)
+		at := lineEnd.FindIndex(line)
+		if at != nil {
+			end = at[0]
+		}
+		if command, found := commandIn(string(line[:end])); found {
+			return 0, failure.New(failure.Usage, "printing a document: a runner would obey %q in it", command).
+				Fix("Redirect the output into a file.")
+		}
+		if at == nil {
+			d.line = line
+			return d.log.to.Write(text)
+		}
+		line = line[at[1]:]
+	}
+}
