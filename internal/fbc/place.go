@@ -130,7 +130,35 @@ func (d *Doc) mistyped(doc []byte, err error) error {
 	}
 	kinds := map[string]string{"string": "a text", "bool": "a boolean", "number": "a number", "array": "a list", "object": "a mapping"}
 	got, _, _ := strings.Cut(te.Value, " ")
-	return d.fail(d.at(fmt.Sprintf("%s cannot be %s", te.Field, kinds[got]), pathTo(doc, te.Offset)...))
+	fault := d.at(fmt.Sprintf("%s cannot be %s", te.Field, kinds[got]), pathTo(doc, te.Offset)...)
+	if at := startOfLine(d.raw, fault.Line) + fault.Col - 1; at < len(d.raw) && bytes.HasPrefix(d.raw[at:], []byte("//")) {
+		fault.Msg += ": " + NoComment
+	}
+	return d.fail(fault)
+}
+
+// NoComment says of a text that begins with // what whoever wrote it took it for.
+const NoComment = "// begins no comment, as # does in YAML"
+
+// startOfLine is the offset of a line, counted from 1, of a text that has it.
+func startOfLine(text []byte, line int) int {
+	at := 0
+	for ; line > 1; line-- {
+		at += bytes.IndexByte(text[at:], '\n') + 1
+	}
+	return at
+}
+
+// comment gives the comment that begins at an offset of a text, as far as it is one line; "" for none.
+func comment(text []byte, at int) string {
+	line, _, _ := bytes.Cut(text[at:], []byte("\n"))
+	if !bytes.HasPrefix(line, []byte("//")) && !bytes.HasPrefix(line, []byte("/*")) {
+		return ""
+	}
+	if end := bytes.Index(line, []byte("*/")); end > 0 && line[1] == '*' {
+		line = line[:end+2]
+	}
+	return string(bytes.TrimSpace(line))
 }
 
 // pathTo gives the keys and indexes that lead to the value at an offset of a JSON document,

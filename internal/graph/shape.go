@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/shape"
 )
 
@@ -63,7 +64,9 @@ func misfit(m shape.Mismatch[value]) string {
 		if _, err := decodeOctets(m.Value); m.Want == inBase64 {
 			return "is not base64: " + err.Error()
 		}
-		got = "a string"
+		if got = "a string"; strings.HasPrefix(m.Value.text(), "//") {
+			got += ": " + fbc.NoComment
+		}
 	case shape.Map:
 		got = "a mapping"
 	case shape.List:
