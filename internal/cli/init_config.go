@@ -85,6 +85,9 @@ func starterTarget(b *strings.Builder, t survey.Target, several bool, proofs map
 	if t.NewChannel != "" {
 		fmt.Fprintf(b, "    newChannel: %s # the newest channel has the entries of the one before it\n", t.NewChannel)
 	}
+	if skips := skipsOf(t, proofs); skips != "" {
+		fmt.Fprintf(b, "    semverSkips: %s # the entries of the catalogs replace and skip so, as %s\n", skips, whoSkips[skips])
+	}
 	switch {
 	case t.Edges != "":
 		fmt.Fprintf(b, "    edges: %s # %s\n", t.Edges, oneLine(t.EdgesWhy))
@@ -150,6 +153,25 @@ func starterCut(b *strings.Builder, c survey.Catalog) {
 	if c.Closed {
 		b.WriteString("        danglingReplaces: remove # as it has no edges to bundles that it does not hold\n")
 	}
+}
+
+// whoSkips makes catalogs of semver templates that nothing else explains.
+var whoSkips = map[kind.SemverSkips]string{
+	kind.SkipMinor:   "the documentation of opm has it",
+	kind.SkipChannel: "opm did from v1.37 to v1.60",
+}
+
+// skipsOf is what the heads of minor versions skip in the catalogs of a target; empty where that
+// is what they do without a word, or where nothing tells.
+func skipsOf(t survey.Target, proofs map[survey.Pair]proof) kind.SemverSkips {
+	for _, c := range t.Catalogs {
+		for _, p := range c.Pairs {
+			if skips := proofs[p].skips; skips != "" {
+				return skips
+			}
+		}
+	}
+	return ""
 }
 
 func starterRules(b *strings.Builder, rules []survey.Rule) {

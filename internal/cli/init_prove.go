@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -29,43 +30,69 @@ import (
 type proof struct {
 	differs int // documents
 	text    string
+	skips   kind.SemverSkips // with which the template is rendered; empty: as it is without a word
 }
 
 // prove renders each template of its own catalog, without a registry, and compares.
 func prove(ctx context.Context, fsys fs.FS, targets []survey.Target) map[survey.Pair]proof {
 	all := map[survey.Pair]proof{}
 	for _, t := range targets {
-		catalogs, names := map[string][]fbc.Doc{}, map[string]string{}
-		for _, c := range t.Catalogs {
-			for _, p := range c.Pairs {
-				docs, err := fbc.ReadFS(fsys, p.Catalog)
-				if err != nil {
-					all[p] = incomparable(err)
-					continue
-				}
-				catalogs[p.Catalog] = docs
-				kind.AddNames(names, docs)
-			}
-		}
-		for _, c := range t.Catalogs {
-			for _, p := range c.Pairs {
-				if docs, ok := catalogs[p.Catalog]; ok {
-					o := render.Options{Registry: nowhere{}, Rewrite: t.Rewrites, Cut: cutOf(c, p), Names: names, Base: render.NewBase(docs), Metadata: metadataOf(p.Catalog, docs)}
-					all[p] = provePair(ctx, fsys, p, docs, o)
-				}
-			}
-		}
+		maps.Copy(all, proveTarget(ctx, fsys, t))
 	}
 	return all
 }
 
-func incomparable(err error) proof { return proof{1, "cannot be compared: " + failure.Of(err).Error()} }
+// proveTarget compares with what semver templates render where their heads skip as nobody says,
+// or otherwise where that comes nearer to the catalogs.
+func proveTarget(ctx context.Context, fsys fs.FS, t survey.Target) map[survey.Pair]proof {
+	catalogs, names := map[string][]fbc.Doc{}, map[string]string{}
+	unread := map[survey.Pair]proof{}
+	for _, c := range t.Catalogs {
+		for _, p := range c.Pairs {
+			docs, err := fbc.ReadFS(fsys, p.Catalog)
+			if err != nil {
+				unread[p] = incomparable(err)
+				continue
+			}
+			catalogs[p.Catalog] = docs
+			kind.AddNames(names, docs)
+		}
+	}
+	with := func(skips kind.SemverSkips) (all map[survey.Pair]proof, differ int) {
+		all = maps.Clone(unread)
+		for _, c := range t.Catalogs {
+			for _, p := range c.Pairs {
+				if docs, ok := catalogs[p.Catalog]; ok {
+					o := render.Options{Registry: nowhere{}, Rewrite: t.Rewrites, Cut: cutOf(c, p), Names: names, Base: render.NewBase(docs), Metadata: metadataOf(p.Catalog, docs)}
+					all[p] = provePair(ctx, fsys, p, docs, o, skips)
+					differ += all[p].differs
+				}
+			}
+		}
+		return all, differ
+	}
+	nearest, least := with("")
+	if traits := template.Traits(t.Kind); least == 0 || len(traits.Archetypes) == 0 && !traits.OfTemplates {
+		return nearest
+	}
+	for _, skips := range []kind.SemverSkips{kind.SkipMinor, kind.SkipChannel} {
+		if all, differ := with(skips); differ < least {
+			nearest, least = all, differ
+		}
+	}
+	return nearest
+}
 
-func provePair(ctx context.Context, fsys fs.FS, p survey.Pair, standing []fbc.Doc, o render.Options) proof {
+func incomparable(err error) proof {
+	return proof{differs: 1, text: "cannot be compared: " + failure.Of(err).Error()}
+}
+
+func provePair(ctx context.Context, fsys fs.FS, p survey.Pair, standing []fbc.Doc, o render.Options, skips kind.SemverSkips) proof {
 	t, err := template.Open(fsys, p.Template, p.Template)
 	if err != nil {
 		return incomparable(err)
 	}
+	t.Source.SemverSkips = skips
 	for _, b := range t.Describe().Bundles {
 		_, _, digest := reference.Cut(b.Image)
 		o.Names[b.Image] = cmp.Or(b.Name, o.Names[b.Image], o.Names[digest])
@@ -76,7 +103,7 @@ func provePair(ctx context.Context, fsys fs.FS, p survey.Pair, standing []fbc.Do
 	result, err := render.Render(ctx, t, o)
 	if err != nil {
 		if missing, text := missingFrom(standing, t, o.Rewrite); missing > 0 {
-			return proof{missing, "differs already: " + text}
+			return proof{differs: missing, text: "differs already: " + text}
 		}
 		return incomparable(err)
 	}
@@ -89,9 +116,9 @@ func provePair(ctx context.Context, fsys fs.FS, p survey.Pair, standing []fbc.Do
 		return incomparable(err)
 	}
 	if differ := differing(standing, rendered); len(differ) > 0 {
-		return proof{len(differ), "differs already: " + firstOf(differ)}
+		return proof{len(differ), "differs already: " + firstOf(differ), skips}
 	}
-	return proof{0, "is as the template renders"}
+	return proof{text: "is as the template renders", skips: skips}
 }
 
 // cutOf is what a catalog leaves out of its template.
