@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/olmgraft/graft/internal/shape"
 )
 
 // What OLM v1 does is that of operator-controller v1.11, with its feature gates as they are by
@@ -58,6 +60,9 @@ func (f *forV1) readSpec(spec, apiServices value) {
 
 // readCSV reads a manifest that is a ClusterServiceVersion, in JSON as opm writes it.
 func (f *forV1) readCSV(data value) {
+	if data.Kind() != shape.String {
+		return
+	}
 	text, err := decodeOctets(data)
 	if err != nil || !bytes.Contains(text, []byte(`"ClusterServiceVersion"`)) {
 		return

@@ -41,6 +41,8 @@ var v1Cases = []struct {
 		[]string{"olm-v1-api-service p.v1.2.0: API services, a", `olm-v1-conversion-webhook p.v1.2.0: webhook "c.example.com" converts, and the install modes are OwnNamespace, AllNamespaces`, "olm-v1-webhook"}},
 	{"another manifest", []string{"- type: olm.gvk\n", "- type: olm.bundle.object\n  value:\n    data: " + base64.StdEncoding.EncodeToString([]byte(`{"kind": "ConfigMap", "data": {"of": "ClusterServiceVersion"}, "spec": {"webhookdefinitions": [{}]}}`)) + "\n- type: olm.gvk\n"},
 		[]string{"olm-v1-untold"}},
+	{"objects that are no text", []string{"- type: olm.gvk\n", "- type: olm.bundle.object\n  value: {}\n- type: olm.bundle.object\n  value: {ref: a.yaml}\n- type: olm.bundle.object\n  value: {data: null}\n- type: olm.bundle.object\n  value: {data: [123]}\n- type: olm.gvk\n"},
+		[]string{"olm-v1-untold"}},
 	{"a release", []string{"packageName: p\n    version: 1.2.0", "packageName: p\n    release: \"2\"\n    version: 1.2.0", "p.v1.2.0", "p-v1.2.0-2"},
 		[]string{"olm-v1-release p-v1.2.0-2: BundleReleaseSupport, and reads 1.2.0-2 as 1.2.0", "olm-v1-untold"}},
 	{"a higher candidate", []string{"schema: olm.channel\n---", "schema: olm.channel\n---\nentries:\n- name: p.v1.1.0\nname: candidate\npackage: p\nschema: olm.channel\n---", "packageName: p\n    version: 1.1.0", "packageName: p\n    version: 1.3.0-rc.1", "p.v1.1.0", "p.v1.3.0-rc.1"},

@@ -177,6 +177,7 @@ func FuzzWalk(f *testing.F) {
 	f.Add([]byte(`{"a":[1,{"b":"\\\""}],"c\u0064":null,"":{}}`))
 	f.Add([]byte(`[[],"]",{"}":1}]`))
 	f.Add([]byte(`{"a`))
+	f.Add([]byte(`{"data":"eyJraW5kIjoiQ2x1c3RlclNlcnZpY2VWZXJzaW9uIn0=","installModes":[null,{"supported":true}],"apiServiceDefinitions":{"owned":[1]}}`))
 	f.Fuzz(func(t *testing.T, js []byte) {
 		for range value(js).Members() { // must end
 		}
@@ -185,6 +186,9 @@ func FuzzWalk(f *testing.F) {
 		js, ok := loaded(js)
 		if !ok {
 			return
+		}
+		for _, typ := range []string{"olm.package.required", "olm.gvk.required", "olm.constraint", "olm.csv.metadata", "olm.bundle.object"} {
+			new(bundleRead).readV1(typ, value(js)) // must not panic
 		}
 		var m map[string]json.RawMessage
 		if json.Unmarshal(js, &m) == nil && m != nil {
