@@ -22,7 +22,7 @@ var house = []string{
 	"internal/forge", "internal/gitrepo", "internal/scratch", "internal/event", "internal/config", "internal/survey", "internal/plan", "internal/template",
 	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/shape", "internal/field", "internal/yamledit", "internal/yamlread",
-	"internal/markdown", "internal/reference", "internal/runner", "internal/failure", "internal/outbound", "internal/pause", "internal/atomicfile", "internal/testkit", "formulary", "deploy/crds",
+	"internal/markdown", "internal/reference", "internal/runner", "internal/atomicfile", "internal/failure", "internal/outbound", "internal/pause", "internal/testkit", "formulary", "deploy/crds",
 }
 
 // pure packages are functions over bytes and values.
@@ -107,6 +107,43 @@ func TestPurePackages(t *testing.T) {
 				t.Errorf("%s is pure and imports %s", p.ImportPath, imp)
 			}
 		}
+	}
+}
+
+// writes are the rooms that put files on the disk, and why that is no file which a person names.
+// All others go through atomicfile, which keeps to the repository.
+var writes = map[string]string{
+	"internal/atomicfile": "it is the door", "internal/action": "the files that a runner names", "internal/scratch": "a copy of its own", "internal/gitrepo": "a store of its own",
+	"internal/oci/cache.go": "names by digest", "internal/relay": "its queue", "internal/demo": "a folder of its own", "internal/testkit": "tests",
+	"internal/controller/suite": "tests", "bench": "measures",
+}
+
+var writing = regexp.MustCompile(`\bos\.(WriteFile|Create|CreateTemp|OpenFile|Mkdir|MkdirAll|MkdirTemp|Rename|Remove|RemoveAll|Symlink|Link|Chmod|Truncate)\(`)
+
+func TestOneDoorForWriting(t *testing.T) {
+	err := filepath.WalkDir("..", func(name string, d os.DirEntry, err error) error {
+		rel := strings.TrimPrefix(filepath.ToSlash(name), "../")
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (rel == "conformance" || strings.HasPrefix(d.Name(), ".") && name != ".."):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go"):
+			return nil
+		}
+		for room := range writes {
+			if rel == room || strings.HasPrefix(rel, room+"/") {
+				return nil
+			}
+		}
+		text, err := os.ReadFile(name)
+		if m := writing.Find(text); m != nil {
+			t.Errorf("%s calls %s...): files are written through internal/atomicfile", rel, m)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/catalogimage"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/testkit/registry"
@@ -43,7 +44,7 @@ func TestSkopeoReadsAndWrites(t *testing.T) {
 	wantCatalog(t, c, at+"/acme/catalog:v1", image.Digest)
 	dir := t.TempDir()
 	in := func(file string) string { return filepath.Join(dir, file) }
-	if _, err := image.Write(in("own.tar")); err != nil {
+	if _, err := image.Write(atomicfile.Place{Root: dir, Path: "own.tar"}); err != nil {
 		t.Fatal(err)
 	}
 	skopeo(t, "copy", "--all", "--src-tls-verify=false", "docker://"+at+"/acme/catalog:v1", "oci:"+in("layout"))

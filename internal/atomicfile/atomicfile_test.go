@@ -10,6 +10,8 @@ import (
 	"testing/fstest"
 )
 
+func place(path string) Place { return Place{Root: filepath.Dir(path), Path: filepath.Base(path)} }
+
 func write(t *testing.T, path, data string, mode os.FileMode) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(data), mode); err != nil {
@@ -36,7 +38,7 @@ func TestWriteKeepsModeAndLink(t *testing.T) {
 	if err := os.Symlink("real.yaml", link); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(File{Path: link, Data: []byte("new")}, File{Path: filepath.Join(dir, "second.yaml"), Data: []byte("second")}); err != nil {
+	if err := Write(File{Place: place(link), Data: []byte("new")}, File{Place: place(filepath.Join(dir, "second.yaml")), Data: []byte("second")}); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, real); got != "new" {
@@ -65,7 +67,7 @@ func TestWriteAllOrNone(t *testing.T) {
 	write(t, leaves, "leaves", 0o600)
 	fresh := filepath.Join(dir, "new", "dir", "fresh")
 	for _, second := range []string{b, filepath.Join(a, "c")} {
-		if err := Write(File{Path: a, Data: []byte("new")}, File{Path: leaves, Gone: true}, File{Path: fresh, Data: []byte("new")}, File{Path: second, Data: []byte("new")}); err == nil {
+		if err := Write(File{Place: place(a), Data: []byte("new")}, File{Place: place(leaves), Gone: true}, File{Place: place(fresh), Data: []byte("new")}, File{Place: place(second), Data: []byte("new")}); err == nil {
 			t.Fatal("no error")
 		}
 		if got := read(t, a); got != "old" {
@@ -86,14 +88,14 @@ func TestWriteGone(t *testing.T) {
 	if err := errors.Join(os.Mkdir(filepath.Dir(b), 0o755), os.WriteFile(b, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(File{Path: a, Data: []byte("new")}, File{Path: b, Gone: true}); err != nil {
+	if err := Write(File{Place: place(a), Data: []byte("new")}, File{Place: Place{dir, "sub/b"}, Gone: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, a); got != "new" {
 		t.Errorf("a holds %q", got)
 	}
 	leftOver(t, dir, 1)
-	if err := Write(File{Path: b, Gone: true}); err == nil {
+	if err := Write(File{Place: Place{dir, "sub/b"}, Gone: true}); err == nil {
 		t.Error("what does not stand there is gone twice")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/cli/catalogs"
+	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/template"
@@ -16,6 +17,7 @@ import (
 
 func (a *app) convertCommand() *cobra.Command {
 	var to, output, write string
+	var writing files.Writing
 	reader := &catalogs.Reader{In: a.In}
 	cmd := &cobra.Command{
 		Use:   "convert --to KIND CATALOG|-",
@@ -26,6 +28,13 @@ func (a *app) convertCommand() *cobra.Command {
 		Example: "  graft convert --to basic catalog.yaml > basic.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			var at atomicfile.Place
+			if write != "" {
+				var err error
+				if at, err = atomicfile.Locate(write, writing.Outside); err != nil {
+					return err
+				}
+			}
 			text, err := converted(cmd.Context(), reader, to, output, args[0])
 			if err != nil {
 				return err
@@ -34,7 +43,7 @@ func (a *app) convertCommand() *cobra.Command {
 				_, err := a.Out.Documents().Write(text)
 				return err
 			}
-			if err := atomicfile.Write(atomicfile.File{Path: write, Data: text}); err != nil {
+			if err := atomicfile.Write(atomicfile.File{Place: at, Data: text}); err != nil {
 				return failure.New(failure.EditRefused, "writing %s: %w", write, err).At(write, 0, 0)
 			}
 			fmt.Fprintf(a.Out, "%s: created\n", write)
@@ -45,6 +54,7 @@ func (a *app) convertCommand() *cobra.Command {
 	cmd.Flags().StringVar(&to, "to", "basic", "kind of the template: "+strings.Join(template.Convertible(), ", "))
 	cmd.Flags().StringVarP(&output, "output", "o", "yaml", "yaml or json")
 	cmd.Flags().StringVar(&write, "write", "", "write the template to this file")
+	writing.OutsideFlag(cmd.Flags())
 	return cmd
 }
 

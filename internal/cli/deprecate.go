@@ -12,7 +12,7 @@ import (
 type deprecateOptions struct {
 	deprecation kind.Deprecation
 	catalogs    []string
-	dryRun      bool
+	writing     files.Writing
 }
 
 func (a *app) deprecateCommand() *cobra.Command {
@@ -36,7 +36,7 @@ func (a *app) deprecateCommand() *cobra.Command {
 	f.StringVar(&d.Package, "package", "", "the package, where a template holds several")
 	f.StringVar(&d.Message, "message", "", "what users are told (required)")
 	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template (all)")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
+	o.writing.Flags(f)
 	return cmd
 }
 
@@ -46,7 +46,7 @@ func (a *app) deprecate(o *deprecateOptions, names []string) error {
 	if d.Message == "" {
 		return failure.New(failure.Usage, "reading the command line: --message is missing").Fix("Give --message with what users are to be told.")
 	}
-	return a.editOrStdin(names, o.dryRun,
+	return a.editOrStdin(names, o.writing,
 		func(at files.Located) (*kind.Outcome, error) {
 			return template.Deprecate(at.Repo, at.Path, at.Name, o.catalogs, *d)
 		},

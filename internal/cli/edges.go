@@ -16,7 +16,7 @@ type edgesOptions struct {
 	skips     []string
 	skipRange string
 	catalogs  []string
-	dryRun    bool
+	writing   files.Writing
 }
 
 func (a *app) edgesCommand() *cobra.Command {
@@ -46,7 +46,7 @@ func (a *app) edgesCommand() *cobra.Command {
 	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template (all)")
 	f.BoolVar(&e.AllowMissingPredecessor, "allow-missing-predecessor", false, "accept a --replaces that the channel does not know")
 	f.BoolVar(&e.AllowStranded, "allow-stranded", false, "change even what somebody may have installed and could not upgrade from")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
+	o.writing.Flags(f)
 	return cmd
 }
 
@@ -72,7 +72,7 @@ func (a *app) edges(cmd *cobra.Command, o *edgesOptions, names []string) error {
 			return failure.New(failure.Usage, "reading the command line: --skip-range %q: %w", o.skipRange, err).Fix("Give a range such as %q.", ">=1.0.0 <1.2.3")
 		}
 	}
-	return a.editOrStdin(names, o.dryRun,
+	return a.editOrStdin(names, o.writing,
 		func(at files.Located) (*kind.Outcome, error) {
 			return template.SetEdges(at.Repo, at.Path, at.Name, o.catalogs, *e)
 		},

@@ -16,12 +16,12 @@ import (
 type edit func(at files.Located) (*kind.Outcome, error)
 
 // editTemplates makes the edits of each template, writes all of them or none, and reports.
-func (a *app) editTemplates(names []string, dryRun bool, edits func(name string) ([]edit, error)) error {
+func (a *app) editTemplates(names []string, w files.Writing, edits func(name string) ([]edit, error)) error {
 	repos := files.Repositories{}
 	rep := report{}
 	var errs []error
 	for _, name := range kind.Unique(names) {
-		t, err := a.editOne(repos, name, edits)
+		t, err := a.editOne(repos, w, name, edits)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -32,12 +32,12 @@ func (a *app) editTemplates(names []string, dryRun bool, edits func(name string)
 		return err
 	}
 	rep.Report = output.NewReport(output.Overall(rep.Templates))
-	return a.finishEdits(repos, dryRun, rep)
+	return a.finishEdits(repos, w.DryRun, rep)
 }
 
-func (a *app) editOne(repos files.Repositories, name string, edits func(name string) ([]edit, error)) (output.Template, error) {
+func (a *app) editOne(repos files.Repositories, w files.Writing, name string, edits func(name string) ([]edit, error)) (output.Template, error) {
 	rep := output.Template{File: name, Result: "unchanged"}
-	at, err := repos.Locate(name)
+	at, err := repos.LocateToWrite(name, w)
 	if err != nil {
 		return rep, err
 	}
@@ -117,11 +117,11 @@ func (a *app) editStdin(one func(*template.Template) (*kind.Outcome, error)) err
 }
 
 // editOrStdin is editTemplates, or editStdin where that is what the one name says.
-func (a *app) editOrStdin(names []string, dryRun bool, inPlace edit, through func(*template.Template) (*kind.Outcome, error)) error {
+func (a *app) editOrStdin(names []string, w files.Writing, inPlace edit, through func(*template.Template) (*kind.Outcome, error)) error {
 	if !slices.Contains(names, "-") {
-		return a.editTemplates(names, dryRun, func(string) ([]edit, error) { return []edit{inPlace}, nil })
+		return a.editTemplates(names, w, func(string) ([]edit, error) { return []edit{inPlace}, nil })
 	}
-	if len(names) > 1 || a.JSON || dryRun {
+	if len(names) > 1 || a.JSON || w.DryRun {
 		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json and --dry-run")
 	}
 	return a.editStdin(through)

@@ -30,7 +30,7 @@ var workflowText string
 const workflowFile = ".github/workflows/graft.yml"
 
 func (a *app) initCommand() *cobra.Command {
-	dry := false
+	var writing files.Writing
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write the workflow and graft.yaml for this repository",
@@ -45,19 +45,19 @@ func (a *app) initCommand() *cobra.Command {
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			return a.init(cmd.Context(), dir, dry)
+			return a.init(cmd.Context(), dir, writing)
 		},
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "print what would be written, and write nothing")
+	writing.Flags(cmd.Flags())
 	return cmd
 }
 
-func (a *app) init(ctx context.Context, dir string, dry bool) error {
-	abs, err := filepath.Abs(dir)
+func (a *app) init(ctx context.Context, dir string, w files.Writing) error {
+	at, err := atomicfile.Locate(dir+"/graft.yaml", w.Outside) // of the folder, since .github need not stand yet
 	if err != nil {
-		return failure.New(failure.Usage, "finding %s: %w", dir, err)
+		return err
 	}
-	root := files.Root(filepath.Join(abs, "x"))
+	root := at.Root
 	r, err := os.OpenRoot(root)
 	if err != nil {
 		return failure.New(failure.Usage, "opening %s: %w", root, err).Fix("Name a directory of the repository.")
@@ -76,7 +76,7 @@ func (a *app) init(ctx context.Context, dir string, dry bool) error {
 	if len(names) > 0 {
 		result = "created"
 	}
-	if dry {
+	if w.DryRun {
 		result = "planned"
 	} else if err := atomicfile.Write(repo.Files()...); err != nil {
 		return failure.New(failure.EditRefused, "writing to %s: %w", root, err)
@@ -87,7 +87,7 @@ func (a *app) init(ctx context.Context, dir string, dry bool) error {
 	}
 	for _, name := range names {
 		p, _ := repo.Get(name)
-		if dry {
+		if w.DryRun {
 			_, _ = a.Out.Write(diff.Diff("/dev/null", nil, "b/"+name, p.After))
 			continue
 		}

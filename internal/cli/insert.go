@@ -30,7 +30,7 @@ type insertOptions struct {
 	rebuild       string
 	newChannel    string
 	registry      registry.Options
-	dryRun        bool
+	writing       files.Writing
 }
 
 func (a *app) insertCommand() *cobra.Command {
@@ -80,7 +80,7 @@ func (a *app) insertCommand() *cobra.Command {
 	f.StringSliceVar(&o.published, "published", nil, "catalogs that users have: what is in them is neither rebuilt nor replaced")
 	f.StringVar(&o.rebuild, "rebuild", "refuse", "what to do where the bundle stands there with another image: refuse, or replace it")
 	f.StringVar(&r.InsteadOf, "instead-of", "", "take the place of this bundle, which nobody has installed")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
+	o.writing.Flags(f)
 	return cmd
 }
 
@@ -105,7 +105,7 @@ func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error
 	if slices.Contains(names, "-") {
 		return a.insertStdin(o, names)
 	}
-	return a.editTemplates(names, o.dryRun, o.edits)
+	return a.editTemplates(names, o.writing, o.edits)
 }
 
 // check reads what the flags hold and refuses those that contradict each other.
@@ -190,7 +190,7 @@ func (o *insertOptions) insertInto(at files.Located, r kind.Request) (*kind.Outc
 
 // insertStdin edits a template on its way from standard input to standard output.
 func (a *app) insertStdin(o *insertOptions, names []string) error {
-	if len(names) > 1 || a.JSON || o.dryRun || o.releaseConfig != "" {
+	if len(names) > 1 || a.JSON || o.writing.DryRun || o.releaseConfig != "" {
 		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json, --dry-run and --release-config")
 	}
 	return a.editStdin(func(t *template.Template) (*kind.Outcome, error) { return t.Insert(o.request) })

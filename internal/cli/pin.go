@@ -20,7 +20,7 @@ type pinOptions struct {
 	registry        registry.Options
 	check           bool
 	lock, writeLock string
-	dryRun          bool
+	writing         files.Writing
 }
 
 func (a *app) pinCommand() *cobra.Command {
@@ -44,7 +44,7 @@ func (a *app) pinCommand() *cobra.Command {
 	f.BoolVar(&o.check, "check", false, "fail where an image is named by tag, and change nothing")
 	f.StringVar(&o.lock, "lock", "", "take the digests from this file, and ask no registry")
 	f.StringVar(&o.writeLock, "write-lock", "", "add the digests that were found to this file")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
+	o.writing.Flags(f)
 	return cmd
 }
 
@@ -56,7 +56,7 @@ func (a *app) pin(ctx context.Context, o *pinOptions, names []string) error {
 	var all []pinnable
 	var errs []error
 	for _, name := range names {
-		more, err := a.pinnables(repos, name)
+		more, err := a.pinnables(repos, o, name)
 		all, errs = append(all, more...), append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -91,11 +91,11 @@ func (a *app) pin(ctx context.Context, o *pinOptions, names []string) error {
 func (o *pinOptions) contradiction(names []string, json bool) error {
 	wrong := ""
 	switch {
-	case o.check && (o.lock != "" || o.writeLock != "" || o.dryRun):
+	case o.check && (o.lock != "" || o.writeLock != "" || o.writing.DryRun):
 		wrong = "--check contradicts --lock, --write-lock and --dry-run"
 	case o.lock != "" && o.writeLock != "":
 		wrong = "--lock contradicts --write-lock"
-	case slices.Contains(names, "-") && !o.check && (len(names) > 1 || json || o.dryRun || o.writeLock != ""):
+	case slices.Contains(names, "-") && !o.check && (len(names) > 1 || json || o.writing.DryRun || o.writeLock != ""):
 		wrong = "- stands alone, without --json, --dry-run and --write-lock"
 	}
 	if wrong == "" {
@@ -134,15 +134,15 @@ func (a *app) finishPin(o *pinOptions, repos files.Repositories, digests map[str
 	if err != nil {
 		return err
 	}
-	if err := repos.Finish(a.App, "files", o.dryRun, lock...); err != nil {
+	if err := repos.Finish(a.App, "files", o.writing.DryRun, lock...); err != nil {
 		return err
 	}
-	if o.dryRun {
+	if o.writing.DryRun {
 		rep.Planned()
 	}
 	if a.JSON {
 		a.PrintReport(rep)
-	} else if !o.dryRun {
+	} else if !o.writing.DryRun {
 		a.printPins(rep)
 	}
 	return nil

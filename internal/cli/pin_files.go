@@ -57,7 +57,7 @@ func (f pinnable) report(digests map[string]string) pinReport {
 
 // pinnables are the files that a person names: a file, the ClusterServiceVersion of a
 // bundle's directory, or the files of a catalog's.
-func (a *app) pinnables(repos files.Repositories, name string) ([]pinnable, error) {
+func (a *app) pinnables(repos files.Repositories, o *pinOptions, name string) ([]pinnable, error) {
 	if name == "-" {
 		src, err := files.Stdin(a.In)
 		if err != nil {
@@ -66,7 +66,11 @@ func (a *app) pinnables(repos files.Repositories, name string) ([]pinnable, erro
 		f, err := opened(nil, "", "standard input", src)
 		return []pinnable{f}, err
 	}
-	at, err := repos.Locate(name)
+	locate := repos.Locate
+	if !o.check {
+		locate = func(name string) (files.Located, error) { return repos.LocateToWrite(name, o.writing) }
+	}
+	at, err := locate(name)
 	if err != nil {
 		return nil, err
 	}
@@ -175,6 +179,10 @@ func (o *pinOptions) lockFile(found map[string]string) ([]atomicfile.File, error
 	if o.writeLock == "" {
 		return nil, nil
 	}
+	at, err := atomicfile.Locate(o.writeLock, o.writing.Outside)
+	if err != nil {
+		return nil, err
+	}
 	text, err := os.ReadFile(o.writeLock)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, failure.New(failure.Usage, "reading the lock file: %w", err)
@@ -183,5 +191,5 @@ func (o *pinOptions) lockFile(found map[string]string) ([]atomicfile.File, error
 	if err != nil || bytes.Equal(now, text) {
 		return nil, err
 	}
-	return []atomicfile.File{{Path: o.writeLock, Data: now}}, nil
+	return []atomicfile.File{{Place: at, Data: now}}, nil
 }

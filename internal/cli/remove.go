@@ -17,7 +17,7 @@ type removeOptions struct {
 	catalogs []string
 	base     []string
 	registry registry.Options
-	dryRun   bool
+	writing  files.Writing
 }
 
 func (a *app) removeCommand() *cobra.Command {
@@ -49,7 +49,7 @@ func (a *app) removeCommand() *cobra.Command {
 	f.StringSliceVar(&o.base, "base", nil, "rendered catalogs, which tell names and images of bundles")
 	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template (all)")
 	f.BoolVar(&r.AllowStranded, "allow-stranded", false, "remove even what somebody may have installed and could not upgrade from")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
+	o.writing.Flags(f)
 	return cmd
 }
 
@@ -63,7 +63,7 @@ func (a *app) remove(ctx context.Context, o *removeOptions, names []string) erro
 	if r.Names, r.NamesOf, err = a.bundleNames(ctx, o.base, o.registry); err != nil {
 		return err
 	}
-	return a.editOrStdin(names, o.dryRun,
+	return a.editOrStdin(names, o.writing,
 		func(at files.Located) (*kind.Outcome, error) {
 			return template.Remove(at.Repo, at.Path, at.Name, o.catalogs, *r)
 		},

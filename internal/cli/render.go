@@ -26,20 +26,22 @@ import (
 )
 
 type renderOptions struct {
-	registry     registry.Options
-	output       string
-	write        string
-	base         string
-	full         bool
-	migrateLevel string
-	sum          string
-	updateSum    bool
-	refresh      string
-	cache        string
-	semverSkips  string
-	catalogs     []string
-	timeout      time.Duration
-	rewrite      []string
+	registry      registry.Options
+	output        string
+	write         string
+	writing       files.Writing
+	toFile, toSum atomicfile.Place // where --write and --sum lead
+	base          string
+	full          bool
+	migrateLevel  string
+	sum           string
+	updateSum     bool
+	refresh       string
+	cache         string
+	semverSkips   string
+	catalogs      []string
+	timeout       time.Duration
+	rewrite       []string
 	// imageTemplate names the image of a bundle that is rendered from a directory.
 	imageTemplate string
 }
@@ -72,6 +74,7 @@ func (a *app) renderCommand() *cobra.Command {
 	f.StringVarP(&o.output, "output", "o", "yaml", "yaml, json or mermaid")
 	f.StringVar(&o.write, "write", "", "write the catalog to this file, or into this directory")
 	f.StringVar(&o.base, "base", "", "an earlier output, a file, a directory or a catalog image, whose bundles are copied")
+	o.writing.OutsideFlag(f)
 	f.BoolVar(&o.full, "full", false, "pull every bundle, whatever --base holds")
 	f.StringVar(&o.migrateLevel, "migrate-level", "none", "none, or bundle-object-to-csv-metadata")
 	f.StringVar(&o.sum, "sum", "", "catalog.sum that records digests and documents")
@@ -88,6 +91,9 @@ func (a *app) renderCommand() *cobra.Command {
 
 func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 	ro, err := o.options()
+	if err == nil {
+		err = o.locate()
+	}
 	if err != nil {
 		return err
 	}
@@ -113,6 +119,17 @@ func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 		return timedOut(ctx, err)
 	}
 	return a.writeRendered(o, ro, name, result)
+}
+
+// locate finds where --write and --sum lead, before anything is asked of a registry.
+func (o *renderOptions) locate() (err error) {
+	if o.write != "" {
+		o.toFile, err = atomicfile.Locate(o.write, o.writing.Outside)
+	}
+	if o.sum != "" && err == nil {
+		o.toSum, err = atomicfile.Locate(o.sum, o.writing.Outside)
+	}
+	return err
 }
 
 // options reads the flags that take one of several words.
@@ -211,7 +228,7 @@ func (a *app) writeRendered(o *renderOptions, ro render.Options, name string, r 
 			return err
 		}
 	} else {
-		put := func() (bool, error) { return atomicfile.Stream(o.write, write) }
+		put := func() (bool, error) { return atomicfile.Stream(o.toFile, write) }
 		if info, err := os.Stat(o.write); err == nil && info.IsDir() {
 			put = func() (bool, error) { return a.writeParts(o, r) }
 		}
@@ -225,7 +242,7 @@ func (a *app) writeRendered(o *renderOptions, ro render.Options, name string, r 
 		state = map[bool]string{true: "updated", false: "unchanged"}[changed]
 	}
 	if ro.Sum != nil {
-		if _, err := atomicfile.Stream(o.sum, func(w io.Writer) error { _, err := w.Write(ro.Sum.Text()); return err }); err != nil {
+		if _, err := atomicfile.Stream(o.toSum, func(w io.Writer) error { _, err := w.Write(ro.Sum.Text()); return err }); err != nil {
 			return failure.New(failure.RenderFailed, "writing %s: %w", o.sum, err).At(o.sum, 0, 0)
 		}
 	}

@@ -14,7 +14,7 @@ func (a *app) writeParts(o *renderOptions, r *render.Result) (changed bool, err 
 		return false, failure.New(failure.Usage, "writing a picture into %s: it is a directory", o.write).Fix("Name a file.")
 	}
 	repos := files.Repositories{}
-	at, err := repos.Locate(o.write)
+	at, err := repos.LocateToWrite(o.write, o.writing)
 	if err != nil {
 		return false, err
 	}

@@ -38,9 +38,9 @@ var failing = []failingRun{
 	{code: failure.Config, by: "a key of graft.yaml is misspelt", command: publishNewest + " --base misspelt"},
 	{code: failure.TemplateNotFound, by: "the template is not there", command: insertInto + "none.yaml"},
 	{code: failure.TemplateMalformed, by: "a key stands there in two cases, and opm would drop one", command: "render ../failures/two-cases.yaml"},
-	{code: failure.TemplateUnsupported, by: "the file is no template", command: insertInto + "../failures/notes.yaml"},
-	{code: failure.TemplateOpaque, by: "a program of somebody's builds the template", command: insertInto + "../failures/custom.yaml"},
-	{code: failure.EditRefused, by: "two channels share their entries by an anchor", command: insertInto + "../failures/anchor.yaml"},
+	{code: failure.TemplateUnsupported, by: "the file is no template", command: insertInto + "--allow-outside ../failures/notes.yaml"},
+	{code: failure.TemplateOpaque, by: "a program of somebody's builds the template", command: insertInto + "--allow-outside ../failures/custom.yaml"},
+	{code: failure.EditRefused, by: "two channels share their entries by an anchor", command: insertInto + "--allow-outside ../failures/anchor.yaml"},
 	{code: failure.BundleNotFound, by: "no such image is in the registry", command: "render ../failures/gone.yaml"},
 	{code: failure.RegistryAuth, by: "the registry wants a password", command: publishNewest, begin: func(d *demo) {
 		d.servers.Registry.SetAuth(registry.Auth{Scheme: "basic", Username: "somebody", Password: "else"})
@@ -56,7 +56,7 @@ var failing = []failingRun{
 	{code: failure.BundleConflict, by: "the same bundle from another repository", command: "insert --channel stable --image $IMAGE-fork:v1.2.0 --name lighthouse.v1.2.0 --version 1.2.0 --package lighthouse catalog-templates/lighthouse.yaml"},
 	{code: failure.EdgeConflict, by: "it stands there with other edges", command: "publish --image $IMAGE:v1.2.0 --replaces lighthouse.v1.0.0"},
 	{code: failure.PredecessorMissing, by: "what it replaces is not in the channel", command: publishNewest + " --replaces lighthouse.v0.9.0"},
-	{code: failure.ChannelUnknown, by: "a semver template has no such channel", command: "insert --channel nightly --image $IMAGE:v1.3.0 ../failures/semver.yaml"},
+	{code: failure.ChannelUnknown, by: "a semver template has no such channel", command: "insert --channel nightly --image $IMAGE:v1.3.0 --allow-outside ../failures/semver.yaml"},
 	{code: failure.VersionUnordered, by: "two versions differ in build metadata only", command: "insert --channel stable --image $IMAGE:v1.2.0-1 --name lighthouse.v1.2.0-1 --version 1.2.0+1 --package lighthouse catalog-templates/lighthouse.yaml"},
 	{code: failure.GraphInvalid, by: "a channel has two heads", command: "verify ../failures/two-heads.yaml"},
 	{code: failure.UpgradePathLost, by: "an installed version can upgrade no longer", command: "verify --level entry-pruned=warning --base " + newCatalog + " ../failures/pruned.yaml"},

@@ -143,7 +143,7 @@ var Table = []Entry{
 		"Add the bundle where that builder takes its input."},
 	{EditRefused, "edit-refused", false,
 		"The edit cannot be made without touching other bytes.",
-		"The place to edit is inside an anchored or aliased node, in a form that cannot be extended in place, or a file outside the repository.",
+		"The place to edit is inside an anchored or aliased node, in a form that cannot be extended in place, or a file outside the repository, which a link or .. leads to.",
 		"Make the edit by hand at the line shown, or write the place in plain block style."},
 	{BundleNotFound, "bundle-not-found", false,
 		"The bundle image does not exist.",

@@ -12,16 +12,21 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
+
+func place(path string) atomicfile.Place {
+	return atomicfile.Place{Root: filepath.Dir(path), Path: filepath.Base(path)}
+}
 
 // layout writes a small catalog image as an OCI layout and gives its directory.
 func layout(t *testing.T) (dir string, image *Image) {
 	t.Helper()
 	_, image = build(t, nil, "", recipe(t))
 	dir = filepath.Join(t.TempDir(), "layout")
-	if changed, err := image.Write(dir); err != nil || !changed {
+	if changed, err := image.Write(place(dir)); err != nil || !changed {
 		t.Fatalf("writing: %v, %v", changed, err)
 	}
 	return dir, image
@@ -37,7 +42,7 @@ func TestWhatIsWrittenIsTheSame(t *testing.T) {
 	for i := range 2 {
 		_, again := build(t, nil, "", recipe(t))
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("%d.tar", i))
-		if _, err := again.Write(file); err != nil {
+		if _, err := again.Write(place(file)); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(file)
@@ -53,10 +58,10 @@ func TestWhatIsWrittenIsTheSame(t *testing.T) {
 		t.Error("two tarballs differ")
 	}
 	wantCatalog(t, c, dir)
-	if changed, err := image.Write(dir); changed || err != nil {
+	if changed, err := image.Write(place(dir)); changed || err != nil {
 		t.Errorf("writing again: %v, %v", changed, err)
 	}
-	if _, err := image.Write(filepath.Join(dir, blobsDir)); !failure.Is(err, failure.EditRefused) {
+	if _, err := image.Write(place(filepath.Join(dir, blobsDir))); !failure.Is(err, failure.EditRefused) {
 		t.Errorf("writing into something else: %v", err)
 	}
 }
@@ -166,7 +171,7 @@ func TestImageWithoutPlatform(t *testing.T) {
 		c, _ := newClient(t, s, nil)
 		_, image := build(t, c, testRepo+":"+form, recipe(t))
 		file := filepath.Join(t.TempDir(), "x.tar")
-		if _, err := image.Write(file); err != nil {
+		if _, err := image.Write(place(file)); err != nil {
 			t.Fatal(err)
 		}
 		if got := wantCatalog(t, c, file); len(got.Platforms) != 1 || got.Platforms[0] != "unknown" {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -20,16 +19,17 @@ import (
 // Write writes the image as an OCI layout: as a tarball where the path ends with .tar, else
 // into a directory. What holds that image already is not touched; changed tells. In a
 // directory the index is written last, and no blob is removed.
-func (i *Image) Write(to string) (changed bool, err error) {
+func (i *Image) Write(at atomicfile.Place) (changed bool, err error) {
+	to := at.String()
 	if OnDisk(to) {
 		if old, err := openDisk(to); err == nil && old.top.digest == i.Digest {
 			return false, nil
 		}
 	}
 	if strings.HasSuffix(to, ".tar") {
-		_, err = atomicfile.Stream(to, i.writeTarball)
+		_, err = atomicfile.Stream(at, i.writeTarball)
 	} else {
-		err = i.writeDir(to)
+		err = i.writeDir(at)
 	}
 	var known *failure.Error
 	if err != nil && !errors.As(err, &known) {
@@ -38,7 +38,8 @@ func (i *Image) Write(to string) (changed bool, err error) {
 	return err == nil, err
 }
 
-func (i *Image) writeDir(dir string) error {
+func (i *Image) writeDir(at atomicfile.Place) error {
+	dir := at.String()
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -47,11 +48,11 @@ func (i *Image) writeDir(dir string) error {
 		return failure.New(failure.EditRefused, "writing the image: the directory holds something else than an OCI layout").At(dir, 0, 0).
 			Fix("Name an empty directory with --output.")
 	}
-	if err := os.MkdirAll(filepath.Join(dir, blobsDir, "sha256"), 0o755); err != nil {
+	if err := atomicfile.MkdirAll(at.Join(path.Join(blobsDir, "sha256"))); err != nil {
 		return err
 	}
 	return i.files(false, func(name string, r io.Reader) error {
-		_, err := atomicfile.Stream(filepath.Join(dir, name), func(w io.Writer) error {
+		_, err := atomicfile.Stream(at.Join(name), func(w io.Writer) error {
 			_, err := io.Copy(w, r)
 			return err
 		})

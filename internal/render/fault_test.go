@@ -112,7 +112,7 @@ func renderTo(t *testing.T, out, src string, o render.Options) error {
 	if err != nil {
 		return err
 	}
-	_, err = atomicfile.Stream(out, r.Write)
+	_, err = atomicfile.Stream(atomicfile.Place{Root: filepath.Dir(out), Path: filepath.Base(out)}, r.Write)
 	return err
 }
 
@@ -122,7 +122,7 @@ func TestHalfWritten(t *testing.T) {
 	if err := os.WriteFile(out, []byte("as it was"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := atomicfile.Stream(out, func(w io.Writer) error {
+	_, err := atomicfile.Stream(atomicfile.Place{Root: filepath.Dir(out), Path: filepath.Base(out)}, func(w io.Writer) error {
 		_, _ = w.Write([]byte("half of"))
 		return errors.New("the disk is full")
 	})

@@ -70,12 +70,13 @@ type manifests struct {
 	app   *command.App
 	repos files.Repositories
 	stdin bool
-	text  []byte // what standard input became
+	how   *files.Writing // nil where nothing is written
+	text  []byte         // what standard input became
 }
 
-func openManifests(a *command.App, names []string, restricted bool) (*manifests, error) {
-	m := &manifests{app: a, repos: files.Repositories{}, stdin: slices.Contains(names, "-")}
-	if m.stdin && (len(names) > 1 || a.JSON || restricted) {
+func openManifests(a *command.App, names []string, how *files.Writing, restricted bool) (*manifests, error) {
+	m := &manifests{app: a, repos: files.Repositories{}, how: how, stdin: slices.Contains(names, "-")}
+	if m.stdin && (len(names) > 1 || a.JSON || restricted || how != nil && how.DryRun) {
 		return nil, failure.New(failure.Usage, "reading the command line: - stands alone, without --json, --dry-run and --matrix").
 			Fix("Name files, or leave those flags out.")
 	}
@@ -109,7 +110,7 @@ func (m *manifests) one(name string, edit func(name string, f *catalogsource.Man
 	if _, err := os.Stat(name); err != nil {
 		return failure.New(failure.Usage, "opening the manifest %s: there is no such file", name).At(name, 0, 0).Fix("Correct the path.")
 	}
-	at, err := m.repos.Locate(name)
+	at, err := m.locate(name)
 	if err != nil {
 		return err
 	}
@@ -128,13 +129,20 @@ func (m *manifests) one(name string, edit func(name string, f *catalogsource.Man
 	return err
 }
 
-// finish writes the files, or with dryRun shows what would change.
-func (m *manifests) finish(dryRun bool) error {
+func (m *manifests) locate(name string) (files.Located, error) {
+	if m.how == nil {
+		return m.repos.Locate(name)
+	}
+	return m.repos.LocateToWrite(name, *m.how)
+}
+
+// finish writes the files, or with --dry-run shows what would change.
+func (m *manifests) finish() error {
 	if m.stdin {
 		_, err := m.app.Out.Documents().Write(m.text)
 		return err
 	}
-	return m.repos.Finish(m.app, "manifests", dryRun)
+	return m.repos.Finish(m.app, "manifests", m.how.DryRun)
 }
 
 // tell prints what became of the CatalogSources.

@@ -24,7 +24,7 @@ func validateCommand(a *command.App) *cobra.Command {
 		Example: "  graft catalogsource validate catalogsource.yaml",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			files, err := openManifests(a, args, false)
+			files, err := openManifests(a, args, nil, false)
 			if err != nil {
 				return err
 			}

@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/catalogsource"
+	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
 func convertCommand(a *command.App) *cobra.Command {
 	var to string
-	var dryRun bool
+	var how files.Writing
 	cmd := &cobra.Command{
 		Use:   "convert --to new|legacy FILE...|-",
 		Short: "Convert CatalogSources between the new and the deprecated form of the spec, in place",
@@ -27,21 +28,21 @@ func convertCommand(a *command.App) *cobra.Command {
 			if form != catalogsource.New && form != catalogsource.Legacy {
 				return failure.New(failure.Usage, "reading the command line: --to %q", to).Fix("Give --to with new or legacy.")
 			}
-			return convert(a, args, form, dryRun)
+			return convert(a, args, form, how)
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "form of the spec: new or legacy")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the difference and write nothing")
+	how.Flags(cmd.Flags())
 	return cmd
 }
 
-func convert(a *command.App, names []string, to catalogsource.Form, dryRun bool) error {
-	files, err := openManifests(a, names, dryRun)
+func convert(a *command.App, names []string, to catalogsource.Form, how files.Writing) error {
+	m, err := openManifests(a, names, &how, false)
 	if err != nil {
 		return err
 	}
 	var sources []sourceReport
-	errs := files.each(names, func(name string, m *catalogsource.Manifest) ([]byte, error) {
+	errs := m.each(names, func(name string, m *catalogsource.Manifest) ([]byte, error) {
 		text, changed, err := m.Convert(to)
 		for _, s := range m.Sources {
 			rep := sourceReport{File: name, Name: s.Name, Namespace: s.Namespace, Result: "unchanged"}
@@ -55,9 +56,9 @@ func convert(a *command.App, names []string, to catalogsource.Form, dryRun bool)
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if err := files.finish(dryRun); err != nil || files.stdin {
+	if err := m.finish(); err != nil || m.stdin {
 		return err
 	}
-	tell(a, sources, dryRun)
+	tell(a, sources, how.DryRun)
 	return nil
 }

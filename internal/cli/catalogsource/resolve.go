@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/catalogsource"
+	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/controller/client"
@@ -25,7 +26,7 @@ type resolveOptions struct {
 	kubeconfig string
 	matrix     string
 	check      bool
-	dryRun     bool
+	writing    files.Writing
 	registry   registry.Options
 
 	values    catalogsource.Values
@@ -63,12 +64,12 @@ func resolveCommand(a *command.App) *cobra.Command {
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "file with the address of a cluster that says version and objects")
 	f.StringVar(&o.matrix, "matrix", "", "platform versions to say the image of, such as 1.29..1.33")
 	f.BoolVar(&o.check, "check-registry", false, "fail unless the registry has each image")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
+	o.writing.Flags(f)
 	return cmd
 }
 
 func resolve(ctx context.Context, a *command.App, o *resolveOptions, names []string) error {
-	files, err := openManifests(a, names, o.dryRun || o.matrix != "")
+	m, err := openManifests(a, names, &o.writing, o.matrix != "")
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func resolve(ctx context.Context, a *command.App, o *resolveOptions, names []str
 		}
 	}
 	var sources []sourceReport
-	errs := files.each(names, func(name string, m *catalogsource.Manifest) ([]byte, error) {
+	errs := m.each(names, func(name string, m *catalogsource.Manifest) ([]byte, error) {
 		found, text, err := o.manifest(ctx, name, m)
 		sources = append(sources, found...)
 		return text, err
@@ -96,10 +97,10 @@ func resolve(ctx context.Context, a *command.App, o *resolveOptions, names []str
 	if len(sources) == 0 {
 		fmt.Fprintf(a.Err, "graft: note: no CatalogSource has the annotation %s\n", catalogsource.ImageTemplate)
 	}
-	if err := files.finish(o.dryRun); err != nil || files.stdin {
+	if err := m.finish(); err != nil || m.stdin {
 		return err
 	}
-	tell(a, sources, o.dryRun)
+	tell(a, sources, o.writing.DryRun)
 	return nil
 }
 

@@ -3,16 +3,15 @@
 package files
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/pflag"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/command"
@@ -38,72 +37,71 @@ type Located struct {
 // Repositories are those of one run, by their roots.
 type Repositories map[string]*Repository
 
-// Locate finds the repository of a path. A symbolic link is followed inside of it and
+// Writing is what the verbs that write files have in common.
+type Writing struct {
+	DryRun  bool
+	Outside bool
+}
+
+// Flags are --dry-run and --allow-outside.
+func (w *Writing) Flags(f *pflag.FlagSet) {
+	f.BoolVar(&w.DryRun, "dry-run", false, "print the difference and write nothing")
+	w.OutsideFlag(f)
+}
+
+// OutsideFlag is --allow-outside alone.
+func (w *Writing) OutsideFlag(f *pflag.FlagSet) {
+	f.BoolVar(&w.Outside, "allow-outside", false, "write what lies outside of the repository, too: by a link, or by ..")
+}
+
+// Locate finds the repository of a path that is read. A symbolic link is followed inside of it and
 // refused where it leads out.
 func (r Repositories) Locate(name string) (Located, error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {
 		return Located{}, failure.New(failure.Usage, "finding %s: %w", name, err)
 	}
-	root, err := filepath.EvalSymlinks(Root(abs))
+	root, err := filepath.EvalSymlinks(atomicfile.Root(abs))
 	if err != nil {
 		return Located{}, failure.New(failure.TemplateNotFound, "opening %s: there is no such directory", name).At(name, 0, 0)
 	}
-	real, err := realPath(abs)
+	real, err := atomicfile.Real(abs)
 	if err != nil {
 		return Located{}, failure.New(failure.TemplateNotFound, "opening %s: %w", name, err).At(name, 0, 0)
 	}
 	rel, err := filepath.Rel(root, real)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	if err != nil || !filepath.IsLocal(rel) {
 		return Located{}, failure.New(failure.EditRefused, "opening %s: it leads out of the repository, to %s", name, real).At(name, 0, 0).
 			Fix("Keep the template in the repository, or name it where it is.")
 	}
-	repo := r[root]
-	if repo == nil {
-		opened, err := os.OpenRoot(root)
-		if err != nil {
-			return Located{}, failure.New(failure.TemplateNotFound, "opening %s: %w", root, err)
-		}
-		repo = At(root, opened.FS())
-		r[root] = repo
+	return r.located(name, atomicfile.Place{Root: root, Path: filepath.ToSlash(rel)})
+}
+
+// LocateToWrite finds the repository of a path that is edited.
+func (r Repositories) LocateToWrite(name string, w Writing) (Located, error) {
+	at, err := atomicfile.Locate(name, w.Outside)
+	if err != nil {
+		return Located{}, err
 	}
-	return Located{Repo: repo, Path: filepath.ToSlash(rel), Name: name}, nil
+	return r.located(name, at)
+}
+
+func (r Repositories) located(name string, at atomicfile.Place) (Located, error) {
+	repo := r[at.Root]
+	if repo == nil {
+		opened, err := os.OpenRoot(at.Root)
+		if err != nil {
+			return Located{}, failure.New(failure.TemplateNotFound, "opening %s: %w", at.Root, err)
+		}
+		repo = At(at.Root, opened.FS())
+		r[at.Root] = repo
+	}
+	return Located{Repo: repo, Path: at.Path, Name: name}, nil
 }
 
 // At is the repository whose root is open already.
 func At(root string, base fs.FS) *Repository {
 	return &Repository{Change: atomicfile.Change{Base: base}, root: root}
-}
-
-// Root is the root of the repository of an absolute path.
-func Root(abs string) string {
-	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	if wd, err := os.Getwd(); err == nil {
-		if rel, err := filepath.Rel(wd, abs); err == nil && filepath.IsLocal(rel) {
-			return wd
-		}
-	}
-	return filepath.Dir(abs)
-}
-
-// realPath resolves links; what is at the end of the path need not exist yet.
-func realPath(abs string) (string, error) {
-	real, err := filepath.EvalSymlinks(abs)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return real, err
-	}
-	if _, err := os.Lstat(abs); err == nil {
-		return "", errors.New("it is a link to nothing")
-	}
-	dir, err := realPath(filepath.Dir(abs))
-	return filepath.Join(dir, filepath.Base(abs)), err
 }
 
 // Finish shows what the repositories would become, or writes it, with further files, all
@@ -160,7 +158,7 @@ func (r *Repository) Files() []atomicfile.File {
 	var out []atomicfile.File
 	for _, name := range r.Names() {
 		p, _ := r.Get(name)
-		out = append(out, atomicfile.File{Path: filepath.Join(r.root, filepath.FromSlash(name)), Data: p.After, Gone: p.Gone})
+		out = append(out, atomicfile.File{Place: atomicfile.Place{Root: r.root, Path: name}, Data: p.After, Gone: p.Gone})
 	}
 	return out
 }

@@ -5,7 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/cli/catalogs"
+	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
@@ -40,6 +42,7 @@ func (o *options) flags(cmd *cobra.Command) {
 
 func buildCommand(a *command.App) *cobra.Command {
 	var to string
+	var writing files.Writing
 	o := &options{catalogs: catalogs.Reader{In: a.In}}
 	cmd := &cobra.Command{
 		Use:   "build --output OCI_LAYOUT_DIR|FILE.tar [--base IMAGE] CATALOG_DIR",
@@ -51,19 +54,27 @@ func buildCommand(a *command.App) *cobra.Command {
 			if to == "" && !o.dryRun {
 				return failure.New(failure.Usage, "reading the command line: there is no --output").Fix("Give --output with a directory or FILE.tar, or --dry-run.")
 			}
+			var at atomicfile.Place
+			if to != "" {
+				var err error
+				if at, err = atomicfile.Locate(to, writing.Outside); err != nil {
+					return err
+				}
+			}
 			d, err := newDraft(cmd.Context(), a, o, args[0])
 			if err != nil {
 				return err
 			}
-			return write(a, d, to, o.dryRun)
+			return write(a, d, to, at, o.dryRun)
 		},
 	}
 	o.flags(cmd)
+	writing.OutsideFlag(cmd.Flags())
 	cmd.Flags().StringVarP(&to, "output", "o", "", "OCI layout directory, or FILE.tar, to write")
 	return cmd
 }
 
-func write(a *command.App, d *draft, to string, dryRun bool) error {
+func write(a *command.App, d *draft, to string, at atomicfile.Place, dryRun bool) error {
 	image, err := d.Build()
 	if err != nil {
 		return err
@@ -74,7 +85,7 @@ func write(a *command.App, d *draft, to string, dryRun bool) error {
 		if oci.OnDisk(to) {
 			result = "updated"
 		}
-		changed, err := image.Write(to)
+		changed, err := image.Write(at)
 		if err != nil {
 			return err
 		}

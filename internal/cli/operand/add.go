@@ -21,7 +21,7 @@ import (
 type addOptions struct {
 	schema, pkg, name, version string
 	images                     []string
-	dryRun                     bool
+	writing                    files.Writing
 }
 
 func addCommand(a *command.App) *cobra.Command {
@@ -45,7 +45,7 @@ func addCommand(a *command.App) *cobra.Command {
 	f.StringVar(&o.version, "version", "", "its version (required)")
 	f.StringArrayVar(&o.images, "image", nil, "an image of it, NAME=REFERENCE (required)")
 	f.StringVar(&o.pkg, "package", "", "let it serve the bundles of this package only")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the difference and write nothing")
+	o.writing.Flags(f)
 	return cmd
 }
 
@@ -65,7 +65,7 @@ func add(a *command.App, o *addOptions, names []string) error {
 	repos := files.Repositories{}
 	rep := report{}
 	for _, name := range names {
-		t, err := addTo(repos, e, name)
+		t, err := addTo(repos, o.writing, e, name)
 		if err != nil {
 			return err
 		}
@@ -76,9 +76,9 @@ func add(a *command.App, o *addOptions, names []string) error {
 }
 
 // addTo puts an entry into one file, or into a file of one directory.
-func addTo(repos files.Repositories, e operand.Entry, name string) (output.Template, error) {
+func addTo(repos files.Repositories, w files.Writing, e operand.Entry, name string) (output.Template, error) {
 	rep := output.Template{File: name, Result: "unchanged"}
-	at, err := repos.Locate(name)
+	at, err := repos.LocateToWrite(name, w)
 	if err != nil {
 		return rep, err
 	}
@@ -110,7 +110,7 @@ func addTo(repos files.Repositories, e operand.Entry, name string) (output.Templ
 
 // addStdin edits a catalog on its way from standard input to standard output.
 func addStdin(a *command.App, o *addOptions, e operand.Entry, names []string) error {
-	if len(names) > 1 || a.JSON || o.dryRun {
+	if len(names) > 1 || a.JSON || o.writing.DryRun {
 		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json and --dry-run")
 	}
 	src, err := files.Stdin(a.In)
@@ -133,10 +133,10 @@ func addStdin(a *command.App, o *addOptions, e operand.Entry, names []string) er
 }
 
 func finishAdd(a *command.App, o *addOptions, repos files.Repositories, rep report) error {
-	if err := repos.Finish(a, "files", o.dryRun); err != nil {
+	if err := repos.Finish(a, "files", o.writing.DryRun); err != nil {
 		return err
 	}
-	if o.dryRun {
+	if o.writing.DryRun {
 		rep.Planned()
 	}
 	if a.JSON {
@@ -144,7 +144,7 @@ func finishAdd(a *command.App, o *addOptions, repos files.Repositories, rep repo
 		return nil
 	}
 	for _, t := range rep.Templates {
-		if o.dryRun {
+		if o.writing.DryRun {
 			break
 		}
 		fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/olmgraft/graft/internal/cli/files"
+	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/gitrepo"
 	"github.com/olmgraft/graft/internal/publish"
@@ -40,7 +40,7 @@ func (p *publishing) openWorkTree() (source, error) {
 	dir, err := filepath.Abs(cmp.Or(p.env("GITHUB_WORKSPACE"), "."))
 	var root *os.Root
 	if err == nil {
-		root, err = os.OpenRoot(files.Root(filepath.Join(dir, ".git")))
+		root, err = os.OpenRoot(atomicfile.Root(filepath.Join(dir, ".git")))
 	}
 	if err != nil {
 		return nil, failure.New(failure.GitFailed, "opening the work tree: %w", err).Fix("Run in the repository of the catalogs.")

@@ -1,0 +1,123 @@
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Place is where a file is to stand: a folder beyond which nothing is written, and a path in it.
+type Place struct {
+	Root string // absolute, without links
+	Path string // slash-separated, from the root; links in it are followed as far as the root
+}
+
+func (p Place) String() string { return filepath.Join(p.Root, filepath.FromSlash(p.Path)) }
+
+// Join is a place below this one.
+func (p Place) Join(name string) Place { return Place{p.Root, path.Join(p.Path, name)} }
+
+// Locate says where a name of the command line may be written. The root is that of the name, as Root
+// has it. A link out of it is refused, as is a link or a .. out of the repository that the working
+// directory is in. With outside both are allowed: the root is then that of the file which the name leads to.
+func Locate(name string, outside bool) (Place, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return Place{}, failure.New(failure.Usage, "finding %s: %w", name, err)
+	}
+	real, err := Real(abs)
+	if err != nil {
+		return Place{}, failure.New(failure.EditRefused, "writing %s: %w", name, err).At(name, 0, 0).Fix("Name a file that can be written.")
+	}
+	roots := []string{Root(abs)}
+	refused := false
+	switch home, ok := repository(workingDir()); {
+	case outside:
+		roots = []string{Root(real)}
+	case ok && below(home, abs):
+		roots = append(roots, home)
+	case ok:
+		refused = slices.Contains(strings.Split(filepath.ToSlash(name), "/"), "..")
+	}
+	var at []Place
+	for _, root := range roots {
+		root, err := Real(root)
+		if err != nil {
+			return Place{}, failure.New(failure.EditRefused, "writing %s: %w", name, err).At(name, 0, 0).Fix("Name a file that can be written.")
+		}
+		rel, err := filepath.Rel(root, real)
+		at = append(at, Place{root, filepath.ToSlash(rel)})
+		refused = refused || err != nil || !filepath.IsLocal(rel)
+	}
+	if refused {
+		return Place{}, failure.New(failure.EditRefused, "writing %s: it leads out of the repository, to %s", name, real).At(name, 0, 0).
+			Fix("Name a file of the repository, or allow this one with --allow-outside.")
+	}
+	return at[0], nil
+}
+
+// Root is the folder that bounds an absolute path: the nearest one above it with .git, else the working
+// directory where the path is below it, else the file's own.
+func Root(abs string) string {
+	if dir, ok := repository(filepath.Dir(abs)); ok {
+		return dir
+	}
+	if wd := workingDir(); wd != "" && below(wd, abs) {
+		return wd
+	}
+	dir := filepath.Dir(abs)
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// repository is the nearest folder with .git, from this one upwards.
+func repository(dir string) (string, bool) {
+	for dir != "" {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return dir, true
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", false
+}
+
+// workingDir is empty where it is gone.
+func workingDir() string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return wd
+}
+
+func below(dir, abs string) bool {
+	rel, err := filepath.Rel(dir, abs)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Real resolves links; what is at the end of the path need not exist yet.
+func Real(abs string) (string, error) {
+	real, err := filepath.EvalSymlinks(abs)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	if _, err := os.Lstat(abs); err == nil {
+		return "", errors.New("it is a link to nothing")
+	}
+	dir, err := Real(filepath.Dir(abs))
+	return filepath.Join(dir, filepath.Base(abs)), err
+}
