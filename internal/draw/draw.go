@@ -103,6 +103,24 @@ func (o Options) Check(g Graph) error {
 		Fix("Name a bundle of the catalog by its CSV name.")
 }
 
+// Touched is the graph without the channels that have neither the bundle nor anything that
+// differs from the catalog with which it is compared.
+func (g Graph) Touched(bundle string) Graph {
+	var out Graph
+	for _, p := range g.Packages {
+		p.Channels = slices.DeleteFunc(slices.Clone(p.Channels), func(c Channel) bool { return !c.New && !c.has(bundle) && !c.differs() })
+		if len(p.Channels) > 0 {
+			out.Packages = append(out.Packages, p)
+		}
+	}
+	return out
+}
+
+func (c *Channel) differs() bool {
+	return slices.ContainsFunc(c.Nodes, func(n Node) bool { return n.New || n.Removed || n.Stranded }) ||
+		slices.ContainsFunc(c.Edges, func(e Edge) bool { return e.New || e.Lost })
+}
+
 func (g Graph) has(bundle string) bool {
 	return slices.ContainsFunc(g.places(), func(at place) bool { return at.of(g).has(bundle) })
 }

@@ -2,6 +2,7 @@ package publish
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/draw"
@@ -100,7 +101,7 @@ func (w *Work) table(b *strings.Builder) {
 	}
 }
 
-// rows are those of the changes that have cells.
+// rows are those of the changes that have cells, once for files and channels that change alike.
 func (w *Work) rows(cells func(file string, c kind.Change) []string) (rows [][]string) {
 	for _, t := range w.Targets {
 		for _, c := range t.Changes {
@@ -109,30 +110,77 @@ func (w *Work) rows(cells func(file string, c kind.Change) []string) (rows [][]s
 			}
 		}
 	}
+	rows = merged(rows, 0, "file")
+	if len(rows) > 0 && len(rows[0]) == 5 { // with a channel
+		rows = merged(rows, 1, "channel")
+	}
 	return rows
 }
 
-// pictures draws the neighbourhood of each bundle, once for catalogs that look alike.
+// merged joins rows that differ in one cell alone: the texts of that, or how many there are.
+func merged(rows [][]string, at int, noun string) (out [][]string) {
+	const named = 3
+	texts := map[string][]string{}
+	key := func(row []string) string {
+		return strings.Join(append(slices.Clone(row[:at]), row[at+1:]...), "\x00")
+	}
+	for _, row := range rows {
+		if k := key(row); texts[k] == nil {
+			out = append(out, slices.Clone(row))
+			texts[k] = []string{row[at]}
+		} else {
+			texts[k] = kind.Unique(append(texts[k], row[at]))
+		}
+	}
+	for _, row := range out {
+		if all := texts[key(row)]; len(all) > named {
+			row[at] = count(len(all), noun)
+		} else {
+			row[at] = strings.Join(all, ", ")
+		}
+	}
+	return out
+}
+
+// around is how many steps of a channel are drawn on each side of a change.
+const around = 3
+
+// pictures draws the neighbourhood of each bundle in the channels that a change touches, once for
+// catalogs that look alike. The first one is what a reviewer sees.
 func (w *Work) pictures(b *strings.Builder) {
 	seen := map[string][]string{}
 	var order []string
 	for _, s := range w.subjects {
 		facts := s.facts()
 		for _, c := range w.catalogs() {
-			g, around := c.After.Picture(graph.PictureOptions{Package: facts.Package, Base: c.Before}), draw.Options{Around: facts.Name}
-			if around.Check(g) != nil {
+			g := c.After.Picture(graph.PictureOptions{Package: facts.Package, Base: c.Before}).Touched(facts.Name)
+			o := draw.Options{Around: facts.Name, Radius: around}
+			if o.Check(g) != nil {
 				continue // a catalog in which the bundle has no place shows nothing
 			}
-			picture := string(draw.Mermaid(g, around))
+			picture := string(draw.Mermaid(g, o))
 			if seen[picture] == nil {
 				order = append(order, picture)
 			}
 			seen[picture] = append(seen[picture], c.Path)
 		}
 	}
+	var first, others strings.Builder
+	into := &first
 	for _, picture := range order {
-		b.WriteString(markdown.Codes(kind.Unique(seen[picture])) + "\n\n" + markdown.Fence("mermaid", picture))
+		into.WriteString(some(kind.Unique(seen[picture]), "catalog") + "\n\n" + markdown.Fence("mermaid", picture))
+		into = &others
 	}
+	b.WriteString(first.String() + markdown.Details("The graphs of the other catalogs", others.String()))
+}
+
+// some are a few paths, or how many there are and the first.
+func some(paths []string, noun string) string {
+	const named = 3
+	if len(paths) <= named {
+		return markdown.Codes(paths)
+	}
+	return count(len(paths), noun) + ", of which " + markdown.Code(paths[0]) + " is one"
 }
 
 func (w *Work) catalogs() []Catalog {
@@ -201,11 +249,20 @@ func (w *Work) findings(b *strings.Builder) {
 		}
 		return
 	}
-	var lines []string
+	byLevel := map[graph.Level][]string{}
 	for _, f := range w.Findings {
-		lines = append(lines, string(f.Level)+" "+markdown.Code(f.ID)+": "+markdown.Escape(f.Message))
+		line := string(f.Level) + " " + markdown.Code(f.ID) + ": " + markdown.Escape(f.Message)
+		byLevel[f.Level] = kind.Unique(append(byLevel[f.Level], line))
 	}
-	b.WriteString("Findings:\n\n" + markdown.List(lines))
+	lines, warnings := byLevel[graph.Error], byLevel[graph.Warning]
+	const shown = 5
+	if len(warnings) <= shown {
+		lines, warnings = append(lines, warnings...), nil
+	}
+	if len(lines) > 0 {
+		b.WriteString("Findings:\n\n" + markdown.List(lines))
+	}
+	b.WriteString(markdown.Details(count(len(warnings), "warning")+" of the graph", markdown.List(warnings)))
 }
 
 func count(n int, what string) string {
