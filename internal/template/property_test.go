@@ -120,6 +120,7 @@ func checkOneHead(t *testing.T, text string, want int) {
 // Inserting keeps its promises on any text that a fuzzer finds, for every kind.
 func FuzzInsert(f *testing.F) {
 	f.Add([]byte(emptyBasic))
+	f.Add([]byte("schema: ! olm.template.basic\nentries:\n- {schema: ! olm.package, name: ! op}\n- schema: olm.channel\n  package: ! op\n  name: ! stable\n  entries:\n  - name: ! op.v0.0.1\n"))
 	f.Add([]byte("Schema: olm.semver\nCandidate:\n  Bundles:\n  - Image: a/b:v1.0.0\n"))
 	f.Add([]byte("schema: olm.template.goodstuff\npackage: {name: op}\nbundles: {images: [a/b:v1]}\ngraph-description:\n- {name: stable, entries: [op.v0.0.1], tombstones: []}\n"))
 	f.Add([]byte(`{"schema":"olm.template.substitutes","entries":[{"schema":"olm.bundle","name":"op.v1.0.0","image":"x"}],"substitutions":[]}`))

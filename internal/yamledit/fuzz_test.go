@@ -15,6 +15,7 @@ func seeds(f *testing.F) {
 		"{\"a\": [1, {\"b\": null}], \"c\": \"\\u00e9\"}", "a: |+\n  x\n\n\nb: >-\n  y\n", "? a\n: - b\n  -   c\n",
 		"- - a\n  - b\n-\n  c: d\n", "a: &x {k: v}\nb: *x\nc: !!str 1\n", "%YAML 1.1\n---\na: 1\n...\n---\nb: 2\n",
 		"\uFEFFa: \"b\\\n  c\"\r\nd: e\r\n", "a: b\u2028c\n", "[a, b: c, {d}, ]\n", "a:\n# x\n- 1\n# y\n- 2\n", "{a: [\n 1, # one\n 2 # two\n]}\n",
+		"name: ! op\n! b: [! 1, !<!> 2]\nc: &x ! |\n  y\nd: !\n! e: *x\n",
 	} {
 		f.Add([]byte(s))
 	}

@@ -101,7 +101,12 @@ func (b *treeBuilder) build(y *yaml.Node, parent *Node, depth int) (*Node, error
 	}
 	n := &Node{Tag: y.ShortTag(), Value: y.Value, Anchor: y.Anchor, Parent: parent, doc: b.doc}
 	if y.Kind != yaml.AliasNode {
-		at = skipProperties(b.src, at, y.Anchor != "" || y.Style&yaml.TaggedStyle != 0)
+		// yaml.v3 forgets the tag !, by which opm's library makes a string of any scalar.
+		from := at
+		at = skipProperties(b.src, at, y.Anchor != "" || y.Style&yaml.TaggedStyle != 0 || at < len(b.src) && b.src[at] == '!')
+		if y.Kind == yaml.ScalarNode && nonSpecific(b.src[from:at], y.Value == "") {
+			n.Tag = "!!str"
+		}
 	}
 	n.Start = b.doc.Start + at
 	if y.Anchor != "" {

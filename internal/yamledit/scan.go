@@ -52,6 +52,24 @@ func skipProperties(src []byte, at int, has bool) int {
 	return at
 }
 
+// nonSpecific finds the tag ! among the properties of a node. What follows upon the line of
+// those of an empty node belongs to another.
+func nonSpecific(properties []byte, empty bool) bool {
+	if end := bytes.IndexAny(properties, "\r\n"); empty && end >= 0 {
+		properties = properties[:end]
+	}
+	for at := 0; at < len(properties); at = skipTrivia(properties, at) {
+		from := at
+		for at < len(properties) && !isBlank(properties[at]) && wideBreak(properties[at:]) == 0 {
+			at++
+		}
+		if tag := string(properties[from:at]); tag == "!" || tag == "!<!>" {
+			return true
+		}
+	}
+	return false
+}
+
 func quotedEnd(src []byte, at int) (int, bool) {
 	if at >= len(src) || src[at] != '"' && src[at] != '\'' {
 		return at, false
