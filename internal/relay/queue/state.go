@@ -16,7 +16,7 @@ import (
 //	e SEQ   when the entry was put (milliseconds), and its key
 //	k KEY   the number of the newest entry of the key
 //	n       the number of the next entry, and how many items and bytes wait
-//	x       the sum of all others
+//	x       the sum of all others, and the transaction that wrote it
 var bucketName = []byte("queue")
 
 const (
@@ -36,6 +36,7 @@ type state struct {
 	now     time.Time
 	counts  counts
 	sum     uint64
+	written uint64 // number of the transaction that wrote the sum
 	changed bool
 	err     error
 }
@@ -47,8 +48,8 @@ func stateOf(tx *bolt.Tx) *state {
 	if b := s.bucket.Get(countsKey); len(b) == 24 {
 		s.counts = counts{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:])}
 	}
-	if b := s.bucket.Get(sumKey); len(b) == 8 {
-		s.sum = binary.BigEndian.Uint64(b)
+	if b := s.bucket.Get(sumKey); len(b) == 16 {
+		s.sum, s.written = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
 	}
 	return s
 }
@@ -82,12 +83,14 @@ func (s *state) remove(key []byte) {
 	s.err = errors.Join(s.err, s.bucket.Delete(key))
 }
 
-// store writes the counts and the sum.
+// store writes the counts and the sum. What an earlier transaction wrote stays in the file for
+// a while, and sums up too: it is told by the number of its transaction.
 func (s *state) store() {
 	b := binary.BigEndian.AppendUint64(nil, s.counts.next)
 	b = binary.BigEndian.AppendUint64(b, s.counts.items)
 	s.set(countsKey, binary.BigEndian.AppendUint64(b, s.counts.bytes))
-	s.err = errors.Join(s.err, s.bucket.Put(sumKey, binary.BigEndian.AppendUint64(nil, s.sum)))
+	b = binary.BigEndian.AppendUint64(nil, s.sum)
+	s.err = errors.Join(s.err, s.bucket.Put(sumKey, binary.BigEndian.AppendUint64(b, uint64(s.bucket.Tx().ID()))))
 }
 
 // each calls f with the numbers and values of a kind, in order, until it says no.
@@ -136,6 +139,9 @@ func (s *state) put(entries []Entry, o Options) (items []Item, duplicates int, e
 		fresh[e.Key] = true
 		items = append(items, Item{Seq: s.counts.next + uint64(len(items)), Key: e.Key, At: at, Data: e.Data})
 		bytes += cost(e.Key, e.Data)
+	}
+	if s.counts.next+uint64(len(items)) < s.counts.next {
+		return nil, 0, ErrFull // numbers are in the order in which items were put
 	}
 	if len(items) > 0 && (int(s.counts.items)+len(items) > o.MaxItems || int64(s.counts.bytes)+bytes > o.MaxBytes) {
 		return nil, 0, ErrFull
@@ -195,7 +201,7 @@ func (s *state) forget(before time.Time, most int) {
 	over := map[uint64]string{}
 	s.each(entryOf, func(seq uint64, value []byte) bool {
 		at, key := readEntry(value)
-		if !at.Before(before) && seq+uint64(most) >= s.counts.next {
+		if !at.Before(before) && s.counts.next-seq <= uint64(most) {
 			return false
 		}
 		if !s.waits(seq) {

@@ -37,10 +37,15 @@ func renew(dir, path string) error {
 	to.NoSync = true
 	if info, missing := os.Stat(path); missing == nil && info.Size() > 0 {
 		err = copyVerified(to, path)
-	} else {
+	}
+	if err == nil {
 		err = to.Update(func(tx *bolt.Tx) error {
-			_, err := tx.CreateBucket(bucketName)
-			return err
+			if _, err := tx.CreateBucketIfNotExists(bucketName); err != nil {
+				return err
+			}
+			s := stateOf(tx)
+			s.store()
+			return s.err
 		})
 	}
 	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
@@ -101,7 +106,7 @@ func verifySum(tx *bolt.Tx) error {
 		}
 		return nil
 	})
-	if err == nil && sum != s.sum {
+	if err == nil && (sum != s.sum || s.written != uint64(tx.ID())) {
 		err = fmt.Errorf("%w: what it holds is not what was written", errDamaged)
 	}
 	return err
