@@ -93,6 +93,10 @@ func appendEscape(out []byte, r rune) []byte {
 
 // commandIn finds what a runner would obey in a line.
 func commandIn(line string) (command string, found bool) {
+	first := strings.IndexFunc(line, func(r rune) bool { return !hidden(r) && !unicode.IsSpace(r) })
+	if first < 0 || line[first] != ':' && !strings.Contains(line, "#") {
+		return "", false // as are nearly all lines of a catalog
+	}
 	seen := strings.Map(func(r rune) rune {
 		if hidden(r) && !unicode.IsSpace(r) {
 			return -1
