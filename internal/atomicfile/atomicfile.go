@@ -5,9 +5,11 @@ package atomicfile
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 )
 
 // File is what is to stand at a place. The mode of a file that stands there is kept;
@@ -21,7 +23,8 @@ type File struct {
 
 // Write makes all files stand there, or leaves all as they were. New content is first
 // written beside each file and only then renamed, so that nobody ever reads half a
-// file; if a rename fails, those done before are undone.
+// file; if a rename fails, those done before are undone. What a kill interrupts in a repository, the next
+// Locate in it completes, if all of the new content was there, or takes back.
 func Write(files ...File) (err error) {
 	roots := map[string]*os.Root{}
 	defer func() {
@@ -37,13 +40,25 @@ func Write(files ...File) (err error) {
 		}
 		all = append(all, s)
 	}
+	notes, err := note(all)
 	defer func() {
 		for _, s := range all {
 			s.cleanUp()
 		}
+		for _, j := range notes {
+			err = errors.Join(err, j.end())
+		}
 	}()
+	if err != nil {
+		return err
+	}
 	for _, s := range all {
 		if err := s.stage(); err != nil {
+			return err
+		}
+	}
+	for _, j := range notes {
+		if err := j.move(); err != nil {
 			return err
 		}
 	}
@@ -55,6 +70,33 @@ func Write(files ...File) (err error) {
 	return nil
 }
 
+// note begins a journal for each root.
+func note(all []*staged) (notes []*journal, err error) {
+	entries := map[string][]entry{}
+	for _, s := range all {
+		entries[s.root.Name()] = append(entries[s.root.Name()], s.entry())
+	}
+	for _, root := range slices.Sorted(maps.Keys(entries)) {
+		j, err := begin(root, entries[root])
+		if err != nil {
+			return notes, err
+		}
+		notes = append(notes, j)
+	}
+	return notes, nil
+}
+
+func (s *staged) entry() entry {
+	e := entry{Path: s.path, Temp: s.temp, Backup: s.backup}
+	if s.exists {
+		e.Before = digest(s.old)
+	}
+	if !s.gone {
+		e.After = digest(s.data)
+	}
+	return e
+}
+
 // staged is a file whose new content is to stand beside it, until all others do. With several files,
 // backup is a second name of the old content until all are renamed.
 type staged struct {
@@ -64,6 +106,7 @@ type staged struct {
 	exists bool
 	gone   bool
 	data   []byte
+	old    []byte // what stands there
 	// Names beside it, empty where there is nothing.
 	temp, backup string
 	dirs         []string // made for it, the innermost first; of a file that goes, its own
@@ -83,6 +126,11 @@ func plan(roots map[string]*os.Root, f File, several bool) (*staged, error) {
 	var err error
 	if s.path, s.mode, s.exists, err = target(root, f.Place); err != nil {
 		return nil, err
+	}
+	if s.exists {
+		if s.old, err = root.ReadFile(s.path); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case f.Gone && !s.exists:
@@ -111,15 +159,12 @@ func (s *staged) stage() (err error) {
 	if err := create(s.root, s.temp, s.data, s.mode); err != nil || s.backup == "" {
 		return err
 	}
-	old, err := s.root.ReadFile(s.path)
-	if err != nil {
-		return err
-	}
-	return create(s.root, s.backup, old, s.mode)
+	return create(s.root, s.backup, s.old, s.mode)
 }
 
 // put has the new content stand there.
 func (s *staged) put() error {
+	step()
 	if s.gone {
 		return s.root.Rename(s.path, s.backup)
 	}
@@ -142,6 +187,7 @@ func undo(done []*staged) error {
 func (s *staged) cleanUp() {
 	for _, name := range []string{s.temp, s.backup} {
 		if name != "" {
+			step()
 			_ = s.root.Remove(name)
 		}
 	}

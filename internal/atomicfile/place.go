@@ -26,6 +26,7 @@ func (p Place) Join(name string) Place { return Place{p.Root, path.Join(p.Path, 
 // Locate says where a name of the command line may be written. The root is that of the name, as Root
 // has it. A link out of it is refused, as is a link or a .. out of the repository that the working
 // directory is in. With outside both are allowed: the root is then that of the file which the name leads to.
+// What a killed run began there is first completed, or taken back.
 func Locate(name string, outside bool) (Place, error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {
@@ -58,6 +59,12 @@ func Locate(name string, outside bool) (Place, error) {
 	if refused {
 		return Place{}, failure.New(failure.EditRefused, "writing %s: it leads out of the repository, to %s", name, real).At(name, 0, 0).
 			Fix("Name a file of the repository, or allow this one with --allow-outside.")
+	}
+	if err := resume(at[0].Root); err != nil {
+		if failure.Is(err, failure.EditRefused) {
+			return Place{}, err
+		}
+		return Place{}, failure.New(failure.EditRefused, "completing what a killed run began in %s: %w", at[0].Root, err)
 	}
 	return at[0], nil
 }

@@ -24,7 +24,14 @@ func Stream(at Place, write func(io.Writer) error) (changed bool, err error) {
 		return false, err
 	}
 	temp := beside(name)
-	defer func() { _ = root.Remove(temp) }() // gone already where it was renamed
+	j, err := begin(at.Root, []entry{{Path: name, Temp: temp}})
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		_ = root.Remove(temp) // gone already where it was renamed
+		err = errors.Join(err, j.end())
+	}()
 	err = fill(root, temp, mode, func(f *os.File) error {
 		buffered := bufio.NewWriterSize(f, 1<<20)
 		return errors.Join(write(buffered), buffered.Flush())
@@ -95,10 +102,12 @@ func create(root *os.Root, name string, data []byte, mode os.FileMode) error {
 }
 
 func fill(root *os.Root, name string, mode os.FileMode, write func(*os.File) error) error {
+	step()
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("writing beside the file: %w", err)
 	}
+	step()
 	err = write(f)
 	if err == nil {
 		err = f.Chmod(mode)
