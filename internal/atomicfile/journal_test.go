@@ -34,6 +34,13 @@ func TestMain(m *testing.M) {
 		case "stream":
 			_, failed := Stream(Place{root, "a"}, func(w io.Writer) error { _, err := io.WriteString(w, "new a"); return err })
 			err = errors.Join(err, failed)
+		case "temp":
+			dir, remove, failed := TempDir(root, "graft-test")
+			if err = errors.Join(err, failed); err == nil {
+				err = os.WriteFile(filepath.Join(dir, "x"), nil, 0o600)
+				step()
+				err = errors.Join(err, remove())
+			}
 		case "resume":
 			err = errors.Join(err, resume(root))
 		}
@@ -160,6 +167,48 @@ func TestKilledStream(t *testing.T) {
 		if !killed {
 			return
 		}
+	}
+}
+
+// A temporary folder goes when its process has gone, and no other does.
+func TestTempDirs(t *testing.T) {
+	root, held := t.TempDir(), 0
+	for at := range 4 {
+		if killed := killedAt(t, root, "temp", at); killed != (at < 3) {
+			t.Errorf("step %d: killed %v", at, killed)
+		}
+	}
+	var removes []func() error
+	for range 2 {
+		_, remove, err := TempDir(root, "graft-test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		removes = append(removes, remove)
+	}
+	others := []string{"graft-test-mine", "graft-test-mine.lock", "graft-test-more-AAAAAAAAAAAAAAAAAAAAAAAAAA.lock", "graft-test-AAAAAAAAAAAAAAAAAAAAAAAAAA"}
+	for _, name := range others {
+		if err := os.WriteFile(filepath.Join(root, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(root, "graft-test")
+	entries, err := os.ReadDir(root)
+	for _, e := range entries {
+		if e.IsDir() {
+			held++
+		}
+	}
+	if err != nil || held != 2 || len(entries) != 2*held+len(others) {
+		t.Errorf("%d folders in use, %v (%v)", held, entries, err)
+	}
+	for _, remove := range removes {
+		if err := remove(); err != nil {
+			t.Error(err)
+		}
+	}
+	if entries, err := os.ReadDir(root); err != nil || len(entries) != len(others) {
+		t.Errorf("%v (%v)", entries, err)
 	}
 }
 

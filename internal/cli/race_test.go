@@ -228,12 +228,13 @@ func TestKilled(t *testing.T) {
 	if err := w.Checkout(dir); err != nil {
 		t.Fatal(err)
 	}
-	before := treeOf(t, dir)
+	before, temp := treeOf(t, dir), t.TempDir()
 	killed, done := 0, 0
 	const longest = 250 * time.Millisecond
 	for i := 1; killed < kills; i = i%bundles + 1 {
 		ctx, cancel := context.WithTimeout(context.Background(), rand.N(longest))
 		cmd := w.process(ctx, dir, "publish", "--image", fmt.Sprintf("%s/op:v1.%d.0", w.Registry.Addr, i))
+		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
 		out, _ := cmd.CombinedOutput() // a kill that comes too late is an error too
 		if cmd.ProcessState != nil && cmd.ProcessState.Exited() {
 			if done++; !cmd.ProcessState.Success() {
@@ -248,9 +249,14 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	for i := range bundles {
-		if out, err := w.process(context.Background(), dir, "publish", "--image", fmt.Sprintf("%s/op:v1.%d.0", w.Registry.Addr, i+1)).CombinedOutput(); err != nil {
+		cmd := w.process(context.Background(), dir, "publish", "--image", fmt.Sprintf("%s/op:v1.%d.0", w.Registry.Addr, i+1))
+		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
+		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
 	}
 	t.Logf("%d runs were killed, %d ended before", killed, done)
 	names := w.entries(t, "graft/op/rolling")

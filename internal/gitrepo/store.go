@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 
@@ -16,6 +15,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/memory"
+
+	"github.com/olmgraft/graft/internal/atomicfile"
 )
 
 // store holds the objects: those of a checkout, which are only read, above them what is
@@ -24,8 +25,8 @@ type store struct {
 	mu      sync.Mutex
 	made    *memory.Storage
 	fetched layers
-	local   *filesystem.Storage // nil without a checkout, or where it lacks objects
-	temp    string
+	local   *filesystem.Storage    // nil without a checkout, or where it lacks objects
+	remove  func() error           // takes the files away
 	shallow map[plumbing.Hash]bool // commits whose parents are not here
 }
 
@@ -39,11 +40,12 @@ func newStore(tempDir string, c *checkout) *store {
 			s.note(cut, nil)
 		}
 	}
-	temp, err := os.MkdirTemp(tempDir, "graft-git-")
+	temp, remove, err := atomicfile.TempDir(tempDir, "graft-git")
 	if err == nil {
+		s.remove = remove
 		onDisk := filesystem.NewStorage(osfs.New(temp), cache.NewObjectLRUDefault())
 		if err = onDisk.Init(); err == nil {
-			s.temp, s.fetched.Storer = temp, onDisk
+			s.fetched.Storer = onDisk
 		}
 	}
 	if err != nil {
@@ -53,10 +55,10 @@ func newStore(tempDir string, c *checkout) *store {
 }
 
 func (s *store) close() error {
-	if s.temp == "" {
+	if s.remove == nil {
 		return nil
 	}
-	return os.RemoveAll(s.temp)
+	return s.remove()
 }
 
 // locked does something with the objects that nobody else may do meanwhile: go-git's

@@ -30,11 +30,11 @@ type copied struct {
 // gives the files that differ afterwards, with nil for those that are gone. It ends with the first command that fails, and with
 // the context. The log is told what they print, line by line.
 func Run(ctx context.Context, base fs.FS, change *atomicfile.Change, commands []string, log func(line string)) (map[string][]byte, error) {
-	dir, err := os.MkdirTemp("", "graft-")
+	dir, remove, err := atomicfile.TempDir("", "graft-run")
 	if err != nil {
 		return nil, failure.New(failure.EditRefused, "making a copy for commands: %w", err).Fix("Make the directory for temporary files writable.")
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = remove() }() // what commands made so that it cannot go stays
 	tree, home := filepath.Join(dir, "tree"), filepath.Join(dir, "home")
 	c := &copied{files: map[string][sha256.Size]byte{}, links: map[string]string{}}
 	for _, folder := range []string{tree, home} {

@@ -1,0 +1,66 @@
+package atomicfile
+
+import (
+	"crypto/rand"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+const locked = ".lock" // how the name ends of the file that is locked while its folder is in use
+
+var lockName = regexp.MustCompile(`-[A-Z2-7]{26}\.lock$`)
+
+// TempDir makes a folder of the name's own for a time, in the system's folder for that where parent is
+// empty. First it takes away those of the same name whose process is gone; where locks do not end with
+// their process, it leaves them.
+func TempDir(parent, name string) (dir string, remove func() error, err error) {
+	if parent == "" {
+		parent = os.TempDir()
+	}
+	if !canLock {
+		dir, err := os.MkdirTemp(parent, name+"-")
+		return dir, func() error { return os.RemoveAll(dir) }, err
+	}
+	sweep(parent, name)
+	for range 10 {
+		dir = filepath.Join(parent, name+"-"+rand.Text())
+		f, err := os.OpenFile(dir+locked, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return "", nil, err
+		}
+		step()
+		if !lock(f) || !same(f) {
+			_ = f.Close() // another run swept it before it was locked
+			continue
+		}
+		remove = func() error { return errors.Join(os.RemoveAll(dir), os.Remove(f.Name()), f.Close()) }
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return "", nil, errors.Join(err, remove())
+		}
+		step()
+		return dir, remove, nil
+	}
+	return "", nil, errors.New("making a temporary folder in " + parent + ": others take it away")
+}
+
+// sweep takes away what nobody holds and this user made. What cannot be taken away stays.
+func sweep(parent, name string) {
+	found, _ := filepath.Glob(filepath.Join(globbed(parent), name+"-*"+locked)) // the pattern is a good one
+	for _, file := range found {
+		info, err := os.Lstat(file)
+		if err != nil || !info.Mode().IsRegular() || !mine(info) || !lockName.MatchString(file) || lockName.ReplaceAllString(filepath.Base(file), "") != name {
+			continue
+		}
+		f, err := os.OpenFile(file, os.O_RDWR, 0)
+		if err != nil {
+			continue
+		}
+		if lock(f) && same(f) && os.RemoveAll(strings.TrimSuffix(file, locked)) == nil {
+			_ = os.Remove(file)
+		}
+		_ = f.Close()
+	}
+}
