@@ -299,3 +299,25 @@ func TestForeignJournal(t *testing.T) {
 		}
 	}
 }
+
+// In a work tree that git added, the note lies where git keeps what is of that tree alone.
+func TestGitDirOfWorkTree(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	main, added := filepath.Join(base, "main"), filepath.Join(base, "added")
+	for _, args := range [][]string{
+		{"init", "-q", main}, {"-C", main, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "First"},
+		{"-C", main, "worktree", "add", "-q", added},
+	} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	for root, want := range map[string]string{main: filepath.Join(main, ".git"), added: filepath.Join(main, ".git", "worktrees", "added"), base: ""} {
+		if got := gitDir(root); got != want {
+			t.Errorf("%s: %q, want %q", root, got, want)
+		}
+	}
+}
