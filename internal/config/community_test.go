@@ -143,7 +143,7 @@ func TestSetupOfTheCommunityLayout(t *testing.T) {
 	if err != nil || layout != Community {
 		t.Fatal(layout, err)
 	}
-	want := &plan.Setup{File: "operators/op/1.1.0/release-config.yaml", Community: &plan.Community{CI: "operators/op/ci.yaml", Release: "operators/op/1.1.0/release-config.yaml"}, VersionsLabel: plan.IgnoreLabel, Targets: []plan.TargetSetup{{
+	want := &plan.Setup{File: "operators/op/1.1.0/release-config.yaml", Community: &plan.Community{CI: "operators/op/ci.yaml", Release: "operators/op/1.1.0/release-config.yaml", Name: "op", Version: "1.1.0"}, VersionsLabel: plan.IgnoreLabel, Targets: []plan.TargetSetup{{
 		Line: 2, Col: 3, Template: "operators/op/catalog-templates/semver.yaml", Create: "semver",
 		Rules:    []plan.ChannelRule{{Channels: []plan.Pattern{"Fast"}}},
 		Catalogs: []plan.CatalogSetup{{Path: "catalogs/v4.18/op/catalog.yaml", Metadata: plan.Auto, Create: true}},

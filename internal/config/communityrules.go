@@ -63,8 +63,13 @@ func CommunityFindings(fsys fs.FS, operator plan.Community, changed []string, im
 	release := c.holds(operator.Release, "community-release-schema", compiledRelease())
 	c.mapping(ci, release)
 	c.files(changed)
-	if merge := ci.Get("merge"); merge != nil && !truth(merge, true) {
-		c.find("community-not-merged", merge, "%s says merge: false: the pipeline leaves the pull request to a person", operator.CI)
+	for _, one := range []struct {
+		name string
+		top  *yamledit.Node
+	}{{operator.CI, ci}, {operator.Release, release}} {
+		if merge := one.top.Get("merge"); one.name == operator.ByHand && merge != nil {
+			c.find("community-not-merged", merge, "%s says merge: false: the pipeline leaves the pull request to a person, and so does Graft", one.name)
+		}
 	}
 	return c.found
 }
@@ -170,5 +175,15 @@ func (c *communityRules) files(changed []string) {
 func (c *Config) operatorOf(fsys fs.FS, folder, version string) (*plan.Community, error) {
 	ci, _, err := c.ciOf(fsys, folder)
 	release, _, err2 := firstFile(fsys, releasePaths(folder, version)...)
-	return &plan.Community{CI: ci, Release: release}, errors.Join(err, err2)
+	operator := &plan.Community{CI: ci, Release: release, Name: path.Base(folder), Version: version}
+	if release != "" {
+		operator.Version = path.Base(path.Dir(release))
+	}
+	rules := &communityRules{fsys: fsys}
+	for _, name := range []string{release, ci} {
+		if merge := rules.read(name).Get("merge"); merge != nil && !truth(merge, true) {
+			operator.ByHand = name
+		}
+	}
+	return operator, errors.Join(err, err2)
 }

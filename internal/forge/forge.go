@@ -11,6 +11,9 @@ type Proposals interface {
 	// first, from places that only those push to who may. What a marker holds those may
 	// have edited, so it is checked like any other request.
 	Open(ctx context.Context, prefix string) ([]Proposal, error)
+	// Titled gives the open proposals of a title, from branches of the repository itself that
+	// begin with the prefix: anybody can give a proposal a title.
+	Titled(ctx context.Context, title, prefix string) ([]Proposal, error)
 	// Propose makes the proposal of a change be as asked.
 	Propose(ctx context.Context, c Change) (Result, error)
 	// Ended reports whether a branch at that commit is what a closed or merged proposal
@@ -61,6 +64,8 @@ type Change struct {
 	Branch, Title, Body string
 	Key                 string   // there is one open proposal for it
 	Requests            []string // that it answers
+	// ByHand says why a person is to merge it, whatever the settings say; empty: nothing does.
+	ByHand string
 }
 
 // Proposal is an open proposal as Graft sees it; Head is the branch that it is made from.

@@ -37,6 +37,10 @@ type Setup struct {
 type Community struct {
 	CI      string
 	Release string // empty: there is none for the version
+	// Name and Version are the folders, as the pipelines speak of them.
+	Name, Version string
+	// ByHand names the file that says merge: false; empty: none does.
+	ByHand string
 }
 
 // AfterSetup are commands that run upon a change, and patterns of the files that they may change.

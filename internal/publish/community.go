@@ -1,12 +1,17 @@
 package publish
 
-import "github.com/olmgraft/graft/internal/config"
+import (
+	"context"
+	"fmt"
+
+	"github.com/olmgraft/graft/internal/config"
+)
 
 // community holds the change to the rules of the community catalogs' own pipelines, where it is
 // one of them that it goes to.
-func (p *preparation) community() {
+func (p *preparation) community(ctx context.Context) error {
 	if len(p.operators) == 0 || len(p.change.Names()) == 0 {
-		return
+		return nil
 	}
 	images := map[string][]string{}
 	for _, c := range p.Work.catalogs() {
@@ -20,5 +25,26 @@ func (p *preparation) community() {
 	}
 	for _, operator := range p.operators {
 		p.Findings = append(p.Findings, config.CommunityFindings(p.files, operator, p.change.Names(), images, p.Levels)...)
+		if operator.ByHand != "" {
+			p.byHand = operator.ByHand + " says merge: false"
+		}
+		if err := p.releasedByBot(ctx, operator.Name, operator.Version); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// releasedByBot names the pull request that the community's own release bot has open for the same
+// bundle: it changes the same files, so one of the two is to be closed. Which one a person decides:
+// the bot's may be the older work or the wanted one, and to end here would leave nothing if it fails.
+func (p *preparation) releasedByBot(ctx context.Context, name, version string) error {
+	if p.Forge == nil {
+		return nil
+	}
+	open, err := p.Forge.Titled(ctx, "Auto FBC release "+name+" "+version, "add-"+name+"-"+version+"-to-fbc-")
+	for _, pr := range open {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("the community's release bot proposes %s %s already, in #%d (%s): both change the same files, so close one of them", name, version, pr.Number, pr.URL))
+	}
+	return err
 }

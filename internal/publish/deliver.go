@@ -46,7 +46,7 @@ func (c *change) deliver(ctx context.Context, out *Result, older []superseded, d
 	if c.Forge == nil {
 		return nil
 	}
-	out.Proposed, err = c.Forge.Propose(ctx, forge.Change{Branch: c.branch, Title: title, Body: out.Body, Key: c.key, Requests: d.Requests})
+	out.Proposed, err = c.Forge.Propose(ctx, forge.Change{Branch: c.branch, Title: title, Body: out.Body, Key: c.key, Requests: d.Requests, ByHand: out.Work.byHand})
 	if err != nil {
 		return err
 	}

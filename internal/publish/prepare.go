@@ -32,6 +32,7 @@ type Work struct {
 	nowhere  []string  // bundles that go into no template
 	unserved []string  // catalog images that manifests name by digest, and the registry has no more
 	ran      []string  // files that commands of the repository changed
+	byHand   string    // why a person is to merge
 	change   atomicfile.Change
 }
 
@@ -158,7 +159,9 @@ func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) 
 			return nil, err
 		}
 	}
-	one.community()
+	if err := one.community(ctx); err != nil {
+		return nil, err
+	}
 	return w, one.findings()
 }
 

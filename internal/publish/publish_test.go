@@ -98,6 +98,7 @@ func (m *memory) merge(branch string) {
 type proposals struct {
 	all    []forge.Change
 	closed map[int]string
+	bot    map[string]forge.Proposal // of others, by title and the beginning of the branch
 	before func() // of another run, once, before a proposal arrives
 }
 
@@ -128,6 +129,13 @@ func (p *proposals) Open(_ context.Context, prefix string) ([]forge.Proposal, er
 		}
 	}
 	return open, nil
+}
+
+func (p *proposals) Titled(_ context.Context, title, prefix string) ([]forge.Proposal, error) {
+	if one, ok := p.bot[title+" from "+prefix]; ok {
+		return []forge.Proposal{one}, nil
+	}
+	return nil, nil
 }
 
 func (p *proposals) Ended(_ context.Context, branch, _ string) (bool, error) {

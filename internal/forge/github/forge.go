@@ -76,6 +76,21 @@ func (f *Forge) Open(ctx context.Context, prefix string) ([]forge.Proposal, erro
 	return open, nil
 }
 
+// Titled implements forge.Proposals.
+func (f *Forge) Titled(ctx context.Context, title, prefix string) ([]forge.Proposal, error) {
+	var open []forge.Proposal
+	for pr, err := range f.pulls(ctx, github.PullRequestListOptions{State: "open", Base: f.base, Sort: "created", Direction: "asc"}) {
+		if err != nil {
+			return nil, err
+		}
+		head := pr.GetHead()
+		if pr.GetTitle() == title && strings.HasPrefix(head.GetRef(), prefix) && strings.EqualFold(head.GetRepo().GetFullName(), f.repo.String()) && pr.GetBase().GetRef() == f.base {
+			open = append(open, forge.Proposal{Number: pr.GetNumber(), URL: pr.GetHTMLURL(), Head: head.GetRef()})
+		}
+	}
+	return open, nil
+}
+
 // find gives the open pull request of a change: the one from its branch, or else the one to
 // its base whose marker has its key, since people rename branches.
 func (f *Forge) find(ctx context.Context, branch, key string) (*github.PullRequest, error) {

@@ -196,6 +196,34 @@ func TestAutoMerge(t *testing.T) {
 	}
 }
 
+// What says that a person is to merge goes before the settings.
+func TestByHand(t *testing.T) {
+	h := start(t, fakegithub.Repository{AutoMerge: true})
+	r := h.request()
+	r.AutoMerge, r.ByHand = "squash", "operators/op/ci.yaml says merge: false"
+	h.notes(h.ensure(r, forge.Created), "auto-merge was not switched on: operators/op/ci.yaml says merge: false")
+	if h.one().AutoMerge != "" {
+		t.Errorf("%+v", h.one())
+	}
+}
+
+// A title counts only from a branch of the repository itself that is named as whose it is names them.
+func TestTitled(t *testing.T) {
+	h := start(t, fakegithub.Repository{})
+	r := h.request()
+	r.Title, r.Key = "Auto FBC release op 1.1.0", ""
+	h.ensure(r, forge.Created)
+	for _, of := range []struct {
+		title, prefix string
+		want          int
+	}{{r.Title, "graft/etcd/", 1}, {r.Title, "add-op-1.1.0-to-fbc-", 0}, {"Auto FBC release op 1.1", "graft/etcd/", 0}} {
+		open, err := h.of(catalog).Titled(t.Context(), of.title, of.prefix)
+		if err != nil || len(open) != of.want {
+			t.Errorf("%+v: %+v %v", of, open, err)
+		}
+	}
+}
+
 // GitHub refuses some of what one may ask for; the pull request is made without.
 func TestCreateWithoutWhatIsRefused(t *testing.T) {
 	h := start(t, fakegithub.Repository{NoDrafts: true, Writers: []string{"ann"}})

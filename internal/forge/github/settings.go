@@ -192,6 +192,10 @@ func (p *proposing) setAutoMerge(ctx context.Context) error {
 	if p.settings.AutoMerge == "" || p.pr.AutoMerge != nil {
 		return nil
 	}
+	if p.ByHand != "" {
+		p.note("auto-merge was not switched on: %s", p.ByHand)
+		return nil
+	}
 	past, err := p.history(ctx)
 	if err != nil {
 		return err

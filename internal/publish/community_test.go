@@ -1,0 +1,86 @@
+package publish
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/olmgraft/graft/internal/config"
+	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// newCommunity is a repository as the community catalogs are, with one operator.
+func newCommunity(t *testing.T, files map[string]string) *setup {
+	t.Helper()
+	w := newSetup(t)
+	w.repo.files = fstest.MapFS{}
+	all := map[string]string{
+		"operators/op/ci.yaml":                      "fbc:\n  enabled: true\n  catalog_mapping:\n  - {template_name: basic.yaml, catalog_names: [v4.20], type: olm.template.basic}\n",
+		"operators/op/1.1.0/release-config.yaml":    "catalog_templates:\n- {template_name: basic.yaml, channels: [stable]}\n",
+		"operators/op/catalog-templates/basic.yaml": strings.ReplaceAll(basicTemplate, "REGISTRY", w.Addr),
+		"catalogs/v4.20/README.md":                  "A catalog.\n",
+	}
+	for name, text := range files {
+		all[name] = text
+	}
+	for name, text := range all {
+		w.repo.files[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	configs := config.Commits{}
+	w.o.Setup = func(base Base, b kind.Bundle) (*plan.Setup, error) {
+		c, err := configs.At(base, base.Commit)
+		if err != nil {
+			return nil, err
+		}
+		setup, _, err := c.Setup(base, b.Package, b.Version.String())
+		return setup, err
+	}
+	return w
+}
+
+// What the community's own release bot proposes already is named, in the report and in the body,
+// and ours is proposed beside it.
+func TestTheCommunitysReleaseBotIsNamed(t *testing.T) {
+	for title, named := range map[string]bool{"Auto FBC release op 1.1.0": true, "Auto FBC release op 1.1.1": false} {
+		w := newCommunity(t, nil)
+		w.forge.bot = map[string]forge.Proposal{title + " from add-op-1.1.0-to-fbc-": {Number: 7, URL: "https://forge/7"}}
+		results, err := Publish(t.Context(), []Request{{Publication: w.push(t, "1.1.0")}}, w.o)
+		if err != nil || len(results) != 1 || results[0].Result != Created {
+			t.Fatalf("%+v %v", results, err)
+		}
+		const text = "release bot proposes op 1.1.0 already, in #7"
+		if warned := strings.Contains(strings.Join(results[0].Warnings, "\n"), text); warned != named {
+			t.Errorf("%s: %v", title, results[0].Warnings)
+		}
+		if in := strings.Contains(w.forge.all[0].Body, "release bot proposes op 1.1.0 already"); in != named {
+			t.Errorf("%s: %s", title, w.forge.all[0].Body)
+		}
+	}
+}
+
+// merge: false in either file leaves the pull request to a person.
+func TestMergeFalse(t *testing.T) {
+	ci := "merge: false\nfbc:\n  enabled: true\n  catalog_mapping:\n  - {template_name: basic.yaml, catalog_names: [v4.20], type: olm.template.basic}\n"
+	release := "merge: false\ncatalog_templates:\n- {template_name: basic.yaml, channels: [stable]}\n"
+	for name, files := range map[string]map[string]string{
+		"": nil, "operators/op/ci.yaml": {"operators/op/ci.yaml": ci}, "operators/op/1.1.0/release-config.yaml": {"operators/op/1.1.0/release-config.yaml": release},
+	} {
+		w := newCommunity(t, files)
+		results, err := Publish(t.Context(), []Request{{Publication: w.push(t, "1.1.0")}}, w.o)
+		if err != nil || len(w.forge.all) != 1 {
+			t.Fatalf("%+v %v", results, err)
+		}
+		want := ""
+		if name != "" {
+			want = name + " says merge: false"
+		}
+		if got := w.forge.all[0].ByHand; got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+		if found := strings.Contains(w.forge.all[0].Body, "community-not-merged"); found != (name != "") {
+			t.Errorf("%s: %s", name, w.forge.all[0].Body)
+		}
+	}
+}
