@@ -158,6 +158,7 @@ var Rules = []Rule{
 	promise("community-archetype", Error, failure.Config, "release-config.yaml names a channel of a semver template that is not Candidate, Fast or Stable, in these letters (check_bundle_release_config).", "Write the archetype as it stands there."),
 	promise("community-file-outside", Error, failure.Config, "The change has files outside of operators and catalogs (check_extra_files).", "Change those in a pull request of their own."),
 	promise("community-bundle-and-catalog", Error, failure.Config, "The change has a bundle and a catalog, which the pipeline takes in two pull requests only (check_affected_catalog_operators).", "Propose the bundle first."),
+	promise("community-catalog-invalid", Error, failure.GraphInvalid, "A catalog that the change touches is not valid with all of its operators, whosever fault it is (opm validate catalogs/NAME).", "Correct the file at the line shown, or have its owner do so; turn this finding off where it is not yours to correct."),
 	promise("community-not-merged", Warning, failure.Config, "ci.yaml or release-config.yaml says merge: false, so that the pipeline does not merge the pull request, and auto-merge stays off.", "Merge it by hand."),
 
 	// The catalog of the next platform version.

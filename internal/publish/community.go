@@ -32,7 +32,7 @@ func (p *preparation) community(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return p.wholeCatalogs()
 }
 
 // releasedByBot names the pull request that the community's own release bot has open for the same

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -20,7 +21,7 @@ func newCommunity(t *testing.T, files map[string]string) *setup {
 		"operators/op/ci.yaml":                      "fbc:\n  enabled: true\n  catalog_mapping:\n  - {template_name: basic.yaml, catalog_names: [v4.20], type: olm.template.basic}\n",
 		"operators/op/1.1.0/release-config.yaml":    "catalog_templates:\n- {template_name: basic.yaml, channels: [stable]}\n",
 		"operators/op/catalog-templates/basic.yaml": strings.ReplaceAll(basicTemplate, "REGISTRY", w.Addr),
-		"catalogs/v4.20/README.md":                  "A catalog.\n",
+		"catalogs/v4.20/.indexignore":               "*.md\n",
 	}
 	for name, text := range files {
 		all[name] = text
@@ -82,5 +83,32 @@ func TestMergeFalse(t *testing.T) {
 		if found := strings.Contains(w.forge.all[0].Body, "community-not-merged"); found != (name != "") {
 			t.Errorf("%s: %s", name, w.forge.all[0].Body)
 		}
+	}
+}
+
+// All operators of a catalog are loaded together, as their pipeline does.
+func TestACatalogAsAWhole(t *testing.T) {
+	other := "---\nschema: olm.package\nname: NAME\ndefaultChannel: a\n---\nschema: olm.channel\npackage: NAME\nname: a\nentries:\n- name: NAME.v1.0.0\n---\n" +
+		"schema: olm.bundle\npackage: NAME\nname: NAME.v1.0.0\nimage: quay.io/example/o:v1\nproperties:\n- type: olm.package\n  value: {packageName: NAME, version: 1.0.0}\n"
+	for _, test := range []struct{ name, file, text, want string }{
+		{"sound", "catalogs/v4.20/other/catalog.yaml", strings.ReplaceAll(other, "NAME", "other"), ""},
+		{"our package in another's folder", "catalogs/v4.20/aaa/catalog.yaml", strings.ReplaceAll(other, "NAME", "op"), `package-duplicate: package "op" stands already at catalogs/v4.20/aaa/catalog.yaml:2`},
+		{"another's file that is none", "catalogs/v4.20/other/catalog.yaml", "A catalog.\n", "catalogs/v4.20/other/catalog.yaml:1: community-catalog-invalid: catalogs/v4.20 as a whole: document-unreadable"},
+		{"left out", "catalogs/v4.20/README.md", "A catalog.\n", ""},
+		{"another catalog", "catalogs/v4.21/other/catalog.yaml", "A catalog.\n", ""},
+		{"too large", "catalogs/v4.20/other/catalog.yaml", "A catalog.\n" + strings.Repeat("#", maxWhole), ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newCommunity(t, map[string]string{test.file: test.text})
+			var lines strings.Builder
+			w.o.Line = func(format string, args ...any) { fmt.Fprintf(&lines, format+"\n", args...) }
+			_, err := Publish(t.Context(), []Request{{Publication: w.push(t, "1.1.0")}}, w.o)
+			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, not %s", err, test.want)
+			}
+			if told := strings.Contains(lines.String(), "not loaded as a whole"); told != (test.name == "too large") {
+				t.Errorf("%s", lines.String())
+			}
+		})
 	}
 }

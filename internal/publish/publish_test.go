@@ -99,7 +99,7 @@ type proposals struct {
 	all    []forge.Change
 	closed map[int]string
 	bot    map[string]forge.Proposal // of others, by title and the beginning of the branch
-	before func() // of another run, once, before a proposal arrives
+	before func()                    // of another run, once, before a proposal arrives
 }
 
 func (p *proposals) Propose(_ context.Context, one forge.Change) (forge.Result, error) {

@@ -1,0 +1,103 @@
+package publish
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+)
+
+// maxWhole is how many bytes of catalogs are read to look at them as a whole.
+const maxWhole = 64 << 20
+
+// wholeCatalogs loads all operators of each catalog that the change touches, as the pipeline's
+// opm validate catalogs/NAME does. What an operator alone shows was told before; what is left
+// is what others do to it: a package in two folders, a file that cannot be read. Catalogs beyond
+// the bound are left to the pipeline, and a line says so.
+func (p *preparation) wholeCatalogs() error {
+	left := int64(maxWhole)
+	var dirs []string
+	for _, name := range p.change.Names() {
+		if parts := strings.SplitN(name, "/", 3); parts[0] == "catalogs" && len(parts) == 3 {
+			dirs = append(dirs, parts[0]+"/"+parts[1])
+		}
+	}
+	for _, dir := range slices.Compact(dirs) {
+		files, size, err := p.filesOf(dir)
+		if err != nil {
+			return err
+		}
+		if left -= size; left < 0 {
+			p.Line("%s and what follows are not loaded as a whole: they have more than %d MiB; their pipeline validates them", dir, maxWhole>>20)
+			return nil
+		}
+		c, err := p.loadWhole(files)
+		if err != nil {
+			return err
+		}
+		p.toldOfWhole(dir, c)
+	}
+	return nil
+}
+
+// filesOf are the files of a catalog as the change leaves it, and the bytes of those that stand.
+func (p *preparation) filesOf(dir string) (files []string, size int64, err error) {
+	files, err = fbc.Files(p.base.FS, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	for _, name := range files {
+		info, err := fs.Stat(p.base.FS, name)
+		if err != nil {
+			return nil, 0, err
+		}
+		size += info.Size()
+	}
+	for _, name := range p.change.Names() {
+		if strings.HasPrefix(name, dir+"/") && !slices.Contains(files, name) {
+			files = append(files, name)
+		}
+	}
+	slices.Sort(files)
+	return files, size, err
+}
+
+func (p *preparation) loadWhole(files []string) (*graph.Catalog, error) {
+	b := graph.Builder{Light: true}
+	for _, name := range files {
+		pending, changed := p.change.Get(name)
+		if changed && pending.Gone {
+			continue
+		}
+		src := pending.After
+		if !changed {
+			var err error
+			if src, err = fs.ReadFile(p.base.FS, name); err != nil {
+				return nil, err
+			}
+		}
+		docs, err := fbc.Read(name, src)
+		if err != nil {
+			b.Fail(err)
+			continue
+		}
+		b.Add(docs)
+	}
+	return b.Catalog(), nil
+}
+
+// toldOfWhole keeps what opm rejects and nothing told yet.
+func (p *preparation) toldOfWhole(dir string, c *graph.Catalog) {
+	for _, f := range graph.Verify(c, nil, graph.Levels{}) {
+		told := func(o graph.Finding) bool {
+			return o.ID == f.ID && o.Package == f.Package && o.Channel == f.Channel && o.Bundle == f.Bundle
+		}
+		if rule, ok := graph.RuleOf(f.ID); !ok || !rule.Opm || slices.ContainsFunc(p.Findings, told) {
+			continue
+		}
+		p.Findings = append(p.Findings, p.Levels.Found("community-catalog-invalid", f.File, f.Line, "%s as a whole: %s: %s", dir, f.ID, f.Message)...)
+	}
+}
