@@ -22,14 +22,14 @@ var house = []string{
 	"internal/forge", "internal/gitrepo", "internal/scratch", "internal/event", "internal/config", "internal/survey", "internal/plan", "internal/template",
 	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/shape", "internal/field", "internal/yamledit", "internal/yamlread",
-	"internal/markdown", "internal/reference", "internal/runner", "internal/atomicfile", "internal/failure", "internal/outbound", "internal/pause", "internal/testkit", "formulary", "deploy/crds",
+	"internal/markdown", "internal/reference", "internal/runner", "internal/atomicfile", "internal/failure", "internal/outbound", "internal/budget", "internal/pause", "internal/testkit", "formulary", "deploy/crds",
 }
 
 // pure packages are functions over bytes and values.
 var pure = []string{
 	"internal/event", "internal/config", "internal/survey", "internal/plan", "internal/template", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/shape", "internal/field", "internal/yamledit",
-	"internal/markdown", "internal/reference", "internal/failure", "formulary",
+	"internal/markdown", "internal/reference", "internal/failure", "internal/budget", "formulary",
 }
 
 var impure = []string{

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,7 +50,7 @@ func (b *Bundle) addCRD(m manifest) error {
 
 // checkOwned adds the APIs that the CSV serves itself, and demands a CRD for each that
 // it says it owns.
-func (b *Bundle) checkOwned() error {
+func (b *Bundle) checkOwned(context.Context) error {
 	for _, d := range b.csv.ownedAPIs {
 		b.provided[api{d.Group, d.Version, d.Kind, d.Name}] = true
 	}

@@ -10,6 +10,7 @@
 package bundle
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -43,6 +44,7 @@ type Bundle struct {
 	// Findings are faults that opm passes over in silence. They change nothing.
 	Findings []*failure.Error
 
+	left         cost
 	image        Image
 	manifests    []manifest
 	csv          *csv
@@ -56,8 +58,8 @@ type Bundle struct {
 }
 
 // Render gives the olm.bundle document of a bundle.
-func Render(img Image, format MetadataFormat) (fbc.Bundle, error) {
-	b, err := Parse(img)
+func Render(ctx context.Context, img Image, format MetadataFormat) (fbc.Bundle, error) {
+	b, err := Parse(ctx, img)
 	if err != nil {
 		return fbc.Bundle{}, err
 	}
@@ -65,15 +67,21 @@ func Render(img Image, format MetadataFormat) (fbc.Bundle, error) {
 }
 
 // Parse reads a bundle. It fails where opm could not render it, and where what opm
-// would render is of no use: without a package or a name.
-func Parse(img Image) (*Bundle, error) {
+// would render is of no use: without a package or a name. What costs more than the budget
+// allows is refused, and the end of the context ends it.
+func Parse(ctx context.Context, img Image) (*Bundle, error) {
 	b := &Bundle{image: img}
-	steps := []func() error{b.readLabels, b.readManifests, b.checkOwned, b.readMetadata, b.collectProperties, b.collectImages}
+	steps := []func(context.Context) error{b.readLabels, b.checkSize, b.readManifests, b.checkOwned, b.readMetadata, b.collectProperties}
 	for _, step := range steps {
-		if err := step(); err != nil {
+		err := ctx.Err()
+		if err == nil {
+			err = step(ctx)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
+	b.collectImages()
 	return b, nil
 }
 
@@ -113,7 +121,7 @@ const (
 	labelOpenShift = "com.redhat.openshift.versions"
 )
 
-func (b *Bundle) readLabels() error {
+func (b *Bundle) readLabels(context.Context) error {
 	if b.image.Dir {
 		return nil
 	}

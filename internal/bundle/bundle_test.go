@@ -64,7 +64,7 @@ func TestRenderMinimal(t *testing.T) {
 		BundleObjects: `{"type":"olm.bundle.object","value":{"data":"` + base64.StdEncoding.EncodeToString([]byte(csv)) + `"}}`,
 		CSVMetadata:   `{"type":"olm.csv.metadata","value":{"apiServiceDefinitions":{},"crdDescriptions":{},"provider":{}}}`,
 	} {
-		doc, err := Render(minimal(), format)
+		doc, err := Render(t.Context(), minimal(), format)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestRenderMinimal(t *testing.T) {
 // props lists the properties of a rendered bundle without those that hold manifests.
 func props(t *testing.T, img Image) []string {
 	t.Helper()
-	doc, err := Render(img, BundleObjects)
+	doc, err := Render(t.Context(), img, BundleObjects)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestRelatedImages(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			doc, err := Render(test.img, BundleObjects)
+			doc, err := Render(t.Context(), test.img, BundleObjects)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -243,7 +243,7 @@ func TestBundleObjects(t *testing.T) {
 		"manifests/.hidden.yaml", "kind: Secret\n",
 		"manifests/sub/x.yaml", "kind: Secret\n",
 		"metadata/properties.yaml", "properties: [{type: olm.bundle.object, value: {data: ''}}]\n")
-	doc, err := Render(img, BundleObjects)
+	doc, err := Render(t.Context(), img, BundleObjects)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,11 +268,11 @@ func TestCSVMetadataIsNotMadeTwice(t *testing.T) {
 	nameless.Ref = ""
 	written := minimal("metadata/properties.yaml", "properties: [{type: olm.csv.metadata, value: {a: b}}]\n")
 	for _, img := range []Image{nameless, written} {
-		objects, err := Render(img, BundleObjects)
+		objects, err := Render(t.Context(), img, BundleObjects)
 		if err != nil {
 			t.Fatal(err)
 		}
-		metadata, err := Render(img, CSVMetadata)
+		metadata, err := Render(t.Context(), img, CSVMetadata)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +285,7 @@ func TestCSVMetadataIsNotMadeTwice(t *testing.T) {
 // A bundle that has been read can be rendered any number of times, in any order.
 func TestRenderLeavesTheBundleAlone(t *testing.T) {
 	img := minimal("manifests/crd.yaml", crdV1)
-	b, err := Parse(img)
+	b, err := Parse(t.Context(), img)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestRenderLeavesTheBundleAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := Render(img, format)
+		want, err := Render(t.Context(), img, format)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/bundle/object"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // manifest adds what is in an olm.bundle.object.
@@ -17,7 +18,7 @@ func (c contents) manifest(text []byte, images []fbc.RelatedImage) error {
 	if err := json.Unmarshal(text, &held); err != nil {
 		return err
 	}
-	v, _, err := object.Read(held.Data)
+	v, _, err := object.Read(held.Data, yamlread.Usual)
 	if err != nil {
 		return err
 	}

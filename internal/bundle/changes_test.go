@@ -84,7 +84,7 @@ func built(t *testing.T, format MetadataFormat, image string, replace ...string)
 	if slices.Contains(replace, "with a service") {
 		files["manifests/service.yaml"] = []byte("apiVersion: v1\nkind: Service\nmetadata: {name: metrics}\n")
 	}
-	doc, err := Render(Image{Ref: image, Files: files, Dir: true}, format)
+	doc, err := Render(t.Context(), Image{Ref: image, Files: files, Dir: true}, format)
 	if err != nil {
 		t.Fatal(err)
 	}

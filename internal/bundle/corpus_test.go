@@ -9,6 +9,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/bundle/object"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 const corpusHost = "127.0.0.1:5555/"
@@ -43,7 +44,7 @@ func renderCorpus(t *testing.T, c corpus.Corpus) {
 
 func renderYAML(t *testing.T, img Image, format MetadataFormat) []byte {
 	t.Helper()
-	doc, err := Render(img, format)
+	doc, err := Render(t.Context(), img, format)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func corpusBundles(t testing.TB, c corpus.Corpus, operator string) map[string]Im
 }
 
 func label(t testing.TB, img Image) {
-	v, err := object.ReadMetadata(img.Files["metadata/annotations.yaml"])
+	v, _, err := object.ReadMetadata(img.Files["metadata/annotations.yaml"], yamlread.Usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func BenchmarkRender(b *testing.B) {
 				b.SetBytes(int64(size))
 				b.ReportAllocs()
 				for b.Loop() {
-					doc, err := Render(img, format)
+					doc, err := Render(b.Context(), img, format)
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -154,7 +155,7 @@ func BenchmarkFacts(b *testing.B) {
 	b.SetBytes(int64(size))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := FactsOf(img); err != nil {
+		if _, err := FactsOf(b.Context(), img); err != nil {
 			b.Fatal(err)
 		}
 	}

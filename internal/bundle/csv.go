@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/bundle/object"
 	"github.com/olmgraft/graft/internal/fbc"
 )
@@ -93,6 +94,9 @@ func (c *csv) readMeta() error {
 func (c *csv) readVersion() (err error) {
 	if c.version, err = c.text("version"); err != nil {
 		return err
+	}
+	if len(c.version) > budget.VersionText {
+		return fmt.Errorf("spec.version has more than %d characters", budget.VersionText)
 	}
 	release, _ := c.spec.Get("release")
 	switch release.Kind {

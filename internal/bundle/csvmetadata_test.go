@@ -78,11 +78,11 @@ const describedMetadata = `{"annotations":{"a":"2","b":"<1>"},` +
 
 func TestCSVMetadata(t *testing.T) {
 	img := minimal(csvFile, describedCSV, "manifests/crd.yaml", crdV1)
-	objects, err := Render(img, BundleObjects)
+	objects, err := Render(t.Context(), img, BundleObjects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := Render(img, CSVMetadata)
+	made, err := Render(t.Context(), img, CSVMetadata)
 	if err != nil {
 		t.Fatal(err)
 	}

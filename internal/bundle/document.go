@@ -91,11 +91,7 @@ func (b *Bundle) Document(image string, csvMetadata bool) ([]byte, error) {
 	if csvMetadata {
 		format = CSVMetadata
 	}
-	named, err := b.Named(image)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := named.Render(format)
+	doc, err := b.Named(image).Render(format)
 	if err != nil {
 		return nil, err
 	}
@@ -103,13 +99,14 @@ func (b *Bundle) Document(image string, csvMetadata bool) ([]byte, error) {
 }
 
 // Named is the bundle under the name of another image.
-func (b *Bundle) Named(image string) (*Bundle, error) {
+func (b *Bundle) Named(image string) *Bundle {
 	if image == b.image.Ref {
-		return b, nil
+		return b
 	}
-	named := b.image
-	named.Ref = image
-	return Parse(named)
+	named := *b
+	named.image.Ref = image
+	named.collectImages()
+	return &named
 }
 
 // Rewritten is a document with its image and its related images named by rules. Where that

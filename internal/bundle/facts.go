@@ -1,7 +1,7 @@
 package bundle
 
 import (
-	"slices"
+	"context"
 	"strings"
 
 	"github.com/blang/semver/v4"
@@ -31,8 +31,8 @@ type Facts struct {
 
 // FactsOf gives the facts of a bundle. It is stricter than Render, because what it is
 // asked about is new: the version must be one that orders, and there must be one CSV.
-func FactsOf(img Image) (Facts, error) {
-	b, err := Parse(img)
+func FactsOf(ctx context.Context, img Image) (Facts, error) {
+	b, err := Parse(ctx, img)
 	if err != nil {
 		return Facts{}, err
 	}
@@ -85,8 +85,10 @@ func (b *Bundle) checkNew(f Facts) error {
 
 func channelsOf(list string) []string {
 	var channels []string
-	for _, c := range strings.Split(list, ",") {
-		if c = strings.TrimSpace(c); c != "" && !slices.Contains(channels, c) {
+	seen := map[string]bool{"": true}
+	for c := range strings.SplitSeq(list, ",") {
+		if c = strings.TrimSpace(c); !seen[c] {
+			seen[c] = true
 			channels = append(channels, c)
 		}
 	}

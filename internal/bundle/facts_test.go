@@ -26,7 +26,7 @@ spec:
   - {base64data: aGk=, mediatype: image/png}
   - {base64data: "", mediatype: image/gif}
 `
-	got, err := FactsOf(minimal(csvFile, csv))
+	got, err := FactsOf(t.Context(), minimal(csvFile, csv))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ spec:
 func TestFactsPreferTheLabelOfOpenShift(t *testing.T) {
 	img := minimal()
 	img.Labels[labelOpenShift] = "v4.18"
-	got, err := FactsOf(img)
+	got, err := FactsOf(t.Context(), img)
 	if err != nil || got.OpenShiftVersions != "v4.18" {
 		t.Error(got.OpenShiftVersions, err)
 	}
@@ -63,7 +63,7 @@ func TestFactsPreferTheLabelOfOpenShift(t *testing.T) {
 
 // As in opm, one broken icon means no icon, and a description that is no text none.
 func TestFactsWithoutIconOrDescription(t *testing.T) {
-	got, err := FactsOf(minimal(csvFile, csvWith("  description: 1\n  icon: [{base64data: aGk=, mediatype: a}, {base64data: '%'}]\n")))
+	got, err := FactsOf(t.Context(), minimal(csvFile, csvWith("  description: 1\n  icon: [{base64data: aGk=, mediatype: a}, {base64data: '%'}]\n")))
 	if err != nil || got.Icon != nil || got.Description != "" {
 		t.Error(got, err)
 	}
@@ -82,10 +82,10 @@ func TestFactsAreStricterThanRender(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Render(test.img, BundleObjects); err != nil {
+			if _, err := Render(t.Context(), test.img, BundleObjects); err != nil {
 				t.Errorf("Render fails: %v", err)
 			}
-			_, err := FactsOf(test.img)
+			_, err := FactsOf(t.Context(), test.img)
 			if f := failure.Of(err); f == nil || f.Code != failure.BundleInvalid || f.File != test.file || !strings.Contains(f.Message, test.text) {
 				t.Errorf("%v", err)
 			}

@@ -42,7 +42,7 @@ func TestFailures(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := Render(test.img, BundleObjects)
+			_, err := Render(t.Context(), test.img, BundleObjects)
 			first := failure.Of(err)
 			switch {
 			case err == nil:
@@ -62,10 +62,10 @@ func TestFailures(t *testing.T) {
 func TestFailuresOfCSVMetadata(t *testing.T) {
 	for _, spec := range []string{"  keywords: one\n", "  release: a_b\n", "  icon: [{base64data: 1}]\n"} {
 		img := minimal(csvFile, csvWith(spec))
-		if _, err := Render(img, BundleObjects); err != nil {
+		if _, err := Render(t.Context(), img, BundleObjects); err != nil {
 			t.Errorf("%q: %v", spec, err)
 		}
-		if _, err := Render(img, CSVMetadata); !failure.Is(err, failure.BundleInvalid) {
+		if _, err := Render(t.Context(), img, CSVMetadata); !failure.Is(err, failure.BundleInvalid) {
 			t.Errorf("%q: %v", spec, err)
 		}
 	}
@@ -73,7 +73,7 @@ func TestFailuresOfCSVMetadata(t *testing.T) {
 
 // A file that cannot be read explains why there is no CSV.
 func TestFailureNamesTheBrokenFile(t *testing.T) {
-	_, err := Parse(minimal(csvFile, "kind: ClusterServiceVersion\nspec: [\n", "manifests/crd.yaml", crdV1))
+	_, err := Parse(t.Context(), minimal(csvFile, "kind: ClusterServiceVersion\nspec: [\n", "manifests/crd.yaml", crdV1))
 	all := failure.All(err)
 	if len(all) != 2 || all[0].File != "manifests" || all[1].File != csvFile || all[1].Line == 0 {
 		t.Errorf("%v", err)
@@ -87,7 +87,7 @@ func TestFindings(t *testing.T) {
 		"manifests/zz.yaml", minimalCSV,
 		"metadata/junk.yaml", "a: 'b\n")
 	img.Labels = map[string]string{labelPackage: "other", labelManifests: "deploy/"}
-	b, err := Parse(img)
+	b, err := Parse(t.Context(), img)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestFindings(t *testing.T) {
 	if !reflect.DeepEqual(files, want) {
 		t.Errorf("findings %v", b.Findings)
 	}
-	clean, err := Parse(minimal())
+	clean, err := Parse(t.Context(), minimal())
 	if err != nil || len(clean.Findings) > 0 {
 		t.Error(err, clean.Findings)
 	}

@@ -1,13 +1,14 @@
 package bundle
 
 import (
-	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -15,12 +16,6 @@ import (
 const (
 	manifestsDir = "manifests"
 	metadataDir  = "metadata"
-)
-
-// The limits on the files that are kept of a bundle.
-const (
-	MaxFiles = 10_000
-	MaxBytes = 100 << 20
 )
 
 // Files is the content of a bundle: paths relative to its root, with slashes.
@@ -48,21 +43,21 @@ func FilesOf(fsys fs.FS) (Files, error) {
 			if info, err := fs.Stat(fsys, name); err != nil || !info.Mode().IsRegular() || !Counts(name) {
 				continue
 			}
-			content, err := readAtMost(fsys, name, MaxBytes-total)
+			content, err := readAtMost(fsys, name, budget.BundleText-total)
 			if err != nil {
 				return nil, failure.New(failure.BundleInvalid, "reading a bundle directory: %w", err).At(name, 0, 0)
 			}
 			total += len(content)
 			files[name] = content
-			if len(files) > MaxFiles {
-				return nil, failure.New(failure.BundleInvalid, "reading a bundle directory: it has more than %d files", MaxFiles)
+			if len(files) > budget.BundleFiles {
+				return nil, failure.New(failure.BundleInvalid, "reading a bundle directory: it has more than %d files", budget.BundleFiles)
 			}
 		}
 	}
 	return files, nil
 }
 
-var errTooLarge = errors.New("the bundle has more than 100 MiB")
+var errTooLarge = fmt.Errorf("the bundle has more than %d MiB of manifests and metadata", budget.BundleText>>20)
 
 func readAtMost(fsys fs.FS, name string, limit int) ([]byte, error) {
 	f, err := fsys.Open(name)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -79,12 +80,12 @@ func TestFilesOfLinks(t *testing.T) {
 
 func TestFilesOfLimits(t *testing.T) {
 	many := fstest.MapFS{"metadata/a.yaml": {}}
-	for i := range MaxFiles {
+	for i := range budget.BundleFiles {
 		many["manifests/"+strings.Repeat("x", i/100)+string(rune('a'+i%100))] = &fstest.MapFile{}
 	}
 	large := fstest.MapFS{
-		"manifests/a": {Data: make([]byte, MaxBytes/2)},
-		"manifests/b": {Data: make([]byte, MaxBytes/2)},
+		"manifests/a": {Data: make([]byte, budget.BundleText/2)},
+		"manifests/b": {Data: make([]byte, budget.BundleText/2)},
 		"metadata/c":  {Data: make([]byte, 1)},
 	}
 	for _, fsys := range []fstest.MapFS{many, large} {

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
@@ -33,7 +34,7 @@ func FuzzRender(f *testing.F) {
 }
 
 func document(img Image, format MetadataFormat) ([]byte, error) {
-	doc, err := Render(img, format)
+	doc, err := Render(context.Background(), img, format)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 // collectImages makes the related images: those that the CSV lists, the bundle's own,
 // and those of the operator's containers, the last two without a name and where the
 // CSV does not list them. Environment variables are not looked at.
-func (b *Bundle) collectImages() error {
+func (b *Bundle) collectImages() {
 	images := slices.Clone(b.csv.related)
 	listed := map[string]bool{}
 	for _, i := range images {
@@ -28,7 +28,6 @@ func (b *Bundle) collectImages() error {
 	}
 	sortImages(images)
 	b.images = images
-	return nil
 }
 
 // sortImages takes opm's own choice of sort, which leaves images that stand there twice in

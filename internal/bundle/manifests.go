@@ -1,6 +1,8 @@
 package bundle
 
 import (
+	"context"
+
 	"github.com/olmgraft/graft/internal/bundle/object"
 )
 
@@ -17,16 +19,19 @@ type manifest struct {
 }
 
 // readManifests reads every file of manifests/, in the order of their names.
-func (b *Bundle) readManifests() error {
+func (b *Bundle) readManifests(ctx context.Context) error {
 	b.provided = map[api]bool{}
 	for _, file := range b.image.Files.in(manifestsDir) {
-		v, more, err := object.Read(b.image.Files[file])
-		m := manifest{file: file, object: v}
-		if err == nil {
-			m.group, m.version, m.kind, err = v.Identity()
-		}
+		v, more, fault, err := b.one(ctx, file, object.Read)
 		if err != nil {
-			b.note(file, "opm skips the file without a word: %w", err)
+			return err
+		}
+		m := manifest{file: file, object: v}
+		if fault == nil {
+			m.group, m.version, m.kind, fault = v.Identity()
+		}
+		if fault != nil {
+			b.note(file, "opm skips the file without a word: %w", fault)
 			continue
 		}
 		if more {

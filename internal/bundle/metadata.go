@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -32,12 +33,16 @@ type dependenciesFile struct {
 
 // readMetadata reads metadata/. Names of files mean nothing to opm: of each sort it
 // takes the first file in which anything of that sort stands.
-func (b *Bundle) readMetadata() error {
+func (b *Bundle) readMetadata(ctx context.Context) error {
 	var annotated annotationsFile
 	var properties propertiesFile
 	var dependencies dependenciesFile
 	for _, file := range b.image.Files.in(metadataDir) {
 		m := metadata{content: b.image.Files[file]}
+		var err error
+		if m.value, _, m.fault, err = b.one(ctx, file, object.ReadMetadata); err != nil {
+			return err
+		}
 		if annotated == (annotationsFile{}) {
 			annotated = read[annotationsFile](&m, annotationPaths)
 			annotated.Annotations.openShift = ""
@@ -51,8 +56,8 @@ func (b *Bundle) readMetadata() error {
 		if len(dependencies.Dependencies) == 0 {
 			dependencies = read[dependenciesFile](&m, [][]string{{"dependencies", "*", "type"}})
 		}
-		if m.err != nil {
-			b.note(file, "opm skips the file without a word: %w", m.err)
+		if m.fault != nil {
+			b.note(file, "opm skips the file without a word: %w", m.fault)
 		}
 	}
 	b.annotations = annotated.Annotations
@@ -79,30 +84,21 @@ var annotationPaths = [][]string{
 	{"annotations", "operators.operatorframework.io.bundle.channel.default.v1"},
 }
 
-// metadata is a file of metadata/, whose YAML is parsed at most once.
+// metadata is a file of metadata/, and what is wrong with its YAML.
 type metadata struct {
 	content []byte
-	parsed  bool
 	value   object.Value
-	err     error
-}
-
-func (m *metadata) parse() {
-	if !m.parsed {
-		m.value, m.err = object.ReadMetadata(m.content)
-		m.parsed = true
-	}
+	fault   error
 }
 
 // read decodes a file as one sort, or gives an empty one where that fails. What looks
 // like JSON is tried as JSON; in YAML, numbers at the paths that hold strings are
 // taken as strings, as channels: 4.8 is meant.
 func read[T any](m *metadata, textAt [][]string) (into T) {
-	m.parse()
 	if text := string(m.content); object.IsJSON(text) && json.NewDecoder(strings.NewReader(text)).Decode(&into) == nil {
 		return into
 	}
-	if m.err != nil {
+	if m.fault != nil {
 		return *new(T)
 	}
 	v := m.value

@@ -6,6 +6,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/bundle/object"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // Showcase is what a package shows of the bundle at its head. Where the CSV's
@@ -52,7 +53,7 @@ func csvOf(p fbc.Property) *csv {
 	if json.Unmarshal(p.Value, &value) != nil {
 		return nil
 	}
-	v, _, err := object.Read(value.Data)
+	v, _, err := object.Read(value.Data, yamlread.Usual)
 	if err != nil || v.Str("kind") != kindCSV {
 		return nil
 	}

@@ -2,13 +2,16 @@ package bundle
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"sort"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // The types of properties that opm gives a meaning.
@@ -46,7 +49,10 @@ type packageRequired struct {
 // collectProperties makes the properties, in opm's order. They come from
 // metadata/properties.yaml, the annotation olm.properties of the CSV, the APIs that the
 // bundle provides and requires, and metadata/dependencies.yaml.
-func (b *Bundle) collectProperties() error {
+func (b *Bundle) collectProperties(context.Context) error {
+	if yamlread.Marks([]byte(b.csv.annotations[annotationProperties])) > budget.BundleValues {
+		return b.tooMuch(b.csv.file, "the annotation %s has more than %d values", annotationProperties, budget.BundleValues)
+	}
 	c := collection{provided: map[gvk]bool{}, required: map[gvk]bool{}}
 	if err := c.addProvided(b.declared()); err != nil {
 		return b.fail("", "%w", err)

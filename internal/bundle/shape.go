@@ -13,6 +13,7 @@ import (
 
 	"github.com/blang/semver/v4"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/bundle/object"
 	"github.com/olmgraft/graft/internal/shape"
 )
@@ -82,6 +83,9 @@ var leaves = map[string]shape.Leaf[tree]{
 	"int-or-string":  {Want: "a string or a whole number of 32 bits", Fits: func(v tree) bool { return isString(v) || isWhole(v, 32) }},
 	"schema-or-bool": {Want: "a boolean or a schema", Fits: func(v tree) bool { return v.Kind() == shape.Bool }},
 	"version": {Want: "a semantic version", NotNull: true, Fits: func(v tree) bool {
+		if len(v.Text) > budget.VersionText {
+			return false
+		}
 		_, err := semver.ParseTolerant(v.Text)
 		return isString(v) && err == nil
 	}},
@@ -114,7 +118,7 @@ func isQuantity(v tree) bool {
 }
 
 func isRelease(v tree) bool {
-	if !isString(v) {
+	if !isString(v) || len(v.Text) > budget.VersionText {
 		return false
 	}
 	for _, segment := range strings.Split(v.Text, ".") {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/olmgraft/graft/internal/bundle/object"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 func TestCheck(t *testing.T) {
@@ -68,7 +69,7 @@ func TestCheckCRD(t *testing.T) {
 
 func compareCheck(t *testing.T, typ, yaml string, anyCase bool, want string) {
 	t.Helper()
-	v, _, err := object.Read([]byte(yaml))
+	v, _, err := object.Read([]byte(yaml), yamlread.Usual)
 	if err != nil {
 		t.Fatal(err)
 	}

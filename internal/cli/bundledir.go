@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func isBundleDir(name string) bool {
 }
 
 // renderBundleDir renders a bundle that was not published yet.
-func (a *app) renderBundleDir(o *renderOptions, ro render.Options, name string) error {
+func (a *app) renderBundleDir(ctx context.Context, o *renderOptions, ro render.Options, name string) error {
 	if o.output == "mermaid" || o.base != "" || o.sum != "" || o.write != "" {
 		return failure.New(failure.Usage, "rendering a bundle directory with --base, --sum, --write or as mermaid").Fix("Leave them out: one document goes to standard output.")
 	}
@@ -38,14 +39,14 @@ func (a *app) renderBundleDir(o *renderOptions, ro render.Options, name string) 
 		return err
 	}
 	img := bundle.Image{Files: files, Dir: true}
-	facts, err := bundle.FactsOf(img)
+	facts, err := bundle.FactsOf(ctx, img)
 	if err != nil {
 		return err
 	}
 	if img.Ref, err = imageRef(o.imageTemplate, facts); err != nil {
 		return err
 	}
-	doc, err := bundle.Render(img, ro.Metadata)
+	doc, err := bundle.Render(ctx, img, ro.Metadata)
 	if err != nil {
 		return err
 	}

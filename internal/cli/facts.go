@@ -48,7 +48,7 @@ func (o *insertOptions) pull(ctx context.Context, client *oci.Client) (notes []s
 	if err != nil {
 		return nil, err
 	}
-	parsed, err := bundle.Parse(bundle.Image{Ref: b.Image, Labels: pulled.Labels, Files: pulled.Files})
+	parsed, err := bundle.Parse(ctx, bundle.Image{Ref: b.Image, Labels: pulled.Labels, Files: pulled.Files})
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 		return err
 	}
 	if isBundleDir(name) {
-		return a.renderBundleDir(o, ro, name)
+		return a.renderBundleDir(ctx, o, ro, name)
 	}
 	t, err := files.OpenTemplate(a.In, name)
 	if err != nil {

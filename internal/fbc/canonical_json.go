@@ -8,13 +8,13 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// YAMLToJSON converts the first document of a text as yamlread.ToJSON does, and by the fast
-// path where that understands it.
-func YAMLToJSON(text []byte) ([]byte, error) {
+// YAMLToJSON converts the first document of a text as yamlread does within the bounds, and by
+// the fast path where that understands it.
+func YAMLToJSON(text []byte, within yamlread.Bound) ([]byte, error) {
 	if out, ok := canonicalJSON(bytes.TrimPrefix(text, []byte("---\n")), false); ok {
 		return out, nil
 	}
-	return yamlread.ToJSON(text)
+	return within.ToJSON(text)
 }
 
 // canonicalJSON gives the JSON of a document in opm's layout as the library would, false

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -100,7 +101,7 @@ func TestHostileInput(t *testing.T) {
 }
 
 func TestTooManyDocuments(t *testing.T) {
-	r := reader{file: "f", src: []byte("schema: x\n"), docs: make([]Doc, maxDocs)}
+	r := reader{file: "f", src: []byte("schema: x\n"), docs: make([]Doc, budget.FileDocuments)}
 	if err := r.yamlStream(0); !failure.Is(err, failure.TemplateMalformed) {
 		t.Errorf("one too many: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/yamledit"
 	"github.com/olmgraft/graft/internal/yamlread"
 )
@@ -63,11 +64,9 @@ func (r *reader) doc(start, end int, f Format) Doc {
 	}
 }
 
-const maxDocs = 500_000
-
 func (r *reader) add(d *Doc) error {
-	if len(r.docs) == maxDocs {
-		return d.fail(fmt.Errorf("more than %d documents in one file", maxDocs))
+	if len(r.docs) == budget.FileDocuments {
+		return d.fail(fmt.Errorf("more than %d documents in one file", budget.FileDocuments))
 	}
 	r.docs = append(r.docs, *d)
 	return nil

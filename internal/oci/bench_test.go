@@ -106,7 +106,7 @@ func BenchmarkUnpack(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(500 << 10)
 			for b.Loop() {
-				if _, err := unpack([][]byte{blob}, usual, defaultLimits); err != nil {
+				if _, err := unpack(b.Context(), [][]byte{blob}, usual, defaultLimits); err != nil {
 					b.Fatal(err)
 				}
 			}

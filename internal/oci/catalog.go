@@ -43,7 +43,7 @@ func readCatalog(ctx context.Context, from store, identifier string) (*Catalog, 
 	if err != nil {
 		return nil, err
 	}
-	files, err := unpack(layers, []string{c.dir}, catalogLimits)
+	files, err := unpack(ctx, layers, []string{c.dir}, catalogLimits)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func catalogLayers(ctx context.Context, from store, image *v1.Manifest, dir stri
 		return nil, err
 	}
 	alone := false
-	err = readLayer(blob, &meter{limits: catalogLimits}, func(string, int) bool { return false }, func(e entry) error {
+	err = readLayer(ctx, blob, &meter{limits: catalogLimits}, func(string, int) bool { return false }, func(e entry) error {
 		alone = alone || e.kind == tar.TypeReg && e.name == path.Join(dir, opaque)
 		return nil
 	})

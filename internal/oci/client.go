@@ -143,7 +143,7 @@ func (c *Client) pull(ctx context.Context, from store, ref, identifier string) (
 	if err != nil {
 		return nil, err
 	}
-	files, err := unpack(layers, dirs, c.limits)
+	files, err := unpack(ctx, layers, dirs, c.limits)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/outbound"
 )
@@ -59,9 +60,9 @@ func openDisk(path string) (*diskImage, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := files.read(indexFile, maxManifest)
+	text, err := files.read(indexFile, budget.ImageManifest)
 	if errors.Is(err, os.ErrNotExist) {
-		if saved, serr := files.read(dockerFile, maxManifest); serr == nil {
+		if saved, serr := files.read(dockerFile, budget.ImageManifest); serr == nil {
 			return openDocker(files, saved)
 		}
 	}
@@ -98,7 +99,7 @@ func (a *diskImage) read(digest string, media types.MediaType) (*manifest, error
 	if err != nil {
 		return nil, notABundle("it names a manifest by %q, which is no digest", digest)
 	}
-	body, err := a.content("manifest", hash, maxManifest)
+	body, err := a.content("manifest", hash, budget.ImageManifest)
 	if err != nil {
 		return nil, err
 	}

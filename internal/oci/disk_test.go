@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
@@ -100,7 +101,7 @@ func TestHostileArchives(t *testing.T) {
 		"two images":        {edit(indexFile, twoImages), failure.BundleInvalid, "holds 2 images"},
 		"digest with path":  {edit(indexFile, replaced("sha256:", "sha256:../../")), failure.BundleInvalid, ""},
 		"no index":          {edit(indexFile, func([]byte) []byte { return []byte("[") }), failure.BundleInvalid, "malformed"},
-		"manifest too long": {edit("", func([]byte) []byte { return make([]byte, maxManifest+1) }), failure.BundleInvalid, "longer"},
+		"manifest too long": {edit("", func([]byte) []byte { return make([]byte, budget.ImageManifest+1) }), failure.BundleInvalid, "longer"},
 		"link out of it": {func(t *testing.T, dir string, i *Image) {
 			_ = os.Remove(blobFile(dir, i.Digest))
 			if err := os.Symlink("/etc/passwd", blobFile(dir, i.Digest)); err != nil {

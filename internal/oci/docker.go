@@ -8,6 +8,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/outbound"
 )
@@ -15,8 +16,7 @@ import (
 // dockerFile lists the images of what docker save writes.
 const dockerFile = "manifest.json"
 
-// maxLayer bounds one layer of a catalog image or of its base, packed.
-const maxLayer = 2 << 30
+// budget.SavedLayer bounds one layer of a catalog image or of its base, packed.
 
 // openDocker makes the manifest that the form leaves out: configuration and layers are
 // files there, and digests come from what they hold. The configuration says which digests
@@ -35,11 +35,11 @@ func openDocker(files fileSet, text []byte) (*diskImage, error) {
 	a := &diskImage{files: files, names: map[string]string{}}
 	m := v1.Manifest{SchemaVersion: 2, MediaType: types.DockerManifestSchema2, Layers: []v1.Descriptor{}}
 	var err error
-	if m.Config, err = a.add(images[0].Config, types.DockerConfigJSON, maxConfig); err != nil {
+	if m.Config, err = a.add(images[0].Config, types.DockerConfigJSON, budget.ImageConfig); err != nil {
 		return nil, err
 	}
 	for _, name := range images[0].Layers {
-		layer, err := a.add(name, types.DockerUncompressedLayer, maxLayer)
+		layer, err := a.add(name, types.DockerUncompressedLayer, budget.SavedLayer)
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func openDocker(files fileSet, text []byte) (*diskImage, error) {
 // checkDiffs holds the layers to the digests of the configuration, which are those of
 // layers that are not packed.
 func (a *diskImage) checkDiffs(m v1.Manifest) error {
-	config, err := a.content("configuration", m.Config.Digest, maxConfig)
+	config, err := a.content("configuration", m.Config.Digest, budget.ImageConfig)
 	if err != nil {
 		return err
 	}

@@ -12,17 +12,8 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/outbound"
-)
-
-// Bounds of what is read whole. The distribution specification has registries
-// take manifests of 4 MiB.
-const (
-	maxManifest = 8 << 20
-	maxConfig   = 8 << 20
-	maxTagsPage = 16 << 20
-	maxTags     = 1_000_000
-	maxIdlePage = 10 // pages in a row without a new tag
 )
 
 // answer is a good answer to a request, its body read to the end.
@@ -114,11 +105,11 @@ func (s *session) tags(ctx context.Context) ([]string, error) {
 	var tags []string
 	had, visited, idle := map[string]bool{}, map[string]bool{}, 0
 	for next := &at; next != nil; {
-		if visited[next.String()] || len(tags) > maxTags || idle > maxIdlePage {
+		if visited[next.String()] || len(tags) > budget.Tags || idle > budget.TagsIdle {
 			return nil, &errFetch{doing, errors.New("the pages of the list have no end")}
 		}
 		visited[next.String()] = true
-		page, err := s.do(ctx, http.MethodGet, doing, next, maxTagsPage, "application/json")
+		page, err := s.do(ctx, http.MethodGet, doing, next, budget.TagsPage, "application/json")
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
@@ -114,7 +115,7 @@ func TestEmptyPages(t *testing.T) {
 	})
 	_, err := c.Tags(t.Context(), "registry.example/acme/operator")
 	wantFailure(t, err, failure.RegistryUnavailable, "registry.example/acme/operator", "no end")
-	if n > 2*maxIdlePage {
+	if n > 2*budget.TagsIdle {
 		t.Errorf("%d pages were read", n)
 	}
 }

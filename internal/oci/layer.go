@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -23,42 +25,39 @@ import (
 type limits struct {
 	files  int   // and as many directories
 	bytes  int64 // content of all files
+	packed int64 // of all layers
+	kept   int64 // of the files that are wanted, once for each name
 	ratio  int64 // of a layer, unpacked to packed
 	layers int
 }
 
-var defaultLimits = limits{files: 10_000, bytes: 100 << 20, ratio: 1000, layers: 500}
+var defaultLimits = limits{
+	files: budget.BundleFiles, bytes: budget.BundleBytes, packed: budget.BundlePacked, kept: budget.BundleKept,
+	ratio: budget.ImageRatio, layers: budget.ImageLayers,
+}
 
-// catalogLimits have room for the packages of a whole platform, and for an opm with the
-// system that it runs on.
-var catalogLimits = limits{files: 200_000, bytes: 2 << 30, ratio: 1000, layers: 500}
-
-const (
-	// headroom is what the headers of an archive may take beside the content.
-	headroom = 64 << 20
-	// smallLayer may be unpacked to, whatever the ratio: an archive is padded
-	// with zeros, and small ones consist of little else.
-	smallLayer = 1 << 20
-	maxPath    = 4096
-)
+var catalogLimits = limits{
+	files: budget.CatalogFiles, bytes: budget.CatalogBytes, packed: budget.CatalogBytes + budget.ImageHeaders, kept: budget.CatalogBytes,
+	ratio: budget.ImageRatio, layers: budget.ImageLayers,
+}
 
 // checkImage refuses an image before any of it is read.
 func (l limits) checkImage(image *v1.Manifest) error {
 	if len(image.Layers) > l.layers {
 		return tooMuch("has %d layers, more than %d", len(image.Layers), l.layers)
 	}
-	if image.Config.Size < 0 || image.Config.Size > maxConfig {
+	if image.Config.Size < 0 || image.Config.Size > budget.ImageConfig {
 		return tooMuch("has a configuration of %d bytes", image.Config.Size)
 	}
 	var packed int64
 	for _, layer := range image.Layers {
-		if layer.Size < 0 || layer.Size > l.bytes+headroom {
+		if layer.Size < 0 || layer.Size > l.packed {
 			return tooMuch("has a layer of %d bytes", layer.Size)
 		}
 		packed += layer.Size
 	}
-	if packed > l.bytes+headroom {
-		return tooMuch("has layers of %d bytes together, more than %d MiB", packed, l.bytes>>20)
+	if packed > l.packed {
+		return tooMuch("has layers of %d bytes together, more than %d MiB", packed, l.packed>>20)
 	}
 	return nil
 }
@@ -73,7 +72,8 @@ type entry struct {
 	name  string // relative to the root, clean
 	kind  byte   // a type flag of archive/tar: TypeReg, TypeDir, TypeSymlink, TypeLink, or something else
 	link  string
-	nth   int    // among the entries of the layer
+	nth   int // among the entries of the layer
+	size  int64
 	data  []byte // of a file that is wanted
 	known bool   // data is there
 }
@@ -81,24 +81,42 @@ type entry struct {
 // meter counts what the layers of one image come to.
 type meter struct {
 	limits
-	files, dirs int
-	content     int64
+	files, dirs, steps int
+	content, kept      int64
+	read, unpacked     int64 // bytes of layers
+}
+
+// keep counts bytes that are held for an image, under one name or another.
+func (m *meter) keep(size int64) error {
+	if m.kept += size; m.kept > m.limits.kept {
+		return tooMuch("has more than %d MiB of files that count, each name of a linked file by itself", m.limits.kept>>20)
+	}
+	return nil
+}
+
+// step counts names on the way along paths, which links can make much longer than they look.
+func (m *meter) step(names int) error {
+	if m.steps += names; m.steps > m.limits.files*budget.ImageSteps {
+		return tooMuch("has links whose paths are too long, all of them together")
+	}
+	return nil
 }
 
 // readLayer calls each with every entry of a layer, in order, with the content of
 // the files that are wanted.
-func readLayer(blob []byte, m *meter, wanted func(name string, nth int) bool, each func(entry) error) error {
-	return readArchive(bytes.NewReader(blob), int64(len(blob)), m, wanted, each)
+func readLayer(ctx context.Context, blob []byte, m *meter, wanted func(name string, nth int) bool, each func(entry) error) error {
+	return readArchive(ctx, bytes.NewReader(blob), int64(len(blob)), m, wanted, each)
 }
 
 // readArchive is readLayer for one of that size that is not held.
-func readArchive(blob io.Reader, size int64, m *meter, wanted func(name string, nth int) bool, each func(entry) error) error {
-	unpacked, done, err := decompress(blob)
+func readArchive(ctx context.Context, blob io.Reader, size int64, m *meter, wanted func(name string, nth int) bool, each func(entry) error) error {
+	unpacked, done, err := decompress(m.counting(ctx, blob))
 	if err != nil {
 		return notABundle("a layer cannot be decompressed: %w", err)
 	}
 	defer done()
-	stream := &bounded{r: unpacked, left: min(m.bytes+headroom, max(smallLayer, m.ratio*size))}
+	most := min(m.bytes+budget.ImageHeaders-m.unpacked, max(budget.ImageSmall, m.ratio*size))
+	stream := &bounded{r: m.counted(ctx, unpacked), left: most}
 	archive := tar.NewReader(stream)
 	for nth := 0; ; nth++ {
 		header, err := archive.Next()
@@ -112,7 +130,7 @@ func readArchive(blob io.Reader, size int64, m *meter, wanted func(name string, 
 		if err != nil {
 			return err
 		}
-		e := entry{name: name, kind: header.Typeflag, link: header.Linkname, nth: nth}
+		e := entry{name: name, kind: header.Typeflag, link: header.Linkname, nth: nth, size: header.Size}
 		if e.kind == tar.TypeGNUSparse || e.kind == tar.TypeCont {
 			e.kind = tar.TypeReg
 		}
@@ -123,6 +141,9 @@ func readArchive(blob io.Reader, size int64, m *meter, wanted func(name string, 
 			continue
 		}
 		if e.kind == tar.TypeReg && wanted(name, nth) {
+			if err := m.keep(header.Size); err != nil {
+				return err
+			}
 			if e.data, err = readFile(archive, header, stream.left); err != nil {
 				return badLayer(fmt.Errorf("%s: %w", name, err))
 			}
@@ -170,7 +191,7 @@ func readFile(archive *tar.Reader, header *tar.Header, left int64) ([]byte, erro
 // cleanName refuses names that lead outside of the root. A name with .. in it
 // that stays inside is made plain.
 func cleanName(name string) (string, error) {
-	if len(name) > maxPath {
+	if len(name) > budget.ImagePath {
 		return "", tooMuch("has a path of %d bytes", len(name))
 	}
 	clean := path.Clean(name)
@@ -186,10 +207,44 @@ func outside(format string, args ...any) error {
 }
 
 func badLayer(err error) error {
+	if failure.Is(err, failure.BundleInvalid) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
 	if errors.Is(err, errBounded) {
 		return tooMuch("has a layer that unpacks to more than its size can account for, like a decompression bomb")
 	}
 	return notABundle("a layer is no sound archive: %w", err)
+}
+
+type reader func([]byte) (int, error)
+
+func (r reader) Read(p []byte) (int, error) { return r(p) }
+
+// counting counts what is read of a layer. One that goes on without unpacking to anything, as
+// with empty frames, is refused. The end of the context ends it.
+func (m *meter) counting(ctx context.Context, blob io.Reader) io.Reader {
+	return reader(func(p []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		n, err := blob.Read(p)
+		if m.read += int64(n); m.read > m.unpacked+budget.ImageIdle {
+			return n, tooMuch("has layers that unpack to less than they are")
+		}
+		return n, err
+	})
+}
+
+// counted counts what a layer unpacks to.
+func (m *meter) counted(ctx context.Context, r io.Reader) io.Reader {
+	return reader(func(p []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		n, err := r.Read(p)
+		m.unpacked += int64(n)
+		return n, err
+	})
 }
 
 // bounded fails once more than left bytes were read.
@@ -223,7 +278,7 @@ var (
 
 // newZstd bounds the window as the zstd command bounds it.
 func newZstd() any {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(budget.ImageWindow))
 	if err != nil {
 		panic(err) // the options are wrong
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"github.com/opencontainers/go-digest"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -34,7 +35,7 @@ type manifest struct {
 
 // manifest reads a manifest or index by tag or digest, with one request.
 func (s *session) manifest(ctx context.Context, identifier string) (*manifest, error) {
-	got, err := s.get(ctx, "reading manifest "+identifier, "manifests/"+identifier, maxManifest, manifestTypes)
+	got, err := s.get(ctx, "reading manifest "+identifier, "manifests/"+identifier, budget.ImageManifest, manifestTypes)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (s *session) manifest(ctx context.Context, identifier string) (*manifest, e
 func (s *session) headManifest(ctx context.Context, tag string) (string, error) {
 	at := s.base
 	at.Path += "manifests/" + tag
-	got, err := s.do(ctx, http.MethodHead, "asking for the digest", &at, maxManifest, manifestTypes)
+	got, err := s.do(ctx, http.MethodHead, "asking for the digest", &at, budget.ImageManifest, manifestTypes)
 	var status *errStatus
 	if errors.As(err, &status) {
 		switch status.answer.StatusCode {

@@ -13,11 +13,9 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/outbound"
 )
-
-// mostOfPart bounds what is kept of a catalog image that is read in part.
-const mostOfPart = 256 << 20
 
 // CatalogPart is Catalog with those of its files alone whose content is wanted. Nothing else of
 // the image is held: each layer is looked through as it comes, from the topmost one down to
@@ -104,7 +102,7 @@ func (p *part) layer(ctx context.Context, from store, desc v1.Descriptor) error 
 	before.limits = catalogLimits
 	return from.stream(ctx, desc, func(r io.Reader) error {
 		p.meter, p.kept, p.entries, p.alone = before, kept, nil, false
-		return readArchive(r, desc.Size, &p.meter, func(name string, _ int) bool { return below(name, []string{p.dir}) }, p.take)
+		return readArchive(ctx, r, desc.Size, &p.meter, func(name string, _ int) bool { return below(name, []string{p.dir}) }, p.take)
 	})
 }
 
@@ -120,8 +118,8 @@ func (p *part) take(e entry) error {
 	if e.known && !p.wanted(e.name, e.data) {
 		e.data = nil
 	}
-	if p.kept += len(e.data); p.kept > mostOfPart {
-		return tooMuch("has more than %d MiB of the package", mostOfPart>>20)
+	if p.kept += len(e.data); p.kept > budget.CatalogPart {
+		return tooMuch("has more than %d MiB of the package", budget.CatalogPart>>20)
 	}
 	p.entries = append(p.entries, e)
 	return nil

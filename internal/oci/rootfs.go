@@ -2,11 +2,14 @@ package oci
 
 import (
 	"archive/tar"
+	"context"
 	"errors"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/olmgraft/graft/internal/budget"
 )
 
 // A rootfs is the file tree that the layers of an image make. Rules:
@@ -37,6 +40,7 @@ type node struct {
 // file is content, or where to get it should it be wanted after all.
 type file struct {
 	layer, nth int
+	size       int64
 	data       []byte
 	known      bool
 }
@@ -44,26 +48,26 @@ type file struct {
 const (
 	whiteout = ".wh."
 	opaque   = ".wh..wh..opq"
-	maxLinks = 40
 )
 
 // unpack gives the files below the directories, by path.
-func unpack(layers [][]byte, dirs []string, l limits) (map[string][]byte, error) {
+func unpack(ctx context.Context, layers [][]byte, dirs []string, l limits) (map[string][]byte, error) {
 	fs := &rootfs{root: &node{children: map[string]*node{}}, meter: &meter{limits: l}}
 	wanted := func(name string, _ int) bool { return below(name, dirs) }
 	for i, blob := range layers {
 		fs.layer = i
-		if err := readLayer(blob, fs.meter, wanted, fs.add); err != nil {
+		if err := readLayer(ctx, blob, fs.meter, wanted, fs.add); err != nil {
 			return nil, err
 		}
 	}
+	fs.meter.kept = 0
 	found := map[string]*file{}
 	for _, dir := range dirs {
 		if err := fs.collect(dir, found); err != nil {
 			return nil, err
 		}
 	}
-	if err := load(found, layers, l); err != nil {
+	if err := load(ctx, found, layers, l); err != nil {
 		return nil, err
 	}
 	files := make(map[string][]byte, len(found))
@@ -105,9 +109,9 @@ func (fs *rootfs) add(e entry) error {
 		}
 		made.children = map[string]*node{}
 	case tar.TypeReg:
-		made.file = &file{layer: fs.layer, nth: e.nth, data: e.data, known: e.known}
+		made.file = &file{layer: fs.layer, nth: e.nth, size: e.size, data: e.data, known: e.known}
 	case tar.TypeSymlink:
-		if len(e.link) > maxPath {
+		if len(e.link) > budget.ImagePath {
 			return tooMuch("has a link of %d bytes", len(e.link))
 		}
 		made.link = e.link
@@ -143,26 +147,32 @@ func (fs *rootfs) remove(dir, base string) error {
 	name := strings.TrimPrefix(base, whiteout)
 	switch {
 	case base == opaque:
-		fs.prune(at)
+		return fs.prune(at)
 	case strings.HasPrefix(base, whiteout+whiteout):
 		// Other names of this form are notes of a union file system to itself.
 	case at.children[name] != nil && at.children[name].layer < fs.layer:
 		delete(at.children, name)
 	case at.children[name] != nil:
-		fs.prune(at.children[name])
+		return fs.prune(at.children[name])
 	}
 	return nil
 }
 
 // prune removes what lower layers left below a directory.
-func (fs *rootfs) prune(at *node) {
+func (fs *rootfs) prune(at *node) error {
+	if err := fs.meter.step(len(at.children)); err != nil {
+		return err
+	}
 	for name, child := range at.children {
 		if child.layer < fs.layer {
 			delete(at.children, name)
 			continue
 		}
-		fs.prune(child)
+		if err := fs.prune(child); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // collect finds the files below one directory.
@@ -204,6 +214,9 @@ func (fs *rootfs) collectBelow(at *node, dir string, found map[string]*file) err
 		if child.file == nil {
 			return notABundle("%s is neither a file nor a directory", full)
 		}
+		if err := fs.meter.keep(child.file.size); err != nil {
+			return err
+		}
 		found[full] = child.file
 	}
 	return nil
@@ -211,7 +224,7 @@ func (fs *rootfs) collectBelow(at *node, dir string, found map[string]*file) err
 
 // load reads the layers again where a link made a file wanted that lies elsewhere
 // in the image.
-func load(found map[string]*file, layers [][]byte, l limits) error {
+func load(ctx context.Context, found map[string]*file, layers [][]byte, l limits) error {
 	missing := map[int]map[int]*file{}
 	for _, f := range found {
 		if f.known {
@@ -224,7 +237,7 @@ func load(found map[string]*file, layers [][]byte, l limits) error {
 	}
 	for layer, files := range missing {
 		wanted := func(_ string, nth int) bool { return files[nth] != nil }
-		err := readLayer(layers[layer], &meter{limits: l}, wanted, func(e entry) error {
+		err := readLayer(ctx, layers[layer], &meter{limits: l}, wanted, func(e entry) error {
 			if f := files[e.nth]; f != nil {
 				f.data, f.known = e.data, true
 			}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
@@ -87,7 +88,7 @@ func TestUnpack(t *testing.T) {
 			for _, entries := range tc.layers {
 				blobs = append(blobs, archive(t, entries...))
 			}
-			got, err := unpack(blobs, usual, defaultLimits)
+			got, err := unpack(t.Context(), blobs, usual, defaultLimits)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +99,7 @@ func TestUnpack(t *testing.T) {
 
 func TestUnpackRefuses(t *testing.T) {
 	type layer = []registry.Entry
-	long := "manifests/" + strings.Repeat("d/", maxPath/2)
+	long := "manifests/" + strings.Repeat("d/", budget.ImagePath/2)
 	cases := []struct {
 		name   string
 		layers []layer
@@ -136,7 +137,7 @@ func TestUnpackRefuses(t *testing.T) {
 			for _, entries := range tc.layers {
 				blobs = append(blobs, archive(t, entries...))
 			}
-			_, err := unpack(blobs, usual, defaultLimits)
+			_, err := unpack(t.Context(), blobs, usual, defaultLimits)
 			wantFailure(t, err, failure.BundleInvalid, "", tc.word)
 		})
 	}
@@ -144,7 +145,7 @@ func TestUnpackRefuses(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	// Go's gzip makes zeros a little less than 1000 times smaller.
-	small := limits{files: 10, bytes: 2 << 20, ratio: 500, layers: 3}
+	small := limits{files: 10, bytes: 2 << 20, packed: 66 << 20, kept: 2 << 20, ratio: 500, layers: 3}
 	many := func(n int, name string) []registry.Entry {
 		var entries []registry.Entry
 		for i := range n {
@@ -187,7 +188,7 @@ func TestLimits(t *testing.T) {
 			for _, entries := range tc.layers {
 				blobs = append(blobs, packed(t, tc.pack, entries...).Blob)
 			}
-			_, err := unpack(blobs, usual, small)
+			_, err := unpack(t.Context(), blobs, usual, small)
 			if tc.word == "" {
 				if err != nil {
 					t.Error(err)
@@ -208,7 +209,7 @@ func TestClaimedSize(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := unpack([][]byte{b.Bytes()}, usual, defaultLimits)
+	_, err := unpack(t.Context(), [][]byte{b.Bytes()}, usual, defaultLimits)
 	runtime.ReadMemStats(&after)
 	wantFailure(t, err, failure.BundleInvalid, "")
 	if got := after.TotalAlloc - before.TotalAlloc; got > 4<<20 {
@@ -228,13 +229,13 @@ func TestUnsoundArchives(t *testing.T) {
 	}
 	for name, blob := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := unpack([][]byte{blob}, usual, defaultLimits)
+			_, err := unpack(t.Context(), [][]byte{blob}, usual, defaultLimits)
 			wantFailure(t, err, failure.BundleInvalid, "")
 		})
 	}
 	// What go's reader and others take for an archive without entries.
 	for name, blob := range map[string][]byte{"nothing": {}, "zeros": make([]byte, 1024)} {
-		if files, err := unpack([][]byte{blob}, usual, defaultLimits); err != nil || len(files) > 0 {
+		if files, err := unpack(t.Context(), [][]byte{blob}, usual, defaultLimits); err != nil || len(files) > 0 {
 			t.Errorf("%s: %v, %v", name, files, err)
 		}
 	}
@@ -243,7 +244,7 @@ func TestUnsoundArchives(t *testing.T) {
 func TestSkippableFrame(t *testing.T) {
 	layer := packed(t, registry.Zstd, plain("manifests/a", "a")).Blob
 	blob := append([]byte{0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 'x', 'y', 'z'}, layer...)
-	got, err := unpack([][]byte{blob}, usual, defaultLimits)
+	got, err := unpack(t.Context(), [][]byte{blob}, usual, defaultLimits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +278,7 @@ func TestLayersCompose(t *testing.T) {
 			}
 			blobs = append(blobs, packed(t, registry.Plain, entries...).Blob)
 		}
-		got, err := unpack(blobs, usual, defaultLimits)
+		got, err := unpack(t.Context(), blobs, usual, defaultLimits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,9 +291,9 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(packed(f, registry.Plain, plain("manifests/a", "a"), symlink("manifests/b", "a"), plain("manifests/.wh.c", "")).Blob, []byte{})
 	f.Add(archive(f, plain("../a", "a")), archive(f, hardlink("manifests/b", "manifests/a")))
 	f.Add(packed(f, registry.Zstd, plain("metadata/a", "a")).Blob, packed(f, registry.Plain, symlink("manifests", "metadata")).Blob)
-	small := limits{files: 100, bytes: 1 << 20, ratio: 1000, layers: 3}
+	small := limits{files: 100, bytes: 1 << 20, packed: 65 << 20, kept: 1 << 20, ratio: 1000, layers: 3}
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		files, err := unpack([][]byte{a, b}, usual, small)
+		files, err := unpack(t.Context(), [][]byte{a, b}, usual, small)
 		if err != nil {
 			wantFailure(t, err, failure.BundleInvalid, "")
 			return

@@ -8,11 +8,11 @@ import (
 	"os"
 	"path"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// maxEntries bounds the entries of a tarball. An image has a few for each of its layers.
-const maxEntries = 100_000
+// budget.SavedEntries bounds the entries of a tarball. An image has a few for each of its layers.
 
 // openFiles gives the files of a directory, which symbolic links in it do not lead out of,
 // or of a tarball.
@@ -90,8 +90,8 @@ func indexTarball(file string) (fileSet, error) {
 		if err != nil {
 			return nil, notABundle("it cannot be read: %w", err)
 		}
-		if len(t.entries) == maxEntries {
-			return nil, tooMuch("has a tarball of more than %d entries", maxEntries)
+		if len(t.entries) == budget.SavedEntries {
+			return nil, tooMuch("has a tarball of more than %d entries", budget.SavedEntries)
 		}
 		name := path.Clean(h.Name)
 		switch h.Typeflag {
@@ -107,7 +107,7 @@ func indexTarball(file string) (fileSet, error) {
 
 func (t *tarFiles) find(name string) (tarEntry, bool) {
 	e, ok := t.entries[name]
-	for i := 0; ok && e.link != "" && i < maxLinks; i++ {
+	for i := 0; ok && e.link != "" && i < budget.ImageLinks; i++ {
 		e, ok = t.entries[e.link]
 	}
 	return e, ok && e.link == ""

@@ -1,6 +1,10 @@
 package oci
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/olmgraft/graft/internal/budget"
+)
 
 // walkError is why a path leads nowhere.
 type walkError string
@@ -34,6 +38,9 @@ func (w *walk) dir(name string) (*node, error) {
 // to gives the node at a path from another. Links are followed on the way, and at the
 // last step if last is set.
 func (w *walk) to(at *node, name string, last bool) (*node, error) {
+	if err := w.fs.meter.step(1 + strings.Count(name, "/")); err != nil {
+		return nil, err
+	}
 	steps := strings.FieldsFunc(name, func(r rune) bool { return r == '/' })
 	for i, step := range steps {
 		if at.children == nil {
@@ -56,7 +63,7 @@ func (w *walk) to(at *node, name string, last bool) (*node, error) {
 			return nil, err
 		}
 		if child.link != "" && (last || i < len(steps)-1) {
-			if w.links++; w.links > maxLinks {
+			if w.links++; w.links > budget.ImageLinks {
 				return nil, errLinks
 			}
 			if strings.HasPrefix(child.link, "/") {

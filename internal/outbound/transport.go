@@ -14,13 +14,11 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/olmgraft/graft/internal/budget"
 )
 
 const (
-	// longestAnswer is read of an answer for which the context gives no limit, and
-	// longestRefusal of one that is no success.
-	longestAnswer  = 64 << 20
-	longestRefusal = 1 << 20
 	// mostLimits ends a run against a server that never stops asking to wait.
 	mostLimits = 20
 	// AttemptsHeader is set in answers: how often the request was sent.
@@ -180,11 +178,11 @@ func WithLimit(ctx context.Context, n int64) context.Context {
 func readBody(req *http.Request, resp *http.Response) ([]byte, error) {
 	defer resp.Body.Close()
 	if resp.StatusCode >= http.StatusMultipleChoices {
-		return io.ReadAll(io.LimitReader(resp.Body, longestRefusal))
+		return io.ReadAll(io.LimitReader(resp.Body, budget.RefusalBytes))
 	}
 	limit, ok := req.Context().Value(limitKey{}).(int64)
 	if !ok {
-		limit = longestAnswer
+		limit = budget.AnswerBytes
 	}
 	if resp.ContentLength > limit {
 		return nil, ErrTooLong

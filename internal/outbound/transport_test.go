@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/olmgraft/graft/internal/budget"
 )
 
 // clock stands in for the time, which passes by sleeping alone.
@@ -144,7 +146,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.fault != nil || len(got.body) != longestRefusal {
+		if got.fault != nil || len(got.body) != budget.RefusalBytes {
 			t.Errorf("of a refusal %d bytes were read, %v", len(got.body), got.fault)
 		}
 	}

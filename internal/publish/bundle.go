@@ -38,7 +38,7 @@ func (p *publisher) learnBundle(ctx context.Context, r Request, patience time.Du
 	if err != nil {
 		return nil, err
 	}
-	b, err := bundleOf(r, pulled)
+	b, err := bundleOf(ctx, r, pulled)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (p *publisher) learnBundle(ctx context.Context, r Request, patience time.Du
 	return b, nil
 }
 
-func bundleOf(r Request, pulled *oci.Pulled) (*bundleImage, error) {
-	parsed, err := bundle.Parse(bundle.Image{Ref: imageOf(r.Publication), Labels: pulled.Labels, Files: pulled.Files})
+func bundleOf(ctx context.Context, r Request, pulled *oci.Pulled) (*bundleImage, error) {
+	parsed, err := bundle.Parse(ctx, bundle.Image{Ref: imageOf(r.Publication), Labels: pulled.Labels, Files: pulled.Files})
 	if err != nil {
 		return nil, err
 	}

@@ -196,7 +196,7 @@ func (p *preparation) formerly(ctx context.Context, r *replacement, image string
 		pulled, err := pinned{p.Registry, p.pulled}.Pull(ctx, ref)
 		if err == nil {
 			r.digest = pulled.Digest
-			doc, err := bundle.Render(bundle.Image{Ref: r.From, Labels: pulled.Labels, Files: pulled.Files}, bundle.BundleObjects)
+			doc, err := bundle.Render(ctx, bundle.Image{Ref: r.From, Labels: pulled.Labels, Files: pulled.Files}, bundle.BundleObjects)
 			return &doc, nil, err
 		}
 	}

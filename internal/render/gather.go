@@ -151,15 +151,11 @@ func (r *renderer) pull(ctx context.Context, image string) (*rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	parsed, err := bundle.Parse(bundle.Image{Ref: image, Labels: pulled.Labels, Files: pulled.Files})
+	parsed, err := bundle.Parse(ctx, bundle.Image{Ref: image, Labels: pulled.Labels, Files: pulled.Files})
 	if err != nil {
 		return nil, err
 	}
-	named, err := parsed.Named(r.o.Rewrite.Of(image))
-	if err != nil {
-		return nil, err
-	}
-	doc, err := named.Render(r.o.Metadata)
+	doc, err := parsed.Named(r.o.Rewrite.Of(image)).Render(r.o.Metadata)
 	if err != nil {
 		return nil, err
 	}

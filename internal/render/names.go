@@ -22,7 +22,7 @@ func Names(ctx context.Context, registry Registry, jobs int, images []string) ma
 		if err != nil {
 			return "", err
 		}
-		parsed, err := bundle.Parse(bundle.Image{Ref: image, Labels: pulled.Labels, Files: pulled.Files})
+		parsed, err := bundle.Parse(ctx, bundle.Image{Ref: image, Labels: pulled.Labels, Files: pulled.Files})
 		if err != nil {
 			return "", err
 		}

@@ -126,6 +126,9 @@ func (p Path) String() string {
 	return b.String()
 }
 
+// mostFound bounds what a hostile value costs: each mismatch has a path of its own.
+const mostFound = 100
+
 // Check finds what in a value does not fit the type. AnyCase says that fields are found in any
 // letter case where none has the exact name, as encoding/json does.
 func (t *Type[V]) Check(v V, anyCase bool) []Mismatch[V] {
@@ -147,6 +150,9 @@ type checker[V Value[V]] struct {
 
 func (c *checker[V]) check(t *Type[V], v V) {
 	kind := v.Kind()
+	if len(c.found) >= mostFound {
+		return
+	}
 	if t.choose != nil {
 		t = t.choose(kind)
 	}

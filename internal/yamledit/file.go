@@ -10,6 +10,7 @@ import (
 	"sort"
 	"unicode/utf8"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -19,7 +20,6 @@ const (
 	MaxFile     = 48 << 20
 	MaxDocument = 8 << 20
 	MaxDepth    = 200
-	maxDocs     = 20_000
 )
 
 // File is one YAML or JSON text, cut into documents that are parsed when asked for.
@@ -59,8 +59,8 @@ func Open(name string, src []byte) (*File, error) {
 	}
 	for _, s := range splitYAML(src) {
 		f.addDocs(s)
-		if len(f.Docs) > maxDocs {
-			return nil, f.malformed(0, "reading it: it has more than %d documents", maxDocs)
+		if len(f.Docs) > budget.EditedDocuments {
+			return nil, f.malformed(0, "reading it: it has more than %d documents", budget.EditedDocuments)
 		}
 	}
 	return f, nil
@@ -143,7 +143,7 @@ func splitYAML(src []byte) []span {
 		}
 		start, hasContent, marked = end, false, false
 	}
-	for at := start; at < len(src) && len(spans) <= maxDocs; { // more are refused anyway
+	for at := start; at < len(src) && len(spans) <= budget.EditedDocuments; { // more are refused anyway
 		next := lineEnd(src, at)
 		line := src[at:next]
 		switch {
@@ -226,7 +226,7 @@ func splitJSON(src []byte, s span) []span {
 			return parts
 		}
 		end := s.start + int(dec.InputOffset())
-		if parts = append(parts, span{end - len(raw), end}); len(parts) > maxDocs {
+		if parts = append(parts, span{end - len(raw), end}); len(parts) > budget.EditedDocuments {
 			return parts
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
@@ -20,8 +21,8 @@ import (
 // line and column that it tells.
 func (d *Doc) parseYAML() (root *Node, err error) {
 	src := d.Raw()
-	if yamlread.Marks(src) > maxMarks {
-		return nil, d.file.malformed(d.Start, "parsing the document: it has more than %d items and keys", maxMarks)
+	if yamlread.Marks(src) > budget.EditedValues {
+		return nil, d.file.malformed(d.Start, "parsing the document: it has more than %d items and keys", budget.EditedValues)
 	}
 	var y yaml.Node
 	if err := yaml.Unmarshal(src, &y); err != nil {
@@ -33,10 +34,6 @@ func (d *Doc) parseYAML() (root *Node, err error) {
 	b := treeBuilder{doc: d, src: src, lines: yamlLines(src), anchors: map[*yaml.Node]*Node{}, weights: map[*Node]int{}}
 	return b.build(y.Content[0], nil, 0)
 }
-
-// maxMarks bounds the nodes of a document before a parser makes them, since each takes
-// some hundred bytes of memory.
-const maxMarks = 600_000
 
 var yamlErrorLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s+)?line (\d+): `)
 
@@ -232,8 +229,8 @@ func scalarStyle(s yaml.Style) Style {
 
 // parseJSON reads a JSON value with the positions that encoding/json tells.
 func (d *Doc) parseJSON() (*Node, error) {
-	if yamlread.Marks(d.Raw()) > maxMarks {
-		return nil, d.file.malformed(d.Start, "parsing the document: it has more than %d items and keys", maxMarks)
+	if yamlread.Marks(d.Raw()) > budget.EditedValues {
+		return nil, d.file.malformed(d.Start, "parsing the document: it has more than %d items and keys", budget.EditedValues)
 	}
 	b := jsonBuilder{doc: d, dec: json.NewDecoder(bytes.NewReader(d.Raw()))}
 	b.dec.UseNumber()

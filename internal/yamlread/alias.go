@@ -4,16 +4,13 @@ import (
 	"bytes"
 
 	"gopkg.in/yaml.v3"
-)
 
-const (
-	maxExpanded = 64 << 20 // bytes of a document whose aliases are written out
-	maxDepth    = 10_000
+	"github.com/olmgraft/graft/internal/budget"
 )
 
 // checkAliases refuses a document that its aliases make too large or too deep: the library
 // counts the values that aliases give, not their bytes.
-func checkAliases(src []byte) error {
+func (b Bound) checkAliases(src []byte) error {
 	if !names(src, '&') || !names(src, '*') {
 		return nil
 	}
@@ -21,9 +18,9 @@ func checkAliases(src []byte) error {
 	if yaml.Unmarshal(src, &doc) != nil {
 		return nil //nolint:nilerr // the library that counts says what is wrong
 	}
-	w := weigher{map[*yaml.Node]weight{}}
-	if total := w.of(&doc); total.bytes > maxExpanded || total.depth > maxDepth {
-		return &Error{max(doc.Line, 1), max(doc.Column, 1), "most of the document comes from aliases"}
+	w := weigher{map[*yaml.Node]weight{}, b}
+	if total := w.of(&doc); total.bytes > b.Bytes || total.values > b.Values || total.depth > budget.DocumentDepth {
+		return &Error{max(doc.Line, 1), max(doc.Column, 1), "most of the document comes from aliases", true}
 	}
 	return nil
 }
@@ -45,19 +42,23 @@ func names(src []byte, sign byte) bool {
 }
 
 // weight is what a value comes to once its aliases are written out.
-type weight struct{ bytes, depth int }
+type weight struct{ bytes, values, depth int }
 
-type weigher struct{ known map[*yaml.Node]weight }
+type weigher struct {
+	known map[*yaml.Node]weight
+	bound Bound
+}
 
 func (w weigher) of(n *yaml.Node) weight {
 	if n.Kind == yaml.AliasNode {
 		// An anchor that is still open is its own alias, which the library refuses.
 		return w.known[n.Alias]
 	}
-	all := weight{bytes: len(n.Value) + 1}
+	all := weight{bytes: len(n.Value) + 1, values: 1}
 	for _, c := range n.Content {
 		part := w.of(c)
-		all.bytes = min(all.bytes+part.bytes, 2*maxExpanded)
+		all.bytes = min(all.bytes+part.bytes, 2*w.bound.Bytes)
+		all.values = min(all.values+part.values, 2*w.bound.Values)
 		all.depth = max(all.depth, part.depth+1)
 	}
 	if n.Anchor != "" {

@@ -12,29 +12,43 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/olmgraft/graft/internal/budget"
 )
 
 // Error is a fault in a text. Line and Col start at 1; Col counts bytes.
 type Error struct {
 	Line, Col int
 	Msg       string
+	Exceeds   bool // a bound; the text may be sound
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Col, e.Msg) }
 
+// Bound is what a document may come to.
+type Bound struct {
+	Values, Bytes int // once its aliases are written out
+	Search        int // text that may be read again to find the column of a fault
+}
+
+// Usual bounds what nobody exceeds but to do harm.
+var Usual = Bound{Values: budget.DocumentValues, Bytes: budget.DocumentBytes, Search: budget.DocumentSearch}
+
 // ToJSON converts the first document of a text to compact JSON with sorted keys, as
-// sigs.k8s.io/yaml does. It refuses texts that nobody writes but to do harm: of more than two
-// million values, and such as aliases multiply beyond 64 MiB.
-func ToJSON(src []byte) ([]byte, error) {
-	if len(src) > maxMarks && Marks(src) > maxMarks {
-		return nil, &Error{1, 1, fmt.Sprintf("more than %d values in one document", maxMarks)}
+// sigs.k8s.io/yaml does, within the usual bounds.
+func ToJSON(src []byte) ([]byte, error) { return Usual.ToJSON(src) }
+
+// ToJSON is the function of this name within other bounds.
+func (b Bound) ToJSON(src []byte) ([]byte, error) {
+	if len(src) > b.Values && Marks(src) > b.Values {
+		return nil, &Error{1, 1, fmt.Sprintf("more than %d values in one document", b.Values), true}
 	}
-	if err := checkAliases(src); err != nil {
+	if err := b.checkAliases(src); err != nil {
 		return nil, err
 	}
 	out, err := yaml.YAMLToJSON(src)
 	if err != nil {
-		return nil, locate(src, err)
+		return nil, locate(src, err, b.Search)
 	}
 	return out, nil
 }
@@ -55,11 +69,9 @@ func Loaded(src []byte) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-const maxMarks = 2_000_000
-
 // Marks is a bound on the values of a document before a parser makes them, since each takes
 // some hundred bytes of memory. It counts what values follow upon: dashes at the beginning of
-// lines, colons before blanks, and the signs of flow style.
+// lines, question marks there, colons before blanks, and the signs of flow style.
 func Marks(src []byte) int {
 	count := 0
 	begins := true
@@ -68,14 +80,14 @@ func Marks(src []byte) int {
 		case c == '\n':
 			begins = true
 			continue
-		case c == ' ':
+		case c == ' ' || c == '\t':
 			continue
 		case c == ',' || c == '[' || c == '{' || c == '*',
-			c == '-' && begins,
+			(c == '-' || c == '?') && begins,
 			c == ':' && (i+1 == len(src) || strings.IndexByte(" \t\r\n", src[i+1]) >= 0):
 			count++
 		}
-		begins = begins && c == '-'
+		begins = begins && (c == '-' || c == '?')
 	}
 	return count
 }
@@ -87,7 +99,7 @@ var (
 
 // locate finds the place of a fault. The library tells a line, or nothing; the column is
 // that at which the shortest text ends that has the same fault.
-func locate(src []byte, err error) *Error {
+func locate(src []byte, err error, searched int) *Error {
 	m := lineOfFault.FindStringSubmatch(err.Error())
 	msg := strings.Join(strings.Fields(err.Error()[len(m[0]):]), " ")
 	if number, ok := strings.CutPrefix(msg, "json: unsupported value: "); ok {
@@ -107,9 +119,6 @@ func locate(src []byte, err error) *Error {
 	n := low + sort.Search(high-low, func(n int) bool { return sameFault(src[:low+n], msg) })
 	return place(src, max(n-1, 0), msg)
 }
-
-// searched is the size up to which a text is read again and again to find a column.
-const searched = 1 << 20
 
 func sameFault(src []byte, msg string) bool {
 	_, err := yaml.YAMLToJSON(src)

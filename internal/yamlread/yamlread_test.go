@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/olmgraft/graft/internal/budget"
 )
 
 // A fault has the place at which the text stops to be what it was, and a hint where people
@@ -59,7 +61,7 @@ func TestAliases(t *testing.T) {
 	}
 	var deep strings.Builder
 	deep.WriteString("a0: &a0 [x]\n")
-	for i := 1; i <= maxDepth; i++ {
+	for i := 1; i <= budget.DocumentDepth; i++ {
 		fmt.Fprintf(&deep, "a%d: &a%d [*a%d]\n", i, i, i-1)
 	}
 	if _, err := ToJSON([]byte(deep.String())); err == nil || !strings.Contains(err.Error(), "aliases") {
@@ -68,7 +70,7 @@ func TestAliases(t *testing.T) {
 }
 
 func TestTooManyValues(t *testing.T) {
-	_, err := ToJSON([]byte("a: [" + strings.Repeat("a,", maxMarks) + "]\n"))
+	_, err := ToJSON([]byte("a: [" + strings.Repeat("a,", budget.DocumentValues) + "]\n"))
 	if err == nil || !strings.Contains(err.Error(), "values") {
 		t.Errorf("%.100v", err)
 	}

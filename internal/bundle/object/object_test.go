@@ -42,7 +42,7 @@ func TestRead(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			v, more, err := Read([]byte(test.text))
+			v, more, err := Read([]byte(test.text), yamlread.Usual)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +66,7 @@ func TestReadFails(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := Read([]byte(test.text))
+			_, _, err := Read([]byte(test.text), yamlread.Usual)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("%v", err)
 			}
@@ -80,7 +80,7 @@ func TestReadFails(t *testing.T) {
 
 // Metadata is YAML whose numbers keep the digits that opm keeps.
 func TestReadMetadata(t *testing.T) {
-	v, err := ReadMetadata([]byte("{\"a\": [18446744073709551615, 1.10, 1e3, yes]}\n---\nb: 1\n"))
+	v, _, err := ReadMetadata([]byte("{\"a\": [18446744073709551615, 1.10, 1e3, yes]}\n---\nb: 1\n"), yamlread.Usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestIdentity(t *testing.T) {
 		"apiVersion: v1\n":             "error",
 		"- kind: A\n":                  "error",
 	} {
-		v, _, err := Read([]byte(text))
+		v, _, err := Read([]byte(text), yamlread.Usual)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestIdentity(t *testing.T) {
 }
 
 func TestOnly(t *testing.T) {
-	v, _, err := Read([]byte("Abc: 1\nabc: 2\nABD: 3\nx: 4\n"))
+	v, _, err := Read([]byte("Abc: 1\nabc: 2\nABD: 3\nx: 4\n"), yamlread.Usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,11 +164,11 @@ func TestReadHostile(t *testing.T) {
 		"deep JSON":             `{"a":` + strings.Repeat("[", deep) + strings.Repeat("]", deep) + "}",
 		"one long line":         strings.Repeat("a", deep) + ": b\n",
 	} {
-		if _, _, err := Read([]byte(text)); err == nil {
+		if _, _, err := Read([]byte(text), yamlread.Usual); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, _, err := Read([]byte("a: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000))); err != nil {
+	if _, _, err := Read([]byte("a: "+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)), yamlread.Usual); err != nil {
 		t.Error(err)
 	}
 }
@@ -205,7 +205,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		v, _, err := Read(src)
+		v, _, err := Read(src, yamlread.Usual)
 		if err != nil {
 			return
 		}

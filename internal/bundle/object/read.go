@@ -9,19 +9,20 @@ import (
 	"unicode"
 
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/yamlread"
 )
 
 // Read reads the first document of a manifest as opm does: as JSON where it begins
 // with a brace, as YAML where it does not or that fails. more says that other
 // documents follow, which opm ignores.
-func Read(content []byte) (v Value, more bool, err error) {
+func Read(content []byte, within yamlread.Bound) (v Value, more bool, err error) {
 	text := string(content)
 	if !IsJSON(text) {
-		return readYAML(text, false)
+		return readYAML(text, false, within)
 	}
 	v, more, err = readJSON(text)
 	if err != nil {
-		v, more, yamlErr := readYAML(trimFirstLine(text), false)
+		v, more, yamlErr := readYAML(trimFirstLine(text), false, within)
 		if yamlErr == nil {
 			return v, more, nil
 		}
@@ -31,13 +32,12 @@ func Read(content []byte) (v Value, more bool, err error) {
 
 // ReadMetadata reads the first document of a metadata file as YAML. Numbers keep
 // their text as far as opm does.
-func ReadMetadata(content []byte) (Value, error) {
+func ReadMetadata(content []byte, within yamlread.Bound) (Value, bool, error) {
 	text := string(content)
 	if IsJSON(text) {
 		text = trimFirstLine(text)
 	}
-	v, _, err := readYAML(text, true)
-	return v, err
+	return readYAML(text, true, within)
 }
 
 // IsJSON reports whether a text would be tried as JSON: whether a brace is the
@@ -60,12 +60,12 @@ func readJSON(text string) (Value, bool, error) {
 	return v, strings.TrimSpace(text[dec.InputOffset():]) != "", err
 }
 
-func readYAML(text string, exact bool) (Value, bool, error) {
+func readYAML(text string, exact bool, within yamlread.Bound) (Value, bool, error) {
 	doc, rest, err := firstDocument(text)
 	if err != nil {
 		return Value{}, false, err
 	}
-	asJSON, err := fbc.YAMLToJSON([]byte(doc))
+	asJSON, err := fbc.YAMLToJSON([]byte(doc), within)
 	if err != nil {
 		return Value{}, false, fmt.Errorf("not valid YAML: %w", err)
 	}

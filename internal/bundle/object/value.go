@@ -88,6 +88,16 @@ func (v Value) Only(names ...string) Value {
 	return kept
 }
 
+// Size counts the values of a tree, and the bytes of their texts and keys.
+func (v Value) Size() (values, bytes int) {
+	values, bytes = 1, len(v.Text)+1
+	for _, m := range v.Items {
+		n, text := m.Value.Size()
+		values, bytes = values+n, bytes+text+len(m.Key)
+	}
+	return values, bytes
+}
+
 // AsText is a number or boolean as the string that opm makes of it where it wants a
 // string, and any other value as it is. Fractions have the precision of 32 bits then:
 // 4.10 becomes 4.1.

@@ -1,0 +1,67 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+
+	"github.com/olmgraft/graft/internal/budget"
+	"github.com/olmgraft/graft/internal/bundle/object"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/yamlread"
+)
+
+// cost is what of the budget is left while a bundle is read.
+type cost struct {
+	yamlread.Bound
+
+	faults int
+}
+
+// checkSize refuses a bundle before any of it is parsed.
+func (b *Bundle) checkSize(context.Context) error {
+	text, values := 0, 0
+	for _, dir := range []string{manifestsDir, metadataDir} {
+		for _, file := range b.image.Files.in(dir) {
+			content := b.image.Files[file]
+			if text += len(content); text > budget.BundleText {
+				return b.tooMuch(file, "it has more than %d MiB of manifests and metadata, each name of a linked file by itself", budget.BundleText>>20)
+			}
+			if values += yamlread.Marks(content); values > budget.BundleValues {
+				return b.tooMuch(file, "it has more than %d values in manifests and metadata", budget.BundleValues)
+			}
+		}
+	}
+	b.left = cost{Bound: yamlread.Bound{Values: budget.BundleValues, Bytes: 2 * budget.BundleText, Search: budget.BundlePlaces}}
+	return nil
+}
+
+func (b *Bundle) tooMuch(file, format string, args ...any) *failure.Error {
+	return b.fail(file, format, args...).Fix("Check that this is the image that is meant; docs/limits.md says how much of a bundle is read.")
+}
+
+// one reads a file by what is left of the budget. What exceeds it fails; any other fault is
+// given as fault, and the bundle goes without the file.
+func (b *Bundle) one(ctx context.Context, file string, read func([]byte, yamlread.Bound) (object.Value, bool, error)) (v object.Value, more bool, fault, err error) {
+	if err := ctx.Err(); err != nil {
+		return v, false, nil, err
+	}
+	content, within := b.image.Files[file], b.left.Bound
+	again := len(content) + 8*yamlread.Marks(content)
+	if again > within.Search {
+		within.Search = 0
+	}
+	v, more, fault = read(content, within)
+	if at := (*yamlread.Error)(nil); errors.As(fault, &at) && at.Exceeds {
+		return v, false, nil, b.tooMuch(file, "%w", fault)
+	}
+	if fault == nil {
+		values, bytes := v.Size()
+		b.left.Values, b.left.Bytes = max(b.left.Values-values, 0), max(b.left.Bytes-bytes, 0)
+		return v, more, nil, nil
+	}
+	b.left.Search = max(b.left.Search-again, 0)
+	if b.left.faults++; b.left.faults > budget.BundleFaults {
+		return v, false, nil, b.tooMuch(file, "it has more than %d files that cannot be read", budget.BundleFaults)
+	}
+	return v, false, fault, nil
+}

@@ -1,0 +1,178 @@
+package hostile_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/bundle"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/testkit/effort"
+	"github.com/olmgraft/graft/internal/testkit/hostile"
+	"github.com/olmgraft/graft/internal/testkit/registry"
+)
+
+const (
+	pulls    = "GRAFT_TEST_PULLS"   // the reference that a child is to read
+	patience = "GRAFT_TEST_TIMEOUT" // how long it may take
+)
+
+// What a bundle may cost.
+const (
+	mostMemory = 512 << 10 // KiB
+	mostCPU    = 2 * time.Second
+)
+
+func TestMain(m *testing.M) {
+	if ref := os.Getenv(pulls); ref != "" {
+		cost(ref)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// figure is what a child tells of itself.
+type figure struct {
+	CPU  time.Duration
+	Peak int // KiB
+	Err  string
+	Code failure.Code
+	Took time.Duration
+}
+
+// cost reads a bundle, does all with it that graft does, and tells what that took.
+func cost(ref string) {
+	limit, _ := time.ParseDuration(os.Getenv(patience)) // none is 0
+	ctx := context.Background()
+	if limit > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, limit)
+		defer stop()
+	}
+	began := time.Now()
+	err := read(ctx, ref)
+	f := figure{Took: time.Since(began), Peak: peak()}
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err)
+	}
+	f.CPU = time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	if err != nil {
+		f.Err, f.Code = fmt.Sprintf("%.200s", err), failure.Of(err).Code
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(f); err != nil {
+		panic(err)
+	}
+}
+
+// peak is that of this program; what getrusage says counts the one that began it.
+func peak() int {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		panic(err)
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	n, err := strconv.Atoi(strings.Fields(after)[0])
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+func read(ctx context.Context, ref string) error {
+	client, err := oci.New(oci.Options{})
+	if err != nil {
+		return err
+	}
+	pulled, err := client.Pull(ctx, ref)
+	if err != nil {
+		return err
+	}
+	parsed, err := bundle.Parse(ctx, bundle.Image{Ref: ref, Labels: pulled.Labels, Files: pulled.Files})
+	if err != nil {
+		return err
+	}
+	facts, err := parsed.Facts()
+	if err != nil {
+		return err
+	}
+	for _, f := range facts.Findings {
+		_ = f.Error()
+	}
+	doc, err := parsed.Document(ref, false)
+	if err != nil {
+		return err
+	}
+	if _, err = fbc.Encode(fbc.YAML, doc); err != nil {
+		return err
+	}
+	_, err = parsed.Document(ref, true)
+	return err
+}
+
+// measure has a child read a bomb, since what it takes is what its process takes.
+func measure(t testing.TB, s *registry.Server, img registry.Image, limit time.Duration) figure {
+	t.Helper()
+	if _, err := s.PushImage("bomb:latest", img); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), pulls+"="+s.Addr+"/bomb:latest", patience+"="+limit.String())
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("the child: %v", err)
+	}
+	var f figure
+	if err := json.Unmarshal(out, &f); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func start(t testing.TB) *registry.Server {
+	t.Helper()
+	s, err := registry.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// No bundle costs more than it may, whether it is read or refused.
+func TestBombs(t *testing.T) {
+	bombs := hostile.Bombs()
+	scales := []float64{1, 0.5, 0.1}
+	tries := effort.Of(t, 6, 18, len(bombs)*len(scales))
+	step := max(1, len(bombs)*len(scales)/tries)
+	most := figure{}
+	for try := range tries {
+		bomb, scale := bombs[try*step%len(bombs)], scales[try*step/len(bombs)%len(scales)]
+		t.Run(fmt.Sprintf("%s, %g of it", bomb.Name, scale), func(t *testing.T) {
+			img, err := bomb.Make(scale)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := measure(t, start(t), img, 0)
+			t.Logf("%.2f s of CPU, %d MiB: %s", f.CPU.Seconds(), f.Peak>>10, f.Err)
+			if f.CPU > mostCPU || f.Peak > mostMemory {
+				t.Errorf("it takes %.2f s of CPU and %d MiB", f.CPU.Seconds(), f.Peak>>10)
+			}
+			if f.Err != "" && f.Code != failure.BundleInvalid {
+				t.Errorf("%s: %s", f.Code.Class(), f.Err)
+			}
+			most.CPU, most.Peak = max(most.CPU, f.CPU), max(most.Peak, f.Peak)
+		})
+	}
+	t.Logf("%d images: at most %.2f s of CPU and %d MiB", tries, most.CPU.Seconds(), most.Peak>>10)
+}
