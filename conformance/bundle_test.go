@@ -237,7 +237,7 @@ func graftBundle(dir string, format bundle.MetadataFormat) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := bundle.Render(t.Context(), bundle.Image{Ref: bundleRef, Files: files, Dir: true}, format)
+	doc, err := bundle.Render(context.Background(), bundle.Image{Ref: bundleRef, Files: files, Dir: true}, format)
 	if err != nil {
 		return nil, err
 	}
