@@ -82,7 +82,10 @@ type Bundle struct {
 	// and for a name that has no bundle at all.
 	HasVersion bool
 
-	claims      []operand.Claim
+	// maxOpenShift is the last OpenShift on which the bundle may stay installed, nil where it
+	// does not say. It is not read of a light catalog.
+	maxOpenShift *semver.Version
+	claims       []operand.Claim
 	tagged      int // images that are named by tag
 	firstTagged string
 	v1          forV1

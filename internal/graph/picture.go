@@ -3,7 +3,6 @@ package graph
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/blang/semver/v4"
 
@@ -352,7 +351,6 @@ func (t *timeline) version(name string) moment {
 	if b := t.channel.Bundle(name); b.HasVersion {
 		return moment{Version: b.Version, known: true}
 	}
-	_, text, _ := strings.Cut(name, ".v")
-	v, err := semver.Parse(text)
-	return moment{Version: Version{Version: v}, known: err == nil}
+	v, ok := versionAfter(name)
+	return moment{Version: Version{Version: v}, known: ok}
 }

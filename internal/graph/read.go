@@ -97,6 +97,9 @@ func (b *bundleRead) readProperties(d *fbc.Doc, properties value) {
 	packages := 0
 	for i, p := range properties.Items() {
 		typ, v := b.readProperty(d, i, p)
+		if typ == "olm.maxOpenShiftVersion" {
+			b.readMaxOpenShift(v)
+		}
 		t := types["property/"+typ]
 		if t == nil {
 			b.readV1(typ, v)
@@ -124,6 +127,13 @@ func (b *bundleRead) readProperties(d *fbc.Doc, properties value) {
 	}
 	if packages != 1 {
 		b.fault(d, "package-property-count", []any{"properties"}, "the bundle has %d properties of type olm.package; it must have exactly one", packages)
+	}
+}
+
+// readMaxOpenShift reads a version in quotes or without; OLM looks at its minor version only.
+func (b *bundleRead) readMaxOpenShift(v value) {
+	if most, err := semver.ParseTolerant(strings.Trim(string(v), `"`)); err == nil {
+		b.maxOpenShift = &semver.Version{Major: most.Major, Minor: most.Minor}
 	}
 }
 
