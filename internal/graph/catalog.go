@@ -86,9 +86,9 @@ type Bundle struct {
 	// does not say. It is not read of a light catalog.
 	maxOpenShift *semver.Version
 	claims       []operand.Claim
-	tagged      int // images that are named by tag
-	firstTagged string
-	v1          forV1
+	tagged       int // images that are named by tag
+	firstTagged  string
+	v1           forV1
 }
 
 // Package gives the package of that name, or nil.

@@ -53,7 +53,7 @@ type Path struct {
 }
 
 // FindPath gives the path that upgrades to the fewest deprecated bundles; of those the one of
-// the fewest bundle upgrades, then channel changes, then cluster upgrades. The installed bundle
+// the fewest bundle upgrades, then channel changes, then cluster upgrades. Of equals it upgrades bundles early. The installed bundle
 // need not stand in the catalogs, and stays while the cluster is upgraded, unless its
 // olm.maxOpenShiftVersion forbids that. OLM v0 goes where it goes by itself, each upgrade
 // approved by hand; OLM v1 goes to any bundle that succeeds the installed one. Without a path
@@ -73,8 +73,9 @@ type pathState struct {
 }
 
 // pathCost is in the order of what weighs most: deprecated bundles, bundle upgrades, channel
-// changes, cluster upgrades, versions that have to be asked for.
-type pathCost [5]int
+// changes, cluster upgrades, versions that have to be asked for, and how late bundles are
+// upgraded: what a platform has is taken before the cluster goes on.
+type pathCost [6]int
 
 func (c pathCost) compare(o pathCost) int { return slices.Compare(c[:], o[:]) }
 
@@ -203,7 +204,7 @@ func (s *pathSearch) moves(at pathState) (all []pathMove) {
 	p := s.packages[at.stage]
 	if p != nil {
 		for _, c := range s.choicesOf(at.stage, at.channel)[at.bundle] {
-			add(UpgradeBundle, pathState{at.stage, at.channel, c.to}, pathCost{bit(c.deprecated), 1, 0, 0, bit(c.pinned)}, c)
+			add(UpgradeBundle, pathState{at.stage, at.channel, c.to}, pathCost{bit(c.deprecated), 1, 0, 0, bit(c.pinned), at.stage}, c)
 		}
 		for _, ch := range p.Channels {
 			if ch.Name != at.channel {

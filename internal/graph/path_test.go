@@ -52,6 +52,7 @@ func TestFindPath(t *testing.T) {
 		v0, v1         string
 	}{
 		{"step by step", "1.0.0", "1.2.0", []string{chain}, "a@4.16: 1.1.0 1.2.0", "a@4.16: 1.1.0 1.2.0"},
+		{"early, where it makes no difference", "1.0.0", "1.1.0", []string{"a: 1.0.0; 1.1.0 <1.0.0", "a: 1.0.0; 1.1.0 <1.0.0"}, "a@4.16: 1.1.0 cluster:4.17", "a@4.16: 1.1.0 cluster:4.17"},
 		{"nothing to do", "1.2.0", "1.2.0", []string{chain}, "a@4.16:", "a@4.16:"},
 		{"the cluster goes with it", "1.0.0", "1.1.0", []string{"a: 1.0.0", "a: 1.0.0; 1.1.0 <1.0.0"}, "a@4.16: cluster:4.17 1.1.0", "a@4.16: cluster:4.17 1.1.0"},
 		{"a platform without the bundle is passed", "1.0.0", "2.0.0", []string{"a: 1.0.0", "", "a: 2.0.0 ~>=1.0.0,<2.0.0"}, "a@4.16: cluster:4.17 cluster:4.18 2.0.0", "a@4.16: cluster:4.17 cluster:4.18 2.0.0"},
@@ -128,7 +129,8 @@ func TestNoPathNamesAnEdge(t *testing.T) {
 		{"a gap between heads", "1.0.0", "2.0.0", []string{"a: 1.0.0; 1.1.0 <1.0.0", "a: 2.0.0"}, V0, "end at p.v1.1.0", "in channel a of 4.17, p.v2.0.0 replaces p.v1.1.0"},
 		{"a gap, and the entry replaces another", "1.0.0", "2.0.0", []string{"a: 1.0.0", "a: 2.0.0 <1.9.0"}, V0, "end at p.v1.0.0", "in channel a of 4.17, p.v2.0.0 skips p.v1.0.0"},
 		{"the target is in no channel", "1.0.0", "3.0.0", []string{"a: 1.0.0"}, V1, "no channel of the catalogs to 4.16 has bundle p.v3.0.0", ""},
-		{"OLM v0 leaps over the target", "1.0.0", "1.1.0", []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 -1.0.0 -1.1.0"}, V0, "end at p.v1.2.0", ""},
+		{"a downgrade", "2.0.0", "1.0.0", []string{"a: 1.0.0; 2.0.0 <1.0.0"}, V1, "p.v1.0.0 is below p.v2.0.0, and no edge leads back", ""},
+		{"OLM v0 leaps over the target", "1.0.0", "1.1.0", []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 -1.0.0 -1.1.0"}, V0, "OLM v0 passes over p.v1.1.0 on the way from p.v1.0.0 to p.v1.2.0", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, no := FindPath(stagesOf(t, test.catalogs...), PathQuery{Package: "p", From: bundleName(test.from), To: bundleName(test.to), Rules: test.rules})
@@ -169,11 +171,11 @@ func slowPath(stages []Stage, q PathQuery, limits map[string]int) (pathCost, boo
 				}
 			}
 			if i := at.stage + 1; i < len(stages) && (limits[at.bundle] == 0 || i < limits[at.bundle]) {
-				relax(pathState{i, at.channel, at.bundle}, pathCost{0, 0, 0, 1, 0})
+				relax(pathState{i, at.channel, at.bundle}, pathCost{3: 1})
 			}
 			for _, ch := range in(at.stage).Channels {
 				if ch.Name != at.channel {
-					relax(pathState{at.stage, ch.Name, at.bundle}, pathCost{0, 0, 1, 0, 0})
+					relax(pathState{at.stage, ch.Name, at.bundle}, pathCost{2: 1})
 					continue
 				}
 				auto := slowChoice(ch, q.Rules, b)
@@ -183,7 +185,7 @@ func slowPath(stages []Stage, q PathQuery, limits map[string]int) (pathCost, boo
 					if q.Rules == V0 && e.Name != auto || q.Rules == V1 && (!succeeds(e, b) || to.Version.Compare(b.Version) == 0) {
 						continue
 					}
-					relax(pathState{at.stage, ch.Name, e.Name}, pathCost{bit(in(at.stage).Deprecated(e.Name)), 1, 0, 0, bit(e.Name != auto)})
+					relax(pathState{at.stage, ch.Name, e.Name}, pathCost{bit(in(at.stage).Deprecated(e.Name)), 1, 0, 0, bit(e.Name != auto), at.stage})
 				}
 			}
 		}
@@ -270,8 +272,10 @@ func TestFindPathAgainstExhaustiveSearch(t *testing.T) {
 				continue
 			}
 			var got pathCost
+			late := 0
 			for _, s := range path.Steps {
-				got = got.plus(pathCost{bit(s.Deprecated), bit(s.Kind == UpgradeBundle), bit(s.Kind == ChangeChannel), bit(s.Kind == UpgradeCluster), bit(s.Pinned)})
+				late += bit(s.Kind == UpgradeCluster)
+				got = got.plus(pathCost{bit(s.Deprecated), bit(s.Kind == UpgradeBundle), bit(s.Kind == ChangeChannel), bit(s.Kind == UpgradeCluster), bit(s.Pinned), late * bit(s.Kind == UpgradeBundle)})
 			}
 			if got != want {
 				t.Fatalf("%q\n%+v\n%s costs %v, want %v", catalogs, q, pathText(path), got, want)

@@ -48,6 +48,11 @@ func (s *pathSearch) why() *NoPath {
 		no.Why = fmt.Sprintf("olm.maxOpenShiftVersion of %s is %d.%d, so the cluster cannot be upgraded to %s while it is installed",
 			blocked.Bundle, s.byName[blocked.Bundle].maxOpenShift.Major, s.byName[blocked.Bundle].maxOpenShift.Minor, blocked.Platform)
 		no.Edge = s.edge()
+	case s.version(s.To).Compare(s.version(s.From)) < 0:
+		no.Why = fmt.Sprintf("%s is below %s, and no edge leads back", s.To, s.From)
+	case s.Rules == V0 && s.version(furthest.bundle).Compare(s.version(s.To)) > 0:
+		no.Why = fmt.Sprintf("OLM v0 passes over %s on the way from %s to %s", s.To, s.From, furthest.bundle)
+		no.Edge = s.edge()
 	default:
 		no.Why = fmt.Sprintf("the upgrades from %s end at %s, and none leads from there to %s", s.From, furthest.bundle, s.To)
 		no.Edge = s.edge()

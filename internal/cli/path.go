@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/cli/catalogs"
+	"github.com/olmgraft/graft/internal/command"
+	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/plan"
+)
+
+type pathOptions struct {
+	catalogs  catalogs.Reader
+	query     graph.PathQuery
+	platforms string
+	olm       string
+	image     string
+	output    string
+}
+
+// platformCatalog is the catalog of one platform, of which only one package counts.
+type platformCatalog struct {
+	name     string
+	platform plan.Platform
+	docs     []fbc.Doc
+	graph    *graph.Catalog
+}
+
+func (a *app) pathCommand() *cobra.Command {
+	o := &pathOptions{catalogs: catalogs.Reader{In: a.In}}
+	cmd := &cobra.Command{
+		Use:   "path --from BUNDLE --to BUNDLE [PLATFORM=]CATALOG...",
+		Short: "Tell which upgrades lead from one bundle to another, across platforms",
+		Long: "Path gives the upgrades to make in order, with the cluster upgrades and channel changes among them:\n" +
+			"those with the fewest deprecated bundles, then the fewest bundle upgrades, channel changes and cluster\n" +
+			"upgrades. Each catalog is for one platform, which its path or tag names, or PLATFORM= before it. Without\n" +
+			"--platform the cluster begins at the lowest, and ends wherever the path does. Where there is no path, it\n" +
+			"says why, and which edge would give one.\n\n" +
+			"With -o images and -o imageset it lists what a disconnected site must mirror for the path.",
+		Example: "  graft path --from op.v1.2.3 --to op.v2.0.1 --platform 4.16..4.18 catalogs/v4.16 catalogs/v4.17 catalogs/v4.18\n" +
+			"  graft path --from op.v1.2.3 --to op.v2.0.1 -o imageset quay.io/example/catalog:v4.16 quay.io/example/catalog:v4.17",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.path(cmd.Context(), o, args) },
+	}
+	f := cmd.Flags()
+	o.catalogs.Flags(f)
+	f.StringVar(&o.query.From, "from", "", "the bundle that is installed (required)")
+	f.StringVar(&o.query.To, "to", "", "the bundle to come to (required)")
+	f.StringVar(&o.query.Package, "package", "", "the package (the one that has the bundles)")
+	f.StringVar(&o.query.Channel, "channel", "", "the channel that is followed at the start (any that has the bundle)")
+	f.StringVar(&o.platforms, "platform", "", "where the cluster begins, 4.16, or where it begins and ends, 4.16..4.20")
+	f.StringVar(&o.olm, "olm", "v0", "the rules of OLM v0 or v1")
+	f.StringVar(&o.image, "image", "", "with -o imageset, the images of catalogs that are files, such as quay.io/example/catalog:v{platform}")
+	f.StringVarP(&o.output, "output", "o", "text", "text, json, images or imageset (for oc-mirror)")
+	return cmd
+}
+
+func (a *app) path(ctx context.Context, o *pathOptions, names []string) error {
+	if a.JSON {
+		o.output = "json"
+	}
+	if o.query.From == "" || o.query.To == "" {
+		return failure.New(failure.Usage, "reading the command line: --from or --to is missing").Fix("Give both, with names of bundles such as op.v1.2.3.")
+	}
+	if !slices.Contains([]string{"text", "json", "images", "imageset"}, o.output) {
+		return failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with text, json, images or imageset.")
+	}
+	switch o.olm {
+	case "v0", "v1":
+		o.query.Rules = map[string]graph.Generation{"v0": graph.V0, "v1": graph.V1}[o.olm]
+	default:
+		return failure.New(failure.Usage, "reading the command line: --olm %s", o.olm).Fix("Give --olm with v0 or v1.")
+	}
+	all, err := o.platformsOf(names)
+	if err != nil {
+		return err
+	}
+	if err := o.read(ctx, all); err != nil {
+		return err
+	}
+	stages := make([]graph.Stage, len(all))
+	for i, c := range all {
+		stages[i] = graph.Stage{Name: c.platform.String(), Catalog: c.graph}
+	}
+	found, none := graph.FindPath(stages, o.query)
+	if none != nil {
+		return a.noPath(o, none)
+	}
+	return a.printPath(o, all, found)
+}
+
+// noPath tells why there is none.
+func (a *app) noPath(o *pathOptions, none *graph.NoPath) error {
+	fault := failure.New(failure.UpgradePathLost, "looking for upgrades from %s to %s under OLM %s: %s", o.query.From, o.query.To, o.olm, none.Why)
+	if none.Edge != nil {
+		fault = fault.Fix("Have an entry changed so that %s.", none.Edge)
+	} else {
+		fault = fault.Fix("Name another bundle with --to, or more catalogs.")
+	}
+	if o.output != "json" {
+		return fault
+	}
+	a.PrintReport(newPathReport("failed", o, nil, none, nil))
+	a.PrintFailures(fault)
+	return command.Printed(fault)
+}
+
+// platformsOf gives the catalogs that are named in the order of their platforms, those alone
+// over which the cluster goes.
+func (o *pathOptions) platformsOf(names []string) ([]*platformCatalog, error) {
+	var all []*platformCatalog
+	for _, name := range names {
+		c := &platformCatalog{name: name}
+		said, rest, given := strings.Cut(name, "=")
+		platform, ok := plan.ParsePlatform(said)
+		if given && ok {
+			c.name = rest
+		} else if p, err := event.ParseReference(name); err == nil && p.Tag != "" {
+			platform, ok = plan.PlatformOf(p.Tag + "/")
+		} else {
+			platform, ok = plan.PlatformOf(strings.TrimSuffix(name, "/"))
+		}
+		if !ok {
+			return nil, failure.New(failure.Usage, "reading the command line: of which platform is catalog %s", name).
+				Fix("Write the platform before it, as in 4.16=%s.", name)
+		}
+		c.platform = platform
+		all = append(all, c)
+	}
+	slices.SortStableFunc(all, func(a, b *platformCatalog) int { return a.platform.Compare(b.platform) })
+	for i := 1; i < len(all); i++ {
+		if all[i].platform == all[i-1].platform {
+			return nil, failure.New(failure.Usage, "reading the command line: catalogs %s and %s are both of platform %s", all[i-1].name, all[i].name, all[i].platform).
+				Fix("Name one catalog for each platform.")
+		}
+	}
+	return o.within(all)
+}
+
+// within leaves the catalogs of --platform.
+func (o *pathOptions) within(all []*platformCatalog) ([]*platformCatalog, error) {
+	o.query.Anywhere = true
+	if o.platforms == "" {
+		return all, nil
+	}
+	first, last, both := strings.Cut(o.platforms, "..")
+	o.query.Anywhere = !both
+	ends := []int{0, len(all) - 1}
+	for i, text := range []string{first, last} {
+		if i == 1 && !both {
+			continue
+		}
+		p, ok := plan.ParsePlatform(text)
+		if !ok {
+			return nil, failure.New(failure.Usage, "reading the command line: --platform %s", o.platforms).Fix("Give --platform such as 4.16 or 4.16..4.20.")
+		}
+		ends[i] = slices.IndexFunc(all, func(c *platformCatalog) bool { return c.platform == p })
+		if ends[i] < 0 {
+			return nil, failure.New(failure.Usage, "reading the command line: --platform %s, and no catalog is of platform %s", o.platforms, p).
+				Fix("Name the catalog of platform %s.", p)
+		}
+	}
+	if ends[0] > ends[1] {
+		return nil, failure.New(failure.Usage, "reading the command line: --platform %s goes backwards", o.platforms).Fix("Give the lower platform first.")
+	}
+	return all[ends[0] : ends[1]+1], nil
+}
+
+// read reads the package of each catalog. Without --package it is the first that has one of
+// the bundles.
+func (o *pathOptions) read(ctx context.Context, all []*platformCatalog) error {
+	for i := 0; i < len(all) && o.query.Package == ""; i++ {
+		docs, err := o.catalogs.Docs(ctx, all[i].name)
+		if err != nil {
+			return err
+		}
+		for _, d := range docs {
+			if d.Schema == fbc.SchemaBundle && (d.Name == o.query.From || d.Name == o.query.To) {
+				o.query.Package = d.Package
+			}
+		}
+	}
+	if o.query.Package == "" {
+		return failure.New(failure.Usage, "looking for upgrades from %s to %s: no catalog has either bundle", o.query.From, o.query.To).
+			Fix("Name bundles of the catalogs, as graft graph shows them.")
+	}
+	for _, c := range all {
+		var err error
+		if c.docs, err = o.catalogs.Packages(ctx, c.name, o.query.Package); err != nil {
+			return err
+		}
+		c.graph = graph.FromDocs(c.docs)
+	}
+	if o.query.Channel != "" && !slices.ContainsFunc(all, func(c *platformCatalog) bool {
+		p := c.graph.Package(o.query.Package)
+		return p != nil && p.Channel(o.query.Channel) != nil
+	}) {
+		return failure.New(failure.ChannelUnknown, "looking for upgrades in channel %s: package %s has no such channel in these catalogs", o.query.Channel, o.query.Package).
+			Fix("Give --channel with a channel of the package.")
+	}
+	return nil
+}
+
+// pathLine is what a person does for a step.
+func pathLine(s graph.PathStep) string {
+	switch s.Kind {
+	case graph.UpgradeCluster:
+		return "upgrade the cluster to " + s.Platform
+	case graph.ChangeChannel:
+		return "follow channel " + s.Channel
+	}
+	text := "upgrade to " + s.Bundle
+	if s.Deprecated {
+		text += ", which is deprecated"
+	}
+	if s.Pinned {
+		text += ", by its version: OLM v1 would choose another"
+	}
+	return text
+}
+
+func pathCount(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
