@@ -197,6 +197,20 @@ var v1Refusals = []struct {
 	}},
 }
 
+// refusedByV1 tells why OLM v1 does not install a bundle; "" where it does, as far as the catalog
+// tells. What it installs behind a feature gate or since some release is not refused.
+func (b *Bundle) refusedByV1() string {
+	for _, r := range v1Refusals {
+		if rule, _ := RuleOf(r.id); rule.Level == Off {
+			continue
+		}
+		if why := r.why(&b.v1); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
 const allNamespaces = "AllNamespaces"
 
 // tellV1 tells of the first bundle of which there is something to tell, and names the others.

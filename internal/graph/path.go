@@ -249,7 +249,7 @@ func (s *pathSearch) choicesOf(stage int, channel string) map[string][]pathChoic
 
 // choices gives for each bundle that may be installed what it may be upgraded to. OLM v0
 // chooses itself. OLM v1 chooses unless it is asked for a version, which must be one that
-// succeeds the installed bundle.
+// succeeds the installed bundle; what it does not install is none.
 func (ch *Channel) choices(g Generation, installed []*Bundle) map[string][]pathChoice {
 	all := map[string][]pathChoice{}
 	own := ch.Upgrades(g, installed...)
@@ -261,6 +261,9 @@ func (ch *Channel) choices(g Generation, installed []*Bundle) map[string][]pathC
 	}
 	for _, equals := range ch.choicesV1() {
 		for _, e := range equals {
+			if ch.Bundle(e.Name).refusedByV1() != "" {
+				continue
+			}
 			pool, one := newPool(ch, installed), &Upgrades{next: map[string]string{}}
 			pool.settleVersion(ch.Bundle(e.Name))
 			one.take(pool, e)

@@ -145,6 +145,20 @@ func TestNoPathNamesAnEdge(t *testing.T) {
 	}
 }
 
+// OLM v1 goes past a bundle that it does not install, and is asked for another.
+func TestFindPathGoesPastWhatV1DoesNotInstall(t *testing.T) {
+	stages := stagesOf(t, "a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0 -1.0.0; 1.3.0 <1.2.0 -1.1.0")
+	stages[0].Catalog.Packages[0].Bundle("p.v1.2.0").v1.modesTold = true
+	q := PathQuery{Package: "p", From: "p.v1.0.0", To: "p.v1.3.0", Rules: V1}
+	if path, _ := FindPath(stages, q); path == nil || pathText(path) != "a@4.16: 1.1.0* 1.3.0" {
+		t.Errorf("got %+v", path)
+	}
+	q.To = "p.v1.2.0"
+	if path, no := FindPath(stages, q); path != nil || !strings.HasPrefix(no.Why, "p.v1.2.0: OLM v1 does not install it, and no other in its place: it lacks install mode AllNamespaces") {
+		t.Errorf("got %+v, %+v", path, no)
+	}
+}
+
 // slowPath relaxes the costs of all states until nothing changes, by rules that are stated
 // apart from those of the code.
 func slowPath(stages []Stage, q PathQuery, limits map[string]int) (pathCost, bool) {
@@ -182,7 +196,7 @@ func slowPath(stages []Stage, q PathQuery, limits map[string]int) (pathCost, boo
 				for i := range ch.Entries {
 					e := &ch.Entries[i]
 					to := ch.Bundle(e.Name)
-					if q.Rules == V0 && e.Name != auto || q.Rules == V1 && (!succeeds(e, b) || to.Version.Compare(b.Version) == 0) {
+					if q.Rules == V1 && len(to.v1.needs) > 0 || q.Rules == V0 && e.Name != auto || q.Rules == V1 && (!succeeds(e, b) || to.Version.Compare(b.Version) == 0) {
 						continue
 					}
 					relax(pathState{at.stage, ch.Name, e.Name}, pathCost{bit(in(at.stage).Deprecated(e.Name)), 1, 0, 0, bit(e.Name != auto), at.stage})
@@ -245,6 +259,9 @@ func TestFindPathAgainstExhaustiveSearch(t *testing.T) {
 				names = append(names, b.Name)
 				if r.IntN(5) == 0 {
 					p.deprecated[b.Name] = true
+				}
+				if r.IntN(10) == 0 {
+					b.v1.needs = []string{"olm.constraint"}
 				}
 				if limits[b.Name] == 0 && r.IntN(8) == 0 {
 					limits[b.Name] = 1 + r.IntN(len(stages))

@@ -44,6 +44,8 @@ func (s *pathSearch) why() *NoPath {
 	switch blocked := s.blocked(); {
 	case !s.offered():
 		no.Why = fmt.Sprintf("no channel of the catalogs to %s has bundle %s", last, s.To)
+	case s.Rules == V1 && s.To != s.From && s.byName[s.To].refusedByV1() != "":
+		no.Why = fmt.Sprintf("%s: %s", s.To, s.byName[s.To].refusedByV1())
 	case blocked != nil:
 		no.Why = fmt.Sprintf("olm.maxOpenShiftVersion of %s is %d.%d, so the cluster cannot be upgraded to %s while it is installed",
 			blocked.Bundle, s.byName[blocked.Bundle].maxOpenShift.Major, s.byName[blocked.Bundle].maxOpenShift.Minor, blocked.Platform)
