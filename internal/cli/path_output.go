@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/draw"
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
@@ -38,6 +39,8 @@ func (a *app) printPath(o *pathOptions, all []*platformCatalog, found *graph.Pat
 	switch o.output {
 	case "text":
 		text = pathText(found)
+	case "mermaid":
+		text = string(draw.MermaidPath(pathNodes(found)))
 	case "imageset":
 		var err error
 		if text, err = o.imageSet(all, found); err != nil {
@@ -69,6 +72,14 @@ func pathText(p *graph.Path) string {
 	fmt.Fprintf(&b, "%s, %s, %s\n", pathCount(count[graph.UpgradeBundle], "bundle upgrade"),
 		pathCount(count[graph.ChangeChannel], "channel change"), pathCount(count[graph.UpgradeCluster], "cluster upgrade"))
 	return b.String()
+}
+
+func pathNodes(p *graph.Path) []draw.PathNode {
+	nodes := []draw.PathNode{{Platform: p.Start.Platform, Channel: p.Start.Channel, Bundle: p.Start.Bundle}}
+	for _, s := range p.Steps {
+		nodes = append(nodes, draw.PathNode{Platform: s.Platform, Channel: s.Channel, Bundle: s.Bundle, By: string(s.Kind), Deprecated: s.Deprecated})
+	}
+	return nodes
 }
 
 // places are the states on a path, the start among them.
