@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -194,10 +195,7 @@ func (s *pathSearch) try(from string, to pathState) *MissingEdge {
 		changed.Entries = slices.Clone(ch.Entries)
 		form.set(changed.Entry(to.bundle), form.text)
 		trial := *s
-		trial.choices = map[channelAt]map[string][]pathChoice{}
-		for at, known := range s.choices {
-			trial.choices[at] = known
-		}
+		trial.choices = maps.Clone(s.choices)
 		trial.choices[channelAt{to.stage, to.channel}] = changed.choices(s.Rules, s.installed)
 		if trial.run() != nil {
 			return &MissingEdge{s.stages[to.stage].Name, to.channel, to.bundle, form.kind, form.text}
