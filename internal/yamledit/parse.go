@@ -35,10 +35,14 @@ func (d *Doc) parseYAML() (root *Node, err error) {
 	return b.build(y.Content[0], nil, 0)
 }
 
-var yamlErrorLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s+)?line (\d+): `)
-
+// syntaxError says what is wrong, and where. The reader of catalogs finds the column, and
+// knows what to do about faults that people make; what it takes, it cannot place.
 func (d *Doc) syntaxError(err error) error {
 	msg, offset := strings.TrimPrefix(err.Error(), "yaml: "), d.Start
+	var fault *yamlread.Error
+	if _, again := yamlread.ToJSON(d.Raw()); errors.As(again, &fault) {
+		return d.file.malformed(d.Start+offsetOf(d.Raw(), fault.Line, fault.Col), "parsing it as YAML: %s", fault.Msg)
+	}
 	if m := yamlErrorLine.FindStringSubmatch(err.Error()); m != nil {
 		msg = err.Error()[len(m[0]):]
 		line, _ := strconv.Atoi(m[1])
@@ -48,6 +52,17 @@ func (d *Doc) syntaxError(err error) error {
 	}
 	return d.file.malformed(offset, "parsing it as YAML: %s", msg)
 }
+
+// offsetOf is the offset of a line and a column, both from 1.
+func offsetOf(src []byte, line, col int) int {
+	at := 0
+	for ; line > 1; line-- {
+		at += bytes.IndexByte(src[at:], '\n') + 1
+	}
+	return at + col - 1
+}
+
+var yamlErrorLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s+)?line (\d+): `)
 
 // yamlLines are the offsets at which yaml.v3 begins to count a line: it breaks
 // lines at CR, NEL, LS and PS as well, and does not count a leading BOM.
