@@ -18,7 +18,7 @@ import (
 func (a *app) convertCommand() *cobra.Command {
 	var to, output, write string
 	var writing files.Writing
-	reader := &catalogs.Reader{In: a.In}
+	reader := &catalogs.Reader{In: a.In, Err: a.Err}
 	cmd := &cobra.Command{
 		Use:   "convert --to KIND CATALOG|-",
 		Short: "Make a template of a catalog, where the template renders to that catalog again",

@@ -24,7 +24,7 @@ type graphOptions struct {
 }
 
 func (a *app) graphCommand() *cobra.Command {
-	o := &graphOptions{catalogs: catalogs.Reader{In: a.In}}
+	o := &graphOptions{catalogs: catalogs.Reader{In: a.In, Err: a.Err}}
 	cmd := &cobra.Command{
 		Use:   "graph CATALOG|TEMPLATE",
 		Short: "Draw the upgrade graph: mermaid, dot, svg, json, cincinnati",

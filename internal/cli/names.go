@@ -14,7 +14,7 @@ import (
 // publishedIn is what users can have of a package from catalogs.
 func (a *app) publishedIn(ctx context.Context, names []string, pkg string, o registry.Options) (*kind.Published, error) {
 	var published kind.Published
-	reader := catalogs.Reader{In: a.In, Options: o}
+	reader := catalogs.Reader{In: a.In, Err: a.Err, Options: o}
 	for _, name := range names {
 		docs, err := reader.Packages(ctx, name, pkg)
 		if err != nil {
@@ -30,7 +30,7 @@ func (a *app) publishedIn(ctx context.Context, names []string, pkg string, o reg
 func (a *app) bundleNames(ctx context.Context, base []string, o registry.Options) (names map[string]string, namesOf func([]string) (map[string]string, string), err error) {
 	asked := append([]string{"the template"}, base...)
 	names = map[string]string{}
-	reader := catalogs.Reader{In: a.In, Options: o}
+	reader := catalogs.Reader{In: a.In, Err: a.Err, Options: o}
 	for _, name := range base {
 		docs, err := reader.AsItStands(ctx, name)
 		if err != nil {

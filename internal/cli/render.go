@@ -23,6 +23,7 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 type renderOptions struct {
@@ -39,6 +40,7 @@ type renderOptions struct {
 	refresh       string
 	cache         string
 	semverSkips   string
+	strays        string
 	catalogs      []string
 	timeout       time.Duration
 	rewrite       []string
@@ -82,6 +84,7 @@ func (a *app) renderCommand() *cobra.Command {
 	f.StringVar(&o.refresh, "refresh", "", "tags: ask whether the tags of copied bundles have moved since --sum recorded them")
 	f.StringVar(&o.cache, "cache", "", "directory that keeps rendered bundles by digest")
 	catalogs.SkipsFlag(f, &o.semverSkips)
+	f.StringVar(&o.strays, "strays", "warn", "what becomes of bundles that a goodstuff template finds in the registry and no entry names: warn (they are left out), refuse, or include them in the default channel")
 	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalog of a composite template to render")
 	f.StringArrayVar(&o.rewrite, "rewrite", nil, "FROM=TO: name images that begin with FROM otherwise in the catalog, as rewrite in graft.yaml does; may be given several times")
 	f.StringVar(&o.imageTemplate, "image-ref-template", "", "image of a bundle directory, with {{.Package}}, {{.Name}} and {{.Version}} in it")
@@ -104,7 +107,7 @@ func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 	if err != nil {
 		return err
 	}
-	t.Source.Catalogs = o.catalogs
+	t.Source.Catalogs, t.Source.Strays = o.catalogs, o.strays
 	if err := catalogs.SetSkips(t, o.semverSkips); err != nil {
 		return err
 	}
@@ -117,6 +120,9 @@ func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 	progress.End()
 	if err != nil {
 		return timedOut(ctx, err)
+	}
+	for _, n := range result.Catalog.Notes {
+		fmt.Fprintf(a.Err, "graft: %s: warning: %s\n", name, n)
 	}
 	return a.writeRendered(o, ro, name, result)
 }
@@ -146,6 +152,7 @@ func (o *renderOptions) options() (render.Options, error) {
 	err := errors.Join(
 		word("output", o.output, "yaml", "json", "mermaid"),
 		word("migrate-level", o.migrateLevel, "none", "bundle-object-to-csv-metadata"),
+		word("strays", o.strays, "warn", kind.RefuseStrays, kind.IncludeStrays),
 		word("refresh", o.refresh, "", "tags"),
 	)
 	if (o.updateSum || o.refresh != "") && o.sum == "" {
@@ -192,7 +199,7 @@ func rewrites(rules []string) (all reference.Rewrites, err error) {
 // that the same command makes the first catalog and each one after it.
 func (a *app) readBase(ctx context.Context, o *renderOptions, ro *render.Options) error {
 	if o.base != "" && !o.full {
-		reader := catalogs.Reader{Options: o.registry, In: a.In}
+		reader := catalogs.Reader{Options: o.registry, In: a.In, Err: a.Err}
 		docs, err := reader.AsItStands(ctx, o.base)
 		if err != nil && (!failure.Is(err, failure.TemplateNotFound) || o.base != o.write) {
 			return err

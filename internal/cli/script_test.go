@@ -73,14 +73,20 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // push stores a bundle directory in the script's own registry, whose address is in
-// $REGISTRY: push op:v1.0.0 DIR.
+// $REGISTRY: push op:v1.0.0 DIR. Of a package and a version it makes a small one.
 func push(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: push REPOSITORY:TAG DIR")
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: push REPOSITORY:TAG DIR, or push REPOSITORY:TAG PACKAGE VERSION")
 	}
 	s := serversOf(ts).Registry
-	b, err := registry.FromDir(os.DirFS(ts.MkAbs(args[1])))
-	ts.Check(err)
+	var b registry.Bundle
+	var err error
+	if len(args) == 3 {
+		b = registry.Small(args[1], args[1]+".v"+args[2], args[2])
+	} else {
+		b, err = registry.FromDir(os.DirFS(ts.MkAbs(args[1])))
+		ts.Check(err)
+	}
 	_, err = s.Push(args[0], b, registry.Form{})
 	ts.Check(err)
 }

@@ -36,7 +36,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), o, args[0]) },
 	}
 	f := cmd.Flags()
-	o.catalogs = catalogs.Reader{In: a.In}
+	o.catalogs = catalogs.Reader{In: a.In, Err: a.Err}
 	o.catalogs.Flags(f)
 	o.Flags(f, "fail on warnings as well")
 	f.StringVar(&o.Base, "base", "", "the catalog as published")
@@ -93,7 +93,7 @@ func (a *app) colour() bool {
 
 func (a *app) diffCommand() *cobra.Command {
 	var output string
-	reader := catalogs.Reader{In: a.In}
+	reader := catalogs.Reader{In: a.In, Err: a.Err}
 	cmd := &cobra.Command{
 		Use:     "diff OLD NEW",
 		Short:   "Tell what changed between two catalogs: bundles, edges, and upgrade paths gained and lost",

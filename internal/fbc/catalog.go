@@ -21,6 +21,8 @@ type Catalog struct {
 	// Loaded says that Bundles are those of a catalog, which opm puts in order and
 	// migrates as it loads it; those in a template it leaves as they are.
 	Loaded bool
+	// Notes are what its maker says to people, of what it leaves out.
+	Notes []string
 }
 
 // Other is a document of a schema that OLM does not know, as compact JSON.

@@ -77,7 +77,7 @@ func (v *verifier) adviseEntry(ch *Channel, e *Entry, tail string) {
 		v.add("replaces-dangling", at, ch.Name, e.Name, "%q replaces %q, which is not in the channel, though lower versions are", e.Name, e.Replaces)
 	}
 	for _, s := range e.Skips {
-		if s != "" && !v.everWas(s) {
+		if s != "" && !v.everWas(s) && !release(s, b) {
 			v.add("skip-unknown", at, ch.Name, e.Name, "%q skips %q, which is no bundle of the package", e.Name, s)
 		}
 	}
@@ -105,6 +105,17 @@ func (v *verifier) everWas(name string) bool {
 	return v.stood(name) || slices.ContainsFunc(v.pkg.Channels, func(ch *Channel) bool {
 		return slices.ContainsFunc(ch.Entries, func(e Entry) bool { return e.Replaces == name })
 	})
+}
+
+// release tells whether a name is that of a lower release of a bundle's operator. One that was
+// withdrawn is known by nothing else, and who has it is upgraded by that skip alone.
+func release(name string, b *Bundle) bool {
+	v, ok := VersionOf(name)
+	if !ok || !b.HasVersion || v.GTE(b.Version.Version) {
+		return false
+	}
+	stem := func(name string) string { return versionSuffix.ReplaceAllString(name, "") }
+	return versionSuffix.MatchString(name) && stem(name) == stem(b.Name)
 }
 
 // stood tells whether a name stands in the package, or stood in the published one.

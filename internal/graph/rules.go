@@ -114,7 +114,7 @@ var Rules = []Rule{
 	advice("replaces-higher", "An entry replaces one of a higher version, so its users are downgraded.", "Turn the edge round, or correct the name."),
 	advice("replaces-dangling", "An entry that is not the channel's tail replaces one that the channel does not have; or the tail does, and no channel has it though lower versions stand in this one.", "Correct the name; only a channel's last entry may replace what is gone."),
 	advice("skipped-cycle", "The replaces edges behind a skipped entry go round in a circle, at which OLM v0 refuses the whole channel.", "Remove the edge that leads back."),
-	advice("skip-unknown", "An entry skips a name that no bundle has or had.", "Correct the name, or remove it from skips."),
+	advice("skip-unknown", "An entry skips a name that no bundle has or had, nor a lower release of it.", "Correct the name; it stays where somebody may have that bundle."),
 	advice("skip-range-covers-self", "An entry's skipRange holds its own version, so OLM may offer the bundle to those who have it.", "Let the range end below the bundle's own version."),
 	advice("skip-range-covers-nothing", "No version below the entry's own lies in its skipRange, so nobody upgrades by it.", "Correct the range, or remove it."),
 	advice("version-build-only", "Two bundles have versions that differ only in build metadata, which have no order.", "Use the patch number, a pre-release or a release to tell them apart."),

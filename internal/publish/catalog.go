@@ -89,6 +89,7 @@ func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Cat
 	if err != nil {
 		return err
 	}
+	p.Warnings = kind.Unique(append(p.Warnings, result.Catalog.Notes...))
 	if p.sum != nil {
 		p.sum.Add(o.Sum)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -53,11 +54,15 @@ func (w *Work) refuseDrift() (errs []error) {
 	return errs
 }
 
-// known serves the bundles that were learned, and nothing else: no difference is worth a pull.
-type known map[string]*oci.Pulled
+// known serves the bundles that were learned, and the tags that the catalog has, and nothing
+// else: no difference is worth a pull.
+type known struct {
+	pulled  map[string]*oci.Pulled
+	catalog []fbc.Doc
+}
 
 func (k known) Pull(_ context.Context, ref string) (*oci.Pulled, error) {
-	if found := k[ref]; found != nil {
+	if found := k.pulled[ref]; found != nil {
 		return found, nil
 	}
 	return nil, failure.New(failure.BundleNotFound, "reading bundle %s: neither the catalog nor the run has it", ref)
@@ -67,8 +72,13 @@ func (known) Resolve(_ context.Context, ref string) (string, error) {
 	return "", failure.New(failure.BundleNotFound, "resolving %s: the catalog alone is asked", ref)
 }
 
-func (known) Tags(_ context.Context, repository string) ([]string, error) {
-	return nil, failure.New(failure.BundleNotFound, "listing the tags of %s: the catalog alone is asked", repository)
+func (k known) Tags(_ context.Context, repository string) (tags []string, _ error) {
+	for _, d := range k.catalog {
+		if name, tag, _ := reference.Cut(d.Image); name == repository && tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	return kind.Unique(tags), nil
 }
 
 // drift renders a catalog of the template as it was, and holds the result to the catalog that
@@ -82,7 +92,8 @@ func (p *preparation) drift(ctx context.Context, from string, c plan.Catalog, be
 	if src, err := p.base.ReadFile(from); err != nil || len(src) == 0 || len(before) == 0 {
 		return
 	}
-	made, err := p.rendering(ctx, p.base.Files, from, c, render.Options{Registry: known(p.pulled), Base: render.NewBase(together(before, after))})
+	all := together(before, after)
+	made, err := p.rendering(ctx, p.base.Files, from, c, render.Options{Registry: known{p.pulled, all}, Base: render.NewBase(all)})
 	var text bytes.Buffer
 	if err == nil {
 		err = made.Write(&text)

@@ -17,6 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // Bounds of what is fetched for a graph that nobody asked to have rendered: bundles of one
@@ -94,6 +95,9 @@ func (p *preparation) expanded(ctx context.Context, files *template.Files, name 
 	})
 	if err != nil {
 		return nil, err
+	}
+	if files == p.files {
+		p.Warnings = kind.Unique(append(p.Warnings, r.Catalog.Notes...))
 	}
 	var text bytes.Buffer
 	if err := r.Write(&text); err != nil {

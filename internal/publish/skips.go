@@ -15,9 +15,10 @@ import (
 // template is rendered: what gives every entry that stands there the edges that it has. Empty
 // where nothing does.
 func (p *preparation) skipsOf(ctx context.Context, from string, c plan.Catalog, before, after []fbc.Doc) kind.SemverSkips {
+	all := together(before, after)
 	for _, skips := range kind.AllSemverSkips {
 		// What cannot be rendered or read so is no answer.
-		made, err := p.renderingWith(ctx, skips, p.base.Files, from, c, render.Options{Registry: known(p.pulled), Base: render.NewBase(together(before, after))})
+		made, err := p.renderingWith(ctx, skips, p.base.Files, from, c, render.Options{Registry: known{p.pulled, all}, Base: render.NewBase(all)})
 		var text bytes.Buffer
 		if err == nil {
 			err = made.Write(&text)

@@ -17,6 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/template"
 )
 
 // Sweep is a search for bundles that were published and never announced.
@@ -77,7 +78,7 @@ func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Swe
 	var asked []string
 	for _, tag := range tags {
 		version, ok := graph.VersionOf(tag)
-		if !ok || event.SkipReason(tag, s.SkipTags) != "" || s.Versions != nil && !s.Versions(version) {
+		if !ok || event.SkipReason(tag, s.SkipTags) != "" || s.Versions != nil && !s.Versions(version) || !named.tags[tag] && named.versions[version.String()] {
 			continue
 		}
 		swept.tags[tag] = true
@@ -128,6 +129,8 @@ type imageNames struct {
 	tags, digests map[string]bool
 	// with are the tags that are named with a digest, or whose digest is recorded.
 	with map[string]bool
+	// versions are those of bundles that a template names without an image.
+	versions map[string]bool
 }
 
 // namesIn finds them in the content's files.
@@ -136,10 +139,14 @@ func namesIn(content fs.FS, repositories []string) (*imageNames, error) {
 	for _, r := range repositories {
 		patterns = append(patterns, regexp.MustCompile(`(?:^|[^A-Za-z0-9./_-])`+regexp.QuoteMeta(r)+`(?::([A-Za-z0-9_][A-Za-z0-9._-]*))?(?:@(sha(?:256|512):[a-f0-9]+))?`))
 	}
-	named := &imageNames{map[string]bool{}, map[string]bool{}, map[string]bool{}}
-	err := plan.WalkFiles(content, func(_ string, src []byte) error {
+	named := &imageNames{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	err := plan.WalkFiles(content, func(name string, src []byte) error {
 		for _, p := range patterns {
-			for _, m := range p.FindAllSubmatch(src, -1) {
+			all := p.FindAllSubmatch(src, -1)
+			if len(all) > 0 {
+				named.unlisted(name, src)
+			}
+			for _, m := range all {
 				tag, digest := string(m[1]), string(m[2])
 				named.tags[tag], named.digests[digest] = true, true
 				if tag != "" && digest != "" {
@@ -150,6 +157,15 @@ func namesIn(content fs.FS, repositories []string) (*imageNames, error) {
 		return nil
 	})
 	return named, err
+}
+
+// unlisted takes note of the bundles that a template names and of which it lists no image.
+func (n *imageNames) unlisted(name string, src []byte) {
+	for _, bundle := range template.Unlisted(name, src) {
+		if v, ok := graph.VersionOf(bundle); ok {
+			n.versions[v.String()] = true
+		}
+	}
 }
 
 // record adds what catalog.sum tells of the tags that are named.

@@ -400,7 +400,7 @@ func TestGoodstuffExample(t *testing.T) {
 func TestGoodstuffRefuses(t *testing.T) {
 	for name, tt := range map[string]struct{ old, new, want string }{
 		"an entry without a bundle": {"    - testoperator.v1.0.1\n", "    - testoperator.v1.0.1\n    - testoperator.v2.0.0\n", "there is no bundle for the entry testoperator.v2.0.0"},
-		"a bundle without an entry": {"    - testoperator.v0.3.2\n", "", "no graph-description names the bundle testoperator.v0.3.2 (quay.io/example-inc/example-bundle:v0.3.2)"},
+		"a bundle without an entry": {"      - testoperator.v0.0.3\n", "", "no graph-description names the bundle testoperator.v0.0.3 (quay.io/example-inc/example-bundle:v0.0.3)"},
 		"a tombstone at the head":   {"    - testoperator.v1.0.0\n  tailEdges", "    - testoperator.v1.0.0\n    - testoperator.v1.0.1\n  tailEdges", "no live entry comes after the tombstones"},
 	} {
 		_, err := expand(t, strings.Replace(goodstuffExample, tt.old, tt.new, 1), "", exampleTags)

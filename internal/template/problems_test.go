@@ -158,7 +158,7 @@ func TestNoTemplate(t *testing.T) {
 		{"\n- a\n", failure.TemplateMalformed, "t.yaml:2:1: reading the template: it is no mapping"},
 		{"a: b\n", failure.TemplateUnsupported, "t.yaml:1:1: reading t.yaml: it is no catalog template"},
 		{"schema: acme.template\n", failure.TemplateUnsupported, "t.yaml:1:1: reading t.yaml: its schema is acme.template, of which Graft knows nothing"},
-		{"a: [\n", failure.TemplateMalformed, "t.yaml:1:1: parsing it as YAML: "},
+		{"a: [\n", failure.TemplateMalformed, "t.yaml:1:4: parsing it as YAML: "},
 		{"\xff\xfea\x00", failure.TemplateMalformed, "t.yaml:1:1: reading it: UTF-16 text"},
 		{"a: b\nc: \xff\n", failure.TemplateMalformed, "t.yaml:2:4: reading it: not valid UTF-8"},
 	} {

@@ -95,6 +95,23 @@ func Lists(root *yamledit.Node) (operand.Lists, bool) {
 	return operand.Lists{Unsupported: true}, IsSchema(schema)
 }
 
+// Unlisted are the bundles that a file names and of which it lists no image. A file that is no
+// template, or none that can be read, names none.
+func Unlisted(name string, src []byte) []string {
+	k, ok := first(func(t kind.Traits) bool {
+		_, names := Named(t.Name).(kind.HasUnlisted)
+		return names && bytes.Contains(src, []byte(t.Schema))
+	}).(kind.HasUnlisted)
+	if !ok {
+		return nil
+	}
+	t, err := Parse(name, src)
+	if err != nil || t.Kind != k.(kind.Kind) {
+		return nil
+	}
+	return k.Unlisted(&t.Source)
+}
+
 // Template is a file or directory whose kind is known.
 type Template struct {
 	Source kind.Source

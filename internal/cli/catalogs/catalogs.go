@@ -4,6 +4,7 @@ package catalogs
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -29,7 +30,8 @@ import (
 type Reader struct {
 	registry.Options
 	In          io.Reader
-	SemverSkips string // with which templates are rendered; empty: graft.yaml says
+	Err         io.Writer // takes what a template leaves out of its catalog; nil: nobody does
+	SemverSkips string    // with which templates are rendered; empty: graft.yaml says
 }
 
 // Flags are those of the registry, and of rendering.
@@ -113,6 +115,11 @@ func (c *Reader) rendered(ctx context.Context, name string) ([]fbc.Doc, error) {
 	r, err := render.Render(ctx, t, render.Options{Registry: client, Jobs: c.Jobs})
 	if err != nil {
 		return nil, err
+	}
+	for _, n := range r.Catalog.Notes {
+		if c.Err != nil {
+			fmt.Fprintf(c.Err, "graft: %s: warning: %s\n", name, n)
+		}
 	}
 	var b bytes.Buffer
 	if err := r.Write(&b); err != nil {

@@ -25,7 +25,7 @@ type imagesOptions struct {
 }
 
 func imagesCommand(a *command.App) *cobra.Command {
-	o := &imagesOptions{catalogs: catalogs.Reader{In: a.In}}
+	o := &imagesOptions{catalogs: catalogs.Reader{In: a.In, Err: a.Err}}
 	cmd := &cobra.Command{
 		Use:   "images [--bundle NAME] [--package P] [--operand NAME[@RANGE]] CATALOG...",
 		Short: "List the images that a site must mirror",

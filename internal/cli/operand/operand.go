@@ -67,7 +67,7 @@ type resolveOptions struct {
 }
 
 func resolveCommand(a *command.App) *cobra.Command {
-	o := &resolveOptions{catalogs: catalogs.Reader{In: a.In}}
+	o := &resolveOptions{catalogs: catalogs.Reader{In: a.In, Err: a.Err}}
 	cmd := &cobra.Command{
 		Use:   "resolve --bundle NAME --operand NAME[@RANGE] CATALOG...",
 		Short: "Choose the images of operands: the highest version that a bundle takes",

@@ -26,7 +26,7 @@ func (Kind) Convert(docs []fbc.Doc, _ fbc.Format) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := Kind{}.Expand(&kind.Source{Name: file.Name, File: file}, g, nil)
+	made, err := Kind{}.Expand(&kind.Source{Name: file.Name, File: file, Strays: kind.RefuseStrays}, g, nil)
 	if err != nil {
 		return nil, failure.New(failure.EdgeConflict, "converting the catalog: %w", err).Fix("Convert to a basic template, which can say any edge.")
 	}

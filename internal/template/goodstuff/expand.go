@@ -3,7 +3,6 @@ package goodstuff
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
@@ -48,10 +47,17 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, tags kind.Tags) (*fbc.Catalog
 	if err != nil {
 		return nil, err
 	}
-	c := &fbc.Catalog{Packages: []fbc.Package{t.packageDoc()}}
-	named := map[string]bool{}
+	strays, err := t.strays(byName)
+	if err != nil {
+		return nil, err
+	}
+	c := &fbc.Catalog{Packages: []fbc.Package{t.packageDoc()}, Notes: strays.notes}
 	for _, g := range t.graphs {
-		ch, err := g.expand(t.pkg.FoldText("name"), byName)
+		names, err := strays.into(g)
+		if err != nil {
+			return nil, err
+		}
+		ch, err := g.expand(t.pkg.FoldText("name"), names, byName)
 		if err != nil {
 			return nil, err
 		}
@@ -59,12 +65,9 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, tags kind.Tags) (*fbc.Catalog
 		for _, e := range ch.Entries {
 			c.Images = append(c.Images, byName[e.Name].Image)
 		}
-		for _, name := range g.mentions() {
-			named[name] = true
-		}
 	}
 	c.Images = kind.Unique(c.Images)
-	return c, t.checkNamed(byName, named)
+	return c, nil
 }
 
 func (t template) packageDoc() fbc.Package {
@@ -94,21 +97,6 @@ func bundlesByName(b kind.Bundles, images []string) (map[string]fbc.Facts, error
 	return out, nil
 }
 
-func (t template) checkNamed(byName map[string]fbc.Facts, named map[string]bool) error {
-	var stray []string
-	for name, f := range byName {
-		if !named[name] {
-			stray = append(stray, name+" ("+f.Image+")")
-		}
-	}
-	if len(stray) == 0 {
-		return nil
-	}
-	slices.Sort(stray)
-	return t.root.FoldValue("graph-description").Failure(failure.RenderFailed, "rendering the template: no graph-description names the bundle %s", strings.Join(stray, ", ")).
-		Fix("Put the bundle into entries, or narrow tagRegex and semverRange.")
-}
-
 // mentions are all names that the channel knows: entries, and what its tail edges name.
 func (c channel) mentions() []string { return append(c.entries.Strings(), c.tail()...) }
 
@@ -118,8 +106,7 @@ func (c channel) tail() []string {
 	return append(tail.FoldValue("skips").Strings(), tail.FoldText("replaces"))
 }
 
-func (c channel) expand(pkg string, byName map[string]fbc.Facts) (fbc.Channel, error) {
-	names := c.entries.Strings()
+func (c channel) expand(pkg string, names []string, byName map[string]fbc.Facts) (fbc.Channel, error) {
 	ch := fbc.Channel{Schema: fbc.SchemaChannel, Name: c.name, Package: pkg, Entries: c.edges(names)}
 	for _, item := range c.entries.Items() {
 		name := item.Text()

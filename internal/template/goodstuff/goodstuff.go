@@ -140,6 +140,18 @@ func (t template) finds(image string, v semver.Version) bool {
 	return t.repo != "" && repo == t.repo && tag != "" && re.MatchString(tag) && (within == nil || within(v))
 }
 
+// Unlisted implements kind.HasUnlisted.
+func (Kind) Unlisted(s *kind.Source) (names []string) {
+	t := parse(s)
+	for _, c := range t.graphs {
+		names = slices.Concat(names, c.tombstones, c.tail())
+		if t.repo != "" {
+			names = append(names, c.entries.Strings()...)
+		}
+	}
+	return names
+}
+
 // Insert implements kind.Kind.
 func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	t, o, e := parse(s), &kind.Outcome{}, s.File.Edit()

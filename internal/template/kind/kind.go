@@ -54,7 +54,16 @@ type Source struct {
 	// all.
 	Catalogs    []string
 	SemverSkips SemverSkips
+	// Strays is what a rendering does with bundles that the template finds in a registry and
+	// that no entry names: RefuseStrays, IncludeStrays, else it leaves them out and says so.
+	Strays string
 }
+
+// What may be done with bundles that no entry names.
+const (
+	RefuseStrays  = "refuse"
+	IncludeStrays = "include" // in the default channel, at their places by version
+)
 
 // SemverSkips says what the head of a minor version skips in the channels of a semver
 // template. opm has had several answers, and its documentation shows one that it has no more.

@@ -43,6 +43,13 @@ type HasEdges interface {
 	Documents(s *Source) ([]fbc.Doc, error)
 }
 
+// HasUnlisted is a kind whose templates name bundles of which they list no image.
+type HasUnlisted interface {
+	// Unlisted are their names: the image is found in a registry, or the bundle is withdrawn and
+	// named for those who have it.
+	Unlisted(s *Source) []string
+}
+
 // HasLists is a kind whose images can be pinned. Without it they cannot.
 type HasLists interface {
 	// Lists are those in the document at a node.
