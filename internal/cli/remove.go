@@ -31,7 +31,8 @@ func (a *app) removeCommand() *cobra.Command {
 			"channels go, with the bundles that no other channel has.\n\n" +
 			"Where somebody could reach the head of a channel before and could not after, it is refused\n" +
 			"(upgrade-path-lost) without --allow-stranded. A default channel never goes: --default-channel\n" +
-			"makes another one the default. What does not stand there is not removed: the same remove again\n" +
+			"makes another one the default. With --tombstone the entries of a goodstuff template stay: the bundle\n" +
+			"goes, and the next version skips it, so that who has it is upgraded. What does not stand there is not removed: the same remove again\n" +
 			"changes nothing.\n\n" +
 			"All templates are written or none. With - for TEMPLATE the template is read from standard input\n" +
 			"and the result goes to standard output.",
@@ -48,6 +49,7 @@ func (a *app) removeCommand() *cobra.Command {
 	f.StringVar(&r.DefaultChannel, "default-channel", "", "make this the package's default channel")
 	f.StringSliceVar(&o.base, "base", nil, "rendered catalogs, which tell names and images of bundles")
 	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template (all)")
+	f.BoolVar(&r.Tombstone, "tombstone", false, "leave the entries of a goodstuff template where they are, as tombstones that the next version skips")
 	f.BoolVar(&r.AllowStranded, "allow-stranded", false, "remove even what somebody may have installed and could not upgrade from")
 	o.writing.Flags(f)
 	return cmd
@@ -58,6 +60,9 @@ func (a *app) remove(ctx context.Context, o *removeOptions, names []string) erro
 	r.Bundles, r.Channels = kind.Unique(r.Bundles), kind.Unique(r.Channels)
 	if len(r.Bundles)+len(r.Channels) == 0 {
 		return failure.New(failure.Usage, "reading the command line: neither --bundle nor --channel is given").Fix("Say what is to go.")
+	}
+	if r.Tombstone && len(r.Bundles) == 0 {
+		return failure.New(failure.Usage, "reading the command line: --tombstone without --bundle").Fix("Give --bundle.")
 	}
 	var err error
 	if r.Names, r.NamesOf, err = a.bundleNames(ctx, o.base, o.registry); err != nil {

@@ -26,6 +26,9 @@ func (t *Template) Remove(r kind.Removal) (*kind.Outcome, error) {
 	if err := t.problems(); err != nil {
 		return nil, err
 	}
+	if has := t.Kind.Traits(); r.Tombstone && !has.Tombstones && !has.OfTemplates {
+		return nil, t.unsupported(r.Doing(), "has none").Fix("Leave out --tombstone, and have the next version skip the bundle by graft edges --skips.")
+	}
 	return k.Remove(&t.Source, r)
 }
 

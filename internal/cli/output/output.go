@@ -59,6 +59,8 @@ func Sentence(c kind.Change) string {
 		return in + strings.TrimSpace("added entry "+c.Name+" "+c.To)
 	case kind.EdgesSet:
 		return in + c.Name + " " + c.To + " instead of: " + c.From
+	case kind.TombstoneAdded:
+		return in + "made " + c.Name + " a tombstone"
 	case kind.EntryRemoved:
 		return in + "removed entry " + c.Name
 	case kind.BundleRemoved:

@@ -18,6 +18,9 @@ func (Kind) Remove(s *kind.Source, r kind.Removal) (*kind.Outcome, error) {
 	if pkg := t.pkg.FoldText("name"); r.Package != "" && pkg != r.Package {
 		return nil, failure.New(failure.Usage, "%s of package %s in %s, which holds package %s", r.Doing(), r.Package, s.Name, pkg)
 	}
+	if r.Tombstone {
+		return t.bury(r)
+	}
 	stands := map[string]bool{}
 	gone := slices.Clone(r.Bundles)
 	var errs []error
@@ -129,7 +132,7 @@ func (t template) removeImages(e *yamledit.Edits, r kind.Removal, gone []string,
 			return t.images.At(err)
 		case len(at) == 0 && live && t.repo != "":
 			return t.bundles.Failure(failure.EditRefused, "removing %s: repo, tagRegex and semverRange find its image", name).
-				Fix("Make it a tombstone, or narrow semverRange.")
+				Fix("Make it a tombstone by graft remove --tombstone, or narrow semverRange.")
 		case untold != "" && live:
 			return t.images.At(r.Conflict(name, untold))
 		case len(at) == 0 && !live && !slices.ContainsFunc(t.graphs, func(c channel) bool { return slices.Contains(c.tombstones, name) }):

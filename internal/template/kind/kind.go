@@ -231,6 +231,7 @@ const (
 	TemplateCreated   = "template-created"
 	BundleRemoved     = "bundle-removed"
 	EntryRemoved      = "entry-removed"
+	TombstoneAdded    = "tombstone-added"
 	ChannelRemoved    = "channel-removed"
 	DeprecationAdded  = "deprecated"
 	DeprecationGone   = "deprecation-removed"

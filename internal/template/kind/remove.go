@@ -25,6 +25,9 @@ type Removal struct {
 	Channels []string
 	// DefaultChannel is to be the package's default one, "" where that stays.
 	DefaultChannel string
+	// Tombstone leaves the entries of the bundles where they are, as tombstones. Only a kind whose
+	// traits say that it has some is given it.
+	Tombstone bool
 	// AllowStranded has installed versions lose their way to the head.
 	AllowStranded bool
 	// Names and NamesOf are as in Request.
@@ -38,6 +41,8 @@ type Removal struct {
 func (r Removal) Doing() string {
 	channels := strings.Join(r.Channels, ", ")
 	switch {
+	case r.Tombstone:
+		return "making tombstones of " + strings.Join(r.Bundles, ", ")
 	case len(r.Bundles) == 0:
 		return "removing channel " + channels
 	case channels != "":

@@ -18,6 +18,8 @@ type Traits struct {
 	IsCatalog bool
 	// Substitutes: a bundle may substitute another one.
 	Substitutes bool
+	// Tombstones: an entry may stand there whose bundle is gone, so that who has it is upgraded.
+	Tombstones bool
 	// OfTemplates: it is made of other templates. What it describes as channels are
 	// catalogs; channels, default channel and substitutions are those of its parts.
 	OfTemplates bool
