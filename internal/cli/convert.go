@@ -13,6 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 func (a *app) convertCommand() *cobra.Command {
@@ -35,7 +36,11 @@ func (a *app) convertCommand() *cobra.Command {
 					return err
 				}
 			}
-			text, err := converted(cmd.Context(), reader, to, output, args[0])
+			docs, format, err := given(cmd.Context(), reader, output, args[0])
+			if err != nil {
+				return err
+			}
+			text, err := a.converted(reader, to, docs, format, write)
 			if err != nil {
 				return err
 			}
@@ -58,18 +63,37 @@ func (a *app) convertCommand() *cobra.Command {
 	return cmd
 }
 
-func converted(ctx context.Context, reader *catalogs.Reader, to, output, name string) ([]byte, error) {
+// given are the documents of the catalog, and the format of the template.
+func given(ctx context.Context, reader *catalogs.Reader, output, name string) ([]fbc.Doc, fbc.Format, error) {
 	formats := map[string]fbc.Format{"yaml": fbc.YAML, "json": fbc.JSON}
 	format, ok := formats[output]
 	if !ok {
-		return nil, failure.New(failure.Usage, "reading the command line: --output %s", output).Fix("Give --output with yaml or json.")
+		return nil, format, failure.New(failure.Usage, "reading the command line: --output %s", output).Fix("Give --output with yaml or json.")
 	}
 	docs, err := reader.Docs(ctx, name)
+	if err == nil && len(docs) == 0 {
+		err = failure.New(failure.TemplateMalformed, "converting %s: it has no documents", name).At(name, 1, 1)
+	}
+	return docs, format, err
+}
+
+// converted is the template. What the heads of a semver template skip is as it is asked for;
+// where nobody asks, it is what gives the catalog back, first what graft.yaml says of the file
+// that is written. Another one is said, since the template does not hold it.
+func (a *app) converted(reader *catalogs.Reader, to string, docs []fbc.Doc, format fbc.Format, write string) ([]byte, error) {
+	said, err := catalogs.Skips(reader.SemverSkips, write)
 	if err != nil {
 		return nil, err
 	}
-	if len(docs) == 0 {
-		return nil, failure.New(failure.TemplateMalformed, "converting %s: it has no documents", name).At(name, 1, 1)
+	text, err := template.Convert(to, docs, format, said)
+	if err == nil || reader.SemverSkips != "" || !failure.Is(err, failure.EdgeConflict) {
+		return text, err
 	}
-	return template.Convert(to, docs, format)
+	for _, skips := range kind.AllSemverSkips {
+		if text, other := template.Convert(to, docs, format, skips); other == nil {
+			fmt.Fprintf(a.Err, "graft: note: the template gives the catalog back with semverSkips: %s; set that for it in graft.yaml, or render it with --semver-skips %s\n", skips, skips)
+			return text, nil
+		}
+	}
+	return nil, err
 }

@@ -33,7 +33,7 @@ func convertCatalogs(t *testing.T, c corpus.Corpus) {
 			o.Metadata = bundle.CSVMetadata
 		}
 		for _, kind := range template.Convertible() {
-			src, err := template.Convert(kind, docs, fbc.YAML)
+			src, err := template.Convert(kind, docs, fbc.YAML, "")
 			if failure.Is(err, failure.EdgeConflict) || failure.Is(err, failure.VersionUnordered) || failure.Is(err, failure.TemplateUnsupported) {
 				if !strings.Contains(err.Error(), "converting the catalog") || kind == "basic" {
 					t.Errorf("%s to %s: %v", name, kind, err)

@@ -109,7 +109,7 @@ schema: olm.template.basic
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Convert(tt.kind, docs, fbc.YAML)
+			got, err := Convert(tt.kind, docs, fbc.YAML, "")
 			if tt.code != 0 {
 				if !failure.Is(err, tt.code) || !strings.Contains(err.Error()+failure.Of(err).Remedy, tt.want) {
 					t.Errorf("got %v", err)
@@ -126,7 +126,7 @@ schema: olm.template.basic
 		t.Fatal(err)
 	}
 	want := "{\n    \"schema\": \"olm.template.basic\",\n    \"entries\": [\n        {\n            \"schema\": \"olm.bundle\",\n            \"image\": \"q.io/op:v1\"\n        }\n    ]\n}\n"
-	if got, err := Convert("basic", docs, fbc.JSON); err != nil || string(got) != want {
+	if got, err := Convert("basic", docs, fbc.JSON, ""); err != nil || string(got) != want {
 		t.Errorf("in JSON: %v\n%s", err, got)
 	}
 }

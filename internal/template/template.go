@@ -353,10 +353,11 @@ func Create(kindName string, r kind.Request) ([]byte, error) {
 // Convertible are the kinds to which a catalog can be converted.
 func Convertible() []string { return names[kind.Converter]() }
 
-// Convert makes a template of a kind of a catalog's documents.
-func Convert(kindName string, docs []fbc.Doc, format fbc.Format) ([]byte, error) {
+// Convert makes a template of a kind of a catalog's documents, of which a semver one is rendered
+// with the skips.
+func Convert(kindName string, docs []fbc.Doc, format fbc.Format, skips kind.SemverSkips) ([]byte, error) {
 	if c, ok := Named(kindName).(kind.Converter); ok {
-		text, err := c.Convert(docs, format)
+		text, err := c.Convert(docs, format, skips)
 		if err == nil && format == fbc.JSON && !json.Valid(text) {
 			return jsonOf(text)
 		}

@@ -6,11 +6,12 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // Convert implements kind.Converter: the documents in their order, bundles by image
 // alone, in the bytes of opm's convert-template basic.
-func (Kind) Convert(docs []fbc.Doc, format fbc.Format) ([]byte, error) {
+func (Kind) Convert(docs []fbc.Doc, format fbc.Format, _ kind.SemverSkips) ([]byte, error) {
 	template := struct {
 		Schema  string            `json:"schema"`
 		Entries []json.RawMessage `json:"entries"`

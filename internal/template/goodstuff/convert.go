@@ -12,7 +12,7 @@ import (
 
 // Convert implements kind.Converter, where each channel is one chain that skips only
 // what came before and is no longer there.
-func (Kind) Convert(docs []fbc.Doc, _ fbc.Format) ([]byte, error) {
+func (Kind) Convert(docs []fbc.Doc, _ fbc.Format, _ kind.SemverSkips) ([]byte, error) {
 	g, err := documents.ReadGiven(docs)
 	if err != nil {
 		return nil, err

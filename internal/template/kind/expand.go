@@ -28,8 +28,8 @@ type Part interface {
 type Bundles = fbc.Bundles
 
 // Converter is a kind to which a catalog can be converted. What is converted and
-// rendered again gives the catalog back; where that cannot be, it is refused. A kind may
-// write YAML in either format.
+// rendered again, a semver template with these skips, gives the catalog back; where that cannot
+// be, it is refused. A kind may write YAML in either format.
 type Converter interface {
-	Convert(docs []fbc.Doc, format fbc.Format) ([]byte, error)
+	Convert(docs []fbc.Doc, format fbc.Format, skips SemverSkips) ([]byte, error)
 }

@@ -18,7 +18,7 @@ var channelPattern = regexp.MustCompile(`^(candidate|fast|stable)-v\d+(\.\d+)?$`
 
 // Convert implements kind.Converter, where a semver template makes the very graph that
 // is given.
-func (Kind) Convert(docs []fbc.Doc, _ fbc.Format) ([]byte, error) {
+func (Kind) Convert(docs []fbc.Doc, _ fbc.Format, skips kind.SemverSkips) ([]byte, error) {
 	g, err := documents.ReadGiven(docs)
 	if err != nil {
 		return nil, err
@@ -40,12 +40,12 @@ func (Kind) Convert(docs []fbc.Doc, _ fbc.Format) ([]byte, error) {
 			images[m[1]] = append(images[m[1]], image)
 		}
 	}
-	return firstSame(g, images, streams)
+	return firstSame(g, images, streams, skips)
 }
 
 // firstSame tries the options that the graph does not tell: which kind of channel is
 // preferred for the default.
-func firstSame(g *documents.Given, images map[string][]string, streams map[stream]bool) ([]byte, error) {
+func firstSame(g *documents.Given, images map[string][]string, streams map[stream]bool, skips kind.SemverSkips) ([]byte, error) {
 	var first error
 	for _, prefer := range []stream{"", minor, major} {
 		if prefer != "" && !streams[prefer] {
@@ -56,7 +56,7 @@ func firstSame(g *documents.Given, images map[string][]string, streams map[strea
 		if err != nil {
 			return nil, err
 		}
-		made, err := Kind{}.Expand(&kind.Source{Name: file.Name, File: file}, g, nil)
+		made, err := Kind{}.Expand(&kind.Source{Name: file.Name, File: file, SemverSkips: skips}, g, nil)
 		if err == nil {
 			err = g.Same(made)
 		}
