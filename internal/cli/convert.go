@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -27,16 +28,24 @@ func (a *app) convertCommand() *cobra.Command {
 			"catalog back; where a kind cannot say what the catalog says, the first edge that would change is\n" +
 			"named and nothing is written.",
 		Example: "  graft convert --to basic catalog.yaml > basic.yaml",
-		Args:    cobra.ExactArgs(1),
+		Aliases: []string{"convert-template"},
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			kindName, name, err := kindFirst(args)
+			if err != nil {
+				return err
+			}
+			if kindName != "" && cmd.Flags().Changed("to") && kindName != to {
+				return failure.New(failure.Usage, "reading the command line: %s contradicts --to %s", kindName, to).Fix("Leave out one of the two.")
+			}
+			to = cmp.Or(kindName, to)
 			var at atomicfile.Place
 			if write != "" {
-				var err error
 				if at, err = atomicfile.Locate(write, writing.Outside); err != nil {
 					return err
 				}
 			}
-			docs, format, err := given(cmd.Context(), reader, output, args[0])
+			docs, format, err := given(cmd.Context(), reader, output, name)
 			if err != nil {
 				return err
 			}

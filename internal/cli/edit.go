@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/cli/output"
@@ -58,6 +59,7 @@ func (a *app) editOne(repos files.Repositories, w files.Writing, name string, ed
 			if f.New && f.Path == at.Path {
 				rep.Result = "created"
 			}
+			rep.Itself = rep.Itself || f.Path == at.Path || strings.HasPrefix(f.Path, at.Path+"/")
 			if !slices.Contains(rep.Files, f.Path) {
 				rep.Files = append(rep.Files, f.Path)
 			}
@@ -85,7 +87,11 @@ func (a *app) finishEdits(repos files.Repositories, dryRun bool, rep report) err
 
 func (a *app) printTemplates(rep report) {
 	for _, t := range rep.Templates {
-		fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)
+		if t.Result == "updated" && !t.Itself {
+			fmt.Fprintf(a.Out, "%s: unchanged; its inputs are updated: %s\n", t.File, strings.Join(t.Files, ", "))
+		} else {
+			fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)
+		}
 		for _, c := range t.Changes {
 			fmt.Fprintf(a.Out, "  %s\n", output.Sentence(c))
 		}

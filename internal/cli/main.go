@@ -10,6 +10,7 @@ import (
 	"github.com/olmgraft/graft/internal/cli/image"
 	"github.com/olmgraft/graft/internal/cli/operand"
 	"github.com/olmgraft/graft/internal/cli/publish"
+	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/command"
 )
 
@@ -39,5 +40,6 @@ func root(run *command.App) *cobra.Command {
 	for _, verb := range moved() {
 		root.AddCommand(verb)
 	}
+	registry.RefuseBoth(root)
 	return root
 }

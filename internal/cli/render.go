@@ -23,6 +23,7 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/render"
+	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -60,15 +61,20 @@ func (a *app) renderCommand() *cobra.Command {
 		Example: "  graft render catalog-templates/basic.yaml > catalog.yaml\n" +
 			"  graft render --base catalog.yaml --write catalog.yaml catalog-templates/basic.yaml\n" +
 			"  graft render --base catalog-4-20 --write catalog-4-20 catalog-template.yaml",
-		Args: cobra.ExactArgs(1),
+		Aliases: []string{"render-template"},
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			kindName, name, err := kindFirst(args)
+			if err != nil {
+				return err
+			}
 			ctx := cmd.Context()
 			if o.timeout > 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeout(ctx, o.timeout)
 				defer cancel()
 			}
-			return a.render(ctx, o, args[0])
+			return a.render(ctx, o, kindName, name)
 		},
 	}
 	f := cmd.Flags()
@@ -92,7 +98,18 @@ func (a *app) renderCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
+// kindFirst takes FILE, or KIND FILE as opm's render-template and convert-template do.
+func kindFirst(args []string) (kindName, name string, err error) {
+	if len(args) == 1 {
+		return "", args[0], nil
+	}
+	if template.Named(args[0]) == nil {
+		return "", "", failure.New(failure.Usage, "reading the command line: %s is no kind of template", args[0]).Fix("Name one file, or the kind of its template before it.")
+	}
+	return args[0], args[1], nil
+}
+
+func (a *app) render(ctx context.Context, o *renderOptions, kindName, name string) error {
 	ro, err := o.options()
 	if err == nil {
 		err = o.locate()
@@ -106,6 +123,9 @@ func (a *app) render(ctx context.Context, o *renderOptions, name string) error {
 	t, err := files.OpenTemplate(a.In, name)
 	if err != nil {
 		return err
+	}
+	if is := t.Kind.Traits().Name; kindName != "" && is != kindName {
+		return failure.New(failure.Usage, "rendering %s: it is a %s template, and %s is asked for", name, is, kindName).At(name, 1, 1).Fix("Leave out the kind: the file says it.")
 	}
 	t.Source.Catalogs, t.Source.Strays = o.catalogs, o.strays
 	if err := catalogs.SetSkips(t, o.semverSkips); err != nil {

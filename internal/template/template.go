@@ -126,7 +126,8 @@ const maxParts = 8
 func Open(fsys fs.FS, p, name string) (*Template, error) {
 	info, err := fs.Stat(fsys, p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, failure.New(failure.TemplateNotFound, "opening %s: there is no such file", name).At(name, 0, 0)
+		return nil, failure.New(failure.TemplateNotFound, "opening %s: there is no such file", name).At(name, 0, 0).
+			Fix("Correct the path.")
 	}
 	if err != nil {
 		return nil, failure.New(failure.EditRefused, "opening %s: %w", name, err).At(name, 0, 0).
@@ -272,6 +273,10 @@ func Insert(fsys fs.FS, p, name, create string, catalogs []string, r kind.Reques
 			Files:   []kind.Written{{Path: p, After: text, New: true}},
 			Changes: []kind.Change{{What: kind.TemplateCreated, Name: r.Bundle.Name, To: create}},
 		}, nil
+	}
+	var missing *failure.Error
+	if errors.As(err, &missing) && missing.Code == failure.TemplateNotFound {
+		return nil, missing.Fix("Correct the path, or give --create KIND to write a new template.")
 	}
 	if err != nil {
 		return nil, err

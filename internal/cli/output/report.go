@@ -26,6 +26,8 @@ type Template struct {
 	Notes       []string          `json:"notes,omitempty"`
 	Files       []string          `json:"files,omitempty"`
 	Description *kind.Description `json:"description,omitempty"`
+	// Itself says that the file is among those that change, and not its inputs alone.
+	Itself bool `json:"-"`
 }
 
 // Overall is the result of a run that had these templates.

@@ -2,9 +2,11 @@
 package registry
 
 import (
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/olmgraft/graft/internal/command"
+	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/oci"
 )
 
@@ -24,8 +26,35 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.Jobs, "jobs", 8, "bundles to pull at a time")
 }
 
+// RefuseBoth has every verb below a command refuse --use-http beside --skip-tls-verify, before
+// it does anything, as opm does.
+func RefuseBoth(cmd *cobra.Command) {
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			set := func(name string) bool { on, err := cmd.Flags().GetBool(name); return on && err == nil }
+			if err := both(set("use-http"), set("skip-tls-verify")); err != nil {
+				return err
+			}
+			return run(cmd, args)
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		RefuseBoth(sub)
+	}
+}
+
+func both(useHTTP, skipTLSVerify bool) error {
+	if useHTTP && skipTLSVerify {
+		return failure.New(failure.Usage, "reading the command line: --use-http and --skip-tls-verify contradict each other").Fix("Give one of the two.")
+	}
+	return nil
+}
+
 // Client is the one that the options come to.
 func (o *Options) Client() (*oci.Client, error) {
+	if err := both(o.UseHTTP, o.SkipTLSVerify); err != nil {
+		return nil, err
+	}
 	return oci.New(oci.Options{
 		PlainHTTP: o.UseHTTP, SkipTLSVerify: o.SkipTLSVerify, RegistriesConf: o.Conf, Jobs: o.Jobs, Auth: o.Auth, GitHubToken: o.Token,
 		UserAgent: "graft/" + command.Version,

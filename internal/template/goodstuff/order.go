@@ -69,7 +69,8 @@ func orderIndex(names []string, r kind.Request) (int, *failure.Error) {
 			if v.String() == r.Bundle.Version.String() {
 				return 0, failure.New(failure.BundleConflict, "placing %s: version %s stands there as %s", r.Bundle.Name, v, n)
 			}
-			return 0, failure.New(failure.VersionUnordered, "placing %s: its version and that of %s differ in build metadata only", r.Bundle.Name, n)
+			return 0, failure.New(failure.VersionUnordered, "placing %s: its version and that of %s differ in build metadata only", r.Bundle.Name, n).
+				Fix("Publish it under a version that orders.")
 		}
 		sorted = sorted && (i == 0 || known[i-1].LT(v))
 		known[i] = &v

@@ -136,7 +136,8 @@ func readMembers(a archetype, b kind.Bundles, pkg *string) ([]member, error) {
 		bare := v
 		bare.Build = nil
 		if other, ok := versions[bare.String()]; ok {
-			return nil, img.entry.Failure(failure.VersionUnordered, "rendering %s: the versions of %s and %s differ in build metadata only", a.name, other, f.Name)
+			return nil, img.entry.Failure(failure.VersionUnordered, "rendering %s: the versions of %s and %s differ in build metadata only", a.name, other, f.Name).
+				Fix("Remove one of the two: a semver template has no other order than that of versions.")
 		}
 		names[f.Name], versions[bare.String()] = img.ref, f.Name
 		out = append(out, member{rank, f.Name, img.ref, v})

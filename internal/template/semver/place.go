@@ -32,7 +32,8 @@ func insertImage(e *yamledit.Edits, all []archetype, a archetype, r kind.Request
 			continue
 		}
 		if known[i] = &v; v.EQ(r.Bundle.Version) {
-			return img.entry.Failure(failure.VersionUnordered, "inserting %s into %s: version %s and that of %s differ in build metadata only", r.Bundle.Name, a.name, r.Bundle.Version, img.ref)
+			return img.entry.Failure(failure.VersionUnordered, "inserting %s into %s: version %s and that of %s differ in build metadata only", r.Bundle.Name, a.name, r.Bundle.Version, img.ref).
+				Fix("Publish it under a version that orders, or give --instead-of with the name of the bundle whose place it takes.")
 		}
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.BundleAdded, Channel: a.name, Name: r.Bundle.Name, To: r.Bundle.Image})
