@@ -52,27 +52,31 @@ type renderOptions struct {
 func (a *app) renderCommand() *cobra.Command {
 	o := &renderOptions{}
 	cmd := &cobra.Command{
-		Use:   "render TEMPLATE|BUNDLE_DIR|-",
+		Use:   "render [KIND] TEMPLATE|BUNDLE_DIR|IMAGE...|-",
 		Short: "Make the file-based catalog of a template, byte for byte as opm does",
 		Long: "Render makes the file-based catalog of a template of any kind, byte for byte as opm " + opmVersion + " does.\n" +
 			"With --base, an earlier output, the bundles that stand there are copied and only new ones are\n" +
 			"pulled. The catalog goes to standard output, or with --write to a file that is replaced at once. Of a\n" +
-			"directory only those files are written whose documents change, and new ones are named as the others.",
+			"directory only those files are written whose documents change, and new ones are named as the others.\n" +
+			"Of images, of bundles or of catalogs, the documents are written together.",
 		Example: "  graft render catalog-templates/basic.yaml > catalog.yaml\n" +
 			"  graft render --base catalog.yaml --write catalog.yaml catalog-templates/basic.yaml\n" +
 			"  graft render --base catalog-4-20 --write catalog-4-20 catalog-template.yaml",
 		Aliases: []string{"render-template"},
-		Args:    cobra.RangeArgs(1, 2),
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kindName, name, err := kindFirst(args)
-			if err != nil {
-				return err
-			}
 			ctx := cmd.Context()
 			if o.timeout > 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeout(ctx, o.timeout)
 				defer cancel()
+			}
+			if areImages(args) {
+				return a.renderImages(ctx, o, args)
+			}
+			kindName, name, err := kindFirst(args)
+			if err != nil {
+				return err
 			}
 			return a.render(ctx, o, kindName, name)
 		},
@@ -103,8 +107,9 @@ func kindFirst(args []string) (kindName, name string, err error) {
 	if len(args) == 1 {
 		return "", args[0], nil
 	}
-	if template.Named(args[0]) == nil {
-		return "", "", failure.New(failure.Usage, "reading the command line: %s is no kind of template", args[0]).Fix("Name one file, or the kind of its template before it.")
+	if len(args) > 2 || template.Named(args[0]) == nil {
+		return "", "", failure.New(failure.Usage, "reading the command line: %s is no kind of template with its file", strings.Join(args, " ")).
+			Fix("Name one file, or the kind of its template before it; of images, several.")
 	}
 	return args[0], args[1], nil
 }

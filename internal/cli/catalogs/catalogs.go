@@ -51,15 +51,15 @@ func (c *Reader) Docs(ctx context.Context, name string) ([]fbc.Doc, error) {
 
 // AsItStands are the documents of a catalog, and of a template those that are written there.
 func (c *Reader) AsItStands(ctx context.Context, name string) ([]fbc.Doc, error) {
-	if isImage(name) {
+	if IsImage(name) {
 		return c.pulled(ctx, name)
 	}
 	return c.load(name)
 }
 
-// isImage tells a catalog image from the files of a catalog: an OCI layout or a tarball
+// IsImage tells a catalog image from the files of a catalog: an OCI layout or a tarball
 // stands there, or nothing does and it names a registry and a tag or digest.
-func isImage(name string) bool {
+func IsImage(name string) bool {
 	if _, err := os.Stat(name); err == nil || name == "-" {
 		return oci.OnDisk(name)
 	}

@@ -17,7 +17,7 @@ import (
 
 // Packages are the documents that the catalog has of some packages.
 func (c *Reader) Packages(ctx context.Context, name string, pkgs ...string) ([]fbc.Doc, error) {
-	if isImage(name) {
+	if IsImage(name) {
 		client, err := c.Client()
 		if err != nil {
 			return nil, err

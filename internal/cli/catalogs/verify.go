@@ -31,7 +31,7 @@ func (v *Verification) Flags(f *pflag.FlagSet, strict string) {
 // Levels are those of the flags, and beside them those of the repository's graft.yaml.
 func (v *Verification) Levels(name string) (graph.Levels, error) {
 	levels, err := graph.ParseLevels(v.levels, v.strict)
-	if err != nil || name == "-" || isImage(name) {
+	if err != nil || name == "-" || IsImage(name) {
 		return levels, err
 	}
 	at, err := files.Repositories{}.Locate(name)
