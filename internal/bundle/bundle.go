@@ -70,6 +70,24 @@ func Render(ctx context.Context, img Image, format MetadataFormat) (fbc.Bundle, 
 // would render is of no use: without a package or a name. What costs more than the budget
 // allows is refused, and the end of the context ends it.
 func Parse(ctx context.Context, img Image) (*Bundle, error) {
+	var b *Bundle
+	err := while(ctx, func() (err error) {
+		b, err = parse(ctx, img)
+		return err
+	})
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return nil, failure.New(failure.Interrupted, "reading bundle %s: interrupted", img.Ref)
+	case ctx.Err() != nil:
+		return nil, failure.New(failure.RegistryUnavailable, "reading bundle %s: it was not read before the deadline of the run", img.Ref).
+			Fix("Give more time, by --timeout where there is one.")
+	case err != nil:
+		return nil, err
+	}
+	return b, nil
+}
+
+func parse(ctx context.Context, img Image) (*Bundle, error) {
 	b := &Bundle{image: img}
 	steps := []func(context.Context) error{b.readLabels, b.checkSize, b.readManifests, b.checkOwned, b.readMetadata, b.collectProperties}
 	for _, step := range steps {

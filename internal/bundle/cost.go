@@ -3,6 +3,8 @@ package bundle
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 
 	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/bundle/object"
@@ -64,4 +66,31 @@ func (b *Bundle) one(ctx context.Context, file string, read func([]byte, yamlrea
 		return v, false, nil, b.tooMuch(file, "it has more than %d files that cannot be read", budget.BundleFaults)
 	}
 	return v, false, fault, nil
+}
+
+// while does work as long as the context lasts. The library that parses a file does not ask
+// whether anybody waits: then nobody does, and the work ends with that file.
+func while(ctx context.Context, work func() error) error {
+	type result struct {
+		err      error
+		panicked string
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- result{panicked: fmt.Sprintf("%v\n%s", p, debug.Stack())}
+			}
+		}()
+		done <- result{err: work()}
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case r := <-done:
+		if r.panicked != "" {
+			panic(r.panicked)
+		}
+		return r.err
+	}
 }

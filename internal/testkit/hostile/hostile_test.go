@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -175,4 +176,48 @@ func TestBombs(t *testing.T) {
 		})
 	}
 	t.Logf("%d images: at most %.2f s of CPU and %d MiB", tries, most.CPU.Seconds(), most.Peak>>10)
+}
+
+// Time ends the reading of what takes longest, wherever it is.
+func TestTimeEnds(t *testing.T) {
+	s := start(t)
+	for _, bomb := range hostile.Bombs() {
+		if !slices.Contains([]string{"symbolic links within the limits", "links along long paths", "240,000 keys", "a huge block", "required APIs"}, bomb.Name) {
+			continue
+		}
+		t.Run(bomb.Name, func(t *testing.T) {
+			img, err := bomb.Make(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, limit := range []time.Duration{time.Millisecond, 30 * time.Millisecond, 100 * time.Millisecond} {
+				f := measure(t, s, img, limit)
+				t.Logf("after %v of %v: %s", f.Took, limit, f.Err)
+				if f.Err != "" && f.Code != failure.RegistryUnavailable && f.Code != failure.BundleInvalid {
+					t.Errorf("%s: %s", f.Code.Class(), f.Err)
+				}
+				if f.CPU > limit+time.Second {
+					t.Errorf("it goes on for %v after %v", f.CPU-limit, limit)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkBombs tells what each costs.
+func BenchmarkBombs(b *testing.B) {
+	for _, bomb := range hostile.Bombs() {
+		b.Run(bomb.Name, func(b *testing.B) {
+			img, err := bomb.Make(1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			s := start(b)
+			for b.Loop() {
+				f := measure(b, s, img, 0)
+				b.ReportMetric(f.CPU.Seconds(), "cpu-s")
+				b.ReportMetric(float64(f.Peak>>10), "peak-MiB")
+			}
+		})
+	}
 }
