@@ -54,7 +54,9 @@ func runs(script string, words []string) bool {
 	for _, m := range verb.FindAllStringSubmatch(script, -1) {
 		flags.WriteString(m[1] + " ")
 	}
-	return flags.Len() > 0 && !slices.ContainsFunc(words[i:], func(f string) bool { return !strings.Contains(flags.String(), f+" ") && !strings.Contains(flags.String(), f+"=") })
+	return flags.Len() > 0 && !slices.ContainsFunc(words[i:], func(f string) bool {
+		return !strings.Contains(flags.String(), f+" ") && !strings.Contains(flags.String(), f+"=")
+	})
 }
 
 func hasTest(t *testing.T, name, folder string) bool {

@@ -243,7 +243,9 @@ func from(text, mark string) string {
 // An icon that the template leaves empty comes of the base; one that it has, or has none, does not.
 func TestEmptyIcon(t *testing.T) {
 	const own, empty = "  icon: {base64data: b3du, mediatype: image/png}\n", "  icon: {base64data: '', mediatype: image/png}\n"
-	with := func(icon string) []byte { return []byte(strings.Replace(shelfTemplate, "  name: op\n", "  name: op\n"+icon, 1)) }
+	with := func(icon string) []byte {
+		return []byte(strings.Replace(shelfTemplate, "  name: op\n", "  name: op\n"+icon, 1))
+	}
 	base, err := fbc.Read("c.yaml", []byte("schema: olm.package\nname: op\ndefaultChannel: stable\nicon: {base64data: YmFzZQ==, mediatype: image/svg+xml}\n"))
 	if err != nil {
 		t.Fatal(err)
