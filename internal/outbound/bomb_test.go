@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"runtime"
 	"testing"
+
+	"github.com/olmgraft/graft/internal/budget"
 )
 
 // What is small on its way and large once it is read counts as what it grows to.
@@ -32,7 +34,7 @@ func TestCompressedAnswersAreBounded(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for _, status := range []int{http.StatusFound, http.StatusForbidden, http.StatusBadRequest} {
 		got, sent, err := ask(t.Context(), t, &Transport{}, "POST", write(status))
-		if err != nil || got.fault != nil || sent != 1 || len(got.body) != longestRefusal {
+		if err != nil || got.fault != nil || sent != 1 || len(got.body) != budget.RefusalBytes {
 			t.Errorf("HTTP %d: %d bytes of a refusal were read in %d attempts: %v, %v", status, len(got.body), sent, err, got.fault)
 		}
 	}

@@ -75,6 +75,7 @@ func (p *planner) requests(c candidate, o *opened, t *Target, published *kind.Pu
 		NoRewire:                edges.NoRewire,
 		AllowMissingPredecessor: edges.AllowMissingPredecessor,
 		Promote:                 p.promoted,
+		AsNamed:                 p.setup.Community != nil, // their pipeline names images as it publishes them
 		Rebuild:                 cmp.Or(p.in.Asked.Rebuild, c.Rebuild, p.setup.Rebuild) == Replace,
 		Published:               published,
 		Names:                   names,

@@ -28,7 +28,9 @@ const Schema = "olm.template.goodstuff"
 type Kind struct{}
 
 // Traits implements kind.Kind.
-func (Kind) Traits() kind.Traits { return kind.Traits{Name: "goodstuff", Schema: Schema, Tombstones: true} }
+func (Kind) Traits() kind.Traits {
+	return kind.Traits{Name: "goodstuff", Schema: Schema, Tombstones: true}
+}
 
 // template is the parsed form.
 type template struct {

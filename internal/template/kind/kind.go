@@ -143,6 +143,8 @@ type Request struct {
 	// DigestOf tells the digest of an image that stands in a template, as far as
 	// known; nil where nothing is.
 	DigestOf func(image string) string
+	// AsNamed keeps the name of the bundle's image, also where all others are by digest.
+	AsNamed bool
 	// Resolve asks for the digest of the bundle's image, "" where nobody tells; nil where
 	// nobody can be asked.
 	Resolve func(image string) string

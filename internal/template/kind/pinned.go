@@ -11,7 +11,7 @@ import (
 // keeps its name, and the note says so.
 func (r Request) Pinned(standing []BundleRef) (pinned Request, note string) {
 	repository, tag, digest := reference.Cut(r.Bundle.Image)
-	if tag == "" || digest != "" || len(standing) == 0 {
+	if tag == "" || digest != "" || len(standing) == 0 || r.AsNamed {
 		return r, ""
 	}
 	tagged := true
