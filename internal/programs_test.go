@@ -27,9 +27,11 @@ var programs = []string{
 
 // variables are the programs that are not named where they are started.
 var variables = map[string]string{
-	"internal/relay/binary_test.go: name":       "graft-relay, by its callers",
-	"internal/cli/script_test.go: args[1]":      "exitcode, which is read in the scripts",
-	"internal/testkit/gitremote/server.go: git": "git, as it was found in the PATH",
+	"internal/relay/binary_test.go: name":                  "graft-relay, by its callers",
+	"internal/atomicfile/journal_test.go: os.Args[0]":      "the test itself, to be killed",
+	"internal/testkit/hostile/hostile_test.go: os.Args[0]": "the test itself, whose memory is measured",
+	"internal/cli/script_test.go: args[1]":                 "exitcode, which is read in the scripts",
+	"internal/testkit/gitremote/server.go: git":            "git, as it was found in the PATH",
 }
 
 // Tests, the testkit, and the scripts start no program of others.

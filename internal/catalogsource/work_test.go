@@ -22,7 +22,7 @@ func TestWorkFor(t *testing.T) {
 		{"no template, which OLM sets", "a/b:v1", "", true, Work{}},
 		{"what OLM does not resolve", lookup, "", true, Work{Reference: lookup, Own: true}},
 		{"a part that OLM does not resolve", "a/b:v{ocp_minor_version}-{kube_minor_version}", "", true, Work{Reference: "a/b:v{ocp_minor_version}-{kube_minor_version}", Own: true}},
-		{"a typo", "a/b:v{kube_minor_verison}", "", true, Work{Reference: "a/b:v{kube_minor_verison}", Own: true}},
+		{"a typo", "a/b:v{kube_minor_versio}", "", true, Work{Reference: "a/b:v{kube_minor_versio}", Own: true}},
 		{"the own key", "", kube, true, Work{Reference: kube, Own: true}},
 		{"the own key, beside what OLM does not resolve", lookup, kube, true, Work{Reference: kube, Own: true}},
 		{"both", kube, lookup, true, Work{Reference: lookup, Own: true, Clash: true}},

@@ -46,7 +46,7 @@ var writers = map[string][]writer{
 // names that nobody chooses.
 var readers = []string{
 	"publish", "verify", "detect", "diff", "graph", "explain", "formulary", "man", "version",
-	"image push", "image inspect", "operand images", "operand resolve", "catalogsource validate",
+	"image push", "image inspect", "operand images", "operand resolve", "path", "catalogsource validate",
 }
 
 // Every verb is one of both, so that a new one cannot write past the door.

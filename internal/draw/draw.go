@@ -108,17 +108,12 @@ func (o Options) Check(g Graph) error {
 func (g Graph) Touched(bundle string) Graph {
 	var out Graph
 	for _, p := range g.Packages {
-		p.Channels = slices.DeleteFunc(slices.Clone(p.Channels), func(c Channel) bool { return !c.New && !c.has(bundle) && !c.differs() })
+		p.Channels = slices.DeleteFunc(slices.Clone(p.Channels), func(c Channel) bool { return !c.has(bundle) && !c.changes() })
 		if len(p.Channels) > 0 {
 			out.Packages = append(out.Packages, p)
 		}
 	}
 	return out
-}
-
-func (c *Channel) differs() bool {
-	return slices.ContainsFunc(c.Nodes, func(n Node) bool { return n.New || n.Removed || n.Stranded }) ||
-		slices.ContainsFunc(c.Edges, func(e Edge) bool { return e.New || e.Lost })
 }
 
 func (g Graph) has(bundle string) bool {

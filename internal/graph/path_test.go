@@ -302,7 +302,7 @@ func TestFindPathAgainstExhaustiveSearch(t *testing.T) {
 		}
 	}
 	t.Logf("%d sets: %d paths, %d with deprecated bundles, %d blocked by a bundle, %d edges named", sets, found, deprecated, blocked, edges)
-	if found < int(sets)/4 || blocked == 0 || edges == 0 || deprecated == 0 {
+	if sets >= 300 && (found < sets/4 || blocked == 0 || edges == 0 || deprecated == 0) {
 		t.Error("too few of a kind")
 	}
 }

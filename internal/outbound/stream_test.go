@@ -45,7 +45,7 @@ func TestStream(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := transport.RoundTrip(Stream(req, func(r io.Reader) error {
+		resp, err := transport.RoundTrip(Stream(req, func(r io.Reader) error { //nolint:bodyclose // all of it is read by then
 			text, err := io.ReadAll(r)
 			got = string(text)
 			return errors.Join(err, tt.took)
@@ -65,7 +65,7 @@ func TestStream(t *testing.T) {
 		}
 		unmarked := Stream(req, func(io.Reader) error { return unwanted })
 		unmarked.Header.Del(streamHeader)
-		if resp, err = transport.RoundTrip(unmarked); err != nil {
+		if resp, err = transport.RoundTrip(unmarked); err != nil { //nolint:bodyclose // the same
 			t.Fatal(err)
 		}
 		if held, err := Body(resp); err != nil || !strings.Contains(string(held), "all of it") {

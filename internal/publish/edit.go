@@ -134,7 +134,7 @@ func (e *edition) slug() string {
 	return slug
 }
 
-func (e *edition) branch(t Texts) (string, error) {
+func (e *edition) branch(t Texts) (string, error) { //nolint:unparam // a subject has it so
 	return path.Join(t.EditBranches, e.asked.Edit.Package, e.slug()), nil
 }
 

@@ -108,7 +108,7 @@ func (p *preparation) readPublished(ctx context.Context, name, pkg string) (*[]f
 		}
 	}
 	if image, err := event.ParseReference(name); err != nil || image.Tag == "" && image.Digest == "" {
-		return nil, nil
+		return nil, nil //nolint:nilerr // it is a path, and nothing is there
 	}
 	docs, err := p.Catalogs(ctx, name, pkg)
 	if failure.Is(err, failure.BundleNotFound) {

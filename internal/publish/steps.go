@@ -80,7 +80,7 @@ func (p *preparation) runAfter(ctx context.Context) error {
 		return refused(failure.Usage, "running what stands in after: nobody allowed commands").Fix("Give allow-commands, or take after out.")
 	}
 	p.Line("running %s after the change", count(len(commands), "command"))
-	written, err := p.Commands(ctx, p.base.Files.FS, &p.change, commands)
+	written, err := p.Commands(ctx, p.base.FS, &p.change, commands)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (c *connections) room() time.Duration {
 		return wait
 	}
 	c.leave(conn.Conn)
-	_ = conn.Conn.Close() // its server notices, and tells of StateClosed
+	_ = conn.Close() // its server notices, and tells of StateClosed
 	return 0
 }
 

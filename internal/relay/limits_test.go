@@ -89,9 +89,11 @@ func TestConnections(t *testing.T) {
 	}
 	w.until("its header is read", func() bool { return w.slots.users() == 1 })
 	silent := w.dial(1)[0]
-	if answer, err := w.say("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil || answer.StatusCode != http.StatusOK {
-		t.Errorf("there is no place for a third: %v", err)
+	answer, err := w.say("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("there is no place for a third: %v", err)
 	}
+	_ = answer.Body.Close()
 	_ = silent.SetReadDeadline(time.Now().Add(5 * time.Second))
 	if _, err := io.Copy(io.Discard, silent); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("who waited longest is still there")
@@ -99,9 +101,10 @@ func TestConnections(t *testing.T) {
 	if _, err := busy.Write([]byte(`{"image": "quay.io/example/op:v"}`)); err != nil {
 		t.Fatal(err)
 	}
-	if answer, err := http.ReadResponse(bufio.NewReader(busy), nil); err != nil || answer.StatusCode != http.StatusAccepted {
-		t.Errorf("what was under way: %v", err)
+	if answer, err = http.ReadResponse(bufio.NewReader(busy), nil); err != nil || answer.StatusCode != http.StatusAccepted {
+		t.Fatalf("what was under way: %v", err)
 	}
+	_ = answer.Body.Close()
 }
 
 // Clients that never finish their headers keep nobody out.

@@ -5,6 +5,7 @@ package runner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -31,7 +32,7 @@ type state struct {
 // defuse takes the next part of a text. Until the text ends, what could be the first half of
 // a character or of CR LF waits for the next part.
 func (s *state) defuse(part []byte, ends bool) (out []byte) {
-	text := append(s.rest, part...)
+	text := slices.Concat(s.rest, part)
 	s.rest = nil
 	for len(text) > 0 {
 		if !ends && (!utf8.FullRune(text) || len(text) == 1 && text[0] == '\r') {
@@ -42,11 +43,12 @@ func (s *state) defuse(part []byte, ends bool) (out []byte) {
 		if r == '\r' && len(text) > 1 && text[1] == '\n' {
 			r, size = '\n', 2
 		}
-		if s.escapes(r) {
+		switch {
+		case s.escapes(r):
 			out = appendEscape(out, r)
-		} else if r == utf8.RuneError {
+		case r == utf8.RuneError:
 			out = utf8.AppendRune(out, r)
-		} else {
+		default:
 			out = append(out, text[:size]...)
 		}
 		text = text[size:]

@@ -24,7 +24,7 @@ type Log struct {
 func NewLog(to io.Writer, onRunner bool) *Log {
 	l := &Log{to: to}
 	info, ok := l.stat()
-	l.on = onRunner && !(ok && info.Mode().IsRegular())
+	l.on = onRunner && (!ok || !info.Mode().IsRegular())
 	return l
 }
 

@@ -1,6 +1,7 @@
 package template
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,7 @@ func TestStrays(t *testing.T) {
 			t.Errorf("%s: got %s", tt.name, got)
 		}
 		for i, want := range strings.Split(tt.notes, "|") {
-			if got := append(c.Notes, ""); !strings.HasPrefix(got[i], want) || want == "" && len(c.Notes) > 0 {
+			if got := slices.Concat(c.Notes, []string{""}); !strings.HasPrefix(got[i], want) || want == "" && len(c.Notes) > 0 {
 				t.Errorf("%s: notes are %q", tt.name, c.Notes)
 			}
 		}

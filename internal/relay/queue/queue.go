@@ -123,7 +123,7 @@ func Open(o Options) (*Queue, error) {
 func (q *Queue) open() error {
 	err := renew(q.o.Dir, q.path)
 	if isNoRoom(err) {
-		q.refuse(err)
+		_ = q.refuse(err) // NoRoom tells
 		if err = verify(q.path); errors.Is(err, os.ErrNotExist) {
 			return nil
 		}
