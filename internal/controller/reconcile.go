@@ -182,7 +182,7 @@ func (c *Controller) writeImage(ctx context.Context, source *unstructured.Unstru
 // unsay removes the conditions of a template that is gone, or is OLM's, which removes its own.
 // It gives the CatalogSource as written, nil where there are none.
 func (c *Controller) unsay(ctx context.Context, source *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	*c.rivalOf(source) = rival{uid: source.GetUID()}
+	c.rivalOf(source).forget()
 	types := slices.Clone(catalogsource.GraftTypes)
 	if !c.hasOLM() {
 		types = append(types, catalogsource.SharedTypes...)
@@ -212,7 +212,7 @@ func (c *Controller) writeConditions(ctx context.Context, source *unstructured.U
 		}
 		source = after
 	}
-	c.rivalOf(source).said = said
+	c.rivalOf(source).says(said)
 	if !changed && !gone {
 		return nil, nil
 	}

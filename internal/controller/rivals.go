@@ -3,6 +3,7 @@ package controller
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,9 +51,11 @@ func (c *Controller) hasOLM() bool {
 }
 
 // rival is what is known of somebody else who writes to a CatalogSource what the controller
-// writes. A CatalogSource is in the hands of one worker at a time, and so is this.
+// writes. Run has each CatalogSource with one worker at a time, but Once may come beside it.
 type rival struct {
-	uid   types.UID
+	uid types.UID
+
+	mu    sync.Mutex
 	said  []catalogsource.Condition // as last written, by the types that OLM has too
 	own   bool                      // somebody else writes conditions of those types
 	image string                    // as last written
@@ -87,17 +90,37 @@ func (c *Controller) work(source *unstructured.Unstructured) catalogsource.Work 
 	if work.Reference == "" || work.Own {
 		return work
 	}
-	r := c.rivalOf(source)
 	existing, _, _ := unstructured.NestedSlice(source.Object, "status", "conditions")
-	if r.said != nil && !catalogsource.Says(existing, r.said) {
-		r.own = true
-	}
-	work.Own = r.own
+	work.Own = c.rivalOf(source).overwrote(existing)
 	return work
+}
+
+// overwrote reports whether somebody has written over the conditions, now or before.
+func (r *rival) overwrote(existing []any) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.own = r.own || r.said != nil && !catalogsource.Says(existing, r.said)
+	return r.own
+}
+
+// says notes the conditions as they are written.
+func (r *rival) says(conditions []catalogsource.Condition) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.said = conditions
+}
+
+// forget begins anew.
+func (r *rival) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.said, r.own, r.image, r.times, r.since = nil, false, "", 0, time.Time{}
 }
 
 // set notes that the image was written.
 func (r *rival) set(image string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.image != image {
 		r.image, r.times, r.since = image, 0, time.Now()
 	}
@@ -106,6 +129,8 @@ func (r *rival) set(image string) {
 
 // undoes reports whether others set another image each time that this one is set.
 func (r *rival) undoes(image, is string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if image == is || image != r.image {
 		return false
 	}
