@@ -9,7 +9,7 @@ import (
 // be valid.
 func TestBroken(t *testing.T) {
 	for reference, want := range map[string][3]string{
-		"a/b:v{kube_minor_versio}":    {"{kube_minor_versio}", `there is no variable "kube_minor_versio"`, "Write {kube_minor_version}; valid is "},
+		"a/b:v{kube_minor_versio}":     {"{kube_minor_versio}", `there is no variable "kube_minor_versio"`, "Write {kube_minor_version}; valid is "},
 		"a/b:v{KUBE-MINOR-VERSION}":    {"{KUBE-MINOR-VERSION}", "there is no variable", "Write {kube_minor_version}; "},
 		"a/b:v{ kube_minor_version}":   {"{ kube_minor_version}", "white space stands in it", "Write {kube_minor_version}."},
 		"a/b:v{platform_architecture}": {"{platform_architecture}", "there is no variable", "Write {kube_major_version}, {kube_minor_version}, {kube_patch_version}, {ocp_major_version}, {ocp_minor_version} or {group:G,"},
