@@ -8,22 +8,22 @@ import (
 
 func TestRewrites(t *testing.T) {
 	rules := reference.Rewrites{
-		{From: "quay.io/work/op-bundle", To: "registry.example.com/org/op-operator-bundle"},
+		{From: "quay.io/stage/op-bundle", To: "registry.example.com/org/op-operator-bundle"},
 		{From: "quay.io/tenant/", To: "registry.example.com/org/"},
 		{From: "stage.example.com", To: "registry.example.com"},
-		{From: "quay.io/work/sub/bundle-*", To: "registry.example.com/sub/bundle"},
-		{From: "quay.io/work/**", To: "registry.example.com/never"},
+		{From: "quay.io/stage/sub/bundle-*", To: "registry.example.com/sub/bundle"},
+		{From: "quay.io/stage/**", To: "registry.example.com/never"},
 	}
 	for image, want := range map[string]string{
-		"quay.io/work/op-bundle@sha256:1":        "registry.example.com/org/op-operator-bundle@sha256:1",
-		"quay.io/work/op-bundle:v1":              "registry.example.com/org/op-operator-bundle:v1",
-		"quay.io/work/op-bundle":                 "registry.example.com/org/op-operator-bundle",
+		"quay.io/stage/op-bundle@sha256:1":       "registry.example.com/org/op-operator-bundle@sha256:1",
+		"quay.io/stage/op-bundle:v1":             "registry.example.com/org/op-operator-bundle:v1",
+		"quay.io/stage/op-bundle":                "registry.example.com/org/op-operator-bundle",
 		"quay.io/tenant/a/b:v1@sha256:1":         "registry.example.com/org/a/b:v1@sha256:1",
 		"quay.io/tenants/a:v1":                   "quay.io/tenants/a:v1",
 		"stage.example.com/a/b:v1":               "registry.example.com/a/b:v1",
 		"stage.example.com:5000/a/b:v1":          "stage.example.com:5000/a/b:v1",
-		"quay.io/work/sub/bundle-0-24@sha256:1":  "registry.example.com/sub/bundle@sha256:1",
-		"quay.io/work/sub/bundle-0/24@sha256:1":  "registry.example.com/never@sha256:1",
+		"quay.io/stage/sub/bundle-0-24@sha256:1": "registry.example.com/sub/bundle@sha256:1",
+		"quay.io/stage/sub/bundle-0/24@sha256:1": "registry.example.com/never@sha256:1",
 		"registry.example.com/a/quay.io/work:v1": "registry.example.com/a/quay.io/work:v1",
 		"":                                       "",
 	} {

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -98,25 +96,7 @@ targets: [{images: ["quay.io/example/*"], repositories: [octo/catalog]}]
 // headers: go test -run '^$' -bench AmongSlowClients ./internal/relay
 func BenchmarkAmongSlowClients(b *testing.B) {
 	url := silent(b, fmt.Sprintf("{dir: %s, items: 1000000, bytes: 1073741824}", b.TempDir()))
-	ctx, stop := context.WithCancel(b.Context())
-	var slow sync.WaitGroup
-	defer slow.Wait()
-	defer stop()
-	for range 5000 {
-		slow.Go(func() {
-			for ctx.Err() == nil {
-				conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(url, "http://"))
-				if err != nil {
-					continue
-				}
-				cut := context.AfterFunc(ctx, func() { _ = conn.Close() })
-				_, _ = conn.Write([]byte("POST /hook HTTP/1.1\r\nHost: x\r\nX-Slow: "))
-				_, _ = io.Copy(io.Discard, conn) // until it is closed
-				_ = conn.Close()
-				cut()
-			}
-		})
-	}
+	defer slowClients(b.Context(), strings.TrimPrefix(url, "http://"), 5000)()
 	var took []time.Duration
 	for n := 0; b.Loop(); n++ {
 		req, err := http.NewRequest(http.MethodPost, url+"/hook", strings.NewReader(fmt.Sprintf(`{"image": "quay.io/example/op:v%d"}`, n)))

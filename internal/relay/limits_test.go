@@ -111,14 +111,22 @@ func TestConnections(t *testing.T) {
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{config: map[string]string{"limits": "{connections: 200}"}})
-	ctx, stop := context.WithCancel(t.Context())
-	var slow sync.WaitGroup
-	defer slow.Wait()
-	defer stop()
-	for range 300 {
-		slow.Go(func() {
+	defer slowClients(t.Context(), w.Addr(), 300)()
+	for i := range 20 {
+		if status, said := w.hook(fmt.Sprintf("quay.io/example/op:v%d", i)); status != http.StatusAccepted {
+			t.Errorf("%d %s", status, said)
+		}
+	}
+}
+
+// slowClients begin headers and never finish them, again and again, until stop is called.
+func slowClients(ctx context.Context, address string, n int) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
 			for ctx.Err() == nil {
-				conn, err := new(net.Dialer).DialContext(ctx, "tcp", w.Addr())
+				conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 				if err != nil {
 					continue
 				}
@@ -130,10 +138,9 @@ func TestSlowClients(t *testing.T) {
 			}
 		})
 	}
-	for i := range 20 {
-		if status, said := w.hook(fmt.Sprintf("quay.io/example/op:v%d", i)); status != http.StatusAccepted {
-			t.Errorf("%d %s", status, said)
-		}
+	return func() {
+		cancel()
+		all.Wait()
 	}
 }
 
