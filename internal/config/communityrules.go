@@ -143,7 +143,7 @@ func (c *communityRules) mapping(ci, release *yamledit.Node) {
 		}
 		for _, channel := range r.Get("channels").Items() {
 			if !slices.Contains(archetypes, channel.Text()) {
-				c.find("community-archetype", channel, "the semver template %s has no channel %s: they are %s", r.Get("template_name").Text(), channel.Text(), strings.Join(archetypes, ", "))
+				c.find("community-archetype", channel, "for the semver template %s the pipeline takes the channels %s, and not %s", r.Get("template_name").Text(), strings.Join(archetypes, ", "), channel.Text())
 			}
 		}
 	}
