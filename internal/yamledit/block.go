@@ -156,7 +156,7 @@ func (w *writer) dashGap(seq *Node) string {
 func (w *writer) itemLines(v Value, col int, gap string, likes []*Node) []string {
 	indent := strings.Repeat(" ", col)
 	if v.kind == Scalar {
-		return []string{indent + "-" + gap + v.scalar(styleOf(likes), false, w.json)}
+		return []string{indent + "-" + gap + v.scalar(styleOf(likes), false, w.json) + v.behind}
 	}
 	if like := firstOf(likes, v.kind); like != nil && like.Style == Flow {
 		return []string{indent + "-" + gap + w.flow(v, indent, likes, layoutOf(like.doc, likes))}
@@ -215,7 +215,7 @@ func (w *writer) fieldLines(f Field, col int, likes []*Node) []string {
 		values = quotedOnly(likes)
 	}
 	if f.Value.kind == Scalar {
-		return []string{key + " " + f.Value.scalar(styleOf(values), false, w.json)}
+		return []string{key + " " + f.Value.scalar(styleOf(values), false, w.json) + f.Value.behind}
 	}
 	like := firstOf(values, f.Value.kind)
 	if f.Value.kind == Sequence && len(f.Value.items) == 0 {

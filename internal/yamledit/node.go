@@ -50,6 +50,19 @@ type Node struct {
 	target *Node // of an alias
 }
 
+// CommentBehind is the comment on the line on which a node ends, with the space before it; ""
+// where there is none.
+func (n *Node) CommentBehind() string {
+	if n == nil {
+		return ""
+	}
+	rest := n.doc.file.Src[n.End:contentLineEnd(n.doc.file.Src, n.End)]
+	if text := bytes.TrimLeft(rest, " \t"); len(text) == len(rest) || len(text) == 0 || text[0] != '#' {
+		return ""
+	}
+	return string(rest)
+}
+
 // FoldValue is the value of a key that is looked for without regard to case; nil without it.
 func (n *Node) FoldValue(key string) *Node {
 	_, v := n.Fold(key)

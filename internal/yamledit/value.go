@@ -12,6 +12,7 @@ type Value struct {
 	kind   Kind
 	text   string
 	tag    string
+	behind string // a comment, and the space before it
 	items  []Value
 	fields []Field
 }
@@ -26,6 +27,13 @@ type Field struct {
 
 // Text is a string value, written in quotes only where it must or its siblings are.
 func Text(s string) Value { return Value{kind: Scalar, text: s} }
+
+// Behind has a comment, with the space before it, follow a scalar on a line of its own. In
+// flow style and in JSON there is no place for one.
+func (v Value) Behind(comment string) Value {
+	v.behind = comment
+	return v
+}
 
 // List is a sequence value.
 func List(items ...Value) Value { return Value{kind: Sequence, items: items} }

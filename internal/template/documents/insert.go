@@ -60,7 +60,11 @@ func (s *Set) Insert(r kind.Request, name string, adder Adder, o *kind.Outcome) 
 	if len(bundles) > 0 && bundles[len(bundles)-1].Name != "" {
 		fields = append(fields, textField("name", r.Bundle.Name))
 	}
-	fields = append(fields, textField("image", r.Bundle.Image))
+	var images []*yamledit.Node
+	for _, b := range bundles {
+		images = append(images, b.Node.FoldValue("image"))
+	}
+	fields = append(fields, yamledit.Field{Key: "image", Value: r.ImageValue(images)})
 	return adder.AddBundle(yamledit.Map(fields...), bundles, s.nextBundle(bundles, r.Bundle.Version))
 }
 

@@ -221,7 +221,7 @@ func (t template) insertImage(e *yamledit.Edits, r kind.Request, o *kind.Outcome
 		return t.root.At(r.NothingInstead())
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.BundleAdded, Name: r.Bundle.Name, To: r.Bundle.Image})
-	v := yamledit.Text(r.Bundle.Image)
+	v := r.ImageValue(t.images.Items())
 	images := yamledit.Map(yamledit.Field{Key: "images", Value: yamledit.List(v)})
 	switch {
 	case t.bundles == nil:

@@ -145,6 +145,8 @@ type Request struct {
 	DigestOf func(image string) string
 	// AsNamed keeps the name of the bundle's image, also where all others are by digest.
 	AsNamed bool
+	// Tag is the tag of the bundle's image where the digest took its place.
+	Tag string
 	// Resolve asks for the digest of the bundle's image, "" where nobody tells; nil where
 	// nobody can be asked.
 	Resolve func(image string) string

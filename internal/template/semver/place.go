@@ -37,7 +37,7 @@ func insertImage(e *yamledit.Edits, all []archetype, a archetype, r kind.Request
 		}
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.BundleAdded, Channel: a.name, Name: r.Bundle.Name, To: r.Bundle.Image})
-	v := imageValue(all, a.name, r.Bundle.Image)
+	v := imageValue(all, a.name, r)
 	key := bundlesKey(all, a.name)
 	if a.value.IsNull() {
 		return e.Fill(a.value, yamledit.Map(yamledit.Field{Key: key, Value: yamledit.List(v)}), filled(all, func(a archetype) *yamledit.Node { return a.value })...)
@@ -68,7 +68,7 @@ func createArchetype(e *yamledit.Edits, root *yamledit.Node, all []archetype, ch
 	}
 	return e.AddField(root, after, yamledit.Field{
 		Key:   name,
-		Value: yamledit.Map(yamledit.Field{Key: bundlesKey(all, name), Value: yamledit.List(imageValue(all, name, r.Bundle.Image))}),
+		Value: yamledit.Map(yamledit.Field{Key: bundlesKey(all, name), Value: yamledit.List(imageValue(all, name, r))}),
 		Like:  like,
 	})
 }
@@ -95,19 +95,21 @@ func otherKeysLower(root *yamledit.Node) bool {
 	return false
 }
 
-func imageValue(all []archetype, archetype, ref string) yamledit.Value {
+func imageValue(all []archetype, archetype string, r kind.Request) yamledit.Value {
 	key := "Image"
 	if isLower(archetype) {
 		key = "image"
 	}
+	var images []*yamledit.Node
 	for _, a := range all {
 		for _, img := range a.images {
+			images = append(images, img.node)
 			if k, _ := img.entry.Fold("image"); k != nil {
 				key = k.Value
 			}
 		}
 	}
-	return yamledit.Map(yamledit.Field{Key: key, Value: yamledit.Text(ref)})
+	return yamledit.Map(yamledit.Field{Key: key, Value: r.ImageValue(images)})
 }
 
 func bundlesKey(all []archetype, archetype string) string {
