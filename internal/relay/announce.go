@@ -62,7 +62,7 @@ func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
 		}
 		return result{status: http.StatusOK, Result: "ignored", Reason: reason}
 	}
-	return r.accept(route, entries)
+	return r.accept(req.Context(), route, entries)
 }
 
 // deliveries makes them. The registry is asked for a digest that is missing only where a

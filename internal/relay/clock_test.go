@@ -18,7 +18,7 @@ func TestAgeOfDelivery(t *testing.T) {
 		const giveUpAfter = 24 * time.Hour
 		for name, stated := range map[string]time.Duration{"now": 0, "a year ahead": -365 * 24 * time.Hour, "a year ago": 365 * 24 * time.Hour} {
 			begun := time.Now()
-			w := waiting{queue.Item{At: begun.Add(-stated)}, begun}
+			w := waiting{Item: queue.Item{At: begun.Add(-stated)}, since: begun}
 			want := giveUpAfter
 			if stated > 0 {
 				want = leastTried

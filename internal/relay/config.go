@@ -19,6 +19,8 @@ import (
 
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/relay/queue"
+	"github.com/olmgraft/graft/internal/relay/queue/file"
 	"github.com/olmgraft/graft/internal/schema"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
@@ -89,6 +91,10 @@ type Target struct {
 	Images       []string `yaml:"images"`
 	Repositories []string `yaml:"repositories"`
 	EventType    string   `yaml:"eventType"`
+}
+
+func (c *Config) openQueue() (queue.Queue, error) {
+	return file.Open(file.Options{Dir: c.Queue.Dir, MaxItems: c.Queue.Items, MaxBytes: c.Queue.Bytes, Remember: c.ReplayWindow})
 }
 
 func defaults() *Config {

@@ -10,22 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/forge/github"
 	"github.com/olmgraft/graft/internal/relay/queue"
-)
-
-// The file of dead letters has one of them a line. When it is full it takes the place of the
-// one before.
-const (
-	deadName    = "dead.jsonl"
-	deadBefore  = "dead.1.jsonl"
-	deadLongest = 16 << 20
+	"github.com/olmgraft/graft/internal/relay/queue/file"
 )
 
 // deadLetter is a line of the file.
@@ -37,56 +28,12 @@ type deadLetter struct {
 	Replay   string    `json:"replay"`
 }
 
-// deadLetterFile is the file.
-type deadLetterFile struct {
-	dir string
-	mu  sync.Mutex
-}
-
-// add writes a delivery down. When it returns it is on the disk.
-func (d *deadLetterFile) add(l delivery, item queue.Item, v outcome) error {
-	path := filepath.Join(d.dir, deadName)
-	line, err := json.Marshal(deadLetter{
+// letter is a dead letter, and how it is sent once more.
+func (c *Config) letter(l delivery, item queue.Item, v outcome) ([]byte, error) {
+	return json.Marshal(deadLetter{
 		delivery: l, Accepted: item.At.UTC(), Died: time.Now().UTC().Truncate(time.Millisecond),
-		Reason: v.refused, Replay: "graft-relay --config FILE --replay " + path,
+		Reason: v.refused, Replay: "graft-relay --config FILE --replay " + filepath.Join(c.Queue.Dir, file.DeadName),
 	})
-	if err != nil {
-		return err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if info, err := os.Stat(path); err == nil && info.Size() > deadLongest {
-		if err := os.Rename(path, filepath.Join(d.dir, deadBefore)); err != nil {
-			return err
-		}
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(appendLine(f, line), f.Close(), atomicfile.SyncDir(d.dir))
-}
-
-// appendLine puts a line at the end, upon a line of its own though an earlier one was torn,
-// and takes back what it could not write whole.
-func appendLine(f *os.File, line []byte) error {
-	size, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return err
-	}
-	last := make([]byte, 1)
-	if size > 0 {
-		if _, err := f.ReadAt(last, size-1); err != nil {
-			return err
-		}
-		if last[0] != '\n' {
-			line = append([]byte{'\n'}, line...)
-		}
-	}
-	if _, err := f.Write(append(line, '\n')); err != nil {
-		return errors.Join(err, f.Truncate(size))
-	}
-	return f.Sync()
 }
 
 // Replay sends each dead letter of a file once more, with the id that it had, and tells of

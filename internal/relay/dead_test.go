@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"bufio"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -14,54 +13,18 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// A line that was torn spoils no other.
-func TestDeadLetterUponATornLine(t *testing.T) {
-	c := &deadLetterFile{dir: t.TempDir()}
-	path := filepath.Join(c.dir, deadName)
-	if err := os.WriteFile(path, []byte(`{"to":"a/b","ty`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, to := range []string{"a/c", "a/d"} {
-		if err := c.add(delivery{To: to}, queue.Item{At: time.Now()}, outcome{refused: "no"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var read []string
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var dead deadLetter
-		if json.Unmarshal(lines.Bytes(), &dead) == nil {
-			read = append(read, dead.To)
-		}
-	}
-	if len(read) != 2 || read[0] != "a/c" || read[1] != "a/d" {
-		t.Errorf("read %q", read)
-	}
-}
-
-// A dead letter says all that is known of it, to its owner alone.
-func TestBuried(t *testing.T) {
-	c := &deadLetterFile{dir: t.TempDir()}
-	path := filepath.Join(c.dir, deadName)
+// A dead letter says all that is known of it.
+func TestDeadLetter(t *testing.T) {
 	l := delivery{To: "octo/catalog", Type: "bundle", ID: "a", Image: "quay.io/example/op:v1", Payload: []byte(`{"id":"a"}`)}
 	accepted, begun := time.UnixMilli(1_763_650_000_123), time.Now().Truncate(time.Millisecond)
-	if err := c.add(l, queue.Item{At: accepted}, outcome{refused: "Not Found"}); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
+	c := defaults()
+	text, err := c.letter(l, queue.Item{At: accepted}, outcome{refused: "Not Found"})
 	var got deadLetter
 	if err == nil {
 		err = json.Unmarshal(text, &got)
 	}
-	if err != nil || !reflect.DeepEqual(got.delivery, l) || !got.Accepted.Equal(accepted) || got.Died.Before(begun) || got.Reason != "Not Found" || got.Replay != "graft-relay --config FILE --replay "+path {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
+	if err != nil || !reflect.DeepEqual(got.delivery, l) || !got.Accepted.Equal(accepted) || got.Died.Before(begun) || got.Reason != "Not Found" || got.Replay != "graft-relay --config FILE --replay /var/lib/graft/dead.jsonl" {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 

@@ -81,7 +81,7 @@ func (c *Config) entry(p event.Publication, mark, to, eventType string) (queue.E
 		return queue.Entry{}, err
 	}
 	data, err := json.Marshal(delivery{To: to, Type: eventType, ID: id, Image: p.Image(), Payload: payload})
-	return queue.Entry{Key: key, Within: within, Data: data}, err
+	return queue.Entry{Key: key, Within: within, To: to, From: p.Repository, Data: data}, err
 }
 
 // keyOf is of a length that a client_payload takes as id.

@@ -6,7 +6,6 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +14,7 @@ import (
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/relay/queue"
+	"github.com/olmgraft/graft/internal/relay/queue/file"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
@@ -56,17 +55,17 @@ func TestDeadLetters(t *testing.T) {
 			if w.metric(`graft_relay_dispatches_total{result="dead"}`) != 1 {
 				t.Error("no metric tells of it")
 			}
-			file := filepath.Join(w.queue, deadName)
-			text, err := os.ReadFile(file)
+			letters := filepath.Join(w.queue, file.DeadName)
+			text, err := os.ReadFile(letters)
 			if err != nil || strings.Count(string(text), "\n") != 1 || !strings.Contains(string(text), fault.Message) || !strings.Contains(string(text), "--replay") {
 				t.Fatalf("%s %v", text, err)
 			}
 			var out bytes.Buffer
-			if err := Replay(t.Context(), w.config, w.options(), file, &out); err == nil {
+			if err := Replay(t.Context(), w.config, w.options(), letters, &out); err == nil {
 				t.Error("it was sent though GitHub refuses it")
 			}
 			mended.Store(true)
-			if err := Replay(t.Context(), w.config, w.options(), file, &out); err != nil {
+			if err := Replay(t.Context(), w.config, w.options(), letters, &out); err != nil {
 				t.Fatal(err)
 			}
 			got := w.hub.Dispatches()
@@ -167,7 +166,7 @@ func TestGivenUp(t *testing.T) {
 	})
 	w.hook("quay.io/example/op:v1")
 	w.settled()
-	text, err := os.ReadFile(filepath.Join(w.queue, deadName))
+	text, err := os.ReadFile(filepath.Join(w.queue, file.DeadName))
 	if err != nil || !strings.Contains(string(text), "given up after 50ms") {
 		t.Errorf("%s %v", text, err)
 	}
@@ -300,25 +299,5 @@ func TestGitHubApp(t *testing.T) {
 				t.Error("a token is in the log")
 			}
 		})
-	}
-}
-func TestDeadLettersAreBounded(t *testing.T) {
-	t.Parallel()
-	file := &deadLetterFile{dir: t.TempDir()}
-	path := filepath.Join(file.dir, deadName)
-	if err := os.WriteFile(path, make([]byte, deadLongest+1), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.add(delivery{ID: "a"}, queue.Item{}, outcome{refused: "no"}); err != nil {
-		t.Fatal(err)
-	}
-	now, _ := os.ReadFile(path)
-	before, _ := os.Stat(filepath.Join(file.dir, deadBefore))
-	if !strings.Contains(string(now), `"id":"a"`) || before == nil || before.Size() != deadLongest+1 {
-		t.Errorf("%s", now)
-	}
-	file.dir = filepath.Join(file.dir, "missing")
-	if err := file.add(delivery{}, queue.Item{}, outcome{}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
 	}
 }

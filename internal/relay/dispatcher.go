@@ -9,6 +9,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/outbound"
 	"github.com/olmgraft/graft/internal/pause"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
@@ -19,17 +20,18 @@ const concurrent = 4
 //
 //  1. Each repository has a lane of its own, with one delivery under way: one that does not
 //     answer holds up no other.
-//  2. A lane that failed waits, twice as long each time; its delivery goes to the back, for
-//     the fault may be the delivery's.
-//  3. A rate limit is the token's: all lanes wait until it is over.
-//  4. A delivery leaves the queue when GitHub has taken it, or when it stands among the dead letters.
+//  2. What a lane has of one image repository goes in the order in which it was put, and the image
+//     repositories of a lane take turns.
+//  3. A lane that failed waits, twice as long each time; then another image repository has its
+//     turn, for the fault may be the delivery's.
+//  4. A rate limit is the token's: all lanes wait until it is over.
+//  5. A delivery leaves the queue when GitHub has taken it, or when it stands among the dead letters.
 type dispatcher struct {
-	config   GitHub
-	send     func(context.Context, delivery) outcome
-	setAside func(delivery, queue.Item, outcome) error
-	finish   func(seq uint64) error // takes an item out of the queue
-	metrics  *metrics
-	log      *slog.Logger
+	config  *Config
+	send    func(context.Context, delivery) outcome
+	queue   queue.Queue
+	metrics *metrics
+	log     *slog.Logger
 
 	mu       sync.Mutex
 	lanes    map[string]*lane
@@ -39,16 +41,10 @@ type dispatcher struct {
 	underWay sync.WaitGroup
 }
 
-type lane struct {
-	waiting  []waiting
-	busy     bool
-	failures int
-	next     time.Time
-}
-
-// waiting is an item, and since when this process has it.
+// waiting is an item, the image repository that it tells of, and since when this process has it.
 type waiting struct {
 	queue.Item
+	from  string
 	since time.Time
 }
 
@@ -62,15 +58,15 @@ func (w waiting) tooOld(giveUpAfter time.Duration) bool {
 	return tried > giveUpAfter || time.Since(w.At) > giveUpAfter && tried >= min(giveUpAfter, leastTried)
 }
 
-// add takes items that were put into the queue.
-func (d *dispatcher) add(items []queue.Item) {
+// add takes items that the queue hands out.
+func (d *dispatcher) add(items ...queue.Item) {
 	d.mu.Lock()
 	for _, item := range items {
-		to := addressOf(item)
+		to, from := addressOf(item)
 		if d.lanes[to] == nil {
-			d.lanes[to] = &lane{}
+			d.lanes[to] = newLane()
 		}
-		d.lanes[to].waiting = append(d.lanes[to].waiting, waiting{item, time.Now()})
+		d.lanes[to].add(waiting{item, from, time.Now()})
 	}
 	d.mu.Unlock()
 	d.wakeUp()
@@ -117,17 +113,15 @@ func (d *dispatcher) startNext(ctx context.Context) (wait time.Duration, ok bool
 	wait = idle
 	for to, l := range d.lanes {
 		switch {
-		case len(l.waiting) == 0 && !l.busy:
+		case len(l.turns) == 0:
 			delete(d.lanes, to)
-		case l.busy || len(l.waiting) == 0:
+		case l.underWay != nil:
 		case now.Before(l.next):
 			wait = min(wait, l.next.Sub(now))
 		default:
-			item := l.waiting[0]
-			l.waiting = l.waiting[1:]
-			l.busy = true
+			item := l.begin()
 			d.busy++
-			d.next = now.Add(d.config.Pace)
+			d.next = now.Add(d.config.GitHub.Pace)
 			d.underWay.Go(func() { d.deliver(ctx, l, item) })
 			return 0, true
 		}
@@ -144,17 +138,17 @@ func (d *dispatcher) deliver(ctx context.Context, l *lane, item waiting) {
 		v = d.send(ctx, one)
 	}
 	if ctx.Err() != nil && !v.delivered {
-		d.release(l, item, v, false)
+		d.release(l, v, false)
 		return
 	}
-	if v.refused == "" && v.err != nil && item.tooOld(d.config.GiveUpAfter) {
-		v.refused = "given up after " + d.config.GiveUpAfter.String() + ": " + v.err.Error()
+	if v.refused == "" && v.err != nil && item.tooOld(d.config.GitHub.GiveUpAfter) {
+		v.refused = "given up after " + d.config.GitHub.GiveUpAfter.String() + ": " + v.err.Error()
 	}
 	d.metrics.sent(v, time.Since(begun))
 	d.logOutcome(one, item.Item, v)
 	over := v.delivered
 	if v.refused != "" {
-		err := d.setAside(one, item.Item, v)
+		err := d.setAside(ctx, one, item.Item, v)
 		if over = err == nil; !over {
 			d.log.Error("writing a dead letter failed, it is kept in the queue", "id", one.ID, "error", err.Error())
 		}
@@ -162,14 +156,23 @@ func (d *dispatcher) deliver(ctx context.Context, l *lane, item waiting) {
 	if over {
 		d.done(ctx, one.ID, item.Item)
 	}
-	d.release(l, item, v, over)
+	d.release(l, v, over)
+}
+
+// setAside makes a delivery a dead letter.
+func (d *dispatcher) setAside(ctx context.Context, one delivery, item queue.Item, v outcome) error {
+	letter, err := d.config.letter(one, item, v)
+	if err != nil {
+		return err
+	}
+	return d.queue.Bury(ctx, item, letter)
 }
 
 // done tells the queue that a delivery is over, for as long as it takes: one that stays in
 // there would be sent again, and keep later ones of its key out as duplicates.
 func (d *dispatcher) done(ctx context.Context, id string, item queue.Item) {
 	for n := 1; ; n++ {
-		err := d.finish(item.Seq)
+		err := d.queue.Done(ctx, item)
 		if err == nil {
 			return
 		}
@@ -184,39 +187,38 @@ func (d *dispatcher) done(ctx context.Context, id string, item queue.Item) {
 const longestHold = time.Hour
 
 // release frees the lane.
-func (d *dispatcher) release(l *lane, item waiting, v outcome, over bool) {
+func (d *dispatcher) release(l *lane, v outcome, over bool) {
 	d.mu.Lock()
 	defer d.wakeUp()
 	defer d.mu.Unlock()
 	d.busy--
-	l.busy = false
 	// Whatever a server asks for, it is asked again before the day is over.
-	if most := time.Now().Add(max(longestHold, d.config.LongestRetry)); v.again.After(most) {
+	if most := time.Now().Add(max(longestHold, d.config.GitHub.LongestRetry)); v.again.After(most) {
 		v.again = most
 	}
 	switch {
 	case over:
 		l.failures = 0
 	case v.limited:
-		l.waiting = append([]waiting{item}, l.waiting...)
+		l.goFirst()
 		if v.again.After(d.next) {
 			d.next = v.again
 			d.metrics.heldUntil(v.again)
 		}
 	default:
-		l.waiting = append(l.waiting, item)
 		l.failures++
 		l.next = time.Now().Add(d.backoff(l.failures))
 		if v.again.After(l.next) {
 			l.next = v.again
 		}
 	}
+	l.end(over)
 }
 
 // backoff grows to LongestRetry, and half of it is chance, so that lanes do not all come
 // back at once.
 func (d *dispatcher) backoff(failures int) time.Duration {
-	return outbound.Backoff(failures, d.config.FirstRetry, d.config.LongestRetry)
+	return outbound.Backoff(failures, d.config.GitHub.FirstRetry, d.config.GitHub.LongestRetry)
 }
 
 func (d *dispatcher) logOutcome(l delivery, item queue.Item, v outcome) {
@@ -231,9 +233,11 @@ func (d *dispatcher) logOutcome(l delivery, item queue.Item, v outcome) {
 	}
 }
 
-// addressOf is the lane of an item; what cannot be read has one of its own.
-func addressOf(item queue.Item) string {
+// addressOf is the lane of an item, and the image repository that it tells of; what cannot be
+// read has a lane of its own.
+func addressOf(item queue.Item) (to, from string) {
 	var l delivery
 	_ = json.Unmarshal(item.Data, &l)
-	return l.To
+	from, _, _ = reference.Cut(l.Image)
+	return l.To, from
 }

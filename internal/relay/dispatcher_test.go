@@ -16,9 +16,11 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// round is a dispatcher on a clock of its own, what it was given, and what it did with that.
+// round is a dispatcher on a clock of its own, what it was given, and what it did with that. It is
+// the dispatcher's queue.
 type round struct {
 	*dispatcher
+	queue.Queue
 	begun time.Time
 	log   *logBuffer
 	stop  context.CancelFunc
@@ -53,7 +55,7 @@ func deliver(g GitHub, answer func(context.Context, try) outcome, deliveries ...
 func newRound(g GitHub, answer func(context.Context, try) outcome, deliveries ...string) *round {
 	r := &round{begun: time.Now(), log: &logBuffer{}, ended: make(chan struct{})}
 	r.dispatcher = &dispatcher{
-		config: g, metrics: newMetrics(), log: slog.New(slog.NewJSONHandler(r.log, nil)), lanes: map[string]*lane{}, wake: make(chan struct{}, 1),
+		config: &Config{GitHub: g}, metrics: newMetrics(), log: slog.New(slog.NewJSONHandler(r.log, nil)), lanes: map[string]*lane{}, wake: make(chan struct{}, 1),
 		send: func(ctx context.Context, l delivery) outcome {
 			defer func() {
 				r.mu.Lock()
@@ -62,7 +64,7 @@ func newRound(g GitHub, answer func(context.Context, try) outcome, deliveries ..
 			}()
 			return answer(ctx, r.begin(l))
 		},
-		setAside: r.asideOnce, finish: r.end,
+		queue: r,
 	}
 	r.put(deliveries...)
 	return r
@@ -90,7 +92,7 @@ func (r *round) put(deliveries ...string) {
 		}
 		items = append(items, queue.Item{Seq: r.seq, Key: text, At: time.Now(), Data: data})
 	}
-	r.add(items)
+	r.add(items...)
 }
 
 func (r *round) begin(l delivery) try {
@@ -108,25 +110,29 @@ func (r *round) begin(l delivery) try {
 	return one
 }
 
-func (r *round) asideOnce(_ delivery, item queue.Item, v outcome) error {
+func (r *round) Bury(_ context.Context, item queue.Item, text json.RawMessage) error {
+	var letter deadLetter
+	if err := json.Unmarshal(text, &letter); err != nil {
+		return err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.asideFails > 0 {
 		r.asideFails--
 		return errors.New("the disk is full")
 	}
-	r.aside = append(r.aside, item.Key+": "+v.refused)
+	r.aside = append(r.aside, item.Key+": "+letter.Reason)
 	return nil
 }
 
-func (r *round) end(seq uint64) error {
+func (r *round) Done(_ context.Context, item queue.Item) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.lost > 0 {
 		r.lost--
 		return errors.New("the disk is full")
 	}
-	r.finished = append(r.finished, fmt.Sprint(seq))
+	r.finished = append(r.finished, fmt.Sprint(item.Seq))
 	return nil
 }
 
@@ -225,7 +231,7 @@ func TestCourierBacksOff(t *testing.T) {
 
 // What a pause can be is not always the same.
 func TestCourierPausesByChance(t *testing.T) {
-	c, seen := dispatcher{config: steady}, map[time.Duration]bool{}
+	c, seen := dispatcher{config: &Config{GitHub: steady}}, map[time.Duration]bool{}
 	for range 10 {
 		seen[c.backoff(1)] = true
 	}

@@ -97,7 +97,7 @@ func measure(w *fixture, goroutines int) holding {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	u := w.Relay.queue.Usage()
+	u := w.Relay.queue.State(w.t.Context())
 	return holding{goroutines: least, heap: m.HeapAlloc, items: u.Items, file: sha256.Sum256(file)}
 }
 

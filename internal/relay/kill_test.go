@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/olmgraft/graft/internal/relay/queue/file"
 	"github.com/olmgraft/graft/internal/testkit/effort"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
@@ -49,12 +50,12 @@ func TestKilledUnderLoad(t *testing.T) {
 	s := setup{config: map[string]string{"listen": `"` + address + `"`, "targets": "[" + strings.Join(mapped, ", ") + "]"}}
 	queue := filepath.Join(t.TempDir(), "queue")
 	s.config["queue"] = "{dir: " + queue + "}"
-	file := filepath.Join(t.TempDir(), "relay.yaml")
-	if err := os.WriteFile(file, []byte(s.yaml(t, api.URL)), 0o600); err != nil {
+	config := filepath.Join(t.TempDir(), "relay.yaml")
+	if err := os.WriteFile(config, []byte(s.yaml(t, api.URL)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	start := func() *process {
-		return launch(t, "http://"+address+"/healthz", []string{"SECRET=" + secret, "GITHUB_TOKEN=" + ghToken}, graftRelay(t), "--config", file)
+		return launch(t, "http://"+address+"/healthz", []string{"SECRET=" + secret, "GITHUB_TOKEN=" + ghToken}, graftRelay(t), "--config", config)
 	}
 	p := start()
 	load := announceUntilStopped(address)
@@ -101,7 +102,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	if accepted < kills {
 		t.Errorf("%d were answered with 202: that is no load", accepted)
 	}
-	if dead, err := os.ReadFile(filepath.Join(queue, deadName)); err == nil {
+	if dead, err := os.ReadFile(filepath.Join(queue, file.DeadName)); err == nil {
 		t.Errorf("dead letters: %s", dead)
 	}
 	t.Logf("%d kills in %v; %d announced, %d answered with 202 and %d when sent again with 200, all of them dispatched; %d events arrived, %d of them again with the same id (GitHub took %d and answered 502)",

@@ -17,6 +17,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/relay/queue"
+	"github.com/olmgraft/graft/internal/relay/queue/file"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
@@ -235,7 +236,7 @@ func TestDiskFails(t *testing.T) {
 	}
 	var disk *os.File
 	_ = r.queue.Close()
-	r.queue, err = queue.Open(queue.Options{Dir: w.queue, MaxItems: 9, MaxBytes: 1 << 20, OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
+	r.queue, err = file.Open(file.Options{Dir: w.queue, MaxItems: 9, MaxBytes: 1 << 20, OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
 		disk, err = os.OpenFile(name, flag, mode)
 		return disk, err
 	}})
@@ -251,7 +252,7 @@ func TestDiskFails(t *testing.T) {
 		t.Errorf("it is %s", got)
 	}
 	_ = disk.Close()
-	if res := r.accept(r.routes["/hook"], []queue.Entry{{Key: "a", Data: []byte(`{}`)}}); res.status != 503 || res.Reason != "the queue cannot be written" || res.Accepted != 0 {
+	if res := r.accept(t.Context(), r.routes["/hook"], []queue.Entry{{Key: "a", Data: []byte(`{}`)}}); res.status != 503 || res.Reason != "the queue cannot be written" || res.Accepted != 0 {
 		t.Errorf("it was answered with %+v", res)
 	}
 	if got := ready(); got != "503 the queue is broken\n" {

@@ -93,7 +93,7 @@ func (m *metrics) heldUntil(at time.Time) {
 }
 
 // write writes all, with what the queue says of itself.
-func (m *metrics) write(w io.Writer, q *queue.Queue, c *Config, now time.Time) {
+func (m *metrics) write(w io.Writer, u queue.State, c *Config, now time.Time) {
 	m.mu.Lock()
 	requests, announcements, sends := maps.Clone(m.requests), maps.Clone(m.announcements), maps.Clone(m.sends)
 	seconds, held := m.seconds, m.held
@@ -107,7 +107,6 @@ func (m *metrics) write(w io.Writer, q *queue.Queue, c *Config, now time.Time) {
 	}
 	const took = "graft_relay_dispatch_seconds"
 	fmt.Fprintf(w, "# HELP %s Time that attempts to dispatch took.\n# TYPE %s summary\n%s_sum %g\n%s_count %d\n", took, took, took, seconds, took, attempts)
-	u := q.Usage()
 	age := 0.0
 	if !u.Oldest.IsZero() {
 		age = now.Sub(u.Oldest).Seconds()

@@ -7,12 +7,12 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/pause"
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
@@ -34,7 +34,7 @@ func (o Options) client() *http.Client { return &http.Client{Transport: newTrans
 type Relay struct {
 	config     *Config
 	options    Options
-	queue      *queue.Queue
+	queue      queue.Queue
 	routes     map[string]*route
 	dispatcher *dispatcher
 	metrics    *metrics
@@ -95,17 +95,15 @@ func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
 		config: c, options: o, routes: routes, metrics: newMetrics(), log: o.Log,
 		slots: newSlots(c.Limits.Requests, c.Limits.PerAddress), proxies: c.Limits.proxies(),
 	}
-	r.queue, err = queue.Open(queue.Options{Dir: c.Queue.Dir, MaxItems: c.Queue.Items, MaxBytes: c.Queue.Bytes, Remember: c.ReplayWindow})
-	if err != nil {
+	if r.queue, err = c.openQueue(); err != nil {
 		return nil, err
 	}
 	if err := r.listen(ctx); err != nil {
 		return nil, errors.Join(err, r.queue.Close())
 	}
 	d := &githubSender{config: c.GitHub, tokens: tokens, userAgent: o.UserAgent, transport: newTransport()}
-	file := &deadLetterFile{dir: c.Queue.Dir}
 	r.dispatcher = &dispatcher{
-		config: c.GitHub, send: d.send, setAside: file.add, finish: r.queue.Done, metrics: r.metrics, log: o.Log,
+		config: c, send: d.send, queue: r.queue, metrics: r.metrics, log: o.Log,
 		lanes: map[string]*lane{}, wake: make(chan struct{}, 1),
 	}
 	return r, nil
@@ -132,25 +130,13 @@ func (r *Relay) listen(ctx context.Context) error {
 	return nil
 }
 
-// probeEvery is how soon the relay notices that its disk has room again.
-const probeEvery = 2 * time.Second
-
-func (r *Relay) probe(ctx context.Context) {
-	for pause.For(ctx, probeEvery) == nil {
-		r.queue.Probe()
-	}
-}
-
 // Addr is where the relay listens.
 func (r *Relay) Addr() string { return r.listener.Addr().String() }
 
 // Run serves until the context ends or the queue breaks, and then stops in order: no new
 // request, those under way are answered, dispatches under way end, the queue is closed.
 func (r *Relay) Run(ctx context.Context) error {
-	waiting := r.queue.Waiting()
-	r.log.Info("listening", "address", r.Addr(), "waiting", len(waiting), "routes", len(r.routes))
-	r.dispatcher.add(waiting)
-	go r.probe(ctx)
+	r.log.Info("listening", "address", r.Addr(), "waiting", r.queue.State(ctx).Items, "routes", len(r.routes))
 	stop, end := context.WithCancel(context.WithoutCancel(ctx))
 	abort, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -160,6 +146,9 @@ func (r *Relay) Run(ctx context.Context) error {
 		defer close(ended)
 		r.dispatcher.run(stop, abort)
 	}()
+	var handing sync.WaitGroup
+	broken := make(chan error, 1)
+	handing.Go(func() { broken <- r.queue.Run(stop, r.dispatcher.add) })
 	servers := r.servers()
 	failed := make(chan error, len(servers))
 	for listener, server := range servers {
@@ -168,16 +157,16 @@ func (r *Relay) Run(ctx context.Context) error {
 	var err error
 	select {
 	case <-ctx.Done():
-	case <-r.queue.Broken():
-		err = r.queue.Fault()
+	case err = <-broken:
 	case err = <-failed:
 		err = failure.New(failure.Internal, "serving: %w", err)
 	}
 	r.stopping.Store(true)
-	r.log.Info("stopping", "waiting", r.queue.Usage().Items)
+	r.log.Info("stopping")
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.options.Grace)
 	defer cancel()
 	end()
+	handing.Wait()
 	for _, server := range servers {
 		if server.Shutdown(grace) != nil {
 			_ = server.Close()
@@ -189,6 +178,6 @@ func (r *Relay) Run(ctx context.Context) error {
 		kill()
 		<-ended
 	}
-	r.log.Info("stopped", "waiting", r.queue.Usage().Items)
+	r.log.Info("stopped", "waiting", r.queue.State(grace).Items)
 	return errors.Join(err, r.queue.Close())
 }

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -58,16 +59,9 @@ func (r *Relay) serveAdmin(w http.ResponseWriter, req *http.Request) {
 	case "/healthz":
 		_, _ = io.WriteString(w, "ok\n")
 	case "/readyz":
-		why := ""
-		switch {
-		case r.stopping.Load():
+		why := r.queue.State(req.Context()).Refuses
+		if r.stopping.Load() {
 			why = "stopping"
-		case r.queue.Fault() != nil:
-			why = "the queue is broken"
-		case r.queue.NoRoom() != nil:
-			why = "the queue's disk is full"
-		case r.queue.Full():
-			why = "the queue is full"
 		}
 		if why != "" {
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -77,7 +71,7 @@ func (r *Relay) serveAdmin(w http.ResponseWriter, req *http.Request) {
 		_, _ = io.WriteString(w, "ok\n")
 	case "/metrics":
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		r.metrics.write(w, r.queue, r.config, time.Now())
+		r.metrics.write(w, r.queue.State(req.Context()), r.config, time.Now())
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
@@ -174,9 +168,9 @@ func (r *Relay) hook(w http.ResponseWriter, req *http.Request, route *route, res
 	return res
 }
 
-// accept puts what was announced into the queue, and answers when it is on the disk.
-func (r *Relay) accept(route *route, entries []queue.Entry) result {
-	items, duplicates, err := r.queue.Put(entries...)
+// accept puts what was announced into the queue, and answers when it is kept there.
+func (r *Relay) accept(ctx context.Context, route *route, entries []queue.Entry) result {
+	items, duplicates, err := r.queue.Put(ctx, entries...)
 	switch {
 	case errors.Is(err, queue.ErrFull):
 		return result{status: http.StatusServiceUnavailable, Result: "refused", Reason: err.Error()}
@@ -184,7 +178,6 @@ func (r *Relay) accept(route *route, entries []queue.Entry) result {
 		r.log.Error("an announcement could not be kept", "route", route.Path, "error", err.Error())
 		return result{status: http.StatusServiceUnavailable, Result: "refused", Reason: "the queue cannot be written"}
 	}
-	r.dispatcher.add(items)
 	r.metrics.announced(route.Path, accepted, len(items))
 	r.metrics.announced(route.Path, duplicate, duplicates)
 	for _, item := range items {

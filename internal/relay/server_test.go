@@ -168,7 +168,7 @@ func TestAnswers(t *testing.T) {
 	if status, _ := w.request("POST", "/hook", struct{ *strings.Reader }{strings.NewReader(strings.Repeat(" ", 9000))}, "Authorization", secret); status != 413 {
 		t.Errorf("a long body without a length: %d", status)
 	}
-	if n := len(w.hub.Dispatches()); n != 0 || w.Relay.queue.Usage().Items != 0 {
+	if n := len(w.hub.Dispatches()); n != 0 || w.Relay.queue.State(t.Context()).Items != 0 {
 		t.Errorf("%d events were sent", n)
 	}
 	for name, want := range map[string]float64{

@@ -1,4 +1,4 @@
-package queue
+package file
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
 // All stands in one bucket. By the first byte of its key a value is
@@ -107,17 +109,17 @@ func readEntry(value []byte) (at time.Time, key []byte) {
 
 func (s *state) waits(seq uint64) bool { return s.bucket.Get(number(itemOf, seq)) != nil }
 
-func (s *state) waiting() (items []Item) {
+func (s *state) waiting() (items []queue.Item) {
 	s.each(itemOf, func(seq uint64, data []byte) bool {
 		at, key := readEntry(s.bucket.Get(number(entryOf, seq)))
-		items = append(items, Item{Seq: seq, Key: string(key), At: at, Data: bytes.Clone(data)})
+		items = append(items, queue.Item{Seq: seq, Key: string(key), At: at, Data: bytes.Clone(data)})
 		return true
 	})
 	return items
 }
 
-func (s *state) usage() Usage {
-	u := Usage{Items: int(s.counts.items), Bytes: int64(s.counts.bytes)}
+func (s *state) usage() queue.State {
+	u := queue.State{Items: int(s.counts.items), Bytes: int64(s.counts.bytes)}
 	s.each(itemOf, func(seq uint64, _ []byte) bool {
 		u.Oldest, _ = readEntry(s.bucket.Get(number(entryOf, seq)))
 		return false
@@ -128,7 +130,7 @@ func (s *state) usage() Usage {
 // cost is what an item counts for in the bound of bytes.
 func cost(key string, data []byte) int64 { return int64(len(key) + len(data) + 64) }
 
-func (s *state) put(entries []Entry, o Options) (items []Item, duplicates int, err error) {
+func (s *state) put(entries []queue.Entry, o Options) (items []queue.Item, duplicates int, err error) {
 	at, bytes := time.UnixMilli(s.now.UnixMilli()), int64(0)
 	fresh := map[string]bool{}
 	for _, e := range entries {
@@ -137,14 +139,14 @@ func (s *state) put(entries []Entry, o Options) (items []Item, duplicates int, e
 			continue
 		}
 		fresh[e.Key] = true
-		items = append(items, Item{Seq: s.counts.next + uint64(len(items)), Key: e.Key, At: at, Data: e.Data})
+		items = append(items, queue.Item{Seq: s.counts.next + uint64(len(items)), Key: e.Key, At: at, Data: e.Data})
 		bytes += cost(e.Key, e.Data)
 	}
 	if s.counts.next+uint64(len(items)) < s.counts.next {
-		return nil, 0, ErrFull // numbers are in the order in which items were put
+		return nil, 0, queue.ErrFull // numbers are in the order in which items were put
 	}
 	if len(items) > 0 && (int(s.counts.items)+len(items) > o.MaxItems || int64(s.counts.bytes)+bytes > o.MaxBytes) {
-		return nil, 0, ErrFull
+		return nil, 0, queue.ErrFull
 	}
 	for _, item := range items {
 		s.set(number(itemOf, item.Seq), item.Data)
@@ -158,7 +160,7 @@ func (s *state) put(entries []Entry, o Options) (items []Item, duplicates int, e
 }
 
 // known reports whether an entry is a duplicate.
-func (s *state) known(e Entry) bool {
+func (s *state) known(e queue.Entry) bool {
 	newest := s.bucket.Get(append([]byte{keyOf}, e.Key...))
 	if newest == nil {
 		return false

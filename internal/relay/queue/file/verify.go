@@ -1,4 +1,4 @@
-package queue
+package file
 
 import (
 	"encoding/binary"

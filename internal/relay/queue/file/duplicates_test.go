@@ -1,10 +1,12 @@
-package queue
+package file
 
 import (
 	"errors"
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
 // A key is taken once: while its item waits, and then until its window is over, across any
@@ -32,7 +34,7 @@ func TestTakenOnce(t *testing.T) {
 					c.add(age)
 					again := entry("a")
 					again.Within = window
-					taken, duplicates, err := q.Put(again)
+					taken, duplicates, err := q.Put(t.Context(), again)
 					if err != nil || len(taken)+duplicates != 1 || (len(taken) == 1) != (done && over) {
 						t.Errorf("%d taken, %d duplicates, %v", len(taken), duplicates, err)
 					}
@@ -42,10 +44,10 @@ func TestTakenOnce(t *testing.T) {
 	}
 }
 
-func finish(t *testing.T, q *Queue, items []Item) {
+func finish(t *testing.T, q *Queue, items []queue.Item) {
 	t.Helper()
 	for _, item := range items {
-		if err := q.Done(item.Seq); err != nil {
+		if err := q.Done(t.Context(), item); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,7 +62,7 @@ func TestWindowBeginsAgain(t *testing.T) {
 	e := entry("a")
 	e.Within = 30 * time.Minute
 	for range 2 {
-		items, _, err := q.Put(e)
+		items, _, err := q.Put(t.Context(), e)
 		if err != nil || len(items) != 1 {
 			t.Fatalf("%d items, %v", len(items), err)
 		}
@@ -68,7 +70,7 @@ func TestWindowBeginsAgain(t *testing.T) {
 		c.add(40 * time.Minute)
 	}
 	// The first is forgotten by now, and the second is not.
-	if _, duplicates, err := q.Put(entry("a")); err != nil || duplicates != 1 {
+	if _, duplicates, err := q.Put(t.Context(), entry("a")); err != nil || duplicates != 1 {
 		t.Errorf("%d duplicates, %v", duplicates, err)
 	}
 }
@@ -86,7 +88,7 @@ func TestKeysAreBounded(t *testing.T) {
 	if n := known(q); n < 10 || n > 11 {
 		t.Errorf("%d keys are known", n)
 	}
-	if _, duplicates, _ := q.Put(entry("25")); duplicates != 1 {
+	if _, duplicates, _ := q.Put(t.Context(), entry("25")); duplicates != 1 {
 		t.Error("a new one is forgotten")
 	}
 	finish(t, q, put(t, q, "2"))
@@ -104,7 +106,7 @@ func TestCallsOfOneTransaction(t *testing.T) {
 	var calls []*call
 	got := make([]answer, 4)
 	for i, keys := range [][]string{{"a", "b"}, {"a", "c"}, {"d"}, {"c", "b"}} {
-		var entries []Entry
+		var entries []queue.Entry
 		for _, key := range keys {
 			entries = append(entries, entry(key))
 		}
@@ -118,7 +120,7 @@ func TestCallsOfOneTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []answer{{2, 0}, {1, 1}, {0, 0}, {0, 2}} {
-		if got[i] != want || errors.Is(calls[i].err, ErrFull) != (i == 2) {
+		if got[i] != want || errors.Is(calls[i].err, queue.ErrFull) != (i == 2) {
 			t.Errorf("call %d: %+v, %v", i, got[i], calls[i].err)
 		}
 	}
@@ -126,11 +128,11 @@ func TestCallsOfOneTransaction(t *testing.T) {
 		t.Errorf("%q waits", keys(q))
 	}
 	for range 2 {
-		if err := q.Done(1); err != nil {
+		if err := q.Done(t.Context(), queue.Item{Seq: 1}); err != nil {
 			t.Error(err)
 		}
 	}
-	if u := q.Usage(); u.Items != 2 || u.Bytes != 2*cost("a", []byte(`"a"`)) {
+	if u := q.State(t.Context()); u.Items != 2 || u.Bytes != 2*cost("a", []byte(`"a"`)) {
 		t.Errorf("after it was done twice, %+v", u)
 	}
 }
@@ -142,7 +144,7 @@ func TestClockSetBack(t *testing.T) {
 	c.add(24 * 365 * time.Hour)
 	finish(t, q, put(t, q, "a"))
 	c.add(-24 * 365 * time.Hour)
-	if _, duplicates, err := q.Put(entry("a")); duplicates != 1 || err != nil {
+	if _, duplicates, err := q.Put(t.Context(), entry("a")); duplicates != 1 || err != nil {
 		t.Errorf("within the hour: %d duplicates, %v", duplicates, err)
 	}
 	c.add(2 * time.Hour)

@@ -3,7 +3,7 @@
 // With the race detector Go stops a program whose pointers lead out of an allocation, as those
 // of bbolt do upon a damaged page; without it what they lead to is a panic, which is caught.
 
-package queue
+package file
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/olmgraft/graft/internal/relay/queue"
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
@@ -28,7 +29,7 @@ func TestEveryBit(t *testing.T) {
 	put(t, q, "c")
 	want := contents(q)
 	shut(t, q)
-	whole := file(t, filepath.Join(o.Dir, fileName))
+	whole := read(t, filepath.Join(o.Dir, fileName))
 	const part = 32 // a part that is all zeros holds nothing
 	var bits []int
 	for at := 0; at < len(whole); at += part {
@@ -72,22 +73,22 @@ func TestLastNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, q, "a")
-	if _, _, err := q.Put(entry("b"), entry("c"), entry("d")); !errors.Is(err, ErrFull) {
+	if _, _, err := q.Put(t.Context(), entry("b"), entry("c"), entry("d")); !errors.Is(err, queue.ErrFull) {
 		t.Errorf("numbers begin again: %v", err)
 	}
 	put(t, q, "b")
 	for range 2 {
-		if _, _, err := q.Put(entry("c")); !errors.Is(err, ErrFull) {
+		if _, _, err := q.Put(t.Context(), entry("c")); !errors.Is(err, queue.ErrFull) {
 			t.Errorf("numbers begin again: %v", err)
 		}
-		if _, duplicates, err := q.Put(entry("b")); err != nil || duplicates != 1 || keys(q) != "a b" {
+		if _, duplicates, err := q.Put(t.Context(), entry("b")); err != nil || duplicates != 1 || keys(q) != "a b" {
 			t.Errorf("%d duplicates, %v, %q waits", duplicates, err, keys(q))
 		}
 		shut(t, q)
 		q = open(t, o)
 	}
-	finish(t, q, q.Waiting())
-	if _, duplicates, err := q.Put(entry("a"), entry("b")); err != nil || duplicates != 2 {
+	finish(t, q, q.waiting())
+	if _, duplicates, err := q.Put(t.Context(), entry("a"), entry("b")); err != nil || duplicates != 2 {
 		t.Errorf("%d duplicates, %v", duplicates, err)
 	}
 	shut(t, q)

@@ -1,4 +1,4 @@
-package queue
+package file
 
 import (
 	"encoding/json"
@@ -15,6 +15,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/relay/queue"
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
@@ -56,25 +57,25 @@ func shut(t *testing.T, q *Queue) {
 	}
 }
 
-func entry(key string) Entry {
-	return Entry{Key: key, Within: time.Hour, Data: json.RawMessage(fmt.Sprintf("%q", key))}
+func entry(key string) queue.Entry {
+	return queue.Entry{Key: key, Within: time.Hour, Data: json.RawMessage(fmt.Sprintf("%q", key))}
 }
 
 func keys(q *Queue) string {
 	var all []string
-	for _, item := range q.Waiting() {
+	for _, item := range q.waiting() {
 		all = append(all, item.Key)
 	}
 	return strings.Join(all, " ")
 }
 
-func put(t *testing.T, q *Queue, all ...string) []Item {
+func put(t *testing.T, q *Queue, all ...string) []queue.Item {
 	t.Helper()
-	var entries []Entry
+	var entries []queue.Entry
 	for _, key := range all {
 		entries = append(entries, entry(key))
 	}
-	items, _, err := q.Put(entries...)
+	items, _, err := q.Put(t.Context(), entries...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,23 +87,23 @@ func TestWhatWaitsIsThereAfterARestart(t *testing.T) {
 	o, _ := start(t)
 	q := open(t, o)
 	items := put(t, q, "a", "b", "c")
-	if err := q.Done(items[1].Seq); err != nil {
+	if err := q.Done(t.Context(), items[1]); err != nil {
 		t.Fatal(err)
 	}
 	// Nothing is closed in order: the file alone counts.
 	killed := o
 	killed.Dir = t.TempDir()
-	replaceFile(t, filepath.Join(killed.Dir, fileName), file(t, filepath.Join(o.Dir, fileName)))
+	replaceFile(t, filepath.Join(killed.Dir, fileName), read(t, filepath.Join(o.Dir, fileName)))
 	defer q.Close()
 	again := open(t, killed)
 	defer again.Close()
 	if got := keys(again); got != "a c" {
 		t.Errorf("%q waits, want a c", got)
 	}
-	if got := again.Waiting()[1]; string(got.Data) != `"c"` || !got.At.Equal(o.Now()) {
+	if got := again.waiting()[1]; string(got.Data) != `"c"` || !got.At.Equal(o.Now()) {
 		t.Errorf("it came back as %+v", got)
 	}
-	if _, duplicates, _ := again.Put(entry("b")); duplicates != 1 {
+	if _, duplicates, _ := again.Put(t.Context(), entry("b")); duplicates != 1 {
 		t.Error("what was done is not remembered")
 	}
 }
@@ -112,27 +113,27 @@ func TestDuplicates(t *testing.T) {
 	o, c := start(t)
 	q := open(t, o)
 	defer q.Close()
-	items, duplicates, err := q.Put(entry("a"), entry("a"))
+	items, duplicates, err := q.Put(t.Context(), entry("a"), entry("a"))
 	if err != nil || len(items) != 1 || duplicates != 1 {
 		t.Fatalf("%d items, %d duplicates, %v", len(items), duplicates, err)
 	}
 	c.add(2 * time.Hour)
-	if _, duplicates, _ = q.Put(entry("a")); duplicates != 1 {
+	if _, duplicates, _ = q.Put(t.Context(), entry("a")); duplicates != 1 {
 		t.Error("what waits is a duplicate however old it is")
 	}
-	if err := q.Done(items[0].Seq); err != nil {
+	if err := q.Done(t.Context(), items[0]); err != nil {
 		t.Fatal(err)
 	}
 	if items = put(t, q, "a"); len(items) != 1 {
 		t.Error("after the window it is new")
 	}
-	if err := q.Done(items[0].Seq); err != nil {
+	if err := q.Done(t.Context(), items[0]); err != nil {
 		t.Fatal(err)
 	}
 	c.add(2 * time.Minute)
 	brief := entry("a")
 	brief.Within = time.Minute
-	if _, duplicates, _ = q.Put(brief); duplicates != 0 {
+	if _, duplicates, _ = q.Put(t.Context(), brief); duplicates != 0 {
 		t.Error("its own window is over")
 	}
 }
@@ -143,25 +144,25 @@ func TestBounds(t *testing.T) {
 	o.MaxItems = 2
 	q := open(t, o)
 	defer q.Close()
-	if _, _, err := q.Put(entry("a"), entry("b"), entry("c")); !errors.Is(err, ErrFull) || q.Usage().Items != 0 {
-		t.Fatalf("%v, and %d items: it is all or nothing", err, q.Usage().Items)
+	if _, _, err := q.Put(t.Context(), entry("a"), entry("b"), entry("c")); !errors.Is(err, queue.ErrFull) || q.State(t.Context()).Items != 0 {
+		t.Fatalf("%v, and %d items: it is all or nothing", err, q.State(t.Context()).Items)
 	}
 	put(t, q, "a", "b")
-	if !q.Full() {
+	if q.State(t.Context()).Refuses != "the queue is full" {
 		t.Error("it is full and does not say so")
 	}
-	if _, duplicates, err := q.Put(entry("a")); err != nil || duplicates != 1 {
+	if _, duplicates, err := q.Put(t.Context(), entry("a")); err != nil || duplicates != 1 {
 		t.Errorf("a duplicate needs no room: %v", err)
 	}
-	if _, _, err := q.Put(entry("c")); !errors.Is(err, ErrFull) {
+	if _, _, err := q.Put(t.Context(), entry("c")); !errors.Is(err, queue.ErrFull) {
 		t.Errorf("%v", err)
 	}
 	o.MaxBytes, o.MaxItems, o.Dir = 200, 100, t.TempDir()
 	small := open(t, o)
 	defer small.Close()
 	put(t, small, "a", "b")
-	if _, _, err := small.Put(entry("c")); !errors.Is(err, ErrFull) {
-		t.Errorf("%v after %d bytes", err, small.Usage().Bytes)
+	if _, _, err := small.Put(t.Context(), entry("c")); !errors.Is(err, queue.ErrFull) {
+		t.Errorf("%v after %d bytes", err, small.State(t.Context()).Bytes)
 	}
 }
 
@@ -173,7 +174,7 @@ func TestOneRelayForAFolder(t *testing.T) {
 	}
 	shut(t, q)
 	shut(t, open(t, o))
-	if _, _, err := q.Put(entry("a")); !errors.Is(err, ErrClosed) {
+	if _, _, err := q.Put(t.Context(), entry("a")); !errors.Is(err, queue.ErrClosed) {
 		t.Errorf("%v", err)
 	}
 }
@@ -190,7 +191,7 @@ func TestDamage(t *testing.T) {
 	put(t, q, "a", "b")
 	want := contents(q)
 	shut(t, q)
-	whole := file(t, filepath.Join(o.Dir, fileName))
+	whole := read(t, filepath.Join(o.Dir, fileName))
 	told, most := 0, effort.Of(t, 100, 200, 2000)
 	for n := range most {
 		bad := append([]byte(nil), whole...)
@@ -229,7 +230,7 @@ func damaged(t *testing.T, o Options, bad []byte, want string) int {
 	if !failure.Is(err, failure.Usage) || failure.Of(err).Remedy == "" {
 		t.Fatalf("%v", err)
 	}
-	if string(file(t, path)) != string(bad) {
+	if string(read(t, path)) != string(bad) {
 		t.Fatalf("the file was changed, though there is %v", err)
 	}
 	return 1
@@ -283,14 +284,14 @@ func TestFileIsBounded(t *testing.T) {
 	for i := range 250 {
 		e := entry(fmt.Sprint("k", i))
 		e.Data = json.RawMessage(`"` + strings.Repeat("x", 25_000) + `"`)
-		items, _, err := q.Put(e)
+		items, _, err := q.Put(t.Context(), e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := q.Done(items[0].Seq); err != nil {
+		if err := q.Done(t.Context(), items[0]); err != nil {
 			t.Fatal(err)
 		}
-		most = max(most, len(file(t, path)))
+		most = max(most, len(read(t, path)))
 		c.add(time.Second)
 	}
 	if most > 2<<20 {
@@ -299,10 +300,10 @@ func TestFileIsBounded(t *testing.T) {
 	shut(t, q)
 	q = open(t, o)
 	defer q.Close()
-	if got := q.Waiting(); len(got) != 1 || got[0].Seq != kept.Seq {
+	if got := q.waiting(); len(got) != 1 || got[0].Seq != kept.Seq {
 		t.Errorf("%+v waits", got)
 	}
-	if items, duplicates, _ := q.Put(entry("k249"), entry("new")); duplicates != 1 || items[0].Seq != 252 {
+	if items, duplicates, _ := q.Put(t.Context(), entry("k249"), entry("new")); duplicates != 1 || items[0].Seq != 252 {
 		t.Errorf("%d duplicates, the next item is %d", duplicates, items[0].Seq)
 	}
 	c.add(2 * time.Hour)
@@ -321,13 +322,13 @@ func TestManyAtOnce(t *testing.T) {
 	for w := range 16 {
 		wg.Go(func() {
 			for i := range 50 {
-				items, _, err := q.Put(entry(fmt.Sprintf("%d-%d", w, i)), entry(fmt.Sprint("shared", i)))
+				items, _, err := q.Put(t.Context(), entry(fmt.Sprintf("%d-%d", w, i)), entry(fmt.Sprint("shared", i)))
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				if i%2 == 0 {
-					if err := q.Done(items[0].Seq); err != nil {
+					if err := q.Done(t.Context(), items[0]); err != nil {
 						t.Error(err)
 					}
 				}
@@ -339,12 +340,12 @@ func TestManyAtOnce(t *testing.T) {
 	shut(t, q)
 	q = open(t, o)
 	defer q.Close()
-	if keys(q) != want || q.Usage().Items != len(strings.Fields(want)) {
+	if keys(q) != want || q.State(t.Context()).Items != len(strings.Fields(want)) {
 		t.Error("another queue came back")
 	}
 }
 
-func file(t *testing.T, path string) []byte {
+func read(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {

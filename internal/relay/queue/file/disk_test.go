@@ -1,4 +1,4 @@
-package queue
+package file
 
 import (
 	"encoding/json"
@@ -39,23 +39,23 @@ func TestFullDisk(t *testing.T) {
 	big.Data = json.RawMessage(`"` + strings.Repeat("x", 200_000) + `"`)
 	for _, bytes := range []uint64{0, 2 * pageSize, 40_000, 100_000} {
 		lift := limit(t, bytes)
-		_, _, err := q.Put(big)
+		_, _, err := q.Put(t.Context(), big)
 		lift()
 		if !failure.Is(err, failure.Usage) {
 			t.Errorf("Put with room for %d bytes: %v", bytes, err)
 		}
-		if q.Fault() != nil || keys(q) != "a" {
-			t.Fatalf("%q waits, and the fault is %v", keys(q), q.Fault())
+		if q.brokenBy() != nil || keys(q) != "a" {
+			t.Fatalf("%q waits, and the fault is %v", keys(q), q.brokenBy())
 		}
 	}
 	lift := limit(t, 0)
-	err := q.Done(items[0].Seq)
+	err := q.Done(t.Context(), items[0])
 	lift()
-	if err != nil || q.NoRoom() == nil || keys(q) != "a" {
-		t.Errorf("Done: %v, %q waits, %v", err, keys(q), q.NoRoom())
+	if err != nil || q.refusedBy() == nil || keys(q) != "a" {
+		t.Errorf("Done: %v, %q waits, %v", err, keys(q), q.refusedBy())
 	}
-	if items, _, err := q.Put(big); len(items) != 1 || err != nil || keys(q) != "b" || q.NoRoom() != nil {
-		t.Errorf("what was refused is not taken: %v, %q waits, %v", err, keys(q), q.NoRoom())
+	if items, _, err := q.Put(t.Context(), big); len(items) != 1 || err != nil || keys(q) != "b" || q.refusedBy() != nil {
+		t.Errorf("what was refused is not taken: %v, %q waits, %v", err, keys(q), q.refusedBy())
 	}
 	shut(t, q)
 	q = open(t, o)
@@ -71,30 +71,30 @@ func TestStartsOnFullDisk(t *testing.T) {
 	o, _ := start(t)
 	lift := limit(t, 0)
 	q := open(t, o)
-	_, _, err := q.Put(entry("a"))
-	q.Probe()
+	_, _, err := q.Put(t.Context(), entry("a"))
+	q.probe()
 	lift()
-	if !failure.Is(err, failure.Usage) || q.NoRoom() == nil || keys(q) != "" {
-		t.Errorf("without a file: %v, %v", err, q.NoRoom())
+	if !failure.Is(err, failure.Usage) || q.refusedBy() == nil || keys(q) != "" {
+		t.Errorf("without a file: %v, %v", err, q.refusedBy())
 	}
-	if q.Probe(); q.NoRoom() != nil {
-		t.Errorf("there is room: %v", q.NoRoom())
+	if q.probe(); q.refusedBy() != nil {
+		t.Errorf("there is room: %v", q.refusedBy())
 	}
 	put(t, q, "a", "b")
 	shut(t, q)
 
 	lift = limit(t, 0)
 	q = open(t, o)
-	waiting := q.Waiting()
-	if keys(q) != "a b" || q.NoRoom() == nil {
-		t.Fatalf("%q waits, %v", keys(q), q.NoRoom())
+	waiting := q.waiting()
+	if keys(q) != "a b" || q.refusedBy() == nil {
+		t.Fatalf("%q waits, %v", keys(q), q.refusedBy())
 	}
-	if err := q.Done(waiting[0].Seq); err != nil {
+	if err := q.Done(t.Context(), waiting[0]); err != nil {
 		t.Error(err)
 	}
 	lift()
-	if q.Probe(); keys(q) != "b" || q.NoRoom() != nil {
-		t.Errorf("%q waits, %v", keys(q), q.NoRoom())
+	if q.probe(); keys(q) != "b" || q.refusedBy() != nil {
+		t.Errorf("%q waits, %v", keys(q), q.refusedBy())
 	}
 	shut(t, q)
 	q = open(t, o)
@@ -116,7 +116,7 @@ func TestBrokenDisk(t *testing.T) {
 	put(t, q, "a")
 	_ = disk.Close()
 	for range 2 {
-		if _, _, err := q.Put(entry("b")); !failure.Is(err, failure.Usage) || !errors.Is(err, os.ErrClosed) {
+		if _, _, err := q.Put(t.Context(), entry("b")); !failure.Is(err, failure.Usage) || !errors.Is(err, os.ErrClosed) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -133,11 +133,11 @@ func TestBrokenDisk(t *testing.T) {
 func isBroken(t *testing.T, q *Queue) {
 	t.Helper()
 	select {
-	case <-q.Broken():
+	case <-q.broken:
 	case <-time.After(10 * time.Second):
 		t.Error("nobody is told")
 	}
-	if q.Fault() == nil {
+	if q.brokenBy() == nil {
 		t.Error("it does not say what has broken it")
 	}
 }
@@ -151,15 +151,15 @@ func TestUsage(t *testing.T) {
 	items := put(t, q, "a")
 	c.add(time.Minute)
 	put(t, q, "b")
-	if u := q.Usage(); u.Items != 2 || known(q) != 2 || !u.Oldest.Equal(first) || u.Bytes != 2*cost("a", []byte(`"a"`)) || q.Full() {
-		t.Errorf("%+v, full: %v", u, q.Full())
+	if u := q.State(t.Context()); u.Items != 2 || known(q) != 2 || !u.Oldest.Equal(first) || u.Bytes != 2*cost("a", []byte(`"a"`)) || u.Refuses != "" {
+		t.Errorf("%+v", u)
 	}
 	put(t, q, "c")
-	if !q.Full() {
+	if q.State(t.Context()).Refuses != "the queue is full" {
 		t.Error("no byte is free, and it does not say that it is full")
 	}
 	finish(t, q, items)
-	if u := q.Usage(); u.Items != 2 || !u.Oldest.Equal(first.Add(time.Minute)) || q.Full() || strings.Contains(keys(q), "a") {
-		t.Errorf("%+v, full: %v", u, q.Full())
+	if u := q.State(t.Context()); u.Items != 2 || !u.Oldest.Equal(first.Add(time.Minute)) || u.Refuses != "" || strings.Contains(keys(q), "a") {
+		t.Errorf("%+v", u)
 	}
 }
