@@ -36,7 +36,7 @@ inputs:
 	return b.String()
 }
 
-// inputsTable and outputsTable stand in the README.
+// inputsTable and outputsTable stand in docs/action.md.
 func inputsTable() string {
 	var b strings.Builder
 	b.WriteString("| input | default | what it does |\n|---|---|---|\n")

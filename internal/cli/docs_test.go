@@ -18,8 +18,8 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// failuresTable stands in the README as well.
-func failuresTable(dir string) string {
+// failuresTable is the table of docs/failures/README.md.
+func failuresTable() string {
 	var b strings.Builder
 	b.WriteString("| code | class | retry | meaning |\n|---:|---|---|---|\n")
 	for _, e := range failure.Table {
@@ -27,7 +27,7 @@ func failuresTable(dir string) string {
 		if e.Retryable {
 			again = "yes"
 		}
-		fmt.Fprintf(&b, "| %d | [%s](%s%s.md) | %s | %s |\n", e.Code, e.Class, dir, e.Class, again, e.Meaning)
+		fmt.Fprintf(&b, "| %d | [%s](%s.md) | %s | %s |\n", e.Code, e.Class, e.Class, again, e.Meaning)
 	}
 	return b.String()
 }
@@ -91,22 +91,23 @@ func TestActionFile(t *testing.T) {
 	}
 }
 
-// The tables of the README are made of the same lists.
-func TestReadmeTables(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+// The tables of the action's page are made of the same lists.
+func TestActionPage(t *testing.T) {
+	const file = "../../docs/action.md"
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme := string(text)
-	for name, table := range map[string]string{"inputs": inputsTable(), "outputs": outputsTable(), "failures": failuresTable("docs/failures/")} {
+	page := string(text)
+	for name, table := range map[string]string{"inputs": inputsTable(), "outputs": outputsTable()} {
 		begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
-		i, j := strings.Index(readme, begin), strings.Index(readme, end)
+		i, j := strings.Index(page, begin), strings.Index(page, end)
 		if i < 0 || j < i {
-			t.Fatalf("README.md has no place for the %s", name)
+			t.Fatalf("docs/action.md has no place for the %s", name)
 		}
-		readme = readme[:i+len(begin)] + "\n" + strings.Trim(table, "\n") + "\n\n" + readme[j:]
+		page = page[:i+len(begin)] + "\n" + strings.Trim(table, "\n") + "\n\n" + page[j:]
 	}
-	golden(t, "../../README.md", readme)
+	golden(t, file, page)
 }
 
 // The main job's command in the README does what the README says.
@@ -129,8 +130,8 @@ func TestReadmeCommand(t *testing.T) {
 	}
 }
 
-// The picture of the README is what the command beside it draws.
-func TestReadmePicture(t *testing.T) {
+// The picture in docs/verify.md is what the command beside it draws.
+func TestPicture(t *testing.T) {
 	var out, errs bytes.Buffer
 	args := []string{"graph", "-o", "svg", "--base", "../../testdata/catalogs/before.yaml", "../../testdata/catalogs/after.yaml"}
 	if code := Main(context.Background(), args, command.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Env: os.LookupEnv}); code != 0 {

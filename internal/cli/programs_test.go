@@ -91,7 +91,7 @@ func failuresPage() string {
 		"10 to 14, 20 to 25, 30 to 34, 50, 40, 43, 41, 42. `graft explain CODE` prints an entry.\n\n" +
 		"A failure of another code is retryable too where its fault may pass, such as a connection to a git host that was\n" +
 		"refused: the output `retryable` and the report tell of the one at hand.\n\n" +
-		cli.FailuresTable(""))
+		cli.FailuresTable())
 	return b.String()
 }
 

@@ -97,12 +97,12 @@ func outputs(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
 
-// quickstart runs the commands of the README's quick start at a desk, with the image of the
+// quickStart runs the commands below "Try it" in the README, with the image of the
 // script's registry in place of the example's.
 func quickStart(ts *testscript.TestScript, _ bool, _ []string) {
 	readme := ts.ReadFile(filepath.Join(ts.Getenv("ROOT"), "README.md"))
-	_, section, _ := strings.Cut(readme, "\n## Quick start\n")
-	section, _, _ = strings.Cut(section, "\nAs an action:")
+	_, section, _ := strings.Cut(readme, "\n## Try it\n")
+	section, _, _ = strings.Cut(section, "\n## ")
 	var out strings.Builder
 	for _, m := range regexp.MustCompile(`(?m)^    graft (.*)$`).FindAllStringSubmatch(section, -1) {
 		command := strings.ReplaceAll(m[1], "quay.io/example/op-bundle", ts.Getenv("REGISTRY")+"/op")
@@ -112,10 +112,40 @@ func quickStart(ts *testscript.TestScript, _ bool, _ []string) {
 		out.WriteString(ts.ReadFile("stdout"))
 	}
 	if out.Len() == 0 {
-		ts.Fatalf("README.md has no quick start")
+		ts.Fatalf("README.md has no commands to try")
 	}
 	ts.Check(os.WriteFile(ts.MkAbs("../quickstart.out"), []byte(out.String()), 0o644))
 	ts.Check(ts.Exec("cat", "../quickstart.out"))
+}
+
+// layout NAME does what docs/layouts/NAME.md says: it writes the page's graft.yaml, runs its
+// commands, and looks for the lines of its diff in what they print.
+func layout(ts *testscript.TestScript, _ bool, args []string) {
+	page := strings.ReplaceAll(ts.ReadFile(filepath.Join(ts.Getenv("ROOT"), "docs", "layouts", args[0]+".md")), "quay.io/example/", ts.Getenv("REGISTRY")+"/")
+	if m := regexp.MustCompile("(?s)```yaml\n(# .github/graft.yaml\n.*?)```").FindStringSubmatch(page); m != nil {
+		ts.Check(os.MkdirAll(ts.MkAbs(".github"), 0o755))
+		ts.Check(os.WriteFile(ts.MkAbs(".github/graft.yaml"), []byte(m[1]), 0o644))
+	}
+	out := ""
+	for _, m := range regexp.MustCompile(`(?m)^    graft (.*)$`).FindAllStringSubmatch(page, -1) {
+		ts.Check(ts.Exec("graft", strings.Fields(m[1])...))
+		out += ts.ReadFile("stdout")
+	}
+	diff := regexp.MustCompile("(?s)```diff\n(.*?)```").FindStringSubmatch(page)
+	if out == "" || diff == nil {
+		ts.Fatalf("docs/layouts/%s.md has no command, or no diff", args[0])
+	}
+	for line := range strings.Lines(diff[1]) {
+		line = strings.TrimSuffix(line, "\n")
+		_, after, found := strings.Cut(out, "\n"+line+"\n")
+		if strings.HasSuffix(line, "@sha256:...") {
+			_, after, found = strings.Cut(out, "\n"+strings.TrimSuffix(line, "..."))
+		}
+		if !found {
+			ts.Fatalf("docs/layouts/%s.md shows a line that is not printed, or not there: %s", args[0], line)
+		}
+		out = "\n" + after
+	}
 }
 
 // report FILE holds a report to its schema.

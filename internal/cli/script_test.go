@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 			"workflow":    workflowToken,
 			"report":      holdReport,
 			"outputs":     outputs,
+			"layout":      layout,
 			"quickstart":  quickStart,
 			"freeaddress": freeAddress,
 			"announce":    announce,

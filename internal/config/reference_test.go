@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-var update = flag.Bool("update", false, "rewrite the configuration in the README")
+var update = flag.Bool("update", false, "rewrite docs/configuration.md")
 
 // referencePart is the list of the keys of graft.yaml, as a table in Markdown. In a key []
 // stands for each item of a list.
@@ -147,21 +147,21 @@ func TestReference(t *testing.T) {
 		}
 	}
 	begin, end := "<!-- configuration -->\n", "<!-- /configuration -->"
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("../../docs/configuration.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme := string(text)
-	i, j := strings.Index(readme, begin), strings.Index(readme, end)
+	page := string(text)
+	i, j := strings.Index(page, begin), strings.Index(page, end)
 	if i < 0 || j < i {
-		t.Fatal("README.md has no place for the configuration")
+		t.Fatal("docs/configuration.md has no place for the configuration")
 	}
-	want := readme[:i+len(begin)] + "\n" + strings.Trim(table, "\n") + "\n\n" + readme[j:]
-	if *update && want != readme {
-		if err := os.WriteFile("../../README.md", []byte(want), 0o644); err != nil {
+	want := page[:i+len(begin)] + "\n" + strings.Trim(table, "\n") + "\n\n" + page[j:]
+	if *update && want != page {
+		if err := os.WriteFile("../../docs/configuration.md", []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if want != readme {
-		t.Error("README.md is stale: go test ./internal/config -update rewrites it")
+	} else if want != page {
+		t.Error("docs/configuration.md is stale: go test ./internal/config -update rewrites it")
 	}
 }

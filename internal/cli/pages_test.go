@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// pages are the documents that people read.
+func pages(t *testing.T) []string {
+	t.Helper()
+	all := []string{"../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md"}
+	for _, pattern := range []string{"../../docs/*.md", "../../docs/*/*.md", "../../formulary/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("there are no pages %s", pattern)
+		}
+		all = append(all, found...)
+	}
+	return all
+}
+
+var (
+	pageLink   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	pageTitle  = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	notInTitle = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	fenced     = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+)
+
+// Every link of a page within the repository leads to a file, and to a title of it.
+func TestPageLinks(t *testing.T) {
+	checked := 0
+	for _, file := range pages(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range pageLink.FindAllStringSubmatch(fenced.ReplaceAllString(string(text), ""), -1) {
+			name, title, _ := strings.Cut(m[1], "#")
+			if strings.Contains(name, "://") {
+				continue
+			}
+			checked++
+			to := file
+			if name != "" {
+				to = filepath.Join(filepath.Dir(file), name)
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: the link to %s leads nowhere", file, m[1])
+			} else if title != "" && !hasTitle(t, to, title) {
+				t.Errorf("%s: %s has no title for the link %s", file, to, m[1])
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d links were found", checked)
+	}
+}
+
+// hasTitle tells whether a page has a title that GitHub gives this anchor.
+func hasTitle(t *testing.T, file, anchor string) bool {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range pageTitle.FindAllStringSubmatch(fenced.ReplaceAllString(string(text), ""), -1) {
+		if strings.ReplaceAll(strings.ToLower(notInTitle.ReplaceAllString(m[1], "")), " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
+}
