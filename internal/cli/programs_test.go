@@ -45,7 +45,11 @@ func TestPagesNamePrograms(t *testing.T) {
 		}
 		for _, m := range regexp.MustCompile("(?m)(?:^    |`)(?:go run \\./cmd/)?graft-(demo|relay)\\b([^`\n]*)").FindAllStringSubmatch(string(text), -1) {
 			var help bytes.Buffer
-			programs["graft-"+m[1]](context.Background(), []string{"--help"}, command.IO{Out: &help})
+			args := []string{"--help"}
+			if verb := regexp.MustCompile(`^ ([a-z]+)\b`).FindStringSubmatch(m[2]); verb != nil {
+				args = append(verb[1:], args...)
+			}
+			programs["graft-"+m[1]](context.Background(), args, command.IO{Out: &help})
 			for _, flag := range regexp.MustCompile(`--[a-z][a-z-]*`).FindAllString(m[2], -1) {
 				if checked++; !strings.Contains(help.String(), flag+" ") {
 					t.Errorf("%s: graft-%s has no flag %s", file, m[1], flag)

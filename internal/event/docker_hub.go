@@ -6,7 +6,7 @@ import "github.com/olmgraft/graft/internal/reference"
 const DockerHub FormName = "docker-hub"
 
 var dockerHub = Form{
-	Name: DockerHub, Proofs: []Proof{ByURL},
+	Name: DockerHub, Proofs: []Proof{ByURL}, Registry: reference.DockerHub,
 	Setup:  "Repository, Webhooks: URL `https://RELAY/docker-hub/SECRET`. Docker Hub signs nothing and sends no header",
 	Time:   [][]string{{"push_data", "pushed_at"}},
 	Detect: func(n Node) bool { return n.Has("push_data") }, Read: readDockerHub,

@@ -24,6 +24,8 @@ type Form struct {
 	Proofs []Proof
 	// Sender is what a route of the relay calls the sender; empty: as the form.
 	Sender string
+	// Registry is the only one of which it announces images; empty: it may be any.
+	Registry string
 	// Setup says, in Markdown, where the registry takes address and secret.
 	Setup string
 	// Time are the keys to where an event says when it was made, the first that is there.

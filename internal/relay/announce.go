@@ -68,7 +68,7 @@ func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
 // deliveries makes them. The registry is asked for a digest that is missing only where a
 // target hears of the image; where it does not answer, the tag has to do.
 func (r *Relay) deliveries(ctx context.Context, p event.Publication, mark string) ([]queue.Entry, error) {
-	if p.Digest == "" && r.config.ResolveDigests && r.config.mapped(p) {
+	if p.Digest == "" && r.config.ResolveDigests && len(r.config.hear(p.Repository)) > 0 {
 		digest, err := r.options.Resolve(ctx, p.Reference())
 		if err != nil {
 			r.log.Warn("the registry gave no digest", "image", p.Image(), "error", err.Error())
@@ -76,15 +76,6 @@ func (r *Relay) deliveries(ctx context.Context, p event.Publication, mark string
 		p.Digest = digest
 	}
 	return r.config.deliveries(p, mark)
-}
-
-func (c *Config) mapped(p event.Publication) bool {
-	for _, t := range c.Targets {
-		if event.Allowed(t.Images, p.Repository) {
-			return true
-		}
-	}
-	return false
 }
 
 // parse reads the body in the form of the route and no other; GitHub names its event.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -64,8 +65,8 @@ func TestAppIsRefused(t *testing.T) {
 		if i == 3 {
 			key = exchange()
 		}
-		if text, err := source.token(t.Context()); tt.says == "" && (err != nil || text != "ghs_x") || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
-			t.Errorf("%d %s: %q, %v", tt.status, tt.body, text, err)
+		if got, err := source.grant(t.Context(), "octo"); tt.says == "" && (err != nil || got != grant{"ghs_x", "no"}) || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
+			t.Errorf("%d %s: %q, %v", tt.status, tt.body, got, err)
 		}
 	}
 }
@@ -83,7 +84,7 @@ func TestTokenFile(t *testing.T) {
 	}
 	is := func(want string) {
 		t.Helper()
-		if got, err := source.token(t.Context()); err != nil || got != want {
+		if got, err := source.grant(t.Context(), "octo"); err != nil || got.token != want {
 			t.Errorf("%q %v, want %q", got, err, want)
 		}
 	}

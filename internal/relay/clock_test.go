@@ -38,7 +38,7 @@ func TestRefusedToken(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{})
 	tokens := &exchanged{"ghp_over", ghToken}
-	d := &githubSender{config: w.config.GitHub, tokens: tokens, userAgent: "graft/test", transport: newTransport()}
+	d := newSender(w.config.GitHub, tokens, "graft/test")
 	one := delivery{To: "octo/catalog", Type: "publish"}
 	if v := d.send(t.Context(), one); v.err == nil || github.AnswerOf(v.err, time.Now()).Status != http.StatusUnauthorized {
 		t.Fatalf("%+v", v)
@@ -51,5 +51,5 @@ func TestRefusedToken(t *testing.T) {
 // exchanged are tokens, each used until it is refused.
 type exchanged []string
 
-func (e *exchanged) token(context.Context) (string, error) { return (*e)[0], nil }
-func (e *exchanged) refused(string)                        { *e = (*e)[1:] }
+func (e *exchanged) grant(context.Context, string) (grant, error) { return grant{token: (*e)[0]}, nil }
+func (e *exchanged) refused(string)                               { *e = (*e)[1:] }

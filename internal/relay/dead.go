@@ -9,12 +9,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/forge"
-	"github.com/olmgraft/graft/internal/forge/github"
+	"github.com/olmgraft/graft/internal/outbound"
 	"github.com/olmgraft/graft/internal/relay/queue"
 	"github.com/olmgraft/graft/internal/relay/queue/file"
 )
@@ -48,14 +46,8 @@ func Replay(ctx context.Context, c *Config, o Options, path string, out io.Write
 	if err != nil {
 		return err
 	}
-	token, err := tokens.token(ctx)
-	if err != nil {
-		return failure.New(failure.ForgeAuth, "%w", err)
-	}
-	client, err := github.New(github.Options{APIURL: c.GitHub.APIURL, Token: token, UserAgent: o.UserAgent})
-	if err != nil {
-		return err
-	}
+	sender := newSender(c.GitHub, tokens, o.UserAgent)
+	sender.retry = outbound.Retry{} // a person waits for the end of it
 	var errs []error
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
@@ -65,8 +57,13 @@ func Replay(ctx context.Context, c *Config, o Options, path string, out io.Write
 			errs = append(errs, failure.New(failure.Usage, "reading the dead letters: %w", err).At(path, n, 0).Fix("Remove the line."))
 			continue
 		}
-		owner, name, _ := strings.Cut(dead.To, "/")
-		if err := client.Dispatch(ctx, forge.Repository{Owner: owner, Name: name}, dead.Type, dead.Payload); err != nil {
+		repo := repositoryOf(dead.To)
+		client, err := sender.client(ctx, repo.Owner)
+		if err != nil {
+			errs = append(errs, failure.New(failure.ForgeAuth, "sending to %s: %w", dead.To, err))
+			continue
+		}
+		if err := client.Dispatch(ctx, repo, dead.Type, dead.Payload); err != nil {
 			errs = append(errs, err)
 			continue
 		}

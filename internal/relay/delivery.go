@@ -39,23 +39,12 @@ const tagWindow = 10 * time.Minute
 // case of 3 it is random, for the next one may be another announcement.
 func (c *Config) deliveries(p event.Publication, mark string) ([]queue.Entry, error) {
 	var entries []queue.Entry
-	told := map[string]bool{}
-	for _, t := range c.Targets {
-		if !event.Allowed(t.Images, p.Repository) {
-			continue
+	for _, h := range c.hear(p.Repository) {
+		e, err := c.entry(p, mark, h.to, h.eventType)
+		if err != nil {
+			return nil, err
 		}
-		for _, to := range t.Repositories {
-			key := to + " " + t.EventType
-			if told[key] {
-				continue
-			}
-			told[key] = true
-			e, err := c.entry(p, mark, to, t.EventType)
-			if err != nil {
-				return nil, err
-			}
-			entries = append(entries, e)
-		}
+		entries = append(entries, e)
 	}
 	return entries, nil
 }

@@ -22,53 +22,73 @@ type outcome struct {
 	again     time.Time // when GitHub wants to be asked again
 }
 
-// githubSender sends deliveries with the token of the moment.
+// githubSender sends deliveries, each with the token of the moment for the owner of its repository.
 type githubSender struct {
 	config    GitHub
 	tokens    tokens
 	userAgent string
 	transport http.RoundTripper
+	retry     outbound.Retry
 
-	mu     sync.Mutex
-	held   string // the token of the client
-	client *github.Client
+	mu      sync.Mutex
+	clients map[string]client // by owner
+}
+
+type client struct {
+	*github.Client
+	held grant
+}
+
+// newSender makes one attempt at a time: to wait and to try again is the dispatcher's.
+func newSender(c GitHub, t tokens, userAgent string) *githubSender {
+	return &githubSender{
+		config: c, tokens: t, userAgent: userAgent, transport: newTransport(),
+		retry: outbound.Retry{Attempts: 1, LongestAsked: time.Nanosecond}, clients: map[string]client{},
+	}
 }
 
 // newTransport gives up on a GitHub that takes a request and does not answer.
 func newTransport() *http.Transport { return outbound.Standard(20 * time.Second) }
 
-// send makes one attempt; to wait and to try again is the dispatcher's.
+// send makes one attempt.
 func (d *githubSender) send(ctx context.Context, l delivery) outcome {
-	token, err := d.tokens.token(ctx)
+	repo := repositoryOf(l.To)
+	c, err := d.client(ctx, repo.Owner)
 	if err != nil {
 		return outcome{err: err}
 	}
-	client, err := d.clientOf(token)
-	if err != nil {
-		return outcome{err: err}
-	}
-	owner, name, _ := strings.Cut(l.To, "/")
-	err = client.Dispatch(ctx, forge.Repository{Owner: owner, Name: name}, l.Type, l.Payload)
+	err = c.Dispatch(ctx, repo, l.Type, l.Payload)
 	now := time.Now()
 	if github.AnswerOf(err, now).Status == http.StatusUnauthorized {
-		d.tokens.refused(token)
+		d.tokens.refused(c.held.token)
 	}
 	return outcomeOf(err, now)
 }
 
-func (d *githubSender) clientOf(token string) (*github.Client, error) {
+func repositoryOf(to string) forge.Repository {
+	owner, name, _ := strings.Cut(to, "/")
+	return forge.Repository{Owner: owner, Name: name}
+}
+
+// client is that of an owner, with the token of the moment.
+func (d *githubSender) client(ctx context.Context, owner string) (client, error) {
+	g, err := d.tokens.grant(ctx, owner)
+	if err != nil {
+		return client{}, err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.client != nil && d.held == token {
-		return d.client, nil
+	if c, ok := d.clients[owner]; ok && c.held == g {
+		return c, nil
 	}
-	var err error
-	d.client, err = github.New(github.Options{
-		APIURL: d.config.APIURL, Token: token, UserAgent: d.userAgent, Transport: d.transport,
-		Retry: outbound.Retry{Attempts: 1, LongestAsked: time.Nanosecond},
+	made, err := github.New(github.Options{
+		APIURL: d.config.APIURL, Token: g.token, UserAgent: d.userAgent, Transport: d.transport, Retry: d.retry,
 	})
-	d.held = token
-	return d.client, err
+	if err != nil {
+		return client{}, err
+	}
+	d.clients[owner] = client{made, g}
+	return d.clients[owner], nil
 }
 
 // outcomeOf tells what may pass from what will not:

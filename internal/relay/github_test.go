@@ -17,13 +17,13 @@ type turns []string
 
 func (*turns) refused(string) {}
 
-func (t *turns) token(context.Context) (string, error) {
+func (t *turns) grant(context.Context, string) (grant, error) {
 	if len(*t) == 0 {
-		return "", errors.New("there are no more")
+		return grant{}, errors.New("there are no more")
 	}
 	one := (*t)[0]
 	*t = (*t)[1:]
-	return one, nil
+	return grant{token: one}, nil
 }
 
 // An attempt is one request, with the token of the moment and the name of the program.
@@ -35,7 +35,7 @@ func TestAttempt(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer server.Close()
-	d := &githubSender{config: GitHub{APIURL: server.URL}, tokens: &turns{"one", "one", "two"}, userAgent: "graft/x", transport: newTransport()}
+	d := newSender(GitHub{APIURL: server.URL}, &turns{"one", "one", "two"}, "graft/x")
 	l := delivery{To: "octo/catalog", Type: "bundle", Payload: []byte("{}")}
 	if v := d.send(t.Context(), l); v.delivered || v.refused != "" || v.err == nil {
 		t.Errorf("while GitHub is down: %+v", v)

@@ -101,7 +101,7 @@ func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
 	if err := r.listen(ctx); err != nil {
 		return nil, errors.Join(err, r.queue.Close())
 	}
-	d := &githubSender{config: c.GitHub, tokens: tokens, userAgent: o.UserAgent, transport: newTransport()}
+	d := newSender(c.GitHub, tokens, o.UserAgent)
 	r.dispatcher = &dispatcher{
 		config: c, send: d.send, queue: r.queue, metrics: r.metrics, log: o.Log,
 		lanes: map[string]*lane{}, wake: make(chan struct{}, 1),

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"crypto/rsa"
 	"encoding/json"
@@ -17,11 +18,15 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// tokens gives what GitHub is asked with, and is told what GitHub refused.
+// tokens gives what GitHub is asked with for repositories of an owner, and is told what GitHub refused.
 type tokens interface {
-	token(ctx context.Context) (string, error)
+	grant(ctx context.Context, owner string) (grant, error)
 	refused(token string)
 }
+
+// grant is a token. contents is what an installation of an App may do with the contents of
+// repositories: "write", "read" or "no"; empty where the token is no App's.
+type grant struct{ token, contents string }
 
 // openTokens takes the App where there is one, else the file, else GITHUB_TOKEN.
 func openTokens(g GitHub, env func(string) (string, bool), client *http.Client, now func() time.Time) (tokens, error) {
@@ -64,7 +69,9 @@ func openTokens(g GitHub, env func(string) (string, bool), client *http.Client, 
 
 type fixedToken string
 
-func (t fixedToken) token(context.Context) (string, error) { return string(t), nil }
+func (t fixedToken) grant(context.Context, string) (grant, error) {
+	return grant{token: string(t)}, nil
+}
 
 func (fixedToken) refused(string) {} // there is no other
 
@@ -76,11 +83,11 @@ type fileToken struct {
 	now  func() time.Time
 }
 
-func (t *fileToken) token(context.Context) (string, error) {
+func (t *fileToken) grant(context.Context, string) (grant, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_ = t.file.look(t.now())
-	return t.text, nil
+	return grant{token: t.text}, nil
 }
 
 // refused has nothing to do: a file that was replaced is noticed.
@@ -100,66 +107,69 @@ type appTokens struct {
 	mu      sync.Mutex
 	file    watched
 	key     *rsa.PrivateKey
-	text    string
+	held    grant
 	expires time.Time
 }
 
-func (a *appTokens) token(ctx context.Context) (string, error) {
+func (a *appTokens) grant(ctx context.Context, _ string) (grant, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now()
-	if a.text != "" && now.Before(a.expires.Add(-renewBefore)) {
-		return a.text, nil
+	if a.held.token != "" && now.Before(a.expires.Add(-renewBefore)) {
+		return a.held, nil
 	}
 	_ = a.file.look(now)
-	text, expires, err := a.renew(ctx, now)
+	held, expires, err := a.renew(ctx, now)
 	if err != nil {
-		return "", fmt.Errorf("asking for a token of the installation %s: %w", a.app.Installation, err)
+		return grant{}, fmt.Errorf("asking for a token of the installation %s: %w", a.app.Installation, err)
 	}
-	a.text, a.expires = text, expires
-	return text, nil
+	a.held, a.expires = held, expires
+	return held, nil
 }
 
 // refused makes sure that the token is not used again, though it is not over by this clock.
 func (a *appTokens) refused(token string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.text == token {
-		a.text = ""
+	if a.held.token == token {
+		a.held = grant{}
 	}
 }
 
-func (a *appTokens) renew(ctx context.Context, now time.Time) (string, time.Time, error) {
+func (a *appTokens) renew(ctx context.Context, now time.Time) (grant, time.Time, error) {
 	// GitHub takes ten minutes at most, and its clock may be behind.
 	proof, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{
 		Issuer: a.app.ID, IssuedAt: jwt.NewNumericDate(now.Add(-time.Minute)), ExpiresAt: jwt.NewNumericDate(now.Add(8 * time.Minute)),
 	}).SignedString(a.key)
 	if err != nil {
-		return "", time.Time{}, err
+		return grant{}, time.Time{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.api+"/app/installations/"+a.app.Installation+"/access_tokens", http.NoBody)
 	if err != nil {
-		return "", time.Time{}, err
+		return grant{}, time.Time{}, err
 	}
 	req.Header.Set("Authorization", "Bearer "+proof)
 	req.Header.Set("Accept", "application/vnd.github+json")
 	var answer struct {
-		Token   string    `json:"token"`
-		Expires time.Time `json:"expires_at"`
-		Message string    `json:"message"`
+		Token       string    `json:"token"`
+		Expires     time.Time `json:"expires_at"`
+		Message     string    `json:"message"`
+		Permissions struct {
+			Contents string `json:"contents"`
+		} `json:"permissions"`
 	}
 	status, err := askJSON(a.http, req, &answer)
 	switch {
 	case status == 0:
-		return "", time.Time{}, err
+		return grant{}, time.Time{}, err
 	case status != http.StatusCreated:
-		return "", time.Time{}, fmt.Errorf("HTTP %d %.200s", status, answer.Message)
+		return grant{}, time.Time{}, fmt.Errorf("HTTP %d %.200s", status, answer.Message)
 	case err != nil || answer.Token == "":
-		return "", time.Time{}, errors.New("the answer holds no token")
+		return grant{}, time.Time{}, errors.New("the answer holds no token")
 	}
-	return answer.Token, answer.Expires, nil
+	return grant{answer.Token, cmp.Or(answer.Permissions.Contents, "no")}, answer.Expires, nil
 }
 
 // askJSON reads an answer in JSON. The status is 0 where there is no whole answer.

@@ -53,3 +53,23 @@ func (c *Client) Dispatch(ctx context.Context, repo forge.Repository, eventType 
 	}
 	return nil
 }
+
+// TakesEvents asks whether a repository is there and may be sent events, and sends none. What an
+// account may do with it GitHub says where asAccount is set; of an App it says so beside the token.
+func (c *Client) TakesEvents(ctx context.Context, repo forge.Repository, asAccount bool) error {
+	if err := checkRepository(repo); err != nil {
+		return err
+	}
+	op := operation{doing: fmt.Sprintf("checking %s", repo), needs: "metadata: read"}
+	found, _, err := c.gh.Repositories.Get(ctx, repo.Owner, repo.Name)
+	switch {
+	case err != nil:
+		return c.fail(ctx, op, err)
+	case found.GetArchived():
+		return failure.New(failure.ForgeAuth, "%s: it is archived, and takes no events", op.doing).Fix("Unarchive it, or name another repository.")
+	case asAccount && !found.Permissions["push"]:
+		return failure.New(failure.ForgeAuth, "%s: whoever the token is of may not push to it, and events need contents: write", op.doing).
+			Fix("Give the account access to write, or name another repository.")
+	}
+	return nil
+}

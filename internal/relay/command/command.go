@@ -36,6 +36,7 @@ func root(a *command.App) *cobra.Command {
 			"Environment: GITHUB_TOKEN where the configuration names neither a token file nor an App.",
 		Example: "  graft-relay --config relay.yaml\n" +
 			"  graft-relay --config relay.yaml --check\n" +
+			"  graft-relay check --config relay.yaml quay.io/example/op-bundle:v1.2.3\n" +
 			"  graft-relay --config relay.yaml --replay /var/lib/graft/dead.jsonl",
 		Args:    cobra.NoArgs,
 		Version: command.Version,
@@ -47,10 +48,7 @@ func root(a *command.App) *cobra.Command {
 	f.BoolVar(&check, "check", false, "read the configuration and all that it names, and serve nothing")
 	f.StringVar(&replay, "replay", "", "send the dead letters of this file once more, and serve nothing")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if file == "" {
-			return failure.New(failure.Usage, "reading the command line: --config is missing").Fix("Give --config FILE; docs/relay.md has an example.")
-		}
-		c, err := relay.Read(file)
+		c, err := read(file)
 		if err != nil {
 			return err
 		}
@@ -76,7 +74,15 @@ func root(a *command.App) *cobra.Command {
 		a.Grace(grace)
 		return r.Run(cmd.Context())
 	}
+	cmd.AddCommand(checkCommand(a))
 	return cmd
+}
+
+func read(file string) (*relay.Config, error) {
+	if file == "" {
+		return nil, failure.New(failure.Usage, "reading the command line: --config is missing").Fix("Give --config FILE; docs/relay.md has an example.")
+	}
+	return relay.Read(file)
 }
 
 func options(a *command.App, c *relay.Config) (relay.Options, error) {

@@ -1,0 +1,161 @@
+package relay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// Explanation says what the relay does with an image that is announced, and why.
+type Explanation struct {
+	Image string `json:"image"`
+	// Skipped is why its tag is no bundle's.
+	Skipped string `json:"skipped,omitempty"`
+	// Routes are where it can be announced.
+	Routes []Announcer `json:"routes"`
+	Sends  []Send      `json:"sends"`
+	// Misses are the targets that do not hear of it, those that come nearest first.
+	Misses []Miss `json:"misses"`
+}
+
+// Announcer is a route.
+type Announcer struct {
+	Path string `json:"path"`
+	From string `json:"from"`
+}
+
+// Send is an event that the relay would send.
+type Send struct {
+	Repository string `json:"repository"`
+	EventType  string `json:"eventType"`
+	// By is the place of the pattern in the configuration.
+	By         string `json:"by"`
+	Pattern    string `json:"pattern"`
+	Credential string `json:"credential"`
+	// GitHub is what GitHub says; empty where it was not asked.
+	GitHub string `json:"github,omitempty"`
+	// Takes is whether GitHub would take the event; nil where it was not asked.
+	Takes *bool `json:"takes,omitempty"`
+}
+
+// Miss is a target that does not hear of the image.
+type Miss struct {
+	Target string `json:"target"`
+	Reason string `json:"reason"`
+}
+
+// Explain says of an image what the relay would do with it. It asks nobody and reads no secret. An
+// image of which nobody would hear is a failure beside the explanation.
+func Explain(c *Config, image string) (Explanation, error) {
+	p, err := event.ParseReference(image)
+	if err != nil {
+		return Explanation{}, err
+	}
+	e := Explanation{Image: p.Image(), Routes: []Announcer{}, Sends: []Send{}, Misses: []Miss{}}
+	if p.Tag != "" {
+		e.Skipped = event.SkipReason(p.Tag, c.SkipTags)
+	}
+	for _, r := range c.announcing(p.Repository) {
+		e.Routes = append(e.Routes, Announcer{r.Path, r.From})
+	}
+	for _, h := range c.hear(p.Repository) {
+		e.Sends = append(e.Sends, Send{
+			Repository: h.to, EventType: h.eventType, By: h.by.String(), Pattern: c.Targets[h.by.target].Images[h.by.pattern],
+			Credential: c.GitHub.credential(),
+		})
+	}
+	e.Misses = c.misses(p.Repository)
+	return e, c.unheard(p, e)
+}
+
+func (c *Config) misses(repository string) []Miss {
+	type one struct {
+		target int
+		miss
+	}
+	var all []one
+	for i := range c.Targets {
+		if t := &c.Targets[i]; t.matching(repository) < 0 {
+			all = append(all, one{i, t.miss(repository)})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b one) int { return cmp.Compare(b.near, a.near) })
+	misses := []Miss{}
+	for _, m := range all {
+		misses = append(misses, Miss{fmt.Sprintf("targets[%d]", m.target), m.reason})
+	}
+	return misses
+}
+
+// unheard is why nobody would hear of an image.
+func (c *Config) unheard(p event.Publication, e Explanation) error {
+	host, _, _ := strings.Cut(p.Repository, "/")
+	refuse := func(fix, format string, args ...any) error {
+		return failure.New(failure.BundleNotAllowed, "checking %s: %s", e.Image, fmt.Sprintf(format, args...)).Fix("%s", fix)
+	}
+	switch {
+	case e.Skipped != "":
+		return refuse("Give the bundle another tag, or set skipTags.", "%s", e.Skipped)
+	case len(e.Routes) == 0:
+		return refuse("Add a route for the registry.", "no route takes announcements of %s", host)
+	case len(e.Sends) == 0:
+		return refuse("Add a pattern for it to the images of a target.", "no target hears of it")
+	}
+	return nil
+}
+
+// credential is what GitHub is asked with.
+func (g GitHub) credential() string {
+	switch {
+	case g.App != nil:
+		return fmt.Sprintf("the App %s, installation %s", g.App.ID, g.App.Installation)
+	case g.TokenFile != "":
+		return "the token in " + g.TokenFile
+	}
+	return "the token in GITHUB_TOKEN"
+}
+
+// Online asks GitHub, for each event that would be sent, whether the repository is there and would
+// take it from the credential. It sends none. What GitHub would not take is a failure.
+func Online(ctx context.Context, c *Config, o Options) (func(*Explanation) error, error) {
+	tokens, err := openTokens(c.GitHub, o.Env, o.client(), time.Now)
+	if err != nil {
+		return nil, err
+	}
+	sender := newSender(c.GitHub, tokens, o.UserAgent)
+	return func(e *Explanation) error {
+		var errs []error
+		for i := range e.Sends {
+			s := &e.Sends[i]
+			err := sender.try(ctx, s.Repository)
+			takes := err == nil
+			s.Takes, s.GitHub = &takes, "would take it"
+			if err != nil {
+				s.GitHub = failure.Of(err).Message
+				errs = append(errs, err)
+			}
+		}
+		return errors.Join(errs...)
+	}, nil
+}
+
+// try asks about a repository what can be asked without an event.
+func (d *githubSender) try(ctx context.Context, to string) error {
+	repo := repositoryOf(to)
+	c, err := d.client(ctx, repo.Owner)
+	if err != nil {
+		return failure.New(failure.ForgeAuth, "checking %s: %w", to, err).Fix("Mend the credential in github, or have the App installed there.")
+	}
+	if may := c.held.contents; may != "" && may != "write" {
+		return failure.New(failure.ForgeAuth, "checking %s: the App's installation has %s access to contents, and events need contents: write", to, may).
+			Fix("Give the App the permission contents: write.")
+	}
+	return c.TakesEvents(ctx, repo, c.held.contents == "")
+}

@@ -1,0 +1,78 @@
+package relay
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
+)
+
+// GitHub is asked about each repository, and is sent nothing.
+func TestOnline(t *testing.T) {
+	t.Parallel()
+	w := begin(t, setup{
+		config: map[string]string{"targets": `[{images: ["quay.io/example/*"], repositories: [octo/catalog, octo/gone, octo/old]}, {images: ["quay.io/example/other"], repositories: [other/catalog]}]`},
+		hub: func(h *fakegithub.Server) {
+			for _, r := range []fakegithub.Repository{{Owner: "octo", Name: "old", Archived: true}, {Owner: "other", Name: "catalog", Writers: []string{"someone"}}} {
+				if err := h.AddRepository(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+	})
+	ask, err := Online(t.Context(), w.config, w.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Explain(w.config, "quay.io/example/other:v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = ask(&e)
+	if all := failure.All(err); len(all) != 3 || !failure.Is(err, failure.ForgeAuth) {
+		t.Errorf("%v", err)
+	}
+	for i, want := range []string{"would take it", "HTTP 404 Not Found", "it is archived", "may not push to it"} {
+		if s := e.Sends[i]; !strings.Contains(s.GitHub, want) || s.Takes == nil || *s.Takes != (i == 0) {
+			t.Errorf("%s: %q, want %q", s.Repository, s.GitHub, want)
+		}
+	}
+	if got := w.hub.Dispatches(); len(got) != 0 {
+		t.Errorf("sent %+v", got)
+	}
+}
+
+// What keeps a pattern from an image is told by the first part that does not agree.
+func TestApart(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, repository string
+		near                int
+		reason              string
+	}{
+		{"quay.io/a/*", "docker.io/a/b", 0, "the image is of docker.io"},
+		{"quay.io/a/*", "quay.io/b/c", 1, "b is not a"},
+		{"quay.io/a/*-bundle", "quay.io/a/op", 2, "op is not *-bundle"},
+		{"quay.io/a/*", "quay.io/a/b/c", 3, "the image has c beyond that: * is text without a slash, ** is any text"},
+		{"quay.io/a/b/c", "quay.io/a/b", 3, "the image ends before that"},
+		{"quay.io/**/x", "quay.io/a/y", 1, "a/y is not **/x"},
+		{"quay.io/Org/*", "quay.io/org/x", 1, "the names of images are in small letters"},
+	} {
+		if near, reason := apart(tt.pattern, tt.repository); near != tt.near || reason != tt.reason {
+			t.Errorf("%s and %s: %d %q", tt.pattern, tt.repository, near, reason)
+		}
+	}
+}
+
+// The credential is the one that openTokens takes.
+func TestCredential(t *testing.T) {
+	for want, g := range map[string]GitHub{
+		"the App 77, installation 4711": {App: &App{ID: "77", Installation: "4711"}, TokenFile: "x"},
+		"the token in /t":               {TokenFile: "/t"},
+		"the token in GITHUB_TOKEN":     {},
+	} {
+		if got := g.credential(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package relay
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/reference"
+)
+
+// place is a pattern of a target.
+type place struct{ target, pattern int }
+
+func (p place) String() string { return fmt.Sprintf("targets[%d].images[%d]", p.target, p.pattern) }
+
+// hearing is a repository that hears of an image.
+type hearing struct {
+	to, eventType string
+	by            place
+}
+
+// hear gives who hears of an image of a repository, each once, in the order of the targets.
+func (c *Config) hear(repository string) (all []hearing) {
+	told := map[string]bool{}
+	for i, t := range c.Targets {
+		n := t.matching(repository)
+		if n < 0 {
+			continue
+		}
+		for _, to := range t.Repositories {
+			key := to + " " + t.EventType
+			if told[key] {
+				continue
+			}
+			told[key] = true
+			all = append(all, hearing{to, t.EventType, place{i, n}})
+		}
+	}
+	return all
+}
+
+// matching is the first pattern that names the repository, or -1.
+func (t *Target) matching(repository string) int {
+	for i, pattern := range t.Images {
+		if reference.Matches(pattern, repository) {
+			return i
+		}
+	}
+	return -1
+}
+
+// miss is the pattern of a target that comes nearest to a repository, and what keeps them apart.
+type miss struct {
+	near    int // how many parts agree, from the registry on
+	pattern int
+	reason  string
+}
+
+// miss finds the nearest one: the one with which most parts agree.
+func (t *Target) miss(repository string) miss {
+	best := miss{near: -1}
+	for i, pattern := range t.Images {
+		if near, reason := apart(pattern, repository); near > best.near {
+			best = miss{near, i, fmt.Sprintf("images[%d] is %s, and %s", i, pattern, reason)}
+		}
+	}
+	return best
+}
+
+// apart says how many parts of a pattern agree with a repository that it does not name, and
+// what is the first that does not.
+func apart(pattern, repository string) (near int, reason string) {
+	wanted, given := strings.Split(pattern, "/"), strings.Split(repository, "/")
+	for near < min(len(wanted), len(given)) && !strings.Contains(wanted[near], "**") && reference.Matches(wanted[near], given[near]) {
+		near++
+	}
+	rest := strings.Join(given[near:], "/")
+	switch {
+	case pattern != strings.ToLower(pattern):
+		return near, "the names of images are in small letters"
+	case near == len(wanted):
+		return near, fmt.Sprintf("the image has %s beyond that: * is text without a slash, ** is any text", rest)
+	case near == len(given):
+		return near, "the image ends before that"
+	case near == 0:
+		return near, "the image is of " + given[0]
+	case strings.Contains(wanted[near], "**"):
+		return near, fmt.Sprintf("%s is not %s", rest, strings.Join(wanted[near:], "/"))
+	}
+	return near, fmt.Sprintf("%s is not %s", given[near], wanted[near])
+}
+
+// announcing are the routes by whose senders an image of a registry can be announced.
+func (c *Config) announcing(repository string) (all []Route) {
+	host, _, _ := strings.Cut(repository, "/")
+	for _, r := range c.Routes {
+		for _, f := range event.FormsOf(r.From) {
+			if f.Registry == "" || f.Registry == host {
+				all = append(all, r)
+				break
+			}
+		}
+	}
+	return all
+}
