@@ -163,10 +163,10 @@ func fetchObjects(ctx context.Context, session transport.UploadPackSession, ther
 		return false, err
 	}
 	defer answer.Close()
-	if err := w.unpack(pack(req.Capabilities, answer), w.thin, answer.Shallows, answer.Unshallows); err != nil {
-		return false, err
-	}
-	return len(answer.ACKs) > 0, nil
+	known = len(answer.ACKs) > 0
+	// A remote that knows nothing of what is here has nothing that deltas could be to.
+	thin := w.thin && (known || len(answer.Unshallows) > 0)
+	return known, w.unpack(pack(req.Capabilities, answer), thin, answer.Shallows, answer.Unshallows)
 }
 
 func pack(used *capability.List, answer io.Reader) io.Reader {

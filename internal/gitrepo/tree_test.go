@@ -12,6 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/go-git/go-git/v5/storage/filesystem"
+
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 )
@@ -116,4 +118,25 @@ func TestOtherObjectFormat(t *testing.T) {
 	git(t, dir, "remote", "add", "origin", h.repo.URL())
 	_, err := h.tryOpen(t, func(o *Options) { o.Dir, o.URL = dir, "" })
 	wantFailure(t, err, failure.GitFailed, "sha256", "sha1 object format")
+}
+
+// A checkout of another repository, as where a run stands in one folder and publishes to
+// elsewhere, does not have the pack taken apart: nothing in it is a delta to what is here.
+func TestCheckoutOfAnotherRepository(t *testing.T) {
+	h := newHost(t, gitremote.GitBackend)
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	put(t, dir+"/other.md", "x")
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-q", "-m", "another")
+	r := h.open(t, func(o *Options) { o.Dir = dir })
+	if data, err := fs.ReadFile(r.FS(), "latest/template.yml"); err != nil || string(data) != template {
+		t.Errorf("read %q, %v", data, err)
+	}
+	packs, err := r.store.fetched.Storer.(*filesystem.Storage).ObjectPacks()
+	if err != nil || len(packs) != 1 {
+		t.Errorf("%d packs are kept, %v; want one", len(packs), err)
+	}
+	deliver(t, r, "graft/a", map[string]string{cat: "x"})
+	h.sound(t)
 }

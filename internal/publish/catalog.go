@@ -114,7 +114,7 @@ func (p *preparation) renderingWith(ctx context.Context, skips kind.SemverSkips,
 	if c.Name != "" {
 		tmpl.Source.Catalogs = []string{c.Name}
 	}
-	o.Format, o.Metadata, o.Rewrite, o.Jobs, o.Once = c.Format, c.Metadata, c.Rewrite, p.Jobs, true
+	o.Format, o.Metadata, o.Rewrite, o.Jobs, o.Once, o.Seen = c.Format, c.Metadata, c.Rewrite, p.Jobs, true, p.seen
 	p.cut(&o, tmpl, c)
 	return render.Render(ctx, tmpl, o)
 }

@@ -119,8 +119,10 @@ type preparation struct {
 	anew map[string]bool
 	// givenUp are the bundles in whose place others come.
 	givenUp map[string]bool
-	users   users
-	lines   lines
+	// seen are the bundles of catalogs that were rendered.
+	seen  render.Seen
+	users users
+	lines lines
 	// meant are findings that somebody asked for: they are warnings.
 	meant   []func(graph.Finding) bool
 	fetched []fbc.Doc // bundles that were rendered in memory
@@ -135,7 +137,7 @@ type preparation struct {
 // another base. The order of the subjects does not matter.
 func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) (*Work, error) {
 	w := &Work{change: atomicfile.Change{Base: base}}
-	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}, semverSkips: map[string]kind.SemverSkips{}, anew: map[string]bool{}, givenUp: map[string]bool{}, users: newUsers()}
+	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}, semverSkips: map[string]kind.SemverSkips{}, anew: map[string]bool{}, givenUp: map[string]bool{}, seen: render.Seen{}, users: newUsers()}
 	subjects = inOrder(subjects)
 	var errs []error
 	for i, s := range subjects {

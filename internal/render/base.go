@@ -1,6 +1,8 @@
 package render
 
 import (
+	"fmt"
+	"hash/maphash"
 	"slices"
 
 	"github.com/olmgraft/graft/internal/bundle"
@@ -118,24 +120,63 @@ func (r *renderer) fromBase(image string) *rendered {
 	if d == nil {
 		return nil
 	}
-	light, err := d.BundleLight()
-	if err != nil {
-		return nil // what cannot be read is pulled anew
-	}
-	facts, err := d.FactsOf(light)
-	if err != nil {
+	s := r.standing(d)
+	if s.body == nil || !r.recorded(image, s.body) {
 		return nil
 	}
-	body, ok := r.baseBody(d, light)
-	if !ok || !r.recorded(image, body) {
-		return nil
-	}
-	b := &rendered{facts: facts, reused: true}
-	b.blob = fbc.Blob{Schema: d.Schema, Package: d.Package, Name: d.Name, Body: body, Format: r.o.Format}
+	b := &rendered{facts: s.facts, reused: true}
+	b.blob = fbc.Blob{Schema: d.Schema, Package: d.Package, Name: d.Name, Body: s.body, Format: r.o.Format}
 	if show, ok := r.o.Base.shows[d.Image]; ok {
 		b.show = &show
 	}
 	return b
+}
+
+// Seen remembers what became of the bundles of bases. Catalogs of one template mostly hold the
+// same ones, and a catalog is rendered from its template before and after a change. It is for
+// one rendering at a time.
+type Seen map[seenKey]standing
+
+type seenKey struct {
+	text     uint64
+	format   fbc.Format
+	metadata bundle.MetadataFormat
+	rewrite  string
+}
+
+// standing is a bundle of a base as the catalog has it; without a body it is to be pulled anew.
+type standing struct {
+	facts fbc.Facts
+	body  []byte
+}
+
+var seed = maphash.MakeSeed()
+
+func (r *renderer) standing(d *fbc.Doc) standing {
+	if r.o.Seen == nil {
+		return r.stands(d)
+	}
+	key := seenKey{maphash.Bytes(seed, d.Raw()), r.o.Format, r.o.Metadata, fmt.Sprint(r.o.Rewrite)}
+	s, ok := r.o.Seen[key]
+	if !ok {
+		s = r.stands(d)
+		r.o.Seen[key] = s
+	}
+	return s
+}
+
+func (r *renderer) stands(d *fbc.Doc) (s standing) {
+	light, err := d.BundleLight()
+	if err != nil {
+		return standing{}
+	}
+	if s.facts, err = d.FactsOf(light); err != nil {
+		return standing{}
+	}
+	if body, ok := r.baseBody(d, light); ok {
+		s.body = body
+	}
+	return s
 }
 
 func (r *renderer) baseBody(d *fbc.Doc, light fbc.Bundle) ([]byte, bool) {

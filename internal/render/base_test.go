@@ -11,6 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/render"
 )
 
@@ -93,8 +94,9 @@ const packageProperty = "- type: olm.package\n  value:\n    packageName: op\n   
 // What a base holds of a bundle's image is copied as it stands there, in the form that is
 // asked for; what it does not hold, or not in one piece, is pulled. Either way the catalog is
 // the one that comes of no base, but for what a person changed in the base, and of which no
-// sum says that it was otherwise.
+// sum says that it was otherwise. What another rendering saw of a base makes no difference.
 func TestUponABase(t *testing.T) {
+	seen := render.Seen{}
 	by := func(pairs ...string) func(string) string { return strings.NewReplacer(pairs...).Replace }
 	other := by("op.v", "other.v", "packageName: op", "packageName: other", "package: op", "package: other", "example.com/op", "example.com/other")
 	for _, tt := range []struct {
@@ -127,6 +129,7 @@ func TestUponABase(t *testing.T) {
 		{name: "bundle objects without a CSV for csv metadata", change: by("  value:\n    data: eyJ", "  value:\n    data: e30= # eyJ"), now: render.Options{Metadata: bundle.CSVMetadata}, pulled: "1.0.0 1.1.0"},
 		{name: "YAML for JSON", now: render.Options{Format: fbc.JSON}},
 		{name: "JSON for YAML", base: render.Options{Format: fbc.JSON}},
+		{name: "images named otherwise", now: render.Options{Rewrite: reference.Rewrites{{From: "example.com/op", To: "example.org/op"}}}},
 		{name: "JSON bundle objects for csv metadata", base: render.Options{Format: fbc.JSON}, now: render.Options{Metadata: bundle.CSVMetadata}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -146,7 +149,7 @@ func TestUponABase(t *testing.T) {
 			}
 			fresh := string(text(t, tmpl, tt.now))
 			s.took()
-			tt.now.Base = render.NewBase(docsOf(t, []byte(base)))
+			tt.now.Base, tt.now.Seen = render.NewBase(docsOf(t, []byte(base))), seen
 			if tt.sum {
 				tt.now.Sum = sum
 			}

@@ -44,6 +44,8 @@ type Options struct {
 	Known []*Base
 	// Base has bundles that need no pull, nil for none.
 	Base *Base
+	// Seen has what renderings before found of the bundles of their bases, nil for nothing.
+	Seen Seen
 	// Sum records what was rendered, nil for nothing. Recorded bundles must be what
 	// they were; with UpdateSum what they are now is recorded instead.
 	Sum       *Sum

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/template/documents"
+	"github.com/olmgraft/graft/internal/template/kind"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
@@ -133,15 +135,24 @@ func textOf(fsys fs.FS, p, name string) (*text, error) {
 
 // text is a file with what is made of it where that is asked for.
 type text struct {
-	src  []byte
-	file func() (*yamledit.File, error)
-	docs func() ([]fbc.Doc, error)
+	src     []byte
+	file    func() (*yamledit.File, error)
+	docs    func() ([]fbc.Doc, error)
+	entries func() ([]fbc.Doc, error)
 }
 
 func newText(name string, src []byte) *text {
-	return &text{
+	t := &text{
 		src:  src,
 		file: sync.OnceValues(func() (*yamledit.File, error) { return yamledit.Open(name, src) }),
 		docs: sync.OnceValues(func() ([]fbc.Doc, error) { return fbc.Read(name, src) }),
 	}
+	t.entries = sync.OnceValues(func() ([]fbc.Doc, error) {
+		file, err := t.file()
+		if err != nil {
+			return nil, err
+		}
+		return documents.Entries(&kind.Source{Name: name, File: file, Docs: t.docs})
+	})
+	return t
 }

@@ -149,7 +149,7 @@ func Open(fsys fs.FS, p, name string) (*Template, error) {
 		if t.Source.File, err = text.file(); err != nil {
 			return nil, err
 		}
-		t.Source.Docs = text.docs
+		t.Source.Docs, t.Source.Entries = text.docs, text.entries
 	}
 	t.Source.Open = func(input string) (kind.Part, error) {
 		part, err := Open(fsys, input, path.Join(strings.TrimSuffix(name, p), input))
@@ -172,7 +172,7 @@ func Parse(name string, src []byte) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Template{Source: kind.Source{Path: name, Name: name, File: file, Docs: text.docs}}
+	t := &Template{Source: kind.Source{Path: name, Name: name, File: file, Docs: text.docs, Entries: text.entries}}
 	return t, t.detect()
 }
 

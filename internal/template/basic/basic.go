@@ -31,7 +31,7 @@ func (Kind) Traits() kind.Traits { return kind.Traits{Name: "basic", Schema: Sch
 // Documents implements kind.HasEdges.
 func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) {
 	if s.Schema() == Schema {
-		return documents.Items(s)
+		return s.Entries()
 	}
 	docs, err := s.Docs()
 	if i := slices.IndexFunc(docs, func(d fbc.Doc) bool { return d.Schema == Schema }); i >= 0 {

@@ -78,8 +78,8 @@ func expandBundle(d *fbc.Doc, whole bool, into *fbc.Catalog) error {
 	return nil
 }
 
-// Items are the documents under entries as catalog documents.
-func Items(s *kind.Source) ([]fbc.Doc, error) {
+// Entries are the documents under entries as catalog documents.
+func Entries(s *kind.Source) ([]fbc.Doc, error) {
 	docs, err := s.Docs()
 	if err != nil || len(docs) == 0 {
 		return nil, err

@@ -45,6 +45,8 @@ type Source struct {
 	File *yamledit.File
 	// Docs reads it as the documents of a catalog; a file is read once.
 	Docs func() ([]fbc.Doc, error)
+	// Entries reads the documents under its entries, once; nil for a directory.
+	Entries func() ([]fbc.Doc, error)
 	// Open opens another template of the repository, for kinds that are made of
 	// templates.
 	Open func(path string) (Part, error)

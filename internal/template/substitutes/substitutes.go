@@ -25,7 +25,7 @@ func (Kind) Traits() kind.Traits {
 }
 
 // Documents implements kind.HasEdges.
-func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) { return documents.Items(s) }
+func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) { return s.Entries() }
 
 // Describe implements kind.Kind.
 func (Kind) Describe(s *kind.Source) kind.Description {
