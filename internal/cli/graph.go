@@ -59,12 +59,12 @@ func (a *app) graph(ctx context.Context, o *graphOptions, name string) error {
 	if o.operand != "" && (o.output != "cincinnati" || a.JSON) {
 		return failure.New(failure.Usage, "reading the command line: --operand without --output cincinnati").Fix("Give --output cincinnati, or leave out --operand.")
 	}
-	c, err := o.catalogs.Graph(ctx, name, &graph.Builder{Light: true})
+	c, err := o.catalogs.Graph(ctx, name)
 	if err != nil {
 		return err
 	}
 	if o.base != "" {
-		if o.picture.Base, err = o.catalogs.Graph(ctx, o.base, &graph.Builder{Light: true}); err != nil {
+		if o.picture.Base, err = o.catalogs.Graph(ctx, o.base); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,7 @@ func (a *app) serveGraph(ctx context.Context, o *graphOptions, name string) erro
 	}
 	s := &graphServer{every: o.refresh, pkg: o.picture.Package, name: o.operand, say: a.PrintFailures}
 	s.read = func(ctx context.Context) (*graph.Catalog, error) {
-		c, err := o.catalogs.Graph(ctx, name, &graph.Builder{Light: true})
+		c, err := o.catalogs.Graph(ctx, name)
 		if err != nil {
 			return nil, err
 		}

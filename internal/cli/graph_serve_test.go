@@ -63,7 +63,7 @@ func servedBy(t *testing.T, text string) *graphServer {
 	o := catalogs.Reader{}
 	s := &graphServer{say: a.PrintFailures, every: time.Hour}
 	s.read = func(ctx context.Context) (*graph.Catalog, error) {
-		return o.Graph(ctx, file, &graph.Builder{Light: true})
+		return o.Graph(ctx, file)
 	}
 	return s
 }
@@ -203,7 +203,7 @@ func TestGraphServe(t *testing.T) {
 	if got := get(); !strings.Contains(got, "v1.1.0-2") {
 		t.Errorf("got %s", got)
 	}
-	if said := <-errs.full; !strings.Contains(said, "reading the catalog") {
+	if said := <-errs.full; !strings.Contains(said, "reading a catalog document") {
 		t.Errorf("it said %s", said)
 	}
 	stop()

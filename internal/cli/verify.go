@@ -22,14 +22,14 @@ type verifyOptions struct {
 func (a *app) verifyCommand() *cobra.Command {
 	o := &verifyOptions{}
 	cmd := &cobra.Command{
-		Use:   "verify [--base CATALOG] [--next CATALOG] CATALOG",
+		Use:   "verify [--base CATALOG] [--next CATALOG] CATALOG|TEMPLATE",
 		Short: "Check the upgrade graph of a catalog",
-		Long: "Verify checks a catalog's upgrade graph: all that opm validate rejects is an error; what it accepts\n" +
-			"though users suffer from it is a warning. With --base, the catalog as published, no version that\n" +
-			"could be upgraded before may be left behind, under the rules of OLM v0 and v1; --published does so for\n" +
-			"the packages of CATALOG alone, against a catalog image of a whole platform, say. With --next, the\n" +
-			"catalogs of later platform versions in their order, no version may be without a way forward\n" +
-			"after a cluster upgrade.",
+		Long: "Verify checks the upgrade graph of a catalog, or of what a template renders to: all that opm validate\n" +
+			"rejects is an error; what it accepts though users suffer from it is a warning. With --base, the catalog\n" +
+			"as published, no version that could be upgraded before may be left behind, under the rules of OLM v0\n" +
+			"and v1; --published does so for the packages of CATALOG alone, against a catalog image of a whole\n" +
+			"platform, say. With --next, the catalogs of later platform versions in their order, no version may be\n" +
+			"without a way forward after a cluster upgrade.",
 		Example: "  graft verify catalog.yaml\n  graft verify --base published.yaml --next v4.21/catalog.yaml catalog.yaml\n" +
 			"  graft verify --published quay.io/operatorhubio/catalog:latest catalog.yaml\n  graft verify -o sarif catalogs/ > graft.sarif",
 		Args: cobra.ExactArgs(1),
@@ -100,11 +100,11 @@ func (a *app) diffCommand() *cobra.Command {
 		Example: "  graft diff published.yaml catalog.yaml\n  graft diff -o markdown published.yaml catalog.yaml",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			old, err := reader.Graph(cmd.Context(), args[0], &graph.Builder{Light: true})
+			old, err := reader.Graph(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			now, err := reader.Graph(cmd.Context(), args[1], &graph.Builder{Light: true})
+			now, err := reader.Graph(cmd.Context(), args[1])
 			if err != nil {
 				return err
 			}

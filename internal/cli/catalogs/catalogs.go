@@ -4,6 +4,7 @@ package catalogs
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -40,13 +41,21 @@ func (c *Reader) Flags(f *pflag.FlagSet) {
 	SkipsFlag(f, &c.SemverSkips)
 }
 
-// Docs are the documents of the catalog.
+// Docs are the documents of the catalog. A template need not be made of documents of a catalog:
+// one of goodstuff is none.
 func (c *Reader) Docs(ctx context.Context, name string) ([]fbc.Doc, error) {
 	docs, err := c.AsItStands(ctx, name)
-	if err != nil || !isTemplate(docs) {
+	if IsImage(name) || err == nil && !isTemplate(docs) {
 		return docs, err
 	}
-	return c.rendered(ctx, name)
+	t, otherwise := files.OpenTemplate(c.In, name)
+	switch {
+	case err == nil && otherwise != nil:
+		return nil, otherwise
+	case err != nil && (otherwise != nil || t.Kind.Traits().IsCatalog):
+		return docs, err
+	}
+	return c.rendered(ctx, t)
 }
 
 // AsItStands are the documents of a catalog, and of a template those that are written there.
@@ -100,11 +109,7 @@ func isTemplate(docs []fbc.Doc) bool {
 	return len(bundles) > 0 && !slices.ContainsFunc(bundles, func(d fbc.Doc) bool { return d.Package != "" || d.Name != "" })
 }
 
-func (c *Reader) rendered(ctx context.Context, name string) ([]fbc.Doc, error) {
-	t, err := files.OpenTemplate(c.In, name)
-	if err != nil {
-		return nil, err
-	}
+func (c *Reader) rendered(ctx context.Context, t *template.Template) ([]fbc.Doc, error) {
 	if err := SetSkips(t, c.SemverSkips); err != nil {
 		return nil, err
 	}
@@ -118,7 +123,7 @@ func (c *Reader) rendered(ctx context.Context, name string) ([]fbc.Doc, error) {
 	}
 	for _, n := range r.Catalog.Notes {
 		if c.Err != nil {
-			fmt.Fprintf(c.Err, "graft: %s: warning: %s\n", name, n)
+			fmt.Fprintf(c.Err, "graft: %s: warning: %s\n", t.Source.Name, n)
 		}
 	}
 	var b bytes.Buffer
@@ -128,19 +133,29 @@ func (c *Reader) rendered(ctx context.Context, name string) ([]fbc.Doc, error) {
 	return fbc.Read(t.Source.Name, b.Bytes())
 }
 
-// Graph is the upgrade view of the catalog, read file by file. What cannot be read is
-// a finding of the catalog; a catalog that is not there is a failure.
-func (c *Reader) Graph(ctx context.Context, name string, b *graph.Builder) (*graph.Catalog, error) {
+// Graph is the upgrade view of the catalog. What cannot be read is a failure.
+func (c *Reader) Graph(ctx context.Context, name string) (*graph.Catalog, error) {
+	b := &graph.Builder{Light: true}
+	var faults []error
+	if err := c.build(ctx, name, b, func(err error) { faults = append(faults, err) }); err != nil {
+		return nil, err
+	}
+	return b.Catalog(), errors.Join(faults...)
+}
+
+// build reads the catalog file by file. What cannot be read is told to fault; a catalog that
+// is not there is a failure.
+func (c *Reader) build(ctx context.Context, name string, b *graph.Builder, fault func(error)) error {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() || oci.OnDisk(name) {
 		docs, err := c.Docs(ctx, name)
 		if err != nil && !failure.Is(err, failure.TemplateMalformed) {
-			return nil, err
+			return err
 		}
 		if err != nil {
-			b.Fail(err)
+			fault(err)
 		}
 		b.Add(docs)
-		return b.Catalog(), nil
+		return nil
 	}
 	// One file is indexed while the one before it is looked at.
 	read := make(chan readFile, 2)
@@ -156,13 +171,13 @@ func (c *Reader) Graph(ctx context.Context, name string, b *graph.Builder) (*gra
 		for i := range f.docs {
 			f.docs[i].File = filepath.Join(name, f.docs[i].File)
 		}
-		for _, fault := range failure.All(f.err) {
-			fault.File = filepath.Join(name, fault.File)
-			b.Fail(fault)
+		for _, one := range failure.All(f.err) {
+			one.File = filepath.Join(name, one.File)
+			fault(one)
 		}
 		b.Add(f.docs)
 	}
-	return b.Catalog(), walked
+	return walked
 }
 
 // readFile is what one file of a catalog gave.
@@ -178,6 +193,7 @@ func (c *Reader) load(name string) ([]fbc.Doc, error) {
 		if err != nil {
 			return nil, failure.New(failure.Usage, "reading standard input: %w", err)
 		}
+		c.In = bytes.NewReader(src) // a template is read again to be rendered
 		return fbc.Read("standard input", src)
 	}
 	info, err := os.Stat(name)

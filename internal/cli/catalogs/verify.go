@@ -55,14 +55,15 @@ func (c *Reader) Verify(ctx context.Context, name string, v *Verification, level
 	var published *graph.Catalog
 	if v.Base != "" {
 		var err error
-		if published, err = c.Graph(ctx, v.Base, &graph.Builder{Light: true}); err != nil {
+		if published, err = c.Graph(ctx, v.Base); err != nil {
 			return nil, nil, err
 		}
 	}
-	verified, err := c.Graph(ctx, name, &graph.Builder{Known: published})
-	if err != nil {
+	b := &graph.Builder{Known: published}
+	if err := c.build(ctx, name, b, b.Fail); err != nil {
 		return nil, nil, err
 	}
+	verified := b.Catalog()
 	found := graph.Verify(verified, published, levels)
 	if published != nil {
 		found = append(found, graph.CompareBase(published, verified, levels)...)
@@ -78,7 +79,7 @@ func (c *Reader) Verify(ctx context.Context, name string, v *Verification, level
 	}
 	stages := []graph.Stage{{Name: name, Catalog: verified}}
 	for _, next := range v.Next {
-		later, err := c.Graph(ctx, next, &graph.Builder{Light: true})
+		later, err := c.Graph(ctx, next)
 		if err != nil {
 			return nil, nil, err
 		}
