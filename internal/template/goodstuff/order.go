@@ -7,6 +7,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/template/documents"
 	"github.com/olmgraft/graft/internal/template/kind"
@@ -24,7 +25,7 @@ func (t template) insertName(e *yamledit.Edits, name string, r kind.Request, o *
 	c := t.graphs[i]
 	names := c.entries.Strings()
 	if at := slices.Index(names, r.Bundle.Name); at >= 0 {
-		return place(c.entries.Items()[at], checkEdges(r, c, names, at))
+		return place(c.entries.Items()[at], checkEdges(r, c, names))
 	}
 	if slices.Contains(c.tail(), r.Bundle.Name) {
 		return place(c.node, failure.New(failure.EdgeConflict, "placing %s: the tail edges of %s replace or skip it", r.Bundle.Name, name).
@@ -34,7 +35,7 @@ func (t template) insertName(e *yamledit.Edits, name string, r kind.Request, o *
 	if err != nil {
 		return place(c.node, err)
 	}
-	if err := checkEdges(r, c, slices.Insert(slices.Clone(names), index, r.Bundle.Name), index); err != nil {
+	if err := checkEdges(r, c, slices.Insert(slices.Clone(names), index, r.Bundle.Name)); err != nil {
 		return place(c.node, err)
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.EntryAdded, Channel: name, Name: r.Bundle.Name, To: "after " + previous(names, index)})
@@ -122,31 +123,26 @@ func (c channel) named(name string) []*yamledit.Node {
 	return slices.DeleteFunc(all, func(n *yamledit.Node) bool { return n.Text() != name })
 }
 
-// checkEdges holds explicit edges to those that the order gives.
-func checkEdges(r kind.Request, c channel, names []string, at int) *failure.Error {
+// checkEdges holds explicit edges to those that the order, the tombstones and the tail edges give.
+func checkEdges(r kind.Request, c channel, names []string) *failure.Error {
 	if !r.Explicit() {
 		return nil
 	}
-	var replaces string
-	var skips []string
-	for i := at - 1; i >= 0 && replaces == ""; i-- {
-		if slices.Contains(c.tombstones, names[i]) {
-			skips = append(skips, names[i])
-		} else {
-			replaces = names[i]
+	var has fbc.Entry
+	for _, e := range c.edges(names) {
+		if e.Name == r.Bundle.Name {
+			has = e
 		}
 	}
-	if r.Replaces != "" && !slices.Contains(names, r.Replaces) && replaces != "" && !r.AllowMissingPredecessor {
+	if r.Replaces != "" && !slices.Contains(names, r.Replaces) && has.Replaces != "" && has.Replaces != r.Replaces && !r.AllowMissingPredecessor {
 		return failure.New(failure.PredecessorMissing, "placing %s: it is to replace %s, which is no entry of %s", r.Bundle.Name, r.Replaces, c.name)
 	}
-	slices.Sort(skips)
-	asked := slices.Clone(r.Skips)
-	slices.Sort(asked)
-	if (r.Replaces == "" || r.Replaces == replaces) && (len(asked) == 0 || slices.Equal(asked, skips)) && r.SkipRange == "" {
+	skips, asked := slices.Sorted(slices.Values(has.Skips)), slices.Sorted(slices.Values(r.Skips))
+	if (r.Replaces == "" || r.Replaces == has.Replaces) && (len(asked) == 0 || slices.Equal(asked, skips)) && (r.SkipRange == "" || r.SkipRange == has.SkipRange) {
 		return nil
 	}
-	return failure.New(failure.EdgeConflict, "placing %s: the order of entries makes it replace %q and skip [%s], which is not what was asked", r.Bundle.Name, replaces, strings.Join(skips, ", ")).
-		Fix("A goodstuff template has no edges but its order and tombstones; leave the edges out, or change those.")
+	return failure.New(failure.EdgeConflict, "placing %s: the order of entries makes it replace %q and skip [%s], which is not what was asked", r.Bundle.Name, has.Replaces, strings.Join(skips, ", ")).
+		Fix("A goodstuff template has no edges but its order, tombstones and tail edges; leave the edges out, or change those.")
 }
 
 func (t template) createChannel(e *yamledit.Edits, name string, r kind.Request, o *kind.Outcome) error {
@@ -155,11 +151,30 @@ func (t template) createChannel(e *yamledit.Edits, name string, r kind.Request, 
 			Fix("Make graph-description a list of mappings by hand, once.")
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.ChannelCreated, Channel: name}, kind.Change{What: kind.EntryAdded, Channel: name, Name: r.Bundle.Name})
-	return e.Insert(t.list, len(t.list.Items()), yamledit.Map(
-		yamledit.Field{Key: "package", Value: yamledit.Text(t.pkg.FoldText("name"))},
-		yamledit.Field{Key: "name", Value: yamledit.Text(name)},
-		yamledit.Field{Key: "entries", Value: yamledit.List(yamledit.Text(r.Bundle.Name))},
-	))
+	fields := []yamledit.Field{
+		{Key: "package", Value: yamledit.Text(t.pkg.FoldText("name"))},
+		{Key: "name", Value: yamledit.Text(name)},
+		{Key: "entries", Value: yamledit.List(yamledit.Text(r.Bundle.Name))},
+	}
+	if r.Explicit() {
+		fields = append(fields, yamledit.Field{Key: "tailEdges", Value: tailEdges(r)})
+	}
+	return e.Insert(t.list, len(t.list.Items()), yamledit.Map(fields...))
+}
+
+// tailEdges are what the first entry of a channel replaces and skips, which no order says.
+func tailEdges(r kind.Request) yamledit.Value {
+	var fields []yamledit.Field
+	if r.Replaces != "" {
+		fields = append(fields, yamledit.Field{Key: "replaces", Value: yamledit.Text(r.Replaces)})
+	}
+	if len(r.Skips) > 0 {
+		fields = append(fields, yamledit.Field{Key: "skips", Value: yamledit.Texts(r.Skips)})
+	}
+	if r.SkipRange != "" {
+		fields = append(fields, yamledit.Field{Key: "skipRange", Value: yamledit.Text(r.SkipRange)})
+	}
+	return yamledit.Map(fields...)
 }
 
 // Create implements kind.Creator.
@@ -177,7 +192,8 @@ func (Kind) Create(r kind.Request) ([]byte, error) {
 	for _, c := range channels {
 		b.Line("- package: ", r.Bundle.Package)
 		b.Line("  name: ", c)
-		b.Line("  entries:\n  - ", r.Bundle.Name)
+		b.WriteString("  entries:\n")
+		writeOrder(&b, fbc.Channel{Entries: []fbc.Entry{{Name: r.Bundle.Name, Replaces: r.Replaces, Skips: r.Skips, SkipRange: r.SkipRange}}})
 	}
 	return []byte(b.String()), nil
 }
