@@ -44,17 +44,26 @@ func serveDemo(ts *testscript.TestScript, neg bool, args []string) {
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
-	address := ""
+	address, api := "", ""
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if _, at, ok := strings.Cut(lines.Text(), "Pull requests    "); ok {
+		if _, at, ok := strings.Cut(lines.Text(), "Pull requests and failures: "); ok {
 			address = at
+		}
+		if _, at, ok := strings.Cut(lines.Text(), "GITHUB_API_URL="); ok {
+			api, _, _ = strings.Cut(at, " ")
 		}
 		if strings.Contains(lines.Text(), "Interrupt ends") {
 			break
 		}
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ask(ctx, ts, http.MethodGet, address, http.StatusOK)), 0o644))
+	var pages strings.Builder
+	for _, path := range []string{"", "octo/catalog/pull/2", "octo/catalog/pull/2/graph.svg"} {
+		pages.WriteString(ask(ctx, ts, http.MethodGet, address+path, http.StatusOK))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(pages.String()), 0o644))
+	ask(ctx, ts, http.MethodGet, api+"/octo/catalog/pull/2", http.StatusOK) // where the links of the output lead
+	ask(ctx, ts, http.MethodGet, address+"octo/catalog/pull/9", http.StatusNotFound)
 	ask(ctx, ts, http.MethodPost, address, http.StatusMethodNotAllowed)
 	ask(ctx, ts, http.MethodGet, address+"other", http.StatusNotFound)
 	ts.Check(cmd.Process.Signal(os.Interrupt))

@@ -36,14 +36,15 @@ var archive string
 type demo struct {
 	*command.App
 	keep, listen string
-	serve        bool
+	serve, all   bool
 
 	servers *servers.Servers
 	image   string            // the repository of the bundles
 	files   map[string]string // those of the archive
 	first   map[string]string // the repository's, as it begins
 	dir     string            // where everything is written
-	to      io.Writer
+	say     io.Writer         // what everybody reads
+	to      io.Writer         // the whole story
 	acts    int
 
 	report Report
@@ -82,13 +83,14 @@ func root(run *command.App) *cobra.Command {
 		Long: "Graft-demo starts an image registry, a git remote and a stand-in for GitHub within this process, and\n" +
 			"publishes bundles to them by the verbs that are used in earnest. It needs nothing installed,\n" +
 			"and reaches nothing beyond this machine.",
-		Example: "  graft-demo\n  graft-demo --keep demo\n  graft-demo --serve",
+		Example: "  graft-demo\n  graft-demo --serve\n  graft-demo --all --keep demo",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context(), cmd.Flags().Changed("listen")) },
 	})
 	f := cmd.Flags()
 	f.StringVar(&d.keep, "keep", "", "write the checkout with its catalogs, the pull requests and the graph to this new directory")
-	f.BoolVar(&d.serve, "serve", false, "stay up until interrupted, and show the pull requests on a local page")
+	f.BoolVar(&d.all, "all", false, "show every step, and every failure")
+	f.BoolVar(&d.serve, "serve", false, "stay up until interrupted, and show pull requests and failures on a local page")
 	f.StringVar(&d.listen, "listen", "127.0.0.1:0", "address of the page")
 	return cmd
 }
@@ -97,8 +99,11 @@ func (d *demo) run(ctx context.Context, listens bool) error {
 	if listens && !d.serve {
 		return failure.New(failure.Usage, "reading the command line: --listen is of no use without --serve").Fix("Give --serve as well.")
 	}
-	d.to = d.Out
+	d.say, d.to = d.Out, d.Out
 	if d.JSON {
+		d.say = io.Discard
+	}
+	if d.JSON || !d.all {
 		d.to = io.Discard
 	}
 	page, err := d.openPage()
@@ -116,7 +121,10 @@ func (d *demo) run(ctx context.Context, listens bool) error {
 			return err
 		}
 	}
-	page.serve(d)
+	if !d.all {
+		d.short()
+	}
+	page.serve()
 	if d.JSON {
 		d.report.SchemaVersion, d.report.Result = 1, "ok"
 		d.PrintReport(d.report)

@@ -36,12 +36,12 @@ const (
 var failing = []failingRun{
 	{code: failure.Usage, by: "there is neither an image nor an event", command: "publish"},
 	{code: failure.Config, by: "a key of graft.yaml is misspelt", command: publishNewest + " --base misspelt"},
-	{code: failure.TemplateNotFound, by: "the template is not there", command: insertInto + "none.yaml"},
-	{code: failure.TemplateMalformed, by: "a key stands there in two cases, and opm would drop one", command: "render ../failures/two-cases.yaml"},
+	{code: failure.TemplateNotFound, by: "the template does not exist", command: insertInto + "none.yaml"},
+	{code: failure.TemplateMalformed, by: "a key occurs in two cases, and opm would drop one", command: "render ../failures/two-cases.yaml"},
 	{code: failure.TemplateUnsupported, by: "the file is no template", command: insertInto + "--allow-outside ../failures/notes.yaml"},
-	{code: failure.TemplateOpaque, by: "a program of somebody's builds the template", command: insertInto + "--allow-outside ../failures/custom.yaml"},
-	{code: failure.EditRefused, by: "two channels share their entries by an anchor", command: insertInto + "--allow-outside ../failures/anchor.yaml"},
-	{code: failure.BundleNotFound, by: "no such image is in the registry", command: "render ../failures/gone.yaml"},
+	{code: failure.TemplateOpaque, by: "a program builds the template", command: insertInto + "--allow-outside ../failures/custom.yaml"},
+	{code: failure.EditRefused, by: "two channels share their entries through an anchor", command: insertInto + "--allow-outside ../failures/anchor.yaml"},
+	{code: failure.BundleNotFound, by: "the registry does not have the image", command: "render ../failures/gone.yaml"},
 	{code: failure.RegistryAuth, by: "the registry wants a password", command: publishNewest, begin: func(d *demo) {
 		d.servers.Registry.SetAuth(registry.Auth{Scheme: "basic", Username: "somebody", Password: "else"})
 	}},
@@ -54,18 +54,18 @@ var failing = []failingRun{
 	{code: failure.DigestMismatch, by: "the tag moved since it was announced", command: "publish --event ../failures/moved.json"},
 	{code: failure.BundleNotAllowed, by: "the image's repository is not allowed", command: publishNewest + " --allowed-repositories quay.io/**"},
 	{code: failure.BundleConflict, by: "the same bundle from another repository", command: "insert --channel stable --image $IMAGE-fork:v1.2.0 --name lighthouse.v1.2.0 --version 1.2.0 --package lighthouse catalog-templates/lighthouse.yaml"},
-	{code: failure.EdgeConflict, by: "it stands there with other edges", command: "publish --image $IMAGE:v1.2.0 --replaces lighthouse.v1.0.0"},
-	{code: failure.PredecessorMissing, by: "what it replaces is not in the channel", command: publishNewest + " --replaces lighthouse.v0.9.0"},
+	{code: failure.EdgeConflict, by: "the channel has the bundle with other edges", command: "publish --image $IMAGE:v1.2.0 --replaces lighthouse.v1.0.0"},
+	{code: failure.PredecessorMissing, by: "the channel lacks the bundle to replace", command: publishNewest + " --replaces lighthouse.v0.9.0"},
 	{code: failure.ChannelUnknown, by: "a semver template has no such channel", command: "insert --channel nightly --image $IMAGE:v1.3.0 --allow-outside ../failures/semver.yaml"},
 	{code: failure.VersionUnordered, by: "two versions differ in build metadata only", command: "insert --channel stable --image $IMAGE:v1.2.0-1 --name lighthouse.v1.2.0-1 --version 1.2.0+1 --package lighthouse catalog-templates/lighthouse.yaml"},
 	{code: failure.GraphInvalid, by: "a channel has two heads", command: "verify ../failures/two-heads.yaml"},
-	{code: failure.UpgradePathLost, by: "an installed version can upgrade no longer", command: "verify --level entry-pruned=warning --base " + newCatalog + " ../failures/pruned.yaml"},
+	{code: failure.UpgradePathLost, by: "an installed version can no longer upgrade", command: "verify --level entry-pruned=warning --base " + newCatalog + " ../failures/pruned.yaml"},
 	{code: failure.CatalogSkew, by: "the next platform's catalog lacks the head", command: "verify --next ../failures/old.yaml " + newCatalog},
 	{code: failure.CatalogPruned, by: "published versions are gone", command: "verify --base " + newCatalog + " ../failures/pruned.yaml"},
 	{code: failure.CatalogDrifted, by: "the catalog was edited by hand", command: publishNewest + " --drift refuse --base drifted"},
 	{code: failure.RenderFailed, by: "the template names no bundles", command: "render ../failures/no-bundles.yaml"},
-	{code: failure.GitFailed, by: "the git remote knows no such token", command: publishNewest, token: "expired"},
-	{code: failure.GitRaceLost, by: "others push at every try", command: publishNewest, begin: (*demo).raceAlways},
+	{code: failure.GitFailed, by: "the git remote refuses the token", command: publishNewest, token: "expired"},
+	{code: failure.GitRaceLost, by: "somebody else pushes at every try", command: publishNewest, begin: (*demo).raceAlways},
 	{code: failure.BranchEdited, by: "a person committed to the branch", command: publishNewest + " --branch by-hand/{version}", begin: func(d *demo) {
 		_, _ = d.servers.Repo.Commit("by-hand/1.3.0", gitremote.Change{Message: "By hand", Files: map[string]string{"NOTES.md": "Wait for Ann.\n"}})
 	}},
@@ -73,7 +73,7 @@ var failing = []failingRun{
 	{code: failure.ForgeRateLimited, by: "the hour's requests are used up", command: publishNewest, begin: func(d *demo) {
 		d.servers.Forge.SetScript(func(fakegithub.Request) *fakegithub.Fault { return fakegithub.PrimaryLimit(time.Now().Add(time.Hour)) })
 	}},
-	{code: failure.ForgeUnavailable, by: "GitHub is away for an hour", command: publishNewest, begin: func(d *demo) {
+	{code: failure.ForgeUnavailable, by: "GitHub is down for an hour", command: publishNewest, begin: func(d *demo) {
 		d.servers.Forge.SetScript(func(fakegithub.Request) *fakegithub.Fault {
 			return &fakegithub.Fault{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"3600"}}}
 		})

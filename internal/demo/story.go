@@ -19,7 +19,7 @@ const backport = 2 // the pull request that is shown
 // publishAll publishes three bundles, none in the order of its version, and merges each
 // pull request before the next.
 func (d *demo) publishAll(ctx context.Context) error {
-	fmt.Fprintf(d.to, "Up on this machine alone, and only as long as this runs:\n\n   image registry   %s\n   git remote       %s\n   GitHub           %s\n\n",
+	fmt.Fprintf(d.to, "On this machine alone, and only as long as this runs:\n\n   image registry   %s\n   git remote       %s\n   GitHub           %s\n\n",
 		d.servers.Registry.Addr, d.servers.Repo.URL(), d.servers.API)
 	fmt.Fprintf(d.to, "The catalogs have lighthouse 1.0.0. Three more versions are published, out of order.\n")
 	for i, s := range []struct{ title, version, again string }{
@@ -142,6 +142,26 @@ func chain(picture []byte) string {
 	return strings.Join(line, " → ")
 }
 
+// short is the story on one screen of a terminal.
+func (d *demo) short() {
+	change := d.report.Change
+	_, change, _ = strings.Cut(change, "@@\n")
+	change, _, _ = strings.Cut(change, "\n \n")
+	fmt.Fprintf(d.say, "A registry, a git remote and GitHub run in this process. lighthouse 1.0.0 and 1.2.0 are in the catalogs.\n"+
+		"A backport arrives:\n\n  $ graft publish --image %s:v1.0.1\n\n%s\n\n", d.image, indent(change))
+	about := map[string]string{}
+	for line := range strings.Lines(markdown.ForTerminal(d.report.Body)) {
+		for _, start := range []string{"- stable of ", "The graph of "} {
+			if strings.HasPrefix(line, start) {
+				about[start] = strings.TrimSpace(line)
+			}
+		}
+	}
+	fmt.Fprintf(d.say, "Pull request 2: %s\n  %s\n  %s\n\nThen 1.1.0 arrives, late and twice. Users get: %s\n%d runs that fail, each with its own exit code: --all shows them.\n\n",
+		d.servers.PullRequests()[backport-1].Title, about["- stable of "], about["The graph of "], d.report.Graph, len(d.report.Failures))
+	fmt.Fprint(d.say, "  graft-demo --serve   pull requests and failures in a browser\n  graft-demo --all     every step; --keep DIR keeps catalogs, pull requests and graph\n")
+}
+
 // leave writes what is kept, and says where.
 func (d *demo) leave(ctx context.Context) error {
 	files := map[string]string{}
@@ -163,6 +183,10 @@ func (d *demo) leave(ctx context.Context) error {
 	if err := writeFiles(d.dir, files); err != nil {
 		return err
 	}
+	out := d.to
+	if d.keep != "" {
+		out = d.say
+	}
 	d.title("Where it is")
 	if d.keep == "" {
 		fmt.Fprint(d.to, "   In a temporary folder, which is removed. --keep DIR keeps it: the checkout with its catalogs,\n"+
@@ -174,7 +198,7 @@ func (d *demo) leave(ctx context.Context) error {
 		{"checkout", "template and catalogs, as merged"}, {"pull-requests", "body and difference of each"},
 		{"graph.svg", "the graph as a picture"}, {"failures.txt", "what each failure says"}, {"failures", "the files that are wrong"},
 	} {
-		fmt.Fprintf(d.to, "   %-*s  %s\n", len(d.dir)+len("/pull-requests"), filepath.Join(d.dir, e[0]), e[1])
+		fmt.Fprintf(out, "   %-*s  %s\n", len(d.dir)+len("/pull-requests"), filepath.Join(d.dir, e[0]), e[1])
 	}
 	return nil
 }

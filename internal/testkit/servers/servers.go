@@ -6,6 +6,8 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"strings"
+	"sync/atomic"
 
 	"github.com/go-git/go-git/v5"
 	transport "github.com/go-git/go-git/v5/plumbing/transport/http"
@@ -35,6 +37,7 @@ type Servers struct {
 	API string
 
 	http   *http.Server
+	pages  atomic.Pointer[http.Handler]
 	rights map[string]gitremote.Right
 }
 
@@ -50,12 +53,23 @@ func Start(backend gitremote.Backend) (*Servers, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	var addr string
-	if addr, s.http, err = wire.Serve(s.Forge); err != nil {
+	if addr, s.http, err = wire.Serve(http.HandlerFunc(s.forge)); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.API = "http://" + addr
 	s.AddToken(Token, fakegithub.Identity{Login: "graft-bot"})
 	return s, nil
+}
+
+// ShowPages has a handler answer what is no request to the API, as GitHub has pages beside it.
+func (s *Servers) ShowPages(pages http.Handler) { s.pages.Store(&pages) }
+
+func (s *Servers) forge(w http.ResponseWriter, r *http.Request) {
+	if pages := s.pages.Load(); pages != nil && r.Method == http.MethodGet && (r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/"+Repository+"/")) {
+		(*pages).ServeHTTP(w, r)
+		return
+	}
+	s.Forge.ServeHTTP(w, r)
 }
 
 // Close ends all of them, and every answer that is under way.
