@@ -20,14 +20,14 @@ var house = []string{
 	"bench", "cmd/graft", "cmd/graft-controller", "cmd/graft-demo", "cmd/graft-relay", "internal/extending", "internal/demo", "internal/cli", "internal/controller",
 	"internal/action", "internal/publish", "internal/relay/command", "internal/relay", "internal/command",
 	"internal/forge", "internal/gitrepo", "internal/scratch", "internal/event", "internal/config", "internal/survey", "internal/plan", "internal/template",
-	"internal/render", "internal/bundle", "internal/oci", "internal/graph", "internal/draw",
+	"internal/render", "internal/bundle", "internal/oci", "internal/explorer", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/shape", "internal/field", "internal/yamledit", "internal/yamlread",
 	"internal/markdown", "internal/reference", "internal/runner", "internal/atomicfile", "internal/failure", "internal/outbound", "internal/budget", "internal/pause", "internal/testkit", "formulary", "deploy/crds",
 }
 
 // pure packages are functions over bytes and values.
 var pure = []string{
-	"internal/event", "internal/config", "internal/survey", "internal/plan", "internal/template", "internal/graph", "internal/draw",
+	"internal/event", "internal/config", "internal/survey", "internal/plan", "internal/template", "internal/explorer", "internal/graph", "internal/draw",
 	"internal/catalogsource", "internal/catalogimage", "internal/operand", "internal/fbc", "internal/schema", "internal/shape", "internal/field", "internal/yamledit",
 	"internal/markdown", "internal/reference", "internal/failure", "internal/budget", "formulary",
 }

@@ -26,24 +26,28 @@ type graphOptions struct {
 func (a *app) graphCommand() *cobra.Command {
 	o := &graphOptions{catalogs: catalogs.Reader{In: a.In, Err: a.Err}}
 	cmd := &cobra.Command{
-		Use:   "graph CATALOG|TEMPLATE",
-		Short: "Draw the upgrade graph: mermaid, dot, svg, json, cincinnati",
+		Use:   "graph [PLATFORM=]CATALOG|TEMPLATE...",
+		Short: "Draw the upgrade graph: mermaid, dot, svg, html, json, cincinnati",
 		Long: "Graph draws the channels of a catalog. With --base, the catalog as published, what is new and what\n" +
 			"was lost is marked. Long channels are folded to the neighbourhood of --around, of what is new,\n" +
 			"or of the head.\n\n" +
+			"With -o html it is the explorer: one file that needs nothing else, in which to search, zoom, compare\n" +
+			"and ask for paths. It takes several catalogs, one for each platform, which its path or tag names, or\n" +
+			"PLATFORM= before it.\n\n" +
 			"With -o cincinnati and --operand it is the versions of an operand that bundles take. With --serve\n" +
 			"clients of the Cincinnati protocol can watch the catalog, at " + graphPath + "?channel=C.",
 		Example: "  graft graph catalog.yaml\n  graft graph -o svg --base published.yaml catalog.yaml > graph.svg\n" +
+			"  graft graph -o html --base 'published/v{platform}' catalogs/v4.19 catalogs/v4.20 > graph.html\n" +
 			"  graft graph -o cincinnati --package op --channel stable catalog.yaml\n  graft graph --serve :8080 --package op catalog.yaml",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.graph(cmd.Context(), o, args[0]) },
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.graph(cmd.Context(), o, args) },
 	}
 	f := cmd.Flags()
 	o.catalogs.Flags(f)
-	f.StringVarP(&o.output, "output", "o", "mermaid", "mermaid, dot, svg, json or cincinnati")
+	f.StringVarP(&o.output, "output", "o", "mermaid", "mermaid, dot, svg, html, json or cincinnati")
 	f.StringVar(&o.picture.Package, "package", "", "draw this package only")
 	f.StringVar(&o.picture.Channel, "channel", "", "draw channels of this name only")
-	f.StringVar(&o.base, "base", "", "the catalog with which this one is compared")
+	f.StringVar(&o.base, "base", "", "the catalog with which this one is compared; with several, {platform} stands for the platform of each")
 	f.StringVar(&o.operand, "operand", "", "with -o cincinnati or --serve, the versions of this operand in place of bundles")
 	f.StringVar(&o.serve, "serve", "", "serve the graph at this address, such as 127.0.0.1:8080")
 	f.DurationVar(&o.refresh, "refresh", time.Minute, "with --serve, read the catalog again when asked after this time")
@@ -52,7 +56,18 @@ func (a *app) graphCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) graph(ctx context.Context, o *graphOptions, name string) error {
+func (a *app) graph(ctx context.Context, o *graphOptions, names []string) error {
+	name := names[0]
+	if o.output == "html" && o.serve == "" && !a.JSON {
+		page, err := o.explorer(ctx, names)
+		if err == nil {
+			_, err = a.Out.Documents().Write(page)
+		}
+		return err
+	}
+	if len(names) > 1 {
+		return failure.New(failure.Usage, "reading the command line: %d catalogs, and only the explorer shows several", len(names)).Fix("Give --output html, or name one catalog.")
+	}
 	if o.serve != "" {
 		return a.serveGraph(ctx, o, name)
 	}
@@ -104,7 +119,7 @@ func (o *graphOptions) drawn(g draw.Graph) ([]byte, error) {
 	case "json":
 		return draw.JSON(g), nil
 	}
-	return nil, failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with mermaid, dot, svg, json or cincinnati.")
+	return nil, failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with mermaid, dot, svg, html, json or cincinnati.")
 }
 
 // cincinnati gives the graph of the one package that is asked for, or of an operand.

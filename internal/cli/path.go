@@ -79,8 +79,11 @@ func (a *app) path(ctx context.Context, o *pathOptions, names []string) error {
 	default:
 		return failure.New(failure.Usage, "reading the command line: --olm %s", o.olm).Fix("Give --olm with v0 or v1.")
 	}
-	all, err := o.platformsOf(names)
+	all, err := platformsOf(names)
 	if err != nil {
+		return err
+	}
+	if all, err = o.within(all); err != nil {
 		return err
 	}
 	if err := o.read(ctx, all); err != nil {
@@ -113,9 +116,8 @@ func (a *app) noPath(o *pathOptions, none *graph.NoPath) error {
 	return command.Printed(fault)
 }
 
-// platformsOf gives the catalogs that are named in the order of their platforms, those alone
-// over which the cluster goes.
-func (o *pathOptions) platformsOf(names []string) ([]*platformCatalog, error) {
+// platformsOf gives the catalogs that are named in the order of their platforms.
+func platformsOf(names []string) ([]*platformCatalog, error) {
 	var all []*platformCatalog
 	for _, name := range names {
 		c := &platformCatalog{name: name}
@@ -142,10 +144,10 @@ func (o *pathOptions) platformsOf(names []string) ([]*platformCatalog, error) {
 				Fix("Name one catalog for each platform.")
 		}
 	}
-	return o.within(all)
+	return all, nil
 }
 
-// within leaves the catalogs of --platform.
+// within leaves the catalogs of --platform: those alone over which the cluster goes.
 func (o *pathOptions) within(all []*platformCatalog) ([]*platformCatalog, error) {
 	o.query.Anywhere = true
 	if o.platforms == "" {

@@ -12,21 +12,32 @@ type drawing struct {
 	y       int
 	outlets map[[2]int]int // of a bundle and a style, in the order of use
 	used    map[int]int
+	lines   []Line
 }
 
 func (l *swimlane) write(b *strings.Builder, y, width int) {
-	d := &drawing{l, b, y, map[[2]int]int{}, map[int]int{}}
+	d := newDrawing(l, y)
+	d.Builder = b
 	fmt.Fprintf(b, `<rect class="lane" x="%d" y="%d" width="%d" height="%d" rx="8"/>`+"\n", margin, y, width-2*margin, l.height())
 	d.header(width)
+	for _, line := range d.lines {
+		line.write(b)
+	}
+	for i := range l.cells {
+		d.cell(i)
+	}
+}
+
+// newDrawing has the lines of the lane in their places.
+func newDrawing(l *swimlane, y int) *drawing {
+	d := &drawing{swimlane: l, y: y, outlets: map[[2]int]int{}, used: map[int]int{}}
 	for i := range l.rails {
 		d.rail(&l.rails[i])
 	}
 	for _, e := range l.wires {
 		d.wire(e)
 	}
-	for i := range l.cells {
-		d.cell(i)
-	}
+	return d
 }
 
 func (d *drawing) header(width int) {
@@ -72,13 +83,18 @@ func (d *drawing) cell(i int) {
 	}
 	fmt.Fprintf(d, `<text class="label" x="%d" y="%d">%s</text>`, x+w/2, y+pillHeight/2+4, xmlText(c.shown()))
 	if badge := c.badge(); badge != "" {
-		at := y - 5
-		if d.row[i] > 0 {
-			at = y + pillHeight + 12
-		}
-		fmt.Fprintf(d, `<text class="badge" x="%d" y="%d">%s</text>`, x+w/2, at, badge)
+		fmt.Fprintf(d, `<text class="badge" x="%d" y="%d">%s</text>`, x+w/2, d.badgeY(i), badge)
 	}
 	d.WriteString("</g>\n")
+}
+
+// badgeY is the line on which the badge of a cell stands: away from the gutter.
+func (d *drawing) badgeY(i int) int {
+	_, y, _ := d.box(i)
+	if d.row[i] == 0 {
+		return y - 5
+	}
+	return y + pillHeight + 12
 }
 
 // wire draws a line along the row of its end. It gets to that row right behind its
@@ -162,11 +178,18 @@ func (d *drawing) outlet(cell int, e Edge) int {
 func port(n, width int) int { return min(portPitch/2+n*portPitch, width/2-4) }
 
 func (d *drawing) path(class string, arrow bool, format string, args ...any) {
+	d.lines = append(d.lines, Line{class, fmt.Sprintf(format, args...), arrow})
+}
+
+// Tip is the last of the line's classes: what colours it and its arrow.
+func (l Line) Tip() string { return l.Class[strings.LastIndexByte(l.Class, ' ')+1:] }
+
+func (l Line) write(b *strings.Builder) {
 	head := ""
-	if arrow {
-		head = ` marker-end="url(#graft-` + class[strings.LastIndexByte(class, ' ')+1:] + `)"`
+	if l.Arrow {
+		head = ` marker-end="url(#graft-` + l.Tip() + `)"`
 	}
-	fmt.Fprintf(d, `<path class="%s"%s d="`+format+"\"/>\n", append([]any{class, head}, args...)...)
+	fmt.Fprintf(b, `<path class="%s"%s d="%s"/>`+"\n", l.Class, head, l.Way)
 }
 
 // class gives the classes of an edge: its kind and, last, what colours it.

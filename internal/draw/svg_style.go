@@ -106,7 +106,20 @@ const shapes = `.graft text{font-family:system-ui,-apple-system,"Segoe UI","Noto
 
 func svgStyle() string {
 	var b strings.Builder
-	b.WriteString("<style>\n" + shapes)
+	b.WriteString("<style>\n" + Style())
+	b.WriteString("</style>\n<defs>\n")
+	b.WriteString(`<pattern id="graft-hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatching" d="M0 0V7"/></pattern>` + "\n")
+	for _, tip := range []string{"replaces", "skips", "range", "added", "gone"} {
+		fmt.Fprintf(&b, `<marker id="graft-%s" class="tip-%s" markerWidth="8" markerHeight="8" refX="0.5" refY="4" orient="auto" markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z"/></marker>`+"\n", tip, tip)
+	}
+	b.WriteString("</defs>\n")
+	return b.String()
+}
+
+// Style is how what has class graft looks, on light pages and on dark ones.
+func Style() string {
+	var b strings.Builder
+	b.WriteString(shapes)
 	for _, r := range rules {
 		fmt.Fprintf(&b, ".graft %s{%s:%s}\n", r.selector, r.property, palette[r.ink].light)
 	}
@@ -114,11 +127,6 @@ func svgStyle() string {
 	for _, r := range rules {
 		fmt.Fprintf(&b, ".graft %s{%s:%s}\n", r.selector, r.property, palette[r.ink].dark)
 	}
-	b.WriteString("}\n</style>\n<defs>\n")
-	b.WriteString(`<pattern id="graft-hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatching" d="M0 0V7"/></pattern>` + "\n")
-	for _, tip := range []string{"replaces", "skips", "range", "added", "gone"} {
-		fmt.Fprintf(&b, `<marker id="graft-%s" class="tip-%s" markerWidth="8" markerHeight="8" refX="0.5" refY="4" orient="auto" markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z"/></marker>`+"\n", tip, tip)
-	}
-	b.WriteString("</defs>\n")
+	b.WriteString("}\n")
 	return b.String()
 }

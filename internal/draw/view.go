@@ -18,6 +18,7 @@ type lane struct {
 // cell is one place in a lane: a bundle, or several folded into one.
 type cell struct {
 	Node
+	first  int // the node, or the first of those that are folded
 	folded int
 	text   string
 }
@@ -232,9 +233,9 @@ func (v *view) build(kept func(place int) bool, apart bool) lane {
 		for !kept(p) && end < len(v.nodes) && !kept(end) && (!apart || v.outside(end) == v.outside(p)) {
 			end++
 		}
-		c := cell{Node: v.Nodes[v.nodes[p]]}
+		c := cell{Node: v.Nodes[v.nodes[p]], first: v.nodes[p]}
 		if n := end - p; n > 1 {
-			c = cell{folded: n, text: foldText(n, end <= firstKept, p > lastKept, apart && v.outside(p))}
+			c = cell{first: v.nodes[p], folded: n, text: foldText(n, end <= firstKept, p > lastKept, apart && v.outside(p))}
 		}
 		for ; p < end; p++ {
 			at[p] = len(l.cells)

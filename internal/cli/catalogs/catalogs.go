@@ -135,7 +135,15 @@ func (c *Reader) rendered(ctx context.Context, t *template.Template) ([]fbc.Doc,
 
 // Graph is the upgrade view of the catalog. What cannot be read is a failure.
 func (c *Reader) Graph(ctx context.Context, name string) (*graph.Catalog, error) {
-	b := &graph.Builder{Light: true}
+	return c.graph(ctx, name, &graph.Builder{Light: true})
+}
+
+// Whole is Graph with all that findings and paths go by.
+func (c *Reader) Whole(ctx context.Context, name string) (*graph.Catalog, error) {
+	return c.graph(ctx, name, &graph.Builder{})
+}
+
+func (c *Reader) graph(ctx context.Context, name string, b *graph.Builder) (*graph.Catalog, error) {
 	var faults []error
 	if err := c.build(ctx, name, b, func(err error) { faults = append(faults, err) }); err != nil {
 		return nil, err

@@ -1,0 +1,89 @@
+package explorer
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/draw"
+)
+
+//go:embed page
+var files embed.FS
+
+// The page's program, in the order in which its files are read.
+var scripts = []string{"data.js", "search.js", "path.js", "lanes.js", "details.js", "panel.js", "main.js"}
+
+// Page gives the file.
+func Page(platforms []Platform, o Options) []byte {
+	s := newSet(platforms, o)
+	packages := []packageData{}
+	for _, name := range s.names() {
+		packages = append(packages, s.pack(name))
+	}
+	style, script := draw.Style()+file("page.css"), program()
+	connect := ""
+	if o.Live {
+		connect = " connect-src 'self';"
+	}
+	var b bytes.Buffer
+	b.WriteString("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+	fmt.Fprintf(&b, `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '%s'; style-src '%s'; img-src data:;%s base-uri 'none'; form-action 'none'">`+"\n",
+		hashOf(script), hashOf(style), connect)
+	b.WriteString(`<meta name="viewport" content="width=device-width, initial-scale=1">` + "\n" + `<meta name="referrer" content="no-referrer">` + "\n")
+	b.WriteString(`<link rel="icon" href="data:,">` + "\n")
+	fmt.Fprintf(&b, "<title>%s</title>\n<style>%s</style>\n</head>\n", html.EscapeString(titleOf(packages)), style)
+	b.WriteString(file("page.html"))
+	block(&b, "index", s.index(packages))
+	for i, p := range packages {
+		block(&b, fmt.Sprintf("package-%d", i), p)
+	}
+	fmt.Fprintf(&b, "<script>%s</script>\n</body>\n</html>\n", script)
+	return b.Bytes()
+}
+
+// block writes data into the page. Base64 has no character that means something in HTML.
+func block(b *bytes.Buffer, id string, v any) {
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(encode(v))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic("compressing into memory cannot fail: " + err.Error())
+	}
+	fmt.Fprintf(b, "<script type=\"application/json\" id=\"%s\">%s</script>\n", id, base64.StdEncoding.EncodeToString(packed.Bytes()))
+}
+
+// program is the page's script; none of its names is seen from outside.
+func program() string {
+	var b strings.Builder
+	b.WriteString("(() => {\n'use strict';\n")
+	for _, name := range scripts {
+		b.WriteString(file(name))
+	}
+	b.WriteString("})();\n")
+	return b.String()
+}
+
+func file(name string) string {
+	text, err := files.ReadFile("page/" + name)
+	if err != nil {
+		panic("a file of the page is embedded: " + err.Error())
+	}
+	return string(text)
+}
+
+// hashOf is how a content security policy names a script or a style.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
