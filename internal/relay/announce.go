@@ -51,7 +51,11 @@ func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
 		}
 		if len(fresh) == 0 {
 			r.metrics.announced(route.Path, unmapped, 1)
-			r.log.Info("no target hears of it", "route", route.Path, "image", p.Image())
+			why := ""
+			if near := r.config.misses(p.Repository, nil); len(near) > 0 {
+				why = near[0].Target + ": " + near[0].Reason
+			}
+			r.log.Info("no target hears of it", "route", route.Path, "image", p.Image(), "nearest", why)
 		}
 		entries = append(entries, fresh...)
 	}

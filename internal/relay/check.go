@@ -67,6 +67,9 @@ func (c *Config) check(d document) (errs []error) {
 	for i := range c.Targets {
 		c.Targets[i].check(fault, []any{"targets", i})
 	}
+	if len(errs) == 0 {
+		c.checkAmbiguous(fault)
+	}
 	return errs
 }
 
@@ -139,17 +142,74 @@ func (t *Target) check(fault faulty, at []any) {
 	if len(t.Images) == 0 {
 		fault("Add patterns such as quay.io/example/*.", in("images"), "there is none")
 	}
-	for i, pattern := range t.Images {
-		if !strings.Contains(pattern, "/") || strings.ContainsAny(pattern, "@ ") {
-			fault("Write registry/repository without a tag; * is any text without a slash, ** any text.", append(in("images"), i), "%q is no pattern of a repository", pattern)
+	patterns := func(key string, all []string) {
+		for i, pattern := range all {
+			if !strings.Contains(pattern, "/") || strings.ContainsAny(pattern, "@ ") {
+				fault("Write registry/repository without a tag; * is any text without a slash, ** any text.", append(in(key), i), "%q is no pattern of a repository", pattern)
+			}
+		}
+	}
+	patterns("images", t.Images)
+	patterns("except", t.Except)
+	for i, pattern := range t.Except {
+		if strings.ContainsAny(pattern, "{}") {
+			fault("Write * in place of it.", append(in("except"), i), "%s captures what nothing uses", pattern)
 		}
 	}
 	if len(t.Repositories) == 0 {
 		fault("Add OWNER/NAME.", in("repositories"), "there is none")
 	}
 	for i, name := range t.Repositories {
-		if !repositoryGrammar.MatchString(name) || strings.Trim(name[strings.Index(name, "/")+1:], ".") == "" {
+		if !isRepository(captureGrammar.ReplaceAllString(name, "x")) {
 			fault("Write OWNER/NAME.", append(in("repositories"), i), "%q is no repository of GitHub", name)
+		}
+	}
+	t.checkCaptures(fault, in)
+}
+
+// checkCaptures holds what patterns capture against what the names of repositories use.
+func (t *Target) checkCaptures(fault faulty, in func(string) []any) {
+	used := capturesOf(strings.Join(t.Repositories, " "))
+	for i, pattern := range t.Images {
+		at := append(in("images"), i)
+		if wrong := checkCaptures(pattern); wrong != "" {
+			fault("Write captures such as quay.io/{org}/{name}-bundle, one between two slashes.", at, "%s: %s", pattern, wrong)
+			continue
+		}
+		captured := capturesOf(pattern)
+		for _, name := range captured {
+			if !slices.Contains(used, name) {
+				fault("Write * in place of it, or use it in repositories.", at, "%s captures {%s}, which nothing uses", pattern, name)
+			}
+		}
+		for _, name := range slices.Compact(slices.Sorted(slices.Values(used))) {
+			if !slices.Contains(captured, name) {
+				fault("Capture it in each pattern of the target, or name the repository.", at, "%s captures no {%s}, which repositories use", pattern, name)
+			}
+		}
+	}
+}
+
+// checkAmbiguous finds images for which two patterns with captures would name repositories: nobody
+// could say which of the two is meant.
+func (c *Config) checkAmbiguous(fault faulty) {
+	var all []place
+	for i, t := range c.Targets {
+		for n, pattern := range t.Images {
+			if strings.Contains(pattern, "{") {
+				all = append(all, place{i, n})
+			}
+		}
+	}
+	for i, p := range all {
+		for _, other := range all[:i] {
+			a, b := c.Targets[other.target], c.Targets[p.target]
+			example, overlaps := overlap(a.Images[other.pattern], b.Images[p.pattern], slices.Concat(a.Except, b.Except))
+			if !overlaps {
+				continue
+			}
+			fault("Take the images of one out of the other by except, or make it one pattern.", []any{"targets", p.target, "images", p.pattern},
+				"%s and %s of %v both name images such as %s", b.Images[p.pattern], a.Images[other.pattern], other, cmp.Or(example, "these"))
 		}
 	}
 }

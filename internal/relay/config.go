@@ -89,6 +89,7 @@ type Route struct {
 // Target says which repositories hear of which images.
 type Target struct {
 	Images       []string `yaml:"images"`
+	Except       []string `yaml:"except"`
 	Repositories []string `yaml:"repositories"`
 	EventType    string   `yaml:"eventType"`
 }

@@ -76,6 +76,15 @@ func TestFaults(t *testing.T) {
 		{"targets", "[{images: ['quay.io/x'], repositories: []}]", "there is none", 1},
 		{"targets", "[{images: ['quay.io/x'], repositories: [o]}]", "no repository of GitHub", 1},
 		{"targets", "[{images: ['quay.io/x'], repositories: [o/..]}]", "no repository of GitHub", 1},
+		{"targets", "[{images: ['quay.io/{a}{b}'], repositories: ['o/{a}{b}']}]", "{a}{b} can be read in several ways", 1},
+		{"targets", "[{images: ['quay.io/{a'], repositories: [o/r]}]", "a brace stands alone", 1},
+		{"targets", "[{images: ['quay.io/{a}'], repositories: [o/r]}]", "captures {a}, which nothing uses", 1},
+		{"targets", "[{images: ['quay.io/{a}', 'quay.io/x'], repositories: ['o/{a}']}]", "reading targets[0].images[1]: quay.io/x captures no {a}", 1},
+		{"targets", "[{images: ['quay.io/{a}'], repositories: ['o/{a}/{a}']}]", "no repository of GitHub", 1},
+		{"targets", "[{images: ['quay.io/x/{a}'], repositories: ['o/{a}'], except: ['quay.io/{b}']}]", "captures what nothing uses", 1},
+		{"targets", "[{images: ['quay.io/x'], repositories: [o/r], except: [x]}]", "reading targets[0].except[0]: \"x\" is no pattern", 1},
+		{"targets", "[{images: ['quay.io/{a}/{b}'], repositories: ['{a}/{b}']},\n  {images: ['quay.io/x/{b}'], repositories: ['x/{b}']}]",
+			"reading targets[1].images[0]: quay.io/x/{b} and quay.io/{a}/{b} of targets[0].images[0] both name images such as quay.io/x/x", 2},
 		{"targets", "[{images: ['quay.io/x'], repositories: [o/r], eventType: " + strings.Repeat("x", 101) + "}]", "longer than", 1},
 	} {
 		all := usual()

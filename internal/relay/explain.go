@@ -65,25 +65,26 @@ func Explain(c *Config, image string) (Explanation, error) {
 	for _, r := range c.announcing(p.Repository) {
 		e.Routes = append(e.Routes, Announcer{r.Path, r.From})
 	}
-	for _, h := range c.hear(p.Repository) {
+	heard := c.hear(p.Repository)
+	for _, h := range heard {
 		e.Sends = append(e.Sends, Send{
 			Repository: h.to, EventType: h.eventType, By: h.by.String(), Pattern: c.Targets[h.by.target].Images[h.by.pattern],
 			Credential: c.GitHub.credential(),
 		})
 	}
-	e.Misses = c.misses(p.Repository)
+	e.Misses = c.misses(p.Repository, heard)
 	return e, c.unheard(p, e)
 }
 
-func (c *Config) misses(repository string) []Miss {
+func (c *Config) misses(repository string, heard []hearing) []Miss {
 	type one struct {
 		target int
 		miss
 	}
 	var all []one
 	for i := range c.Targets {
-		if t := &c.Targets[i]; t.matching(repository) < 0 {
-			all = append(all, one{i, t.miss(repository)})
+		if !slices.ContainsFunc(heard, func(h hearing) bool { return h.by.target == i }) {
+			all = append(all, one{i, c.Targets[i].miss(repository)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b one) int { return cmp.Compare(b.near, a.near) })

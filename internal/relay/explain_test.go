@@ -53,7 +53,7 @@ func TestApart(t *testing.T) {
 		{"quay.io/a/*", "docker.io/a/b", 0, "the image is of docker.io"},
 		{"quay.io/a/*", "quay.io/b/c", 1, "b is not a"},
 		{"quay.io/a/*-bundle", "quay.io/a/op", 2, "op is not *-bundle"},
-		{"quay.io/a/*", "quay.io/a/b/c", 3, "the image has c beyond that: * is text without a slash, ** is any text"},
+		{"quay.io/a/*", "quay.io/a/b/c", 3, "the image has c beyond that: only ** is text with slashes"},
 		{"quay.io/a/b/c", "quay.io/a/b", 3, "the image ends before that"},
 		{"quay.io/**/x", "quay.io/a/y", 1, "a/y is not **/x"},
 		{"quay.io/Org/*", "quay.io/org/x", 1, "the names of images are in small letters"},

@@ -22,14 +22,16 @@ type hearing struct {
 // hear gives who hears of an image of a repository, each once, in the order of the targets.
 func (c *Config) hear(repository string) (all []hearing) {
 	told := map[string]bool{}
-	for i, t := range c.Targets {
-		n := t.matching(repository)
+	for i := range c.Targets {
+		t := &c.Targets[i]
+		n, captures := t.matching(repository)
 		if n < 0 {
 			continue
 		}
-		for _, to := range t.Repositories {
+		for _, name := range t.Repositories {
+			to := fill(name, captures)
 			key := to + " " + t.EventType
-			if told[key] {
+			if told[key] || !isRepository(to) {
 				continue
 			}
 			told[key] = true
@@ -39,14 +41,23 @@ func (c *Config) hear(repository string) (all []hearing) {
 	return all
 }
 
-// matching is the first pattern that names the repository, or -1.
-func (t *Target) matching(repository string) int {
+// matching is the first pattern that names the repository, with its captures, or -1. What an
+// exception names no pattern does.
+func (t *Target) matching(repository string) (pattern int, captures map[string]string) {
+	if event.Allowed(t.Except, repository) {
+		return -1, nil
+	}
 	for i, pattern := range t.Images {
-		if reference.Matches(pattern, repository) {
-			return i
+		if captures, ok := match(pattern, repository); ok {
+			return i, captures
 		}
 	}
-	return -1
+	return -1, nil
+}
+
+// isRepository reports whether a name is one of GitHub's. What captures make of an image may be none.
+func isRepository(name string) bool {
+	return repositoryGrammar.MatchString(name) && strings.Trim(name[strings.Index(name, "/")+1:], ".") != ""
 }
 
 // miss is the pattern of a target that comes nearest to a repository, and what keeps them apart.
@@ -60,6 +71,16 @@ type miss struct {
 func (t *Target) miss(repository string) miss {
 	best := miss{near: -1}
 	for i, pattern := range t.Images {
+		if captures, ok := match(pattern, repository); ok {
+			reason := fmt.Sprintf("images[%d] is %s, and would make it %s, which is no repository of GitHub", i, pattern, fill(strings.Join(t.Repositories, ", "), captures))
+			for n, out := range t.Except {
+				if reference.Matches(out, repository) {
+					reason = fmt.Sprintf("images[%d] is %s, and except[%d] is %s", i, pattern, n, out)
+					break
+				}
+			}
+			return miss{strings.Count(repository, "/") + 1, i, reason}
+		}
 		if near, reason := apart(pattern, repository); near > best.near {
 			best = miss{near, i, fmt.Sprintf("images[%d] is %s, and %s", i, pattern, reason)}
 		}
@@ -71,7 +92,10 @@ func (t *Target) miss(repository string) miss {
 // what is the first that does not.
 func apart(pattern, repository string) (near int, reason string) {
 	wanted, given := strings.Split(pattern, "/"), strings.Split(repository, "/")
-	for near < min(len(wanted), len(given)) && !strings.Contains(wanted[near], "**") && reference.Matches(wanted[near], given[near]) {
+	for near < min(len(wanted), len(given)) && !strings.Contains(wanted[near], "**") {
+		if _, agrees := match(wanted[near], given[near]); !agrees {
+			break
+		}
 		near++
 	}
 	rest := strings.Join(given[near:], "/")
@@ -79,7 +103,7 @@ func apart(pattern, repository string) (near int, reason string) {
 	case pattern != strings.ToLower(pattern):
 		return near, "the names of images are in small letters"
 	case near == len(wanted):
-		return near, fmt.Sprintf("the image has %s beyond that: * is text without a slash, ** is any text", rest)
+		return near, fmt.Sprintf("the image has %s beyond that: only ** is text with slashes", rest)
 	case near == len(given):
 		return near, "the image ends before that"
 	case near == 0:
