@@ -58,3 +58,15 @@ const (
 	AnswerBytes  = 64 << 20 // an answer, unless another limit is said of it
 	RefusalBytes = 1 << 20  // what says that a request failed
 )
+
+// An image template of a CatalogSource
+const (
+	TemplateText     = 16 << 10 // the template
+	TemplateLookups  = 16       // objects that it looks up
+	TemplateObject   = 1 << 20  // an object, as JSON without its escapes
+	TemplatePath     = 1 << 10  // a JSONPath
+	TemplateSteps    = 200_000  // values that a path looks at; text of 64 bytes that is compared counts as one
+	TemplateSeconds  = 2        // seconds that a path takes
+	TemplateValue    = 8 << 10  // what a path comes to
+	NamespaceWatches = 50       // kinds, each in a namespace, that the CatalogSources of one namespace look up
+)

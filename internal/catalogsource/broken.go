@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/schema"
 )
 
@@ -22,6 +23,8 @@ type Broken struct {
 }
 
 func (b *Broken) Error() string { return b.Why }
+
+var tooLong = &Broken{fmt.Sprintf("it is longer than %d KiB", budget.TemplateText>>10), "Write a shorter one."}
 
 // brokenIn cuts text in which no template stands into the pieces that have braces, and what
 // is between them.

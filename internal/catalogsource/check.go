@@ -81,7 +81,7 @@ func (c *checker) identity() {
 func (c *checker) template(reference string) {
 	for _, p := range Parse(reference) {
 		if p.Broken != nil {
-			c.warn(c.source.annotation(), "%s is no template: %s", p.Text, p.Broken.Why).Fix("%s", p.Broken.Fix)
+			c.warn(c.source.annotation(), "%s is no template: %s", p.Shown(), p.Broken.Why).Fix("%s", p.Broken.Fix)
 		}
 	}
 }

@@ -3,15 +3,11 @@ package catalogsource
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
-)
+	"time"
 
-// What one evaluation may cost, whatever the expression and the object: an image reference
-// has no use for more.
-const (
-	MaxPath  = 1024    // bytes of an expression
-	maxSteps = 200_000 // values that are looked at
-	maxValue = 8 << 10 // bytes of what it comes to
+	"github.com/olmgraft/graft/internal/budget"
 )
 
 // JSONPath evaluates an expression as client-go does, whose dialect is that of kubectl:
@@ -22,18 +18,25 @@ const (
 //  1. Each {} gives one string, number or boolean; anything else is an error.
 //  2. Keys of mappings are visited in their order.
 //  3. A wildcard has no meaning for a string, which client-go takes apart into bytes.
-//  4. What costs more than the constants above allow is an error.
+//  4. What is larger, costs more or takes longer than the budget of a template is an error.
 //
 // It is a Path.
 func JSONPath(object any, expression string) (string, error) {
-	if len(expression) > MaxPath {
-		return "", fmt.Errorf("reading %.40s...: it is longer than %d bytes", expression, MaxPath)
+	return evaluate(object, expression, time.Now)
+}
+
+func evaluate(object any, expression string, now func() time.Time) (string, error) {
+	if len(expression) > budget.TemplatePath {
+		return "", fmt.Errorf("reading %.40s...: it is longer than %d bytes", expression, budget.TemplatePath)
+	}
+	if TooLarge(object) {
+		return "", fmt.Errorf("evaluating %s: %w", expression, ErrTooLarge)
 	}
 	parsed, err := parsePath(expression)
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", expression, err)
 	}
-	e := evaluation{nodes: parsed, lastEnd: -1}
+	e := evaluation{nodes: parsed, lastEnd: -1, now: now, begun: now()}
 	results, err := e.find(object, 0)
 	if err != nil {
 		return "", fmt.Errorf("evaluating %s: %w", expression, err)
@@ -44,8 +47,8 @@ func JSONPath(object any, expression string) (string, error) {
 			return "", fmt.Errorf("evaluating %s: it gives %d values, and one is due", expression, len(one))
 		}
 		text, err := Plain(one[0])
-		if err == nil && out.Len()+len(text) > maxValue {
-			err = fmt.Errorf("it comes to more than %d bytes", maxValue)
+		if err == nil && out.Len()+len(text) > budget.TemplateValue {
+			err = fmt.Errorf("it comes to more than %d bytes", budget.TemplateValue)
 		}
 		if err != nil {
 			return "", fmt.Errorf("evaluating %s: %w", expression, err)
@@ -75,6 +78,9 @@ func Plain(v any) (string, error) {
 type evaluation struct {
 	nodes []pathNode // texts, and a steps for each {}
 	cost  int
+	now   func() time.Time
+	begun time.Time
+	looks int // at the clock
 
 	begin, in, end int // ranges that are to begin, are open, are to end
 	lastEnd        int // the node that ended one last, -1 before
@@ -140,11 +146,60 @@ func (e *evaluation) walk(in []any, n pathNode) ([]any, error) {
 	return n.eval(e, in)
 }
 
-var errCost = fmt.Errorf("it looks at more than %d values", maxSteps)
+// errSpent is why an evaluation is not gone on with, within filters too.
+var errSpent = errors.New("it costs too much")
 
+// spend counts values that are looked at, and looks at the clock now and then.
 func (e *evaluation) spend(n int) error {
-	if e.cost += n; e.cost > maxSteps {
-		return errCost
+	const atOnce = 1000
+	if e.cost += n; e.cost > budget.TemplateSteps {
+		return fmt.Errorf("%w: it looks at more than %d values", errSpent, budget.TemplateSteps)
+	}
+	if e.cost/atOnce > e.looks {
+		e.looks = e.cost / atOnce
+		if e.now().Sub(e.begun) > budget.TemplateSeconds*time.Second {
+			return fmt.Errorf("%w: it takes longer than %d s", errSpent, budget.TemplateSeconds)
+		}
 	}
 	return nil
+}
+
+// read counts text that is compared.
+func (e *evaluation) read(bytes int) error { return e.spend(bytes / 64) }
+
+// ErrTooLarge says of an object that it is not looked at.
+var ErrTooLarge = fmt.Errorf("the object is larger than %d MiB", budget.TemplateObject>>20)
+
+// TooLarge reports whether an object is refused for its size, which it does not measure beyond.
+func TooLarge(object any) bool { return left(object, budget.TemplateObject) < 0 }
+
+// left is what a value leaves of a size.
+func left(v any, size int) int {
+	switch v := v.(type) {
+	case map[string]any:
+		size -= len("{}")
+		for key, value := range v {
+			if size -= len(key) + len(`"":,`); size < 0 {
+				return size
+			}
+			size = left(value, size)
+		}
+		return size
+	case []any:
+		size -= len("[]")
+		for _, value := range v {
+			if size < 0 {
+				return size
+			}
+			size = left(value, size-len(","))
+		}
+		return size
+	case string:
+		return size - len(v) - len(`""`)
+	case int64:
+		return size - len(strconv.AppendInt(make([]byte, 0, 24), v, 10))
+	case float64:
+		return size - len(strconv.AppendFloat(make([]byte, 0, 32), v, 'g', -1, 64))
+	}
+	return size - len("true")
 }

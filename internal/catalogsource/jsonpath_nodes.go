@@ -72,8 +72,8 @@ func (wildcard) eval(e *evaluation, in []any) (out []any, err error) {
 		if _, text := one.(string); text {
 			return nil, errors.New("a string has no parts for a wildcard")
 		}
-		below := parts(one)
-		if err := e.spend(len(below)); err != nil {
+		below, err := e.parts(one)
+		if err != nil {
 			return nil, err
 		}
 		out = append(out, below...)
@@ -82,18 +82,25 @@ func (wildcard) eval(e *evaluation, in []any) (out []any, err error) {
 }
 
 // parts of a list, or of a mapping in the order of its keys.
-func parts(v any) []any {
+func (e *evaluation) parts(v any) ([]any, error) {
 	switch v := v.(type) {
 	case []any:
-		return v
+		return v, e.spend(len(v))
 	case map[string]any:
+		text := 0
+		for key := range v {
+			text += len(key)
+		}
+		if err := errors.Join(e.spend(len(v)), e.read(text)); err != nil {
+			return nil, err
+		}
 		below := make([]any, 0, len(v))
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			below = append(below, v[key])
 		}
-		return below
+		return below, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // eval gives all that has parts, from above to below; strings have parts here.
@@ -103,12 +110,12 @@ func (d descent) eval(e *evaluation, in []any) (out []any, err error) {
 			out = append(out, one)
 			continue
 		}
-		below := parts(one)
+		below, err := e.parts(one)
+		if err != nil {
+			return nil, err
+		}
 		if len(below) == 0 {
 			continue
-		}
-		if err := e.spend(len(below)); err != nil {
-			return nil, err
 		}
 		deeper, err := d.eval(e, below)
 		if err != nil {
@@ -210,7 +217,7 @@ func (f filter) eval(e *evaluation, in []any) (out []any, err error) {
 
 func (f filter) passes(e *evaluation, item any) (bool, error) {
 	lefts, err := e.walk([]any{item}, f.left)
-	if errors.Is(err, errCost) {
+	if errors.Is(err, errSpent) {
 		return false, err
 	}
 	if f.operator == "" {
@@ -227,6 +234,11 @@ func (f filter) passes(e *evaluation, item any) (bool, error) {
 	}
 	if len(rights) != 1 {
 		return false, errors.New("a filter compares one value with one other")
+	}
+	l, _ := lefts[0].(string)
+	r, _ := rights[0].(string)
+	if err := e.read(min(len(l), len(r))); err != nil {
+		return false, err
 	}
 	return compare(lefts[0], f.operator, rights[0])
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/reference"
 )
 
@@ -41,9 +42,6 @@ type Unresolved struct {
 	Err      error
 }
 
-// maxLookups of one reference are looked up; an image has no use for more.
-const maxLookups = 16
-
 // Resolve puts values in place of the templates of a reference. Values are put in once:
 // what looks like a template in a value is text.
 func Resolve(template string, v Values) Resolution {
@@ -56,8 +54,9 @@ func Resolve(template string, v Values) Resolution {
 		switch {
 		case ok:
 		case p.Broken != nil:
-			r.Unresolved = append(r.Unresolved, Unresolved{Template{Text: p.Text}, p.Broken})
-			value, known[p.Text] = p.Text, p.Text
+			value = p.Shown()
+			r.Unresolved = append(r.Unresolved, Unresolved{Template{Text: value}, p.Broken})
+			known[p.Text] = value
 		case p.Template == nil:
 			value = p.Text
 		default:
@@ -84,8 +83,8 @@ func Resolve(template string, v Values) Resolution {
 func (r Resolution) OK() bool { return len(r.Unresolved) == 0 && r.Invalid == nil }
 
 func (v Values) within(t Template, lookups int) (string, error) {
-	if t.Variable == "" && lookups > maxLookups {
-		return "", fmt.Errorf("more than %d lookups stand in one reference", maxLookups)
+	if t.Variable == "" && lookups > budget.TemplateLookups {
+		return "", fmt.Errorf("more than %d lookups stand in one reference", budget.TemplateLookups)
 	}
 	return v.of(t)
 }

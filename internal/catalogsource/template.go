@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/olmgraft/graft/internal/budget"
 )
 
 // ImageTemplate is the annotation that holds an image reference with templates.
@@ -52,7 +54,12 @@ type Part struct {
 //  2. {group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}, all of it, in this
 //     order. Name and namespace may be empty; the path begins with { and ends with }.
 //  3. No white space in either.
+//
+// What is longer than a template may be is one part that is Broken.
 func Parse(reference string) []Part {
+	if len(reference) > budget.TemplateText {
+		return []Part{{Text: reference, Broken: tooLong}}
+	}
 	var parts []Part
 	from := 0
 	for at := 0; at < len(reference); {
@@ -74,6 +81,14 @@ func Parse(reference string) []Part {
 	return parts
 }
 
+// Shown is the text of a part as people are shown it.
+func (p Part) Shown() string {
+	if len(p.Text) <= budget.TemplateText {
+		return p.Text
+	}
+	return strings.ToValidUTF8(p.Text[:60], "") + "..."
+}
+
 // templateAt is the template that s begins with, nil if it begins with none.
 func templateAt(s string) *Template {
 	if s[0] != '{' {
@@ -87,7 +102,7 @@ func templateAt(s string) *Template {
 	return lookupAt(s)
 }
 
-var lookupGrammar = regexp.MustCompile(`^\{group:([^,]*),version:([^,]*),kind:([^,]*),name:([^,]*),namespace:([^,]*),jsonpath:`)
+var lookupGrammar = regexp.MustCompile(`^\{group:([^,{]*),version:([^,{]*),kind:([^,{]*),name:([^,{]*),namespace:([^,{]*),jsonpath:`)
 
 func lookupAt(s string) *Template {
 	m := lookupGrammar.FindStringSubmatch(s)

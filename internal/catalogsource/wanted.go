@@ -247,7 +247,7 @@ func CheckTemplate(template string) error {
 			templates++
 			image.WriteString("0")
 		case p.Broken != nil:
-			return fmt.Errorf("%s is no template: %w", p.Text, p.Broken)
+			return fmt.Errorf("%s is no template: %w", p.Shown(), p.Broken)
 		default:
 			image.WriteString(p.Text)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/client-go/util/jsonpath"
 
+	"github.com/olmgraft/graft/internal/budget"
 	"github.com/olmgraft/graft/internal/catalogsource"
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
@@ -137,16 +138,16 @@ func TestJSONPathIsBounded(t *testing.T) {
 	for i := range list {
 		list[i] = map[string]any{"v": int64(i)}
 	}
-	object := map[string]any{"a": strings.Repeat("x", 1<<20), "l": list, "d": deep}
+	object := map[string]any{"a": strings.Repeat("x", 100<<10), "l": list, "d": deep}
 	for expression, why := range map[string]string{
 		strings.Repeat("{.a}", 256):               "more than 8192 bytes",
 		"{range.l[*]}{range$.l[*]}{.v}{end}{end}": "l is not found",
 		"{..v}":   "values",
 		"{..d..}": "more than 200000 values",
-		"{.l[*,*,*,*,*,*,*,*]['v','v','v','v','v','v']}":       "more than 200000 values",
-		"{['l','l','l'][?(@.v>=0)].v}":                         "more than 200000 values",
-		"{" + strings.Repeat("['l','l']", 100) + "}":           "is not found",
-		"{" + strings.Repeat("x", catalogsource.MaxPath) + "}": "longer than 1024 bytes",
+		"{.l[*,*,*,*,*,*,*,*]['v','v','v','v','v','v']}":     "more than 200000 values",
+		"{['l','l','l'][?(@.v>=0)].v}":                       "more than 200000 values",
+		"{" + strings.Repeat("['l','l']", 100) + "}":         "is not found",
+		"{" + strings.Repeat("x", budget.TemplatePath) + "}": "longer than 1024 bytes",
 	} {
 		begun := time.Now()
 		_, err := catalogsource.JSONPath(object, expression)
