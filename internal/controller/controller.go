@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/olmgraft/graft/internal/catalogsource"
 	"github.com/olmgraft/graft/internal/failure"
@@ -46,7 +45,7 @@ type Controller struct {
 	client    dynamic.Interface
 	discovery discovery.DiscoveryInterface
 	kinds     *kinds
-	queue     workqueue.TypedRateLimitingInterface[string]
+	queue     *turns
 	sources   []cache.SharedIndexInformer
 	watches   *watches
 
@@ -64,16 +63,16 @@ func New(o Options) (*Controller, error) {
 	if err != nil {
 		return nil, unavailable("setting up the client", err)
 	}
-	disco, err := discovery.NewDiscoveryClientForConfig(o.Config)
+	patient := rest.CopyConfig(o.Config)
+	patient.Timeout = patience // a worker waits for each answer
+	disco, err := discovery.NewDiscoveryClientForConfig(patient)
 	if err != nil {
 		return nil, unavailable("setting up the client", err)
 	}
 	return &Controller{
 		Options: o, client: client, discovery: disco,
-		kinds: newKinds(disco.ServerResourcesForGroupVersion, o.Poll),
-		queue: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedMaxOfRateLimiter(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[string](50*time.Millisecond, 5*time.Minute),
-		)),
+		kinds:   newKinds(disco.ServerResourcesForGroupVersion, o.Poll),
+		queue:   newTurns(o.Workers),
 		written: map[string]write{}, rivals: map[string]*rival{},
 	}, nil
 }
@@ -101,6 +100,9 @@ func (c *Controller) Run(ctx context.Context) error {
 		if _, err := informer.AddEventHandler(c.handler()); err != nil {
 			return unavailable("watching CatalogSources", err)
 		}
+		if err := informer.SetTransform(withoutManagers); err != nil {
+			return unavailable("watching CatalogSources", err)
+		}
 		c.sources = append(c.sources, informer)
 		running.Go(func() { informer.RunWithContext(ctx) })
 	}
@@ -120,6 +122,14 @@ func (c *Controller) Run(ctx context.Context) error {
 	}
 	c.follow(ctx)
 	return nil
+}
+
+// withoutManagers drops what says who wrote what, which is much and not asked for.
+func withoutManagers(object any) (any, error) {
+	if u, ok := object.(*unstructured.Unstructured); ok {
+		u.SetManagedFields(nil)
+	}
+	return object, nil
 }
 
 // Ready reports whether all CatalogSources are known.

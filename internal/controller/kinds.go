@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -70,6 +71,9 @@ func (k *kinds) in(gv, kind string) answer {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if len(k.known) >= maxKnown { // what strangers make up goes first: others use the rest
+		maps.DeleteFunc(k.known, func(_ string, a answer) bool { return a.err != nil })
+	}
 	if len(k.known) >= maxKnown {
 		clear(k.known)
 	}

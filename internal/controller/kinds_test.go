@@ -2,7 +2,9 @@ package controller
 
 import (
 	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -42,5 +44,28 @@ func TestKinds(t *testing.T) {
 	down = errors.New("down")
 	if _, err := k.resource(catalogsource.Lookup{Group: "a.b", Version: "v1", Kind: "Three"}); !errors.Is(err, down) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Groups that templates make up push out none that the server has.
+func TestKindsThatAreMadeUp(t *testing.T) {
+	asked := map[string]int{}
+	k := newKinds(func(gv string) (*metav1.APIResourceList, error) {
+		asked[gv]++
+		if gv != "a.b/v1" {
+			return nil, errors.New("there is none")
+		}
+		return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "ones", Kind: "One"}}}, nil
+	}, time.Hour)
+	for i := range 5 * maxKnown {
+		if _, err := k.resource(catalogsource.Lookup{Group: fmt.Sprint("made.up", i), Version: "v1", Kind: "One"}); err == nil {
+			t.Fatal("it is served")
+		}
+		if _, err := k.resource(catalogsource.Lookup{Group: "a.b", Version: "v1", Kind: "One"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked["a.b/v1"] != 1 || len(k.known) > maxKnown {
+		t.Errorf("asked %d times, %d are known", asked["a.b/v1"], len(k.known))
 	}
 }

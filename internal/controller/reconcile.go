@@ -301,5 +301,9 @@ func find(l catalogsource.Lookup, store cache.Store) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return object.(*unstructured.Unstructured).Object, nil // that is what dynamic informers hold
+	u, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", l, catalogsource.ErrTooLarge)
+	}
+	return u.Object, nil
 }

@@ -2,13 +2,19 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/olmgraft/graft/internal/budget"
+	"github.com/olmgraft/graft/internal/catalogsource"
 )
 
 // watchKey is what one watch shows: a kind in one namespace, so that a Role there is
@@ -26,6 +32,7 @@ type watches struct {
 
 	mu  sync.Mutex
 	all map[watchKey]*watch
+	of  map[string]map[watchKey]int // by the namespace of the users, of whom there are so many
 }
 
 type watch struct {
@@ -37,26 +44,30 @@ type watch struct {
 }
 
 func newWatches(running *sync.WaitGroup, client dynamic.Interface, enqueue func(string)) *watches {
-	return &watches{running: running, client: client, enqueue: enqueue, all: map[watchKey]*watch{}}
+	return &watches{running: running, client: client, enqueue: enqueue, all: map[watchKey]*watch{}, of: map[string]map[watchKey]int{}}
 }
 
 // patience is how long a watch may take to begin before templates count as unresolved.
 const patience = 10 * time.Second
 
 // store is what a watch shows, which the CatalogSource is told of from now on. It fails
-// with errWaiting while the watch begins, and then with what keeps it from that. A watch
-// that begins here ends with ctx at the latest.
+// with errWaiting while the watch begins, and then with what keeps it from that, and where the
+// namespace of the CatalogSource has its most. A watch that begins here ends with ctx at the
+// latest.
 func (w *watches) store(ctx context.Context, at watchKey, user string) (cache.Store, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	one := w.all[at]
+	namespace, one := namespaceOf(user), w.all[at]
+	if of := w.of[namespace]; of[at] == 0 && len(of) >= budget.NamespaceWatches {
+		return nil, fmt.Errorf("the CatalogSources of namespace %s look up more than %d kinds, each in a namespace", namespace, budget.NamespaceWatches)
+	}
 	if one == nil {
 		var err error
 		if one, err = w.begin(ctx, at); err != nil {
 			return nil, err
 		}
 	}
-	one.users[user] = true
+	w.add(one, at, user)
 	switch {
 	case one.informer.HasSynced():
 		return one.informer.GetStore(), nil
@@ -66,6 +77,34 @@ func (w *watches) store(ctx context.Context, at watchKey, user string) (cache.St
 		return nil, context.DeadlineExceeded
 	}
 	return nil, errWaiting
+}
+
+func (w *watches) add(one *watch, at watchKey, user string) {
+	if one.users[user] {
+		return
+	}
+	one.users[user] = true
+	namespace := namespaceOf(user)
+	if w.of[namespace] == nil {
+		w.of[namespace] = map[watchKey]int{}
+	}
+	w.of[namespace][at]++
+}
+
+// remove ends a watch that has no users any more.
+func (w *watches) remove(one *watch, at watchKey, user string) {
+	delete(one.users, user)
+	namespace := namespaceOf(user)
+	if w.of[namespace][at]--; w.of[namespace][at] == 0 {
+		delete(w.of[namespace], at)
+	}
+	if len(w.of[namespace]) == 0 {
+		delete(w.of, namespace)
+	}
+	if len(one.users) == 0 {
+		one.stop()
+		delete(w.all, at)
+	}
 }
 
 func (w *watches) begin(ctx context.Context, at watchKey) (*watch, error) {
@@ -82,6 +121,9 @@ func (w *watches) begin(ctx context.Context, at watchKey) (*watch, error) {
 			one.err = err
 		})
 	}
+	if err == nil {
+		err = informer.SetTransform(withoutLarge)
+	}
 	if err != nil {
 		stop()
 		return nil, err
@@ -89,6 +131,15 @@ func (w *watches) begin(ctx context.Context, at watchKey) (*watch, error) {
 	w.all[at] = one
 	w.running.Go(func() { informer.RunWithContext(ctx) })
 	return one, nil
+}
+
+// withoutLarge keeps of an object that is too large that it is there.
+func withoutLarge(object any) (any, error) {
+	u, ok := object.(*unstructured.Unstructured)
+	if !ok || !catalogsource.TooLarge(u.Object) {
+		return object, nil
+	}
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion()}}, nil
 }
 
 // tell enqueues all who look something up in a watch. Who is not concerned finds nothing
@@ -113,9 +164,6 @@ func (w *watches) use(user string, used []watchKey) {
 		if keep[at] || !one.users[user] {
 			continue
 		}
-		if delete(one.users, user); len(one.users) == 0 {
-			one.stop()
-			delete(w.all, at)
-		}
+		w.remove(one, at, user)
 	}
 }

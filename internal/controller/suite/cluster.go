@@ -45,6 +45,7 @@ func Run(t *testing.T, s *Server) {
 		"Conflicts": testConflicts, "Rival": testRival, "Overtaken": testOvertaken, "Server": testServer,
 		"Refused": testRefused, "Retried": testRetried, "Deleted": testDeleted, "OneBad": testOneBad,
 		"Once": testOnce, "OnceConflicts": testOnceConflicts, "NoCluster": testNoCluster, "Command": testCommand,
+		"Large": testLarge, "ManyWatches": testManyWatches, "Hangs": testHangs,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
