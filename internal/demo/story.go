@@ -151,14 +151,14 @@ func (d *demo) short() {
 		"A backport arrives:\n\n  $ graft publish --image %s:v1.0.1\n\n%s\n\n", d.image, indent(change))
 	about := map[string]string{}
 	for line := range strings.Lines(markdown.ForTerminal(d.report.Body)) {
-		for _, start := range []string{"- stable of ", "The graph of "} {
+		for _, start := range []string{"- stable: ", "The graph of "} {
 			if strings.HasPrefix(line, start) {
 				about[start] = strings.TrimSpace(line)
 			}
 		}
 	}
 	fmt.Fprintf(d.say, "Pull request 2: %s\n  %s\n  %s\n\nThen 1.1.0 arrives, late and twice. Users get: %s\n%d runs that fail, each with its own exit code: --all shows them.\n\n",
-		d.servers.PullRequests()[backport-1].Title, about["- stable of "], about["The graph of "], d.report.Graph, len(d.report.Failures))
+		d.servers.PullRequests()[backport-1].Title, about["- stable: "], about["The graph of "], d.report.Graph, len(d.report.Failures))
 	fmt.Fprint(d.say, "  graft-demo --serve   pull requests and failures in a browser\n  graft-demo --all     every step; --keep DIR keeps catalogs, pull requests and graph\n")
 }
 

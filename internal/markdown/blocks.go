@@ -8,7 +8,7 @@ import (
 
 // A block ends with an empty line, and is "" without anything in it.
 
-// Table has a row of cells for each of rows; what stands in one is code, whatever it is.
+// Table has a row of cells for each of rows. A cell is Markdown on one line, as Code and Codes make.
 func Table(header []string, rows [][]string) string {
 	if len(rows) == 0 {
 		return ""
@@ -17,9 +17,6 @@ func Table(header []string, rows [][]string) string {
 	b.WriteString("| " + strings.Join(header, " | ") + " |\n" + strings.Repeat("|---", len(header)) + "|\n")
 	for _, row := range rows {
 		for _, cell := range row {
-			if cell != "" {
-				cell = Code(cell)
-			}
 			b.WriteString("| " + cell + " ")
 		}
 		b.WriteString("|\n")

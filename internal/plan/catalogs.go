@@ -160,24 +160,24 @@ func (p *planner) render(cat *Catalog, rule MetadataRule) error {
 		return err
 	}
 	if cat.New {
-		p.reason(&cat.Reasons, "It does not stand yet.")
+		p.reason(&cat.Reasons, "The catalog is new.")
 	}
 	var wants metadata
 	switch {
 	case rule == CSVMetadata || rule == BundleObject:
 		wants = metadata(rule)
-		p.reason(&cat.Reasons, "It holds %s, as %s says.", wants.property(), p.setup.File)
+		p.reason(&cat.Reasons, "The metadata is %s, as %s says.", wants.property(), p.setup.File)
 		p.contradicted(cat, wants)
 	case cat.Platform != nil:
 		wants = wanted(*cat.Platform)
-		p.reason(&cat.Reasons, "It holds %s, which version %s wants.", wants.property(), cat.Platform)
+		p.reason(&cat.Reasons, "The metadata is %s, as the platform needs.", wants.property())
 	case holds == objects:
 		wants = objects
-		p.reason(&cat.Reasons, "It holds %s, as it does now.", wants.property())
+		p.reason(&cat.Reasons, "The metadata stays %s.", wants.property())
 		p.warn("%s holds %s, which OpenShift 4.17 and later refuse; say its platform version or its metadata to have that changed.", cat.Path, wants.property())
 	default:
 		wants = metadataOfCSV
-		p.reason(&cat.Reasons, "It holds %s, which current platforms want.", wants.property())
+		p.reason(&cat.Reasons, "The metadata is %s, for current platforms.", wants.property())
 	}
 	cat.Metadata = bundle.BundleObjects
 	if wants == metadataOfCSV {

@@ -28,8 +28,8 @@ func (c *change) body(w *Work) (string, error) {
 
 // describe writes what Graft has to say, the most important first.
 func (w *Work) describe(b *strings.Builder) {
-	w.head(b)
 	w.beside(b)
+	w.head(b)
 	w.table(b)
 	w.moved(b)
 	w.pictures(b)
@@ -51,92 +51,139 @@ func (w *Work) head(b *strings.Builder) {
 
 // table has a row for each edge that was made or moved.
 func (w *Work) table(b *strings.Builder) {
-	b.WriteString(markdown.Table([]string{"template", "channel", "bundle", "before", "after"}, w.rows(func(template string, c kind.Change) []string {
-		switch c.What {
-		case kind.EntryAdded:
-			return []string{template, c.Channel, c.Name, "", c.To}
-		case kind.EntryRewired:
-			before := "replaces " + c.From
-			if c.From == "" {
-				before = "replaces nothing"
-			}
-			return []string{template, c.Channel, c.Name, before, "replaces " + c.To}
-		case kind.OperandAdded:
-			return []string{template, "", c.Name, "", "version " + c.To}
-		case kind.DefaultChannelSet:
-			return []string{template, "", "default channel", c.From, c.To}
-		case kind.BundlePromoted, kind.BundleRebuilt, kind.BundleReplaced:
-			return []string{template, c.Channel, c.Name, c.From, c.To}
-		case kind.EntryRemoved, kind.BundleRemoved:
-			return []string{template, c.Channel, c.Name, c.From, "removed"}
-		case kind.ChannelRemoved:
-			return []string{template, c.Channel, "", "", "removed"}
-		case kind.DeprecationAdded:
-			return []string{template, c.Channel, c.Name, c.From, "deprecated: " + c.To}
-		case kind.DeprecationGone:
-			return []string{template, c.Channel, c.Name, c.From, "deprecated no more"}
-		case kind.EntryReplaced:
-			return []string{template, c.Channel, c.Name, "entry of " + c.From, c.To}
-		case kind.BundleAdded:
-			if c.Channel != "" { // of a semver template, whose edges are computed
-				return []string{template, c.Channel, c.Name, "", "added"}
-			}
-		}
-		return nil
-	})))
-	b.WriteString(markdown.Table([]string{"manifest", "CatalogSource", "before", "after"}, w.rows(func(manifest string, c kind.Change) []string {
+	w.edges(b)
+	b.WriteString(markdown.Table([]string{"manifest", "CatalogSource", "before", "after"}, w.rows(func(c kind.Change) []string {
 		if c.What != kind.CatalogSourceSet && c.What != kind.ClusterCatalogSet {
 			return nil
 		}
-		return []string{manifest, c.Name, c.From, c.To}
+		return []string{c.Name, c.From, c.To}
 	})))
-	b.WriteString(markdown.Table([]string{"file", "value", "before", "after"}, w.rows(func(file string, c kind.Change) []string {
+	b.WriteString(markdown.Table([]string{"file", "value", "before", "after"}, w.rows(func(c kind.Change) []string {
 		if c.What != kind.FieldSet {
 			return nil
 		}
-		return []string{file, c.Name, c.From, c.To}
+		return []string{c.Name, c.From, c.To}
 	})))
 	if len(w.ran) > 0 {
 		fmt.Fprintf(b, "Commands that the repository adds changed %s.\n\n", markdown.Codes(w.ran))
 	}
 }
 
-// rows are those of the changes that have cells, once for files and channels that change alike.
-func (w *Work) rows(cells func(file string, c kind.Change) []string) (rows [][]string) {
+// edges has a row for each distinct change, with the channels that it is made in. Templates that
+// change alike are named once.
+func (w *Work) edges(b *strings.Builder) {
+	var all []row
 	for _, t := range w.Targets {
 		for _, c := range t.Changes {
-			if row := cells(t.Template, c); row != nil {
-				rows = append(rows, row)
+			if cells := edgeCells(c); cells != nil {
+				all = append(all, row{files: []string{t.Template}, channels: []string{c.Channel}, cells: cells})
 			}
 		}
 	}
-	rows = merged(rows, 0, "file")
-	if len(rows) > 0 && len(rows[0]) == 5 { // with a channel
-		rows = merged(rows, 1, "channel")
+	all = merged(all)
+	if len(all) == 0 {
+		return
+	}
+	var files []string
+	for _, r := range all {
+		files = append(files, r.files...)
+	}
+	files = kind.Unique(files)
+	table := make([][]string, 0, len(all))
+	for _, r := range all {
+		where := markdown.Codes(slices.DeleteFunc(slices.Clone(r.channels), func(s string) bool { return s == "" }))
+		if len(r.files) < len(files) {
+			where = strings.TrimSpace(where + " in " + some(r.files, "template"))
+		}
+		table = append(table, append([]string{where}, codes(r.cells)...))
+	}
+	fmt.Fprintf(b, "In %s:\n\n", some(files, "template"))
+	b.WriteString(markdown.Table([]string{"channel", "bundle", "before", "after"}, table))
+	if len(files) > named {
+		b.WriteString(markdown.Details(count(len(files), "template"), markdown.List(codes(files))))
+	}
+}
+
+// edgeCells are the bundle of a change, what was, and what is.
+func edgeCells(c kind.Change) []string {
+	switch c.What {
+	case kind.EntryAdded:
+		return []string{c.Name, "", c.To}
+	case kind.EntryRewired:
+		before := "replaces " + c.From
+		if c.From == "" {
+			before = "replaces nothing"
+		}
+		return []string{c.Name, before, "replaces " + c.To}
+	case kind.OperandAdded:
+		return []string{c.Name, "", "version " + c.To}
+	case kind.DefaultChannelSet:
+		return []string{"default channel", c.From, c.To}
+	case kind.BundlePromoted, kind.BundleRebuilt, kind.BundleReplaced:
+		return []string{c.Name, c.From, c.To}
+	case kind.EntryRemoved, kind.BundleRemoved:
+		return []string{c.Name, c.From, "removed"}
+	case kind.ChannelRemoved:
+		return []string{"", "", "removed"}
+	case kind.DeprecationAdded:
+		return []string{c.Name, c.From, "deprecated: " + c.To}
+	case kind.DeprecationGone:
+		return []string{c.Name, c.From, "no longer deprecated"}
+	case kind.EntryReplaced:
+		return []string{c.Name, "entry of " + c.From, c.To}
+	case kind.BundleAdded:
+		if c.Channel != "" { // of a semver template, whose edges are computed
+			return []string{c.Name, "", "added"}
+		}
+	}
+	return nil
+}
+
+// rows are the files and cells of the changes that have any, once for files that change alike.
+func (w *Work) rows(cells func(kind.Change) []string) (rows [][]string) {
+	var all []row
+	for _, t := range w.Targets {
+		for _, c := range t.Changes {
+			if cells := cells(c); cells != nil {
+				all = append(all, row{files: []string{t.Template}, cells: cells})
+			}
+		}
+	}
+	for _, r := range merged(all) {
+		rows = append(rows, append([]string{some(r.files, "file")}, codes(r.cells)...))
 	}
 	return rows
 }
 
-// merged joins rows that differ in one cell alone: the texts of that, or how many there are.
-func merged(rows [][]string, at int, noun string) (out [][]string) {
-	const named = 3
-	texts := map[string][]string{}
-	key := func(row []string) string {
-		return strings.Join(append(slices.Clone(row[:at]), row[at+1:]...), "\x00")
-	}
-	for _, row := range rows {
-		if k := key(row); texts[k] == nil {
-			out = append(out, slices.Clone(row))
-			texts[k] = []string{row[at]}
-		} else {
-			texts[k] = kind.Unique(append(texts[k], row[at]))
+// row is a change, and the files and channels that it is made in.
+type row struct{ files, channels, cells []string }
+
+// merged joins rows that differ in the file alone, then those that differ in the channel alone.
+func merged(rows []row) []row {
+	rows = join(rows, func(r row) [][]string { return [][]string{r.channels, r.cells} }, func(to *row, r row) { to.files = kind.Unique(append(to.files, r.files...)) })
+	return join(rows, func(r row) [][]string { return [][]string{r.files, r.cells} }, func(to *row, r row) { to.channels = kind.Unique(append(to.channels, r.channels...)) })
+}
+
+func join(rows []row, same func(row) [][]string, add func(to *row, r row)) (out []row) {
+	at := map[string]int{}
+	for _, r := range rows {
+		key := fmt.Sprintf("%q", same(r))
+		if i, known := at[key]; known {
+			add(&out[i], r)
+			continue
 		}
+		at[key] = len(out)
+		out = append(out, r)
 	}
-	for _, row := range out {
-		if all := texts[key(row)]; len(all) > named {
-			row[at] = count(len(all), noun)
-		} else {
-			row[at] = strings.Join(all, ", ")
+	return out
+}
+
+// codes are texts as code, each by itself.
+func codes(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		if text != "" {
+			out[i] = markdown.Code(text)
 		}
 	}
 	return out
@@ -174,13 +221,15 @@ func (w *Work) pictures(b *strings.Builder) {
 	b.WriteString(first.String() + markdown.Details("The graphs of the other catalogs", others.String()))
 }
 
-// some are a few paths, or how many there are and the first.
+// named is how many paths are said by their names.
+const named = 3
+
+// some are a few paths, or how many there are.
 func some(paths []string, noun string) string {
-	const named = 3
 	if len(paths) <= named {
 		return markdown.Codes(paths)
 	}
-	return count(len(paths), noun) + ", of which " + markdown.Code(paths[0]) + " is one"
+	return count(len(paths), noun)
 }
 
 func (w *Work) catalogs() []Catalog {
@@ -201,7 +250,7 @@ func (w *Work) paths(b *strings.Builder) {
 	catalogs := w.catalogs()
 	for _, c := range catalogs {
 		for _, r := range graph.Diff(c.Before, c.After).NextRanges() {
-			line := nextLine(r)
+			line := nextLine(r, len(w.packages()) > 1)
 			lines = append(lines, line)
 			in[line] = kind.Unique(append(in[line], c.Path))
 		}
@@ -224,14 +273,18 @@ func (w *Work) paths(b *strings.Builder) {
 }
 
 // nextLine is such as "stable: 1.0.0 to 1.2.9: next 1.3.0, was 1.2.10".
-func nextLine(r graph.NextRange) string {
+func nextLine(r graph.NextRange, several bool) string {
 	version := func(v string) string {
 		if v == "" {
 			return "none"
 		}
 		return markdown.Code(v)
 	}
-	text := markdown.Code(r.Channel) + " of " + markdown.Code(r.Package) + ": " + version(r.First)
+	text := markdown.Code(r.Channel)
+	if several {
+		text += " of " + markdown.Code(r.Package)
+	}
+	text += ": " + version(r.First)
 	if r.Last != r.First {
 		text += " to " + version(r.Last)
 	}
@@ -240,6 +293,15 @@ func nextLine(r graph.NextRange) string {
 		text += " (OLM " + r.Rules[0].String() + ")"
 	}
 	return text
+}
+
+// packages are those that the catalogs of the change are about.
+func (w *Work) packages() []string {
+	var all []string
+	for _, s := range w.subjects {
+		all = append(all, s.facts().Package)
+	}
+	return kind.Unique(all)
 }
 
 func (w *Work) findings(b *strings.Builder) {
@@ -272,12 +334,29 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// reasons says why the change is as it is: each reason once, with the files that it is about.
 func (w *Work) reasons(b *strings.Builder) {
-	var lines []string
+	about := map[string][]string{}
+	var order []string
+	add := func(reason, file string) {
+		if about[reason] == nil {
+			order = append(order, reason)
+		}
+		about[reason] = append(about[reason], file)
+	}
 	for _, t := range w.Targets {
 		for _, n := range t.Notes {
-			lines = append(lines, markdown.Code(t.Template)+": "+markdown.Escape(n))
+			add(n, t.Template)
 		}
+		for _, c := range t.Catalogs {
+			for _, n := range c.planned.Reasons {
+				add(n, c.Path)
+			}
+		}
+	}
+	var lines []string
+	for _, reason := range order {
+		lines = append(lines, some(kind.Unique(about[reason]), "file")+": "+markdown.Escape(reason))
 	}
 	for _, left := range w.LeftOut {
 		lines = append(lines, markdown.Code(left.Path())+" was left out: "+markdown.Escape(left.Reason))

@@ -12,7 +12,9 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-const bodyOfTwo = `Adds bundle <code>op.v1</code>, version <code>1.0.0</code> of package <code>op</code>.
+const bodyOfTwo = `**New channel:** <code>fast</code> in <code>a.yaml</code>
+
+Adds bundle <code>op.v1</code>, version <code>1.0.0</code> of package <code>op</code>.
 
 - image: <code>quay.io/x/op:v1</code>
 
@@ -27,23 +29,23 @@ Adds bundle <code>op.v2</code>, version <code>2.0.0</code> of package <code>op</
 > [!WARNING]
 > and more
 
-**New channel:** <code>fast</code> in <code>a.yaml</code>
+In <code>a.yaml</code>, <code>b.yaml</code>, <code>c.yaml</code>:
 
-| template | channel | bundle | before | after |
-|---|---|---|---|---|
-| <code>a.yaml</code> | <code>stable</code> | <code>op.v1</code> |  | <code>replaces op.v0</code> |
-| <code>a.yaml</code> | <code>stable</code> | <code>op.v2</code> | <code>replaces op.v0</code> | <code>replaces op.v1</code> |
-| <code>a.yaml</code> | <code>fast</code> | <code>op.v2</code> | <code>replaces nothing</code> | <code>replaces op.v1</code> |
-| <code>a.yaml</code> |  | <code>default channel</code> | <code>stable</code> | <code>fast</code> |
-| <code>a.yaml</code> | <code>fast</code> | <code>op.v2</code> | <code>stage</code> | <code>prod</code> |
-| <code>b.yaml</code> | <code>Stable</code> | <code>op.v1</code> |  | <code>added</code> |
-| <code>c.yaml</code> |  | <code>etcd</code> |  | <code>version 3.1.1</code> |
+| channel | bundle | before | after |
+|---|---|---|---|
+| <code>stable</code> in <code>a.yaml</code> | <code>op.v1</code> |  | <code>replaces op.v0</code> |
+| <code>stable</code> in <code>a.yaml</code> | <code>op.v2</code> | <code>replaces op.v0</code> | <code>replaces op.v1</code> |
+| <code>fast</code> in <code>a.yaml</code> | <code>op.v2</code> | <code>replaces nothing</code> | <code>replaces op.v1</code> |
+| in <code>a.yaml</code> | <code>default channel</code> | <code>stable</code> | <code>fast</code> |
+| <code>fast</code> in <code>a.yaml</code> | <code>op.v2</code> | <code>stage</code> | <code>prod</code> |
+| <code>Stable</code> in <code>b.yaml</code> | <code>op.v1</code> |  | <code>added</code> |
+| in <code>c.yaml</code> | <code>etcd</code> |  | <code>version 3.1.1</code> |
 
 | manifest | CatalogSource | before | after |
 |---|---|---|---|
 | <code>c.yaml</code> | <code>cat</code> | <code>old</code> | <code>new</code> |
 
-No catalog is rendered from <code>a.yaml</code>, <code>b.yaml</code> here, so that its graph was not verified.
+The repository has no catalog of <code>a.yaml</code>, <code>b.yaml</code>, and Graft did not verify its graph.
 
 Findings:
 
@@ -119,8 +121,8 @@ func TestBodyTellsNextUpgrades(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "Next upgrades of installed versions:\n\n- <code>stable</code> of <code>op</code>: <code>1\\.0.0</code>: next <code>1\\.2.0</code>, was <code>1\\.1.0</code>\n" +
-		"- <code>stable</code> of <code>op</code>: <code>1\\.1.0</code>: next <code>1\\.2.0</code>, was none\n\n"
+	const want = "Next upgrades of installed versions:\n\n- <code>stable</code>: <code>1\\.0.0</code>: next <code>1\\.2.0</code>, was <code>1\\.1.0</code>\n" +
+		"- <code>stable</code>: <code>1\\.1.0</code>: next <code>1\\.2.0</code>, was none\n\n"
 	body := results[0].Body
 	if !strings.Contains(body, want) || strings.Count(body, "```mermaid") != 1 || !strings.Contains(body, "The graph of 1 catalog was verified: no findings.") {
 		t.Errorf("got\n%s", body)

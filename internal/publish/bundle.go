@@ -269,11 +269,6 @@ func (p *preparation) insert(ctx context.Context, t plan.Target, name string) (c
 	for _, reason := range t.Reasons {
 		out.note(about(reason))
 	}
-	for _, c := range t.Catalogs {
-		for _, reason := range c.Reasons {
-			out.note(c.Path + ": " + reason)
-		}
-	}
 	create := ""
 	if t.Create {
 		create = t.Kind

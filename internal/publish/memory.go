@@ -155,15 +155,15 @@ func (w *Work) verified(b *strings.Builder) {
 		case t.inMemory != nil:
 			inMemory = append(inMemory, t.Template)
 		case t.unverified != "":
-			fmt.Fprintf(b, "No catalog is rendered from %s here, and its graph was not verified: %s\n\n", markdown.Code(t.Template), markdown.Escape(t.unverified))
+			fmt.Fprintf(b, "Graft did not verify the graph of %s: %s\n\n", markdown.Code(t.Template), markdown.Escape(t.unverified))
 		default:
 			without = append(without, t.Template)
 		}
 	}
 	if len(without) > 0 {
-		fmt.Fprintf(b, "No catalog is rendered from %s here, so that its graph was not verified.\n\n", markdown.Codes(without))
+		fmt.Fprintf(b, "The repository has no catalog of %s, and Graft did not verify its graph.\n\n", markdown.Codes(without))
 	}
 	if len(inMemory) > 0 {
-		fmt.Fprintf(b, "No catalog is rendered from %s here: its graph was verified in memory.\n\n", markdown.Codes(inMemory))
+		fmt.Fprintf(b, "The repository has no catalog of %s: Graft rendered it in memory and verified its graph.\n\n", markdown.Codes(inMemory))
 	}
 }

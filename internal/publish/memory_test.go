@@ -30,7 +30,7 @@ func alone(t *testing.T, published ...plan.PublishedSetup) *setup {
 func TestTemplatesAreVerifiedInMemory(t *testing.T) {
 	w := alone(t)
 	r := w.publish(t, w.push(t, "1.1.0"))
-	if !strings.Contains(r.Body, "its graph was verified in memory") || !strings.Contains(r.Body, "no findings") || strings.Join(r.Work.Changed(), " ") != templateAlone {
+	if !strings.Contains(r.Body, "rendered it in memory and verified its graph") || !strings.Contains(r.Body, "no findings") || strings.Join(r.Work.Changed(), " ") != templateAlone {
 		t.Errorf("%v: %s", r.Work.Changed(), r.Body)
 	}
 	second := Request{Publication: w.push(t, "1.2.0")}
@@ -51,7 +51,7 @@ func TestTemplatesThatCannotBeRendered(t *testing.T) {
 		return registry.Fault{}
 	})
 	r := w.publish(t, w.push(t, "1.1.0"))
-	if r.Result != Created || !strings.Contains(r.Body, "its graph was not verified: ") || !strings.Contains(r.Body, "op:v1.0.0: reading manifest") || strings.Contains(r.Body, "no findings") {
+	if r.Result != Created || !strings.Contains(r.Body, "Graft did not verify the graph of ") || !strings.Contains(r.Body, "op:v1.0.0: reading manifest") || strings.Contains(r.Body, "no findings") {
 		t.Errorf("%s: %s", r.Result, r.Body)
 	}
 	// So many are not pulled for it.
@@ -92,7 +92,7 @@ func TestTemplatesAreHeldToWhatIsPublished(t *testing.T) {
 		}
 		return registry.Fault{}
 	})
-	if r := w.publish(t, w.push(t, "1.1.0")); !strings.Contains(r.Body, "its graph was verified in memory") {
+	if r := w.publish(t, w.push(t, "1.1.0")); !strings.Contains(r.Body, "rendered it in memory and verified its graph") {
 		t.Errorf("%s", r.Body)
 	}
 	has = catalog("- name: op.v0.9.0\n- name: op.v1.0.0\n  replaces: op.v0.9.0\n")
