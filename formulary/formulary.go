@@ -27,7 +27,7 @@ type Recipe struct {
 	Page string `json:"-"`
 }
 
-// Kind is a section of a recipe: semver, basic or fbc. One to which the recipe does
+// Kind is a section of a recipe: semver, basic, goodstuff or fbc. One to which the recipe does
 // not apply has no blocks, and its text says why.
 type Kind struct {
 	Name   string  `json:"kind"`
@@ -79,7 +79,7 @@ func All() ([]Recipe, error) {
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)( [^\n]+)?\n(.*?)^```$")
 
 // Parse reads a page. It refuses what the fixed structure does not have: a title, When,
-// the three kinds, What it gets wrong, and nothing else.
+// the four kinds, What it gets wrong, and nothing else.
 func Parse(name, page string) (Recipe, error) {
 	r := Recipe{Name: name, Page: page}
 	refuse := func(what string) (Recipe, error) {
@@ -118,7 +118,7 @@ func Parse(name, page string) (Recipe, error) {
 			return refuse(heading + " has a command")
 		}
 	}
-	if want := []string{"When", "semver", "basic", "fbc", "What it gets wrong"}; !slices.Equal(names, want) {
+	if want := []string{"When", "semver", "basic", "goodstuff", "fbc", "What it gets wrong"}; !slices.Equal(names, want) {
 		return refuse(fmt.Sprintf("its sections are %q, not %q", names, want))
 	}
 	return r, nil

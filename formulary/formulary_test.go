@@ -49,7 +49,7 @@ func TestIndex(t *testing.T) {
 // index is the table in README.md.
 func index(recipes []formulary.Recipe) string {
 	var b strings.Builder
-	b.WriteString("| recipe | | semver | basic | fbc |\n|---|---|---|---|---|\n")
+	b.WriteString("| recipe | | semver | basic | goodstuff | fbc |\n|---|---|---|---|---|---|\n")
 	for _, r := range recipes {
 		fmt.Fprintf(&b, "| [%s](%s.md) | %s |", r.Name, r.Name, r.Title)
 		for _, k := range r.Kinds {
@@ -65,7 +65,7 @@ func index(recipes []formulary.Recipe) string {
 }
 
 func TestParseRefuses(t *testing.T) {
-	const sound = "# T\n\n## When\n\nw\n\n## semver\n\nno\n\n## basic\n\ny\n\n```sh yq\nyq\n```\n\n## fbc\n\nno\n\n## What it gets wrong\n\nx\n"
+	const sound = "# T\n\n## When\n\nw\n\n## semver\n\nno\n\n## basic\n\ny\n\n```sh yq\nyq\n```\n\n## goodstuff\n\nno\n\n## fbc\n\nno\n\n## What it gets wrong\n\nx\n"
 	if _, err := formulary.Parse("sound", sound); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestParseRefuses(t *testing.T) {
 		{"no title", "# T\n", "T\n", "no title"},
 		{"an empty section", "\nno\n\n## basic", "\n## basic", "semver says nothing"},
 		{"a section is missing", "## semver\n\nno\n\n", "", "its sections are"},
-		{"sections in another order", "## basic\n\ny", "## fbc\n\ny", "its sections are"},
+		{"sections in another order", "## basic\n\ny", "## goodstuff\n\ny", "its sections are"},
 		{"a block without a role", "```sh yq\n", "```sh\n", "no role"},
 		{"a block that is not closed", "yq\n```\n", "yq\n", "not closed"},
 		{"a command where none is run", "\nw\n", "\nw\n\n```sh yq\nyq\n```\n", "has a command"},

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	args := os.Args[1:]
-	if len(args) > 0 && slices.Contains([]string{"render", "verify", "diff"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"render", "verify", "diff", "remove"}, args[0]) {
 		args = append(args, "--registries-conf", os.Getenv("GRAFT_TEST_MIRRORS"))
 	}
 	os.Exit(cli.Main(context.Background(), args, command.Process()))
