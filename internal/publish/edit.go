@@ -23,6 +23,8 @@ type Edit struct {
 	// Remove are bundles to take out, from the channels that are asked for or from all, and
 	// RemoveChannels are channels.
 	Remove, RemoveChannels []string
+	// Tombstone leaves the entries of Remove where they are, for the next version to skip.
+	Tombstone bool
 	// AllowStranded has installed versions lose their way to the head. OLM v1 upgrades nobody
 	// to what is deprecated, so that a deprecation can strand them too.
 	AllowStranded bool
@@ -48,6 +50,8 @@ func (e Edit) Check() error {
 	switch {
 	case !e.Said() && (e.Package != "" || e.AllowStranded):
 		return wrong("package and allow-stranded are for remove and deprecate").Fix("Leave them out, or say what is to be removed or deprecated.")
+	case e.Tombstone && (len(e.Remove) == 0 || len(e.RemoveChannels) > 0):
+		return wrong("tombstone is for bundles that are removed, and for these alone").Fix("Give --remove with --tombstone, and remove channels in another run.")
 	case e.removes() && e.deprecates():
 		return wrong("something is to be removed, and something deprecated").Fix("Publish, remove and deprecate in runs of their own.")
 	case e.deprecates() && e.Deprecation == "":
@@ -111,7 +115,10 @@ func (e *edition) facts() Facts             { return e.asked.Edit.facts() }
 func (e *edition) version() *semver.Version { return nil }
 
 func (e *edition) verb() string {
-	if e.asked.Edit.removes() {
+	switch {
+	case e.asked.Edit.Tombstone:
+		return "tombstone"
+	case e.asked.Edit.removes():
 		return "remove"
 	}
 	return "deprecate"

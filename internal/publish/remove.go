@@ -16,12 +16,23 @@ import (
 // removal takes bundles and channels out of all templates of a package.
 type removal struct{ edition }
 
-func (r *removal) title(t Texts, _ int) (string, error)   { return r.text(t.EditTitle, "Remove") }
-func (r *removal) message(t Texts, _ int) (string, error) { return r.text(t.EditMessage, "Remove") }
+func (r *removal) title(t Texts, _ int) (string, error)   { return r.text(t.EditTitle, r.does()) }
+func (r *removal) message(t Texts, _ int) (string, error) { return r.text(t.EditMessage, r.does()) }
+
+func (r *removal) does() string {
+	if r.asked.Edit.Tombstone {
+		return "Make tombstones of"
+	}
+	return "Remove"
+}
 
 func (r *removal) describe(b *strings.Builder) {
 	asked := r.asked.Edit
-	fmt.Fprintf(b, "Removes %s from package %s.\n\n", markdown.Code(asked.inWords()), markdown.Code(asked.Package))
+	if asked.Tombstone {
+		fmt.Fprintf(b, "Makes tombstones of %s in package %s: the bundles go, and the versions after them skip their entries.\n\n", markdown.Code(asked.inWords()), markdown.Code(asked.Package))
+	} else {
+		fmt.Fprintf(b, "Removes %s from package %s.\n\n", markdown.Code(asked.inWords()), markdown.Code(asked.Package))
+	}
 	if from := r.asked.Asked.Channels; len(from) > 0 && len(asked.Remove) > 0 {
 		fmt.Fprintf(b, "Bundles go from the channels %s only.\n\n", markdown.Codes(from))
 	}
@@ -30,8 +41,19 @@ func (r *removal) describe(b *strings.Builder) {
 	}
 }
 
-func (r *removal) unchanged() string { return "no template has " + r.asked.Edit.inWords() }
-func (r *removal) done() string      { return "No template has this any more." }
+func (r *removal) unchanged() string {
+	if r.asked.Edit.Tombstone {
+		return "no template has an entry " + r.asked.Edit.inWords() + " that is no tombstone yet"
+	}
+	return "no template has " + r.asked.Edit.inWords()
+}
+
+func (r *removal) done() string {
+	if r.asked.Edit.Tombstone {
+		return "These are tombstones already."
+	}
+	return "No template has this any more."
+}
 
 // edit takes channels out first, then bundles of those that stay.
 func (r *removal) edit(ctx context.Context, p *preparation) (subject, error) {
@@ -51,6 +73,7 @@ func (r *removal) edit(ctx context.Context, p *preparation) (subject, error) {
 		if len(asked.Remove) == 0 {
 			return out, nil
 		}
+		one.Tombstone = asked.Tombstone
 		one.Bundles, one.Channels = kind.Unique(asked.Remove), kind.Unique(r.asked.Asked.Channels)
 		return out, p.remove(out, t, one)
 	})

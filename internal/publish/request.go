@@ -44,6 +44,7 @@ var parameters = []parameter{
 	{name: "create", one: func(r *Request) *string { return &r.Asked.Create }},
 	{name: "remove", many: func(r *Request) *[]string { return &r.Edit.Remove }},
 	{name: "remove-channels", many: func(r *Request) *[]string { return &r.Edit.RemoveChannels }},
+	{name: "tombstone", is: func(r *Request) *bool { return &r.Edit.Tombstone }},
 	{name: "deprecate", many: func(r *Request) *[]string { return &r.Edit.Deprecate }},
 	{name: "deprecate-channels", many: func(r *Request) *[]string { return &r.Edit.DeprecateChannels }},
 	{name: "deprecation", one: func(r *Request) *string { return &r.Edit.Deprecation }},

@@ -35,6 +35,7 @@ var Inputs = []Input{
 	{Name: "create", Description: "Kind of template to begin where there is none: basic, semver or goodstuff."},
 	{Name: "remove", Description: "Bundles to take out of all templates in place of publishing, separated by commas; from the channels that are named, else from all."},
 	{Name: "remove-channels", Description: "Channels to take out of all templates, with the bundles that no other one has, separated by commas."},
+	{Name: "tombstone", Description: "With remove, leave the entries of goodstuff templates where they are, as tombstones that the next version skips.", Boolean: true},
 	{Name: "allow-stranded", Description: "Remove or deprecate even where somebody could upgrade no more.", Boolean: true},
 	{Name: "deprecate", Description: "Bundles to deprecate in all templates in place of publishing, separated by commas."},
 	{Name: "deprecate-channels", Description: "Channels to deprecate in all templates, separated by commas."},
