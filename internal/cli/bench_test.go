@@ -6,9 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 	"github.com/olmgraft/graft/internal/testkit/registry"
@@ -61,22 +59,5 @@ func BenchmarkPublish(b *testing.B) {
 	if err := w.Create(all); err != nil {
 		b.Fatal(err)
 	}
-	peak, busy := int64(0), time.Duration(0)
-	for b.Loop() {
-		w.Registry.Reset()
-		cmd := exec.Command("graft", "publish", "--dry-run", "--repository", servers.Repository, "--image", image(bundles))
-		for key, value := range w.Env() {
-			cmd.Env = append(cmd.Environ(), key+"="+value)
-		}
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "planned") {
-			b.Fatalf("%v\n%.2000s", err, out)
-		}
-		busy += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-			peak = max(peak, usage.Maxrss>>10)
-		}
-	}
-	b.ReportMetric(float64(w.Registry.Count()), "requests")
-	b.ReportMetric(float64(peak), "MB")
-	b.ReportMetric(float64(busy.Milliseconds())/float64(b.N), "cpu-ms/op")
+	measured(b, w, ".", image(bundles))
 }

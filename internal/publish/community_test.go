@@ -2,6 +2,7 @@ package publish
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -90,6 +91,10 @@ func TestMergeFalse(t *testing.T) {
 func TestACatalogAsAWhole(t *testing.T) {
 	other := "---\nschema: olm.package\nname: NAME\ndefaultChannel: a\n---\nschema: olm.channel\npackage: NAME\nname: a\nentries:\n- name: NAME.v1.0.0\n---\n" +
 		"schema: olm.bundle\npackage: NAME\nname: NAME.v1.0.0\nimage: quay.io/example/o:v1\nproperties:\n- type: olm.package\n  value: {packageName: NAME, version: 1.0.0}\n"
+	many := map[string]string{}
+	for n := range mostOperators + 1 {
+		many[fmt.Sprintf("catalogs/v4.20/o%d/catalog.yaml", n)] = "A catalog.\n"
+	}
 	for _, test := range []struct{ name, file, text, want string }{
 		{"sound", "catalogs/v4.20/other/catalog.yaml", strings.ReplaceAll(other, "NAME", "other"), ""},
 		{"our package in another's folder", "catalogs/v4.20/aaa/catalog.yaml", strings.ReplaceAll(other, "NAME", "op"), `package-duplicate: package "op" stands already at catalogs/v4.20/aaa/catalog.yaml:2`},
@@ -97,16 +102,21 @@ func TestACatalogAsAWhole(t *testing.T) {
 		{"left out", "catalogs/v4.20/README.md", "A catalog.\n", ""},
 		{"another catalog", "catalogs/v4.21/other/catalog.yaml", "A catalog.\n", ""},
 		{"too large", "catalogs/v4.20/other/catalog.yaml", "A catalog.\n" + strings.Repeat("#", maxWhole), ""},
+		{"too many", "catalogs/v4.20/other/catalog.yaml", "A catalog.\n", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newCommunity(t, map[string]string{test.file: test.text})
+			files := map[string]string{test.file: test.text}
+			if test.name == "too many" {
+				maps.Copy(files, many)
+			}
+			w := newCommunity(t, files)
 			var lines strings.Builder
 			w.o.Line = func(format string, args ...any) { fmt.Fprintf(&lines, format+"\n", args...) }
 			_, err := Publish(t.Context(), []Request{{Publication: w.push(t, "1.1.0")}}, w.o)
 			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, not %s", err, test.want)
 			}
-			if told := strings.Contains(lines.String(), "not loaded as a whole"); told != (test.name == "too large") {
+			if told := strings.Contains(lines.String(), "not loaded as a whole"); told != strings.HasPrefix(test.name, "too ") {
 				t.Errorf("%s", lines.String())
 			}
 		})

@@ -10,15 +10,20 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// maxWhole is how many bytes of catalogs are read to look at them as a whole.
-const maxWhole = 64 << 20
+// What a run may cost must not grow with the operators of others, so this much of all catalogs
+// is looked at as a whole.
+const (
+	maxWhole      = 64 << 20 // bytes
+	mostOperators = 400
+)
 
 // wholeCatalogs loads all operators of each catalog that the change touches, as the pipeline's
 // opm validate catalogs/NAME does. What an operator alone shows was told before; what is left
 // is what others do to it: a package in two folders, a file that cannot be read. Catalogs beyond
-// the bound are left to the pipeline, and a line says so.
+// the bounds are left to the pipeline, and a line says so.
 func (p *preparation) wholeCatalogs() error {
-	left := int64(maxWhole)
+	left, operators := int64(maxWhole), mostOperators
+	var known *graph.Catalog
 	var dirs []string
 	for _, name := range p.change.Names() {
 		if parts := strings.SplitN(name, "/", 3); parts[0] == "catalogs" && len(parts) == 3 {
@@ -26,19 +31,27 @@ func (p *preparation) wholeCatalogs() error {
 		}
 	}
 	for _, dir := range slices.Compact(dirs) {
-		files, size, err := p.filesOf(dir)
-		if err != nil {
+		folders, err := fs.ReadDir(p.base.FS, dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if left -= size; left < 0 {
-			p.Line("%s and what follows are not loaded as a whole: they have more than %d MiB; their pipeline validates them", dir, maxWhole>>20)
+		var files []string
+		if operators -= len(folders); operators >= 0 {
+			var size int64
+			if files, size, err = p.filesOf(dir); err != nil {
+				return err
+			}
+			left -= size
+		}
+		if operators < 0 || left < 0 {
+			p.Line("%s and what follows are not loaded as a whole: they have more than %d operators or %d MiB; their pipeline validates them", dir, mostOperators, maxWhole>>20)
 			return nil
 		}
-		c, err := p.loadWhole(files)
-		if err != nil {
+		// What stands in the catalog of another platform as well is read once.
+		if known, err = p.loadWhole(files, known); err != nil {
 			return err
 		}
-		p.toldOfWhole(dir, c)
+		p.toldOfWhole(dir, known)
 	}
 	return nil
 }
@@ -65,8 +78,8 @@ func (p *preparation) filesOf(dir string) (files []string, size int64, err error
 	return files, size, err
 }
 
-func (p *preparation) loadWhole(files []string) (*graph.Catalog, error) {
-	b := graph.Builder{Light: true}
+func (p *preparation) loadWhole(files []string, known *graph.Catalog) (*graph.Catalog, error) {
+	b := graph.Builder{Light: true, Known: known}
 	for _, name := range files {
 		pending, changed := p.change.Get(name)
 		if changed && pending.Gone {

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/testkit/gitremote"
+	"github.com/olmgraft/graft/internal/testkit/registry"
+	"github.com/olmgraft/graft/internal/testkit/servers"
+)
+
+const (
+	scalePlatforms = 20
+	scaleBundles   = 8
+)
+
+// scaleFiles are those of a repository in the layout of the community catalogs: packages, each
+// with a template and a catalog for each of the platforms. The catalog of one is rendered; the
+// others have another name.
+func scaleFiles(b *testing.B, w *servers.Servers, packages int) map[string]string {
+	const named = "op-0000"
+	template := "schema: olm.template.basic\nentries:\n- schema: olm.package\n  name: " + named + "\n  defaultChannel: stable\n- schema: olm.channel\n  package: " + named + "\n  name: stable\n  entries:\n"
+	images := ""
+	for n := range scaleBundles + 1 {
+		version := fmt.Sprintf("1.%d.0", n)
+		if _, err := w.Registry.Push(named+":v"+version, registry.Small(named, named+".v"+version, version), registry.Form{}); err != nil {
+			b.Fatal(err)
+		}
+		if n == scaleBundles {
+			break // it is the new one
+		}
+		template += "  - name: " + named + ".v" + version + "\n"
+		if n > 0 {
+			template += fmt.Sprintf("    replaces: %s.v1.%d.0\n", named, n-1)
+		}
+		images += "- schema: olm.bundle\n  image: " + w.Registry.Addr + "/" + named + ":v" + version + "\n"
+	}
+	template += images
+	file := filepath.Join(b.TempDir(), "basic.yaml")
+	if err := os.WriteFile(file, []byte(template), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	catalog, err := exec.Command("graft", "render", "--migrate-level", "bundle-object-to-csv-metadata", file).Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	ci := "fbc:\n  enabled: true\n  catalog_mapping:\n  - template_name: basic.yaml\n    type: olm.template.basic\n    catalog_names:\n"
+	for n := range scalePlatforms {
+		ci += fmt.Sprintf("    - v4.%d\n", 17+n)
+	}
+	all := map[string]string{"operators/" + named + fmt.Sprintf("/1.%d.0/release-config.yaml", scaleBundles): fmt.Sprintf("catalog_templates:\n- template_name: basic.yaml\n  channels: [stable]\n  replaces: %s.v1.%d.0\n", named, scaleBundles-1)}
+	for n := range packages {
+		name := fmt.Sprintf("op-%04d", n)
+		all["operators/"+name+"/ci.yaml"] = ci
+		all["operators/"+name+"/catalog-templates/basic.yaml"] = strings.ReplaceAll(template, named, name)
+		rendered := string(bytes.ReplaceAll(catalog, []byte(named), []byte(name)))
+		for p := range scalePlatforms {
+			all[fmt.Sprintf("catalogs/v4.%d/%s/catalog.yaml", 17+p, name)] = rendered
+		}
+	}
+	return all
+}
+
+// BenchmarkScale publishes one bundle, the real program, into the 20 catalogs of its package in
+// repositories of more and more packages: from a checkout of depth 1, as the action has one.
+//
+//	go test -run '^$' -bench Scale ./internal/cli
+func BenchmarkScale(b *testing.B) {
+	for _, packages := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprintf("packages=%d", packages), func(b *testing.B) {
+			w, err := servers.Start(gitremote.Auto)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer w.Close()
+			if err := w.Create(scaleFiles(b, w, packages)); err != nil {
+				b.Fatal(err)
+			}
+			dir := filepath.Join(b.TempDir(), "checkout")
+			clone := exec.Command("git", "clone", "-q", "--depth=1", "--no-checkout", "file://"+w.Repo.Dir(), dir)
+			if out, err := clone.CombinedOutput(); err != nil {
+				b.Fatalf("%v\n%s", err, out)
+			}
+			measured(b, w, dir, fmt.Sprintf("%s/op-0000:v1.%d.0", w.Registry.Addr, scaleBundles))
+		})
+	}
+}
+
+// measured publishes an image again and again, without a push, and reports what that costs.
+func measured(b *testing.B, w *servers.Servers, dir, image string) {
+	peak, busy := int64(0), time.Duration(0)
+	for b.Loop() {
+		w.Registry.Reset()
+		cmd := exec.Command("graft", "publish", "--dry-run", "--repository", servers.Repository, "--image", image)
+		cmd.Dir = dir
+		for key, value := range w.Env() {
+			cmd.Env = append(cmd.Environ(), key+"="+value)
+		}
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "planned") {
+			b.Fatalf("%v\n%.2000s", err, out)
+		}
+		busy += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+			peak = max(peak, usage.Maxrss>>10)
+		}
+	}
+	b.ReportMetric(float64(w.Registry.Count()), "requests")
+	b.ReportMetric(float64(peak), "MB")
+	b.ReportMetric(float64(busy.Milliseconds())/float64(b.N), "cpu-ms/op")
+}
