@@ -55,7 +55,9 @@ func scaleFiles(b *testing.B, w *servers.Servers, packages int) map[string]strin
 	for n := range scalePlatforms {
 		ci += fmt.Sprintf("    - v4.%d\n", 17+n)
 	}
-	all := map[string]string{"operators/" + named + fmt.Sprintf("/1.%d.0/release-config.yaml", scaleBundles): fmt.Sprintf("catalog_templates:\n- template_name: basic.yaml\n  channels: [stable]\n  replaces: %s.v1.%d.0\n", named, scaleBundles-1)}
+	all := map[string]string{
+		fmt.Sprintf("operators/%s/1.%d.0/release-config.yaml", named, scaleBundles): fmt.Sprintf("catalog_templates:\n- template_name: basic.yaml\n  channels: [stable]\n  replaces: %s.v1.%d.0\n", named, scaleBundles-1),
+	}
 	for n := range packages {
 		name := fmt.Sprintf("op-%04d", n)
 		all["operators/"+name+"/ci.yaml"] = ci
@@ -73,24 +75,35 @@ func scaleFiles(b *testing.B, w *servers.Servers, packages int) map[string]strin
 //
 //	go test -run '^$' -bench Scale ./internal/cli
 func BenchmarkScale(b *testing.B) {
-	for _, packages := range []int{10, 100, 1000} {
-		b.Run(fmt.Sprintf("packages=%d", packages), func(b *testing.B) {
-			w, err := servers.Start(gitremote.Auto)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer w.Close()
-			if err := w.Create(scaleFiles(b, w, packages)); err != nil {
-				b.Fatal(err)
-			}
-			dir := filepath.Join(b.TempDir(), "checkout")
-			clone := exec.Command("git", "clone", "-q", "--depth=1", "--no-checkout", "file://"+w.Repo.Dir(), dir)
-			if out, err := clone.CombinedOutput(); err != nil {
-				b.Fatalf("%v\n%s", err, out)
-			}
-			measured(b, w, dir, fmt.Sprintf("%s/op-0000:v1.%d.0", w.Registry.Addr, scaleBundles))
-		})
+	for layout, configuration := range map[string]string{
+		"community":  "",
+		"graft.yaml": "targets:\n- template: operators/{package}/catalog-templates/basic.yaml\n  channels: [stable]\n  catalogs:\n  - path: catalogs/v{platform}/{package}/catalog.yaml\n",
+	} {
+		for _, packages := range []int{10, 100, 1000} {
+			b.Run(fmt.Sprintf("layout=%s/packages=%d", layout, packages), func(b *testing.B) { scale(b, packages, configuration) })
+		}
 	}
+}
+
+func scale(b *testing.B, packages int, configuration string) {
+	w, err := servers.Start(gitremote.Auto)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	files := scaleFiles(b, w, packages)
+	if configuration != "" {
+		files[".github/graft.yaml"] = configuration
+	}
+	if err := w.Create(files); err != nil {
+		b.Fatal(err)
+	}
+	dir := filepath.Join(b.TempDir(), "checkout")
+	clone := exec.Command("git", "clone", "-q", "--depth=1", "--no-checkout", "file://"+w.Repo.Dir(), dir)
+	if out, err := clone.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	measured(b, w, dir, fmt.Sprintf("%s/op-0000:v1.%d.0", w.Registry.Addr, scaleBundles))
 }
 
 // measured publishes an image again and again, without a push, and reports what that costs.
