@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -80,11 +81,19 @@ func (r *conversionRequest) answer() *conversionResponse {
 }
 
 // certificate is that of a directory as Secrets of type kubernetes.io/tls are mounted. It is
-// read anew for each connection, since it is renewed below a running process.
+// read anew for each connection, since it is renewed below a running process; what is torn or
+// gone leaves the one that was read last.
 func certificate(dir string) (*tls.Config, error) {
+	var last atomic.Pointer[tls.Certificate]
 	read := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"))
-		return &pair, err
+		if err == nil {
+			last.Store(&pair)
+		}
+		if known := last.Load(); known != nil {
+			return known, nil
+		}
+		return nil, err
 	}
 	if _, err := read(nil); err != nil {
 		return nil, failure.New(failure.Usage, "reading the webhook's certificate: %w", err).Fix("Give --webhook-cert with a directory that has tls.crt and tls.key.")

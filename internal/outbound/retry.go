@@ -84,6 +84,15 @@ func Backoff(failed int, first, longest time.Duration) time.Duration {
 	return wait/2 + rand.N(wait/2+1)
 }
 
+// Sent is when an answer was sent by the server's own clock, now where that does not say: what
+// the server says of times is meant by it.
+func Sent(h http.Header, now time.Time) time.Time {
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		return date
+	}
+	return now
+}
+
 // RetryAfter reads the header's two forms: seconds and a date.
 func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	value := strings.TrimSpace(h.Get("Retry-After"))
@@ -91,7 +100,7 @@ func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 		return time.Duration(seconds) * time.Second, true
 	}
 	if date, err := http.ParseTime(value); err == nil {
-		return max(0, date.Sub(now)), true
+		return max(0, date.Sub(Sent(h, now))), true
 	}
 	return 0, false
 }

@@ -61,3 +61,14 @@ func TestRetryAfter(t *testing.T) {
 		}
 	}
 }
+
+// A date is meant by the clock of who says it, which the same answer tells.
+func TestRetryAfterBySendersClock(t *testing.T) {
+	there := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for _, ahead := range []time.Duration{0, time.Hour, -time.Hour, 24 * 365 * time.Hour, -24 * 365 * time.Hour} {
+		h := http.Header{"Date": {there.Format(http.TimeFormat)}, "Retry-After": {there.Add(90 * time.Second).Format(http.TimeFormat)}}
+		if got, ok := RetryAfter(h, there.Add(ahead)); got != 90*time.Second || !ok {
+			t.Errorf("%v ahead: %v, %v", ahead, got, ok)
+		}
+	}
+}

@@ -2,10 +2,21 @@ package relay
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/olmgraft/graft/internal/forge/github"
 	"github.com/olmgraft/graft/internal/relay/queue"
@@ -53,3 +64,147 @@ type exchanged []string
 
 func (e *exchanged) grant(context.Context, string) (grant, error) { return grant{token: (*e)[0]}, nil }
 func (e *exchanged) refused(string)                               { *e = (*e)[1:] }
+
+// The clock here walks forwards and backwards, and the tokens of an App go on: the proof is by
+// GitHub's clock where that tells its time, and an hour is one that went by here. Where it does
+// not tell, they go on with a clock that is right again.
+func TestAppTokensWhileTheClockWalks(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	for name, tells := range map[string]bool{"GitHub tells its time": true, "it does not": false} {
+		t.Run(name, func(t *testing.T) {
+			g := newAppAtGitHub(t, tells)
+			var ahead time.Duration
+			source, err := openTokens(GitHub{APIURL: "https://github.invalid", App: &App{ID: "77", Installation: "4711", KeyFile: g.file}}, nil,
+				&http.Client{Transport: g}, func() time.Time { return g.now.Add(ahead) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			works := func() bool {
+				held, err := source.grant(t.Context(), "octo")
+				if err == nil && g.now.Before(g.given[held.token]) {
+					return true
+				}
+				if err == nil {
+					source.refused(held.token)
+				}
+				return false
+			}
+			for step, walk := range []time.Duration{0, year, 2 * time.Hour, 0, -2 * time.Hour, -year, 0, 3 * time.Minute, -3 * time.Minute, 0, -30 * time.Minute, 30 * time.Minute, -year, year, 0} {
+				ahead = walk
+				for range 5 {
+					g.now = g.now.Add(25 * time.Minute)
+					right := tells || walk.Abs() < 4*time.Minute
+					if !works() && !works() && right {
+						t.Errorf("step %d, %v ahead: no token after two attempts", step, walk)
+					}
+				}
+			}
+			if limit := 15*5/2 + 20; tells && g.asked > limit {
+				t.Errorf("asked %d times for a token, in %v", g.asked, 15*5*25*time.Minute)
+			}
+		})
+	}
+}
+
+// walks are where a clock stands, ahead of the right one, one after the other.
+var walks = []time.Duration{0, 365 * 24 * time.Hour, 2 * time.Hour, 0, -2 * time.Hour, -365 * 24 * time.Hour, 0, time.Hour, -time.Hour, 0}
+
+// A secret that is exchanged is known within seconds, wherever the clock has gone meanwhile.
+func TestSecretsWhileTheClockWalks(t *testing.T) {
+	file, now := filepath.Join(t.TempDir(), "secret"), time.Unix(1_800_000_000, 0)
+	write := func(n int) string {
+		secret := fmt.Sprintf("a secret of step %04d", n)
+		if err := os.WriteFile(file, []byte(strings.ReplaceAll(secret, " ", "-")+strings.Repeat("\n", n)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(secret, " ", "-")
+	}
+	write(0)
+	s, err := openSecrets(Route{SecretFile: file}, nil, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step, ahead := range walks {
+		secret := write(step + 1)
+		now = now.Add(lookAgain)
+		if !s.fits(now.Add(ahead), func(one string) bool { return one == secret }) {
+			t.Errorf("step %d, %v ahead: the new secret is not known", step, ahead)
+		}
+	}
+}
+
+// So is a key of Google that is new, and strangers still do not say how often it is asked.
+func TestGoogleKeysWhileTheClockWalks(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, id, now := 0, "", time.Unix(1_800_000_000, 0)
+	g := &google{keysURL: "https://google.invalid", http: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+		asked++
+		body := fmt.Sprintf(`{"keys": [{"kty": "RSA", "kid": %q, "n": %q, "e": "AQAB"}]}`, id, urlBase64.EncodeToString(key.N.Bytes()))
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
+	})}}
+	for step, ahead := range walks {
+		id, asked = fmt.Sprint("key", step), 0
+		now = now.Add(2 * keysPause)
+		for range 100 {
+			if g.key(t.Context(), id, now.Add(ahead)) == nil {
+				t.Errorf("step %d, %v ahead: the new key is not known", step, ahead)
+			}
+			g.key(t.Context(), "made up", now.Add(ahead))
+		}
+		if asked != 1 {
+			t.Errorf("step %d, %v ahead: asked %d times", step, ahead, asked)
+		}
+	}
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// appAtGitHub is GitHub as an App sees it, with a clock of its own.
+type appAtGitHub struct {
+	t     *testing.T
+	file  string
+	key   *rsa.PublicKey
+	tells bool
+	now   time.Time
+	asked int
+	given map[string]time.Time // tokens, and when each ends
+}
+
+func newAppAtGitHub(t *testing.T, tells bool) *appAtGitHub {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &appAtGitHub{t: t, file: filepath.Join(t.TempDir(), "key.pem"), key: &key.PublicKey, tells: tells, now: time.Unix(1_800_000_000, 0), given: map[string]time.Time{}}
+	if err := os.WriteFile(g.file, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func (g *appAtGitHub) RoundTrip(r *http.Request) (*http.Response, error) {
+	g.asked++
+	var claims jwt.RegisteredClaims
+	proof := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	parser := jwt.NewParser(jwt.WithIssuedAt(), jwt.WithExpirationRequired(), jwt.WithTimeFunc(func() time.Time { return g.now }))
+	_, err := parser.ParseWithClaims(proof, &claims, func(*jwt.Token) (any, error) { return g.key, nil })
+	answer := &http.Response{StatusCode: http.StatusCreated, Header: http.Header{}, Request: r}
+	if g.tells {
+		answer.Header.Set("Date", g.now.UTC().Format(http.TimeFormat))
+	}
+	token := fmt.Sprint("ghs_", g.asked)
+	body := fmt.Sprintf(`{"token": %q, "expires_at": %q}`, token, g.now.Add(time.Hour).UTC().Format(time.RFC3339))
+	if err != nil || claims.ExpiresAt.Sub(g.now) > 10*time.Minute {
+		answer.StatusCode, body = http.StatusUnauthorized, `{"message": "'Expiration time' claim is too far in the future, or over"}`
+	} else {
+		g.given[token] = g.now.Add(time.Hour)
+	}
+	answer.Body = io.NopCloser(strings.NewReader(body))
+	return answer, nil
+}

@@ -88,7 +88,7 @@ func (g *google) fetch(ctx context.Context) (map[string]*rsa.PublicKey, error) {
 			Exponent string `json:"e"`
 		} `json:"keys"`
 	}
-	status, err := askJSON(g.http, req, &set)
+	status, _, err := askJSON(g.http, req, &set)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("HTTP %d", status)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // tokens gives what GitHub is asked with for repositories of an owner, and is told what GitHub refused.
@@ -109,6 +110,7 @@ type appTokens struct {
 	key     *rsa.PrivateKey
 	held    grant
 	expires time.Time
+	ahead   time.Duration // the clock here, of GitHub's
 }
 
 func (a *appTokens) grant(ctx context.Context, _ string) (grant, error) {
@@ -119,12 +121,14 @@ func (a *appTokens) grant(ctx context.Context, _ string) (grant, error) {
 		return a.held, nil
 	}
 	_ = a.file.look(now)
-	held, expires, err := a.renew(ctx, now)
+	err := a.renew(ctx, now)
+	if errors.Is(err, errAhead) {
+		err = a.renew(ctx, now)
+	}
 	if err != nil {
 		return grant{}, fmt.Errorf("asking for a token of the installation %s: %w", a.app.Installation, err)
 	}
-	a.held, a.expires = held, expires
-	return held, nil
+	return a.held, nil
 }
 
 // refused makes sure that the token is not used again, though it is not over by this clock.
@@ -136,19 +140,24 @@ func (a *appTokens) refused(token string) {
 	}
 }
 
-func (a *appTokens) renew(ctx context.Context, now time.Time) (grant, time.Time, error) {
-	// GitHub takes ten minutes at most, and its clock may be behind.
+// errAhead is a proof that GitHub refuses where its clock is known to differ from the one here:
+// the next is made by GitHub's.
+var errAhead = errors.New("the clock here is not that of GitHub")
+
+func (a *appTokens) renew(ctx context.Context, now time.Time) error {
+	// GitHub takes a proof that begins before now and ends within ten minutes, by its clock.
+	begins := now.Add(-a.ahead - skew)
 	proof, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{
-		Issuer: a.app.ID, IssuedAt: jwt.NewNumericDate(now.Add(-time.Minute)), ExpiresAt: jwt.NewNumericDate(now.Add(8 * time.Minute)),
+		Issuer: a.app.ID, IssuedAt: jwt.NewNumericDate(begins), ExpiresAt: jwt.NewNumericDate(begins.Add(2*skew - time.Minute)),
 	}).SignedString(a.key)
 	if err != nil {
-		return grant{}, time.Time{}, err
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.api+"/app/installations/"+a.app.Installation+"/access_tokens", http.NoBody)
 	if err != nil {
-		return grant{}, time.Time{}, err
+		return err
 	}
 	req.Header.Set("Authorization", "Bearer "+proof)
 	req.Header.Set("Accept", "application/vnd.github+json")
@@ -160,28 +169,34 @@ func (a *appTokens) renew(ctx context.Context, now time.Time) (grant, time.Time,
 			Contents string `json:"contents"`
 		} `json:"permissions"`
 	}
-	status, err := askJSON(a.http, req, &answer)
-	switch {
-	case status == 0:
-		return grant{}, time.Time{}, err
-	case status != http.StatusCreated:
-		return grant{}, time.Time{}, fmt.Errorf("HTTP %d %.200s", status, answer.Message)
-	case err != nil || answer.Token == "":
-		return grant{}, time.Time{}, errors.New("the answer holds no token")
+	status, header, err := askJSON(a.http, req, &answer)
+	if status == 0 {
+		return err
 	}
-	return grant{answer.Token, cmp.Or(answer.Permissions.Contents, "no")}, answer.Expires, nil
+	was, there := a.ahead, outbound.Sent(header, now)
+	a.ahead = now.Sub(there)
+	switch {
+	case status == http.StatusUnauthorized && (a.ahead-was).Abs() > skew/2:
+		return fmt.Errorf("%w, it is %v ahead: HTTP %d %.200s", errAhead, a.ahead.Round(time.Second), status, answer.Message)
+	case status != http.StatusCreated:
+		return fmt.Errorf("HTTP %d %.200s", status, answer.Message)
+	case err != nil || answer.Token == "":
+		return errors.New("the answer holds no token")
+	}
+	a.held, a.expires = grant{answer.Token, cmp.Or(answer.Permissions.Contents, "no")}, now.Add(answer.Expires.Sub(there))
+	return nil
 }
 
 // askJSON reads an answer in JSON. The status is 0 where there is no whole answer.
-func askJSON(client *http.Client, req *http.Request, into any) (status int, err error) {
+func askJSON(client *http.Client, req *http.Request, into any) (status int, header http.Header, err error) {
 	resp, err := client.Do(req)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	return resp.StatusCode, json.Unmarshal(body, into)
+	return resp.StatusCode, resp.Header, json.Unmarshal(body, into)
 }

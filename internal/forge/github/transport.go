@@ -72,7 +72,7 @@ func limitReached(resp *http.Response, before int, now time.Time) (outbound.Rate
 	switch {
 	case resp.Header.Get("X-RateLimit-Remaining") == "0":
 		if reset, ok := resetOf(resp.Header); ok {
-			unnamed = now.Add(max(reset.Sub(now), time.Second))
+			unnamed = now.Add(max(reset.Sub(outbound.Sent(resp.Header, now)), time.Second))
 		}
 		return outbound.RateLimit{Until: unnamed, Kind: "primary"}, true
 	case resp.StatusCode == http.StatusTooManyRequests,
