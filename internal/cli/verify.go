@@ -80,15 +80,7 @@ func (a *app) printFindings(output, name string, found []graph.Finding) error {
 		a.Reported = true
 		return graphreport.SARIF(a.Out, found, graphreport.Tool{Version: command.Version, Catalog: name})
 	}
-	return graphreport.Text(a.Out, found, graphreport.Style{Color: a.colour()})
-}
-
-// colour reports whether standard output is a terminal that wants it.
-func (a *app) colour() bool {
-	if _, off := a.Env("NO_COLOR"); off {
-		return false
-	}
-	return a.Out.IsTerminal()
+	return graphreport.Text(a.Out, found, graphreport.Style{Color: a.Colour()})
 }
 
 func (a *app) diffCommand() *cobra.Command {
@@ -114,7 +106,7 @@ func (a *app) diffCommand() *cobra.Command {
 			}
 			switch output {
 			case "text":
-				return graphreport.ChangesText(a.Out, changes, graphreport.Style{Color: a.colour()})
+				return graphreport.ChangesText(a.Out, changes, graphreport.Style{Color: a.Colour()})
 			case "json":
 				return graphreport.ChangesJSON(a.Out, changes)
 			case "markdown":

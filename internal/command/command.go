@@ -62,6 +62,14 @@ func New(stdio IO) *App {
 	return &App{In: stdio.In, Out: runner.NewLog(stdio.Out, onRunner), Err: runner.NewLog(stdio.Err, onRunner), Env: stdio.Env, Sleep: stdio.Sleep}
 }
 
+// Colour reports whether standard output is a terminal that wants colours.
+func (a *App) Colour() bool {
+	if _, off := a.Env("NO_COLOR"); off {
+		return false
+	}
+	return a.Out.IsTerminal()
+}
+
 // Grace gives what is under way this long to stop in order, once the run is interrupted.
 func (a *App) Grace(d time.Duration) { a.grace.Store(int64(d)) }
 

@@ -10,8 +10,9 @@ import (
 var (
 	hiddenComment = regexp.MustCompile(`(?s)<!--.*?-->\n*`)
 	mermaidBlock  = regexp.MustCompile("(?s)```mermaid\n.*?\n```")
+	alertLine     = regexp.MustCompile(`(?m)^> \[!([A-Z]+)\]\n> `)
 	foldedPart    = regexp.MustCompile(`<details><summary>(.*?)</summary>`)
-	bareMarkup    = regexp.MustCompile("</?code>|</details>\n*|```\n?")
+	bareMarkup    = regexp.MustCompile("</?code>|</details>\n*|```\n?|\\*\\*")
 	escapedByte   = regexp.MustCompile(`\\([!-/:-@\[-` + "`" + `{-~])`)
 	blankLines    = regexp.MustCompile(`\n{3,}`)
 )
@@ -20,7 +21,8 @@ var (
 // markup, tables in columns, the picture of the graph in a word.
 func ForTerminal(body string) string {
 	body = hiddenComment.ReplaceAllString(body, "")
-	body = mermaidBlock.ReplaceAllString(body, "(the graph as a picture, the new bundle in green)")
+	body = mermaidBlock.ReplaceAllString(body, "(a picture of the graph)")
+	body = alertLine.ReplaceAllString(body, "$1: ")
 	body = foldedPart.ReplaceAllString(body, "▸ $1")
 	body = bareMarkup.ReplaceAllString(body, "")
 	var out []string

@@ -90,6 +90,9 @@ func (c *change) attempt(ctx context.Context) (*Result, error) {
 		c.Line("%s", out.Work.Unchanged())
 		return out, c.closeDone(ctx, out, state)
 	}
+	if out.Title, err = newest(out.Work.subjects).title(c.Texts, len(out.Work.subjects)-1); err != nil {
+		return out, err
+	}
 	if out.Body, err = c.body(out.Work); err != nil {
 		return out, err
 	}

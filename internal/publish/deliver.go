@@ -14,10 +14,7 @@ import (
 // this order: whatever ends a run in between, the next one completes it.
 func (c *change) deliver(ctx context.Context, out *Result, older []superseded, d gitrepo.Delivery) error {
 	highest, others := newest(out.Work.subjects), len(out.Work.subjects)-1
-	title, err := highest.title(c.Texts, others)
-	if err != nil {
-		return err
-	}
+	var err error
 	if d.Message, err = highest.message(c.Texts, others); err != nil {
 		return err
 	}
@@ -46,7 +43,7 @@ func (c *change) deliver(ctx context.Context, out *Result, older []superseded, d
 	if c.Forge == nil {
 		return nil
 	}
-	out.Proposed, err = c.Forge.Propose(ctx, forge.Change{Branch: c.branch, Title: title, Body: out.Body, Key: c.key, Requests: d.Requests, ByHand: out.Work.byHand})
+	out.Proposed, err = c.Forge.Propose(ctx, forge.Change{Branch: c.branch, Title: out.Title, Body: out.Body, Key: c.key, Requests: d.Requests, ByHand: out.Work.byHand})
 	if err != nil {
 		return err
 	}

@@ -137,6 +137,7 @@ type Result struct {
 	Commit   string
 	// Changed says that a branch was pushed, or a pull request made, updated or closed.
 	Changed  bool
+	Title    string
 	Body     string
 	Proposed forge.Result
 	// Superseded are the pull requests whose bundles were taken over.

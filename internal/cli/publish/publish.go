@@ -31,7 +31,7 @@ import (
 // Command is the verb.
 func Command(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "publish",
+		Use:   "publish [IMAGE]",
 		Short: "From a published bundle image to one pull request: what the action runs",
 		Long: "Publish takes what a registry announced to a pull request: it plans which catalogs the bundle goes\n" +
 			"to, inserts it into their templates, renders and verifies them, pushes a branch and opens one pull\n" +
@@ -40,15 +40,24 @@ func Command(a *command.App) *cobra.Command {
 			"a forge. With --remote, --repository or --base it reads the base branch.\n\n" +
 			"Environment: GITHUB_TOKEN where --token is not given; GITHUB_API_URL and GITHUB_SERVER_URL for\n" +
 			"GitHub Enterprise Server.",
-		Example: "  graft publish --dry-run --image quay.io/example/op-bundle:v1.2.3\n" +
+		Example: "  graft publish --dry-run quay.io/example/op-bundle:v1.2.3\n" +
 			"  graft publish --event event.json\n" +
 			"  graft publish --from-tags quay.io/example/op-bundle --versions '>=1.2.0'\n" +
 			"  graft publish --refresh",
-		Args: cobra.NoArgs,
+		Args: cobra.MaximumNArgs(1),
 	}
 	addInputs(cmd.Flags())
 	cmd.Flags().Bool("remote", false, "with dry-run, read the base branch of the remote in place of the work tree")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.Flags().Bool("diff", false, "with dry-run, show the whole difference of catalogs, too")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		for _, image := range args {
+			if cmd.Flags().Changed("image") {
+				return failure.New(failure.Usage, "reading the command line: the image %s and --image", image).Fix("Give one of them.")
+			}
+			if err := cmd.Flags().Set("image", image); err != nil {
+				return err
+			}
+		}
 		p := &publishing{App: a, configs: config.Commits{}, action: action.Running(a.Env, a.Out)}
 		results, err := p.run(cmd)
 		return p.print(results, err)

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
@@ -166,23 +164,6 @@ func (p *publishing) printWork(one changeReport, w *publish.Work) {
 	}
 }
 
-// printDry shows what a dry run found: the difference, and the pull request's text.
-func (p *publishing) printDry(r *publish.Result) {
-	fmt.Fprint(p.Out, difference(r)+"\n"+markdown.WithoutGaps(r.Body))
-}
-
-func difference(r *publish.Result) string {
-	var out strings.Builder
-	for _, name := range r.Work.Changed() {
-		p, after := r.Work.File(name), "b/"+name
-		if p.Gone {
-			after = "/dev/null"
-		}
-		out.Write(diff.Diff("a/"+name, p.Before, after, p.After))
-	}
-	return out.String()
-}
-
 // annotate shows failures and warnings at their places in the repository.
 func (p *publishing) annotate(rep report) {
 	for _, f := range rep.Failures {
@@ -250,9 +231,12 @@ func outputsOf(one changeReport, r *publish.Result, values map[string]string) {
 // mostSummary is what GitHub shows of one step's summary.
 const mostSummary = 1 << 20
 
-// summary is the page of the run: each change's text, and what failed.
+// summary is the page of the run: what failed, and each change's text.
 func summary(rep report, results []*publish.Result) string {
 	var b strings.Builder
+	for _, f := range rep.Failures {
+		fmt.Fprintf(&b, "**%s (%d)** %s\n\n%s\n\n", f.Class, f.Code, markdown.Escape(f.Error()), markdown.Escape(f.Remedy))
+	}
 	for i, r := range results {
 		one := rep.Published[i]
 		var names []string
@@ -269,9 +253,6 @@ func summary(rep report, results []*publish.Result) string {
 		case r.Work != nil && r.Err == nil:
 			fmt.Fprintf(&b, "Nothing changes: %s.\n\n", markdown.Escape(r.Work.Unchanged()))
 		}
-	}
-	for _, f := range rep.Failures {
-		fmt.Fprintf(&b, "**%s (%d)** %s\n\n%s\n\n", f.Class, f.Code, markdown.Escape(f.Error()), markdown.Escape(f.Remedy))
 	}
 	if b.Len() == 0 {
 		b.WriteString("There was nothing to publish.\n")
