@@ -53,10 +53,14 @@ type Item struct {
 	Key  string
 	At   time.Time
 	Data json.RawMessage
-	// Handed is how many times the item was handed out and no relay said that it is over, as
-	// far as the engine knows.
+	// Handed is how many times the item was handed out before and no relay said that it is over,
+	// as far as the engine knows.
 	Handed int
 }
+
+// MostHanded is how many times an item is handed out to relays that end before it is over. It
+// may be what ends them.
+const MostHanded = 100
 
 // State is how full a queue is, and whether it takes anything.
 type State struct {
