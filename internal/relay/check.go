@@ -34,9 +34,7 @@ func (c *Config) check(d document) (errs []error) {
 			fault(`Write ":8080" or "127.0.0.1:8080".`, []any{key}, "%q is no address to listen on", address)
 		}
 	}
-	if c.Queue.Items < 1 || c.Queue.Bytes < 64<<10 || c.Queue.Bytes > 1<<30 {
-		fault("Give at least 1 item, and between 64 KiB and 1 GiB.", []any{"queue"}, "%d items and %d bytes are no bounds", c.Queue.Items, c.Queue.Bytes)
-	}
+	c.Queue.check(fault, d)
 	if l := c.Limits; l.Body < 1 || l.Body > event.MaxBody || l.Connections < 1 || l.Requests < 1 || l.PerAddress < 1 || l.Timeout <= 0 {
 		fault("Give a body of at most 1048576 bytes, at least 1 connection and 1 request, and a time such as 10s.", []any{"limits"}, "these are no limits")
 	}

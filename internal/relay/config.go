@@ -19,8 +19,6 @@ import (
 
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
-	"github.com/olmgraft/graft/internal/relay/queue"
-	"github.com/olmgraft/graft/internal/relay/queue/file"
 	"github.com/olmgraft/graft/internal/schema"
 	"github.com/olmgraft/graft/internal/yamledit"
 )
@@ -28,13 +26,9 @@ import (
 // Config is what the configuration file says. relay.schema.json is its schema, and
 // docs/relay.md says what each key is for.
 type Config struct {
-	Listen      string `yaml:"listen"`
-	AdminListen string `yaml:"adminListen"`
-	Queue       struct {
-		Dir   string `yaml:"dir"`
-		Items int    `yaml:"items"`
-		Bytes int64  `yaml:"bytes"`
-	} `yaml:"queue"`
+	Listen         string        `yaml:"listen"`
+	AdminListen    string        `yaml:"adminListen"`
+	Queue          Queue         `yaml:"queue"`
 	GitHub         GitHub        `yaml:"github"`
 	Limits         Limits        `yaml:"limits"`
 	ReplayWindow   time.Duration `yaml:"replayWindow"`
@@ -94,13 +88,9 @@ type Target struct {
 	EventType    string   `yaml:"eventType"`
 }
 
-func (c *Config) openQueue() (queue.Queue, error) {
-	return file.Open(file.Options{Dir: c.Queue.Dir, MaxItems: c.Queue.Items, MaxBytes: c.Queue.Bytes, Remember: c.ReplayWindow})
-}
-
 func defaults() *Config {
 	c := &Config{Listen: ":8080", ReplayWindow: 72 * time.Hour}
-	c.Queue.Dir, c.Queue.Items, c.Queue.Bytes = "/var/lib/graft", 10_000, 16<<20
+	c.Queue = Queue{Dir: "/var/lib/graft", Items: 10_000, Bytes: 16 << 20, Stream: "GRAFT", Replicas: 3, Partitions: 16}
 	c.GitHub = GitHub{
 		APIURL: "https://api.github.com", Pace: time.Second,
 		FirstRetry: time.Second, LongestRetry: 10 * time.Minute, GiveUpAfter: 7 * 24 * time.Hour,

@@ -87,19 +87,7 @@ func TestFaults(t *testing.T) {
 			"reading targets[1].images[0]: quay.io/x/{b} and quay.io/{a}/{b} of targets[0].images[0] both name images such as quay.io/x/x", 2},
 		{"targets", "[{images: ['quay.io/x'], repositories: [o/r], eventType: " + strings.Repeat("x", 101) + "}]", "longer than", 1},
 	} {
-		all := usual()
-		all[tt.key] = tt.value
-		text := tt.key + ": " + tt.value + "\n"
-		for key, value := range all {
-			if key != tt.key {
-				text += key + ": " + value + "\n"
-			}
-		}
-		_, err := Parse("relay.yaml", []byte(text))
-		f := failure.Of(err)
-		if err == nil || f.Code != failure.Config || !strings.Contains(err.Error(), tt.says) || f.Line != tt.line || f.File != "relay.yaml" || f.Remedy == "" {
-			t.Errorf("%s: %s: %v (%+v), want %q in line %d", tt.key, tt.value, err, f, tt.says, tt.line)
-		}
+		holdFault(t, tt.key, tt.value, tt.says, tt.line)
 	}
 	whole := setup{}.yaml(t, "https://api.github.com")
 	if _, err := Parse("relay.yaml", []byte(whole+"---\n"+whole)); err == nil || !strings.Contains(err.Error(), "a second document follows") {
@@ -112,6 +100,24 @@ func TestFaults(t *testing.T) {
 	}
 	if _, err := Read("missing.yaml"); !failure.Is(err, failure.Usage) {
 		t.Errorf("%v", err)
+	}
+}
+
+// holdFault holds that a value of a key is a fault, which is told at its line.
+func holdFault(t *testing.T, key, value, says string, line int) {
+	t.Helper()
+	all := usual()
+	all[key] = value
+	text := key + ": " + value + "\n"
+	for other, value := range all {
+		if other != key {
+			text += other + ": " + value + "\n"
+		}
+	}
+	_, err := Parse("relay.yaml", []byte(text))
+	f := failure.Of(err)
+	if err == nil || f.Code != failure.Config || !strings.Contains(err.Error(), says) || f.Line != line || f.File != "relay.yaml" || f.Remedy == "" {
+		t.Errorf("%s: %s: %v (%+v), want %q in line %d", key, value, err, f, says, line)
 	}
 }
 

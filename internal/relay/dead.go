@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/outbound"
 	"github.com/olmgraft/graft/internal/relay/queue"
-	"github.com/olmgraft/graft/internal/relay/queue/file"
 )
 
 // deadLetter is a line of the file.
@@ -30,7 +28,7 @@ type deadLetter struct {
 func (c *Config) letter(l delivery, item queue.Item, v outcome) ([]byte, error) {
 	return json.Marshal(deadLetter{
 		delivery: l, Accepted: item.At.UTC(), Died: time.Now().UTC().Truncate(time.Millisecond),
-		Reason: v.refused, Replay: "graft-relay --config FILE --replay " + filepath.Join(c.Queue.Dir, file.DeadName),
+		Reason: v.refused, Replay: c.Queue.replay(),
 	})
 }
 

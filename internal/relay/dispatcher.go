@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -134,7 +135,9 @@ func (d *dispatcher) deliver(ctx context.Context, l *lane, item waiting) {
 	var one delivery
 	v := outcome{refused: "it cannot be read"}
 	begun := time.Now()
-	if err := json.Unmarshal(item.Data, &one); err == nil {
+	if err := json.Unmarshal(item.Data, &one); err == nil && item.Handed >= queue.MostHanded {
+		v.refused = fmt.Sprintf("%d relays have ended while they had it", item.Handed)
+	} else if err == nil {
 		v = d.send(ctx, one)
 	}
 	if ctx.Err() != nil && !v.delivered {

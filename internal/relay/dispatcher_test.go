@@ -90,7 +90,11 @@ func (r *round) put(deliveries ...string) {
 		if to == "?" {
 			data = []byte("{")
 		}
-		items = append(items, queue.Item{Seq: r.seq, Key: text, At: time.Now(), Data: data})
+		item := queue.Item{Seq: r.seq, Key: text, At: time.Now(), Data: data}
+		if strings.HasSuffix(text, "fatal") {
+			item.Handed = queue.MostHanded
+		}
+		items = append(items, item)
 	}
 	r.add(items...)
 }
@@ -304,14 +308,14 @@ func TestSetsAside(t *testing.T) {
 				time.Sleep(2 * brief.GiveUpAfter)
 			}
 			return outcome{delivered: true}
-		}, "? 1", "a 1", "a 2", "b 1", "b 2", "c 2")
+		}, "? 1", "a 1", "a 2", "b 1", "b 2", "c 2", "d fatal")
 		r.asideFails, r.lost = 3, 3
 		r.start().after(10 * time.Minute)
 		slices.Sort(r.aside)
-		if got := strings.Join(r.aside, ", "); got != "? 1: it cannot be read, a 1: not found, b 1: given up after 2m0s: down" {
+		if got := strings.Join(r.aside, ", "); got != "? 1: it cannot be read, a 1: not found, b 1: given up after 2m0s: down, d fatal: 100 relays have ended while they had it" {
 			t.Errorf("aside %s", got)
 		}
-		if slices.Sort(r.finished); strings.Join(r.finished, " ") != "1 2 3 4 5 6" {
+		if slices.Sort(r.finished); strings.Join(r.finished, " ") != "1 2 3 4 5 6 7" {
 			t.Errorf("the queue was told of %v", r.finished)
 		}
 		sent := 0

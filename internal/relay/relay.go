@@ -82,7 +82,7 @@ func parts(c *Config, o Options) (map[string]*route, tokens, error) {
 		routes[r.Path] = one
 	}
 	tokens, err := openTokens(c.GitHub, o.Env, o.client(), time.Now)
-	return routes, tokens, errors.Join(append(errs, err)...)
+	return routes, tokens, errors.Join(append(errs, err, c.Queue.readable())...)
 }
 
 // Open reads what the configuration names, takes the queue and the addresses. Run has it serve.
@@ -95,7 +95,7 @@ func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
 		config: c, options: o, routes: routes, metrics: newMetrics(), log: o.Log,
 		slots: newSlots(c.Limits.Requests, c.Limits.PerAddress), proxies: c.Limits.proxies(),
 	}
-	if r.queue, err = c.openQueue(); err != nil {
+	if r.queue, err = c.openQueue(ctx, o.Log); err != nil {
 		return nil, err
 	}
 	if err := r.listen(ctx); err != nil {

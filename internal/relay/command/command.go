@@ -26,13 +26,13 @@ func Main(ctx context.Context, args []string, stdio command.IO) (code int) {
 
 func root(a *command.App) *cobra.Command {
 	var file, listen, queue, replay string
-	var check bool
+	var check, dead bool
 	cmd := a.Root(&cobra.Command{
 		Use:   "graft-relay --config FILE",
 		Short: "Serve registry webhooks, and send repository_dispatch events",
 		Long: "Graft-relay takes the webhooks of registries and sends repository_dispatch events to the repositories\n" +
-			"that its configuration maps the images to. What it answered with 202 is in a queue on disk until\n" +
-			"GitHub has taken it. docs/relay.md describes the configuration.\n\n" +
+			"that its configuration maps the images to. What it answered with 202 is in a queue, on disk or in NATS,\n" +
+			"until GitHub has taken it. docs/relay.md describes the configuration.\n\n" +
 			"Environment: GITHUB_TOKEN where the configuration names neither a token file nor an App.",
 		Example: "  graft-relay --config relay.yaml\n" +
 			"  graft-relay --config relay.yaml --check\n" +
@@ -44,15 +44,17 @@ func root(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&file, "config", "", "configuration file")
 	f.StringVar(&listen, "listen", "", "address to listen on, in place of the configuration's")
-	f.StringVar(&queue, "queue", "", "folder of the queue, in place of the configuration's")
+	f.StringVar(&queue, "queue", "", "folder of the queue or its address, nats://HOST:4222, in place of the configuration's")
 	f.BoolVar(&check, "check", false, "read the configuration and all that it names, and serve nothing")
+	f.BoolVar(&dead, "dead", false, "print the dead letters of the queue, one a line, and serve nothing")
 	f.StringVar(&replay, "replay", "", "send the dead letters of this file once more, and serve nothing")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := read(file)
 		if err != nil {
 			return err
 		}
-		c.Listen, c.Queue.Dir = cmp.Or(listen, c.Listen), cmp.Or(queue, c.Queue.Dir)
+		c.Listen = cmp.Or(listen, c.Listen)
+		c.Queue.Use(queue)
 		o, err := options(a, c)
 		if err != nil {
 			return err
@@ -64,6 +66,8 @@ func root(a *command.App) *cobra.Command {
 			}
 			fmt.Fprintf(a.Out, "%s: %d routes, %d targets, nothing is wrong\n", file, len(c.Routes), len(c.Targets))
 			return nil
+		case dead:
+			return relay.Letters(cmd.Context(), c, o, a.Out)
 		case replay != "":
 			return relay.Replay(cmd.Context(), c, o, replay, a.Out)
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/failure"
 )
 
 // DeadName is the file of dead letters, one of them a line. When it is full it takes the place
@@ -23,6 +24,27 @@ const (
 type deadLetters struct {
 	dir string
 	mu  sync.Mutex
+}
+
+// Letters copies the dead letters of a folder, the oldest first. It needs no lock: a relay may be at work.
+func Letters(dir string, to io.Writer) error {
+	for _, name := range []string{deadBefore, DeadName} {
+		err := copyTo(to, filepath.Join(dir, name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return failure.New(failure.Usage, "reading the dead letters: %w", err).Fix("Make the files in %s readable.", dir)
+		}
+	}
+	return nil
+}
+
+func copyTo(to io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(to, f)
+	return err
 }
 
 // add writes a letter down. When it returns it is on the disk.

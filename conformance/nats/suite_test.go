@@ -1,0 +1,56 @@
+// Package nats_test holds the queue that relays share to real servers of NATS.
+package nats_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/olmgraft/graft/internal/relay/queue"
+	"github.com/olmgraft/graft/internal/relay/queue/jetstream"
+	"github.com/olmgraft/graft/internal/relay/queue/suite"
+)
+
+// embedded is a server in this process. change sets what differs from the usual one.
+func embedded(t testing.TB, change func(*server.Options)) *server.Server {
+	t.Helper()
+	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true}
+	if change != nil {
+		change(o)
+	}
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	if !s.ReadyForConnections(20 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	return s
+}
+
+// usual are options of a queue on servers.
+func usual(t testing.TB, url string) jetstream.Options {
+	return jetstream.Options{
+		URL: url, Stream: "GRAFT", Replicas: 1, Partitions: 4, MaxItems: 1000, MaxBytes: 1 << 20, Remember: time.Hour,
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
+}
+
+// The queue on one server passes what the queue in a file passes.
+func TestSuite(t *testing.T) {
+	suite.Test(t, suite.Engine{Shared: true, Prepare: func(t *testing.T, o suite.Options) suite.Open {
+		s := embedded(t, nil)
+		return func() (queue.Queue, error) {
+			all := usual(t, s.ClientURL())
+			all.MaxItems, all.MaxBytes, all.Remember = o.MaxItems, o.MaxBytes, o.Remember
+			return jetstream.Open(t.Context(), all)
+		}
+	}})
+}

@@ -1,0 +1,107 @@
+package relay
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/relay/queue/jetstream"
+)
+
+func parseQueue(t *testing.T, said string) *Config {
+	t.Helper()
+	c, err := Parse("relay.yaml", []byte(`queue: `+said+`
+routes: [{path: /hook, from: client_payload, secretEnv: SECRET}]
+targets: [{images: ["quay.io/example/*"], repositories: [octo/catalog]}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// An address is short for a mapping with it; the rest is as usual.
+func TestPlacesOfTheQueue(t *testing.T) {
+	for said, want := range map[string]Queue{
+		"nats://a:4222": {Dir: "/var/lib/graft", Items: 10_000, Bytes: 16 << 20, URL: "nats://a:4222", Stream: "GRAFT", Replicas: 3, Partitions: 16},
+		"{url: 'tls://a:4222,tls://b:4222', items: 5, bytes: 65536, stream: OTHER, replicas: 1, partitions: 2, creds: /c, tls: {ca: /ca, cert: /cert, key: /key}}": {
+			Dir: "/var/lib/graft", Items: 5, Bytes: 65536, URL: "tls://a:4222,tls://b:4222", Stream: "OTHER", Replicas: 1, Partitions: 2, Creds: "/c",
+			TLS: jetstream.TLS{CA: "/ca", Cert: "/cert", Key: "/key"},
+		},
+		"{dir: /q}": {Dir: "/q", Items: 10_000, Bytes: 16 << 20, Stream: "GRAFT", Replicas: 3, Partitions: 16},
+	} {
+		if got := parseQueue(t, said).Queue; got != want {
+			t.Errorf("%s is read as %+v", said, got)
+		}
+	}
+	q := parseQueue(t, "nats://a:4222").Queue
+	if q.Use("/elsewhere"); q.URL != "" || q.Dir != "/elsewhere" {
+		t.Errorf("a folder is used as %+v", q)
+	}
+	if q.Use(""); q.Dir != "/elsewhere" {
+		t.Errorf("nothing is used as %+v", q)
+	}
+	if q.Use("nats://b:4222"); q.URL != "nats://b:4222" {
+		t.Errorf("an address is used as %+v", q)
+	}
+}
+
+func TestFaultsOfTheQueue(t *testing.T) {
+	for value, says := range map[string]string{
+		"[nats://a]":                             "must be",
+		"/var/lib/graft":                         "no address of NATS",
+		"http://a:4222":                          "no address of NATS",
+		"nats://a:4222,b:4222":                   "no address of NATS",
+		"nats://user:pass@a:4222":                "no place for a secret",
+		"{url: 'nats://a', dir: /q}":             "there is a url as well",
+		"{url: 'nats://a', stream: a.b}":         "no name of a stream",
+		"{url: 'nats://a', replicas: 6}":         "no number of replicas",
+		"{url: 'nats://a', partitions: 0}":       "no number of partitions",
+		"{url: 'nats://a', creds: /c, nkey: /n}": "there is creds as well",
+		"{url: 'nats://a', tls: {cert: /c}}":     "belong together",
+		"{nkey: /n}":                             "belong to a queue that relays share",
+	} {
+		holdFault(t, "queue", value, says, 1)
+	}
+}
+
+// Files that are not there are told before anything is opened, and an address where nobody
+// listens when it is.
+func TestSharedQueueIsAbsent(t *testing.T) {
+	w := &fixture{t: t, log: &logBuffer{}, env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
+	c := parseQueue(t, "{url: 'nats://"+freeAddress(t)+"', nkey: "+filepath.Join(t.TempDir(), "missing")+"}")
+	if err := Check(c, w.options()); !failure.Is(err, failure.Usage) || !strings.Contains(err.Error(), "proves the relay to the queue") {
+		t.Errorf("%v", err)
+	}
+	c.Queue.NKey = ""
+	if err := Check(c, w.options()); err != nil {
+		t.Errorf("%v", err)
+	}
+	if _, err := Open(t.Context(), c, w.options()); !failure.Is(err, failure.Usage) || !strings.Contains(failure.Of(err).Message, "connecting to the queue") || failure.Of(err).Remedy == "" {
+		t.Errorf("%v", err)
+	}
+	if err := Letters(t.Context(), c, w.options(), &bytes.Buffer{}); !failure.Is(err, failure.Usage) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The letters of a folder are those of both of its files, the older first.
+func TestLetters(t *testing.T) {
+	dir := t.TempDir()
+	c := parseQueue(t, "{dir: "+dir+"}")
+	var out bytes.Buffer
+	if err := Letters(t.Context(), c, Options{}, &out); err != nil || out.Len() != 0 {
+		t.Errorf("of none there are %q, %v", out.String(), err)
+	}
+	for name, text := range map[string]string{"dead.jsonl": "{\"id\":\"b\"}\n", "dead.1.jsonl": "{\"id\":\"a\"}\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Letters(t.Context(), c, Options{}, &out); err != nil || out.String() != "{\"id\":\"a\"}\n{\"id\":\"b\"}\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}

@@ -1,0 +1,187 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/pause"
+	"github.com/olmgraft/graft/internal/relay/queue"
+)
+
+const (
+	// lookEvery is how soon a relay notices what others have put, and a lane that has ended.
+	lookEvery = time.Second
+	// idle is how long a lane without items is asked for some.
+	idle = 20 * time.Second
+	// heartbeat is how often a server that is asked says that it is there.
+	heartbeat = time.Second
+)
+
+// Run asks each lane that has items, each for one at a time.
+func (q *Queue) Run(ctx context.Context, hand func(...queue.Item)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var working sync.WaitGroup
+	defer working.Wait()
+	defer cancel()
+	working.Go(func() { q.look(ctx) })
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-q.gone:
+			return failure.New(failure.Usage, "the queue's server has refused the relay: %w", q.conn.LastError()).
+				Fix("Give queue.creds or queue.nkey a user that the server knows, and start the relay again.")
+		case lane := <-q.fresh:
+			if q.begin(lane) {
+				working.Go(func() {
+					defer q.end(lane)
+					q.ask(ctx, lane, hand)
+				})
+			}
+		}
+	}
+}
+
+// look finds the lanes in which something waits, whoever has put it.
+func (q *Queue) look(ctx context.Context) {
+	for ctx.Err() == nil {
+		info, err := q.info(ctx, jetstream.WithSubjectFilter(">"))
+		if err == nil {
+			for lane := range info.State.Subjects {
+				select {
+				case q.fresh <- lane:
+				case <-ctx.Done():
+					return
+				}
+			}
+		} else if ctx.Err() == nil {
+			q.o.Log.Warn("the queue cannot be looked at", "error", err.Error())
+		}
+		if pause.For(ctx, lookEvery) != nil {
+			return
+		}
+	}
+}
+
+// begin reports whether a lane is not asked yet. end says that it is no more.
+func (q *Queue) begin(lane string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	begins := !q.lanes[lane]
+	q.lanes[lane] = true
+	return begins
+}
+
+func (q *Queue) end(lane string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.lanes, lane)
+}
+
+// ask hands out the items of a lane, each when the one before is over, until there are no more
+// or the server does not answer. look begins anew with what is left.
+func (q *Queue) ask(ctx context.Context, lane string, hand func(...queue.Item)) {
+	consumer, err := q.js.CreateConsumer(ctx, q.o.Stream, q.o.consumer(lane))
+	if err != nil {
+		q.complain(ctx, lane, err)
+		return
+	}
+	for ctx.Err() == nil {
+		msg, err := next(ctx, consumer)
+		switch {
+		case err != nil:
+			q.complain(ctx, lane, err)
+			return
+		case msg == nil:
+			q.mend(ctx, lane, consumer)
+			return
+		}
+		item, h, err := q.hold(msg)
+		if err != nil {
+			q.complain(ctx, lane, err)
+			return
+		}
+		hand(item)
+		select {
+		case <-h.over:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// next is the next item of a lane, or nil where there is none for a while. Each is asked for by
+// itself: what a library asks for ahead would wait here while another relay has nothing to do.
+func next(ctx context.Context, consumer jetstream.Consumer) (jetstream.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, idle)
+	defer cancel()
+	batch, err := consumer.Fetch(1, jetstream.FetchContext(ctx), jetstream.FetchHeartbeat(heartbeat))
+	if err != nil {
+		return nil, err
+	}
+	msg := <-batch.Messages() // nil when it is closed
+	if err := batch.Error(); msg == nil && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, err
+	}
+	return msg, nil
+}
+
+// hold notes that an item is handed out here.
+func (q *Queue) hold(msg jetstream.Msg) (queue.Item, *held, error) {
+	meta, err := msg.Metadata()
+	if err != nil {
+		return queue.Item{}, nil, err
+	}
+	h := &held{msg: msg, over: make(chan struct{})}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.held[meta.Sequence.Stream] = h
+	return queue.Item{
+		Seq: meta.Sequence.Stream, Key: msg.Headers().Get(keyHeader), At: meta.Timestamp, Data: msg.Data(), Handed: int(meta.NumDelivered) - 1,
+	}, h, nil
+}
+
+// keep tells the server of the items that are held here, until the queue is closed.
+func (q *Queue) keep() {
+	tick := time.NewTicker(q.o.AckWait / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-q.closing:
+			return
+		case <-tick.C:
+		}
+		q.mu.Lock()
+		for _, h := range q.held {
+			_ = h.msg.InProgress() // without it, another relay takes the item after AckWait
+		}
+		q.mu.Unlock()
+	}
+}
+
+// mend removes a consumer that hands out nothing though something waits: it has handed that out
+// as often as it may, or was told that it is over and the stream was not.
+func (q *Queue) mend(ctx context.Context, lane string, consumer jetstream.Consumer) {
+	info, err := q.info(ctx, jetstream.WithSubjectFilter(lane))
+	if err != nil || info.State.Subjects[lane] == 0 {
+		return
+	}
+	c, err := consumer.Info(ctx)
+	if err != nil || c.NumPending > 0 || c.NumAckPending > 0 {
+		return
+	}
+	q.o.Log.Warn("a lane hands out nothing, and is begun anew", "lane", lane, "waiting", info.State.Subjects[lane])
+	if err := q.js.DeleteConsumer(ctx, q.o.Stream, c.Name); err != nil {
+		q.complain(ctx, lane, err)
+	}
+}
+
+func (q *Queue) complain(ctx context.Context, lane string, err error) {
+	if ctx.Err() == nil {
+		q.o.Log.Warn("a lane of the queue is asked anew", "lane", lane, "error", err.Error())
+	}
+}

@@ -1,0 +1,170 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/relay/queue"
+)
+
+// retryWindow is the time in which a registry tries again what got no answer. Within it the
+// server itself tells duplicates, by message id; what comes later is told by the stream of keys.
+const retryWindow = 2 * time.Hour
+
+const (
+	deadBytes = 64 << 20
+	// timesRemembered is how many keys are known for each item that may wait.
+	timesRemembered = 10
+	partitionsKey   = "graft-partitions"
+)
+
+// waiting is the stream of what waits. Its subjects are STREAM.queue.RECEIVER.PARTITION.
+func (o Options) waiting() jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: o.Stream, Description: "What graft-relay has accepted and not delivered", Subjects: []string{o.Stream + ".queue.*.*"},
+		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Replicas: o.Replicas,
+		Discard: jetstream.DiscardNew, MaxMsgs: int64(o.MaxItems), MaxBytes: o.MaxBytes,
+		Duplicates: min(retryWindow, o.Remember), AllowDirect: true,
+		Metadata: map[string]string{partitionsKey: strconv.Itoa(o.Partitions)},
+	}
+}
+
+// keys is the stream of the keys that are known, each with the number of its newest item.
+func (o Options) keys() jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: o.Stream + "_KEYS", Description: "What graft-relay knows again", Subjects: []string{o.Stream + ".key.*"},
+		Storage: jetstream.FileStorage, Replicas: o.Replicas, Discard: jetstream.DiscardOld,
+		MaxMsgs: timesRemembered * int64(o.MaxItems), MaxMsgsPerSubject: 1, MaxAge: o.Remember,
+		Duplicates: min(time.Minute, o.Remember), AllowDirect: true,
+	}
+}
+
+// dead is the stream of dead letters. Its subjects are STREAM.dead.RECEIVER.
+func (o Options) dead() jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: o.Stream + "_DEAD", Description: "What graft-relay could not deliver", Subjects: []string{o.Stream + ".dead.*"},
+		Storage: jetstream.FileStorage, Replicas: o.Replicas, Discard: jetstream.DiscardOld, MaxBytes: deadBytes,
+		Duplicates: retryWindow, AllowDirect: true,
+	}
+}
+
+// stream gives a stream as it is wanted. One that is missing is made; one that differs is a
+// failure, and stays as it is: what it holds may be somebody else's.
+func stream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) (jetstream.Stream, error) {
+	s, err := js.Stream(ctx, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		s, err = js.CreateStream(ctx, want)
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another relay was faster
+			s, err = js.Stream(ctx, want.Name)
+		}
+	}
+	if err != nil {
+		return nil, failure.New(failure.Usage, "opening the stream %s: %w", want.Name, err).
+			Fix("Enable JetStream, with as many servers as queue.replicas says, and let the relay use $JS.API.> and %s.>.", want.Name)
+	}
+	return s, differs(s.CachedInfo().Config, want)
+}
+
+// differs is what is not as it should be, all of it.
+func differs(is, want jetstream.StreamConfig) error {
+	const (
+		edit  = "Change it with nats stream edit %[1]s, or write into the configuration what the stream has."
+		other = "Give queue.stream another name: this one stays as it is, with what it holds."
+	)
+	var errs []error
+	for _, one := range []struct {
+		what     string
+		is, want any
+		fix      string
+	}{
+		{"retention", is.Retention, want.Retention, other},
+		{"storage", is.Storage, want.Storage, other},
+		{"subjects", is.Subjects, want.Subjects, other},
+		{"number of partitions", is.Metadata[partitionsKey], want.Metadata[partitionsKey], "Write into queue.partitions what the stream has, or give queue.stream another name."},
+		{"origin", is.Mirror != nil || len(is.Sources) > 0, false, other},
+		{"being sealed", is.Sealed, false, other},
+		{"refusal to acknowledge", is.NoAck, false, edit},
+		{"refusal to delete", is.DenyDelete, false, other},
+		{"number of replicas", is.Replicas, want.Replicas, edit},
+		{"number of messages", is.MaxMsgs, unlimited(want.MaxMsgs), edit},
+		{"number of bytes", is.MaxBytes, unlimited(want.MaxBytes), edit},
+		{"number of messages of a subject", is.MaxMsgsPerSubject, unlimited(want.MaxMsgsPerSubject), edit},
+		{"age", is.MaxAge, want.MaxAge, edit},
+		{"way to discard", is.Discard, want.Discard, edit},
+		{"window for duplicates", is.Duplicates, want.Duplicates, edit},
+		{"direct reading", is.AllowDirect, want.AllowDirect, edit},
+	} {
+		if !reflect.DeepEqual(one.is, one.want) {
+			errs = append(errs, failure.New(failure.Usage, "opening the stream %s: its %s is %v, and the configuration asks for %v", want.Name, one.what, one.is, one.want).
+				Fix("%s", strings.ReplaceAll(one.fix, "%[1]s", want.Name)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// unlimited is how the server says that there is no limit.
+func unlimited(n int64) int64 {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
+// consumer is that of one partition of one receiver. It hands out one item at a time, to whoever
+// of the relays asks first, so that the next one comes when that is over.
+func (o Options) consumer(subject string) jetstream.ConsumerConfig {
+	return jetstream.ConsumerConfig{
+		// Names of receivers are longer than names of consumers may be.
+		Name: fmt.Sprintf("lane-%x", sum(subject)), Durable: fmt.Sprintf("lane-%x", sum(subject)),
+		Description: subject, FilterSubject: subject, DeliverPolicy: jetstream.DeliverAllPolicy,
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: o.AckWait, MaxDeliver: maxDeliver, MaxAckPending: 1,
+		InactiveThreshold: inactive,
+	}
+}
+
+const (
+	// maxDeliver is how many times the server hands an item out. The dispatcher gives it up
+	// before.
+	maxDeliver = queue.MostHanded + 10
+	// inactive is when the server forgets a consumer that nobody asks.
+	inactive = time.Hour
+)
+
+func sum(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text)) // a hash never fails
+	return h.Sum64()
+}
+
+// lane is the subject of an entry.
+func (o Options) lane(to, from string) string {
+	return fmt.Sprintf("%s.queue.%s.%d", o.Stream, token(to), sum(from)%uint64(o.Partitions))
+}
+
+func (o Options) keySubject(key string) string { return o.Stream + ".key." + token(key) }
+
+// token is a text as a part of a subject: what has no meaning there stays as it is.
+func token(text string) string {
+	var b strings.Builder
+	for _, c := range []byte(text) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "=%02X", c)
+		}
+	}
+	if b.Len() == 0 {
+		return "="
+	}
+	return b.String()
+}
