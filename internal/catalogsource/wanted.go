@@ -58,7 +58,7 @@ func Make(name, namespace string, w Wanted) ([]byte, error) {
 	object.Metadata.Name, object.Metadata.Namespace = name, namespace
 	object.Metadata.Labels, object.Spec.Priority = labels(w.Labels), w.Priority
 	if w.Template != "" {
-		object.Metadata.Annotations = map[string]string{ImageTemplate: w.Template}
+		object.Metadata.Annotations = map[string]string{templateKey(Kind, w.Template): w.Template}
 	}
 	if w.Form == New {
 		object.Spec.Source = &imageSource{w.Image}
@@ -91,7 +91,7 @@ func makeCluster(name string, w Wanted) ([]byte, error) {
 	object.APIVersion, object.Kind, object.Metadata.Name = ClusterGroup+"/"+ClusterVersion, ClusterKind, name
 	object.Metadata.Labels = labels(w.Labels)
 	if w.Template != "" {
-		object.Metadata.Annotations = map[string]string{OwnTemplate: w.Template}
+		object.Metadata.Annotations = map[string]string{templateKey(ClusterKind, w.Template): w.Template}
 	}
 	object.Spec.Priority = w.Priority
 	object.Spec.Source.Type, object.Spec.Source.Image.Ref, object.Spec.Source.Image.Poll = "Image", w.Image, w.Poll
@@ -179,6 +179,9 @@ func (m *Manifest) Bring(s *Source, w Wanted) ([]byte, error) {
 	}
 	edits := m.file.Edit()
 	without, err := s.keep(edits, w)
+	if err == nil && !without && s.misplaces(w.Template) {
+		without, err = true, s.removeShared(edits)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -214,11 +217,24 @@ func (m *Manifest) again(s *Source, w Wanted, edits *yamledit.Edits) ([]byte, er
 	return then.Bring(then.Sources[slices.Index(m.Sources, s)], w)
 }
 
-func (s *Source) setTemplate(edits *yamledit.Edits, template string) error {
-	field := yamledit.Field{Key: ImageTemplate, Value: yamledit.Text(template)}
-	if s.isCluster() {
-		field.Key = OwnTemplate
+// misplaces reports whether the annotation that OLM reads stands where a template belongs in the
+// other one.
+func (s *Source) misplaces(template string) bool {
+	return template != "" && !s.isCluster() && templateKey(Kind, template) == OwnTemplate &&
+		s.root.Get("metadata").Get("annotations").Get(ImageTemplate) != nil
+}
+
+// removeShared takes out the annotation that OLM reads.
+func (s *Source) removeShared(edits *yamledit.Edits) error {
+	meta := s.root.Get("metadata")
+	if annotations := meta.Get("annotations"); len(annotations.Keys()) > 1 {
+		return edits.RemoveField(annotations, ImageTemplate)
 	}
+	return edits.RemoveField(meta, "annotations")
+}
+
+func (s *Source) setTemplate(edits *yamledit.Edits, template string) error {
+	field := yamledit.Field{Key: templateKey(s.Kind(), template), Value: yamledit.Text(template)}
 	meta := s.root.Get("metadata")
 	annotations := meta.Get("annotations")
 	switch at := s.annotation(); {

@@ -19,6 +19,8 @@ func TestMake(t *testing.T) {
 		{"", Wanted{Image: digest}, "apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata:\n  name: x\nspec:\n  sourceType: grpc\n  image: " + digest + "\n"},
 		{"olm", Wanted{Image: "a/b:v1", Form: New, Template: "a/b:v{kube_major_version}"},
 			"apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata:\n  name: x\n  namespace: olm\n  annotations:\n    olm.catalogImageTemplate: a/b:v{kube_major_version}\nspec:\n  catalogImageSource:\n    catalogImage: a/b:v1\n"},
+		{"", Wanted{Image: "a/b:v1", Template: "a/b:v{ocp_minor_version}"}, // OLM has no such variable
+			"apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata:\n  name: x\n  annotations:\n    graft.olmgraft.io/catalogImageTemplate: a/b:v{ocp_minor_version}\nspec:\n  sourceType: grpc\n  image: a/b:v1\n"},
 		{"", Wanted{Image: "localhost:5000/a:1", Form: Legacy, Template: "{kube_major_version}/a"}, ""},
 	} {
 		text, err := Make("x", c.namespace, c.wanted)
@@ -36,7 +38,7 @@ func TestMake(t *testing.T) {
 }
 
 func TestBring(t *testing.T) {
-	const template = "a/b:v{kube_minor_version}"
+	const template, ours = "a/b:v{kube_minor_version}", "a/b:v{ocp_minor_version}"
 	meta := "apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata:\n"
 	for _, c := range []struct {
 		text   string
@@ -54,6 +56,16 @@ func TestBring(t *testing.T) {
 			meta + "  name: x\n  annotations:\n    olm.catalogImageTemplate: '" + template + "' # t\nspec: {catalogImageSource: {catalogImage: a}}\n"},
 		{meta + "  name: x\n  annotations: {}\nspec: {catalogImageSource: {catalogImage: a}}\n", Wanted{Template: template},
 			meta + "  name: x\n  annotations:\n    olm.catalogImageTemplate: " + template + "\nspec: {catalogImageSource: {catalogImage: a}}\n"},
+		{meta + "  name: x\nspec: {catalogImageSource: {catalogImage: a}}\n", Wanted{Template: ours},
+			meta + "  name: x\n  annotations:\n    graft.olmgraft.io/catalogImageTemplate: " + ours + "\nspec: {catalogImageSource: {catalogImage: a}}\n"},
+		{meta + "  name: x\n  annotations:\n    a: b\n    olm.catalogImageTemplate: " + ours + "\nspec: {catalogImageSource: {catalogImage: a}}\n", Wanted{Template: ours},
+			meta + "  name: x\n  annotations:\n    a: b\n    graft.olmgraft.io/catalogImageTemplate: " + ours + "\nspec: {catalogImageSource: {catalogImage: a}}\n"},
+		{meta + "  name: x\n  annotations:\n    olm.catalogImageTemplate: " + template + "\nspec: {catalogImageSource: {catalogImage: a}}\n", Wanted{Template: ours},
+			meta + "  name: x\n  annotations:\n    graft.olmgraft.io/catalogImageTemplate: " + ours + "\nspec: {catalogImageSource: {catalogImage: a}}\n"},
+		{meta + "  name: x\n  annotations: {olm.catalogImageTemplate: " + "'" + template + "'" + ", a: b}\nspec: {catalogImageSource: {catalogImage: a}}\n", Wanted{Template: ours},
+			meta + "  name: x\n  annotations: {a: b, graft.olmgraft.io/catalogImageTemplate: '" + ours + "'}\nspec: {catalogImageSource: {catalogImage: a}}\n"},
+		{meta + "  name: x\n  annotations:\n    graft.olmgraft.io/catalogImageTemplate: " + ours + "\nspec: {catalogImageSource: {catalogImage: a}}\n", Wanted{Template: template},
+			meta + "  name: x\n  annotations:\n    graft.olmgraft.io/catalogImageTemplate: " + template + "\nspec: {catalogImageSource: {catalogImage: a}}\n"},
 		{meta + "  name: x\nspec:\n  displayName: d # d\n", Wanted{Image: "b"}, meta + "  name: x\nspec:\n  displayName: d # d\n  sourceType: grpc\n  image: b\n"},
 		{meta + "  name: x\nspec: {displayName: d}\n", Wanted{Image: "b"}, meta + "  name: x\nspec: {displayName: d, sourceType: grpc, image: b}\n"},
 		{meta + "  name: x\nspec: {catalogImageSource: {catalogImage: a}}\n", Wanted{}, meta + "  name: x\nspec: {catalogImageSource: {catalogImage: a}}\n"},

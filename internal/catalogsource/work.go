@@ -28,7 +28,7 @@ type Work struct {
 //  3. OwnTemplate beside what OLM resolves would have two images: none is set.
 func WorkFor(annotations map[string]string, olm bool) Work {
 	own, shared := annotations[OwnTemplate], annotations[ImageTemplate]
-	resolves := shared != "" && Resolve(shared, Values{Kube: KubeVersion{"1", "1", "1"}}).OK()
+	resolves := shared != "" && olmResolves(shared)
 	switch {
 	case !olm && own != "":
 		return Work{Reference: own}
@@ -40,6 +40,20 @@ func WorkFor(annotations map[string]string, olm bool) Work {
 		return Work{}
 	}
 	return Work{Reference: shared, Own: shared != ""}
+}
+
+// olmResolves reports whether OLM has a value for all that a reference looks up.
+func olmResolves(reference string) bool {
+	return Resolve(reference, Values{Kube: KubeVersion{"1", "1", "1"}}).OK()
+}
+
+// templateKey is the annotation in which a template is written: ImageTemplate where OLM resolves
+// it, so that both do; else OwnTemplate, since OLM says of what it cannot resolve that it is wrong.
+func templateKey(kind, template string) string {
+	if kind != ClusterKind && olmResolves(template) {
+		return ImageTemplate
+	}
+	return OwnTemplate
 }
 
 // OwnTypes has conditions in Graft's own types.
