@@ -42,11 +42,12 @@ func Write(files ...File) (err error) {
 	}
 	notes, err := note(all)
 	defer func() {
+		left := false
 		for _, s := range all {
-			s.cleanUp()
+			left = !s.cleanUp() || left
 		}
 		for _, j := range notes {
-			err = errors.Join(err, j.end())
+			err = errors.Join(err, j.end(left))
 		}
 	}()
 	if err != nil {
@@ -183,17 +184,19 @@ func undo(done []*staged) error {
 	return errors.Join(errs...)
 }
 
-// cleanUp takes away what stands beside the file; most of it is gone already.
-func (s *staged) cleanUp() {
+// cleanUp takes away what stands beside the file, most of which is gone already, and reports whether
+// all of it is.
+func (s *staged) cleanUp() bool {
+	clean := true
 	for _, name := range []string{s.temp, s.backup} {
 		if name != "" {
-			step()
-			_ = s.root.Remove(name)
+			clean = removed(s.root, name) && clean
 		}
 	}
 	for _, dir := range s.dirs {
 		_ = s.root.Remove(dir) // one that is in use stays
 	}
+	return clean
 }
 
 // target is the file that a place leads to within its root.

@@ -29,6 +29,7 @@ const (
 	journals = "graft"    // the folder of journals in a git folder
 	noted    = ".journal" // how their names end
 	moving   = "moving\n" // the second line, once all new content stands beside its file
+	over     = "over\n"   // the last one, where only what is left beside the files is to go
 )
 
 // step is called before each change on the disk, so that tests end there.
@@ -89,7 +90,7 @@ func begin(root string, entries []entry) (*journal, error) {
 		j := &journal{f}
 		step()
 		if _, err := f.Write(append(text, '\n')); err != nil {
-			return nil, errors.Join(err, j.end())
+			return nil, errors.Join(err, j.end(false))
 		}
 		return j, nil
 	}
@@ -116,15 +117,27 @@ func (j *journal) move() error {
 	return errors.Join(err, j.file.Sync())
 }
 
-// end takes the note away: all is done, or nothing.
-func (j *journal) end() error {
+// end takes the note away: all is done, or nothing. Where something is left beside the files, or the
+// note cannot go, the next run takes them away.
+func (j *journal) end(left bool) error {
 	if j.file == nil {
 		return nil
 	}
 	step()
-	err := errors.Join(os.Remove(j.file.Name()), j.file.Close())
+	var err error
+	if left || os.Remove(j.file.Name()) != nil {
+		_, err = j.file.WriteString(over)
+	}
+	err = errors.Join(err, j.file.Close())
 	_ = os.Remove(filepath.Dir(j.file.Name())) // others may be in it
 	return err
+}
+
+// removed takes a file away that may have gone already, and reports whether it is gone.
+func removed(root *os.Root, name string) bool {
+	step()
+	err := root.Remove(name)
+	return err == nil || errors.Is(err, os.ErrNotExist)
 }
 
 func digest(data []byte) string {

@@ -17,8 +17,14 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
+// observed runs this program once more, where its system calls can be observed.
+var observed func()
+
 // TestMain is also the process that is killed at a step.
 func TestMain(m *testing.M) {
+	if observed != nil && os.Getenv("ATOMICFILE_OBSERVED") != "" {
+		observed()
+	}
 	if root := os.Getenv("ATOMICFILE_ROOT"); root != "" {
 		var at int
 		_, err := fmt.Sscan(os.Getenv("ATOMICFILE_STEP"), &at)

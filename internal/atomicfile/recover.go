@@ -48,7 +48,7 @@ func resumeOne(root *os.Root, name string) error {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil //nolint:nilerr // it is gone, or none of ours
 	}
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
 		return nil //nolint:nilerr // somebody else's
 	}
@@ -62,7 +62,7 @@ func resumeOne(root *os.Root, name string) error {
 	}
 	line, rest, whole := strings.Cut(string(text), "\n")
 	if !whole {
-		return j.end() // nothing was begun
+		return j.end(false) // nothing was begun
 	}
 	var entries []entry
 	err = json.Unmarshal([]byte(line), &entries)
@@ -75,17 +75,17 @@ func resumeOne(root *os.Root, name string) error {
 			Fix("Look at what differs with git diff, then remove the note.")
 	}
 	if rest == moving {
-		err = forward(root, entries)
-	}
-	for _, e := range entries {
-		for _, beside := range []string{e.Temp, e.Backup} {
-			if beside != "" {
-				step()
-				_ = root.Remove(beside) // most are gone
-			}
+		if err = forward(root, entries); err != nil && !failure.Is(err, failure.EditRefused) {
+			return errors.Join(err, f.Close()) // the next run completes it
 		}
 	}
-	return errors.Join(err, j.end())
+	left := false
+	for _, e := range entries {
+		for _, beside := range []string{e.Temp, e.Backup} {
+			left = beside != "" && !removed(root, beside) || left
+		}
+	}
+	return errors.Join(err, j.end(left))
 }
 
 // check refuses an entry that no run of Graft makes: one that leads out of the root, through a link or

@@ -29,8 +29,7 @@ func Stream(at Place, write func(io.Writer) error) (changed bool, err error) {
 		return false, err
 	}
 	defer func() {
-		_ = root.Remove(temp) // gone already where it was renamed
-		err = errors.Join(err, j.end())
+		err = errors.Join(err, j.end(!removed(root, temp)))
 	}()
 	err = fill(root, temp, mode, func(f *os.File) error {
 		buffered := bufio.NewWriterSize(f, 1<<20)

@@ -36,7 +36,12 @@ func TempDir(parent, name string) (dir string, remove func() error, err error) {
 			_ = f.Close() // another run swept it before it was locked
 			continue
 		}
-		remove = func() error { return errors.Join(os.RemoveAll(dir), os.Remove(f.Name()), f.Close()) }
+		remove = func() error {
+			if err := os.RemoveAll(dir); err != nil {
+				return errors.Join(err, f.Close()) // without its lock, the next run takes it away
+			}
+			return errors.Join(os.Remove(f.Name()), f.Close())
+		}
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return "", nil, errors.Join(err, remove())
 		}
