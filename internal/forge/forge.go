@@ -19,8 +19,9 @@ type Proposals interface {
 	// Ended reports whether a branch at that commit is what a closed or merged proposal
 	// left, and no open one has it.
 	Ended(ctx context.Context, branch, commit string) (bool, error)
-	// Close closes one, with a comment that says why.
-	Close(ctx context.Context, number int, why string) error
+	// Close closes one, with a comment that says why. What goes before it may close it as well; where
+	// that fails, it stays open, so that the next run finds it.
+	Close(ctx context.Context, number int, why string, before func() error) error
 }
 
 // Forge hosts a repository.

@@ -302,3 +302,23 @@ func TestMissingLooksAtCatalogs(t *testing.T) {
 		t.Errorf("%+v %v", found, err)
 	}
 }
+
+// What is superseded is closed once its branch is gone, or is there to stay.
+func TestSupersedeWhereTheBranchStays(t *testing.T) {
+	for retryable, closed := range map[bool]int{true: 0, false: 1} {
+		w := newSetup(t)
+		w.publish(t, w.push(t, "1.1.0"))
+		w.o.Supersede = true
+		kept := failure.New(failure.GitFailed, "deleting the branch: no")
+		kept.Retryable = retryable
+		w.repo.kept = kept
+		results, err := Publish(context.Background(), []Request{{Publication: w.push(t, "1.2.0")}}, w.o)
+		if (err != nil) != retryable || len(w.forge.closed) != closed || len(results[0].Warnings) != closed {
+			t.Errorf("it may pass: %v; %v, closed are %v, warnings %v", retryable, err, w.forge.closed, results[0].Warnings)
+		}
+		w.repo.kept = nil
+		if r := w.publish(t, w.push(t, "1.2.0")); len(w.forge.closed) != 1 || len(r.Superseded) != 1-closed {
+			t.Errorf("the next run: %+v, closed are %v", r, w.forge.closed)
+		}
+	}
+}

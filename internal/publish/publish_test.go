@@ -30,6 +30,7 @@ type memory struct {
 	branches map[string]gitrepo.Delivery
 	heads    map[string]string
 	edited   map[string]bool
+	kept     error  // what becomes of deleting a branch
 	moved    string // a branch that is elsewhere by now
 	made     []gitrepo.Delivery
 }
@@ -78,6 +79,9 @@ func (m *memory) Deliver(_ context.Context, d gitrepo.Delivery) (gitrepo.Deliver
 }
 
 func (m *memory) Delete(_ context.Context, branch, _ string) error {
+	if m.kept != nil {
+		return m.kept
+	}
 	delete(m.branches, branch)
 	return nil
 }
@@ -148,7 +152,10 @@ func (p *proposals) Ended(_ context.Context, branch, _ string) (bool, error) {
 	return ended, nil
 }
 
-func (p *proposals) Close(_ context.Context, number int, why string) error {
+func (p *proposals) Close(_ context.Context, number int, why string, before func() error) error {
+	if err := before(); err != nil {
+		return err
+	}
 	if p.closed == nil {
 		p.closed = map[int]string{}
 	}

@@ -71,7 +71,8 @@ func (c *change) closeDone(ctx context.Context, out *Result, seen gitrepo.State)
 }
 
 // closeUnedited closes a pull request and deletes its branch, unless somebody has
-// committed to that since it was looked at.
+// committed to that since it was looked at. Of a closed one no run would know that its branch is
+// left: it goes first, and stays only where the remote refuses that it goes.
 func (p *publisher) closeUnedited(ctx context.Context, out *Result, pr forge.Proposal, seen gitrepo.State, why string) (bool, error) {
 	now, err := p.Repository.Inspect(ctx, pr.Head)
 	if err != nil {
@@ -81,13 +82,16 @@ func (p *publisher) closeUnedited(ctx context.Context, out *Result, pr forge.Pro
 		out.warn("pull request #%d is left open: its branch %s has moved", pr.Number, pr.Head)
 		return false, nil
 	}
-	if err := p.Forge.Close(ctx, pr.Number, why); err != nil {
-		return false, err
-	}
-	if now.Exists {
-		if err := p.Repository.Delete(ctx, pr.Head, now.Head); err != nil {
-			out.warn("the branch %s was not deleted: %s", pr.Head, failure.Of(err).Error())
+	err = p.Forge.Close(ctx, pr.Number, why, func() error {
+		if !now.Exists {
+			return nil
 		}
-	}
-	return true, nil
+		err := p.Repository.Delete(ctx, pr.Head, now.Head)
+		if err != nil && !failure.Of(err).Retryable {
+			out.warn("the branch %s was not deleted: %s", pr.Head, failure.Of(err).Error())
+			return nil
+		}
+		return err
+	})
+	return err == nil, err
 }

@@ -11,21 +11,24 @@ import (
 )
 
 // Close implements forge.Proposals. A pull request that is closed or merged already is left
-// alone.
+// alone, as GitHub closes one whose branch is deleted.
 //
 // The comment comes first, since of a closed pull request nobody would know that it
 // is missing. A run that ended in between, or an answer that was lost, does not make
 // it twice: a comment of that text is looked for before.
-func (f *Forge) Close(ctx context.Context, number int, why string) error {
+func (f *Forge) Close(ctx context.Context, number int, why string, before func() error) error {
 	op := operation{doing: "closing the pull request " + f.named(number), needs: "pull-requests: write"}
 	pr, _, err := f.gh.PullRequests.Get(ctx, f.repo.Owner, f.repo.Name, number)
 	if err == nil && pr.GetState() != "open" {
-		return nil
+		return before()
 	}
 	if err == nil && why != "" {
 		err = f.comment(ctx, number, markdown.Limit(why, MaxBody, ""))
 	}
 	if err == nil {
+		if err := before(); err != nil {
+			return err
+		}
 		_, _, err = f.gh.PullRequests.Edit(ctx, f.repo.Owner, f.repo.Name, number, &github.PullRequest{State: github.String("closed")})
 	}
 	if err != nil {
