@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,9 +23,12 @@ import (
 
 var programs = map[string]func(context.Context, []string, command.IO) int{"graft": cli.Main, "graft-demo": demo.Main, "graft-relay": relay.Main}
 
+// helpers are programs of tests.
+var helpers = map[string]func(){}
+
 // The programs are this one, by their names: they are found in $PATH.
 func TestMain(m *testing.M) {
-	named := map[string]func(){}
+	named := maps.Clone(helpers)
 	for name, main := range programs {
 		named[name] = func() { os.Exit(main(context.Background(), os.Args[1:], command.Process())) }
 	}

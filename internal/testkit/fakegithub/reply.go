@@ -60,6 +60,8 @@ type Fault struct {
 	Acted bool
 	// Cut closes the connection instead of answering.
 	Cut bool
+	// Truncate sends so many bytes of the answer and hangs up.
+	Truncate int
 	// Delay comes before anything else.
 	Delay time.Duration
 }

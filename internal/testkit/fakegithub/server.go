@@ -194,6 +194,11 @@ func (s *Server) send(w http.ResponseWriter, c *call, answer reply, fault Fault,
 		w.Header()[k] = v
 	}
 	w.WriteHeader(status)
+	if fault.Truncate > 0 {
+		_, _ = w.Write(body[:min(fault.Truncate, len(body))])
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
 	_, _ = w.Write(body)
 }
 
