@@ -34,6 +34,7 @@ var mayWrite = map[string]string{
 	".github/workflows/release.yml":        "attestations contents id-token packages",
 	"internal/cli/workflow.yml":            "contents pull-requests",
 	"README.md":                            "contents pull-requests",
+	"docs/action.md":                       "contents pull-requests",
 	"docs/publish.md":                      "contents pull-requests",
 }
 
