@@ -110,9 +110,10 @@ func (a *Action) Fail(f *failure.Error) {
 	a.at(f.Class+" ("+strconv.Itoa(int(f.Code))+")", f.File, f.Line, f.Col).Errorf("%s", message(f))
 }
 
-// Warn annotates something that does not fail the run, at its place where it has one.
-func (a *Action) Warn(file string, line int, text string) {
-	a.at("warning", file, line, 0).Warningf("%s", oneLine(text))
+// Warn annotates something that does not fail the run, at its place where it has one. A finding's
+// title is its id.
+func (a *Action) Warn(title, file string, line int, text string) {
+	a.at(title, file, line, 0).Warningf("%s", oneLine(text))
 }
 
 // Notice tells something without a place.

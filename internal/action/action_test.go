@@ -79,7 +79,7 @@ func TestCommandsCannotBeSmuggled(t *testing.T) {
 	a, out := running(t, map[string]string{})
 	a.Fail(failure.New(failure.EdgeConflict, "inserting x\n::add-mask::y").At("a,b:c.yaml", 3, 5))
 	a.Notice("first\n::set-output name=x::y")
-	a.Warn("a.yaml", 2, "first\n::set-output name=x::y")
+	a.Warn("warning", "a.yaml", 2, "first\n::set-output name=x::y")
 	end := a.Group("bundle\n::stop-commands::x")
 	end()
 	a.Mask("s3cret\nsecond line")

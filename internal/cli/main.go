@@ -41,5 +41,7 @@ func root(run *command.App) *cobra.Command {
 		root.AddCommand(verb)
 	}
 	registry.RefuseBoth(root)
+	group(root)
+	complete(root)
 	return root
 }

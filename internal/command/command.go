@@ -3,11 +3,13 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -19,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/outbound"
 	"github.com/olmgraft/graft/internal/runner"
 )
 
@@ -48,6 +51,8 @@ type App struct {
 	// Reported is whether standard output has its JSON report.
 	Reported bool
 	name     string
+	quiet    bool
+	verbose  bool
 	grace    atomic.Int64
 }
 
@@ -93,7 +98,20 @@ func (a *App) Root(root *cobra.Command) *cobra.Command {
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print one JSON report on standard output")
+	root.Version = Version
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	f := root.PersistentFlags()
+	f.BoolVar(&a.JSON, "json", false, "print one JSON report on standard output")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "print failures alone on standard error")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "print each request to registries and forges on standard error")
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+		a.Err.Quiet(a.quiet)
+		if a.verbose {
+			cmd.SetContext(outbound.Watch(cmd.Context(), func(method, address string, status int, took time.Duration) {
+				fmt.Fprintf(a.Err, "%s: %s %s %s %v\n", a.name, method, address, cmp.Or(http.StatusText(status), "no answer"), took.Round(time.Millisecond))
+			}))
+		}
+	}
 	return root
 }
 
@@ -124,7 +142,8 @@ func Main(ctx context.Context, args []string, stdio IO, commands func(*App) *cob
 	if ctx.Err() != nil {
 		err = failure.New(failure.Interrupted, "running %s: %w", cmd.CommandPath(), context.Cause(ctx))
 	}
-	err = usage(cmd, err)
+	err = usage(cmd, err, args)
+	a.Err.Quiet(false)
 	if !errors.As(err, new(printed)) {
 		a.PrintFailures(err)
 	}
@@ -159,15 +178,18 @@ func markBugs(cmd *cobra.Command) {
 
 // usage turns what cobra says about flags and arguments into a usage failure: those
 // errors, and only those, carry no failure of ours.
-func usage(cmd *cobra.Command, err error) error {
+func usage(cmd *cobra.Command, err error, args []string) error {
 	if len(failure.All(err)) > 0 {
 		return err
 	}
 	if errors.Is(err, errRun) {
 		return failure.New(failure.Internal, "running %s: %w", cmd.CommandPath(), err)
 	}
-	return failure.New(failure.Usage, "reading the command line: %s", strings.ReplaceAll(err.Error(), "\n", " ")).
-		Fix("Run %s --help.", cmd.CommandPath())
+	f := failure.New(failure.Usage, "reading the command line: %s", strings.ReplaceAll(err.Error(), "\n", " "))
+	if m := meant(cmd, err, args); m != "" {
+		return f.Fix("Did you mean %s? Run %s --help.", m, cmd.CommandPath())
+	}
+	return f.Fix("Run %s --help.", cmd.CommandPath())
 }
 
 // PrintFailures tells on standard error what failed.

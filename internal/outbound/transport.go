@@ -136,7 +136,9 @@ func (t *Transport) attempt(req *http.Request, longest time.Duration) (*http.Res
 	if next == nil {
 		next = http.DefaultTransport
 	}
+	begun := time.Now()
 	resp, err := next.RoundTrip(out)
+	watched(req, begun, resp)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ type Log struct {
 	mu    sync.Mutex
 	to    io.Writer
 	on    bool
+	quiet bool
 	state state
 }
 
@@ -33,6 +34,9 @@ func NewLog(to io.Writer, onRunner bool) *Log {
 func (l *Log) Write(text []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.quiet {
+		return len(text), nil
+	}
 	if !l.on {
 		return l.to.Write(text)
 	}
@@ -40,6 +44,13 @@ func (l *Log) Write(text []byte) (int, error) {
 		return 0, err
 	}
 	return len(text), nil
+}
+
+// Quiet drops what is written, until it is switched off.
+func (l *Log) Quiet(on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.quiet = on
 }
 
 // IsTerminal reports whether a person may look at it.

@@ -32,7 +32,7 @@ import (
 func Command(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "publish [IMAGE]",
-		Short: "From a published bundle image to one pull request: what the action runs",
+		Short: "Publish a bundle: edit templates, render and verify catalogs, open one pull request",
 		Long: "Publish takes what a registry announced to a pull request: it plans which catalogs the bundle goes\n" +
 			"to, inserts it into their templates, renders and verifies them, pushes a branch and opens one pull\n" +
 			"request. In GitHub Actions the inputs of the action count where no flag is given.\n\n" +

@@ -95,7 +95,7 @@ func (p *publishing) print(results []*publish.Result, err error) error {
 		rep.Result = publish.Failed
 	}
 	if p.action != nil {
-		p.annotate(rep)
+		p.annotate(rep, results)
 		err = errors.Join(err, p.outputs(rep, results), p.action.Summary(summary(rep, results)))
 	}
 	if p.JSON {
@@ -164,18 +164,24 @@ func (p *publishing) printWork(one changeReport, w *publish.Work) {
 	}
 }
 
-// annotate shows failures and warnings at their places in the repository.
-func (p *publishing) annotate(rep report) {
+// annotate shows failures and warnings at their places in the repository, and says why nothing
+// changes.
+func (p *publishing) annotate(rep report, results []*publish.Result) {
+	for _, r := range results {
+		if r.Result == publish.Unchanged && r.Work != nil && len(r.Subjects) > 0 {
+			p.action.Notice(cmp.Or(r.Subjects[0].Name, r.Subjects[0].Image) + ": nothing changes: " + r.Work.Unchanged())
+		}
+	}
 	for _, f := range rep.Failures {
 		p.action.Fail(f)
 	}
 	for _, one := range rep.Published {
 		for _, w := range one.Warnings {
-			p.action.Warn("", 0, w)
+			p.action.Warn("warning", "", 0, w)
 		}
 		for _, f := range one.Findings {
 			if f.Level == graph.Warning {
-				p.action.Warn(f.File, f.Line, f.ID+": "+f.Message)
+				p.action.Warn(f.ID, f.File, f.Line, f.Message)
 			}
 		}
 	}
