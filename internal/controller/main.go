@@ -46,6 +46,7 @@ type command struct {
 	lease      string // NAMESPACE of the lease; "" is no election
 	identity   string
 	options    Options
+	keeping    keeping
 	serving    sync.WaitGroup
 }
 
@@ -67,12 +68,13 @@ func Main(ctx context.Context, args []string, identity string, in io.Reader, out
 	f.StringVar(&c.webhook, "webhook-listen", "", "address of the webhook that converts versions, by HTTPS; without it none is served")
 	f.StringVar(&c.cert, "webhook-cert", "/etc/graft-controller/tls", "directory with the webhook's tls.crt and tls.key")
 	f.StringVar(&c.lease, "leader-elect", "", "namespace of the lease by which one of several replicas leads; without it none is asked for")
+	c.keeping.flags(f)
 	err := f.Parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		return 0
-	case err == nil && (f.NArg() > 0 || c.options.Poll <= 0):
-		err = errors.New("there are no arguments, and --poll is more than nothing")
+	case err == nil && (f.NArg() > 0 || c.options.Poll <= 0 || c.keeping.poll <= 0):
+		err = errors.New("there are no arguments, and --poll and --operands-poll are more than nothing")
 	case err == nil && !slices.Contains([]string{OLMAuto, OLMPresent, OLMAbsent}, c.options.OLM):
 		err = fmt.Errorf("--olm is %q, and auto, present or absent is due", c.options.OLM)
 	}
@@ -100,7 +102,7 @@ func (c *command) run(ctx context.Context) error {
 		if work.Events, err = poster(config, c.options.Log); err != nil {
 			return err
 		}
-		return work.Once(ctx)
+		return c.keeping.once(ctx, work)
 	}
 	events, stop, err := recorder(config)
 	if err != nil {
@@ -108,6 +110,10 @@ func (c *command) run(ctx context.Context) error {
 	}
 	defer stop()
 	work.Events = events
+	run, err := c.keeping.run(work)
+	if err != nil {
+		return err
+	}
 	defer c.serving.Wait()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -124,9 +130,9 @@ func (c *command) run(ctx context.Context) error {
 		}
 	}
 	if c.lease == "" {
-		err = work.Run(ctx)
+		err = run(ctx)
 	} else {
-		err = lead(ctx, config, c.lease, c.identity, work.Run)
+		err = lead(ctx, config, c.lease, c.identity, run)
 	}
 	if cause := context.Cause(ctx); len(failure.All(cause)) > 0 {
 		err = errors.Join(cause, err)

@@ -35,6 +35,7 @@ func newServer(t *testing.T) *suite.Server {
 		},
 	}
 	s.Define("foo.example.com", "v1")
+	stand.Serve(cluster.Kind{Version: "v1", Name: "ConfigMap", Plural: "configmaps", Namespaced: true})
 	stand.Serve(cluster.Kind{Group: "operators.coreos.com", Version: "v1alpha1", Name: "CatalogSource", Plural: "catalogsources", Namespaced: true, Status: true})
 	stand.Serve(cluster.Kind{Group: "operators.coreos.com", Version: "v1", Name: "OLMConfig", Plural: "olmconfigs"})
 	return s

@@ -100,8 +100,7 @@ func (s *Set) Add(docs []fbc.Doc) error {
 			s.Bundles = append(s.Bundles, b)
 		}
 	}
-	slices.SortFunc(s.Entries, compareEntries)
-	slices.SortFunc(s.Bundles, compareBundles)
+	s.sort()
 	return errors.Join(errs...)
 }
 

@@ -1,6 +1,7 @@
 package operand
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 
@@ -20,7 +21,8 @@ func Env(all []Variable) string {
 var subdomain = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
 
 // ConfigMap writes the variables as a ConfigMap, which a container can take whole by envFrom.
-func ConfigMap(name, namespace string, all []Variable) (string, error) {
+// With a policy graft-controller keeps it to that.
+func ConfigMap(name, namespace string, all []Variable, policy *Policy) (string, error) {
 	for _, n := range []string{name, namespace} {
 		if n != "" && !subdomain.MatchString(n) || len(n) > 253 || name == "" {
 			return "", failure.New(failure.Usage, "writing a ConfigMap: %q is no name for one", n).
@@ -31,6 +33,13 @@ func ConfigMap(name, namespace string, all []Variable) (string, error) {
 	b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + yamledit.Quote(name) + "\n")
 	if namespace != "" {
 		b.WriteString("  namespace: " + yamledit.Quote(namespace) + "\n")
+	}
+	if policy != nil {
+		text, err := json.Marshal(policy)
+		if err != nil {
+			return "", failure.New(failure.Internal, "writing the policy: %w", err)
+		}
+		b.WriteString("  labels:\n    " + KeepLabel + ": " + KeepValue + "\n  annotations:\n    " + PolicyAnnotation + ": " + yamledit.Quote(string(text)) + "\n")
 	}
 	b.WriteString("data:\n")
 	for _, v := range all {

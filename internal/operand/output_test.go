@@ -12,7 +12,7 @@ import (
 var someVariables = []Variable{{"ETCD_DEFAULT", "quay.io/coreos/etcd:stable"}, {"ETCD_V3", "quay.io/coreos/etcd@sha256:12345"}, {"NO", "i:1"}}
 
 func TestConfigMap(t *testing.T) {
-	text, err := ConfigMap("etcd-operands", "operators", someVariables)
+	text, err := ConfigMap("etcd-operands", "operators", someVariables, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestConfigMap(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "Etcd", "a\nb", "-", strings.Repeat("a", 254)} {
-		if _, err := ConfigMap(name, "", someVariables); !failure.Is(err, failure.Usage) {
+		if _, err := ConfigMap(name, "", someVariables, nil); !failure.Is(err, failure.Usage) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

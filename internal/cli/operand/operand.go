@@ -13,6 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/operand"
 )
 
@@ -64,6 +65,7 @@ type resolveOptions struct {
 	prefix                string
 	name, namespace       string
 	deployment, container string
+	keep                  bool
 }
 
 func resolveCommand(a *command.App) *cobra.Command {
@@ -87,6 +89,7 @@ func resolveCommand(a *command.App) *cobra.Command {
 	f.StringVar(&o.prefix, "prefix", "", "begin the names of variables with this (the operand's name)")
 	f.StringVar(&o.name, "name", "", "name of the ConfigMap (the package, and -operands)")
 	f.StringVar(&o.namespace, "namespace", "", "namespace of the ConfigMap")
+	f.BoolVar(&o.keep, "keep", false, "have graft-controller keep the ConfigMap to what is asked for here, as the catalog images change")
 	f.StringVar(&o.deployment, "deployment", "", "the Deployment to annotate")
 	f.StringVar(&o.container, "container", "", "the container of the Deployment that gets the variables")
 	return cmd
@@ -101,6 +104,9 @@ func resolve(ctx context.Context, a *command.App, o *resolveOptions, names []str
 	}
 	if o.output == "annotations" && (o.deployment == "" || o.container == "") {
 		return failure.New(failure.Usage, "reading the command line: --output annotations without --deployment or --container").Fix("Give both.")
+	}
+	if err := o.checkKeep(names); err != nil {
+		return err
 	}
 	requests, err := parseRequests(o.operands)
 	if err != nil {
@@ -118,10 +124,35 @@ func resolve(ctx context.Context, a *command.App, o *resolveOptions, names []str
 	if err != nil {
 		return err
 	}
-	return printResolution(a, o, r)
+	return printResolution(a, o, r, o.policy(names))
 }
 
-func printResolution(a *command.App, o *resolveOptions, r *operand.Resolution) error {
+// checkKeep refuses what graft-controller could not keep.
+func (o *resolveOptions) checkKeep(names []string) error {
+	if o.keep && o.output != "configmap" {
+		return failure.New(failure.Usage, "reading the command line: --keep without --output configmap").Fix("Give --output configmap, or leave out --keep.")
+	}
+	for _, name := range names {
+		if o.keep && (!catalogs.IsImage(name) || oci.OnDisk(name)) {
+			return failure.New(failure.Usage, "reading the command line: --keep with the catalog %s, which no cluster can read", name).Fix("Name catalog images of a registry.")
+		}
+	}
+	return nil
+}
+
+// policy is what the command line asks for, nil where nobody is to keep to it.
+func (o *resolveOptions) policy(names []string) *operand.Policy {
+	if !o.keep {
+		return nil
+	}
+	p := &operand.Policy{Bundle: o.bundle, Operands: o.operands, Prefix: o.prefix}
+	for _, name := range names {
+		p.Catalogs = append(p.Catalogs, operand.PolicyCatalog{Image: name})
+	}
+	return p
+}
+
+func printResolution(a *command.App, o *resolveOptions, r *operand.Resolution, policy *operand.Policy) error {
 	switch o.output {
 	case "text":
 		printChosen(a.Out, r.Asked)
@@ -144,7 +175,7 @@ func printResolution(a *command.App, o *resolveOptions, r *operand.Resolution) e
 		if name == "" {
 			name = r.Bundle.Package + "-operands"
 		}
-		text, err = operand.ConfigMap(name, o.namespace, all)
+		text, err = operand.ConfigMap(name, o.namespace, all, policy)
 	case "annotations":
 		text, err = operand.Annotations(o.deployment, o.container, all)
 	default:

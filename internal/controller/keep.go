@@ -1,0 +1,65 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/olmgraft/graft/internal/controller/operands"
+	"github.com/olmgraft/graft/internal/oci"
+)
+
+// keeping is what the flags say of ConfigMaps with operands. Without namespaces none is kept, and
+// none is read.
+type keeping struct {
+	namespaces []string
+	poll       time.Duration
+	conf       string
+}
+
+func (k *keeping) flags(f *pflag.FlagSet) {
+	f.StringSliceVar(&k.namespaces, "operands-namespace", nil, "namespaces whose ConfigMaps are kept to their operand policies (none)")
+	f.DurationVar(&k.poll, "operands-poll", time.Minute, "time between looks at those ConfigMaps, and at what the tags of their catalogs are")
+	f.StringVar(&k.conf, "registries-conf", "", "take mirrors of catalog images from this registries.conf")
+}
+
+func (k *keeping) keeper(c *Controller) (*operands.Keeper, error) {
+	client, err := oci.New(oci.Options{RegistriesConf: k.conf, UserAgent: component})
+	if err != nil {
+		return nil, err
+	}
+	return operands.New(operands.Options{
+		Config: c.Config, Namespaces: k.namespaces, Poll: k.poll, Registry: client, Events: c.Events, Log: c.Log, Resource: operands.ConfigMaps,
+	})
+}
+
+// run is the controller's, with ConfigMaps kept beside it.
+func (k *keeping) run(c *Controller) (func(context.Context) error, error) {
+	if len(k.namespaces) == 0 {
+		return c.Run, nil
+	}
+	keeper, err := k.keeper(c)
+	return func(ctx context.Context) error {
+		ctx, stop := context.WithCancel(ctx)
+		var keeping sync.WaitGroup
+		defer keeping.Wait()
+		defer stop() // before waiting
+		keeping.Go(func() { keeper.Run(ctx) })
+		return c.Run(ctx)
+	}, err
+}
+
+// once is the controller's, and one look at each ConfigMap.
+func (k *keeping) once(ctx context.Context, c *Controller) error {
+	if len(k.namespaces) == 0 {
+		return c.Once(ctx)
+	}
+	keeper, err := k.keeper(c)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.Once(ctx), keeper.Once(ctx))
+}

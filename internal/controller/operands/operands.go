@@ -1,0 +1,104 @@
+// Package operands keeps ConfigMaps in a cluster to the operands of a bundle: each holds the images
+// that its policy asks for, chosen from catalogs, anew when the policy or a catalog changes.
+package operands
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/olmgraft/graft/internal/catalogsource"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/operand"
+)
+
+// The resources that are read.
+var (
+	ConfigMaps      = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	catalogSources  = schema.GroupVersionResource{Group: catalogsource.Group, Version: catalogsource.Stored, Resource: "catalogsources"}
+	subscriptions   = schema.GroupVersionResource{Group: catalogsource.Group, Version: catalogsource.Stored, Resource: "subscriptions"}
+	clusterCatalogs = schema.GroupVersionResource{Group: catalogsource.ClusterGroup, Version: catalogsource.ClusterVersion, Resource: "clustercatalogs"}
+)
+
+// Options of a Keeper.
+type Options struct {
+	Config     *rest.Config
+	Namespaces []string // whose ConfigMaps are kept
+	Poll       time.Duration
+	Registry   *oci.Client
+	Events     record.EventRecorder // may be nil
+	Log        *slog.Logger
+	// Resource is what ConfigMaps are served as: an API server without any of its own stands in for
+	// them by another kind.
+	Resource schema.GroupVersionResource
+}
+
+// Keeper keeps ConfigMaps. It is used by one at a time.
+type Keeper struct {
+	Options
+	client   dynamic.Interface
+	catalogs map[string]*operand.Set // by reference with digest; those of the last round
+}
+
+// New asks nobody for anything yet.
+func New(o Options) (*Keeper, error) {
+	client, err := dynamic.NewForConfig(o.Config)
+	if err != nil {
+		return nil, failure.New(failure.ClusterUnavailable, "setting up the client: %w", err)
+	}
+	return &Keeper{Options: o, client: client}, nil
+}
+
+// Run looks at all ConfigMaps again and again until ctx ends. What fails is told in their status,
+// and tried again.
+func (k *Keeper) Run(ctx context.Context) {
+	tick := time.NewTicker(k.Poll)
+	defer tick.Stop()
+	for {
+		if err := k.Once(ctx); err != nil && ctx.Err() == nil {
+			k.Log.Warn("keeping operands", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Once looks at all ConfigMaps once. Each whose policy does not resolve is a failure.
+func (k *Keeper) Once(ctx context.Context) error {
+	r := &round{Keeper: k, digests: map[string]digest{}, read: map[string]reading{}}
+	var errs []error
+	for _, namespace := range k.Namespaces {
+		list, err := k.client.Resource(k.Resource).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: operand.KeepLabel + "=" + operand.KeepValue})
+		if err != nil {
+			errs = append(errs, failure.New(failure.ClusterUnavailable, "listing the ConfigMaps of %s: %w", namespace, err))
+			continue
+		}
+		for i := range list.Items {
+			if one := &list.Items[i]; one.GetLabels()[operand.KeepLabel] == operand.KeepValue && one.GetDeletionTimestamp() == nil {
+				errs = append(errs, r.keep(ctx, one))
+			}
+		}
+	}
+	k.catalogs = map[string]*operand.Set{}
+	for reference, one := range r.read {
+		if one.err == nil {
+			k.catalogs[reference] = one.set
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// oneLine is a cause in a status, which is written anew where it differs.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,133 @@
+package operand
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/yamlread"
+)
+
+// What a ConfigMap has that is kept to the operands of a bundle: the label by which it is found,
+// the annotation that says which they are, and the one that says what came of it.
+const (
+	KeepLabel        = "graft.olmgraft.io/operands"
+	KeepValue        = "keep"
+	PolicyAnnotation = "graft.olmgraft.io/operand-policy"
+	StatusAnnotation = "graft.olmgraft.io/operand-status"
+)
+
+// maxCatalogs bounds what one policy has others read.
+const maxCatalogs = 16
+
+// Policy says which images a ConfigMap is to hold: what resolve is asked for.
+type Policy struct {
+	Catalogs []PolicyCatalog `json:"catalogs"`
+	// Bundle is the name of one, or Subscription that of one of OLM, whose installed bundle is meant.
+	Bundle       string   `json:"bundle,omitempty"`
+	Subscription string   `json:"subscription,omitempty"`
+	Operands     []string `json:"operands"`
+	Prefix       string   `json:"prefix,omitempty"`
+}
+
+// PolicyCatalog is a catalog image, or the object of the cluster that names one.
+type PolicyCatalog struct {
+	Image          string `json:"image,omitempty"`
+	CatalogSource  string `json:"catalogSource,omitempty"` // NAME, or NAMESPACE/NAME
+	ClusterCatalog string `json:"clusterCatalog,omitempty"`
+}
+
+func (c PolicyCatalog) named() (n int) {
+	for _, name := range []string{c.Image, c.CatalogSource, c.ClusterCatalog} {
+		if name != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// ParsePolicy reads the annotation, and what it asks for.
+func ParsePolicy(text string) (p Policy, requests []Request, err error) {
+	if p, err = readPolicy(text); err == nil {
+		err = p.check()
+	}
+	if err != nil {
+		return p, nil, failure.New(failure.Config, "reading the annotation %s: %w", PolicyAnnotation, err).
+			Fix("Write catalogs, a bundle or a subscription, and operands: docs/operands.md has an example.")
+	}
+	for _, one := range p.Operands {
+		r, err := ParseRequest(one)
+		if err != nil {
+			return p, nil, failure.New(failure.Config, "reading the annotation %s: %q is no operand", PolicyAnnotation, one).
+				Fix("Write NAME or NAME@RANGE, such as etcd@3.1.1 or etcd@>=3.0.0 <4.0.0.")
+		}
+		requests = append(requests, r)
+	}
+	return p, requests, nil
+}
+
+func readPolicy(text string) (p Policy, err error) {
+	data, err := yamlread.ToJSON([]byte(text))
+	if err != nil {
+		return p, err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil && !errors.Is(err, io.EOF) {
+		return p, err
+	}
+	return p, nil
+}
+
+func (p Policy) check() error {
+	switch {
+	case len(p.Catalogs) == 0 || len(p.Catalogs) > maxCatalogs:
+		return fmt.Errorf("it has %d catalogs, not 1 to %d", len(p.Catalogs), maxCatalogs)
+	case slices.ContainsFunc(p.Catalogs, func(c PolicyCatalog) bool { return c.named() != 1 }):
+		return errors.New("each of catalogs has one of image, catalogSource and clusterCatalog")
+	case (p.Bundle == "") == (p.Subscription == ""):
+		return errors.New("it has one of bundle and subscription")
+	case len(p.Operands) == 0:
+		return errors.New("it has no operands")
+	}
+	return nil
+}
+
+// Union is what several catalogs have together.
+func Union(all ...*Set) *Set {
+	s := &Set{}
+	for _, one := range all {
+		s.Entries = append(s.Entries, one.Entries...)
+		s.Bundles = append(s.Bundles, one.Bundles...)
+	}
+	s.sort()
+	return s
+}
+
+func (s *Set) sort() {
+	slices.SortFunc(s.Entries, compareEntries)
+	slices.SortFunc(s.Bundles, compareBundles)
+}
+
+// Small is the set with what Resolve asks for alone, which refers to no text that it was read from.
+func (s *Set) Small() *Set {
+	small := &Set{Entries: slices.Clone(s.Entries)}
+	for i := range small.Entries {
+		e := &small.Entries[i]
+		e.Schema, e.File = strings.Clone(e.Schema), strings.Clone(e.File)
+	}
+	for _, b := range s.Bundles {
+		if len(b.Claims) == 0 {
+			continue
+		}
+		b.Package, b.Name, b.Image, b.File = strings.Clone(b.Package), strings.Clone(b.Name), strings.Clone(b.Image), strings.Clone(b.File)
+		b.Related = nil
+		small.Bundles = append(small.Bundles, b)
+	}
+	return small
+}
