@@ -39,10 +39,14 @@ func Read(file string, src []byte) ([]Doc, error) {
 type reader struct {
 	file    string
 	src     []byte
+	from    Span // where src begins in the file
 	docs    []Doc
+	before  int // documents of the file that were read before src
 	counted int // bytes whose lines are counted
 	lines   int
 	slow    bool // the fast path is not to be taken
+	part    bool // src is a part of the file, of one format
+	opened  bool // a separator before any content
 }
 
 // looksLikeJSON decides as opm does: by the first character, if it comes early.
@@ -58,14 +62,20 @@ func (r *reader) doc(start, end int, f Format) Doc {
 	}
 	r.lines += bytes.Count(r.src[r.counted:start], []byte("\n"))
 	r.counted = start
+	line := bytes.LastIndexByte(r.src[:start], '\n')
+	col := start - 1 - line
+	if line < 0 {
+		col += r.from.col
+	}
+	lines := r.from.lines + r.lines
 	return Doc{
-		File: r.file, Line: r.lines + 1, Start: start, End: end, Format: f,
-		raw: r.src[start:end:end], lines: r.lines, col: start - 1 - bytes.LastIndexByte(r.src[:start], '\n'),
+		File: r.file, Line: lines + 1, Start: r.from.Start + start, End: r.from.Start + end, Format: f,
+		raw: r.src[start:end:end], lines: lines, col: col,
 	}
 }
 
 func (r *reader) add(d *Doc) error {
-	if len(r.docs) == budget.FileDocuments {
+	if r.before+len(r.docs) == budget.FileDocuments {
 		return d.fail(fmt.Errorf("more than %d documents in one file", budget.FileDocuments))
 	}
 	r.docs = append(r.docs, *d)
@@ -76,9 +86,9 @@ func (r *reader) add(d *Doc) error {
 // line separates wherever it stands, inside quotes as well. Before any content
 // it opens a document, so that two of them in a row enclose an empty one.
 func (r *reader) yamlStream(pos int) error {
-	for opened := false; pos < len(r.src) || opened; {
+	for pos < len(r.src) || r.opened || r.part {
 		end := separator(r.src, pos)
-		if opened || end > pos {
+		if r.opened || end > pos {
 			d := r.doc(pos, end, YAML)
 			if err := r.yamlDoc(&d); err != nil {
 				return err
@@ -86,21 +96,29 @@ func (r *reader) yamlStream(pos int) error {
 			if err := r.add(&d); err != nil {
 				return err
 			}
-			opened = false
+			r.opened = false
 		} else {
-			opened = true
+			r.opened = true
 		}
 		if end == len(r.src) {
 			return nil
 		}
-		rest, _, _ := bytes.Cut(r.src[end+len("---"):], []byte("\n"))
-		if text := bytes.TrimSpace(rest); len(text) > 0 && text[0] != '#' {
-			d := r.doc(end, end, YAML)
-			return d.fail(errors.New("a line that begins with --- goes on with something else than a comment"))
+		var err error
+		if pos, err = r.afterSeparator(end); err != nil {
+			return err
 		}
-		pos = min(end+len("---")+len(rest)+1, len(r.src))
 	}
 	return nil
+}
+
+// afterSeparator passes the line of a separator.
+func (r *reader) afterSeparator(at int) (int, error) {
+	rest, _, _ := bytes.Cut(r.src[at+len("---"):], []byte("\n"))
+	if text := bytes.TrimSpace(rest); len(text) > 0 && text[0] != '#' {
+		d := r.doc(at, at, YAML)
+		return at, d.fail(errors.New("a line that begins with --- goes on with something else than a comment"))
+	}
+	return min(at+len("---")+len(rest)+1, len(r.src)), nil
 }
 
 // separator gives the offset of the next line that begins with ---.
@@ -235,7 +253,7 @@ func (r *reader) jsonStream() error {
 			continue
 		}
 		start, ok := afterSpace(r.src, pos)
-		if count > 1 || !ok {
+		if count > 1 || !ok || r.part {
 			return err
 		}
 		known := len(r.docs)
