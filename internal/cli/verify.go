@@ -57,7 +57,7 @@ func (a *app) verify(ctx context.Context, o *verifyOptions, name string) error {
 	if o.output != "text" && o.output != "json" && o.output != "sarif" {
 		return failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with text, json or sarif.")
 	}
-	_, found, err := o.catalogs.Verify(ctx, name, &o.Verification, levels)
+	found, err := o.catalogs.Verify(ctx, name, &o.Verification, levels)
 	if err != nil {
 		return err
 	}

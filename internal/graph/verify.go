@@ -20,14 +20,47 @@ import (
 // The catalog as published may be given: it tells a skip of what once was from
 // a skip of what never was. It is not verified itself.
 func Verify(c, published *Catalog, levels Levels) []Finding {
-	v := &verifier{published: published, found: slices.Clone(c.faults)}
-	unreadable := func(f Finding) bool { return f.ID == "document-unreadable" }
-	if slices.ContainsFunc(v.found, unreadable) {
+	var v Verification
+	v.Add(c, published)
+	return v.Findings(levels)
+}
+
+// Verification is Verify for a catalog that comes in groups of packages, each with all of its
+// documents. A catalog with operands, which concern all packages, comes in one.
+type Verification struct {
+	faults []Finding // of the documents
+	found  []Finding
+}
+
+// Fail records what a reader could not read.
+func (v *Verification) Fail(err error) { v.faults = append(v.faults, Unreadable(err)...) }
+
+// Add verifies packages, and gives what is wrong with these. Nothing else is kept of them.
+func (v *Verification) Add(c, published *Catalog) []Finding {
+	v.faults = append(v.faults, c.faults...)
+	if slices.ContainsFunc(v.faults, unreadable) {
+		return c.faults
+	}
+	found := verifyAll(c, published)
+	v.found = append(v.found, found...)
+	return slices.Concat(c.faults, found)
+}
+
+func unreadable(f Finding) bool { return f.ID == "document-unreadable" }
+
+// Findings are those of all packages.
+func (v *Verification) Findings(levels Levels) []Finding {
+	if slices.ContainsFunc(v.faults, unreadable) {
 		// What cannot be read is missing everywhere else; telling so would hide
 		// what is wrong.
 		follows := func(f Finding) bool { return f.ID == "package-unknown" }
-		return levels.apply(slices.DeleteFunc(v.found, follows))
+		return levels.apply(slices.DeleteFunc(slices.Clone(v.faults), follows))
 	}
+	return levels.apply(slices.Concat(v.faults, v.found))
+}
+
+func verifyAll(c, published *Catalog) []Finding {
+	v := &verifier{published: published}
 	for _, p := range c.Packages {
 		v.pkg = p
 		v.verifyPackage()
@@ -39,7 +72,7 @@ func Verify(c, published *Catalog, levels Levels) []Finding {
 		v.verifyV1()
 	}
 	v.verifyOperands(c)
-	return levels.apply(v.found)
+	return v.found
 }
 
 type verifier struct {

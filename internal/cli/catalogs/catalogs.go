@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,17 +97,30 @@ func (c *Reader) pulled(ctx context.Context, image string) ([]fbc.Doc, error) {
 	return docs, err
 }
 
-// isTemplate tells a template from a catalog by its first document, or by bundles that
-// are left to be rendered.
+// looks tell a template from a catalog, by its first document, or by bundles that are left to be
+// rendered.
+type looks struct {
+	first          string // schema
+	bundles, named bool   // there are some, one of them with a package or a name
+}
+
+func (l *looks) add(d *fbc.Doc) {
+	if l.first == "" {
+		l.first = d.Schema
+	}
+	if d.Schema == fbc.SchemaBundle {
+		l.bundles, l.named = true, l.named || d.Package != "" || d.Name != ""
+	}
+}
+
+func (l *looks) template() bool { return template.IsSchema(l.first) || l.bundles && !l.named }
+
 func isTemplate(docs []fbc.Doc) bool {
-	if len(docs) == 0 {
-		return false
+	var l looks
+	for i := range docs {
+		l.add(&docs[i])
 	}
-	if template.IsSchema(docs[0].Schema) {
-		return true
-	}
-	bundles := slices.DeleteFunc(slices.Clone(docs), func(d fbc.Doc) bool { return d.Schema != fbc.SchemaBundle })
-	return len(bundles) > 0 && !slices.ContainsFunc(bundles, func(d fbc.Doc) bool { return d.Package != "" || d.Name != "" })
+	return l.template()
 }
 
 func (c *Reader) rendered(ctx context.Context, t *template.Template) ([]fbc.Doc, error) {
@@ -151,18 +165,24 @@ func (c *Reader) graph(ctx context.Context, name string, b *graph.Builder) (*gra
 	return b.Catalog(), errors.Join(faults...)
 }
 
-// build reads the catalog file by file. What cannot be read is told to fault; a catalog that
-// is not there is a failure.
+// build reads the catalog file by file, and a file package by package. What cannot be read is
+// told to fault; a catalog that is not there is a failure.
 func (c *Reader) build(ctx context.Context, name string, b *graph.Builder, fault func(error)) error {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() || oci.OnDisk(name) {
-		docs, err := c.Docs(ctx, name)
-		if err != nil && !failure.Is(err, failure.TemplateMalformed) {
+		x, err := c.index(ctx, name)
+		if err != nil {
 			return err
 		}
-		if err != nil {
+		for _, err := range x.faults {
 			fault(err)
 		}
-		b.Add(docs)
+		for _, pkg := range slices.Sorted(maps.Keys(x.packages)) {
+			docs, err := x.read([]string{pkg})
+			if err != nil {
+				return err
+			}
+			b.Add(docs)
+		}
 		return nil
 	}
 	// One file is indexed while the one before it is looked at.

@@ -2,6 +2,9 @@ package catalogs
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -50,53 +53,127 @@ func (v *Verification) Levels(name string) (graph.Levels, error) {
 	return levels, nil
 }
 
-// Verify reads a catalog, and finds what is wrong with it.
-func (c *Reader) Verify(ctx context.Context, name string, v *Verification, levels graph.Levels) (*graph.Catalog, []graph.Finding, error) {
-	var published *graph.Catalog
-	if v.Base != "" {
-		var err error
-		if published, err = c.Graph(ctx, v.Base); err != nil {
-			return nil, nil, err
-		}
+// Verify reads a catalog package by package, and finds what is wrong with it.
+func (c *Reader) Verify(ctx context.Context, name string, v *Verification, levels graph.Levels) ([]graph.Finding, error) {
+	s, err := c.sides(ctx, name, v)
+	if err != nil {
+		return nil, err
 	}
-	b := &graph.Builder{Known: published}
-	if err := c.build(ctx, name, b, b.Fail); err != nil {
-		return nil, nil, err
+	var all graph.Verification
+	for _, fault := range s.now.faults {
+		all.Fail(fault)
 	}
-	verified := b.Catalog()
-	found := graph.Verify(verified, published, levels)
-	if published != nil {
-		found = append(found, graph.CompareBase(published, verified, levels)...)
-	}
-	for _, name := range v.Published {
-		has, err := c.Packages(ctx, name, declared(verified)...)
+	var compared []graph.Finding
+	for _, names := range s.groups() {
+		found, err := s.verify(&all, names, levels)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		b := graph.Builder{Light: true}
-		b.Add(has)
-		found = append(found, graph.ComparePublished(name, b.Catalog(), verified, found, levels)...)
+		compared = append(compared, found...)
 	}
-	stages := []graph.Stage{{Name: name, Catalog: verified}}
-	for _, next := range v.Next {
-		later, err := c.Graph(ctx, next)
-		if err != nil {
-			return nil, nil, err
-		}
-		stages = append(stages, graph.Stage{Name: next, Catalog: later})
-	}
-	if len(stages) > 1 {
-		found = append(found, graph.CompareNext(stages, levels)...)
-	}
+	found := append(all.Findings(levels), compared...)
 	graph.Sort(found)
-	return verified, found, nil
+	return found, nil
 }
 
-func declared(c *graph.Catalog) (names []string) {
-	for _, p := range c.Packages {
-		if p.Declared {
-			names = append(names, p.Name)
+// sides are the catalogs of a verification.
+type sides struct {
+	now, base *index // base is nil without one
+	published []index
+	next      []*index
+}
+
+func (c *Reader) sides(ctx context.Context, name string, v *Verification) (*sides, error) {
+	sound := func(name string) (*index, error) {
+		x, err := c.index(ctx, name)
+		if err == nil {
+			err = errors.Join(x.faults...)
+		}
+		return x, err
+	}
+	s := &sides{}
+	var err error
+	if v.Base != "" {
+		if s.base, err = sound(v.Base); err != nil {
+			return nil, err
 		}
 	}
-	return names
+	if s.now, err = c.index(ctx, name); err != nil {
+		return nil, err
+	}
+	for _, name := range v.Published {
+		docs, err := c.Packages(ctx, name, s.now.declared()...)
+		if err != nil {
+			return nil, err
+		}
+		s.published = append(s.published, *held(name, docs))
+	}
+	for _, name := range v.Next {
+		x, err := sound(name)
+		if err != nil {
+			return nil, err
+		}
+		s.next = append(s.next, x)
+	}
+	return s, nil
+}
+
+// groups are the packages that are verified together: each by itself, unless operands are among
+// them.
+func (s *sides) groups() (groups [][]string) {
+	names := map[string]bool{}
+	for _, x := range append([]*index{s.now}, s.next...) {
+		for name := range x.packages {
+			names[name] = true
+		}
+	}
+	if s.base != nil {
+		for name := range s.base.packages {
+			names[name] = true
+		}
+	}
+	sorted := slices.Sorted(maps.Keys(names))
+	if s.now.whole {
+		return [][]string{sorted}
+	}
+	for _, name := range sorted {
+		groups = append(groups, []string{name})
+	}
+	return groups
+}
+
+// verify verifies packages, and gives what comparisons find.
+func (s *sides) verify(all *graph.Verification, names []string, levels graph.Levels) ([]graph.Finding, error) {
+	var base *graph.Catalog
+	var err error
+	if s.base != nil {
+		if base, err = s.base.graph(graph.Builder{Light: true}, names); err != nil {
+			return nil, err
+		}
+	}
+	now, err := s.now.graph(graph.Builder{Known: base}, names)
+	if err != nil {
+		return nil, err
+	}
+	told := all.Add(now, base)
+	var compared []graph.Finding
+	if base != nil {
+		compared = graph.CompareBase(base, now, levels)
+	}
+	for i := range s.published {
+		has, err := s.published[i].graph(graph.Builder{Light: true}, names)
+		if err != nil {
+			return nil, err
+		}
+		compared = append(compared, graph.ComparePublished(s.published[i].name, has, now, slices.Concat(told, compared), levels)...)
+	}
+	stages := []graph.Stage{{Name: s.now.name, Catalog: now}}
+	for _, next := range s.next {
+		later, err := next.graph(graph.Builder{Light: true}, names)
+		if err != nil {
+			return nil, err
+		}
+		stages = append(stages, graph.Stage{Name: next.name, Catalog: later})
+	}
+	return append(compared, graph.CompareNext(stages, levels)...), nil
 }

@@ -52,7 +52,7 @@ func verified(ctx context.Context, w *runner.Log, o *options, dir string) (*grap
 	if err != nil {
 		return nil, err
 	}
-	c, found, err := o.catalogs.Verify(ctx, dir, &o.verify, levels)
+	found, err := o.catalogs.Verify(ctx, dir, &o.verify, levels)
 	if err != nil {
 		return nil, err
 	}
@@ -64,11 +64,15 @@ func verified(ctx context.Context, w *runner.Log, o *options, dir string) (*grap
 	if len(warnings) > 0 {
 		_ = graphreport.Text(w, warnings, graphreport.Style{Color: w.IsTerminal()}) // nobody is there to be told
 	}
-	if len(errs) == 0 && len(c.Packages) == 0 {
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	c, err := o.catalogs.Graph(ctx, dir)
+	if err == nil && len(c.Packages) == 0 {
 		return nil, failure.New(failure.TemplateNotFound, "verifying the catalog: the directory holds no package").At(dir, 0, 0).
 			Fix("Name the directory of a file-based catalog.")
 	}
-	return c, errors.Join(errs...)
+	return c, err
 }
 
 // origin is where the image comes from, as flags and the workflow's environment say.

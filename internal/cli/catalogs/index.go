@@ -1,0 +1,225 @@
+package catalogs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/operand"
+)
+
+// index tells where the documents of each package of a catalog stand, so that it can be read
+// package by package: of a whole index image no more is held than one of them.
+type index struct {
+	name     string
+	packages map[string]*pieces
+	faults   []error // what cannot be read
+	whole    bool    // its packages are not to be told apart: entries of operands concern all
+
+	looks looks
+}
+
+// pieces are the documents of a package, in order: those that follow each other in a file are a
+// run, and those of a catalog that is no file are at hand.
+type pieces struct {
+	declared bool
+	runs     []run
+	docs     []fbc.Doc
+}
+
+type run struct {
+	file string
+	from fbc.Span
+	end  int
+}
+
+// index reads a catalog once. Files are gone through in pieces; what is no file, or a template,
+// is held.
+func (c *Reader) index(ctx context.Context, name string) (*index, error) {
+	x := &index{name: name, packages: map[string]*pieces{}}
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && oci.OnDisk(name), err != nil:
+	case info.IsDir():
+		files, err := fbc.Files(os.DirFS(name), ".")
+		for _, file := range files {
+			file = filepath.Join(name, file)
+			if err := x.file(file); err != nil {
+				x.faults = append(x.faults, err)
+			}
+		}
+		return x, err
+	case x.file(name) == nil && !x.looks.template():
+		return x, nil
+	}
+	docs, err := c.Docs(ctx, name)
+	if err != nil && !failure.Is(err, failure.TemplateMalformed) {
+		return nil, err
+	}
+	x = held(name, docs)
+	if err != nil {
+		x.faults = append(x.faults, err)
+	}
+	return x, nil
+}
+
+// file notes where the documents of a file stand. A file that cannot be read has none.
+func (x *index) file(name string) error {
+	var found []place
+	note := func(docs []fbc.Doc) error {
+		for i := range docs {
+			found = append(found, x.placeOf(&docs[i]))
+		}
+		return nil
+	}
+	f, err := os.Open(name)
+	if err == nil {
+		err = errors.Join(fbc.Stream(name, f, note), f.Close())
+	}
+	if err != nil {
+		docs, err := wholeFile(name) // what it holds may be odd, and not wrong
+		if err != nil {
+			return err
+		}
+		found = nil
+		_ = note(docs) // it never fails
+	}
+	var last *pieces
+	for _, d := range found {
+		p := x.add(d)
+		if n := len(p.runs); p == last && p.runs[n-1].from.SameFormat(d.from) {
+			p.runs[n-1].end = d.end
+		} else {
+			p.runs = append(p.runs, run{name, d.from, d.end})
+		}
+		last = p
+	}
+	return nil
+}
+
+// place is what an index keeps of a document.
+type place struct {
+	schema, pkg string
+	from        fbc.Span
+	end         int
+}
+
+func (x *index) placeOf(d *fbc.Doc) place {
+	x.looks.add(d)
+	pkg := d.Package
+	if d.Schema == fbc.SchemaPackage {
+		pkg = d.Name
+	}
+	return place{d.Schema, pkg, d.Span(), d.End}
+}
+
+// add gives the package of a document.
+func (x *index) add(d place) *pieces {
+	x.whole = x.whole || d.schema == operand.SchemaOperand || d.schema == operand.SchemaRelatedImages
+	p := x.packages[d.pkg]
+	if p == nil {
+		p = &pieces{}
+		x.packages[d.pkg] = p
+	}
+	p.declared = p.declared || d.schema == fbc.SchemaPackage
+	return p
+}
+
+// held is the index of documents that are at hand.
+func held(name string, docs []fbc.Doc) *index {
+	x := &index{name: name, packages: map[string]*pieces{}}
+	for i := range docs {
+		p := x.add(x.placeOf(&docs[i]))
+		p.docs = append(p.docs, docs[i])
+	}
+	return x
+}
+
+// declared are the packages that it has and does not only speak of.
+func (x *index) declared() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(x.packages)), func(name string) bool { return !x.packages[name].declared })
+}
+
+// read gives the documents of packages.
+func (x *index) read(names []string) (docs []fbc.Doc, err error) {
+	files := opened{}
+	defer files.close()
+	for _, name := range names {
+		p := x.packages[name]
+		if p == nil {
+			continue
+		}
+		docs = append(docs, p.docs...)
+		for _, r := range p.runs {
+			text, err := files.read(r)
+			if err != nil {
+				return nil, failure.New(failure.TemplateMalformed, "reading a catalog: %w", err).At(r.file, 0, 0).Fix("Leave the catalog as it is while it is read.")
+			}
+			more, err := r.from.Read(r.file, text)
+			if err != nil {
+				return nil, err
+			}
+			docs = append(docs, more...)
+		}
+	}
+	return docs, nil
+}
+
+// graph is the upgrade view of packages.
+func (x *index) graph(b graph.Builder, names []string) (*graph.Catalog, error) {
+	docs, err := x.read(names)
+	if err != nil {
+		return nil, err
+	}
+	b.Add(docs)
+	return b.Catalog(), nil
+}
+
+// opened is the file that was read last.
+type opened struct {
+	name string
+	file *os.File
+}
+
+func (o *opened) read(r run) (text []byte, err error) {
+	if o.name != r.file {
+		o.close()
+		if o.file, err = os.Open(r.file); err != nil {
+			return nil, err
+		}
+		o.name = r.file
+	}
+	text = make([]byte, r.end-r.from.Start)
+	if _, err = o.file.ReadAt(text, int64(r.from.Start)); errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return text, err
+}
+
+func (o *opened) close() {
+	if o.file != nil {
+		_ = o.file.Close() // it was only read
+	}
+	*o = opened{}
+}
+
+// wholeFile reads a file at once.
+func wholeFile(name string) ([]fbc.Doc, error) {
+	dir, base := filepath.Split(name)
+	docs, err := fbc.ReadFS(os.DirFS(filepath.Clean(dir)), base)
+	for i := range docs {
+		docs[i].File = name
+	}
+	for _, fault := range failure.All(err) {
+		fault.File = name
+	}
+	return docs, err
+}
