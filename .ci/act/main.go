@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing/fstest"
 	"time"
@@ -38,6 +39,7 @@ type session struct {
 	action, checkout, work string
 	workflow               string
 	uses                   string // the name by which the workflow uses the checkout
+	own                    string // and Graft
 }
 
 func run(action, checkout, work string) error {
@@ -86,11 +88,12 @@ func (s *session) begin() error {
 	s.workflow = string(text)
 	_, rest, _ := strings.Cut(s.workflow, "uses: actions/checkout@")
 	s.uses = "actions/checkout@" + strings.Fields(rest + " none")[0]
-	const uses = "- uses: olmgraft/graft@main\n"
-	if strings.Count(s.workflow, uses) != 1 {
+	own := regexp.MustCompile(`- uses: (olmgraft/graft@[0-9a-f]{40}) `).FindAllStringSubmatch(s.workflow, -1)
+	if len(own) != 1 {
 		return errors.New("the example workflow does not use Graft once")
 	}
-	s.workflow = strings.Replace(s.workflow, uses, "- id: graft\n        uses: olmgraft/graft@main\n", 1)
+	s.own = own[0][1]
+	s.workflow = strings.Replace(s.workflow, own[0][0], "- id: graft\n        uses: "+s.own+" ", 1)
 	s.workflow += "      - if: always()\n        shell: sh\n        env:\n          OUTPUTS: ${{ toJSON(steps.graft.outputs) }}\n        run: printf '%s' \"$OUTPUTS\" >\"$OUTPUTS_FILE\"\n"
 	if err := s.Create(map[string]string{
 		".github/workflows/graft.yml": s.workflow,
@@ -142,7 +145,7 @@ func (s *session) dispatch(version string) (log string, outputs map[string]strin
 	// for event and outputs and mounts them not, and a network of their own.
 	actions := filepath.Join(s.work, "actions")
 	args := []string{"repository_dispatch", "-e", event, "-P", "ubuntu-latest=-self-hosted", "--pull=false", "--no-skip-checkout",
-		"--local-repository", s.uses + "=" + s.checkout, "--local-repository", "olmgraft/graft@main=" + s.action,
+		"--local-repository", s.uses + "=" + s.checkout, "--local-repository", s.own + "=" + s.action,
 		"--container-options", "--network=host --volume=" + actions + ":" + actions, "--container-daemon-socket", "-",
 		"--action-cache-path", actions, "--env", "OUTPUTS_FILE=" + file}
 	for key, value := range s.Env() {

@@ -17,7 +17,6 @@ import (
 	"github.com/olmgraft/graft/internal/atomicfile"
 	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/cli/output"
-	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/config"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/plan"
@@ -191,11 +190,7 @@ func lacks(fsys fs.FS, names ...string) bool {
 	})
 }
 
-// starterWorkflow is the example with this repository's branch and this program's version.
+// starterWorkflow is the example with this repository's branch.
 func starterWorkflow(branch string) string {
-	text := strings.ReplaceAll(workflowText, "branches: [main]", "branches: ["+branch+"]")
-	if command.Version != "dev" {
-		text = strings.ReplaceAll(text, "olmgraft/graft@main", "olmgraft/graft@v"+strings.TrimPrefix(command.Version, "v"))
-	}
-	return text
+	return strings.ReplaceAll(workflowText, "branches: [main]", "branches: ["+branch+"]")
 }
