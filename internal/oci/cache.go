@@ -9,7 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/olmgraft/graft/internal/atomicfile"
 )
 
 // Cache keeps what was made of an image, by the kind of thing and the digest of
@@ -48,8 +51,11 @@ func (c *Cache) Get(kind, digest string) ([]byte, bool) {
 	return content, ok
 }
 
-// Put keeps content. Whoever reads meanwhile sees the old entry or the new one.
-// A failure leaves no trace, and is no reason to fail a run.
+// cacheTemp begins the names of folders in which an entry is written, before it is moved.
+const cacheTemp = "graft-new"
+
+// Put keeps content. Whoever reads meanwhile sees the old entry or the new one. A failure
+// leaves no trace, and is no reason to fail a run; what a kill leaves goes with the next entry.
 func (c *Cache) Put(kind, digest string, content []byte) error {
 	if c == nil {
 		return nil
@@ -62,21 +68,17 @@ func (c *Cache) Put(kind, digest string, content []byte) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("writing to the cache: %w", err)
 	}
-	temp, err := os.CreateTemp(dir, ".new-*")
+	temp, remove, err := atomicfile.TempDir(c.dir, cacheTemp)
 	if err != nil {
 		return fmt.Errorf("writing to the cache: %w", err)
 	}
 	sum := sha256.Sum256(content)
-	_, err = temp.WriteString(cacheMagic + hex.EncodeToString(sum[:]) + "\n")
-	if err == nil {
-		_, err = temp.Write(content)
+	entry := slices.Concat([]byte(cacheMagic), []byte(hex.EncodeToString(sum[:])), []byte("\n"), content)
+	if err = os.WriteFile(filepath.Join(temp, "entry"), entry, 0o600); err == nil {
+		err = os.Rename(filepath.Join(temp, "entry"), path)
 	}
-	err = errors.Join(err, temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("writing to the cache: %w", errors.Join(err, os.Remove(temp.Name())))
+	if err = errors.Join(err, remove()); err != nil {
+		return fmt.Errorf("writing to the cache: %w", err)
 	}
 	return nil
 }

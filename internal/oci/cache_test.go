@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/olmgraft/graft/internal/atomicfile"
 )
 
 func openCache(t testing.TB) *Cache {
@@ -169,8 +171,45 @@ func TestCacheConcurrent(t *testing.T) {
 	}
 	group.Wait()
 	for _, path := range filesOf(t, c) {
-		if strings.HasPrefix(filepath.Base(path), ".") {
+		if strings.Contains(path, cacheTemp) {
 			t.Errorf("left behind: %s", path)
 		}
+	}
+}
+
+// What a killed process was about to keep goes with the next entry, and what another is
+// about to keep does not.
+func TestCacheSweeps(t *testing.T) {
+	c := openCache(t)
+	if err := c.Put("yaml", digestNumber(1), []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	held, remove, err := atomicfile.TempDir(c.dir, cacheTemp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(held, "entry"), "half")
+	killed := filepath.Join(c.dir, cacheTemp+"-"+strings.Repeat("A", 26))
+	if err := os.Mkdir(killed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(killed, "entry"), "half of one that was killed")
+	write(t, killed+".lock", "")
+	if err := c.Put("yaml", digestNumber(2), []byte("y")); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range filesOf(t, c) {
+		if strings.HasPrefix(file, killed) {
+			t.Errorf("left behind: %s", file)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(held, "entry")); err != nil {
+		t.Errorf("of a process that works: %v", err)
+	}
+	if err := remove(); err != nil {
+		t.Error(err)
+	}
+	if files := filesOf(t, c); len(files) != 2 {
+		t.Errorf("there are %q", files)
 	}
 }

@@ -76,7 +76,8 @@ func (o *output) lines() (all []string) {
 	return all
 }
 
-// printable is a line that commands nothing, neither to a terminal nor to a workflow.
+// printable is a line that commands no terminal; what commands the runner of a workflow is for
+// the log to defuse.
 func printable(line string) string {
 	line = strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) || !unicode.IsGraphic(c) {
@@ -84,7 +85,7 @@ func printable(line string) string {
 		}
 		return c
 	}, strings.ToValidUTF8(line, "?"))
-	line = strings.NewReplacer("##[", "## [", "::", ": :").Replace(strings.TrimSpace(line))
+	line = strings.TrimSpace(line)
 	if runes := []rune(line); len(runes) > mostLine {
 		line = string(runes[:mostLine]) + " ..."
 	}
