@@ -48,7 +48,7 @@ func TestAppIsRefused(t *testing.T) {
 		_, _ = w.Write([]byte(body))
 	}))
 	defer server.Close()
-	source, err := openTokens(GitHub{APIURL: server.URL + "/", App: &App{ID: "77", Installation: "4711", KeyFile: file}}, nil, http.DefaultClient, func() time.Time { return now })
+	source, err := openTokens(GitHub{APIURL: server.URL + "/", App: &App{ID: "77", Installation: "4711", KeyFile: file}}, Options{}, http.DefaultClient, func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestAppIsRefused(t *testing.T) {
 		body, says string
 	}{
 		{403, `{"message": "This installation has been suspended"}`, "the installation 4711: HTTP 403 This installation has been suspended"},
-		{200, `{"token": "ghs_x"}`, "HTTP 200"}, {201, `{"expires_at": "2030-01-01T00:00:00Z"}`, "holds no token"}, {201, "<html>", "holds no token"}, {502, "<html>", "HTTP 502"},
+		{200, `{"token": "ghs_x"}`, "HTTP 200"}, {201, `{"expires_at": "2030-01-01T00:00:00Z"}`, "holds no token"}, {201, "<html>", "invalid character"}, {502, "<html>", "HTTP 502"},
 		{201, `{"token": "ghs_x", "expires_at": "2030-01-01T00:00:00Z"}`, ""},
 	} {
 		status, body = tt.status, tt.body
@@ -78,7 +78,7 @@ func TestTokenFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	source, err := openTokens(GitHub{TokenFile: file}, nil, http.DefaultClient, func() time.Time { return now })
+	source, err := openTokens(GitHub{TokenFile: file}, Options{}, http.DefaultClient, func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestTokenFile(t *testing.T) {
 	now = now.Add(time.Minute)
 	is("second")
 	for _, g := range []GitHub{{TokenFile: file}, {App: &App{KeyFile: file}}, {}} {
-		if _, err := openTokens(g, func(string) (string, bool) { return "", false }, nil, time.Now); !failure.Is(err, failure.Usage) {
+		if _, err := openTokens(g, Options{Env: func(string) (string, bool) { return "", false }}, nil, time.Now); !failure.Is(err, failure.Usage) {
 			t.Errorf("%+v: %v", g, err)
 		}
 	}

@@ -97,8 +97,11 @@ func (g *GitHub) check(fault faulty) {
 	if g.TokenFile != "" {
 		fault("Keep one of the two.", at("tokenFile"), "there is an app as well")
 	}
-	if g.App.ID == "" || !numberGrammar.MatchString(g.App.Installation) || g.App.KeyFile == "" {
-		fault("Give id, the number of the installation, and keyFile.", at("app"), "something is missing or no number")
+	if g.App.ID == "" || g.App.KeyFile == "" {
+		fault("Give id and keyFile.", at("app"), "something is missing")
+	}
+	if g.App.Installation != "" && !numberGrammar.MatchString(g.App.Installation) {
+		fault("Give the number of the installation, or leave it out.", at("app"), "%q is no number of an installation", g.App.Installation)
 	}
 }
 

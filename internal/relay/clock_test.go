@@ -74,7 +74,7 @@ func TestAppTokensWhileTheClockWalks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newAppAtGitHub(t, tells)
 			var ahead time.Duration
-			source, err := openTokens(GitHub{APIURL: "https://github.invalid", App: &App{ID: "77", Installation: "4711", KeyFile: g.file}}, nil,
+			source, err := openTokens(GitHub{APIURL: "https://github.invalid", App: &App{ID: "77", Installation: "4711", KeyFile: g.file}}, Options{},
 				&http.Client{Transport: g}, func() time.Time { return g.now.Add(ahead) })
 			if err != nil {
 				t.Fatal(err)

@@ -50,7 +50,8 @@ type GitHub struct {
 	GiveUpAfter  time.Duration `yaml:"giveUpAfter"`
 }
 
-// App is a GitHub App and one of its installations.
+// App is a GitHub App and one of its installations; without a number all of them, each for what its
+// account owns.
 type App struct {
 	ID           string `yaml:"id"`
 	Installation string `yaml:"installation"`

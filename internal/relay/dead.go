@@ -40,7 +40,7 @@ func Replay(ctx context.Context, c *Config, o Options, path string, out io.Write
 		return failure.New(failure.Usage, "reading the dead letters: %w", err).Fix("Give --replay with the dead.jsonl of a queue.")
 	}
 	defer f.Close()
-	tokens, err := openTokens(c.GitHub, o.Env, o.client(), time.Now)
+	tokens, err := openTokens(c.GitHub, o, o.client(), time.Now)
 	if err != nil {
 		return err
 	}

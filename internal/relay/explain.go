@@ -69,7 +69,7 @@ func Explain(c *Config, image string) (Explanation, error) {
 	for _, h := range heard {
 		e.Sends = append(e.Sends, Send{
 			Repository: h.to, EventType: h.eventType, By: h.by.String(), Pattern: c.Targets[h.by.target].Images[h.by.pattern],
-			Credential: c.GitHub.credential(),
+			Credential: c.GitHub.credential(h.to),
 		})
 	}
 	e.Misses = c.misses(p.Repository, heard)
@@ -112,9 +112,12 @@ func (c *Config) unheard(p event.Publication, e Explanation) error {
 	return nil
 }
 
-// credential is what GitHub is asked with.
-func (g GitHub) credential() string {
+// credential is what GitHub is asked with for a repository.
+func (g GitHub) credential(to string) string {
 	switch {
+	case g.App != nil && g.App.Installation == "":
+		owner, _, _ := strings.Cut(to, "/")
+		return fmt.Sprintf("the App %s, its installation for %s", g.App.ID, owner)
 	case g.App != nil:
 		return fmt.Sprintf("the App %s, installation %s", g.App.ID, g.App.Installation)
 	case g.TokenFile != "":
@@ -126,7 +129,7 @@ func (g GitHub) credential() string {
 // Online asks GitHub, for each event that would be sent, whether the repository is there and would
 // take it from the credential. It sends none. What GitHub would not take is a failure.
 func Online(ctx context.Context, c *Config, o Options) (func(*Explanation) error, error) {
-	tokens, err := openTokens(c.GitHub, o.Env, o.client(), time.Now)
+	tokens, err := openTokens(c.GitHub, o, o.client(), time.Now)
 	if err != nil {
 		return nil, err
 	}

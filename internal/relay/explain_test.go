@@ -67,11 +67,12 @@ func TestApart(t *testing.T) {
 // The credential is the one that openTokens takes.
 func TestCredential(t *testing.T) {
 	for want, g := range map[string]GitHub{
-		"the App 77, installation 4711": {App: &App{ID: "77", Installation: "4711"}, TokenFile: "x"},
-		"the token in /t":               {TokenFile: "/t"},
-		"the token in GITHUB_TOKEN":     {},
+		"the App 77, installation 4711":         {App: &App{ID: "77", Installation: "4711"}, TokenFile: "x"},
+		"the App 77, its installation for octo": {App: &App{ID: "77"}},
+		"the token in /t":                       {TokenFile: "/t"},
+		"the token in GITHUB_TOKEN":             {},
 	} {
-		if got := g.credential(); got != want {
+		if got := g.credential("octo/catalog"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

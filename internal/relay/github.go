@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -54,8 +55,10 @@ func newTransport() *http.Transport { return outbound.Standard(20 * time.Second)
 func (d *githubSender) send(ctx context.Context, l delivery) outcome {
 	repo := repositoryOf(l.To)
 	c, err := d.client(ctx, repo.Owner)
-	if err != nil {
-		return outcome{err: err}
+	if none := new(uninstalled); errors.As(err, &none) && none.until.IsZero() {
+		return outcome{refused: none.reason, err: err}
+	} else if err != nil {
+		return outcome{err: err, again: none.until}
 	}
 	err = c.Dispatch(ctx, repo, l.Type, l.Payload)
 	now := time.Now()

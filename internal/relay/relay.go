@@ -81,7 +81,7 @@ func parts(c *Config, o Options) (map[string]*route, tokens, error) {
 		}
 		routes[r.Path] = one
 	}
-	tokens, err := openTokens(c.GitHub, o.Env, o.client(), time.Now)
+	tokens, err := openTokens(c.GitHub, o, o.client(), time.Now)
 	return routes, tokens, errors.Join(append(errs, err, c.Queue.readable())...)
 }
 

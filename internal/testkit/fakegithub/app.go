@@ -6,18 +6,22 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// GitHubApp is an App with one installation.
+// GitHubApp is an App with one installation. Several of the same ID are one App.
 type GitHubApp struct {
 	ID           string
 	Installation int64
-	Key          *rsa.PublicKey
-	Permissions  map[string]string
+	// Account has installed it, on all that it owns; empty: its tokens are good for all repositories.
+	Account     string
+	Key         *rsa.PublicKey
+	Permissions map[string]string
 	// TokenLife is how long an installation's token lives; 0 is GitHub's hour.
 	TokenLife time.Duration
 }
@@ -31,6 +35,24 @@ func (s *Server) AddApp(app GitHubApp) {
 		app.TokenLife = time.Hour
 	}
 	s.apps = append(s.apps, app)
+}
+
+// Suspend suspends an installation, or ends that.
+func (s *Server) Suspend(installation int64, suspended bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.suspended, installation)
+	if suspended {
+		s.suspended[installation] = s.options.Now().UTC().Truncate(time.Second)
+	}
+}
+
+// Uninstall removes an installation, with its tokens.
+func (s *Server) Uninstall(installation int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.apps = slices.DeleteFunc(s.apps, func(a GitHubApp) bool { return a.Installation == installation })
+	maps.DeleteFunc(s.tokens, func(_ string, who Identity) bool { return who.Installation == installation })
 }
 
 // claimant is the App that a token of three parts is from, whose times and signature fit.
@@ -68,18 +90,60 @@ func (s *Server) claimant(token string, now time.Time) (GitHubApp, bool) {
 
 // createInstallationToken gives a token that ends.
 func (c *call) createInstallationToken() reply {
-	_, shown, _ := strings.Cut(c.r.Header.Get("Authorization"), " ")
-	app, ok := c.s.claimant(shown, c.now)
-	switch {
-	case !ok:
+	app, ok := c.app()
+	if !ok {
 		return failed(http.StatusUnauthorized, "A JSON web token could not be decoded")
-	case c.r.PathValue("id") != strconv.FormatInt(app.Installation, 10):
+	}
+	i := slices.IndexFunc(c.s.apps, func(a GitHubApp) bool {
+		return a.ID == app.ID && strconv.FormatInt(a.Installation, 10) == c.r.PathValue("id")
+	})
+	if i < 0 {
 		return notFound()
+	}
+	app = c.s.apps[i]
+	if _, is := c.s.suspended[app.Installation]; is {
+		return failed(http.StatusForbidden, "This installation has been suspended")
 	}
 	token := "ghs_" + strconv.FormatInt(c.s.nextID(), 10)
 	ends := c.now.Add(app.TokenLife)
-	c.s.tokens[token] = Identity{Login: "app-" + app.ID + "[bot]", App: true, Permissions: app.Permissions, Ends: ends}
+	c.s.tokens[token] = Identity{Login: "app-" + app.ID + "[bot]", App: true, Permissions: app.Permissions, Ends: ends, Installation: app.Installation, Account: app.Account}
 	return created(fields{
 		"token": token, "expires_at": ends.Format(time.RFC3339), "permissions": app.Permissions, "repository_selection": "all",
 	})
+}
+
+// app is the App that proves itself.
+func (c *call) app() (GitHubApp, bool) {
+	_, shown, _ := strings.Cut(c.r.Header.Get("Authorization"), " ")
+	return c.s.claimant(shown, c.now)
+}
+
+// listInstallations gives those of an App.
+func (c *call) listInstallations() reply {
+	app, ok := c.app()
+	if !ok {
+		return failed(http.StatusUnauthorized, "A JSON web token could not be decoded")
+	}
+	all := []any{}
+	for _, one := range c.s.apps {
+		if one.ID == app.ID && one.Account != "" {
+			all = append(all, c.installation(one))
+		}
+	}
+	return c.page(all)
+}
+
+func (c *call) installation(app GitHubApp) fields {
+	at := "https://" + c.r.Host + "/app/installations/" + strconv.FormatInt(app.Installation, 10)
+	number, _ := strconv.Atoi(app.ID) // a client ID is none
+	body := fields{
+		"id": app.Installation, "account": c.person(app.Account), "repository_selection": "all", "permissions": app.Permissions,
+		"access_tokens_url": at + "/access_tokens", "repositories_url": "https://" + c.r.Host + "/installation/repositories", "html_url": at,
+		"app_id": number, "app_slug": "app-" + app.ID, "target_id": c.s.user(app.Account).id, "target_type": "Organization",
+		"events": []string{}, "created_at": c.now, "updated_at": c.now, "single_file_name": nil, "suspended_at": nil, "suspended_by": nil,
+	}
+	if at, is := c.s.suspended[app.Installation]; is {
+		body["suspended_at"], body["suspended_by"] = at, c.person(app.Account)
+	}
+	return body
 }

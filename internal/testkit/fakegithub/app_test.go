@@ -6,7 +6,9 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -61,5 +63,68 @@ func TestInstallationTokens(t *testing.T) {
 	h.ask("POST", "issues/1/comments", m{"body": "x"}, 403)
 	if d := h.Dispatches(); len(d) != 1 || d[0].Sender != "app-77[bot]" {
 		t.Errorf("%+v", d)
+	}
+}
+
+// An App lists its installations, whose tokens are good for what their accounts own, and for as
+// long as these let them.
+func TestInstallations(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := start(t, fakegithub.Options{}, fakegithub.Repository{})
+	if err := h.AddRepository(fakegithub.Repository{Owner: "other", Name: "catalog"}); err != nil {
+		t.Fatal(err)
+	}
+	for id, account := range map[int64]string{4711: "acme", 4712: "other"} {
+		h.AddApp(fakegithub.GitHubApp{ID: "77", Installation: id, Account: account, Key: &key.PublicKey, Permissions: map[string]string{"contents": "write"}})
+	}
+	own := proof(t, key, "77", -time.Minute, 5*time.Minute)
+	h.token = own
+	list := func() string {
+		h.token = own
+		var found []map[string]any
+		status, body := h.raw("GET", "/app/installations?per_page=100", nil)
+		if err := json.Unmarshal(body, &found); err != nil || status != 200 {
+			t.Fatalf("%d %s", status, body)
+		}
+		all := []string{}
+		for _, one := range found {
+			all = append(all, fmt.Sprint(one["id"], " ", one["account"].(map[string]any)["login"], " ", one["suspended_at"] != nil))
+		}
+		slices.Sort(all)
+		return fmt.Sprint(all)
+	}
+	if got := list(); got != "[4711 acme false 4712 other false]" {
+		t.Error(got)
+	}
+	const at = "/app/installations/4711/access_tokens"
+	token := h.ask("POST", at, nil, 201)["token"].(string)
+	dispatch := func(repo string, status int) {
+		t.Helper()
+		h.token = token
+		h.ask("POST", "/repos/"+repo+"/dispatches", m{"event_type": "bundle"}, status)
+		h.token = own
+	}
+	dispatch("acme/catalog", 204)
+	dispatch("other/catalog", 404)
+	h.Suspend(4711, true)
+	dispatch("acme/catalog", 403)
+	h.ask("POST", at, nil, 403)
+	if got := list(); got != "[4711 acme true 4712 other false]" {
+		t.Error(got)
+	}
+	h.Suspend(4711, false)
+	dispatch("acme/catalog", 204)
+	h.Uninstall(4711)
+	dispatch("acme/catalog", 401)
+	h.ask("POST", at, nil, 404)
+	if got := list(); got != "[4712 other false]" {
+		t.Error(got)
+	}
+	h.token = token
+	if status, _ := h.raw("GET", "/app/installations", nil); status != 401 {
+		t.Errorf("a token of an installation lists them: %d", status)
 	}
 }

@@ -17,6 +17,9 @@ type Identity struct {
 	// Permissions, such as contents: write, bound what the token may do; nil is no
 	// bound. Those of a workflow are spelt with underscores: pull_requests.
 	Permissions map[string]string
+	// Installation and Account are those of an App's token that is good for one account.
+	Installation int64
+	Account      string
 	// Ends is when the token does; zero is never.
 	Ends time.Time
 }
@@ -77,6 +80,9 @@ func (c *call) identify() {
 
 // mayRead hides private repositories from all but collaborators and apps.
 func (c *call) mayRead() bool {
+	if c.who.Account != "" && !strings.EqualFold(c.who.Account, c.repo.Owner) {
+		return false
+	}
 	return !c.repo.Private || c.who.App || c.repo.writes(c.who.Login)
 }
 

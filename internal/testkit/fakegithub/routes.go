@@ -31,6 +31,7 @@ const repo = " /repos/{owner}/{repo}"
 var routes = []route{
 	{"GET /user", "", false, (*call).getUser},
 	{"POST /graphql", "", false, asked((*call).graphql)},
+	{"GET /app/installations", "", false, (*call).listInstallations},
 	{"POST /app/installations/{id}/access_tokens", "", false, (*call).createInstallationToken},
 
 	{"GET" + repo, "metadata=read", false, (*call).getRepository},

@@ -53,6 +53,7 @@ type Server struct {
 	users      map[string]*user
 	tokens     map[string]Identity
 	apps       []GitHubApp
+	suspended  map[int64]time.Time // installations, since when
 	dispatches []Dispatch
 	signed     map[string]bool
 	log        []Request
@@ -73,9 +74,9 @@ func New(o Options) *Server {
 		script:  o.Script,
 		repos:   map[string]*repository{},
 		users:   map[string]*user{},
-		tokens:  map[string]Identity{},
-		signed:  map[string]bool{},
-		seen:    map[string]int{},
+		tokens:  map[string]Identity{}, suspended: map[int64]time.Time{},
+		signed: map[string]bool{},
+		seen:   map[string]int{},
 	}
 }
 
@@ -223,6 +224,9 @@ func (c *call) answer(r *route) reply {
 	}
 	if r == nil {
 		return failed(http.StatusNotFound, "Not Found")
+	}
+	if _, is := c.s.suspended[c.who.Installation]; is {
+		return failed(http.StatusForbidden, "This installation has been suspended")
 	}
 	if owner := c.r.PathValue("owner"); owner != "" {
 		c.repo = c.s.repos[key(owner, c.r.PathValue("repo"))]
