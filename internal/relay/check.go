@@ -101,7 +101,7 @@ func (g *GitHub) check(fault faulty) {
 		fault("Give id and keyFile.", at("app"), "something is missing")
 	}
 	if g.App.Installation != "" && !numberGrammar.MatchString(g.App.Installation) {
-		fault("Give the number of the installation, or leave it out.", at("app"), "%q is no number of an installation", g.App.Installation)
+		fault("Give the number of the installation, or leave it out.", append(at("app"), "installation"), "%q is no number of an installation", g.App.Installation)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestFaults(t *testing.T) {
 		{"github", "{apiURL: 'https://user:pass@api.github.com'}", "no address of an API", 1},
 		{"github", "{longestRetry: 1ms}", "contradict", 1},
 		{"github", "{tokenFile: /t, app: {id: '1', installation: '2', keyFile: /k}}", "there is an app as well", 1},
-		{"github", "{app: {id: '1', installation: x, keyFile: /k}}", "something is missing", 1},
+		{"github", "{app: {id: '1', installation: x, keyFile: /k}}", "no number of an installation", 1},
 		{"routes", "[]", "there is none", 1},
 		{"routes", "[{path: quay, from: quay, secretEnv: S}]", "no path of a route", 1},
 		{"routes", "[{path: /quay/, from: quay, secretEnv: S}]", "no path of a route", 1},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,8 +15,12 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// concurrent is how many deliveries are under way at a time, each to another repository.
-const concurrent = 4
+// concurrent is how many deliveries of an account are under way at a time, each to another
+// repository, and mostConcurrent how many of all.
+const (
+	concurrent     = 4
+	mostConcurrent = 64
+)
 
 // dispatcher takes deliveries from the queue to GitHub.
 //
@@ -25,8 +30,12 @@ const concurrent = 4
 //     repositories of a lane take turns.
 //  3. A lane that failed waits, twice as long each time; then another image repository has its
 //     turn, for the fault may be the delivery's.
-//  4. A rate limit is the token's: all lanes wait until it is over.
-//  5. A delivery leaves the queue when GitHub has taken it, or when it stands among the dead letters.
+//  4. A rate limit is the token's, and so is the pace: where an App has several installations, each
+//     of them is an account of its own; else there is one. All lanes of an account wait until a
+//     limit is over, and no others.
+//  5. Accounts take turns, and so do the lanes of an account: whatever waits of one image, another is
+//     sent before the second next of it.
+//  6. A delivery leaves the queue when GitHub has taken it, or when it stands among the dead letters.
 type dispatcher struct {
 	config  *Config
 	send    func(context.Context, delivery) outcome
@@ -35,9 +44,11 @@ type dispatcher struct {
 	log     *slog.Logger
 
 	mu       sync.Mutex
-	lanes    map[string]*lane
+	accounts map[string]*account
+	turns    []*account     // in the order in which they have their turns
+	waits    map[string]int // how many wait of each image repository
+	total    int            // how many wait of all
 	busy     int
-	next     time.Time // the earliest time for the next delivery, by pace or limit
 	wake     chan struct{}
 	underWay sync.WaitGroup
 }
@@ -64,13 +75,30 @@ func (d *dispatcher) add(items ...queue.Item) {
 	d.mu.Lock()
 	for _, item := range items {
 		to, from := addressOf(item)
-		if d.lanes[to] == nil {
-			d.lanes[to] = newLane()
+		name := d.config.GitHub.accountOf(to)
+		a := d.accounts[name]
+		if a == nil {
+			a = &account{name: name, lanes: map[string]*lane{}}
+			d.accounts[name] = a
+			d.turns = append(d.turns, a)
 		}
-		d.lanes[to].add(waiting{item, from, time.Now()})
+		a.lane(to).add(waiting{item, from, time.Now()})
+		d.waits[from]++
+		d.total++
 	}
 	d.mu.Unlock()
 	d.wakeUp()
+}
+
+// timesLeft bounds what one image repository may take of the queue: so many times what is left to
+// all. Whoever announces without end finds the queue full before others do.
+const timesLeft = 8
+
+// hasRoom reports whether an image repository may have one more delivery.
+func (d *dispatcher) hasRoom(from string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.waits[from] < timesLeft*max(d.config.Queue.Items-d.total, 1)
 }
 
 func (d *dispatcher) wakeUp() {
@@ -105,33 +133,33 @@ func (d *dispatcher) startNext(ctx context.Context) (wait time.Duration, ok bool
 	defer d.mu.Unlock()
 	const idle = time.Hour
 	now := time.Now()
-	if d.busy == concurrent {
-		return idle, false
-	}
-	if now.Before(d.next) {
-		return d.next.Sub(now), false
-	}
 	wait = idle
-	for to, l := range d.lanes {
-		switch {
-		case len(l.turns) == 0:
-			delete(d.lanes, to)
-		case l.underWay != nil:
-		case now.Before(l.next):
-			wait = min(wait, l.next.Sub(now))
-		default:
-			item := l.begin()
-			d.busy++
-			d.next = now.Add(d.config.GitHub.Pace)
-			d.underWay.Go(func() { d.deliver(ctx, l, item) })
-			return 0, true
+	for i := 0; i < len(d.turns) && d.busy < mostConcurrent; i++ {
+		a := d.turns[i]
+		if len(a.turns) == 0 && a.busy == 0 && !now.Before(a.next) {
+			delete(d.accounts, a.name)
+			d.turns = slices.Delete(d.turns, i, i+1)
+			i--
+			continue
 		}
+		l, most := a.ready(now)
+		if l == nil {
+			wait = min(wait, most)
+			continue
+		}
+		d.turns = append(slices.Delete(d.turns, i, i+1), a)
+		item := l.begin()
+		d.busy++
+		a.busy++
+		a.next = now.Add(d.config.GitHub.Pace)
+		d.underWay.Go(func() { d.deliver(ctx, a, l, item) })
+		return 0, true
 	}
 	return wait, false
 }
 
 // deliver makes one attempt, and takes the delivery out of the queue or back into its lane.
-func (d *dispatcher) deliver(ctx context.Context, l *lane, item waiting) {
+func (d *dispatcher) deliver(ctx context.Context, a *account, l *lane, item waiting) {
 	var one delivery
 	v := outcome{refused: "it cannot be read"}
 	begun := time.Now()
@@ -141,7 +169,7 @@ func (d *dispatcher) deliver(ctx context.Context, l *lane, item waiting) {
 		v = d.send(ctx, one)
 	}
 	if ctx.Err() != nil && !v.delivered {
-		d.release(l, v, false)
+		d.release(a, l, v, false)
 		return
 	}
 	if v.refused == "" && v.err != nil && item.tooOld(d.config.GitHub.GiveUpAfter) {
@@ -159,7 +187,7 @@ func (d *dispatcher) deliver(ctx context.Context, l *lane, item waiting) {
 	if over {
 		d.done(ctx, one.ID, item.Item)
 	}
-	d.release(l, v, over)
+	d.release(a, l, v, over)
 }
 
 // setAside makes a delivery a dead letter.
@@ -190,11 +218,12 @@ func (d *dispatcher) done(ctx context.Context, id string, item queue.Item) {
 const longestHold = time.Hour
 
 // release frees the lane.
-func (d *dispatcher) release(l *lane, v outcome, over bool) {
+func (d *dispatcher) release(a *account, l *lane, v outcome, over bool) {
 	d.mu.Lock()
 	defer d.wakeUp()
 	defer d.mu.Unlock()
 	d.busy--
+	a.busy--
 	// Whatever a server asks for, it is asked again before the day is over.
 	if most := time.Now().Add(max(longestHold, d.config.GitHub.LongestRetry)); v.again.After(most) {
 		v.again = most
@@ -204,8 +233,8 @@ func (d *dispatcher) release(l *lane, v outcome, over bool) {
 		l.failures = 0
 	case v.limited:
 		l.goFirst()
-		if v.again.After(d.next) {
-			d.next = v.again
+		if v.again.After(a.next) {
+			a.next = v.again
 			d.metrics.heldUntil(v.again)
 		}
 	default:
@@ -213,6 +242,14 @@ func (d *dispatcher) release(l *lane, v outcome, over bool) {
 		l.next = time.Now().Add(d.backoff(l.failures))
 		if v.again.After(l.next) {
 			l.next = v.again
+		}
+	}
+	if over {
+		d.total--
+		if from := l.underWay.from; d.waits[from] > 1 {
+			d.waits[from]--
+		} else {
+			delete(d.waits, from)
 		}
 	}
 	l.end(over)

@@ -2,12 +2,71 @@ package relay
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
+
+// account is what waits for all whose rate limit is one.
+type account struct {
+	name  string
+	lanes map[string]*lane // by repository
+	turns []*lane          // that may have something, in the order in which they have their turns
+	busy  int
+	next  time.Time // the earliest time for the next delivery, by pace or limit
+}
+
+// accountOf is that of a repository: its owner's where each owner has an installation of the App.
+func (g GitHub) accountOf(to string) string {
+	if g.App == nil || g.App.Installation != "" {
+		return ""
+	}
+	return strings.ToLower(repositoryOf(to).Owner)
+}
+
+func (a *account) lane(to string) *lane {
+	if a.lanes[to] == nil {
+		l := newLane()
+		l.to = to
+		a.lanes[to] = l
+		a.turns = append(a.turns, l)
+	}
+	return a.lanes[to]
+}
+
+// ready gives the lane that has its turn, which is then the last to have one, or says how long
+// there is none. Lanes without anything leave.
+func (a *account) ready(now time.Time) (next *lane, wait time.Duration) {
+	a.turns = slices.DeleteFunc(a.turns, func(l *lane) bool {
+		if len(l.turns) > 0 {
+			return false
+		}
+		delete(a.lanes, l.to)
+		return true
+	})
+	wait = time.Hour
+	switch {
+	case a.busy == concurrent:
+		return nil, wait
+	case now.Before(a.next):
+		return nil, a.next.Sub(now)
+	}
+	for i, l := range a.turns {
+		switch {
+		case l.underWay != nil:
+		case now.Before(l.next):
+			wait = min(wait, l.next.Sub(now))
+		default:
+			a.turns = append(slices.Delete(a.turns, i, i+1), l)
+			return l, 0
+		}
+	}
+	return nil, wait
+}
 
 // lane is what waits for one repository. Each image repository has a row in it, and the rows
 // take turns.
 type lane struct {
+	to       string
 	rows     map[string]*row // by image repository, none of them empty
 	turns    []*row
 	underWay *row // whose first item is under way, or nil

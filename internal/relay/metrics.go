@@ -89,7 +89,9 @@ func (m *metrics) sent(v outcome, took time.Duration) {
 func (m *metrics) heldUntil(at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.held = at
+	if at.After(m.held) {
+		m.held = at
+	}
 }
 
 // write writes all, with what the queue says of itself.

@@ -104,7 +104,7 @@ func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
 	d := newSender(c.GitHub, tokens, o.UserAgent)
 	r.dispatcher = &dispatcher{
 		config: c, send: d.send, queue: r.queue, metrics: r.metrics, log: o.Log,
-		lanes: map[string]*lane{}, wake: make(chan struct{}, 1),
+		accounts: map[string]*account{}, waits: map[string]int{}, wake: make(chan struct{}, 1),
 	}
 	return r, nil
 }

@@ -170,6 +170,11 @@ func (r *Relay) hook(w http.ResponseWriter, req *http.Request, route *route, res
 
 // accept puts what was announced into the queue, and answers when it is kept there.
 func (r *Relay) accept(ctx context.Context, route *route, entries []queue.Entry) result {
+	for _, e := range entries {
+		if !r.dispatcher.hasRoom(e.From) {
+			return result{status: http.StatusServiceUnavailable, Result: "refused", Reason: "too much of " + e.From + " waits"}
+		}
+	}
 	items, duplicates, err := r.queue.Put(ctx, entries...)
 	switch {
 	case errors.Is(err, queue.ErrFull):

@@ -1,0 +1,210 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
+)
+
+// fleet is a configuration in which each owner is an account.
+var fleet = GitHub{App: &App{ID: "77"}, FirstRetry: 10 * time.Second, LongestRetry: time.Minute, GiveUpAfter: time.Hour}
+
+// However much of one image waits, another is sent within a few attempts, counted and not timed: in
+// the same repository, in another of the account, and in another account.
+func TestNoisyImage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var flood []string
+		for n := range 10_000 {
+			flood = append(flood, fmt.Sprintf("noisy/r img:%d", n))
+		}
+		r := deliver(fleet, slowly, flood...)
+		time.Sleep(10 * time.Second)
+		quiet := []string{"noisy/r other:1", "noisy/s third:1", "calm/r fourth:1", "noisy/r other:2"}
+		before := r.count()
+		r.put(quiet...)
+		r.after(20 * time.Second)
+		for i, most := range []int{4, 4, 4, 8} {
+			at := slices.IndexFunc(r.tried, func(one try) bool { return one.name == quiet[i] })
+			if at < 0 || at-before > most {
+				t.Errorf("%s came after %d attempts, want %d at most", quiet[i], at-before, most)
+			}
+		}
+		last := -1
+		for _, one := range r.tried {
+			var n int
+			if _, err := fmt.Sscanf(one.name, "noisy/r img:%d", &n); err != nil {
+				continue
+			}
+			if n != last+1 {
+				t.Fatalf("%d follows %d", n, last)
+			}
+			last = n
+		}
+	})
+}
+
+// count is how many attempts there were.
+func (r *round) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.tried)
+}
+
+// Many repositories of one account do not crowd out another account, whose turn comes as often; and
+// an account has no more under way than one alone would.
+func TestNoisyAccount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all []string
+		for n := range 300 {
+			all = append(all, fmt.Sprintf("noisy/r%d img:1", n))
+		}
+		for n := range 8 {
+			all = append(all, fmt.Sprintf("calm/r%d img:1", n))
+		}
+		r := deliver(fleet, slowly, all...)
+		r.after(2500 * time.Millisecond)
+		calm := 0
+		for _, one := range r.tried[:16] {
+			if strings.HasPrefix(one.name, "calm/") {
+				calm++
+			}
+		}
+		if calm != 8 || r.most != 2*concurrent {
+			t.Errorf("%d of the first 16 are of the calm account, %d were under way: %+v", calm, r.most, r.tried)
+		}
+	})
+}
+
+// A limit holds the account that met it, and its pace is its own.
+func TestLimitIsTheAccounts(t *testing.T) {
+	paced := fleet
+	paced.Pace = 2 * time.Second
+	synctest.Test(t, func(t *testing.T) {
+		r := deliver(paced, func(_ context.Context, one try) outcome {
+			if one.name == "noisy/r 1" && one.n == 1 {
+				return outcome{limited: true, err: errors.New("limit"), again: at(30 * time.Second)}
+			}
+			return outcome{delivered: true}
+		}, "noisy/r 1", "noisy/s 1", "calm/r 1", "calm/s 1")
+		all := strings.Split(r.after(time.Minute), ", ")
+		slices.Sort(all)
+		if got := strings.Join(all, ", "); got != "calm/r 1 at 0s, calm/s 1 at 2s, noisy/r 1 at 0s, noisy/r 1 at 32s, noisy/s 1 at 30s" {
+			t.Error(got)
+		}
+	})
+}
+
+// tags is an announcement of Quay's of so many tags of an image.
+func tags(image, name string, from, n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(`"%s%d"`, name, from+i))
+	}
+	return `{"docker_url": "` + image + `", "updated_tags": [` + strings.Join(all, ", ") + `]}`
+}
+
+// The same over webhooks, queue and forge: what comes after thousands of announcements of one image is
+// among the next that GitHub hears of, and a limit of one installation holds up no other.
+func TestFleetIsFair(t *testing.T) {
+	t.Parallel()
+	file, key := appKey(t)
+	var limited atomic.Int32
+	hold := make(chan struct{})
+	w := begin(t, setup{
+		config: map[string]string{"targets": `[{images: ["quay.io/{org}/*"], repositories: ["{org}/catalog"]}]`},
+		github: map[string]string{"app": `{id: "77", keyFile: ` + file + `}`},
+		hub: func(h *fakegithub.Server) {
+			for i, owner := range []string{"alpha", "beta", "gamma"} {
+				h.AddApp(fakegithub.GitHubApp{ID: "77", Installation: int64(i), Account: owner, Key: key, Permissions: map[string]string{"contents": "write"}})
+				if err := h.AddRepository(fakegithub.Repository{Owner: owner, Name: "catalog"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		script: func(r fakegithub.Request) *fakegithub.Fault {
+			if r.Route != dispatches {
+				return nil
+			}
+			<-hold
+			if strings.Contains(r.Path, "/gamma/") {
+				limited.Add(1)
+				return fakegithub.SecondaryLimit(403, time.Hour)
+			}
+			return nil
+		},
+	})
+	post := func(body string) {
+		t.Helper()
+		if status, text := w.post("/quay/"+secret, body); status != 202 {
+			t.Fatalf("%d %s", status, text)
+		}
+	}
+	post(tags("quay.io/gamma/op", "v", 0, 3))
+	for n := range 5 {
+		post(tags("quay.io/alpha/noisy", "v", 1000*n, 1000))
+	}
+	post(tags("quay.io/alpha/calm", "v", 0, 2))
+	post(tags("quay.io/beta/op", "v", 0, 2))
+	close(hold)
+	w.until("some are sent", func() bool { return len(w.hub.Dispatches()) >= 40 })
+	first := map[string]int{}
+	for i, d := range w.hub.Dispatches() {
+		for _, image := range []string{"quay.io/alpha/calm:v1", "quay.io/beta/op:v1"} {
+			if strings.Contains(string(d.Payload), `"`+image+`"`) {
+				first[image] = i
+			}
+		}
+	}
+	for _, image := range []string{"quay.io/alpha/calm:v1", "quay.io/beta/op:v1"} {
+		if at, sent := first[image]; !sent || at > 16 {
+			t.Errorf("%s was sent: %t, as number %d", image, sent, at)
+		}
+	}
+	if n := limited.Load(); n != 1 {
+		t.Errorf("the installation that met a limit was asked %d times", n)
+	}
+}
+
+// Whoever announces without end finds the queue full before others do.
+func TestNoisyImageLeavesRoom(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	w := begin(t, setup{
+		config: map[string]string{"queue": "{dir: " + t.TempDir() + "/q, items: 200}"}, grace: time.Millisecond,
+		script: func(fakegithub.Request) *fakegithub.Fault { <-hold; return nil },
+	})
+	t.Cleanup(func() { close(hold) })
+	taken, refused := 0, ""
+	for n := range 300 {
+		status, body := w.hook(fmt.Sprintf("quay.io/example/noisy:v%d", n))
+		if status == 202 {
+			taken++
+			w.until("it is handed out", func() bool { return w.dispatched("quay.io/example/noisy") == taken })
+		} else {
+			refused = body
+		}
+	}
+	if taken != 178 || !strings.Contains(refused, "too much of quay.io/example/noisy waits") {
+		t.Errorf("%d of 300 were taken, and then %s", taken, refused)
+	}
+	for n := range 15 {
+		if status, body := w.hook(fmt.Sprintf("quay.io/example/calm%d:v1", n)); status != 202 {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+}
+
+// dispatched is how many of an image the dispatcher has.
+func (w *fixture) dispatched(from string) int {
+	w.dispatcher.mu.Lock()
+	defer w.dispatcher.mu.Unlock()
+	return w.dispatcher.waits[from]
+}
