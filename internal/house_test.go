@@ -153,6 +153,7 @@ func TestOneDoorForWriting(t *testing.T) {
 func TestCommandIsLean(t *testing.T) {
 	heavy := []string{
 		"k8s.io/", "google.golang.org/grpc", "github.com/operator-framework/", "go.etcd.io/", "testing",
+		"github.com/prometheus/", "go.opentelemetry.io/",
 		module + "internal/testkit", module + "internal/demo", module + "internal/relay",
 	}
 	all := packages(t)

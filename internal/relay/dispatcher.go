@@ -234,8 +234,7 @@ func (d *dispatcher) release(a *account, l *lane, v outcome, over bool) {
 	case v.limited:
 		l.goFirst()
 		if v.again.After(a.next) {
-			a.next = v.again
-			d.metrics.heldUntil(v.again)
+			a.next, a.limited = v.again, v.again
 		}
 	default:
 		l.failures++
@@ -253,6 +252,18 @@ func (d *dispatcher) release(a *account, l *lane, v outcome, over bool) {
 		}
 	}
 	l.end(over)
+}
+
+// holds says how many accounts a rate limit holds, and for how long the longest does.
+func (d *dispatcher) holds(now time.Time) (accounts int, longest time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, a := range d.turns {
+		if left := a.limited.Sub(now); left > 0 {
+			accounts, longest = accounts+1, max(longest, left)
+		}
+	}
+	return accounts, longest
 }
 
 // backoff grows to LongestRetry, and half of it is chance, so that lanes do not all come

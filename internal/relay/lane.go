@@ -13,6 +13,8 @@ type account struct {
 	turns []*lane          // that may have something, in the order in which they have their turns
 	busy  int
 	next  time.Time // the earliest time for the next delivery, by pace or limit
+	// limited is until when a rate limit holds.
+	limited time.Time
 }
 
 // accountOf is that of a repository: its owner's where each owner has an installation of the App.

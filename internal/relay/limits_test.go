@@ -194,7 +194,7 @@ func TestHeaders(t *testing.T) {
 		{"OPTIONS", "/azure", "WebHook-Allowed-Origin", "eventgrid.azure.net"},
 		{"OPTIONS", "/hook", "WebHook-Allowed-Origin", ""},
 		{"POST", "/hook", "Content-Type", "application/json"},
-		{"GET", "/metrics", "Content-Type", "text/plain; version=0.0.4; charset=utf-8"},
+		{"GET", "/metrics", "Content-Type", "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"},
 	} {
 		answer := w.ask(tt.method, tt.path, strings.NewReader("{"), "Authorization", secret, "WebHook-Request-Origin", "eventgrid.azure.net")
 		if _ = answer.Body.Close(); answer.Header.Get(tt.name) != tt.want {

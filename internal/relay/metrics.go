@@ -1,34 +1,46 @@
 package relay
 
 import (
-	"cmp"
-	"fmt"
-	"io"
-	"maps"
-	"slices"
+	"context"
+	"log/slog"
+	"net/http"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// metrics are counted here, and written in the text format of Prometheus. Labels are routes,
-// statuses and words of this package: nothing that a stranger sends becomes one.
+// metrics are what the relay counts. Labels are routes, statuses and words of this package: nothing
+// that a stranger sends becomes one.
 type metrics struct {
-	mu            sync.Mutex
-	requests      map[string]uint64 // by labels
-	announcements map[string]uint64
-	sends         map[string]uint64
-	seconds       float64
-	held          time.Time
+	registry      *prometheus.Registry
+	requests      *prometheus.CounterVec
+	announcements *prometheus.CounterVec
+	sends         *prometheus.CounterVec
+	took          prometheus.Histogram
 }
 
 func newMetrics() *metrics {
-	m := &metrics{requests: map[string]uint64{}, announcements: map[string]uint64{}, sends: map[string]uint64{}}
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "graft_relay_" + name, Help: help}, labels)
+	}
+	m := &metrics{
+		registry:      prometheus.NewRegistry(),
+		requests:      counter("requests_total", "Requests by route and status.", "route", "code"),
+		announcements: counter("announcements_total", "Announcements: accepted and duplicate by target, the others by image.", "route", "result"),
+		sends:         counter("dispatches_total", "Attempts to dispatch.", "result"),
+		took: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "graft_relay_dispatch_seconds", Help: "Time that attempts to dispatch took.", Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 20},
+		}),
+	}
+	m.registry.MustRegister(m.requests, m.announcements, m.sends, m.took,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, result := range []string{delivered, retried, limited, dead} {
-		m.sends[labels("result", result)] = 0
+		m.sends.WithLabelValues(result)
 	}
 	return m
 }
@@ -47,27 +59,14 @@ const (
 	dead      = "dead"
 )
 
-func labels(pairs ...string) string {
-	var out []string
-	for i := 0; i+1 < len(pairs); i += 2 {
-		out = append(out, pairs[i]+"="+strconv.Quote(pairs[i+1]))
-	}
-	return "{" + strings.Join(out, ",") + "}"
-}
-
 func (m *metrics) request(route string, code int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.requests[labels("route", route, "code", strconv.Itoa(code))]++
+	m.requests.WithLabelValues(route, strconv.Itoa(code)).Inc()
 }
 
 func (m *metrics) announced(route, result string, n int) {
-	if n == 0 {
-		return
+	if n > 0 {
+		m.announcements.WithLabelValues(route, result).Add(float64(n))
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.announcements[labels("route", route, "result", result)] += uint64(n)
 }
 
 func (m *metrics) sent(v outcome, took time.Duration) {
@@ -80,54 +79,64 @@ func (m *metrics) sent(v outcome, took time.Duration) {
 	case v.limited:
 		result = limited
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.sends[labels("result", result)]++
-	m.seconds += took.Seconds()
+	m.sends.WithLabelValues(result).Inc()
+	m.took.Observe(took.Seconds())
 }
 
-func (m *metrics) heldUntil(at time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if at.After(m.held) {
-		m.held = at
+// handler serves what is counted. What goes wrong meanwhile is in the log.
+func (m *metrics) handler(log *slog.Logger) http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4,
+	})
+}
+
+// stateWithin bounds how long the queue is asked for its state.
+const stateWithin = 5 * time.Second
+
+// gauges are what is asked for when the metrics are read: how full the queue is, and what GitHub
+// holds back.
+type gauges struct {
+	config *Config
+	state  func(context.Context) queue.State
+	held   func(now time.Time) (accounts int, longest time.Duration)
+	now    func() time.Time
+}
+
+func gauge(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc("graft_relay_"+name, help, nil, nil)
+}
+
+var (
+	queueItems      = gauge("queue_items", "Deliveries that wait.")
+	queueItemsLimit = gauge("queue_items_limit", "Deliveries that the queue has room for.")
+	queueBytes      = gauge("queue_bytes", "Bytes of the deliveries that wait.")
+	queueBytesLimit = gauge("queue_bytes_limit", "Bytes that the queue has room for.")
+	queueOldest     = gauge("queue_oldest_seconds", "Age of the delivery that waits longest.")
+	heldSeconds     = gauge("held_seconds", "How long GitHub's rate limits still hold, the longest of them.")
+	heldAccounts    = gauge("held_accounts", "Installations that a rate limit holds; without installations, 1 while it holds.")
+)
+
+// Describe implements prometheus.Collector.
+func (g gauges) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{queueItems, queueItemsLimit, queueBytes, queueBytesLimit, queueOldest, heldSeconds, heldAccounts} {
+		to <- d
 	}
 }
 
-// write writes all, with what the queue says of itself.
-func (m *metrics) write(w io.Writer, u queue.State, c *Config, now time.Time) {
-	m.mu.Lock()
-	requests, announcements, sends := maps.Clone(m.requests), maps.Clone(m.announcements), maps.Clone(m.sends)
-	seconds, held := m.seconds, m.held
-	m.mu.Unlock()
-	family(w, "graft_relay_requests_total", "counter", "Requests by route and status.", requests)
-	family(w, "graft_relay_announcements_total", "counter", "Announcements: accepted and duplicate by target, the others by image.", announcements)
-	family(w, "graft_relay_dispatches_total", "counter", "Attempts to dispatch.", sends)
-	var attempts uint64
-	for _, n := range sends {
-		attempts += n
-	}
-	const took = "graft_relay_dispatch_seconds"
-	fmt.Fprintf(w, "# HELP %s Time that attempts to dispatch took.\n# TYPE %s summary\n%s_sum %g\n%s_count %d\n", took, took, took, seconds, took, attempts)
+// Collect implements prometheus.Collector.
+func (g gauges) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), stateWithin)
+	defer cancel()
+	s, now := g.state(ctx), g.now()
+	accounts, longest := g.held(now)
 	age := 0.0
-	if !u.Oldest.IsZero() {
-		age = now.Sub(u.Oldest).Seconds()
+	if !s.Oldest.IsZero() {
+		age = max(now.Sub(s.Oldest).Seconds(), 0)
 	}
-	gauge(w, "graft_relay_queue_items", "Deliveries that wait.", float64(u.Items))
-	gauge(w, "graft_relay_queue_items_limit", "Deliveries that the queue has room for.", float64(c.Queue.Items))
-	gauge(w, "graft_relay_queue_bytes", "Bytes of the deliveries that wait.", float64(u.Bytes))
-	gauge(w, "graft_relay_queue_bytes_limit", "Bytes that the queue has room for.", float64(c.Queue.Bytes))
-	gauge(w, "graft_relay_queue_oldest_seconds", "Age of the delivery that waits longest.", age)
-	gauge(w, "graft_relay_held_seconds", "How long GitHub's rate limit still holds.", max(held.Sub(now).Seconds(), 0))
-}
-
-func family(w io.Writer, name, kind, help string, values map[string]uint64) {
-	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
-	for _, key := range slices.SortedFunc(maps.Keys(values), cmp.Compare[string]) {
-		fmt.Fprintf(w, "%s%s %d\n", name, key, values[key])
+	for d, value := range map[*prometheus.Desc]float64{
+		queueItems: float64(s.Items), queueItemsLimit: float64(g.config.Queue.Items), queueBytes: float64(s.Bytes), queueBytesLimit: float64(g.config.Queue.Bytes),
+		queueOldest: age, heldSeconds: longest.Seconds(), heldAccounts: float64(accounts),
+	} {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value)
 	}
-}
-
-func gauge(w io.Writer, name, help string, value float64) {
-	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s gauge\n%s %g\n", name, help, name, name, value)
 }

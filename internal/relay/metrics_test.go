@@ -3,11 +3,17 @@ package relay
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/olmgraft/graft/internal/relay/queue"
 	"github.com/olmgraft/graft/internal/relay/queue/file"
@@ -30,9 +36,9 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "queue")
-	text, err := os.ReadFile(path)
+	stored, err := os.ReadFile(path)
 	if err == nil {
-		err = os.WriteFile(path, append(text, "torn"...), 0o600)
+		err = os.WriteFile(path, append(stored, "torn"...), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -55,34 +61,77 @@ func TestMetrics(t *testing.T) {
 	} {
 		m.sent(*one, took)
 	}
-	m.heldUntil(now.Add(25 * time.Second))
 	c := &Config{}
 	c.Queue.Items, c.Queue.Bytes = 10, 65536
-	var out strings.Builder
-	m.write(&out, q.State(t.Context()), c, now)
+	m.registry.MustRegister(gauges{config: c, state: q.State, now: func() time.Time { return now }, held: func(time.Time) (int, time.Duration) { return 2, 25 * time.Second }})
+	text := read(t, m)
 	for _, want := range []string{
-		`graft_relay_requests_total{route="",code="404"} 1`, `graft_relay_requests_total{route="/quay",code="202"} 2`,
-		`graft_relay_announcements_total{route="/quay",result="accepted"} 5`, `graft_relay_announcements_total{route="/hook",result="skipped"} 1`,
+		`graft_relay_requests_total{code="404",route=""} 1`, `graft_relay_requests_total{code="202",route="/quay"} 2`,
+		`graft_relay_announcements_total{result="accepted",route="/quay"} 5`, `graft_relay_announcements_total{result="skipped",route="/hook"} 1`,
 		`graft_relay_dispatches_total{result="delivered"} 1`, `graft_relay_dispatches_total{result="dead"} 1`,
 		`graft_relay_dispatches_total{result="limited"} 1`, `graft_relay_dispatches_total{result="retried"} 2`,
-		"graft_relay_dispatch_seconds_sum 31", "graft_relay_dispatch_seconds_count 5",
+		"graft_relay_dispatch_seconds_sum 31", "graft_relay_dispatch_seconds_count 5", `graft_relay_dispatch_seconds_bucket{le="1"} 1`,
 		"graft_relay_queue_items 2", "graft_relay_queue_items_limit 10", fmt.Sprint("graft_relay_queue_bytes ", q.State(t.Context()).Bytes), "graft_relay_queue_bytes_limit 65536",
+		"graft_relay_queue_oldest_seconds 90", "graft_relay_held_seconds 25", "graft_relay_held_accounts 2",
 	} {
-		if !strings.Contains(out.String(), want+"\n") {
+		if !strings.Contains(text, want+"\n") {
 			t.Errorf("there is no %s", want)
 		}
 	}
-	if strings.Contains(out.String(), `result="duplicate"`) {
+	if strings.Contains(text, `result="duplicate"`) {
 		t.Error("what never was is counted")
 	}
-	out.Reset()
-	newMetrics().write(&out, q.State(t.Context()), c, now)
+	text = read(t, newMetrics())
 	for _, result := range []string{delivered, retried, limited, dead} {
-		if want := `graft_relay_dispatches_total{result="` + result + `"} 0`; !strings.Contains(out.String(), want) {
+		if want := `graft_relay_dispatches_total{result="` + result + `"} 0`; !strings.Contains(text, want) {
 			t.Errorf("before anything was sent there is no %s", want)
 		}
 	}
-	if !strings.Contains(out.String(), "graft_relay_held_seconds 0\n") {
-		t.Errorf("nothing holds, and the metrics are %s", out.String())
+	for _, name := range []string{"go_goroutines", "process_start_time_seconds"} {
+		if !strings.Contains(text, "\n"+name+" ") {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	problems, err := testutil.GatherAndLint(m.registry)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v %v", problems, err)
+	}
+}
+
+// read is what Prometheus reads.
+func read(t *testing.T, m *metrics) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.handler(slog.New(slog.DiscardHandler)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	if w.Code != http.StatusOK {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// The page has each metric, and no other.
+func TestPageHasTheMetrics(t *testing.T) {
+	page, err := os.ReadFile("../../docs/relay.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "## Metrics")
+	table, _, _ = strings.Cut(table, "\n## ")
+	w := begin(t, setup{})
+	_, text := w.request(http.MethodGet, "/metrics", nil)
+	w.request(http.MethodGet, "/else", nil)
+	w.hook("quay.io/example/op:v1")
+	_, after := w.request(http.MethodGet, "/metrics", nil)
+	is := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (graft_relay_[a-z_]+) `).FindAllStringSubmatch(text+after, -1) {
+		is[m[1]] = true
+		if !strings.Contains(table, "`"+m[1]+"`") && !strings.Contains(table, "`"+m[1]+"{") {
+			t.Errorf("docs/relay.md has no %s", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(graft_relay_[a-z_]+)").FindAllStringSubmatch(table, -1) {
+		if !is[m[1]] {
+			t.Errorf("docs/relay.md has %s, and the relay has not", m[1])
+		}
 	}
 }

@@ -70,8 +70,7 @@ func (r *Relay) serveAdmin(w http.ResponseWriter, req *http.Request) {
 		}
 		_, _ = io.WriteString(w, "ok\n")
 	case "/metrics":
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		r.metrics.write(w, r.queue.State(req.Context()), r.config, time.Now())
+		r.metrics.handler(r.log).ServeHTTP(w, req)
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}

@@ -95,7 +95,7 @@ func TestSenders(t *testing.T) {
 				t.Fatalf("%+v", got)
 			}
 			for _, result := range []string{accepted, duplicate} {
-				if n := w.metric("graft_relay_announcements_total" + labels("route", "/in/"+tt.from, "result", result)); n != float64(len(got)) {
+				if n := w.metric("graft_relay_announcements_total" + `{result="` + result + `",route="/in/` + tt.from + `"}`); n != float64(len(got)) {
 					t.Errorf("%d events, and the metrics say that %g were %s", len(got), n, result)
 				}
 			}
@@ -172,11 +172,11 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("%d events were sent", n)
 	}
 	for name, want := range map[string]float64{
-		`graft_relay_requests_total{route="",code="404"}`:                  2,
-		`graft_relay_requests_total{route="/hook",code="401"}`:             2,
-		`graft_relay_announcements_total{route="/hook",result="unmapped"}`: 1,
-		`graft_relay_announcements_total{route="/dist",result="stale"}`:    2,
-		`graft_relay_announcements_total{route="/hook",result="skipped"}`:  1,
+		`graft_relay_requests_total{code="404",route=""}`:                  2,
+		`graft_relay_requests_total{code="401",route="/hook"}`:             2,
+		`graft_relay_announcements_total{result="unmapped",route="/hook"}`: 1,
+		`graft_relay_announcements_total{result="stale",route="/dist"}`:    2,
+		`graft_relay_announcements_total{result="skipped",route="/hook"}`:  1,
 		`graft_relay_dispatches_total{result="delivered"}`:                 0,
 	} {
 		if got := w.metric(name); got != want {
