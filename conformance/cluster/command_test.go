@@ -91,12 +91,14 @@ func TestReplicas(t *testing.T) {
 	c.Eventually("the first leads", func() bool { return holder() == "first" })
 	second := begin(t, "second", "--leader-elect", "lead", "--namespace", "lead")
 	c.Eventually("v2", func() bool { return suite.Image(c.Get("lead/sample")) == "quay.io/sample/catalog:v2" })
-	c.Eventually("the second answers", func() bool { code, _ := second.answer("/healthz"); return code == http.StatusOK })
+	c.Eventually("the second is ready to follow", func() bool { code, _ := second.answer("/readyz"); return code == http.StatusOK })
 	if code, text := first.answer("/readyz"); code != http.StatusOK {
 		t.Errorf("the first says %s", text)
 	}
-	if code, _ := second.answer("/readyz"); code != http.StatusServiceUnavailable {
-		t.Errorf("the second says %d, though it does not lead", code)
+	for r, want := range map[*replica]string{first: "\ngraft_leader 1\n", second: "\ngraft_leader 0\n"} {
+		if _, text := r.answer("/metrics"); !strings.Contains(text, want) {
+			t.Errorf("it does not say%s: %s", want, text)
+		}
 	}
 	c.Eventually("a write is counted, once the server has answered it", func() bool {
 		_, text := first.answer("/metrics")

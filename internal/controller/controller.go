@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -48,13 +49,17 @@ type Controller struct {
 	queue     *turns
 	sources   []cache.SharedIndexInformer
 	watches   *watches
+	seconds   prometheus.Histogram // that looks took
 
-	mu      sync.Mutex
-	version string            // gitVersion of the server
-	olm     bool              // OLM is there
-	written map[string]write  // the last of each CatalogSource
-	rivals  map[string]*rival // of each
-	ready   bool
+	mu       sync.Mutex
+	version  string            // gitVersion of the server
+	olm      bool              // OLM is there
+	written  map[string]write  // the last of each CatalogSource
+	rivals   map[string]*rival // of each
+	ready    bool
+	working  bool            // Run is under way
+	standby  bool            // another replica was seen to lead
+	resolved map[string]bool // whether the template of each is, last time
 }
 
 // New asks the server for nothing yet.
@@ -73,7 +78,7 @@ func New(o Options) (*Controller, error) {
 		Options: o, client: client, discovery: disco,
 		kinds:   newKinds(disco.ServerResourcesForGroupVersion, o.Poll),
 		queue:   newTurns(o.Workers),
-		written: map[string]write{}, rivals: map[string]*rival{},
+		written: map[string]write{}, rivals: map[string]*rival{}, resolved: map[string]bool{}, seconds: newReconcileSeconds(),
 	}, nil
 }
 
@@ -84,6 +89,8 @@ func unavailable(doing string, err error) error {
 // Run works until ctx ends, and returns when all that was begun is finished. It fails where
 // the cluster does not answer at the beginning; later it waits for it to come back.
 func (c *Controller) Run(ctx context.Context) error {
+	c.works(true)
+	defer c.works(false)
 	if err := c.pollServer(); err != nil {
 		return err
 	}
@@ -132,11 +139,25 @@ func withoutManagers(object any) (any, error) {
 	return object, nil
 }
 
-// Ready reports whether all CatalogSources are known.
+// Ready reports whether all CatalogSources are known, or another replica leads, whose place this
+// one can take.
 func (c *Controller) Ready() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.ready
+	return c.ready || c.standby && !c.working
+}
+
+// Standby notes that another replica leads.
+func (c *Controller) Standby() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.standby = true
+}
+
+func (c *Controller) works(now bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.working = now
 }
 
 func (c *Controller) namespaces() []string {

@@ -20,12 +20,12 @@ const component = "graft-controller"
 
 // recorder writes events in the background. They are an addition: what fails with them is
 // logged only.
-func recorder(config *rest.Config) (events record.EventRecorder, stop func(), err error) {
+func recorder(ctx context.Context, config *rest.Config) (events record.EventRecorder, stop func(), err error) {
 	client, err := core.NewForConfig(config)
 	if err != nil {
 		return nil, nil, unavailable("setting up the client", err)
 	}
-	broadcaster := record.NewBroadcaster()
+	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx))) // stop ends it, after the last event
 	broadcaster.StartRecordingToSink(&core.EventSinkImpl{Interface: client.Events("")})
 	return broadcaster.NewRecorder(runtime.NewScheme(), corev1.EventSource{Component: component}), broadcaster.Shutdown, nil
 }

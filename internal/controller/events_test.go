@@ -20,7 +20,7 @@ import (
 // there when it has been told.
 func TestEvents(t *testing.T) {
 	for name, begin := range map[string]func(*rest.Config) (record.EventRecorder, func(), error){
-		"background": recorder,
+		"background": func(c *rest.Config) (record.EventRecorder, func(), error) { return recorder(t.Context(), c) },
 		"at once": func(c *rest.Config) (record.EventRecorder, func(), error) {
 			r, err := poster(c, slog.New(slog.DiscardHandler))
 			return r, func() {}, err

@@ -19,25 +19,29 @@ import (
 
 // contender is a process that works as soon as it leads.
 type contender struct {
-	works atomic.Bool
-	stop  context.CancelFunc
-	ended chan error
+	works   atomic.Bool
+	standby atomic.Bool
+	result  error // it ends with at once, where there is one
+	stop    context.CancelFunc
+	ended   chan error
+}
+
+func (c *contender) Standby() { c.standby.Store(true) }
+
+func (c *contender) Run(ctx context.Context) error {
+	c.works.Store(true)
+	defer c.works.Store(false)
+	if c.result != nil {
+		return c.result
+	}
+	<-ctx.Done()
+	return nil
 }
 
 func contend(config *rest.Config, name string, result error) *contender {
 	ctx, stop := context.WithCancel(context.Background())
-	c := &contender{stop: stop, ended: make(chan error, 1)}
-	go func() {
-		c.ended <- lead(ctx, config, "ns", name, func(ctx context.Context) error {
-			c.works.Store(true)
-			defer c.works.Store(false)
-			if result != nil {
-				return result
-			}
-			<-ctx.Done()
-			return nil
-		})
-	}()
+	c := &contender{stop: stop, result: result, ended: make(chan error, 1)}
+	go func() { c.ended <- lead(ctx, config, "ns", name, c) }()
 	return c
 }
 
@@ -75,6 +79,9 @@ func TestLead(t *testing.T) {
 		time.Sleep(time.Minute)
 		if !first.works.Load() || second.works.Load() {
 			t.Errorf("the first works: %v, the second: %v", first.works.Load(), second.works.Load())
+		}
+		if first.standby.Load() || !second.standby.Load() {
+			t.Errorf("the first stands by: %v, the second: %v", first.standby.Load(), second.standby.Load())
 		}
 		first.stop()
 		if err := <-first.ended; err != nil {
@@ -139,8 +146,8 @@ func TestNeverLeads(t *testing.T) {
 		down.Store(true)
 		c := contend(config, "first", nil)
 		time.Sleep(time.Minute)
-		if c.works.Load() {
-			t.Error("it works without a lease")
+		if c.works.Load() || c.standby.Load() {
+			t.Errorf("without a lease it works: %v, stands by: %v", c.works.Load(), c.standby.Load())
 		}
 		c.stop()
 		if err := <-c.ended; err != nil {

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
 
 	"github.com/olmgraft/graft/internal/failure"
 )
@@ -45,6 +47,7 @@ type command struct {
 	cert       string // directory
 	lease      string // NAMESPACE of the lease; "" is no election
 	identity   string
+	format     string // of the log
 	options    Options
 	keeping    keeping
 	serving    sync.WaitGroup
@@ -54,7 +57,7 @@ type command struct {
 func Main(ctx context.Context, args []string, identity string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	c := command{identity: identity, in: in, out: out, options: Options{Log: slog.New(slog.NewTextHandler(errs, nil))}}
+	c := command{identity: identity, in: in, out: out}
 	f := pflag.NewFlagSet("graft-controller", pflag.ContinueOnError)
 	f.SetOutput(out)
 	f.StringVar(&c.kubeconfig, "kubeconfig", "", "file with the cluster's address; without it $KUBECONFIG, or the pod's own cluster")
@@ -67,6 +70,7 @@ func Main(ctx context.Context, args []string, identity string, in io.Reader, out
 	f.StringVar(&c.listen, "listen", ":8080", "address of /metrics, /healthz and /readyz")
 	f.StringVar(&c.webhook, "webhook-listen", "", "address of the webhook that converts versions, by HTTPS; without it none is served")
 	f.StringVar(&c.cert, "webhook-cert", "/etc/graft-controller/tls", "directory with the webhook's tls.crt and tls.key")
+	f.StringVar(&c.format, "log-format", logText, "what a line of the log on standard error is: text or json")
 	f.StringVar(&c.lease, "leader-elect", "", "namespace of the lease by which one of several replicas leads; without it none is asked for")
 	c.keeping.flags(f)
 	err := f.Parse(args)
@@ -77,16 +81,41 @@ func Main(ctx context.Context, args []string, identity string, in io.Reader, out
 		err = errors.New("there are no arguments, and --poll and --operands-poll are more than nothing")
 	case err == nil && !slices.Contains([]string{OLMAuto, OLMPresent, OLMAbsent}, c.options.OLM):
 		err = fmt.Errorf("--olm is %q, and auto, present or absent is due", c.options.OLM)
+	case err == nil && c.format != logText && c.format != logJSON:
+		err = fmt.Errorf("--log-format is %q, and text or json is due", c.format)
 	}
+	c.options.Log = c.logger(errs)
 	if err != nil {
 		err = failure.New(failure.Usage, "reading the command line: %w", err).Fix("Run graft-controller --help.")
 	} else {
-		err = c.run(ctx)
+		err = c.run(klog.NewContext(ctx, logr.FromSlogHandler(c.options.Log.Handler()))) // what client-go says goes there too
 	}
+	c.tell(errs, err)
+	return failure.ExitCode(err)
+}
+
+// What a line of the log is.
+const (
+	logText = "text"
+	logJSON = "json"
+)
+
+func (c *command) logger(errs io.Writer) *slog.Logger {
+	if c.format == logJSON {
+		return slog.New(slog.NewJSONHandler(errs, nil))
+	}
+	return slog.New(slog.NewTextHandler(errs, nil))
+}
+
+// tell says how it ended: to people, or in lines as those before.
+func (c *command) tell(errs io.Writer, err error) {
 	for _, f := range failure.All(err) {
+		if c.format == logJSON {
+			c.options.Log.Error(f.Message, "class", f.Class, "code", int(f.Code), "remedy", f.Remedy)
+			continue
+		}
 		fmt.Fprintf(errs, "graft-controller: %s (%s, %d)\n       %s\n", f.Message, f.Class, f.Code, f.Remedy)
 	}
-	return failure.ExitCode(err)
 }
 
 func (c *command) run(ctx context.Context) error {
@@ -104,7 +133,7 @@ func (c *command) run(ctx context.Context) error {
 		}
 		return c.keeping.once(ctx, work)
 	}
-	events, stop, err := recorder(config)
+	events, stop, err := recorder(ctx, config)
 	if err != nil {
 		return err
 	}
@@ -132,7 +161,7 @@ func (c *command) run(ctx context.Context) error {
 	if c.lease == "" {
 		err = run(ctx)
 	} else {
-		err = lead(ctx, config, c.lease, c.identity, run)
+		err = lead(ctx, config, c.lease, c.identity, leading{work, run})
 	}
 	if cause := context.Cause(ctx); len(failure.All(cause)) > 0 {
 		err = errors.Join(cause, err)
@@ -186,10 +215,25 @@ func (c *command) serveOn(ctx context.Context, end context.CancelCauseFunc, list
 	}()
 }
 
+// led is what one of several replicas does.
+type led interface {
+	Run(ctx context.Context) error
+	Standby() // another leads
+}
+
+// leading is the controller with all that it does while it leads.
+type leading struct {
+	*Controller
+	run func(context.Context) error
+}
+
+// Run implements led.
+func (l leading) Run(ctx context.Context) error { return l.run(ctx) }
+
 // lead runs work while the lease is held, and returns when work has. A lease that is lost
 // ends the process, which is begun anew by whoever began it: two that work at a time would
 // conflict, not harm.
-func lead(ctx context.Context, config *rest.Config, namespace, identity string, work func(context.Context) error) error {
+func lead(ctx context.Context, config *rest.Config, namespace, identity string, work led) error {
 	client, err := coordination.NewForConfig(config)
 	if err != nil {
 		return unavailable("setting up the client", err)
@@ -215,13 +259,18 @@ func lead(ctx context.Context, config *rest.Config, namespace, identity string, 
 				if late {
 					return
 				}
-				err := work(ctx)
+				err := work.Run(ctx)
 				if ctx.Err() == nil { // it ended by itself: the lease is given back
 					stop()
 				}
 				done <- err
 			},
 			OnStoppedLeading: func() {},
+			OnNewLeader: func(leader string) {
+				if leader != identity {
+					work.Standby()
+				}
+			},
 		},
 	})
 	if err != nil {

@@ -77,7 +77,7 @@ var (
 	events = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 )
 
-// While another holds the lease, the command is well, and neither ready nor at work. Without
+// While another holds the lease, the command is ready to follow it, and not at work. Without
 // an election it works, says so, and tells events.
 func TestCommandLeads(t *testing.T) {
 	t.Parallel()
@@ -88,10 +88,12 @@ func TestCommandLeads(t *testing.T) {
 	lease := c.Create(leases, "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: graft-controller, namespace: lead}\n"+
 		"spec: {holderIdentity: other, leaseDurationSeconds: 15, acquireTime: '"+now+"', renewTime: '"+now+"'}\n")
 	p := begin(t, s, "--leader-elect", "lead", "--namespace", "lead")
-	c.Eventually("it answers", func() bool { code, _ := p.answer("/healthz"); return code == http.StatusOK })
-	time.Sleep(100 * time.Millisecond)
-	if code, text := p.answer("/readyz"); code != http.StatusServiceUnavailable || text != "CatalogSources are not known yet\n" {
+	c.Eventually("it stands by", func() bool { code, _ := p.answer("/readyz"); return code == http.StatusOK })
+	if code, text := p.answer("/healthz"); code != http.StatusOK || text != "ok\n" {
 		t.Errorf("another leads, and it says %d %s", code, text)
+	}
+	if _, text := p.answer("/metrics"); !strings.Contains(text, "\ngraft_leader 0\n") {
+		t.Errorf("another leads, and it says %s", text)
 	}
 	if o := c.Get("lead/kube"); suite.Image(o) != "quay.io/kube-release-v1/catalog:v1.19" {
 		t.Errorf("another leads, and the image is %s", suite.Image(o))
@@ -108,6 +110,11 @@ func TestCommandLeads(t *testing.T) {
 	for name, n := range map[string]int{"image_writes": 1, "status_writes": 1, "conflicts": 0, "errors": 0} {
 		want := fmt.Sprintf("# TYPE graft_%s_total counter\ngraft_%s_total %d\n", name, name, n)
 		c.Eventually(want, func() bool { _, text := p.answer("/metrics"); return strings.Contains(text, want) }) // once the server has answered
+	}
+	for _, want := range []string{"graft_leader 1\n", "graft_queue_items 0\n", `graft_catalogsources{resolved="true"} 1`, `graft_catalogsources{resolved="false"} 0`, "graft_reconcile_duration_seconds_count "} {
+		if _, text := p.answer("/metrics"); !strings.Contains(text, "\n"+want) {
+			t.Errorf("it works, and says no %s: %s", want, text)
+		}
 	}
 	c.Eventually("the event is written", func() bool { return len(told(c, "lead")) == 1 })
 	p.ends(t)
@@ -141,6 +148,38 @@ func TestOnceTells(t *testing.T) {
 	if got := told(c, "tells"); len(got) != 1 || got[0] != want {
 		t.Errorf("the events are %q", got)
 	}
+}
+
+// A log in JSON has nothing else in it: not what client-go says, nor how it ended.
+func TestLogIsJSON(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	c := suite.New(t, s, "", "log")
+	c.Create(controller.Resource, suite.CatalogSource("log", "bad", suite.SampleTemplate("log", "missing"), suite.V119))
+	p := begin(t, s, "--log-format", "json", "--leader-elect", "log", "--namespace", "log")
+	c.Eventually("it leads", func() bool { code, _ := p.answer("/readyz"); return code == http.StatusOK })
+	p.ends(t)
+	once := begin(t, s, "--log-format", "json", "--once", "--namespace", "log")
+	if code := <-once.code; code != 80 {
+		t.Errorf("it ended with %d: %s", code, once.said.String())
+	}
+	messages := map[string]map[string]any{}
+	for line := range strings.Lines(p.said.String() + once.said.String()) {
+		var one map[string]any
+		if err := json.Unmarshal([]byte(line), &one); err != nil || one["time"] == nil || one["level"] == nil {
+			t.Errorf("%q: %v", line, err)
+		}
+		messages[fmt.Sprint(one["msg"])] = one
+	}
+	if messages["Successfully acquired lease"] == nil {
+		t.Errorf("there is nothing of the lease in %s", p.said.String())
+	}
+	for text, one := range messages {
+		if strings.HasPrefix(text, "resolving log/bad: ") && one["code"] == 80.0 && one["class"] == "catalogsource-unresolvable" && one["remedy"] != "" {
+			return
+		}
+	}
+	t.Errorf("it does not say how it ended: %s", once.said.String())
 }
 
 // The webhook converts all objects of a review or none.

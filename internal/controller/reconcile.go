@@ -26,7 +26,9 @@ func (c *Controller) next(ctx context.Context) bool {
 		return false
 	}
 	defer c.queue.Done(key)
+	begun := time.Now()
 	again, err := c.reconcile(ctx, key)
+	c.seconds.Observe(time.Since(begun).Seconds())
 	switch {
 	case ctx.Err() != nil:
 	case apierrors.IsConflict(err):
@@ -63,6 +65,7 @@ func (c *Controller) reconcile(ctx context.Context, key string) (again time.Dura
 	}
 	work := c.work(source)
 	if work.Reference == "" {
+		c.unnote(key)
 		c.watches.use(key, nil)
 		written, err := c.unsay(ctx, source)
 		c.wrote(key, written)
@@ -74,6 +77,7 @@ func (c *Controller) reconcile(ctx context.Context, key string) (again time.Dura
 	if objects.waiting {
 		return time.Second / 5, nil
 	}
+	c.note(key, r.OK())
 	written, err := c.write(ctx, source, work, r)
 	c.wrote(key, written)
 	if objects.unserved {
@@ -88,6 +92,7 @@ func (c *Controller) forget(key string) {
 	defer c.mu.Unlock()
 	delete(c.written, key)
 	delete(c.rivals, key)
+	delete(c.resolved, key)
 }
 
 // stale reports whether the watch has not yet brought what was written last: what is

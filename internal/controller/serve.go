@@ -4,11 +4,85 @@ import (
 	"fmt"
 	"net/http"
 	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // Metrics count what was done since the beginning.
 type Metrics struct {
 	Reconciles, Images, Statuses, Conflicts, Errors atomic.Int64
+}
+
+// newReconcileSeconds has buckets from a look that finds nothing to do to an API server that hangs.
+func newReconcileSeconds() prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "graft_reconcile_duration_seconds", Help: "Time that a look at a CatalogSource took, with what was written.",
+		Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9),
+	})
+}
+
+// registry has all that /metrics says.
+func (c *Controller) registry() *prometheus.Registry {
+	all := prometheus.NewRegistry()
+	all.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(), c.seconds)
+	for _, m := range []struct {
+		name, help string
+		value      *atomic.Int64
+	}{
+		{"graft_reconciles_total", "CatalogSources looked at.", &c.Metrics.Reconciles},
+		{"graft_image_writes_total", "Images set.", &c.Metrics.Images},
+		{"graft_status_writes_total", "Conditions written.", &c.Metrics.Statuses},
+		{"graft_conflicts_total", "Writes that met a newer version.", &c.Metrics.Conflicts},
+		{"graft_errors_total", "Requests that failed otherwise.", &c.Metrics.Errors},
+	} {
+		all.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: m.name, Help: m.help}, func() float64 { return float64(m.value.Load()) }))
+	}
+	gauge := func(name, help string, labels prometheus.Labels, value func() int) {
+		all.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, func() float64 { return float64(value()) }))
+	}
+	gauge("graft_leader", "1 for the replica that works, 0 for one that waits for the lease.", nil, c.leads)
+	gauge("graft_queue_items", "CatalogSources that wait to be looked at.", nil, c.queue.Len)
+	for resolved, name := range map[bool]string{true: "true", false: "false"} {
+		gauge("graft_catalogsources", "CatalogSources whose template is the controller's to resolve.", prometheus.Labels{"resolved": name}, func() int { return c.count(resolved) })
+	}
+	return all
+}
+
+// leads is 1 while the controller works.
+func (c *Controller) leads() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.working {
+		return 1
+	}
+	return 0
+}
+
+// count is how many CatalogSources resolve, or do not.
+func (c *Controller) count(resolved bool) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, is := range c.resolved {
+		if is == resolved {
+			n++
+		}
+	}
+	return n
+}
+
+// note keeps whether a CatalogSource resolves, for who counts them.
+func (c *Controller) note(key string, resolved bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.resolved[key] = resolved
+}
+
+func (c *Controller) unnote(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.resolved, key)
 }
 
 // Handler serves /metrics in the text format of Prometheus, /healthz and /readyz.
@@ -17,25 +91,11 @@ func (c *Controller) Handler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if !c.Ready() {
-			http.Error(w, "CatalogSources are not known yet", http.StatusServiceUnavailable)
+			http.Error(w, "CatalogSources are not known yet, and no other replica leads", http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintln(w, "ok")
 	})
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-		for _, m := range []struct {
-			name, help string
-			value      *atomic.Int64
-		}{
-			{"graft_reconciles_total", "CatalogSources looked at.", &c.Metrics.Reconciles},
-			{"graft_image_writes_total", "Images set.", &c.Metrics.Images},
-			{"graft_status_writes_total", "Conditions written.", &c.Metrics.Statuses},
-			{"graft_conflicts_total", "Writes that met a newer version.", &c.Metrics.Conflicts},
-			{"graft_errors_total", "Requests that failed otherwise.", &c.Metrics.Errors},
-		} {
-			fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s counter\n%s %d\n", m.name, m.help, m.name, m.name, m.value.Load())
-		}
-	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(c.registry(), promhttp.HandlerOpts{}))
 	return mux
 }

@@ -6,10 +6,41 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/client-go/rest"
 
 	"github.com/olmgraft/graft/internal/failure"
 )
+
+// Names, units and words of the metrics are as Prometheus asks.
+func TestMetrics(t *testing.T) {
+	c, err := New(Options{Config: &rest.Config{Host: "http://stand.example"}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := testutil.GatherAndLint(c.registry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	c.note("a/b", true)
+	c.note("a/c", false)
+	c.note("a/d", false)
+	c.unnote("a/d")
+	const want = `# HELP graft_catalogsources CatalogSources whose template is the controller's to resolve.
+# TYPE graft_catalogsources gauge
+graft_catalogsources{resolved="false"} 1
+graft_catalogsources{resolved="true"} 1
+`
+	if err := testutil.GatherAndCompare(c.registry(), strings.NewReader(want), "graft_catalogsources"); err != nil {
+		t.Error(err)
+	}
+}
 
 // A server that cannot go on ends the work, and says why.
 func TestServerEndsEarly(t *testing.T) {

@@ -67,6 +67,13 @@ func (t *turns) begin(key string) bool {
 	return false
 }
 
+// Len counts those too that are put by.
+func (t *turns) Len() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.TypedRateLimitingInterface.Len() + len(t.waits)
+}
+
 // Done is for each key that Get gave.
 func (t *turns) Done(key string) {
 	t.TypedRateLimitingInterface.Done(key)
