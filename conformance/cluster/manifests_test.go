@@ -2,9 +2,6 @@ package cluster
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,10 +9,6 @@ import (
 
 	"github.com/google/cel-go/common/types"
 	admission "k8s.io/api/admissionregistration/v1"
-	apps "k8s.io/api/apps/v1"
-	core "k8s.io/api/core/v1"
-	rbac "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"k8s.io/apiserver/pkg/cel/environment"
@@ -53,50 +46,6 @@ func strictly[T any](t *testing.T, text []byte) *T {
 		t.Errorf("%s: %v", text, err)
 	}
 	return object
-}
-
-// The manifests say what the API has words for, and begin the command as it can be begun.
-func TestManifests(t *testing.T) {
-	files := manifests(t, "controller.yaml")
-	strictly[core.Namespace](t, files["Namespace graft-controller"])
-	strictly[core.ServiceAccount](t, files["ServiceAccount graft-controller"])
-	strictly[rbac.ClusterRole](t, files["ClusterRole graft-controller"])
-	strictly[rbac.ClusterRoleBinding](t, files["ClusterRoleBinding graft-controller"])
-	strictly[rbac.Role](t, files["Role graft-controller"])
-	strictly[rbac.RoleBinding](t, files["RoleBinding graft-controller"])
-	plain := strictly[apps.Deployment](t, files["Deployment graft-controller"])
-	service := strictly[core.Service](t, manifests(t, "webhook.yaml")["Service graft-controller"])
-
-	base, err := json.Marshal(plain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile("../../deploy/controller/webhook.patch.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	patch, err := yaml.YAMLToJSON(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	merged, err := strategicpatch.StrategicMergePatch(base, patch, apps.Deployment{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	patched := strictly[apps.Deployment](t, merged)
-	for _, d := range []*apps.Deployment{plain, patched} {
-		var said bytes.Buffer
-		if code := controller.Main(context.Background(), append(slices.Clone(d.Spec.Template.Spec.Containers[0].Args), "--help"), "x", nil, io.Discard, &said); code != 0 {
-			t.Errorf("%v: %s", d.Spec.Template.Spec.Containers[0].Args, said.String())
-		}
-	}
-	container := patched.Spec.Template.Spec.Containers[0]
-	if len(patched.Spec.Template.Spec.Containers) != 1 || container.Image != plain.Spec.Template.Spec.Containers[0].Image {
-		t.Errorf("the patch makes it %s", merged)
-	}
-	if !slices.ContainsFunc(container.Ports, func(p core.ContainerPort) bool { return p.Name == service.Spec.Ports[0].TargetPort.StrVal }) {
-		t.Errorf("no port of %v is %s", container.Ports, service.Spec.Ports[0].TargetPort.StrVal)
-	}
 }
 
 // An API server warns of each deprecated field, by the words of the policy, and of no other.

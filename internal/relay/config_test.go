@@ -267,9 +267,9 @@ func TestExamples(t *testing.T) {
 func configurations(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, doc := range documents(t, "relay.yaml") {
+	for _, doc := range documents(t, "relay/base/relay.yaml") {
 		if doc["kind"] == "ConfigMap" {
-			found["deploy/relay.yaml"], _ = inside(doc, "data")["relay.yaml"].(string)
+			found["deploy/relay/base/relay.yaml"], _ = inside(doc, "data")["relay.yaml"].(string)
 		}
 	}
 	text, err := os.ReadFile("../../deploy/compose/relay.yaml")

@@ -20,14 +20,14 @@ type probe struct {
 // The manifests fit the program, and their parts each other.
 func TestManifests(t *testing.T) {
 	byKind := map[string]map[string]any{}
-	for _, doc := range documents(t, "relay.yaml") {
+	for _, doc := range documents(t, "relay/base/relay.yaml") {
 		kind, _ := doc["kind"].(string)
 		if kind == "" || doc["apiVersion"] == nil || inside(doc, "metadata")["name"] != "graft-relay" {
 			t.Errorf("%v is no manifest of the relay's", doc)
 		}
 		byKind[kind] = doc
 	}
-	c, err := Parse("relay.yaml", []byte(configurations(t)["deploy/relay.yaml"]))
+	c, err := Parse("relay.yaml", []byte(configurations(t)["deploy/relay/base/relay.yaml"]))
 	if err != nil {
 		t.Fatal(err)
 	}

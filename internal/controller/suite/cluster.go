@@ -30,12 +30,23 @@ import (
 // OLMConfigs of operators.coreos.com/v1.
 type Server struct {
 	Config *rest.Config
+	// Own is as whom the controller comes, where it is not as the tests do.
+	Own *rest.Config
+	// Namespace, where there is one, makes a namespace.
+	Namespace func(name string)
 	// Define has Samples of another group or version served.
 	Define func(group, version string)
 	// Many is how many CatalogSources it is to bear.
 	Many int
 	// Patience is how long something that is to come is waited for.
 	Patience time.Duration
+}
+
+func (s *Server) own() *rest.Config {
+	if s.Own != nil {
+		return s.Own
+	}
+	return s.Config
 }
 
 // Run runs all tests.
@@ -105,7 +116,12 @@ func New(t *testing.T, s *Server, version string, namespaces ...string) *Cluster
 	}
 	c := &Cluster{T: t, Interface: client, Events: record.NewFakeRecorder(10_000), patience: s.Patience}
 	c.Version.Store(&version)
-	config := rest.CopyConfig(s.Config)
+	if s.Namespace != nil {
+		for _, name := range namespaces {
+			s.Namespace(name)
+		}
+	}
+	config := rest.CopyConfig(s.own())
 	config.QPS, config.Burst = controller.QPS, controller.Burst
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) { return c.pass(r, next) })

@@ -91,12 +91,13 @@ func testNoCluster(t *testing.T, s *Server) {
 	}
 }
 
-// Kubeconfig is a file that leads to the server.
+// Kubeconfig is a file that leads to the server, as the controller comes to it.
 func (s *Server) Kubeconfig(t *testing.T) string {
 	t.Helper()
 	c := api.NewConfig()
-	c.Clusters["c"] = &api.Cluster{Server: s.Config.Host, CertificateAuthorityData: s.Config.CAData, TLSServerName: s.Config.ServerName}
-	c.AuthInfos["u"] = &api.AuthInfo{Token: s.Config.BearerToken}
+	own := s.own()
+	c.Clusters["c"] = &api.Cluster{Server: own.Host, CertificateAuthorityData: own.CAData, TLSServerName: own.ServerName}
+	c.AuthInfos["u"] = &api.AuthInfo{Token: own.BearerToken}
 	c.Contexts["x"] = &api.Context{Cluster: "c", AuthInfo: "u"}
 	c.CurrentContext = "x"
 	file := filepath.Join(t.TempDir(), "kubeconfig")
