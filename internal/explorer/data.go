@@ -16,7 +16,7 @@ type (
 	indexData struct {
 		Title     string         `json:"title"`
 		Platforms []string       `json:"platforms"`
-		Compares  bool           `json:"compares"`
+		Compares  []bool         `json:"compares"` // of each platform, whether it is compared with another catalog
 		Live      bool           `json:"live"`
 		Catalog   []graphFinding `json:"findings"` // those of no package
 		Packages  []indexPackage `json:"packages"`
@@ -27,6 +27,7 @@ type (
 		Bundles    []string `json:"bundles"`
 		Default    string   `json:"default"`
 		Head       string   `json:"head"`
+		Versions   int      `json:"versions"` // that some platform has
 		Deprecated bool     `json:"deprecated,omitempty"`
 		Changed    bool     `json:"changed,omitempty"`
 		Errors     int      `json:"errors,omitempty"`
@@ -105,7 +106,7 @@ type packer struct {
 }
 
 func (s *set) pack(name string) packageData {
-	p := &packer{data: packageData{Name: name, Bundles: []bundleData{}, Findings: []graphFinding{}}, table: graph.PathsOf(s.stages, name),
+	p := &packer{data: packageData{Name: name, Bundles: []bundleData{}, Findings: []graphFinding{}}, table: graph.PathsOf(s.stages, name, s.published...),
 		bundle: map[string]int{}, views: map[string]int{}}
 	for i, b := range p.table.Bundles {
 		version := ""
@@ -139,6 +140,9 @@ func (p *packer) know(name, version string, keeps []int) int {
 		i = len(p.data.Bundles)
 		p.bundle[name] = i
 		p.data.Bundles = append(p.data.Bundles, bundleData{name, version, keeps})
+	}
+	if p.data.Bundles[i].Version == "" {
+		p.data.Bundles[i].Version = version
 	}
 	return i
 }
@@ -238,9 +242,10 @@ func packOffers(offers []graph.Offer, next []int) offersData {
 
 // index is what the page shows of all packages, and finds bundles in.
 func (s *set) index(packages []packageData) indexData {
-	out := indexData{Title: titleOf(packages), Compares: s.compares(), Live: s.Live, Packages: []indexPackage{}, Catalog: []graphFinding{}}
+	out := indexData{Title: titleOf(packages), Live: s.Live, Packages: []indexPackage{}, Catalog: []graphFinding{}}
 	for i, p := range s.platforms {
 		out.Platforms = append(out.Platforms, p.Name)
+		out.Compares = append(out.Compares, p.Base != nil)
 		for _, f := range s.found[i] {
 			if f.Package == "" {
 				out.Catalog = append(out.Catalog, graphFinding{f, i})
@@ -265,6 +270,7 @@ func (s *set) indexPackage(p *packageData) indexPackage {
 	for _, b := range p.Bundles {
 		out.Bundles = append(out.Bundles, b.Name)
 	}
+	has := map[string]bool{}
 	for i, platform := range s.platforms {
 		after, is := s.after[i][p.Name]
 		before, was := s.before[i][p.Name]
@@ -276,6 +282,11 @@ func (s *set) indexPackage(p *packageData) indexPackage {
 				out.Channels = append(out.Channels, ch.Name)
 			}
 		}
+		for _, ch := range after.Channels {
+			for _, n := range ch.Nodes {
+				has[n.Name] = has[n.Name] || !n.Outside
+			}
+		}
 		if is { // the highest platform counts
 			out.Deprecated = after.Deprecated
 			pkg := platform.Catalog.Package(p.Name)
@@ -284,6 +295,9 @@ func (s *set) indexPackage(p *packageData) indexPackage {
 				out.Head = head.Name
 			}
 		}
+	}
+	for _, so := range has {
+		out.Versions += bit(so)
 	}
 	for _, f := range p.Findings {
 		if f.Level == graph.Error {

@@ -37,6 +37,7 @@ type set struct {
 	platforms []Platform
 	stages    []graph.Stage
 	found     [][]graph.Finding // of each platform
+	published []*graph.Catalog
 	before    []map[string]draw.Package
 	after     []map[string]draw.Package
 }
@@ -52,6 +53,7 @@ func newSet(platforms []Platform, o Options) *set {
 		if p.Base != nil {
 			found = append(found, graph.CompareBase(p.Base, p.Catalog, p.Levels)...)
 			before = p.Catalog.PictureBefore(picture)
+			s.published = append(s.published, p.Base)
 		}
 		s.before = append(s.before, byName(before))
 		if i+1 < len(platforms) {
@@ -70,11 +72,6 @@ func byName(g draw.Graph) map[string]draw.Package {
 		all[p.Name] = p
 	}
 	return all
-}
-
-// compares tells whether any platform is compared with another catalog.
-func (s *set) compares() bool {
-	return slices.ContainsFunc(s.platforms, func(p Platform) bool { return p.Base != nil })
 }
 
 // names are those of all packages.

@@ -82,10 +82,10 @@ func TestPage(t *testing.T) {
 	}
 	all := unpacked(t, page)
 	index := read[indexData](t, all["index"])
-	if index.Title != "Upgrade graphs of 2 packages" || !index.Compares || !slices.Equal(index.Platforms, []string{"4.19", "4.20"}) || len(index.Packages) != 2 {
+	if index.Title != "Upgrade graphs of 2 packages" || !slices.Equal(index.Compares, []bool{true, true}) || !slices.Equal(index.Platforms, []string{"4.19", "4.20"}) || len(index.Packages) != 2 {
 		t.Fatalf("the index is %+v", index)
 	}
-	if p := index.Packages[0]; p.Name != "op" || p.Default != "stable" || p.Head != "op.v1.2.0" || !p.Changed || p.Errors == 0 || !slices.Equal(p.Bundles, []string{"op.v1.1.0", "op.v1.2.0", "op.v1.0.0"}) {
+	if p := index.Packages[0]; p.Name != "op" || p.Default != "stable" || p.Head != "op.v1.2.0" || !p.Changed || p.Errors == 0 || !slices.Equal(p.Bundles, []string{"op.v1.0.0", "op.v1.1.0", "op.v1.2.0"}) || p.Versions != 2 {
 		t.Errorf("op is %+v", p)
 	}
 	op := read[packageData](t, all["package-0"])
@@ -95,7 +95,7 @@ func TestPage(t *testing.T) {
 	if before := op.Views[op.Stages[0].Before].Lanes[0]; before.Nodes[0].Flags&64 == 0 {
 		t.Errorf("1.0.0 is not removed: %+v", before.Nodes)
 	}
-	if after := op.Views[op.Stages[0].After]; after.Images[1] != "quay.io/example/op:v1.2.0" || after.Lanes[0].Olm[0].Offers[0][0] != 1 {
+	if after := op.Views[op.Stages[0].After]; after.Images[2] != "quay.io/example/op:v1.2.0" || after.Lanes[0].Olm[0].Offers[0][0] != 2 {
 		t.Errorf("after is %+v", after)
 	}
 	if !slices.ContainsFunc(op.Findings, func(f graphFinding) bool { return f.Stage == 0 && f.ID == "upgrade-path-lost" }) {

@@ -30,9 +30,15 @@ type Offer struct {
 	From       []int
 }
 
-// PathsOf gives the table of a package. The stages stand in the order of their platforms.
-func PathsOf(stages []Stage, pkg string) *PathTable {
+// PathsOf gives the table of a package. The stages stand in the order of their platforms. What stands
+// in the published catalogs alone may be installed as well.
+func PathsOf(stages []Stage, pkg string, published ...*Catalog) *PathTable {
 	s := newPathSearch(stages, PathQuery{Package: pkg})
+	for _, c := range published {
+		if p := c.Package(pkg); p != nil {
+			s.know(p.Bundles...)
+		}
+	}
 	t := &PathTable{Bundles: slices.DeleteFunc(slices.Clone(s.installed), func(b *Bundle) bool { return b.Name == "" })}
 	slices.SortStableFunc(t.Bundles, func(a, b *Bundle) int {
 		return cmp.Or(a.Version.Compare(b.Version), cmp.Compare(a.Name, b.Name))

@@ -1,12 +1,12 @@
 // What is known of one version, and of findings.
 
-// findingsOf lists findings, errors first.
-function findingsOf(found, index) {
+// findingsOf lists findings, errors first; link gives the address of what one is about, or null.
+function findingsOf(found, index, link = () => null) {
 	if (!found || found.length === 0) return null;
 	const sorted = [...found].sort((a, b) => Number(a.level !== 'error') - Number(b.level !== 'error'));
 	const items = sorted.map((f) => {
 		const where = [index.platforms.length > 1 ? index.platforms[f.stage] : null, f.channel ? `channel ${f.channel}` : null, f.file ? `${f.file}${f.line ? `:${f.line}` : ''}` : null].filter(Boolean).join(', ');
-		return make('li', { class: f.level }, make('strong', {}, `${f.level}: ${f.id}`), ' ', make('span', {}, f.message), where ? make('span', { class: 'where' }, where) : null, f.remedy ? make('span', { class: 'remedy' }, f.remedy) : null);
+		return make('li', { class: f.level }, make('strong', {}, `${f.level}: ${f.id}`), ' ', link(f) ? make('a', { href: link(f) }, f.message) : make('span', {}, f.message), where ? make('span', { class: 'where' }, where) : null, f.remedy ? make('span', { class: 'remedy' }, f.remedy) : null);
 	});
 	return make('details', { class: 'findings', open: found.length < 8 }, make('summary', {}, plural(found.length, 'finding')), make('ul', {}, items));
 }

@@ -5,8 +5,12 @@ let zoom; // as it is, once something was drawn
 
 // lanesOf draws the channels of a view. choose is called with a lane and a node, unfold with a lane.
 function lanesOf(pkg, view, shown) {
-	return view.lanes.map((lane) => laneOf(pkg, lane, shown));
+	return inOrder(view.lanes).map((lane) => laneOf(pkg, lane, shown));
 }
+
+// inOrder gives channels as people count: the default channel first, and 3.9 before 3.10.
+const count = new Intl.Collator('en', { numeric: true });
+const inOrder = (lanes) => [...lanes].sort((a, b) => Number(b.default ?? false) - Number(a.default ?? false) || count.compare(a.name, b.name));
 
 function laneOf(pkg, lane, shown) {
 	const open = lane.whole && shown.open.includes(lane.name);

@@ -32,7 +32,7 @@ const say = (text) => { byId('say').textContent = clean(text); };
 
 // show has the page show what its address says.
 async function show() {
-	const turn = ++wanted, state = readAddress();
+	const turn = ++wanted, at = location.hash, state = readAddress();
 	if (!state.pkg && index.packages.length === 1) state.pkg = index.packages[0].name;
 	const place = index.packages.findIndex((p) => p.name === state.pkg);
 	markList(place);
@@ -42,12 +42,14 @@ async function show() {
 		byId('panel').hidden = true;
 		byId('main').replaceChildren(...[state.pkg ? make('p', { class: 'none' }, `No catalog of this file has a package ${named(state.pkg)}.`) : null, ...overview(index)].filter(Boolean));
 		document.title = clean(index.title);
+		document.body.dataset.shown = at;
 		return;
 	}
 	const pkg = await packageAt(place);
 	if (turn !== wanted) return; // the address has changed meanwhile
 	document.title = clean([state.bundle, pkg.name, index.title].filter(Boolean).join(' · '));
 	showPackage(pkg, index.packages[place], state);
+	document.body.dataset.shown = at;
 }
 
 function showPackage(pkg, about, state) {
@@ -94,7 +96,7 @@ function unfoldFor(pkg, stage, state) {
 
 function drawLanes(pkg, about, stage, state) {
 	const after = viewOf(pkg, stage), before = viewOf(pkg, stage, 'before');
-	const both = state.view === 'both' && index.compares;
+	const both = state.view === 'both' && index.compares.includes(true);
 	const found = pkg.findings.filter((f) => f.stage === stage);
 	const shown = {
 		open: state.open,
@@ -107,17 +109,16 @@ function drawLanes(pkg, about, stage, state) {
 		},
 	};
 	const sides = both ? [['Before', before], ['After', after]] : [[null, after ?? before]];
-	const order = both ? [...new Set([...(after?.lanes ?? []), ...(before?.lanes ?? [])].map((l) => l.name))] : null;
+	const order = both ? [...new Set(inOrder([...(after?.lanes ?? []), ...(before?.lanes ?? [])]).map((l) => l.name))] : null;
 	const side = ([title, view]) => {
 		let lanes = view ? lanesOf(pkg, view, shown) : [];
-		if (order) lanes = order.map((name) => lanes.find((l) => l.lane.name === name) ?? make('section', { class: 'lane none' }, make('header', {}, make('h3', {}, named(name))), make('p', {}, 'not in this catalog')));
+		if (order && (title === 'After' || index.compares[stage])) lanes = order.map((name) => lanes.find((l) => l.lane.name === name) ?? make('section', { class: 'lane none' }, make('header', {}, make('h3', {}, named(name))), make('p', {}, 'not in this catalog')));
 		return make('section', { class: 'side', 'aria-label': title ?? 'Channels' }, title ? make('h3', { class: 'sidetitle' }, title) : null,
-			lanes.length ? lanes : make('p', { class: 'none' }, 'This platform does not have the package.'));
+			lanes.length ? lanes : make('p', { class: 'none' }, title === 'Before' && !index.compares[stage] ? 'This platform is not compared with another catalog.' : 'This platform does not have the package.'));
 	};
-	const pkgFindings = found.filter((f) => !f.bundle || !pkg.byName.has(f.bundle));
-	const facts = [plural(about.channels.length, 'channel'), plural(pkg.bundles.length, 'version'), about.deprecated ? 'deprecated' : null].filter(Boolean).join(', ');
+	const facts = [plural(about.channels.length, 'channel'), plural(about.versions, 'version'), about.deprecated ? 'deprecated' : null].filter(Boolean).join(', ');
 	byId('main').replaceChildren(make('div', { class: 'bar' }, make('h2', {}, named(pkg.name), ' ', make('span', { class: 'facts' }, facts)), toolbar(pkg, stage, state, both)),
-		make('div', { class: both ? 'sides both' : 'sides' }, sides.map(side)), ...[findingsOf(pkgFindings, index), legend(both || index.compares)].filter(Boolean));
+		make('div', { class: both ? 'sides both' : 'sides' }, sides.map(side)), ...[findingsOf(found, index, (f) => (pkg.byName.has(f.bundle) ? address({ ...state, channel: f.channel ?? '', bundle: f.bundle }) : null)), legend(index.compares.includes(true))].filter(Boolean));
 	setZoom(zoom ?? fitting(LEAST));
 	for (const scroller of document.querySelectorAll('.lane .scroller')) scroller.scrollLeft = scroller.scrollWidth; // to the newest
 }
@@ -130,7 +131,7 @@ function toolbar(pkg, stage, state, both) {
 	const button = (label, said, click) => make('button', { type: 'button', 'aria-label': label, title: label, click }, said);
 	return make('div', { class: 'tools', role: 'toolbar', 'aria-label': 'View' },
 		index.platforms.length > 1 ? pick('on', 'Platform', index.platforms.map((p) => [p, p]), index.platforms[stage]) : null,
-		index.compares ? pick('view', 'Show', [['', 'after, with what changed'], ['both', 'before and after']], both ? 'both' : '') : null,
+		index.compares.includes(true) ? pick('view', 'Show', [['', 'after, with what changed'], ['both', 'before and after']], both ? 'both' : '') : null,
 		button('Zoom out (-)', '−', () => setZoom(zoom / 1.2)), button('Zoom in (+)', '+', () => setZoom(zoom * 1.2)), button('Real size (0)', '1:1', () => setZoom(1)), button('Fit (f)', 'Fit', () => setZoom(fitting(0))));
 }
 
@@ -208,7 +209,6 @@ async function begin() {
 	window.addEventListener('hashchange', show);
 	window.addEventListener('resize', level);
 	await show();
-	document.body.dataset.ready = 'yes';
 	performance.mark('shown');
 }
 begin();

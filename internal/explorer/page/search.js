@@ -63,13 +63,13 @@ function markList(place) {
 
 // overview is what is shown of all packages.
 function overview(index) {
-	const count = index.packages.reduce((n, p) => n + p.bundles.length, 0);
+	const count = index.packages.reduce((n, p) => n + p.versions, 0);
 	const facts = [plural(index.packages.length, 'package'), plural(count, 'version')];
 	if (index.platforms.length > 1) facts.push(`platforms ${index.platforms.join(', ')}`);
 	const rows = index.packages.map((p) => make('tr', { class: p.changed ? 'changed' : null },
 		make('th', { scope: 'row' }, make('a', { href: address({ pkg: p.name }) }, named(p.name)), p.deprecated ? ' (deprecated)' : null),
 		make('td', {}, clean(p.default)), make('td', {}, clean(p.head)),
-		make('td', { class: 'number' }, String(p.channels.length)), make('td', { class: 'number' }, String(p.bundles.length)), make('td', {}, marksOf(p))));
+		make('td', { class: 'number' }, String(p.channels.length)), make('td', { class: 'number' }, String(p.versions)), make('td', {}, marksOf(p))));
 	const heads = ['Package', 'Default channel', 'Its head', 'Channels', 'Versions', 'Marks'];
 	const table = make('table', {}, make('thead', {}, make('tr', {}, heads.map((h) => make('th', { scope: 'col' }, h)))), make('tbody', {}, rows));
 	return [make('h2', {}, facts.join(', ')), findingsOf(index.findings, index), make('div', { class: 'wide' }, table)];
