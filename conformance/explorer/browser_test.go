@@ -132,12 +132,15 @@ func (p *tab) count(selector string) int {
 	return value[int](p, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector))
 }
 
-// until waits until an expression of the page holds.
+// until waits until an expression of the page holds, also where the page loads itself again meanwhile.
 func (p *tab) until(expression string) {
 	p.t.Helper()
-	if err := chromedp.Do(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(20*time.Second))); err != nil {
-		p.t.Fatalf("waiting for %s: %v; the panel says %s", expression, err, p.text("#panel"))
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if holds, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")")); err == nil && holds {
+			return
+		}
 	}
+	p.t.Fatalf("this does not come to hold: %s; the panel says %s", expression, p.text("#panel"))
 }
 
 // look sets how the page is looked at.

@@ -34,11 +34,13 @@ func (a *app) graphCommand() *cobra.Command {
 			"With -o html it is the explorer: one file that needs nothing else, in which to search, zoom, compare\n" +
 			"and ask for paths. It takes several catalogs, one for each platform, which its path or tag names, or\n" +
 			"PLATFORM= before it.\n\n" +
-			"With -o cincinnati and --operand it is the versions of an operand that bundles take. With --serve\n" +
-			"clients of the Cincinnati protocol can watch the catalog, at " + graphPath + "?channel=C.",
+			"With -o cincinnati and --operand it is the versions of an operand that bundles take.\n\n" +
+			"With --serve the graph can be watched while the catalogs are edited: in a browser by the explorer, which\n" +
+			"shows each change as soon as it is written, and of a single catalog by clients of the Cincinnati\n" +
+			"protocol, at " + graphPath + "?channel=C.",
 		Example: "  graft graph catalog.yaml\n  graft graph -o svg --base published.yaml catalog.yaml > graph.svg\n" +
 			"  graft graph -o html --base 'published/v{platform}' catalogs/v4.19 catalogs/v4.20 > graph.html\n" +
-			"  graft graph -o cincinnati --package op --channel stable catalog.yaml\n  graft graph --serve :8080 --package op catalog.yaml",
+			"  graft graph -o cincinnati --package op --channel stable catalog.yaml\n  graft graph --serve 127.0.0.1:8080 catalogs/v4.20",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.graph(cmd.Context(), o, args) },
 	}
@@ -50,7 +52,7 @@ func (a *app) graphCommand() *cobra.Command {
 	f.StringVar(&o.base, "base", "", "the catalog with which this one is compared; with several, {platform} stands for the platform of each")
 	f.StringVar(&o.operand, "operand", "", "with -o cincinnati or --serve, the versions of this operand in place of bundles")
 	f.StringVar(&o.serve, "serve", "", "serve the graph at this address, such as 127.0.0.1:8080")
-	f.DurationVar(&o.refresh, "refresh", time.Minute, "with --serve, read the catalog again when asked after this time")
+	f.DurationVar(&o.refresh, "refresh", time.Minute, "with --serve, read catalogs again when asked after this time; for the explorer, also when their files change")
 	f.StringVar(&o.draw.Around, "around", "", "show the neighbourhood of this bundle")
 	f.IntVar(&o.draw.Radius, "radius", 0, "steps of the neighbourhood; -1 folds nothing")
 	return cmd
@@ -65,11 +67,11 @@ func (a *app) graph(ctx context.Context, o *graphOptions, names []string) error 
 		}
 		return err
 	}
+	if o.serve != "" {
+		return a.serveGraph(ctx, o, names)
+	}
 	if len(names) > 1 {
 		return failure.New(failure.Usage, "reading the command line: %d catalogs, and only the explorer shows several", len(names)).Fix("Give --output html, or name one catalog.")
-	}
-	if o.serve != "" {
-		return a.serveGraph(ctx, o, name)
 	}
 	if o.operand != "" && (o.output != "cincinnati" || a.JSON) {
 		return failure.New(failure.Usage, "reading the command line: --operand without --output cincinnati").Fix("Give --output cincinnati, or leave out --operand.")

@@ -15,45 +15,57 @@ func (o *graphOptions) explorer(ctx context.Context, names []string) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	shown := explorer.Options{Package: o.picture.Package, Channel: o.picture.Channel}
-	if explorer.Empty(all, shown) {
-		return nil, failure.New(failure.Usage, "drawing %s: it has no such package or channel", strings.Join(names, ", ")).Fix("Run graft detect %s for what it has.", names[0])
+	if err := o.shows(all, names); err != nil {
+		return nil, err
 	}
-	return explorer.Page(all, shown), nil
+	return explorer.Page(all, explorer.Options{Package: o.picture.Package, Channel: o.picture.Channel}), nil
+}
+
+// shows refuses a page of nothing.
+func (o *graphOptions) shows(all []explorer.Platform, names []string) error {
+	if explorer.Empty(all, explorer.Options{Package: o.picture.Package, Channel: o.picture.Channel}) {
+		return failure.New(failure.Usage, "drawing %s: it has no such package or channel", strings.Join(names, ", ")).Fix("Run graft detect %s for what it has.", names[0])
+	}
+	return nil
 }
 
 // explored reads the catalogs of the platforms, and those with which they are compared.
 func (o *graphOptions) explored(ctx context.Context, names []string) ([]explorer.Platform, error) {
-	var all []*platformCatalog
-	if len(names) == 1 {
-		all = []*platformCatalog{{name: names[0]}}
-	} else {
-		var err error
-		if all, err = platformsOf(names); err != nil {
-			return nil, err
-		}
+	sources, err := o.sources(names)
+	if err != nil {
+		return nil, err
 	}
 	var read []explorer.Platform
-	for _, c := range all {
-		p := explorer.Platform{}
-		base := o.base
-		if len(all) > 1 {
-			p.Name = c.platform.String()
-			base = strings.ReplaceAll(base, "{platform}", p.Name)
-		}
-		var err error
-		if p.Levels, err = (&catalogs.Verification{}).Levels(c.name); err != nil {
+	for _, from := range sources {
+		p := explorer.Platform{Name: from.platform}
+		if p.Levels, err = (&catalogs.Verification{}).Levels(from.catalog); err != nil {
 			return nil, err
 		}
-		if base != "" {
-			if p.Base, err = o.catalogs.Graph(ctx, base); err != nil {
+		if from.base != "" {
+			if p.Base, err = o.catalogs.Graph(ctx, from.base); err != nil {
 				return nil, err
 			}
 		}
-		if p.Catalog, err = o.catalogs.Whole(ctx, c.name); err != nil {
+		if p.Catalog, err = o.catalogs.Whole(ctx, from.catalog); err != nil {
 			return nil, err
 		}
 		read = append(read, p)
 	}
 	return read, nil
+}
+
+// source is where what is shown of a platform stands.
+type source struct{ platform, catalog, base string }
+
+// sources are those of the catalogs that are named; a single one needs no platform.
+func (o *graphOptions) sources(names []string) (all []source, err error) {
+	if len(names) == 1 {
+		return []source{{"", names[0], o.base}}, nil
+	}
+	platforms, err := platformsOf(names)
+	for _, c := range platforms {
+		name := c.platform.String()
+		all = append(all, source{name, c.name, strings.ReplaceAll(o.base, "{platform}", name)})
+	}
+	return all, err
 }

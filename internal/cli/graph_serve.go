@@ -11,11 +11,13 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/olmgraft/graft/internal/explorer"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 )
@@ -23,35 +25,41 @@ import (
 // graphPath is where clients of the Cincinnati protocol ask.
 const graphPath = "/api/upgrades_info/v1/graph"
 
-// graphServer answers for one catalog, which it reads again when it is asked after some
-// time. While the catalog cannot be read, what was read before is served.
+// graphServer answers with the explorer of catalogs, and of a single one by the Cincinnati protocol. It
+// reads them again when it is asked after some time; for the explorer, as soon as their files change.
+// While they cannot be read, what was read before is served.
 type graphServer struct {
-	read  func(ctx context.Context) (*graph.Catalog, error)
+	read  func(ctx context.Context) ([]explorer.Platform, error)
+	stamp func() string // of the files
 	say   func(error)
 	every time.Duration
-	pkg   string
+	shown explorer.Options
 	name  string // of an operand
 
-	mu      sync.Mutex
-	catalog *graph.Catalog
-	since   time.Time
+	mu        sync.Mutex
+	platforms []explorer.Platform
+	since     time.Time
+	stamped   string
+	trouble   string // why what is served is not what stands there
+	page      []byte // of the platforms, once it was asked for
+	version   string // of the page
 }
 
-func (a *app) serveGraph(ctx context.Context, o *graphOptions, name string) error {
-	if name == "-" || o.base != "" {
-		return failure.New(failure.Usage, "reading the command line: --serve reads its catalog again, so that it is not standard input, and compares with none")
+func (a *app) serveGraph(ctx context.Context, o *graphOptions, names []string) error {
+	if slices.Contains(names, "-") || o.base == "-" {
+		return failure.New(failure.Usage, "reading the command line: --serve reads its catalogs again, and standard input can be read once").Fix("Name a file or a directory.")
 	}
-	s := &graphServer{every: o.refresh, pkg: o.picture.Package, name: o.operand, say: a.PrintFailures}
-	s.read = func(ctx context.Context) (*graph.Catalog, error) {
-		c, err := o.catalogs.Graph(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		return c, readable(c)
+	s := &graphServer{every: o.refresh, name: o.operand, say: a.PrintFailures,
+		shown: explorer.Options{Package: o.picture.Package, Channel: o.picture.Channel, Live: true}}
+	s.read = func(ctx context.Context) ([]explorer.Platform, error) { return o.explored(ctx, names) }
+	sources, err := o.sources(names)
+	if err != nil {
+		return err
 	}
-	c, err := s.current(ctx)
+	s.stamp = func() string { return stampOf(sources) }
+	all, err := s.current(ctx)
 	if err == nil {
-		_, err = o.cincinnati(c)
+		err = o.served(all, names)
 	}
 	if err != nil {
 		return err
@@ -64,48 +72,60 @@ func (a *app) serveGraph(ctx context.Context, o *graphOptions, name string) erro
 	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: log.New(a.Err, "graft: ", 0),
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	fmt.Fprintf(a.Err, "graft: serving http://%s%s\n", listener.Addr(), graphPath)
+	fmt.Fprintf(a.Err, "graft: serving the explorer at http://%s/\n", listener.Addr())
+	if len(names) == 1 {
+		fmt.Fprintf(a.Err, "graft: serving the Cincinnati protocol at http://%s%s\n", listener.Addr(), graphPath)
+	}
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return failure.New(failure.Usage, "serving the graph: %w", err)
 	}
 	return nil // to be stopped is how it is meant to end
 }
 
-// readable fails where a document of the catalog cannot be read, as while it is written.
-func readable(c *graph.Catalog) error {
-	for _, f := range graph.Verify(c, nil, graph.Levels{}) {
-		if f.ID == "document-unreadable" {
-			return failure.New(failure.TemplateMalformed, "reading the catalog: %s", f.Message).At(f.File, f.Line, 0)
-		}
+// served refuses what could never be answered.
+func (o *graphOptions) served(all []explorer.Platform, names []string) error {
+	if o.operand != "" {
+		_, err := o.cincinnati(all[0].Catalog)
+		return err
 	}
-	return nil
+	return o.shows(all, names)
 }
 
-// current is the catalog, read again where that was long ago.
-func (s *graphServer) current(ctx context.Context) (*graph.Catalog, error) {
+// current is what stands in the catalogs, read again where that was long ago.
+func (s *graphServer) current(ctx context.Context) ([]explorer.Platform, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.catalog != nil && time.Since(s.since) < s.every {
-		return s.catalog, nil
+	err := s.load(ctx, s.stamped)
+	return s.platforms, err
+}
+
+// load reads the catalogs where that was long ago, or their files are not as they were.
+func (s *graphServer) load(ctx context.Context, stamp string) error {
+	if s.platforms != nil && stamp == s.stamped && time.Since(s.since) < s.every {
+		return nil
 	}
-	c, err := s.read(ctx)
-	if err != nil && s.catalog == nil {
-		return nil, err
+	all, err := s.read(ctx)
+	if err != nil && s.platforms == nil {
+		return err
 	}
-	if s.since = time.Now(); err != nil {
+	if s.since, s.stamped, s.trouble = time.Now(), stamp, ""; err != nil {
 		s.say(err)
-		return s.catalog, nil
+		s.trouble = troubleOf(err)
+		return nil
 	}
-	s.catalog = c
-	return c, nil
+	s.platforms, s.page = all, nil
+	return nil
 }
 
 // ServeHTTP answers with the graph of a channel, or with an error as the protocol has it.
 func (s *graphServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept")
 	switch {
+	case r.URL.Path == "/" || r.URL.Path == eventsPath:
+		s.serveExplorer(w, r)
+		return
 	case r.URL.Path != graphPath:
-		refuse(w, http.StatusNotFound, "does_not_exist", "the graph is at "+graphPath)
+		refuse(w, http.StatusNotFound, "does_not_exist", "the explorer is at /, and the graph at "+graphPath)
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
@@ -121,11 +141,14 @@ func (s *graphServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// A client that goes away must not keep the others from what is read.
-	c, err := s.current(context.WithoutCancel(r.Context()))
+	all, err := s.current(context.WithoutCancel(r.Context()))
+	if err == nil && len(all) > 1 {
+		err = failure.New(failure.Usage, "drawing for Cincinnati: %d catalogs are served, not one", len(all))
+	}
 	if err == nil {
 		var body []byte
-		o := &graphOptions{operand: s.name, picture: graph.PictureOptions{Package: s.pkg, Channel: channel}}
-		if body, err = o.cincinnati(c); err == nil {
+		o := &graphOptions{operand: s.name, picture: graph.PictureOptions{Package: s.shown.Package, Channel: channel}}
+		if body, err = o.cincinnati(all[0].Catalog); err == nil {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Cache-Control", "no-cache")
 			w.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(body))))

@@ -17,7 +17,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/cli/catalogs"
 	"github.com/olmgraft/graft/internal/command"
-	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/explorer"
 )
 
 const servedCatalog = `---
@@ -61,10 +61,12 @@ func servedBy(t *testing.T, text string) *graphServer {
 	writeFile(t, file, text)
 	a := &app{command.New(command.IO{Err: io.Discard})}
 	o := catalogs.Reader{}
-	s := &graphServer{say: a.PrintFailures, every: time.Hour}
-	s.read = func(ctx context.Context) (*graph.Catalog, error) {
-		return o.Graph(ctx, file)
+	s := &graphServer{say: a.PrintFailures, every: time.Hour, shown: explorer.Options{Live: true}}
+	s.read = func(ctx context.Context) ([]explorer.Platform, error) {
+		c, err := o.Whole(ctx, file)
+		return []explorer.Platform{{Catalog: c}}, err
 	}
+	s.stamp = func() string { return stampOf([]source{{"", file, ""}}) }
 	return s
 }
 
@@ -96,7 +98,7 @@ func TestGraphServer(t *testing.T) {
 		"anything but":      {"GET", stable, []string{"Accept", "*/*, application/json;q=0"}, 406, `"kind":"invalid_content_type"`},
 		"unknown channel":   {"GET", graphPath + "?channel=none", nil, 200, `{"nodes":[],"edges":[]}` + "\n"},
 		"no channel":        {"GET", graphPath, nil, 400, `"kind":"missing_params"`},
-		"other path":        {"GET", "/", nil, 404, `"kind":"does_not_exist"`},
+		"other path":        {"GET", "/other", nil, 404, `"kind":"does_not_exist"`},
 		"other method":      {"POST", stable, nil, 405, `"kind":"invalid_params"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +147,7 @@ func TestGraphServerETag(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	said := 0
-	s.read = func(context.Context) (*graph.Catalog, error) { return nil, errors.New("it is gone") }
+	s.read = func(context.Context) ([]explorer.Platform, error) { return nil, errors.New("it is gone") }
 	s.say = func(error) { said++ }
 	if w := askGraph(s, "GET", stable); w.Code != 200 || !strings.Contains(w.Body.String(), "v1.1.0-2") || said != 1 {
 		t.Errorf("%d %s", w.Code, w.Body)
@@ -179,6 +181,7 @@ func TestGraphServe(t *testing.T) {
 	cmd := a.graphCommand()
 	cmd.SetArgs([]string{"--serve", "127.0.0.1:0", "--refresh", "0s", file})
 	go func() { ended <- cmd.ExecuteContext(ctx) }()
+	page := regexp.MustCompile(`http://\S+`).FindString(<-errs.full)
 	address := regexp.MustCompile(`http://\S+`).FindString(<-errs.full)
 	get := func() string {
 		resp, err := http.Get(address + "?channel=stable")
@@ -194,6 +197,9 @@ func TestGraphServe(t *testing.T) {
 	}
 	if got := get(); got != servedStable {
 		t.Errorf("got %s", got)
+	}
+	if resp, err := http.Get(page); err != nil || resp.Header.Get("Content-Type") != "text/html; charset=utf-8" || resp.Body.Close() != nil {
+		t.Errorf("the explorer: %v", err)
 	}
 	writeFile(t, file, strings.ReplaceAll(servedCatalog, "op:v1.1.0", "op:v1.1.0-2"))
 	if got := get(); !strings.Contains(got, "v1.1.0-2") {
@@ -216,7 +222,7 @@ func TestGraphServeRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "catalog.yaml")
 	writeFile(t, file, servedCatalog)
 	for want, all := range map[int][][]string{
-		2: {{"--serve", "nowhere", file}, {"--serve", "127.0.0.1:0", "-"}, {"--serve", "127.0.0.1:0", "--base", file, file},
+		2: {{"--serve", "nowhere", file}, {"--serve", "127.0.0.1:0", "-"}, {"--serve", "127.0.0.1:0", "--base", "-", file}, {"--serve", "127.0.0.1:0", file, file},
 			{"--serve", "127.0.0.1:0", "--package", "other", file}, {"--serve", "127.0.0.1:0", "--operand", "kafka", file}, {"--operand", "etcd", file}},
 		10: {{"--serve", "127.0.0.1:0", file + ".not"}},
 	} {

@@ -17,7 +17,6 @@ type (
 		Title     string         `json:"title"`
 		Platforms []string       `json:"platforms"`
 		Compares  []bool         `json:"compares"` // of each platform, whether it is compared with another catalog
-		Live      bool           `json:"live"`
 		Catalog   []graphFinding `json:"findings"` // those of no package
 		Packages  []indexPackage `json:"packages"`
 	}
@@ -242,7 +241,7 @@ func packOffers(offers []graph.Offer, next []int) offersData {
 
 // index is what the page shows of all packages, and finds bundles in.
 func (s *set) index(packages []packageData) indexData {
-	out := indexData{Title: titleOf(packages), Live: s.Live, Packages: []indexPackage{}, Catalog: []graphFinding{}}
+	out := indexData{Title: titleOf(packages), Packages: []indexPackage{}, Catalog: []graphFinding{}}
 	for i, p := range s.platforms {
 		out.Platforms = append(out.Platforms, p.Name)
 		out.Compares = append(out.Compares, p.Base != nil)

@@ -27,7 +27,7 @@ type Platform struct {
 type Options struct {
 	Package string // only this package; "" is all
 	Channel string // only channels of this name; "" is all
-	// Live has the page listen to its server, and load itself again when told.
+	// Live lets the page listen to its server, and load itself again when told.
 	Live bool
 }
 

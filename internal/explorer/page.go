@@ -19,6 +19,14 @@ var files embed.FS
 // The page's program, in the order in which its files are read.
 var scripts = []string{"data.js", "search.js", "path.js", "lanes.js", "details.js", "panel.js", "main.js"}
 
+// Served gives the page for a server to serve, and its version, which it says itself: it compares
+// that with what it hears from the server at /events.
+func Served(platforms []Platform, o Options) (page []byte, version string) {
+	page = Page(platforms, o)
+	version = fmt.Sprintf("%x", sha256.Sum256(page))
+	return bytes.Replace(page, []byte("<body>"), []byte(`<body data-version="`+version+`">`), 1), version
+}
+
 // Page gives the file.
 func Page(platforms []Platform, o Options) []byte {
 	s := newSet(platforms, o)

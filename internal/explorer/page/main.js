@@ -200,6 +200,19 @@ function searched() {
 	say(`${plural(found.packages.length, 'package')}, ${plural(found.bundles.length + found.more, 'version')}`);
 }
 
+// listen has the page load itself again when its server has another version of it, and say what is
+// wrong where the server cannot make one.
+function listen(version) {
+	const source = new EventSource('events'), trouble = byId('trouble');
+	const tell = (text) => { trouble.textContent = text.split('\n').map(clean).join('\n'); trouble.hidden = !text; };
+	source.onmessage = (e) => {
+		const news = JSON.parse(e.data);
+		if (news.version !== version) location.reload();
+		tell(news.trouble && `The catalogs cannot be read, and this is what they were before.\n${news.trouble}`);
+	};
+	source.onerror = () => tell('The server has ended, or cannot be reached. This is what the catalogs were before.');
+}
+
 async function begin() {
 	index = await unpack('index');
 	byId('title').textContent = clean(index.title);
@@ -209,6 +222,7 @@ async function begin() {
 	window.addEventListener('hashchange', show);
 	window.addEventListener('resize', level);
 	await show();
+	if (document.body.dataset.version) listen(document.body.dataset.version);
 	performance.mark('shown');
 }
 begin();

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/olmgraft/graft/internal/cli/catalogs"
+	"github.com/olmgraft/graft/internal/explorer"
+	"github.com/olmgraft/graft/internal/failure"
+)
+
+// eventsPath is where the explorer hears of changes.
+const eventsPath = "/events"
+
+// lookEvery is how often files are looked at while an explorer listens.
+const lookEvery = 500 * time.Millisecond
+
+// stampOf changes with the names, sizes and times of the files that are read. Images have none.
+func stampOf(sources []source) string {
+	h := sha256.New()
+	for _, s := range sources {
+		for _, name := range []string{s.catalog, s.base} {
+			if name == "" || catalogs.IsImage(name) {
+				continue
+			}
+			_ = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error { // what cannot be read says so when it is read
+				if err == nil {
+					if info, err := d.Info(); err == nil {
+						fmt.Fprintln(h, path, info.Size(), info.ModTime().UnixNano())
+					}
+				}
+				return nil
+			})
+		}
+	}
+	return string(h.Sum(nil))
+}
+
+// troubleOf is why catalogs cannot be read, for those who look at what was read before.
+func troubleOf(err error) string {
+	var lines []string
+	for _, f := range failure.All(err) {
+		lines = append(lines, f.Error())
+	}
+	if len(lines) == 0 {
+		lines = []string{err.Error()}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// explored is the page of what stands in the catalogs now, its version, and what is wrong with it.
+func (s *graphServer) explored(ctx context.Context) (page []byte, version, trouble string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.load(ctx, s.stamp()); err != nil {
+		return nil, "", "", err
+	}
+	if s.page == nil {
+		s.page, s.version = explorer.Served(s.platforms, s.shown)
+	}
+	return s.page, s.version, s.trouble, nil
+}
+
+// serveExplorer answers with the page, or tells of changes for as long as the page listens.
+func (s *graphServer) serveExplorer(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "the method is neither GET nor HEAD", http.StatusMethodNotAllowed)
+		return
+	}
+	// One that goes away must not keep the others from what is read.
+	ctx := context.WithoutCancel(r.Context())
+	page, version, trouble, err := s.explored(ctx)
+	if err != nil {
+		http.Error(w, troubleOf(err), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if r.URL.Path == "/" {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Header().Set("ETag", fmt.Sprintf("%q", version))
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(page))
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	for told := ""; err == nil; _, version, trouble, err = s.explored(ctx) {
+		news, _ := json.Marshal(map[string]string{"version": version, "trouble": trouble}) // strings can be encoded
+		if told != string(news) {
+			told = string(news)
+			fmt.Fprintf(w, "data: %s\n\n", news)
+			if http.NewResponseController(w).Flush() != nil {
+				return
+			}
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-time.After(lookEvery):
+		}
+	}
+}

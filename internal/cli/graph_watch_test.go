@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/olmgraft/graft/internal/explorer"
+)
+
+func TestExplorerServed(t *testing.T) {
+	s := servedBy(t, servedCatalog)
+	w := askGraph(s, "GET", "/")
+	if body := w.Body.String(); w.Code != 200 || !strings.Contains(body, "connect-src 'self'") || !strings.Contains(body, `<body data-version="`+s.version+`">`) || s.version == "" {
+		t.Errorf("%d %.600s", w.Code, body)
+	}
+	if w := askGraph(s, "GET", "/", "If-None-Match", w.Header().Get("ETag")); w.Code != 304 {
+		t.Errorf("a page that is known: %d", w.Code)
+	}
+	for _, path := range []string{"/", eventsPath} {
+		if w := askGraph(s, "POST", path); w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST %s: %d", path, w.Code)
+		}
+	}
+	s.platforms = nil
+	s.read = func(context.Context) ([]explorer.Platform, error) { return nil, errors.New("it is gone") }
+	if w := askGraph(s, "GET", "/"); w.Code != 500 || w.Body.String() != "it is gone\n" {
+		t.Errorf("nothing to show: %d %s", w.Code, w.Body)
+	}
+}
+
+// A page hears of each change, and of what is wrong while the catalog cannot be read.
+func TestExplorerHears(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "catalog.yaml")
+	writeFile(t, file, servedCatalog)
+	o := &graphOptions{}
+	said := 0
+	s := &graphServer{every: 1 << 60, shown: explorer.Options{Live: true}, say: func(error) { said++ },
+		read:  func(ctx context.Context) ([]explorer.Platform, error) { return o.explored(ctx, []string{file}) },
+		stamp: func() string { return stampOf([]source{{"", file, ""}}) }}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	resp, err := http.Get(server.URL + eventsPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	next := func() (version, trouble string) {
+		t.Helper()
+		for lines.Scan() {
+			if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				var news struct{ Version, Trouble string }
+				if err := json.Unmarshal([]byte(text), &news); err != nil {
+					t.Fatal(err)
+				}
+				return news.Version, news.Trouble
+			}
+		}
+		t.Fatal(lines.Err())
+		return "", ""
+	}
+	first, trouble := next()
+	if first == "" || trouble != "" {
+		t.Errorf("it begins with %q, %q", first, trouble)
+	}
+	writeFile(t, file, "---\nschema: [\n")
+	if version, trouble := next(); version != first || !strings.Contains(trouble, "catalog.yaml") || said != 1 {
+		t.Errorf("a torn catalog: %q, %q, said %d times", version, trouble, said)
+	}
+	writeFile(t, file, strings.ReplaceAll(servedCatalog, "1.1.0", "1.2.0"))
+	if version, trouble := next(); version == first || trouble != "" {
+		t.Errorf("another catalog: %q, %q", version, trouble)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, trouble := next(); !strings.Contains(trouble, "there is no such file") {
+		t.Errorf("no catalog: %q", trouble)
+	}
+}
