@@ -10,6 +10,7 @@ import (
 	"github.com/olmgraft/graft/internal/draw"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
+	"github.com/olmgraft/graft/internal/operand"
 )
 
 type graphOptions struct {
@@ -34,7 +35,8 @@ func (a *app) graphCommand() *cobra.Command {
 			"With -o html it is the explorer: one file that needs nothing else, in which to search, zoom, compare\n" +
 			"and ask for paths. It takes several catalogs, one for each platform, which its path or tag names, or\n" +
 			"PLATFORM= before it.\n\n" +
-			"With -o cincinnati and --operand it is the versions of an operand that bundles take.\n\n" +
+			"With -o cincinnati and --operand it is the versions of an operand that bundles take, and with -o property\n" +
+			"the same as a property of a bundle, for its metadata/properties.yaml.\n\n" +
 			"With --serve the graph can be watched while the catalogs are edited: in a browser by the explorer, which\n" +
 			"shows each change as soon as it is written, and of a single catalog by clients of the Cincinnati\n" +
 			"protocol, at " + graphPath + "?channel=C.",
@@ -46,11 +48,11 @@ func (a *app) graphCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.catalogs.Flags(f)
-	f.StringVarP(&o.output, "output", "o", "mermaid", "mermaid, dot, svg, html, json or cincinnati")
+	f.StringVarP(&o.output, "output", "o", "mermaid", "mermaid, dot, svg, html, json, cincinnati or property")
 	f.StringVar(&o.picture.Package, "package", "", "draw this package only")
 	f.StringVar(&o.picture.Channel, "channel", "", "draw channels of this name only")
 	f.StringVar(&o.base, "base", "", "the catalog with which this one is compared; with several, {platform} stands for the platform of each")
-	f.StringVar(&o.operand, "operand", "", "with -o cincinnati or --serve, the versions of this operand in place of bundles")
+	f.StringVar(&o.operand, "operand", "", "with -o cincinnati, -o property or --serve, the versions of this operand in place of bundles")
 	f.StringVar(&o.serve, "serve", "", "serve the graph at this address, such as 127.0.0.1:8080")
 	f.DurationVar(&o.refresh, "refresh", time.Minute, "with --serve, read catalogs again when asked after this time; for the explorer, also when their files change")
 	f.StringVar(&o.draw.Around, "around", "", "show the neighbourhood of this bundle")
@@ -73,8 +75,12 @@ func (a *app) graph(ctx context.Context, o *graphOptions, names []string) error 
 	if len(names) > 1 {
 		return failure.New(failure.Usage, "reading the command line: %d catalogs, and only the explorer shows several", len(names)).Fix("Give --output html, or name one catalog.")
 	}
-	if o.operand != "" && (o.output != "cincinnati" || a.JSON) {
-		return failure.New(failure.Usage, "reading the command line: --operand without --output cincinnati").Fix("Give --output cincinnati, or leave out --operand.")
+	protocol := (o.output == "cincinnati" || o.output == "property") && !a.JSON
+	if o.operand != "" && !protocol {
+		return failure.New(failure.Usage, "reading the command line: --operand without --output cincinnati").Fix("Give --output cincinnati or property, or leave out --operand.")
+	}
+	if o.operand == "" && o.output == "property" {
+		return failure.New(failure.Usage, "reading the command line: --output property without --operand").Fix("Name the operand with --operand.")
 	}
 	c, err := o.catalogs.Graph(ctx, name)
 	if err != nil {
@@ -85,7 +91,7 @@ func (a *app) graph(ctx context.Context, o *graphOptions, names []string) error 
 			return err
 		}
 	}
-	if o.output == "cincinnati" && !a.JSON {
+	if protocol {
 		text, err := o.cincinnati(c)
 		if err == nil {
 			_, err = a.Out.Documents().Write(text)
@@ -121,7 +127,7 @@ func (o *graphOptions) drawn(g draw.Graph) ([]byte, error) {
 	case "json":
 		return draw.JSON(g), nil
 	}
-	return nil, failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with mermaid, dot, svg, html, json or cincinnati.")
+	return nil, failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with mermaid, dot, svg, html, json, cincinnati or property.")
 }
 
 // cincinnati gives the graph of the one package that is asked for, or of an operand.
@@ -131,7 +137,14 @@ func (o *graphOptions) cincinnati(c *graph.Catalog) ([]byte, error) {
 			return nil, failure.New(failure.Usage, "drawing operand %s: the catalog has no entry of it", o.operand).Fix("Name an operand that the catalog has.")
 		}
 		nodes, edges, err := c.OperandGraph(o.operand, o.picture.Package, o.picture.Channel)
-		return draw.CincinnatiOperand(o.operand, nodes, edges), err
+		if err != nil {
+			return nil, err
+		}
+		text := draw.CincinnatiOperand(o.operand, nodes, edges)
+		if o.output == "property" {
+			return operand.Property(o.operand, text)
+		}
+		return text, nil
 	}
 	g := c.Picture(graph.PictureOptions{Package: o.picture.Package, Base: o.picture.Base}) // a node names all of its channels
 	if len(g.Packages) != 1 {

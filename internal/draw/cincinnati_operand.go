@@ -4,10 +4,8 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/operand"
 )
-
-// cincinnatiImage begins the metadata that holds the images of an operand that has several.
-const cincinnatiImage = "io.olm.operand.image."
 
 // OperandNode is a version of an operand.
 type OperandNode struct {
@@ -29,7 +27,7 @@ func CincinnatiOperand(name string, nodes []OperandNode, edges [][2]int) []byte 
 				payload = i.Image
 			}
 			if len(n.Images) > 1 {
-				metadata[cincinnatiImage+i.Name] = i.Image
+				metadata[operand.ImageMetadata+i.Name] = i.Image
 			}
 		}
 		if _, digest, pinned := strings.Cut(payload, "@"); pinned {

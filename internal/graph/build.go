@@ -271,6 +271,7 @@ func (a assembly) addBundle(it *item) {
 	}
 	p.bundles[b.Name] = &b
 	p.Bundles = append(p.Bundles, &b)
+	a.entries = append(a.entries, b.ownEntries()...)
 }
 
 func (a assembly) addDeprecation(it *item) {

@@ -84,11 +84,12 @@ type Bundle struct {
 
 	// maxOpenShift is the last OpenShift on which the bundle may stay installed, nil where it
 	// does not say. It is not read of a light catalog.
-	maxOpenShift *semver.Version
-	claims       []operand.Claim
-	tagged       int // images that are named by tag
-	firstTagged  string
-	v1           forV1
+	maxOpenShift  *semver.Version
+	claims        []operand.Claim
+	operandGraphs []operand.Graph
+	tagged        int // images that are named by tag
+	firstTagged   string
+	v1            forV1
 }
 
 // Package gives the package of that name, or nil.

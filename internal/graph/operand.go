@@ -26,6 +26,22 @@ func (b *bundleRead) readClaim(d *fbc.Doc, i int, typ string, value []byte) {
 	} else if ok {
 		b.claims = append(b.claims, c)
 	}
+	g, ok, err := operand.ParseGraph(typ, value)
+	if err != nil {
+		b.fault(d, "operand-invalid", []any{"properties", i}, "%s", failure.Of(err).Message)
+	} else if ok {
+		b.claims, b.operandGraphs = append(b.claims, g.Claim()), append(b.operandGraphs, g)
+	}
+}
+
+// ownEntries are those of the bundle's graphs.
+func (b *Bundle) ownEntries() (all []*operand.Entry) {
+	for _, g := range b.operandGraphs {
+		for _, e := range g.Entries(operand.Pos{File: b.File, Line: b.Line}, b.Package, b.Name) {
+			all = append(all, &e)
+		}
+	}
+	return all
 }
 
 // noteTag counts images that are named by tag.
@@ -68,7 +84,7 @@ func (v *verifier) verifyClaims(c *Catalog, b *Bundle, used map[*operand.Entry]b
 	for _, claim := range b.claims {
 		known, taken := 0, 0
 		for _, e := range c.entries {
-			if e.Schema != claim.Schema() || e.Name != claim.Name || claim.Type != operand.TypeRequired && e.Package != "" && e.Package != b.Package {
+			if e.Schema != claim.Schema() || e.Name != claim.Name || claim.Type != operand.TypeRequired && !e.Serves(b.Package, b.Name) {
 				continue
 			}
 			known++

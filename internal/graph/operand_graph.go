@@ -26,7 +26,7 @@ func (c *Catalog) OperandGraph(name, pkg, channel string) (nodes []draw.OperandN
 		}
 		for _, ch := range p.Channels {
 			for _, entry := range ch.Entries {
-				taken := takenBy(p.Bundle(entry.Name), versions)
+				taken := takenBy(p.Bundle(entry.Name), versions, c.entries)
 				for i, v := range taken {
 					channels[v] = append(channels[v], ch.Name)
 					if channel != "" && ch.Name != channel {
@@ -59,11 +59,14 @@ func (c *Catalog) HasOperand(name string) bool {
 	return slices.ContainsFunc(c.entries, func(e *operand.Entry) bool { return e.Name == name })
 }
 
-// takenBy are the indexes of the versions that a bundle takes, in order.
-func takenBy(b *Bundle, versions []*operand.Entry) []int {
+// takenBy are the indexes of the versions that a bundle takes, in order: of each the entries are
+// looked at that serve the bundle.
+func takenBy(b *Bundle, versions, entries []*operand.Entry) []int {
 	var taken []int
-	for i, e := range versions {
-		if b != nil && (e.Package == "" || e.Package == b.Package) && operand.Takes(b.claims, e) {
+	for i, v := range versions {
+		if b != nil && slices.ContainsFunc(entries, func(e *operand.Entry) bool {
+			return e.Schema == v.Schema && e.Name == v.Name && operand.Compare(e.Version, v.Version) == 0 && e.Serves(b.Package, b.Name) && operand.Takes(b.claims, e)
+		}) {
 			taken = append(taken, i)
 		}
 	}

@@ -142,7 +142,7 @@ func (m *mirror) install(b *Bundle) error {
 // highest is the highest set of related images that a bundle takes.
 func (s *Set) highest(b *Bundle, name string) (*Entry, error) {
 	claims := b.about(TypeRelatedImageBundle, name)
-	all := s.of(SchemaRelatedImages, name, b.Package)
+	all := s.of(SchemaRelatedImages, name, b)
 	for _, e := range slices.Backward(all) {
 		if allHold(claims, e.Version) {
 			return e, unambiguous(e, all)
@@ -158,7 +158,7 @@ func (m *mirror) supported(b *Bundle) error {
 		if claim.Type != TypeSupported {
 			continue
 		}
-		all := m.set.of(SchemaOperand, claim.Name, b.Package)
+		all := m.set.of(SchemaOperand, claim.Name, b)
 		for _, e := range all {
 			if !claim.Range.Holds(e.Version) {
 				continue

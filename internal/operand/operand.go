@@ -40,10 +40,11 @@ type Pos struct {
 func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
 // Entry maps one version of an operand, or of a set of related images, to images. One that
-// names a package serves the bundles of that package only, in place of one that names none.
+// names a package serves the bundles of that package only, in place of one that names none; one
+// of a bundle's own graph serves that bundle only, in place of both.
 type Entry struct {
 	Pos
-	Schema, Package, Name string
+	Schema, Package, Bundle, Name string
 	Version               semver.Version
 	Images                []fbc.RelatedImage
 }
@@ -92,11 +93,12 @@ func (s *Set) Add(docs []fbc.Doc) error {
 			}
 			s.Entries = append(s.Entries, e)
 		case fbc.SchemaBundle:
-			b, err := readBundle(d)
+			b, own, err := readBundle(d)
 			if err != nil {
 				errs = append(errs, err)
 				continue
 			}
+			s.Entries = append(s.Entries, own...)
 			s.Bundles = append(s.Bundles, b)
 		}
 	}
@@ -106,7 +108,7 @@ func (s *Set) Add(docs []fbc.Doc) error {
 
 func compareEntries(a, b Entry) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Schema, b.Schema), Compare(a.Version, b.Version),
-		cmp.Compare(a.Package, b.Package), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		cmp.Compare(a.Package, b.Package), cmp.Compare(a.Bundle, b.Bundle), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 }
 
 func compareBundles(a, b Bundle) int {
@@ -114,26 +116,40 @@ func compareBundles(a, b Bundle) int {
 		cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 }
 
-// of are the entries of a schema and name that serve a package, the lowest version first.
-func (s *Set) of(schema, name, pkg string) []*Entry {
+// of are the entries of a schema and name that serve a bundle, the lowest version first.
+func (s *Set) of(schema, name string, b *Bundle) []*Entry {
 	var out []*Entry
 	for i := range s.Entries {
-		if e := &s.Entries[i]; e.Schema == schema && e.Name == name && e.serves(pkg) {
+		if e := &s.Entries[i]; e.Schema == schema && e.Name == name && e.Serves(b.Package, b.Name) {
 			out = append(out, e)
 		}
 	}
 	return shadowed(out)
 }
 
-func (e *Entry) serves(pkg string) bool { return e.Package == "" || e.Package == pkg }
+// Serves tells whether the entry is for a bundle of a package.
+func (e *Entry) Serves(pkg, bundle string) bool {
+	return (e.Package == "" || e.Package == pkg) && (e.Bundle == "" || e.Bundle == bundle)
+}
 
-// shadowed leaves out what is for any package where the same version is for this one.
+// shadowed leaves out what is for any package where the same version is for this one, and what is
+// for the package where it is for a bundle.
 func shadowed(all []*Entry) []*Entry {
-	own := map[string]bool{}
+	nearest := map[string]int{}
 	for _, e := range all {
-		own[e.Version.String()] = own[e.Version.String()] || e.Package != ""
+		nearest[e.Version.String()] = max(nearest[e.Version.String()], e.nearness())
 	}
-	return slices.DeleteFunc(all, func(e *Entry) bool { return e.Package == "" && own[e.Version.String()] })
+	return slices.DeleteFunc(all, func(e *Entry) bool { return e.nearness() < nearest[e.Version.String()] })
+}
+
+func (e *Entry) nearness() int {
+	switch {
+	case e.Bundle != "":
+		return 2
+	case e.Package != "":
+		return 1
+	}
+	return 0
 }
 
 // Bundle finds a bundle by its name. What stands in several catalogs must be the same in

@@ -119,7 +119,7 @@ func (s *Set) Small() *Set {
 	small := &Set{Entries: slices.Clone(s.Entries)}
 	for i := range small.Entries {
 		e := &small.Entries[i]
-		e.Schema, e.File = strings.Clone(e.Schema), strings.Clone(e.File)
+		e.Schema, e.Package, e.Bundle, e.File = strings.Clone(e.Schema), strings.Clone(e.Package), strings.Clone(e.Bundle), strings.Clone(e.File)
 	}
 	for _, b := range s.Bundles {
 		if len(b.Claims) == 0 {

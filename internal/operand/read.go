@@ -85,18 +85,18 @@ func ParseClaim(typ string, value []byte) (c Claim, ok bool, err error) {
 }
 
 // readBundle reads a bundle. A property without type is known by its name, which is how
-// the design document writes it.
-func readBundle(d *fbc.Doc) (Bundle, error) {
-	b := Bundle{Pos: Pos{d.File, d.Line}, Package: d.Package, Name: d.Name, Image: d.Image}
+// the design document writes it. Own are the entries of its graphs.
+func readBundle(d *fbc.Doc) (b Bundle, own []Entry, err error) {
+	b = Bundle{Pos: Pos{d.File, d.Line}, Package: d.Package, Name: d.Name, Image: d.Image}
 	light, err := d.BundleLight()
 	if err != nil {
-		return b, err
+		return b, nil, err
 	}
 	b.Related = light.RelatedImages
 	properties := light.Properties
 	if slices.ContainsFunc(properties, func(p fbc.Property) bool { return p.Type == "" }) {
 		if properties, err = namedProperties(d); err != nil {
-			return b, err
+			return b, nil, err
 		}
 	}
 	for _, p := range properties {
@@ -109,13 +109,20 @@ func readBundle(d *fbc.Doc) (Bundle, error) {
 		}
 		c, ok, err := ParseClaim(p.Type, p.Value)
 		if err != nil {
-			return b, malformed(d, "%w", err).Fix("Write the value as {name: NAME, version: RANGE}, with a range such as >=1.0.0 <2.0.0.")
+			return b, nil, malformed(d, "%w", err).Fix("Write the value as {name: NAME, version: RANGE}, with a range such as >=1.0.0 <2.0.0.")
 		}
 		if ok {
 			b.Claims = append(b.Claims, c)
 		}
+		g, ok, err := ParseGraph(p.Type, p.Value)
+		if err != nil {
+			return b, nil, malformed(d, "%w", err).Fix("Write what graft graph -o property prints.")
+		}
+		if ok {
+			b.Claims, own = append(b.Claims, g.Claim()), append(own, g.Entries(b.Pos, b.Package, b.Name)...)
+		}
 	}
-	return b, nil
+	return b, own, nil
 }
 
 func namedProperties(d *fbc.Doc) ([]fbc.Property, error) {

@@ -52,7 +52,7 @@ func (s *Set) offers(n need) []offer {
 		if len(supported) == 0 {
 			continue
 		}
-		for _, e := range s.of(SchemaOperand, n.name, p.Package) {
+		for _, e := range s.of(SchemaOperand, n.name, p) {
 			if anyHolds(supported, e.Version) && allHold(n.claims, e.Version) {
 				out = append(out, offer{e, p})
 			}
@@ -85,7 +85,7 @@ func (s *Set) require(b *Bundle) ([]Chosen, error) {
 		return nil, f.nearest
 	}
 	for _, c := range chosen {
-		if err := unambiguous(c.Entry, s.of(SchemaOperand, c.Entry.Name, c.By.Package)); err != nil {
+		if err := unambiguous(c.Entry, s.of(SchemaOperand, c.Entry.Name, c.By)); err != nil {
 			return nil, err
 		}
 	}

@@ -115,7 +115,7 @@ func (s *Set) choose(b *Bundle, q Request) (Chosen, error) {
 		return Chosen{}, b.unresolvable(q, "the bundle takes no operand of that name%s", b.namesTaken()).
 			Fix("Name an operand that the bundle takes.")
 	}
-	all := s.of(schema, q.Name, b.Package)
+	all := s.of(schema, q.Name, b)
 	if len(all) == 0 {
 		return Chosen{}, b.unresolvable(q, "no catalog has an %s named %s", schema, q.Name).
 			Fix("Give the catalog that has it as well.")

@@ -18,15 +18,20 @@ func Takes(claims []Claim, e *Entry) bool {
 // stands there twice must be the same.
 func Versions(entries []*Entry, name, pkg string) ([]*Entry, error) {
 	for _, schema := range []string{SchemaOperand, SchemaRelatedImages} {
-		var all []*Entry
+		var all, own []*Entry // own are those of a bundle's graph, beside which others go on to count
 		for _, e := range entries {
-			if e.Schema == schema && e.Name == name && (pkg == "" || e.serves(pkg)) {
+			if e.Schema == schema && e.Name == name && (pkg == "" || e.Package == "" || e.Package == pkg) {
+				if e.Bundle != "" {
+					own = append(own, e)
+					continue
+				}
 				all = append(all, e)
 			}
 		}
 		if pkg != "" {
 			all = shadowed(all)
 		}
+		all = append(all, own...)
 		slices.SortStableFunc(all, func(a, b *Entry) int { return compareEntries(*a, *b) })
 		for _, e := range all {
 			if err := unambiguous(e, all); err != nil {
