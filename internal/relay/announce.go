@@ -79,7 +79,7 @@ func (r *Relay) deliveries(ctx context.Context, p event.Publication, mark string
 		}
 		p.Digest = digest
 	}
-	return r.config.deliveries(p, mark)
+	return r.config.deliveries(p, mark, traceparent(ctx))
 }
 
 // parse reads the body in the form of the route and no other; GitHub names its event.

@@ -47,6 +47,9 @@ func (c *Config) check(d document) (errs []error) {
 		fault("Give a time such as 72h, at least 1m.", []any{"replayWindow"}, "%v is too short", c.ReplayWindow)
 	}
 	c.GitHub.check(fault)
+	if u, err := url.Parse(c.Tracing.Endpoint); err != nil || c.Tracing.Endpoint != "" && (u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http") {
+		fault("Write http://HOST:4318.", []any{"tracing", "endpoint"}, "it is no address of a collector")
+	}
 	if len(c.Routes) == 0 {
 		fault("Add a route for each registry.", []any{"routes"}, "there is none")
 	}

@@ -34,6 +34,7 @@ type Config struct {
 	ReplayWindow   time.Duration `yaml:"replayWindow"`
 	ResolveDigests bool          `yaml:"resolveDigests"`
 	SkipTags       []string      `yaml:"skipTags"`
+	Tracing        Tracing       `yaml:"tracing"`
 	Routes         []Route       `yaml:"routes"`
 	Targets        []Target      `yaml:"targets"`
 }
@@ -56,6 +57,12 @@ type App struct {
 	ID           string `yaml:"id"`
 	Installation string `yaml:"installation"`
 	KeyFile      string `yaml:"keyFile"`
+}
+
+// Tracing says where traces go.
+type Tracing struct {
+	// Endpoint is the address of a collector that takes OTLP over HTTP.
+	Endpoint string `yaml:"endpoint"`
 }
 
 // Limits bound what a stranger can cost.

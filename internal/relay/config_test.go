@@ -59,6 +59,8 @@ func TestFaults(t *testing.T) {
 		{"github", "{app: {id: '1', installation: x, keyFile: /k}}", "no number of an installation", 1},
 		{"routes", "[]", "there is none", 1},
 		{"routes", "[{path: quay, from: quay, secretEnv: S}]", "no path of a route", 1},
+		{"tracing", "{endpoint: 'localhost:4318'}", "reading tracing.endpoint: it is no address of a collector", 1},
+		{"tracing", "{endpoint: 'http://a:b@c'}", "it is no address of a collector", 1},
 		{"routes", "[{path: /quay/, from: quay, secretEnv: S}]", "no path of a route", 1},
 		{"routes", "[{path: /a/../b, from: quay, secretEnv: S}]", "no path of a route", 1},
 		{"routes", "[{path: /metrics, from: quay, secretEnv: S}]", "no path of a route", 1},

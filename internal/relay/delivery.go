@@ -18,6 +18,17 @@ type delivery struct {
 	ID      string          `json:"id"`
 	Image   string          `json:"image"`
 	Payload json.RawMessage `json:"payload"`
+	// Trace is the traceparent of the announcement, where it is traced.
+	Trace string `json:"trace,omitempty"`
+}
+
+// longestPayload is what GitHub takes.
+const longestPayload = 65_535
+
+// told is a payload with the trace of its announcement.
+type told struct {
+	event.Payload
+	Trace string `json:"x-traceparent,omitempty"`
 }
 
 // tagWindow is for announcements by tag alone, without anything that tells one from another:
@@ -37,10 +48,10 @@ const tagWindow = 10 * time.Minute
 //
 // The id in the payload is the key, so that receivers tell duplicates as well; in the last
 // case of 3 it is random, for the next one may be another announcement.
-func (c *Config) deliveries(p event.Publication, mark string) ([]queue.Entry, error) {
+func (c *Config) deliveries(p event.Publication, mark, trace string) ([]queue.Entry, error) {
 	var entries []queue.Entry
 	for _, h := range c.hear(p.Repository) {
-		e, err := c.entry(p, mark, h.to, h.eventType)
+		e, err := c.entry(p, mark, h, trace)
 		if err != nil {
 			return nil, err
 		}
@@ -49,13 +60,13 @@ func (c *Config) deliveries(p event.Publication, mark string) ([]queue.Entry, er
 	return entries, nil
 }
 
-func (c *Config) entry(p event.Publication, mark, to, eventType string) (queue.Entry, error) {
+func (c *Config) entry(p event.Publication, mark string, h hearing, trace string) (queue.Entry, error) {
 	said := p.Payload()
 	said.Source, said.ID = "", ""
 	if p.Digest != "" {
 		mark = ""
 	}
-	key, err := keyOf(to, eventType, said, p.ID, mark)
+	key, err := keyOf(h.to, h.eventType, said, p.ID, mark)
 	if err != nil {
 		return queue.Entry{}, err
 	}
@@ -69,8 +80,17 @@ func (c *Config) entry(p event.Publication, mark, to, eventType string) (queue.E
 	if err != nil {
 		return queue.Entry{}, err
 	}
-	data, err := json.Marshal(delivery{To: to, Type: eventType, ID: id, Image: p.Image(), Payload: payload})
-	return queue.Entry{Key: key, Within: within, To: to, From: p.Repository, Data: data}, err
+	if trace != "" {
+		with, err := json.Marshal(told{said, trace})
+		if err != nil {
+			return queue.Entry{}, err
+		}
+		if len(with) <= longestPayload {
+			payload = with
+		}
+	}
+	data, err := json.Marshal(delivery{To: h.to, Type: h.eventType, ID: id, Image: p.Image(), Payload: payload, Trace: trace})
+	return queue.Entry{Key: key, Within: within, To: h.to, From: p.Repository, Data: data}, err
 }
 
 // keyOf is of a length that a client_payload takes as id.

@@ -41,6 +41,7 @@ type dispatcher struct {
 	send    func(context.Context, delivery) outcome
 	queue   queue.Queue
 	metrics *metrics
+	traces  traces
 	log     *slog.Logger
 
 	mu       sync.Mutex
@@ -160,20 +161,11 @@ func (d *dispatcher) startNext(ctx context.Context) (wait time.Duration, ok bool
 
 // deliver makes one attempt, and takes the delivery out of the queue or back into its lane.
 func (d *dispatcher) deliver(ctx context.Context, a *account, l *lane, item waiting) {
-	var one delivery
-	v := outcome{refused: "it cannot be read"}
 	begun := time.Now()
-	if err := json.Unmarshal(item.Data, &one); err == nil && item.Handed >= queue.MostHanded {
-		v.refused = fmt.Sprintf("%d relays have ended while they had it", item.Handed)
-	} else if err == nil {
-		v = d.send(ctx, one)
-	}
+	one, v := d.attempt(ctx, item)
 	if ctx.Err() != nil && !v.delivered {
 		d.release(a, l, v, false)
 		return
-	}
-	if v.refused == "" && v.err != nil && item.tooOld(d.config.GitHub.GiveUpAfter) {
-		v.refused = "given up after " + d.config.GitHub.GiveUpAfter.String() + ": " + v.err.Error()
 	}
 	d.metrics.sent(v, time.Since(begun))
 	d.logOutcome(one, item.Item, v)
@@ -188,6 +180,25 @@ func (d *dispatcher) deliver(ctx context.Context, a *account, l *lane, item wait
 		d.done(ctx, one.ID, item.Item)
 	}
 	d.release(a, l, v, over)
+}
+
+// attempt sends a delivery, where that can be done.
+func (d *dispatcher) attempt(ctx context.Context, item waiting) (one delivery, v outcome) {
+	v.refused = "it cannot be read"
+	err := json.Unmarshal(item.Data, &one)
+	ctx, span := d.traces.dispatch(ctx, one, item)
+	defer func() { tried(span, v) }()
+	switch {
+	case err != nil:
+	case item.Handed >= queue.MostHanded:
+		v.refused = fmt.Sprintf("%d relays have ended while they had it", item.Handed)
+	default:
+		v = d.send(ctx, one)
+	}
+	if v.refused == "" && v.err != nil && ctx.Err() == nil && item.tooOld(d.config.GitHub.GiveUpAfter) {
+		v.refused = "given up after " + d.config.GitHub.GiveUpAfter.String() + ": " + v.err.Error()
+	}
+	return one, v
 }
 
 // setAside makes a delivery a dead letter.
@@ -274,6 +285,9 @@ func (d *dispatcher) backoff(failures int) time.Duration {
 
 func (d *dispatcher) logOutcome(l delivery, item queue.Item, v outcome) {
 	args := []any{"id", l.ID, "image", l.Image, "to", l.To, "waited", time.Since(item.At).Round(time.Millisecond).String()}
+	if l.Trace != "" {
+		args = append(args, "trace", l.Trace)
+	}
 	switch {
 	case v.delivered:
 		d.log.Info("dispatched", args...)

@@ -55,7 +55,7 @@ func deliver(g GitHub, answer func(context.Context, try) outcome, deliveries ...
 func newRound(g GitHub, answer func(context.Context, try) outcome, deliveries ...string) *round {
 	r := &round{begun: time.Now(), log: &logBuffer{}, ended: make(chan struct{})}
 	r.dispatcher = &dispatcher{
-		config: &Config{GitHub: g}, metrics: newMetrics(), log: slog.New(slog.NewJSONHandler(r.log, nil)), accounts: map[string]*account{}, waits: map[string]int{}, wake: make(chan struct{}, 1),
+		config: &Config{GitHub: g}, metrics: newMetrics(), traces: newTraces(nil), log: slog.New(slog.NewJSONHandler(r.log, nil)), accounts: map[string]*account{}, waits: map[string]int{}, wake: make(chan struct{}, 1),
 		send: func(ctx context.Context, l delivery) outcome {
 			defer func() {
 				r.mu.Lock()

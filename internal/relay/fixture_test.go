@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub/api"
 )
@@ -40,6 +42,7 @@ type fixture struct {
 
 	resolve func(context.Context, string) (string, error)
 	grace   time.Duration
+	traces  trace.TracerProvider
 	agent   atomic.Value // the last that asked GitHub
 }
 
@@ -72,6 +75,8 @@ type setup struct {
 	resolve func(context.Context, string) (string, error)
 	// grace replaces five seconds.
 	grace time.Duration
+	// traces is where spans go.
+	traces trace.TracerProvider
 }
 
 // usual is a configuration whose window takes in the events of the test data.
@@ -103,7 +108,7 @@ func (s setup) yaml(t *testing.T, api string) string {
 
 func begin(t *testing.T, s setup) *fixture {
 	t.Helper()
-	w := &fixture{t: t, log: &logBuffer{}, resolve: s.resolve, grace: cmp.Or(s.grace, 5*time.Second), env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
+	w := &fixture{t: t, traces: s.traces, log: &logBuffer{}, resolve: s.resolve, grace: cmp.Or(s.grace, 5*time.Second), env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
 	maps.Copy(w.env, s.env)
 	w.hub = fakegithub.New(fakegithub.Options{Script: s.script, Observe: api.Observer(t)})
 	for _, name := range []string{"catalog", "other"} {
@@ -153,9 +158,9 @@ func (w *fixture) serve(c *Config) {
 
 func (w *fixture) options() Options {
 	return Options{
-		Env:   func(key string) (string, bool) { v, ok := w.env[key]; return v, ok },
-		Log:   slog.New(slog.NewJSONHandler(w.log, nil)),
-		Grace: w.grace, Resolve: w.resolve, UserAgent: "graft/test",
+		Env:    func(key string) (string, bool) { v, ok := w.env[key]; return v, ok },
+		Log:    slog.New(slog.NewJSONHandler(w.log, nil)),
+		Traces: w.traces, Grace: w.grace, Resolve: w.resolve, UserAgent: "graft/test",
 	}
 }
 

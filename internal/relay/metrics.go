@@ -69,17 +69,21 @@ func (m *metrics) announced(route, result string, n int) {
 	}
 }
 
-func (m *metrics) sent(v outcome, took time.Duration) {
-	result := retried
+// result is a word for what became of an attempt.
+func (v outcome) result() string {
 	switch {
 	case v.delivered:
-		result = delivered
+		return delivered
 	case v.refused != "":
-		result = dead
+		return dead
 	case v.limited:
-		result = limited
+		return limited
 	}
-	m.sends.WithLabelValues(result).Inc()
+	return retried
+}
+
+func (m *metrics) sent(v outcome, took time.Duration) {
+	m.sends.WithLabelValues(v.result()).Inc()
 	m.took.Observe(took.Seconds())
 }
 

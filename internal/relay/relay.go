@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/relay/queue"
@@ -18,8 +20,10 @@ import (
 
 // Options are what the process gives beside the configuration.
 type Options struct {
-	Env       func(key string) (value string, ok bool)
-	Log       *slog.Logger
+	Env func(key string) (value string, ok bool)
+	Log *slog.Logger
+	// Traces is where spans go; nil: nowhere.
+	Traces    trace.TracerProvider
 	UserAgent string
 	// Resolve asks a registry for the digest of a reference; nil where the configuration
 	// does not have it asked.
@@ -38,6 +42,7 @@ type Relay struct {
 	routes     map[string]*route
 	dispatcher *dispatcher
 	metrics    *metrics
+	traces     traces
 	log        *slog.Logger
 	slots      *slots
 	proxies    []netip.Prefix // whose word for an address counts
@@ -92,7 +97,7 @@ func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
 		return nil, err
 	}
 	r := &Relay{
-		config: c, options: o, routes: routes, metrics: newMetrics(), log: o.Log,
+		config: c, options: o, routes: routes, metrics: newMetrics(), traces: newTraces(o.Traces), log: o.Log,
 		slots: newSlots(c.Limits.Requests, c.Limits.PerAddress), proxies: c.Limits.proxies(),
 	}
 	if r.queue, err = c.openQueue(ctx, o.Log); err != nil {
@@ -103,7 +108,7 @@ func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
 	}
 	d := newSender(c.GitHub, tokens, o.UserAgent)
 	r.dispatcher = &dispatcher{
-		config: c, send: d.send, queue: r.queue, metrics: r.metrics, log: o.Log,
+		config: c, send: d.send, queue: r.queue, metrics: r.metrics, traces: r.traces, log: o.Log,
 		accounts: map[string]*account{}, waits: map[string]int{}, wake: make(chan struct{}, 1),
 	}
 	r.metrics.registry.MustRegister(gauges{config: c, state: r.queue.State, held: r.dispatcher.holds, now: time.Now})

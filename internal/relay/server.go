@@ -96,7 +96,7 @@ func (r *Relay) serveHooks(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	res := r.hook(w, req, route, rest)
+	res := r.hook(w, req, route, rest, begun)
 	r.metrics.request(route.Path, res.status)
 	r.log.Info("request", "route", route.Path, "status", res.status, "result", res.Result, "reason", res.Reason,
 		"accepted", res.Accepted, "duplicates", res.Duplicates, "took", time.Since(begun).Round(time.Microsecond).String())
@@ -131,7 +131,7 @@ func (r *Relay) find(path string) (*route, string) {
 
 // hook checks in the order of cost: the method, the length, the proof where it needs no body,
 // the body, the proof that does.
-func (r *Relay) hook(w http.ResponseWriter, req *http.Request, route *route, rest string) result {
+func (r *Relay) hook(w http.ResponseWriter, req *http.Request, route *route, rest string, begun time.Time) result {
 	greeting := req.Method == http.MethodOptions && route.handshakes()
 	switch {
 	case req.Method != http.MethodPost && !greeting:
@@ -160,7 +160,9 @@ func (r *Relay) hook(w http.ResponseWriter, req *http.Request, route *route, res
 	case route.coversBody() && !route.proven(req, rest, body, time.Now()):
 		return result{status: http.StatusUnauthorized}
 	}
-	res := r.announce(req, route, body)
+	ctx, span := r.traces.webhook(req, route, begun)
+	res := r.announce(req.WithContext(ctx), route, body)
+	answer(span, res)
 	if res.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retryAfter)
 	}
@@ -174,7 +176,9 @@ func (r *Relay) accept(ctx context.Context, route *route, entries []queue.Entry)
 			return result{status: http.StatusServiceUnavailable, Result: "refused", Reason: "too much of " + e.From + " waits"}
 		}
 	}
+	ctx, span := r.traces.put(ctx, len(entries))
 	items, duplicates, err := r.queue.Put(ctx, entries...)
+	ended(span, err)
 	switch {
 	case errors.Is(err, queue.ErrFull):
 		return result{status: http.StatusServiceUnavailable, Result: "refused", Reason: err.Error()}

@@ -256,7 +256,7 @@ func TestKeys(t *testing.T) {
 		if change != nil {
 			change(&p)
 		}
-		entries, err := c.deliveries(p, mark)
+		entries, err := c.deliveries(p, mark, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,7 +72,7 @@ func checkCommand(a *command.App) *cobra.Command {
 func explain(ctx context.Context, a *command.App, c *relay.Config, images []string, online bool) (all []relay.Explanation, err error) {
 	ask := func(*relay.Explanation) error { return nil }
 	if online {
-		o, err := options(a, c)
+		o, err := options(a, c, "")
 		if err != nil {
 			return nil, err
 		}

@@ -4,8 +4,8 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,7 +25,7 @@ func Main(ctx context.Context, args []string, stdio command.IO) (code int) {
 }
 
 func root(a *command.App) *cobra.Command {
-	var file, listen, queue, replay string
+	var file, listen, queue, replay, format string
 	var check, dead bool
 	cmd := a.Root(&cobra.Command{
 		Use:   "graft-relay --config FILE",
@@ -33,7 +33,8 @@ func root(a *command.App) *cobra.Command {
 		Long: "Graft-relay takes the webhooks of registries and sends repository_dispatch events to the repositories\n" +
 			"that its configuration maps the images to. What it answered with 202 is in a queue, on disk or in NATS,\n" +
 			"until GitHub has taken it. docs/relay.md describes the configuration.\n\n" +
-			"Environment: GITHUB_TOKEN where the configuration names neither a token file nor an App.",
+			"Environment: GITHUB_TOKEN where the configuration names neither a token file nor an App;\n" +
+			"OTEL_EXPORTER_OTLP_ENDPOINT where traces go, beside the other variables of OpenTelemetry.",
 		Example: "  graft-relay --config relay.yaml\n" +
 			"  graft-relay --config relay.yaml --check\n" +
 			"  graft-relay check --config relay.yaml quay.io/example/op-bundle:v1.2.3\n" +
@@ -45,6 +46,7 @@ func root(a *command.App) *cobra.Command {
 	f.StringVar(&file, "config", "", "configuration file")
 	f.StringVar(&listen, "listen", "", "address to listen on, in place of the configuration's")
 	f.StringVar(&queue, "queue", "", "folder of the queue or its address, nats://HOST:4222, in place of the configuration's")
+	f.StringVar(&format, "log", "json", "how the log is written: json or text")
 	f.BoolVar(&check, "check", false, "read the configuration and all that it names, and serve nothing")
 	f.BoolVar(&dead, "dead", false, "print the dead letters of the queue, one a line, and serve nothing")
 	f.StringVar(&replay, "replay", "", "send the dead letters of this file once more, and serve nothing")
@@ -55,13 +57,14 @@ func root(a *command.App) *cobra.Command {
 		}
 		c.Listen = cmp.Or(listen, c.Listen)
 		c.Queue.Use(queue)
-		o, err := options(a, c)
+		o, err := options(a, c, format)
 		if err != nil {
 			return err
 		}
 		switch {
 		case check:
-			if err := relay.Check(c, o); err != nil {
+			_, err := collector(c, a.Env)
+			if err := errors.Join(relay.Check(c, o), err); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.Out, "%s: %d routes, %d targets, nothing is wrong\n", file, len(c.Routes), len(c.Targets))
@@ -71,15 +74,27 @@ func root(a *command.App) *cobra.Command {
 		case replay != "":
 			return relay.Replay(cmd.Context(), c, o, replay, a.Out)
 		}
-		r, err := relay.Open(cmd.Context(), c, o)
-		if err != nil {
-			return err
-		}
-		a.Grace(grace)
-		return r.Run(cmd.Context())
+		return serve(cmd.Context(), a, c, o)
 	}
 	cmd.AddCommand(checkCommand(a))
 	return cmd
+}
+
+func serve(ctx context.Context, a *command.App, c *relay.Config, o relay.Options) error {
+	traces, err := openTraces(ctx, a, c, o.Log)
+	if err != nil {
+		return err
+	}
+	if traces != nil {
+		o.Traces = traces
+		defer closeTraces(ctx, traces, o.Log)
+	}
+	r, err := relay.Open(ctx, c, o)
+	if err != nil {
+		return err
+	}
+	a.Grace(grace + flushWithin)
+	return r.Run(ctx)
 }
 
 func read(file string) (*relay.Config, error) {
@@ -89,8 +104,12 @@ func read(file string) (*relay.Config, error) {
 	return relay.Read(file)
 }
 
-func options(a *command.App, c *relay.Config) (relay.Options, error) {
-	o := relay.Options{Env: a.Env, Log: slog.New(slog.NewJSONHandler(a.Err, nil)), UserAgent: "graft/" + command.Version, Grace: grace}
+func options(a *command.App, c *relay.Config, format string) (relay.Options, error) {
+	log, err := newLog(a, format)
+	if err != nil {
+		return relay.Options{}, err
+	}
+	o := relay.Options{Env: a.Env, Log: log, UserAgent: "graft/" + command.Version, Grace: grace}
 	if c.ResolveDigests {
 		client, err := oci.New(oci.Options{Jobs: 8, UserAgent: o.UserAgent})
 		if err != nil {

@@ -1,0 +1,90 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/olmgraft/graft/internal/command"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/relay"
+)
+
+// flushWithin bounds how long a stop waits for a collector.
+const flushWithin = 5 * time.Second
+
+// collector is where spans are sent: the configuration's address, else that of OpenTelemetry's
+// variables; empty: nowhere.
+func collector(c *relay.Config, env func(string) (string, bool)) (string, error) {
+	get := func(key string) string {
+		text, _ := env(key)
+		return text
+	}
+	base, traces := get("OTEL_EXPORTER_OTLP_ENDPOINT"), get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+	if c.Tracing.Endpoint != "" {
+		base, traces = c.Tracing.Endpoint, ""
+	}
+	address := traces
+	if address == "" && base != "" {
+		address = strings.TrimRight(base, "/") + "/v1/traces"
+	}
+	if address == "" || strings.EqualFold(get("OTEL_SDK_DISABLED"), "true") || strings.EqualFold(get("OTEL_TRACES_EXPORTER"), "none") {
+		return "", nil
+	}
+	if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", failure.New(failure.Usage, "reading where traces go: it is no address of a collector").
+			Fix("Set OTEL_EXPORTER_OTLP_ENDPOINT or tracing.endpoint to an address such as http://localhost:4318.")
+	}
+	return address, nil
+}
+
+// openTraces has spans sent to a collector, if there is one, until stop. What the collector does not
+// take is told in the log, and lost.
+func openTraces(ctx context.Context, a *command.App, c *relay.Config, log *slog.Logger) (p *sdktrace.TracerProvider, err error) {
+	address, err := collector(c, a.Env)
+	if err != nil || address == "" {
+		return nil, err
+	}
+	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces", "error", err.Error()) }))
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address))
+	if err != nil {
+		return nil, failure.New(failure.Usage, "reading where traces go: %w", err).Fix("Set the variables of OpenTelemetry as its exporter documents them.")
+	}
+	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(
+		attribute.String("service.name", "graft-relay"), attribute.String("service.version", command.Version)), resource.WithFromEnv())
+	if err != nil {
+		log.Warn("traces", "error", err.Error()) // what could be read of the variables counts
+	}
+	return sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about)), nil
+}
+
+// closeTraces sends what is still here.
+func closeTraces(ctx context.Context, p *sdktrace.TracerProvider, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushWithin)
+	defer cancel()
+	if err := p.Shutdown(ctx); err != nil {
+		log.Warn("traces", "error", err.Error())
+	}
+}
+
+// newLog writes JSON or text, a line for each event.
+func newLog(a *command.App, format string) (*slog.Logger, error) {
+	switch cmp.Or(format, "json") {
+	case "json":
+		return slog.New(slog.NewJSONHandler(a.Err, nil)), nil
+	case "text":
+		return slog.New(slog.NewTextHandler(a.Err, nil)), nil
+	}
+	return nil, failure.New(failure.Usage, "reading the command line: --log %s", format).Fix("Give --log with json or text.")
+}
