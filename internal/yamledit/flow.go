@@ -100,7 +100,7 @@ func (e *Edits) spliceOnLine(p *flowInsert) {
 	}
 	text := strings.Join(p.texts, sep)
 	if p.index == 0 {
-		at := p.n.Children[0].Start
+		at := p.n.Children[0].begin()
 		e.splice(at, at, text+sep)
 		return
 	}
@@ -116,7 +116,7 @@ func (e *Edits) spliceOwnLines(p *flowInsert) {
 	if p.index == 0 {
 		first := p.n.Children[0]
 		sep := "," + w.eol + w.lineIndent(first.Start)
-		e.splice(first.Start, first.Start, strings.Join(p.texts, sep)+sep)
+		e.splice(first.begin(), first.begin(), strings.Join(p.texts, sep)+sep)
 		return
 	}
 	prev := p.n.Children[p.index*p.width-1]

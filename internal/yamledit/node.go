@@ -48,7 +48,11 @@ type Node struct {
 
 	doc    *Doc
 	target *Node // of an alias
+	marks  int   // the length of anchor and tag, before Start
 }
+
+// begin is where anchor and tag of a node begin; Start without any.
+func (n *Node) begin() int { return n.Start - n.marks }
 
 // CommentBehind is the comment on the line on which a node ends, with the space before it; ""
 // where there is none.

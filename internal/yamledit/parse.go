@@ -116,6 +116,7 @@ func (b *treeBuilder) build(y *yaml.Node, parent *Node, depth int) (*Node, error
 		// yaml.v3 forgets the tag !, by which opm's library makes a string of any scalar.
 		from := at
 		at = skipProperties(b.src, at, y.Anchor != "" || y.Style&yaml.TaggedStyle != 0 || at < len(b.src) && b.src[at] == '!')
+		n.marks = at - from
 		if y.Kind == yaml.ScalarNode && nonSpecific(b.src[from:at], y.Value == "") {
 			n.Tag = "!!str"
 		}

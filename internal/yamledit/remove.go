@@ -151,11 +151,11 @@ func (e *Edits) cutRun(n *Node, first, last, width int) error {
 	}
 	switch {
 	case n.Style == Flow && rest:
-		e.cut(all[first].Start, all[end+1].Start, nodes)
+		e.cut(all[first].begin(), all[end+1].begin(), nodes)
 	case n.Style == Flow:
 		e.cut(all[first-1].End, all[end].End, nodes)
-	case width == 2 && first == 0 && !blankBefore(e.file.Src, all[0].Start):
-		e.cut(all[0].Start, all[end+1].Start, nodes) // the dash of an item stays
+	case width == 2 && first == 0 && !blankBefore(e.file.Src, all[0].begin()):
+		e.cut(all[0].begin(), all[end+1].begin(), nodes) // the dash of an item stays
 	default:
 		return e.cutLines(n, nodes, rest)
 	}
@@ -166,9 +166,9 @@ func (e *Edits) cutRun(n *Node, first, last, width int) error {
 // behind the last item.
 func (e *Edits) cutLines(n *Node, nodes []*Node, rest bool) error {
 	src := e.file.Src
-	at := nodes[0].Start
+	at := nodes[0].begin()
 	if n.Kind == Sequence {
-		at = bytes.LastIndexByte(src[:at], '-')
+		at = dashBefore(src, at)
 	}
 	if at < n.Start {
 		return e.file.refused(n.Start, "removing an item whose dash cannot be found")
@@ -191,6 +191,25 @@ func (e *Edits) cutLines(n *Node, nodes []*Node, rest bool) error {
 	}
 	e.cut(start, end, nodes)
 	return nil
+}
+
+// dashBefore is the dash of an item, be it on a line above it that ends with a comment.
+func dashBefore(src []byte, at int) int {
+	if dash := bytes.LastIndexByte(src[lineStart(src, at):at], '-'); dash >= 0 {
+		return lineStart(src, at) + dash
+	}
+	for start := lineStart(src, at); start > 0; {
+		end := start
+		start = lineStart(src, end-1)
+		text := bytes.TrimLeft(src[start:end], " \t\uFEFF")
+		if len(text) > 0 && text[0] == '-' {
+			return end - len(text)
+		}
+		if text = bytes.TrimSpace(text); len(text) > 0 && text[0] != '#' {
+			break
+		}
+	}
+	return -1
 }
 
 // blankBefore reports whether nothing but blanks stands before an offset on its line.
@@ -216,7 +235,7 @@ func (e *Edits) isCut(s splice) bool {
 	}
 	left := bytes.Clone(e.file.Src[c.start:c.end])
 	for _, n := range c.nodes {
-		for at := max(n.Start, c.start); at < min(n.End, c.end); at++ {
+		for at := max(n.begin(), c.start); at < min(n.End, c.end); at++ {
 			left[at-c.start] = ' '
 		}
 	}
