@@ -235,6 +235,8 @@ var insertCases = []struct {
 	{"basic: all that replaced its predecessor is rewired", forkedBasic, "1.1.0 stable", []string{
 		"  - name: op.v1.2.0\n    replaces: op.v1.0.0\n  - name: op.v1.3.0\n    replaces: op.v1.0.0\n", "  - name: op.v1.1.0\n    replaces: op.v1.0.0\n  - name: op.v1.2.0\n    replaces: op.v1.1.0\n  - name: op.v1.3.0\n    replaces: op.v1.1.0\n",
 		"op:v1.0.0\n", "op:v1.0.0\n- schema: olm.bundle\n  image: quay.io/example/op:v1.1.0\n"}, 0, ""},
+	{"raw: a byte order mark", "\uFEFF" + emptyRaw + renderedBundle("op.v1.0.0", "a/b:v1"), "1.1.0 v1.0 document", []string{"- name: op.v1.0.0\n", "- name: op.v1.0.0\n- name: op.v1.1.0\n  replaces: op.v1.0.0\n",
+		"    version: 1.0.0\n", "    version: 1.0.0\n---\nimage: quay.io/example/op:v1.1.0\nname: op.v1.1.0\npackage: op\nproperties:\n- type: olm.csv.metadata\n  value: {}\nschema: olm.bundle\n"}, 0, ""},
 	{"basic: a name where bundles have theirs", namedBasic, "1.1.0 stable", []string{
 		"  - {name: op.v1.0.0}\n", "  - {name: op.v1.0.0}\n  - {name: op.v1.1.0, replaces: op.v1.0.0}\n",
 		"op@sha256:aaaa\n", "op@sha256:aaaa\n- schema: olm.bundle\n  name: op.v1.1.0\n  image: quay.io/example/op:v1.1.0\n"}, 0, ""},

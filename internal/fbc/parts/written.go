@@ -84,7 +84,8 @@ func (w *writer) edited(f *file, src []byte, gone []int, within bool) ([]byte, e
 // index is the place of a standing document among those of its file.
 func (w *writer) index(text *yamledit.File, i int) (int, error) {
 	d := &w.standing[i]
-	index := slices.IndexFunc(text.Docs, func(y *yamledit.Doc) bool { return y.Start <= d.Start && d.Start < y.End })
+	// A byte order mark stands before the first one.
+	index := slices.IndexFunc(text.Docs, func(y *yamledit.Doc) bool { return d.Start < y.End })
 	if index < 0 {
 		return 0, failure.New(failure.TemplateMalformed, "locating a document").At(d.File, d.Line, 1)
 	}

@@ -111,7 +111,8 @@ func (c *catalog) file(s *kind.Source, name string) (*file, error) {
 // addDoc takes small documents as trees. A rendered bundle is known by its fields and
 // version only.
 func (c *catalog) addDoc(f *file, d fbc.Doc) error {
-	index := slices.IndexFunc(f.text.Docs, func(y *yamledit.Doc) bool { return y.Start <= d.Start && d.Start < y.End })
+	// A byte order mark stands before the first one.
+	index := slices.IndexFunc(f.text.Docs, func(y *yamledit.Doc) bool { return d.Start < y.End })
 	if index < 0 {
 		return failure.New(failure.TemplateMalformed, "locating a document").At(f.name, d.Line, 1)
 	}
