@@ -52,6 +52,8 @@ type held struct {
 }
 
 const (
+	// openWait is how long a start waits for servers that start, too, and have no leader yet.
+	openWait = time.Minute
 	// putWait is how long a sender waits for the servers.
 	putWait = 5 * time.Second
 	askWait = 2 * time.Second
@@ -81,7 +83,7 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 }
 
 func (q *Queue) open(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*connectWait)
+	ctx, cancel := context.WithTimeout(ctx, openWait)
 	defer cancel()
 	js, err := jetstream.New(q.conn, jetstream.WithDefaultTimeout(putWait))
 	if err != nil {
@@ -92,7 +94,10 @@ func (q *Queue) open(ctx context.Context) error {
 	q.waiting, faults[0] = stream(ctx, js, q.o.waiting())
 	q.keys, faults[1] = stream(ctx, js, q.o.keys())
 	_, faults[2] = stream(ctx, js, q.o.dead())
-	q.counted, faults[3] = js.Stream(ctx, q.o.Stream)
+	faults[3] = again(ctx, func(ctx context.Context) (err error) {
+		q.counted, err = js.Stream(ctx, q.o.Stream)
+		return err
+	})
 	return errors.Join(faults[:]...)
 }
 
@@ -192,11 +197,31 @@ func again(ctx context.Context, ask func(context.Context) error) error {
 	}
 }
 
+// Codes of the server's that the library has no names for.
+const (
+	noPeers       jetstream.ErrorCode = 10005 // as yet, in a cluster that starts
+	noCluster     jetstream.ErrorCode = 10074 // for replicas
+	cannotStore   jetstream.ErrorCode = 10077
+	beingAccepted jetstream.ErrorCode = 10158 // by another request
+)
+
 // isAnswer reports whether a server says no, and would say so again.
 func isAnswer(err error) bool {
+	if isFull(err) || errors.Is(err, nats.ErrConnectionClosed) {
+		return true
+	}
 	var said jetstream.JetStreamError
-	answered := errors.As(err, &said) && said.APIError() != nil && said.APIError().Code < 500
-	return answered || isFull(err) || errors.Is(err, nats.ErrConnectionClosed)
+	if !errors.As(err, &said) || said.APIError() == nil {
+		return false
+	}
+	switch api := said.APIError(); api.ErrorCode {
+	case noCluster:
+		return true
+	case noPeers, beingAccepted:
+		return false
+	default:
+		return api.Code < 500
+	}
 }
 
 // waits reports whether an item is not over.
@@ -216,7 +241,7 @@ func (q *Queue) waits(ctx context.Context, seq uint64, key string) (bool, error)
 // all that it cannot store, and tells of the rest in words.
 func isFull(err error) bool {
 	api := &jetstream.APIError{}
-	return errors.As(err, &api) && api.ErrorCode == 10077 && strings.Contains(api.Description, "exceeded")
+	return errors.As(err, &api) && api.ErrorCode == cannotStore && strings.Contains(api.Description, "exceeded")
 }
 
 // Done takes an item out. Where the one who has handed it out does not answer, as it is

@@ -60,13 +60,16 @@ func (o Options) dead() jetstream.StreamConfig {
 // stream gives a stream as it is wanted. One that is missing is made; one that differs is a
 // failure, and stays as it is: what it holds may be somebody else's.
 func stream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) (jetstream.Stream, error) {
-	s, err := js.Stream(ctx, want.Name)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		s, err = js.CreateStream(ctx, want)
+	var s jetstream.Stream
+	err := again(ctx, func(ctx context.Context) (err error) {
+		if s, err = js.Stream(ctx, want.Name); errors.Is(err, jetstream.ErrStreamNotFound) {
+			s, err = js.CreateStream(ctx, want)
+		}
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another relay was faster
 			s, err = js.Stream(ctx, want.Name)
 		}
-	}
+		return err
+	})
 	if err != nil {
 		return nil, failure.New(failure.Usage, "opening the stream %s: %w", want.Name, err).
 			Fix("Enable JetStream, with as many servers as queue.replicas says, and let the relay use $JS.API.> and %s.>.", want.Name)

@@ -1,0 +1,117 @@
+package nats_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/olmgraft/graft/internal/testkit/effort"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
+)
+
+// killEvery is how long all servers run between two kills. Those of NATS notice within 4 to 9
+// seconds that a leader is lost, and elect another one.
+const killEvery = 5 * time.Second
+
+// TestKilled has registries announce images to three relays on three servers of NATS, while one
+// of these after the other is killed and started again, and once a relay; GitHub fails every
+// second call. What was promised arrives, under one id, in the order of its repository.
+// GRAFT_TEST=whole has 100,000 images.
+func TestKilled(t *testing.T) {
+	images := effort.Of(t, 640, 2016, 100_000)
+	servers := startCluster(t)
+	var lost atomic.Int64
+	hub, forge := startForge(t, failEverySecond(&lost))
+	relays, addresses := startRelays(t, 3, servers.url(), forge)
+
+	load := newRegistries(addresses)
+	ended := make(chan struct{})
+	begun := time.Now()
+	go func() {
+		defer close(ended)
+		load.announce(images, 30*time.Second)
+	}()
+	kills := 0
+	restart := func(p *process) {
+		kills++
+		p.kill()
+		time.Sleep(time.Second)
+		p.start()
+	}
+	restart(relays[0]) // at once, while items are in its hands
+	for over := false; !over; {
+		restart(servers.servers[kills%len(servers.servers)])
+		for next := time.Now().Add(killEvery); !over && time.Now().Before(next); time.Sleep(100 * time.Millisecond) {
+			select {
+			case <-ended:
+				over = waiting(t, servers.url()) == 0
+			default:
+			}
+		}
+		t.Logf("%v: %d kills, %d promised, %d arrived", time.Since(begun).Round(time.Second), kills, load.count(), len(hub.Dispatches()))
+	}
+	took := time.Since(begun)
+	for i, relay := range relays {
+		if !relay.stop() {
+			t.Errorf("relay %d ended with %v\n%s", i, relay.cmd.ProcessState, relay.said())
+		}
+	}
+	got := arrived(t, hub)
+	got.hold(t, load.promised)
+	repeated := 0
+	for _, status := range load.promised {
+		if status == http.StatusOK {
+			repeated++
+		}
+	}
+	t.Logf("%d kills in %v; %d images promised, %d of them when announced again; %d refusals that registries tried again; %d events arrived, %d of them again with the same id (GitHub took %d and answered 502); the longest time without a promise was %v",
+		kills, took.Round(time.Second), len(load.promised), repeated, load.refused, got.all, got.all-len(got.ids), lost.Load(), load.longestSilence().Round(10*time.Millisecond))
+}
+
+// failEverySecond fails by turns: before acting, after acting, by cutting the connection.
+// lost counts the second kind.
+func failEverySecond(lost *atomic.Int64) func(fakegithub.Request) *fakegithub.Fault {
+	var n atomic.Int64
+	return func(fakegithub.Request) *fakegithub.Fault {
+		switch n.Add(1) % 6 {
+		case 1:
+			return fakegithub.ServerError(http.StatusServiceUnavailable, false)
+		case 3:
+			lost.Add(1)
+			return fakegithub.ServerError(http.StatusBadGateway, true)
+		case 5:
+			return &fakegithub.Fault{Cut: true}
+		}
+		return nil
+	}
+}
+
+// TestReceiverIsDown has two relays on one server, and a repository that does not answer. It
+// hears of its images when it is there again, and no other waits for that.
+func TestReceiverIsDown(t *testing.T) {
+	var up atomic.Bool
+	hub, forge := startForge(t, func(r fakegithub.Request) *fakegithub.Fault {
+		if !up.Load() && strings.Contains(r.Path, "/catalog0/") {
+			return fakegithub.ServerError(http.StatusServiceUnavailable, false)
+		}
+		return nil
+	})
+	s := embedded(t, nil)
+	relays, addresses := startRelays(t, 2, "{url: '"+s.ClientURL()+"', replicas: 1}", forge)
+	load := newRegistries(addresses)
+	const images = catalogs * repositories * 5
+	load.announce(images, 0)
+	until(t, "all others have heard", func() bool { return len(hub.Dispatches()) == images*(catalogs-1)/catalogs })
+	up.Store(true)
+	until(t, "it has heard, too", func() bool { return waiting(t, s.ClientURL()) == 0 })
+	for _, relay := range relays {
+		relay.stop()
+	}
+	got := arrived(t, hub)
+	got.hold(t, load.promised)
+	if got.all != images {
+		t.Errorf("%d events arrived, want %d", got.all, images)
+	}
+}
