@@ -63,8 +63,13 @@ func startForge(t testing.TB, script func(fakegithub.Request) *fakegithub.Fault)
 	return hub, api.URL
 }
 
-// startRelays starts relays, the real program, that share a queue.
+// startRelays starts relays, the real program, that share a queue and try again at once.
 func startRelays(t testing.TB, n int, queue, forge string) (relays []*process, addresses []string) {
+	t.Helper()
+	return startRelaysWith(t, n, queue, forge, "firstRetry: 1ms, longestRetry: 20ms")
+}
+
+func startRelaysWith(t testing.TB, n int, queue, forge, retries string) (relays []*process, addresses []string) {
 	t.Helper()
 	path, err := graftRelay()
 	if err != nil {
@@ -76,8 +81,8 @@ func startRelays(t testing.TB, n int, queue, forge string) (relays []*process, a
 	}
 	for _, port := range freePorts(t, n) {
 		config := filepath.Join(t.TempDir(), "relay.yaml")
-		text := fmt.Sprintf("listen: 127.0.0.1:%d\nqueue: %s\ngithub: {apiURL: %q, pace: 0s, firstRetry: 1ms, longestRetry: 20ms}\n"+
-			"routes: [{path: /hook, from: client_payload, secretEnv: SECRET}]\ntargets: [%s]\n", port, queue, forge, strings.Join(targets, ", "))
+		text := fmt.Sprintf("listen: 127.0.0.1:%d\nqueue: %s\ngithub: {apiURL: %q, pace: 0s, %s}\n"+
+			"routes: [{path: /hook, from: client_payload, secretEnv: SECRET}]\ntargets: [%s]\n", port, queue, forge, retries, strings.Join(targets, ", "))
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
