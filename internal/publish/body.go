@@ -33,6 +33,7 @@ func (w *Work) describe(b *strings.Builder) {
 	w.table(b)
 	w.moved(b)
 	w.pictures(b)
+	w.linkExplorer(b)
 	w.paths(b)
 	w.verified(b)
 	w.findings(b)

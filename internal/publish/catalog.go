@@ -126,6 +126,7 @@ func (p *preparation) verifyCatalog(from string, out *Catalog, after []fbc.Doc) 
 	now := graph.Builder{Known: out.Before}
 	now.Add(after)
 	out.After = now.Catalog()
+	p.explore(out, after)
 	found := graph.Verify(out.After, out.Before, p.Levels)
 	if len(out.before) > 0 {
 		found = append(found, p.lost(out.Before, out.After)...)

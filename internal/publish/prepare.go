@@ -33,7 +33,10 @@ type Work struct {
 	unserved []string  // catalog images that manifests name by digest, and the registry has no more
 	ran      []string  // files that commands of the repository changed
 	byHand   string    // why a person is to merge
-	change   atomicfile.Change
+	levels   graph.Levels
+	// artifacts is where the run has the explorer, "" where it has none.
+	artifacts string
+	change    atomicfile.Change
 }
 
 // Target is what becomes of one template and its catalogs.
@@ -66,6 +69,7 @@ type Catalog struct {
 	standing *graph.Catalog   // what the template made before
 	before   []fbc.Doc
 	planned  plan.Catalog
+	whole    *graph.Catalog // After for the explorer
 }
 
 // Changed are the paths of the files that differ, in order.

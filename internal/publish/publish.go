@@ -83,6 +83,8 @@ type Policy struct {
 	// newer one, and closes those.
 	Supersede     bool
 	DryRun, Force bool
+	// Explore keeps the catalogs of a change for the explorer.
+	Explore bool
 	// RefuseDrift fails where a catalog was not what its template makes before the change.
 	RefuseDrift bool
 	Jobs        int // bundles under way at a time
@@ -104,6 +106,8 @@ type Texts struct {
 	CatalogBranch, EditBranches string
 	// EditTitle and EditMessage are in the place of what edits say themselves; nil: nothing.
 	EditTitle, EditMessage Text
+	// Artifacts is where the files of the run can be had; "" says nothing of them.
+	Artifacts string
 }
 
 // Text makes a text of a bundle's facts.

@@ -45,6 +45,7 @@ type inputs struct {
 	diff          bool // a dry run shows the difference of catalogs
 	registry      registry.Options
 	cache         string
+	explorer      string // file
 	timeout       time.Duration
 	wait          time.Duration // for an image that is not there yet
 }
@@ -59,7 +60,7 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 		asked: publish.Ask(v.text, v.list), image: v.text("image"), event: v.text("event"), fromTags: v.list("from-tags"),
 		refresh: v.is("refresh"), planMatrix: v.is("plan-matrix"),
 		token: cmp.Or(v.text("token"), env("GITHUB_TOKEN")), repository: v.text("repository"), base: v.text("base"), pushToFork: v.text("push-to-fork"),
-		branch: plan.Pattern(v.text("branch")), dryRun: v.is("dry-run"), fromRemote: v.is("remote"), diff: v.is("diff"), force: v.is("force"), allowCommands: v.is("allow-commands"), cache: v.text("cache"),
+		branch: plan.Pattern(v.text("branch")), dryRun: v.is("dry-run"), fromRemote: v.is("remote"), diff: v.is("diff"), force: v.is("force"), allowCommands: v.is("allow-commands"), cache: v.text("cache"), explorer: v.text("explorer"),
 		registry: registry.Options{UseHTTP: v.is("use-http"), SkipTLSVerify: v.is("skip-tls-verify"), Conf: v.text("registries-conf"), Jobs: 8, Auth: v.text("registry-auth")},
 		given: config.Config{
 			AllowedRepositories: v.list("allowed-repositories"), SkipTags: v.list("skip-tags"), Drift: config.Drift(v.text("drift")),

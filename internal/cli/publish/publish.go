@@ -219,12 +219,13 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 		Ports: publish.Ports{Registry: client, Setup: p.setup, Sleep: p.Sleep},
 		Policy: publish.Policy{
 			BaseBranch: base, Levels: graph.Levels{Of: p.config.Levels}, Operands: p.config.Operands, CatalogSources: publish.AsAnnounced(p.config.CatalogSources),
-			Rolling: pr.Strategy == config.ForPackage, Supersede: pr.Supersede, DryRun: p.dryRun, Force: p.force, RefuseDrift: p.config.Drift == config.RefuseDrift, Jobs: p.registry.Jobs, Patience: p.wait,
+			Rolling: pr.Strategy == config.ForPackage, Supersede: pr.Supersede, DryRun: p.dryRun, Force: p.force, Explore: p.explorer != "", RefuseDrift: p.config.Drift == config.RefuseDrift, Jobs: p.registry.Jobs, Patience: p.wait,
 		},
 		Texts: publish.Texts{
 			Branch: text("branch", p.branch), CatalogBranch: string(config.BranchOf("graft/catalogsources", base, standard)),
 			EditBranches: string(config.BranchOf("graft", base, standard)), EditTitle: ifGiven("title", p.given.PullRequest.Title), EditMessage: ifGiven("message", p.given.Commit.Message),
 			Title: text("title", pr.Title), Message: text("message", p.config.Commit.Message), Intro: pr.Intro.For,
+			Artifacts:    p.artifacts(),
 			RebuildTitle: text("title", config.OfRebuild(pr.Title)), RebuildMessage: text("message", config.OfRebuild(p.config.Commit.Message)),
 		},
 		Log: publish.Log{Line: p.line, Notice: p.notice, Progress: output.NewProgress(p.Err, "rendering").Step, Group: p.group},

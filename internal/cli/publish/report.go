@@ -83,6 +83,8 @@ var ranking = []string{publish.Failed, publish.Created, publish.Updated, publish
 
 // print says what a run came to, to people and to the workflow.
 func (p *publishing) print(results []*publish.Result, err error) error {
+	explorer, unwritten := p.explore(results)
+	err = errors.Join(err, unwritten)
 	rep := report{SchemaVersion: 1, Result: publish.Unchanged, Failures: failure.All(err)}
 	for _, r := range results {
 		one := reportOf(r)
@@ -96,7 +98,7 @@ func (p *publishing) print(results []*publish.Result, err error) error {
 	}
 	if p.action != nil {
 		p.annotate(rep, results)
-		err = errors.Join(err, p.outputs(rep, results), p.action.Summary(summary(rep, results)))
+		err = errors.Join(err, p.outputs(rep, results, explorer), p.action.Summary(summary(rep, results)))
 	}
 	if p.JSON {
 		p.PrintReport(rep)
@@ -192,8 +194,8 @@ const mostOutput = 64 << 10
 
 // outputs sets every output of the action, of a failed run as well. Of several changes
 // they tell of the last that came to something, and the report of all.
-func (p *publishing) outputs(rep report, results []*publish.Result) error {
-	values := map[string]string{"result": rep.Result, "failure-code": "0", "retryable": "false", "matrix": p.matrix}
+func (p *publishing) outputs(rep report, results []*publish.Result, explorer string) error {
+	values := map[string]string{"explorer": explorer, "result": rep.Result, "failure-code": "0", "retryable": "false", "matrix": p.matrix}
 	changed, last := false, -1
 	for i := range rep.Published {
 		changed = changed || results[i].Changed

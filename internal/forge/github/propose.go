@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -226,9 +227,15 @@ func (f *Forge) named(number int) string { return fmt.Sprintf("%s#%d", f.repo, n
 // sameWords takes the blanks that a forge leaves out for the same.
 func sameWords(a, b string) bool { return slices.Equal(strings.Fields(a), strings.Fields(b)) }
 
-// sameBody takes the line ends that a person's edit in the browser leaves for the same.
+// ofRun is in a link to a run. That of the run which made a text is as good as that of a later one.
+var ofRun = regexp.MustCompile(`/actions/runs/\d+`)
+
+// sameBody takes the line ends that a person's edit in the browser leaves for the same, and links to
+// other runs.
 func sameBody(a, b string) bool {
-	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+	plain := func(s string) string {
+		return ofRun.ReplaceAllString(strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")), "/actions/runs/")
+	}
 	return plain(a) == plain(b)
 }
 
