@@ -125,7 +125,7 @@ func (w *town) publishAtOnce(t *testing.T, wg *sync.WaitGroup, processes int, ta
 				if err == nil {
 					return
 				}
-				// A run that loses six times says that it is worth another try.
+				// A run that loses ten times says that it is worth another try.
 				if cmd.ProcessState.ExitCode() != int(failure.GitRaceLost) {
 					t.Errorf("bundle %d, run %d: %v\n%s", i+1, try, err, out.String())
 					return
@@ -144,6 +144,7 @@ func TestProcessesRace(t *testing.T) {
 	t.Parallel()
 	processes := effort.Of(t, 3, 6, 20)
 	w := newTown(t, processes)
+	count := counted(w.Servers)
 	var wg sync.WaitGroup
 	lost := w.publishAtOnce(t, &wg, processes, func(i int) string { return fmt.Sprintf("v1.%d.0", i+1) })
 	for i := range 3 {
@@ -153,7 +154,12 @@ func TestProcessesRace(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	t.Logf("%d of %d runs lost all six tries", len(lost), processes+len(lost))
+	// Those who lose wait longer each time, so that the pushes do not grow with the square.
+	pushes := count(gitremote.Push)
+	t.Logf("%d of %d runs lost all ten tries; %d pushes, the branches were looked up %d times", len(lost), processes+len(lost), pushes, count(gitremote.FetchRefs))
+	if pushes > 6*processes {
+		t.Errorf("%d processes made %d pushes", processes, pushes)
+	}
 	// The base may have moved after the last one.
 	if out, err := w.process(context.Background(), t.TempDir(), "publish", "--repository", servers.Repository, "--refresh").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -201,7 +207,7 @@ func TestRebuildsRace(t *testing.T) {
 	var wg sync.WaitGroup
 	lost := w.publishAtOnce(t, &wg, processes, func(i int) string { return fmt.Sprintf("v1.%d.0-2", i/2+1) })
 	wg.Wait()
-	t.Logf("%d runs lost all six tries", len(lost))
+	t.Logf("%d runs lost all ten tries", len(lost))
 	text, err := w.Repo.Read("graft/op/rolling", "catalog-templates/basic.yaml")
 	if err != nil {
 		t.Fatal(err)

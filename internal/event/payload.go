@@ -46,7 +46,9 @@ var PayloadSchema []byte
 //	 3. Source is the form in which a registry announced it, and ID what the sender calls this
 //	    announcement: sent again, it has the same ID.
 //	 4. An empty text or null is as good as leaving the property out.
-//	 5. Any other property is refused, for a misspelt channels must not be overlooked; names
+//	 5. Images are further images that were published, each with a tag or a digest, so that one
+//	    event tells of many. Claims are of Image alone.
+//	 6. Any other property is refused, for a misspelt channels must not be overlooked; names
 //	    that begin with x- are the sender's own.
 type Payload struct {
 	SchemaVersion int      `json:"schemaVersion"`
@@ -58,9 +60,10 @@ type Payload struct {
 	Channels      []string `json:"channels,omitempty"`
 	Source        FormName `json:"source,omitempty"`
 	ID            string   `json:"id,omitempty"`
+	Images        []string `json:"images,omitempty"`
 }
 
-var payloadProperties = []string{"schemaVersion", "image", "digest", "name", "package", "version", "channels", "source", "id"}
+var payloadProperties = []string{"schemaVersion", "image", "digest", "name", "package", "version", "channels", "source", "id", "images"}
 
 const ownProperties = "x-"
 
@@ -74,6 +77,8 @@ var (
 const (
 	maxVersion  = 253
 	maxChannels = 64
+	// MaxImages is how many further images a payload names.
+	MaxImages = 255
 )
 
 // Payload is the publication as a client_payload. Read again, it is the same publication.
@@ -104,7 +109,7 @@ func (p Payload) Marshal() ([]byte, error) {
 	}
 	if len(body) > maxPayload {
 		return nil, failure.New(failure.Usage, "writing the client_payload for %s: it has %d bytes, and GitHub takes %d", quote(p.Image), len(body), maxPayload).
-			Fix("announce the bundle with fewer channels")
+			Fix("announce the bundle with fewer channels, or fewer images at a time")
 	}
 	if _, err := Parse(ClientPayload, body, []string{}); err != nil {
 		return nil, err
@@ -141,6 +146,16 @@ func readClientPayload(n Node) {
 	}
 	n.r.named = true
 	n.Found(p)
+	further := n.Get("images").Items()
+	if len(further) > MaxImages {
+		n.Get("images").Fail("names more than %d images", MaxImages)
+		return
+	}
+	for _, image := range further {
+		one := image.withDigest(Node{r: n.r})
+		one.Source, one.ID = p.Source, p.ID
+		n.Found(one)
+	}
 }
 
 // claimed reads the properties that a payload and the inputs of a workflow share.

@@ -141,6 +141,15 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 		{`{` + image + `,"channels":"a;b"}`, false},
 		{`{` + image + `,"source":"ecr"}`, false},
 		{`{` + image + `,"id":"-"}`, false},
+		{`{` + image + `,"images":["quay.io/x/z:v1","quay.io/x/z@` + digest1 + `","quay.io/x/y:v2@` + digest1 + `"]}`, true},
+		{`{` + image + `,"images":[]}`, true},
+		{`{` + image + `,"images":null}`, true},
+		{`{` + image + `,"images":["quay.io/x/y"]}`, false},
+		{`{` + image + `,"images":["X/y:v1"]}`, false},
+		{`{` + image + `,"images":[null]}`, false},
+		{`{` + image + `,"images":"quay.io/x/y:v2"}`, false},
+		{`{` + image + `,"images":[` + strings.Repeat(`"quay.io/x/y:v2",`, MaxImages) + `"quay.io/x/y:v2"]}`, false},
+		{`{"images":["quay.io/x/y:v2"]}`, false},
 		{`{` + image + `,"x-1":1,"x-2":1,"x-3":1,"x-4":1,"x-5":1,"x-6":1,"x-7":1,"x-8":1,"x-9":1,"x-0":1}`, false},
 	} {
 		_, err := Parse(ClientPayload, []byte(tt.body), nil)
@@ -170,6 +179,22 @@ func TestPayloadRoundTrip(t *testing.T) {
 	body, err := Payload{Image: "quay.io/x/y:v1"}.Marshal()
 	if want := `{"schemaVersion":1,"image":"quay.io/x/y:v1"}`; err != nil || string(body) != want {
 		t.Errorf("%s, %v, want %s", body, err, want)
+	}
+}
+
+// Of one event that names further images each is a publication; claims are of the first alone.
+func TestPayloadOfManyImages(t *testing.T) {
+	body, err := Payload{Image: "quay.io/x/y:v1", Name: "y.v1", Source: "quay", ID: "7", Images: []string{"quay.io/x/z:v2@" + digest1, "quay.io/x/y:v1", "quay.io/x/y:latest"}}.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Parse(ClientPayload, body, nil)
+	want := []Publication{
+		{Repository: "quay.io/x/y", Tag: "v1", Source: "quay", ID: "7", Said: Said{Name: "y.v1"}},
+		{Repository: "quay.io/x/z", Tag: "v2", Digest: digest1, Source: "quay", ID: "7"},
+	}
+	if err != nil || !reflect.DeepEqual(got.Publications, want) || len(got.Skipped) != 1 {
+		t.Errorf("%+v, %v, want %+v", got.Publications, err, want)
 	}
 }
 

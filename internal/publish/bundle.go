@@ -33,17 +33,16 @@ type bundleImage struct {
 
 // learnBundle pulls the facts of a bundle. The digest that was announced is what is pulled,
 // and must be what the tag says.
-func (p *publisher) learnBundle(ctx context.Context, r Request, patience time.Duration) (subject, error) {
+func (p *publisher) learnBundle(ctx context.Context, r Request, patience time.Duration) early {
 	pulled, err := p.pull(ctx, r.Publication, patience)
 	if err != nil {
-		return nil, err
+		return early{err: err}
 	}
 	b, err := bundleOf(ctx, r, pulled)
 	if err != nil {
-		return nil, err
+		return early{err: err}
 	}
-	p.pulled[imageOf(r.Publication)] = pulled
-	return b, nil
+	return early{subject: b, pulled: pulled}
 }
 
 func bundleOf(ctx context.Context, r Request, pulled *oci.Pulled) (*bundleImage, error) {

@@ -88,7 +88,8 @@ type Policy struct {
 	// RefuseDrift fails where a catalog was not what its template makes before the change.
 	RefuseDrift bool
 	Jobs        int // bundles under way at a time
-	// Attempts at a base that moves between read and push: 0 means 6, one and five more.
+	// Attempts at a base or branch that moves between read and push: 0 means 10, one and nine
+	// more, which is enough for some hundred runs at once.
 	Attempts int
 	// Patience is how long a bundle is waited for that was announced before it can
 	// be served.
@@ -171,24 +172,26 @@ func failed(err error, branch string, requests ...Request) *Result {
 type publisher struct {
 	Run
 	learned map[string]subject          // by request
+	early   map[string]early            // by request, until learn takes it
 	pulled  map[string]*oci.Pulled      // by reference
 	open    map[string][]forge.Proposal // by package
 }
 
 func newPublisher(r Run) *publisher {
 	if r.Attempts <= 0 {
-		r.Attempts = 6
+		r.Attempts = 10
 	}
 	if r.Sleep == nil {
 		r.Sleep = pause.For
 	}
-	return &publisher{Run: r, learned: map[string]subject{}, pulled: map[string]*oci.Pulled{}, open: map[string][]forge.Proposal{}}
+	return &publisher{Run: r, learned: map[string]subject{}, early: map[string]early{}, pulled: map[string]*oci.Pulled{}, open: map[string][]forge.Proposal{}}
 }
 
 // Publish publishes bundles. Those whose branch is the same are one change; of the others
 // each is published although another one fails. The error is that of all.
 func Publish(ctx context.Context, requests []Request, run Run) ([]*Result, error) {
 	p := newPublisher(run)
+	p.learnEarly(ctx, requests)
 	var results []*Result
 	var changes []*change
 	by := map[string]*change{}

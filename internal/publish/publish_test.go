@@ -290,7 +290,7 @@ func TestRace(t *testing.T) {
 	}
 	w.repo.races = 99
 	if r := w.try(w.push(t, "1.3.0"), w.o); !failure.Is(r.Err, failure.GitRaceLost) || r.Result != Failed {
-		t.Errorf("got %+v, want git-race-lost after six tries", r)
+		t.Errorf("got %+v, want git-race-lost after ten tries", r)
 	}
 }
 

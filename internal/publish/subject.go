@@ -80,7 +80,13 @@ func (p *publisher) learn(ctx context.Context, r Request, patience time.Duration
 	case o != nil:
 		s, err = p.learnOperand(ctx, r, o)
 	default:
-		s, err = p.learnBundle(ctx, r, patience)
+		one, ok := p.early[key]
+		if delete(p.early, key); !ok {
+			one = p.learnBundle(ctx, r, patience)
+		}
+		if s, err = one.subject, one.err; err == nil {
+			p.pulled[imageOf(r.Publication)] = one.pulled
+		}
 	}
 	if err != nil {
 		return nil, err
