@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,22 +124,22 @@ func apply(t *testing.T, all ...*unstructured.Unstructured) {
 	}
 }
 
-// served waits until the kind of a definition can be asked for.
+// served waits until the kinds of a definition can be asked for.
 func served(t *testing.T, crd *unstructured.Unstructured) {
 	t.Helper()
-	eventually(t, named(crd)+" is served", func() bool {
-		now, err := client(t, crd).Get(t.Context(), crd.GetName(), metav1.GetOptions{})
-		if err != nil {
-			return false
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, v := range versions {
+		if v.(map[string]any)["served"] != true {
+			continue
 		}
-		conditions, _, _ := unstructured.NestedSlice(now.Object, "status", "conditions")
-		for _, c := range conditions {
-			if m := c.(map[string]any); m["type"] == "Established" && m["status"] == "True" {
-				return true
-			}
-		}
-		return false
-	})
+		in := fmt.Sprint(group, "/", v.(map[string]any)["name"])
+		eventually(t, kind+" of "+in+" is served", func() bool {
+			list, err := discovery.NewDiscoveryClientForConfigOrDie(admin).ServerResourcesForGroupVersion(in)
+			return err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Kind == kind })
+		})
+	}
 }
 
 // namespace is made, unless it is there.
