@@ -21,7 +21,8 @@ import (
 //  1. The host of the reference, and hosts of a registries.conf, may be inside: whoever names
 //     them means them. They may not be where clouds hand out credentials.
 //  2. A registry that is inside may lead to others inside, as to its storage.
-//  3. Where a proxy is in between, it resolves names: then only addresses are held to this.
+//  3. A host that was outside once stays outside: a name that is turned by who owns it leads nowhere.
+//  4. Where a proxy is in between, it resolves names: then only addresses are held to this.
 type guard struct {
 	configured func(host string) bool // by name and port
 
@@ -42,7 +43,8 @@ func (g *guard) allow(ctx context.Context, host string, ip netip.Addr) error {
 	if !outbound.Inside(ip) || g.configured(host) {
 		return nil
 	}
-	if !outbound.Metadata(ip) && (isAt(host, origin) || g.isInside(origin)) {
+	known, is := g.isInside(origin)
+	if !outbound.Metadata(ip) && (is || isAt(host, origin) && !known) {
 		return nil
 	}
 	return errRedirect{host, ip}
@@ -53,16 +55,27 @@ func isAt(host, registry string) bool {
 	return registry != "" && (host == registry || host == registry+":443" || host == registry+":80")
 }
 
-// isInside reports whether a registry is inside, as far as that is known.
-func (g *guard) isInside(registry string) bool {
+// isInside reports whether a registry is inside, and whether that is known.
+func (g *guard) isInside(registry string) (known, inside bool) {
+	u := url.URL{Host: registry}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return true, outbound.Inside(ip)
+	}
 	for _, host := range []string{registry, registry + ":443", registry + ":80"} {
-		if known, ok := g.resolved.Load(host); ok {
-			return outbound.Inside(known.(netip.Addr))
+		if at, ok := g.resolved.Load(host); ok {
+			if known, inside = true, outbound.Inside(at.(netip.Addr)); !inside {
+				return true, false
+			}
 		}
 	}
-	u := url.URL{Host: registry}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return err == nil && outbound.Inside(ip)
+	return known, inside
+}
+
+// note remembers what an address to dial resolved to, the outside before the inside.
+func (g *guard) note(address string, ip netip.Addr) {
+	if known, ok := g.resolved.LoadOrStore(address, ip); ok && outbound.Inside(known.(netip.Addr)) && !outbound.Inside(ip) {
+		g.resolved.Store(address, ip)
+	}
 }
 
 // check holds a request to what is known of its host before it is sent, be it upon a
@@ -92,7 +105,7 @@ func (g *guard) dialer() func(ctx context.Context, network, address string) (net
 				if err := g.allow(ctx, address, at.Addr()); err != nil {
 					return err
 				}
-				g.resolved.Store(address, at.Addr())
+				g.note(address, at.Addr())
 				return nil
 			}
 		}

@@ -31,7 +31,11 @@ func TestGuard(t *testing.T) {
 		{"quay.io", "cdn.example:443", "10.0.0.1", false},
 		{"quay.io", "cdn.example:443", "::ffff:127.0.0.1", false},
 		{"quay.io", "cdn.example:443", "169.254.169.254", false},
-		{"quay.io", "quay.io:443", "10.0.0.1", true}, // a mirror of one's own by that name
+		{"quay.io", "quay.io:443", "10.0.0.1", false}, // it was outside before
+		{"quay.io", "quay.io:80", "10.0.0.1", false},
+		{"mirror.example", "mirror.example:443", "10.0.0.1", true}, // of one's own by that name
+		{"mirror.example", "mirror.example:80", "10.0.0.1", true},
+		{"mirror.example", "mirror.example:443", "169.254.169.254", false},
 		{"quay.io", "quay.io:443", "169.254.169.254", false},
 		{"quay.io", "quay.io:8443", "10.0.0.1", false},
 		{"quay.io", "cache.example:5000", "10.0.0.1", true},
@@ -44,6 +48,33 @@ func TestGuard(t *testing.T) {
 		err := g.allow(withOrigin(t.Context(), tt.origin), tt.host, netip.MustParseAddr(tt.ip))
 		if (err == nil) != tt.ok {
 			t.Errorf("from %s to %s at %s: %v", tt.origin, tt.host, tt.ip, err)
+		}
+	}
+}
+
+// A name that has addresses outside and inside is one outside, in whatever order it is dialed:
+// who owns a name can have it lead inside for a moment, and no registry becomes trusted by that.
+func TestGuardHoldsToTheOutside(t *testing.T) {
+	outside, inside := netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("10.0.0.1")
+	for _, tt := range []struct {
+		seen  []netip.Addr
+		leads bool
+	}{
+		{[]netip.Addr{inside}, true}, {[]netip.Addr{inside, inside}, true},
+		{[]netip.Addr{outside}, false}, {[]netip.Addr{outside, inside}, false}, {[]netip.Addr{inside, outside}, false}, {[]netip.Addr{inside, outside, inside}, false},
+	} {
+		g := &guard{configured: func(string) bool { return false }}
+		ctx := withOrigin(t.Context(), "turning.example")
+		for _, ip := range tt.seen {
+			if err := g.allow(ctx, "turning.example:443", ip); err == nil {
+				g.note("turning.example:443", ip)
+			}
+		}
+		if err := g.allow(ctx, "storage.example:443", inside); (err == nil) != tt.leads {
+			t.Errorf("after %v it leads inside: %v", tt.seen, err)
+		}
+		if err := g.allow(ctx, "turning.example:443", inside); (err == nil) != tt.leads {
+			t.Errorf("after %v it is inside: %v", tt.seen, err)
 		}
 	}
 }
