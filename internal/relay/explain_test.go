@@ -77,3 +77,40 @@ func TestCredential(t *testing.T) {
 		}
 	}
 }
+
+// An App may lack the permission, or be installed for others.
+func TestOnlineApp(t *testing.T) {
+	t.Parallel()
+	file, key := appKey(t)
+	w := begin(t, setup{
+		config: map[string]string{"targets": `[{images: ["quay.io/{org}/*"], repositories: ["{org}/catalog"]}]`},
+		github: map[string]string{"app": `{id: "77", keyFile: ` + file + `}`},
+		hub: func(h *fakegithub.Server) {
+			for i, owner := range []string{"reader", "writer"} {
+				h.AddApp(fakegithub.GitHubApp{ID: "77", Installation: int64(i), Account: owner, Key: key, Permissions: map[string]string{"metadata": "read", "contents": []string{"read", "write"}[i]}})
+				if err := h.AddRepository(fakegithub.Repository{Owner: owner, Name: "catalog"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+	})
+	ask, err := Online(t.Context(), w.config, w.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for owner, want := range map[string]string{
+		"writer": "would take it", "reader": "has read access to contents, and events need contents: write", "nobody": "the App 77 is not installed for nobody",
+	} {
+		e, err := Explain(w.config, "quay.io/"+owner+"/op:v1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = ask(&e)
+		if s := e.Sends[0]; !strings.Contains(s.GitHub, want) || *s.Takes != (owner == "writer") || (err == nil) != (owner == "writer") {
+			t.Errorf("%s: %q, %v", owner, s.GitHub, err)
+		}
+	}
+	if got := w.hub.Dispatches(); len(got) != 0 {
+		t.Errorf("sent %+v", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -207,4 +208,42 @@ func (w *fixture) dispatched(from string) int {
 	w.dispatcher.mu.Lock()
 	defer w.dispatcher.mu.Unlock()
 	return w.dispatcher.waits[from]
+}
+
+// Where more waits than can be under way, the repositories of an account take turns, and so do
+// accounts: after so many attempts none has had many more than another.
+func TestTurnsAreEven(t *testing.T) {
+	for name, tt := range map[string]struct {
+		accounts, lanes, attempts, most int
+		of                              func(name string) string
+	}{
+		"repositories": {1, 10, 35, 1, func(name string) string { return strings.Fields(name)[0] }},
+		"accounts":     {20, 8, 64 * 3, concurrent, func(name string) string { return strings.Split(name, "/")[0] }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var all []string
+				for account := range tt.accounts {
+					for lane := range tt.lanes {
+						for n := range 20 {
+							all = append(all, fmt.Sprintf("a%d/r%d img:%d", account, lane, n))
+						}
+					}
+				}
+				r := deliver(fleet, slowly, all...)
+				r.after(20 * time.Second)
+				had := map[string]int{}
+				for _, one := range r.tried[:tt.attempts] {
+					had[tt.of(one.name)]++
+				}
+				counts := slices.Sorted(maps.Values(had))
+				if len(counts) != max(tt.accounts, tt.lanes) || counts[len(counts)-1]-counts[0] > tt.most {
+					t.Errorf("after %d attempts: %v", tt.attempts, had)
+				}
+				if r.most > mostConcurrent {
+					t.Errorf("%d at a time", r.most)
+				}
+			})
+		})
+	}
 }
