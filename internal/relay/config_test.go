@@ -269,9 +269,11 @@ func TestExamples(t *testing.T) {
 func configurations(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, doc := range documents(t, "relay/base/relay.yaml") {
-		if doc["kind"] == "ConfigMap" {
-			found["deploy/relay/base/relay.yaml"], _ = inside(doc, "data")["relay.yaml"].(string)
+	for _, file := range []string{"relay/base/relay.yaml", "relay/nats/configuration.yaml"} {
+		for _, doc := range documents(t, file) {
+			if doc["kind"] == "ConfigMap" {
+				found["deploy/"+file], _ = inside(doc, "data")["relay.yaml"].(string)
+			}
 		}
 	}
 	text, err := os.ReadFile("../../deploy/compose/relay.yaml")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -85,6 +86,26 @@ func TestSharedQueueIsAbsent(t *testing.T) {
 	}
 	if err := Letters(t.Context(), c, w.options(), &bytes.Buffer{}); !failure.Is(err, failure.Usage) {
 		t.Errorf("%v", err)
+	}
+}
+
+// The example of relays that share a queue has what proves them to it in the secret, and is that of
+// one relay but for the queue.
+func TestConfigurationOfReplicas(t *testing.T) {
+	all := configurations(t)
+	c, err := Parse("relay.yaml", []byte(all["deploy/relay/nats/configuration.yaml"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := Parse("relay.yaml", []byte(all["deploy/relay/base/relay.yaml"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Queue.URL == "" || filepath.Dir(c.Queue.NKey) != filepath.Dir(c.GitHub.TokenFile) {
+		t.Errorf("the queue is %+v", c.Queue)
+	}
+	if c.Queue = one.Queue; !reflect.DeepEqual(c, one) {
+		t.Errorf("they differ: %+v, %+v", c, one)
 	}
 }
 
