@@ -41,15 +41,19 @@ func BenchmarkAccept(b *testing.B) {
 		_, addresses := startSilent(b, 1, fmt.Sprintf("{dir: %q, items: 10000000, bytes: 1073741824}", b.TempDir()))
 		accept(b, addresses)
 	})
+	shared := func(name string, servers, relays int, more string) {
+		b.Run(name, func(b *testing.B) {
+			c := startServers(b, servers, more)
+			_, addresses := startSilent(b, relays, fmt.Sprintf("{url: %q, replicas: %d, items: 10000000, bytes: 1073741824}", c.url(), servers))
+			accept(b, addresses)
+		})
+	}
 	for _, servers := range []int{1, 3} {
 		for _, relays := range []int{1, 2, 3} {
-			b.Run(fmt.Sprintf("nats=%d/relays=%d", servers, relays), func(b *testing.B) {
-				c := startServers(b, servers)
-				_, addresses := startSilent(b, relays, fmt.Sprintf("{url: %q, replicas: %d, items: 10000000, bytes: 1073741824}", c.url(), servers))
-				accept(b, addresses)
-			})
+			shared(fmt.Sprintf("nats=%d/relays=%d", servers, relays), servers, relays, "")
 		}
 	}
+	shared("nats=1-synced/relays=1", 1, 1, ", sync_interval: always")
 }
 
 // startSilent starts relays whose GitHub is down.
@@ -156,7 +160,7 @@ func BenchmarkWaiting(b *testing.B) {
 	})
 	for _, servers := range []int{1, 3} {
 		b.Run(fmt.Sprintf("nats=%d", servers), func(b *testing.B) {
-			c := startServers(b, servers)
+			c := startServers(b, servers, "")
 			o := usual(b, c.url())
 			o.MaxItems, o.MaxBytes, o.Replicas = n, 4<<30, servers
 			wait(b, n, 1, func() (queue.Queue, error) { return jetstream.Open(b.Context(), o) }, c.dirs[:1], c.servers[0])

@@ -1,6 +1,8 @@
 package nats_test
 
 import (
+	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -8,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
 	"os"
@@ -16,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	natsjs "github.com/nats-io/nats.go/jetstream"
@@ -124,15 +128,42 @@ func hold(t *testing.T, o jetstream.Options, taken bool) {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	if _, _, err := q.Put(t.Context(), queue.Entry{Key: "a", Within: time.Hour, To: "octo/catalog", From: "quay.io/a/b", Data: []byte(`{}`)}); err != nil {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, _, err := q.Put(ctx, queue.Entry{Key: "a", Within: time.Hour, To: "octo/catalog", From: "quay.io/a/b", Data: []byte(`{}`)}); err != nil {
+		t.Fatal(err)
+	}
+	err = q.Run(ctx, func(items ...queue.Item) {
+		for _, item := range items {
+			if err := errors.Join(q.Bury(ctx, item, []byte(`{"id":"a"}`)), q.Done(ctx, item)); err != nil {
+				t.Error(err)
+			}
+		}
+		cancel()
+	})
+	if err != nil {
 		t.Error(err)
+	}
+	if s := q.State(t.Context()); s.Items != 0 || s.Refuses != "" {
+		t.Errorf("it says %+v", s)
+	}
+	var letters bytes.Buffer
+	if err := jetstream.Letters(t.Context(), o, &letters); err != nil || letters.String() != "{\"id\":\"a\"}\n" {
+		t.Errorf("the letters are %q, %v", letters.String(), err)
 	}
 }
 
-// A server that knows users by keys takes a relay with the seed of one, and no other.
+// What the documentation says that the relay's user needs.
+var allowed = &server.Permissions{
+	Publish:   &server.SubjectPermission{Allow: []string{"$JS.API.>", "$JS.ACK.>", "GRAFT.>"}},
+	Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}},
+}
+
+// A server that knows users by keys takes a relay with the seed of one, and no other. It needs no
+// more than it says.
 func TestNKey(t *testing.T) {
 	seed, public := newUser(t)
-	s := embedded(t, func(o *server.Options) { o.Nkeys = []*server.NkeyUser{{Nkey: public}} })
+	s := embedded(t, func(o *server.Options) { o.Nkeys = []*server.NkeyUser{{Nkey: public, Permissions: allowed}} })
 	other, _ := newUser(t)
 	for name, tt := range map[string]struct {
 		seed  string
@@ -149,20 +180,14 @@ func TestNKey(t *testing.T) {
 // newUser is a file with a seed, and the key of it.
 func newUser(t *testing.T) (file, public string) {
 	t.Helper()
-	pair, err := nkeys.CreateUser()
+	user := newKey(t, nkeys.CreateUser)
+	seed, err := user.pair.Seed()
 	if err != nil {
-		t.Fatal(err)
-	}
-	seed, err := pair.Seed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if public, err = pair.PublicKey(); err != nil {
 		t.Fatal(err)
 	}
 	file = filepath.Join(t.TempDir(), "seed")
 	write(t, file, seed)
-	return file, public
+	return file, user.public
 }
 
 func write(t *testing.T, file string, text []byte) {
@@ -223,4 +248,72 @@ func (a *authority) issue(t *testing.T, name string) (cert, key string) {
 	write(t, cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 	write(t, key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}))
 	return cert, key
+}
+
+// A server of an operator takes a relay with the credentials of a user, and no other.
+func TestCreds(t *testing.T) {
+	operator, account, system := newKey(t, nkeys.CreateOperator), newKey(t, nkeys.CreateAccount), newKey(t, nkeys.CreateAccount)
+	s := embedded(t, func(o *server.Options) {
+		resolver := &server.MemAccResolver{}
+		for _, of := range []key{account, system} {
+			claims := jwt.NewAccountClaims(of.public)
+			if of == account {
+				claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1}
+			}
+			token, err := claims.Encode(operator.pair)
+			if err == nil {
+				err = resolver.Store(of.public, token)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		o.TrustedKeys, o.SystemAccount, o.AccountResolver = []string{operator.public}, system.public, resolver
+	})
+	creds := func(signer key) string {
+		user := newKey(t, nkeys.CreateUser)
+		token, err := jwt.NewUserClaims(user.public).Encode(signer.pair)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed, err := user.pair.Seed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := jwt.FormatUserConfig(token, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "user.creds")
+		write(t, file, text)
+		return file
+	}
+	for name, tt := range map[string]struct {
+		creds string
+		taken bool
+	}{"the account's": {creds(account), true}, "another account's": {creds(newKey(t, nkeys.CreateAccount)), false}, "none": {"", false}} {
+		t.Run(name, func(t *testing.T) {
+			o := usual(t, s.ClientURL())
+			o.Creds = tt.creds
+			hold(t, o, tt.taken)
+		})
+	}
+}
+
+type key struct {
+	pair   nkeys.KeyPair
+	public string
+}
+
+func newKey(t *testing.T, create func() (nkeys.KeyPair, error)) key {
+	t.Helper()
+	pair, err := create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key{pair, public}
 }

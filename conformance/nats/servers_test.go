@@ -107,10 +107,11 @@ func (c *cluster) url() string { return strings.Join(c.urls, ",") }
 // startCluster starts three servers and waits until they have a leader.
 func startCluster(t testing.TB) *cluster {
 	t.Helper()
-	return startServers(t, 3)
+	return startServers(t, 3, "")
 }
 
-func startServers(t testing.TB, n int) *cluster {
+// startServers starts servers, whose JetStream has some more in its configuration.
+func startServers(t testing.TB, n int, more string) *cluster {
 	t.Helper()
 	path, err := natsServer()
 	if err != nil {
@@ -125,7 +126,7 @@ func startServers(t testing.TB, n int) *cluster {
 	for i := range n {
 		dir := t.TempDir()
 		config := filepath.Join(dir, "nats.conf")
-		text := fmt.Sprintf("server_name: n%d\nlisten: 127.0.0.1:%d\njetstream {store_dir: %q, max_file_store: 8GB}\n", i, ports[i], filepath.Join(dir, "store"))
+		text := fmt.Sprintf("server_name: n%d\nlisten: 127.0.0.1:%d\njetstream {store_dir: %q, max_file_store: 8GB%s}\n", i, ports[i], filepath.Join(dir, "store"), more)
 		if n > 1 {
 			text += fmt.Sprintf("cluster {name: graft, listen: 127.0.0.1:%d, routes: [%s]}\n", ports[n+i], strings.Join(routes, ", "))
 		}
