@@ -59,7 +59,7 @@ func (a *app) pathCommand() *cobra.Command {
 	f.StringVar(&o.platforms, "platform", "", "where the cluster begins, 4.16, or where it begins and ends, 4.16..4.20")
 	f.StringVar(&o.olm, "olm", "v0", "the rules of OLM v0 or v1")
 	f.StringVar(&o.image, "image", "", "with -o imageset, the images of catalogs that are files, such as quay.io/example/catalog:v{platform}")
-	f.StringVarP(&o.output, "output", "o", "text", "text, json, mermaid, images or imageset (for oc-mirror)")
+	f.StringVarP(&o.output, "output", "o", "text", "text, json, mermaid, svg, images or imageset (for oc-mirror)")
 	return cmd
 }
 
@@ -70,8 +70,8 @@ func (a *app) path(ctx context.Context, o *pathOptions, names []string) error {
 	if o.query.From == "" || o.query.To == "" {
 		return failure.New(failure.Usage, "reading the command line: --from or --to is missing").Fix("Give both, with names of bundles such as op.v1.2.3.")
 	}
-	if !slices.Contains([]string{"text", "json", "mermaid", "images", "imageset"}, o.output) {
-		return failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with text, json, mermaid, images or imageset.")
+	if !slices.Contains([]string{"text", "json", "mermaid", "svg", "images", "imageset"}, o.output) {
+		return failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with text, json, mermaid, svg, images or imageset.")
 	}
 	switch o.olm {
 	case "v0", "v1":

@@ -41,6 +41,8 @@ func (a *app) printPath(o *pathOptions, all []*platformCatalog, found *graph.Pat
 		text = pathText(found)
 	case "mermaid":
 		text = string(draw.MermaidPath(pathNodes(found)))
+	case "svg":
+		text = string(draw.SVGPath(pathNodes(found)))
 	case "imageset":
 		var err error
 		if text, err = o.imageSet(all, found); err != nil {
