@@ -45,7 +45,10 @@ type GitHub struct {
 	TokenFile string `yaml:"tokenFile"`
 	App       *App   `yaml:"app"`
 	// Pace is the least time between two events. GitHub asks for a second.
-	Pace         time.Duration `yaml:"pace"`
+	Pace time.Duration `yaml:"pace"`
+	// Group is how long a delivery waits for others to the same repository, to go with them in
+	// one event; 0: each has an event of its own.
+	Group        time.Duration `yaml:"group"`
 	FirstRetry   time.Duration `yaml:"firstRetry"`
 	LongestRetry time.Duration `yaml:"longestRetry"`
 	GiveUpAfter  time.Duration `yaml:"giveUpAfter"`

@@ -76,21 +76,24 @@ func (c *Config) entry(p event.Publication, mark string, h hearing, trace string
 	}
 	said = p.Payload()
 	said.ID = id
-	payload, err := said.Marshal()
+	payload, err := written(said, trace)
 	if err != nil {
 		return queue.Entry{}, err
 	}
-	if trace != "" {
-		with, err := json.Marshal(told{said, trace})
-		if err != nil {
-			return queue.Entry{}, err
-		}
-		if len(with) <= longestPayload {
-			payload = with
-		}
-	}
 	data, err := json.Marshal(delivery{To: h.to, Type: h.eventType, ID: id, Image: p.Image(), Payload: payload, Trace: trace})
 	return queue.Entry{Key: key, Within: within, To: h.to, From: p.Repository, Data: data}, err
+}
+
+// written is a payload as it is sent, with its trace if there is room.
+func written(said event.Payload, trace string) ([]byte, error) {
+	payload, err := said.Marshal()
+	if err != nil || trace == "" {
+		return payload, err
+	}
+	if with, err := json.Marshal(told{said, trace}); err != nil || len(with) <= longestPayload {
+		return with, err
+	}
+	return payload, nil
 }
 
 // keyOf is of a length that a client_payload takes as id.

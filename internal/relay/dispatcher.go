@@ -28,6 +28,7 @@ const (
 //     answer holds up no other.
 //  2. What a lane has of one image repository goes in the order in which it was put, and the image
 //     repositories of a lane take turns.
+//     Where groups are configured, several deliveries of a lane are one event.
 //  3. A lane that failed waits, twice as long each time; then another image repository has its
 //     turn, for the fault may be the delivery's.
 //  4. A rate limit is the token's, and so is the pace: where an App has several installations, each
@@ -143,33 +144,42 @@ func (d *dispatcher) startNext(ctx context.Context) (wait time.Duration, ok bool
 			i--
 			continue
 		}
-		l, most := a.ready(now)
+		l, most := a.ready(now, d.config.GitHub.Group)
 		if l == nil {
 			wait = min(wait, most)
 			continue
 		}
 		d.turns = append(slices.Delete(d.turns, i, i+1), a)
-		item := l.begin()
+		items := l.begin(d.joins)
 		d.busy++
 		a.busy++
 		a.next = now.Add(d.config.GitHub.Pace)
-		d.underWay.Go(func() { d.deliver(ctx, a, l, item) })
+		d.underWay.Go(func() { d.deliver(ctx, a, l, items) })
 		return 0, true
 	}
 	return wait, false
 }
 
-// deliver makes one attempt, and takes the delivery out of the queue or back into its lane.
-func (d *dispatcher) deliver(ctx context.Context, a *account, l *lane, item waiting) {
+// deliver makes one attempt, and takes deliveries out of the queue or back into their lane.
+func (d *dispatcher) deliver(ctx context.Context, a *account, l *lane, items []waiting) {
+	over := make([]bool, len(items))
 	begun := time.Now()
-	one, v := d.attempt(ctx, item)
+	each, v := d.attempt(ctx, items)
 	if ctx.Err() != nil && !v.delivered {
-		d.release(a, l, v, false)
+		d.release(a, l, v, items, over)
 		return
 	}
 	d.metrics.sent(v, time.Since(begun))
+	for i, item := range items {
+		over[i] = d.conclude(ctx, each[i], item, v)
+	}
+	d.release(a, l, v, items, over)
+}
+
+// conclude takes a delivery out of the queue if it is over.
+func (d *dispatcher) conclude(ctx context.Context, one delivery, item waiting, v outcome) (over bool) {
 	d.logOutcome(one, item.Item, v)
-	over := v.delivered
+	over = v.delivered
 	if v.refused != "" {
 		err := d.setAside(ctx, one, item.Item, v)
 		if over = err == nil; !over {
@@ -179,26 +189,27 @@ func (d *dispatcher) deliver(ctx context.Context, a *account, l *lane, item wait
 	if over {
 		d.done(ctx, one.ID, item.Item)
 	}
-	d.release(a, l, v, over)
+	return over
 }
 
-// attempt sends a delivery, where that can be done.
-func (d *dispatcher) attempt(ctx context.Context, item waiting) (one delivery, v outcome) {
+// attempt sends deliveries in one event, where that can be done.
+func (d *dispatcher) attempt(ctx context.Context, items []waiting) (each []delivery, v outcome) {
 	v.refused = "it cannot be read"
-	err := json.Unmarshal(item.Data, &one)
-	ctx, span := d.traces.dispatch(ctx, one, item)
+	first := items[0]
+	each, all, err := together(items)
+	ctx, span := d.traces.dispatch(ctx, all, first)
 	defer func() { tried(span, v) }()
 	switch {
 	case err != nil:
-	case item.Handed >= queue.MostHanded:
-		v.refused = fmt.Sprintf("%d relays have ended while they had it", item.Handed)
+	case first.Handed >= queue.MostHanded:
+		v.refused = fmt.Sprintf("%d relays have ended while they had it", first.Handed)
 	default:
-		v = d.send(ctx, one)
+		v = d.send(ctx, all)
 	}
-	if v.refused == "" && v.err != nil && ctx.Err() == nil && item.tooOld(d.config.GitHub.GiveUpAfter) {
+	if v.refused == "" && v.err != nil && ctx.Err() == nil && first.tooOld(d.config.GitHub.GiveUpAfter) {
 		v.refused = "given up after " + d.config.GitHub.GiveUpAfter.String() + ": " + v.err.Error()
 	}
-	return one, v
+	return each, v
 }
 
 // setAside makes a delivery a dead letter.
@@ -229,7 +240,7 @@ func (d *dispatcher) done(ctx context.Context, id string, item queue.Item) {
 const longestHold = time.Hour
 
 // release frees the lane.
-func (d *dispatcher) release(a *account, l *lane, v outcome, over bool) {
+func (d *dispatcher) release(a *account, l *lane, v outcome, items []waiting, over []bool) {
 	d.mu.Lock()
 	defer d.wakeUp()
 	defer d.mu.Unlock()
@@ -240,7 +251,7 @@ func (d *dispatcher) release(a *account, l *lane, v outcome, over bool) {
 		v.again = most
 	}
 	switch {
-	case over:
+	case !slices.Contains(over, false):
 		l.failures = 0
 	case v.limited:
 		l.goFirst()
@@ -254,12 +265,13 @@ func (d *dispatcher) release(a *account, l *lane, v outcome, over bool) {
 			l.next = v.again
 		}
 	}
-	if over {
+	for i, item := range items {
+		if !over[i] {
+			continue
+		}
 		d.total--
-		if from := l.underWay.from; d.waits[from] > 1 {
-			d.waits[from]--
-		} else {
-			delete(d.waits, from)
+		if d.waits[item.from]--; d.waits[item.from] <= 0 {
+			delete(d.waits, item.from)
 		}
 	}
 	l.end(over)

@@ -37,7 +37,7 @@ func (a *account) lane(to string) *lane {
 
 // ready gives the lane that has its turn, which is then the last to have one, or says how long
 // there is none. Lanes without anything leave.
-func (a *account) ready(now time.Time) (next *lane, wait time.Duration) {
+func (a *account) ready(now time.Time, group time.Duration) (next *lane, wait time.Duration) {
 	a.turns = slices.DeleteFunc(a.turns, func(l *lane) bool {
 		if len(l.turns) > 0 {
 			return false
@@ -57,6 +57,8 @@ func (a *account) ready(now time.Time) (next *lane, wait time.Duration) {
 		case l.underWay != nil:
 		case now.Before(l.next):
 			wait = min(wait, l.next.Sub(now))
+		case l.count() < mostGrouped && now.Before(l.oldest().Add(group)):
+			wait = min(wait, l.oldest().Add(group).Sub(now))
 		default:
 			a.turns = append(slices.Delete(a.turns, i, i+1), l)
 			return l, 0
@@ -71,7 +73,7 @@ type lane struct {
 	to       string
 	rows     map[string]*row // by image repository, none of them empty
 	turns    []*row
-	underWay *row // whose first item is under way, or nil
+	underWay []part // nothing where the lane is free
 	failures int
 	next     time.Time
 }
@@ -80,6 +82,12 @@ type lane struct {
 type row struct {
 	from    string
 	waiting []waiting
+}
+
+// part is what is under way of a row: its first n items.
+type part struct {
+	*row
+	n int
 }
 
 func newLane() *lane { return &lane{rows: map[string]*row{}} }
@@ -95,32 +103,70 @@ func (l *lane) add(item waiting) {
 	r.waiting = append(r.waiting, item)
 }
 
-// begin gives the first item of the row that has its turn, which is then the last to have one.
-// The item stays in its place until end.
-func (l *lane) begin() waiting {
-	l.underWay = l.turns[0]
-	l.turns = append(l.turns[1:], l.underWay)
-	return l.underWay.waiting[0]
+// oldest is since when the item waits here that has waited longest.
+func (l *lane) oldest() time.Time {
+	first := l.turns[0].waiting[0].since
+	for _, r := range l.turns {
+		if r.waiting[0].since.Before(first) {
+			first = r.waiting[0].since
+		}
+	}
+	return first
 }
 
-// end frees the lane. An item that is over leaves its row.
-func (l *lane) end(over bool) {
-	r := l.underWay
+func (l *lane) count() (n int) {
+	for _, r := range l.turns {
+		n += len(r.waiting)
+	}
+	return n
+}
+
+// begin gives the first item of the row that has its turn, which is then the last to have one, and
+// as many as may go with it: of each row the first ones. They stay in their places until end.
+func (l *lane) begin(join func(items []waiting, next waiting) bool) []waiting {
+	first := l.turns[0]
+	l.turns = append(l.turns[1:], first)
+	items := []waiting{first.waiting[0]}
+	for _, r := range append([]*row{first}, l.turns[:len(l.turns)-1]...) {
+		n := 0
+		if r == first {
+			n = 1
+		}
+		for n < len(r.waiting) && join(items, r.waiting[n]) {
+			items = append(items, r.waiting[n])
+			n++
+		}
+		if n > 0 {
+			l.underWay = append(l.underWay, part{r, n})
+		}
+	}
+	return items
+}
+
+// end frees the lane. Items that are over leave their rows; over is in the order of begin.
+func (l *lane) end(over []bool) {
+	parts := l.underWay
 	l.underWay = nil
-	if !over {
-		return
-	}
-	r.waiting[0] = waiting{}
-	if r.waiting = r.waiting[1:]; len(r.waiting) == 0 {
-		delete(l.rows, r.from)
-		l.leave(r)
+	for _, p := range parts {
+		var kept []waiting
+		for i, item := range p.waiting[:p.n] {
+			if !over[i] {
+				kept = append(kept, item)
+			}
+		}
+		over = over[p.n:]
+		if p.waiting = append(kept, p.waiting[p.n:]...); len(p.waiting) == 0 {
+			delete(l.rows, p.from)
+			l.leave(p.row)
+		}
 	}
 }
 
-// goFirst gives the row that has an item under way the next turn, too.
+// goFirst gives the row whose turn it was the next one, too.
 func (l *lane) goFirst() {
-	l.leave(l.underWay)
-	l.turns = slices.Insert(l.turns, 0, l.underWay)
+	first := l.underWay[0].row
+	l.leave(first)
+	l.turns = slices.Insert(l.turns, 0, first)
 }
 
 func (l *lane) leave(r *row) {

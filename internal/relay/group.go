@@ -1,0 +1,73 @@
+package relay
+
+import (
+	"encoding/json"
+
+	"github.com/olmgraft/graft/internal/event"
+)
+
+// A group is several deliveries to one repository in one event. It has so many at most, and so
+// many bytes, which is well below what GitHub takes.
+const (
+	mostGrouped      = 100
+	mostGroupedBytes = 48 << 10
+)
+
+// joins reports whether a delivery may go with others in one event: where groups are configured,
+// of the same type and form, and if it says nothing but which image it is. One that a relay ended with,
+// or that is given up, goes by itself, so that others do not share its fate.
+func (d *dispatcher) joins(items []waiting, next waiting) bool {
+	if d.config.GitHub.Group <= 0 || len(items) == mostGrouped || items[0].tooOld(d.config.GitHub.GiveUpAfter) {
+		return false
+	}
+	bytes := len(next.Data)
+	for _, item := range items {
+		bytes += len(item.Data)
+	}
+	if bytes > mostGroupedBytes {
+		return false
+	}
+	first, said, plain := plainly(items[0])
+	second, also, alsoPlain := plainly(next)
+	return plain && alsoPlain && first.Type == second.Type && said.Source == also.Source
+}
+
+// plainly reads a delivery, and reports whether it says which image it is and nothing else.
+func plainly(item waiting) (one delivery, said event.Payload, plain bool) {
+	if json.Unmarshal(item.Data, &one) != nil || json.Unmarshal(one.Payload, &said) != nil {
+		return one, said, false
+	}
+	return one, said, item.Handed == 0 && said.Name+said.Package+said.Version == "" && len(said.Channels)+len(said.Images) == 0
+}
+
+// together is one delivery in the place of several, and each of them. Its id is made of theirs: the
+// same deliveries have the same one.
+func together(items []waiting) (each []delivery, all delivery, err error) {
+	var ids []any
+	var said event.Payload
+	for i, item := range items {
+		var one delivery
+		if err := json.Unmarshal(item.Data, &one); err != nil {
+			return make([]delivery, len(items)), one, err
+		}
+		each, ids = append(each, one), append(ids, one.ID)
+		if i == 0 {
+			all = one
+			continue
+		}
+		said.Images = append(said.Images, one.Image)
+	}
+	if len(items) == 1 {
+		return each, all, nil
+	}
+	further := said.Images
+	if err := json.Unmarshal(all.Payload, &said); err != nil {
+		return each, all, err
+	}
+	if all.ID, err = keyOf(ids...); err != nil {
+		return each, all, err
+	}
+	said.Images, said.ID = further, all.ID
+	all.Payload, err = written(said, all.Trace)
+	return each, all, err
+}
