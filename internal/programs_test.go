@@ -27,11 +27,15 @@ var programs = []string{
 
 // variables are the programs that are not named where they are started.
 var variables = map[string]string{
-	"internal/relay/binary_test.go: name":                  "graft-relay, by its callers",
-	"internal/atomicfile/journal_test.go: os.Args[0]":      "the test itself, to be killed",
-	"internal/testkit/hostile/hostile_test.go: os.Args[0]": "the test itself, whose memory is measured",
-	"internal/cli/script_test.go: args[1]":                 "exitcode, which is read in the scripts",
-	"internal/testkit/gitremote/server.go: git":            "git, as it was found in the PATH",
+	"internal/relay/binary_test.go: name":                          "graft-relay, by its callers",
+	"internal/atomicfile/journal_test.go: os.Args[0]":              "the test itself, to be killed",
+	"internal/testkit/hostile/hostile_test.go: os.Args[0]":         "the test itself, whose memory is measured",
+	"internal/atomicfile/fault_linux_test.go: os.Args[0]":          "the test itself, whose system calls fail",
+	`internal/cli/faults_linux_test.go: "observed"`:                "the test itself, whose system calls fail",
+	"internal/testkit/syscalls/syscalls_linux_test.go: os.Args[0]": "the test itself, whose system calls fail",
+	`internal/testkit/syscalls/syscalls_linux_test.go: "true"`:     "true, which POSIX has",
+	"internal/cli/script_test.go: args[1]":                         "exitcode, which is read in the scripts",
+	"internal/testkit/gitremote/server.go: git":                    "git, as it was found in the PATH",
 }
 
 // Tests, the testkit, and the scripts start no program of others.
@@ -102,7 +106,7 @@ func foreignToGo(name string, text []byte) (all []string) {
 			what := source(files, n.Args[at])
 			literal, err := strconv.Unquote(what)
 			known := err == nil && slices.Contains(programs, literal)
-			built := err != nil && (variables[name+": "+what] != "" || strings.Contains(what, "graft"))
+			built := variables[name+": "+what] != "" || err != nil && strings.Contains(what, "graft")
 			if !known && !built {
 				all = append(all, what)
 			}

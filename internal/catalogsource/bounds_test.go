@@ -93,7 +93,7 @@ func TestLongReferencesAreRefused(t *testing.T) {
 			t.Errorf("%s: %d parts", what, len(parts))
 		}
 		r := Resolve(reference, Values{})
-		if took := time.Since(begun); took > time.Second {
+		if took := time.Since(begun); took > time.Second && quickest(func() { Resolve(reference, Values{}) }) > time.Second {
 			t.Errorf("%s: it took %v", what, took)
 		}
 		for i, c := range r.Conditions() {
@@ -111,10 +111,21 @@ func TestLongReferencesAreRefused(t *testing.T) {
 func TestReferencesAreReadInTime(t *testing.T) {
 	for _, piece := range []string{"{group:", "{group:a,version:b,kind:C,name:,namespace:,jsonpath:{", "{a}", "}", "{", `{group:a,version:b,kind:C,name:,namespace:,jsonpath:{"`} {
 		reference := strings.Repeat(piece, budget.TemplateText/len(piece))
-		begun := time.Now()
-		_ = Resolve(reference, Values{}).Conditions()
-		if took := time.Since(begun); took > time.Second {
+		if took := quickest(func() { _ = Resolve(reference, Values{}).Conditions() }); took > time.Second {
 			t.Errorf("%s: it took %v", piece, took)
 		}
 	}
+}
+
+// quickest is the shortest of some tries, most of which other work on the machine may hold up.
+func quickest(f func()) time.Duration {
+	least := time.Hour
+	for range 5 {
+		begun := time.Now()
+		f()
+		if least = min(least, time.Since(begun)); least < time.Second {
+			break
+		}
+	}
+	return least
 }

@@ -32,6 +32,6 @@ func Nearest(word string, known []string) string {
 	return best
 }
 
-func plain(s string) string {
-	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(s))
-}
+var joints = strings.NewReplacer("-", "", "_", "")
+
+func plain(s string) string { return joints.Replace(strings.ToLower(s)) }
