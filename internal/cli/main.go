@@ -35,7 +35,7 @@ func root(run *command.App) *cobra.Command {
 		a.insertCommand(), a.removeCommand(), a.deprecateCommand(), a.edgesCommand(), a.renderCommand(), a.verifyCommand(), publish.Command(run), a.initCommand(),
 		a.detectCommand(), a.diffCommand(), a.graphCommand(), a.pathCommand(), a.convertCommand(),
 		image.Command(run), catalogsource.Command(run), operand.Command(run), a.pinCommand(),
-		a.explainCommand(), a.formularyCommand(), a.manCommand(), a.versionCommand(),
+		a.explainCommand(), a.formularyCommand(), a.manCommand(), a.versionCommand(), a.alphaCommand(),
 	)
 	for _, verb := range moved() {
 		root.AddCommand(verb)
