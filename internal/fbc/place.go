@@ -149,18 +149,6 @@ func startOfLine(text []byte, line int) int {
 	return at
 }
 
-// comment gives the comment that begins at an offset of a text, as far as it is one line; "" for none.
-func comment(text []byte, at int) string {
-	line, _, _ := bytes.Cut(text[at:], []byte("\n"))
-	if !bytes.HasPrefix(line, []byte("//")) && !bytes.HasPrefix(line, []byte("/*")) {
-		return ""
-	}
-	if end := bytes.Index(line, []byte("*/")); end > 0 && line[1] == '*' {
-		line = line[:end+2]
-	}
-	return string(bytes.TrimSpace(line))
-}
-
 // pathTo gives the keys and indexes that lead to the value at an offset of a JSON document,
 // which is the offset of its last byte or of a byte in it.
 func pathTo(doc []byte, offset int64) []any {

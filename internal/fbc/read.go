@@ -333,7 +333,7 @@ func (d *Doc) faultIn(err error) error {
 	}
 	e := place(d.raw, at)
 	e.Msg = "JSON: " + err.Error()
-	if c := comment(d.raw, at); c != "" {
+	if c := yamlread.Comment(d.raw, at); c != "" {
 		e.Msg = "JSON has no comments, and here one begins: " + c
 	}
 	return e

@@ -39,6 +39,9 @@ func (d *Doc) parseYAML() (root *Node, err error) {
 // knows what to do about faults that people make; what it takes, it cannot place.
 func (d *Doc) syntaxError(err error) error {
 	msg, offset := strings.TrimPrefix(err.Error(), "yaml: "), d.Start
+	if comment, at := yamlread.InJSON(d.Raw()); comment != "" {
+		return d.file.malformed(d.Start+at, "parsing it as JSON, which has no comments: here one begins: %s", comment)
+	}
 	var fault *yamlread.Error
 	if _, again := yamlread.ToJSON(d.Raw()); errors.As(again, &fault) {
 		return d.file.malformed(d.Start+offsetOf(d.Raw(), fault.Line, fault.Col), "parsing it as YAML: %s", fault.Msg)
