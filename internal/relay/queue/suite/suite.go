@@ -37,6 +37,7 @@ func Test(t *testing.T, e Engine) {
 		"what is over is handed out no more":           over,
 		"what is not over is handed out again":         handedAgain,
 		"an item holds up no other receiver's":         receivers,
+		"many from one source hold up few others":      flood,
 		"a key is taken once":                          duplicates,
 		"a key whose item waits is taken once":         waitingKey,
 		"a key is taken once by many at a time":        duplicatesAtOnce,
