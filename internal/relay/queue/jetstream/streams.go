@@ -139,7 +139,7 @@ const (
 	// before.
 	maxDeliver = queue.MostHanded + 10
 	// inactive is when the server forgets a consumer that nobody asks.
-	inactive = time.Hour
+	inactive = 10 * time.Minute
 )
 
 func sum(text string) uint64 {
