@@ -16,7 +16,7 @@ func (v *verifier) advise() {
 	for _, ch := range p.Channels {
 		head := ch.Bundle(ch.Head())
 		tail := ""
-		if way, _ := ch.chain(head.Name, ch.skipped()); len(way) > 0 {
+		if way, _ := ch.chain(head.Name, ch.skipped(), nil); len(way) > 0 {
 			tail = way[len(way)-1]
 		}
 		for i := range ch.Entries {
@@ -37,10 +37,10 @@ func (v *verifier) advise() {
 // adviseCircle looks where opm does not: it follows replaces only to the first
 // skipped entry, and OLM v0 to the end.
 func (v *verifier) adviseCircle(ch *Channel, head string) {
-	if _, circle := ch.chain(head, ch.skipped()); circle != "" {
+	if _, circle := ch.chain(head, ch.skipped(), nil); circle != "" {
 		return
 	}
-	if way, circle := ch.chain(head, nil); circle != "" {
+	if way, circle := ch.chain(head, nil, nil); circle != "" {
 		v.add("skipped-cycle", ch.at(ch.Entry(way[len(way)-1])), ch.Name, circle, "replaces goes in a circle behind a skipped entry: %s", circleText(way, circle))
 	}
 }

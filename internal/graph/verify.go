@@ -168,13 +168,13 @@ func (v *verifier) verifyChain(ch *Channel) {
 		return
 	case len(heads) > 1:
 		for _, h := range heads[1:] {
-			v.add("channel-two-heads", ch.at(ch.Entry(h)), ch.Name, h, "channel %q has %d heads: %s", ch.Name, len(heads), strings.Join(heads, ", "))
+			v.add("channel-two-heads", ch.at(ch.Entry(h)), ch.Name, h, "channel %q has %d heads: %s", ch.Name, len(heads), some(heads))
 		}
 	}
 	skipped := ch.skipped()
 	reached := map[string]bool{}
 	for _, head := range heads {
-		way, circle := ch.chain(head, skipped)
+		way, circle := ch.chain(head, skipped, reached)
 		for _, name := range way {
 			reached[name] = true
 		}
@@ -184,17 +184,26 @@ func (v *verifier) verifyChain(ch *Channel) {
 	}
 	for i := range ch.Entries {
 		if e := &ch.Entries[i]; !reached[e.Name] && !skipped[e.Name] {
-			v.add("entry-stranded", ch.at(e), ch.Name, e.Name, "%q is neither skipped nor on the way of replaces from the head %s", e.Name, strings.Join(heads, ", "))
+			v.add("entry-stranded", ch.at(e), ch.Name, e.Name, "%q is neither skipped nor on the way of replaces from the head %s", e.Name, some(heads))
 		}
 	}
 }
 
+// some names the first of many: what is said of each of thousands has to stay short.
+func some(names []string) string {
+	const most = 10
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
 // chain follows replaces from an entry to the last entry before a name that is
-// skipped or not there. Where the way comes back to itself it also gives the
-// entry at which it does.
-func (ch *Channel) chain(from string, skipped map[string]bool) (way []string, circle string) {
+// skipped, not there, or known from another way. Where the way comes back to itself
+// it also gives the entry at which it does.
+func (ch *Channel) chain(from string, skipped, known map[string]bool) (way []string, circle string) {
 	seen := map[string]bool{}
-	for e := ch.Entry(from); e != nil; e = ch.Entry(e.Replaces) {
+	for e := ch.Entry(from); e != nil && !known[e.Name]; e = ch.Entry(e.Replaces) {
 		way = append(way, e.Name)
 		seen[e.Name] = true
 		if skipped[e.Replaces] {
@@ -208,14 +217,19 @@ func (ch *Channel) chain(from string, skipped map[string]bool) (way []string, ci
 }
 
 func circleText(way []string, circle string) string {
-	return strings.Join(append(way[slices.Index(way, circle):], circle), " -> ")
+	return shortWay(append(way[slices.Index(way, circle):], circle))
 }
 
 // anyCircle tells of a circle in a channel that has no head to start from.
 func (ch *Channel) anyCircle() string {
+	known := map[string]bool{}
 	for _, e := range ch.Entries {
-		if way, circle := ch.chain(e.Name, nil); circle != "" {
+		way, circle := ch.chain(e.Name, nil, known)
+		if circle != "" {
 			return "; replaces goes in a circle: " + circleText(way, circle)
+		}
+		for _, name := range way {
+			known[name] = true
 		}
 	}
 	return ""
