@@ -98,7 +98,7 @@ func open(t *testing.T, browser context.Context, allowed ...string) *tab {
 // run fails the test where an action fails, or takes too long.
 func (p *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, stop := context.WithTimeout(p.ctx, time.Minute)
+	ctx, stop := context.WithTimeout(p.ctx, 3*time.Minute)
 	defer stop()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		p.t.Fatal(err)
@@ -135,7 +135,7 @@ func (p *tab) count(selector string) int {
 // until waits until an expression of the page holds, also where the page loads itself again meanwhile.
 func (p *tab) until(expression string) {
 	p.t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if holds, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")")); err == nil && holds {
 			return
 		}

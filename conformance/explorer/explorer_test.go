@@ -169,6 +169,8 @@ func path(p *tab) {
 	p.run(chromedp.SendKeys("[name=from]", "op.v0.9.0"), chromedp.SendKeys("[name=to]", "op.v2.0.0"), chromedp.Click(".path [type=submit]"))
 	p.until(`document.querySelector('.answer') !== null`)
 	p.wants(".answer", "There is no path. The upgrades end at v0.9.0")
+	p.at("#/op?from=op.v0.1.0&to=op.v2.0.0")
+	p.wants(".answer", "op.v0.1.0 stands in no catalog of this file.")
 	p.at("#/op/stable/op.v1.0.0")
 	p.run(chromedp.Click("#panel .version p button"))
 	p.until(`document.querySelector('[name=from]').value === 'op.v1.0.0'`)

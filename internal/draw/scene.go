@@ -23,9 +23,6 @@ type Line struct {
 	Arrow      bool
 }
 
-// CellHeight is the height of each cell.
-const CellHeight = pillHeight
-
 // Layouts gives each channel of a package as a picture of it shows it. With a radius of All
 // nothing is folded, and each channel has columns of its own.
 func Layouts(p *Package, o Options) (all []Layout) {

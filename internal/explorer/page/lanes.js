@@ -39,7 +39,11 @@ function cellOf(pkg, lane, [first, folded, x, y, width, badgeY, classes, label, 
 	const g = draw('g', { class: classes.replace('hatched', ''), role: 'option', tabindex: tabbed ? 0 : -1, 'aria-selected': 'false' });
 	g.bundle = folded > 0 ? null : bundle.n;
 	g.lane = lane;
-	g.choose = () => (folded > 0 ? shown.unfold(lane, true, bundle.n) : shown.choose(lane, bundle.n));
+	const stays = folded > 0 && shown.open.includes(lane.name); // what the channel only names stays folded
+	g.choose = () => {
+		if (folded === 0) shown.choose(lane, bundle.n);
+		else if (!stays) shown.unfold(lane, true, bundle.n);
+	};
 	g.addEventListener('click', g.choose);
 	const pill = (more, dx = 0, dy = 0) => draw('rect', { class: more, x: x + dx, y: y + dy, width, height: CELL, rx: CELL / 2 });
 	if (folded > 0) {
@@ -55,7 +59,7 @@ function cellOf(pkg, lane, [first, folded, x, y, width, badgeY, classes, label, 
 		const level = found.some((f) => f.level === 'error') ? 'error' : 'warning';
 		g.append(draw('circle', { class: `finding ${level}`, cx: x + width - 5, cy: y + 3, r: 6 }), draw('text', { class: 'findingmark', x: x + width - 5, y: y + 6.5 }, '!'));
 	}
-	const about = folded > 0 ? [label.replace('… ', ''), 'folded; Enter unfolds'] : [named(bundle.n), bundle.v ? `version ${bundle.v}` : null, ...wordsOf(node), node.r ? `skipRange ${node.r}` : null, found.length ? plural(found.length, 'finding') : null];
+	const about = folded > 0 ? [label.replace('… ', ''), stays ? null : 'folded; Enter unfolds'] : [named(bundle.n), bundle.v ? `version ${bundle.v}` : null, ...wordsOf(node), node.r ? `skipRange ${node.r}` : null, found.length ? plural(found.length, 'finding') : null];
 	const text = clean(about.filter(Boolean).join(', '));
 	g.setAttribute('aria-label', text);
 	g.append(draw('title', {}, text));

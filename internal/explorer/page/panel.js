@@ -28,7 +28,7 @@ function answer(pkg, index, state) {
 	const first = place(state.start, 0), last = place(state.end, index.platforms.length - 1);
 	const asked = { from: state.from, to: state.to, channel: state.follow || null, olm: state.olm === 'v1' ? 1 : 0, first, last, anywhere: !index.platforms.includes(state.end) };
 	for (const name of [state.from, state.to]) {
-		if (!pkg.byName.has(name)) return { asked, trouble: `${named(name)} is no version of ${named(pkg.name)}.` };
+		if (!pkg.byName.has(name)) return { asked, trouble: `${named(name)} stands in no catalog of this file. graft path knows what succeeds it.` };
 	}
 	if (first > last) return { asked, trouble: 'The path would end on a lower platform than it begins on.' };
 	return { asked, ...findPath(pkg, asked) };
