@@ -18,7 +18,7 @@ import (
 
 // Write writes the image as an OCI layout: as a tarball where the path ends with .tar, else
 // into a directory. What holds that image already is not touched; changed tells. In a
-// directory the index is written last, and no blob is removed.
+// directory the index is written last, so that no half of an image is one, and no blob is removed.
 func (i *Image) Write(at atomicfile.Place) (changed bool, err error) {
 	to := at.String()
 	if OnDisk(to) {
@@ -48,10 +48,10 @@ func (i *Image) writeDir(at atomicfile.Place) error {
 		return failure.New(failure.EditRefused, "writing the image: the directory holds something else than an OCI layout").At(dir, 0, 0).
 			Fix("Name an empty directory with --output.")
 	}
-	if err := atomicfile.MkdirAll(at.Join(path.Join(blobsDir, "sha256"))); err != nil {
-		return err
-	}
 	return i.files(false, func(name string, r io.Reader) error {
+		if err := atomicfile.MkdirAll(at.Join(path.Dir(name))); err != nil {
+			return err
+		}
 		_, err := atomicfile.Stream(at.Join(name), func(w io.Writer) error {
 			_, err := io.Copy(w, r)
 			return err
@@ -94,20 +94,18 @@ func (i *Image) writeTarball(to io.Writer) error {
 }
 
 // files writes the files of the layout, each blob once, in the order in which the image names
-// them. The index comes first or last.
+// them. What makes it a layout comes first, so that a run which ends in between can be made again; the
+// index comes before the blobs or last.
 func (i *Image) files(indexFirst bool, write func(name string, r io.Reader) error) error {
 	index, err := i.layoutIndex()
 	if err != nil {
 		return err
 	}
-	head := func() error {
-		if err := write(layoutFile, strings.NewReader(layoutText)); err != nil {
-			return err
-		}
-		return write(indexFile, strings.NewReader(index))
+	if err := write(layoutFile, strings.NewReader(layoutText)); err != nil {
+		return err
 	}
 	if indexFirst {
-		if err := head(); err != nil {
+		if err := write(indexFile, strings.NewReader(index)); err != nil {
 			return err
 		}
 	}
@@ -122,5 +120,5 @@ func (i *Image) files(indexFirst bool, write func(name string, r io.Reader) erro
 	if err != nil || indexFirst {
 		return err
 	}
-	return head()
+	return write(indexFile, strings.NewReader(index))
 }
