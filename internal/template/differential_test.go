@@ -144,7 +144,9 @@ func (g *generated) keeps(got []byte, o *kind.Outcome) error {
 		return fmt.Errorf("of the comments are left %v:\n%s", marks, got)
 	}
 	rest := g.src
-	for _, c := range o.Changes {
+	changes := slices.Clone(o.Changes)
+	slices.SortFunc(changes, func(a, b kind.Change) int { return len(b.From) - len(a.From) }) // a name may begin with another
+	for _, c := range changes {
 		if c.What == kind.EntryRewired && c.From != "" {
 			escaped := fmt.Sprintf(`%c\x%02x%s`, c.From[0], c.From[1], c.From[2:])
 			rest = bytes.ReplaceAll(bytes.ReplaceAll(rest, []byte(c.From), nil), []byte(escaped), nil)
