@@ -11,9 +11,11 @@ import (
 	relay "github.com/olmgraft/graft/internal/relay/command"
 )
 
+// helpers are programs of tests.
+var helpers = map[string]func(){}
+
 // The program is this one, by the name of graft-relay: it is found in $PATH.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"graft-relay": func() { os.Exit(relay.Main(context.Background(), os.Args[1:], command.Process())) },
-	})
+	helpers["graft-relay"] = func() { os.Exit(relay.Main(context.Background(), os.Args[1:], command.Process())) }
+	testscript.Main(m, helpers)
 }

@@ -37,9 +37,18 @@ type Fault struct {
 // Run runs a command. Helper is the program that calls Main. Decide is asked of each call, one
 // at a time.
 func Run(helper string, cmd *exec.Cmd, decide func(Call) Fault) error {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	wait, err := Start(helper, cmd, decide)
 	if err != nil {
 		return err
+	}
+	return wait()
+}
+
+// Start is Run that does not wait; wait does.
+func Start(helper string, cmd *exec.Cmd, decide func(Call) Fault) (wait func() error, err error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
 	}
 	defer unix.Close(pair[0])
 	theirs := os.NewFile(uintptr(pair[1]), "socket")
@@ -47,17 +56,15 @@ func Run(helper string, cmd *exec.Cmd, decide func(Call) Fault) error {
 	cmd.Args, cmd.Path = append([]string{helper, cmd.Path}, cmd.Args[1:]...), helper
 	err = cmd.Start()
 	if err = errors.Join(err, theirs.Close()); err != nil {
-		return err
+		return nil, err
 	}
 	listener, err := receive(pair[0])
 	if err != nil {
-		return errors.Join(fmt.Errorf("%s has no listener: %w", helper, err), cmd.Wait())
+		return nil, errors.Join(fmt.Errorf("%s has no listener: %w", helper, err), cmd.Wait())
 	}
-	defer unix.Close(listener)
 	watched := make(chan error, 1)
-	go func() { watched <- watch(listener, decide) }()
-	err = cmd.Wait()
-	return errors.Join(err, <-watched)
+	go func() { watched <- errors.Join(watch(listener, decide), unix.Close(listener)) }()
+	return func() error { return errors.Join(cmd.Wait(), <-watched) }, nil
 }
 
 // receive takes the listener.
