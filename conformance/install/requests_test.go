@@ -19,11 +19,15 @@ import (
 
 // request is one that the server was asked, as far as rules tell requests apart.
 type request struct {
-	User        struct{ Username string }
-	Verb        string
-	RequestURI  string
-	ObjectRef   struct{ Resource, Namespace, Name, APIGroup, Subresource string }
-	Annotations map[string]string
+	User struct {
+		Username string
+		Extra    map[string][]string
+	}
+	Verb                     string
+	ObjectRef                struct{ Resource, Namespace, Name, APIGroup, Subresource string }
+	ResponseStatus           struct{ Code int }
+	Annotations              map[string]string
+	RequestReceivedTimestamp string
 }
 
 func (r request) String() string {
