@@ -368,11 +368,16 @@ func (w *Work) reasons(b *strings.Builder) {
 	b.WriteString(markdown.Details("Why these places", markdown.List(kind.Unique(lines))))
 }
 
-// reproduce gives the command that does the same at a desk.
+// reproduce gives the command that does the same at a desk, where a dry run reads the work tree
+// unless it is told otherwise.
 func (w *Work) reproduce(b *strings.Builder) {
+	var flags []string
+	if w.remote {
+		flags = []string{"--remote"}
+	}
 	var commands strings.Builder
 	for _, s := range w.subjects {
-		commands.WriteString(strings.Join(strings.Fields(s.request().Command()), " ") + "\n")
+		commands.WriteString(strings.Join(strings.Fields(s.request().Command(flags...)), " ") + "\n")
 	}
 	b.WriteString(strings.TrimSuffix(markdown.Details("Reproduce it", markdown.Fence("", commands.String())), "\n"))
 }

@@ -33,6 +33,7 @@ type Work struct {
 	unserved []string  // catalog images that manifests name by digest, and the registry has no more
 	ran      []string  // files that commands of the repository changed
 	byHand   string    // why a person is to merge
+	remote   bool      // it is upon a commit of the base branch, not upon a work tree
 	levels   graph.Levels
 	// artifacts is where the run has the explorer, "" where it has none.
 	artifacts string
@@ -140,7 +141,7 @@ type preparation struct {
 // prepare is a function of the content and of the subjects, so that it can be done again upon
 // another base. The order of the subjects does not matter.
 func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) (*Work, error) {
-	w := &Work{change: atomicfile.Change{Base: base}}
+	w := &Work{change: atomicfile.Change{Base: base}, remote: base.Commit != ""}
 	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}, semverSkips: map[string]kind.SemverSkips{}, anew: map[string]bool{}, givenUp: map[string]bool{}, seen: render.Seen{}, users: newUsers()}
 	subjects = inOrder(subjects)
 	var errs []error

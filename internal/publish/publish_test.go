@@ -250,7 +250,7 @@ func TestPublish(t *testing.T) {
 	if got := strings.Join(r.Work.Changed(), " "); got != "catalog-templates/v4.20.yaml catalogs/v4.20/op/catalog.yaml" {
 		t.Errorf("changed %s", got)
 	}
-	for _, want := range []string{"<code>op.v1.1.0</code>", "replaces op.v1.0.0", "```mermaid", "no findings", "graft publish --dry-run --image"} {
+	for _, want := range []string{"<code>op.v1.1.0</code>", "replaces op.v1.0.0", "```mermaid", "no findings", "graft publish --dry-run --remote --image"} {
 		if !strings.Contains(r.Body, want) {
 			t.Errorf("the body lacks %q:\n%s", want, r.Body)
 		}

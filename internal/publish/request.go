@@ -136,9 +136,9 @@ func ParseRequest(text string) (Request, error) {
 	return r, nil
 }
 
-// Command is what does the same at a desk.
-func (r Request) Command() string {
-	words := []string{"graft publish --dry-run"}
+// Command is what does the same at a desk, with flags that say where it reads.
+func (r Request) Command(flags ...string) string {
+	words := append([]string{"graft publish --dry-run"}, flags...)
 	if !r.Edit.Said() {
 		words = append(words, "--image", quoted(r.Image()))
 	}
