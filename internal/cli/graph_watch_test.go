@@ -38,8 +38,16 @@ func TestExplorerServed(t *testing.T) {
 
 // A page hears of each change, and of what is wrong while the catalog cannot be read.
 func TestExplorerHears(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "catalog.yaml")
-	writeFile(t, file, servedCatalog)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "catalog.yaml")
+	put := func(text string) { // at once: half a file is a catalog, too
+		t.Helper()
+		writeFile(t, filepath.Join(dir, "next"), text)
+		if err := os.Rename(filepath.Join(dir, "next"), file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(servedCatalog)
 	o := &graphOptions{}
 	said := 0
 	s := &graphServer{every: 1 << 60, shown: explorer.Options{Live: true}, say: func(error) { said++ },
@@ -71,11 +79,11 @@ func TestExplorerHears(t *testing.T) {
 	if first == "" || trouble != "" {
 		t.Errorf("it begins with %q, %q", first, trouble)
 	}
-	writeFile(t, file, "---\nschema: [\n")
+	put("---\nschema: [\n")
 	if version, trouble := next(); version != first || !strings.Contains(trouble, "catalog.yaml") || said != 1 {
 		t.Errorf("a torn catalog: %q, %q, said %d times", version, trouble, said)
 	}
-	writeFile(t, file, strings.ReplaceAll(servedCatalog, "1.1.0", "1.2.0"))
+	put(strings.ReplaceAll(servedCatalog, "1.1.0", "1.2.0"))
 	if version, trouble := next(); version == first || trouble != "" {
 		t.Errorf("another catalog: %q, %q", version, trouble)
 	}
