@@ -31,6 +31,8 @@ var variables = map[string]string{
 	"internal/atomicfile/journal_test.go: os.Args[0]":              "the test itself, to be killed",
 	"internal/testkit/hostile/hostile_test.go: os.Args[0]":         "the test itself, whose memory is measured",
 	"internal/atomicfile/fault_linux_test.go: os.Args[0]":          "the test itself, whose system calls fail",
+	`internal/relay/faults_linux_test.go: "observed"`:              "the test itself, whose system calls fail",
+	"internal/relay/faults_linux_test.go: relay":                   "graft-relay, as it was found in the PATH",
 	`internal/cli/faults_linux_test.go: "observed"`:                "the test itself, whose system calls fail",
 	"internal/testkit/syscalls/syscalls_linux_test.go: os.Args[0]": "the test itself, whose system calls fail",
 	`internal/testkit/syscalls/syscalls_linux_test.go: "true"`:     "true, which POSIX has",
