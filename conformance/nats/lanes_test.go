@@ -1,0 +1,76 @@
+package nats_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	natsjs "github.com/nats-io/nats.go/jetstream"
+
+	"github.com/olmgraft/graft/internal/relay/queue"
+	"github.com/olmgraft/graft/internal/relay/queue/jetstream"
+)
+
+// first runs a queue until it hands out an item, and gives that item back.
+func first(t *testing.T, o jetstream.Options, entries ...queue.Entry) queue.Item {
+	t.Helper()
+	q, err := jetstream.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	if _, _, err := q.Put(t.Context(), entries...); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	var got queue.Item
+	err = q.Run(ctx, func(items ...queue.Item) {
+		got = items[0]
+		cancel()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// An item that was handed out as often as the server may is no longer handed out by it. The relay
+// notices, and has it again.
+func TestWornOut(t *testing.T) {
+	o := usual(t, embedded(t, nil).ClientURL())
+	put := queue.Entry{Key: "a", Within: time.Hour, To: "octo/catalog", From: "quay.io/a/b", Data: []byte(`{}`)}
+	if got := first(t, o, put); got.Key != "a" || got.Handed != 0 {
+		t.Fatalf("%+v was handed out", got)
+	}
+	if got := first(t, o); got.Key != "a" || got.Handed != 1 {
+		t.Fatalf("after one relay, %+v was handed out", got)
+	}
+	s := stream(t, o.URL, o.Stream)
+	names := s.ConsumerNames(t.Context())
+	name := <-names.Name()
+	consumer, err := s.Consumer(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handed := 0
+	for ; ; handed++ {
+		batch, err := consumer.Fetch(1, natsjs.FetchMaxWait(time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		msg := <-batch.Messages()
+		if msg == nil {
+			break
+		}
+		if err := msg.Nak(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if handed < queue.MostHanded {
+		t.Fatalf("the server handed it out %d times more", handed)
+	}
+	if got := first(t, o); got.Key != "a" || got.Handed != 0 {
+		t.Errorf("from a lane that was begun anew, %+v was handed out", got)
+	}
+}
