@@ -2,7 +2,9 @@
 package nats_test
 
 import (
+	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,5 +54,17 @@ func TestSuite(t *testing.T) {
 			all.MaxItems, all.MaxBytes, all.Remember = o.MaxItems, o.MaxBytes, o.Remember
 			return jetstream.Open(t.Context(), all)
 		}
+	}})
+}
+
+// So does the queue on three servers, each test with streams of its own.
+func TestSuiteOnThreeServers(t *testing.T) {
+	c := startCluster(t)
+	var n atomic.Int64
+	suite.Test(t, suite.Engine{Shared: true, Prepare: func(t *testing.T, o suite.Options) suite.Open {
+		all := usual(t, c.url())
+		all.Stream, all.Replicas = fmt.Sprint("GRAFT", n.Add(1)), 3
+		all.MaxItems, all.MaxBytes, all.Remember = o.MaxItems, o.MaxBytes, o.Remember
+		return func() (queue.Queue, error) { return jetstream.Open(t.Context(), all) }
 	}})
 }

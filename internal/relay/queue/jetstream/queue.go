@@ -137,10 +137,11 @@ func (q *Queue) put(ctx context.Context, e queue.Entry) (item queue.Item, fresh 
 	lane := q.o.lane(e.To, e.From)
 	msg := &nats.Msg{Subject: lane, Data: e.Data, Header: nats.Header{keyHeader: {e.Key}}}
 	var ack *jetstream.PubAck
-	tries := 0
+	unsure := false // whether an earlier try was stored
 	err = again(ctx, func(ctx context.Context) (err error) {
-		tries++
 		ack, err = q.js.PublishMsg(ctx, msg, jetstream.WithMsgID(e.Key+"@"+strconv.FormatUint(last, 10)), jetstream.WithExpectStream(q.o.Stream))
+		var said jetstream.JetStreamError
+		unsure = unsure || err != nil && !errors.As(err, &said)
 		return err
 	})
 	if err != nil {
@@ -151,7 +152,7 @@ func (q *Queue) put(ctx context.Context, e queue.Entry) (item queue.Item, fresh 
 	if _, err := q.js.Publish(ctx, q.o.keySubject(e.Key), strconv.AppendUint(nil, ack.Sequence, 10)); err != nil {
 		q.o.Log.Warn("a key could not be noted", "key", e.Key, "error", err.Error())
 	}
-	if ack.Duplicate && tries == 1 {
+	if ack.Duplicate && !unsure {
 		return item, false, nil
 	}
 	select {
@@ -272,7 +273,11 @@ func (q *Queue) remove(ctx context.Context, item queue.Item) error {
 	if err != nil || !waits {
 		return err
 	}
-	return q.waiting.DeleteMsg(ctx, item.Seq)
+	err = q.waiting.DeleteMsg(ctx, item.Seq)
+	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) && strings.Contains(err.Error(), "no message found") {
+		return nil // the replica that was asked first had not heard of it
+	}
+	return err
 }
 
 // release forgets an item that was held, and has its lane go on.

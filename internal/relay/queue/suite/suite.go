@@ -134,6 +134,18 @@ func (r *running) done(item queue.Item) {
 	}
 }
 
+// waits holds that so many items wait, soon: replicas hear one after the other what is over.
+func waits(t *testing.T, q queue.Queue, items int) queue.State {
+	t.Helper()
+	s := q.State(t.Context())
+	for begun := time.Now(); s.Items != items; s = q.State(t.Context()) {
+		if time.Sleep(time.Millisecond); time.Since(begun) > patience {
+			t.Fatalf("%d items wait, and it says %+v", items, s)
+		}
+	}
+	return s
+}
+
 // put puts entries one after the other and holds that all are taken.
 func put(t *testing.T, q queue.Queue, entries ...queue.Entry) {
 	t.Helper()
@@ -300,9 +312,7 @@ func duplicatesAtOnce(t *testing.T, e Engine) {
 			t.Errorf("%s was taken %d times", key, n)
 		}
 	}
-	if s := q.State(t.Context()); s.Items != 20 {
-		t.Errorf("%d wait", s.Items)
-	}
+	waits(t, q, 20)
 	if err := q.Close(); err != nil {
 		t.Error(err)
 	}
@@ -322,6 +332,7 @@ func bounds(t *testing.T, e Engine) {
 	}
 	again(t, r, entry("octo/catalog", "a"), true)
 	r.done(r.next())
+	waits(t, r, 2)
 	put(t, r, entry("octo/catalog", "d"))
 	// What was refused is not known.
 	if _, _, err := r.Put(t.Context(), entry("octo/catalog", "e")); !errors.Is(err, queue.ErrFull) {
@@ -334,6 +345,7 @@ func bounds(t *testing.T, e Engine) {
 		}
 		r.done(item)
 	}
+	waits(t, r, 0)
 	put(t, r, entry("octo/catalog", "e"))
 }
 
@@ -349,11 +361,9 @@ func state(t *testing.T, e Engine) {
 		t.Errorf("with two, it says %+v", s)
 	}
 	r.done(r.next())
-	if s := r.State(t.Context()); s.Items != 1 {
-		t.Errorf("with one, it says %+v", s)
-	}
+	waits(t, r, 1)
 	r.done(r.next())
-	if s := r.State(t.Context()); s.Items != 0 || !s.Oldest.IsZero() {
+	if s := waits(t, r, 0); !s.Oldest.IsZero() {
 		t.Errorf("empty, it says %+v", s)
 	}
 }
@@ -402,9 +412,7 @@ func dead(t *testing.T, e Engine) {
 	if item := r.next(); item.Key != "b" {
 		t.Errorf("%s was handed out", item.Key)
 	}
-	if s := r.State(t.Context()); s.Items != 1 {
-		t.Errorf("it says %+v", s)
-	}
+	waits(t, r, 1)
 }
 
 func closed(t *testing.T, e Engine) {
@@ -426,9 +434,7 @@ func twice(t *testing.T, e Engine) {
 	item := r.next()
 	r.done(item)
 	r.done(item)
-	if s := r.State(t.Context()); s.Items != 1 {
-		t.Errorf("it says %+v", s)
-	}
+	waits(t, r, 1)
 	r.done(r.next())
 }
 
