@@ -45,8 +45,8 @@ func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 type Entry struct {
 	Pos
 	Schema, Package, Bundle, Name string
-	Version               semver.Version
-	Images                []fbc.RelatedImage
+	Version                       semver.Version
+	Images                        []fbc.RelatedImage
 }
 
 // Claim is what one property of a bundle says: that it supports or requires an operand, or

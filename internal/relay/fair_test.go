@@ -104,10 +104,10 @@ func TestLimitIsTheAccounts(t *testing.T) {
 }
 
 // tags is an announcement of Quay's of so many tags of an image.
-func tags(image, name string, from, n int) string {
+func tags(image string, from, n int) string {
 	var all []string
 	for i := range n {
-		all = append(all, fmt.Sprintf(`"%s%d"`, name, from+i))
+		all = append(all, fmt.Sprintf(`"v%d"`, from+i))
 	}
 	return `{"docker_url": "` + image + `", "updated_tags": [` + strings.Join(all, ", ") + `]}`
 }
@@ -148,12 +148,12 @@ func TestFleetIsFair(t *testing.T) {
 			t.Fatalf("%d %s", status, text)
 		}
 	}
-	post(tags("quay.io/gamma/op", "v", 0, 3))
+	post(tags("quay.io/gamma/op", 0, 3))
 	for n := range 5 {
-		post(tags("quay.io/alpha/noisy", "v", 1000*n, 1000))
+		post(tags("quay.io/alpha/noisy", 1000*n, 1000))
 	}
-	post(tags("quay.io/alpha/calm", "v", 0, 2))
-	post(tags("quay.io/beta/op", "v", 0, 2))
+	post(tags("quay.io/alpha/calm", 0, 2))
+	post(tags("quay.io/beta/op", 0, 2))
 	close(hold)
 	w.until("some are sent", func() bool { return len(w.hub.Dispatches()) >= 40 })
 	first := map[string]int{}

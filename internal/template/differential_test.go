@@ -109,7 +109,7 @@ func (g *generated) try(rnd *rand.Rand) (refused *failure.Error, err error) {
 	other, _, err := after.edit(got, inserting(s))
 	first, _, refusal := g.edit(g.src, inserting(s))
 	if err != nil || refusal != nil {
-		return nil, nil // one of both is refused in one order, as a text that is shared may be
+		return nil, nil //nolint:nilerr // one of both is refused in one order, as a text that is shared may be
 	}
 	reversed, _, err := g.edit(first, inserting(r))
 	if err != nil {

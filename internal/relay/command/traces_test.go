@@ -90,7 +90,6 @@ func (b *buffer) String() string {
 type program struct {
 	url string
 	log *buffer
-	env map[string]string
 	end func() int
 }
 

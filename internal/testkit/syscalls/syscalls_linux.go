@@ -50,7 +50,7 @@ func Start(helper string, cmd *exec.Cmd, decide func(Call) Fault) (wait func() e
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(pair[0])
+	defer func() { _ = unix.Close(pair[0]) }()
 	theirs := os.NewFile(uintptr(pair[1]), "socket")
 	cmd.ExtraFiles = []*os.File{theirs}
 	cmd.Args, cmd.Path = append([]string{helper, cmd.Path}, cmd.Args[1:]...), helper
@@ -164,7 +164,7 @@ func (n *notice) call() (Call, bool) {
 		to, err := os.Readlink(dir)
 		return to, err == nil
 	}
-	ok := false
+	var ok bool
 	if s.fd != none {
 		c.Path, ok = at(s.fd)
 		if s.name == "write" {
@@ -221,12 +221,12 @@ func (n *notice) half() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer unix.Close(process)
+	defer func() { _ = unix.Close(process) }()
 	file, err := unix.PidfdGetfd(process, int(int32(n.args[0])), 0)
 	if err != nil {
 		return 0, err
 	}
-	defer unix.Close(file)
+	defer func() { _ = unix.Close(file) }()
 	part := make([]byte, n.args[2]/2)
 	if len(part) == 0 {
 		return 0, unix.EINVAL

@@ -162,6 +162,9 @@ func (q *Queue) put(ctx context.Context, e queue.Entry) (item queue.Item, fresh 
 	return queue.Item{Seq: ack.Sequence, Key: e.Key, At: time.Now(), Data: e.Data}, true, nil
 }
 
+// skew is how far the clocks of relays and servers may be apart.
+const skew = time.Minute
+
 // known reports whether an entry is a duplicate, and the number of the last word about its key.
 func (q *Queue) known(ctx context.Context, e queue.Entry) (last uint64, duplicate bool, err error) {
 	var word *jetstream.RawStreamMsg
@@ -174,12 +177,13 @@ func (q *Queue) known(ctx context.Context, e queue.Entry) (last uint64, duplicat
 	} else if err != nil {
 		return 0, false, err
 	}
-	if time.Since(word.Time) < e.Within {
+	// A word from the future is of a clock that was ahead: it swallows nothing.
+	if age := time.Since(word.Time); age > -skew && age < e.Within {
 		return word.Sequence, true, nil
 	}
 	seq, err := strconv.ParseUint(string(word.Data), 10, 64)
 	if err != nil {
-		return word.Sequence, false, nil // not a relay's word
+		return word.Sequence, false, nil //nolint:nilerr // not a relay's word
 	}
 	waits, err := q.waits(ctx, seq, e.Key)
 	return word.Sequence, waits, err
