@@ -49,7 +49,7 @@ func TestResolveAgainstCluster(t *testing.T) {
 	if code, said := run(file, "filter.yaml"); code != 0 || !strings.Contains(said, "updated, quay.io/sample/catalog:v2 instead of") {
 		t.Errorf("%d: %s", code, said)
 	}
-	if code, said := run(file, "several.yaml", "none.yaml"); code != 80 || !strings.Contains(said, "it gives 2 values, and one is due") || !strings.Contains(said, `samples.foo.example.com "two" not found`) {
+	if code, said := run(file, "several.yaml", "none.yaml"); code != 80 || !strings.Contains(said, "it gives 2 values, want one") || !strings.Contains(said, `samples.foo.example.com "two" not found`) {
 		t.Errorf("%d: %s", code, said)
 	}
 	if code, said := run(filepath.Join(work, "missing"), "kube.yaml"); code != 2 || !strings.Contains(said, "reading the kubeconfig") || strings.Contains(said, "graft-controller:") {

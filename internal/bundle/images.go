@@ -30,7 +30,7 @@ func (b *Bundle) collectImages() {
 	b.images = images
 }
 
-// sortImages takes opm's own choice of sort, which leaves images that stand there twice in
+// sortImages takes opm's own choice of sort, which leaves images that occur twice in
 // an order of its own.
 func sortImages(images []fbc.RelatedImage) {
 	sort.Slice(images, func(i, j int) bool { return images[i].Image < images[j].Image })

@@ -127,10 +127,10 @@ func TestTags(t *testing.T) {
 		"package}":                   {values: all, word: "no placeholder"},
 		"{}":                         {values: all, word: "no placeholder"},
 		"{group:a,jsonpath:{.spec}}": {values: all, word: "no placeholder"},
-		"-x":                         {values: all, word: "is none"},
-		"a/b":                        {values: all, word: "is none"},
-		"":                           {values: all, word: "is none"},
-		"{version}":                  {values: Values{Version: "1.0.0+2"}, word: "is none"},
+		"-x":                         {values: all, word: "invalid tag"},
+		"a/b":                        {values: all, word: "invalid tag"},
+		"":                           {values: all, word: "invalid tag"},
+		"{version}":                  {values: Values{Version: "1.0.0+2"}, word: "invalid tag"},
 		"x":                          {values: Values{KubeVersion: "latest"}, word: "--kube-version"},
 	} {
 		got, err := c.values.Tags([]string{pattern, pattern})

@@ -86,7 +86,7 @@ func (v Values) tag(pattern string) (tag string, err error) {
 		return "", err
 	}
 	if !reference.IsTag(tag) {
-		return "", failure.New(failure.Usage, "making a tag of %q: %q is none", pattern, tag).
+		return "", failure.New(failure.Usage, "making a tag of %q: invalid tag %q", pattern, tag).
 			Fix("A tag has at most 128 letters, digits, underscores, dots and hyphens; leave out the placeholder that gives others.")
 	}
 	return tag, nil

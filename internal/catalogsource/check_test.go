@@ -29,18 +29,18 @@ func TestCheck(t *testing.T) {
 		{"  sourceType: grpc\n  address: a\n  grpcPodConfig: {}\n", []string{"9:3 spec.grpcPodConfig has no image beside it, and only the pod of an image takes it; Remove grpcPodConfig."}},
 		{"  sourceType: grpc\n  image: ''\n", []string{"8:10 spec.image names nothing; Write a value, or remove the key."}},
 
-		{"  sourceType: grpc\n  image: a\n  priority: high\n", []string{"9:13 spec.priority is a string where an integer is due; Write an integer."}},
-		{"  sourceType: grpc\n  image: a\n  displayName: yes\n", []string{"9:16 spec.displayName is a boolean where a string is due; Write a string, with the value in quotes."}},
-		{"  sourceType: grpc\n  image: 3\n", []string{"8:10 spec.image is an integer where a string is due; Write a string, with the value in quotes."}},
+		{"  sourceType: grpc\n  image: a\n  priority: high\n", []string{"9:13 spec.priority is a string, want an integer; Write an integer."}},
+		{"  sourceType: grpc\n  image: a\n  displayName: yes\n", []string{"9:16 spec.displayName is a boolean, want a string; Write a string, with the value in quotes."}},
+		{"  sourceType: grpc\n  image: 3\n", []string{"8:10 spec.image is an integer, want a string; Write a string, with the value in quotes."}},
 		{"  sourceType: grpc\n  image: a\n  publisher:\n", []string{"9:13 spec.publisher has no value; Write a string, or remove the key."}},
 		{"  sourceType: grpc\n  image: a\n  icon: {mediatype: b}\n", []string{"9:9 spec.icon.base64data is missing; Add base64data."}},
-		{"  sourceType: grpc\n  image: a\n  secrets: [1]\n", []string{"9:13 spec.secrets[0] is an integer where a string is due; Write a string, with the value in quotes."}},
-		{"  sourceType: grpc\n  image: a\n  priority: 1\n  priority: 2\n", []string{"10:3 spec.priority stands there twice; Remove one of the two."}},
+		{"  sourceType: grpc\n  image: a\n  secrets: [1]\n", []string{"9:13 spec.secrets[0] is an integer, want a string; Write a string, with the value in quotes."}},
+		{"  sourceType: grpc\n  image: a\n  priority: 1\n  priority: 2\n", []string{"10:3 spec.priority occurs twice; Remove one of the two."}},
 		{"  sourceType: grpc\n  image: a\nstatus: {conditions: [{type: A, status: maybe, reason: '', message: m, lastTransitionTime: today}]}\n", []string{
 			`9:41 status.conditions[0].status is "maybe"; Write one of True, False, Unknown.`,
 			"9:56 status.conditions[0].reason has 0 characters; Write 1 to 1024 characters.",
 			`9:92 status.conditions[0].lastTransitionTime is "today", which is no time; Write a time as in 2021-07-19T23:00:00Z.`}},
-		{"  - a\n", []string{"7:3 spec is a list where a mapping is due; Write a mapping."}},
+		{"  - a\n", []string{"7:3 spec is a list, want a mapping; Write a mapping."}},
 	} {
 		faults, _ := open(t, top+c.spec).Sources[0].Check()
 		var got []string

@@ -58,7 +58,7 @@ func sourceOf(spec map[string]any) (pair, Form, error) {
 		}
 	}
 	if len(found) != 1 {
-		return pair{}, "", fmt.Errorf("spec names %d sources, and one is due", len(found))
+		return pair{}, "", fmt.Errorf("spec names %d sources, want one", len(found))
 	}
 	if forms[0] == New {
 		for _, old := range []string{sourceType, legacyOverrides} {

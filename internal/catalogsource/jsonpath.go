@@ -44,7 +44,7 @@ func evaluate(object any, expression string, now func() time.Time) (string, erro
 	var out strings.Builder
 	for _, one := range results {
 		if len(one) != 1 {
-			return "", fmt.Errorf("evaluating %s: it gives %d values, and one is due", expression, len(one))
+			return "", fmt.Errorf("evaluating %s: it gives %d values, want one", expression, len(one))
 		}
 		text, err := Plain(one[0])
 		if err == nil && out.Len()+len(text) > budget.TemplateValue {

@@ -64,7 +64,7 @@ func TestUnresolved(t *testing.T) {
 		at("{.spec.list}"):                              "evaluating {.spec.list}: it is a list, not a plain value",
 		at("{.spec.none}"):                              "evaluating {.spec.none}: it is null",
 		at("{.spec.nothing}"):                           "evaluating {.spec.nothing}: nothing is not found",
-		at("{.spec.list[*]}"):                           "evaluating {.spec.list[*]}: it gives 2 values, and one is due",
+		at("{.spec.list[*]}"):                           "evaluating {.spec.list[*]}: it gives 2 values, want one",
 		strings.Replace(sample, "MySample", "other", 1): "there is no Sample.v1.foo.example.com ns/other",
 		strings.Replace(sample, "namespace:ns", "namespace:", 1): "there is no Sample.v1.foo.example.com MySample",
 	} {

@@ -91,7 +91,7 @@ func (c *checker) inWords(f schema.Fault) {
 	n := f.Node
 	switch k := f.Kind.(type) {
 	case schema.Duplicate:
-		c.fault(n, "%s stands there twice", schema.Join(f.Path, string(k))).Fix("Remove one of the two.")
+		c.fault(n, "%s occurs twice", schema.Join(f.Path, string(k))).Fix("Remove one of the two.")
 	case *kind.AdditionalProperties:
 		c.warn(n, "%s is no field of a %s, and API servers drop it", schema.Join(f.Path, n.Value), c.source.Kind()).Fix("Correct the name of the field, or remove it.")
 	case *kind.Required:
@@ -104,9 +104,9 @@ func (c *checker) inWords(f schema.Fault) {
 		case n.IsNull():
 			c.fault(n, "%s has no value", f.Path).Fix("Write %s, or remove the key.", due)
 		case k.Want[0] == "string" && n.Kind == yamledit.Scalar:
-			c.fault(n, "%s is %s where %s is due", f.Path, found(n, k), due).Fix("Write %s, with the value in quotes.", due)
+			c.fault(n, "%s is %s, want %s", f.Path, found(n, k), due).Fix("Write %s, with the value in quotes.", due)
 		default:
-			c.fault(n, "%s is %s where %s is due", f.Path, found(n, k), due).Fix("Write %s.", due)
+			c.fault(n, "%s is %s, want %s", f.Path, found(n, k), due).Fix("Write %s.", due)
 		}
 	case *kind.Enum:
 		c.fault(n, "%s is %q", f.Path, n.Value).Fix("Write one of %s.", strings.Join(f.Schema.Get("enum").Strings(), ", "))

@@ -115,7 +115,7 @@ func (c *commit) tellRemoved(before map[string]string, lists map[string]bool) {
 	}
 }
 
-// nameless is an image of which nobody tells which bundle it is.
+// nameless is an image of which it is unknown which bundle it is.
 type nameless struct{ image string }
 
 func (n nameless) Error() string { return "nothing tells the name of " + n.image }

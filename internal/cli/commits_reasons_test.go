@@ -27,7 +27,7 @@ func (c *commit) reason(err error) string {
 	case strings.Contains(err.Error(), "deprecating "):
 		return "a slip: it deprecates what the package does not have"
 	case c.twice():
-		return "a slip: an image stands there twice afterwards, as that of two bundles"
+		return "a slip: an image occurs twice afterwards, as that of two bundles"
 	case slices.ContainsFunc(c.Removed, func(r commitImage) bool { return c.listed(c.after)[r.Name] }) && len(c.Added) == 0:
 		return "an image goes whose entry stays: a slip, or the bundle goes to another file"
 	case len(c.Added) == 0 && slices.ContainsFunc(c.NewEntries, func(e commitEntry) bool { return !c.listed(c.before)[e.Name] && c.imageOf(e.Name) == "" }):

@@ -22,7 +22,7 @@ func (a *app) deprecateCommand() *cobra.Command {
 		Short: "Deprecate a package, channels or bundles in catalog templates, in place",
 		Long: "Deprecate has the olm.deprecations of catalog templates say what is deprecated: the bundles and\n" +
 			"channels that are named, the package where none is. The message of what is deprecated already is\n" +
-			"changed; the document is added where there is none. No other byte is touched.\n\n" +
+			"changed; the document is added if there is none. No other byte is touched.\n\n" +
 			"All templates are written or none. With - for TEMPLATE the template is read from standard input\n" +
 			"and the result goes to standard output.",
 		Example: "  graft deprecate --bundle op.v1.2.3 --message 'op.v1.2.3 is broken. Use op.v1.2.4.' catalog-templates/*.yaml\n" +

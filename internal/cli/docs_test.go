@@ -161,7 +161,7 @@ func TestTableIsComplete(t *testing.T) {
 	classes := map[string]bool{}
 	for _, e := range failure.Table {
 		if e.Code <= last || classes[e.Class] || e.Meaning == "" || e.Cause == "" || e.Remedy == "" {
-			t.Errorf("entry %d %s is out of order, stands there twice or is incomplete", e.Code, e.Class)
+			t.Errorf("entry %d %s is out of order, occurs twice or is incomplete", e.Code, e.Class)
 		}
 		last, classes[e.Class] = e.Code, true
 	}

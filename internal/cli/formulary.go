@@ -59,6 +59,6 @@ func (a *app) printRecipe(recipes []formulary.Recipe, name string) error {
 		}
 		return nil
 	}
-	return failure.New(failure.Usage, "printing recipe %q: there is none of that name", name).
+	return failure.New(failure.Usage, "printing recipe %q: no recipe has this name", name).
 		Fix("Run graft formulary for the list.")
 }

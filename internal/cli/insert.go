@@ -41,11 +41,11 @@ func (a *app) insertCommand() *cobra.Command {
 		Long: "Insert puts a bundle into catalog templates and touches no byte that the bundle does not need.\n" +
 			"Given --name, --version and --package nothing is pulled; without them the image says. Where\n" +
 			"a template names all bundles by digest, the registry is asked for that of a tag.\n" +
-			"What stands there already stays: the same insert again changes nothing. Without edges the bundle\n" +
+			"Existing content stays, and the same insert again changes nothing. Without edges the bundle\n" +
 			"takes its natural place in each channel, between its neighbours by version. Without --channel it goes into\n" +
 			"the only channel of its package, else into the default channel; in a semver template, into the least\n" +
 			"stable archetype that stands. A note says which.\n\n" +
-			"A bundle that was built again stands there with another image: --rebuild replace puts the new one in\n" +
+			"A rebuilt bundle has another image in the template: --rebuild replace puts the new one in\n" +
 			"its place. Templates that name images by digest do not tell whose they are: --base does.\n\n" +
 			"All templates are written or none. With - for TEMPLATE the template is read from standard input\n" +
 			"and the result goes to standard output.",
@@ -70,15 +70,15 @@ func (a *app) insertCommand() *cobra.Command {
 	f.StringVar(&o.newChannel, "new-channel", "empty", "how a channel of a new version begins: empty, or like-previous with the entries of the channel before it")
 	f.StringVar(&r.SubstitutesFor, "substitutes-for", "", "the bundle that it substitutes, in a substitutes template")
 	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template (all)")
-	f.StringVar(&o.create, "create", "", "write a new template of this kind where there is none: "+strings.Join(template.Creatable(), ", "))
+	f.StringVar(&o.create, "create", "", "create a template of this kind if there is none: "+strings.Join(template.Creatable(), ", "))
 	f.StringVar(&o.releaseConfig, "release-config", "", "file that says channels and edges for each template")
 	f.StringVar(&o.bundleFile, "bundle-file", "", "file with the rendered bundle, for templates that hold it")
-	f.BoolVar(&r.NoRewire, "no-rewire", false, "fail instead of changing an entry that stands there")
+	f.BoolVar(&r.NoRewire, "no-rewire", false, "fail instead of changing an existing entry")
 	f.BoolVar(&r.AllowMissingPredecessor, "allow-missing-predecessor", false, "accept a --replaces that the channel does not know")
-	f.BoolVar(&r.Promote, "promote", false, "where the same digest stands there from another repository, name it by the new one")
+	f.BoolVar(&r.Promote, "promote", false, "if the template has the same digest from another repository, name it by the new one")
 	f.StringSliceVar(&o.base, "base", nil, "rendered catalogs, which tell names and images of bundles")
 	f.StringSliceVar(&o.published, "published", nil, "catalogs that users have: what is in them is neither rebuilt nor replaced")
-	f.StringVar(&o.rebuild, "rebuild", "refuse", "what to do where the bundle stands there with another image: refuse, or replace it")
+	f.StringVar(&o.rebuild, "rebuild", "refuse", "what to do if the template has the bundle with another image: refuse, or replace it")
 	f.StringVar(&r.InsteadOf, "instead-of", "", "take the place of this bundle, which nobody has installed")
 	o.writing.Flags(f)
 	return cmd

@@ -32,7 +32,7 @@ func (a *app) removeCommand() *cobra.Command {
 			"Where somebody could reach the head of a channel before and could not after, it is refused\n" +
 			"(upgrade-path-lost) without --allow-stranded. A default channel never goes: --default-channel\n" +
 			"makes another one the default. With --tombstone the entries of a goodstuff template stay: the bundle\n" +
-			"goes, and the next version skips it, so that who has it is upgraded. What does not stand there is not removed: the same remove again\n" +
+			"goes, and the next version skips it, so that who has it is upgraded. What is not there is not removed: the same remove again\n" +
 			"changes nothing.\n\n" +
 			"All templates are written or none. With - for TEMPLATE the template is read from standard input\n" +
 			"and the result goes to standard output.",

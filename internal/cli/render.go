@@ -55,7 +55,7 @@ func (a *app) renderCommand() *cobra.Command {
 		Use:   "render [KIND] TEMPLATE|BUNDLE_DIR|IMAGE...|-",
 		Short: "Make the file-based catalog of a template, byte for byte as opm does",
 		Long: "Render makes the file-based catalog of a template of any kind, byte for byte as opm " + opmVersion + " does.\n" +
-			"With --base, an earlier output, the bundles that stand there are copied and only new ones are\n" +
+			"With --base, an earlier output, the bundles of it are copied and only new ones are\n" +
 			"pulled. The catalog goes to standard output, or with --write to a file that is replaced at once. Of a\n" +
 			"directory only those files are written whose documents change, and new ones are named as the others.\n" +
 			"Of images, of bundles or of catalogs, the documents are written together.",

@@ -66,7 +66,7 @@ func TestParseCIRefuses(t *testing.T) {
 		{entry("template_name: a.yaml, catalog_names: [..], type: olm.semver"), "3:45", "is no name of a folder in catalogs", ""},
 		{entry("template_name: a.yaml, catalog_names: [a/b], type: olm.semver"), "3:45", "is no name of a folder in catalogs", ""},
 		{entry("template_name: a.yaml, catalog_names: ['*'], type: olm.semver"), "3:45", "is no name of a folder in catalogs", ""},
-		{entry("template_name: a.yaml, template_name: b.yaml, catalog_names: [a], type: olm.semver"), "3:29", "the key template_name stands there twice", ""},
+		{entry("template_name: a.yaml, template_name: b.yaml, catalog_names: [a], type: olm.semver"), "3:29", "the key template_name occurs twice", ""},
 		{"fbc: {}\n---\nfbc: {}\n", "2:1", "a second document follows", ""},
 	} {
 		_, err := ParseCI("ci.yaml", []byte(tt.src))

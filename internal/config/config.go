@@ -256,7 +256,7 @@ func catalogSourcesMeaning(nodes []*yamledit.Node, c *Config) (errs []error) {
 		}
 		file := s.Path + " " + cmp.Or(s.Kind, catalogsource.Kind)
 		if others, twice := names[file]; twice && (s.Name == "" || slices.Contains(others, s.Name) || slices.Contains(others, "")) {
-			wrong("path", "%s stands there twice", s.Path).Fix("Keep one, or say by name which CatalogSource of the file each is for.")
+			wrong("path", "%s occurs twice", s.Path).Fix("Keep one, or say by name which CatalogSource of the file each is for.")
 		}
 		names[file] = append(names[file], s.Name)
 		if slices.ContainsFunc(c.Operands, func(o plan.OperandSetup) bool { return o.Image == s.Repository }) {

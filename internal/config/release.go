@@ -119,14 +119,14 @@ func ReleasesFor(all []Release, template, file string) ([]Release, error) {
 	return out, nil
 }
 
-// knownKeys refuses keys that stand there twice, and unknown ones that are nearly known.
+// knownKeys refuses keys that occur twice, and unknown ones that are nearly known.
 func knownKeys(n *yamledit.Node, known []string, what string) error {
 	seen := map[string]bool{}
 	for key := range n.Fields() {
 		key = key.Resolve()
 		switch {
 		case slices.Contains(known, key.Value) && seen[key.Value]:
-			return at(key, "reading %s: the key %s stands there twice", what, key.Value).Fix("Keep one of the two.")
+			return at(key, "reading %s: the key %s occurs twice", what, key.Value).Fix("Keep one of the two.")
 		case !slices.Contains(known, key.Value) && schema.Nearest(key.Value, known) != "":
 			return schema.UnknownKey(key, known, what)
 		}

@@ -39,7 +39,7 @@ func inWords(f schema.Fault) error {
 
 // malformed explains a text by what it is, for a pattern explains nothing.
 func malformed(v, s *yamledit.Node, where string) error {
-	err := at(v, "reading %s: %q is none", where, v.Value)
+	err := at(v, "reading %s: invalid value %q", where, v.Value)
 	for _, noun := range nouns {
 		if s == schemaNode().Get("$defs").Get(noun.def) || strings.HasSuffix(where, noun.key) && noun.key != "" {
 			return at(v, "reading %s: %q is no %s", where, v.Value, noun.is).Fix("%s", noun.fix)

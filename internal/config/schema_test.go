@@ -202,7 +202,7 @@ var refused = []struct{ src, place, message, remedy string }{
 	{"targets:\n- template: t.yaml\n  create: raw\n", "3:11", `reading targets[0].create: there is no "raw"`, "basic, semver, goodstuff"},
 	{"targets:\n- template: t.yaml\n  channels: []\n", "3:13", "the list is empty", ""},
 	{"targets:\n- template: t.yaml\n  channels: stable\n", "3:13", `"stable" is no list of channels`, "Write a list such as [stable], or from-bundle."},
-	{"targets:\n- template: t.yaml\n  channels: [a, a]\n", "3:17", `"a" stands there twice`, ""},
+	{"targets:\n- template: t.yaml\n  channels: [a, a]\n", "3:17", `"a" occurs twice`, ""},
 	{"targets:\n- template: t.yaml\n  channels: [4.10]\n", "3:14", "it is a number and must be a text", `"4.10"`},
 	{"targets:\n- template: t.yaml\n  channels: ['a b']\n", "3:14", `"a b" is no name of a channel`, ""},
 	{"targets:\n- template: t.yaml\n  channels: ['v{majr}']\n", "3:14", "is no name of a channel", "{major}"},
@@ -253,7 +253,7 @@ var refused = []struct{ src, place, message, remedy string }{
 	{"pullRequest: {base: 'refs heads'}\n", "1:21", "is no name of a branch", ""},
 	{"pullRequest: {reviewers: ['@octo']}\n", "1:27", "is no name or pattern of one", "without @"},
 	{"pullRequest: {teamReviewers: [org/team]}\n", "1:31", "is no name or pattern of one", ""},
-	{"pullRequest: {labels: [a, a]}\n", "1:27", "stands there twice", ""},
+	{"pullRequest: {labels: [a, a]}\n", "1:27", "occurs twice", ""},
 	{"pullRequest: {labels: ['']}\n", "1:24", "it is empty", ""},
 	{"pullRequest: {milestone: 3}\n", "1:26", "it is a number and must be a text", ""},
 	{"pullRequest: {autoMerge: true}\n", "1:26", "it is true or false and must be a text", ""},
@@ -270,7 +270,7 @@ var refused = []struct{ src, place, message, remedy string }{
 
 // Beyond the schema are faults that only Parse finds.
 var beyondSchema = []struct{ src, place, message, remedy string }{
-	{"package: a\npackage: a\n", "2:1", "the key package stands there twice", "Keep one"},
+	{"package: a\npackage: a\n", "2:1", "the key package occurs twice", "Keep one"},
 	{"package: a\n---\npackage: b\n", "2:1", "a second document follows", "Keep one document"},
 	{"package: a\n\tb: c\n", "2:1", "parsing it as YAML", ""},
 	{"targets:\n- template: 'a/[b.yaml'\n", "2:13", "is no pattern: a bracket is not closed", ""},
@@ -285,7 +285,7 @@ var beyondSchema = []struct{ src, place, message, remedy string }{
 	{"catalogSources: [{path: a.yaml, image: 'quay.io/a/b:v1', priority: 3000000000}]\n", "1:68", "3000000000 is out of range", "Write a number of 32 bits."},
 	{"catalogSources: [{path: a.yaml, image: 'quay.io/a/b:v1', template: 'quay.io/a/b:v{major}'}]\n", "1:68", "{major} is no template: there is no variable", "docs/catalogsource.md"},
 	{"catalogSources: [{path: a.yaml, image: 'quay.io/a/b:v1', template: 'quay.io/a/b:v1'}]\n", "1:68", "there is no template in it", ""},
-	{"catalogSources: [{path: a.yaml, image: 'quay.io/a/b:v1'}, {path: ./a.yaml, image: 'quay.io/a/b:v2'}]\n", "1:66", "a.yaml stands there twice", "by name"},
+	{"catalogSources: [{path: a.yaml, image: 'quay.io/a/b:v1'}, {path: ./a.yaml, image: 'quay.io/a/b:v2'}]\n", "1:66", "a.yaml occurs twice", "by name"},
 	{"catalogSources: [{path: a.json, image: 'quay.io/a/b:v1'}]\n", "1:25", "a.json is no manifest", ".yaml or .yml"},
 	{"catalogSources: [{path: .git/a.yaml, image: 'quay.io/a/b:v1'}]\n", "1:25", "is no manifest", ""},
 	{"catalogSources: [{path: .github/graft.yaml, image: 'quay.io/a/b:v1'}]\n", "1:25", "is this file", ""},

@@ -60,7 +60,7 @@ func Main(ctx context.Context, args []string, identity string, in io.Reader, out
 	c := command{identity: identity, in: in, out: out}
 	f := pflag.NewFlagSet("graft-controller", pflag.ContinueOnError)
 	f.SetOutput(out)
-	f.StringVar(&c.kubeconfig, "kubeconfig", "", "file with the cluster's address; without it $KUBECONFIG, or the pod's own cluster")
+	f.StringVar(&c.kubeconfig, "kubeconfig", "", "file with the cluster's address (default: $KUBECONFIG, or the pod's own cluster)")
 	f.StringSliceVar(&c.options.Namespaces, "namespace", nil, "namespaces to watch (all)")
 	f.BoolVar(&c.once, "once", false, "resolve all and exit: 80 if one does not resolve")
 	f.BoolVar(&c.answer, "answer", false, "answer lookups of graft catalogsource resolve --kubeconfig, and change nothing")
@@ -68,10 +68,10 @@ func Main(ctx context.Context, args []string, identity string, in io.Reader, out
 	f.StringVar(&c.options.OLM, "olm", OLMAuto, "whether OLM resolves templates in this cluster too: auto, present or absent")
 	f.IntVar(&c.options.Workers, "workers", 4, "CatalogSources to resolve at a time")
 	f.StringVar(&c.listen, "listen", ":8080", "address of /metrics, /healthz and /readyz")
-	f.StringVar(&c.webhook, "webhook-listen", "", "address of the webhook that converts versions, by HTTPS; without it none is served")
+	f.StringVar(&c.webhook, "webhook-listen", "", "address of the webhook that converts versions, by HTTPS (default: no webhook)")
 	f.StringVar(&c.cert, "webhook-cert", "/etc/graft-controller/tls", "directory with the webhook's tls.crt and tls.key")
 	f.StringVar(&c.format, "log-format", logText, "what a line of the log on standard error is: text or json")
-	f.StringVar(&c.lease, "leader-elect", "", "namespace of the lease by which one of several replicas leads; without it none is asked for")
+	f.StringVar(&c.lease, "leader-elect", "", "namespace of the lease by which one of several replicas leads (default: no election)")
 	c.keeping.flags(f)
 	err := f.Parse(args)
 	switch {
@@ -80,9 +80,9 @@ func Main(ctx context.Context, args []string, identity string, in io.Reader, out
 	case err == nil && (f.NArg() > 0 || c.options.Poll <= 0 || c.keeping.poll <= 0):
 		err = errors.New("there are no arguments, and --poll and --operands-poll are more than nothing")
 	case err == nil && !slices.Contains([]string{OLMAuto, OLMPresent, OLMAbsent}, c.options.OLM):
-		err = fmt.Errorf("--olm is %q, and auto, present or absent is due", c.options.OLM)
+		err = fmt.Errorf("--olm is %q, want auto, present or absent", c.options.OLM)
 	case err == nil && c.format != logText && c.format != logJSON:
-		err = fmt.Errorf("--log-format is %q, and text or json is due", c.format)
+		err = fmt.Errorf("--log-format is %q, want text or json", c.format)
 	}
 	c.options.Log = c.logger(errs)
 	if err != nil {

@@ -43,7 +43,7 @@ type Node struct {
 }
 
 // decode reads the body into a tree. It tells the case of keys apart, and refuses a key that
-// stands there twice, for two readers could take different ones.
+// occurs twice, for two readers could take different ones.
 func decode(form FormName, body []byte) (Node, error) {
 	r := &reader{form: form, told: map[string]bool{}}
 	root := r.tree("$", body)

@@ -198,7 +198,7 @@ func (l *lines) pair(start int) bool {
 	return len(l.open) > 1 || l.doc == nil || l.doc.takeText(key, l.text[from:l.pos-1])
 }
 
-// topKey notes a key at the top; none may stand there twice, in any case.
+// topKey notes a key at the top; none may occur twice, in any case.
 func (l *lines) topKey(key []byte, start int) bool {
 	for _, k := range l.keys[:l.nkeys] {
 		if bytes.EqualFold(k, key) {

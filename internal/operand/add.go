@@ -151,8 +151,8 @@ func (e Entry) same(s standing) error {
 	if slices.Equal(e.sorted(), other.sorted()) {
 		return nil
 	}
-	return s.node.Failure(failure.BundleConflict, "adding %s %s: it stands there with other images", e.Name, e.Version).
-		Fix("Give the entry another version, such as %s+1, or correct the one that stands there.", e.Version)
+	return s.node.Failure(failure.BundleConflict, "adding %s %s: an entry of this version has other images", e.Name, e.Version).
+		Fix("Give the entry another version, such as %s+1, or correct the existing one.", e.Version)
 }
 
 // key tells the entries of a name apart: one for a package stands beside the one for any.

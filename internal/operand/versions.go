@@ -15,7 +15,7 @@ func Takes(claims []Claim, e *Entry) bool {
 
 // Versions are the entries of a name that serve a package, "" for any, each version once, the
 // lowest first: those of an operand, or where there is none, of a set of related images. What
-// stands there twice must be the same.
+// occurs twice must be the same.
 func Versions(entries []*Entry, name, pkg string) ([]*Entry, error) {
 	for _, schema := range []string{SchemaOperand, SchemaRelatedImages} {
 		var all, own []*Entry // own are those of a bundle's graph, beside which others go on to count

@@ -67,7 +67,7 @@ func TestLabel(t *testing.T) {
 		"all left out": {in: renders("=v4.20", three[:2]...),
 			want: "not t.yaml v4.12/c.yaml: " + left + "=v4.20\nnot t.yaml v4.18/c.yaml: it is for OpenShift 4.18, and the bundle's label com.redhat.openshift.versions is =v4.20\n"},
 		"Kubernetes is not meant":    {in: renders("v4.20", CatalogSetup{Path: "v1.30/c.yaml"}), want: into + "  render v1.30/c.yaml yaml csv new\n"},
-		"malformed":                  {in: renders("latest", three...), code: failure.BundleInvalid, err: `"latest" is none of v4.12, =v4.12 and v4.12-v4.15`},
+		"malformed":                  {in: renders("latest", three...), code: failure.BundleInvalid, err: `invalid value "latest", want such as v4.12, =v4.12 or v4.12-v4.15`},
 		"malformed, but nobody asks": {in: renders("latest", three[2]), want: into + latest},
 	} {
 		tt.files = files

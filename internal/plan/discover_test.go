@@ -77,7 +77,7 @@ func TestDiscoveryGivesReasons(t *testing.T) {
 	want := `t.yaml is the only template in the repository for package op.
 c.yaml is the only catalog in the repository with package op.
 It goes into stable, the default channel of t.yaml: nobody says channels.
-Nobody says edges: it takes its natural place by version.`
+No edges are given: it takes its place by version.`
 	if got != want {
 		t.Errorf("the reasons are\n%s\nwant\n%s", got, want)
 	}

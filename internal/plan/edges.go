@@ -53,7 +53,7 @@ func (p *planner) edges(r kind.Request, rule EdgeRule, c candidate, o *opened, t
 	return []kind.Request{r}, nil
 }
 
-const natural = "Nobody says edges: it takes its natural place by version."
+const natural = "No edges are given: it takes its place by version."
 
 // hasEdges reports whether edges stand in the template. The parts of a composite
 // template have their own kinds, and take none that are not said.
@@ -89,7 +89,7 @@ func (p *planner) eachChannel(r kind.Request, o *opened, t *Target, rule func(ch
 	for _, channel := range r.Channels {
 		one := r
 		one.Channels = []string{channel}
-		e, why := Edges{}, "it stands there already, and its edges stay."
+		e, why := Edges{}, "the channel has it, and its edges stay."
 		entries, stands := o.standing[channel]
 		if !stands && r.LikePrevious {
 			entries = o.standing[o.before(channel)]

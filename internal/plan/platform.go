@@ -144,7 +144,7 @@ func ParseSupport(label string) (Support, error) {
 		ok = s.list(strings.Split(s.Label, ","))
 	}
 	if !ok {
-		return Support{}, fmt.Errorf("%q is none of v4.12, =v4.12 and v4.12-v4.15", s.Label)
+		return Support{}, fmt.Errorf("invalid value %q, want such as v4.12, =v4.12 or v4.12-v4.15", s.Label)
 	}
 	return s, nil
 }

@@ -185,7 +185,7 @@ func inNone(published []Published) string {
 // replaceable is the head of a channel if the bundle may take its place, else why it may not.
 func (p *planner) replaceable(entries []fbc.Entry, has *kind.Published) (head, why string) {
 	if unknown := slices.IndexFunc(entries, func(e fbc.Entry) bool { return strings.Contains(e.Name, "/") }); unknown >= 0 {
-		return "", "nobody tells which bundle " + entries[unknown].Name + " is"
+		return "", "it is unknown which bundle " + entries[unknown].Name + " is"
 	}
 	if head = headOf(entries); head == "" {
 		return "", ""

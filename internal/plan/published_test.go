@@ -94,7 +94,7 @@ func TestInsteadOfTheHead(t *testing.T) {
 		{name: "images by tag", version: "1.3.0", template: byTag, want: "op.v1.2.0"},
 		{name: "images by tag, it is out", version: "1.3.0", template: byTag, has: []string{"1.2.0"}, reason: "published in"},
 		{name: "images by digest, the catalog tells", version: "1.3.0", template: byDigest, want: "the-op.v1.2.0"},
-		{name: "images by digest, nobody tells", version: "1.3.0", template: strings.Replace(byDigest, "0123", "3210", 1), reason: "nobody tells which bundle"},
+		{name: "images by digest, nobody tells", version: "1.3.0", template: strings.Replace(byDigest, "0123", "3210", 1), reason: "it is unknown which bundle"},
 	} {
 		if tt.template == "" {
 			tt.template = basicTemplate

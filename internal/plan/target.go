@@ -193,7 +193,7 @@ func (p *planner) choice(c candidate, o *opened) (choice template.Choice, err er
 			return choice, err
 		}
 	}
-	missing := failure.New(failure.Usage, "planning for %s: nobody says into which channels of %s it goes", p.in.Bundle.Name, c.path).At(c.path, 0, 0)
+	missing := failure.New(failure.Usage, "planning for %s: no channel of %s is given", p.in.Bundle.Name, c.path).At(c.path, 0, 0)
 	if len(choice.Known) > 0 {
 		return choice, missing.Fix("Name channels in the inputs or in .github/graft.yaml; the template has %s.", strings.Join(choice.Known, ", "))
 	}

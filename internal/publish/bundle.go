@@ -202,7 +202,7 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	named.stands = !changed
 	for _, r := range named.replaced {
 		if swept := b.asked.Swept; swept != nil && r.From != made.Bundle.Image && swept.has(r.From) {
-			return nil, refused(made.Bundle, false, "it stands there with image %s, which is tagged still", r.From)
+			return nil, refused(made.Bundle, false, "the template has it with image %s, which is tagged still", r.From)
 		}
 	}
 	if p.sum != nil {

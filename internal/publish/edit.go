@@ -57,7 +57,7 @@ func (e Edit) Check() error {
 	case e.deprecates() && e.Deprecation == "":
 		return wrong("deprecation is missing").Fix("Give --deprecation with what users are to be told.")
 	case e.Said() && e.Package == "":
-		return wrong("nobody says of which package %s is", e.facts().Name).Fix("Give --package, or say the package in .github/graft.yaml.")
+		return wrong("the package of %s is unknown", e.facts().Name).Fix("Give --package, or say the package in .github/graft.yaml.")
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (c *Config) check(d document) (errs []error) {
 		r := &c.Routes[i]
 		r.check(fault, []any{"routes", i})
 		if seen[r.Path] {
-			fault("Give each route a path of its own.", []any{"routes", i, "path"}, "%s stands there twice", r.Path)
+			fault("Give each route a path of its own.", []any{"routes", i, "path"}, "%s occurs twice", r.Path)
 		}
 		seen[r.Path] = true
 	}

@@ -70,7 +70,7 @@ func TestFaults(t *testing.T) {
 		{"routes", "[{path: /quay, from: quay, secretEnv: S, secretFile: /s}]", "it needs one secret", 1},
 		{"routes", "[{path: /quay, from: quay, secretEnv: S, audience: x}]", "they belong to proof: google", 1},
 		{"routes", "[{path: /g, from: google, secretEnv: S}]", "audience and a service account", 1},
-		{"routes", "[{path: /a, from: quay, secretEnv: S}, {path: /a, from: quay, secretEnv: S}]", "stands there twice", 1},
+		{"routes", "[{path: /a, from: quay, secretEnv: S}, {path: /a, from: quay, secretEnv: S}]", "occurs twice", 1},
 		{"routes", "\n  - {path: /a, from: quay, secretEnv: S}\n  - {path: b, from: quay, secretEnv: S}", "reading routes[1].path", 3},
 		{"targets", "[]", "there is none", 1},
 		{"targets", "[{images: [], repositories: [o/r]}]", "there is none", 1},
@@ -269,7 +269,7 @@ func TestExamples(t *testing.T) {
 func configurations(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, file := range []string{"relay/base/relay.yaml", "relay/nats/configuration.yaml"} {
+	for _, file := range []string{"relay/base/relay.yaml", "relay/nats/configuration.patch.yaml"} {
 		for _, doc := range documents(t, file) {
 			if doc["kind"] == "ConfigMap" {
 				found["deploy/"+file], _ = inside(doc, "data")["relay.yaml"].(string)

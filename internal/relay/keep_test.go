@@ -93,7 +93,7 @@ func TestSharedQueueIsAbsent(t *testing.T) {
 // one relay but for the queue.
 func TestConfigurationOfReplicas(t *testing.T) {
 	all := configurations(t)
-	c, err := Parse("relay.yaml", []byte(all["deploy/relay/nats/configuration.yaml"]))
+	c, err := Parse("relay.yaml", []byte(all["deploy/relay/nats/configuration.patch.yaml"]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,14 +49,14 @@ func checkCaptures(pattern string) string {
 		}
 	}
 	if deep > 1 {
-		return "** stands there twice, so that the captures can be read in several ways"
+		return "** occurs twice, so the captures can be read in several ways"
 	}
 	for i, name := range names {
 		if !captureName.MatchString(name) {
 			return fmt.Sprintf("{%s} is no name of a capture", name)
 		}
 		if slices.Contains(names[:i], name) {
-			return fmt.Sprintf("{%s} stands there twice", name)
+			return fmt.Sprintf("{%s} occurs twice", name)
 		}
 	}
 	return ""

@@ -40,9 +40,9 @@ func TestCaptures(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"quay.io/{org}/{name}-bundle": "", "quay.io/**": "", "quay.io/a*b*/{x}/**": "", "quay.io/x**/y": "",
 		"quay.io/{a}{b}": "{a}{b} can be read in several ways", "quay.io/*-{b}": "*-{b} can be read in several ways",
-		"q/{a}/**/b/**": "** stands there twice, so that the captures can be read in several ways", "q/{a}/x**": "x** is no part of its own, as ** is beside captures",
+		"q/{a}/**/b/**": "** occurs twice, so the captures can be read in several ways", "q/{a}/x**": "x** is no part of its own, as ** is beside captures",
 		"q/{a": "a brace stands alone", "q/a}": "a brace stands alone", "q/{}": "{} is no name of a capture", "q/{A}": "{A} is no name of a capture",
-		"q/{a}/{a}": "{a} stands there twice",
+		"q/{a}/{a}": "{a} occurs twice",
 	} {
 		if got := checkCaptures(pattern); got != want {
 			t.Errorf("%s: %q, want %q", pattern, got, want)

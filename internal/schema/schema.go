@@ -114,7 +114,7 @@ type reader struct {
 }
 
 // value is a node as encoding/json would have it, but null where JSON has no such value. Of
-// keys that stand there twice the first counts; that is a fault where s, a part of the schema,
+// keys that occur twice the first counts; that is a fault where s, a part of the schema,
 // says what stands there.
 func (r *reader) value(n, s *yamledit.Node, path string) any {
 	n = n.Resolve()

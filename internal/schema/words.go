@@ -63,7 +63,7 @@ func (f Fault) Failure() *failure.Error {
 	at := func(format string, args ...any) *failure.Error { return n.Failure(failure.Config, format, args...) }
 	switch k := f.Kind.(type) {
 	case Duplicate:
-		return at("reading %s: the key %s stands there twice", f.around(), k).Fix("Keep one of the two.")
+		return at("reading %s: the key %s occurs twice", f.around(), k).Fix("Keep one of the two.")
 	case *kind.AdditionalProperties:
 		return UnknownKey(n, f.Schema.Get("properties").Keys(), f.around())
 	case *kind.Type:
@@ -73,7 +73,7 @@ func (f Fault) Failure() *failure.Error {
 	case *kind.MinItems:
 		return at("reading %s: the list is empty", where).Fix("Give it an item, or remove the key.")
 	case *kind.UniqueItems:
-		return at("reading %s: %q stands there twice", where, n.Value).Fix("Remove one of the two.")
+		return at("reading %s: %q occurs twice", where, n.Value).Fix("Remove one of the two.")
 	case *kind.Enum:
 		known := f.Schema.Get("enum").Strings()
 		list := strings.Join(known, ", ")
@@ -88,7 +88,7 @@ func (f Fault) Failure() *failure.Error {
 	case *kind.Not:
 		return at("reading %s: it has both %s", where, strings.Join(f.Schema.Get("not").Get("required").Strings(), " and ")).Fix("Keep one of them.")
 	}
-	return at("reading %s: %q is none", where, n.Value)
+	return at("reading %s: invalid value %q", where, n.Value)
 }
 
 // UnknownKey is the failure for a key that a mapping cannot have.

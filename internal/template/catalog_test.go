@@ -41,7 +41,7 @@ func TestInsertIntoCatalogs(t *testing.T) {
 		{"a file for each, by name", map[string]string{"c/channel.yaml": channel, "c/op.v1.0.0.yaml": bundle("1.0.0", metadata)}, map[string]string{"c/channel.yaml": entry, "c/op.v1.1.0.yaml": made("1.1.0", metadata)}, 0},
 		{"a file for each, by version", map[string]string{"c/channel.yaml": channel, "c/bundle-1.0.0.yaml": "---\n" + bundle("1.0.0", metadata)}, map[string]string{"c/channel.yaml": entry, "c/bundle-1.1.0.yaml": "---\n" + made("1.1.0", metadata)}, 0},
 		{"a folder for each", map[string]string{"c/channel.yaml": channel, "c/1.0.0/bundle.yaml": bundle("1.0.0", metadata)}, map[string]string{"c/channel.yaml": entry, "c/1.1.0/bundle.yaml": made("1.1.0", metadata)}, 0},
-		{"a file that stands there", map[string]string{"c/channel.yaml": channel, "c/op.v1.0.0.yaml": bundle("1.0.0", metadata), "c/op.v1.1.0.yaml": "schema: precious\n"}, map[string]string{"": "c/op.v1.1.0.yaml: adding bundle op.v1.1.0: its file c/op.v1.1.0.yaml stands there already"}, failure.EditRefused},
+		{"a file that stands there", map[string]string{"c/channel.yaml": channel, "c/op.v1.0.0.yaml": bundle("1.0.0", metadata), "c/op.v1.1.0.yaml": "schema: precious\n"}, map[string]string{"": "c/op.v1.1.0.yaml: adding bundle op.v1.1.0: its file c/op.v1.1.0.yaml exists"}, failure.EditRefused},
 		{"a channel without package", map[string]string{"c/catalog.yaml": "schema: olm.bundle\nname: op.v1.0.0\npackage: op\nimage: x\nproperties:\n- type: a\n  value: 1\n"}, map[string]string{"": "adding a channel to a catalog that has no olm.package document"}, failure.EditRefused},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -20,7 +20,7 @@ type Options struct {
 
 // Flags are --use-http, --skip-tls-verify, --registries-conf and --jobs.
 func (o *Options) Flags(f *pflag.FlagSet) {
-	f.BoolVar(&o.UseHTTP, "use-http", false, "use plain HTTP where a registry does not answer by TLS")
+	f.BoolVar(&o.UseHTTP, "use-http", false, "use plain HTTP if a registry does not answer over TLS")
 	f.BoolVar(&o.SkipTLSVerify, "skip-tls-verify", false, "accept any certificate of a registry")
 	f.StringVar(&o.Conf, "registries-conf", "", "take mirrors from this registries.conf")
 	f.IntVar(&o.Jobs, "jobs", 8, "bundles to pull at a time")

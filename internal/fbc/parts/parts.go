@@ -280,7 +280,7 @@ func (w *writer) begin(name string, like int, b fbc.Blob) error {
 func (w *writer) free(name string, b fbc.Blob) error {
 	doing := "writing the " + b.Schema + " " + b.Name
 	if _, err := fs.Stat(w.fsys, name); err == nil {
-		return failure.New(failure.EditRefused, "%s: its file %s stands there already and holds something else", doing, name).At(name, 0, 0).
+		return failure.New(failure.EditRefused, "%s: its file %s exists and holds something else", doing, name).At(name, 0, 0).
 			Fix("Rename that file, or put the document into it by hand.")
 	}
 	if _, err := fs.Stat(w.fsys, w.dir); errors.Is(err, fs.ErrNotExist) {

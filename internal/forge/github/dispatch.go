@@ -68,7 +68,7 @@ func (c *Client) TakesEvents(ctx context.Context, repo forge.Repository, asAccou
 	case found.GetArchived():
 		return failure.New(failure.ForgeAuth, "%s: it is archived, and takes no events", op.doing).Fix("Unarchive it, or name another repository.")
 	case asAccount && !found.Permissions["push"]:
-		return failure.New(failure.ForgeAuth, "%s: whoever the token is of may not push to it, and events need contents: write", op.doing).
+		return failure.New(failure.ForgeAuth, "%s: the token may not push to it, and events need contents: write", op.doing).
 			Fix("Give the account access to write, or name another repository.")
 	}
 	return nil

@@ -42,11 +42,11 @@ func (s *Set) Describe(d *kind.Description) {
 				d.DefaultChannel = doc.Node.FoldText("defaultChannel")
 			}
 			if packages.Again(doc.Name) {
-				doc.problem(d, "reading package %s, which stands there twice", doc.Name)
+				doc.problem(d, "reading package %s, which occurs twice", doc.Name)
 			}
 		case fbc.SchemaChannel:
 			if channels.Again(doc.Package + "/" + doc.Name) {
-				doc.problem(d, "reading channel %s, which stands there twice", doc.Name)
+				doc.problem(d, "reading channel %s, which occurs twice", doc.Name)
 			}
 			s.describeChannel(doc, d)
 		case fbc.SchemaBundle:
@@ -71,10 +71,10 @@ func (doc *Document) describeBundle(d *kind.Description, images, names Seen) {
 		doc.problem(d, "reading bundle %s: it has no image", doc.Name)
 	}
 	if doc.Image != "" && images.Again(doc.Image) {
-		d.Warnings = append(d.Warnings, doc.at(failure.New(failure.TemplateMalformed, "reading image %s, which stands there twice", doc.Image)).Fix("Remove one of the two."))
+		d.Warnings = append(d.Warnings, doc.at(failure.New(failure.TemplateMalformed, "reading image %s, which occurs twice", doc.Image)).Fix("Remove one of the two."))
 	}
 	if doc.Name != "" && names.Again(doc.Name) {
-		doc.problem(d, "reading bundle %s, which stands there twice", doc.Name)
+		doc.problem(d, "reading bundle %s, which occurs twice", doc.Name)
 	}
 	if doc.Name == "" || doc.Version != nil {
 		return // a rendered bundle says its version itself
@@ -108,7 +108,7 @@ func (s *Set) describeChannel(doc *Document, d *kind.Description) {
 		name := entry(item).Name
 		c.Entries = append(c.Entries, name)
 		if seen.Again(name) {
-			d.Problem(item.Malformed("reading channel %s: entry %s stands there twice", doc.Name, name))
+			d.Problem(item.Malformed("reading channel %s: entry %s occurs twice", doc.Name, name))
 		}
 	}
 	d.Channels = append(d.Channels, c)
@@ -143,7 +143,7 @@ func (doc *Document) checkKeys(d *kind.Description) {
 	CheckKeys(d, doc.Node, documentKeys[doc.Schema], doc.Schema+" "+doc.Name)
 }
 
-// CheckKeys reports keys that stand there twice, in one case or two, and, where the
+// CheckKeys reports keys that occur twice, in one case or two, and, where the
 // known ones are given, those that opm does not read.
 func CheckKeys(d *kind.Description, n *yamledit.Node, known []string, what string) {
 	checkKeys(d, n, known, what, true)
@@ -165,7 +165,7 @@ func checkKeys(d *kind.Description, n *yamledit.Node, known []string, what strin
 		key := n.Children[i]
 		folded := strings.ToLower(key.Value)
 		if other, twice := seen[folded]; twice {
-			why := "stands there twice"
+			why := "occurs twice"
 			if other != key.Value {
 				why = "stands there as " + other + " as well, and opm reads one of them"
 			}

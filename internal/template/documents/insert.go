@@ -178,7 +178,7 @@ func find(standing []fbc.Entry, b kind.Bundle) int {
 // the same.
 func sameEdges(e fbc.Entry, r kind.Request, channel string, at *yamledit.Node) error {
 	if e.Name != r.Bundle.Name {
-		return at.Failure(failure.BundleConflict, "inserting %s into channel %s: version %s stands there as %s", r.Bundle.Name, channel, r.Bundle.Version, e.Name)
+		return at.Failure(failure.BundleConflict, "inserting %s into channel %s: the template has version %s as %s", r.Bundle.Name, channel, r.Bundle.Version, e.Name)
 	}
 	if !r.Explicit() {
 		return nil
@@ -187,7 +187,7 @@ func sameEdges(e fbc.Entry, r kind.Request, channel string, at *yamledit.Node) e
 	if e.Replaces == asked.Replaces && e.SkipRange == asked.SkipRange && kind.SameSet(e.Skips, asked.Skips) {
 		return nil
 	}
-	return at.Failure(failure.EdgeConflict, "inserting %s into channel %s: it stands there and %s; asked was that it %s", e.Name, channel, e.InWords(), asked.InWords())
+	return at.Failure(failure.EdgeConflict, "inserting %s into channel %s: the channel has it, and it %s; you asked that it %s", e.Name, channel, e.InWords(), asked.InWords())
 }
 
 func rewire(c *Document, item *yamledit.Node, e fbc.Entry, to string, o *kind.Outcome) error {

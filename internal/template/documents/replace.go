@@ -37,11 +37,11 @@ func (s *Set) find(bundles []Document, r kind.Request, pkg string) (kind.Found, 
 	return found, nil
 }
 
-// once refuses an edit of a bundle that stands there twice.
+// once refuses an edit of a bundle that occurs twice.
 func once(bundles []Document, at int) error {
 	for i := range bundles {
 		if d := &bundles[i]; i != at && d.Image == bundles[at].Image {
-			return d.at(failure.New(failure.TemplateMalformed, "reading image %s, which stands there twice", d.Image)).Fix("Remove one of the two.")
+			return d.at(failure.New(failure.TemplateMalformed, "reading image %s, which occurs twice", d.Image)).Fix("Remove one of the two.")
 		}
 	}
 	return nil
@@ -180,7 +180,7 @@ func (s *Set) moveRange(c *Document, item *yamledit.Node, e fbc.Entry, r kind.Re
 func askedEdges(c *Document, item *yamledit.Node, e fbc.Entry, r kind.Request) (fbc.Entry, error) {
 	if len(r.Skips) > 0 {
 		return e, item.At(failure.New(failure.Usage, "inserting %s instead of %s, with skips of its own", r.Bundle.Name, r.InsteadOf)).
-			Fix("Leave out --skips: those that stand there stay.")
+			Fix("Leave out --skips: the existing skips stay.")
 	}
 	for _, edge := range []struct {
 		key, asked string

@@ -84,7 +84,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 		line, _ := item.Position()
 		d.Bundles = append(d.Bundles, kind.BundleRef{Image: item.Text(), Line: line})
 		if images.Again(item.Text()) {
-			d.Problem(item.Malformed("reading bundles: image %s stands there twice", item.Text()))
+			d.Problem(item.Malformed("reading bundles: image %s occurs twice", item.Text()))
 		}
 	}
 	if t.pkg == nil || t.pkg.FoldText("name") == "" {
@@ -93,7 +93,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 	for _, c := range t.graphs {
 		c.describe(&d)
 		if names.Again(c.name) {
-			d.Problem(c.node.Malformed("reading graph-description %s, which stands there twice", c.name))
+			d.Problem(c.node.Malformed("reading graph-description %s, which occurs twice", c.name))
 		}
 	}
 	if len(t.graphs) == 0 {
@@ -124,7 +124,7 @@ func (c channel) describe(d *kind.Description) {
 	seen := documents.Seen{}
 	for _, item := range c.entries.Items() {
 		if seen.Again(item.Text()) {
-			d.Problem(item.Malformed("reading graph-description %s: entry %s stands there twice", c.name, item.Text()))
+			d.Problem(item.Malformed("reading graph-description %s: entry %s occurs twice", c.name, item.Text()))
 		}
 	}
 	for _, name := range c.tombstones {

@@ -68,7 +68,7 @@ func orderIndex(names []string, r kind.Request) (int, *failure.Error) {
 		}
 		if v.EQ(r.Bundle.Version) {
 			if v.String() == r.Bundle.Version.String() {
-				return 0, failure.New(failure.BundleConflict, "placing %s: version %s stands there as %s", r.Bundle.Name, v, n)
+				return 0, failure.New(failure.BundleConflict, "placing %s: the template has version %s as %s", r.Bundle.Name, v, n)
 			}
 			return 0, failure.New(failure.VersionUnordered, "placing %s: its version and that of %s differ in build metadata only", r.Bundle.Name, n).
 				Fix("Publish it under a version that orders.")

@@ -51,7 +51,7 @@ func (r Request) Identify(s Standing) (Identity, *failure.Error) {
 	s.Name = r.nameOf(s)
 	if s.Image == b.Image && (r.InsteadOf == "" || s.Name != r.InsteadOf) {
 		if s.Name != "" && b.Name != "" && s.Name != b.Name {
-			return Another, failure.New(failure.BundleConflict, "inserting %s: its image %s stands there under the name %s", b.Name, b.Image, s.Name)
+			return Another, failure.New(failure.BundleConflict, "inserting %s: the template has its image %s under the name %s", b.Name, b.Image, s.Name)
 		}
 		if catalog := r.moved(); catalog != "" {
 			return Another, failure.New(failure.BundleConflict, "inserting %s with image %s: its tag is %s now, and %s has %s", b.Name, b.Image, b.Digest, catalog, r.Published.Image(b.Name)).
@@ -76,7 +76,7 @@ func (r Request) Identify(s Standing) (Identity, *failure.Error) {
 	case sameName && moved && r.Promote:
 		return Promoted, nil
 	case sameName && !r.Rebuild:
-		err := failure.New(failure.BundleConflict, "inserting %s with image %s: it stands there with image %s", b.Name, b.Image, s.Image)
+		err := failure.New(failure.BundleConflict, "inserting %s with image %s: the template has it with image %s", b.Name, b.Image, s.Image)
 		if moved {
 			return Another, err.Fix("The digest is the same: give --promote to name it by the new repository.")
 		}
@@ -137,7 +137,7 @@ func (r Request) nameOf(s Standing) string {
 type Found struct {
 	Identity
 	At int // of the bundles that stand there; -1 for Another
-	// Unknown are the images of which nobody tells which bundles they are, where one of
+	// Unknown are the images of which it is unknown which bundles they are, where one of
 	// them may be the requested one.
 	Unknown []string
 	// Names are those of the request and what was learned beside.
@@ -206,7 +206,7 @@ func (r Request) match(standing []Standing) (Found, *failure.Error) {
 		case found.Identity == Another:
 			found.Identity, found.At = id, i
 		case s.Image != standing[found.At].Image:
-			return Found{At: i, Names: r.Names}, failure.New(failure.BundleConflict, "inserting %s with image %s: both %s and %s stand there", r.Bundle.Name, r.Bundle.Image, standing[found.At].Image, s.Image).
+			return Found{At: i, Names: r.Names}, failure.New(failure.BundleConflict, "inserting %s with image %s: the template has both %s and %s", r.Bundle.Name, r.Bundle.Image, standing[found.At].Image, s.Image).
 				Fix("Remove the one that is not to stay.")
 		}
 	}
@@ -225,15 +225,15 @@ func (r Request) unknown(standing []Standing) []string {
 
 // Conflict refuses to guess which of the unknown images is that of an entry.
 func (f Found) Conflict(r Request, name string) *failure.Error {
-	return failure.New(failure.BundleConflict, "inserting %s with image %s: an entry %s stands there, and %s", r.Bundle.Name, r.Bundle.Image, name, f.Untold()).
+	return failure.New(failure.BundleConflict, "inserting %s with image %s: the template has an entry %s, and %s", r.Bundle.Name, r.Bundle.Image, name, f.Untold()).
 		Fix("Give --base with a rendered catalog, which tells names and images.")
 }
 
 // Untold says of which images nobody told the names, and who was asked.
 func (f Found) Untold() string {
-	what := "nobody tells which bundle " + f.Unknown[0] + " is"
+	what := "it is unknown which bundle " + f.Unknown[0] + " is"
 	if n := len(f.Unknown); n > 1 {
-		what = fmt.Sprintf("nobody tells which bundles %d images are, %s among them", n, f.Unknown[0])
+		what = fmt.Sprintf("it is unknown which bundles %d images are, %s among them", n, f.Unknown[0])
 	}
 	if f.asked != "" {
 		what += " (asked: " + f.asked + ")"
@@ -244,7 +244,7 @@ func (f Found) Untold() string {
 // NothingInstead is that the bundle whose place the request takes does not stand there.
 func (r Request) NothingInstead() *failure.Error {
 	return failure.New(failure.PredecessorMissing, "inserting %s instead of %s, which the template does not have", r.Bundle.Name, r.InsteadOf).
-		Fix("Name a bundle that stands there, or leave out --instead-of.")
+		Fix("Name a bundle of the template, or leave out --instead-of.")
 }
 
 func (r Request) digest(image, known string) string {

@@ -29,7 +29,7 @@ func (r Request) Pinned(standing []BundleRef) (pinned Request, note string) {
 		digest = r.Resolve(r.Bundle.Image)
 	}
 	if digest == "" {
-		return r, "all images of the template are named by digest, and nobody tells that of " + r.Bundle.Image
+		return r, "all images of the template are named by digest, and the digest is unknown of " + r.Bundle.Image
 	}
 	if tagged {
 		repository += ":" + tag

@@ -175,7 +175,7 @@ func (r Removal) Find(standing []Standing, name string, entries []string, doubtf
 
 // Conflict refuses to guess which image is that of a bundle.
 func (r Removal) Conflict(name, untold string) *failure.Error {
-	return failure.New(failure.BundleConflict, "removing %s: an entry of that name stands there, and %s", name, untold).
+	return failure.New(failure.BundleConflict, "removing %s: the template has an entry of that name, and %s", name, untold).
 		Fix("Give --base with a rendered catalog, which tells names and images.")
 }
 

@@ -118,7 +118,7 @@ func (a adder) hasFileOfItsOwn(sibling documents.Document) bool {
 func (a adder) newFile(sibling documents.Document, name string, doc *fbc.Doc) error {
 	f := a.c.files[sibling.File]
 	if _, err := fs.Stat(a.c.fsys, name); err == nil {
-		return failure.New(failure.EditRefused, "adding bundle %s: its file %s stands there already and holds something else", a.r.Bundle.Name, name).At(name, 0, 0).
+		return failure.New(failure.EditRefused, "adding bundle %s: its file %s exists and holds something else", a.r.Bundle.Name, name).At(name, 0, 0).
 			Fix("Rename that file, or add the bundle to it by hand.")
 	}
 	text, err := encoded(doc, f.text.Docs[sibling.Index].JSON)

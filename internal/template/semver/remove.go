@@ -111,7 +111,7 @@ func checkChannels(s *kind.Source, all []archetype, r kind.Removal, gone map[*ya
 	}
 	before, after, versions, unknown := members(all, r, gone)
 	if unknown != "" && !r.AllowStranded {
-		return s.Root().Failure(failure.BundleConflict, "%s: nobody tells the version of %s, so that the channels cannot be compared", r.Doing(), unknown).
+		return s.Root().Failure(failure.BundleConflict, "%s: the version of %s is unknown, so the channels cannot be compared", r.Doing(), unknown).
 			Fix("Give --base with a rendered catalog, which tells names and images.")
 	}
 	was, is := build(before, opt, "", r.SemverSkips), build(after, opt, "", r.SemverSkips)

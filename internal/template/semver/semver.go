@@ -125,7 +125,7 @@ func checkImage(d *kind.Description, a archetype, img image, seen documents.Seen
 		d.Problem(img.entry.Malformed("reading %s: a bundle has no image", a.name))
 	}
 	if seen.Again(img.ref) {
-		d.Problem(img.entry.Malformed("reading %s: image %s stands there twice", a.name, img.ref))
+		d.Problem(img.entry.Malformed("reading %s: image %s occurs twice", a.name, img.ref))
 	}
 }
 

@@ -58,7 +58,7 @@ func read(data []byte) (*description, error) {
 				o.answers[status] = r.shape(answer)
 			}
 			if d.operations[pattern] != nil {
-				r.fail("%s stands there twice", pattern)
+				r.fail("%s occurs twice", pattern)
 			}
 			d.operations[pattern] = o
 		}
@@ -162,7 +162,7 @@ func (r *reader) object(node map[string]any) shape {
 		names, optional := strings.CutPrefix(names, "maybe ")
 		for name := range strings.FieldsSeq(names) {
 			if _, twice := fields[name]; twice {
-				return r.fail("the field %s stands there twice", name)
+				return r.fail("the field %s occurs twice", name)
 			}
 			fields[name] = field{r.shape(one), optional}
 		}

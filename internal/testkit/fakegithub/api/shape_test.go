@@ -71,7 +71,7 @@ func TestReadRefuses(t *testing.T) {
 		"x: [string, 1.., 2]":               "[string 1.. 2] is no list of one shape",
 		"x: string 1-2":                     `"1-2" are no bounds`,
 		"x: [string, a..]":                  `"a.." are no bounds`,
-		"x: {a b: string, maybe b: string}": "the field b stands there twice",
+		"x: {a b: string, maybe b: string}": "the field b occurs twice",
 		"x: {like: string, a: string}":      "like names no object",
 		"x: string\ny: string":              `nothing needs the shapes ["y"]`,
 		"x: string\nx: integer":             "already defined",
@@ -84,7 +84,7 @@ func TestReadRefuses(t *testing.T) {
 		"operation: {}": "not found",
 		"operations: {GET /x: {answer: {200: string}}}":                                                           "not found",
 		"operations: {GET /x: {answers: {ok: string}}}":                                                           "cannot unmarshal",
-		"operations: {GET /x: {answers: {200: string}}}\noutside the excerpt: {GET /x: {answers: {200: string}}}": "GET /x stands there twice",
+		"operations: {GET /x: {answers: {200: string}}}\noutside the excerpt: {GET /x: {answers: {200: string}}}": "GET /x occurs twice",
 	} {
 		if _, err := read([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want an error with %q", text, err, want)
