@@ -160,8 +160,8 @@ func TestWrite(t *testing.T) {
 func TestRefused(t *testing.T) {
 	files := map[string]string{"package.yaml": pkg, "stable.yaml": stable, "bundle-v1.0.0.yaml": bundle("1.0.0"), ".indexignore": "bundle-v1.1.*\nnote-*\n", "fast.yaml": pkg[:0] + "a: [b]\nschema: x\nname: fast\n"}
 	for name, documents := range map[string][]string{
-		"excludes c/bundle-v1.1.0.yaml":    {pkg, stable, bundle("1.0.0"), bundle("1.1.0")},
-		"c/fast.yaml exists": {pkg, stable, fast, bundle("1.0.0"), "a: [b]\nschema: x\nname: fast\n"},
+		"excludes c/bundle-v1.1.0.yaml": {pkg, stable, bundle("1.0.0"), bundle("1.1.0")},
+		"c/fast.yaml exists":            {pkg, stable, fast, bundle("1.0.0"), "a: [b]\nschema: x\nname: fast\n"},
 	} {
 		if _, err := write(t, files, documents...); !failure.Is(err, failure.EditRefused) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v, want %s", err, name)
