@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/olmgraft/graft/internal/failure"
 )
 
 var unknownFlag = regexp.MustCompile(`^unknown flag: --([a-z0-9-]+)`)
@@ -14,7 +16,7 @@ func meant(cmd *cobra.Command, err error, args []string) string {
 	if m := unknownFlag.FindStringSubmatch(err.Error()); m != nil {
 		best, least := "", 3
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if d := distance(m[1], f.Name); d < least && !f.Hidden {
+			if d := failure.Distance(m[1], f.Name); d < least && !f.Hidden {
 				best, least = "--"+f.Name, d
 			}
 		})
@@ -27,24 +29,4 @@ func meant(cmd *cobra.Command, err error, args []string) string {
 		}
 	}
 	return ""
-}
-
-// distance is how many letters are to be added, removed or changed between two words.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			next := diagonal
-			if a[i] != b[j] {
-				next = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }
