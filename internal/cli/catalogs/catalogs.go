@@ -144,7 +144,8 @@ func (c *Reader) rendered(ctx context.Context, t *template.Template) ([]fbc.Doc,
 	if err := r.Write(&b); err != nil {
 		return nil, err
 	}
-	return fbc.Read(t.Source.Name, b.Bytes())
+	// Lines are those of what was rendered: the template's own name would lead to others.
+	return fbc.Read(t.Source.Name+" (rendered)", b.Bytes())
 }
 
 // Graph is the upgrade view of the catalog. What cannot be read is a failure.
