@@ -2,6 +2,7 @@ package internal_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -233,10 +234,10 @@ func TestKindsAreFolders(t *testing.T) {
 	}
 }
 
-// packagesIn are the folders below internal that a function of .ci/run tests.
-func packagesIn(t *testing.T, function string) map[string]bool {
+// packagesIn are the folders below internal that a function of a script in .ci tests.
+func packagesIn(t *testing.T, file, function string) map[string]bool {
 	t.Helper()
-	script, err := os.ReadFile("../.ci/run")
+	script, err := os.ReadFile("../.ci/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,14 +250,14 @@ func packagesIn(t *testing.T, function string) map[string]bool {
 		}
 	}
 	if len(all) == 0 {
-		t.Fatalf(".ci/run has no function %s that tests packages", function)
+		t.Fatalf(".ci/%s has no function %s that tests packages", file, function)
 	}
 	return all
 }
 
 // What does several things at a time is tested with the race detector.
 func TestConcurrencyIsRaced(t *testing.T) {
-	raced := packagesIn(t, "raced")
+	raced := packagesIn(t, "run", "raced")
 	concurrent := regexp.MustCompile(`(?m)^\s*go (func|[a-z])|\.Go\(func|\bsync\.[^O]|\bsync\.Once\b`)
 	for _, p := range packages(t) {
 		dir := strings.TrimPrefix(p.ImportPath, module)
@@ -276,9 +277,10 @@ func TestConcurrencyIsRaced(t *testing.T) {
 	}
 }
 
-// What the usual run samples, .ci/run tests as a whole.
+// What the usual run samples is tested as a whole, with each change or once a week.
 func TestSamplesAreTestedWhole(t *testing.T) {
-	whole := packagesIn(t, "whole")
+	whole := packagesIn(t, "run", "whole")
+	maps.Copy(whole, packagesIn(t, "thorough", "whole"))
 	for _, p := range packages(t) {
 		dir := strings.TrimPrefix(p.ImportPath, module)
 		files, err := filepath.Glob("../" + dir + "/*_test.go")
@@ -291,7 +293,7 @@ func TestSamplesAreTestedWhole(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.Contains(string(text), "effort"+".Of(t") && !whole[dir] && dir != "internal/testkit/effort" {
-				t.Errorf("%s takes a sample, and .ci/run does not test %s with GRAFT_TEST=whole", file, dir)
+				t.Errorf("%s takes a sample, and neither .ci/run nor .ci/thorough tests %s with GRAFT_TEST=whole", file, dir)
 			}
 		}
 	}
