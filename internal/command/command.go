@@ -99,7 +99,6 @@ func (a *App) Root(root *cobra.Command) *cobra.Command {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.Version = Version
-	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	f := root.PersistentFlags()
 	f.BoolVar(&a.JSON, "json", false, "print one JSON report on standard output")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print failures alone on standard error")
