@@ -22,9 +22,13 @@ func TestServe(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	file := filepath.Join(dir, "catalog", "catalog.yaml")
-	write := func(text string) {
+	write := func(text string) { // in one step, since Graft may read a file at any moment
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		next := filepath.Join(dir, "next")
+		if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(next, file); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,8 +20,13 @@ import (
 // eventsPath is where the explorer hears of changes.
 const eventsPath = "/events"
 
-// lookEvery is how often files are looked at while an explorer listens.
-const lookEvery = 500 * time.Millisecond
+// While an explorer listens, Graft checks the files at this interval. An editor empties a file before it
+// writes it, so Graft reads files that have not changed for a while, or that never stop changing.
+const (
+	lookEvery   = 500 * time.Millisecond
+	quietFor    = 100 * time.Millisecond
+	quietChecks = 10
+)
 
 // stampOf changes with the names, sizes and times of the files that are read. Images have none.
 func stampOf(sources []source) string {
@@ -44,6 +49,18 @@ func stampOf(sources []source) string {
 	return string(h.Sum(nil))
 }
 
+// settled waits until the files stop changing and returns their stamp.
+func (s *graphServer) settled(stamp string) string {
+	for range quietChecks {
+		time.Sleep(quietFor)
+		before := stamp
+		if stamp = s.stamp(); stamp == before {
+			break
+		}
+	}
+	return stamp
+}
+
 // troubleOf is why catalogs cannot be read, for those who look at what was read before.
 func troubleOf(err error) string {
 	var lines []string
@@ -60,7 +77,11 @@ func troubleOf(err error) string {
 func (s *graphServer) explored(ctx context.Context) (page []byte, version, trouble string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.load(ctx, s.stamp()); err != nil {
+	stamp := s.stamp()
+	if s.platforms != nil && stamp != s.stamped {
+		stamp = s.settled(stamp)
+	}
+	if err := s.load(ctx, stamp); err != nil {
 		return nil, "", "", err
 	}
 	if s.page == nil {

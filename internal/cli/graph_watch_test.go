@@ -9,8 +9,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/olmgraft/graft/internal/explorer"
 )
@@ -93,4 +97,37 @@ func TestExplorerHears(t *testing.T) {
 	if _, trouble := next(); !strings.Contains(trouble, "there is no such file") {
 		t.Errorf("no catalog: %q", trouble)
 	}
+}
+
+// An editor empties a file before it writes it: nobody sees the empty catalog.
+func TestExplorerWaitsForWrites(t *testing.T) {
+	platforms, err := servedBy(t, servedCatalog).current(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		s := &graphServer{every: 1 << 60, shown: explorer.Options{Live: true}, stamp: func() string {
+			return []string{"before", "emptied", "written"}[min(2, time.Since(begun)/(120*time.Millisecond))]
+		}}
+		var read []string
+		s.read = func(context.Context) ([]explorer.Platform, error) {
+			read = append(read, s.stamp())
+			return platforms, nil
+		}
+		for range 2 {
+			if _, _, _, err := s.explored(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+		if want := []string{"before", "written"}; !slices.Equal(read, want) || s.stamped != "written" {
+			t.Errorf("Graft read %q with the stamp %s, not %q", read, s.stamped, want)
+		}
+		never := 0
+		s.stamp = func() string { never++; return strconv.Itoa(never) }
+		if _, _, _, err := s.explored(t.Context()); err != nil || len(read) != 3 {
+			t.Errorf("files that never stop changing were read %d times: %v", len(read)-2, err)
+		}
+	})
 }
