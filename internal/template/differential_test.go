@@ -192,7 +192,6 @@ func eachGenerated(t *testing.T, short, usual, whole int, try func(*generated, *
 					refusals[what]++
 					if !g.style.aliases {
 						err = refused
-						println(seed, what, g.kind, g.style.alone, g.style.flows > 0, g.style.json, refused.Error())
 					}
 				}
 				if err != nil && bad < 5 {
