@@ -24,6 +24,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == alone {
+		os.Exit(runAlone(os.Args[2], os.Args[3:]))
+	}
 	b := bench{}
 	counts := flag.String("n", "10,100", "numbers of bundles")
 	flag.IntVar(&b.size, "size", 60, "KiB of manifests in a bundle")
@@ -182,8 +185,15 @@ func (b *bench) median(command string, args ...string) (figure, error) {
 func (b *bench) once(command string, args ...string) (figure, error) {
 	b.server.Reset()
 	sent := b.server.Bytes()
-	cmd := exec.CommandContext(context.Background(), command, args...)
+	cmd := exec.CommandContext(context.Background(), os.Args[0], append([]string{alone, command}, args...)...)
 	cmd.Env = append(os.Environ(), "HOME="+b.dir)
+	peak, told, err := os.Pipe()
+	if err != nil {
+		return figure{}, err
+	}
+	defer peak.Close()
+	defer told.Close()
+	cmd.ExtraFiles = []*os.File{told}
 	out, err := os.Create(filepath.Join(b.dir, "stdout"))
 	if err != nil {
 		return figure{}, err
@@ -196,10 +206,26 @@ func (b *bench) once(command string, args ...string) (figure, error) {
 		return figure{}, fmt.Errorf("%s %v: %w: %s", command, args, err, errs.String())
 	}
 	f := figure{wall: time.Since(start), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), requests: b.server.Count(), bytes: b.server.Bytes() - sent}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		f.peak = usage.Maxrss
+	_, err = fmt.Fscan(peak, &f.peak)
+	return f, err
+}
+
+// alone is the argument that has the bench start a command for itself. Linux counts the memory of the
+// program that starts another to the other's peak, and the bench holds a whole registry.
+const alone = "alone"
+
+// runAlone runs a command and writes its peak memory to file descriptor 3.
+func runAlone(command string, args []string) int {
+	cmd := exec.CommandContext(context.Background(), command, args...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	return f, nil
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		fmt.Fprintln(os.NewFile(3, "peak"), usage.Maxrss)
+	}
+	return 0
 }
 
 func (b *bench) template(repository string, n int) []byte {

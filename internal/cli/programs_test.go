@@ -19,6 +19,7 @@ import (
 	"github.com/olmgraft/graft/internal/demo"
 	"github.com/olmgraft/graft/internal/failure"
 	relay "github.com/olmgraft/graft/internal/relay/command"
+	"github.com/olmgraft/graft/internal/testkit/peak"
 )
 
 var programs = map[string]func(context.Context, []string, command.IO) int{"graft": cli.Main, "graft-demo": demo.Main, "graft-relay": relay.Main}
@@ -30,7 +31,13 @@ var helpers = map[string]func(){}
 func TestMain(m *testing.M) {
 	named := maps.Clone(helpers)
 	for name, main := range programs {
-		named[name] = func() { os.Exit(main(context.Background(), os.Args[1:], command.Process())) }
+		named[name] = func() {
+			code := main(context.Background(), os.Args[1:], command.Process())
+			if err := peak.Note(); err != nil {
+				panic(err)
+			}
+			os.Exit(code)
+		}
 	}
 	testscript.Main(m, named)
 }

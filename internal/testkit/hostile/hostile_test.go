@@ -7,8 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -19,6 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/testkit/effort"
 	"github.com/olmgraft/graft/internal/testkit/hostile"
+	"github.com/olmgraft/graft/internal/testkit/peak"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
@@ -61,7 +60,11 @@ func cost(ref string) {
 	}
 	began := time.Now()
 	err := read(ctx, ref)
-	f := figure{Took: time.Since(began), Peak: peak()}
+	most, unread := peak.Read("/proc/self/status")
+	if unread != nil {
+		panic(unread)
+	}
+	f := figure{Took: time.Since(began), Peak: most}
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
 		panic(err)
@@ -73,20 +76,6 @@ func cost(ref string) {
 	if err := json.NewEncoder(os.Stdout).Encode(f); err != nil {
 		panic(err)
 	}
-}
-
-// peak is that of this program; what getrusage says counts the one that began it.
-func peak() int {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		panic(err)
-	}
-	_, after, _ := strings.Cut(string(status), "VmHWM:")
-	n, err := strconv.Atoi(strings.Fields(after)[0])
-	if err != nil {
-		panic(err)
-	}
-	return n
 }
 
 func read(ctx context.Context, ref string) error {
