@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// writer writes new content in the style of nodes that stand in the document.
+// writer writes new content in the style of the nodes that the document already has.
 type writer struct {
 	src       []byte
 	json      bool
 	eol       string
-	seqOffset int // of a list's dashes from the key that holds it
-	step      int // of a nested mapping's keys from the key that holds it
+	seqOffset int // how far a list's dashes are indented from their key
+	step      int // how far a nested mapping's keys are indented from their key
 }
 
-// insertBlockItem puts the item's lines after the line on which the item before it
-// ends; for the first place, before the comments that stand above the first item.
+// insertBlockItem adds an item's lines after the line on which the previous item ends. A new first item goes
+// above the comments directly before the current first item.
 func (e *Edits) insertBlockItem(seq *Node, index int, v Value, likes []*Node) error {
 	w := e.writer(seq)
 	col := seq.indent()
@@ -38,8 +38,7 @@ func (e *Edits) insertBlockItem(seq *Node, index int, v Value, likes []*Node) er
 	return nil
 }
 
-// addBlockField puts the key's lines after the line on which the value of the
-// given index ends.
+// addBlockField adds the key's lines after the line on which the value with the given index ends.
 func (e *Edits) addBlockField(m *Node, valueIndex int, f Field, likes []*Node) error {
 	w := e.writer(m)
 	at := contentLineEnd(w.src, max(m.Children[valueIndex].End, m.Children[valueIndex-1].End))
@@ -56,8 +55,8 @@ func (e *Edits) addBlockField(m *Node, valueIndex int, f Field, likes []*Node) e
 	return nil
 }
 
-// fill writes a value where a key has none. An empty [] or {} in block style is
-// replaced by lines below its key; in flow style it is filled in place.
+// fill writes the value of a key that has none. In block style, lines below the key replace an empty [] or {}. In
+// flow style, fill writes in place.
 func (e *Edits) fill(n *Node, v Value, likes []*Node) error {
 	w := e.writer(n)
 	if inFlow(n) || n.doc.JSON {
@@ -113,8 +112,8 @@ func (e *Edits) writer(n *Node) *writer {
 	return w
 }
 
-// learn takes the indents that the document uses first. It looks at some hundred
-// nodes, not at all of a large file.
+// learn takes over the first indents that the document uses. It looks at a few hundred nodes only, so that large
+// files cost no more.
 func (w *writer) learn(n *Node, seen *int) {
 	if *seen++; *seen > 400 || n.Kind != Mapping && n.Kind != Sequence || n.Style != Block {
 		return
@@ -133,7 +132,7 @@ func (w *writer) learn(n *Node, seen *int) {
 	}
 }
 
-// item writes "- ..." at the column, without a last line break.
+// item writes "- ..." at the column, without the last line break.
 func (w *writer) item(v Value, col int, likes []*Node, seq *Node) string {
 	gap := " "
 	if len(seq.Children) > 0 {
@@ -142,7 +141,7 @@ func (w *writer) item(v Value, col int, likes []*Node, seq *Node) string {
 	return strings.Join(w.itemLines(v, col, gap, likes), w.eol)
 }
 
-// dashGap is the white space between dash and content of the siblings.
+// dashGap returns the white space between a sibling's dash and its content.
 func (w *writer) dashGap(seq *Node) string {
 	first := seq.Children[0]
 	if seq.Start+1 <= first.Start && first.Start <= len(w.src) {
@@ -203,8 +202,7 @@ func (w *writer) mapLines(v Value, col int, likes []*Node) []string {
 	return lines
 }
 
-// fieldLines writes "key: value" with its indent; likes are mappings whose keys
-// show how.
+// fieldLines writes "key: value" with its indent. likes are mappings whose style it follows.
 func (w *writer) fieldLines(f Field, col int, likes []*Node) []string {
 	key := strings.Repeat(" ", col) + w.keyText(f.Key, likes, false) + ":"
 	values := valuesOf(f.Key, likes)
@@ -230,7 +228,7 @@ func (w *writer) fieldLines(f Field, col int, likes []*Node) []string {
 	return append([]string{key}, w.valueLines(f.Value, col, values)...)
 }
 
-// valueLines writes a list or mapping below its key, which stands at keyCol.
+// valueLines writes a list or mapping below a key whose indent is keyCol.
 func (w *writer) valueLines(v Value, keyCol int, likes []*Node) []string {
 	offset := w.step
 	if v.kind == Sequence {
@@ -247,8 +245,8 @@ func (w *writer) valueLines(v Value, keyCol int, likes []*Node) []string {
 	return w.mapLines(v, keyCol+offset, likes)
 }
 
-// keyText writes a key as a like writes the same key, else in the quotes that the
-// likes use for their keys.
+// keyText writes a key as one of the likes writes the same key. If no like has the key, it uses the quotes of the
+// likes' other keys.
 func (w *writer) keyText(key string, likes []*Node, flow bool) string {
 	style, known := Plain, false
 	for _, like := range likes {
@@ -267,8 +265,8 @@ func (w *writer) keyText(key string, likes []*Node, flow bool) string {
 	return scalarText(key, style, flow, w.json)
 }
 
-// orderFields puts the keys in the order of the like that has most of them; keys
-// that it lacks follow the key they followed.
+// orderFields sorts the keys as the like that shares the most keys does. A key that this like lacks follows the
+// same key as before.
 func orderFields(fields []Field, likes []*Node) []Field {
 	var best map[string]int
 	for _, like := range likes {
@@ -302,8 +300,8 @@ func valuesOf(key string, likes []*Node) []*Node {
 	return out
 }
 
-// quotedOnly returns the strings of the likes where all of them are in quotes: then
-// a key that none of them has gets quotes as well.
+// quotedOnly returns the strings of the likes if all are quoted, so that a new key is quoted too. Otherwise it
+// returns nil.
 func quotedOnly(likes []*Node) []*Node {
 	var quoted []*Node
 	for _, like := range likes {
@@ -328,7 +326,7 @@ func firstOf(likes []*Node, kind Kind) *Node {
 	return nil
 }
 
-// styleOf is the style of the first scalar that is a string on one line.
+// styleOf returns the style of the first scalar that is a string on one line.
 func styleOf(likes []*Node) Style {
 	for _, like := range likes {
 		if like.Kind == Scalar && like.Tag == "!!str" && like.Style >= Plain && like.Style <= DoubleQuoted {

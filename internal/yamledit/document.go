@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// newDoc is a document to be added: a value, or text as it is.
+// newDoc is a document to be added: a value or raw text.
 type newDoc struct {
 	value *Value
 	raw   []byte
 }
 
-// InsertDoc adds a document after the one of that index, -1 for before the first, written as
-// likes are.
+// InsertDoc adds a document after the one with the given index; -1 adds it before the first. The new document
+// follows the style of likes.
 func (e *Edits) InsertDoc(after int, v Value, likes ...*Node) error {
 	d := e.file.Docs[max(after, 0)]
 	w := &writer{src: e.file.Src, json: d.JSON, eol: eolNear(e.file.Src, d.Start), step: 2}
@@ -33,8 +33,8 @@ func (e *Edits) InsertDoc(after int, v Value, likes ...*Node) error {
 	return nil
 }
 
-// addFirst puts a document before the first one, whose separator stays its own: where it has
-// one, so has the new document.
+// addFirst adds a document before the first one, which keeps its separator. The new document begins with a
+// separator if the first one did.
 func (e *Edits) addFirst(d *Doc, n newDoc, body string) error {
 	src := e.file.Src
 	eol := eolNear(src, d.Start)
@@ -56,8 +56,7 @@ func (e *Edits) addFirst(d *Doc, n newDoc, body string) error {
 	return nil
 }
 
-// leadTrivia is what stands above the document's first line that is neither blank nor a
-// comment.
+// leadTrivia returns the blank lines and comments above the document's first line of content.
 func (d *Doc) leadTrivia() []byte {
 	src := d.file.Src
 	at := d.Start
@@ -67,13 +66,13 @@ func (d *Doc) leadTrivia() []byte {
 	return src[d.Start:at]
 }
 
-// content is the document's text without its separator, which a first document gets when
-// another is put before it.
+// content returns the document's text without its separator, because a first document gains a separator when
+// another document precedes it.
 func (d *Doc) content() []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(d.Raw()), []byte("---")))
 }
 
-// InsertRaw adds a document whose text is given, without separator.
+// InsertRaw adds a document with the given text, which has no separator.
 func (e *Edits) InsertRaw(after int, text []byte) error {
 	d := e.file.Docs[after]
 	body := strings.Trim(string(text), "\r\n")
@@ -84,8 +83,8 @@ func (e *Edits) InsertRaw(after int, text []byte) error {
 	return nil
 }
 
-// ReplaceRaw puts a document whose text is given, without separator, in the place of one.
-// Comments above and below it stay.
+// ReplaceRaw replaces a document by the given text, which has no separator. Comments above and below the document
+// stay.
 func (e *Edits) ReplaceRaw(at int, text []byte) error {
 	d := e.file.Docs[at]
 	start, end := d.body()
@@ -102,7 +101,7 @@ func (e *Edits) ReplaceRaw(at int, text []byte) error {
 	return nil
 }
 
-// body bounds what the document says, without separator and the comments around it.
+// body returns the bounds of the document's content, without separator and surrounding comments.
 func (d *Doc) body() (start, end int) {
 	src := d.file.Src
 	start, end = skipTrivia(src, d.Start), d.End
@@ -128,8 +127,8 @@ func (e *Edits) addDoc(d *Doc, n newDoc, body string) {
 	e.splice(at, at, eol+"---"+eol+body)
 }
 
-// contentEnd is the end of the document's last line that is neither blank nor a
-// comment at the margin; those may speak of what follows.
+// contentEnd returns the end of the document's last line that is neither blank nor a comment at the margin. Such
+// comments may describe what follows.
 func (d *Doc) contentEnd() int {
 	src := d.file.Src
 	for at := d.End; at > d.Start; {
@@ -143,7 +142,7 @@ func (d *Doc) contentEnd() int {
 	return d.End
 }
 
-// matches reports whether the document, as parsed again, is what was to be added.
+// matches reports whether the document, parsed again, equals the requested one.
 func (n newDoc) matches(d *Doc) bool {
 	if n.value == nil {
 		return bytes.Equal(d.content(), bytes.TrimSpace(n.raw))

@@ -6,7 +6,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// A document goes before the first one, in the form that the file has.
+// InsertDoc adds a document before the first one in the form of the file.
 func TestInsertDocFirst(t *testing.T) {
 	for name, test := range map[string]struct{ before, after string }{
 		"separator":        {"---\na: 1\n", "---\na: '0'\n---\na: 1\n"},

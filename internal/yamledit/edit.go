@@ -6,32 +6,32 @@ import (
 	"sort"
 )
 
-// Edits is a set of changes to one file. Nothing happens until Apply.
+// Edits is a set of changes to one file. Only Apply carries them out.
 type Edits struct {
 	file    *File
 	splices []splice
 	changed map[*Node]*nodeChange
-	newDocs map[int][]newDoc // by the index of the document they follow
-	// replaced are the texts of documents that stand in the place of others, by index.
+	newDocs map[int][]newDoc // by the index of the document before them
+	// replaced holds the new texts of replaced documents, by index.
 	replaced map[int][]byte
-	gone     map[int]bool // documents, by index
+	gone     map[int]bool // removed documents, by index
 	cuts     []cut
 	pending  []*flowInsert
 	empty    []*emptyInsert
-	node     *Node // to which the splices that are being made belong
+	node     *Node // the node of the splices being made
 }
 
-// emptyInsert collects what goes into a list that has no items yet.
+// emptyInsert collects the values for a list that has no items yet.
 type emptyInsert struct {
 	seq    *Node
 	values []Value
 	likes  []*Node
 }
 
-// nodeChange is what is meant to become of one node.
+// nodeChange describes the requested change of one node.
 type nodeChange struct {
 	scalar   *string
-	inserted map[int][]Value // into a sequence, before the item of that index
+	inserted map[int][]Value // into a sequence, before the item with that index
 	fields   []Field         // added to a mapping
 	filled   *Value          // in place of a null or an empty collection
 	removed  map[int]bool    // children of a sequence; keys of a mapping
@@ -40,15 +40,15 @@ type nodeChange struct {
 type splice struct {
 	start, end int
 	text       []byte
-	depth      int // of the node that it belongs to
+	depth      int // of the node
 }
 
-// Edit begins a set of changes to the file.
+// Edit returns an empty set of changes to the file.
 func (f *File) Edit() *Edits {
 	return &Edits{file: f, changed: map[*Node]*nodeChange{}, newDocs: map[int][]newDoc{}}
 }
 
-// Empty reports whether no change was asked for.
+// Empty reports whether no change was requested.
 func (e *Edits) Empty() bool {
 	return len(e.splices)+len(e.pending)+len(e.empty)+len(e.changed)+len(e.gone) == 0
 }
@@ -67,8 +67,8 @@ func (e *Edits) SetText(n *Node, text string) error {
 	return nil
 }
 
-// Insert puts an item before the sequence's item of that index (its length: at the
-// end). The item is written as likes are, the nearest first, else as its siblings.
+// Insert adds an item before the sequence's item with the given index; the sequence's length adds it at the end.
+// The item follows the style of likes, the first like first, then of its siblings.
 func (e *Edits) Insert(seq *Node, index int, v Value, likes ...*Node) error {
 	if err := editable(seq); err != nil {
 		return err
@@ -93,8 +93,8 @@ func (e *Edits) Insert(seq *Node, index int, v Value, likes ...*Node) error {
 	return nil
 }
 
-// InsertIn is Insert for the list under a key of a mapping, which may be empty, null or missing:
-// then it is begun after the key of that name, and looks like one of the lists.
+// InsertIn inserts into the list under a key of a mapping. If the list is missing, null or empty, InsertIn
+// creates it after the key named by after, in the style of lists.
 func (e *Edits) InsertIn(m *Node, key, after string, index int, v Value, lists ...*Node) error {
 	_, list := m.Fold(key)
 	switch {
@@ -117,7 +117,7 @@ func (e *Edits) insertEmpty(seq *Node, v Value, likes []*Node) error {
 	return nil
 }
 
-// listsOf are the lists that hold the items.
+// listsOf returns the lists that contain the items.
 func listsOf(items []*Node) []*Node {
 	var lists []*Node
 	for _, n := range items {
@@ -128,7 +128,7 @@ func listsOf(items []*Node) []*Node {
 	return lists
 }
 
-// AddField adds a key at the end of a mapping, or after the given key of it.
+// AddField adds a key to a mapping, after the given key or at the end.
 func (e *Edits) AddField(m *Node, after string, f Field, likes ...*Node) error {
 	if err := editable(m); err != nil {
 		return err
@@ -155,8 +155,7 @@ func (e *Edits) AddField(m *Node, after string, f Field, likes ...*Node) error {
 	return nil
 }
 
-// Fill puts a value in place of a null or an empty collection, which must be the
-// value of a key.
+// Fill replaces a null or an empty collection by a value. The node must be the value of a key.
 func (e *Edits) Fill(n *Node, v Value, likes ...*Node) error {
 	if err := editable(n); err != nil {
 		return err
@@ -185,7 +184,7 @@ func (e *Edits) splice(start, end int, text string) {
 	e.splices = append(e.splices, splice{start, end, []byte(text), depthOf(e.node)})
 }
 
-// depthOf is 0 for a document, and one more for each node on the way to n.
+// depthOf returns the number of nodes from the root to n; 0 means the document itself.
 func depthOf(n *Node) int {
 	depth := 0
 	for ; n != nil; n = n.Parent {
@@ -194,7 +193,7 @@ func depthOf(n *Node) int {
 	return depth
 }
 
-// editable refuses nodes that stand in more than one place.
+// editable refuses nodes that aliases repeat in other places.
 func editable(n *Node) error {
 	for p := n; p != nil; p = p.Parent {
 		if p.Kind == Alias {
@@ -213,7 +212,7 @@ func inFlow(n *Node) bool {
 	return n.Parent != nil && n.Parent.Style == Flow
 }
 
-// nearest orders items by their distance from a place: before it first.
+// nearest sorts items by their distance from an index. At equal distance the item before it comes first.
 func nearest(items []*Node, index int) []*Node {
 	out := make([]*Node, 0, min(len(items), 16))
 	for d := 1; len(out) < 16 && d <= len(items); d++ {
@@ -227,7 +226,7 @@ func nearest(items []*Node, index int) []*Node {
 	return out
 }
 
-// Apply splices the changes in and proves them; see prove.
+// Apply carries out the changes and proves the result; see prove.
 func (e *Edits) Apply() ([]byte, error) {
 	src := e.file.Src
 	for _, one := range e.empty {
@@ -240,7 +239,7 @@ func (e *Edits) Apply() ([]byte, error) {
 		return nil, err
 	}
 	e.moveUp()
-	// Where several nodes end, what belongs to the innermost comes first.
+	// At an offset where several nodes end, the splices of the innermost node come first.
 	sort.SliceStable(e.splices, func(i, j int) bool {
 		a, b := e.splices[i], e.splices[j]
 		return a.start < b.start || a.start == b.start && a.depth > b.depth

@@ -7,8 +7,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// insertEntry is the edit of the tests: an entry that replaces another, put into
-// the first list named entries, at the index.
+// insertEntry inserts an entry that replaces another into the first list named entries, at the index.
 func insertEntry(t testing.TB, src string, index int) (string, error) {
 	t.Helper()
 	f, err := Open("t.yaml", []byte(src))
@@ -103,7 +102,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Columns are counted in characters, and a mark at the beginning of the file is none.
+// Columns count characters. A byte order mark does not count.
 func TestPosition(t *testing.T) {
 	for _, tt := range []struct {
 		src, at   string
@@ -123,7 +122,7 @@ func TestPosition(t *testing.T) {
 			t.Fatal(err)
 		}
 		if line, col := f.Position(strings.Index(tt.src, tt.at)); line != tt.line || col != tt.col {
-			t.Errorf("%q: %q stands at %d:%d, want %d:%d", tt.src, tt.at, line, col, tt.line, tt.col)
+			t.Errorf("%q: %q is at %d:%d, want %d:%d", tt.src, tt.at, line, col, tt.line, tt.col)
 		}
 	}
 }
@@ -157,8 +156,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// Texts that make many nodes or documents of few bytes are refused before a parser
-// makes them.
+// Texts that create many nodes or documents from few bytes are refused before they are parsed.
 func TestBounds(t *testing.T) {
 	for name, src := range map[string]string{
 		"dashes":    "a:\n" + strings.Repeat("-\n", 2<<20),
@@ -177,8 +175,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A string is written so that every reader of YAML takes it for that string, in quotes only
-// where it must be, and as JSON where it holds what quotes cannot.
+// Every YAML reader must read a written string back as the same string. It is quoted only if necessary, and
+// written as JSON if quotes cannot hold it.
 func TestScalarText(t *testing.T) {
 	for _, tt := range []struct{ text, block, flow string }{
 		{"op.v1.0.0", "op.v1.0.0", "op.v1.0.0"},
@@ -212,18 +210,18 @@ func TestScalarText(t *testing.T) {
 		{"a\u2028b", `"a\u2028b"`, `"a\u2028b"`},
 	} {
 		if got := scalarText(tt.text, Plain, false, false); got != tt.block || Quote(tt.text) != got {
-			t.Errorf("%q is written %s, want %s", tt.text, got, tt.block)
+			t.Errorf("%q is written as %s, want %s", tt.text, got, tt.block)
 		}
 		if got := scalarText(tt.text, Plain, true, false); got != tt.flow {
-			t.Errorf("%q is written %s in braces, want %s", tt.text, got, tt.flow)
+			t.Errorf("%q is written as %s in braces, want %s", tt.text, got, tt.flow)
 		}
 	}
 	for style, want := range map[Style]string{SingleQuoted: "'a<b'", DoubleQuoted: `"a<b"`, Plain: "a<b"} {
 		if got := scalarText("a<b", style, false, false); got != want {
-			t.Errorf("in style %d it is written %s, want %s", style, got, want)
+			t.Errorf("style %d: written as %s, want %s", style, got, want)
 		}
 	}
 	if got := scalarText("a<b", Plain, true, true); got != `"a<b"` {
-		t.Errorf("in JSON it is written %s", got)
+		t.Errorf("JSON: written as %s", got)
 	}
 }

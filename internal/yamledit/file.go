@@ -1,7 +1,6 @@
-// Package yamledit changes YAML and JSON files without touching any byte that the
-// change does not need. It locates with a parser, splices bytes, and proves the
-// result: the new text is parsed again and must differ from the old one exactly
-// as intended, else the edit is refused. It never encodes a document again.
+// Package yamledit changes YAML and JSON files without touching any byte that the change does not need. It
+// locates nodes with a parser, splices bytes and proves the result: the new text, parsed again, must differ from
+// the old text exactly as requested. Otherwise the edit is refused. The package never re-encodes a document.
 package yamledit
 
 import (
@@ -14,15 +13,15 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Limits on what is read. A document beyond MaxDocument can stand in a file (a
-// rendered bundle may be large) but cannot be parsed for an edit.
+// Limits on input. A document larger than MaxDocument may be in a file, because rendered bundles can be large,
+// but it cannot be edited.
 const (
 	MaxFile     = 48 << 20
 	MaxDocument = 8 << 20
 	MaxDepth    = 200
 )
 
-// File is one YAML or JSON text, cut into documents that are parsed when asked for.
+// File is one YAML or JSON text, split into documents that are parsed on demand.
 type File struct {
 	Name string
 	Src  []byte
@@ -31,8 +30,8 @@ type File struct {
 	lines []int // offsets at which lines begin, as editors count them
 }
 
-// Doc is one document of a file. Start and End bound its content; the separator
-// that begins it (---) is inside when it shares its line with content.
+// Doc is one document of a file. Start and End bound its content. The separator (---) is part of the content if
+// it shares its line with content.
 type Doc struct {
 	Index      int
 	Start, End int
@@ -44,8 +43,8 @@ type Doc struct {
 	err    error
 }
 
-// Open cuts src into documents. It fails with template-malformed where src is no
-// text that any YAML reader takes; faults inside a document appear in Doc.Root.
+// Open splits src into documents. It fails with template-malformed if no YAML reader accepts src. Doc.Root
+// reports faults inside a document.
 func Open(name string, src []byte) (*File, error) {
 	f := &File{Name: name, Src: src}
 	if len(src) > MaxFile {
@@ -76,10 +75,10 @@ func (f *File) addDocs(s span) {
 	f.Docs = append(f.Docs, &Doc{Index: len(f.Docs), Start: s.start, End: s.end, file: f})
 }
 
-// Raw is the document's bytes.
+// Raw returns the document's bytes.
 func (d *Doc) Raw() []byte { return d.file.Src[d.Start:d.End] }
 
-// Root parses the document and returns its top node, nil where it is empty.
+// Root parses the document and returns its top node, or nil if the document is empty.
 func (d *Doc) Root() (*Node, error) {
 	if !d.parsed {
 		d.parsed = true
@@ -98,7 +97,7 @@ func (d *Doc) parse() (*Node, error) {
 	return d.parseYAML()
 }
 
-// Position is the line and column (in characters, both from 1) of a byte offset.
+// Position returns the line and column of a byte offset. Both count from 1, columns in characters.
 func (f *File) Position(offset int) (line, col int) {
 	if f.lines == nil {
 		f.lines = append(f.lines, 0)
@@ -131,9 +130,9 @@ func (f *File) refused(offset int, format string, args ...any) *failure.Error {
 
 type span struct{ start, end int }
 
-// splitYAML cuts at document markers, which YAML knows only at the start of a
-// line, whatever stands around them. A part that has only comments and directives
-// belongs to the document after it; an empty rest belongs to none.
+// splitYAML splits src at document markers. YAML recognizes them only at the start of a line, whatever the
+// context. A part with only comments and directives belongs to the next document; at the end it belongs to no
+// document.
 func splitYAML(src []byte) []span {
 	var spans []span
 	start, hasContent, marked := bomLen(src), false, false
@@ -143,7 +142,7 @@ func splitYAML(src []byte) []span {
 		}
 		start, hasContent, marked = end, false, false
 	}
-	for at := start; at < len(src) && len(spans) <= budget.EditedDocuments; { // more are refused anyway
+	for at := start; at < len(src) && len(spans) <= budget.EditedDocuments; { // the caller refuses more
 		next := lineEnd(src, at)
 		line := src[at:next]
 		switch {
@@ -167,8 +166,7 @@ func splitYAML(src []byte) []span {
 	return dropEmpty(src, spans)
 }
 
-// dropEmpty leaves out documents that are a marker and nothing else: readers of
-// catalogs pass over them.
+// dropEmpty drops documents that consist of a marker only, as readers of catalogs do.
 func dropEmpty(src []byte, spans []span) []span {
 	var kept []span
 	for _, s := range spans {
@@ -204,8 +202,7 @@ func trimTrivia(line []byte) []byte {
 	return line
 }
 
-// splitJSON returns the JSON values of a part that is nothing but JSON values, one
-// after another, else nil.
+// splitJSON returns the JSON values of a part that consists of JSON values only. Otherwise it returns nil.
 func splitJSON(src []byte, s span) []span {
 	text := src[s.start:s.end]
 	if isMarker(text, "---") {
@@ -232,7 +229,7 @@ func splitJSON(src []byte, s span) []span {
 	}
 }
 
-// lineEnd is the offset after the line that holds at, its break included.
+// lineEnd returns the offset after the line that contains at, including its line break.
 func lineEnd(src []byte, at int) int {
 	if i := bytes.IndexByte(src[at:], '\n'); i >= 0 {
 		return at + i + 1

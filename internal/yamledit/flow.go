@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// flow writes a value in flow style or JSON; base is the indent of the line on
-// which it begins.
+// flow writes a value in flow style or as JSON. base is the indent of the line on which the value begins.
 func (w *writer) flow(v Value, base string, likes []*Node, l layout) string {
 	open, close := "[", "]"
 	var parts []string
@@ -53,7 +52,7 @@ func (w *writer) flowField(f Field, base string, likes []*Node, l layout) string
 	return w.keyText(f.Key, likes, true) + l.colon + w.flow(f.Value, base, values, l)
 }
 
-// closingIndent is the indent of the line on which a node ends.
+// closingIndent returns the indent of the line on which a node ends.
 func (w *writer) closingIndent(n *Node) string {
 	if n.Kind == Scalar || n.End == n.Start {
 		return w.lineIndent(n.Start)
@@ -61,11 +60,11 @@ func (w *writer) closingIndent(n *Node) string {
 	return w.lineIndent(n.End - 1)
 }
 
-// flowInsert is text to be put between the elements of a collection in brackets or
-// braces; what goes to one place is written at once, for one set of commas.
+// flowInsert is text to insert between the elements of a flow collection. Texts for the same place are written
+// together, so that they share one set of commas.
 type flowInsert struct {
 	n            *Node
-	index, width int // of the element before which it goes; children to an element
+	index, width int // index is the next element's; width is the number of children per element
 	texts        []string
 	layout       layout
 }
@@ -108,9 +107,8 @@ func (e *Edits) spliceOnLine(p *flowInsert) {
 	e.splice(at, at, sep+text)
 }
 
-// spliceOwnLines writes the elements on lines of their own. The rest of the line
-// before them may hold a comment on the element there, which stays with it: the
-// comma goes before that comment, the new lines after it.
+// spliceOwnLines writes each element on a line of its own. A comment after the previous element stays with that
+// element: the comma goes before the comment, the new lines after it.
 func (e *Edits) spliceOwnLines(p *flowInsert) {
 	src, w := e.file.Src, e.writer(p.n)
 	if p.index == 0 {
@@ -135,7 +133,7 @@ func (e *Edits) spliceOwnLines(p *flowInsert) {
 		e.splice(at, at, text)
 		return
 	}
-	// A bracket or the next element shares the line.
+	// A bracket or the next element is on the same line.
 	if has {
 		comma++
 	}
@@ -155,8 +153,8 @@ func blanksAfter(src []byte, at int) []byte {
 	return src[at:end]
 }
 
-// onOwnLines reports whether each element begins on a line of its own: the break
-// stands between the elements, or before the only one.
+// onOwnLines reports whether each element begins on its own line. It looks for a line break between the first two
+// elements, or before the only one.
 func onOwnLines(src []byte, n *Node, width int) bool {
 	if len(n.Children) > width {
 		return bytes.IndexByte(src[n.Children[width-1].End:n.Children[width].Start], '\n') >= 0

@@ -27,7 +27,7 @@ func seeds(f *testing.F) {
 	}
 }
 
-// What parses has every node within its parent and after its elder sibling.
+// Every parsed node lies within its parent and after its previous sibling.
 func FuzzParse(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, src []byte) {
@@ -65,8 +65,8 @@ func checkNode(t *testing.T, src []byte, n *Node) {
 	}
 }
 
-// Every edit of every node ends in the text that was meant, which Apply proves, or in a
-// typed failure; the same node can be edited in what comes out.
+// Every edit of every node gives the intended text, which Apply proves, or a typed failure. The same node can be
+// edited in the result.
 func FuzzEdit(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, src []byte) {

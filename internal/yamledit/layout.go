@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// contentLineEnd is the end of the line that holds at, its break left out.
+// contentLineEnd returns the end of the line that contains at, without its line break.
 func contentLineEnd(src []byte, at int) int {
 	end := lineEnd(src, at)
 	if end > at && src[end-1] == '\n' {
@@ -17,7 +17,7 @@ func contentLineEnd(src []byte, at int) int {
 	return end
 }
 
-// eolNear is the line break in use around an offset.
+// eolNear returns the line break in use around an offset.
 func eolNear(src []byte, at int) string {
 	end := lineEnd(src, min(at, len(src)))
 	if end == 0 || src[end-1] != '\n' {
@@ -29,8 +29,8 @@ func eolNear(src []byte, at int) string {
 	return "\n"
 }
 
-// aboveComments moves from the start of a line up over the comment lines of that
-// indent which stand directly above it: they speak of what follows.
+// aboveComments moves up from the start of a line over the comment lines directly above it that have the same
+// indent, because they describe what follows.
 func aboveComments(src []byte, at, least, col int) int {
 	for at > least {
 		above := lineStart(src, at-1)
@@ -44,7 +44,7 @@ func aboveComments(src []byte, at, least, col int) int {
 	return at
 }
 
-// blankBetween is the number of blank lines that stand between all items of a list.
+// blankBetween returns 1 if a blank line separates all items of a list, otherwise 0.
 func (e *Edits) blankBetween(seq *Node) int {
 	if len(seq.Children) < 2 {
 		return 0
@@ -52,7 +52,7 @@ func (e *Edits) blankBetween(seq *Node) int {
 	return e.leastBlank(seq.Children[:len(seq.Children)-1], seq.Children[1:])
 }
 
-// leastBlank is 1 where a blank line stands between each node and its follower.
+// leastBlank returns 1 if a blank line separates each node from its follower, otherwise 0.
 func (e *Edits) leastBlank(before, after []*Node) int {
 	for i := range before {
 		gap := e.file.Src[min(before[i].End, after[i].Start):after[i].Start]
@@ -63,7 +63,7 @@ func (e *Edits) leastBlank(before, after []*Node) int {
 	return 1
 }
 
-// lineIndent is the white space that begins the line of an offset.
+// lineIndent returns the white space at the start of the line that contains the offset.
 func (w *writer) lineIndent(at int) string {
 	start := lineStart(w.src, at)
 	if start == 0 {
@@ -76,17 +76,16 @@ func (w *writer) lineIndent(at int) string {
 	return string(w.src[start:end])
 }
 
-// layout is how flow collections and JSON are laid out.
+// layout describes how flow collections and JSON are laid out.
 type layout struct {
-	lines bool   // each field on a line of its own
+	lines bool   // each field is on its own line
 	unit  string // one level of indent
 	colon string
 	comma string
-	pad   string // inside of braces on one line
+	pad   string // inside braces on one line
 }
 
-// layoutOf learns the layout from a like, else from the first collection of the
-// document that shows it.
+// layoutOf takes the layout from a like, or from the first flow mapping of the document.
 func layoutOf(d *Doc, likes []*Node) layout {
 	l := layout{unit: "  ", colon: ": ", comma: ", "}
 	like := firstOf(likes, Mapping)

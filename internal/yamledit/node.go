@@ -19,7 +19,7 @@ const (
 	Alias
 )
 
-// Style is how a node is written. Collections are Block or Flow, scalars the rest.
+// Style is the notation of a node: Block or Flow for collections, the other styles for scalars.
 type Style uint8
 
 // The styles of nodes. JSON collections are Flow and its strings DoubleQuoted.
@@ -33,29 +33,28 @@ const (
 	Folded
 )
 
-// Node is one value with its place in the text. Start and End bound its own text,
-// without anchor, tag, comments and line break.
+// Node is one value with its place in the text. Start and End bound its own text, without anchor, tag, comments
+// and line break.
 type Node struct {
 	Kind     Kind
 	Style    Style
 	Tag      string // as resolved: !!str, !!null, ...
-	Value    string // of a scalar; the anchor's name of an alias
+	Value    string // a scalar's text; an alias's anchor name
 	Anchor   string
 	Start    int
 	End      int
 	Parent   *Node
-	Children []*Node // items, or keys and values in turn
+	Children []*Node // items, or alternating keys and values
 
 	doc    *Doc
 	target *Node // of an alias
-	marks  int   // the length of anchor and tag, before Start
+	marks  int   // length of the anchor and tag before Start
 }
 
-// begin is where anchor and tag of a node begin; Start without any.
+// begin returns the offset of the node's anchor or tag, or Start if it has neither.
 func (n *Node) begin() int { return n.Start - n.marks }
 
-// CommentBehind is the comment on the line on which a node ends, with the space before it; ""
-// where there is none.
+// CommentBehind returns the comment on the line on which a node ends, including the space before it, or "".
 func (n *Node) CommentBehind() string {
 	if n == nil {
 		return ""
@@ -67,37 +66,37 @@ func (n *Node) CommentBehind() string {
 	return string(rest)
 }
 
-// FoldValue is the value of a key that is looked for without regard to case; nil without it.
+// FoldValue returns the value of a key, ignoring case, or nil.
 func (n *Node) FoldValue(key string) *Node {
 	_, v := n.Fold(key)
 	return v
 }
 
-// FoldText is the text of a key that is looked for without regard to case; "" without it.
+// FoldText returns the text of a key's value, ignoring case, or "".
 func (n *Node) FoldText(key string) string {
 	return n.FoldValue(key).Text()
 }
 
-// Position is the line and column at which the node starts.
+// Position returns the line and column at which the node starts.
 func (n *Node) Position() (line, col int) { return n.doc.file.Position(n.Start) }
 
-// Malformed is a template-malformed failure at the node.
+// Malformed returns a template-malformed failure at the node's place.
 func (n *Node) Malformed(format string, args ...any) *failure.Error {
 	return n.doc.file.malformed(n.Start, format, args...)
 }
 
-// Failure is a failure of any code at the node.
+// Failure returns a failure with the given code at the node's place.
 func (n *Node) Failure(code failure.Code, format string, args ...any) *failure.Error {
 	return n.At(failure.New(code, format, args...))
 }
 
-// At gives a failure the place of the node.
+// At sets a failure's place to the node's.
 func (n *Node) At(err *failure.Error) *failure.Error {
 	line, col := n.Position()
 	return err.At(n.doc.file.Name, line, col)
 }
 
-// Resolve follows an alias to its node; any other node is its own.
+// Resolve returns the node that an alias refers to. It returns any other node itself.
 func (n *Node) Resolve() *Node {
 	for i := 0; n != nil && n.Kind == Alias && i < MaxDepth; i++ {
 		n = n.target
@@ -105,14 +104,13 @@ func (n *Node) Resolve() *Node {
 	return n
 }
 
-// Get returns the value of a key, compared to the letter, nil if there is none.
+// Get returns the value of the key with exactly this spelling, or nil.
 func (n *Node) Get(key string) *Node {
 	_, v := n.find(func(k string) bool { return k == key })
 	return v
 }
 
-// Fold returns key node and value of a key compared without regard to case, as
-// encoding/json does.
+// Fold returns the key node and value of a key. Like encoding/json, it ignores case.
 func (n *Node) Fold(key string) (keyNode, value *Node) {
 	return n.find(func(k string) bool { return strings.EqualFold(k, key) })
 }
@@ -130,8 +128,8 @@ func (n *Node) find(match func(string) bool) (keyNode, value *Node) {
 	return n.findMerged(match)
 }
 
-// findMerged looks among what a merge key (<<) brings in. What it finds stands elsewhere
-// too, under an anchor, and so cannot be edited.
+// findMerged searches the mappings that a merge key (<<) includes. These belong to an anchor, so the result
+// cannot be edited.
 func (n *Node) findMerged(match func(string) bool) (keyNode, value *Node) {
 	for key, from := range n.Fields() {
 		if key.Value != "<<" || key.Style != Plain {
@@ -150,7 +148,7 @@ func (n *Node) findMerged(match func(string) bool) (keyNode, value *Node) {
 	return nil, nil
 }
 
-// Text is the string of a scalar node; "" for anything else and for null.
+// Text returns a scalar's string. It returns "" for null and for all other nodes.
 func (n *Node) Text() string {
 	n = n.Resolve()
 	if n == nil || n.Kind != Scalar || n.Tag == "!!null" {
@@ -159,7 +157,7 @@ func (n *Node) Text() string {
 	return n.Value
 }
 
-// Items are the items of a sequence, aliases not followed.
+// Items returns the items of a sequence without resolving aliases.
 func (n *Node) Items() []*Node {
 	n = n.Resolve()
 	if n == nil || n.Kind != Sequence {
@@ -168,13 +166,13 @@ func (n *Node) Items() []*Node {
 	return n.Children
 }
 
-// IsNull reports whether nothing stands there: no node, or a null.
+// IsNull reports whether the node is missing or null.
 func (n *Node) IsNull() bool {
 	n = n.Resolve()
 	return n == nil || n.Kind == Scalar && n.Tag == "!!null"
 }
 
-// Fields gives the keys and values of a mapping in their order, aliases not followed.
+// Fields returns the keys and values of a mapping in order, without resolving aliases.
 func (n *Node) Fields() iter.Seq2[*Node, *Node] {
 	return func(yield func(key, value *Node) bool) {
 		m := n.Resolve()
@@ -189,7 +187,7 @@ func (n *Node) Fields() iter.Seq2[*Node, *Node] {
 	}
 }
 
-// Keys are the keys of a mapping in their order, as they are written.
+// Keys returns the keys of a mapping in order, as written.
 func (n *Node) Keys() (keys []string) {
 	for key := range n.Fields() {
 		keys = append(keys, key.Resolve().Value)
@@ -197,7 +195,7 @@ func (n *Node) Keys() (keys []string) {
 	return keys
 }
 
-// Strings are the texts of a sequence's scalar items.
+// Strings returns the texts of a sequence's items; items that are not scalars yield "".
 func (n *Node) Strings() []string {
 	var out []string
 	for _, item := range n.Items() {
@@ -206,7 +204,7 @@ func (n *Node) Strings() []string {
 	return out
 }
 
-// indent is the number of bytes before the node on its line.
+// indent returns the number of bytes before the node on its line.
 func (n *Node) indent() int {
 	start := lineStart(n.doc.file.Src, n.Start)
 	if start == 0 {

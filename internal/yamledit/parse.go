@@ -17,8 +17,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// parseYAML reads the document with yaml.v3 and finds each node's bytes from the
-// line and column that it tells.
+// parseYAML reads the document with yaml.v3 and finds each node's bytes from the line and column that yaml.v3
+// reports.
 func (d *Doc) parseYAML() (root *Node, err error) {
 	src := d.Raw()
 	if yamlread.Marks(src) > budget.EditedValues {
@@ -35,8 +35,8 @@ func (d *Doc) parseYAML() (root *Node, err error) {
 	return b.build(y.Content[0], nil, 0)
 }
 
-// syntaxError says what is wrong, and where. The reader of catalogs finds the column, and
-// knows what to do about faults that people make; what it takes, it cannot place.
+// syntaxError describes a syntax error and its place. It prefers the message of yamlread, which reports columns
+// and explains common mistakes. yamlread may accept what yaml.v3 refuses; then only the line is known.
 func (d *Doc) syntaxError(err error) error {
 	msg, offset := strings.TrimPrefix(err.Error(), "yaml: "), d.Start
 	if comment, at := yamlread.InJSON(d.Raw()); comment != "" {
@@ -56,7 +56,7 @@ func (d *Doc) syntaxError(err error) error {
 	return d.file.malformed(offset, "parsing it as YAML: %s", msg)
 }
 
-// offsetOf is the offset of a line and a column, both from 1.
+// offsetOf returns the offset of a line and a column, both counted from 1.
 func offsetOf(src []byte, line, col int) int {
 	at := 0
 	for ; line > 1; line-- {
@@ -67,8 +67,8 @@ func offsetOf(src []byte, line, col int) int {
 
 var yamlErrorLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s+)?line (\d+): `)
 
-// yamlLines are the offsets at which yaml.v3 begins to count a line: it breaks
-// lines at CR, NEL, LS and PS as well, and does not count a leading BOM.
+// yamlLines returns the offsets at which yaml.v3 starts a new line. It also breaks lines at CR, NEL, LS and PS,
+// and ignores a leading BOM.
 func yamlLines(src []byte) []int {
 	lines := []int{bomLen(src)}
 	for i := 0; i < len(src); i++ {
@@ -97,13 +97,13 @@ type treeBuilder struct {
 	src     []byte
 	lines   []int
 	anchors map[*yaml.Node]*Node
-	weights map[*Node]int // nodes that an anchored node expands to, once it is complete
-	weight  int           // nodes so far, aliases expanded
+	weights map[*Node]int // expanded size of each complete anchored node
+	weight  int           // nodes so far, with aliases expanded
 	last    struct{ line, col, at int }
 }
 
-// maxExpanded bounds what a document grows to when its aliases are written out, as
-// every reader of it does; a few lines of nested aliases would fill any memory.
+// maxExpanded bounds the size of a document with its aliases expanded, as every reader expands them. Without the
+// bound a few lines of nested aliases could exhaust memory.
 const maxExpanded = 1 << 20
 
 func (b *treeBuilder) build(y *yaml.Node, parent *Node, depth int) (*Node, error) {
@@ -116,7 +116,7 @@ func (b *treeBuilder) build(y *yaml.Node, parent *Node, depth int) (*Node, error
 	}
 	n := &Node{Tag: y.ShortTag(), Value: y.Value, Anchor: y.Anchor, Parent: parent, doc: b.doc}
 	if y.Kind != yaml.AliasNode {
-		// yaml.v3 forgets the tag !, by which opm's library makes a string of any scalar.
+		// yaml.v3 drops the tag !, which makes a string of any scalar in opm's library.
 		from := at
 		at = skipProperties(b.src, at, y.Anchor != "" || y.Style&yaml.TaggedStyle != 0 || at < len(b.src) && b.src[at] == '!')
 		n.marks = at - from
@@ -200,7 +200,7 @@ func (b *treeBuilder) offset(line, col int) (int, bool) {
 	}
 	at, from := b.lines[line-1], 1
 	if line == b.last.line && col >= b.last.col {
-		at, from = b.last.at, b.last.col // nodes come in order, also on one long line
+		at, from = b.last.at, b.last.col // nodes come in order, even on one long line
 	}
 	defer func() { b.last.line, b.last.col, b.last.at = line, col, at }()
 	for i := from; i < col && at < len(b.src); i++ {
@@ -214,7 +214,7 @@ func (b *treeBuilder) offset(line, col int) (int, bool) {
 	return at, at <= len(b.src)
 }
 
-// scalarEnd finds where a scalar's text ends; at is its start within the document.
+// scalarEnd returns the end of a scalar's text. at is the start of the scalar in the document.
 func (b *treeBuilder) scalarEnd(n *Node, at int) (int, error) {
 	var end int
 	ok := true
@@ -246,7 +246,7 @@ func scalarStyle(s yaml.Style) Style {
 	return Plain
 }
 
-// parseJSON reads a JSON value with the positions that encoding/json tells.
+// parseJSON reads a JSON value and takes positions from encoding/json.
 func (d *Doc) parseJSON() (*Node, error) {
 	if yamlread.Marks(d.Raw()) > budget.EditedValues {
 		return nil, d.file.malformed(d.Start, "parsing the document: it has more than %d items and keys", budget.EditedValues)

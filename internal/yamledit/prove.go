@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// prove parses the changed documents again. They must differ from before exactly
-// where a change was asked for, every byte outside of the splices must be the one that
-// stood there, and the splices take away no more than the values that change.
+// prove parses the changed documents again. They must differ from the old ones only where a change was requested.
+// Every byte outside the splices must be unchanged, and the splices may remove only the values that change.
 func (e *Edits) prove(out []byte) error {
 	if err := e.proveBytes(out); err != nil {
 		return err
@@ -74,8 +73,7 @@ func (e *Edits) proveBytes(out []byte) error {
 	return nil
 }
 
-// mayGo reports whether a splice takes away nothing but the text of a value that was to
-// change, with the blanks before it.
+// mayGo reports whether a splice removes only the text of a value that was to change, and the blanks before it.
 func (e *Edits) mayGo(s splice) bool {
 	for n, c := range e.changed {
 		if (c.scalar != nil || c.filled != nil) && s.end == n.End && s.start <= n.Start &&
@@ -115,7 +113,7 @@ func (e *Edits) proveDoc(before, after *Doc, touched bool) error {
 	return nil
 }
 
-// proveReplaced holds a document that was replaced to the text that it should have by now.
+// proveReplaced refuses an edit if a replaced document does not have the requested text.
 func (e *Edits) proveReplaced(i int, before, after *Doc) error {
 	start, end := before.body()
 	want := slices.Concat(before.file.Src[before.Start:start], e.replaced[i], before.file.Src[end:before.End])
@@ -134,7 +132,7 @@ func (e *Edits) firstSplice(d *Doc) int {
 	return d.Start
 }
 
-// same reports whether a is b with the changes, and nothing else, made.
+// same reports whether a equals b with exactly the requested changes.
 func (e *Edits) same(b, a *Node) bool {
 	if b == nil || a == nil {
 		return b == a

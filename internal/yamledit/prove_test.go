@@ -18,7 +18,7 @@ list: []
 name: second
 `
 
-// provedEdit puts an entry c at the end of the list, in the first of two documents.
+// provedEdit inserts an entry c at the end of the list in the first of two documents.
 func provedEdit(t *testing.T, src string) *Edits {
 	t.Helper()
 	f, err := Open("t.yaml", []byte(src))
@@ -36,17 +36,17 @@ func provedEdit(t *testing.T, src string) *Edits {
 	return e
 }
 
-// at is the offset of a text that stands there once.
+// at returns the offset of a text that occurs once.
 func (e *Edits) at(t *testing.T, text string) int {
 	t.Helper()
 	if bytes.Count(e.file.Src, []byte(text)) != 1 {
-		t.Fatalf("%q does not stand there once", text)
+		t.Fatalf("%q does not occur once", text)
 	}
 	return bytes.Index(e.file.Src, []byte(text))
 }
 
-// Whatever the splices make of the text that was not asked for, the edit is refused:
-// nobody gets a result that was not proved.
+// An edit is refused whenever its splices change text that nobody asked to change. Nobody gets an unproved
+// result.
 func TestWrongSplicesAreRefused(t *testing.T) {
 	add := func(e *Edits, at int, text string) { e.splices = append(e.splices, splice{at, at, []byte(text), 0}) }
 	cut := func(e *Edits, t *testing.T, text string) {
@@ -98,20 +98,20 @@ func TestWrongSplicesAreRefused(t *testing.T) {
 			spoil(t, e)
 			out, err := e.Apply()
 			if f := failure.Of(err); !failure.Is(err, failure.EditRefused) || f.File != "t.yaml" || f.Line == 0 || out != nil {
-				t.Errorf("got %v and\n%s", err, out)
+				t.Errorf("got %v and text\n%s", err, out)
 			}
 		})
 	}
 	if out, err := provedEdit(t, provedText).Apply(); err != nil || string(out) != strings.Replace(provedText, "- name: b\n", "- name: b\n- name: c\n", 1) {
-		t.Errorf("as it is meant: %v\n%s", err, out)
+		t.Errorf("correct edit: %v\n%s", err, out)
 	}
 }
 
-// Bytes outside of the splices are those that stood there, and no others.
+// Bytes outside the splices must be unchanged.
 func TestWrongBytesAreRefused(t *testing.T) {
 	crlf := strings.ReplaceAll(provedText, "\n", "\r\n")
 	for name, tt := range map[string]struct{ src, old, new string }{
-		"as it is meant":           {provedText, "", ""},
+		"as requested":             {provedText, "", ""},
 		"a byte of a comment":      {provedText, "# why", "# who"},
 		"a comment":                {provedText, " # why", ""},
 		"a comment above":          {provedText, "# of the file\n", ""},
@@ -131,7 +131,7 @@ func TestWrongBytesAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tt.old != "" && strings.Count(string(out), tt.old) != 1 {
-				t.Fatalf("%q does not stand there once:\n%s", tt.old, out)
+				t.Fatalf("%q does not occur once:\n%s", tt.old, out)
 			}
 			err = e.prove([]byte(strings.Replace(string(out), tt.old, tt.new, 1)))
 			if refused := failure.Is(err, failure.EditRefused); refused != (tt.old != "") {
@@ -141,8 +141,7 @@ func TestWrongBytesAreRefused(t *testing.T) {
 	}
 }
 
-// What becomes of a value, a mapping and a list that was empty is held to what was asked
-// for, and so are documents that are added.
+// prove compares changed values, mappings, filled lists and added documents with the requested ones.
 func TestWrongEditsAreRefused(t *testing.T) {
 	const src = "a: one # first\nb: {k: v, l: w}\nc: []\nd:\n---\nname: second\n"
 	type edit func(e *Edits, root *Node) error
@@ -160,38 +159,38 @@ func TestWrongEditsAreRefused(t *testing.T) {
 		make     edit
 		old, new string // in the text that is spliced in
 	}{
-		"a value: as it is meant":            {set, "", ""},
+		"a value: as requested":              {set, "", ""},
 		"a value: another":                   {set, "two", "three"},
 		"a value: no string":                 {set, "two", "2"},
 		"a value: a list":                    {set, "two", "[two]"},
-		"a value: what stood there":          {set, "two", "one"},
-		"a key: as it is meant":              {field, "", ""},
+		"a value: the old one":               {set, "two", "one"},
+		"a key: as requested":                {field, "", ""},
 		"a key: another":                     {field, "key:", "kez:"},
 		"a key: another value":               {field, "'2'", "'3'"},
 		"a key: no string":                   {field, "'2'", "2"},
 		"a key: none":                        {field, "\nkey: '2'", ""},
 		"a key: one more":                    {field, "'2'", "'2'\nm: '3'"},
-		"a key: of what stands there":        {field, "key:", "a:"},
-		"a key in braces: as it is meant":    {flow, "", ""},
+		"a key: an existing one":             {field, "key:", "a:"},
+		"a key in braces: as requested":      {flow, "", ""},
 		"a key in braces: another value":     {flow, "2", "3"},
 		"a key in braces: a longer list":     {flow, "'2'", "'2', '3'"},
 		"a key in braces: no list":           {flow, "['2']", "'2'"},
-		"a list: as it is meant":             {fill, "", ""},
+		"a list: as requested":               {fill, "", ""},
 		"a list: shorter":                    {fill, "\n- q", ""},
 		"a list: longer":                     {fill, "\n- q", "\n- q\n- r"},
 		"a list: in another order":           {fill, "- p\n- q", "- q\n- p"},
-		"a null: as it is meant":             {null, "", ""},
+		"a null: as requested":               {null, "", ""},
 		"a null: another value":              {null, "x", "y"},
 		"a null: none":                       {null, "x", "~"},
-		"a document: as it is meant":         {doc, "", ""},
+		"a document: as requested":           {doc, "", ""},
 		"a document: another":                {doc, "new", "now"},
 		"a document: none":                   {doc, "\n---\nname: new", ""},
 		"a document: two":                    {doc, "\n---", "\n---\nname: old\n---"},
 		"a document: part of the one above":  {doc, "---\nname", "e"},
-		"a first document: as it is meant":   {first, "", ""},
+		"a first document: as requested":     {first, "", ""},
 		"a first document: another":          {first, "new", "now"},
 		"a first document: none":             {first, "name: new\n---\n", ""},
-		"a document's text: as it is meant":  {raw, "", ""},
+		"a document's text: as requested":    {raw, "", ""},
 		"a document's text: without comment": {raw, " # as it is", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// cut is text that goes, and the nodes in it that are to go.
+// cut is a range of text to remove, and the nodes to remove with it.
 type cut struct {
 	start, end int
 	nodes      []*Node
 }
 
-// Remove takes an item out of its list. A comment behind it goes with it, one above it stays.
+// Remove removes an item from its list. A comment after the item goes with it; a comment above it stays.
 func (e *Edits) Remove(item *Node) error {
 	if item.Parent == nil || item.Parent.Kind != Sequence {
 		return e.file.refused(item.Start, "removing something that is no item of a list")
@@ -20,7 +20,7 @@ func (e *Edits) Remove(item *Node) error {
 	return e.remove(item.Parent, slices.Index(item.Parent.Children, item))
 }
 
-// RemoveField takes a key and its value out of a mapping.
+// RemoveField removes a key and its value from a mapping.
 func (e *Edits) RemoveField(m *Node, key string) error {
 	node, _ := m.Fold(key)
 	if m.Kind != Mapping || node == nil {
@@ -41,7 +41,7 @@ func (e *Edits) remove(n *Node, child int) error {
 	return nil
 }
 
-// RemoveDoc takes a document out of the file, with the comments above it.
+// RemoveDoc removes a document from the file, with the comments above it.
 func (e *Edits) RemoveDoc(index int) error {
 	if e.gone == nil {
 		e.gone = map[int]bool{}
@@ -53,8 +53,8 @@ func (e *Edits) RemoveDoc(index int) error {
 	return nil
 }
 
-// spliceRemoved cuts out what is to go: of neighbours all at once, so that one separator is
-// left between what stays.
+// spliceRemoved cuts all removed nodes. It cuts neighbours together, so that one separator remains between their
+// surviving siblings.
 func (e *Edits) spliceRemoved() error {
 	for n, c := range e.changed {
 		width := 1
@@ -81,8 +81,7 @@ func (e *Edits) spliceRemoved() error {
 	return nil
 }
 
-// cutLineBreak has a file that ended without a line break, and lost its last lines, end without
-// one again.
+// cutLineBreak removes the last line break if the file had none at its end and lost its last lines.
 func (e *Edits) cutLineBreak() {
 	src := e.file.Src
 	start := len(src)
@@ -105,7 +104,7 @@ func (e *Edits) cutLineBreak() {
 	e.splices[i].start = c.start
 }
 
-// moveUp puts what comes behind lines that go behind the line above them.
+// moveUp moves insertions after cut lines to the end of the line above them.
 func (e *Edits) moveUp() {
 	src := e.file.Src
 	for i, s := range e.splices {
@@ -127,7 +126,7 @@ func (e *Edits) moveUp() {
 	}
 }
 
-// runs are the first and last of neighbours, by indices that are a width apart.
+// runs returns the first and last index of each run of neighbours. Neighbours' indices differ by width.
 func runs(set map[int]bool, width int) (all [][2]int) {
 	for _, i := range slices.Sorted(maps.Keys(set)) {
 		if n := len(all); n > 0 && all[n-1][1] == i-width {
@@ -139,11 +138,12 @@ func runs(set map[int]bool, width int) (all [][2]int) {
 	return all
 }
 
-// cutRun cuts children out of a collection, from the first of one element to that of another.
+// cutRun cuts neighbouring elements of a collection. first and last are the indices of the first child of the
+// first and of the last element.
 func (e *Edits) cutRun(n *Node, first, last, width int) error {
 	e.node = n
 	all := n.Children
-	end := last + width - 1 // the last child that goes
+	end := last + width - 1 // last removed child
 	nodes := all[first : end+1]
 	rest := len(all) > end+1
 	if first == 0 && !rest {
@@ -162,8 +162,8 @@ func (e *Edits) cutRun(n *Node, first, last, width int) error {
 	return nil
 }
 
-// cutLines cuts whole lines out of a block, and the blank ones that would be left double or
-// behind the last item.
+// cutLines cuts whole lines of a block. It also cuts a blank line that would be doubled or would remain after the
+// last item.
 func (e *Edits) cutLines(n *Node, nodes []*Node, rest bool) error {
 	src := e.file.Src
 	at := nodes[0].begin()
@@ -193,7 +193,7 @@ func (e *Edits) cutLines(n *Node, nodes []*Node, rest bool) error {
 	return nil
 }
 
-// dashBefore is the dash of an item, be it on a line above it that ends with a comment.
+// dashBefore returns the offset of an item's dash. If a comment follows the dash, the dash is on an earlier line.
 func dashBefore(src []byte, at int) int {
 	if dash := bytes.LastIndexByte(src[lineStart(src, at):at], '-'); dash >= 0 {
 		return lineStart(src, at) + dash
@@ -212,7 +212,7 @@ func dashBefore(src []byte, at int) int {
 	return -1
 }
 
-// blankBefore reports whether nothing but blanks stands before an offset on its line.
+// blankBefore reports whether only blanks precede an offset on its line.
 func blankBefore(src []byte, at int) bool {
 	return len(bytes.Trim(src[lineStart(src, at):at], " \t\uFEFF")) == 0
 }
@@ -222,8 +222,8 @@ func (e *Edits) cut(start, end int, nodes []*Node) {
 	e.splice(start, end, "")
 }
 
-// isCut reports whether a splice takes away what was to be removed, and beside it no more
-// than the marks around it and comments on its lines. Of documents all may go.
+// isCut reports whether a splice removes only requested nodes, the punctuation around them and comments on their
+// lines. A removed document may lose all of its text.
 func (e *Edits) isCut(s splice) bool {
 	i := slices.IndexFunc(e.cuts, func(c cut) bool { return c.start == s.start && c.end == s.end })
 	if i < 0 || len(s.text) > 0 {

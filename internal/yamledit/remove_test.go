@@ -7,7 +7,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// What goes leaves no trace, and of what stays no byte differs.
+// A removed part leaves no trace, and no other byte changes.
 func TestRemove(t *testing.T) {
 	for _, tt := range []struct {
 		name, src string
@@ -81,7 +81,7 @@ func field(key string) func(*Edits, *Node) error {
 	return func(e *Edits, root *Node) error { return e.RemoveField(root.Get("e").Children[0], key) }
 }
 
-// behind adds items behind the last.
+// behind inserts items after the last.
 func behind(texts ...string) func(*Edits, *Node) error {
 	return func(e *Edits, root *Node) error {
 		list := root.Get("e")
@@ -103,8 +103,7 @@ func both(a, b func(*Edits, *Node) error) func(*Edits, *Node) error {
 	}
 }
 
-// Documents go with the separator that would be left over, and are replaced between the
-// comments that stand around them.
+// A document is removed with its surplus separator, and replaced between the comments around it.
 func TestDocumentsGo(t *testing.T) {
 	for _, tt := range []struct{ name, src, remove, replace, want string }{
 		{"the first", "a: 1\n---\nb: 2\n", "0", "", "---\nb: 2\n"},

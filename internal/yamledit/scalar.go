@@ -8,8 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// scalarText writes a string in the wished style, or in quotes where that style
-// would not read back as the same string.
+// scalarText writes a string in the given style. It adds quotes if the string would not read back unchanged in
+// that style.
 func scalarText(s string, style Style, flow, asJSON bool) string {
 	control := strings.IndexFunc(s, func(r rune) bool {
 		return r < ' ' || r == 0x7F || r == 0x85 || r == 0x2028 || r == 0x2029 || r == 0xFEFF
@@ -31,8 +31,8 @@ func jsonText(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// plainSafe reports whether s without quotes is the string s to every reader: to
-// yaml.v3, and to the YAML 1.1 readers, which take yes and no for booleans.
+// plainSafe reports whether every reader takes the unquoted s for the string s: yaml.v3, and YAML 1.1 readers,
+// which take yes and no for booleans.
 func plainSafe(s string, flow bool) bool {
 	if s == "" || strings.TrimSpace(s) != s {
 		return false
@@ -60,7 +60,8 @@ func plainSafe(s string, flow bool) bool {
 	return n.ShortTag() == "!!str"
 }
 
-// plainInFlow allows the colon of an image reference, which a letter follows.
+// plainInFlow reports whether s is safe in a flow collection. It allows a colon inside an image reference,
+// because no blank follows it.
 func plainInFlow(s string) bool {
 	if strings.ContainsAny(s, ",[]{}") {
 		return false
@@ -73,6 +74,6 @@ func plainInFlow(s string) bool {
 	return true
 }
 
-// Quote writes a string as a value in block style: plain where that reads back as the
-// same string, else in quotes.
+// Quote writes a string as a value in block style. It adds quotes only if the string would not read back
+// unchanged.
 func Quote(s string) string { return scalarText(s, Plain, false, false) }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// skipTrivia passes over white space, line breaks and comments.
+// skipTrivia skips white space, line breaks and comments.
 func skipTrivia(src []byte, at int) int {
 	for at < len(src) {
 		switch c := src[at]; {
@@ -26,7 +26,7 @@ func skipTrivia(src []byte, at int) int {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// wideBreak is the length of a line break beyond ASCII at the start of s.
+// wideBreak returns the length of a non-ASCII line break at the start of s, or 0.
 func wideBreak(s []byte) int {
 	for _, b := range []string{"\u0085", "\u2028", "\u2029"} {
 		if bytes.HasPrefix(s, []byte(b)) {
@@ -36,7 +36,7 @@ func wideBreak(s []byte) int {
 	return 0
 }
 
-// skipProperties passes over anchor and tag, where the node has any.
+// skipProperties skips a node's anchor and tag.
 func skipProperties(src []byte, at int, has bool) int {
 	if !has {
 		return at
@@ -45,15 +45,15 @@ func skipProperties(src []byte, at int, has bool) int {
 		for at < len(src) && !isBlank(src[at]) && wideBreak(src[at:]) == 0 {
 			at++
 		}
-		// An empty node ends with its properties; what follows is not its own,
-		// but then nothing reads its text either.
+		// An empty node ends with its properties. The text that follows belongs to another node, but nothing
+		// reads the text of an empty node.
 		at = skipTrivia(src, at)
 	}
 	return at
 }
 
-// nonSpecific finds the tag ! among the properties of a node. What follows upon the line of
-// those of an empty node belongs to another.
+// nonSpecific reports whether a node's properties include the tag !. After an empty node, the following lines
+// belong to another node.
 func nonSpecific(properties []byte, empty bool) bool {
 	if end := bytes.IndexAny(properties, "\r\n"); empty && end >= 0 {
 		properties = properties[:end]
@@ -88,8 +88,8 @@ func quotedEnd(src []byte, at int) (int, bool) {
 	return at, false
 }
 
-// plainEnd walks text and value together: a plain scalar has no escapes, and where
-// it goes over lines only its white space differs from the value.
+// plainEnd advances through text and value in step. A plain scalar has no escapes; if it spans lines, only its
+// white space differs from the value.
 func plainEnd(src []byte, at int, value string) (int, bool) {
 	if bytes.HasPrefix(src[at:], []byte(value)) {
 		return at + len(value), true
@@ -117,7 +117,7 @@ func plainEnd(src []byte, at int, value string) (int, bool) {
 	return end, true
 }
 
-// parentIndent is the indent of the block collection around a scalar, -1 at the top.
+// parentIndent returns the indent of the block collection around a scalar, or -1 at the top.
 func parentIndent(n *Node) int {
 	for p := n.Parent; p != nil; p = p.Parent {
 		if p.Style == Block {
@@ -127,9 +127,9 @@ func parentIndent(n *Node) int {
 	return -1
 }
 
-// blockScalarEnd returns the end of the last line of a | or > scalar. Its lines are
-// those indented as deep as the first of them, or deeper than the parent where the
-// header says an indent; trailing blank lines are its own only where it keeps them (+).
+// blockScalarEnd returns the end of the last line of a | or > scalar. The scalar's lines are indented at least as
+// deep as its first line; if the header sets an indent, deeper than the parent. Trailing blank lines belong to
+// the scalar only if the header keeps them (+).
 func blockScalarEnd(src []byte, at, parent int) int {
 	header := lineEnd(src, at)
 	indicators := trimComment(src[at:header])

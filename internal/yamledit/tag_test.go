@@ -7,7 +7,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// The tag ! makes a string of any scalar, as opm's library has it.
+// The tag ! makes a string of any scalar, as in opm's library.
 func TestNonSpecificTag(t *testing.T) {
 	for _, src := range []string{
 		"a: ! op\n", "a: ! 12\n", "a: ! \"op\"\n", "a: ! 'op'\n", "a: ! ~\n", "a: ! 1.10\n", "a: !<!> true\n", "a: !\n", "a: !", "a: !\nb: c\n",
@@ -33,7 +33,7 @@ func TestNonSpecificTag(t *testing.T) {
 		}
 		n := root.Get("a")
 		if said, isString := want["a"].(string); n == nil || isString != (n.Tag == "!!str") || isString && n.Value != said {
-			t.Errorf("%q: read is %+v, and opm reads %#v", src, n, want["a"])
+			t.Errorf("%q: Graft reads %+v, opm reads %#v", src, n, want["a"])
 		}
 	}
 }

@@ -6,39 +6,39 @@ import (
 	"fmt"
 )
 
-// Value is new content: a string, a list or a mapping whose keys keep their order. A
-// scalar that is no string has a tag.
+// Value is new content: a scalar, a list, or a mapping with ordered keys. A scalar has a tag if it is not a
+// string.
 type Value struct {
 	kind   Kind
 	text   string
 	tag    string
-	behind string // a comment, and the space before it
+	behind string // a comment, including the space before it
 	items  []Value
 	fields []Field
 }
 
-// Field is one key of a mapping value. Like is a node that shows how the value is to
-// look, where no sibling has the same key.
+// Field is one key of a mapping value. Like is a node whose style the value follows if no sibling has the same
+// key.
 type Field struct {
 	Key   string
 	Value Value
 	Like  *Node
 }
 
-// Text is a string value, written in quotes only where it must or its siblings are.
+// Text returns a string value. It is quoted only if necessary or if its siblings are quoted.
 func Text(s string) Value { return Value{kind: Scalar, text: s} }
 
-// Behind has a comment, with the space before it, follow a scalar on a line of its own. In
-// flow style and in JSON there is no place for one.
+// Behind adds a comment after a scalar that is on its own line; the comment includes the space before it. Flow
+// style and JSON drop the comment.
 func (v Value) Behind(comment string) Value {
 	v.behind = comment
 	return v
 }
 
-// List is a sequence value.
+// List returns a sequence value.
 func List(items ...Value) Value { return Value{kind: Sequence, items: items} }
 
-// Texts is a sequence of strings.
+// Texts returns a sequence of strings.
 func Texts(items []string) Value {
 	v := Value{kind: Sequence}
 	for _, s := range items {
@@ -47,10 +47,10 @@ func Texts(items []string) Value {
 	return v
 }
 
-// Map is a mapping value.
+// Map returns a mapping value.
 func Map(fields ...Field) Value { return Value{kind: Mapping, fields: fields} }
 
-// FromJSON makes a value of a JSON text; keys keep their order.
+// FromJSON converts a JSON text to a value; keys keep their order.
 func FromJSON(text []byte) (Value, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -113,7 +113,7 @@ func collectionFromJSON(dec *json.Decoder, open json.Delim, depth int) (Value, e
 	return v, err
 }
 
-// scalar writes a scalar value in the style, where it is a string.
+// scalar writes a scalar. The style applies to strings only.
 func (v Value) scalar(style Style, flow, asJSON bool) string {
 	if v.tag != "" {
 		return v.text
@@ -121,7 +121,7 @@ func (v Value) scalar(style Style, flow, asJSON bool) string {
 	return scalarText(v.text, style, flow, asJSON)
 }
 
-// matches reports whether the node, as parsed again, says just what the value says.
+// matches reports whether the parsed node equals the value.
 func (v Value) matches(n *Node) bool {
 	if n == nil || n.Anchor != "" || n.Kind != v.kind {
 		return false
@@ -146,7 +146,7 @@ func (v Value) matches(n *Node) bool {
 	if len(n.Children) != 2*len(v.fields) {
 		return false
 	}
-	// The writer may order the keys as the siblings do.
+	// The writer may sort the keys as the siblings do.
 	for _, f := range v.fields {
 		if value := n.Get(f.Key); value == nil || !f.Value.matches(value) {
 			return false

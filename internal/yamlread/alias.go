@@ -8,15 +8,15 @@ import (
 	"github.com/olmgraft/graft/internal/budget"
 )
 
-// checkAliases refuses a document that its aliases make too large or too deep: the library
-// counts the values that aliases give, not their bytes.
+// checkAliases refuses a document that its aliases make too large or too deep. yaml.v3 bounds the number of
+// expanded values, but not their bytes.
 func (b Bound) checkAliases(src []byte) error {
 	if !names(src, '&') || !names(src, '*') {
 		return nil
 	}
 	var doc yaml.Node
 	if yaml.Unmarshal(src, &doc) != nil {
-		return nil //nolint:nilerr // the library that counts says what is wrong
+		return nil //nolint:nilerr // yaml.v3 fails the same way when it converts the document
 	}
 	w := weigher{map[*yaml.Node]weight{}, b}
 	if total := w.of(&doc); total.bytes > b.Bytes || total.values > b.Values || total.depth > budget.DocumentDepth {
@@ -25,8 +25,8 @@ func (b Bound) checkAliases(src []byte) error {
 	return nil
 }
 
-// names tells whether a sign may begin an anchor or an alias somewhere: a blank or a bracket
-// stands before it, and something else behind it.
+// names reports whether src may contain an anchor or alias with this sign: a blank or bracket before the sign,
+// and something else after it.
 func names(src []byte, sign byte) bool {
 	for at := 0; ; at++ {
 		n := bytes.IndexByte(src[at:], sign)
@@ -41,7 +41,7 @@ func names(src []byte, sign byte) bool {
 	}
 }
 
-// weight is what a value comes to once its aliases are written out.
+// weight is the size of a value with its aliases expanded.
 type weight struct{ bytes, values, depth int }
 
 type weigher struct {
@@ -51,7 +51,7 @@ type weigher struct {
 
 func (w weigher) of(n *yaml.Node) weight {
 	if n.Kind == yaml.AliasNode {
-		// An anchor that is still open is its own alias, which the library refuses.
+		// An anchor that contains its own alias weighs nothing here; the library refuses it.
 		return w.known[n.Alias]
 	}
 	all := weight{bytes: len(n.Value) + 1, values: 1}

@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// Comment gives the comment that begins at an offset of a text, as far as it is one line; "" for none.
+// Comment returns the JavaScript comment at an offset of a text, up to the end of its line, or "".
 func Comment(text []byte, at int) string {
 	line, _, _ := bytes.Cut(text[at:], []byte("\n"))
 	if !bytes.HasPrefix(line, []byte("//")) && !bytes.HasPrefix(line, []byte("/*")) {
@@ -18,7 +18,8 @@ func Comment(text []byte, at int) string {
 	return string(bytes.TrimSpace(line))
 }
 
-// InJSON gives the comment at which a text stops to be JSON, and its offset; "" for none.
+// InJSON returns the comment at which a text stops being JSON, and its offset. It returns "" if there is no such
+// comment.
 func InJSON(text []byte) (comment string, at int) {
 	var value json.RawMessage
 	var fault *json.SyntaxError

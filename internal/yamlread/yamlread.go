@@ -1,5 +1,5 @@
-// Package yamlread reads YAML as opm does, by the library that opm uses. It adds what the
-// library lacks: the column of a fault, and bounds on what a hostile text may cost.
+// Package yamlread reads YAML as opm does, with the library that opm uses. It adds the column of each fault, and
+// bounds on the cost of hostile input.
 package yamlread
 
 import (
@@ -20,25 +20,25 @@ import (
 type Error struct {
 	Line, Col int
 	Msg       string
-	Exceeds   bool // a bound; the text may be sound
+	Exceeds   bool // a bound was exceeded; the text may be valid
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Col, e.Msg) }
 
-// Bound is what a document may come to.
+// Bound limits the cost of one document.
 type Bound struct {
-	Values, Bytes int // once its aliases are written out
-	Search        int // text that may be read again to find the column of a fault
+	Values, Bytes int // with aliases expanded
+	Search        int // bytes that may be parsed again to find the column of a fault
 }
 
-// Usual bounds what nobody exceeds but to do harm.
+// Usual is the default bound. No honest document exceeds it.
 var Usual = Bound{Values: budget.DocumentValues, Bytes: budget.DocumentBytes, Search: budget.DocumentSearch}
 
-// ToJSON converts the first document of a text to compact JSON with sorted keys, as
-// sigs.k8s.io/yaml does, within the usual bounds.
+// ToJSON converts the first document of a text to compact JSON with sorted keys, as sigs.k8s.io/yaml does. It
+// applies the usual bounds.
 func ToJSON(src []byte) ([]byte, error) { return Usual.ToJSON(src) }
 
-// ToJSON is the function of this name within other bounds.
+// ToJSON does the same as the function ToJSON, with other bounds.
 func (b Bound) ToJSON(src []byte) ([]byte, error) {
 	if len(src) > b.Values && Marks(src) > b.Values {
 		return nil, &Error{1, 1, fmt.Sprintf("more than %d values in one document", b.Values), true}
@@ -53,8 +53,8 @@ func (b Bound) ToJSON(src []byte) ([]byte, error) {
 	return out, nil
 }
 
-// Loaded gives JSON as opm holds it once it has loaded a catalog: numbers have gone through
-// float64, keys are sorted, and <, > and & stand as they are.
+// Loaded returns JSON in the form that opm has after loading a catalog: numbers have passed through float64, keys
+// are sorted, and <, > and & are not escaped.
 func Loaded(src []byte) ([]byte, error) {
 	var v any
 	if err := json.Unmarshal(src, &v); err != nil {
@@ -69,9 +69,9 @@ func Loaded(src []byte) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// Marks is a bound on the values of a document before a parser makes them, since each takes
-// some hundred bytes of memory. It counts what values follow upon: dashes at the beginning of
-// lines, question marks there, colons before blanks, and the signs of flow style.
+// Marks returns an upper bound on the number of values in a document, before a parser allocates some hundred
+// bytes for each. It counts the marks that introduce values: dashes and question marks at the start of lines,
+// colons before blanks, and the punctuation of flow style.
 func Marks(src []byte) int {
 	count := 0
 	begins := true
@@ -97,8 +97,8 @@ var (
 	noNumber    = regexp.MustCompile(`(?mi)(?:^|[\s\[{,:])([-+]?\.(?:nan|inf))\b`)
 )
 
-// locate finds the place of a fault. The library tells a line, or nothing; the column is
-// that at which the shortest text ends that has the same fault.
+// locate finds the place of a fault. The library reports a line at most. The column is the end of the shortest
+// prefix that has the same fault.
 func locate(src []byte, err error, searched int) *Error {
 	m := lineOfFault.FindStringSubmatch(err.Error())
 	msg := strings.Join(strings.Fields(err.Error()[len(m[0]):]), " ")
@@ -125,7 +125,7 @@ func sameFault(src []byte, msg string) bool {
 	return err != nil && strings.HasSuffix(strings.Join(strings.Fields(err.Error()), " "), msg)
 }
 
-// lineStart is the offset at which a line begins, the end of the text where there is none.
+// lineStart returns the offset at which a line begins, or the end of the text if there is no such line.
 func lineStart(src []byte, line int) int {
 	at := 0
 	for ; line > 1; line-- {
@@ -138,7 +138,7 @@ func lineStart(src []byte, line int) int {
 	return at
 }
 
-// hints say what to do about faults that people make.
+// hints explain how to correct common mistakes.
 var hints = []struct{ fault, hint string }{
 	{"mapping values are not allowed", "a text with a colon and a blank in it needs quotes"},
 	{"found unknown escape character", "a text with a backslash in it wants single quotes"},

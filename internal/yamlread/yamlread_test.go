@@ -10,8 +10,7 @@ import (
 	"github.com/olmgraft/graft/internal/budget"
 )
 
-// A fault has the place at which the text stops to be what it was, and a hint where people
-// make it.
+// A fault is placed where the text becomes wrong. Common mistakes come with a hint.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		rule, src string
@@ -49,7 +48,7 @@ func TestAliases(t *testing.T) {
 	if out, err := ToJSON([]byte("a: &x {k: 1}\nb: *x\nc:\n  <<: *x\n")); err != nil || string(out) != `{"a":{"k":1},"b":{"k":1},"c":{"k":1}}` {
 		t.Errorf("%s, %v", out, err)
 	}
-	// Text that only looks so is no reason to look closer.
+	// Text that only resembles an anchor is not searched for aliases.
 	for _, text := range []string{"a: b & c * d\n", "a: 1&2 * 3\n"} {
 		if names([]byte(text), '&') {
 			t.Errorf("%q has no anchor", text)
