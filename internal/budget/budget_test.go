@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the tables of docs/limits.md anew
 
 const page = "../../docs/limits.md"
 
-// The page says what the constants are.
+// docs/limits.md states the values of the constants.
 func TestPage(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -25,7 +25,7 @@ func TestPage(t *testing.T) {
 	}
 	const begins, ends = "<!-- limits -->\n", "<!-- end of limits -->\n"
 	before, rest, ok := strings.Cut(string(text), begins)
-	stands, after, ended := strings.Cut(rest, ends)
+	current, after, ended := strings.Cut(rest, ends)
 	if !ok || !ended {
 		t.Fatalf("%s has no place for the tables", page)
 	}
@@ -36,12 +36,12 @@ func TestPage(t *testing.T) {
 		}
 		return
 	}
-	if stands != want {
-		t.Errorf("%s has\n%s\nwant\n%s", page, stands, want)
+	if current != want {
+		t.Errorf("%s has\n%s\nwant\n%s", page, current, want)
 	}
 }
 
-// tables has one for each group of constants.
+// tables returns one table for each group of constants.
 func tables(t *testing.T) string {
 	t.Helper()
 	files := token.NewFileSet()
@@ -60,7 +60,7 @@ func tables(t *testing.T) string {
 		for _, s := range group.Specs {
 			one := s.(*ast.ValueSpec)
 			if one.Comment == nil {
-				t.Fatalf("nothing is said of %s", one.Names[0])
+				t.Fatalf("%s has no comment", one.Names[0])
 			}
 			n, _ := constant.Int64Val(info.Defs[one.Names[0]].(*types.Const).Val())
 			_, isShift := one.Values[0].(*ast.BinaryExpr)
@@ -70,7 +70,7 @@ func tables(t *testing.T) string {
 	return out.String() + "\n"
 }
 
-// number writes sizes, which are shifts, in their units.
+// number formats sizes, which are shifts, with their units.
 func number(n int64, size bool) string {
 	unit := ""
 	for _, next := range []string{" KiB", " MiB", " GiB"} {
