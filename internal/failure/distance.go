@@ -1,7 +1,7 @@
 package failure
 
-// Distance counts the letters to insert, remove or replace to make one word another: few where
-// a remedy should name the one in place of the other.
+// Distance returns the number of letters to insert, remove or replace to turn one word into the other. Remedies
+// use it to suggest a similar word.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Error is one failure. Message says what was being done and what stood in the
-// way, in one line; Remedy says what to do about it, in one line. File, Line and
-// Col point at the cause where there is one; Line and Col start at 1, 0 is unknown.
+// Error is one failure. Message says in one line what was being done and what was wrong. Remedy says in one line
+// what to do about it. File, Line and Col are the place of the cause, if it has one. Line and Col start at 1; 0
+// means unknown.
 type Error struct {
 	Code      Code   `json:"code"`
 	Class     string `json:"class"`
@@ -25,7 +25,7 @@ type Error struct {
 	Err       error  `json:"-"`
 }
 
-// New returns a failure of the given code. A %w in the format is kept as the cause.
+// New returns a failure with the given code. A %w in the format sets the cause.
 func New(code Code, format string, args ...any) *Error {
 	wrapped := fmt.Errorf(format, args...)
 	return &Error{
@@ -38,20 +38,20 @@ func New(code Code, format string, args ...any) *Error {
 	}
 }
 
-// At sets the place of the cause.
+// At sets the place of the cause and returns e.
 func (e *Error) At(file string, line, col int) *Error {
 	e.File, e.Line, e.Col = file, line, col
 	return e
 }
 
-// Fix replaces the general remedy of the code by a particular one.
+// Fix replaces the code's general remedy by a specific one.
 func (e *Error) Fix(format string, args ...any) *Error {
 	e.Remedy = oneLine(fmt.Sprintf(format, args...))
 	return e
 }
 
-// Error prints FILE:LINE:COL, the message and the class. The remedy is left to
-// whoever shows the failure to a person.
+// Error returns FILE:LINE:COL and the message. It leaves out the remedy; the code that shows the failure to a
+// person adds it.
 func (e *Error) Error() string {
 	if p := e.Place(); p != "" {
 		return p + ": " + e.Message
@@ -59,7 +59,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Place is FILE:LINE:COL, as far as known.
+// Place returns FILE:LINE:COL, as far as it is known.
 func (e *Error) Place() string {
 	switch {
 	case e.File == "":
@@ -74,9 +74,8 @@ func (e *Error) Place() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Of returns the failure that err stands for: the one in its chain, or an
-// internal one that wraps it. Of several joined failures it is the one whose
-// code comes first in the order of All. Of(nil) is nil.
+// Of returns the failure in err's chain. If there are several, it returns the first in the order of All. It wraps
+// an error without a failure as an internal one. Of(nil) is nil.
 func Of(err error) *Error {
 	if err == nil {
 		return nil
@@ -87,7 +86,7 @@ func Of(err error) *Error {
 	return New(Internal, "%w", err)
 }
 
-// InOrder joins failures in the order of their places.
+// InOrder joins failures sorted by their places.
 func InOrder(errs []error) error {
 	slices.SortFunc(errs, func(a, b error) int {
 		x, y := Of(a), Of(b)
@@ -96,8 +95,8 @@ func InOrder(errs []error) error {
 	return errors.Join(errs...)
 }
 
-// All returns every failure in err (errors.Join is followed), the one that
-// decides the exit code first and the others in the order in which they came.
+// All returns every failure in err, also those of joined errors. The failure that decides the exit code comes
+// first; the others keep their order.
 func All(err error) []*Error {
 	var all []*Error
 	collect(err, &all)
@@ -126,7 +125,7 @@ func collect(err error, into *[]*Error) {
 	}
 }
 
-// ExitCode is the process exit code for err; 0 for nil.
+// ExitCode returns the process exit code for err; 0 for nil.
 func ExitCode(err error) int {
 	if e := Of(err); e != nil {
 		return int(e.Code)
@@ -134,7 +133,7 @@ func ExitCode(err error) int {
 	return int(OK)
 }
 
-// Is reports whether err holds a failure of the code.
+// Is reports whether err contains a failure with the code.
 func Is(err error, code Code) bool {
 	for _, e := range All(err) {
 		if e.Code == code {

@@ -31,7 +31,7 @@ func TestExitCodeOrder(t *testing.T) {
 		}
 	}
 	if got := ExitCode(errors.New("plain")); got != int(Internal) {
-		t.Errorf("an error of no type exits with %d", got)
+		t.Errorf("an untyped error exits with %d", got)
 	}
 	if got := ExitCode(nil); got != 0 {
 		t.Errorf("no error exits with %d", got)
@@ -49,6 +49,6 @@ func TestError(t *testing.T) {
 	}
 	var typed *Error
 	if !errors.As(fmt.Errorf("more: %w", err), &typed) || typed != err {
-		t.Error("errors.As does not find it")
+		t.Error("errors.As does not find the failure")
 	}
 }

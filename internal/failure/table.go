@@ -57,7 +57,7 @@ const (
 	ImageUnpinned       Code = 91
 )
 
-// Entry describes a code: docs/failures and `graft explain` are made of it.
+// Entry describes a code. docs/failures and `graft explain` show it.
 type Entry struct {
 	Code      Code   `json:"code"`
 	Class     string `json:"class"`
@@ -67,7 +67,7 @@ type Entry struct {
 	Remedy    string `json:"remedy"`
 }
 
-// Class is the name of the code, such as edge-conflict.
+// Class returns the name of the code, such as edge-conflict.
 func (c Code) Class() string { return c.entry().Class }
 
 // Retryable reports whether the same run may succeed later.
@@ -91,8 +91,8 @@ func Lookup(s string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// rank orders the codes of one run: what stops a person first comes first.
-// 1x, 2x and 3x rank by their tens, so that the first to occur wins among equals.
+// rank orders the codes of one run by what a person has to resolve first. Codes below 40 rank by their tens, so
+// that among equals the first to occur wins.
 func (c Code) rank() int {
 	order := []Code{Interrupted, Internal, Usage, Config, 10, 20, 30, RenderFailed, GraphInvalid, CatalogPruned, UpgradePathLost, CatalogSkew, CatalogDrifted}
 	key := c
@@ -107,7 +107,7 @@ func (c Code) rank() int {
 	return len(order) + int(c)
 }
 
-// Table has every code once, in order.
+// Table lists every code once, in order.
 var Table = []Entry{
 	{OK, "ok", false,
 		"The run did what was asked; result says created, updated, unchanged or planned.",

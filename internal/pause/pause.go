@@ -1,4 +1,4 @@
-// Package pause waits.
+// Package pause provides a wait that a context can interrupt.
 package pause
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For waits that long, or until the context ends: then its error is returned.
+// For waits for d. If the context ends earlier, it returns the context's error.
 func For(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

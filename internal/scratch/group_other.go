@@ -4,7 +4,7 @@ package scratch
 
 import "os/exec"
 
-// Without groups of processes the command itself ends with its context.
+// Without process groups the context ends only the command itself.
 func together(*exec.Cmd) {}
 
 func apart(*exec.Cmd) {}

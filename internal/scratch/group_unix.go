@@ -7,15 +7,15 @@ import (
 	"syscall"
 )
 
-// together has all that a command begins end with it.
+// together ends all processes that a command started when the command is cancelled.
 func together(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
-// apart ends what a command left behind.
+// apart kills the processes that a command left running.
 func apart(cmd *exec.Cmd) {
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // there is nothing, in most cases
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // usually none is left
 	}
 }

@@ -19,7 +19,7 @@ const (
 	mostLine   = 500      // of what it prints, in characters
 )
 
-// run runs one command in a shell. Nothing that it began goes on afterwards.
+// run runs one command in a shell. All processes that it started end with it.
 func run(ctx context.Context, command, dir, home string, log func(line string)) error {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -51,7 +51,7 @@ func run(ctx context.Context, command, dir, home string, log func(line string)) 
 	return failure.New(failure.EditRefused, "running %s: %w%s", printable(command), err, last).Fix("Correct the command; what it printed stands above.")
 }
 
-// output keeps the first bytes of what is written, and counts the rest.
+// output keeps the first bytes written to it and counts the rest.
 type output struct {
 	text bytes.Buffer
 	more int
@@ -76,8 +76,7 @@ func (o *output) lines() (all []string) {
 	return all
 }
 
-// printable is a line that commands no terminal; what commands the runner of a workflow is for
-// the log to defuse.
+// printable returns the line without control characters for a terminal. The log defuses workflow commands itself.
 func printable(line string) string {
 	line = strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) || !unicode.IsGraphic(c) {

@@ -1,5 +1,5 @@
-// Package scratch runs commands in a copy of a repository's files, and tells what they changed
-// there. It keeps secrets out of their environment. It is no jail: they run as who runs Graft.
+// Package scratch runs commands in a copy of a repository's files and reports which files they changed. It keeps
+// secrets out of their environment. It is no sandbox: the commands run as the user who runs Graft.
 package scratch
 
 import (
@@ -16,25 +16,25 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// mostFile is the largest file that commands may write.
+// mostFile is the largest file, in bytes, that commands may write.
 const mostFile = 48 << 20
 
-// copied is the repository in a directory of its own.
+// copied is a copy of the repository in a temporary directory.
 type copied struct {
 	root  *os.Root
 	files map[string][sha256.Size]byte
 	links map[string]string
 }
 
-// Run runs commands, one after the other, in a copy of the files with a change over them, and
-// gives the files that differ afterwards, with nil for those that are gone. It ends with the first command that fails, and with
-// the context. The log is told what they print, line by line.
+// Run applies a change to a copy of the files, runs the commands there one after another, and returns the files
+// that differ afterwards; a nil content means a removed file. It stops at the first command that fails and when
+// the context ends. It passes each line that the commands print to log.
 func Run(ctx context.Context, base fs.FS, change *atomicfile.Change, commands []string, log func(line string)) (map[string][]byte, error) {
 	dir, remove, err := atomicfile.TempDir("", "graft-run")
 	if err != nil {
 		return nil, failure.New(failure.EditRefused, "making a copy for commands: %w", err).Fix("Make the directory for temporary files writable.")
 	}
-	defer func() { _ = remove() }() // what commands made so that it cannot go stays
+	defer func() { _ = remove() }() // files that the commands made undeletable remain
 	tree, home := filepath.Join(dir, "tree"), filepath.Join(dir, "home")
 	c := &copied{files: map[string][sha256.Size]byte{}, links: map[string]string{}}
 	for _, folder := range []string{tree, home} {
@@ -60,8 +60,7 @@ func Run(ctx context.Context, base fs.FS, change *atomicfile.Change, commands []
 	return c.changed(ctx)
 }
 
-// fill writes the files of the base, and those of the change over them. A link that leaves the
-// tree is left out.
+// fill writes the files of the base, and then those of the change. It skips links that lead out of the tree.
 func (c *copied) fill(ctx context.Context, base fs.FS, change *atomicfile.Change) error {
 	err := fs.WalkDir(base, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -114,7 +113,7 @@ func (c *copied) write(name string, text []byte, mode fs.FileMode) error {
 	return c.root.WriteFile(name, text, mode)
 }
 
-// over writes a file of the change where its path leads.
+// over writes a file of the change to the place that its path leads to through links.
 func (c *copied) over(name string, text []byte) error {
 	real, err := c.real(name)
 	if err == nil {
@@ -126,7 +125,7 @@ func (c *copied) over(name string, text []byte) error {
 	return c.write(real, text, 0o600)
 }
 
-// real is where a path leads without links.
+// real resolves the links in a path.
 func (c *copied) real(name string) (string, error) {
 	for range 40 {
 		followed := name
@@ -153,8 +152,8 @@ func (c *copied) link(base fs.FS, name string) error {
 	return c.root.Symlink(to, name)
 }
 
-// changed are the files that differ from what was written, without a text those that are gone.
-// Links stay as they are.
+// changed returns the files that differ from those written before; removed files have a nil content. It refuses
+// changed links.
 func (c *copied) changed(ctx context.Context) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	refused := func(name, why string) error {

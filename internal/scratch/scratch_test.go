@@ -88,7 +88,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// What a command prints is bounded.
+// The output of a command is bounded.
 func TestOutput(t *testing.T) {
 	_, lines, err := run(t.Context(), `i=0; while [ $i -lt 3000 ]; do echo "##[error] $i ......................................................."; i=$((i+1)); done; echo last`)
 	if err != nil || len(lines) > 1200 || lines[0] != "##[error] 0 ......................................................." || !strings.Contains(lines[len(lines)-1], "beyond 64 KiB") {
@@ -96,7 +96,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// The context ends a command and all that it began, and nothing is left on the disk.
+// When the context ends, the command and all processes that it started end too, and no file remains.
 func TestTimeLimit(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
