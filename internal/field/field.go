@@ -1,9 +1,8 @@
-// Package field sets one value in a file that others read: a value in YAML or JSON, or the
-// variable of a file of KEY=VALUE lines. Every other byte stays.
+// Package field sets one value in a file that other programs read: a value in YAML or JSON, or a variable in a
+// file of KEY=VALUE lines. Every other byte stays.
 //
-// A place in YAML and JSON is a path as Kustomize and yq have it: keys with dots between them,
-// [0] or [key=value] for an item of a list, [a.key] for a key with dots in it. It must lead
-// to one value, and one that is there.
+// A place in YAML or JSON is a path as in Kustomize and yq: keys separated by dots, [0] or [key=value] for an
+// item of a list, [a.key] for a key that contains dots. The path must lead to exactly one existing value.
 package field
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// structured reports whether a file is YAML or JSON by its name.
+// structured reports whether a file's name marks it as YAML or JSON.
 func structured(name string) bool {
 	switch path.Ext(name) {
 	case ".yaml", ".yml", ".json":
@@ -23,8 +22,8 @@ func structured(name string) bool {
 	return false
 }
 
-// Set puts a value at a place of a file, and tells what stood there. Where that is the value
-// the text is the same.
+// Set sets the value at a place of a file and returns the previous value. If the value is already there, it
+// returns the text unchanged.
 func Set(name string, src []byte, at, value string) (before string, after []byte, err error) {
 	if structured(name) {
 		return setNode(name, src, at, value)
@@ -62,7 +61,7 @@ func setNode(name string, src []byte, at, value string) (string, []byte, error) 
 	return before, after, err
 }
 
-// find is the one value that a path leads to in the documents of a file.
+// find returns the one value that a path leads to in the documents of a file.
 func find(f *yamledit.File, at string, steps []step) (*yamledit.Node, error) {
 	var found []*yamledit.Node
 	missing := failure.New(failure.EditRefused, "setting %s: the file is empty", at).At(f.Name, 1, 1)
@@ -93,7 +92,7 @@ func find(f *yamledit.File, at string, steps []step) (*yamledit.Node, error) {
 	return found[0], nil
 }
 
-// walk goes the steps through a document. Where they lead nowhere it tells from where on.
+// walk follows the steps through a document. If they lead nowhere, it reports the step that fails.
 func walk(root *yamledit.Node, at string, steps []step) (nodes []*yamledit.Node, lacks *failure.Error) {
 	nodes = []*yamledit.Node{root}
 	for _, s := range steps {

@@ -38,12 +38,12 @@ func TestSet(t *testing.T) {
 	} {
 		before, after, err := field.Set(tt.name, []byte(tt.src), tt.at, "NEW")
 		if err != nil || before != tt.before || string(after) != strings.Replace(tt.src, tt.from, tt.to, 1) {
-			t.Errorf("%s: stood %q, err %v, is\n%s", tt.at, before, err, after)
+			t.Errorf("%s: was %q, err %v, now\n%s", tt.at, before, err, after)
 			continue
 		}
 		before, again, err := field.Set(tt.name, after, tt.at, "NEW")
 		if err != nil || before != "NEW" || string(again) != string(after) {
-			t.Errorf("%s a second time: stood %q, err %v", tt.at, before, err)
+			t.Errorf("%s a second time: was %q, err %v", tt.at, before, err)
 		}
 		if err := field.Check(tt.name, tt.at); err != nil {
 			t.Errorf("%s is refused: %v", tt.at, err)
@@ -82,12 +82,12 @@ func TestRefused(t *testing.T) {
 	}
 	for _, at := range []string{"", ".", "a..b", "a[0", "a[]", "a]b.", "a[0]b", "a."} {
 		if err := field.Check("m.yaml", at); err == nil {
-			t.Errorf("%q is a path", at)
+			t.Errorf("%q is accepted as a path", at)
 		}
 	}
 	for _, at := range []string{"", "a b", "A=1", "1A", "a[0]"} {
 		if err := field.Check("c.env", at); err == nil {
-			t.Errorf("%q is a variable", at)
+			t.Errorf("%q is accepted as a variable", at)
 		}
 	}
 }

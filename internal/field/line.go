@@ -9,14 +9,14 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// assignment is a line that sets a variable, as shells and container engines read it. What stands
-// before the value and behind it is kept.
+// assignment matches the start of a line that sets a variable, as shells and container engines read it.
+// Everything around the value stays.
 var assignment = regexp.MustCompile(`^(?:\x{FEFF})?[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=`)
 
-// comment is what ends a value without quotes.
+// comment matches the start of a comment, which ends an unquoted value.
 var comment = regexp.MustCompile(`[ \t]#`)
 
-// setLine sets the variable in the one line that has it.
+// setLine sets the variable in the only line that assigns it.
 func setLine(name string, src []byte, key, value string) (string, []byte, error) {
 	at, line := -1, 0
 	var begin int
@@ -49,8 +49,8 @@ func setLine(name string, src []byte, key, value string) (string, []byte, error)
 	return before, bytes.Join([][]byte{src[:at+from], []byte(value), src[at+to:]}, nil), nil
 }
 
-// valueIn is where the value stands in what follows the equals sign: within quotes, else up to
-// a comment or the end.
+// valueIn returns the bounds of the value after the equals sign: inside the quotes, or up to a comment or the
+// end.
 func valueIn(line string) (from, to int, err error) {
 	text := strings.TrimLeft(line, " \t")
 	from = len(line) - len(text)
@@ -78,7 +78,7 @@ func valueIn(line string) (from, to int, err error) {
 	return from, len(line), nil
 }
 
-// fits reports whether a value can stand between those quotes, or without, as it is.
+// fits reports an error if a value, placed unchanged between these quotes, would be read as another value.
 func fits(value, quote string) error {
 	special := " \t#;&|<>()*?[]{}~!\"'\\$`"
 	switch quote {

@@ -10,21 +10,20 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// step goes from a value to one in it: by a key of a mapping, or by the place or by a field of
-// an item of a list.
+// step leads from a value to one inside it: by the key of a mapping, or by the index or a field of a list's item.
 type step struct {
-	text     string // as it is written
+	text     string // as written
 	key      string
 	index    int
-	field    string // of the item, whose text is is
+	field    string // of the item; its text must equal is
 	is       string
 	brackets bool
 }
 
-// variable is the name of a variable in a file of KEY=VALUE lines.
+// variable matches the name of a variable in a file of KEY=VALUE lines.
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// Check reports what is wrong with a place in a file of that name.
+// Check reports an error if a place is not valid in a file with this name.
 func Check(name, at string) error {
 	if !structured(name) {
 		if !variable.MatchString(at) {
@@ -36,7 +35,7 @@ func Check(name, at string) error {
 	return err
 }
 
-// parse takes a path into its steps.
+// parse splits a path into its steps.
 func parse(at string) (steps []step, err error) {
 	rest := strings.TrimPrefix(at, ".")
 	for first := true; rest != ""; first = false {
@@ -77,7 +76,7 @@ func parse(at string) (steps []step, err error) {
 	return steps, nil
 }
 
-// bracket is [0], [key=value], or [a key with dots in it].
+// bracket parses the text of [0], [key=value] or [a key with dots].
 func bracket(text string) step {
 	s := step{text: "[" + text + "]", index: -1, brackets: true}
 	if i, err := strconv.Atoi(text); err == nil && i >= 0 {
@@ -99,7 +98,7 @@ func unquoted(text string) string {
 	return text
 }
 
-// from are the values that the step leads to.
+// from returns the values that the step leads to.
 func (s step) from(n *yamledit.Node) []*yamledit.Node {
 	items := n.Items()
 	switch {

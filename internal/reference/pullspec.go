@@ -2,9 +2,9 @@ package reference
 
 import "strings"
 
-// PullSpecFault tells what is wrong with an image reference by the grammar as opm applies it
-// to bundles; "" if nothing is. opm knows sha384 and any port, and no IPv6; and it takes a
-// part that is no host, such as a_b.c, for a component.
+// PullSpecFault returns what is wrong with an image reference according to the grammar that opm applies to
+// bundles, or "". Unlike Parse, opm accepts sha384 and any port, and refuses IPv6. It also accepts a first part
+// that is a component but not a host, such as a_b.c.
 func PullSpecFault(image string) string {
 	if len(image) == 64 && only(image, lowerHex) {
 		return "64 hexadecimal digits are an image's id, not a reference"

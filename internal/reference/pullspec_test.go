@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The conformance module compares many more with the grammar's own package.
+// The conformance module compares many more references with the grammar's own package.
 func TestPullSpecs(t *testing.T) {
 	hex := strings.Repeat("0a", 32)
 	for _, good := range []string{
@@ -21,7 +21,7 @@ func TestPullSpecs(t *testing.T) {
 		"a..b", ":tag", "::", hex, "host:port/a", "-host.x/a", "a:" + strings.Repeat("t", 129), "a:.t", strings.Repeat("x", 256), "é", "a\n", "a@sha256:" + hex + "@sha256:" + hex,
 	} {
 		if why := PullSpecFault(bad); why == "" {
-			t.Errorf("%q is taken for a pull spec", bad)
+			t.Errorf("%q is accepted as a pull spec", bad)
 		}
 	}
 }

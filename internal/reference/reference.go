@@ -1,11 +1,11 @@
-// Package reference is the grammar of image references, that of the distribution project,
-// to which container engines and opm hold them:
+// Package reference implements the grammar of image references of the distribution project, which container
+// engines and opm use:
 //
 //	[registry[:port]/]component{/component}[:tag][@algorithm:hex]
 //
-// It is written out rather than a regular expression because a catalog has hundreds of
-// thousands of them. go-containerregistry's pkg/name is what a registry is asked with; alone
-// it would let names pass that no engine takes, such as a//b or a..b.
+// It is plain code rather than a regular expression because a catalog has hundreds of thousands of references.
+// go-containerregistry's pkg/name serves to query registries; it is not strict enough here, because it accepts
+// names that no engine accepts, such as a//b or a..b.
 package reference
 
 import (
@@ -15,16 +15,16 @@ import (
 	"strings"
 )
 
-// DockerHub is the registry of names that have none.
+// DockerHub is the registry of names without one.
 const DockerHub = "docker.io"
 
-// MaxName bounds registry and path together.
+// MaxName bounds the length of registry and path together.
 const MaxName = 255
 
-// Reference is an image reference in its parts, as they are written. What is not there is "".
+// Reference is an image reference in its parts, as written. A missing part is "".
 type Reference struct{ Registry, Path, Tag, Digest string }
 
-// Repository is the reference without tag and digest.
+// Repository returns the reference without tag and digest.
 func (r Reference) Repository() string {
 	if r.Registry == "" {
 		return r.Path
@@ -32,7 +32,7 @@ func (r Reference) Repository() string {
 	return r.Registry + "/" + r.Path
 }
 
-// Cut takes a reference into its parts, whatever they are.
+// Cut splits a reference into its parts without checking them.
 func Cut(image string) (repository, tag, digest string) {
 	repository, digest, _ = strings.Cut(image, "@")
 	if i := tagAt(repository); i >= 0 {
@@ -41,8 +41,8 @@ func Cut(image string) (repository, tag, digest string) {
 	return repository, tag, digest
 }
 
-// CutRegistry cuts a repository into its registry, where it says one, and the rest: by
-// Docker's rule, which has a dot or a port tell a registry from an account on Docker Hub.
+// CutRegistry splits a repository into its registry and the rest. It follows Docker's rule: a dot or a port
+// distinguishes a registry from an account on Docker Hub. ok is false if the repository names no registry.
 func CutRegistry(repository string) (registry, path string, ok bool) {
 	registry, path, ok = strings.Cut(repository, "/")
 	if !ok || !NamesRegistry(registry) {
@@ -51,13 +51,12 @@ func CutRegistry(repository string) (registry, path string, ok bool) {
 	return registry, path, true
 }
 
-// NamesRegistry reports whether the first part of a name stands for a registry.
+// NamesRegistry reports whether the first part of a name is a registry.
 func NamesRegistry(first string) bool {
 	return strings.ContainsAny(first, ".:") || first == "localhost"
 }
 
-// Split takes a reference apart and holds its tag and digest to the grammar, where there
-// are any.
+// Split splits a reference into its parts and refuses a malformed tag or digest.
 func Split(image string) (Reference, error) {
 	var r Reference
 	name, digest, hasDigest := strings.Cut(image, "@")
@@ -75,7 +74,7 @@ func Split(image string) (Reference, error) {
 	return r, nil
 }
 
-// Parse is Split, and holds the name to the grammar as well.
+// Parse does the same as Split, and also refuses a malformed name.
 func Parse(image string) (Reference, error) {
 	r, err := Split(image)
 	switch {
@@ -91,8 +90,7 @@ func Parse(image string) (Reference, error) {
 	return r, nil
 }
 
-// tagAt is where the colon before the tag stands, below 0 where there is none: that of a
-// port is followed by a slash.
+// tagAt returns the index of the colon before the tag, or -1. A slash follows the colon of a port.
 func tagAt(name string) int {
 	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
 		return i
@@ -100,7 +98,7 @@ func tagAt(name string) int {
 	return -1
 }
 
-// IsRegistry reports whether s is a host, or an IPv6 address in brackets, and perhaps a port.
+// IsRegistry reports whether s is a host or a bracketed IPv6 address, with or without a port.
 func IsRegistry(s string) bool {
 	host := s
 	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.HasSuffix(s, "]") {
@@ -119,7 +117,7 @@ func IsRegistry(s string) bool {
 	return isHost(host)
 }
 
-// isHost tells whether s is labels of letters, digits and inner hyphens, joined by dots.
+// isHost reports whether s consists of labels joined by dots. A label has letters, digits and inner hyphens.
 func isHost(s string) bool {
 	for label := range strings.SplitSeq(s, ".") {
 		if label == "" || !only(label, func(c byte) bool { return alnum(c) || c == '-' }) ||
@@ -130,7 +128,7 @@ func isHost(s string) bool {
 	return true
 }
 
-// IsPath reports whether s is components, joined by slashes.
+// IsPath reports whether s consists of components joined by slashes.
 func IsPath(s string) bool {
 	for component := range strings.SplitSeq(s, "/") {
 		if !isComponent(component) {
@@ -140,8 +138,8 @@ func IsPath(s string) bool {
 	return true
 }
 
-// isComponent tells whether s is runs of lower case letters and digits, joined
-// by one dot, one or two underscores, or any number of hyphens.
+// isComponent reports whether s consists of runs of lower case letters and digits, joined by one dot, one or two
+// underscores, or any number of hyphens.
 func isComponent(s string) bool {
 	for i := 0; ; {
 		start := i
@@ -171,13 +169,13 @@ func isComponent(s string) bool {
 	}
 }
 
-// IsTag reports whether s is a tag.
+// IsTag reports whether s is a valid tag.
 func IsTag(s string) bool {
 	return s != "" && len(s) <= 128 && s[0] != '.' && s[0] != '-' &&
 		only(s, func(c byte) bool { return alnum(c) || c == '_' || c == '.' || c == '-' })
 }
 
-// IsDigest reports whether s is a digest by which registries serve images.
+// IsDigest reports whether s is a digest under which registries serve images.
 func IsDigest(s string) bool { return isDigest(s) && !strings.HasPrefix(s, "sha384:") }
 
 func isDigest(s string) bool {

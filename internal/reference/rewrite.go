@@ -2,21 +2,20 @@ package reference
 
 import "strings"
 
-// Rewrites are rules that name images otherwise, with the same tag and digest. The first one
-// that fits an image counts.
+// Rewrites are rules that rename images and keep tag and digest. The first rule that matches an image applies.
 type Rewrites []Rewrite
 
-// Rewrite has images under From be named by To:
+// Rewrite renames images under From to To:
 //
-//  1. From is a repository, or what one begins with: a registry, or that and some parts of
-//     the path. What follows it stays: quay.io/a to example.com/b makes quay.io/a/op:v1
+//  1. From is a repository or the beginning of one: a registry, or a registry and some parts of
+//     the path. The rest stays: quay.io/a to example.com/b turns quay.io/a/op:v1 into
 //     example.com/b/op:v1.
-//  2. A From with * in it fits whole repositories, as Matches has it, and To takes their place.
+//  2. A From that contains * matches whole repositories, as Matches does; To replaces them.
 //  3. A slash at the end of either makes no difference.
 type Rewrite struct{ From, To string }
 
-// Check reports the rule whose result a rule would name otherwise again, nil where there is
-// none: what was rewritten stays as it is.
+// Check returns the first rule whose result a rule would rewrite again, or nil. A rewritten image must not be
+// rewritten twice.
 func (r Rewrites) Check() *Rewrite {
 	for i, rule := range r {
 		if to := strings.TrimSuffix(rule.To, "/"); r.Of(to) != to {
@@ -26,7 +25,7 @@ func (r Rewrites) Check() *Rewrite {
 	return nil
 }
 
-// Of is the image as the rules name it.
+// Of returns the image as the rules rename it.
 func (r Rewrites) Of(image string) string {
 	for _, rule := range r {
 		if named, ok := rule.of(image); ok {
@@ -49,9 +48,8 @@ func (r Rewrite) of(image string) (string, bool) {
 	return to + image[len(from):], true
 }
 
-// Matches reports whether a pattern fits a text: * stands for any text without a slash, ** for
-// any text. It costs the product of the two lengths, whatever the pattern: reached[i] tells
-// whether the pattern up to here covers s up to i.
+// Matches reports whether a pattern matches a text: * matches any text without a slash, ** any text. The cost is
+// the product of the two lengths for any pattern. reached[i] says whether the pattern so far matches s[:i].
 func Matches(pattern, s string) bool {
 	reached := make([]bool, len(s)+1)
 	reached[0] = true

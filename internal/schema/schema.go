@@ -1,5 +1,5 @@
-// Package schema holds YAML documents to JSON Schemas and says at which node each fault is. A
-// library judges; the words are the caller's.
+// Package schema checks YAML documents against JSON Schemas and reports the node of each fault. A library
+// validates; callers word the messages.
 package schema
 
 import (
@@ -20,20 +20,20 @@ import (
 
 // Schema is a compiled schema.
 type Schema struct {
-	// Kubernetes reads documents as API servers do: yes, no, on and off are booleans, dates are
-	// strings, and so is every key. What merge keys bring in is not looked at.
+	// Kubernetes reads documents as API servers do: yes, no, on and off are booleans, dates are strings, and
+	// every key is a string. The contents of merge keys are not checked.
 	Kubernetes bool
 
 	root     *yamledit.Node
 	compiled *jsonschema.Schema
 }
 
-// Parse gives the top node of a schema that is part of the program, as YAML or JSON. As nodes
-// its keys keep their order.
+// Parse returns the top node of a schema that is embedded in the program, as YAML or JSON. Nodes preserve the
+// order of keys.
 func Parse(name string, src []byte) *yamledit.Node {
 	file, err := yamledit.Open(name, src)
 	if err != nil {
-		panic(err) // a test reads it
+		panic(err) // a test parses every embedded schema
 	}
 	root, err := file.Docs[0].Root()
 	if err != nil {
@@ -42,9 +42,9 @@ func Parse(name string, src []byte) *yamledit.Node {
 	return root
 }
 
-// Compile compiles a schema that is part of the program. Where adapt is given, it changes what
-// is compiled first. What has propertyNames must be reached by a $ref: the library tells the
-// place of a reference, and not that of a name.
+// Compile compiles a schema that is embedded in the program. adapt, if not nil, changes the schema before
+// compilation. A schema with propertyNames must be reached through a $ref, because the library reports the place
+// of a reference but not that of a property name.
 func Compile(root *yamledit.Node, adapt func(doc map[string]any)) *Schema {
 	const location = "mem:///schema.json"
 	doc := new(reader).value(root, nil, "").(map[string]any)
@@ -54,29 +54,28 @@ func Compile(root *yamledit.Node, adapt func(doc map[string]any)) *Schema {
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
 	if err := c.AddResource(location, doc); err != nil {
-		panic(err) // a test compiles it
+		panic(err) // a test compiles every embedded schema
 	}
 	return &Schema{root: root, compiled: c.MustCompile(location)}
 }
 
 // Fault is one keyword of the schema that the document breaks.
 type Fault struct {
-	// Node is the value, or the key where that is at fault.
+	// Node is the value at fault, or the key if the key is at fault.
 	Node *yamledit.Node
-	// Path leads to the value, or to the mapping of the key: targets[0].create. It is empty at
-	// the top.
+	// Path leads to the value, or to the mapping that has the key: targets[0].create. It is empty at the top.
 	Path string
 	Key  bool
-	// Kind is one of the library's, or a Duplicate. Required names one key.
+	// Kind is one of the library's kinds, or a Duplicate. A Required has exactly one key.
 	Kind any
-	// Schema is the part of the schema that has the keyword.
+	// Schema is the part of the schema that contains the keyword.
 	Schema *yamledit.Node
 }
 
-// Duplicate is the name of a key that stands there before.
+// Duplicate is the name of a key that occurs earlier in the same mapping.
 type Duplicate string
 
-// Check finds what is wrong with a document, in its order; of a scalar, one fault.
+// Check returns the faults of a document in order, at most one for a scalar.
 func (s *Schema) Check(root *yamledit.Node) []Fault {
 	r := reader{schema: s.root, kubernetes: s.Kubernetes}
 	err := s.compiled.Validate(r.value(root, s.root, ""))
@@ -85,18 +84,18 @@ func (s *Schema) Check(root *yamledit.Node) []Fault {
 	if errors.As(err, &misfit) {
 		c.collect(misfit, nil, nil)
 	}
-	slices.SortStableFunc(c.faults, func(a, b Fault) int { // what stands inside comes before what is around it
+	slices.SortStableFunc(c.faults, func(a, b Fault) int { // a node comes before the nodes around it
 		return cmp.Or(cmp.Compare(a.Node.End, b.Node.End), cmp.Compare(b.Node.Start, a.Node.Start))
 	})
 	return slices.CompactFunc(c.faults, func(a, b Fault) bool { return a.Node == b.Node && a.Node.Kind == yamledit.Scalar })
 }
 
-// Property is the schema of a field of the mapping.
+// Property returns the schema of a field of the mapping.
 func (s *Schema) Property(name string) *Schema {
 	return &Schema{s.Kubernetes, s.root.Get("properties").Get(name), s.compiled.Properties[name]}
 }
 
-// Accepts reports whether a value fits, fields that the schema lacks aside.
+// Accepts reports whether a value is valid, not counting fields that the schema does not have.
 func (s *Schema) Accepts(value any) bool {
 	var misfit *jsonschema.ValidationError
 	return !errors.As(s.compiled.Validate(value), &misfit) || lacking(misfit)
@@ -113,9 +112,8 @@ type reader struct {
 	faults     []Fault // of keys
 }
 
-// value is a node as encoding/json would have it, but null where JSON has no such value. Of
-// keys that occur twice the first counts; that is a fault where s, a part of the schema,
-// says what stands there.
+// value returns a node as encoding/json would decode it, or null if JSON has no such value. The first of several
+// equal keys counts. A repeated key is a fault if s, a part of the schema, describes the mapping.
 func (r *reader) value(n, s *yamledit.Node, path string) any {
 	n = n.Resolve()
 	if ref := s.Get("$ref"); ref != nil {
@@ -153,17 +151,17 @@ func (r *reader) value(n, s *yamledit.Node, path string) any {
 	return r.scalar(n)
 }
 
-// oldBooleans are booleans to the YAML reader of Kubernetes, though not to that of Graft.
+// oldBooleans are booleans to the YAML reader of Kubernetes, but not to that of Graft.
 var oldBooleans = []string{"y", "n", "yes", "no", "on", "off"}
 
-// noInteger stands for a number that int64 does not hold. Which it is, no schema asks.
+// noInteger replaces numbers that int64 cannot hold. No schema depends on their value.
 const noInteger = 0.5
 
 func (r *reader) scalar(n *yamledit.Node) any {
 	switch n.Tag {
 	case "!!str":
 		if r.kubernetes && n.Style == yamledit.Plain && slices.Contains(oldBooleans, strings.ToLower(n.Value)) {
-			return true // which of the two is nothing that a schema asks
+			return true // no schema asks which of the two it is
 		}
 		return n.Value
 	case "!!bool":
@@ -183,7 +181,7 @@ func (r *reader) scalar(n *yamledit.Node) any {
 	return nil
 }
 
-// Join is the path of a key in a mapping.
+// Join returns the path of a key in a mapping.
 func Join(path, key string) string {
 	if path == "" {
 		return key
@@ -196,8 +194,8 @@ type checker struct {
 	faults       []Fault
 }
 
-// collect takes an error of the library apart. Location is that of the value that stands
-// around it, and key, where it is not nil, the key at fault there.
+// collect adds the faults in an error of the library. location is the place of the enclosing value; key is the
+// key at fault there, or nil.
 func (c *checker) collect(e *jsonschema.ValidationError, location []string, key *yamledit.Node) {
 	names, isName := e.ErrorKind.(*kind.PropertyNames)
 	if key == nil && !isName && len(e.InstanceLocation) > 0 {
@@ -237,7 +235,7 @@ func (c *checker) add(e *jsonschema.ValidationError, f Fault) {
 	c.faults = append(c.faults, f)
 }
 
-// part is what a reference into a schema leads to.
+// part returns the part of a schema that a reference leads to.
 func part(root *yamledit.Node, reference string) *yamledit.Node {
 	_, pointer, _ := strings.Cut(reference, "#")
 	for _, step := range strings.Split(pointer, "/")[1:] {
@@ -247,7 +245,7 @@ func part(root *yamledit.Node, reference string) *yamledit.Node {
 	return root
 }
 
-// locate gives the value at a location, and its path.
+// locate returns the value at a location and its path.
 func (c *checker) locate(location []string) (*yamledit.Node, string) {
 	n, path := c.root.Resolve(), ""
 	for _, step := range location {

@@ -40,7 +40,7 @@ func parse(t *testing.T, src string) *yamledit.Node {
 	return root
 }
 
-// Each fault is at its node, with its path, with the part of the schema that has the keyword.
+// Each fault has its node, its path, and the part of the schema that contains the keyword.
 func TestCheck(t *testing.T) {
 	s := Compile(Parse("test", []byte(testSchema)), nil)
 	cluster := *s
@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 		{"name: a\n", nil, nil},
 		{"{}\n", []string{"1:1  Required"}, []string{"1:1  Required"}},
 		{"name: A\nlist: [a, b, a]\n", []string{"1:7 name Pattern", "2:14 list[2] Unique"}, []string{"1:7 name Pattern", "2:14 list[2] Unique"}},
-		{"name: ABCD\n", []string{"1:7 name MaxLength"}, []string{"1:7 name MaxLength"}}, // one of a scalar
+		{"name: ABCD\n", []string{"1:7 name MaxLength"}, []string{"1:7 name MaxLength"}}, // one fault for a scalar
 		{"name: a\nnam: b\nname: c\n", []string{"2:1  key AdditionalProperties", "3:1  key Duplicate"}, []string{"2:1  key AdditionalProperties", "3:1  key Duplicate"}},
 		{"name: a\non: yes\nborn: 2020-01-01\n", []string{"2:5 on Type", "3:7 born Type"}, nil},
 		{"name: no\nlabels: {a: 'yes', <<: {b: 3}, x: no}\n", []string{"2:20 labels key Type", "2:24 labels.<< Type"}, []string{"1:7 name Type", "2:35 labels.x Type"}},
@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 		{"name: a\ncount: 0\na/b~c%d: z\n", []string{"2:8 count Minimum", "3:10 a/b~c%d Enum"}, []string{"2:8 count Minimum", "3:10 a/b~c%d Enum"}},
 		{"name: a\ncount: 18446744073709551616\n", []string{"2:8 count Type"}, []string{"2:8 count Type"}},
 		{"name: a\nfree: {a: 1, a: 2, 3: 4}\n", []string{"2:14 free key Duplicate", "2:20 free key Type"}, []string{"2:14 free key Duplicate"}},
-		{"name: a\nfree: {a: {b: 1, b: 2}}\n", nil, nil}, // of which the schema says nothing
+		{"name: a\nfree: {a: {b: 1, b: 2}}\n", nil, nil}, // the schema does not describe these
 	} {
 		for _, one := range []struct {
 			*Schema
@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 					keyword = "key " + keyword
 				}
 				if enum := f.Schema.Get("enum"); strings.HasSuffix(keyword, "Enum") && enum == nil {
-					t.Errorf("%s: the part of the schema has no enum", c.src)
+					t.Errorf("%s: the fault's part of the schema has no enum", c.src)
 				}
 				got = append(got, fmt.Sprintf("%d:%d %s %s", line, col, f.Path, strings.TrimSuffix(keyword, "Items")))
 			}
@@ -105,7 +105,7 @@ func TestAccepts(t *testing.T) {
 		{"more", []any{map[string]any{"name": 1, "unknown": 1}}, false},
 	} {
 		if got := s.Property(c.property).Accepts(c.value); got != c.want {
-			t.Errorf("%s takes %v: %t", c.property, c.value, got)
+			t.Errorf("%s accepts %v: %t", c.property, c.value, got)
 		}
 	}
 }

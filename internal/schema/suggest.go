@@ -6,7 +6,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// DidYouMean names the nearest word, as the beginning of a remedy; nothing where none is
+// DidYouMean returns a question that suggests the nearest word, to begin a remedy. It returns "" if no word is
 // near.
 func DidYouMean(word string, known []string) string {
 	if near := Nearest(word, known); near != "" {
@@ -15,8 +15,8 @@ func DidYouMean(word string, known []string) string {
 	return ""
 }
 
-// Nearest is the known word that takes the fewest changes, a third of its letters at most.
-// Case, hyphens and underscores count for nothing.
+// Nearest returns the known word with the fewest changes, at most a third of its letters, or "". Case, hyphens
+// and underscores do not count.
 func Nearest(word string, known []string) string {
 	const longest = 64
 	if len(word) > longest {

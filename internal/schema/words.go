@@ -10,10 +10,10 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// maxFile bounds a configuration; what is larger is none.
+// maxFile is the largest size of a configuration, in bytes.
 const maxFile = 1 << 20
 
-// Configuration is the mapping that a file holds, and nothing beside it.
+// Configuration returns the mapping that a file contains. A file with any other content is refused.
 func Configuration(name string, src []byte) (*yamledit.Node, error) {
 	if len(src) > maxFile {
 		return nil, failure.New(failure.Config, "reading it: it has more than %d KiB", maxFile>>10).At(name, 1, 1)
@@ -47,8 +47,8 @@ func (f Fault) Where() string {
 
 func (f Fault) around() string { return cmp.Or(f.Path, "the configuration") }
 
-// IsMalformed reports whether it is the form of a text that is at fault, which a pattern does not
-// explain.
+// IsMalformed reports whether the form of a text is at fault. The pattern in the schema would not explain such a
+// fault to people.
 func (f Fault) IsMalformed() bool {
 	switch f.Kind.(type) {
 	case *kind.Pattern, *kind.Not:
@@ -57,7 +57,7 @@ func (f Fault) IsMalformed() bool {
 	return false
 }
 
-// Failure says what is wrong with a configuration and what to do about it.
+// Failure returns a failure that says what is wrong with a configuration and how to correct it.
 func (f Fault) Failure() *failure.Error {
 	n, where := f.Node, f.Where()
 	at := func(format string, args ...any) *failure.Error { return n.Failure(failure.Config, format, args...) }
@@ -91,7 +91,7 @@ func (f Fault) Failure() *failure.Error {
 	return at("reading %s: invalid value %q", where, n.Value)
 }
 
-// UnknownKey is the failure for a key that a mapping cannot have.
+// UnknownKey returns the failure for a key that the mapping does not allow.
 func UnknownKey(key *yamledit.Node, known []string, where string) *failure.Error {
 	return key.Failure(failure.Config, "reading %s: there is no key %s", where, key.Value).
 		Fix("%sIts keys are %s.", DidYouMean(key.Value, known), strings.Join(known, ", "))
@@ -101,7 +101,7 @@ var typeNouns = map[string]string{
 	"object": "a mapping", "array": "a list", "boolean": "true or false", "string": "a text", "integer": "a whole number",
 }
 
-// Mistyped is the failure for a value that has another type than is due.
+// Mistyped returns the failure for a value that does not have the type due.
 func Mistyped(v *yamledit.Node, due, where string) *failure.Error {
 	err := v.Failure(failure.Config, "reading %s: it is %s and must be %s", where, noun(v), typeNouns[due])
 	switch {

@@ -1,5 +1,5 @@
-// Package shape holds values to the types that a program would decode them into, without
-// decoding them. What types there are stands in tables.
+// Package shape checks values against the types that a program would decode them into, without decoding them.
+// Tables define the types.
 package shape
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Kind is what a value is.
+// Kind is the kind of a value.
 type Kind uint8
 
 // The kinds of values.
@@ -21,40 +21,39 @@ const (
 	Map
 )
 
-// Value is what is held to a type.
+// Value is a value to check against a type.
 type Value[V any] interface {
 	Kind() Kind
-	// Each gives the members of a mapping with their keys, and the items of a list with their
-	// indexes.
+	// Each calls visit for each member of a mapping with its key, and for each item of a list with its index.
 	Each(visit func(key string, index int, v V))
 }
 
-// Type is a record of fields, a list or mapping of one type, or a leaf, which has a test of its
-// own. Keys that are no fields of a record may hold anything.
+// Type is a record of fields, a list or mapping with elements of one type, or a leaf with its own test. A record
+// accepts any value under a key that is not a field.
 type Type[V Value[V]] struct {
 	fields map[string]*Type[V]
 	elem   *Type[V]
-	kind   Kind // Map where there are fields, Map or List where there is elem
+	kind   Kind // Map if fields is set, Map or List if elem is set
 	leaf   *Leaf[V]
-	choose func(Kind) *Type[V] // where the type depends on the value
+	choose func(Kind) *Type[V] // set if the type depends on the value
 }
 
-// Leaf is a type that has no values inside.
+// Leaf is a type without values inside.
 type Leaf[V any] struct {
-	Want    string // what it is, for a person
+	Want    string // the expected type, for messages to people
 	Fits    func(V) bool
-	NotNull bool // null does not fit, as it does everywhere else
+	NotNull bool // refuse null, which all other types accept
 }
 
-// Table holds types by their name.
+// Table maps names to types.
 type Table[V Value[V]] map[string]*Type[V]
 
-// NewTable reads a table, a line for each record: its name, then field:type. A type is the name
-// of a record or of a leaf, []T, {}T, or one of these, where the value says which:
+// NewTable reads a table with one line for each record: its name, then field:type. A type is the name of a record
+// or leaf, []T, {}T, or one of these, which depend on the value:
 //
-//	or-bool|T     what is no mapping is schema-or-bool
-//	or-list|T     a mapping is T, a list []T, all else any
-//	or-strings|T  a mapping is T, a list []string, all else any
+//	or-bool|T     a mapping is T, any other value schema-or-bool
+//	or-list|T     a mapping is T, a list []T, any other value any
+//	or-strings|T  a mapping is T, a list []string, any other value any
 func NewTable[V Value[V]](text string, leaves map[string]Leaf[V]) Table[V] {
 	all := Table[V]{}
 	for name, leaf := range leaves {
@@ -75,7 +74,7 @@ func NewTable[V Value[V]](text string, leaves map[string]Leaf[V]) Table[V] {
 	return all
 }
 
-// Type gives the type of an expression.
+// Type returns the type of an expression.
 func (all Table[V]) Type(expression string) *Type[V] {
 	if t, known := all[expression]; known {
 		return t
@@ -89,7 +88,7 @@ func (all Table[V]) Type(expression string) *Type[V] {
 	case strings.HasPrefix(expression, "{}"):
 		t.kind, t.elem = Map, all.Type(expression[2:])
 	case elem == "":
-		panic("there is no type " + expression) // a test reads each table
+		panic("there is no type " + expression) // a test parses each table
 	default:
 		list := map[string]string{"or-bool": "schema-or-bool", "or-list": "[]" + elem, "or-strings": "[]string"}[choice]
 		other := map[string]string{"or-bool": "schema-or-bool", "or-list": "any", "or-strings": "any"}[choice]
@@ -106,10 +105,10 @@ type Mismatch[V any] struct {
 	Want  string
 }
 
-// Path leads to a value, by keys and indexes.
+// Path leads to a value by keys and indexes.
 type Path []any
 
-// String is the path as in spec.versions[0].name.
+// String returns the path in the form spec.versions[0].name.
 func (p Path) String() string {
 	var b strings.Builder
 	for _, step := range p {
@@ -126,14 +125,14 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// mostFound bounds what a hostile value costs: each mismatch has a path of its own.
+// mostFound bounds the cost of a hostile value, because each mismatch has its own path.
 const mostFound = 100
 
-// Check finds what in a value does not fit the type. AnyCase says that fields are found in any
-// letter case where none has the exact name, as encoding/json does.
+// Check returns the parts of a value that do not fit the type. With anyCase it ignores the case of a field's name
+// if no field has the exact name, as encoding/json does.
 func (t *Type[V]) Check(v V, anyCase bool) []Mismatch[V] {
 	c := checker[V]{anyCase: anyCase}
-	c.visit = c.inside // made once: there are many values
+	c.visit = c.inside // allocated once, because there are many values
 	c.check(t, v)
 	for _, m := range c.found {
 		slices.Reverse(m.Path)
@@ -144,8 +143,8 @@ func (t *Type[V]) Check(v V, anyCase bool) []Mismatch[V] {
 type checker[V Value[V]] struct {
 	anyCase bool
 	visit   func(key string, index int, v V)
-	around  *Type[V]      // of the value that is visited
-	found   []Mismatch[V] // with paths from the inside out
+	around  *Type[V]      // of the value being visited
+	found   []Mismatch[V] // their paths run from the inside out
 }
 
 func (c *checker[V]) check(t *Type[V], v V) {
@@ -190,7 +189,7 @@ func (c *checker[V]) inside(key string, index int, v V) {
 	}
 }
 
-// Field is the type of a field of a record, nil where it has none of that name.
+// Field returns the type of a record's field, or nil if there is no such field.
 func (t *Type[V]) Field(name string, anyCase bool) *Type[V] {
 	if f := t.fields[name]; f != nil || !anyCase {
 		return f
