@@ -7,7 +7,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// benchCatalog is about 100 MB of real catalogs in opm's layout.
+// benchCatalog returns about 100 MB of real catalogs in opm's layout.
 func benchCatalog(b *testing.B, pattern string) []byte {
 	var all []byte
 	c := corpus.Shared(b)

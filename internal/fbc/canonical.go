@@ -6,35 +6,34 @@ import (
 	"github.com/olmgraft/graft/internal/fbc/canonical"
 )
 
-// The fast path: a document in the layout that opm writes is understood from
-// its lines, without a parser. It knows block mappings and lists, plain and
-// quoted texts, literal blocks and empty brackets. Whatever else there is, and
-// whatever leaves a doubt, makes it give up, and the parser has its turn; so a
-// document that it accepts is valid and means what it says.
+// The fast path reads a document in opm's layout from its lines, without a parser. It understands block mappings
+// and lists, plain and quoted texts, literal blocks and empty brackets. It gives up on everything else, and
+// wherever it cannot be certain; then the parser reads the document. So a document that the fast path accepts is
+// valid, and its meaning is certain.
 
 const (
 	deepest    = 100 // more levels than any catalog has
 	longestKey = 128
-	mostKeys   = 32 // at the top of a document
+	mostKeys   = 32 // at the top level of a document
 )
 
-// level is a block collection that is open.
+// level is an open block collection.
 type level struct {
 	indent int
 	list   bool
-	last   []byte // key, where order matters
+	last   []byte // last key, if order matters
 }
 
 func (v level) is(indent int, list bool) bool { return v.indent == indent && v.list == list }
 
-// item is one item of the list at the top of a document that is sought.
+// item is one item of the sought list at the top level of a document.
 type item struct {
-	start  int // of its line
-	second int // of the line of its second key, 0 for none
-	keys   int // if it is a mapping
+	start  int // offset of its line
+	second int // offset of the line of its second key, or 0
+	keys   int // number of keys, if the item is a mapping
 }
 
-// lines walks through a document.
+// lines reads a document line by line.
 type lines struct {
 	text    []byte
 	pos     int
@@ -43,17 +42,16 @@ type lines struct {
 	key     []byte
 	keys    [mostKeys][]byte
 	nkeys   int
-	doc     *Doc         // whose fields are filled in, or nil
-	strict  bool         // nothing is accepted but opm's bytes
-	json    *jsonBuilder // takes down what is passed, or nil
+	doc     *Doc         // document whose fields are set, or nil
+	strict  bool         // accept opm's exact bytes only
+	json    *jsonBuilder // receives the values, or nil
 
-	sought string // a key at the top
-	items  []item // of its list
-	end    int    // of the list
+	sought string // key at the top level
+	items  []item // of the sought list
+	end    int    // offset at which the sought list ends
 }
 
-// indexCanonical fills in the fields of the document if it is in opm's layout
-// and all right, and tells whether it is.
+// indexCanonical sets the fields of a valid document in opm's layout. It reports false for any other document.
 func (d *Doc) indexCanonical() bool {
 	l := lines{text: d.raw, doc: d}
 	if !canonical.Ordinary(d.raw) || !l.walk() || d.Schema == "" {
@@ -64,7 +62,7 @@ func (d *Doc) indexCanonical() bool {
 	return true
 }
 
-// walk passes the whole document, and is false when there is a doubt.
+// walk reads the whole document. It returns false if it does not understand it for certain.
 func (l *lines) walk() bool {
 	n := len(l.text)
 	if n == 0 || l.text[n-1] != '\n' || l.text[0] == ' ' || l.text[0] == '-' {
@@ -84,7 +82,7 @@ func (l *lines) walk() bool {
 	return !l.waiting
 }
 
-// line passes one line, or more when a text goes on.
+// line reads one line, or several if a text continues.
 func (l *lines) line() bool {
 	start, indent := l.pos, 0
 	for l.text[l.pos] == ' ' { // a line feed ends the text
@@ -107,7 +105,7 @@ func (l *lines) line() bool {
 		return l.item(indent + 2)
 	}
 	if top := l.top(); top.list && top.indent == indent && !l.waiting {
-		l.leave() // a list flush with its key
+		l.leave() // a list at the same indent as its key
 	}
 	if l.waiting {
 		if outer := l.top().indent; indent <= outer || l.strict && indent != outer+2 {
@@ -135,7 +133,7 @@ func (l *lines) leave() {
 	}
 }
 
-// enterList makes the list that has a dash at indent the innermost level.
+// enterList opens a list for a dash at indent, unless the list is already the innermost level.
 func (l *lines) enterList(indent int) bool {
 	if l.waiting {
 		if outer := l.top().indent; indent < outer || l.strict && indent != outer {
@@ -147,7 +145,7 @@ func (l *lines) enterList(indent int) bool {
 	return len(l.open) <= deepest && l.top().is(indent, true)
 }
 
-// item passes what follows a dash.
+// item reads the rest of a line after its dash.
 func (l *lines) item(indent int) bool {
 	l.pos += 2
 	for l.text[l.pos] == '-' && l.text[l.pos+1] == ' ' {
@@ -162,8 +160,8 @@ func (l *lines) item(indent int) bool {
 	return len(l.open) <= deepest && l.pair(0)
 }
 
-// pair passes a key, and its value if that begins on the same line. The line
-// begins at start, 0 if it begins with a dash.
+// pair reads a key, and its value if the value begins on the same line. start is the offset of the line, or 0 if
+// the line begins with a dash.
 func (l *lines) pair(start int) bool {
 	key, after, ok := l.keyAt()
 	if !ok || after < 0 {
@@ -188,7 +186,7 @@ func (l *lines) pair(start int) bool {
 	if l.text[l.pos] == '\n' {
 		l.pos++
 		l.waiting = true
-		return len(l.open) > 1 || l.doc == nil || l.doc.takeText(key, []byte("{")) // no text, whatever it is
+		return len(l.open) > 1 || l.doc == nil || l.doc.takeText(key, []byte("{")) // the value is not a text on this line, and takeText refuses all others
 	}
 	l.pos++
 	from := l.pos
@@ -198,7 +196,7 @@ func (l *lines) pair(start int) bool {
 	return len(l.open) > 1 || l.doc == nil || l.doc.takeText(key, l.text[from:l.pos-1])
 }
 
-// topKey notes a key at the top; none may occur twice, in any case.
+// topKey records a key at the top level. It refuses a repeated key, ignoring case.
 func (l *lines) topKey(key []byte, start int) bool {
 	for _, k := range l.keys[:l.nkeys] {
 		if bytes.EqualFold(k, key) {
@@ -226,7 +224,7 @@ func letters(b []byte) bool {
 	return true
 }
 
-// takeText fills in a field from its text as it stands in the document.
+// takeText sets a field from its text as written in the document.
 func (d *Doc) takeText(key, text []byte) bool {
 	var into *string
 	switch string(key) {
@@ -240,7 +238,7 @@ func (d *Doc) takeText(key, text []byte) bool {
 		into = &d.Image
 	default:
 		_, known := d.field(foldKey(string(key)))
-		return !known // in another case
+		return !known // a known key in another case
 	}
 	switch c := text[0]; {
 	case bytes.IndexByte(text, '\n') >= 0, c == '|', c == '[', c == '{':
@@ -260,8 +258,8 @@ func (d *Doc) takeText(key, text []byte) bool {
 	return true
 }
 
-// keyAt finds the key at the current position and what follows its colon. after
-// is -1 when there is no key but perhaps a value; ok is false when in doubt.
+// keyAt returns the key at the current position and the offset after its colon. after is -1 if there may be a
+// value but no key. ok is false if that is not certain.
 func (l *lines) keyAt() (key []byte, after int, ok bool) {
 	text := l.text[l.pos:]
 	if c := text[0]; c == '"' || c == '\'' {
@@ -275,7 +273,7 @@ func (l *lines) keyAt() (key []byte, after int, ok bool) {
 			}
 			return text[:i], l.pos + i + 1, plainKey(text[:i])
 		case ' ', '\n':
-			// A text of several words; value finds out if a colon follows.
+			// This is a text of several words; value checks whether a colon follows.
 			return nil, -1, true
 		}
 		if i > longestKey {
@@ -299,7 +297,7 @@ func (l *lines) quotedKey(text []byte, quote byte) (key []byte, after int, ok bo
 	return key, l.pos + n + 3, ok
 }
 
-// plainKey tells whether a key is a text without doubt.
+// plainKey reports whether a key is certainly a string.
 func plainKey(key []byte) bool {
 	if len(key) == 0 || len(key) > longestKey || !startsPlain(key) || string(key) == "<<" {
 		return false
@@ -307,8 +305,7 @@ func plainKey(key []byte) bool {
 	return canonical.IsText(key)
 }
 
-// startsPlain tells whether a text with more than one character can begin so
-// without quotes.
+// startsPlain reports whether a text of more than one character can begin like this without quotes.
 func startsPlain(text []byte) bool {
 	switch text[0] {
 	case ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', '?', ':':

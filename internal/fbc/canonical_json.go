@@ -8,8 +8,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// YAMLToJSON converts the first document of a text as yamlread does within the bounds, and by
-// the fast path where that understands it.
+// YAMLToJSON converts the first document of a text as yamlread does within the bounds. It takes the fast path if
+// that understands the text.
 func YAMLToJSON(text []byte, within yamlread.Bound) ([]byte, error) {
 	if out, ok := canonicalJSON(bytes.TrimPrefix(text, []byte("---\n")), false); ok {
 		return out, nil
@@ -17,9 +17,9 @@ func YAMLToJSON(text []byte, within yamlread.Bound) ([]byte, error) {
 	return within.ToJSON(text)
 }
 
-// canonicalJSON gives the JSON of a document in opm's layout as the library would, false
-// where the fast path does not understand it. Of a document that is loaded the numbers have
-// gone through float64.
+// canonicalJSON returns the JSON of a document in opm's layout, as the library would write it. It returns false
+// if the fast path does not understand the document. With loaded, numbers pass through float64, as when opm loads
+// a catalog.
 func canonicalJSON(text []byte, loaded bool) ([]byte, bool) {
 	j := jsonBuilder{out: make([]byte, 0, len(text)+len(text)/8), loaded: loaded}
 	l := lines{text: text, json: &j}
@@ -32,28 +32,28 @@ func canonicalJSON(text []byte, loaded bool) ([]byte, bool) {
 	return j.out, !j.failed
 }
 
-// jsonBuilder takes down as JSON what lines passes.
+// jsonBuilder writes the values that lines reads as JSON.
 type jsonBuilder struct {
 	out    []byte
 	open   []collection
 	loaded bool
-	failed bool // something was passed that has no certain value
+	failed bool // a value was not certain
 }
 
-// collection is a list or mapping that is open.
+// collection is an open list or mapping.
 type collection struct {
 	list    bool
 	count   int
-	start   int      // of what is in it
+	start   int      // offset of its content
 	members []member // of a mapping
 }
 
 type member struct {
 	key string
-	at  int // where it begins
+	at  int // offset at which it begins
 }
 
-// next separates an item of a list from the one before it.
+// next writes the comma between two items of a list.
 func (j *jsonBuilder) next() {
 	if n := len(j.open); n > 0 && j.open[n-1].list {
 		if j.open[n-1].count++; j.open[n-1].count > 1 {
@@ -77,7 +77,7 @@ func (j *jsonBuilder) key(text string) {
 	j.out = append(canonical.AppendString(j.out, text, false), ':')
 }
 
-// end closes a collection. The keys of a mapping are sorted, and the last of equal ones counts.
+// end closes a collection. It sorts the keys of a mapping; the last of equal keys counts.
 func (j *jsonBuilder) end() {
 	c := j.open[len(j.open)-1]
 	j.open = j.open[:len(j.open)-1]
@@ -123,7 +123,7 @@ func (j *jsonBuilder) text(s []byte) {
 	j.out = canonical.AppendString(j.out, string(s), false)
 }
 
-// plain takes a text without quotes, which may be a number or the like.
+// plain writes an unquoted value, which may be a string, number, boolean or null.
 func (j *jsonBuilder) plain(s []byte) {
 	folded, ok := canonical.Fold(s)
 	if !ok {
@@ -145,8 +145,7 @@ func (j *jsonBuilder) quoted(s []byte) {
 	}
 }
 
-// literal takes a literal block: the lines below its header, and by how much they are
-// indented.
+// literal writes a literal block. body is the lines below the header; indent is their indentation.
 func (j *jsonBuilder) literal(header string, body []byte, indent int) {
 	text := make([]byte, 0, len(body))
 	for line := range bytes.Lines(body) {

@@ -10,15 +10,15 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
-// readSlowly is Read without the fast path.
+// readSlowly does the same as Read without the fast path.
 func readSlowly(src []byte) ([]Doc, error) {
 	r := reader{file: "f", src: src, slow: true}
 	err := r.yamlStream(0)
 	return r.docs, err
 }
 
-// compareFast holds the fast path to the slow one, and tells how many documents
-// took it.
+// compareFast compares the fast path with the slow one and returns the number of documents that took the fast
+// path.
 func compareFast(t *testing.T, src []byte) int {
 	t.Helper()
 	if looksLikeJSON(src) {
@@ -166,11 +166,11 @@ func TestSampleIsCanonical(t *testing.T) {
 	}
 }
 
-// A key that stands twice in a mapping counts once, as the last one.
+// The last of equal keys in a mapping counts.
 func TestFastPathTakesTheLastOfEqualKeys(t *testing.T) {
 	const src = "entries:\n- name: a\n  name: c\n  other: 1\n- b: 1\n  a: 2\n  b: 3\nschema: x\n"
 	if n := compareFast(t, []byte(src)); n != 1 {
-		t.Error("it did not take the fast path")
+		t.Error("the document did not take the fast path")
 	}
 	docs, err := Read("f", []byte(src))
 	if err != nil {
@@ -187,7 +187,7 @@ func TestFastPathOnCorpus(t *testing.T) {
 	}, "render/oracle/*/*.yaml", "validate/real/*.yaml")
 }
 
-// Documents that are nearly canonical are what the fast path could get wrong.
+// Nearly canonical documents are the ones that the fast path could get wrong.
 func TestFastPathOnMutations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	lines := strings.SplitAfter(strings.TrimSuffix(sample, "\n"), "\n")

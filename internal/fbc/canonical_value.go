@@ -6,8 +6,7 @@ import (
 	"github.com/olmgraft/graft/internal/fbc/canonical"
 )
 
-// value passes a value that begins at the current position, up to the line
-// after it.
+// value reads a value at the current position and moves to the next line.
 func (l *lines) value() bool {
 	switch c := l.text[l.pos]; c {
 	case '\'', '"':
@@ -29,7 +28,7 @@ func (l *lines) value() bool {
 	return l.plain()
 }
 
-// quoted passes a text in quotes.
+// quoted reads a quoted text.
 func (l *lines) quoted(quote byte) bool {
 	from, column := l.pos, 0
 	if l.strict {
@@ -55,8 +54,7 @@ func (l *lines) lineEnd() bool {
 	return true
 }
 
-// plain passes a text without quotes. It goes on in the lines below that are
-// further in.
+// plain reads an unquoted text. It continues on the following lines that are indented further.
 func (l *lines) plain() bool {
 	if !startsPlain(l.text[l.pos:]) {
 		return false
@@ -92,7 +90,7 @@ func (l *lines) plain() bool {
 	}
 }
 
-// plainLine tells whether nothing in a line ends a plain text.
+// plainLine reports whether nothing in a line ends an unquoted text.
 func plainLine(line []byte) bool {
 	n := len(line)
 	if n == 0 || line[n-1] == ' ' || line[n-1] == ':' {
@@ -120,12 +118,12 @@ func plainLine(line []byte) bool {
 	return true
 }
 
-// oddNumber tells whether a text may be one of the numbers that JSON lacks.
+// oddNumber reports whether a text may be .inf or .nan, which JSON lacks.
 func oddNumber(line []byte) bool {
 	return len(line) <= len("-.inf") && bytes.IndexByte([]byte("+-."), line[0]) >= 0 && bytes.ContainsAny(line, "fFnN")
 }
 
-// singleQuoted passes a text in single quotes.
+// singleQuoted reads a text in single quotes.
 func (l *lines) singleQuoted() bool {
 	for l.pos++; ; l.pos += 2 {
 		n := bytes.IndexByte(l.text[l.pos:], '\'')
@@ -140,7 +138,7 @@ func (l *lines) singleQuoted() bool {
 	}
 }
 
-// doubleQuoted passes a text in double quotes.
+// doubleQuoted reads a text in double quotes.
 func (l *lines) doubleQuoted() bool {
 	l.pos++
 	for from := l.pos; l.pos < len(l.text); {
@@ -160,8 +158,7 @@ func (l *lines) doubleQuoted() bool {
 	return false
 }
 
-// quotedLines tells whether no line of a quoted text can be taken for the end
-// of the document.
+// quotedLines reports whether no line of a quoted text could be taken for the end of the document.
 func quotedLines(text []byte) bool {
 	for {
 		n := bytes.IndexByte(text, '\n')
@@ -175,7 +172,7 @@ func quotedLines(text []byte) bool {
 	}
 }
 
-// escape passes a backslash and what belongs to it.
+// escape reads a backslash and its escape.
 func (l *lines) escape() bool {
 	digits := 0
 	switch l.text[l.pos+1] {
@@ -206,13 +203,13 @@ func (l *lines) escape() bool {
 	switch digits {
 	case 4:
 		return code[0]|0x20 != 'd' || code[1] < '8'
-	case 8: // opm writes nothing but the planes beyond the first so
+	case 8: // opm uses this escape only for characters beyond the first plane
 		return string(code[:3]) == "000" && code[3] != '0' || string(code[:4]) == "0010"
 	}
 	return true
 }
 
-// literal passes a literal block.
+// literal reads a literal block.
 func (l *lines) literal() bool {
 	n := bytes.IndexByte(l.text[l.pos:], '\n')
 	header, hint := string(l.text[l.pos:l.pos+n]), false
@@ -250,7 +247,7 @@ func (l *lines) literal() bool {
 	return !l.strict || l.pos > from && indent == outer+2 && exactLiteral(header, l.text[from:l.pos], indent)
 }
 
-// leading counts the spaces that text, which ends in a line feed, begins with.
+// leading counts the spaces at the start of text, which ends in a line feed.
 func leading(text []byte) int {
 	n := 0
 	for n < len(text) && text[n] == ' ' {

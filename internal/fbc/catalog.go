@@ -9,8 +9,8 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Catalog is what a template expands to. Bundles by image are left to the renderer,
-// which has their documents; a template that holds rendered ones gives them whole.
+// Catalog is the expanded template. Bundles named by image are only listed in Images, because the renderer has
+// their documents; Bundles holds those that the template contains as documents.
 type Catalog struct {
 	Packages     []Package
 	Channels     []Channel
@@ -18,45 +18,45 @@ type Catalog struct {
 	Others       []Other
 	Images       []string
 	Bundles      []Bundle
-	// Loaded says that Bundles are those of a catalog, which opm puts in order and
-	// migrates as it loads it; those in a template it leaves as they are.
+	// Loaded reports that Bundles come from a catalog. opm sorts and migrates these when it loads them, but
+	// leaves bundles in a template unchanged.
 	Loaded bool
-	// Notes are what its maker says to people, of what it leaves out.
+	// Notes tell people what the expansion leaves out.
 	Notes []string
 }
 
-// Other is a document of a schema that OLM does not know, as compact JSON.
+// Other is a document with a schema that OLM does not know, as compact JSON.
 type Other struct {
 	Schema, Package, Name string
 	JSON                  []byte
 }
 
-// Facts are what the upgrade graph needs to know of a bundle.
+// Facts holds what the upgrade graph needs to know about a bundle.
 type Facts struct {
 	Name    string
 	Package string
 	Image   string
 	Version string
 	Release string
-	// Substitutes says that the bundle names one that it substitutes.
+	// Substitutes reports whether the bundle names a bundle that it substitutes.
 	Substitutes bool
 }
 
-// Bundles gives what is known of bundles by their image.
+// Bundles looks up bundles by their image.
 type Bundles interface {
-	// Bundle gives the facts of a bundle.
+	// Bundle returns the facts of a bundle.
 	Bundle(image string) (Facts, error)
-	// Showcase gives what a package shows of a bundle.
+	// Showcase returns what a package shows of a bundle.
 	Showcase(image string) (Showcase, error)
 }
 
-// Showcase is what a package takes from the bundle at its head.
+// Showcase is what a package takes from its head bundle.
 type Showcase struct {
 	Description string
 	Icon        *Icon
 }
 
-// Parsed is the version of the facts.
+// Parsed returns the parsed version.
 func (f Facts) Parsed() (semver.Version, error) {
 	v, err := semver.Parse(f.Version)
 	if err != nil {
@@ -66,7 +66,7 @@ func (f Facts) Parsed() (semver.Version, error) {
 	return v, nil
 }
 
-// FactsOf reads from a rendered bundle what the graph needs.
+// FactsOf returns the facts of a rendered bundle.
 func FactsOf(b Bundle) (Facts, error) {
 	f := Facts{Name: b.Name, Image: b.Image, Package: b.Package}
 	found := 0
@@ -92,8 +92,8 @@ func FactsOf(b Bundle) (Facts, error) {
 	return f, nil
 }
 
-// Facts are those of a rendered bundle, whose manifests are read only where they count: they
-// tell whether build metadata is the release of a substitute.
+// Facts returns the facts of a rendered bundle. It reads the manifests only for a version with build metadata,
+// because they say whether that metadata is the release of a substitute.
 func (d *Doc) Facts() (Facts, error) {
 	light, err := d.BundleLight()
 	if err != nil {
@@ -102,7 +102,7 @@ func (d *Doc) Facts() (Facts, error) {
 	return d.FactsOf(light)
 }
 
-// FactsOf is Facts for one whose BundleLight is at hand.
+// FactsOf is Facts for a document whose BundleLight is known.
 func (d *Doc) FactsOf(light Bundle) (Facts, error) {
 	f, err := FactsOf(light)
 	if err != nil || !strings.Contains(f.Version, "+") {
@@ -120,7 +120,7 @@ func substitutes(b Bundle) bool {
 	for _, p := range b.Properties {
 		switch p.Type {
 		case "olm.csv.metadata":
-			_ = json.Unmarshal(p.Value, &meta) // without annotations there are none
+			_ = json.Unmarshal(p.Value, &meta) // unreadable annotations count as none
 		case "olm.bundle.object":
 			if csv, ok := clusterServiceVersion(p); ok {
 				meta.Annotations = csv.Metadata.Annotations
@@ -133,8 +133,8 @@ func substitutes(b Bundle) bool {
 	return false
 }
 
-// OrderedRelease is the release by which bundles of one version are ordered. Before releases
-// had a field of their own, those who substitute a bundle wrote them as build metadata.
+// OrderedRelease returns the release that orders bundles of the same version. Before bundles had a release field,
+// substitutes carried it as build metadata.
 func (f Facts) OrderedRelease() string {
 	if _, build, ok := strings.Cut(f.Version, "+"); ok && f.Release == "" && f.Substitutes {
 		return build
@@ -142,7 +142,7 @@ func (f Facts) OrderedRelease() string {
 	return f.Release
 }
 
-// csv is what is read of a ClusterServiceVersion.
+// csv holds the needed fields of a ClusterServiceVersion.
 type csv struct {
 	Kind     string
 	Metadata struct{ Annotations map[string]string }
@@ -159,7 +159,7 @@ func clusterServiceVersion(p Property) (csv, bool) {
 	return c, ok
 }
 
-// Docs are the documents of the catalog that it has whole.
+// Docs returns the documents that the catalog holds in full.
 func (c *Catalog) Docs() ([]Doc, error) {
 	var all []any
 	for i := range c.Packages {
@@ -185,7 +185,7 @@ func (c *Catalog) Docs() ([]Doc, error) {
 	return out, nil
 }
 
-// DocOf is a bundle's document with no more than the facts.
+// DocOf returns a bundle's document that contains only the facts.
 func DocOf(f Facts) (Doc, error) {
 	value, err := json.Marshal(struct {
 		PackageName string `json:"packageName"`
@@ -211,6 +211,6 @@ func docOf(v any) (Doc, error) {
 	return docs[0], nil
 }
 
-// Canonical reports whether the fast path understands the document: it is laid out as
-// opm lays out documents. Exact tells whether it is so to the byte.
+// Canonical reports whether the fast path understands the document because it has opm's layout. Exact compares
+// the bytes as well.
 func (d *Doc) Canonical() bool { return d.canonical }

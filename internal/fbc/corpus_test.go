@@ -8,7 +8,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// eachCatalog runs a test of every file that matches a pattern below either corpus.
+// eachCatalog runs a test on every file of both corpora that matches a pattern.
 func eachCatalog(t *testing.T, test func(t *testing.T, name string, src []byte), patterns ...string) {
 	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
 		for _, file := range c.Files(t, patterns...) {
@@ -17,8 +17,8 @@ func eachCatalog(t *testing.T, test func(t *testing.T, name string, src []byte),
 	})
 }
 
-// What opm wrote is read and written again, byte for byte: document by document,
-// and as a whole from shuffled documents.
+// Graft reads and rewrites opm's output byte for byte: document by document, and as a whole from shuffled
+// documents.
 func TestOracleRoundTrip(t *testing.T) {
 	total, fast := 0, 0
 	eachCatalog(t, func(t *testing.T, name string, src []byte) {
@@ -44,14 +44,14 @@ func TestOracleRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(body, d.Raw()) {
-				t.Errorf("%s:%d: encoded again it differs", name, d.Line)
+				t.Errorf("%s:%d: differs after encoding", name, d.Line)
 			}
 			b, err := d.Blob(YAML)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(b.Body, d.Raw()) {
-				t.Errorf("%s:%d: loaded and written it differs", name, d.Line)
+				t.Errorf("%s:%d: differs after loading and writing", name, d.Line)
 			}
 			j, err := d.Blob(JSON)
 			if err != nil {
@@ -66,7 +66,7 @@ func TestOracleRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(out.Bytes(), src) {
-				t.Errorf("%s: written again it differs", name)
+				t.Errorf("%s: differs after writing", name)
 			}
 		}
 	}, "render/oracle/*/*.yaml")

@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// Format is how a document is written.
+// Format is the format of a document.
 type Format int
 
 // The formats.
@@ -20,19 +20,17 @@ const (
 	JSON
 )
 
-// Doc is one document of a file: what it is and where it stands. It refers to
-// the source that was read, and parses it when asked.
+// Doc is one document of a file, with its identity and place. It refers to the source and parses it on demand.
 type Doc struct {
 	File       string // as given to Read
 	Line       int    // on which the content starts, from 1
 	Start, End int    // byte range of the content in the file, without separator lines
 	Format     Format
 
-	// As opm reads them, whatever the case of their keys.
+	// The fields as opm reads them, ignoring the case of keys.
 	Schema, Package, Name, Image string
 
-	// Ignored is the line of the first content after the document that opm
-	// silently drops, 0 for none.
+	// Ignored is the line of the first content after the document that opm silently drops, or 0.
 	Ignored int
 
 	raw       []byte
@@ -41,7 +39,7 @@ type Doc struct {
 	canonical bool // the fast path understands it
 }
 
-// OfPackage are the documents that are about one of the packages.
+// OfPackage returns the documents that belong to one of the packages.
 func OfPackage(docs []Doc, pkgs ...string) (own []Doc) {
 	for _, d := range docs {
 		if slices.Contains(pkgs, d.Package) || d.Schema == SchemaPackage && slices.Contains(pkgs, d.Name) {
@@ -51,11 +49,11 @@ func OfPackage(docs []Doc, pkgs ...string) (own []Doc) {
 	return own
 }
 
-// Raw is the document as it stands in the source, which it aliases.
+// Raw returns the document as written. It aliases the source.
 func (d *Doc) Raw() []byte { return d.raw }
 
-// JSON is the document as opm holds it after loading: compact, keys sorted,
-// numbers as float64 prints them.
+// JSON returns the document as opm has it after loading: compact, with sorted keys and numbers in float64
+// notation.
 func (d *Doc) JSON() ([]byte, error) {
 	if d.canonical {
 		if out, ok := canonicalJSON(d.raw, true); ok {
@@ -75,7 +73,7 @@ func (d *Doc) JSON() ([]byte, error) {
 	return out, nil
 }
 
-// Decode decodes the document. Unknown keys are passed over, as in opm.
+// Decode decodes the document. It ignores unknown keys, as opm does.
 func (d *Doc) Decode(into any) error {
 	doc, err := d.JSON()
 	if err != nil {
@@ -111,8 +109,8 @@ func (d *Doc) Bundle() (b Bundle, err error) {
 	return b, err
 }
 
-// normalize gives YAML text with the line ends that opm makes before it parses:
-// a line feed after each line, the last one included.
+// normalize returns YAML text with the line ends that opm gives it before parsing: a line feed after each line,
+// including the last.
 func normalize(text []byte) []byte {
 	if bytes.IndexByte(text, '\r') >= 0 {
 		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -123,7 +121,7 @@ func normalize(text []byte) []byte {
 	return text
 }
 
-// what names the document in a message.
+// what names the document in messages.
 func (d *Doc) what() string {
 	switch {
 	case d.Schema == "":
@@ -136,8 +134,7 @@ func (d *Doc) what() string {
 	return fmt.Sprintf("the %s %q", d.Schema, d.Name)
 }
 
-// fail turns a fault at a place in the document into a failure at its place in
-// the file.
+// fail converts a fault inside the document to a failure at its place in the file.
 func (d *Doc) fail(err error) error {
 	line, col := d.Line, 1
 	cause := err

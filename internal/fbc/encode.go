@@ -8,10 +8,8 @@ import (
 	"github.com/olmgraft/graft/internal/fbc/canonical"
 )
 
-// Encode gives a JSON document in opm's bytes for the format, without
-// separator: YAML with sorted keys that ends in a line feed, or JSON with the
-// keys in the order given, indented by four spaces, without a line feed at the
-// end.
+// Encode returns a JSON document in opm's bytes for the format, without separator: YAML with sorted keys and a
+// final line feed, or JSON with unchanged key order, four spaces of indent and no final line feed.
 func Encode(format Format, jsonDoc []byte) ([]byte, error) {
 	var out []byte
 	var err error
@@ -28,7 +26,7 @@ func Encode(format Format, jsonDoc []byte) ([]byte, error) {
 	return out, nil
 }
 
-// Marshal gives a value as the compact JSON that opm makes of it.
+// Marshal returns a value as compact JSON in opm's encoding.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -42,13 +40,12 @@ func Marshal(v any) ([]byte, error) {
 // Blob is one encoded document ready to be written.
 type Blob struct {
 	Schema, Package, Name string
-	Body                  []byte // as Encode gives it
+	Body                  []byte // as Encode returns it
 	Format                Format
 }
 
-// Blob gives the document as opm writes it after loading it: keys that opm does
-// not know in a package, channel, bundle or deprecation are dropped, empty
-// optional ones as well.
+// Blob returns the document as opm writes it after loading. In packages, channels, bundles and deprecations opm
+// drops unknown keys and empty optional ones.
 func (d *Doc) Blob(format Format) (Blob, error) {
 	b := Blob{Schema: d.Schema, Package: d.Package, Name: d.Name, Format: format}
 	doc, err := d.written()
@@ -59,7 +56,7 @@ func (d *Doc) Blob(format Format) (Blob, error) {
 	return b, err
 }
 
-// written gives the JSON that opm encodes for the document.
+// written returns the JSON that opm encodes for the document.
 func (d *Doc) written() ([]byte, error) {
 	switch d.Schema {
 	case SchemaPackage:

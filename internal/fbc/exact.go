@@ -8,12 +8,11 @@ import (
 	"github.com/olmgraft/graft/internal/fbc/canonical"
 )
 
-// lineWidth is the column after which opm folds a text at its next space.
+// lineWidth is the column after which opm folds a text at the next space.
 const lineWidth = 80
 
-// Exact tells whether the document stands in the source in opm's bytes for its
-// format: Blob would give the same body. It costs less than that for a bundle
-// in YAML, whose manifests are judged line by line.
+// Exact reports whether the source already has opm's bytes for the document's format, so that Blob would return
+// the same body. It is cheaper than Blob for YAML bundles, because it checks their manifests line by line.
 func (d *Doc) Exact() bool {
 	if !d.canonical || d.Schema != SchemaBundle || rareEscape.Match(d.raw) {
 		b, err := d.Blob(d.Format)
@@ -23,7 +22,7 @@ func (d *Doc) Exact() bool {
 	if !canonical.BasicPlane(d.raw) || !l.walk() || !l.objectsAreJSON() && d.CheckObjects() != nil {
 		return false
 	}
-	// What is left of the bundle is small enough to be encoded.
+	// The rest of the bundle is small enough to encode it.
 	rest := *d
 	var ok bool
 	if rest.raw, ok = l.light("  value: {}\n"); !ok {
@@ -41,11 +40,10 @@ func (d *Doc) Exact() bool {
 	return err == nil && bytes.Equal(body, rest.raw)
 }
 
-// rareEscape finds characters that only the library writes.
+// rareEscape matches escapes that only the library writes.
 var rareEscape = regexp.MustCompile(`\\(?:[LNPr]|uFEFF)`)
 
-// exactKey tells whether a key, as it stands in the text, is written so and
-// comes after the one before it.
+// exactKey reports whether a key is written as opm writes it and sorts after the previous key.
 func (l *lines) exactKey(raw, key []byte) bool {
 	top := &l.open[len(l.open)-1]
 	if top.last != nil && canonical.CompareKeys(top.last, key) >= 0 {
@@ -58,14 +56,14 @@ func (l *lines) exactKey(raw, key []byte) bool {
 	return canonical.WrittenPlain(key)
 }
 
-// column counts the characters before the current position on its line.
+// column returns the number of characters before the current position on its line.
 func (l *lines) column() int {
 	start := bytes.LastIndexByte(l.text[:l.pos], '\n') + 1
 	return utf8.RuneCount(l.text[start:l.pos])
 }
 
-// exactPlain judges one line, from start to end, of the text without quotes at
-// the current position, the first or another. more tells that it goes on at next.
+// exactPlain checks one line, from start to end, of the unquoted text at the current position. first marks its
+// first line; more reports that it continues at next.
 func (l *lines) exactPlain(start, end int, first, more bool, next int) bool {
 	text := l.text[l.pos:end]
 	if first && !more && !canonical.WrittenPlain(text) {
@@ -80,10 +78,9 @@ func (l *lines) exactPlain(start, end int, first, more bool, next int) bool {
 	return exactLine(l.text[start:end], l.pos-start, more)
 }
 
-// exactLine judges one line of a text without quotes, which begins at an offset
-// of the line. Such a text goes on in another line, at the usual indentation,
-// only where this one is wide enough, and may not have a space at which it
-// should have ended before.
+// exactLine checks one line of an unquoted text that begins at an offset of the line. Such a text continues on
+// another line only if this line is wide enough. It must not contain an earlier space at which opm would have
+// folded it.
 func exactLine(line []byte, from int, more bool) bool {
 	if more && utf8.RuneCount(line) <= lineWidth {
 		return false
@@ -101,9 +98,9 @@ func exactLine(line []byte, from int, more bool) bool {
 	return true
 }
 
-// exactLiteral judges a literal block by its header and the lines below it.
+// exactLiteral checks a literal block by its header and its lines.
 func exactLiteral(header string, body []byte, indent int) bool {
-	blank := 0 // at the end
+	blank := 0 // blank lines at the end
 	for n := len(body); n > 1 && body[n-1] == '\n' && body[n-2] == '\n'; n-- {
 		blank++
 	}

@@ -12,8 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Input made to do harm ends in template-malformed, or is read, soon and without
-// much memory.
+// Hostile input is read, or refused as template-malformed, in a short time and with little memory.
 func TestHostileInput(t *testing.T) {
 	const size = 2 << 20
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }

@@ -8,27 +8,25 @@ import (
 
 const ignoreFile = ".indexignore"
 
-// ignores are the patterns of all .indexignore files of a catalog, in the order
-// in which a walk meets the files. They have the meaning that opm's library
-// gives them, which is not in all points that of git: see pattern.
+// ignores holds the patterns of all .indexignore files of a catalog, in the order in which a walk finds the
+// files. They mean what opm's library makes them mean, which differs from git in places: see pattern.
 type ignores []pattern
 
 // pattern is one line of an .indexignore file.
 //
-//  1. It applies below the directory of its file, and the last of all patterns
-//     that match decides; one with a ! lets a file in again, even from a
-//     directory that is excluded.
-//  2. Without a slash it is compared with each element of the path. A slash at
-//     the end asks for a directory.
-//  3. With a slash it is compared with the path from its beginning, element by
-//     element; what is left of the path may be anything. The element ** skips
-//     any number of directories, at the end of the pattern it says nothing.
+//  1. It applies below the directory of its file. The last matching pattern decides. A
+//     pattern with ! includes a file again, even from an excluded directory.
+//  2. A pattern without a slash is compared with each element of the path. A slash at the
+//     end requires a directory.
+//  3. A pattern with a slash is compared with the path from its beginning, element by
+//     element; the rest of the path may be anything. The element ** skips any number of
+//     directories; at the end of a pattern it has no effect.
 type pattern struct {
-	dir     []string // of its file
+	dir     []string // directory of its file
 	parts   []string
 	include bool
 	dirOnly bool
-	rooted  bool // it has a slash
+	rooted  bool // it contains a slash
 }
 
 func readIgnores(fsys fs.FS, root string) (ignores, error) {
@@ -51,7 +49,7 @@ func readIgnores(fsys fs.FS, root string) (ignores, error) {
 	return all, err
 }
 
-// within gives the elements of a path below root.
+// within returns the elements of a path below root.
 func within(root, file string) []string {
 	if root = path.Clean(root); root != "." {
 		file = strings.TrimPrefix(file, root+"/")
@@ -76,7 +74,7 @@ func parseIgnores(text string, dir []string) ignores {
 	return found
 }
 
-// match tells whether the file with the path is to be passed over.
+// match reports whether the patterns exclude the file with this path.
 func (all ignores) match(file []string) bool {
 	for i := len(all) - 1; i >= 0; i-- {
 		if all[i].matches(file) {
@@ -109,7 +107,7 @@ func (p *pattern) matches(file []string) bool {
 	return false
 }
 
-// matchesFrom follows rule 3 of pattern.
+// matchesFrom implements rule 3 of pattern.
 func (p *pattern) matchesFrom(file []string) bool {
 	matched, skipping := false, false
 	for i, part := range p.parts {
@@ -145,8 +143,7 @@ func (p *pattern) matchesFrom(file []string) bool {
 	return matched && (!p.dirOnly || len(file) > 0)
 }
 
-// Ignored reports whether the .indexignore files of a catalog directory exclude a file, which
-// need not stand yet.
+// Ignored reports whether the .indexignore files of a catalog directory exclude a file. The file need not exist.
 func Ignored(fsys fs.FS, root, file string) (bool, error) {
 	ignored, err := readIgnores(fsys, root)
 	return err == nil && ignored.match(within(root, file)), err

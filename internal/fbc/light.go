@@ -7,7 +7,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// The properties that hold a bundle's manifests.
+// These property types hold a bundle's manifests.
 const (
 	TypeBundleObject = "olm.bundle.object"
 	TypeCSVMetadata  = "olm.csv.metadata"
@@ -17,9 +17,8 @@ func large(propertyType string) bool {
 	return propertyType == TypeBundleObject || propertyType == TypeCSVMetadata
 }
 
-// BundleLight decodes an olm.bundle document without the values of its large
-// properties, olm.bundle.object and olm.csv.metadata: their Value is nil. Where
-// the layout of the document allows, those values are not parsed.
+// BundleLight decodes an olm.bundle document without the values of its large properties, olm.bundle.object and
+// olm.csv.metadata: their Value is nil. It does not parse these values if the document's layout allows that.
 func (d *Doc) BundleLight() (Bundle, error) {
 	if d.Format == JSON {
 		if b, ok := d.lightJSON(); ok {
@@ -41,7 +40,7 @@ func (d *Doc) BundleLight() (Bundle, error) {
 	if ok {
 		err = light.Decode(&b)
 	}
-	if !ok || err != nil { // whose place is that in the whole document
+	if !ok || err != nil { // decode the whole document, so that the error has the right place
 		b, err = d.Bundle()
 	}
 	for i := range b.Properties {
@@ -52,8 +51,7 @@ func (d *Doc) BundleLight() (Bundle, error) {
 	return b, err
 }
 
-// light gives a document that was walked through, with something else in the
-// place of its large values.
+// light returns a document that walk has read, with its large values replaced.
 func (l *lines) light(instead string) ([]byte, bool) {
 	if len(l.items) == 0 {
 		return l.text, true
@@ -75,7 +73,7 @@ func (l *lines) light(instead string) ([]byte, bool) {
 	return append(out, l.text[l.end:]...), true
 }
 
-// itemText gives the lines of an item of the list that was sought.
+// itemText returns the lines of an item of the sought list.
 func (l *lines) itemText(i int) []byte {
 	end := l.end
 	if i+1 < len(l.items) {
@@ -84,7 +82,7 @@ func (l *lines) itemText(i int) []byte {
 	return l.text[l.items[i].start:end]
 }
 
-// lightJSON is BundleLight for a document in JSON.
+// lightJSON is BundleLight for a JSON document.
 func (d *Doc) lightJSON() (b Bundle, ok bool) {
 	if json.Unmarshal(d.raw, &b) != nil {
 		return b, false

@@ -10,9 +10,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// CheckObjects refuses a bundle that opm cannot load because of what is in an
-// olm.bundle.object: its data must be base64 of JSON or YAML. Where the layout
-// of the document allows, nothing is decoded.
+// CheckObjects refuses a bundle that opm cannot load because the data of an olm.bundle.object is not base64 of
+// JSON or YAML. It decodes nothing if the document's layout allows that.
 func (d *Doc) CheckObjects() error {
 	if d.canonical {
 		l := lines{text: d.raw, sought: "properties"}
@@ -48,22 +47,22 @@ func (d *Doc) checkObjects(properties []Property) error {
 	return nil
 }
 
-// PlainObject tells whether the value of an olm.bundle.object holds base64 of JSON, written without
-// white space, and nothing else.
+// PlainObject reports whether the value of an olm.bundle.object contains only base64 of JSON, without white
+// space.
 func PlainObject(value []byte) bool {
 	data, ok := bytes.CutPrefix(value, []byte(`{"data":"`))
 	data, end := bytes.CutSuffix(data, []byte(`"}`))
 	return ok && end && base64Object(data)
 }
 
-// startsObject tells whether opm takes a manifest for JSON, which it does not
-// look into when it loads a catalog.
+// startsObject reports whether opm takes a manifest for JSON. opm does not look into such manifests when it loads
+// a catalog.
 func startsObject(manifest []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeftFunc(manifest, unicode.IsSpace), []byte("{"))
 }
 
-// objectsAreJSON tells whether each olm.bundle.object among the items holds
-// base64 of something that starts as a JSON object.
+// objectsAreJSON reports whether each olm.bundle.object among the items contains base64 of text that starts as a
+// JSON object.
 func (l *lines) objectsAreJSON() bool {
 	for i := range l.items {
 		text := l.itemText(i)

@@ -11,10 +11,10 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// The functions of this file find where something stands in a document. They parse it once
-// more, so they are for those that have a fault, and for short ones.
+// The functions in this file find the place of a value in a document. They parse the document again, so use them
+// only for documents with a fault and for short ones.
 
-// root is the top of the document with the places of its parts, nil where there is none.
+// root returns the top node of the document, or nil if the document has none or does not parse.
 func (d *Doc) root() (*yamledit.File, *yamledit.Node) {
 	text := d.raw
 	if d.Format == YAML {
@@ -32,22 +32,22 @@ func (d *Doc) root() (*yamledit.File, *yamledit.Node) {
 	return nil, nil
 }
 
-// at makes a fault of a message, at the value of a path: of keys, in any case, and indexes.
-// What is not there is where the last of its parents is.
+// at returns a fault with a message at the value that a path leads to. The path consists of keys, whose case is
+// ignored, and indexes. A missing value has the place of its nearest existing parent.
 func (d *Doc) at(msg string, path ...any) *yamlread.Error {
 	_, value := d.find(path)
 	value.Msg = msg
 	return value
 }
 
-// LineOf gives the line, from the document's first, of a key or an item that a path of keys
-// and indexes leads to, or of the last of its parents that is there.
+// LineOf returns the line, counted from the document's first, of the key or item that a path leads to. If it is
+// missing, LineOf returns the line of its nearest existing parent.
 func (d *Doc) LineOf(path ...any) int {
 	key, _ := d.find(path)
 	return max(d.lines+key.Line-d.Line, 0)
 }
 
-// find gives the places of the last key or item of a path, and of its value.
+// find returns the places of the last key or item of a path, and of its value.
 func (d *Doc) find(path []any) (key, value *yamlread.Error) {
 	f, n := d.root()
 	if n == nil {
@@ -70,7 +70,7 @@ func place(src []byte, offset int) *yamlread.Error {
 	return &yamlread.Error{Line: 1 + bytes.Count(before, []byte("\n")), Col: len(before) - bytes.LastIndexByte(before, '\n')}
 }
 
-// child is a key, in any case, and its value, or an item; nil where there is none.
+// child returns a key, ignoring case, and its value, or an item of a list. It returns nil if there is none.
 func child(n *yamledit.Node, step any) (key, value *yamledit.Node) {
 	n = n.Resolve()
 	if want, ok := step.(string); ok {
@@ -90,8 +90,7 @@ func child(n *yamledit.Node, step any) (key, value *yamledit.Node) {
 	return nil, nil
 }
 
-// EntryLines gives the line in the file of each item of the document's entries,
-// a channel's or a deprecation's.
+// EntryLines returns the line in the file of each entry of a channel or deprecation.
 func (d *Doc) EntryLines() []int {
 	var offsets []int
 	text := d.raw
@@ -112,7 +111,7 @@ func (d *Doc) EntryLines() []int {
 	at, line := 0, d.lines+1
 	found := make([]int, len(offsets))
 	for i, o := range offsets {
-		if o < at { // an alias stands after what it names
+		if o < at { // an alias comes after the node that it refers to
 			at, line = 0, d.lines+1
 		}
 		line += bytes.Count(text[at:o], []byte("\n"))
@@ -122,7 +121,7 @@ func (d *Doc) EntryLines() []int {
 	return found
 }
 
-// mistyped explains why the document's JSON does not fit a type, at the place of the value.
+// mistyped returns a failure at the value that does not fit its type.
 func (d *Doc) mistyped(doc []byte, err error) error {
 	te := (*json.UnmarshalTypeError)(nil)
 	if !errors.As(err, &te) {
@@ -137,10 +136,10 @@ func (d *Doc) mistyped(doc []byte, err error) error {
 	return d.fail(fault)
 }
 
-// NoComment says of a text that begins with // what whoever wrote it took it for.
+// NoComment explains a text that begins with //, which its author took for a comment.
 const NoComment = "// begins no comment, as # does in YAML"
 
-// startOfLine is the offset of a line, counted from 1, of a text that has it.
+// startOfLine returns the offset of a line, counted from 1. The text must have that line.
 func startOfLine(text []byte, line int) int {
 	at := 0
 	for ; line > 1; line-- {
@@ -149,14 +148,14 @@ func startOfLine(text []byte, line int) int {
 	return at
 }
 
-// pathTo gives the keys and indexes that lead to the value at an offset of a JSON document,
-// which is the offset of its last byte or of a byte in it.
+// pathTo returns the keys and indexes that lead to the value at an offset of a JSON document. The offset lies in
+// the value or is that of its last byte.
 func pathTo(doc []byte, offset int64) []any {
 	type open struct {
 		list  bool
 		index int
 		key   string
-		isKey bool // a key comes next
+		isKey bool // the next token is a key
 	}
 	var path []open
 	dec := json.NewDecoder(bytes.NewReader(doc))

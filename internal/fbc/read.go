@@ -17,11 +17,10 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// Read indexes one file, a stream of YAML or JSON documents. What opm cannot
-// load is template-malformed: text that does not parse, a document without a
-// schema, a key in two cases. Documents in the layout that opm writes take a
-// fast path; the result is the same. More than half a million documents in one
-// file are refused, though opm would try.
+// Read indexes one file, which is a stream of YAML or JSON documents. It fails with template-malformed for what
+// opm cannot load: text that does not parse, a document without a schema, a key in two cases. Documents in opm's
+// layout take a fast path with the same result. Unlike opm, Read refuses more than half a million documents in
+// one file.
 func Read(file string, src []byte) ([]Doc, error) {
 	r := reader{file: file, src: src}
 	var err error
@@ -39,25 +38,25 @@ func Read(file string, src []byte) ([]Doc, error) {
 type reader struct {
 	file    string
 	src     []byte
-	from    Span // where src begins in the file
+	from    Span // place in the file at which src begins
 	docs    []Doc
-	before  int // documents of the file that were read before src
-	counted int // bytes whose lines are counted
+	before  int // documents of the file read before src
+	counted int // bytes whose lines have been counted
 	lines   int
-	slow    bool // the fast path is not to be taken
-	part    bool // src is a part of the file, of one format
-	opened  bool // a separator before any content
+	slow    bool // skip the fast path
+	part    bool // src is a part of the file, in a single format
+	opened  bool // a separator came before any content
 }
 
-// looksLikeJSON decides as opm does: by the first character, if it comes early.
+// looksLikeJSON decides as opm does: by the first character that is not white space, if it is near the start.
 func looksLikeJSON(src []byte) bool {
 	head := src[:min(len(src), 4096)]
 	return bytes.HasPrefix(bytes.TrimLeftFunc(head, unicode.IsSpace), []byte("{"))
 }
 
-// doc begins a document at an offset.
+// doc returns an unread document with its place.
 func (r *reader) doc(start, end int, f Format) Doc {
-	if start < r.counted { // what was no JSON is read again as YAML
+	if start < r.counted { // text that is not JSON is read again as YAML
 		r.counted, r.lines = 0, 0
 	}
 	r.lines += bytes.Count(r.src[r.counted:start], []byte("\n"))
@@ -82,9 +81,8 @@ func (r *reader) add(d *Doc) error {
 	return nil
 }
 
-// yamlStream reads documents that lines beginning with --- separate. Such a
-// line separates wherever it stands, inside quotes as well. Before any content
-// it opens a document, so that two of them in a row enclose an empty one.
+// yamlStream reads documents separated by lines that begin with ---. Such a line always separates, even inside
+// quotes. Before any content it opens a document, so two separators in a row enclose an empty document.
 func (r *reader) yamlStream(pos int) error {
 	for pos < len(r.src) || r.opened || r.part {
 		end := separator(r.src, pos)
@@ -111,7 +109,7 @@ func (r *reader) yamlStream(pos int) error {
 	return nil
 }
 
-// afterSeparator passes the line of a separator.
+// afterSeparator returns the offset after a separator's line.
 func (r *reader) afterSeparator(at int) (int, error) {
 	rest, _, _ := bytes.Cut(r.src[at+len("---"):], []byte("\n"))
 	if text := bytes.TrimSpace(rest); len(text) > 0 && text[0] != '#' {
@@ -121,7 +119,7 @@ func (r *reader) afterSeparator(at int) (int, error) {
 	return min(at+len("---")+len(rest)+1, len(r.src)), nil
 }
 
-// separator gives the offset of the next line that begins with ---.
+// separator returns the offset of the next line that begins with ---.
 func separator(src []byte, pos int) int {
 	if bytes.HasPrefix(src[pos:], []byte("---")) {
 		return pos
@@ -132,7 +130,7 @@ func separator(src []byte, pos int) int {
 	return len(src)
 }
 
-// yamlDoc fills in the fields of a document.
+// yamlDoc sets the fields of a document.
 func (r *reader) yamlDoc(d *Doc) error {
 	if !r.slow && d.indexCanonical() {
 		return nil
@@ -149,7 +147,7 @@ func (r *reader) yamlDoc(d *Doc) error {
 	return d.index(js)
 }
 
-// contentLine counts the lines before the first that is neither blank nor a comment.
+// contentLine returns the number of lines before the first line of content, which is neither blank nor a comment.
 func contentLine(text []byte) int {
 	n := 0
 	for line := range bytes.Lines(text) {
@@ -158,10 +156,10 @@ func contentLine(text []byte) int {
 		}
 		n++
 	}
-	return 0 // there is no content
+	return 0 // no content
 }
 
-// ignored gives the line of what comes after the end of the document, 0 for nothing.
+// ignored returns the line of the content after the end of the document, or 0.
 func (d *Doc) ignored(text []byte) int {
 	f, err := yamledit.Open(d.File, text)
 	if err != nil || len(f.Docs) < 2 {
@@ -171,7 +169,7 @@ func (d *Doc) ignored(text []byte) int {
 	return d.lines + 1 + bytes.Count(text[:rest.Start], []byte("\n")) + contentLine(rest.Raw())
 }
 
-// index fills in the fields of a document from its JSON.
+// index sets the fields of a document from its JSON.
 func (d *Doc) index(js []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(js, &fields); err != nil {
@@ -192,7 +190,7 @@ func (d *Doc) index(js []byte) error {
 	return nil
 }
 
-// take fills in the field of a key, if it has one. No key may stand there in two cases.
+// take sets the field for a key, if the key has one. It refuses a key that occurs in two cases.
 func (d *Doc) take(seen map[string]string, key string, value []byte) error {
 	folded := foldKey(key)
 	if other, twice := seen[folded]; twice && other != key {
@@ -213,7 +211,7 @@ func (d *Doc) take(seen map[string]string, key string, value []byte) error {
 	return json.Unmarshal(value, into)
 }
 
-// field gives the field for a folded key.
+// field returns the field for a folded key.
 func (d *Doc) field(key string) (*string, bool) {
 	switch key {
 	case "SCHEMA":
@@ -228,7 +226,7 @@ func (d *Doc) field(key string) (*string, bool) {
 	return nil, false
 }
 
-// foldKey makes keys equal that differ in case only.
+// foldKey maps keys that differ only in case to the same key.
 func foldKey(key string) string {
 	return strings.Map(func(r rune) rune {
 		least := unicode.ToUpper(r)
@@ -239,8 +237,8 @@ func foldKey(key string) string {
 	}, key)
 }
 
-// jsonStream reads JSON values one after the other. Like opm it goes over to
-// YAML where the first or second is not JSON.
+// jsonStream reads JSON values one after another. Like opm, it switches to YAML if the first or second value is
+// not JSON.
 func (r *reader) jsonStream() error {
 	for pos, count := 0, 0; ; count++ {
 		start := pos + len(r.src[pos:]) - len(bytes.TrimLeft(r.src[pos:], " \t\r\n"))
@@ -265,8 +263,8 @@ func (r *reader) jsonStream() error {
 	}
 }
 
-// afterSpace passes space up to the end of the line, as opm does before it
-// takes what follows for YAML; it gives up three bytes before the end.
+// afterSpace skips white space up to the end of the line, as opm does before it reads the rest as YAML. It gives
+// up three bytes before the end.
 func afterSpace(src []byte, pos int) (int, bool) {
 	for len(src)-pos >= 4 {
 		c, n := utf8.DecodeRune(src[pos:])
@@ -283,7 +281,7 @@ func afterSpace(src []byte, pos int) (int, bool) {
 	return 0, false
 }
 
-// jsonDoc reads the object at start and gives the offset after it.
+// jsonDoc reads the object at start and returns the offset after it.
 func (r *reader) jsonDoc(start int) (end int, err error) {
 	var raw json.RawMessage
 	if err := json.NewDecoder(bytes.NewReader(r.src[start:])).Decode(&raw); err != nil {
@@ -322,10 +320,10 @@ func (r *reader) jsonDoc(start int) (end int, err error) {
 	return end, r.add(&d)
 }
 
-// mayOverflow finds numbers that a float64 may not hold, among them those of opm.
+// mayOverflow matches numbers that float64 may not hold.
 var mayOverflow = regexp.MustCompile(`\d[eE]\+?\d{3,}|\d{300,}`)
 
-// faultIn gives the place of a fault in the text of a document in JSON.
+// faultIn returns a fault in a JSON document with its place.
 func (d *Doc) faultIn(err error) error {
 	at := len(d.raw)
 	if e := (*json.SyntaxError)(nil); errors.As(err, &e) {

@@ -161,7 +161,7 @@ func TestReadFS(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := ReadFS(sub, "."); !failure.Is(err, failure.TemplateMalformed) || !strings.HasPrefix(err.Error(), "x:1:1") {
-		t.Errorf("a file that is no catalog: %v", err)
+		t.Errorf("not a catalog file: %v", err)
 	}
 }
 
@@ -192,13 +192,13 @@ func TestIgnore(t *testing.T) {
 		{"stars within a name", "a**b/c", "aab/c", false},
 	} {
 		if got := parseIgnores(c.text, nil).match(strings.Split(c.path, "/")); got != c.ignored {
-			t.Errorf("%s: %q on %q gives %v", c.rule, c.text, c.path, got)
+			t.Errorf("%s: %q on %q returns %v", c.rule, c.text, c.path, got)
 		}
 	}
 	inside := parseIgnores("/a", []string{"d"})
 	for path, want := range map[string]bool{"d/a": true, "a": false, "d": false, "e/a": false, "d/d/a": false} {
 		if got := inside.match(strings.Split(path, "/")); got != want {
-			t.Errorf("/a in d on %s gives %v", path, got)
+			t.Errorf("/a in d on %s returns %v", path, got)
 		}
 	}
 }

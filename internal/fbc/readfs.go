@@ -8,10 +8,9 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// ReadFS reads a catalog directory as opm does: every file below it, whatever
-// its name, but for those that the .indexignore files in it exclude. Documents
-// come in the order of the files' paths, with File the path in fsys. A root
-// that is a file is read as that file.
+// ReadFS reads a catalog directory as opm does: every file below it, whatever its name, except those that its
+// .indexignore files exclude. Documents come in the order of the files' paths; File is the path in fsys. If root
+// is a file, ReadFS reads that file.
 func ReadFS(fsys fs.FS, root string) ([]Doc, error) {
 	info, err := fs.Stat(fsys, root)
 	if err != nil {
@@ -41,7 +40,7 @@ func readFile(fsys fs.FS, file string) ([]Doc, error) {
 
 func unreadable(file string, err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		err = pe.Err // the place says the path
+		err = pe.Err // the failure's place already names the path
 	}
 	code, remedy := failure.TemplateMalformed, "Make the file readable, or name it in .indexignore."
 	if errors.Is(err, fs.ErrNotExist) {

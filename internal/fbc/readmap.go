@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ReadMap reads a catalog whose files are at hand, by their path below it, as ReadFS reads
-// one on the disk: in its order, and without what .indexignore files exclude.
+// ReadMap reads a catalog from a map of paths to contents, as ReadFS reads one from a directory: in the same
+// order, and without the files that .indexignore files exclude.
 func ReadMap(files map[string][]byte) ([]Doc, error) {
 	names := slices.SortedFunc(maps.Keys(files), func(a, b string) int {
 		return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))

@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 )
 
-// Files at hand are read as those on the disk: the same ones, in the same order.
+// ReadMap reads the same files in the same order as ReadFS.
 func TestReadMapIsReadFS(t *testing.T) {
 	names := []string{"a", "a-b", "b", "c.yaml", "notes.txt"}
 	patterns := []string{"*.txt", "b/", "!b/c.yaml", "/a", "a/**/b", "c*", "!notes.txt"}

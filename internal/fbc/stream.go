@@ -6,23 +6,22 @@ import (
 	"io"
 )
 
-// Span is where text begins in a file, so that documents of it can be read again by
-// themselves.
+// Span is a place in a file at which text begins. With it, documents can be read again on their own.
 type Span struct {
-	Start  int // of its first byte
+	Start  int // offset of its first byte
 	lines  int // line breaks before it
 	col    int // bytes before it on its line
 	format Format
 }
 
-// Span is where the document begins.
+// Span returns the place at which the document begins.
 func (d *Doc) Span() Span { return Span{d.Start, d.lines, d.col, d.Format} }
 
-// SameFormat reports whether two documents are written in the same one.
+// SameFormat reports whether both documents have the same format.
 func (s Span) SameFormat(o Span) bool { return s.format == o.format }
 
-// Read reads documents that follow each other in a file, all of one format, from their text:
-// from the start of the first to the end of the last.
+// Read reads consecutive documents of a file, all of one format. text extends from the start of the first
+// document to the end of the last.
 func (s Span) Read(file string, text []byte) ([]Doc, error) {
 	r := reader{file: file, src: text, from: s}
 	var err error
@@ -35,12 +34,12 @@ func (s Span) Read(file string, text []byte) ([]Doc, error) {
 	return r.docs, err
 }
 
-// pieceSize is how much of a file Stream reads at a time, and one document where that is longer.
+// pieceSize is the number of bytes that Stream reads at a time. A longer document is read as a whole.
 const pieceSize = 1 << 20
 
-// Stream reads a file as Read does, and holds no more of it than a piece. Documents come in
-// groups, and their text is no more once visit returns. Where it fails Read may not: it takes
-// YAML that looks like JSON, too.
+// Stream reads a file as Read does, but holds only one piece of it at a time. It passes documents to visit in
+// groups; their text is invalid after visit returns. Stream refuses YAML that looks like JSON, which Read
+// accepts.
 func Stream(file string, in io.Reader, visit func([]Doc) error) error {
 	return stream(file, in, pieceSize, visit)
 }
@@ -68,12 +67,12 @@ type streamer struct {
 	reader
 	in    io.Reader
 	piece int
-	text  []byte // what was read of the file, and is not behind
+	text  []byte // text read but not yet consumed
 	ended bool
 	json  bool
 }
 
-// fill reads on up to where a document ends, and gives the offset.
+// fill reads up to the end of a document and returns its offset.
 func (s *streamer) fill() (cut int, err error) {
 	for room := s.piece; ; room = 2 * len(s.text) {
 		n := len(s.text)
@@ -90,7 +89,7 @@ func (s *streamer) fill() (cut int, err error) {
 		if s.ended {
 			return len(s.text), nil
 		}
-		// In JSON nothing but two documents has a line break between braces like these.
+		// In JSON, a line break between braces like these separates two documents.
 		before, after := "\n", "---"
 		if s.json {
 			before, after = "}\n", "{"
@@ -101,8 +100,7 @@ func (s *streamer) fill() (cut int, err error) {
 	}
 }
 
-// read reads the documents up to an offset. A piece of YAML that is not the first begins with
-// a separator.
+// read reads the documents up to an offset. Every piece of YAML after the first begins with a separator.
 func (s *streamer) read(cut int, last bool) error {
 	s.src, s.docs, s.counted, s.lines = s.text[:cut], nil, 0, 0
 	if s.json {
@@ -119,7 +117,7 @@ func (s *streamer) read(cut int, last bool) error {
 	return s.yamlStream(pos)
 }
 
-// next goes on behind what was read.
+// next drops the text that has been read.
 func (s *streamer) next(cut int) {
 	s.from.lines += bytes.Count(s.text[:cut], []byte("\n"))
 	s.from.Start += cut

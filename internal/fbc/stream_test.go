@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// streamed are the documents that a file gives in pieces, with their text kept.
+// streamed returns the documents that a file yields in pieces, with a copy of their text.
 func streamed(src string, piece int) (all []Doc, err error) {
 	err = stream("f", strings.NewReader(src), piece, func(docs []Doc) error {
 		for _, d := range docs {
@@ -20,9 +20,9 @@ func streamed(src string, piece int) (all []Doc, err error) {
 	return all, err
 }
 
-// A file that comes in pieces gives what it gives as a whole, and its documents can be read again
-// by themselves, one or several at a time. Where the pieces give nothing, the whole may: it
-// takes YAML that looks like JSON.
+// checkStream checks that a file read in pieces yields the same documents as the whole file, and that its
+// documents can be read again on their own, one or several at a time. Read may accept a file that Stream refuses:
+// YAML that looks like JSON.
 func checkStream(t *testing.T, src string) {
 	t.Helper()
 	whole, err := Read("f", []byte(src))
@@ -35,7 +35,7 @@ func checkStream(t *testing.T, src string) {
 			continue
 		}
 		if err != nil || len(got) != len(whole) || len(got) > 0 && !reflect.DeepEqual(got, whole) {
-			t.Errorf("%q in pieces of %d: got\n%+v\nthe whole gives %v\n%+v", src, piece, got, err, whole)
+			t.Errorf("%q in pieces of %d: got\n%+v\nthe whole file gives %v\n%+v", src, piece, got, err, whole)
 		}
 	}
 	for i := range whole {

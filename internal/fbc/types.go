@@ -1,6 +1,5 @@
-// Package fbc holds the documents of a file-based catalog: their types, a reader
-// that indexes a file by byte range without parsing the large documents, and a
-// writer that gives opm's bytes.
+// Package fbc defines the documents of a file-based catalog. Its reader indexes a file by byte range without
+// parsing large documents. Its writer writes opm's bytes.
 package fbc
 
 import (
@@ -9,7 +8,7 @@ import (
 	"strings"
 )
 
-// The schemas that OLM knows. Documents of any other schema are kept as they are.
+// The schemas that OLM knows. Documents with other schemas stay unchanged.
 const (
 	SchemaPackage     = "olm.package"
 	SchemaChannel     = "olm.channel"
@@ -17,7 +16,7 @@ const (
 	SchemaDeprecation = "olm.deprecations"
 )
 
-// SchemaLifecycles is that of OpenShift's documents on how long versions are supported.
+// SchemaLifecycles is the schema of OpenShift's documents about how long versions are supported.
 const SchemaLifecycles = "io.openshift.operators.lifecycles.v1alpha1"
 
 // Package is an olm.package document.
@@ -53,7 +52,7 @@ type Entry struct {
 	SkipRange string   `json:"skipRange,omitempty"`
 }
 
-// InWords tells the entry's edges.
+// InWords describes the entry's edges.
 func (e Entry) InWords() string {
 	var parts []string
 	if e.Replaces != "" {
@@ -81,13 +80,13 @@ type Bundle struct {
 	RelatedImages []RelatedImage `json:"relatedImages,omitempty"`
 }
 
-// Property is one typed fact of a package, channel or bundle.
+// Property is one typed property of a package, channel or bundle.
 type Property struct {
 	Type  string          `json:"type"`
 	Value json.RawMessage `json:"value"`
 }
 
-// RelatedImage is an image that a bundle's operator needs.
+// RelatedImage is an image that a bundle's operator uses.
 type RelatedImage struct {
 	Name  string `json:"name"`
 	Image string `json:"image"`
@@ -106,7 +105,7 @@ type DeprecationEntry struct {
 	Message   string    `json:"message"`
 }
 
-// Reference names what a deprecation is about, within its package.
+// Reference names the deprecated object within its package.
 type Reference struct {
 	Schema string `json:"schema"`
 	Name   string `json:"name,omitempty"`

@@ -2,14 +2,14 @@ package fbc
 
 import "io/fs"
 
-// WalkFS reads a catalog directory as ReadFS does and gives each file's documents as
-// soon as they are read, so that a large catalog need not be held at once. A file that
-// cannot be read is given with its error; visit decides whether to go on.
+// WalkFS reads a catalog directory as ReadFS does. It passes each file's documents to visit as soon as it has
+// read them, so that a large catalog is never held as a whole. For an unreadable file it passes the error; visit
+// decides whether to go on.
 func WalkFS(fsys fs.FS, root string, visit func(docs []Doc, err error) error) error {
 	return walkFiles(fsys, root, func(file string) error { return visit(readFile(fsys, file)) })
 }
 
-// Files are the paths of the files that WalkFS reads, in its order.
+// Files returns the paths of the files that WalkFS reads, in its order.
 func Files(fsys fs.FS, root string) (files []string, err error) {
 	err = walkFiles(fsys, root, func(file string) error {
 		files = append(files, file)

@@ -10,14 +10,12 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Write writes blobs in opm's order with opm's separators for the format:
-// packages by name; in each its olm.package, channels by name, bundles by name,
-// other documents by schema, deprecations; at the end the documents of other
-// schemas that belong to no package. A blob of the other format is encoded
-// anew. The order of blobs is left as it is.
+// Write writes blobs in opm's order with opm's separators for the format: packages by name; in each package its
+// olm.package, channels by name, bundles by name, other documents by schema, deprecations; at the end the
+// documents of other schemas without a package. It converts blobs of the other format. It does not change the
+// order of the slice.
 //
-// opm drops channels, bundles, deprecations and packages that name no package;
-// Write refuses them.
+// opm silently drops channels, bundles, deprecations and packages that name no package; Write refuses them.
 func Write(w io.Writer, format Format, blobs []Blob) error {
 	packages := map[string][]Blob{}
 	var rest []Blob
@@ -73,8 +71,7 @@ func writePackage(w io.Writer, format Format, blobs []Blob) error {
 		kinds[rank(b.Schema)] = append(kinds[rank(b.Schema)], b)
 	}
 	for _, r := range []int{rankChannel, rankBundle} {
-		// This function, not a stable one, for the sake of equal names: opm
-		// uses it, so equal names get the same order.
+		// opm also uses this unstable sort, so equal names come out in the same order.
 		sort.Slice(kinds[r], func(i, j int) bool { return kinds[r][i].Name < kinds[r][j].Name })
 	}
 	slices.SortStableFunc(kinds[rankOther], func(a, b Blob) int { return cmp.Compare(a.Schema, b.Schema) })
@@ -108,7 +105,7 @@ func writeAll(w io.Writer, format Format, blobs []Blob) error {
 	return nil
 }
 
-// recode encodes a blob in another format.
+// recode converts a blob to another format.
 func recode(b Blob, format Format) ([]byte, error) {
 	docs, err := Read(b.Name, b.Body)
 	if err != nil {

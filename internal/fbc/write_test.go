@@ -68,7 +68,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// Blob drops what opm drops and keeps what it keeps.
+// Blob drops and keeps the same keys as opm.
 func TestBlob(t *testing.T) {
 	for _, c := range []struct {
 		src, yaml, json string
@@ -100,7 +100,7 @@ func TestBlob(t *testing.T) {
 func TestCheckObjects(t *testing.T) {
 	for value, says := range map[string]string{
 		`{data: e30=}`:                   "",
-		`{data: IAogewo=}`:               "", // JSON is not looked into
+		`{data: IAogewo=}`:               "", // opm does not look into JSON
 		`{data: YTogYgo=}`:               "",
 		`{}`:                             "",
 		`{data: YTogYjogYwo=}`:           "does not parse", // a: b: c
@@ -125,8 +125,8 @@ func TestCheckObjects(t *testing.T) {
 	}
 }
 
-// Whatever a bundle holds, opm's bytes of it are recognized as such, are on the
-// fast path, and a change that leaves the meaning is noticed.
+// Exact recognizes opm's bytes of any bundle on the fast path, and notices a change that does not affect the
+// meaning.
 func TestExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	pieces := []string{"a", "B", "kube/x-1", ": ", " #", "-", "'", "\"", "\\", "{", "1", "0x", ".", "~", "no", "é", "日本 ", "😀", "\n", "\n\n", " ", "\t", "12:3", "---", "word ", "text with some words ", "and, more: of it "}

@@ -1,5 +1,5 @@
-// Package canonical knows YAML in the bytes in which opm writes it: sorted keys, lists
-// flush with their key, each text in the one form that its characters call for, long lines
-// folded at 80 columns. It writes such text, and tells of parts of one whether they are
-// written so. Whatever is rare in catalogs is left to the library that opm uses.
+// Package canonical handles YAML in opm's exact bytes: sorted keys, lists at the indent of their key, each text
+// in the one form that its characters require, long lines folded at 80 columns. It writes such YAML, and checks
+// whether parts of a text are written like that. It leaves everything that is rare in catalogs to the library
+// that opm uses.
 package canonical

@@ -7,8 +7,8 @@ import (
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// Ordinary tells whether text consists of printable characters and line feeds,
-// with no other character that YAML reads as a line break.
+// Ordinary reports whether text consists of printable characters and line feeds, without any other character that
+// YAML reads as a line break.
 func Ordinary(b []byte) bool {
 	const (
 		ones  = 0x0101010101010101

@@ -7,20 +7,18 @@ import (
 	"strconv"
 )
 
-// The functions of this file tell of parts of a YAML text whether they are what
-// the emitter would write, so that a document in opm's bytes can be recognized
-// without writing it anew.
+// The functions in this file check whether parts of a YAML text are what the emitter would write, so that a
+// document in opm's bytes is recognized without writing it.
 
-// WrittenPlain tells whether text, one line without quotes, is a text that the
-// emitter writes without quotes, or a number or word in the emitter's spelling.
-// Where lines are folded is not considered.
+// WrittenPlain reports whether the emitter writes text, one unquoted line, in the same way: unquoted as a string,
+// or as a number or word in its own spelling. It does not consider folding.
 func WrittenPlain(text []byte) bool {
 	var number, spelled [32]byte
 	v := resolve(text)
 	if v.typ == typeString {
 		return examine(text).plain && !isBase60(text)
 	}
-	// opm makes a float64 of every number and reads it again.
+	// opm converts every number to float64 and parses the result again.
 	switch v.typ {
 	case typeInt:
 		v = resolve(appendFloat(number[:0], float64(v.i)))
@@ -35,13 +33,13 @@ func WrittenPlain(text []byte) bool {
 // appendFloat appends a number as encoding/json writes it.
 func appendFloat(dst []byte, f float64) []byte {
 	text, err := json.Marshal(f)
-	if err != nil { // not a number, or infinite: it is written so nowhere
+	if err != nil { // NaN or infinity, which JSON cannot express
 		return dst
 	}
 	return append(dst, text...)
 }
 
-// spell appends the emitter's form of anything but a text.
+// spell appends the emitter's form of any value except a string.
 func (v *value) spell(dst []byte) []byte {
 	switch v.typ {
 	case typeNull:
@@ -58,9 +56,8 @@ func (v *value) spell(dst []byte) []byte {
 	return dst
 }
 
-// WrittenQuoted tells whether the emitter writes the text that quoted, in
-// quotes, stands for in the same way at a column, inside a collection with an
-// indentation.
+// WrittenQuoted reports whether the emitter writes the content of quoted in the same bytes, at the given column
+// and inside a collection with the given indentation.
 func WrittenQuoted(quoted []byte, indent, column int, key bool) (same bool) {
 	text, ok := Unquote(quoted)
 	if !ok {
@@ -71,8 +68,7 @@ func WrittenQuoted(quoted []byte, indent, column int, key bool) (same bool) {
 	return !e.rare && bytes.Equal(e.out, quoted)
 }
 
-// BasicPlane tells whether there are no characters beyond the basic plane, all
-// of which the emitter escapes.
+// BasicPlane reports whether text has no characters beyond the basic plane. The emitter escapes those.
 func BasicPlane(text []byte) bool {
 	i := 0
 	for ; i+8 <= len(text); i += 8 {
@@ -89,15 +85,14 @@ func BasicPlane(text []byte) bool {
 	return true
 }
 
-// IsText tells whether a text without quotes stands for itself, not for a number, a
-// boolean or the like.
+// IsText reports whether an unquoted text is a string, not a number, boolean or other value.
 func IsText(text []byte) bool {
 	t := resolve(text).typ
 	return t == typeString || t == typeTime
 }
 
-// JSONOf gives the JSON of a text without quotes that is a number, a boolean or null; nil for
-// one that stands for itself. Once it is loaded, opm holds every number as a float64.
+// JSONOf returns the JSON of an unquoted number, boolean or null, and nil for a string. With loaded, every number
+// is a float64, as in opm after loading.
 func JSONOf(text []byte, loaded bool) []byte {
 	switch v := resolve(text); v.typ {
 	case typeNull:

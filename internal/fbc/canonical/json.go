@@ -2,7 +2,7 @@ package canonical
 
 import "unicode/utf8"
 
-// plainByte has the bytes that stand for themselves in a JSON string.
+// plainByte marks the bytes that JSON strings contain unescaped.
 var plainByte = func() (plain [256]bool) {
 	for c := rune(' '); c < utf8.RuneSelf; c++ {
 		plain[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'
@@ -10,8 +10,7 @@ var plainByte = func() (plain [256]bool) {
 	return plain
 }()
 
-// AppendString appends a JSON string the way encoding/json does, with or without
-// its escapes for HTML.
+// AppendString appends a JSON string as encoding/json writes it, with or without HTML escapes.
 func AppendString(to []byte, s string, html bool) []byte {
 	to = append(to, '"')
 	start := 0

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// CompareKeys gives the order of keys in opm's YAML: letters by code point and
-// after everything else, runs of digits as numbers. It is no strict order for
-// all keys: a9 comes before a11, a11 before a1A, and that before a9.
+// CompareKeys compares keys in the order of opm's YAML: letters by code point and after all other characters,
+// runs of digits as numbers. The order is not strict for all keys: a9 comes before a11, a11 before a1A, and a1A
+// before a9.
 func CompareKeys[T string | []byte](a, b T) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -25,7 +25,7 @@ func CompareKeys[T string | []byte](a, b T) int {
 	return 1
 }
 
-// lessAfter compares what two keys have after what is common to them.
+// lessAfter compares the parts of two keys after their common prefix.
 func lessAfter(common, a, b []byte) bool {
 	first, _ := utf8.DecodeRune(a)
 	second, _ := utf8.DecodeRune(b)
@@ -36,7 +36,7 @@ func lessAfter(common, a, b []byte) bool {
 	if letter || other {
 		return other
 	}
-	// Where one has a zero, the digits before it decide whether it counts.
+	// If one part starts with a zero, the digits before it decide whether the zero counts.
 	var start int64
 	if first == '0' || second == '0' {
 		for len(common) > 0 && start == 0 {
@@ -61,8 +61,7 @@ func lessAfter(common, a, b []byte) bool {
 	return first < second
 }
 
-// digitRun reads the digits at the beginning of s behind a given start. It may
-// overflow, as the original does.
+// digitRun reads the digits at the start of s after a given number. It may overflow, as the original does.
 func digitRun(s []byte, start int64) (number int64, digits int) {
 	for len(s) > 0 {
 		r, n := utf8.DecodeRune(s)

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Unquote gives the text that a scalar in quotes stands for. It knows what opm writes; ok is
-// false where there is more: a blank line, an escape that opm does not use.
+// Unquote returns the text of a quoted scalar as opm writes it. ok is false for anything else, such as a blank
+// line or an escape that opm does not use.
 func Unquote(quoted []byte) (text []byte, ok bool) {
 	n := len(quoted)
 	if n < 2 || quoted[0] != quoted[n-1] {
@@ -23,8 +23,8 @@ func Unquote(quoted []byte) (text []byte, ok bool) {
 	return unescape(inner)
 }
 
-// Fold joins the lines of a text that goes on over several: a line break and the blanks
-// around it are one space. ok is false where a line is blank.
+// Fold joins the lines of a text: a line break and the blanks around it become one space. ok is false if a line
+// is blank.
 func Fold(text []byte) (folded []byte, ok bool) {
 	if bytes.IndexByte(text, '\n') < 0 {
 		return text, true
@@ -47,9 +47,9 @@ var escapes = [256]rune{
 	' ': ' ', '"': '"', '\'': '\'', '\\': '\\', 'N': 0x85, '_': 0xA0, 'L': 0x2028, 'P': 0x2029,
 }
 
-// unescape is Unquote for what stands between double quotes.
+// unescape does the work of Unquote for the content of double quotes.
 func unescape(src []byte) (text []byte, ok bool) {
-	kept := 0 // bytes that no fold may trim
+	kept := 0 // length of the text that folding must not trim
 	for i := 0; i < len(src); i++ {
 		switch c := src[i]; c {
 		case '\n':
@@ -82,7 +82,7 @@ func unescape(src []byte) (text []byte, ok bool) {
 	return text, true
 }
 
-// blanks gives the offset of the last of the spaces at i, i-1 for none.
+// blanks returns the offset of the last of the spaces that start at i, or i-1 if there is none.
 func blanks(src []byte, i int) int {
 	for i < len(src) && src[i] == ' ' {
 		i++
@@ -90,7 +90,7 @@ func blanks(src []byte, i int) int {
 	return i - 1
 }
 
-// escaped gives the character of the escape whose letter is at i, and its last byte.
+// escaped returns the character of the escape whose letter is at i, and the offset of the escape's last byte.
 func escaped(src []byte, i int) (rune, int) {
 	var digits int
 	switch c := src[i]; c {

@@ -6,7 +6,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A text in quotes is read as the library reads it; what is rare is left to the library.
+// Unquote reads a quoted text as the library does. It leaves rare forms to the library.
 func TestUnquote(t *testing.T) {
 	for quoted, known := range map[string]bool{
 		`'a'`: true, `''`: true, `'it''s'`: true, `"a\tb\u00e9\x41\U0001F600\e\0"`: true, `"\"\\"`: true,
@@ -23,7 +23,7 @@ func TestUnquote(t *testing.T) {
 		}
 		var whole struct{ A string }
 		if err := yaml.Unmarshal([]byte("a: "+quoted+"\n"), &whole); err != nil || whole.A != string(text) {
-			t.Errorf("%q gives %q, to the library %q, %v", quoted, text, whole.A, err)
+			t.Errorf("%q gives %q, the library %q, %v", quoted, text, whole.A, err)
 		}
 	}
 }

@@ -15,12 +15,12 @@ const (
 	typeNull
 	typeBool
 	typeInt
-	typeUint // an integer that only fits unsigned
+	typeUint // an integer that fits only an unsigned type
 	typeFloat
-	typeTime // looks like a timestamp; its value is its text
+	typeTime // looks like a timestamp; the value is its text
 )
 
-// value is what the text of a scalar means.
+// value is the meaning of a scalar's text.
 type value struct {
 	typ valueType
 	b   bool
@@ -29,7 +29,7 @@ type value struct {
 	f   float64
 }
 
-// words are the texts that mean something else than themselves.
+// words are the texts that do not mean themselves.
 var words = func() map[string]value {
 	m := map[string]value{}
 	set := func(v value, names ...string) {
@@ -48,7 +48,7 @@ var words = func() map[string]value {
 
 const longestWord = 5
 
-// resolve finds what a text without quotes and without a tag means.
+// resolve returns the meaning of a text without quotes and tag.
 func resolve(text []byte) value {
 	if len(text) == 0 {
 		return value{typ: typeNull}
@@ -79,7 +79,7 @@ func resolve(text []byte) value {
 	return value{}
 }
 
-// short keeps texts that are longer than any word from being looked up.
+// short avoids looking up texts that are longer than any word.
 func short(text []byte) []byte {
 	if len(text) > longestWord {
 		return nil
@@ -87,8 +87,8 @@ func short(text []byte) []byte {
 	return text
 }
 
-// digitsOnly tells whether text is made of the characters of numbers; anything
-// else need not be tried as one.
+// digitsOnly reports whether text consists of characters that occur in numbers. No other text needs to be parsed
+// as a number.
 func digitsOnly(text []byte) bool {
 	for _, c := range text {
 		if c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' {
@@ -103,8 +103,8 @@ func digitsOnly(text []byte) bool {
 	return true
 }
 
-// resolveNumber reads the numbers that opm's parser knows: Go's integers, the
-// floats of YAML 1.1, and binary numbers; underscores may stand anywhere.
+// resolveNumber reads the numbers that opm's parser knows: Go's integers, the floats of YAML 1.1, and binary
+// numbers. Underscores are allowed anywhere.
 func resolveNumber(text []byte) value {
 	if len(text) < 18 && allDigits(text) && (text[0] != '0' || len(text) == 1) {
 		var i int64
@@ -130,7 +130,7 @@ func resolveNumber(text []byte) value {
 			return value{typ: typeFloat, f: f}
 		}
 	}
-	// A sign after the 0b is taken for one, as the original does.
+	// Like the original, it accepts a sign after 0b.
 	if digits, ok := strings.CutPrefix(plain, "0b"); ok {
 		if i, err := strconv.ParseInt(digits, 2, 64); err == nil {
 			return value{typ: typeInt, i: i}

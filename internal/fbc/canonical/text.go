@@ -8,17 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// traits is what a text's form depends on.
+// traits are the properties of a text that decide its form.
 type traits struct {
-	plain  bool // may stand without quotes
-	single bool // may stand in single quotes
-	block  bool // may stand as a literal block
-	rare   bool // is left to the library: it has line breaks other than a line feed, or a BOM
+	plain  bool // allowed without quotes
+	single bool // allowed in single quotes
+	block  bool // allowed as a literal block
+	rare   bool // left to the library: the text has a BOM, or line breaks other than line feeds
 }
 
-// text writes a text in the form that opm's library chooses: plain where it
-// reads back as the same text, a literal block where it has line feeds, quoted
-// otherwise.
+// text writes a text in the form that opm's library chooses: plain if it reads back as the same text, as a
+// literal block if it contains line feeds, otherwise quoted.
 func (e *emitter) text(s []byte, key bool) {
 	outer := e.indent
 	e.indent = max(outer, 0) + bestIndent
@@ -47,7 +46,7 @@ func (e *emitter) text(s []byte, key bool) {
 	e.indent = outer
 }
 
-// special marks bytes that examine has to look at.
+// special marks the bytes that examine has to check.
 var special = func() (t [256]bool) {
 	for i := range t {
 		t[i] = i <= ' ' || i >= 0x7F || i == ':' || i == '#'
@@ -55,7 +54,7 @@ var special = func() (t [256]bool) {
 	return t
 }()
 
-// examine finds the forms in which s, which is not empty, can be written.
+// examine returns the forms in which s can be written. s must not be empty.
 func examine(s []byte) traits {
 	tr := traits{plain: true, single: true, block: true}
 	switch c := s[0]; c {
@@ -95,7 +94,7 @@ func examine(s []byte) traits {
 	return tr
 }
 
-// other judges a control character or one beyond ASCII, and gives its length.
+// other checks a control or non-ASCII character and returns its length.
 func (tr *traits) other(s []byte) int {
 	r, w := utf8.DecodeRune(s)
 	switch {
@@ -107,13 +106,13 @@ func (tr *traits) other(s []byte) int {
 	return w
 }
 
-// printable tells whether a character is written as it is: no control character but a line
-// feed, nothing beyond the basic plane.
+// printable reports whether a character is written as it is. Control characters other than the line feed, and
+// characters beyond the basic plane, are not.
 func printable(r rune) bool {
 	return r == '\n' || r >= ' ' && r <= '~' || r >= 0xA0 && r < 0xFFFE && r != 0xFEFF
 }
 
-// isBase60 tells whether older readers would take s for a number to the base of 60.
+// isBase60 reports whether older readers would take s for a base 60 number.
 func isBase60(s []byte) bool {
 	c := s[0]
 	return (c >= '0' && c <= '9' || c == '+' || c == '-') && bytes.IndexByte(s, ':') >= 0 && base60.Match(s)
@@ -121,18 +120,18 @@ func isBase60(s []byte) bool {
 
 var base60 = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$`)
 
-// put appends characters, each of which counts as one column.
+// put appends characters and counts each as one column.
 func (e *emitter) put(s []byte) {
 	e.out = append(e.out, s...)
 	e.line += len(s) - utf8.RuneCount(s)
 }
 
-// fold tells whether a line is long enough to end at the space at i.
+// fold reports whether a line is long enough to end at the space at i.
 func (e *emitter) fold(i, n int, folding, afterSpace bool) bool {
 	return folding && !afterSpace && i > 0 && i < n-1 && e.column() > bestWidth
 }
 
-// plain writes a text without line feeds as it is, folded at spaces.
+// plain writes a text without line feeds unquoted, folded at spaces.
 func (e *emitter) plain(s []byte, folding bool) {
 	if !e.whitespace {
 		e.out = append(e.out, ' ')
@@ -185,8 +184,7 @@ func (e *emitter) single(s []byte, folding bool) {
 	e.whitespace, e.indention = false, false
 }
 
-// double writes a text in double quotes, with everything escaped that is not
-// printable.
+// double writes a text in double quotes and escapes everything that is not printable.
 func (e *emitter) double(s []byte, folding bool) {
 	e.indicator(`"`, true, false)
 	afterSpace := false
@@ -233,7 +231,7 @@ func (e *emitter) escape(r rune) {
 	e.out = append(e.out, code...)
 }
 
-// literal writes a text as a block, line by line.
+// literal writes a text as a literal block, line by line.
 func (e *emitter) literal(s []byte) {
 	e.indicator("|", true, false)
 	if s[0] == ' ' || s[0] == '\n' {
@@ -256,7 +254,7 @@ func (e *emitter) literal(s []byte) {
 	}
 }
 
-// chomping is the sign that says what becomes of the line feeds at the end.
+// chomping returns the indicator for the line feeds at the end of a literal block.
 func chomping(s []byte) string {
 	switch {
 	case s[len(s)-1] != '\n':

@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// FromJSON converts JSON to YAML as sigs.k8s.io/yaml.JSONToYAML does: block style, sorted
-// keys, lists flush with their key, long lines folded at 80 columns. What has anything in it
-// that is rare in catalogs is left to that library.
+// FromJSON converts JSON to YAML as sigs.k8s.io/yaml.JSONToYAML does: block style, sorted keys, lists at the
+// indent of their key, long lines folded at 80 columns. It leaves documents with features that are rare in
+// catalogs to that library.
 func FromJSON(src []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(src))
 	dec.UseNumber()
@@ -36,8 +36,8 @@ func FromJSON(src []byte) ([]byte, error) {
 	return e.out, nil
 }
 
-// ordinaryJSON tells whether YAML reads a JSON text as JSON does: there are no characters
-// that only JSON takes, and no escapes that YAML lacks.
+// ordinaryJSON reports whether YAML reads a JSON text as JSON does: the text has no characters that only JSON
+// accepts, and no escapes that YAML lacks.
 func ordinaryJSON(src []byte) bool {
 	if !Ordinary(src) {
 		return false
@@ -57,17 +57,17 @@ func ordinaryJSON(src []byte) bool {
 const (
 	bestIndent = 2
 	bestWidth  = 80
-	longestKey = 128 // bytes of a key that needs no question mark
+	longestKey = 128 // bytes; a longer key needs a question mark
 )
 
-// emitter writes a value as YAML. The names of its state are libyaml's.
+// emitter writes a value as YAML. Its state has the names that libyaml uses.
 type emitter struct {
 	out        []byte
-	line       int // where the current line begins in out, less what multi-byte characters take too much
+	line       int // start of the current line in out, minus the extra bytes of multi-byte characters
 	indent     int
-	whitespace bool // the last character was a blank or the like
-	indention  bool // only indentation and indicators stand on this line
-	rare       bool // there was something that is left to the library
+	whitespace bool // the next text needs no space before it
+	indention  bool // the line has only indentation and indicators so far
+	rare       bool // the value has a feature that is left to the library
 }
 
 func (e *emitter) column() int { return len(e.out) - e.line }
@@ -79,8 +79,7 @@ func (e *emitter) lineBreak() {
 
 const spaces = "                                                                "
 
-// newLine goes to the current indentation, on a new line unless there is
-// nothing but indentation on this one.
+// newLine moves to the current indentation. It starts a new line unless the current one has only indentation.
 func (e *emitter) newLine() {
 	indent := max(e.indent, 0)
 	col := e.column()
@@ -96,7 +95,7 @@ func (e *emitter) newLine() {
 	e.whitespace, e.indention = true, true
 }
 
-// indicator writes -, : or the opening of a scalar or flow collection.
+// indicator writes -, : or the start of a scalar or flow collection.
 func (e *emitter) indicator(text string, space, indention bool) {
 	if space && !e.whitespace {
 		e.out = append(e.out, ' ')
@@ -106,7 +105,7 @@ func (e *emitter) indicator(text string, space, indention bool) {
 	e.indention = e.indention && indention
 }
 
-// value writes any value; ofKey tells that it is one of a mapping.
+// value writes any value; ofKey reports whether it is the value of a mapping's key.
 func (e *emitter) value(v any, ofKey bool) {
 	switch v := v.(type) {
 	case nil:
@@ -136,7 +135,7 @@ func (e *emitter) list(v []any, ofKey bool) {
 	outer := e.indent
 	if e.indent < 0 {
 		e.indent = 0
-	} else if !ofKey { // a list is flush with its key
+	} else if !ofKey { // a list has the indent of its key
 		e.indent += bestIndent
 	}
 	for _, item := range v {
@@ -168,8 +167,8 @@ func (e *emitter) mapping(v map[string]any) {
 	e.indent = outer
 }
 
-// ordered gives the keys in the order of the emitter. Sorting by bytes first makes the
-// outcome depend on nothing else: the order of the emitter is not a strict one.
+// ordered returns the keys in the emitter's order. That order is not strict; sorting by bytes first makes the
+// result deterministic.
 func ordered(v map[string]any) []string {
 	keys := make([]string, 0, len(v))
 	for key := range v {

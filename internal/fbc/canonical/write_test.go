@@ -55,7 +55,7 @@ func TestFromJSON(t *testing.T) {
 	}
 }
 
-// What is written reads back as the same.
+// Written YAML reads back as the same value.
 func TestRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"a", "b ", " ", "\n", "\t", ": ", " #", "-", "'", "\"", "\\", "{", "1", "0x", ".", "~", "y", "é", "😀", "\u2028", "word ", "12:3", "---", "text with some words "}
@@ -106,8 +106,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// The order of keys does not depend on the order in which they come, even
-// where it is no strict order.
+// The order of keys does not depend on their order in the input, even though the order is not strict.
 func TestKeyOrderIsSteady(t *testing.T) {
 	want, err := FromJSON([]byte(`{"a9":0,"a11":0,"a1A":0}`))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// mend changes what differs between a standing document and one that is to say its place, and
-// leaves the rest as it is laid out.
+// mend changes the differences between an existing document and its new content, and keeps the layout of the
+// rest.
 func mend(edits *yamledit.Edits, root *yamledit.Node, standing *fbc.Doc, body []byte) error {
 	docs, err := fbc.Read(standing.File, body)
 	if err != nil {
@@ -48,7 +48,8 @@ func value(d *fbc.Doc) (v any, err error) {
 
 type mender struct{ edits *yamledit.Edits }
 
-// unmendable says that a value cannot be changed in its place; nobody is shown it.
+// unmendable reports that a value cannot be changed in place. No user sees it; the whole document is written
+// instead.
 func unmendable() error { return failure.New(failure.EditRefused, "changing a document") }
 
 func (m mender) value(n *yamledit.Node, old, now any) error {
@@ -83,7 +84,7 @@ func (m mender) mapping(n *yamledit.Node, old, now map[string]any) error {
 			}
 		}
 	}
-	before := "" // the key that is next lower and stands there
+	before := "" // the last key so far that exists already
 	for _, key := range slices.Sorted(maps.Keys(now)) {
 		if was, stands := old[key]; stands {
 			if err := m.value(n.Get(key), was, now[key]); err != nil {
@@ -103,8 +104,7 @@ func (m mender) mapping(n *yamledit.Node, old, now map[string]any) error {
 	return nil
 }
 
-// list takes the items that go out, puts the new ones in, and changes those of which the name
-// stays.
+// list removes the old items, inserts the new ones, and changes those whose name stays.
 func (m mender) list(n *yamledit.Node, old, now []any) error {
 	names, wanted := namesOf(old), namesOf(now)
 	stay := common(names, wanted)
@@ -145,7 +145,7 @@ func (m mender) list(n *yamledit.Node, old, now []any) error {
 	return nil
 }
 
-// siblings are the other items of a list, which show how a key looks.
+// siblings returns the other items of a list, whose style a new key follows.
 func siblings(n *yamledit.Node) []*yamledit.Node {
 	if n.Parent == nil || n.Parent.Kind != yamledit.Sequence {
 		return nil
@@ -153,7 +153,7 @@ func siblings(n *yamledit.Node) []*yamledit.Node {
 	return nearest(n.Parent, slices.Index(n.Parent.Children, n))
 }
 
-// nearest are the items of a list by their distance from an index.
+// nearest returns the items of a list sorted by their distance from an index.
 func nearest(n *yamledit.Node, index int) []*yamledit.Node {
 	all := slices.Clone(n.Children)
 	slices.SortStableFunc(all, func(a, b *yamledit.Node) int {
@@ -175,22 +175,22 @@ func written(v any) (yamledit.Value, error) {
 	return yamledit.FromJSON(text)
 }
 
-// namesOf are those of the items of a list, as an entry of a channel has one, and what the
-// others say.
+// namesOf returns the names of a list's items, as entries of a channel have them. An item without a name is
+// represented by its JSON.
 func namesOf(items []any) []string {
 	var names []string
 	for _, item := range items {
 		if m, ok := item.(map[string]any); ok && m["name"] != nil {
 			item = m["name"]
 		}
-		text, _ := json.Marshal(item) // it was read as JSON
+		text, _ := json.Marshal(item) // it was read from JSON
 		names = append(names, string(text))
 	}
 	return names
 }
 
-// common is the longest list of names in both, in the order of both: for each of the second the
-// index in the first, -1 where it is not in it.
+// common finds the longest common subsequence of two lists of names. For each name in now it returns the index in
+// old, or -1 if the name is not part of the subsequence.
 func common(old, now []string) []int {
 	long := make([][]int, len(old)+1)
 	for i := range long {

@@ -7,12 +7,12 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// here stands in a pattern of paths where the document is called by one of its words.
+// here replaces the document's word in a pattern of paths.
 const here = "\x00"
 
-// named is the path of a new document's file as those of its siblings are named, and the
-// sibling that it looks like. It is empty where siblings share files, or their names tell
-// nothing of them.
+// named returns the path of a new document's file, named as the files of its siblings are, and the sibling whose
+// layout it follows. The path is empty if siblings share files or if the names of their files do not contain
+// their words.
 func (w *writer) named(b fbc.Blob, siblings []int) (name string, like int, err error) {
 	type way struct {
 		word    int
@@ -57,7 +57,7 @@ func (w *writer) named(b fbc.Blob, siblings []int) (name string, like int, err e
 	return w.dir + "/" + strings.ReplaceAll(best.pattern, here, text), last[best], nil
 }
 
-// pattern is a path with a mark wherever it has the word, which is not a part of a longer one.
+// pattern replaces a word in a path by a mark wherever the word is not part of a longer one.
 func pattern(rel, word string) string {
 	var out strings.Builder
 	for word != "" {
@@ -84,8 +84,8 @@ func sameClass(a, b byte) bool {
 	return digit(a) && digit(b) || letter(a) && letter(b)
 }
 
-// wordsOf are those by which files are named after a document: its name, and of a bundle the
-// version with its release, as in 1.2.3+4, and without.
+// wordsOf returns the words after which a document's file may be named: its name, and for a bundle the version
+// with its release, as in 1.2.3+4, and without.
 func wordsOf(d *fbc.Doc) [3]string {
 	words := [3]string{d.Name}
 	if d.Schema != fbc.SchemaBundle {

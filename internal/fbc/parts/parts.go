@@ -1,5 +1,5 @@
-// Package parts keeps a catalog that stands in a directory of files: each document in the file
-// where its like stands, and none of the others touched.
+// Package parts maintains a catalog in a directory of files. It puts each document into the file that holds
+// documents like it, and touches no others.
 package parts
 
 import (
@@ -14,24 +14,24 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// File is a file of the directory that changes.
+// File is a changed file of the directory.
 type File struct {
 	Path          string
 	Before, After []byte
 	New, Gone     bool
 }
 
-// Write gives the files that change so that the directory holds the documents.
+// Write returns the files that must change so that the directory contains the documents.
 //
-//  1. A document that says the same as the one of its schema, package and name keeps its bytes,
-//     however it is laid out, and so does the file in which nothing changes.
-//  2. One that says something else is changed in its place: key by key and item by item where
-//     it is laid out by hand or by another tool, else as a whole.
-//  3. A new one gets a file that is named as those of its schema are, where they have a file
-//     each; else it stands beside them.
-//  4. One that goes leaves its file, and a file in which nothing is left goes too.
+//  1. A document keeps its bytes, however it is laid out, if its content equals that of the
+//     given document with its schema, package and name. A file without changes keeps its bytes.
+//  2. A document with other content is changed in place: key by key and item by item if a
+//     person or another tool laid it out, otherwise as a whole.
+//  3. A new document gets its own file, named like those of its schema, if each of them has
+//     its own file. Otherwise it is added to their file.
+//  4. A document that is no longer given leaves its file. A file without documents is removed.
 //
-// Standing are the documents of the directory as fbc.ReadFS reads them.
+// standing holds the documents of the directory as fbc.ReadFS reads them.
 func Write(fsys fs.FS, dir string, standing []fbc.Doc, documents []fbc.Blob) ([]File, error) {
 	if len(standing) == 0 {
 		return first(fsys, dir, documents)
@@ -58,7 +58,7 @@ func Write(fsys fs.FS, dir string, standing []fbc.Doc, documents []fbc.Blob) ([]
 	return out, nil
 }
 
-// first begins a directory that holds nothing with the file that opm writes.
+// first begins an empty directory with the file that opm writes.
 func first(fsys fs.FS, dir string, documents []fbc.Blob) ([]File, error) {
 	if len(documents) == 0 {
 		return nil, nil
@@ -83,15 +83,15 @@ type writer struct {
 	dir      string
 	standing []fbc.Doc
 	files    map[string]*file
-	gone     map[int]bool // standing documents that nothing is like
+	gone     map[int]bool // standing documents that match no given document
 }
 
-// file is a file of the directory, and what becomes of its documents.
+// file is a file of the directory with the changes of its documents.
 type file struct {
 	path    string
-	docs    []int // standing
+	docs    []int // indexes of its standing documents
 	changed map[int]fbc.Blob
-	// behind are new documents, by the standing one that they follow.
+	// behind holds new documents by the standing document that they follow.
 	behind map[int][]fbc.Blob
 	begun  *File // a new file
 }
@@ -114,7 +114,7 @@ func (w *writer) inOrder() []*file {
 	return all
 }
 
-// identity is what makes documents alike.
+// identity is what two versions of a document have in common.
 type identity struct{ schema, pkg, name string }
 
 func identityOf(schema, pkg, name string) identity {
@@ -124,8 +124,8 @@ func identityOf(schema, pkg, name string) identity {
 	return identity{schema, pkg, name}
 }
 
-// match finds the standing document of each one. Where several are alike, those that say the
-// same belong together, and then the first with the first. It returns those that are new.
+// match finds the standing document for each given one. If several have the same identity, it pairs equal
+// contents first, and the rest in order. It returns the new documents.
 func (w *writer) match(documents []fbc.Blob) (added []fbc.Blob) {
 	alike := map[identity][]int{}
 	for i, d := range w.standing {
@@ -161,7 +161,7 @@ func (w *writer) match(documents []fbc.Blob) (added []fbc.Blob) {
 	return added
 }
 
-// same reports whether a document says what another one does; one that cannot be read does not.
+// same reports whether a document has the given content. An unreadable document does not.
 func same(d *fbc.Doc, b fbc.Blob) bool {
 	if d.Format == b.Format && bytes.Equal(bytes.TrimRight(d.Raw(), "\n"), bytes.TrimRight(b.Body, "\n")) {
 		return true
@@ -193,7 +193,7 @@ func (w *writer) add(added []fbc.Blob) error {
 	return nil
 }
 
-// siblings are the standing documents of its schema: of its package, else of any.
+// siblings returns the standing documents of the same schema: those of the same package, or else of any package.
 func (w *writer) siblings(b fbc.Blob) (all []int) {
 	for _, pkg := range []bool{true, false} {
 		for i, d := range w.standing {
@@ -208,8 +208,8 @@ func (w *writer) siblings(b fbc.Blob) (all []int) {
 	return nil
 }
 
-// addBeside puts a document into the file of its siblings: in the place of one that goes,
-// behind the one of the next lower name where they are in order of name, else behind the last.
+// addBeside adds a document to the file of its siblings: in the place of a removed one, after the sibling with
+// the next lower name if the siblings are sorted by name, or after the last.
 func (w *writer) addBeside(b fbc.Blob, siblings []int) {
 	last := siblings[len(siblings)-1]
 	f := w.file(w.standing[last].File)
@@ -232,8 +232,8 @@ func (w *writer) addBeside(b fbc.Blob, siblings []int) {
 	f.behind[after] = append(f.behind[after], b)
 }
 
-// addFirst puts the first document of its schema into the only file that there is, else into a
-// file of its own beside the package's, named by its schema.
+// addFirst adds the first document of its schema. It uses the only file, if there is only one. Otherwise it
+// creates a file named after the schema beside the package's file.
 func (w *writer) addFirst(b fbc.Blob) error {
 	files := 0
 	for _, f := range w.files {
@@ -251,7 +251,7 @@ func (w *writer) addFirst(b fbc.Blob) error {
 	return w.begin(path.Join(path.Dir(w.standing[home].File), noun+path.Ext(w.standing[home].File)), home, b)
 }
 
-// begin writes a new file that looks like the one of a sibling, or adds to one that is new.
+// begin creates a new file in the layout of a sibling's, or adds to a file that it created before.
 func (w *writer) begin(name string, like int, b fbc.Blob) error {
 	f := w.file(name)
 	if f.begun == nil {
@@ -276,7 +276,7 @@ func (w *writer) begin(name string, like int, b fbc.Blob) error {
 	return nil
 }
 
-// free refuses a file that stands there, or that nobody would read.
+// free refuses a path that exists already, or that .indexignore excludes.
 func (w *writer) free(name string, b fbc.Blob) error {
 	doing := "writing the " + b.Schema + " " + b.Name
 	if _, err := fs.Stat(w.fsys, name); err == nil {

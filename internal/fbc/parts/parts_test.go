@@ -15,11 +15,11 @@ const (
 	stable    = "entries:\n- name: op.v1.0.0\nname: stable\npackage: op\nschema: olm.channel\n"
 	stableTwo = "entries:\n- name: op.v1.0.0\n- name: op.v1.1.0\n  replaces: op.v1.0.0\nname: stable\npackage: op\nschema: olm.channel\n"
 	fast      = "entries:\n- name: op.v1.1.0\nname: fast\npackage: op\nschema: olm.channel\n"
-	// byHand says what stableTwo does, but for the new entry.
+	// byHand has the content of stableTwo without the new entry.
 	byHand = "# kept by hand\nname: stable   # the one\npackage: 'op'\nschema: olm.channel\nentries:\n    - name: op.v1.0.0   # first\n"
 )
 
-// hand is a channel as yq lays it out, which becomes handNow.
+// hand is a channel in yq's layout; handNow is the expected result.
 const (
 	hand = "entries:\n  - name: op.v0.8.0\n  - name: op.v0.9.0\n    replaces: op.v0.8.0\n    skipRange: '<0.9.0'\n  # the first that counts\n  - name: op.v1.0.0\n    replaces: op.v0.9.0\n    skips:\n      - op.v0.9.1\n  - name: op.v1.1.0 # good\n    replaces: op.v1.0.0\nname: stable\npackage: op\nschema: olm.channel\n"
 
@@ -46,7 +46,7 @@ func inJSON(t *testing.T, text string) string {
 	return string(b.Body) + "\n"
 }
 
-// blobs are documents as a renderer has them.
+// blobs returns documents as a renderer has them.
 func blobs(t *testing.T, documents ...string) []fbc.Blob {
 	t.Helper()
 	var out []fbc.Blob

@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// written is what becomes of a file.
+// written returns the changed file.
 func (w *writer) written(f *file) (File, error) {
 	if f.begun != nil {
 		return *f.begun, nil
@@ -33,7 +33,7 @@ func (w *writer) written(f *file) (File, error) {
 		out.Gone = true
 		return out, nil
 	}
-	// Where an edit within a document cannot be made, the whole document is written.
+	// If an edit inside a document is impossible, the whole document is replaced.
 	for _, within := range []bool{true, false} {
 		if out.After, err = w.edited(f, src, gone, within); err == nil {
 			break
@@ -81,10 +81,10 @@ func (w *writer) edited(f *file, src []byte, gone []int, within bool) ([]byte, e
 	return after, w.holds(f, after)
 }
 
-// index is the place of a standing document among those of its file.
+// index returns the position of a standing document in its file.
 func (w *writer) index(text *yamledit.File, i int) (int, error) {
 	d := &w.standing[i]
-	// A byte order mark stands before the first one.
+	// A byte order mark comes before the first document.
 	index := slices.IndexFunc(text.Docs, func(y *yamledit.Doc) bool { return d.Start < y.End })
 	if index < 0 {
 		return 0, failure.New(failure.TemplateMalformed, "locating a document").At(d.File, d.Line, 1)
@@ -92,8 +92,7 @@ func (w *writer) index(text *yamledit.File, i int) (int, error) {
 	return index, nil
 }
 
-// change makes a standing document say what another does. What opm wrote, and bundles, are
-// written anew.
+// change gives a standing document new content. It replaces bundles and documents written by opm as a whole.
 func (w *writer) change(edits *yamledit.Edits, at *yamledit.Doc, i int, b fbc.Blob, within bool) error {
 	d := &w.standing[i]
 	body, err := encoded(b, d.Format)
@@ -110,7 +109,7 @@ func (w *writer) change(edits *yamledit.Edits, at *yamledit.Doc, i int, b fbc.Bl
 	return mend(edits, root, d, body)
 }
 
-// holds proves that a file says what it is to say.
+// holds proves that a file has the requested content.
 func (w *writer) holds(f *file, after []byte) error {
 	docs, err := fbc.Read(f.path, after)
 	if err != nil {
