@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/bundle/object"
 )
 
-// api is a kind that a bundle provides or requires.
+// api identifies a kind that a bundle provides or requires.
 type api struct {
 	group, version, kind, plural string
 }
@@ -18,8 +18,7 @@ func (a api) String() string { return a.kind + " " + a.plural + "." + a.group + 
 
 const groupCRD = "apiextensions.k8s.io"
 
-// addCRD adds the APIs that a CRD defines. Versions that opm does not know, it does
-// not look into.
+// addCRD adds the APIs that a CRD defines. It skips versions that opm does not know.
 func (b *Bundle) addCRD(m manifest) error {
 	typ := map[string]string{"v1": shapeCRD, "v1beta1": shapeCRDBeta}[m.version]
 	if typ == "" {
@@ -48,8 +47,8 @@ func (b *Bundle) addCRD(m manifest) error {
 	return nil
 }
 
-// checkOwned adds the APIs that the CSV serves itself, and demands a CRD for each that
-// it says it owns.
+// checkOwned adds the APIs that the CSV serves itself, and refuses a bundle without a CRD for each kind that the
+// CSV claims to own.
 func (b *Bundle) checkOwned(context.Context) error {
 	for _, d := range b.csv.ownedAPIs {
 		b.provided[api{d.Group, d.Version, d.Kind, d.Name}] = true
@@ -67,7 +66,7 @@ func (b *Bundle) checkOwned(context.Context) error {
 	return nil
 }
 
-// similar names what the bundle provides of the same kind or name.
+// similar names the provided APIs of the same kind or plural.
 func (b *Bundle) similar(wanted api) string {
 	var found []string
 	for a := range b.provided {
@@ -82,7 +81,7 @@ func (b *Bundle) similar(wanted api) string {
 	return "; there is " + strings.Join(found, ", ")
 }
 
-// definition is an entry of the CSV's lists of CRDs and API services.
+// definition is an entry in the CSV's lists of CRDs and API services.
 type definition struct {
 	Group   string `json:"group"`
 	Kind    string `json:"kind"`
@@ -90,7 +89,7 @@ type definition struct {
 	Version string `json:"version"`
 }
 
-// crd reads the name of a CRD, which is PLURAL.GROUP.
+// crd returns the API that a definition names. The name has the form PLURAL.GROUP.
 func (d definition) crd() (api, error) {
 	plural, group, ok := strings.Cut(d.Name, ".")
 	if !ok {
@@ -99,7 +98,7 @@ func (d definition) crd() (api, error) {
 	return api{group, d.Version, d.Kind, plural}, nil
 }
 
-// definitions reads a section of the CSV's spec that lists owned and required.
+// definitions reads the owned and required lists of a section of the CSV's spec.
 func definitions(spec object.Value, section string) (owned, required []definition, err error) {
 	v, _ := spec.Get(section)
 	var lists struct {

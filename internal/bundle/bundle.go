@@ -1,12 +1,10 @@
-// Package bundle turns an operator bundle, from an image or a directory, into the
-// olm.bundle document that opm v1.73 renders from it, byte for byte.
+// Package bundle converts an operator bundle, from an image or a directory, into the olm.bundle document that opm
+// v1.73 renders from it, byte for byte.
 //
-// What opm believes: manifests stand in manifests/ and metadata in metadata/,
-// whatever the labels or annotations say; of the labels only the presence of the
-// package counts, and it tells a bundle from a catalog; package and channels come
-// from the annotations file. It skips without a word what it cannot read, all but the
-// first document of a file and all but the first ClusterServiceVersion; those are
-// findings here.
+// opm ignores the paths in labels and annotations: manifests are always in manifests/, metadata in metadata/. It
+// uses labels only to tell a bundle from a catalog, by the presence of the package label. It takes package and
+// channels from the annotations file. It silently skips files that it cannot read, all documents of a file after
+// the first, and all ClusterServiceVersions but one. Here these are findings.
 package bundle
 
 import (
@@ -20,20 +18,19 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// Image is a bundle as it came from a registry or a directory.
+// Image is a bundle as read from a registry or a directory.
 type Image struct {
-	Ref    string            // what the document calls the image
+	Ref    string            // name of the image in the document
 	Labels map[string]string // of the image
 	Files  Files
 	Dir    bool // a directory, which has no labels
 }
 
-// MetadataFormat says how the document holds the manifests.
+// MetadataFormat is the form in which the document contains the manifests.
 type MetadataFormat int
 
-// The formats: every manifest as olm.bundle.object, which is what opm does of
-// itself, or the CSV's description as olm.csv.metadata, which is what opm's
-// bundle-object-to-csv-metadata migration makes of that.
+// The formats: every manifest as olm.bundle.object, which is opm's default, or the CSV's description as
+// olm.csv.metadata, which is the result of opm's migration bundle-object-to-csv-metadata.
 const (
 	BundleObjects MetadataFormat = iota
 	CSVMetadata
@@ -41,23 +38,23 @@ const (
 
 // Bundle is a bundle that has been read and checked.
 type Bundle struct {
-	// Findings are faults that opm passes over in silence. They change nothing.
+	// Findings are faults that opm silently ignores. They do not affect the document.
 	Findings []*failure.Error
 
 	left         cost
 	image        Image
 	manifests    []manifest
 	csv          *csv
-	secondCSVs   []string // files
+	secondCSVs   []string // their files
 	provided     map[api]bool
 	pkg          string
 	annotations  annotations
 	dependencies []fbc.Property
-	properties   []fbc.Property // olm.gvk and the like, without those that hold manifests
+	properties   []fbc.Property // olm.gvk and others, without those that contain manifests
 	images       []fbc.RelatedImage
 }
 
-// Render gives the olm.bundle document of a bundle.
+// Render returns the olm.bundle document of a bundle.
 func Render(ctx context.Context, img Image, format MetadataFormat) (fbc.Bundle, error) {
 	b, err := Parse(ctx, img)
 	if err != nil {
@@ -66,9 +63,8 @@ func Render(ctx context.Context, img Image, format MetadataFormat) (fbc.Bundle, 
 	return b.Render(format)
 }
 
-// Parse reads a bundle. It fails where opm could not render it, and where what opm
-// would render is of no use: without a package or a name. What costs more than the budget
-// allows is refused, and the end of the context ends it.
+// Parse reads a bundle. It refuses a bundle that opm could not render, or whose document would be useless because
+// it lacks a package or name. It refuses a bundle that exceeds the budget, and stops when the context ends.
 func Parse(ctx context.Context, img Image) (*Bundle, error) {
 	var b *Bundle
 	err := while(ctx, func() (err error) {
@@ -103,7 +99,7 @@ func parse(ctx context.Context, img Image) (*Bundle, error) {
 	return b, nil
 }
 
-// Render gives the document in a format.
+// Render returns the document in a format.
 func (b *Bundle) Render(format MetadataFormat) (fbc.Bundle, error) {
 	doc := fbc.Bundle{
 		Schema:        fbc.SchemaBundle,
@@ -123,13 +119,13 @@ func (b *Bundle) Render(format MetadataFormat) (fbc.Bundle, error) {
 	return doc, err
 }
 
-// migrates reports whether opm's migration touches the bundle: not where it has no
-// image reference, nor where its author has given it olm.csv.metadata.
+// migrates reports whether opm's migration changes the bundle. It does not if the bundle has no image reference,
+// or if its author added olm.csv.metadata.
 func (b *Bundle) migrates(held []fbc.Property) bool {
 	return b.image.Ref != "" && !slices.ContainsFunc(held, func(p fbc.Property) bool { return p.Type == typeCSVMetadata })
 }
 
-// The labels of an image, and of the same names the annotations of a bundle.
+// Labels of images, and the annotations of bundles with the same names.
 const (
 	labelPackage   = "operators.operatorframework.io.bundle.package.v1"
 	labelManifests = "operators.operatorframework.io.bundle.manifests.v1"
@@ -162,7 +158,7 @@ func (b *Bundle) readLabels(context.Context) error {
 	return nil
 }
 
-// fail is a failure of the bundle, in one of its files where that is known.
+// fail returns a failure of the bundle, at one of its files if that is known.
 func (b *Bundle) fail(file, format string, args ...any) *failure.Error {
 	e := failure.New(failure.BundleInvalid, format, args...)
 	if b.image.Ref != "" {
@@ -177,12 +173,12 @@ func (b *Bundle) fail(file, format string, args ...any) *failure.Error {
 	return e.At(file, 0, 0)
 }
 
-// note keeps a fault as a finding.
+// note records a fault as a finding.
 func (b *Bundle) note(file, format string, args ...any) {
 	b.Findings = append(b.Findings, b.fail(file, format, args...))
 }
 
-// failWithFindings is a failure that what opm passes over may explain.
+// failWithFindings adds the findings to a failure, because a file that opm skips may explain it.
 func (b *Bundle) failWithFindings(e *failure.Error) error {
 	all := []error{e}
 	for _, f := range b.Findings {

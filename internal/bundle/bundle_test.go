@@ -36,8 +36,8 @@ spec:
 `
 )
 
-// minimal is the smallest bundle there is, with other files: pairs of a name and a
-// text, of which an empty one takes the file away.
+// minimal returns the smallest valid bundle with other files. pairs alternates names and texts; an empty text
+// removes the file.
 func minimal(pairs ...string) Image {
 	files := map[string]string{csvFile: minimalCSV, annotFile: minimalAnnotations}
 	for i := 0; i < len(pairs); i += 2 {
@@ -52,7 +52,7 @@ func minimal(pairs ...string) Image {
 	return img
 }
 
-// csvWith is the minimal CSV with more lines at the end of its spec.
+// csvWith returns the minimal CSV with more lines at the end of its spec.
 func csvWith(spec string) string { return minimalCSV + spec }
 
 func TestRenderMinimal(t *testing.T) {
@@ -78,7 +78,7 @@ func TestRenderMinimal(t *testing.T) {
 	}
 }
 
-// props lists the properties of a rendered bundle without those that hold manifests.
+// props returns the properties of a rendered bundle without those that contain manifests.
 func props(t *testing.T, img Image) []string {
 	t.Helper()
 	doc, err := Render(t.Context(), img, BundleObjects)
@@ -235,8 +235,7 @@ func TestRelatedImages(t *testing.T) {
 	}
 }
 
-// Manifests are ordered by the text of their property, and those that the author
-// wrote as properties stand among them.
+// Manifests are sorted by the text of their property, together with those that the author wrote as properties.
 func TestBundleObjects(t *testing.T) {
 	img := minimal(
 		"manifests/a.json", `{"kind": "ConfigMap", "data": {"b": 1.0, "a": "<"}}`,
@@ -262,7 +261,7 @@ func TestBundleObjects(t *testing.T) {
 	}
 }
 
-// opm's migration leaves a bundle alone that has no reference or has metadata already.
+// opm's migration does not change a bundle that has no reference or already has metadata.
 func TestCSVMetadataIsNotMadeTwice(t *testing.T) {
 	nameless := minimal()
 	nameless.Ref = ""
@@ -282,7 +281,7 @@ func TestCSVMetadataIsNotMadeTwice(t *testing.T) {
 	}
 }
 
-// A bundle that has been read can be rendered any number of times, in any order.
+// A parsed bundle can be rendered repeatedly and in any order.
 func TestRenderLeavesTheBundleAlone(t *testing.T) {
 	img := minimal("manifests/crd.yaml", crdV1)
 	b, err := Parse(t.Context(), img)

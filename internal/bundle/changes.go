@@ -12,8 +12,8 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// Change is one thing in which two bundles differ. What one of them lacks, or what is too
-// long to be shown, is empty.
+// Change is one difference between two bundles. Before or After is empty if that bundle lacks the value, or if
+// the value is too long to show.
 type Change struct {
 	Part          string // such as PartImage
 	Name          string // within the part
@@ -21,10 +21,10 @@ type Change struct {
 	How           How
 }
 
-// How something differs.
+// How is the kind of a difference.
 type How string
 
-// The ways.
+// The kinds of differences.
 const (
 	Added How = "added"
 	Gone  How = "gone"
@@ -52,9 +52,9 @@ var parts = []string{
 	PartClusterPermission, PartPermission, PartContainer, PartDeployment, PartWebhook, PartManifest,
 }
 
-// Changes tells a reviewer what differs between two builds of a bundle, as catalogs hold
-// them. Where one of them holds no manifests, both are compared without: all is false then,
-// and nothing is said of permissions, deployments, webhooks and manifests.
+// Changes returns what differs between two builds of a bundle, as catalogs contain them. If one of them has no
+// manifests, it compares both without them: all is false, and changes says nothing about permissions,
+// deployments, webhooks and manifests.
 func Changes(before, after fbc.Bundle) (changes []Change, all bool, err error) {
 	_, heldBefore := splitProperties(before.Properties)
 	_, heldAfter := splitProperties(after.Properties)
@@ -106,20 +106,20 @@ func compare(part string, before, after map[string]value) (changes []Change) {
 	return changes
 }
 
-// contents are what a bundle says, by part and name.
+// contents holds a bundle's values by part and name.
 type contents map[string]map[string]value
 
-// value is compared with all that it has, and shown by its text.
+// value is compared by both fields and shown as its text.
 type value struct{ text, hidden string }
 
 func (c contents) put(part, name, text string) { c.set(part, name, value{text: text}) }
 
-// hide keeps what is too long to be shown.
+// hide adds a value that is too long to show.
 func (c contents) hide(part, name string, content []byte) {
 	c.set(part, name, value{hidden: string(content)})
 }
 
-// set joins what stands there several times under one name, in any order.
+// set adds a value. Several values under one name are joined, independent of their order.
 func (c contents) set(part, name string, v value) {
 	if c[part] == nil {
 		c[part] = map[string]value{}
@@ -155,7 +155,7 @@ func contentsOf(doc fbc.Bundle) (contents, error) {
 				c.field("version", v.Version)
 				c.field("release", v.Release)
 			}
-		case typeGVK, typeGVKRequired: // the CSV tells more of them
+		case typeGVK, typeGVKRequired: // the CSV has more details about these
 		default:
 			c.put(PartProperty, p.Type, string(p.Value))
 		}
@@ -166,8 +166,8 @@ func contentsOf(doc fbc.Bundle) (contents, error) {
 	return c, nil
 }
 
-// images are by their names, or by their repositories where they have none. The bundle's own
-// is another one each time.
+// images adds the related images by their name, or by their repository if they have none. It skips the bundle's
+// own image, which differs in every build.
 func (c contents) images(doc fbc.Bundle) {
 	for _, i := range doc.RelatedImages {
 		if i.Image == doc.Image {
@@ -184,7 +184,7 @@ func (c contents) field(name, text string) {
 	}
 }
 
-// told are the fields of which olm.csv.metadata tells as well as the CSV.
+// told holds the fields that both olm.csv.metadata and the CSV contain.
 type told struct {
 	DisplayName, Description, MinKubeVersion, Maturity string
 	InstallModes                                       []installMode
@@ -204,7 +204,7 @@ func (c contents) description(text []byte) error {
 	return nil
 }
 
-// quiet are annotations that tell users nothing, or all that changes with every build.
+// quiet lists annotations that do not concern users or that change with every build.
 var quiet = []string{"createdAt", "operators.operatorframework.io/builder", "operators.operatorframework.io/project_layout"}
 
 func (c contents) told(t told, crds described[definition], annotations map[string]string) {

@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// manifest adds what is in an olm.bundle.object.
+// manifest adds the content of an olm.bundle.object.
 func (c contents) manifest(text []byte, images []fbc.RelatedImage) error {
 	var held struct{ Data []byte }
 	if err := json.Unmarshal(text, &held); err != nil {
@@ -29,7 +29,7 @@ func (c contents) manifest(text []byte, images []fbc.RelatedImage) error {
 	return c.csv(v, images)
 }
 
-// shownCSV is what is told of a ClusterServiceVersion beside what olm.csv.metadata has.
+// shownCSV holds the compared fields of a ClusterServiceVersion that olm.csv.metadata does not have.
 type shownCSV struct {
 	Metadata struct{ Annotations map[string]string }
 	Spec     struct {
@@ -91,8 +91,8 @@ func (c contents) csv(v object.Value, images []fbc.RelatedImage) error {
 	return nil
 }
 
-// permissions are told as the verbs that a service account has on each resource, so that it
-// does not matter how the rules are written.
+// permissions adds the verbs that a service account has on each resource, so that the notation of the rules does
+// not matter.
 func (c contents) permissions(part string, all []permissions) {
 	for _, p := range all {
 		for _, r := range p.Rules {
@@ -106,7 +106,7 @@ func (c contents) permissions(part string, all []permissions) {
 	}
 }
 
-// objects are what a rule is about, one by one.
+// objects returns the resources that a rule covers, one by one.
 func (r rule) objects() (all []string) {
 	names := r.ResourceNames
 	if len(names) == 0 {
@@ -129,8 +129,8 @@ func (r rule) objects() (all []string) {
 	return append(all, r.NonResourceURLs...)
 }
 
-// deployment tells the images of the containers, and keeps the rest of it without the
-// related images, which are told already.
+// deployment adds the images of the containers, and the rest of the deployment without the related images, which
+// have changes of their own.
 func (c contents) deployment(d deployment, images []fbc.RelatedImage) error {
 	type container struct{ Name, Image string }
 	var spec struct {
@@ -149,7 +149,7 @@ func (c contents) deployment(d deployment, images []fbc.RelatedImage) error {
 	for _, one := range slices.Concat(pod.Containers, pod.InitContainers) {
 		c.put(PartContainer, d.Name+"/"+one.Name, cmp.Or(one.Image, "none"))
 	}
-	for _, i := range images { // opm has those of the containers among them
+	for _, i := range images { // for opm, these include the images of containers
 		text = strings.ReplaceAll(text, `"`+i.Image+`"`, `"image"`)
 	}
 	c.hide(PartDeployment, d.Name, []byte(text))

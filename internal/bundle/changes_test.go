@@ -72,7 +72,7 @@ spec:
   versions: [{name: v1, served: true, storage: true}]
 `
 
-// built renders a bundle of which texts are replaced.
+// built renders a bundle after replacing texts in it.
 func built(t *testing.T, format MetadataFormat, image string, replace ...string) fbc.Bundle {
 	t.Helper()
 	text := strings.NewReplacer(replace...)
@@ -138,7 +138,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A catalog that holds no manifests tells less, and nothing that is not so.
+// A catalog without manifests yields fewer changes, but no false ones.
 func TestChangesFromMetadata(t *testing.T) {
 	after := built(t, BundleObjects, "quay.io/op/bundle@sha256:0002", "1.28.0", "1.29.0", "[list, get]", "[get]", "proxy@sha256:aaaa", "proxy@sha256:bbbb", "version: v1}\n    req", "version: v2}\n    req", "name: v1, served", "name: v2, served", "QQ==", "Qg==")
 	lines, all := changesInWords(t, built(t, CSVMetadata, "quay.io/op/bundle@sha256:0001"), after)
@@ -152,7 +152,7 @@ func TestChangesFromMetadata(t *testing.T) {
 	}
 }
 
-// What stands in a catalog is anybody's.
+// Anybody may write the content of a catalog.
 func TestChangesHostile(t *testing.T) {
 	good := built(t, BundleObjects, "quay.io/op/bundle@sha256:0001")
 	for _, text := range []string{`{"data":"bm8="}`, `{"data":1}`, `1`, `{"data":"eyJraW5kIjoiQ2x1c3RlclNlcnZpY2VWZXJzaW9uIiwic3BlYyI6MX0="}`} {

@@ -14,8 +14,7 @@ import (
 
 const corpusHost = "127.0.0.1:5555/"
 
-// Every bundle in opm's outputs for the templates of the corpus is rendered as opm
-// has rendered it, byte for byte, in both metadata formats.
+// Graft renders every bundle in opm's outputs for the corpus as opm did, byte for byte, in both metadata formats.
 func TestCorpus(t *testing.T) { corpus.Each(t, renderCorpus) }
 
 func renderCorpus(t *testing.T, c corpus.Corpus) {
@@ -27,7 +26,7 @@ func renderCorpus(t *testing.T, c corpus.Corpus) {
 				for _, want := range yamlDocuments(c.Read(t, file)) {
 					ref := imageOfBundle(want)
 					if _, known := all[ref]; !known {
-						continue // it is no bundle, or one that the template has whole
+						continue // not a bundle, or one that the template contains in full
 					}
 					rendered++
 					if got := renderYAML(t, all[ref], format); !bytes.Equal(got, want) {
@@ -62,7 +61,7 @@ func renderYAML(t *testing.T, img Image, format MetadataFormat) []byte {
 	return out
 }
 
-// around gives the place where a differs from b.
+// around returns the place where a differs from b.
 func around(a, b []byte) []byte {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -71,8 +70,8 @@ func around(a, b []byte) []byte {
 	return a[max(0, i-200):min(len(a), i+200)]
 }
 
-// corpusBundles gives the bundles of an operator by reference, as images with the
-// labels that their annotations say.
+// corpusBundles returns the bundles of an operator by reference, as images with labels taken from their
+// annotations.
 func corpusBundles(t testing.TB, c corpus.Corpus, operator string) map[string]Image {
 	t.Helper()
 	images := map[string]Image{}
@@ -97,7 +96,7 @@ func label(t testing.TB, img Image) {
 	}
 }
 
-// yamlDocuments splits what opm writes: each document follows a line of dashes.
+// yamlDocuments splits opm's output: a line of dashes precedes each document.
 func yamlDocuments(stream []byte) [][]byte {
 	var docs [][]byte
 	for _, doc := range bytes.Split(append([]byte("\n"), stream...), []byte("\n---\n"))[1:] {
@@ -115,7 +114,7 @@ func imageOfBundle(doc []byte) string {
 	return string(image)
 }
 
-// largest is the bundle of an operator with the most bytes.
+// largest returns the bundle of an operator with the most bytes.
 func largest(t testing.TB, operator string) (img Image, size int) {
 	for _, one := range corpusBundles(t, corpus.Shared(t), operator) {
 		sum := 0

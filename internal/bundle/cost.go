@@ -12,14 +12,14 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// cost is what of the budget is left while a bundle is read.
+// cost is the rest of the budget while a bundle is read.
 type cost struct {
 	yamlread.Bound
 
 	faults int
 }
 
-// checkSize refuses a bundle before any of it is parsed.
+// checkSize refuses a bundle that is too large before parsing any of it.
 func (b *Bundle) checkSize(context.Context) error {
 	text, values := 0, 0
 	for _, dir := range []string{manifestsDir, metadataDir} {
@@ -41,8 +41,8 @@ func (b *Bundle) tooMuch(file, format string, args ...any) *failure.Error {
 	return b.fail(file, format, args...).Fix("Check that this is the image that is meant; docs/limits.md says how much of a bundle is read.")
 }
 
-// one reads a file by what is left of the budget. What exceeds it fails; any other fault is
-// given as fault, and the bundle goes without the file.
+// one reads a file within the rest of the budget. Exceeding the budget is an error. Any other fault is returned
+// as fault; the bundle is read without that file.
 func (b *Bundle) one(ctx context.Context, file string, read func([]byte, yamlread.Bound) (object.Value, bool, error)) (v object.Value, more bool, fault, err error) {
 	if err := ctx.Err(); err != nil {
 		return v, false, nil, err
@@ -68,8 +68,8 @@ func (b *Bundle) one(ctx context.Context, file string, read func([]byte, yamlrea
 	return v, false, fault, nil
 }
 
-// while does work as long as the context lasts. The library that parses a file does not ask
-// whether anybody waits: then nobody does, and the work ends with that file.
+// while runs work until the context ends. The library that parses a file ignores the context. In that case while
+// returns early, and work stops after that file.
 func while(ctx context.Context, work func() error) error {
 	type result struct {
 		err      error

@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// What a bundle is made of has a budget, whatever it is spread over.
+// The budget covers a whole bundle, however its content is spread over files.
 func TestBudget(t *testing.T) {
 	object := "kind: A\napiVersion: v1\n"
 	each := func(n int, text string) []string {
@@ -25,7 +25,7 @@ func TestBudget(t *testing.T) {
 	shared := "a: &a [x, x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\n"
 	for name, tt := range map[string]struct {
 		files []string
-		word  string // "" for what is within the budget
+		word  string // "" if within the budget
 	}{
 		"much text":                 {each(15, "a: "+strings.Repeat("x", 1<<20)+"\n"), ""},
 		"too much text":             {each(17, "a: "+strings.Repeat("x", 1<<20)+"\n"), "16 MiB"},
@@ -53,7 +53,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// The end of the time ends the reading, and says nothing of the bundle.
+// When the context ends, Parse stops and does not blame the bundle.
 func TestParseEnds(t *testing.T) {
 	late, stop := context.WithTimeout(t.Context(), time.Nanosecond)
 	defer stop()
@@ -75,7 +75,7 @@ func TestParseEnds(t *testing.T) {
 	}
 }
 
-// A bug in what is done aside is one of its caller.
+// A panic in the other goroutine becomes a panic of the caller.
 func TestWhilePanics(t *testing.T) {
 	defer func() {
 		if p := recover(); p == nil || !strings.Contains(fmt.Sprint(p), "a bug") {

@@ -11,8 +11,8 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// csv is the ClusterServiceVersion, read as opm reads it: the names of the sections
-// exact, the fields within them in any letter case.
+// csv is the ClusterServiceVersion, read as opm reads it: section names are exact, the case of fields inside them
+// does not matter.
 type csv struct {
 	file         string
 	object       object.Value
@@ -26,7 +26,7 @@ type csv struct {
 	ownedAPIs    []definition
 	requiredAPIs []definition
 	related      []fbc.RelatedImage
-	operators    []string // the images of the operator's containers
+	operators    []string // images of the operator's containers
 }
 
 func readCSV(m manifest) (*csv, error) {
@@ -47,7 +47,7 @@ func readCSV(m manifest) (*csv, error) {
 	return c, nil
 }
 
-// decode fills into from a value by the rules of encoding/json, which are opm's here.
+// decode decodes a value into a Go value by the rules of encoding/json, as opm does.
 func decode(v object.Value, into any) error {
 	err := json.Unmarshal(v.AppendJSON(nil), into)
 	var wrong *json.UnmarshalTypeError
@@ -57,7 +57,7 @@ func decode(v object.Value, into any) error {
 	return err
 }
 
-// typeMeta is what opm's libraries read of every object first, in any letter case.
+// typeMeta holds the fields that opm's libraries read first from every object, ignoring the case of keys.
 type typeMeta struct {
 	Kind       string `json:"kind"`
 	APIVersion string `json:"apiVersion"`
@@ -108,7 +108,7 @@ func (c *csv) readVersion() (err error) {
 	return err
 }
 
-// releaseNumber is how opm writes a release that is given as a number.
+// releaseNumber formats a numeric release as opm does.
 func releaseNumber(text string) (string, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -120,7 +120,7 @@ func releaseNumber(text string) (string, error) {
 	return fmt.Sprintf("%g", f), nil
 }
 
-// text is a string of the spec, empty where there is none.
+// text returns a string of the spec, or "" if it is missing.
 func (c *csv) text(key string) (string, error) {
 	v, _ := c.spec.Get(key)
 	switch v.Kind {
@@ -140,8 +140,8 @@ func (c *csv) readDefinitions() (err error) {
 	return err
 }
 
-// readImages reads the related images that the CSV lists, and the images of the
-// containers and init containers of its deployments.
+// readImages reads the related images listed in the CSV, and the images of the containers and init containers of
+// its deployments.
 func (c *csv) readImages() error {
 	v, _ := c.spec.Get("relatedImages")
 	if err := decode(v, &c.related); err != nil {
@@ -174,7 +174,7 @@ func (c *csv) readImages() error {
 		return fmt.Errorf("spec.%w", err)
 	}
 	if spec.Install.Strategy != "deployment" {
-		return nil // opm knows no other
+		return nil // opm knows no other strategy
 	}
 	for _, d := range spec.Install.Spec.Deployments {
 		pod := d.Spec.Template.Spec
@@ -185,8 +185,8 @@ func (c *csv) readImages() error {
 	return nil
 }
 
-// checkDeployments checks the deployments against their type. What holds them is
-// checked where it is decoded.
+// checkDeployments checks the deployments against their type. The values around them are checked when they are
+// decoded.
 func checkDeployments(install object.Value) error {
 	for _, i := range install.Items {
 		for _, s := range i.Value.Only("spec").Items {

@@ -7,8 +7,8 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// describedFields are the fields of a CSV's spec that olm.csv.metadata is made of. The names are
-// those of the CSV; encoding/json finds them in any letter case, as in opm.
+// describedFields are the fields of a CSV's spec that olm.csv.metadata contains. The names are those of the CSV;
+// like opm, encoding/json ignores their case.
 var describedFields = []string{
 	"apiservicedefinitions", "customresourcedefinitions", "description", "displayName", "installModes", "keywords",
 	"links", "maintainers", "maturity", "minKubeVersion", "nativeAPIs", "provider",
@@ -98,8 +98,8 @@ type nativeAPI struct {
 	Kind    string `json:"kind"`
 }
 
-// csvMetadata makes the olm.csv.metadata property. For it opm decodes the whole CSV,
-// so all of it must have the right types, a valid version and release included.
+// csvMetadata returns the olm.csv.metadata property. opm decodes the whole CSV for it, so every field must have
+// the right type, including a valid version and release.
 func (b *Bundle) csvMetadata() ([]fbc.Property, error) {
 	if err := check(b.csv.object, shapeCSV, true); err != nil {
 		return nil, b.fail(b.csv.file, "the ClusterServiceVersion is not valid: %w", err)

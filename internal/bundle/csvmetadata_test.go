@@ -56,8 +56,8 @@ spec:
     - {name: needs.example.com, version: v2, kind: Need}
 `
 
-// What stands in the descriptors of a CSV is data of its own: it is kept with the escapes and
-// numbers that it has, in the order of opm, beside texts that have no escapes for HTML.
+// Values in the descriptors of a CSV are free data. They keep their escapes and numbers in opm's order, next to
+// texts without HTML escapes.
 const describedMetadata = `{"annotations":{"a":"2","b":"<1>"},` +
 	`"apiServiceDefinitions":{"owned":[{"name":"serveds","group":"g.example.com","version":"v1","kind":"Served","deploymentName":"server","containerPort":443,"displayName":"Served"}],` +
 	`"required":[{"name":"others","group":"h.example.com","version":"v1","kind":"Other"}]},` +
@@ -97,7 +97,7 @@ func TestCSVMetadata(t *testing.T) {
 	}
 }
 
-// held are the properties that hold manifests, which stand last.
+// held returns the properties that contain manifests, which come last.
 func held(properties []fbc.Property) []string {
 	var list []string
 	for _, p := range properties {

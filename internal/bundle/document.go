@@ -11,8 +11,8 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// Document gives an olm.bundle document as compact JSON in opm's field order. The
-// values of properties keep the escapes that they have.
+// Document returns an olm.bundle document as compact JSON in opm's field order. Values of properties keep their
+// escapes.
 func Document(b fbc.Bundle) ([]byte, error) {
 	size := 256
 	for _, p := range b.Properties {
@@ -59,7 +59,7 @@ func Document(b fbc.Bundle) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// opening is what stands before the first field of a list's item.
+// opening returns the text before the first field of a list's item.
 func opening(i int, list, field string) string {
 	if i == 0 {
 		return `,"` + list + `":[{"` + field + `":`
@@ -67,8 +67,8 @@ func opening(i int, list, field string) string {
 	return `,{"` + field + `":`
 }
 
-// compact drops white space from a value and checks that it is JSON. The values of
-// bundle objects are large and known by their form.
+// compact removes white space from a value and checks that it is JSON. It recognizes the large values of bundle
+// objects by their form.
 func compact(value json.RawMessage) ([]byte, error) {
 	if value == nil {
 		return []byte("null"), nil
@@ -83,9 +83,8 @@ func compact(value json.RawMessage) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Document gives the bundle's olm.bundle document under the name of an image, which may be
-// another than it was read from: a mirror's, or production's. csvMetadata asks for its CSV's
-// description in place of its manifests.
+// Document returns the bundle's olm.bundle document under the name of an image. That name may differ from the one
+// it was read from, such as a mirror's. csvMetadata selects the CSV's description instead of the manifests.
 func (b *Bundle) Document(image string, csvMetadata bool) ([]byte, error) {
 	format := BundleObjects
 	if csvMetadata {
@@ -98,7 +97,7 @@ func (b *Bundle) Document(image string, csvMetadata bool) ([]byte, error) {
 	return Document(doc)
 }
 
-// Named is the bundle under the name of another image.
+// Named returns the bundle under another image's name.
 func (b *Bundle) Named(image string) *Bundle {
 	if image == b.image.Ref {
 		return b
@@ -109,8 +108,8 @@ func (b *Bundle) Named(image string) *Bundle {
 	return &named
 }
 
-// Rewritten is a document with its image and its related images named by rules. Where that
-// changes one, they stand in the order in which opm puts images of these names.
+// Rewritten returns a document with its image and related images renamed by rules. If a related image changes,
+// the images are sorted as opm sorts them.
 func Rewritten(doc fbc.Bundle, rules reference.Rewrites) fbc.Bundle {
 	doc.Image = rules.Of(doc.Image)
 	images := slices.Clone(doc.RelatedImages)

@@ -43,7 +43,7 @@ func TestDocumentRefusesWhatIsNotJSON(t *testing.T) {
 	for _, value := range []string{"", "{", `{"data":"`, `{"data":"a"b"}`, `{"data":"\"}`} {
 		doc := fbc.Bundle{Properties: []fbc.Property{{Type: typeBundleObject, Value: json.RawMessage(value)}}}
 		if out, err := Document(doc); err == nil {
-			t.Errorf("%q gives %s", value, out)
+			t.Errorf("%q returns %s", value, out)
 		}
 	}
 }

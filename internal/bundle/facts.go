@@ -11,15 +11,15 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// Facts are what there is to know of a bundle before it is put into a template.
+// Facts holds what Graft needs to know about a bundle before inserting it into a template.
 type Facts struct {
-	Name              string // of the CSV
+	Name              string // name of the CSV
 	Package           string
-	Version           string // a semantic version
+	Version           string // semantic version
 	Release           string
-	Channels          []string // as the annotations say, without blanks and repetitions
+	Channels          []string // from the annotations, without blanks and repetitions
 	DefaultChannel    string
-	OpenShiftVersions string // com.redhat.openshift.versions, of the labels or the annotations
+	OpenShiftVersions string // com.redhat.openshift.versions, from the labels or the annotations
 	Replaces          string
 	Skips             []string
 	SkipRange         string
@@ -29,8 +29,8 @@ type Facts struct {
 	Findings          []*failure.Error
 }
 
-// FactsOf gives the facts of a bundle. It is stricter than Render, because what it is
-// asked about is new: the version must be one that orders, and there must be one CSV.
+// FactsOf returns the facts of a bundle. It is stricter than Render because the bundle is new: the version must
+// be a semantic version, and there must be only one CSV.
 func FactsOf(ctx context.Context, img Image) (Facts, error) {
 	b, err := Parse(ctx, img)
 	if err != nil {
@@ -39,7 +39,7 @@ func FactsOf(ctx context.Context, img Image) (Facts, error) {
 	return b.Facts()
 }
 
-// Facts gives the facts of the bundle.
+// Facts returns the facts of the bundle.
 func (b *Bundle) Facts() (Facts, error) {
 	f := Facts{
 		Name:              b.csv.name,
@@ -65,7 +65,7 @@ func (b *Bundle) Facts() (Facts, error) {
 	if err = decode(skips, &f.Skips); err != nil {
 		return Facts{}, b.fail(b.csv.file, "the ClusterServiceVersion is not valid: spec.skips: %w", err)
 	}
-	if text, err := b.csv.text("description"); err == nil { // opm goes without one
+	if text, err := b.csv.text("description"); err == nil { // opm ignores an unreadable description
 		f.Description = text
 	}
 	return f, b.checkNew(f)
@@ -95,7 +95,7 @@ func channelsOf(list string) []string {
 	return channels
 }
 
-// icon is the first icon of the CSV. Where one of the icons is broken opm shows none.
+// icon returns the first icon of the CSV. If any icon is broken, opm shows none.
 func (b *Bundle) icon() *fbc.Icon {
 	var icons []fbc.Icon
 	v, _ := b.csv.spec.Get("icon")

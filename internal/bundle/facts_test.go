@@ -50,8 +50,7 @@ spec:
 	}
 }
 
-// The label of the image says for which versions of OpenShift it was built; the
-// annotation says it where there is no image.
+// The image's label names the versions of OpenShift for which it was built. Without an image the annotation does.
 func TestFactsPreferTheLabelOfOpenShift(t *testing.T) {
 	img := minimal()
 	img.Labels[labelOpenShift] = "v4.18"
@@ -61,7 +60,7 @@ func TestFactsPreferTheLabelOfOpenShift(t *testing.T) {
 	}
 }
 
-// As in opm, one broken icon means no icon, and a description that is no text none.
+// As in opm, one broken icon means no icon, and a description that is not text means no description.
 func TestFactsWithoutIconOrDescription(t *testing.T) {
 	got, err := FactsOf(t.Context(), minimal(csvFile, csvWith("  description: 1\n  icon: [{base64data: aGk=, mediatype: a}, {base64data: '%'}]\n")))
 	if err != nil || got.Icon != nil || got.Description != "" {

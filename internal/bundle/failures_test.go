@@ -58,7 +58,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// What opm decodes only when it makes olm.csv.metadata is refused only there.
+// Fields that opm decodes only for olm.csv.metadata are refused only for that format.
 func TestFailuresOfCSVMetadata(t *testing.T) {
 	for _, spec := range []string{"  keywords: one\n", "  release: a_b\n", "  icon: [{base64data: 1}]\n"} {
 		img := minimal(csvFile, csvWith(spec))
@@ -71,7 +71,7 @@ func TestFailuresOfCSVMetadata(t *testing.T) {
 	}
 }
 
-// A file that cannot be read explains why there is no CSV.
+// A file that cannot be read explains the missing CSV.
 func TestFailureNamesTheBrokenFile(t *testing.T) {
 	_, err := Parse(t.Context(), minimal(csvFile, "kind: ClusterServiceVersion\nspec: [\n", "manifests/crd.yaml", crdV1))
 	all := failure.All(err)

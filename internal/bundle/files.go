@@ -12,24 +12,23 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// The directories of a bundle that count.
+// The directories of a bundle that opm reads.
 const (
 	manifestsDir = "manifests"
 	metadataDir  = "metadata"
 )
 
-// Files is the content of a bundle: paths relative to its root, with slashes.
+// Files maps paths relative to the bundle's root, with slashes, to contents.
 type Files map[string][]byte
 
-// Counts reports whether a file has a part in the document. Whoever unpacks a bundle
-// need not keep the others.
+// Counts reports whether a file can affect the document. Unpacking a bundle may skip the others.
 func Counts(name string) bool {
 	dir, file := path.Split(path.Clean(name))
 	return dir == metadataDir+"/" || dir == manifestsDir+"/" && !strings.HasPrefix(file, ".")
 }
 
-// FilesOf reads the files that count from a bundle directory. Links are followed as
-// far as fsys does: give it one that does not leave the directory.
+// FilesOf reads the files that count from a bundle directory. It follows links as far as fsys does, so fsys must
+// not leave the directory.
 func FilesOf(fsys fs.FS) (Files, error) {
 	files, total := Files{}, 0
 	for _, dir := range []string{manifestsDir, metadataDir} {
@@ -72,7 +71,7 @@ func readAtMost(fsys fs.FS, name string, limit int) ([]byte, error) {
 	return content, err
 }
 
-// in lists the files that count in a directory, in opm's order.
+// in returns the files that count in a directory, in opm's order.
 func (f Files) in(dir string) []string {
 	var names []string
 	for name := range f {

@@ -42,8 +42,8 @@ func TestFilesOfNoBundle(t *testing.T) {
 	}
 }
 
-// Links to files are followed as far as the file system allows, and links to
-// directories and dead links are passed over, as in opm.
+// As in opm, links to files are followed as far as the file system allows; links to directories and dead links
+// are skipped.
 func TestFilesOfLinks(t *testing.T) {
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret.yaml")
 	for _, name := range []string{"manifests/sub/x", "metadata/annotations.yaml", "real.yaml"} {

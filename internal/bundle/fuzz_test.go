@@ -8,8 +8,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Whatever stands in the files of a bundle, it is rendered to valid JSON, twice to the
-// same, or refused as invalid.
+// Any bundle is rendered to valid JSON, the same each time, or refused as invalid.
 func FuzzRender(f *testing.F) {
 	f.Add(minimalCSV, minimalAnnotations, crdV1, "properties: [{type: a, value: 1}]\n")
 	f.Add(`{"kind": "ClusterServiceVersion", "metadata": {"name": "a"}, "spec": {"relatedImages": [{"image": "b"}]}}`, minimalAnnotations, "kind: A\n---\n", `{"dependencies": [{"type": "olm.gvk", "value": {}}]}`)

@@ -7,9 +7,9 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// collectImages makes the related images: those that the CSV lists, the bundle's own,
-// and those of the operator's containers, the last two without a name and where the
-// CSV does not list them. Environment variables are not looked at.
+// collectImages builds the related images: those that the CSV lists, the bundle's own image, and those of the
+// operator's containers. It adds the last two without a name, and only if the CSV does not list them. It ignores
+// environment variables.
 func (b *Bundle) collectImages() {
 	images := slices.Clone(b.csv.related)
 	listed := map[string]bool{}
@@ -20,7 +20,7 @@ func (b *Bundle) collectImages() {
 		images = append(images, fbc.RelatedImage{Image: ref})
 	}
 	operators := slices.Clone(b.csv.operators)
-	slices.Sort(operators) // opm takes them in random order, and sorts below
+	slices.Sort(operators) // opm adds them in random order and sorts below
 	for _, i := range slices.Compact(operators) {
 		if !listed[i] {
 			images = append(images, fbc.RelatedImage{Image: i})
@@ -30,8 +30,7 @@ func (b *Bundle) collectImages() {
 	b.images = images
 }
 
-// sortImages takes opm's own choice of sort, which leaves images that occur twice in
-// an order of its own.
+// sortImages uses the same unstable sort as opm, which decides the order of repeated images.
 func sortImages(images []fbc.RelatedImage) {
 	sort.Slice(images, func(i, j int) bool { return images[i].Image < images[j].Image })
 }

@@ -18,7 +18,7 @@ type manifest struct {
 	group, version, kind string
 }
 
-// readManifests reads every file of manifests/, in the order of their names.
+// readManifests reads every file of manifests/ in order of name.
 func (b *Bundle) readManifests(ctx context.Context) error {
 	b.provided = map[api]bool{}
 	for _, file := range b.image.Files.in(manifestsDir) {

@@ -10,13 +10,12 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// annotations are those of the annotations file that opm reads. They are what the
-// labels of the image should be too.
+// annotations holds the annotations that opm reads. The image's labels should match them.
 type annotations struct {
 	Package        string `json:"operators.operatorframework.io.bundle.package.v1"`
 	Channels       string `json:"operators.operatorframework.io.bundle.channels.v1"`
 	DefaultChannel string `json:"operators.operatorframework.io.bundle.channel.default.v1"`
-	openShift      string // which opm does not read
+	openShift      string // not read by opm
 }
 
 type annotationsFile struct {
@@ -31,8 +30,8 @@ type dependenciesFile struct {
 	Dependencies []fbc.Property `json:"dependencies"`
 }
 
-// readMetadata reads metadata/. Names of files mean nothing to opm: of each sort it
-// takes the first file in which anything of that sort stands.
+// readMetadata reads metadata/. opm ignores the names of the files: of each sort it takes the first file that has
+// any content of that sort.
 func (b *Bundle) readMetadata(ctx context.Context) error {
 	var annotated annotationsFile
 	var properties propertiesFile
@@ -84,16 +83,15 @@ var annotationPaths = [][]string{
 	{"annotations", "operators.operatorframework.io.bundle.channel.default.v1"},
 }
 
-// metadata is a file of metadata/, and what is wrong with its YAML.
+// metadata is a file of metadata/, and the fault in its YAML.
 type metadata struct {
 	content []byte
 	value   object.Value
 	fault   error
 }
 
-// read decodes a file as one sort, or gives an empty one where that fails. What looks
-// like JSON is tried as JSON; in YAML, numbers at the paths that hold strings are
-// taken as strings, as channels: 4.8 is meant.
+// read decodes a file as one sort, or returns an empty value if that fails. It tries text that looks like JSON as
+// JSON. In YAML it takes numbers at paths that hold strings as strings, for example channels: 4.8.
 func read[T any](m *metadata, textAt [][]string) (into T) {
 	if text := string(m.content); object.IsJSON(text) && json.NewDecoder(strings.NewReader(text)).Decode(&into) == nil {
 		return into
@@ -111,8 +109,8 @@ func read[T any](m *metadata, textAt [][]string) (into T) {
 	return into
 }
 
-// withText makes strings of the numbers and booleans at a path of field names, in any
-// letter case, and * for the items of a list.
+// withText converts the numbers and booleans at a path to strings. The path consists of field names, whose case
+// is ignored, and * for the items of a list.
 func withText(v object.Value, path []string) object.Value {
 	if len(path) == 0 {
 		return v.AsText()

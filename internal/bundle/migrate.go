@@ -9,17 +9,17 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// Showcase is what a package shows of the bundle at its head. Where the CSV's
-// description or icons cannot be read opm goes without.
+// Showcase returns what a package shows of its head bundle. Like opm, it ignores a description or icon that
+// cannot be read.
 func (b *Bundle) Showcase() fbc.Showcase {
 	show := fbc.Showcase{Icon: b.icon()}
 	show.Description, _ = b.csv.text("description")
 	return show
 }
 
-// Migrate gives a rendered bundle that holds its manifests as one that holds the CSV's
-// description, as opm's bundle-object-to-csv-metadata does. A bundle without a CSV
-// among its manifests, or with olm.csv.metadata already, stays as it is.
+// Migrate converts a rendered bundle that contains its manifests into one that contains the CSV's description, as
+// opm's bundle-object-to-csv-metadata does. It does not change a bundle without a CSV, or one that already has
+// olm.csv.metadata.
 func Migrate(doc fbc.Bundle) (fbc.Bundle, error) {
 	b := &Bundle{image: Image{Ref: doc.Image}}
 	kept := make([]fbc.Property, 0, len(doc.Properties))
@@ -47,7 +47,7 @@ func Migrate(doc fbc.Bundle) (fbc.Bundle, error) {
 	return doc, nil
 }
 
-// csvOf reads the CSV out of a bundle object, nil where that holds something else.
+// csvOf returns the CSV in a bundle object, or nil if the object contains something else.
 func csvOf(p fbc.Property) *csv {
 	var value struct{ Data []byte }
 	if json.Unmarshal(p.Value, &value) != nil {
@@ -61,8 +61,8 @@ func csvOf(p fbc.Property) *csv {
 	return &csv{file: "an olm.bundle.object", object: v, spec: spec}
 }
 
-// Loaded gives a bundle of a catalog as opm writes it after loading: related images by
-// image, properties that hold manifests last.
+// Loaded returns a catalog's bundle as opm writes it after loading: related images sorted by image, properties
+// that contain manifests last.
 func Loaded(doc fbc.Bundle) fbc.Bundle {
 	others, held := splitProperties(doc.Properties)
 	doc.Properties = slices.Concat(others, held)

@@ -14,7 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// The types of properties that opm gives a meaning.
+// The types of properties that have a meaning for opm.
 const (
 	typePackage         = "olm.package"
 	typePackageRequired = "olm.package.required"
@@ -46,9 +46,8 @@ type packageRequired struct {
 	VersionRange string `json:"versionRange"`
 }
 
-// collectProperties makes the properties, in opm's order. They come from
-// metadata/properties.yaml, the annotation olm.properties of the CSV, the APIs that the
-// bundle provides and requires, and metadata/dependencies.yaml.
+// collectProperties builds the properties in opm's order. They come from metadata/properties.yaml, the CSV's
+// annotation olm.properties, the APIs that the bundle provides and requires, and metadata/dependencies.yaml.
 func (b *Bundle) collectProperties(context.Context) error {
 	if yamlread.Marks([]byte(b.csv.annotations[annotationProperties])) > budget.BundleValues {
 		return b.tooMuch(b.csv.file, "the annotation %s has more than %d values", annotationProperties, budget.BundleValues)
@@ -77,8 +76,8 @@ func (b *Bundle) collectProperties(context.Context) error {
 	return nil
 }
 
-// declared lists the properties that are written down, and the one of the package.
-// Among those of the package the last one counts, so the order matters.
+// declared returns the declared properties and the one of the package. The order matters, because the last
+// olm.package property counts.
 func (b *Bundle) declared() []fbc.Property {
 	own := build(typePackage, packageProperty{b.pkg, b.csv.version, b.csv.release}, true)
 	all := slices.Concat(b.properties, []fbc.Property{own})
@@ -92,7 +91,7 @@ func (b *Bundle) declared() []fbc.Property {
 	return unique(all)
 }
 
-// unique drops the properties that stand there before with the same text.
+// unique drops properties that repeat an earlier one with the same text.
 func unique(in []fbc.Property) []fbc.Property {
 	seen := map[string]bool{}
 	var out []fbc.Property
@@ -161,7 +160,7 @@ func addGVK(to map[gvk]bool, p fbc.Property) error {
 	return nil
 }
 
-// sorted gives all properties ordered by type and the text of their value.
+// sorted returns all properties sorted by type and by the text of their value.
 func (c *collection) sorted() []fbc.Property {
 	props := slices.Concat(c.others, []fbc.Property{build(typePackage, c.pkg, false)})
 	for v := range c.provided {
@@ -183,19 +182,19 @@ func sortProperties(props []fbc.Property) {
 	})
 }
 
-// build encodes a property's value, with or without the escapes for HTML.
+// build encodes a property's value, with or without HTML escapes.
 func build(typ string, value any, html bool) fbc.Property {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(html)
-	if err := enc.Encode(value); err != nil { // only strings and what was decoded from JSON
+	if err := enc.Encode(value); err != nil { // the values are strings or were decoded from JSON
 		panic(err)
 	}
 	return fbc.Property{Type: typ, Value: bytes.TrimSuffix(out.Bytes(), []byte("\n"))}
 }
 
-// splitProperties parts those that hold manifests, which opm puts last, from the
-// others. A bundle's author may have written some of the former.
+// splitProperties separates the properties that contain manifests, which opm puts last, from the others. The
+// author may have written some of the former.
 func splitProperties(all []fbc.Property) (others, held []fbc.Property) {
 	for _, p := range all {
 		if p.Type == typeBundleObject || p.Type == typeCSVMetadata {
@@ -207,7 +206,7 @@ func splitProperties(all []fbc.Property) (others, held []fbc.Property) {
 	return others, held
 }
 
-// bundleObjects adds every manifest to what the author has written of the kind.
+// bundleObjects adds every manifest to the objects that the author wrote as properties.
 func (b *Bundle) bundleObjects(written []fbc.Property) []fbc.Property {
 	props := written
 	var text []byte
@@ -220,7 +219,7 @@ func (b *Bundle) bundleObjects(written []fbc.Property) []fbc.Property {
 	return props
 }
 
-// dataOf is the value of an olm.bundle.object.
+// dataOf returns the value of an olm.bundle.object.
 func dataOf(text []byte) json.RawMessage {
 	const before, after = `{"data":"`, `"}`
 	value := make([]byte, 0, len(before)+base64.StdEncoding.EncodedLen(len(text))+len(after))

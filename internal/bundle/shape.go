@@ -18,15 +18,14 @@ import (
 	"github.com/olmgraft/graft/internal/shape"
 )
 
-// opm decodes CRDs, deployments and CSVs into the types of Kubernetes and rejects a
-// bundle in which one value has the wrong type. shapes.txt is a table of those types.
-// A test beside the other comparisons with opm writes it. Checking a tree against it
-// takes a small part of the time that decoding would.
+// opm decodes CRDs, deployments and CSVs into the types of Kubernetes and refuses a bundle if any value has the
+// wrong type. shapes.txt is a table of those types, written by a test of the conformance module. Checking a tree
+// against the table takes a fraction of the time of decoding.
 //
 //go:embed shapes.txt
 var shapesText string
 
-// The types that manifests are checked against.
+// The types against which manifests are checked.
 const (
 	shapeCSV        = "operators/v1alpha1.ClusterServiceVersion"
 	shapeDeployment = "apps/v1.DeploymentSpec"
@@ -37,7 +36,7 @@ const (
 
 var shapes = sync.OnceValue(func() shape.Table[tree] { return shape.NewTable(shapesText, leaves) })
 
-// tree is a value as a shape looks at it.
+// tree adapts a value to package shape.
 type tree struct{ object.Value }
 
 func (t tree) Kind() shape.Kind {
@@ -50,9 +49,8 @@ func (t tree) Each(visit func(key string, index int, v tree)) {
 	}
 }
 
-// check reports the first value under v that opm could not decode into the type.
-// anyCase says that fields are found in any letter case, as encoding/json does; the
-// decoder that opm uses for CRDs wants them exact.
+// check reports the first value under v that opm could not decode into the type. anyCase ignores the case of
+// fields, as encoding/json does; opm's decoder for CRDs requires exact names.
 func check(v object.Value, typ string, anyCase bool) error {
 	found := shapes()[typ].Check(tree{v}, anyCase)
 	if len(found) == 0 {
@@ -66,7 +64,7 @@ func check(v object.Value, typ string, anyCase bool) error {
 	return fmt.Errorf("%s is %s where %s is wanted", found[0].Path, got, found[0].Want)
 }
 
-// leaves are the types that are no records.
+// leaves are the types other than records.
 var leaves = map[string]shape.Leaf[tree]{
 	"any":     {Fits: func(tree) bool { return true }},
 	"string":  {Want: "a string", Fits: isString},

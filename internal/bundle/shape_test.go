@@ -12,7 +12,7 @@ func TestCheck(t *testing.T) {
 		typ, yaml, want string
 	}{
 		{shapeDeployment, "replicas: 1", ""},
-		{shapeDeployment, "replicas: 1.0", ""}, // which is 1 to Kubernetes
+		{shapeDeployment, "replicas: 1.0", ""}, // Kubernetes reads 1
 		{shapeDeployment, "replicas: null", ""},
 		{shapeDeployment, "replicas: 2147483648", "replicas is a whole number (2147483648) where a whole number of 32 bits is wanted"},
 		{shapeDeployment, "REPLICAS: no", "REPLICAS is a boolean (false) where a whole number of 32 bits is wanted"},
@@ -26,7 +26,7 @@ func TestCheck(t *testing.T) {
 		{shapeMeta, "creationTimestamp: 2020-01-02", "creationTimestamp is a string (2020-01-02) where a time such as 2006-01-02T15:04:05Z is wanted"},
 		{shapeMeta, "labels: {a: 1}", "labels.a is a whole number (1) where a string is wanted"},
 		{shapeMeta, "managedFields: [{fieldsV1: [anything]}]", ""},
-		{shapeCSV, "spec: {version: v1.2}", ""}, // which opm tolerates
+		{shapeCSV, "spec: {version: v1.2}", ""}, // opm accepts this
 		{shapeCSV, "spec: {version: null}", "spec.version is null where a semantic version is wanted"},
 		{shapeCSV, "spec: {release: rc.01}", "spec.release is a string (rc.01) where a release such as 1 or rc.2 is wanted"},
 		{shapeCSV, "[]", " is a list where a mapping is wanted"},
@@ -36,8 +36,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// CRDs are decoded with the letter case of their fields, and some of their fields
-// have one of several types.
+// CRDs are decoded with exact names of fields. Some of their fields accept several types.
 func TestCheckCRD(t *testing.T) {
 	schema := func(s string) string {
 		return "spec: {versions: [{schema: {openAPIV3Schema: " + s + "}}]}"
@@ -58,7 +57,7 @@ func TestCheckCRD(t *testing.T) {
 		{schema("{additionalProperties: 'yes'}"), at + "additionalProperties is a string (yes) where a boolean or a schema is wanted"},
 		{schema("{items: [{type: 1}]}"), at + "items[0].type is a whole number (1) where a string is wanted"},
 		{schema("{items: {type: 1}}"), at + "items.type is a whole number (1) where a string is wanted"},
-		{schema("{items: 1}"), ""}, // opm's libraries pass over it
+		{schema("{items: 1}"), ""}, // opm's libraries ignore this
 		{schema("{dependencies: {a: [b], c: {type: object}, d: 1}}"), ""},
 		{schema("{dependencies: {a: [1]}}"), at + "dependencies.a[0] is a whole number (1) where a string is wanted"},
 	}

@@ -78,7 +78,7 @@ func TestReadFails(t *testing.T) {
 	}
 }
 
-// Metadata is YAML whose numbers keep the digits that opm keeps.
+// Numbers in metadata keep the digits that opm keeps.
 func TestReadMetadata(t *testing.T) {
 	v, _, err := ReadMetadata([]byte("{\"a\": [18446744073709551615, 1.10, 1e3, yes]}\n---\nb: 1\n"), yamlread.Usual)
 	if err != nil {
@@ -150,7 +150,7 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// Hostile texts end in an error or a value, and soon.
+// Hostile texts are read or refused in a short time.
 func TestReadHostile(t *testing.T) {
 	bomb := "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
 	for c := 'b'; c < 'l'; c++ {
@@ -173,7 +173,7 @@ func TestReadHostile(t *testing.T) {
 	}
 }
 
-// FuzzParse holds the reader and the writer of JSON to encoding/json.
+// FuzzParse compares the reader and the writer of JSON with encoding/json.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{`{"b":[1,-0.0e+1],"a":"\ud800\u00e9<é\u2028\n"}`, ` [ { } , [ ] , "" , null ] `, `{"a":1,"a":2}`, `"` + "\xff" + `"`} {
 		f.Add([]byte(seed))
@@ -199,7 +199,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzRead holds that what is read can be written and read again to the same.
+// FuzzRead checks that a value survives writing and reading.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"a: 1\n---\n", "{a: b}", `{"a": 1e400}`, "--- # c\n- &x y\n- *x\n", "\r\n", "a: |\n  b\n"} {
 		f.Add([]byte(seed))

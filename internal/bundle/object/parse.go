@@ -9,10 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// parse reads a tree from JSON, which must be valid: it is what encoding/json or the
-// conversion from YAML has passed. exact keeps the text of numbers; without it they
-// become what Kubernetes makes of them, int64 where that holds them and float64
-// where not.
+// parse reads a tree from JSON. The JSON must be valid: encoding/json or the conversion from YAML has checked it.
+// exact preserves the text of numbers. Otherwise they become what Kubernetes reads: int64 if that can hold them,
+// else float64.
 func parse(valid string, exact bool) (Value, error) {
 	p := parser{src: valid, exact: exact}
 	p.blanks()
@@ -20,8 +19,8 @@ func parse(valid string, exact bool) (Value, error) {
 	return v, p.err
 }
 
-// parser collects the members of open mappings and lists on one stack and keeps the
-// finished ones in large chunks, so that a document costs few allocations.
+// parser collects the members of open mappings and lists on one stack and stores complete ones in large chunks,
+// so that a document needs few allocations.
 type parser struct {
 	src   string
 	pos   int
@@ -83,14 +82,14 @@ func (p *parser) members(kind Kind, end byte) Value {
 	}
 }
 
-// close takes what was opened since mark as a finished list or mapping.
+// close returns the members since mark as a complete list or mapping.
 func (p *parser) close(kind Kind, mark int) Value {
 	items := p.open[mark:]
 	if kind == Map {
 		items = sorted(items)
 	}
 	if len(items) > cap(p.chunk)-len(p.chunk) {
-		// About as many as a text of this size has, and not too many at once.
+		// About as many members as a text of this size has, within a limit.
 		p.chunk = make([]Member, 0, max(min(len(p.src)/32, 512), len(items)))
 	}
 	from := len(p.chunk)
@@ -99,7 +98,7 @@ func (p *parser) close(kind Kind, mark int) Value {
 	return Value{Kind: kind, Items: p.chunk[from:len(p.chunk):len(p.chunk)]}
 }
 
-// sorted orders members by key in place. Of equal keys the last one counts.
+// sorted sorts members by key in place. The last of equal keys counts.
 func sorted(items []Member) []Member {
 	ordered := true
 	for i := 1; i < len(items) && ordered; i++ {
@@ -120,7 +119,7 @@ func sorted(items []Member) []Member {
 	return items[:n]
 }
 
-// str reads a string. Most have nothing to unescape and alias the source.
+// str reads a string. Most strings have no escapes and alias the source.
 func (p *parser) str() string {
 	start := p.pos + 1
 	for i := start; ; i++ {
@@ -134,8 +133,8 @@ func (p *parser) str() string {
 	}
 }
 
-// escaped reads a string that has escapes or is more than ASCII. What is rare in it,
-// halves of surrogate pairs and bytes that are no UTF-8, is left to encoding/json.
+// escaped reads a string that has escapes or non-ASCII characters. It leaves rare content, such as halves of
+// surrogate pairs and bytes that are not UTF-8, to encoding/json.
 func (p *parser) escaped(start int) string {
 	end := start
 	for ; p.src[end] != '"'; end++ {
@@ -212,7 +211,7 @@ func (p *parser) number() Value {
 		return Value{}
 	}
 	out, err := json.Marshal(f)
-	if err != nil { // only infinities, which ParseFloat gives an error for
+	if err != nil { // only infinities, for which ParseFloat returns an error
 		p.err = err
 	}
 	return Value{Kind: Float, Text: string(out)}

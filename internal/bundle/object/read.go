@@ -12,9 +12,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// Read reads the first document of a manifest as opm does: as JSON where it begins
-// with a brace, as YAML where it does not or that fails. more says that other
-// documents follow, which opm ignores.
+// Read reads the first document of a manifest as opm does: as JSON if it begins with a brace, otherwise or after
+// a failure as YAML. more reports whether other documents follow, which opm ignores.
 func Read(content []byte, within yamlread.Bound) (v Value, more bool, err error) {
 	text := string(content)
 	if !IsJSON(text) {
@@ -30,8 +29,7 @@ func Read(content []byte, within yamlread.Bound) (v Value, more bool, err error)
 	return v, more, err
 }
 
-// ReadMetadata reads the first document of a metadata file as YAML. Numbers keep
-// their text as far as opm does.
+// ReadMetadata reads the first document of a metadata file as YAML. Numbers preserve their text as far as in opm.
 func ReadMetadata(content []byte, within yamlread.Bound) (Value, bool, error) {
 	text := string(content)
 	if IsJSON(text) {
@@ -40,8 +38,8 @@ func ReadMetadata(content []byte, within yamlread.Bound) (Value, bool, error) {
 	return readYAML(text, true, within)
 }
 
-// IsJSON reports whether a text would be tried as JSON: whether a brace is the
-// first thing among its first 30 bytes.
+// IsJSON reports whether opm would try a text as JSON, because a brace is the first character other than white
+// space within its first 30 bytes.
 func IsJSON(text string) bool {
 	const lookahead = 30
 	return strings.HasPrefix(strings.TrimLeftFunc(text[:min(lookahead, len(text))], unicode.IsSpace), "{")
@@ -73,8 +71,8 @@ func readYAML(text string, exact bool, within yamlread.Bound) (Value, bool, erro
 	return v, strings.TrimSpace(rest) != "", err
 }
 
-// trimFirstLine drops white space up to the first line break, which is what opm
-// skips before it tries a text as YAML that is no JSON.
+// trimFirstLine removes white space up to the first line break. opm skips it before it tries a text as YAML that
+// is not JSON.
 func trimFirstLine(text string) string {
 	for i, r := range text {
 		if !unicode.IsSpace(r) {
@@ -87,9 +85,8 @@ func trimFirstLine(text string) string {
 	return ""
 }
 
-// firstDocument cuts a stream at the second line that begins with three dashes, or
-// the first where something stands before it, be it only a comment. Line ends
-// become LF, and the last line has one.
+// firstDocument splits a stream at the second line that begins with three dashes, or at the first if anything
+// precedes it, even a comment. Line ends become LF, and the last line gets one.
 func firstDocument(text string) (doc, rest string, err error) {
 	if strings.Contains(text, "\r\n") {
 		text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -116,11 +113,11 @@ func firstDocument(text string) (doc, rest string, err error) {
 	return text, "", nil
 }
 
-// errNoKind is what makes opm skip a manifest that is otherwise fine.
+// errNoKind is the reason for which opm skips an otherwise valid manifest.
 var errNoKind = errors.New("it has no kind")
 
-// Identity checks what opm wants of every object: a mapping with a kind and an
-// apiVersion of at most two parts. It gives them split.
+// Identity checks what opm requires of every object: a mapping with a kind, and an apiVersion of at most two
+// parts. It returns these parts and the kind.
 func (v Value) Identity() (group, version, kind string, err error) {
 	if v.Kind != Map {
 		return "", "", "", fmt.Errorf("it is %s, not an object", v.Kind)

@@ -1,6 +1,5 @@
-// Package object reads the objects of a bundle the way opm does and writes them
-// back as opm's JSON: text goes in as YAML or JSON, a tree of values comes out, and
-// the tree is written compact, with sorted keys.
+// Package object reads the objects of a bundle as opm does and writes them as opm's JSON: it parses YAML or JSON
+// into a tree of values, and writes the tree compactly with sorted keys.
 package object
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/olmgraft/graft/internal/fbc/canonical"
 )
 
-// Kind says what a Value is.
+// Kind is the kind of a Value.
 type Kind uint8
 
 // The kinds of values.
@@ -25,7 +24,7 @@ const (
 	Map
 )
 
-// String names the kind as a person would.
+// String returns the name of the kind for people.
 func (k Kind) String() string {
 	return [...]string{"null", "a boolean", "a whole number", "a fraction", "a string", "a list", "a mapping"}[k]
 }
@@ -33,10 +32,9 @@ func (k Kind) String() string {
 // Value is one node of a document.
 type Value struct {
 	Kind Kind
-	// Text is the content of a string and the JSON form of a boolean or number.
+	// Text is the content of a string, or the JSON form of a boolean or number.
 	Text string
-	// Items are the members of a mapping, sorted by key and each key once, or the
-	// items of a list, which have no keys.
+	// Items are the members of a mapping, sorted by unique keys, or the items of a list, which have no keys.
 	Items []Member
 }
 
@@ -46,7 +44,7 @@ type Member struct {
 	Value Value
 }
 
-// Get gives the member of a mapping with exactly that key; nothing has no members.
+// Get returns the member of a mapping with exactly this key. A value that is no mapping has no members.
 func (v Value) Get(key string) (Value, bool) {
 	if v.Kind != Map {
 		return Value{}, false
@@ -60,7 +58,7 @@ func (v Value) Get(key string) (Value, bool) {
 	return v.Items[i].Value, true
 }
 
-// At follows a path of exact keys.
+// At returns the value at a path of exact keys.
 func (v Value) At(path ...string) Value {
 	for _, key := range path {
 		v, _ = v.Get(key)
@@ -68,7 +66,7 @@ func (v Value) At(path ...string) Value {
 	return v
 }
 
-// Str is the content of the string at the path, empty where there is none.
+// Str returns the string at the path, or "" if there is none.
 func (v Value) Str(path ...string) string {
 	if v = v.At(path...); v.Kind == String {
 		return v.Text
@@ -76,8 +74,8 @@ func (v Value) Str(path ...string) string {
 	return ""
 }
 
-// Only keeps the members of a mapping whose keys are one of names in any letter
-// case: the ones that a struct with those fields would be decoded from.
+// Only keeps the members of a mapping whose keys are among names, ignoring case: those that a struct with these
+// fields would be decoded from.
 func (v Value) Only(names ...string) Value {
 	kept := Value{Kind: v.Kind, Text: v.Text}
 	for _, m := range v.Items {
@@ -88,7 +86,7 @@ func (v Value) Only(names ...string) Value {
 	return kept
 }
 
-// Size counts the values of a tree, and the bytes of their texts and keys.
+// Size returns the number of values in a tree, and the bytes of their texts and keys.
 func (v Value) Size() (values, bytes int) {
 	values, bytes = 1, len(v.Text)+1
 	for _, m := range v.Items {
@@ -98,9 +96,8 @@ func (v Value) Size() (values, bytes int) {
 	return values, bytes
 }
 
-// AsText is a number or boolean as the string that opm makes of it where it wants a
-// string, and any other value as it is. Fractions have the precision of 32 bits then:
-// 4.10 becomes 4.1.
+// AsText converts a number or boolean to the string that opm makes of it where it expects a string. It returns
+// other values unchanged. Fractions have 32-bit precision: 4.10 becomes 4.1.
 func (v Value) AsText() Value {
 	switch v.Kind {
 	case Int, Bool:
@@ -113,8 +110,8 @@ func (v Value) AsText() Value {
 	return v
 }
 
-// AppendJSON appends the value as compact JSON, keys sorted, with the escapes of
-// encoding/json: <, > and & too.
+// AppendJSON appends the value as compact JSON with sorted keys and the escapes of encoding/json, including those
+// of <, > and &.
 func (v Value) AppendJSON(to []byte) []byte {
 	switch v.Kind {
 	case Null:
