@@ -2,10 +2,10 @@ package config
 
 import "io/fs"
 
-// Commits are the configurations of a repository at its commits, each read once.
+// Commits caches the configurations of a repository by commit.
 type Commits map[string]*Config
 
-// At is what the content of a commit has.
+// At returns the configuration in the content of a commit, and reads it only once for each commit.
 func (c Commits) At(content fs.FS, commit string) (*Config, error) {
 	if known := c[commit]; known != nil {
 		return known, nil

@@ -16,14 +16,13 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// CI is what the ci.yaml of an operator in the community catalogs says of its catalogs.
+// CI is the part of an operator's ci.yaml in the community catalogs that describes its catalogs.
 type CI struct {
-	Enabled bool // the operator is kept as file-based catalogs
+	Enabled bool // the operator is published as file-based catalogs
 	Mapping []Mapping
 }
 
-// Mapping is a template with the catalogs that are rendered from it. Line and Col are
-// where it stands.
+// Mapping is a template with the catalogs that are rendered from it. Line and Col are its place.
 type Mapping struct {
 	Template  string   // file in catalog-templates
 	Catalogs  []string // folders in catalogs
@@ -33,8 +32,8 @@ type Mapping struct {
 
 var mappingKeys = []string{"template_name", "catalog_names", "type"}
 
-// ParseCI reads a ci.yaml. All but fbc.enabled and fbc.catalog_mapping belongs to others
-// and is passed over. A file without content is one that enables nothing.
+// ParseCI reads a ci.yaml. It ignores all keys except fbc.enabled and fbc.catalog_mapping, because they configure
+// other tools. An empty file enables nothing.
 func ParseCI(name string, src []byte) (*CI, error) {
 	if f, err := yamledit.Open(name, src); err == nil && len(f.Docs) == 0 {
 		return &CI{}, nil
@@ -105,19 +104,19 @@ func parseMapping(n *yamledit.Node) (Mapping, error) {
 	return m, nil
 }
 
-// isFolder reports whether a name is that of one folder, and nothing that leads elsewhere.
+// isFolder reports whether a name is the name of a single folder, without any path.
 func isFolder(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\\*?[{}\x00\r\n:")
 }
 
-// Layout is how a repository tells where bundles go.
+// Layout is the way in which a repository says where bundles go.
 type Layout string
 
 // The layouts.
 const (
 	ByFile    Layout = "graft.yaml"
 	Community Layout = "community" // ci.yaml and release-config.yaml in operators/NAME
-	Unsaid    Layout = "none"      // nobody says; the plan looks
+	Unsaid    Layout = "none"      // the repository does not say; the plan searches it
 )
 
 // The folders of the community catalogs.
@@ -127,9 +126,9 @@ const (
 	catalogs  = "catalogs"
 )
 
-// Setup gives what the repository says of a bundle: in the targets of the configuration,
-// else in the community layout where the operator has one, else nothing but what the
-// configuration says of every target. The content is that which the configuration stands in.
+// Setup returns the repository's instructions for a bundle: the targets of the configuration, or else those of
+// the operator's community layout. If there are neither, it returns only the settings for all targets. fsys is
+// the content that contains the configuration.
 func (c *Config) Setup(fsys fs.FS, pkg, version string) (*plan.Setup, Layout, error) {
 	setup := &plan.Setup{File: c.File, Package: c.Package, Targets: c.Targets, Edges: c.Edges, Rebuild: c.Rebuild, SemverSkips: c.SemverSkips, VersionsLabel: c.VersionsLabel, Published: c.Published, InsteadOf: c.InsteadOf, Registries: c.Registries, Sum: c.Sum, After: c.After}
 	if len(c.Targets) > 0 {
@@ -151,15 +150,14 @@ func (c *Config) Setup(fsys fs.FS, pkg, version string) (*plan.Setup, Layout, er
 		return setup, Unsaid, err
 	}
 	setup.File, setup.Targets = file, targets
-	// The community's pipeline renders every catalog that ci.yaml maps, whatever the label says.
+	// The community's pipeline renders every catalog that ci.yaml maps and ignores the label.
 	setup.VersionsLabel = cmp.Or(c.VersionsLabel, plan.IgnoreLabel)
 	return setup, Community, nil
 }
 
-// communityTargets are the templates that a release-config.yaml names, with the catalogs
-// to which ci.yaml maps them. Without a release-config.yaml for the version they are all
-// templates, for which the inputs must name channels. File is empty where the operator is
-// not kept as file-based catalogs.
+// communityTargets returns the templates that a release-config.yaml names, with the catalogs to which ci.yaml
+// maps them. Without a release-config.yaml for the version it returns all templates, and the inputs must name
+// channels. file is empty if the operator is not published as file-based catalogs.
 func (c *Config) communityTargets(fsys fs.FS, folder, version string) (targets []plan.TargetSetup, file string, err error) {
 	ciName, ci, err := c.ciOf(fsys, folder)
 	if err != nil || ciName == "" {
@@ -196,7 +194,7 @@ func (c *Config) communityTargets(fsys fs.FS, folder, version string) (targets [
 	return targets, releaseFile, nil
 }
 
-// ciOf reads the ci.yaml of an operator, once for all of its versions.
+// ciOf reads the ci.yaml of an operator, once for all versions.
 func (c *Config) ciOf(fsys fs.FS, folder string) (file string, ci *CI, err error) {
 	if known, ok := c.ci[folder]; ok {
 		return known.file, known.CI, nil
@@ -229,7 +227,7 @@ func communityTarget(fsys fs.FS, m Mapping, folder string) plan.TargetSetup {
 		t.Catalogs = append(t.Catalogs, plan.CatalogSetup{
 			Path:     plan.Pattern(catalogFile(fsys, path.Join(catalogs, name, path.Base(folder)))),
 			Metadata: plan.Auto,
-			Create:   true, // as the pipeline does for a version of OpenShift that is mapped anew
+			Create:   true, // the pipeline also creates the catalog of a newly mapped version of OpenShift
 		})
 	}
 	return t
@@ -251,8 +249,7 @@ func unreleased(fsys fs.FS, ci *CI, folder, version string) []plan.TargetSetup {
 	return out
 }
 
-// catalogFile is the operator's catalog in a folder: the file that stands there, else the
-// one that is to be.
+// catalogFile returns the path of the operator's catalog in a folder: an existing file, or else catalog.yaml.
 func catalogFile(fsys fs.FS, folder string) string {
 	for _, name := range []string{"catalog.yaml", "catalog.yml", "catalog.json"} {
 		if _, err := fs.Stat(fsys, path.Join(folder, name)); err == nil {
@@ -266,8 +263,8 @@ func releasePaths(folder, version string) []string {
 	return []string{path.Join(folder, version, "release-config.yaml"), path.Join(folder, "v"+version, "release-config.yaml")}
 }
 
-// operatorFolder is the folder of a package in the community layout: the one of its name,
-// else the one whose bundle of the version is of that package.
+// operatorFolder returns the folder of a package in the community layout: the folder with its name, or else the
+// one whose bundle of this version belongs to the package.
 func operatorFolder(fsys fs.FS, pkg, version string) (string, error) {
 	if !isFolder(pkg) || !isFolder(version) {
 		return "", nil
@@ -294,8 +291,7 @@ func operatorFolder(fsys fs.FS, pkg, version string) (string, error) {
 	return "", nil
 }
 
-// annotatedPackage is the package that a bundle's annotations name; what cannot be read
-// names none.
+// annotatedPackage returns the package that a bundle's annotations name, or "" if they cannot be read.
 func annotatedPackage(fsys fs.FS, bundle string) string {
 	file, src, err := firstFile(fsys, path.Join(bundle, "metadata", "annotations.yaml"), path.Join(bundle, "metadata", "annotations.yml"))
 	if err != nil || file == "" {
@@ -308,7 +304,7 @@ func annotatedPackage(fsys fs.FS, bundle string) string {
 	return top.Get("annotations").Get("operators.operatorframework.io.bundle.package.v1").Text()
 }
 
-// firstFile reads the first of the files that stands; none is no failure.
+// firstFile reads the first file that exists. It is not an error if none does.
 func firstFile(fsys fs.FS, names ...string) (string, []byte, error) {
 	for _, name := range names {
 		src, err := fs.ReadFile(fsys, name)

@@ -55,7 +55,7 @@ func TestParseCIRefuses(t *testing.T) {
 		{"fbc: {enable: true}\n", "1:7", "there is no key enable", "Did you mean enabled? "},
 		{"fbc: {catalog_mapping: {}}\n", "1:24", "must be a list", ""},
 		{"fbc: {catalog_mapping: [a]}\n", "1:25", "an entry is no mapping", ""},
-		// The catalogs' own documentation has this key wrong in one place.
+		// The catalogs' own documentation misspells this key in one place.
 		{entry("template_name: a.yaml, catalogs_names: [v4.16], type: olm.semver"), "3:29", "there is no key catalogs_names", "Did you mean catalog_names? "},
 		{entry("template_name: a.yaml, type: olm.semver"), "3:5", "lacks template_name, catalog_names or type", ""},
 		{entry("template_name: a.yaml, catalog_names: v4.16, type: olm.semver"), "3:44", "catalog_names is no list", ""},
@@ -159,13 +159,13 @@ func TestSetupOfTheCommunityLayout(t *testing.T) {
 	if !reflect.DeepEqual(setup, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", setup, want)
 	}
-	// What is said of every target stays.
+	// Settings for all targets stay.
 	c := Default()
 	c.File, c.Registries = File, map[string]string{"a.io/b": "c.io/d"}
 	if setup, _, err = c.Setup(fsys, "op", "1.1.0"); err != nil || setup.Registries["a.io/b"] != "c.io/d" {
 		t.Errorf("the registries are lost: %+v, %v", setup, err)
 	}
-	// Targets of its own go first.
+	// Targets of graft.yaml take precedence.
 	c.Targets = []plan.TargetSetup{{Template: "t.yaml"}}
 	if setup, layout, err = c.Setup(fsys, "op", "1.1.0"); err != nil || layout != ByFile || len(setup.Targets) != 1 {
 		t.Errorf("graft.yaml does not go first: %s %+v, %v", layout, setup, err)
@@ -221,7 +221,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// A package or version is a stranger's word and leads nowhere.
+// A package or version is foreign text and must not lead to other files.
 func TestHostileNamesLeadNowhere(t *testing.T) {
 	fsys := community(map[string]string{"operators/op/ci.yaml": ciYAML, "ci.yaml": ciYAML})
 	for _, pkg := range []string{"..", ".", "", "../operators/op", "/etc", "op/..", `..\op`, "*", "o\x00p"} {

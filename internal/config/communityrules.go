@@ -16,7 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// What the pipelines of the community catalogs hold the two files to.
+// Schemas that the pipelines of the community catalogs apply to the two files.
 const (
 	ciSchema = `{"type": "object", "properties": {
 		"updateGraph": {"type": "string", "enum": ["replaces-mode", "semver-mode"]},
@@ -43,19 +43,19 @@ var (
 	})
 )
 
-// archetypes are spelled by the pipeline as here; opm takes them in any case.
+// archetypes has the pipeline's spelling. opm ignores the case.
 var archetypes = []string{"Candidate", "Fast", "Stable"}
 
-// communityRules are one look at a change to the community catalogs.
+// communityRules checks one change to the community catalogs.
 type communityRules struct {
 	fsys   fs.FS
 	levels graph.Levels
 	found  []graph.Finding
 }
 
-// CommunityFindings hold a change to what the pipelines of the community catalogs check before
-// they take a pull request: the files as the change leaves them, the paths that it changes, and
-// the bundles' images by catalog.
+// CommunityFindings applies the checks that the pipelines of the community catalogs run on a pull request. fsys
+// is the content after the change, changed lists the changed paths, and images lists the bundle images of each
+// catalog.
 func CommunityFindings(fsys fs.FS, operator plan.Community, changed []string, images map[string][]string, levels graph.Levels) []graph.Finding {
 	c := &communityRules{fsys: fsys, levels: levels}
 	c.registries(images)
@@ -83,7 +83,8 @@ func (c *communityRules) find(id string, at *yamledit.Node, format string, args 
 	c.found = append(c.found, c.levels.Found(id, file, line, format, args...)...)
 }
 
-// holds reads a file and holds it to a schema; nil where there is none, or it is no YAML.
+// holds reads a file and reports where it breaks a schema. It returns nil if the file does not exist or is not
+// YAML.
 func (c *communityRules) holds(name, id string, s *schema.Schema) *yamledit.Node {
 	top := c.read(name)
 	if top == nil {
@@ -107,7 +108,8 @@ func (c *communityRules) read(name string) *yamledit.Node {
 	return top
 }
 
-// registries are those that the repository's config.yaml allows: beginnings of image names.
+// registries reports images outside the repository's allowed registries. config.yaml lists these as prefixes of
+// image names.
 func (c *communityRules) registries(images map[string][]string) {
 	const name = "config.yaml"
 	list := c.read(name).Get("allowed_bundle_registries")
@@ -124,7 +126,7 @@ func (c *communityRules) registries(images map[string][]string) {
 	}
 }
 
-// mapping finds catalogs that two templates make, and archetypes that are spelled otherwise.
+// mapping reports catalogs that two templates render, and archetypes in another spelling.
 func (c *communityRules) mapping(ci, release *yamledit.Node) {
 	of, kinds := map[string]string{}, map[string]string{}
 	for _, m := range ci.Get("fbc").Get("catalog_mapping").Items() {
@@ -149,7 +151,7 @@ func (c *communityRules) mapping(ci, release *yamledit.Node) {
 	}
 }
 
-// files finds what no pull request to the catalogs may change with them.
+// files reports changed files that a pull request to the catalogs must not contain.
 func (c *communityRules) files(changed []string) {
 	var outside, bundles, made []string
 	for _, name := range changed {
@@ -171,7 +173,7 @@ func (c *communityRules) files(changed []string) {
 	}
 }
 
-// operatorOf tells which files of an operator the rules read.
+// operatorOf returns the files of an operator that the rules read.
 func (c *Config) operatorOf(fsys fs.FS, folder, version string) (*plan.Community, error) {
 	ci, _, err := c.ciOf(fsys, folder)
 	release, _, err2 := firstFile(fsys, releasePaths(folder, version)...)

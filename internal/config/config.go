@@ -21,48 +21,48 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// File is where a repository keeps its configuration.
+// File is the path of a repository's configuration.
 const File = ".github/graft.yaml"
 
-// Config is what graft.yaml says; what it does not say is as in Default.
+// Config is the content of graft.yaml, with the values of Default for everything that it leaves out.
 type Config struct {
-	File     string // that was read; empty: none
+	File     string // the file read; empty: none
 	Package  string
 	Targets  []plan.TargetSetup
 	Operands []plan.OperandSetup
-	// CatalogSources are manifests that name what catalogs become.
+	// CatalogSources are manifests that name the images built from catalogs.
 	CatalogSources []plan.CatalogSourceSetup
 	Edges          plan.EdgeRule
-	Rebuild        string                // of a bundle that stands there with another image: refuse or replace
-	VersionsLabel  string                // whether bundles go by com.redhat.openshift.versions; empty: as the layout has it
-	SemverSkips    kind.SemverSkips      // in the catalogs of semver templates; empty: nobody says
+	Rebuild        string                // of a bundle that is in the template with another image: refuse or replace
+	VersionsLabel  string                // whether bundles follow com.redhat.openshift.versions; empty: the layout decides
+	SemverSkips    kind.SemverSkips      // in the catalogs of semver templates; empty: not set
 	Published      []plan.PublishedSetup // catalogs that users have
-	InsteadOf      string                // plan.HeadUnpublished; else none but the one that is asked for
+	InsteadOf      string                // plan.HeadUnpublished; otherwise only the bundle that was requested
 	Registries     map[string]string
-	// AllowedRepositories and SkipTags are nil where the file has none: then the inputs
-	// say them, or what is built in does.
+	// AllowedRepositories and SkipTags are nil if the file does not set them. Then the inputs or the built-in
+	// values apply.
 	AllowedRepositories []string
 	SkipTags            []string
 	Levels              map[string]graph.Level
 	PullRequest         PullRequest
 	Commit              Commit
-	Sum                 string // path of catalog.sum; empty: none is kept
+	Sum                 string // path of catalog.sum; empty: no such file
 	Drift               Drift
 	After               plan.AfterSetup
 
-	ci map[string]ciFile // that were read, by operator folder
+	ci map[string]ciFile // files already read, by operator folder
 }
 
-// Drift says what becomes of a change to a catalog that was not what its template makes.
+// Drift decides about a change to a catalog that differed from the output of its template.
 type Drift string
 
-// The answers; none is WarnOfDrift.
+// The policies; empty means WarnOfDrift.
 const (
 	WarnOfDrift Drift = "warn"
 	RefuseDrift Drift = "refuse"
 )
 
-// PullRequest says how changes are proposed.
+// PullRequest describes how changes are proposed.
 type PullRequest struct {
 	Title               plan.Pattern
 	Intro               plan.Pattern
@@ -80,7 +80,7 @@ type PullRequest struct {
 	MaintainerCanModify bool
 }
 
-// Strategy says what shares a pull request.
+// Strategy decides which changes share a pull request.
 type Strategy string
 
 // The strategies.
@@ -89,9 +89,9 @@ const (
 	ForPackage Strategy = "package" // a rolling one for each package
 )
 
-// Commit says how changes are committed.
+// Commit describes how changes are committed.
 type Commit struct {
-	Author    Person // zero: graft, or through the API who the token belongs to
+	Author    Person // zero: graft, or with the API the owner of the token
 	Committer Person // zero: the author
 	Signoff   bool
 	Message   plan.Pattern
@@ -101,23 +101,23 @@ type Commit struct {
 // Person is an author or committer.
 type Person struct{ Name, Email string }
 
-// Method says who makes commits.
+// Method decides who creates commits.
 type Method string
 
 // The methods.
 const (
-	WithGit Method = "git" // this program, and pushes them
-	WithAPI Method = "api" // the forge, which signs them
+	WithGit Method = "git" // Graft creates and pushes them
+	WithAPI Method = "api" // the forge creates and signs them
 )
 
-// rollingBranch is the default branch where the strategy is ForPackage. It does not lie
-// above the default branches of bundles, since git has no branch within a branch.
+// rollingBranch is the default branch for the strategy ForPackage. It is not a prefix of the bundles' default
+// branches, because git allows no branch inside another.
 const rollingBranch = "graft/{package}/rolling"
 
-// published is the title and message of changes where nobody says another one.
+// published is the default title and message.
 const published = "Publish {package} {version}"
 
-// OfRebuild is the title or message of a rebuild: it says so where nobody says another one.
+// OfRebuild returns the title or message of a rebuild. It replaces only the default.
 func OfRebuild(p plan.Pattern) plan.Pattern {
 	if p == published {
 		return "Rebuild {package} {version}"
@@ -125,7 +125,7 @@ func OfRebuild(p plan.Pattern) plan.Pattern {
 	return p
 }
 
-// Default is the configuration of a repository that has none.
+// Default returns the configuration of a repository without a graft.yaml.
 func Default() *Config {
 	return &Config{
 		PullRequest: PullRequest{
@@ -138,7 +138,7 @@ func Default() *Config {
 	}
 }
 
-// Read reads the repository's configuration, and gives Default where there is none.
+// Read reads the repository's configuration. It returns Default if there is none.
 func Read(fsys fs.FS) (*Config, error) {
 	other := strings.TrimSuffix(File, ".yaml") + ".yml"
 	src, err := fs.ReadFile(fsys, File)
@@ -159,7 +159,7 @@ func Read(fsys fs.FS) (*Config, error) {
 	return Parse(other, src)
 }
 
-// Parse reads a graft.yaml. All that is wrong is reported, each fault at its place.
+// Parse reads a graft.yaml. It reports all faults, each at its place.
 func Parse(name string, src []byte) (*Config, error) {
 	top, err := schema.Configuration(name, src)
 	if err != nil {
@@ -176,7 +176,7 @@ func Parse(name string, src []byte) (*Config, error) {
 	return c, errors.Join(meaning(top, c)...)
 }
 
-// meaning finds what no schema tells.
+// meaning reports faults that the schema cannot express.
 func meaning(top *yamledit.Node, c *Config) (errs []error) {
 	for i, node := range top.Get("targets").Items() {
 		t, where := c.Targets[i], "targets"
@@ -210,7 +210,7 @@ func meaning(top *yamledit.Node, c *Config) (errs []error) {
 	return errs
 }
 
-// bundlesMeaning reads the ranges of rules for bundles.
+// bundlesMeaning checks the ranges of rules for bundles.
 func bundlesMeaning(n *yamledit.Node, rules []plan.BundleRule) (errs []error) {
 	for i, node := range n.Items() {
 		if rules[i].Versions == "" && len(rules[i].Channels) == 0 {
@@ -223,8 +223,8 @@ func bundlesMeaning(n *yamledit.Node, rules []plan.BundleRule) (errs []error) {
 	return errs
 }
 
-// catalogSourcesMeaning holds templates to their grammar, each CatalogSource to one entry, and
-// their files to be nothing else's.
+// catalogSourcesMeaning checks the grammar of templates, refuses two entries for the same CatalogSource, and
+// refuses files that are already used for something else.
 func catalogSourcesMeaning(nodes []*yamledit.Node, c *Config) (errs []error) {
 	taken := map[string]string{File: "this file"}
 	for _, t := range c.Targets {
@@ -266,7 +266,7 @@ func catalogSourcesMeaning(nodes []*yamledit.Node, c *Config) (errs []error) {
 	return errs
 }
 
-// OnlyPackage is the package of all targets, "" where there are several or nobody says.
+// OnlyPackage returns the package of all targets, or "" if there are several or none is set.
 func (c *Config) OnlyPackage() string {
 	pkg := c.Package
 	for _, t := range c.Targets {
@@ -278,7 +278,7 @@ func (c *Config) OnlyPackage() string {
 	return pkg
 }
 
-// clusterFault is what the kind of the object, or the range of a number, does not take.
+// clusterFault reports a key that the kind of the object does not have, or a number out of range.
 func clusterFault(n *yamledit.Node, s plan.CatalogSourceSetup) (key, what, fix string) {
 	cluster := s.Kind == catalogsource.ClusterKind
 	switch {
@@ -298,7 +298,7 @@ func clusterFault(n *yamledit.Node, s plan.CatalogSourceSetup) (key, what, fix s
 	return "", "", ""
 }
 
-// SkipsOf is what is said of the catalogs of a template, by its path; empty: nothing.
+// SkipsOf returns the setting for the catalogs of a template, given its path, or "" if there is none.
 func (c *Config) SkipsOf(template string) kind.SemverSkips {
 	for _, t := range c.Targets {
 		if t.SemverSkips != "" && t.Names(template) {
@@ -308,7 +308,7 @@ func (c *Config) SkipsOf(template string) kind.SemverSkips {
 	return c.SemverSkips
 }
 
-// CheckBranch holds the pattern of a branch to the strategy.
+// CheckBranch refuses a branch pattern that does not fit the strategy.
 func (c *Config) CheckBranch(branch plan.Pattern) *failure.Error {
 	uses := func(names ...string) bool { return slices.ContainsFunc(names, branch.Uses) }
 	switch {
@@ -322,8 +322,8 @@ func (c *Config) CheckBranch(branch plan.Pattern) *failure.Error {
 	return nil
 }
 
-// BranchFor is the pattern of the branches of changes to a base branch: where none is
-// configured and the base is not the default branch, it is named in it.
+// BranchFor returns the branch pattern for changes to a base branch. If no pattern is configured and the base is
+// not the default branch, the pattern contains the base's name.
 func (c *Config) BranchFor(base, standard string) plan.Pattern {
 	if own := c.PullRequest.Branch; own != Default().PullRequest.Branch && own != rollingBranch {
 		return own
@@ -331,7 +331,7 @@ func (c *Config) BranchFor(base, standard string) plan.Pattern {
 	return BranchOf(c.PullRequest.Branch, base, standard)
 }
 
-// BranchOf names a base that is not the default branch in a branch of ours.
+// BranchOf adds the base's name to a default pattern, unless the base is the default branch.
 func BranchOf(own plan.Pattern, base, standard string) plan.Pattern {
 	if base == standard || standard == "" {
 		return own
@@ -339,7 +339,7 @@ func BranchOf(own plan.Pattern, base, standard string) plan.Pattern {
 	return plan.Pattern("graft/" + base + strings.TrimPrefix(string(own), "graft"))
 }
 
-// edgesMeaning reads the range as it is for a version.
+// edgesMeaning checks the range with the placeholders filled in.
 func edgesMeaning(n *yamledit.Node) []error {
 	pattern := n.Get("skipRange")
 	if pattern == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/schema"
 )
 
-// full has every key.
+// full contains every key.
 const full = `# yaml-language-server: $schema=graft.schema.json
 package: op
 targets:

@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// decode takes a configuration that holds to the schema.
+// decode converts a configuration that fits the schema.
 func decode(name string, n *yamledit.Node) *Config {
 	c := Default()
 	c.File = name
@@ -53,7 +53,7 @@ func decode(name string, n *yamledit.Node) *Config {
 	return c
 }
 
-// fromBundle in place of channels takes those that the bundle's annotations name.
+// fromBundle in place of channels selects the channels that the bundle's annotations name.
 const fromBundle = "from-bundle"
 
 func decodeTarget(n *yamledit.Node) plan.TargetSetup {
@@ -120,7 +120,7 @@ func decodeBundles(n *yamledit.Node) (rules []plan.BundleRule) {
 
 func decodeCatalogSource(n *yamledit.Node) plan.CatalogSourceSetup {
 	image := n.Get("image").Text()
-	colon := strings.LastIndexByte(image, ':') // the schema has it
+	colon := strings.LastIndexByte(image, ':') // the schema requires one
 	var catalogs []string
 	for _, c := range n.Get("catalogs").Strings() {
 		catalogs = append(catalogs, path.Clean(c))
@@ -136,7 +136,7 @@ func decodeCatalogSource(n *yamledit.Node) plan.CatalogSourceSetup {
 	}
 }
 
-// number is an integer, nil where none stands, or one that is out of all range.
+// number returns an integer, or nil if there is none or it is out of range.
 func number(n *yamledit.Node) *int {
 	if i, err := strconv.Atoi(n.Text()); err == nil {
 		return &i
@@ -144,7 +144,7 @@ func number(n *yamledit.Node) *int {
 	return nil
 }
 
-// decodePublished tells an empty list, which says that nothing is published, from a missing one.
+// decodePublished distinguishes an empty list, which declares that nothing is published, from a missing one.
 func decodePublished(n *yamledit.Node) []plan.PublishedSetup {
 	if n == nil {
 		return nil
@@ -161,7 +161,7 @@ func decodePublished(n *yamledit.Node) []plan.PublishedSetup {
 
 func decodeEdges(n *yamledit.Node) plan.EdgeRule {
 	return plan.EdgeRule{
-		From:                    n.Text(), // as a word of its own
+		From:                    n.Text(), // set if the edge rule is a single word
 		Explicit:                truth(n.Get("explicit"), false),
 		Replaces:                pattern(n.Get("replaces")),
 		SkipRange:               pattern(n.Get("skipRange")),
@@ -226,7 +226,7 @@ func truth(n *yamledit.Node, instead bool) bool {
 	return strings.EqualFold(n.Value, "true")
 }
 
-// list is a list of texts; empty and missing are told apart.
+// list returns a list of texts: nil if it is missing, otherwise not nil.
 func list(n *yamledit.Node) []string {
 	if n == nil {
 		return nil
@@ -234,7 +234,7 @@ func list(n *yamledit.Node) []string {
 	return append([]string{}, n.Strings()...)
 }
 
-// texts is a mapping of texts, nil where there is none.
+// texts returns a mapping of texts, or nil if it is missing.
 func texts(n *yamledit.Node) map[string]string {
 	if n == nil {
 		return nil

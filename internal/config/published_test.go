@@ -8,8 +8,7 @@ import (
 	"github.com/olmgraft/graft/internal/plan"
 )
 
-// Published catalogs are one text, or a list; a target without any is told from one that says
-// nothing.
+// Published catalogs are one text or a list. An empty list differs from a missing one.
 func TestPublished(t *testing.T) {
 	const target = "targets:\n- template: a.yaml\n"
 	for _, tt := range []struct {

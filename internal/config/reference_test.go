@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/configuration.md")
 
-// referencePart is the list of the keys of graft.yaml, as a table in Markdown. In a key []
-// stands for each item of a list.
+// referencePart returns the list of graft.yaml's keys as a Markdown table. In a key, [] marks the items of a
+// list.
 func referencePart() string {
 	var b strings.Builder
 	b.WriteString("| Key | Value | Default | Meaning |\n|---|---|---|---|\n")
@@ -20,8 +20,7 @@ func referencePart() string {
 	return b.String()
 }
 
-// referTo writes the rows of a mapping's keys. What stands in two places is told at the
-// first.
+// referTo writes the rows of a mapping's keys. A definition used in two places is described at the first.
 func referTo(b *strings.Builder, s *yamledit.Node, prefix string, told map[*yamledit.Node]string) {
 	properties := s.Get("properties")
 	if properties == nil {
@@ -65,7 +64,7 @@ func row(b *strings.Builder, key, value string, p *yamledit.Node) {
 	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// kindOf says what a key's value is.
+// kindOf describes the type of a key's value.
 func kindOf(p *yamledit.Node) string {
 	s := resolved(p)
 	if enum := s.Get("enum").Strings(); len(enum) > 0 {
@@ -109,7 +108,7 @@ func needed(s *yamledit.Node, key string) bool {
 	return false
 }
 
-// literal is a value as it is written in YAML, of which JSON is a part.
+// literal returns a value as written in YAML, which includes JSON.
 func literal(n *yamledit.Node) string {
 	if n.Kind == yamledit.Scalar {
 		return n.Value
@@ -119,7 +118,7 @@ func literal(n *yamledit.Node) string {
 
 func code(s string) string { return "`" + s + "`" }
 
-// Each key is told once, in a table whose rows have four cells.
+// Each key is described once, in a table whose rows have four cells.
 func TestReference(t *testing.T) {
 	table := referencePart()
 	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
@@ -130,7 +129,7 @@ func TestReference(t *testing.T) {
 		}
 		key, _, _ := strings.Cut(line[1:], "|")
 		if seen[key] {
-			t.Errorf("%s is told twice", key)
+			t.Errorf("%s is described twice", key)
 		}
 		seen[key] = true
 	}

@@ -1,5 +1,5 @@
-// Package config reads what people and other tools write about catalogs: graft.yaml,
-// and the ci.yaml and release-config.yaml of the community catalogs.
+// Package config reads the configuration of catalogs: graft.yaml, and the ci.yaml and release-config.yaml of the
+// community catalogs.
 package config
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Release is one entry of a release-config.yaml: where a release goes in one template.
-// Line and Col are where it stands.
+// Release is one entry of a release-config.yaml: the place of a release in one template. Line and Col are the
+// entry's place in the file.
 type Release struct {
 	Template       string
 	Channels       []string
@@ -26,9 +26,8 @@ type Release struct {
 
 var releaseKeys = []string{"template_name", "channels", "replaces", "skips", "skipRange", "defaultChannel"}
 
-// ParseRelease reads a release-config.yaml. Keys that are none of its own are passed
-// over, as the catalogs' own bot does, but not those that look like misspelt ones: the bot
-// would lose an edge in silence.
+// ParseRelease reads a release-config.yaml. It ignores unknown keys, as the catalogs' bot does, but refuses those
+// that look like misspelt ones: the bot would silently lose an edge.
 func ParseRelease(name string, src []byte) ([]Release, error) {
 	root, err := schema.Configuration(name, src)
 	if err != nil {
@@ -88,7 +87,7 @@ func parseRelease(n *yamledit.Node) (Release, error) {
 	return r, nil
 }
 
-// textList holds a value to be a list of texts, if it is there.
+// textList refuses a value that is not a list of texts. It accepts a missing value.
 func textList(v *yamledit.Node, where, key string) error {
 	if v.IsNull() {
 		return nil
@@ -104,7 +103,7 @@ func textList(v *yamledit.Node, where, key string) error {
 	return nil
 }
 
-// ReleasesFor are the entries for a template by its file name.
+// ReleasesFor returns the entries for a template, given its file name.
 func ReleasesFor(all []Release, template, file string) ([]Release, error) {
 	var out []Release
 	for _, r := range all {
@@ -119,7 +118,7 @@ func ReleasesFor(all []Release, template, file string) ([]Release, error) {
 	return out, nil
 }
 
-// knownKeys refuses keys that occur twice, and unknown ones that are nearly known.
+// knownKeys refuses repeated keys, and unknown keys that resemble a known one.
 func knownKeys(n *yamledit.Node, known []string, what string) error {
 	seen := map[string]bool{}
 	for key := range n.Fields() {

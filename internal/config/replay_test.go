@@ -18,9 +18,8 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Each release of the corpus is put into a repository of the layout that it comes from. Of
-// that the plan must make the request which the release's configuration is. That templates
-// take such requests is the concern of their own tests.
+// The test puts each release of the corpus into a repository with its original layout. The plan must make the
+// request that the release's configuration describes. Other tests check that templates accept such requests.
 func TestReleasesThatHappened(t *testing.T) {
 	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
 		files := c.Files(t, "replay/*/case.json")
@@ -62,7 +61,7 @@ func replay(t *testing.T, file string) {
 		return
 	}
 	b := kind.Bundle{Name: c.CSV, Version: semver.MustParse(c.Version), Package: c.Operator, Image: newImage(t, file, before)}
-	// The community's pipeline renders every mapped catalog, also of bundles whose label leaves it out.
+	// The community's pipeline renders every mapped catalog, even for bundles whose label excludes it.
 	p, err := plan.Make(fsys, plan.Input{Bundle: b, Setup: setup, OpenShiftVersions: labelOf(c.Version)})
 	if err != nil || len(p.Targets) != 1 || len(p.Targets[0].Requests) != 1 || len(p.Targets[0].Catalogs) != 2 {
 		t.Errorf("%s: planned %+v, %v", name, p, err)
@@ -76,7 +75,7 @@ func replay(t *testing.T, file string) {
 	}
 }
 
-// labelOf is a label that leaves out one of the mapped catalogs or both, or that nobody can read.
+// labelOf returns a label that excludes one or both of the mapped catalogs, or that is invalid.
 func labelOf(version string) string {
 	labels := []string{"v4.17", "=v4.12", "v4.16-v4.16", "latest", ""}
 	return labels[len(version)%len(labels)]
@@ -84,7 +83,7 @@ func labelOf(version string) string {
 
 var images = regexp.MustCompile(`[a-z0-9-]+(\.[a-z0-9-]+)+(/[a-z0-9._-]+)+[:@][A-Za-z0-9._:-]+`)
 
-// newImage is the one that the release put into the template.
+// newImage returns the image that the release added to the template.
 func newImage(t *testing.T, file string, before []byte) string {
 	t.Helper()
 	after, err := os.ReadFile(filepath.Join(filepath.Dir(file), "after.yaml"))
@@ -100,7 +99,7 @@ func newImage(t *testing.T, file string, before []byte) string {
 	if len(found) == 0 {
 		return "quay.io/example/op-bundle:v1.0.0"
 	}
-	return string(found[0]) // it stood there already
+	return string(found[0]) // the template already had it
 }
 
 func read(t *testing.T, file string, into any) {

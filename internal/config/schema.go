@@ -9,18 +9,18 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Schema is the JSON Schema of graft.yaml. Parse holds files to it, editors can, and
-// Reference is made of it, so that the three agree.
+// Schema is the JSON Schema of graft.yaml. Parse and editors validate files with it, and the reference is
+// generated from it, so that the three agree.
 //
 //go:embed graft.schema.json
 var Schema []byte
 
-// schemaNode is its top node. As nodes its keys keep their order.
+// schemaNode returns the schema's top node. Nodes preserve the order of keys.
 var schemaNode = sync.OnceValue(func() *yamledit.Node { return schema.Parse("graft.schema.json", Schema) })
 
 var compiled = sync.OnceValue(func() *schema.Schema { return schema.Compile(schemaNode(), nil) })
 
-// resolved follows a reference within the schema.
+// resolved follows a reference inside the schema.
 func resolved(s *yamledit.Node) *yamledit.Node {
 	ref := s.Get("$ref")
 	if ref == nil {
@@ -29,7 +29,7 @@ func resolved(s *yamledit.Node) *yamledit.Node {
 	return schemaNode().Get("$defs").Get(strings.TrimPrefix(ref.Value, "#/$defs/"))
 }
 
-// inWords says what is wrong and what to do about it.
+// inWords converts a fault to a failure with a remedy.
 func inWords(f schema.Fault) error {
 	if f.IsMalformed() {
 		return malformed(f.Node, f.Schema, f.Where())
@@ -37,7 +37,7 @@ func inWords(f schema.Fault) error {
 	return f.Failure()
 }
 
-// malformed explains a text by what it is, for a pattern explains nothing.
+// malformed describes what the text should be, because its pattern would explain nothing.
 func malformed(v, s *yamledit.Node, where string) error {
 	err := at(v, "reading %s: invalid value %q", where, v.Value)
 	for _, noun := range nouns {
@@ -48,7 +48,7 @@ func malformed(v, s *yamledit.Node, where string) error {
 	return err
 }
 
-// nouns say what a text is that has a pattern.
+// nouns describe the texts that have a pattern.
 var nouns = []struct{ def, key, is, fix string }{
 	{"package", "", "name of a package", "Use at most 63 lower case letters, digits and hyphens, beginning and ending with a letter or digit."},
 	{"path", "", "path within the repository", "Give a path from the top of the repository, with slashes."},

@@ -16,7 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// validator is another program's opinion of the schema.
+// validator returns the schema compiled by an independent validator.
 func validator(t testing.TB) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema))
@@ -35,7 +35,7 @@ func validator(t testing.TB) *jsonschema.Schema {
 	return s
 }
 
-// valid holds a YAML text to the schema, as an editor does.
+// valid validates a YAML text with the schema, as an editor does.
 func valid(s *jsonschema.Schema, src string) error {
 	var v any
 	if err := yaml.Unmarshal([]byte(src), &v); err != nil {
@@ -52,7 +52,7 @@ func valid(s *jsonschema.Schema, src string) error {
 	return s.Validate(doc)
 }
 
-// keywords are those of JSON Schema that check understands. The schema has no others.
+// keywords are the keywords of JSON Schema that check understands. The schema uses no others.
 var keywords = []string{
 	"$schema", "$id", "$ref", "$defs", "title", "description", "default", "examples",
 	"type", "enum", "pattern", "not", "minLength", "maxLength",
@@ -87,7 +87,7 @@ func TestSchemaIsSound(t *testing.T) {
 			case "not":
 				for _, k := range v.Keys() {
 					if k != "pattern" && k != "required" {
-						t.Errorf("%s/%s is not understood by check", at, k)
+						t.Errorf("%s/%s is unknown to check", at, k)
 					}
 				}
 			case "examples", "default", "description", "title":
@@ -102,7 +102,7 @@ func TestSchemaIsSound(t *testing.T) {
 				}
 			default:
 				if !known[key] {
-					t.Errorf("%s is not understood by check", at)
+					t.Errorf("%s is unknown to check", at)
 				}
 			}
 		}
@@ -123,7 +123,7 @@ func TestSchemaKnowsEveryFinding(t *testing.T) {
 	}
 }
 
-// What the schema tells of defaults is what Default gives.
+// The defaults in the schema equal those of Default.
 func TestSchemaTellsTheDefaults(t *testing.T) {
 	var said strings.Builder
 	defs := schemaNode().Get("$defs")
@@ -145,7 +145,7 @@ func TestSchemaTellsTheDefaults(t *testing.T) {
 	}
 }
 
-// accepted are files that are fine; the first of them says everything.
+// accepted are valid files; the first one sets every key.
 var accepted = []string{
 	full,
 	"package: op\n",
@@ -171,8 +171,7 @@ var accepted = []string{
 	"# a comment\n---\npackage: op # another\n...\n",
 }
 
-// refused are files with a fault that both the schema and Parse find. The place is that
-// of the fault.
+// refused are files with a fault that both the schema and Parse report, with its place.
 var refused = []struct{ src, place, message, remedy string }{
 	{"versionsLabel: maybe\n", "1:16", `there is no "maybe"`, ""},
 	{"packag: op\n", "1:1", "there is no key packag", "Did you mean package? "},
@@ -268,7 +267,7 @@ var refused = []struct{ src, place, message, remedy string }{
 	{"sum: sums/\n", "1:6", "is no path within the repository", ""},
 }
 
-// Beyond the schema are faults that only Parse finds.
+// beyondSchema are files with a fault that only Parse reports.
 var beyondSchema = []struct{ src, place, message, remedy string }{
 	{"package: a\npackage: a\n", "2:1", "the key package occurs twice", "Keep one"},
 	{"package: a\n---\npackage: b\n", "2:1", "a second document follows", "Keep one document"},

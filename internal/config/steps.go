@@ -23,7 +23,7 @@ func decodeFiles(n *yamledit.Node) (files []plan.FileSetup) {
 	return files
 }
 
-// stepsMeaning finds what is wrong with the steps of a target.
+// stepsMeaning checks the steps of a target.
 func stepsMeaning(n *yamledit.Node, t plan.TargetSetup) (errs []error) {
 	check := func(n *yamledit.Node, rules reference.Rewrites) {
 		if again := rules.Check(); again != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// With is the configuration with the settings that are given in the place of its own: lists
-// and texts that are not empty, switches that are on, levels by their findings. Targets are
-// given by nobody else, and patterns of branches go by other rules.
+// With returns the configuration with given settings in place of its own: lists and texts that are not empty,
+// switches that are on, and levels by finding. It does not change targets or patterns of branches, which have
+// other rules.
 func (c *Config) With(given *Config) *Config {
 	out := *c
 	out.AllowedRepositories, out.SkipTags = either(given.AllowedRepositories, c.AllowedRepositories), either(given.SkipTags, c.SkipTags)

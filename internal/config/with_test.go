@@ -7,7 +7,7 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// What is given goes first, what is not stays, and the configuration itself is not touched.
+// Given settings take precedence, other settings stay, and the original configuration does not change.
 func TestWith(t *testing.T) {
 	own := Default()
 	own.SkipTags, own.Levels = []string{"own"}, map[string]graph.Level{"a": graph.Warning, "b": graph.Off}
