@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Azure is a webhook, or Event Grid in either schema.
+// Azure is a webhook of Azure's registry, or an event of Event Grid in either schema.
 const Azure FormName = "azure"
 
 var azure = Form{
@@ -28,8 +28,8 @@ const (
 	eventGridEvents = "Microsoft.EventGrid."
 )
 
-// readAzure reads a webhook, or what Event Grid sends: one event or a list, in its own schema or
-// as CloudEvents. The handshake of Event Grid is among what is skipped.
+// readAzure reads a webhook, or a message of Event Grid: one event or a list, in its own schema or as
+// CloudEvents. It skips the handshake of Event Grid.
 func readAzure(n Node) {
 	if _, ok := n.value.([]any); ok {
 		for _, e := range n.Items() {
@@ -55,7 +55,7 @@ func azureEvent(n Node) {
 	}
 }
 
-// eventGridHandshake is what Event Grid wants back before it sends anything.
+// eventGridHandshake returns the response that Event Grid requires before it sends events.
 func eventGridHandshake(body []byte) string {
 	var events []struct {
 		Type string `json:"eventType"`

@@ -16,8 +16,8 @@ var distribution = Form{
 	Read: readDistribution,
 }
 
-// readDistribution reads the envelope of the distribution project's registry, and of those that
-// descend from it. It tells of everything that happens there.
+// readDistribution reads the envelope of the distribution project's registry and of its descendants. The envelope
+// reports every action in the registry.
 func readDistribution(n Node) {
 	for _, e := range n.Get("events").Items() {
 		push(e)
@@ -32,8 +32,8 @@ var manifests = []string{
 	"application/vnd.docker.distribution.manifest.list.v2+json",
 }
 
-// push reads an event of distribution's form, which Azure has as well: one action on one
-// target. Pulls, mounts, deletions and blobs are skipped.
+// push reads an event in distribution's form, which Azure also uses: one action on one target. It skips pulls,
+// mounts, deletions and blobs.
 func push(n Node) {
 	action, target := n.Get("action").Must(), n.Get("target")
 	if action != "push" {
@@ -56,8 +56,8 @@ func push(n Node) {
 	n.Found(p)
 }
 
-// pushedTo is the repository by the name under which the client knew the registry. Behind a
-// proxy that can be an internal one; then the address of the manifest may know better.
+// pushedTo returns the repository under the host name that the client used. Behind a proxy that name can be
+// internal; then the manifest's URL may have a better one.
 func pushedTo(n Node) string {
 	path, host := n.Get("target").Get("repository"), n.Get("request").Get("host")
 	repository, err := joinRepository(host.Text(), path.Must())

@@ -12,8 +12,8 @@ var dockerHub = Form{
 	Detect: func(n Node) bool { return n.Has("push_data") }, Read: readDockerHub,
 }
 
-// readDockerHub reads a webhook of Docker Hub. The repository is one of Docker Hub, even where
-// its account has a dot, and the address to call back is not ours to call.
+// readDockerHub reads a webhook of Docker Hub. The repository belongs to Docker Hub even if its account contains
+// a dot. Graft does not call the callback URL.
 func readDockerHub(n Node) {
 	name := n.Get("repository").Get("repo_name")
 	repository, err := joinRepository(reference.DockerHub, name.Must())

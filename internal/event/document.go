@@ -13,8 +13,8 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// What an event may cost. Real ones stay far below: GitHub's have some 500 values, eight
-// deep, in 40 KiB.
+// Limits on the cost of an event. Real ones are far smaller: GitHub's have about 500 values, eight levels deep,
+// in 40 KiB.
 const (
 	MaxBody         = 1 << 20
 	maxDepth        = 64
@@ -22,28 +22,28 @@ const (
 	maxPublications = 1000
 )
 
-// reader collects what an event says, and the first fault in it.
+// reader collects the content of an event, and its first fault.
 type reader struct {
 	form      FormName
 	err       error
-	named     bool // a sender named the image for Graft; a registry announces all that is pushed
+	named     bool // the sender named the image for Graft; a registry announces every push
 	published []Publication
 	skipped   []Skipped
-	told      map[string]bool // what skipped has
+	told      map[string]bool // keys of skipped
 	moved     []Skipped
 	values    int
 }
 
-// Node is a value in an event with its JSON path. Asking for what is not there gives a Node
-// without value; the first fault stays with the reader, so that a form reads in one go.
+// Node is a value in an event with its JSON path. A missing value is a Node without value. The reader keeps the
+// first fault, so that a form can read without checking errors.
 type Node struct {
 	r     *reader
 	path  string
 	value any // nil when absent or null
 }
 
-// decode reads the body into a tree. It tells the case of keys apart, and refuses a key that
-// occurs twice, for two readers could take different ones.
+// decode reads the body into a tree. It distinguishes the case of keys, and refuses a repeated key, because two
+// readers could choose different values.
 func decode(form FormName, body []byte) (Node, error) {
 	r := &reader{form: form, told: map[string]bool{}}
 	root := r.tree("$", body)
@@ -67,7 +67,7 @@ func (r *reader) tree(path string, body []byte) Node {
 	return root
 }
 
-// build makes the value that comes next. The body is known to be valid.
+// build returns the next value. The body is valid JSON.
 func (n Node) build(dec *json.Decoder, depth int) any {
 	token, err := dec.Token()
 	n.r.values++
@@ -125,24 +125,25 @@ func jsonFault(err error) string {
 	return err.Error()
 }
 
-// object is the value where it is one.
+// object returns the value as an object, or nil.
 func (n Node) object() map[string]any {
 	body, _ := n.value.(map[string]any)
 	return body
 }
 
-// Has reports whether the value has all of the keys. It finds no fault, nor does Says: they tell a form.
+// Has reports whether the value has all of the keys. Like Says it records no fault, because both serve to detect
+// forms.
 func (n Node) Has(keys ...string) bool {
 	return !slices.ContainsFunc(keys, func(k string) bool { return n.object()[k] == nil })
 }
 
-// Says is a text of the value, or empty.
+// Says returns a text of the value, or "".
 func (n Node) Says(key string) string {
 	s, _ := n.object()[key].(string)
 	return s
 }
 
-// Get is the value of a key; what has keys must be an object.
+// Get returns the value of a key. It records a fault if n is not an object.
 func (n Node) Get(key string) Node {
 	child := Node{r: n.r, path: n.path + "." + key}
 	switch v := n.value.(type) {
@@ -155,7 +156,7 @@ func (n Node) Get(key string) Node {
 	return child
 }
 
-// Items are those of a list.
+// Items returns the items of a list.
 func (n Node) Items() []Node {
 	if n.value == nil {
 		return nil
@@ -171,7 +172,7 @@ func (n Node) Items() []Node {
 	return out
 }
 
-// Text is a text that may be absent.
+// Text returns a text, or "" if it is absent.
 func (n Node) Text() string {
 	if n.value == nil {
 		return ""
@@ -183,7 +184,7 @@ func (n Node) Text() string {
 	return s
 }
 
-// Must is a text that must be there.
+// Must returns a text. It records a fault if the text is absent.
 func (n Node) Must() string {
 	s := n.Text()
 	if s == "" {
@@ -192,8 +193,8 @@ func (n Node) Must() string {
 	return s
 }
 
-// Image reads a reference of a registry, which must be there and name the registry: only
-// people leave out that they mean Docker Hub.
+// Image reads a required image reference that names its registry. Only people, not registries, omit the registry
+// for Docker Hub.
 func (n Node) Image() Publication {
 	p, err := parseReference(n.Must())
 	if _, _, ok := reference.CutRegistry(n.Text()); err == nil && !ok {
@@ -205,7 +206,7 @@ func (n Node) Image() Publication {
 	return p
 }
 
-// Tag is one that may be absent, and is empty then.
+// Tag returns a tag, or "" if it is absent.
 func (n Node) Tag() string {
 	s := n.Text()
 	if s != "" && !reference.IsTag(s) {
@@ -214,7 +215,7 @@ func (n Node) Tag() string {
 	return s
 }
 
-// Digest is one that may be absent, and is empty then.
+// Digest returns a digest, or "" if it is absent.
 func (n Node) Digest() string {
 	s := n.Text()
 	if s != "" && !reference.IsDigest(s) {
@@ -223,7 +224,7 @@ func (n Node) Digest() string {
 	return s
 }
 
-// Agrees is the one of two texts that is there, or what both say.
+// Agrees returns whichever text is not empty. It records a fault if the two differ.
 func (n Node) Agrees(known, said string) string {
 	if known != "" && said != "" && known != said {
 		n.Fail("says %s, and the event says %s elsewhere", quote(said), quote(known))
@@ -231,7 +232,7 @@ func (n Node) Agrees(known, said string) string {
 	return cmp.Or(said, known)
 }
 
-// Fail takes the first fault.
+// Fail records a fault, unless there already is one.
 func (n Node) Fail(format string, args ...any) {
 	if n.r.err != nil {
 		return
@@ -244,7 +245,7 @@ func (n Node) Fail(format string, args ...any) {
 		Fix("send the event as the registry makes it, or a client_payload that names the image as registry/repository:tag")
 }
 
-// quote makes text of a stranger fit for a message: one line, bounded, visible.
+// quote prepares foreign text for a message: one line, bounded, visible.
 func quote(s string) string {
 	const most = 80
 	if len(s) > most {

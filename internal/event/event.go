@@ -1,9 +1,8 @@
-// Package event reads what registries and GitHub send into what was published.
+// Package event reads the messages of registries and GitHub and returns what was published.
 //
-// An event is data of a stranger until it has passed here: what comes out names images by
-// the grammar of the OCI distribution specification, lower case, bounded, and nothing else
-// of the event comes out. Whether an image is wanted is decided by Check, whether it is
-// what it claims to be by whoever pulls it.
+// An event is untrusted until this package has read it. The result contains images that follow the grammar of the
+// OCI distribution specification, in lower case and bounded, and nothing else of the event. Check decides whether
+// an image is allowed; the code that pulls the image verifies it.
 package event
 
 import (
@@ -17,21 +16,21 @@ import (
 // Publication is one image that was published.
 type Publication struct {
 	Repository string   // host and path: quay.io/x/y, docker.io/library/z
-	Tag        string   // may be empty where Digest is not
-	Digest     string   // empty where the registry does not say it
-	Source     FormName // who announced it
-	ID         string   // the sender's name for this announcement, where it has one
+	Tag        string   // may be empty if Digest is set
+	Digest     string   // empty if the registry does not report it
+	Source     FormName // form of the announcement
+	ID         string   // the sender's id for this announcement, if it has one
 	Said       Said
 }
 
-// Said is what a sender says of a bundle beyond where it is. Only Graft's own payload and
-// inputs say it. It is a claim, to be held against the bundle itself.
+// Said holds a sender's claims about a bundle. Only Graft's own payload and inputs contain them. They must be
+// checked against the bundle.
 type Said struct {
 	Name, Package, Version string
 	Channels               []string
 }
 
-// Reference is what to pull: by digest where that is known, by tag otherwise.
+// Reference returns the reference to pull: by digest if it is known, otherwise by tag.
 func (p Publication) Reference() string {
 	if p.Digest != "" {
 		return p.Repository + "@" + p.Digest
@@ -39,7 +38,7 @@ func (p Publication) Reference() string {
 	return p.Repository + ":" + p.Tag
 }
 
-// Image is all that is known: repository, tag and digest.
+// Image returns everything known: repository, tag and digest.
 func (p Publication) Image() string {
 	image := p.Repository
 	if p.Tag != "" {
@@ -51,30 +50,30 @@ func (p Publication) Image() string {
 	return image
 }
 
-// Skipped is a part of an event that announces no bundle. Of its Publication only as much
-// is known as the event says: of a pull or a ping, perhaps nothing.
+// Skipped is a part of an event that announces no bundle. Its Publication holds what the event contains, which
+// may be nothing for a pull or ping.
 type Skipped struct {
 	Publication Publication
 	Reason      string
 }
 
-// Ping is the GitHub event by which a webhook is tried out.
+// Ping is the GitHub event that tests a webhook.
 const Ping = "ping"
 
-// Announcement is what one event says. GitHub's ping has no form.
+// Announcement is the content of one event. GitHub's ping has no form.
 type Announcement struct {
 	Form         FormName
 	Publications []Publication
 	Skipped      []Skipped
-	// Stated is the time at which the event says it was made, as it says so in StatedText; zero
-	// where it does not.
+	// Stated is the time at which the event was made according to itself, or zero. StatedText is that time as
+	// written in the event.
 	Stated     time.Time
 	StatedText string
 }
 
-// Parse reads an event of a named form. Tags that match one of skipTags are skipped; nil
-// stands for DefaultSkipTags. An event that announces nothing, such as a pull, is no
-// failure; one that is malformed in any part is one failure and announces nothing.
+// Parse reads an event of a named form. It skips tags that match one of skipTags; nil means DefaultSkipTags. An
+// event that announces nothing, such as a pull, is not an error. An event with any malformed part is an error and
+// announces nothing.
 func Parse(form FormName, body []byte, skipTags []string) (Announcement, error) {
 	root, err := decode(form, body)
 	if err != nil {
@@ -83,9 +82,9 @@ func Parse(form FormName, body []byte, skipTags []string) (Announcement, error) 
 	return root.announcement(form, skipTags)
 }
 
-// ParseAny reads an event of any form: by the name of GitHub's event where one is given,
-// by the body otherwise. Else it is Parse. GitHub gives a reusable workflow the event of its
-// caller: its inputs are read under the name workflow_call.
+// ParseAny reads an event of any form. It chooses the form by the name of GitHub's event if that is given,
+// otherwise by the body. In a reusable workflow GitHub passes the caller's event; the name workflow_call selects
+// its inputs.
 func ParseAny(githubEvent string, body []byte, skipTags []string) (Announcement, error) {
 	root, err := decode("", body)
 	if err != nil {
@@ -127,7 +126,7 @@ func (n Node) announcement(form FormName, skipTags []string) (Announcement, erro
 	return a, nil
 }
 
-// Found takes a publication. Its source is the form being read, unless it says another.
+// Found adds a publication. Its source is the form being read, unless it names another.
 func (n Node) Found(p Publication) {
 	if n.r.err != nil {
 		return
@@ -142,7 +141,7 @@ func (n Node) Found(p Publication) {
 	n.r.published = append(n.r.published, p)
 }
 
-// Skip takes a part of the event that announces no bundle. Equal ones are told once.
+// Skip adds a part of the event that announces no bundle. Equal parts are added once.
 func (n Node) Skip(p Publication, format string, args ...any) {
 	p.Source = n.r.form
 	s := Skipped{p, fmt.Sprintf(format, args...)}
@@ -152,11 +151,11 @@ func (n Node) Skip(p Publication, format string, args ...any) {
 	}
 }
 
-// merged are the publications without doubles.
+// merged returns the publications without duplicates.
 //
-//  1. Mentions of one tag are one; the digest is the one that any of them says.
-//  2. Where they say different digests the tag was moved, and the last has it.
-//  3. A digest without a tag is the mention of the same digest with a tag.
+//  1. Mentions of the same tag are one publication, with the digest that any of them has.
+//  2. If their digests differ, the tag was moved, and the last digest counts.
+//  3. A digest without a tag belongs to the mention of the same digest with a tag.
 func (r *reader) merged() []Publication {
 	var out []Publication
 	at := map[string]int{}

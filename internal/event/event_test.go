@@ -18,10 +18,10 @@ const (
 	digest2 = "sha256:b7a08c97408a35b4bcf1e91b33c9e4df52ffc42cf19ffa3b54e1f174814ce341"
 )
 
-// example is a file of testdata and what it announces.
+// example is a file of testdata and its expected publications.
 type example struct {
 	file    string
-	event   string // GitHub's name, where the body alone does not tell the form
+	event   string // GitHub's name, if the body alone does not identify the form
 	form    FormName
 	want    []Publication
 	skipped []string // image, space, reason
@@ -146,13 +146,13 @@ func TestExamples(t *testing.T) {
 			}
 			byBody, err := ParseAny(tt.event, body, nil)
 			if err != nil || !reflect.DeepEqual(byBody, byName) {
-				t.Errorf("told from the body it is %+v, %v; by name it is %+v", byBody, err, byName)
+				t.Errorf("by body: %+v, %v; by name: %+v", byBody, err, byName)
 			}
 		})
 	}
 }
 
-// Every file is expected to say something, and every form has a file.
+// Every example file is listed, and every form has a file.
 func TestExamplesAreComplete(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) == 0 {
@@ -170,8 +170,8 @@ func TestExamplesAreComplete(t *testing.T) {
 	}
 }
 
-// imageless are events of GitHub that announce no image, in testdata/github and as the
-// number-th of GitHub's own examples.
+// imageless are events of GitHub that announce no image, from testdata/github and from GitHub's own examples,
+// selected by number.
 var imageless = []struct {
 	event, file string
 	number      int
@@ -206,7 +206,7 @@ func TestGitHubExamples(t *testing.T) {
 	}
 }
 
-// announcesNone wants one reason why an event is skipped, or a failure.
+// announcesNone expects a single reason for skipping an event, or a failure.
 func announcesNone(t *testing.T, event string, body []byte, skipped, fault string) {
 	t.Helper()
 	got, err := ParseAny(event, body, nil)
@@ -221,7 +221,7 @@ func announcesNone(t *testing.T, event string, body []byte, skipped, fault strin
 	}
 }
 
-// What announces nothing is no failure, and says why.
+// An event that announces nothing is not an error and states the reason.
 func TestAnnouncesNothing(t *testing.T) {
 	for _, tt := range []struct {
 		name, event, body string
@@ -249,7 +249,7 @@ func TestAnnouncesNothing(t *testing.T) {
 	}
 }
 
-// Details of forms that the examples do not show.
+// Details of forms that the examples do not cover.
 func TestDetails(t *testing.T) {
 	for _, tt := range []struct {
 		name, body string
@@ -365,7 +365,7 @@ func testdata(t testing.TB, file string) []byte {
 	return body
 }
 
-// listItem is one value of a JSON list.
+// listItem returns one value of a JSON list.
 func listItem(t testing.TB, list []byte, number int) []byte {
 	t.Helper()
 	var items []json.RawMessage
@@ -389,7 +389,7 @@ func isOneFault(t testing.TB, err error) {
 	}
 }
 
-// names are those of all forms.
+// names returns the names of all forms.
 func names() []FormName {
 	var all []FormName
 	for _, f := range Forms() {

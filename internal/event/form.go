@@ -6,51 +6,51 @@ import (
 	"strings"
 )
 
-// FormName names how an event is written.
+// FormName is the name of a form of events.
 type FormName string
 
-// Form is one way in which events are written, and how the relay takes what a registry sends so.
+// Form is one format of events, and describes how the relay receives it.
 type Form struct {
 	Name FormName
-	// Detect tells the form from the body.
+	// Detect reports whether a body has this form.
 	Detect func(n Node) bool
-	// Read announces what stands in the body, and fails where it is malformed.
+	// Read adds the publications of a body, and records a fault if it is malformed.
 	Read func(n Node)
-	// GitHub: it is an event of GitHub's, with the name of the form.
+	// GitHub reports whether it is GitHub's event with the form's name.
 	GitHub bool
 
-	// Proofs are how a sender can prove itself to the relay, the usual one first. A form
-	// without proofs is none that the relay takes.
+	// Proofs are the ways in which a sender can authenticate to the relay, the usual one first. The relay does
+	// not accept forms without proofs.
 	Proofs []Proof
-	// Sender is what a route of the relay calls the sender; empty: as the form.
+	// Sender is the sender's name in a route of the relay; empty: the form's name.
 	Sender string
-	// Registry is the only one of which it announces images; empty: it may be any.
+	// Registry is the only registry whose images the form announces; empty: any.
 	Registry string
-	// Setup says, in Markdown, where the registry takes address and secret.
+	// Setup describes in Markdown where to configure address and secret in the registry.
 	Setup string
-	// Time are the keys to where an event says when it was made, the first that is there.
+	// Time lists the paths of keys that may hold the event's time. The first existing one counts.
 	Time [][]string
-	// Handshake is what the sender wants back for the body before it sends events, empty
-	// where the body is no handshake; nil: it asks for none.
+	// Handshake returns the response that the sender requires before it sends events, or "" if the body is not a
+	// handshake. It is nil if the sender requires none.
 	Handshake func(body []byte) string
 }
 
-// Proof is how a sender shows that it may send.
+// Proof is a way in which a sender authenticates.
 type Proof string
 
 // The proofs.
 const (
-	ByURL       Proof = "url"       // the secret in the path or in the query, or as password in the address
-	ByHeader    Proof = "header"    // the secret in Authorization: by itself, as Bearer, or as Basic password
+	ByURL       Proof = "url"       // the secret in the path or query, or as the password in the URL
+	ByHeader    Proof = "header"    // the secret in Authorization: alone, as Bearer, or as the Basic password
 	BySignature Proof = "signature" // GitHub's HMAC of the body
 	ByGoogle    Proof = "google"    // a token that Google signed
 )
 
-// forms are all forms, in the order in which Detect is asked: GitHub's and ours come first,
-// for an image may stand beside anything.
+// forms lists all forms in the order of detection. GitHub's and Graft's own come first, because an image may
+// occur in any form.
 var forms []Form
 
-// Some forms are read by means of others.
+// An init function avoids a cycle, because some forms read others.
 func init() {
 	forms = []Form{
 		repositoryDispatch, clientPayload, registryPackage, newPackage, workflowDispatch, workflowCall,
@@ -58,18 +58,17 @@ func init() {
 	}
 }
 
-// Register adds a form before the others, until undo is called. It is for tests of what a
-// form needs.
+// Register adds a form before the others until undo is called. Only tests use it.
 func Register(f Form) (undo func()) {
 	before := forms
 	forms = append([]Form{f}, before...)
 	return func() { forms = before }
 }
 
-// Forms are all forms.
+// Forms returns all forms.
 func Forms() []Form { return slices.Clone(forms) }
 
-// Named is the form of a name.
+// Named returns the form with a name.
 func Named(name FormName) (Form, bool) {
 	i := slices.IndexFunc(forms, func(f Form) bool { return f.Name == name })
 	if i < 0 {
@@ -78,15 +77,15 @@ func Named(name FormName) (Form, bool) {
 	return forms[i], true
 }
 
-// FormsOf are the forms in which a sender of the relay's writes.
+// FormsOf returns the forms in which a sender of the relay writes.
 func FormsOf(sender string) []Form {
 	return slices.DeleteFunc(Forms(), func(f Form) bool { return len(f.Proofs) == 0 || f.SenderName() != sender })
 }
 
-// SenderName is what a route of the relay calls the sender.
+// SenderName returns the sender's name in a route of the relay.
 func (f Form) SenderName() string { return cmp.Or(f.Sender, string(f.Name)) }
 
-// Senders are what routes of the relay can call a sender.
+// Senders returns all names of senders in routes of the relay.
 func Senders() []string {
 	var all []string
 	for _, f := range forms {
@@ -97,7 +96,7 @@ func Senders() []string {
 	return all
 }
 
-// detect tells the form from the body. Each form has a property that no other has.
+// detect returns the form of a body. Each form has a property that no other form has.
 func detect(n Node) (Form, bool) {
 	i := slices.IndexFunc(forms, func(f Form) bool { return f.Detect(n) })
 	if i < 0 {
@@ -106,7 +105,7 @@ func detect(n Node) (Form, bool) {
 	return forms[i], true
 }
 
-// readAs reads the body in a form.
+// readAs reads the body in the named form.
 func (n Node) readAs(name FormName) {
 	n.r.form = name
 	f, ok := Named(name)
@@ -117,7 +116,7 @@ func (n Node) readAs(name FormName) {
 	f.Read(n)
 }
 
-// InWords lists proofs.
+// InWords joins the names of proofs.
 func InWords(proofs []Proof) string {
 	words := make([]string, len(proofs))
 	for i, p := range proofs {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Whatever comes in, what comes out are images that read as themselves, or one failure.
+// Any input yields images that parse to themselves, or one failure.
 func FuzzParseAny(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil {
@@ -68,7 +68,7 @@ func FuzzParseAny(f *testing.F) {
 	})
 }
 
-// FuzzParse reads each form from any body.
+// FuzzParse reads any body as each form.
 func FuzzParse(f *testing.F) {
 	for _, e := range examples {
 		for i, form := range names() {
@@ -89,7 +89,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzTexts puts a text in the place of one text of an example.
+// FuzzTexts replaces one text of an example.
 func FuzzTexts(f *testing.F) {
 	for i, e := range examples {
 		for place := range texts(decoded(f, testdata(f, e.file))) {
@@ -121,7 +121,7 @@ func FuzzTexts(f *testing.F) {
 	})
 }
 
-// texts is how many texts a value holds.
+// texts counts the texts in a value.
 func texts(value any) int {
 	const most = 1 << 10
 	left := most
@@ -138,7 +138,7 @@ func decoded(t testing.TB, body []byte) any {
 	return value
 }
 
-// replaceText replaces the text that comes when left is counted down, which is -1 then.
+// replaceText replaces the text with index left. It counts left down, to -1 at that text.
 func replaceText(value any, text string, left *int) any {
 	switch v := value.(type) {
 	case string:

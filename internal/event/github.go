@@ -29,10 +29,9 @@ var newPackage = Form{
 
 const githubSetup = "Organization or repository, Settings, Webhooks: `https://RELAY/github`, content type `application/json`, Secret `SECRET`, events *Packages* or *Registry packages*"
 
-// githubPackage reads an event of GitHub's package registry. It comes once for each
-// manifest, so that an image for two platforms is announced three times, and names at most
-// one tag. Of an image pushed under several tags at once it can name any of them. Examples
-// of GitHub's give an image the type of another kind; its metadata tells.
+// githubPackage reads an event of GitHub's package registry. GitHub sends one event for each manifest, so that it
+// announces an image for two platforms three times. An event names at most one tag, which can be any of several
+// pushed together. Some of GitHub's examples give an image the type of another kind; its metadata identifies it.
 func githubPackage(n, pkg Node) {
 	action, kind := n.Get("action").Must(), pkg.Get("package_type").Must()
 	version := pkg.Get("package_version")
@@ -57,8 +56,8 @@ func githubPackage(n, pkg Node) {
 	}
 }
 
-// githubRepository is in lower case, which GitHub makes of any owner. The registry of an
-// enterprise server is known by the URL of the package only.
+// githubRepository returns the repository in lower case, as GitHub writes every owner. Only the package's URL
+// names the registry of an enterprise server.
 func githubRepository(pkg Node) string {
 	owner, _, _ := strings.Cut(pkg.Get("namespace").Text(), "/")
 	if login := pkg.Get("owner").Get("login").Text(); login != "" {
@@ -77,8 +76,7 @@ func githubRepository(pkg Node) string {
 	return repository
 }
 
-// githubDigest is the version of a package, which for an image is its digest; the metadata
-// repeats it.
+// githubDigest returns the digest of an image. It is the version of the package; the metadata repeats it.
 func githubDigest(version Node) string {
 	for _, key := range []string{"version", "name"} {
 		if n := version.Get(key); strings.Contains(n.Text(), ":") {

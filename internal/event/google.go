@@ -17,9 +17,8 @@ var google = Form{
 
 const pubsubEvent = "google.cloud.pubsub.topic.v1.messagePublished"
 
-// readGoogle reads a notification of Artifact Registry: as Pub/Sub pushes it, the same as a
-// CloudEvent, or the bare message. A pushed image is announced by digest first, and again
-// for each of its tags.
+// readGoogle reads a notification of Artifact Registry: as pushed by Pub/Sub, as a CloudEvent of the same
+// content, or the bare message. A push is announced by digest first, and again for each tag.
 func readGoogle(n Node) {
 	if n.Get("type").Text() == pubsubEvent {
 		n = n.Get("data")
@@ -49,7 +48,7 @@ func readGoogle(n Node) {
 	n.Found(p)
 }
 
-// unwrapped is the document in the message's data, at the same path.
+// unwrapped returns the document in the message's data, at the same path.
 func unwrapped(data Node) Node {
 	body, err := base64.StdEncoding.DecodeString(data.Must())
 	if err != nil {

@@ -2,7 +2,7 @@ package event
 
 import "strings"
 
-// Harbor is PUSH_ARTIFACT, plain or as a CloudEvent.
+// Harbor is the event PUSH_ARTIFACT, plain or as a CloudEvent.
 const Harbor FormName = "harbor"
 
 var harbor = Form{
@@ -37,8 +37,7 @@ func readHarbor(n Node) {
 	}
 }
 
-// harborResource reads an image. What was pushed without a tag has its digest in the tag's
-// place.
+// harborResource reads an image. For a push without a tag, Harbor sends the digest as the tag.
 func harborResource(n Node) {
 	p := n.Get("resource_url").Image()
 	tag, digest := n.Get("tag"), n.Get("digest")

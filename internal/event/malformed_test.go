@@ -97,7 +97,7 @@ var malformed = []struct{ name, event, body, fault string }{
 	{"insertion of nothing", "", googleBody(`{"action":"INSERT"}`), "$.message.data.digest: is missing"},
 }
 
-// A malformed event is one failure that says where; nothing of the event is announced.
+// A malformed event is one failure with its place; nothing in it is announced.
 func TestMalformed(t *testing.T) {
 	for _, tt := range malformed {
 		got, err := ParseAny(tt.event, []byte(tt.body), nil)
@@ -115,7 +115,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// What is read as one form is refused as another, not misread.
+// An event of one form is refused as any other form.
 func TestFormsDoNotMix(t *testing.T) {
 	for _, e := range examples {
 		for _, form := range names() {
@@ -123,7 +123,7 @@ func TestFormsDoNotMix(t *testing.T) {
 			switch {
 			case err != nil || form == e.form:
 			case form == WorkflowCall && e.form == WorkflowDispatch, form == WorkflowDispatch && e.form == WorkflowCall:
-			case (form == WorkflowCall || form == WorkflowDispatch) && e.form == ClientPayload: // an image is an image
+			case (form == WorkflowCall || form == WorkflowDispatch) && e.form == ClientPayload: // both forms have an image
 			case len(got.Publications) > 0:
 				t.Errorf("%s read as %s announces %+v", e.file, form, got.Publications)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// ClientPayload is Graft's own form, see Payload.
+// ClientPayload is Graft's own form; see Payload.
 const ClientPayload FormName = "client_payload"
 
 var clientPayload = Form{
@@ -34,22 +34,22 @@ const (
 //go:embed client-payload.schema.json
 var PayloadSchema []byte
 
-// Payload is the client_payload of a repository_dispatch that announces one bundle. Image
-// is all that must be there:
+// Payload is the client_payload of a repository_dispatch that announces one bundle. Only Image is required:
 //
-//		{"schemaVersion": 1, "image": "quay.io/example/op-bundle:v1.2.3", "digest": "sha256:..."}
+//	{"schemaVersion": 1, "image": "quay.io/example/op-bundle:v1.2.3", "digest": "sha256:..."}
 //
-//	 1. Image names a tag, or a digest, or both; a digest can stand in Digest as well, and
-//	    then the two must be equal.
-//	 2. Name, Package, Version and Channels are claims that are held against the bundle.
-//	    Channels is a list, or a text with commas, which is easier to write in a workflow.
-//	 3. Source is the form in which a registry announced it, and ID what the sender calls this
-//	    announcement: sent again, it has the same ID.
-//	 4. An empty text or null is as good as leaving the property out.
-//	 5. Images are further images that were published, each with a tag or a digest, so that one
-//	    event tells of many. Claims are of Image alone.
-//	 6. Any other property is refused, for a misspelt channels must not be overlooked; names
-//	    that begin with x- are the sender's own.
+// The properties follow these rules:
+//
+//  1. Image has a tag, a digest, or both. Digest may repeat the digest; the two must be equal.
+//  2. Name, Package, Version and Channels are claims that Graft checks against the bundle.
+//     Channels is a list, or a text with commas, which is easier to write in a workflow.
+//  3. Source is the form in which a registry announced the bundle. ID is the sender's id for this
+//     announcement; a repeated delivery has the same ID.
+//  4. An empty text or null has the same meaning as a missing property.
+//  5. Images are further published images, each with a tag or digest, so that one event can
+//     announce many. The claims concern only Image.
+//  6. Any other property is refused, so that a misspelt channels is not ignored. Names that begin
+//     with x- are free for the sender.
 type Payload struct {
 	SchemaVersion int      `json:"schemaVersion"`
 	Image         string   `json:"image"`
@@ -77,11 +77,11 @@ var (
 const (
 	maxVersion  = 253
 	maxChannels = 64
-	// MaxImages is how many further images a payload names.
+	// MaxImages is the largest number of further images in a payload.
 	MaxImages = 255
 )
 
-// Payload is the publication as a client_payload. Read again, it is the same publication.
+// Payload returns the publication as a client_payload. Parsing it returns the same publication.
 func (p Publication) Payload() Payload {
 	image := Publication{Repository: p.Repository, Tag: p.Tag}
 	if p.Tag == "" {
@@ -100,7 +100,7 @@ func (p Publication) Payload() Payload {
 	}
 }
 
-// Marshal writes the payload in this version, and refuses one that would be refused when read.
+// Marshal writes the payload in this version. It refuses a payload that Parse would refuse.
 func (p Payload) Marshal() ([]byte, error) {
 	p.SchemaVersion = PayloadVersion
 	body, err := json.Marshal(p)
@@ -170,7 +170,7 @@ func claimed(get func(string) Node) Publication {
 	return p
 }
 
-// withDigest reads an image whose digest may stand beside it.
+// withDigest reads an image whose digest may be a separate property.
 func (n Node) withDigest(digest Node) Publication {
 	p, err := parseName(n.Must())
 	if err != nil {
@@ -183,7 +183,7 @@ func (n Node) withDigest(digest Node) Publication {
 	return p
 }
 
-// word is a text of a grammar, or empty.
+// word returns a text that matches a grammar, or "".
 func (n Node) word(grammar *regexp.Regexp, what string) string {
 	s := n.Text()
 	if s != "" && !grammar.MatchString(s) {
@@ -200,7 +200,7 @@ func (n Node) version() string {
 	return s
 }
 
-// channels are each named once, in the order in which they were named.
+// channels returns the named channels in order, without repetitions.
 func (n Node) channels() []string {
 	if s, ok := n.value.(string); ok {
 		list := []any{}

@@ -38,7 +38,7 @@ func holds(t testing.TB, schema *jsonschema.Schema, body []byte) error {
 	return schema.Validate(value)
 }
 
-// The examples hold to the schema, and the schema to the code.
+// The examples fit the schema, and the schema fits the code.
 func TestPayloadSchema(t *testing.T) {
 	schema := payloadSchema(t)
 	for _, file := range []string{"client_payload.json", "client_payload-minimal.json"} {
@@ -80,7 +80,7 @@ func TestPayloadSchema(t *testing.T) {
 	}
 }
 
-// Schema and reader take and refuse the same.
+// Schema and reader accept and refuse the same payloads.
 func TestSchemaAndReaderAgree(t *testing.T) {
 	schema := payloadSchema(t)
 	const image = `"image":"quay.io/x/y:v1"`
@@ -159,7 +159,7 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 	}
 }
 
-// What is written for a publication is read as the same publication, in a dispatch as well.
+// The payload of a publication, also inside a dispatch, reads back as the same publication.
 func TestPayloadRoundTrip(t *testing.T) {
 	for _, e := range examples {
 		for _, p := range e.want {
@@ -182,7 +182,7 @@ func TestPayloadRoundTrip(t *testing.T) {
 	}
 }
 
-// Of one event that names further images each is a publication; claims are of the first alone.
+// Each further image of an event is a publication. Claims concern only the first.
 func TestPayloadOfManyImages(t *testing.T) {
 	body, err := Payload{Image: "quay.io/x/y:v1", Name: "y.v1", Source: "quay", ID: "7", Images: []string{"quay.io/x/z:v2@" + digest1, "quay.io/x/y:v1", "quay.io/x/y:latest"}}.Marshal()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Quay is a repository push.
+// Quay is a repository push of Quay.
 const Quay FormName = "quay"
 
 var quay = Form{
@@ -15,8 +15,8 @@ var quay = Form{
 	Detect: func(n Node) bool { return n.Has("docker_url") }, Read: readQuay,
 }
 
-// readQuay reads a repository push. It names every tag that was pushed and no digest. Older
-// releases give the tags as the keys of an object, whose values are no digests.
+// readQuay reads a repository push. It names every pushed tag but no digest. Older releases send the tags as the
+// keys of an object, whose values are not digests.
 func readQuay(n Node) {
 	address := n.Get("docker_url")
 	host, path, _ := strings.Cut(address.Must(), "/")

@@ -12,11 +12,11 @@ import (
 
 const maxReference = reference.MaxName + len(":") + 128 + len("@sha512:") + 128
 
-// dockerHubAliases are other names of the same registry.
+// dockerHubAliases are other host names of Docker Hub.
 var dockerHubAliases = map[string]bool{"index.docker.io": true, "registry-1.docker.io": true}
 
-// ParseReference reads an image reference as people write them: a name without a registry
-// is one of Docker Hub. A tag or a digest must be there; there is no default tag.
+// ParseReference reads an image reference as people write it: a name without a registry belongs to Docker Hub. A
+// tag or digest is required; there is no default tag.
 func ParseReference(image string) (Publication, error) {
 	p, err := parseReference(image)
 	if err != nil {
@@ -37,7 +37,7 @@ func parseReference(image string) (Publication, error) {
 	return p, nil
 }
 
-// parseName reads a reference that may lack tag and digest.
+// parseName reads a reference with or without tag and digest.
 func parseName(image string) (Publication, error) {
 	var p Publication
 	if len(image) > maxReference {
@@ -52,8 +52,8 @@ func parseName(image string) (Publication, error) {
 	return p, err
 }
 
-// joinRepository makes the normal form of a repository. A host that reads as an account of
-// Docker Hub once it stands in a reference is refused: another image would be pulled.
+// joinRepository returns the normal form of a repository. It refuses a host that would read as an account of
+// Docker Hub in a reference, because another image would be pulled.
 func joinRepository(host, path string) (string, error) {
 	host = strings.ToLower(host)
 	if !reference.NamesRegistry(host) {
@@ -78,7 +78,7 @@ func joinRepository(host, path string) (string, error) {
 	return repository, nil
 }
 
-// hostOf is the host of a URL, or empty.
+// hostOf returns the host of a URL, or "".
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

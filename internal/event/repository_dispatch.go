@@ -1,14 +1,13 @@
 package event
 
-// RepositoryDispatch is GitHub's event around a ClientPayload, or around a registry's own body.
+// RepositoryDispatch is GitHub's event with a ClientPayload, or with a registry's own body.
 const RepositoryDispatch FormName = "repository_dispatch"
 
 var repositoryDispatch = Form{
 	Name: RepositoryDispatch, GitHub: true, Detect: func(n Node) bool { return n.Has("client_payload") }, Read: readRepositoryDispatch,
 }
 
-// readRepositoryDispatch reads what stands in client_payload: Graft's own form, or a registry's
-// body as it came.
+// readRepositoryDispatch reads the content of client_payload: Graft's own form, or a registry's unchanged body.
 func readRepositoryDispatch(n Node) {
 	payload := n.Get("client_payload")
 	form, ok := detect(payload)

@@ -7,21 +7,19 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// DefaultSkipTags are the tags that no bundle has. In a pattern * stands for any text. The
-// empty pattern is an image that a registry announces without a tag: one platform of an
-// index, a signature beside an image, or one that is announced again with its tag. It does
-// not concern a sender who names an image by digest.
+// DefaultSkipTags are patterns of tags that bundles do not have; * matches any text. The empty pattern matches an
+// image that a registry announces without a tag: one platform of an index, a signature of an image, or an image
+// that is announced again with its tag. It does not apply if a sender names an image by digest.
 var DefaultSkipTags = []string{
 	"",                  // pushed by digest
 	"latest",            // moves
 	"*-source", "*.src", // source images
-	"sha256-*", "sha512-*", // referrers, and signatures, attestations and the like in tags
+	"sha256-*", "sha512-*", // referrers, and signatures, attestations and others in tags
 	"*.sig", "*.att", "*.sbom", // the same under other names
 	"cache", "*-cache", "buildcache", "*-buildcache",
 }
 
-// SkipReason says why an image with the tag is no bundle, or nothing. Without patterns it
-// goes by DefaultSkipTags.
+// SkipReason returns why an image with the tag is not a bundle, or "". nil patterns mean DefaultSkipTags.
 func SkipReason(tag string, patterns []string) string {
 	if patterns == nil {
 		patterns = DefaultSkipTags
@@ -38,15 +36,15 @@ func SkipReason(tag string, patterns []string) string {
 	return ""
 }
 
-// Allowed reports whether one of the patterns names the repository. A pattern covers the
-// whole name, its host included, in the form that Publication has:
+// Allowed reports whether one of the patterns matches the repository. A pattern covers the whole name including
+// its host, in the form that Publication has:
 //
-//  1. * stands for any text without a slash, ** for any text.
-//  2. Everything else stands for itself, and case matters.
-//  3. No pattern allows nothing.
+//  1. * matches any text without a slash, ** any text.
+//  2. All other characters match themselves; case matters.
+//  3. An empty list allows nothing.
 //
-// So quay.io/org/* allows quay.io/org/op and not quay.io/org/team/op, which quay.io/org/**
-// allows too; docker.io/library/* allows the official images of Docker Hub.
+// For example, quay.io/org/* allows quay.io/org/op but not quay.io/org/team/op; quay.io/org/** allows both.
+// docker.io/library/* allows the official images of Docker Hub.
 func Allowed(patterns []string, repository string) bool {
 	for _, pattern := range patterns {
 		if reference.Matches(pattern, repository) {
@@ -56,7 +54,7 @@ func Allowed(patterns []string, repository string) bool {
 	return false
 }
 
-// Check is Allowed as a failure. Whoever means to allow every repository does not call it.
+// Check returns a failure if Allowed is false. Callers that allow every repository do not call it.
 func Check(patterns []string, p Publication) error {
 	if Allowed(patterns, p.Repository) {
 		return nil

@@ -74,7 +74,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The matcher says what a regular expression with the same meaning says.
+// The matcher agrees with an equivalent regular expression.
 func FuzzAllowed(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"quay.io/org/*", "quay.io/org/op"}, {"quay.io/**", "quay.io/a/b"}, {"***a*b", "xa/ab"}, {"*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaa"}, {"", ""},

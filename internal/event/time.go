@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// stated is the time at which a body says it was made, and how it says so; zero where it does
-// not. Of several events in one body it is the newest.
+// stated returns the time at which a body was made according to itself, and the text of that time. It returns
+// zero if there is none, and the newest time if the body contains several events.
 func (f Form) stated(body any) (at time.Time, text string) {
 	object, _ := body.(map[string]any)
 	list, several := body.([]any)

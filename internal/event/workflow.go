@@ -2,7 +2,7 @@ package event
 
 import "strings"
 
-// GitHub's events of a workflow with inputs: one that a person starts, and a reusable one.
+// GitHub's events of workflows with inputs: started by a person, or called by another workflow.
 const (
 	WorkflowDispatch FormName = "workflow_dispatch"
 	WorkflowCall     FormName = "workflow_call"
@@ -13,12 +13,11 @@ var workflowDispatch = Form{Name: WorkflowDispatch, GitHub: true, Read: readInpu
 	return ok
 }}
 
-// workflowCall is known by its name only.
+// workflowCall is detected by its name only.
 var workflowCall = Form{Name: WorkflowCall, GitHub: true, Read: readInputs, Detect: func(Node) bool { return false }}
 
-// readInputs reads what a workflow was started with. image, digest, name, package, version and
-// channels are those of a Payload; other inputs are the workflow's own, and are left to it.
-// GitHub sends all of them as text, and those left out as empty.
+// readInputs reads the inputs of a workflow. image, digest, name, package, version and channels mean the same as
+// in a Payload; other inputs belong to the workflow. GitHub sends every input as text, and omitted ones as "".
 func readInputs(n Node) {
 	in := n
 	if body, ok := n.value.(map[string]any); ok {

@@ -10,14 +10,13 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// What the page's program reads. Names are short where there are many of a kind: page/data.js
-// says what they are.
+// The data that the page's program reads. Names of frequent items are short; page/data.js documents them.
 type (
 	indexData struct {
 		Title     string         `json:"title"`
 		Platforms []string       `json:"platforms"`
-		Compares  []bool         `json:"compares"` // of each platform, whether it is compared with another catalog
-		Catalog   []graphFinding `json:"findings"` // those of no package
+		Compares  []bool         `json:"compares"` // for each platform, whether it is compared with another catalog
+		Catalog   []graphFinding `json:"findings"` // findings without a package
 		Packages  []indexPackage `json:"packages"`
 	}
 	indexPackage struct {
@@ -26,7 +25,7 @@ type (
 		Bundles    []string `json:"bundles"`
 		Default    string   `json:"default"`
 		Head       string   `json:"head"`
-		Versions   int      `json:"versions"` // that some platform has
+		Versions   int      `json:"versions"` // present in some platform
 		Deprecated bool     `json:"deprecated,omitempty"`
 		Changed    bool     `json:"changed,omitempty"`
 		Errors     int      `json:"errors,omitempty"`
@@ -44,7 +43,7 @@ type (
 		Version string `json:"v,omitempty"`
 		Keeps   []int  `json:"k,omitempty"`
 	}
-	// stageData are the views of a platform, -1 for none.
+	// stageData holds the indexes of a platform's views; -1 means none.
 	stageData struct {
 		After  int `json:"after"`
 		Before int `json:"before"`
@@ -52,12 +51,12 @@ type (
 	viewData struct {
 		Deprecated bool           `json:"deprecated,omitempty"`
 		Lanes      []laneData     `json:"lanes"`
-		Images     map[int]string `json:"images"` // of bundles
+		Images     map[int]string `json:"images"` // by bundle
 	}
 	laneData struct {
 		draw.Channel
 		Nodes  []nodeData   `json:"nodes"`
-		Edges  [][4]int     `json:"edges"` // from, to, kind, 1 for new or 2 for lost; none of a range
+		Edges  [][4]int     `json:"edges"` // from, to, kind, 1 for new or 2 for lost; without edges of ranges
 		Folded layoutData   `json:"folded"`
 		Whole  *layoutData  `json:"whole,omitempty"`
 		Olm    []offersData `json:"olm,omitempty"`
@@ -74,11 +73,11 @@ type (
 		Cells  [][]any  `json:"c"` // node, folded, x, y, width, y of the badge, class, label, badge
 		Lines  [][2]any `json:"l"` // class, way; a class with > has an arrow
 	}
-	// offersData are those of a generation: to, whether it is deprecated, and from which bundles, as
-	// stretches of a first and how many.
+	// offersData holds the offers of one OLM generation: the target, whether it is deprecated, and the bundles
+	// from which it is offered as pairs of a first index and a count.
 	offersData struct {
 		Offers [][]int  `json:"o"`
-		Unlike [][2]int `json:"u,omitempty"` // what OLM chooses by itself, where that is not the first offer
+		Unlike [][2]int `json:"u,omitempty"` // OLM's own choice, if that is not the first offer
 	}
 	graphFinding struct {
 		graph.Finding
@@ -86,7 +85,7 @@ type (
 	}
 )
 
-// flagsOf are bits in an order that page/data.js repeats.
+// flagsOf returns the flags as bits, in the order that page/data.js repeats.
 func flagsOf(n draw.Node) (flags int) {
 	for i, set := range []bool{n.Head, n.Skipped, n.Deprecated, n.Outside, n.Missing, n.New, n.Removed, n.Stranded} {
 		if set {
@@ -96,12 +95,12 @@ func flagsOf(n draw.Node) (flags int) {
 	return flags
 }
 
-// packer makes the data of one package.
+// packer builds the data of one package.
 type packer struct {
 	data   packageData
 	table  *graph.PathTable
 	bundle map[string]int
-	views  map[string]int // of what was written of them
+	views  map[string]int // index by the view's JSON
 }
 
 func (s *set) pack(name string) packageData {
@@ -132,7 +131,7 @@ func (s *set) pack(name string) packageData {
 	return p.data
 }
 
-// know gives the index of a bundle. Those that may be installed are known first.
+// know returns the index of a bundle. Bundles that may be installed come first.
 func (p *packer) know(name, version string, keeps []int) int {
 	i, known := p.bundle[name]
 	if !known {
@@ -146,7 +145,7 @@ func (p *packer) know(name, version string, keeps []int) int {
 	return i
 }
 
-// view gives the index of a view; platforms that look the same have one.
+// view returns the index of a view. Platforms with equal views share one.
 func (p *packer) view(drawn draw.Package, tables map[string]graph.ChannelTable) int {
 	v := viewData{Deprecated: drawn.Deprecated, Lanes: []laneData{}, Images: map[int]string{}}
 	folded, whole := draw.Layouts(&drawn, draw.Options{}), draw.Layouts(&drawn, draw.Options{Radius: draw.All})
@@ -239,7 +238,7 @@ func packOffers(offers []graph.Offer, next []int) offersData {
 	return out
 }
 
-// index is what the page shows of all packages, and finds bundles in.
+// index returns the data of all packages that the page shows and searches.
 func (s *set) index(packages []packageData) indexData {
 	out := indexData{Title: titleOf(packages), Packages: []indexPackage{}, Catalog: []graphFinding{}}
 	for i, p := range s.platforms {
@@ -286,7 +285,7 @@ func (s *set) indexPackage(p *packageData) indexPackage {
 				has[n.Name] = has[n.Name] || !n.Outside
 			}
 		}
-		if is { // the highest platform counts
+		if is { // the highest platform decides
 			out.Deprecated = after.Deprecated
 			pkg := platform.Catalog.Package(p.Name)
 			out.Default, out.Head = pkg.DefaultChannel, ""
@@ -312,8 +311,7 @@ func touched(p draw.Package) bool {
 	return len(draw.Graph{Packages: []draw.Package{p}}.Touched("").Packages) > 0
 }
 
-// encode gives JSON in which what means something in HTML is left as it is: it is compressed
-// before it stands in a page.
+// encode returns JSON without HTML escapes, because block compresses it before it enters the page.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -1,9 +1,9 @@
-// Package explorer makes one HTML file of catalogs, in which a person looks at channels and
-// versions, finds bundles, compares before with after, and asks for paths.
+// Package explorer writes catalogs as one HTML file in which a person views channels and versions, finds bundles,
+// compares before and after, and searches paths.
 //
-// The package is pure. The file holds its program, its style and all data; it loads nothing, and a
-// content security policy forbids that it does. Layouts come from package draw, what OLM
-// chooses from package graph: the program in the page only shows them.
+// The package is pure. The file contains its program, its style and all data. It loads nothing, and a content
+// security policy forbids loading. Package draw computes the layouts and package graph the choices of OLM; the
+// program in the page only shows them.
 package explorer
 
 import (
@@ -17,26 +17,26 @@ import (
 
 // Platform is the catalog of one platform.
 type Platform struct {
-	Name    string // such as 4.20; "" where there is only one
+	Name    string // such as 4.20; "" if it is the only one
 	Catalog *graph.Catalog
-	Base    *graph.Catalog // with which it is compared; nil: with nothing
+	Base    *graph.Catalog // catalog for the comparison, or nil
 	Levels  graph.Levels   // of its findings
 }
 
-// Options say what is shown, and how.
+// Options select what the page shows.
 type Options struct {
-	Package string // only this package; "" is all
-	Channel string // only channels of this name; "" is all
-	// Live lets the page listen to its server, and load itself again when told.
+	Package string // show only this package; "" is all
+	Channel string // show only channels with this name; "" is all
+	// Live lets the page listen to its server and reload when the server asks for it.
 	Live bool
 }
 
-// set is the catalogs of all platforms.
+// set holds the catalogs of all platforms.
 type set struct {
 	Options
 	platforms []Platform
 	stages    []graph.Stage
-	found     [][]graph.Finding // of each platform
+	found     [][]graph.Finding // by platform
 	published []*graph.Catalog
 	before    []map[string]draw.Package
 	after     []map[string]draw.Package
@@ -74,7 +74,7 @@ func byName(g draw.Graph) map[string]draw.Package {
 	return all
 }
 
-// names are those of all packages.
+// names returns the sorted names of all packages.
 func (s *set) names() (names []string) {
 	for i := range s.platforms {
 		for name := range s.after[i] {
@@ -90,7 +90,7 @@ func (s *set) names() (names []string) {
 	return slices.Compact(names)
 }
 
-// Empty tells whether there is nothing to be shown.
+// Empty reports whether there is nothing to show.
 func Empty(platforms []Platform, o Options) bool {
 	for _, p := range platforms {
 		if len(p.Catalog.Picture(graph.PictureOptions{Package: o.Package, Channel: o.Channel}).Packages) > 0 {

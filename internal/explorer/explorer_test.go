@@ -25,7 +25,7 @@ func catalogOf(t *testing.T, text string) *graph.Catalog {
 	return graph.FromDocs(docs)
 }
 
-// chain is a package with a channel of versions, each of which replaces the one before it.
+// chain returns a package with a channel in which each version replaces the previous one.
 func chain(pkg, channel string, versions ...string) string {
 	var b strings.Builder
 	quoted := func(s string) string { text, _ := json.Marshal(s); return string(text) }
@@ -46,7 +46,7 @@ func chain(pkg, channel string, versions ...string) string {
 
 var blocks = regexp.MustCompile(`<script type="application/json" id="([a-z0-9-]+)">([A-Za-z0-9+/=]*)</script>`)
 
-// unpacked are the blocks of a page by their ids.
+// unpacked returns the blocks of a page by their ids.
 func unpacked(t *testing.T, page []byte) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
@@ -103,12 +103,12 @@ func TestPage(t *testing.T) {
 	}
 	other := read[packageData](t, all["package-1"])
 	if other.Stages[0].Before != -1 || other.Stages[1].Before < 0 {
-		t.Errorf("other stands in %+v", other.Stages)
+		t.Errorf("other is in %+v", other.Stages)
 	}
 }
 
-// What comes from catalogs is text, whatever it says; and the policy names the page's own script and
-// style, so that a browser runs nothing else.
+// Any text from catalogs stays text. The policy names the page's own script and style, so that a browser runs
+// nothing else.
 func TestPageOfHostileNames(t *testing.T) {
 	const evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
 	page := string(Page([]Platform{{Catalog: catalogOf(t, chain(evil, evil, "1.0.0"))}}, Options{}))
@@ -157,7 +157,7 @@ func TestPageOfOddCatalogs(t *testing.T) {
 	}
 }
 
-// The page's program makes no markup of text, and knows no address outside of the page.
+// The page's program creates no markup from text and contains no outside address.
 func TestPageProgram(t *testing.T) {
 	entries, err := files.ReadDir("page")
 	if err != nil || len(entries) != len(scripts)+2 {

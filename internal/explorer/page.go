@@ -16,18 +16,18 @@ import (
 //go:embed page
 var files embed.FS
 
-// The page's program, in the order in which its files are read.
+// scripts lists the files of the page's program in reading order.
 var scripts = []string{"data.js", "search.js", "path.js", "lanes.js", "details.js", "panel.js", "main.js"}
 
-// Served gives the page for a server to serve, and its version, which it says itself: it compares
-// that with what it hears from the server at /events.
+// Served returns the page for a server, and its version. The page contains its version and compares it with the
+// one that the server sends at /events.
 func Served(platforms []Platform, o Options) (page []byte, version string) {
 	page = Page(platforms, o)
 	version = fmt.Sprintf("%x", sha256.Sum256(page))
 	return bytes.Replace(page, []byte("<body>"), []byte(`<body data-version="`+version+`">`), 1), version
 }
 
-// Page gives the file.
+// Page returns the HTML file.
 func Page(platforms []Platform, o Options) []byte {
 	s := newSet(platforms, o)
 	packages := []packageData{}
@@ -55,7 +55,7 @@ func Page(platforms []Platform, o Options) []byte {
 	return b.Bytes()
 }
 
-// block writes data into the page. Base64 has no character that means something in HTML.
+// block writes data into the page. Base64 has no characters with a meaning in HTML.
 func block(b *bytes.Buffer, id string, v any) {
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
@@ -71,7 +71,7 @@ func block(b *bytes.Buffer, id string, v any) {
 	fmt.Fprintf(b, "<script type=\"application/json\" id=\"%s\">%s</script>\n", id, base64.StdEncoding.EncodeToString(packed.Bytes()))
 }
 
-// program is the page's script; none of its names is seen from outside.
+// program returns the page's script. None of its names is visible outside of it.
 func program() string {
 	var b strings.Builder
 	b.WriteString("(() => {\n'use strict';\n")
@@ -90,7 +90,7 @@ func file(name string) string {
 	return string(text)
 }
 
-// hashOf is how a content security policy names a script or a style.
+// hashOf returns the name of a script or style in a content security policy.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

@@ -1,14 +1,15 @@
-// Package markdown writes the Markdown of forges: pure functions over text. What comes from
-// outside of Graft is shown as it is, and never read as markup, a mention or a command.
+// Package markdown writes Markdown for forges with pure functions over text. It shows foreign text unchanged, and
+// never lets it act as markup, a mention or a command.
 package markdown
 
 import (
 	"strings"
 )
 
-// A block ends with an empty line, and is "" without anything in it.
+// Every block ends with an empty line. A block without content is "".
 
-// Table has a row of cells for each of rows. A cell is Markdown on one line, as Code and Codes make.
+// Table writes a table with one row for each element of rows. A cell is one line of Markdown, such as the result
+// of Code or Codes.
 func Table(header []string, rows [][]string) string {
 	if len(rows) == 0 {
 		return ""
@@ -24,7 +25,7 @@ func Table(header []string, rows [][]string) string {
 	return b.String() + "\n"
 }
 
-// List has an item for each text, which is Markdown.
+// List writes a list. Each item is Markdown.
 func List(items []string) string {
 	if len(items) == 0 {
 		return ""
@@ -32,7 +33,7 @@ func List(items []string) string {
 	return "- " + strings.Join(items, "\n- ") + "\n\n"
 }
 
-// Details folds blocks below a summary.
+// Details writes blocks folded below a summary.
 func Details(summary, blocks string) string {
 	if blocks == "" {
 		return ""
@@ -40,15 +41,15 @@ func Details(summary, blocks string) string {
 	return "<details><summary>" + summary + "</summary>\n\n" + blocks + "</details>\n\n"
 }
 
-// Fence shows lines as they are, but for what would end it.
+// Fence writes lines as a code block. It removes text that would end the block.
 func Fence(language, lines string) string {
 	return "```" + language + "\n" + strings.ReplaceAll(lines, "```", "") + "```\n\n"
 }
 
-// Alert sets a line of Markdown off: NOTE or WARNING.
+// Alert highlights a line of Markdown as NOTE or WARNING.
 func Alert(kind, line string) string { return "> [!" + kind + "]\n> " + line + "\n\n" }
 
-// Codes are texts from outside, each as Code, with commas.
+// Codes applies Code to each foreign text and joins them with commas.
 func Codes(all []string) string {
 	var out []string
 	for _, s := range all {
@@ -57,7 +58,7 @@ func Codes(all []string) string {
 	return strings.Join(out, ", ")
 }
 
-// Span is one line in backquotes, whatever it holds, for readers that show no HTML.
+// Span writes any line in backquotes, for readers that do not show HTML.
 func Span(line string) string {
 	fence := "`"
 	for strings.Contains(line, fence) {

@@ -31,7 +31,7 @@ func TestBlocks(t *testing.T) {
 
 var backquotes = regexp.MustCompile("`+")
 
-// FuzzBlocks: nothing from outside ends what it stands in.
+// FuzzBlocks checks that foreign text cannot end the block that contains it.
 func FuzzBlocks(f *testing.F) {
 	for _, s := range []string{"a|b", "\\|", "`", "``` `", "````", "a\n| b", "</code>", "\n```\n", "~~~"} {
 		f.Add(s)
@@ -54,7 +54,7 @@ func FuzzBlocks(f *testing.F) {
 		if fence := markdown.Fence("", s+"\n"); strings.Count(fence, "```") != 2 {
 			t.Fatalf("%q ends early", fence)
 		}
-		// A code span ends at the first run of as many backquotes as began it.
+		// A code span ends at the next run of exactly as many backquotes as its start.
 		if line := strings.Join(strings.Fields(s), " "); line != "" {
 			span := markdown.Span(line)
 			runs := backquotes.FindAllString(span, -1)

@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Limit brings a body in Markdown to at most so many bytes, which are never fewer than
-// characters. What is too long is folded first: the longest details blocks keep their
-// summary, and hold the pointer instead of their content. Then it is cut at the end of
-// a line, code fences and details are closed, and the pointer ends it.
+// Limit shortens a Markdown body to at most most bytes, which are at least as many as characters. It first folds
+// the longest details blocks: they keep their summary, and the pointer replaces their content. If that is not
+// enough, it cuts the body at the end of a line, closes code fences and details, and appends the pointer.
 func Limit(body string, most int, pointer string) string {
 	if len(body) <= most {
 		return body
@@ -25,7 +24,7 @@ func Limit(body string, most int, pointer string) string {
 	return cut(lines, most, pointer)
 }
 
-// foldLongest empties the longest details block, and says how many bytes that saves.
+// foldLongest empties the longest details block and returns the number of bytes saved.
 func foldLongest(lines []string, pointer string) (folded []string, saved int) {
 	instead := "\n" + pointer + "\n\n"
 	from, to := longestDetails(lines)
@@ -40,8 +39,8 @@ func foldLongest(lines []string, pointer string) (folded []string, saved int) {
 	return append(folded, lines[to:]...), saved
 }
 
-// longestDetails finds the lines between the summary and the end of the longest
-// details block that stands in no other.
+// longestDetails returns the lines between the summary and the end of the longest details block that is not
+// inside another.
 func longestDetails(lines []string) (from, to int) {
 	var at place
 	begin, length, longest := -1, 0, 0
@@ -65,7 +64,7 @@ func longestDetails(lines []string) (from, to int) {
 	return from, to
 }
 
-// cut keeps as many lines as fit with what has to follow them.
+// cut keeps as many lines as fit together with the closing text.
 func cut(lines []string, most int, pointer string) string {
 	var at place
 	keep, closing, length := 0, "", 0
@@ -90,9 +89,9 @@ func cut(lines []string, most int, pointer string) string {
 	return pointer[:most]
 }
 
-// place is where in a body one is at the end of a line.
+// place is the state of a body at the end of a line.
 type place struct {
-	// fence is the characters that opened the code block one is in.
+	// fence holds the characters that opened the current code block.
 	fence   string
 	details int
 	comment bool
@@ -137,7 +136,7 @@ func (p place) after(line string) place {
 	return p
 }
 
-// closing is what ends everything that is open.
+// closing returns the text that closes everything open.
 func (p place) closing() string {
 	end := ""
 	if p.fence != "" {

@@ -17,8 +17,8 @@ var (
 	blankLines    = regexp.MustCompile(`\n{3,}`)
 )
 
-// ForTerminal gives what this package wrote as a page shows it, for a terminal: without
-// markup, tables in columns, the picture of the graph in a word.
+// ForTerminal converts Markdown written by this package for a terminal: without markup, with tables in columns
+// and a short text in place of the graph's picture.
 func ForTerminal(body string) string {
 	body = hiddenComment.ReplaceAllString(body, "")
 	body = mermaidBlock.ReplaceAllString(body, "(a picture of the graph)")
@@ -51,7 +51,7 @@ func cells(row string) []string {
 	return all
 }
 
-// columns pads the cells of a table, each column to its widest.
+// columns pads the cells of a table to the width of their column.
 func columns(table [][]string) (lines []string) {
 	var widths []int
 	for _, row := range table {

@@ -7,12 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// gap is a zero-width space: it is not seen, and nothing that GitHub or a bot looks
-// for holds one.
+// gap is a zero-width space. It is invisible, and no text that GitHub or a bot looks for contains it.
 const gap = "\u200b"
 
-// breaks are the texts that mean something to GitHub, to its runners or to bots,
-// whatever the markup around them. The group is what comes before the gap.
+// breaks match texts that have a meaning for GitHub, its runners or bots, whatever the markup around them. The
+// gap goes after the group.
 var breaks = []*regexp.Regexp{
 	regexp.MustCompile(`(#)[0-9]`),                           // #1, owner/repo#1, fixes #1, &#64;
 	regexp.MustCompile(`(?i)(\bgh-)[0-9]`),                   // GH-1
@@ -20,21 +19,20 @@ var breaks = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(\bwww)\.`),                      // links without a scheme
 	regexp.MustCompile(`(:):`),                               // ::set-output::
 	regexp.MustCompile(`(#)#\[`),                             // ##[command]
-	regexp.MustCompile(`(?i)(\[)(?:skip|ci|no|actions)[ -]`), // [skip ci] and its kin
-	regexp.MustCompile(`(?i)(\*\*\*)NO_CI`),                  // the same, elsewhere
+	regexp.MustCompile(`(?i)(\[)(?:skip|ci|no|actions)[ -]`), // [skip ci] and similar
+	regexp.MustCompile(`(?i)(\*\*\*)NO_CI`),                  // the same in other systems
 	regexp.MustCompile(`^(/)[a-zA-Z]`),                       // /lgtm
 }
 
-// Plain makes text from outside safe where it is shown as it is: in the title of a
-// pull request or the subject of a commit. It is one line, without control, bidirectional
-// or hidden characters, mentions nobody, refers to no issue, links nowhere, and is no
-// command for a runner or a bot. Text that does none of this is unchanged, image
-// references among it.
+// Plain makes foreign text safe to show unchanged, for example in the title of a pull request or the subject of a
+// commit. The result is one line without control, bidirectional or hidden characters. It mentions nobody, refers
+// to no issue, contains no link, and is not a command for a runner or bot. Plain does not change text without
+// these features, such as image references.
 func Plain(s string) string {
 	s = visible(s)
 	s = breakMentions(s)
 	for _, b := range breaks {
-		// Twice, since matches of one pattern may touch: a:::b.
+		// Repeat, because matches of one pattern may touch: a:::b.
 		for range 2 {
 			s = insertGaps(b, s)
 		}
@@ -42,8 +40,8 @@ func Plain(s string) string {
 	return s
 }
 
-// Escape makes text from outside safe in Markdown, wherever in a line or table cell
-// it stands: what Plain does, and no markup of either Markdown or HTML.
+// Escape makes foreign text safe in Markdown, anywhere in a line or table cell. It does the same as Plain, and
+// escapes the markup of Markdown and HTML.
 func Escape(s string) string {
 	s = Plain(s)
 	var out strings.Builder
@@ -65,18 +63,18 @@ func Escape(s string) string {
 	return out.String()
 }
 
-// Code is Escape in a code element, which unlike one in backquotes can hold any
-// text, and in a table too.
+// Code writes escaped text in a code element. Unlike backquotes, the element can contain any text, even in a
+// table.
 func Code(s string) string { return "<code>" + Escape(s) + "</code>" }
 
-// visible is the text in one line and without what is not seen.
+// visible returns the text in one line and without invisible characters.
 func visible(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsControl(r) || unicode.IsSpace(r):
 			return ' '
 		case r == '\u200c' || r == '\u200d':
-			return r // joiners, which some scripts cannot be written without
+			return r // joiners, which some scripts need
 		case unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || r == '\u2800' || r == '\u3164':
 			return -1
 		}
@@ -85,8 +83,8 @@ func visible(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// breakMentions leaves an @ between letters or digits alone: after those nobody is
-// mentioned, and image references have it.
+// breakMentions adds a gap after @, except after a letter or digit: there it mentions nobody, and image
+// references contain it.
 func breakMentions(s string) string {
 	var out strings.Builder
 	before := byte(0)
@@ -100,7 +98,7 @@ func breakMentions(s string) string {
 	return out.String()
 }
 
-// WithoutGaps is what this package wrote, for a log, in which no page makes anything of it.
+// WithoutGaps removes the gaps from text for a log, where they serve no purpose.
 func WithoutGaps(text string) string { return strings.ReplaceAll(text, gap, "") }
 
 func insertGaps(pattern *regexp.Regexp, s string) string {
@@ -113,7 +111,7 @@ func insertGaps(pattern *regexp.Regexp, s string) string {
 	return out.String() + s[from:]
 }
 
-// endsListNumber finds the dot of "1. " at the beginning, which would begin a list.
+// endsListNumber reports whether the character at i would end the number of a list item, as in "1. ".
 func endsListNumber(s string, i int) bool {
 	return i > 0 && i < 10 && (s[i] == '.' || s[i] == ')') && strings.Trim(s[:i], "0123456789") == ""
 }

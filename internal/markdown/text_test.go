@@ -12,7 +12,7 @@ import (
 )
 
 func TestPlain(t *testing.T) {
-	// What needs no care is as it was.
+	// Harmless text does not change.
 	for _, s := range []string{
 		"", "Add etcd 0.9.4 to Fast and Stable", "quay.io/operator/etcd@sha256:66a37fd61a06a43969854ee6d3e21087a98b93838e284a6086b13917f96b0d9b",
 		"v1.2.3-rc.1+build_5", "a & b <c> `d` *e* _f_ | g", "mail me@example.com", "Ünïcödé 日本語 👩‍💻", "half / half", "100%",
@@ -95,7 +95,7 @@ var dangers = []*regexp.Regexp{
 	regexp.MustCompile(`[\r\n\x00-\x1f\x{2028}\x{2029}\x{202a}-\x{202e}\x{2066}-\x{2069}]`),
 }
 
-// rendered is what Markdown makes of a text without markup: escapes and entities undone.
+// rendered returns Markdown without markup as text, with escapes and entities decoded.
 func rendered(s string) string {
 	var out strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -129,7 +129,7 @@ func FuzzEscape(f *testing.F) {
 		if rendered(escaped) != plain {
 			t.Fatalf("%q: renders as %q, not as %q", s, rendered(escaped), plain)
 		}
-		// No pipe that would end a cell: each has an odd number of backslashes before it.
+		// No pipe ends a cell: an odd number of backslashes precedes each.
 		for i := range len(escaped) {
 			slashes := 0
 			for slashes < i && escaped[i-1-slashes] == '\\' {
@@ -139,7 +139,7 @@ func FuzzEscape(f *testing.F) {
 				t.Fatalf("%q: %q ends a cell", s, escaped)
 			}
 		}
-		// All that is seen stays.
+		// All visible characters stay.
 		want := strings.Join(strings.FieldsFunc(strings.Map(func(r rune) rune {
 			if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || r == '\u2800' || r == '\u3164' {
 				return -1
@@ -202,7 +202,7 @@ func FuzzLimit(f *testing.F) {
 			t.Fatalf("%d bytes, and %d are allowed", len(got), most)
 		}
 		if len(body) <= most && got != body {
-			t.Fatal("what fits was changed")
+			t.Fatal("a body that fits was changed")
 		}
 		if len(body) > most && len(pointer) <= most && !strings.Contains(got, pointer) {
 			t.Fatalf("%q does not point to the rest", got)

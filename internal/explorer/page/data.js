@@ -1,5 +1,5 @@
-// What the page reads, and how it writes text. All that comes from catalogs is untrusted:
-// it becomes text or the value of an attribute that holds text, never markup.
+// Reading the page's data and writing text. Everything from catalogs is untrusted: it becomes text or the value
+// of an attribute, never markup.
 
 // The bits of a node's flags, in the order of flagsOf in data.go.
 const HEAD = 1, SKIPPED = 2, DEPRECATED = 4, OUTSIDE = 8, MISSING = 16, NEW = 32, REMOVED = 64, STRANDED = 128;
@@ -9,19 +9,19 @@ const kinds = ['replaces', 'skips'];
 
 const byId = (id) => document.getElementById(id);
 
-// unpack reads a block of the page: JSON, compressed and in Base64.
+// unpack reads a block of the page: gzipped JSON in Base64.
 async function unpack(id) {
 	const bytes = Uint8Array.from(atob(byId(id).textContent), (c) => c.charCodeAt(0));
 	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
 	return new Response(stream).json();
 }
 
-// clean replaces what has no place in a line, or would change how the text around it reads.
+// clean replaces characters that would break a line or change how the surrounding text reads.
 const clean = (text) => String(text).replace(/\s/gu, ' ').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd');
 const named = (text) => (clean(text).trim() === '' ? '(no name)' : clean(text));
 const plural = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`;
 
-// make gives an element with attributes, listeners (functions) and children (elements or text).
+// make returns an element with attributes, listeners (functions) and children (elements or text).
 function make(tag, attributes = {}, ...children) {
 	return fill(document.createElement(tag), attributes, children);
 }
@@ -44,9 +44,9 @@ function fill(element, attributes, children) {
 	return element;
 }
 
-const packages = new Map(); // those that have been read, by their place in the index
+const packages = new Map(); // packages already read, by their index
 
-// packageAt gives a package of the index with what is worked out of it once.
+// packageAt returns a package of the index. It computes the derived maps once.
 async function packageAt(place) {
 	if (!packages.has(place)) {
 		const pkg = await unpack(`package-${place}`);
@@ -59,11 +59,11 @@ async function packageAt(place) {
 	return packages.get(place);
 }
 
-// viewOf gives what a platform has of a package, after or before, or undefined.
+// viewOf returns the view of a package on a platform, after or before, or undefined.
 const viewOf = (pkg, stage, side = 'after') => pkg.views[pkg.stages[stage][side]];
 
-// short is what a bundle is called where its package is known.
+// short returns the name of a bundle for use where its package is clear.
 const short = (bundle) => (bundle.v && (bundle.n.endsWith(`v${bundle.v}`) || bundle.n.endsWith(`.${bundle.v}`)) ? `v${bundle.v}` : named(bundle.n));
 
-// wordsOf are the words that hold for a node.
+// wordsOf returns the words that describe a node.
 const wordsOf = (node) => words.filter(([bit]) => (node.f & bit) && !(bit === OUTSIDE && node.f & REMOVED)).map(([, word]) => word);

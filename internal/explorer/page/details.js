@@ -1,6 +1,6 @@
-// What is known of one version, and of findings.
+// The details of one version, and lists of findings.
 
-// findingsOf lists findings, errors first; link gives the address of what one is about, or null.
+// findingsOf lists findings, errors first. link returns the address of a finding's object, or null.
 function findingsOf(found, index, link = () => null) {
 	if (!found || found.length === 0) return null;
 	const sorted = [...found].sort((a, b) => Number(a.level !== 'error') - Number(b.level !== 'error'));
@@ -13,7 +13,7 @@ function findingsOf(found, index, link = () => null) {
 
 const concerns = (f, bundle) => f.bundle === bundle || (f.bundles ?? []).includes(bundle);
 
-// detailsOf tells of a version in a channel of a platform.
+// detailsOf describes a version in a channel of a platform.
 function detailsOf(pkg, index, shown) {
 	const b = pkg.byName.get(shown.bundle), bundle = pkg.bundles[b];
 	if (!bundle) return [make('h2', {}, named(shown.bundle)), make('p', {}, 'No catalog of this file has it.')];
@@ -37,7 +37,7 @@ function detailsOf(pkg, index, shown) {
 	return [make('h2', {}, short(bundle), ' ', marks), make('dl', {}, rows), findingsOf(pkg.findings.filter((f) => concerns(f, bundle.n)), index)];
 }
 
-// edgeRows tell what the entry in a channel succeeds, and what succeeds it.
+// edgeRows lists which versions the entry succeeds in a channel, and which succeed it.
 function edgeRows(pkg, lane, b, row, to) {
 	const at = lane.at.get(b), node = lane.nodes[at];
 	const name = (n) => pkg.bundles[lane.nodes[n].b].n;

@@ -1,14 +1,15 @@
-// Channels as lanes: layouts come with the file, and are drawn here.
+// Channels as lanes. The file contains the layouts; this program draws them.
 
-const CELL = 28; // the height of a bundle
-let zoom; // as it is, once something was drawn
+const CELL = 28; // height of a bundle
+let zoom; // undefined until something is drawn
 
 // lanesOf draws the channels of a view. choose is called with a lane and a node, unfold with a lane.
 function lanesOf(pkg, view, shown) {
 	return inOrder(view.lanes).map((lane) => laneOf(pkg, lane, shown));
 }
 
-// inOrder gives channels as people count: the default channel first, and 3.9 before 3.10.
+// inOrder sorts channels: the default channel first, then by name with numbers as numbers, so that 3.9 precedes
+// 3.10.
 const count = new Intl.Collator('en', { numeric: true });
 const inOrder = (lanes) => [...lanes].sort((a, b) => Number(b.default ?? false) - Number(a.default ?? false) || count.compare(a.name, b.name));
 
@@ -39,7 +40,7 @@ function cellOf(pkg, lane, [first, folded, x, y, width, badgeY, classes, label, 
 	const g = draw('g', { class: classes.replace('hatched', ''), role: 'option', tabindex: tabbed ? 0 : -1, 'aria-selected': 'false' });
 	g.bundle = folded > 0 ? null : bundle.n;
 	g.lane = lane;
-	const stays = folded > 0 && shown.open.includes(lane.name); // what the channel only names stays folded
+	const stays = folded > 0 && shown.open.includes(lane.name); // versions that the channel only names stay folded
 	g.choose = () => {
 		if (folded === 0) shown.choose(lane, bundle.n);
 		else if (!stays) shown.unfold(lane, true, bundle.n);
@@ -47,7 +48,7 @@ function cellOf(pkg, lane, [first, folded, x, y, width, badgeY, classes, label, 
 	g.addEventListener('click', g.choose);
 	const pill = (more, dx = 0, dy = 0) => draw('rect', { class: more, x: x + dx, y: y + dy, width, height: CELL, rx: CELL / 2 });
 	if (folded > 0) {
-		const away = badgeY < y ? -1 : 1; // from the lines
+		const away = badgeY < y ? -1 : 1; // away from the lines
 		g.append(pill('pill', 6, 6 * away), pill('pill', 3, 3 * away));
 	}
 	g.append(pill('pill'));
@@ -66,7 +67,7 @@ function cellOf(pkg, lane, [first, folded, x, y, width, badgeY, classes, label, 
 	return g;
 }
 
-// setZoom sizes what is drawn.
+// setZoom resizes the drawn lanes.
 function setZoom(to) {
 	zoom = Math.min(3, Math.max(0.2, to));
 	for (const svg of document.querySelectorAll('.lane svg')) {
@@ -76,7 +77,7 @@ function setZoom(to) {
 	level();
 }
 
-// level gives lanes that stand beside each other one height.
+// level gives lanes side by side the same height.
 function level() {
 	const sides = [...document.querySelectorAll('.side')];
 	if (sides.length < 2) return;
@@ -89,15 +90,15 @@ function level() {
 	});
 }
 
-// fitting is the zoom with which all that is folded can be seen, from least to the real size.
+// fitting returns the zoom at which all folded lanes fit, between least and the real size.
 function fitting(least) {
 	const scroller = document.querySelector('.scroller');
 	const widest = Math.max(1, ...[...document.querySelectorAll('.lane:not(.open) svg')].map((svg) => svg.layout.w));
 	return Math.min(1, Math.max(least, (scroller?.clientWidth ?? widest) / widest));
 }
 
-// handle has a scroller follow a pointer that drags it, and a wheel with Ctrl zoom. Lanes that are
-// folded have their columns in common, and scroll together.
+// handle lets a scroller follow a dragging pointer, and lets a wheel with Ctrl zoom. Folded lanes share their
+// columns and scroll together.
 function handle(scroller, open) {
 	let drag = null;
 	if (!open) scroller.addEventListener('scroll', () => {
@@ -128,7 +129,8 @@ function handle(scroller, open) {
 	}, { passive: false });
 }
 
-// move leads the keyboard from a bundle to another: along the lane, or to the nearest in the next one.
+// move moves the keyboard focus from one bundle to another: along the lane, or to the nearest bundle of the next
+// lane.
 function move(g, key) {
 	const cells = [...g.ownerSVGElement.querySelectorAll('[role=option]')], i = cells.indexOf(g);
 	const along = { ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: cells.length - 1 };

@@ -1,11 +1,11 @@
-// The state of the page stands in its address, #/PACKAGE/CHANNEL/BUNDLE?on=4.20&view=both&open=...: what is
-// shown follows from it alone, but for the zoom.
+// The state of the page is its address, #/PACKAGE/CHANNEL/BUNDLE?on=4.20&view=both&open=... Only the zoom is not
+// part of it.
 
-const LEAST = 0.8; // the zoom below which texts are hard to read
+const LEAST = 0.8; // texts are hard to read at a smaller zoom
 
 let index, drawn = '', wanted = 0;
 
-// address gives the link to a state.
+// address returns the link to a state.
 function address(state) {
 	const parts = [state.pkg ?? readAddress().pkg, state.channel ?? '', state.bundle ?? ''].map(encodeURIComponent);
 	const query = new URLSearchParams();
@@ -30,7 +30,7 @@ function go(state) {
 
 const say = (text) => { byId('say').textContent = clean(text); };
 
-// show has the page show what its address says.
+// show updates the page to the state in its address.
 async function show() {
 	const turn = ++wanted, at = location.hash, state = readAddress();
 	if (!state.pkg && index.packages.length === 1) state.pkg = index.packages[0].name;
@@ -46,7 +46,7 @@ async function show() {
 		return;
 	}
 	const pkg = await packageAt(place);
-	if (turn !== wanted) return; // the address has changed meanwhile
+	if (turn !== wanted) return; // the address has changed in the meantime
 	document.title = clean([state.bundle, pkg.name, index.title].filter(Boolean).join(' · '));
 	showPackage(pkg, index.packages[place], state);
 	document.body.dataset.shown = at;
@@ -75,7 +75,7 @@ function showPackage(pkg, about, state) {
 
 const pathButtons = (state) => make('p', {}, ['from', 'to'].map((end) => make('button', { type: 'button', class: 'small', click: () => go({ ...state, [end]: state.bundle }) }, `Path ${end} here`)));
 
-// stageOf is the platform that is shown: the one that is asked for, or the highest that has the package.
+// stageOf returns the platform to show: the requested one, or the highest that has the package.
 function stageOf(pkg, state) {
 	const asked = index.platforms.indexOf(state.on);
 	if (asked >= 0) return asked;
@@ -83,7 +83,7 @@ function stageOf(pkg, state) {
 	return has >= 0 ? has : pkg.stages.findLastIndex((s) => s.before >= 0);
 }
 
-// unfoldFor unfolds the lane in which a selected version would not be seen, and finds it a lane.
+// unfoldFor chooses a lane for the selected version, and unfolds it if the version would be hidden.
 function unfoldFor(pkg, stage, state) {
 	const b = pkg.byName.get(state.bundle);
 	const lanes = viewOf(pkg, stage)?.lanes ?? viewOf(pkg, stage, 'before')?.lanes ?? [];
@@ -120,10 +120,10 @@ function drawLanes(pkg, about, stage, state) {
 	byId('main').replaceChildren(make('div', { class: 'bar' }, make('h2', {}, named(pkg.name), ' ', make('span', { class: 'facts' }, facts)), toolbar(pkg, stage, state, both)),
 		make('div', { class: both ? 'sides both' : 'sides' }, sides.map(side)), ...[findingsOf(found, index, (f) => (pkg.byName.has(f.bundle) ? address({ ...state, channel: f.channel ?? '', bundle: f.bundle }) : null)), legend(index.compares.includes(true))].filter(Boolean));
 	setZoom(zoom ?? fitting(LEAST));
-	for (const scroller of document.querySelectorAll('.lane .scroller')) scroller.scrollLeft = scroller.scrollWidth; // to the newest
+	for (const scroller of document.querySelectorAll('.lane .scroller')) scroller.scrollLeft = scroller.scrollWidth; // scroll to the newest versions
 }
 
-let pending = null; // the lane that somebody folds or unfolds, and the version on which that was
+let pending = null; // the lane that a person just folded or unfolded, and the version that they used for it
 
 function toolbar(pkg, stage, state, both) {
 	const pick = (name, label, all, value) => make('label', {}, label, make('select', { name, change: (e) => go({ ...readAddress(), pkg: pkg.name, [name]: e.target.value }) },
@@ -141,7 +141,7 @@ function legend(compares) {
 		compares ? [line('replaces added', 'new'), line('replaces gone', 'lost')] : null);
 }
 
-// mark shows which version is selected, and which stand on the path.
+// mark highlights the selected version and the versions on the path.
 function mark(pkg, stage, state, found, hadFocus) {
 	const on = new Set((found?.steps ?? []).filter((s) => s.stage === stage).map((s) => JSON.stringify([s.channel, pkg.bundles[s.bundle].n])));
 	let target = null;
@@ -165,7 +165,7 @@ function mark(pkg, stage, state, found, hadFocus) {
 	pending = null;
 }
 
-// keys are those of the whole page; a field keeps what is typed in it.
+// keys handles the keys of the whole page. A field keeps the keys typed into it.
 function keys(e) {
 	const typing = e.target.closest?.('input, select, textarea'), search = byId('search');
 	if (e.ctrlKey || e.metaKey || e.altKey) return;
@@ -187,7 +187,7 @@ function keys(e) {
 	e.preventDefault();
 }
 
-// step leads the keyboard through the list; before its first link is the search.
+// step moves the keyboard focus through the list. The search field comes before the first link.
 function step(link, by) {
 	const links = [...byId('list').querySelectorAll('a')], i = links.indexOf(link) + by;
 	if (i < 0) byId('search').focus();
@@ -200,8 +200,8 @@ function searched() {
 	say(`${plural(found.packages.length, 'package')}, ${plural(found.bundles.length + found.more, 'version')}`);
 }
 
-// listen has the page load itself again when its server has another version of it, and say what is
-// wrong where the server cannot make one.
+// listen reloads the page when its server has another version, and shows the fault if the server cannot build
+// one.
 function listen(version) {
 	const source = new EventSource('events'), trouble = byId('trouble');
 	const tell = (text) => { trouble.textContent = text.split('\n').map(clean).join('\n'); trouble.hidden = !text; };

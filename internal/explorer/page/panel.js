@@ -1,4 +1,4 @@
-// The form that asks for a path, and its answer.
+// The form for a path, and its answer.
 
 function pathForm(pkg, index, state) {
 	const options = pkg.bundles.map((b) => make('option', { value: b.n }));
@@ -21,7 +21,7 @@ function pathForm(pkg, index, state) {
 	return make('details', { open: roomy }, make('summary', {}, make('h2', {}, 'Path between versions')), form);
 }
 
-// answer looks for the path of a state, null where none is asked for.
+// answer searches the path that a state requests. It returns null if the state requests none.
 function answer(pkg, index, state) {
 	if (!state.from || !state.to) return null;
 	const place = (name, otherwise) => { const i = index.platforms.indexOf(name); return i < 0 ? otherwise : i; };

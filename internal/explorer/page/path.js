@@ -1,7 +1,6 @@
-// The search for a path: what FindPath of package graph does, on the tables that the file has.
-// A test holds both to the same answers.
+// The search for a path: the same as FindPath of package graph, on the tables in the file. A test compares both.
 
-// A queue that gives the cheapest first, and of equals what came first.
+// A queue that returns the cheapest item first, and the earliest of equally cheap ones.
 class Queue {
 	#all = [];
 	get size() { return this.#all.length; }
@@ -27,8 +26,8 @@ class Queue {
 	}
 }
 
-// Costs are, in the order of what weighs most: deprecated bundles, bundle upgrades, channel changes,
-// cluster upgrades, versions that have to be asked for, and how late bundles are upgraded.
+// Costs in order of weight: deprecated bundles, bundle upgrades, channel changes, cluster upgrades, versions that
+// must be requested explicitly, and how late bundles are upgraded.
 function compareCosts(a, b) {
 	for (let i = 0; i < a.length; i++) {
 		if (a[i] !== b[i]) return a[i] - b[i];
@@ -37,7 +36,7 @@ function compareCosts(a, b) {
 }
 const plus = (a, b) => a.map((n, i) => n + b[i]);
 
-// offersOf gives for each bundle what it may be upgraded to from a lane, in OLM's order.
+// offersOf returns the upgrades that a lane offers for each bundle, in OLM's order.
 function offersOf(lane, olm) {
 	lane.offers ??= [];
 	if (lane.offers[olm] || !lane.olm) return lane.offers[olm] ?? new Map();
@@ -59,12 +58,12 @@ function offersOf(lane, olm) {
 	return offers;
 }
 
-// nextOf gives what OLM upgrades a bundle to by itself, or undefined.
+// nextOf returns the upgrade that OLM chooses by itself for a bundle, or undefined.
 const nextOf = (lane, olm, bundle) => (offersOf(lane, olm).get(bundle) ?? []).find((o) => !o.pinned)?.to;
 
-// findPath looks for the path from one bundle to another. asked has the names from, to and, if
-// it is to begin there, channel; olm, 0 or 1; first and last, places of platforms, and anywhere,
-// whether the path may end before the last. It gives the steps, or how far it came.
+// findPath searches the path from one bundle to another. asked contains from and to; channel, if the path must
+// begin there; olm, 0 or 1; first and last, indexes of platforms; and anywhere, whether the path may end before
+// the last platform. It returns the steps, or the furthest place reached.
 function findPath(pkg, asked) {
 	const views = pkg.stages.map((_, i) => (i < asked.first || i > asked.last ? undefined : viewOf(pkg, i)));
 	const from = pkg.byName.get(asked.from) ?? -1, to = pkg.byName.get(asked.to) ?? -1;
@@ -100,8 +99,8 @@ function findPath(pkg, asked) {
 	return { furthest: furthestOf(reached) };
 }
 
-// startsOf are the channels that may be followed at the start: the one that is asked for, or those
-// that have the bundle, the default channel first. Where none has it, it may be any.
+// startsOf returns the channels to start in: the requested one, or those that have the bundle, the default
+// channel first. If no channel has it, it returns all channels.
 function startsOf(pkg, views, asked, from) {
 	if (asked.channel) return [asked.channel];
 	const here = [], elsewhere = [];
@@ -125,7 +124,7 @@ function stepsTo(reached, key) {
 	return steps;
 }
 
-// furthestOf is where the highest bundle stands that was reached; bundles are in order.
+// furthestOf returns the place of the highest bundle reached. Bundles are sorted.
 function furthestOf(reached) {
 	let best;
 	for (const { at } of reached.values()) {

@@ -1,8 +1,8 @@
-// The list of packages, and what a search leaves of it.
+// The list of packages, and the results of a search.
 
-const MOST_VERSIONS = 60; // that a search lists
+const MOST_VERSIONS = 60; // the most versions that a search lists
 
-// find gives the packages whose name or channel has all words of a search, and bundles that do.
+// find returns the packages whose name or channel contains all words of a search, and the bundles that do.
 function find(index, text) {
 	const wanted = text.toLowerCase().split(/\s+/).filter(Boolean);
 	const has = (s) => wanted.every((word) => s.toLowerCase().includes(word));
@@ -26,7 +26,7 @@ function find(index, text) {
 
 const badge = (n, word) => (n ? make('span', { class: `mark ${word}`, title: plural(n, word) }, String(n), make('span', { class: 'unseen' }, ` ${n === 1 ? word : `${word}s`}`)) : null);
 
-// marksOf tells of a package what someone looks for.
+// marksOf returns the marks of a package.
 const marksOf = (p) => [p.changed ? make('span', { class: 'mark changed' }, 'changed') : null, badge(p.errors, 'error'), badge(p.warnings, 'warning')];
 
 // showList writes the list for a search.
@@ -50,7 +50,7 @@ function showList(index, text) {
 	return found;
 }
 
-// markList marks the package that is shown.
+// markList highlights the shown package.
 function markList(place) {
 	for (const link of byId('list').querySelectorAll('[data-place]')) {
 		if (Number(link.dataset.place) !== place) link.removeAttribute('aria-current');
@@ -61,7 +61,7 @@ function markList(place) {
 	}
 }
 
-// overview is what is shown of all packages.
+// overview returns the table of all packages.
 function overview(index) {
 	const count = index.packages.reduce((n, p) => n + p.versions, 0);
 	const facts = [plural(index.packages.length, 'package'), plural(count, 'version')];
