@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// NewEntry checks an entry that is to be added.
+// NewEntry returns a new entry. It refuses an invalid one.
 func NewEntry(schema, pkg, name, version string, images []fbc.RelatedImage) (Entry, error) {
 	e := Entry{Schema: schema, Package: pkg, Name: name, Images: images}
 	v, err := semver.Parse(version)
@@ -42,23 +42,23 @@ func NewEntry(schema, pkg, name, version string, images []fbc.RelatedImage) (Ent
 	return e, nil
 }
 
-// standing is a document of a file: of a stream, or an item of a basic template's list.
+// standing is an existing document of a file: of a stream, or an item of a basic template's list.
 type standing struct {
 	file, index int
 	node        *yamledit.Node
-	list        *yamledit.Node // that holds it, nil in a stream
+	list        *yamledit.Node // the list that contains it; nil in a stream
 	schema      string
 	name        string
 }
 
-// Add puts an entry into the files of a basic template or a catalog, and gives the index of
-// the file that changes and its new text; -1 where the entry stands there already.
+// Add adds an entry to the files of a basic template or catalog. It returns the index of the file that changes
+// and its new text, or -1 if the entry exists already.
 //
-//  1. What stands there under the name and version, for the same package or for any as well,
-//     must be the same (bundle-conflict).
-//  2. The entry goes where its version belongs among those of its name, be they in order up
-//     or down, else after the last of them; where it is the first of its name, after the last
-//     entry of its schema, else at the end of the only file.
+//  1. An existing entry with the same name, version and package must have the same images;
+//     otherwise Add fails with bundle-conflict.
+//  2. If the entries of the name are sorted by version, up or down, the new one goes to its place
+//     in that order, otherwise after the last of them. The first entry of a name goes after the
+//     last entry of its schema, or to the end of the only file.
 func Add(files []*yamledit.File, e Entry, templates Templates) (int, []byte, error) {
 	all, err := standings(files, templates)
 	if err != nil {
@@ -108,7 +108,7 @@ func Add(files []*yamledit.File, e Entry, templates Templates) (int, []byte, err
 	return at.file, text, err
 }
 
-// standings are the documents of the files, in their order.
+// standings returns the documents of the files in order.
 func standings(files []*yamledit.File, templates Templates) ([]standing, error) {
 	var all []standing
 	for i, f := range files {
@@ -142,7 +142,7 @@ func standingOf(file, index int, node, list *yamledit.Node) standing {
 	return standing{file, index, node, list, node.FoldText("schema"), node.FoldText("name")}
 }
 
-// same holds an entry of the same version to the one that is to be added.
+// same refuses an existing entry with the same version but other images.
 func (e Entry) same(s standing) error {
 	var other Entry
 	for _, item := range s.node.FoldValue(e.listKey()).Items() {
@@ -155,7 +155,7 @@ func (e Entry) same(s standing) error {
 		Fix("Give the entry another version, such as %s+1, or correct the existing one.", e.Version)
 }
 
-// key tells the entries of a name apart: one for a package stands beside the one for any.
+// key distinguishes the entries of a name. An entry for a package can coexist with one for all packages.
 type key struct {
 	version semver.Version
 	pkg     string
@@ -167,8 +167,8 @@ func (k key) compare(other key) int {
 	return cmp.Or(Compare(k.version, other.version), strings.Compare(k.pkg, other.pkg))
 }
 
-// place is the index before which an entry belongs: their number where that is the end, or
-// where they have no order.
+// place returns the index before which an entry belongs, or the number of keys if it belongs at the end or the
+// keys are not sorted.
 func place(keys []key, k key) int {
 	down := func(a, b key) int { return b.compare(a) }
 	for _, order := range []func(a, b key) int{key.compare, down} {
@@ -180,7 +180,7 @@ func place(keys []key, k key) int {
 	return len(keys)
 }
 
-// first is the document after which the first entry of a name goes.
+// first returns the document after which the first entry of a name goes.
 func (e Entry) first(all []standing, files []*yamledit.File) (standing, error) {
 	for _, s := range slices.Backward(all) {
 		if s.schema == e.Schema {

@@ -35,7 +35,7 @@ func added(t *testing.T, text string, e Entry) string {
 	return string(out)
 }
 
-// The text is left as it is but for the lines between <<< and >>> of the test, which are new.
+// The text must stay unchanged except for the lines between <<< and >>>, which are new.
 var addTests = map[string]struct{ version, text string }{
 	"between": {"3.1.1", `---
 schema: olm.operand
@@ -199,14 +199,14 @@ func TestAdd(t *testing.T) {
 					t.Errorf("got\n%s", got)
 				}
 				if again := added(t, got, etcdEntry(t, test.version)); again != got {
-					t.Error("added twice it changes")
+					t.Error("adding it again changes the text")
 				}
 			}
 		})
 	}
 }
 
-// Whatever the order in which versions arrive, the file is the same in the end.
+// The resulting file does not depend on the order in which versions arrive.
 func TestAddInAnyOrder(t *testing.T) {
 	versions := []string{"1.0.0", "1.0.0+1", "1.1.0-rc.1", "1.1.0", "1.1.0 ap", "1.1.0 op", "1.5.0 op", "2.0.0", "10.0.0"}
 	for _, text := range []string{
@@ -221,7 +221,7 @@ func TestAddInAnyOrder(t *testing.T) {
 			for _, i := range rand.New(rand.NewPCG(seed, 1)).Perm(len(versions)) {
 				version, pkg, _ := strings.Cut(versions[i], " ")
 				e := etcdEntry(t, version)
-				e.Package = pkg // which stands beside the entry for any
+				e.Package = pkg // exists next to the entry for all packages
 				got = added(t, got, e)
 			}
 			if want == "" {
@@ -260,7 +260,7 @@ func TestAddRefuses(t *testing.T) {
 	if i, _, err := Add([]*yamledit.File{one, two}, e, KnownTemplates); err != nil || i != 1 {
 		t.Errorf("%d %v", i, err)
 	}
-	// Versions in files of their own are a list all the same.
+	// Versions in separate files form one list.
 	high, _ := yamledit.Open("c.yaml", []byte("# "+strings.Repeat("-", 500)+"\nschema: 'olm.operand'\nname: 'etcd'\nversion: '2.0.0'\nimages: [{name: etcd, image: b}]\n"))
 	low, _ := yamledit.Open("d.yaml", []byte("schema: olm.operand\nname: etcd\nversion: 0.1.0\nimages: [{name: etcd, image: b}]\n"))
 	if i, text, err := Add([]*yamledit.File{low, one, high}, e, KnownTemplates); err != nil || i != 2 || !strings.HasPrefix(string(text), "schema: 'olm.operand'\nname: 'etcd'\nversion: '1.0.0'\n") {

@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// model is a random catalog in numbers: operands have versions N.0.0, ranges are from, below.
+// model is a random catalog in numbers: operands have versions N.0.0; a range includes its first number and
+// excludes its second.
 type model struct {
-	bundles []modelBundle // the first is the one to resolve for
+	bundles []modelBundle // the first is the bundle to resolve
 	entries map[string][]int
 }
 
@@ -63,7 +64,7 @@ func randomModel(r *rand.Rand) model {
 	return m
 }
 
-// catalogs are the model's documents, dealt to several catalogs.
+// catalogs returns the model's documents, distributed to several catalogs.
 func (m model) catalogs(r *rand.Rand) []string {
 	out := make([]string, 1+r.IntN(3))
 	deal := func(text string) { out[r.IntN(len(out))] += text }
@@ -92,7 +93,7 @@ func (m model) catalogs(r *rand.Rand) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
-// pick is how a need is met: the better, the greater. Packages count downward.
+// pick is the way in which a need is satisfied. Greater is better; packages count downward.
 type pick struct{ operand, version, pkg int }
 
 func comparePicks(a, b []pick) int {
@@ -101,8 +102,8 @@ func comparePicks(a, b []pick) int {
 	})
 }
 
-// best tries every set of bundles with one of each package at most, and gives the best way
-// to meet the needs of the first bundle; nil where there is none.
+// best tries every set of bundles with at most one of each package. It returns the best way to satisfy the needs
+// of the first bundle, or nil.
 func (m model) best() []pick {
 	var best []pick
 	var try func(rest []modelBundle, chosen []modelBundle)
@@ -190,8 +191,8 @@ func versionsOf(r *Resolution) (out []string) {
 	return out
 }
 
-// holdRequired holds that the bundle's own needs are met in the best way, all others in
-// some way, and no package is there twice.
+// holdRequired checks that the bundle's own needs are satisfied in the best way, that all others are satisfied,
+// and that no package occurs twice.
 func (m model) holdRequired(t *testing.T, seed uint64, got *Resolution, want []pick) {
 	t.Helper()
 	var own []pick
@@ -217,7 +218,7 @@ func (m model) holdRequired(t *testing.T, seed uint64, got *Resolution, want []p
 	for _, name := range held {
 		for need := range find(name).requires {
 			if !met[name+" "+need] {
-				t.Fatalf("seed %d: %s requires %s, and has none", seed, name, need)
+				t.Fatalf("seed %d: %s requires %s, which is missing", seed, name, need)
 			}
 		}
 	}
@@ -226,7 +227,7 @@ func (m model) holdRequired(t *testing.T, seed uint64, got *Resolution, want []p
 	}
 }
 
-// holdAsked holds that what is asked for is the highest that range and bundle allow.
+// holdAsked checks that each request gets the highest version that range and bundle allow.
 func (m model) holdAsked(t *testing.T, seed uint64, s *Set, b *Bundle, r *rand.Rand) {
 	t.Helper()
 	for _, name := range operandNames {

@@ -14,14 +14,13 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// catalogYAML is what the test reads of a catalog by itself.
+// catalogYAML is the test's own reading of a catalog.
 type catalogYAML struct {
 	Schema, Package, Name, Image string
 	RelatedImages                []struct{ Image string } `yaml:"relatedImages"`
 }
 
-// The mirror list of a published catalog, and of each of its bundles, is the set of all
-// images of its bundles.
+// The mirror list of a published catalog, and of each of its bundles, contains exactly the images of its bundles.
 func TestMirrorOfPublishedCatalogs(t *testing.T) {
 	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
 		for _, file := range c.Files(t, "validate/real/*.yaml") {
@@ -69,7 +68,7 @@ func mirrorOf(t *testing.T, file string, text []byte) {
 	t.Logf("%s: %d bundles, %d images", file, len(want)-1, len(want[""]))
 }
 
-// csvYAML is what the test reads of a ClusterServiceVersion by itself.
+// csvYAML is the test's own reading of a ClusterServiceVersion.
 type csvYAML struct {
 	Kind     string
 	Metadata struct{ Annotations map[string]string }
@@ -97,8 +96,8 @@ type containerYAML struct {
 	Env   []struct{ Name, Value string }
 }
 
-// After pinning, a published bundle has no image by tag where operators and mirrors look. Four
-// versions of each operator are looked at.
+// After pinning, a published bundle names no image by tag in any place that operators and mirrors read. The test
+// pins four versions of each operator.
 func TestPinPublishedBundles(t *testing.T) {
 	corpus.Each(t, pinPublished)
 }
@@ -118,7 +117,7 @@ func pinPublished(t *testing.T, c corpus.Corpus) {
 			}
 			f, err := yamledit.Open(p, bundle[p].Data)
 			if err != nil || !IsCSV(f) {
-				return nil //nolint:nilerr // other manifests are not what is looked at
+				return nil //nolint:nilerr // the test ignores other manifests
 			}
 			files++
 			changed += pinAndCheck(t, ref, f)

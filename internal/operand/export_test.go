@@ -1,4 +1,4 @@
 package operand
 
-// KnownTemplates are those that internal/template knows, which imports this package.
+// KnownTemplates is set by the tests, because internal/template imports this package.
 var KnownTemplates Templates

@@ -13,29 +13,28 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// TypeGraph is the type of the property that holds the versions of an operand which a bundle takes
-// as a Cincinnati graph, with the operand's name beside nodes and edges.
+// TypeGraph is the type of a property that lists the versions of an operand that a bundle accepts. Its value is a
+// Cincinnati graph plus the operand's name.
 const TypeGraph = "olm.operand.graph"
 
-// ImageMetadata begins the keys of a node's metadata that hold images by their names, where a
-// version has several.
+// ImageMetadata is the prefix of a node's metadata keys that hold named images, for versions with several images.
 const ImageMetadata = "io.olm.operand.image."
 
-// Graph is the value of such a property.
+// Graph is the value of an olm.operand.graph property.
 type Graph struct {
 	Name  string      `json:"name"`
 	Nodes []GraphNode `json:"nodes"`
 	Edges [][2]int    `json:"edges"`
 }
 
-// GraphNode is a version of the operand. Its image is the payload, unless the metadata has several.
+// GraphNode is a version of the operand. Its image is the payload, unless the metadata has images.
 type GraphNode struct {
 	Version  string            `json:"version"`
 	Payload  string            `json:"payload"`
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// ParseGraph reads a property's value; ok is unset for properties of other types.
+// ParseGraph reads a property's value. ok is false for properties of other types.
 func ParseGraph(typ string, value []byte) (g Graph, ok bool, err error) {
 	if typ != TypeGraph {
 		return g, false, nil
@@ -76,7 +75,7 @@ func ParseGraph(typ string, value []byte) (g Graph, ok bool, err error) {
 	return g, true, nil
 }
 
-// Property writes a Cincinnati graph as a bundle's metadata/properties.yaml has it.
+// Property writes a Cincinnati graph in the form of a bundle's metadata/properties.yaml.
 func Property(name string, graph []byte) ([]byte, error) {
 	g := Graph{Name: name}
 	if err := json.Unmarshal(graph, &g); err != nil {
@@ -109,17 +108,17 @@ func (g Graph) images(n GraphNode) []fbc.RelatedImage {
 	return out
 }
 
-// Entries are the nodes, as entries that serve the bundle alone.
+// Entries returns the nodes as entries that only the bundle uses.
 func (g Graph) Entries(at Pos, pkg, bundle string) []Entry {
 	var out []Entry
 	for _, n := range g.Nodes {
-		v, _ := semver.Parse(n.Version) // ParseGraph has
+		v, _ := semver.Parse(n.Version) // ParseGraph has checked it
 		out = append(out, Entry{Pos: at, Schema: SchemaOperand, Package: pkg, Bundle: bundle, Name: g.Name, Version: v, Images: g.images(n)})
 	}
 	return out
 }
 
-// Claim has the bundle support each version of the graph, and no other.
+// Claim returns the claim that the bundle supports exactly the versions of the graph.
 func (g Graph) Claim() Claim {
 	var all []semver.Version
 	for _, n := range g.Nodes {

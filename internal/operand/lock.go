@@ -11,7 +11,7 @@ import (
 
 const lockHeader = "# Digests of images, as graft pin found them.\n"
 
-// parseLock reads a lock file: lines of an image and its digest, and comments.
+// parseLock reads a lock file. Each line has an image and its digest, or is a comment.
 func parseLock(name string, text []byte) (map[string]string, error) {
 	digests := map[string]string{}
 	for i, line := range strings.Split(string(text), "\n") {
@@ -42,7 +42,7 @@ func formatLock(digests map[string]string) []byte {
 	return []byte(b.String())
 }
 
-// Lock is a lock file with more digests in it.
+// Lock returns a lock file with the found digests added.
 func Lock(name string, text []byte, found map[string]string) ([]byte, error) {
 	all, err := parseLock(name, text)
 	if err != nil {
@@ -52,7 +52,7 @@ func Lock(name string, text []byte, found map[string]string) ([]byte, error) {
 	return formatLock(all), nil
 }
 
-// Locked are the digests of a lock file, which must have those of the images that are wanted.
+// Locked returns the digests of a lock file. It fails if a wanted image has no digest there.
 func Locked(name string, text []byte, wanted map[string]Place) (map[string]string, error) {
 	digests, err := parseLock(name, text)
 	if err != nil {

@@ -8,20 +8,20 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// Selection says what a site installs. Without bundles and packages it is all that the
-// catalogs have; without operands, all that the bundles support.
+// Selection is what a site installs. Without bundles and packages it means everything in the catalogs; without
+// operands, all versions that the bundles support.
 type Selection struct {
 	Bundles, Packages []string
 	Operands          []Request
 }
 
-// Mirror lists the images that a selection needs, each once, sorted:
+// Mirror returns the sorted images that a selection needs, without repetitions:
 //
-//  1. of each bundle its image and its related images;
-//  2. of each set of related images that a bundle takes, the highest that it takes;
-//  3. of the operands that were chosen, the highest in each range that a bundle takes; where
-//     none was chosen, every entry that a bundle supports;
-//  4. what the bundles require: providers, by 1 and 2, and the entries that resolve.
+//  1. for each bundle, its image and its related images;
+//  2. for each set of related images that a bundle uses, the highest version that it accepts;
+//  3. for the requested operands, the highest version in each range that a bundle accepts; without
+//     a request, every entry that a bundle supports;
+//  4. for everything that the bundles require, the providers by rules 1 and 2, and the resolved entries.
 func (s *Set) Mirror(sel Selection) ([]string, error) {
 	chosen, err := s.selected(sel)
 	if err != nil {
@@ -75,15 +75,14 @@ func (s *Set) selected(sel Selection) ([]*Bundle, error) {
 type mirror struct {
 	set    *Set
 	images map[string]bool
-	chosen map[string]bool // bundles, by their key
+	chosen map[string]bool // keys of bundles
 	done   map[*Bundle]bool
-	asked  map[string]bool // names of operands and sets for which a range was given
+	asked  map[string]bool // names of operands and sets that were requested
 }
 
 func (b *Bundle) key() string { return b.Package + "\x00" + b.Name }
 
-// bundle adds what a chosen bundle needs, and all that it supports where no operand was
-// chosen.
+// bundle adds what a chosen bundle needs. With all, it adds everything that the bundle supports.
 func (m *mirror) bundle(b *Bundle, all bool) error {
 	if err := m.install(b); err != nil {
 		return err
@@ -111,8 +110,8 @@ func (m *mirror) add(images []fbc.RelatedImage) {
 	}
 }
 
-// install adds what a bundle cannot do without. For a chosen one, the sets that were asked
-// for are left to operand.
+// install adds the images that a bundle cannot run without. For a chosen bundle it leaves the requested sets to
+// operand.
 func (m *mirror) install(b *Bundle) error {
 	if m.done[b] {
 		return nil
@@ -139,7 +138,7 @@ func (m *mirror) install(b *Bundle) error {
 	return nil
 }
 
-// highest is the highest set of related images that a bundle takes.
+// highest returns the highest set of related images that a bundle accepts.
 func (s *Set) highest(b *Bundle, name string) (*Entry, error) {
 	claims := b.about(TypeRelatedImageBundle, name)
 	all := s.of(SchemaRelatedImages, name, b)
@@ -172,8 +171,8 @@ func (m *mirror) supported(b *Bundle) error {
 	return nil
 }
 
-// operand adds what the bundles take of one that was chosen. Some of them must; of a set of
-// related images, all that take it.
+// operand adds the entries that the bundles accept for a requested operand. At least one bundle must accept it;
+// for a set of related images, every bundle that uses the set.
 func (m *mirror) operand(q Request, chosen []*Bundle) error {
 	var first error
 	found := false

@@ -10,7 +10,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// ImageSet writes images as an ImageSetConfiguration, for oc-mirror.
+// ImageSet writes images as an ImageSetConfiguration for oc-mirror.
 func ImageSet(images []string) string {
 	var b strings.Builder
 	b.WriteString("kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror:\n  additionalImages:")
@@ -24,8 +24,7 @@ func ImageSet(images []string) string {
 	return b.String()
 }
 
-// Skopeo writes images as the YAML of skopeo sync: registries, their repositories, and the
-// tags and digests of those.
+// Skopeo writes images as YAML for skopeo sync: registries, their repositories, and the tags and digests there.
 func Skopeo(images []string) string {
 	registries := map[string]map[string][]string{}
 	for _, image := range images {
@@ -54,8 +53,8 @@ func Skopeo(images []string) string {
 	return b.String()
 }
 
-// split tells the registry of a repository from its path there, with the names that
-// container engines give to those of Docker Hub.
+// split separates the registry of a repository from its path. It uses the names that container engines use for
+// Docker Hub.
 func split(r reference.Reference) (host, path string) {
 	host, path = cmp.Or(r.Registry, reference.DockerHub), r.Path
 	if host == reference.DockerHub && !strings.Contains(path, "/") {

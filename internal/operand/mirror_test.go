@@ -79,8 +79,7 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// A provider that was chosen as well takes the set that was asked for, and no other; a bundle
-// that stands in two catalogs needs the images of both.
+// A chosen provider uses the requested set and no other. A bundle in two catalogs needs the images of both.
 func TestMirrorOfChosenProviders(t *testing.T) {
 	s := setOf(t, bundleDoc("a", "1.0.0", "requires prom 1.x"), withRelated(bundleDoc("p", "1.0.0", "supports prom 1.x", "takes set 1.x"), "one"),
 		withRelated(bundleDoc("p", "1.0.0", "supports prom 1.x", "takes set 1.x"), "two"),

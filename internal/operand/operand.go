@@ -1,9 +1,8 @@
-// Package operand reads what a catalog says of the images that operators manage: entries
-// that map a version of an operand to images, and the ranges of versions that bundles take.
-// It resolves a range to images, lists what a site must mirror, finds images that are named
-// by tag, and adds entries to a catalog's text.
+// Package operand reads what a catalog says about the images that operators manage: entries that map versions of
+// operands to images, and the ranges of versions that bundles accept. It resolves ranges to images, lists what a
+// site must mirror, finds images named by tag, and adds entries to a catalog's text.
 //
-// The package is pure: it is given documents and gives values and bytes.
+// The package is pure: it converts documents to values and bytes.
 package operand
 
 import (
@@ -24,14 +23,14 @@ const (
 	SchemaOperand       = "olm.operand"
 )
 
-// The types of a bundle's properties that speak of entries.
+// The types of bundle properties that refer to entries.
 const (
 	TypeRelatedImageBundle = "olm.relatedImageBundle"
 	TypeSupported          = "olm.operand.supported"
 	TypeRequired           = "olm.operand.required"
 )
 
-// Pos is where something stands; Line counts from 1.
+// Pos is a place in a file. Line counts from 1.
 type Pos struct {
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
@@ -39,9 +38,9 @@ type Pos struct {
 
 func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
-// Entry maps one version of an operand, or of a set of related images, to images. One that
-// names a package serves the bundles of that package only, in place of one that names none; one
-// of a bundle's own graph serves that bundle only, in place of both.
+// Entry maps one version of an operand, or of a set of related images, to images. An entry that names a package
+// applies only to its bundles and overrides one that names none. An entry of a bundle's own graph applies only to
+// that bundle and overrides both.
 type Entry struct {
 	Pos
 	Schema, Package, Bundle, Name string
@@ -49,14 +48,14 @@ type Entry struct {
 	Images                        []fbc.RelatedImage
 }
 
-// Claim is what one property of a bundle says: that it supports or requires an operand, or
-// takes a set of related images, within a range of versions.
+// Claim is the content of one property of a bundle: the bundle supports or requires an operand, or uses a set of
+// related images, within a range of versions.
 type Claim struct {
 	Type, Name string
 	Range      Range
 }
 
-// Schema is the schema of the entries that the claim is about.
+// Schema returns the schema of the entries that the claim refers to.
 func (c Claim) Schema() string {
 	if c.Type == TypeRelatedImageBundle {
 		return SchemaRelatedImages
@@ -73,14 +72,14 @@ type Bundle struct {
 	Claims               []Claim
 }
 
-// Set is the entries and bundles of any number of catalogs. Its order, and so all that is
-// made of it, does not depend on the order in which catalogs were added.
+// Set holds the entries and bundles of several catalogs. Its order does not depend on the order in which catalogs
+// were added.
 type Set struct {
 	Entries []Entry
 	Bundles []Bundle
 }
 
-// Add reads the documents of a catalog. All that is malformed is reported.
+// Add reads the documents of a catalog. It reports all faults.
 func (s *Set) Add(docs []fbc.Doc) error {
 	var errs []error
 	for i := range docs {
@@ -116,7 +115,7 @@ func compareBundles(a, b Bundle) int {
 		cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 }
 
-// of are the entries of a schema and name that serve a bundle, the lowest version first.
+// of returns the entries with a schema and name that apply to a bundle, lowest version first.
 func (s *Set) of(schema, name string, b *Bundle) []*Entry {
 	var out []*Entry
 	for i := range s.Entries {
@@ -127,13 +126,13 @@ func (s *Set) of(schema, name string, b *Bundle) []*Entry {
 	return shadowed(out)
 }
 
-// Serves tells whether the entry is for a bundle of a package.
+// Serves reports whether the entry applies to a bundle of a package.
 func (e *Entry) Serves(pkg, bundle string) bool {
 	return (e.Package == "" || e.Package == pkg) && (e.Bundle == "" || e.Bundle == bundle)
 }
 
-// shadowed leaves out what is for any package where the same version is for this one, and what is
-// for the package where it is for a bundle.
+// shadowed drops entries for all packages if the same version has an entry for the package, and entries for the
+// package if it has one for the bundle.
 func shadowed(all []*Entry) []*Entry {
 	nearest := map[string]int{}
 	for _, e := range all {
@@ -152,8 +151,7 @@ func (e *Entry) nearness() int {
 	return 0
 }
 
-// Bundle finds a bundle by its name. What stands in several catalogs must be the same in
-// all of them.
+// Bundle returns the bundle with a name. If several catalogs contain it, it must be the same in all of them.
 func (s *Set) Bundle(name string) (*Bundle, error) {
 	var found *Bundle
 	for i := range s.Bundles {
@@ -182,7 +180,7 @@ func (b *Bundle) same(o *Bundle) bool {
 	})
 }
 
-// about are the bundle's claims of a type on a name.
+// about returns the bundle's claims of a type about a name.
 func (b *Bundle) about(typ, name string) []Claim {
 	var out []Claim
 	for _, c := range b.Claims {

@@ -20,8 +20,8 @@ func Env(all []Variable) string {
 
 var subdomain = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
 
-// ConfigMap writes the variables as a ConfigMap, which a container can take whole by envFrom.
-// With a policy graft-controller keeps it to that.
+// ConfigMap writes the variables as a ConfigMap, which a container can load with envFrom. With a policy
+// graft-controller maintains the ConfigMap.
 func ConfigMap(name, namespace string, all []Variable, policy *Policy) (string, error) {
 	for _, n := range []string{name, namespace} {
 		if n != "" && !subdomain.MatchString(n) || len(n) > 253 || name == "" {
@@ -48,13 +48,11 @@ func ConfigMap(name, namespace string, all []Variable, policy *Policy) (string, 
 	return b.String(), nil
 }
 
-// AnnotationPrefix begins the keys of annotations that hold images, as the design of
-// related images has it.
+// AnnotationPrefix is the prefix of annotations that hold images, as in the design of related images.
 const AnnotationPrefix = "olm.relatedImage."
 
-// Annotations writes a patch for a Deployment: the images as annotations of its pods, and
-// the variables of a container that take them by the downward API. The annotations of the
-// Deployment itself, pods cannot see.
+// Annotations writes a patch for a Deployment: the images as annotations of its pods, and variables of a
+// container that read them with the downward API. Pods cannot read the annotations of the Deployment itself.
 func Annotations(deployment, container string, all []Variable) (string, error) {
 	var notes, env strings.Builder
 	for _, v := range all {

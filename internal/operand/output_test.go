@@ -40,7 +40,7 @@ func TestConfigMap(t *testing.T) {
 	}
 }
 
-// Each variable takes an annotation that is there, of the pods and not of the Deployment.
+// Each variable refers to an existing annotation of the pods, not of the Deployment.
 func TestAnnotations(t *testing.T) {
 	text, err := Annotations("etcd-operator", "etcdop", someVariables)
 	if err != nil {

@@ -13,23 +13,23 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Place is a value of a file that names an image.
+// Place is a value in a file that names an image.
 type Place struct {
 	Image string
-	Field string // what the value is, such as relatedImages or the variable's name
+	Field string // kind of the value, such as relatedImages or the variable's name
 	Line  int
 	Col   int
 
 	node *yamledit.Node
 }
 
-// Pinned tells whether the image is named by digest.
+// Pinned reports whether the image is named by digest.
 func (p Place) Pinned() bool {
 	r, ok := parseReference(p.Image)
 	return ok && r.Digest != ""
 }
 
-// Unpinned is the failure for an image that is named by tag.
+// Unpinned returns the failure for an image named by tag.
 func (p Place) Unpinned() *failure.Error {
 	if _, ok := parseReference(p.Image); !ok {
 		return p.node.Failure(failure.ImageUnpinned, "%s: %q is no image reference, so that it cannot be pinned", p.Field, p.Image).
@@ -38,49 +38,49 @@ func (p Place) Unpinned() *failure.Error {
 	return p.node.Failure(failure.ImageUnpinned, "%s: %s is named by tag", p.Field, p.Image)
 }
 
-// Failure is another failure at the place.
+// Failure returns a failure with the given code at the place.
 func (p Place) Failure(code failure.Code, format string, args ...any) *failure.Error {
 	return p.node.Failure(code, format, args...)
 }
 
 const csvKind = "ClusterServiceVersion"
 
-// IsCSV tells whether a file has a ClusterServiceVersion.
+// IsCSV reports whether a file contains a ClusterServiceVersion.
 func IsCSV(f *yamledit.File) bool {
 	return slices.ContainsFunc(f.Docs, func(d *yamledit.Doc) bool {
 		if !bytes.Contains(d.Raw(), []byte(csvKind)) {
-			return false // which saves parsing a catalog
+			return false // avoids parsing a catalog
 		}
 		root, err := d.Root()
 		return err == nil && root.Get("kind").Text() == csvKind
 	})
 }
 
-// Templates tells whether a document is a catalog template, and what is to be looked for in it.
+// Templates reports whether a document is a catalog template, and returns its lists of images.
 type Templates func(root *yamledit.Node) (Lists, bool)
 
-// Lists are those of a template.
+// Lists holds the lists of a template.
 type Lists struct {
-	// Images are lists whose items have an image each.
+	// Images are lists whose items have one image each.
 	Images []List
-	// Documents is a list of catalog documents, nil where the template has none so far;
-	// Wrapped says that this kind of template holds some.
+	// Documents is a list of catalog documents, or nil if the template has none yet. Wrapped reports whether this
+	// kind of template contains such documents.
 	Documents *yamledit.Node
 	Wrapped   bool
-	// Unsupported: nobody knows what stands in it.
+	// Unsupported reports that the content of the template is unknown.
 	Unsupported bool
 }
 
-// List is a list and what it is called in reports.
+// List is a list and its name in reports.
 type List struct {
 	Field string
 	Node  *yamledit.Node
 }
 
-// Images finds what names images, in the order of the text: in ClusterServiceVersions related images, containers,
-// variables and annotations; in semver and basic templates bundles; in basic templates and
-// catalogs the related images of bundles and the images of entries too. Other templates are
-// template-unsupported, and so is a file that is none of these.
+// Images returns the places that name images, in the order of the text: in ClusterServiceVersions related images,
+// containers, variables and annotations; in semver and basic templates bundles; in basic templates and catalogs
+// also the related images of bundles and the images of entries. It fails with template-unsupported for other
+// templates and for any other file.
 func Images(f *yamledit.File, templates Templates) ([]Place, error) {
 	w := &walker{templates: templates, seen: map[*yamledit.Node]bool{}}
 	for _, d := range f.Docs {
@@ -150,7 +150,7 @@ func (w *walker) catalogDocument(root *yamledit.Node, schema string) {
 	}
 }
 
-// list takes the key image of each item.
+// list adds the key image of each item.
 func (w *walker) list(list *yamledit.Node, field string) {
 	for _, item := range list.Items() {
 		w.add(field, item.FoldValue("image"))
@@ -192,9 +192,9 @@ func (w *walker) annotations(m *yamledit.Node, named map[string]bool) {
 	}
 }
 
-// isImage tells an image from other text: a related image names it, or it has a tag or
-// digest and a host, and that host is a related image's too, or the field's name speaks of
-// an image. A word alone, such as busybox, is none.
+// isImage reports whether a text is an image. A text is an image if it is a related image, or if it has a host
+// and a tag or digest, and either a related image has the same host or the field's name mentions an image. A
+// single word such as busybox is not an image.
 func isImage(field, text string, named map[string]bool) bool {
 	r, ok := parseReference(text)
 	hosted := r.Registry != ""
@@ -226,8 +226,8 @@ func (w *walker) add(field string, n *yamledit.Node) {
 	w.found = append(w.found, Place{Image: n.Text(), Field: field, Line: line, Col: col, node: n})
 }
 
-// Wanted are the images of which a digest is wanted, each at its first place. One that has
-// neither tag nor digest to go by is a failure.
+// Wanted returns the images that need a digest, each with its first place. An image that is no valid reference is
+// a failure.
 func Wanted(places []Place) (map[string]Place, error) {
 	wanted := map[string]Place{}
 	var errs []error
@@ -243,8 +243,8 @@ func Wanted(places []Place) (map[string]Place, error) {
 	return wanted, errors.Join(errs...)
 }
 
-// Pin puts digests in place of tags, and touches nothing else. digests are by the image as
-// the file names it; places without one stay as they are.
+// Pin replaces tags by digests and changes nothing else. digests maps images as the file names them; Pin skips
+// images without a digest.
 func Pin(f *yamledit.File, places []Place, digests map[string]string) ([]byte, error) {
 	e := f.Edit()
 	for _, p := range places {
@@ -262,7 +262,7 @@ func Pin(f *yamledit.File, places []Place, digests map[string]string) ([]byte, e
 	return e.Apply()
 }
 
-// ByDigest names an image by its digest in place of its tag.
+// ByDigest replaces an image's tag by a digest.
 func ByDigest(image, digest string) string {
 	repository, _, _ := reference.Cut(image)
 	return repository + "@" + digest

@@ -10,7 +10,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// The ClusterServiceVersion of the design document; the indents, which it lost, are put back.
+// The ClusterServiceVersion of the design document, with its lost indents restored.
 const seedCSV = `kind: ClusterServiceVersion
 metadata:
   name: etcd-operator
@@ -102,12 +102,12 @@ func TestPinSeed(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 	if again := pinned(t, expected); again != expected {
-		t.Error("pinned twice it changes")
+		t.Error("pinning again changes the text")
 	}
 }
 
-// Each tag of a text in which every tag is TAG becomes a digest, and nothing else changes;
-// what is no image is named with a tag of another name.
+// In a text in which every image has the tag TAG, each tag becomes a digest and nothing else changes. Texts that
+// are not images have another tag.
 func TestPinOnlyImages(t *testing.T) {
 	for name, text := range map[string]string{
 		"csv": `# comment: quay.io/x/y:other
@@ -169,7 +169,7 @@ spec:
 	}
 }
 
-// A word or an address is no image because an image of that name is beside it.
+// A word or address does not become an image because an image with that name is near it.
 func TestWordsAreNoImages(t *testing.T) {
 	related := map[string]bool{"busybox": true, "quay.io/a/b:v1": true}
 	for _, tt := range []struct {
@@ -235,7 +235,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// What is wanted of a registry or a lock file are the images named by tag, each once.
+// Wanted returns each image named by tag once.
 func TestWanted(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("a", 64)
 	_, places := imagesIn(t, "schema: olm.bundle\nimage: a/b:v1\nrelatedImages:\n- image: c/d:v1\n- image: a/b:v1\n- image: e/f@"+digest+"\n")

@@ -13,8 +13,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// What a ConfigMap has that is kept to the operands of a bundle: the label by which it is found,
-// the annotation that says which they are, and the one that says what came of it.
+// The label and annotations of a ConfigMap that graft-controller maintains: the label selects it, one annotation
+// lists the operands, the other reports the result.
 const (
 	KeepLabel        = "graft.olmgraft.io/operands"
 	KeepValue        = "keep"
@@ -22,20 +22,21 @@ const (
 	StatusAnnotation = "graft.olmgraft.io/operand-status"
 )
 
-// maxCatalogs bounds what one policy has others read.
+// maxCatalogs bounds the number of catalogs in one policy.
 const maxCatalogs = 16
 
-// Policy says which images a ConfigMap is to hold: what resolve is asked for.
+// Policy describes the images that a ConfigMap must contain, as input of Resolve.
 type Policy struct {
 	Catalogs []PolicyCatalog `json:"catalogs"`
-	// Bundle is the name of one, or Subscription that of one of OLM, whose installed bundle is meant.
+	// Bundle is the name of a bundle. Subscription is the name of an OLM Subscription whose installed bundle
+	// applies.
 	Bundle       string   `json:"bundle,omitempty"`
 	Subscription string   `json:"subscription,omitempty"`
 	Operands     []string `json:"operands"`
 	Prefix       string   `json:"prefix,omitempty"`
 }
 
-// PolicyCatalog is a catalog image, or the object of the cluster that names one.
+// PolicyCatalog is a catalog image, or a cluster object that names one.
 type PolicyCatalog struct {
 	Image          string `json:"image,omitempty"`
 	CatalogSource  string `json:"catalogSource,omitempty"` // NAME, or NAMESPACE/NAME
@@ -51,7 +52,7 @@ func (c PolicyCatalog) named() (n int) {
 	return n
 }
 
-// ParsePolicy reads the annotation, and what it asks for.
+// ParsePolicy reads the annotation, and returns the policy and its requests.
 func ParsePolicy(text string) (p Policy, requests []Request, err error) {
 	if p, err = readPolicy(text); err == nil {
 		err = p.check()
@@ -98,7 +99,7 @@ func (p Policy) check() error {
 	return nil
 }
 
-// Union is what several catalogs have together.
+// Union returns the entries and bundles of several sets.
 func Union(all ...*Set) *Set {
 	s := &Set{}
 	for _, one := range all {
@@ -114,7 +115,7 @@ func (s *Set) sort() {
 	slices.SortFunc(s.Bundles, compareBundles)
 }
 
-// Small is the set with what Resolve asks for alone, which refers to no text that it was read from.
+// Small returns a copy that holds only what Resolve needs and does not keep the source text in memory.
 func (s *Set) Small() *Set {
 	small := &Set{Entries: slices.Clone(s.Entries)}
 	for i := range small.Entries {

@@ -9,8 +9,8 @@ import (
 	"github.com/blang/semver/v4"
 )
 
-// Range is a range of versions, or one version, as blang/semver reads it. The zero Range
-// holds every version.
+// Range is a range of versions, or a single version, in the syntax of blang/semver. The zero Range contains every
+// version.
 type Range struct {
 	Text  string
 	holds semver.Range
@@ -25,8 +25,8 @@ func ParseRange(text string) (Range, error) {
 	return Range{text, holds}, err
 }
 
-// Holds tells whether the range holds a version. An empty alternative, which blang/semver
-// parses and then cannot ask, holds nothing.
+// Holds reports whether the range contains a version. A range with an empty alternative, which blang/semver
+// parses but panics on, contains none.
 func (r Range) Holds(v semver.Version) (in bool) {
 	if r.holds == nil {
 		return r.Text == ""
@@ -35,8 +35,8 @@ func (r Range) Holds(v semver.Version) (in bool) {
 	return r.holds(v)
 }
 
-// Compare orders versions by precedence; those that differ in build metadata alone, which
-// have none, by its identifiers, numbers as numbers. So a respin 3.1.1+2 is above 3.1.1+1.
+// Compare orders versions by precedence, and versions with equal precedence by the identifiers of their build
+// metadata, numbers as numbers. So the respin 3.1.1+2 is higher than 3.1.1+1.
 func Compare(a, b semver.Version) int {
 	return cmp.Or(a.Compare(b), slices.CompareFunc(a.Build, b.Build, compareIdentifiers))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// ReadEntry reads an entry. A set of related images has its images under relatedImages, an
-// operand under images.
+// ReadEntry reads an entry. A set of related images lists its images under relatedImages, an operand under
+// images.
 func ReadEntry(d *fbc.Doc) (Entry, error) {
 	var doc struct {
 		Package       string             `json:"package"`
@@ -62,7 +62,7 @@ func malformed(d *fbc.Doc, format string, args ...any) *failure.Error {
 		Fix("Correct the document at the line shown.")
 }
 
-// ParseClaim reads a property's value; ok is unset for properties of other types.
+// ParseClaim reads a property's value. ok is false for properties of other types.
 func ParseClaim(typ string, value []byte) (c Claim, ok bool, err error) {
 	if typ != TypeRelatedImageBundle && typ != TypeSupported && typ != TypeRequired {
 		return c, false, nil
@@ -84,8 +84,8 @@ func ParseClaim(typ string, value []byte) (c Claim, ok bool, err error) {
 	return Claim{typ, v.Name, r}, true, nil
 }
 
-// readBundle reads a bundle. A property without type is known by its name, which is how
-// the design document writes it. Own are the entries of its graphs.
+// readBundle reads a bundle. It uses the name of a property without a type, as in the design document. own holds
+// the entries of its graphs.
 func readBundle(d *fbc.Doc) (b Bundle, own []Entry, err error) {
 	b = Bundle{Pos: Pos{d.File, d.Line}, Package: d.Package, Name: d.Name, Image: d.Image}
 	light, err := d.BundleLight()
@@ -104,7 +104,7 @@ func readBundle(d *fbc.Doc) (b Bundle, own []Entry, err error) {
 			var v struct {
 				Version string `json:"version"`
 			}
-			_ = json.Unmarshal(p.Value, &v) // verify tells of it; without a version it is the lowest
+			_ = json.Unmarshal(p.Value, &v) // verify reports a fault here; a bundle without a version is the lowest
 			b.Version, _ = semver.Parse(v.Version)
 		}
 		c, ok, err := ParseClaim(p.Type, p.Value)

@@ -7,8 +7,8 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// digestForm is wider than the digests of registries: one in the examples of ClusterServiceVersions
-// is shorter than any real one.
+// digestForm accepts more than registries' digests, because the examples of ClusterServiceVersions contain one
+// that is too short.
 var digestForm = regexp.MustCompile(`^[a-z0-9]+([+._-][a-z0-9]+)*:[0-9a-fA-F]+$`)
 
 func parseReference(image string) (reference.Reference, bool) {
@@ -18,7 +18,7 @@ func parseReference(image string) (reference.Reference, bool) {
 	return r, err == nil && (!pinned || digestForm.MatchString(digest))
 }
 
-// ByTag reports whether an image is named by tag, or by nothing, and not by digest.
+// ByTag reports whether an image is a valid reference without a digest.
 func ByTag(image string) bool {
 	r, ok := parseReference(image)
 	return ok && r.Digest == ""

@@ -10,10 +10,10 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// maxSteps bounds the search for providers; real catalogs need a handful.
+// maxSteps bounds the search for providers. Real catalogs need a few steps.
 const maxSteps = 100_000
 
-// need is an operand that a bundle requires: all of its claims on the name.
+// need is an operand that a bundle requires, with all of the bundle's claims about it.
 type need struct {
 	of     *Bundle
 	name   string
@@ -24,7 +24,7 @@ func (n need) String() string {
 	return fmt.Sprintf("%s, which %s requires within %s", n.name, n.of.Name, texts(n.claims, " and "))
 }
 
-// needs of a bundle, in the order of their names.
+// needs returns the needs of a bundle, sorted by name.
 func (b *Bundle) needs() []need {
 	var out []need
 	for _, c := range b.Claims {
@@ -36,14 +36,14 @@ func (b *Bundle) needs() []need {
 	return out
 }
 
-// offer is a way to meet a need: an entry, and a bundle that supports it.
+// offer is a way to satisfy a need: an entry, and a bundle that supports it.
 type offer struct {
 	entry *Entry
 	by    *Bundle
 }
 
-// offers are all ways to meet a need, the best first: the highest version of the operand,
-// of its providers the highest version, then the first by package, name and place.
+// offers returns all ways to satisfy a need, the best first: the highest version of the operand, then the
+// provider with the highest version, then by package, name and place.
 func (s *Set) offers(n need) []offer {
 	var out []offer
 	for i := range s.Bundles {
@@ -65,19 +65,18 @@ func (s *Set) offers(n need) []offer {
 	return out
 }
 
-// search looks for providers, need by need, and goes back where a package would have to
-// be there in two versions.
+// search finds providers, need by need. It backtracks if a package would be needed in two versions.
 type search struct {
 	set     *Set
-	known   map[string][]offer // by the need in words
+	known   map[string][]offer // by the need's text
 	held    map[string]*Bundle // by package
 	steps   int
 	deepest int
 	nearest error
 }
 
-// require meets the needs of a bundle and of its providers, in their order: those of the
-// bundle first, each as well as the ones before it allow.
+// require satisfies the needs of a bundle and its providers in order. The bundle's needs come first; each gets
+// the best offer that the earlier choices allow.
 func (s *Set) require(b *Bundle) ([]Chosen, error) {
 	f := &search{set: s, known: map[string][]offer{}, held: map[string]*Bundle{b.Package: b}, deepest: -1}
 	chosen, ok := f.meet(b.needs(), nil)
@@ -107,7 +106,7 @@ func (f *search) meet(left []need, met []Chosen) ([]Chosen, bool) {
 		f.fail(len(met), n, f.set.missing(n))
 		return nil, false
 	}
-	tried := map[*Bundle]bool{} // another entry of the same provider leads to the same end
+	tried := map[*Bundle]bool{} // another entry of the same provider has the same result
 	for _, o := range offers {
 		if tried[o.by] {
 			continue
@@ -143,7 +142,7 @@ func (n need) reason(o offer) string {
 	return fmt.Sprintf("%s requires it within %s, and %s supports %s", n.of.Name, texts(n.claims, " and "), o.by.Name, texts(o.by.about(TypeSupported, n.name), " or "))
 }
 
-// fail keeps the conflict before which most needs were met, of those the first.
+// fail keeps the conflict that occurred after the most satisfied needs, and the first of equal ones.
 func (f *search) fail(met int, n need, why string) {
 	if met <= f.deepest {
 		return
@@ -153,7 +152,7 @@ func (f *search) fail(met int, n need, why string) {
 		Fix("Give the catalog that has a provider and an entry in that range, or widen the range.")
 }
 
-// missing tells why nothing meets a need.
+// missing returns the reason why nothing satisfies a need.
 func (s *Set) missing(n need) string {
 	var providers, entries []string
 	for i := range s.Bundles {
@@ -177,7 +176,7 @@ func (s *Set) missing(n need) string {
 	return "of its entries " + few(slices.Compact(entries)) + " none is in that range and supported: " + few(slices.Compact(providers))
 }
 
-// sorted are the entry's images by name.
+// sorted returns the entry's images sorted by name.
 func (e *Entry) sorted() []fbc.RelatedImage {
 	return slices.SortedFunc(slices.Values(e.Images), func(a, b fbc.RelatedImage) int { return strings.Compare(a.Name, b.Name) })
 }

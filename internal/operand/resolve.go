@@ -10,7 +10,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Request asks for an operand, or a set of related images, within a range.
+// Request asks for an operand or a set of related images within a range.
 type Request struct {
 	Name  string
 	Range Range
@@ -38,33 +38,33 @@ func (r Request) String() string {
 	return r.Name + "@" + r.Range.Text
 }
 
-// Chosen is an entry that was chosen, by what right, and why none above it was.
+// Chosen is a chosen entry, with the reason for the choice.
 type Chosen struct {
 	Entry *Entry
-	// For is the bundle that wants it, By the bundle that provides it: the same but for what
-	// a bundle requires of others.
+	// For is the bundle that uses the entry, By the bundle that provides it. They differ only if a bundle
+	// requires the operand of another.
 	For, By *Bundle
 	Request Request
 	Reason  string
 }
 
-// Resolution is what a bundle's operands come to: what was asked for in the order of the
-// requests, then what is required, what is nearest to the bundle first.
+// Resolution is the result for a bundle: the requested entries in the order of the requests, then the required
+// ones, those nearest to the bundle first.
 type Resolution struct {
 	Bundle   *Bundle
 	Asked    []Chosen
 	Required []Chosen
 }
 
-// Resolve chooses for each request the highest version that lies in its range and that the
-// bundle takes, and providers for all that the bundle, and they in turn, require.
+// Resolve chooses for each request the highest version in its range that the bundle accepts, and providers for
+// everything that the bundle and these providers require.
 //
 //  1. Several olm.operand.supported of one name are alternatives. Several
-//     olm.relatedImageBundle, or olm.operand.required, of one name must all hold.
-//  2. A name is looked for among the operands that a bundle supports; where it supports none
-//     of that name, among the sets of related images that it takes.
-//  3. Of each package one bundle at most is part of a resolution.
-//  4. An entry that stands in two catalogs with different images is a conflict, never a choice.
+//     olm.relatedImageBundle or olm.operand.required of one name must all hold.
+//  2. Resolve looks up a name among the operands that a bundle supports. If the bundle supports none
+//     with that name, it looks among the sets of related images that the bundle uses.
+//  3. A resolution contains at most one bundle of each package.
+//  4. An entry with different images in two catalogs is a conflict, never a choice.
 func (s *Set) Resolve(b *Bundle, requests []Request) (*Resolution, error) {
 	r := &Resolution{Bundle: b}
 	for _, q := range requests {
@@ -79,8 +79,8 @@ func (s *Set) Resolve(b *Bundle, requests []Request) (*Resolution, error) {
 	return r, err
 }
 
-// takes tells of a bundle and a name which entries it takes: a test for versions, and the
-// claims in words, "" where there are none.
+// takes returns which entries a bundle accepts for a name: their schema, a test for versions, and the claims in
+// words, or "" if there are none.
 func (b *Bundle) takes(name string) (schema string, holds func(semver.Version) bool, words string) {
 	if claims := b.about(TypeSupported, name); len(claims) > 0 {
 		return SchemaOperand, func(v semver.Version) bool { return anyHolds(claims, v) }, "supports " + texts(claims, " or ")
@@ -108,7 +108,7 @@ func texts(claims []Claim, and string) string {
 	return strings.Join(out, and)
 }
 
-// choose takes the highest entry for one request.
+// choose returns the highest entry for one request.
 func (s *Set) choose(b *Bundle, q Request) (Chosen, error) {
 	schema, holds, words := b.takes(q.Name)
 	if words == "" {
@@ -145,7 +145,7 @@ func reason(b *Bundle, q Request, words string, passed []string) string {
 	return text
 }
 
-// few leaves out what nobody would read.
+// few shortens a list that is too long to read.
 func few(all []string) string {
 	const most = 4
 	if len(all) > most {
@@ -164,8 +164,8 @@ func missed(e *Entry, asked, taken bool) string {
 	return e.Version.String() + " (neither asked for nor taken)"
 }
 
-// nearest tells of the entry that fails least: one that is asked for before one that is
-// taken, before one that is neither; of those the highest.
+// nearest describes the entry that comes closest: a requested one before an accepted one, before any other, and
+// the highest of those.
 func nearest(all []*Entry, q Request, holds func(semver.Version) bool) string {
 	var best *Entry
 	least := 3
@@ -191,7 +191,7 @@ func count(all []*Entry) string {
 	return fmt.Sprintf("%d versions", len(all))
 }
 
-// unambiguous refuses an entry that stands somewhere else with other images.
+// unambiguous refuses an entry that has other images in another place.
 func unambiguous(e *Entry, all []*Entry) error {
 	for _, o := range all {
 		if o != e && Compare(o.Version, e.Version) == 0 && !slices.Equal(e.sorted(), o.sorted()) {

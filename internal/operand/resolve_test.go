@@ -111,8 +111,7 @@ func TestUnresolvable(t *testing.T) {
 	}
 }
 
-// What is associated with a package serves that package only, and there in place of what is
-// for any.
+// An entry for a package applies only to that package, and there overrides the entry for all packages.
 func TestEntryOfPackage(t *testing.T) {
 	own := func(pkg, version string) string {
 		return strings.NewReplacer("name: etcd\n", "name: etcd\npackage: "+pkg+"\n", "example/etcd", pkg+"/etcd").Replace(operandEntry("etcd", version))
@@ -160,7 +159,7 @@ func TestParseRequest(t *testing.T) {
 	}
 }
 
-// A search that would not end is given up.
+// The search stops at its bound.
 func TestSearchIsBounded(t *testing.T) {
 	var docs strings.Builder
 	docs.WriteString(bundleDoc("op", "1.0.0", "requires a 1.x", "requires b 1.x", "requires c 1.x", "requires d 1.x", "requires e 1.x", "requires z 1.x"))
@@ -170,7 +169,7 @@ func TestSearchIsBounded(t *testing.T) {
 			docs.WriteString(bundleDoc(name, "1.0."+string(rune('0'+i%10))+strings.Repeat("1", i/10), "supports "+name+" 1.x"))
 		}
 	}
-	// Only an old version of a provides z, with which no b goes.
+	// Only an old version of a provides z, and no b fits that version.
 	docs.WriteString(operandEntry("z", "1.0.0") + bundleDoc("op", "2.0.0", "supports z 1.x"))
 	s := setOf(t, docs.String())
 	b, err := s.Bundle("op.v1.0.0")

@@ -7,9 +7,8 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// The examples of the design document. The bundles stand there as JSON with commas before
-// closing brackets, and with comments: both read as YAML once a comment begins with # in
-// place of //, which is all that is changed.
+// The examples of the design document. It writes the bundles as JSON with trailing commas and comments. They
+// parse as YAML after the only change made here: comments begin with # instead of //.
 const (
 	seedRelated = `{
 "schema": "olm.relatedimages",

@@ -8,23 +8,23 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Variable is an image under the name by which an operator reads it.
+// Variable is an image and the name of the variable in which an operator reads it.
 type Variable struct {
 	Name, Image string
 }
 
 var versionAtEnd = regexp.MustCompile(`(?i)(?:^|[-_.])v?([0-9]+)\.[0-9]+\.[0-9]+.*$`)
 
-// Variables name the images that were asked for, as ETCD_V3 or ETCD_DEFAULT, sorted.
+// Variables returns the requested images with names such as ETCD_V3 or ETCD_DEFAULT, sorted.
 //
-//  1. A name is made of words: the prefix, then the image's name less the words of the prefix
-//     with which it begins. Words are in capitals with _ between them.
-//  2. A version at the end of an image's name becomes V and its major number. Where there is
-//     none, the image of an operand gets that of the operand's version.
-//  3. The prefix, unless given, is the operand's name; a set of related images has none.
-//  4. An operand that was asked for without a range is the default too: DEFAULT in place of V.
+//  1. A name consists of the words of the prefix, then the words of the image's name without the
+//     words of the prefix at its start. Words are in capitals, joined by _.
+//  2. A version at the end of an image's name becomes V and its major number. If there is none, an
+//     operand's image gets the major number of the operand's version.
+//  3. The default prefix is the operand's name; a set of related images has none.
+//  4. An operand requested without a range is also the default: DEFAULT in place of V.
 //
-// Two images under one name are refused.
+// Variables refuses two images with the same name.
 func (r *Resolution) Variables(prefix string) ([]Variable, error) {
 	images := map[string]string{}
 	for _, c := range r.Asked {
@@ -76,7 +76,7 @@ func words(s string) []string {
 	return strings.FieldsFunc(strings.ToUpper(s), func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 }
 
-// variable joins words to a name that Kubernetes and shells take.
+// variable joins words to a name that is valid for Kubernetes and shells.
 func variable(all []string, last string) string {
 	if last != "" {
 		all = append(slices.Clone(all), last)

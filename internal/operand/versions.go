@@ -2,8 +2,8 @@ package operand
 
 import "slices"
 
-// Takes tells whether a bundle's claims take an entry: of an operand one of those that
-// support it, of a set of related images all on it.
+// Takes reports whether a bundle's claims accept an entry: for an operand at least one claim must, for a set of
+// related images all claims.
 func Takes(claims []Claim, e *Entry) bool {
 	b := Bundle{Claims: claims}
 	if e.Schema == SchemaRelatedImages {
@@ -13,12 +13,12 @@ func Takes(claims []Claim, e *Entry) bool {
 	return anyHolds(b.about(TypeSupported, e.Name), e.Version)
 }
 
-// Versions are the entries of a name that serve a package, "" for any, each version once, the
-// lowest first: those of an operand, or where there is none, of a set of related images. What
-// occurs twice must be the same.
+// Versions returns the entries of a name that apply to a package ("" for any), one for each version, lowest
+// first: those of an operand, or if there is none, of a set of related images. Repeated versions must have the
+// same images.
 func Versions(entries []*Entry, name, pkg string) ([]*Entry, error) {
 	for _, schema := range []string{SchemaOperand, SchemaRelatedImages} {
-		var all, own []*Entry // own are those of a bundle's graph, beside which others go on to count
+		var all, own []*Entry // own holds the entries of bundles' graphs, which do not override others here
 		for _, e := range entries {
 			if e.Schema == schema && e.Name == name && (pkg == "" || e.Package == "" || e.Package == pkg) {
 				if e.Bundle != "" {
