@@ -7,26 +7,25 @@ import (
 	"strings"
 )
 
-// The versions of CatalogSource: Stored has both forms of the spec, Next the new one alone.
+// The versions of CatalogSource. Stored allows both forms of the spec, Next only the new one.
 const (
 	Stored = "v1alpha1"
 	Next   = "v1alpha2"
 )
 
-// keptAnnotation holds, on an object of the version Next, what that cannot say and Stored
-// said.
+// keptAnnotation is an annotation on objects of version Next. It holds what only Stored can express.
 const keptAnnotation = "olmgraft.github.io/v1alpha1"
 
-// kept is what the annotation holds.
+// kept is the content of the annotation.
 type kept struct {
-	Form   Form           `json:"form,omitempty"`   // New: Stored had that form as well
-	Fields map[string]any `json:"fields,omitempty"` // deprecated ones that no field of the new form means
+	Form   Form           `json:"form,omitempty"`   // New: the object in Stored also had that form
+	Fields map[string]any `json:"fields,omitempty"` // deprecated fields without a counterpart in the new form
 }
 
-// ConvertObject is a CatalogSource in another version, the object itself where it has that
-// one. Each object that Stored may hold converts, a spec of before the rules as well, since a
-// cluster must be able to read what it holds; there and back is the same object. An object
-// made as Next becomes the deprecated form: every release of OLM reads that one.
+// ConvertObject converts a CatalogSource to another version. It returns the object itself if it already has that
+// version. Every object that Stored may contain converts, including specs older than the rules, because a cluster
+// must be able to read what it stores. Converting there and back returns the same object. An object created as
+// Next gets the deprecated form, because every release of OLM reads it.
 func ConvertObject(object map[string]any, to string) (map[string]any, error) {
 	from := fmt.Sprint(object["apiVersion"])
 	known := from == Group+"/"+Stored || from == Group+"/"+Next
@@ -38,7 +37,7 @@ func ConvertObject(object map[string]any, to string) (map[string]any, error) {
 	}
 	out := maps.Clone(object)
 	out["apiVersion"] = to
-	before, after := takeKept(out), kept{Form: New} // a piece without a spec belongs to any form
+	before, after := takeKept(out), kept{Form: New} // a partial object without a spec fits any form
 	spec, ok := object["spec"].(map[string]any)
 	if to == Group+"/"+Stored {
 		if ok {
@@ -52,8 +51,8 @@ func ConvertObject(object map[string]any, to string) (map[string]any, error) {
 	return out, putKept(out, after)
 }
 
-// toNext is given pieces as well, which server-side apply converts: without a source, or
-// with that of one applier beside that of another. The one that Next has is the later one.
+// toNext also converts partial objects for server-side apply. These have no source, or one applier's source next
+// to another's; then the source in the new form is the later one.
 func toNext(spec map[string]any) (map[string]any, kept) {
 	rest, fields := maps.Clone(spec), map[string]any{}
 	for _, name := range deprecatedFields() {
@@ -76,7 +75,7 @@ func toNext(spec map[string]any) (map[string]any, kept) {
 	return rest, kept{Fields: fields}
 }
 
-// toStored brings back what was kept, unless the spec was given a source meanwhile.
+// toStored restores what was kept, unless the spec got another source in the meantime.
 func toStored(spec map[string]any, before kept) map[string]any {
 	converted, err := ConvertSpec(spec, Legacy)
 	switch {
@@ -98,7 +97,7 @@ func toStored(spec map[string]any, before kept) map[string]any {
 	return converted
 }
 
-// takeKept removes the annotation, which is not the user's, and gives what it held.
+// takeKept removes the annotation, which does not belong to the user, and returns its content.
 func takeKept(object map[string]any) (k kept) {
 	meta, _ := object["metadata"].(map[string]any)
 	annotations, _ := meta["annotations"].(map[string]any)
@@ -114,17 +113,17 @@ func takeKept(object map[string]any) (k kept) {
 	}
 	object["metadata"] = meta
 	if json.Unmarshal([]byte(text), &k) != nil {
-		return kept{} // edited by somebody: then nothing is known
+		return kept{} // a person edited it, so nothing is known
 	}
 	read := json.NewDecoder(strings.NewReader(text))
 	read.UseNumber()
 	k = kept{}
-	_ = read.Decode(&k) // it was read once
+	_ = read.Decode(&k) // it parsed before
 	k.Fields, _ = whole(k.Fields).(map[string]any)
 	return k
 }
 
-// whole has whole numbers as int64, as the objects of API servers do.
+// whole converts whole numbers to int64, as in objects of API servers.
 func whole(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -154,7 +153,7 @@ func putKept(object map[string]any, k kept) error {
 		return fmt.Errorf("keeping what %s cannot say: %w", Next, err)
 	}
 	if annotationsSize(object)+len(keptAnnotation)+len(text) > maxAnnotations {
-		return nil // an object that cannot be read is worse than a form that is forgotten
+		return nil // an unreadable object is worse than a lost form
 	}
 	meta, _ := object["metadata"].(map[string]any)
 	annotations, _ := meta["annotations"].(map[string]any)
@@ -171,7 +170,7 @@ func putKept(object map[string]any, k kept) error {
 	return nil
 }
 
-// maxAnnotations is what API servers take, keys and values of an object together.
+// maxAnnotations is the API server's limit for all annotation keys and values of an object.
 const maxAnnotations = 256 << 10
 
 func annotationsSize(object map[string]any) (size int) {
@@ -184,7 +183,7 @@ func annotationsSize(object map[string]any) (size int) {
 	return size
 }
 
-// deprecatedFields are those of a spec that Next has not.
+// deprecatedFields returns the fields of a spec that Next does not have.
 func deprecatedFields() []string {
 	names := []string{sourceType, legacyOverrides}
 	for _, p := range pairs {

@@ -27,7 +27,7 @@ func convertTo(t *testing.T, o map[string]any, version string) map[string]any {
 	if fmt.Sprint(o) != before {
 		t.Errorf("%s was changed to %v", before, o)
 	}
-	text, err := json.Marshal(out) // it goes over the wire
+	text, err := json.Marshal(out) // as over the network
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,9 +46,9 @@ var (
 	more = map[string]any{"hostNetwork": "legacy", "ratio": 0.5, "n": int64(9)}
 )
 
-// Each spec that Stored may hold is the same again after Next, in both forms, of before the
-// rules, and with what Next has no word for. Only a spec that no cluster can hold, with
-// fields of both forms, comes back with one source.
+// Every spec that Stored may contain survives conversion to Next and back: both forms, specs older than the
+// rules, and specs that Next cannot express. Only a spec that no cluster can contain, with fields of both forms,
+// comes back with one source.
 func TestVersionsThereAndBack(t *testing.T) {
 	fields := []struct {
 		name  string
@@ -105,7 +105,7 @@ func TestVersions(t *testing.T) {
 		}
 	}
 
-	// What cannot be said is kept, until the spec says something else.
+	// A value that Next cannot express is kept until the spec changes.
 	internal := convertTo(t, object(Stored, map[string]any{"sourceType": "internal", "configMap": "a"}, nil), Next)
 	if want := object(Next, map[string]any{"configMapSource": map[string]any{"configMap": "a"}}, map[string]any{keptAnnotation: `{"fields":{"sourceType":"internal"}}`}); !reflect.DeepEqual(internal, want) {
 		t.Errorf("got %v", internal)
@@ -120,7 +120,7 @@ func TestVersions(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 
-	// The annotation is nobody else's.
+	// Anybody may edit the annotation.
 	for _, text := range []string{"", "{", `{"form":3}`, `[]`, `{"fields":{"grpcPodConfig":{"x":1e59999}}}`, `{"fields":{"image":"evil"}}`} {
 		got := convertTo(t, object(Next, map[string]any{"configMapSource": map[string]any{"configMap": "a"}}, map[string]any{keptAnnotation: text}), Stored)
 		if want := object(Stored, map[string]any{"sourceType": "configmap", "configMap": "a"}, nil); !reflect.DeepEqual(got, want) {
@@ -131,20 +131,20 @@ func TestVersions(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 
-	// It brings nothing that Stored has no place for.
+	// The annotation cannot add fields that Stored does not have.
 	two["metadata"] = map[string]any{"name": "x", "uid": "u", "annotations": map[string]any{
 		keptAnnotation: `{"fields":{"image":3,"sourceType":["x"],"address":"b","grpcPodConfig":{"tolerations":[3]},"displayName":{"a":1},"priority":"high"}}`}}
 	two["spec"] = map[string]any{"priority": int64(1)}
 	if got, want := convertTo(t, two, Stored), object(Stored, map[string]any{"address": "b", "priority": int64(1)}, nil); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v", got)
 	}
-	// Where there is no room for it, the form is forgotten, and the object can be read.
+	// If there is no space for the annotation, the form is lost, but the object stays readable.
 	full := object(Stored, map[string]any{"configMapSource": map[string]any{"configMap": "a"}}, map[string]any{"a": strings.Repeat("x", maxAnnotations-40)})
 	if got := convertTo(t, full, Next); len(got["metadata"].(map[string]any)["annotations"].(map[string]any)) != 1 {
 		t.Errorf("there are more annotations than there is room for")
 	}
 
-	// What has no spec, and what is none.
+	// Objects without a spec, or with one of the wrong type.
 	for _, spec := range []any{nil, "a", []any{}} {
 		if got := convertTo(t, object(Stored, spec, nil), Next); !reflect.DeepEqual(got["spec"], spec) {
 			t.Errorf("got %v", got)
@@ -162,7 +162,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// Whatever a spec holds, nothing of it is lost, but for one that names sources in both forms.
+// A conversion loses nothing of a spec, unless it names sources in both forms.
 func FuzzVersions(f *testing.F) {
 	for _, spec := range []string{
 		`{}`, `{"sourceType":"grpc","image":"a","grpcPodConfig":{"tolerations":[{"tolerationSeconds":3}]}}`, `{"sourceType":"internal","configMap":"m","priority":1}`,
@@ -184,7 +184,7 @@ func FuzzVersions(f *testing.F) {
 			value, there := spec[name]
 			old = old || there
 			if there && !definition()[Stored].Property("spec").Property(name).Accepts(value) {
-				return // an API server holds no such object
+				return // an API server stores no such object
 			}
 		}
 		for _, p := range pairs {
@@ -203,7 +203,7 @@ func FuzzVersions(f *testing.F) {
 		}
 		back, err := ConvertObject(next, Group+"/"+Stored)
 		was, _ := json.Marshal(o)
-		is, _ := json.Marshal(back) // which knows no difference between 1e5 and 100000
+		is, _ := json.Marshal(back) // JSON does not distinguish 1e5 from 100000
 		if err != nil || (!old || !now) && !bytes.Equal(is, was) {
 			t.Fatalf("%v\nbecame %v\nand %v, %v", o, next, back, err)
 		}

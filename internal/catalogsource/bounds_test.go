@@ -10,7 +10,7 @@ import (
 	"github.com/olmgraft/graft/internal/budget"
 )
 
-// An object over 1 MiB is refused before it is looked at, and the condition says so.
+// An object larger than 1 MiB is refused without evaluation, and the condition reports that.
 func TestLargeObjectsAreRefused(t *testing.T) {
 	const template = "quay.io/sample/catalog:{group:foo.example.com,version:v1,kind:Sample,name:one,namespace:ns,jsonpath:{.a}}"
 	numbers := make([]any, 300_000)
@@ -39,7 +39,7 @@ func TestLargeObjectsAreRefused(t *testing.T) {
 	}
 }
 
-// An evaluation ends with its time, whatever it counts.
+// An evaluation ends at its time limit, whatever its cost.
 func TestJSONPathEndsWithItsTime(t *testing.T) {
 	list := make([]any, 10_000)
 	for i := range list {
@@ -66,7 +66,7 @@ func TestJSONPathEndsWithItsTime(t *testing.T) {
 	}
 }
 
-// Text that is compared costs by its length: neither long values nor long keys are free.
+// Compared text costs by its length, for long values and long keys.
 func TestJSONPathCountsText(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	object := map[string]any{"l": []any{map[string]any{"s": long + "a", "t": long + "b"}}, "m": map[string]any{long + "a": "1", long + "b": "2"}}
@@ -81,7 +81,7 @@ func TestJSONPathCountsText(t *testing.T) {
 	}
 }
 
-// A reference that is too long is read no further, and the condition stays short.
+// A reference that is too long is not parsed, and the condition stays short.
 func TestLongReferencesAreRefused(t *testing.T) {
 	for what, piece := range map[string]string{
 		"lookups begun": "{group:", "lookups": "{group:a,version:b,kind:C,name:,namespace:,jsonpath:{", "braces": "{a}", "closed": "}", "umlauts": "ä{", "plain": "x", "lines": "{\n",
@@ -107,7 +107,7 @@ func TestLongReferencesAreRefused(t *testing.T) {
 	}
 }
 
-// What is just short enough is read in time that does not grow with the square of it.
+// Parsing a reference of the maximum length does not take quadratic time.
 func TestReferencesAreReadInTime(t *testing.T) {
 	for _, piece := range []string{"{group:", "{group:a,version:b,kind:C,name:,namespace:,jsonpath:{", "{a}", "}", "{", `{group:a,version:b,kind:C,name:,namespace:,jsonpath:{"`} {
 		reference := strings.Repeat(piece, budget.TemplateText/len(piece))
@@ -117,7 +117,7 @@ func TestReferencesAreReadInTime(t *testing.T) {
 	}
 }
 
-// quickest is the shortest of some tries, most of which other work on the machine may hold up.
+// quickest returns the shortest of several runs, because other work on the machine may delay most of them.
 func quickest(f func()) time.Duration {
 	least := time.Hour
 	for range 5 {

@@ -10,24 +10,22 @@ import (
 	"github.com/olmgraft/graft/internal/schema"
 )
 
-// variables are the well-known templates, without their braces.
+// variables are the well-known templates without their braces.
 var variables = []string{KubeMajor, KubeMinor, KubePatch, OCPMajor, OCPMinor}
 
 const lookupForm = "{group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}"
 
-// Broken is what looks like a template and is none: its braces keep the reference from
-// being an image.
+// Broken is text that resembles a template but is not one. Because of its braces the reference is not an image.
 type Broken struct {
-	Why string // one sentence without its end
-	Fix string // what would be valid, as a sentence
+	Why string // one sentence without a full stop
+	Fix string // a sentence with a valid alternative
 }
 
 func (b *Broken) Error() string { return b.Why }
 
 var tooLong = &Broken{fmt.Sprintf("it is longer than %d KiB", budget.TemplateText>>10), "Write a shorter one."}
 
-// brokenIn cuts text in which no template stands into the pieces that have braces, and what
-// is between them.
+// brokenIn splits text without valid templates into pieces with braces and the text between them.
 func brokenIn(text string) []Part {
 	var parts []Part
 	for text != "" {
@@ -48,8 +46,8 @@ func brokenIn(text string) []Part {
 	return parts
 }
 
-// bracedLen is the length of what s begins with up to the brace that closes it; all of it
-// where none does.
+// bracedLen returns the length of s up to the closing brace of its first brace, or the length of s if that brace
+// is not closed.
 func bracedLen(s string) int {
 	depth := 0
 	for i, r := range s {
@@ -66,7 +64,7 @@ func bracedLen(s string) int {
 	return len(s)
 }
 
-// diagnose says what is wrong with a piece that is no template.
+// diagnose explains what is wrong with a piece that is not a template.
 func diagnose(piece string) *Broken {
 	inner := strings.TrimSuffix(strings.TrimPrefix(piece, "{"), "}")
 	switch {
@@ -92,8 +90,8 @@ func valid() string {
 	return "{" + strings.Join(variables, "}, {") + "} or " + lookupForm
 }
 
-// nearest is the variable that somebody meant who wrote a name in other case, or with a few
-// letters wrong: of the same thing, since olm_major_version is near ocp_major_version.
+// nearest returns the variable that a name in another case or with a few wrong letters probably means. Both must
+// begin with the same word, because olm_major_version resembles ocp_major_version.
 func nearest(name string) string {
 	best := schema.Nearest(name, variables)
 	if of, _, _ := strings.Cut(best, "_"); !strings.HasPrefix(strings.ToLower(name), of) {
@@ -104,7 +102,7 @@ func nearest(name string) string {
 
 var lookupParts = []string{"group", "version", "kind", "name", "namespace", "jsonpath"}
 
-// diagnoseLookup finds the first rule that a lookup breaks.
+// diagnoseLookup returns the first rule that a lookup breaks.
 func diagnoseLookup(inner string) (why, fix string) {
 	fix = "Write " + lookupForm + "."
 	head, path, _ := strings.Cut(inner, "jsonpath:")

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// What breaks the grammar is named as it stands, with the rule that it breaks and what would
-// be valid.
+// A broken template is reported as written, with the broken rule and a valid alternative.
 func TestBroken(t *testing.T) {
 	for reference, want := range map[string][3]string{
 		"a/b:v{kube_minor_versio}":     {"{kube_minor_versio}", `there is no variable "kube_minor_versio"`, "Write {kube_minor_version}; valid is "},

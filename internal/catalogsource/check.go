@@ -8,11 +8,11 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// pair is one source in both forms of the spec.
+// pair is one kind of source in both forms of the spec.
 type pair struct {
 	source, field string // catalogImageSource.catalogImage
 	legacy        string // image
-	sourceType    string // beside it
+	sourceType    string // required next to the legacy field
 }
 
 var pairs = []pair{
@@ -21,7 +21,7 @@ var pairs = []pair{
 	{"configMapSource", "configMap", "configMap", "configmap"},
 }
 
-// otherSources are the fields, of both forms, of a spec whose source is no image.
+// otherSources returns the fields, in both forms, of sources other than images.
 func otherSources() (names []string) {
 	for _, p := range pairs[1:] {
 		names = append(names, p.source, p.legacy)
@@ -29,20 +29,19 @@ func otherSources() (names []string) {
 	return names
 }
 
-// What the pod of an image takes, in both forms, and the deprecated sourceType.
+// The fields for the pod of an image in both forms, and the deprecated sourceType.
 const (
 	overrides       = "podSpecOverrides"
 	legacyOverrides = "grpcPodConfig"
 	sourceType      = "sourceType"
 	internalType    = "internal"  // the same as configmap
-	proposedType    = "configMap" // the same, as the proposal of the new form spells it
+	proposedType    = "configMap" // the same, as spelled in the proposal of the new form
 )
 
 const oneSource = "Write one of catalogImageSource with catalogImage, catalogServiceSource with address, and configMapSource with configMap."
 
-// Check finds what an API server with the definition of CatalogSource would refuse, and
-// warnings: what is deprecated, what would be dropped, and what looks like a template and
-// is none.
+// Check returns the faults that an API server with the definition of CatalogSource would refuse, and warnings:
+// deprecated fields, fields that would be dropped, and text that resembles a template but is not one.
 func (s *Source) Check() (faults, warnings []*failure.Error) {
 	c := &checker{source: s}
 	c.identity()
@@ -86,7 +85,7 @@ func (c *checker) template(reference string) {
 	}
 }
 
-// twoTemplates warns of an image that OLM and Graft would set each by its own annotation.
+// twoTemplates warns of an image that OLM and Graft would each set by their own annotation.
 func (c *checker) twoTemplates() {
 	annotations := map[string]string{}
 	for _, key := range templateKeys {
@@ -97,8 +96,7 @@ func (c *checker) twoTemplates() {
 	}
 }
 
-// union holds the spec to one source, named in one form. In the version Next the deprecated
-// fields are unknown ones.
+// union checks that the spec names one source in one form. In version Next the deprecated fields are unknown.
 func (c *checker) union() {
 	spec := c.source.spec
 	old := c.source.version() != Next
@@ -126,7 +124,7 @@ func (c *checker) union() {
 	}
 }
 
-// beside finds deprecated fields that mean nothing where the source is a structure.
+// beside reports deprecated fields that have no effect next to a source in the new form.
 func (c *checker) beside(sources []string) {
 	for _, old := range []string{sourceType, legacyOverrides} {
 		if len(sources) > 0 && c.source.spec.Get(old) != nil {
@@ -135,7 +133,7 @@ func (c *checker) beside(sources []string) {
 	}
 }
 
-// empty finds sources that are there and name nothing.
+// empty reports sources that name nothing.
 func (c *checker) empty() {
 	for _, p := range pairs {
 		if in := c.source.spec.Get(p.source); in != nil && in.Kind == yamledit.Mapping {
@@ -146,7 +144,7 @@ func (c *checker) empty() {
 	}
 }
 
-// legacy holds sourceType and grpcPodConfig to the deprecated field beside them.
+// legacy checks sourceType and grpcPodConfig against the deprecated source.
 func (c *checker) legacy(named []string) {
 	spec := c.source.spec
 	for _, name := range named {
@@ -194,7 +192,7 @@ func pairOf(legacy string) pair {
 	return pairs[slices.IndexFunc(pairs, func(p pair) bool { return p.legacy == legacy })]
 }
 
-// key is the node of a key of the spec, or of what a merge key brought it in with.
+// key returns the node of a key of the spec, or the spec if a merge key includes it.
 func (c *checker) key(name string) *yamledit.Node {
 	spec := c.source.spec
 	for key := range spec.Fields() {

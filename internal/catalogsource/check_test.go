@@ -72,7 +72,7 @@ func TestCheckIdentity(t *testing.T) {
 	}
 }
 
-// A warning for a deprecated field names the one that takes its place.
+// The warning for a deprecated field names its replacement.
 func TestWarnings(t *testing.T) {
 	text := strings.Replace(top, "name: x", "name: x\n  annotations:\n    olm.catalogImageTemplate: a/b:{kube_mayor_version}", 1) +
 		"  sourceType: grpc\n  image: a\n  grpcPodConfig: {priority: 3}\n"

@@ -5,12 +5,12 @@ import (
 	"regexp"
 )
 
-// Follow lets a CatalogSource, NAMESPACE/NAME, look up others of its kind where no circle can
-// come of it:
+// Follow returns Objects that let a CatalogSource, NAMESPACE/NAME, look up other CatalogSources without allowing
+// cycles:
 //
-//  1. What nobody writes because of a template may be read of each, of itself as well.
-//  2. Image and status may be read of those that do not read image or status of CatalogSources
-//     themselves.
+//  1. It may read fields that no one sets because of a template, from any CatalogSource including
+//     itself.
+//  2. It may read image and status of those that do not read image or status of CatalogSources.
 func Follow(self string, objects Objects) Objects {
 	return func(l Lookup) (any, error) {
 		object, err := objects(l)
@@ -36,7 +36,7 @@ func Follow(self string, objects Objects) Objects {
 	}
 }
 
-// unwritten are paths to what neither the controller nor OLM writes.
+// unwritten matches paths that neither the controller nor OLM writes.
 var unwritten = regexp.MustCompile(`^\{[$@]?\.(metadata\.(name|namespace|uid|labels|annotations)|` +
 	`spec\.(address|configMap|catalogServiceSource|configMapSource|description|displayName|priority|publisher|sourceType|updateStrategy))([.\[][^{}]*)?\}$`)
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// CatalogSources look each other up, and no circle comes of it.
+// CatalogSources look each other up without cycles.
 func TestFollow(t *testing.T) {
 	source := func(name, template string) string {
 		return "---\napiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {name: " + name + ", namespace: olm, labels: {platform: v7}, annotations: {olm.catalogImageTemplate: '" + template + "'}}\n" +

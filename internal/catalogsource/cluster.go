@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// What OLM v1 has in the place of a CatalogSource: it has no namespace, and one form.
+// A ClusterCatalog is the counterpart of a CatalogSource in OLM v1. It has no namespace and only one form.
 const (
 	ClusterKind    = "ClusterCatalog"
 	ClusterGroup   = "olm.operatorframework.io"
@@ -30,16 +30,16 @@ var clusterSchema = sync.OnceValue(func() *schema.Schema {
 	return s
 })
 
-// isCluster reports whether it is a ClusterCatalog.
+// isCluster reports whether the object is a ClusterCatalog.
 func (s *Source) isCluster() bool { return s.root.Get("kind").Text() == ClusterKind }
 
-// Kind is what the object says that it is.
+// Kind returns the object's kind.
 func (s *Source) Kind() string { return s.root.Get("kind").Text() }
 
-// clusterImage is what holds ref, nil where there is none.
+// clusterImage returns the mapping that contains ref, or nil.
 func (s *Source) clusterImage() *yamledit.Node { return s.spec.Get("source").Get("image") }
 
-// checkCluster holds a ClusterCatalog to what OLM v1's definition and its rules say.
+// checkCluster checks a ClusterCatalog against the definition and rules of OLM v1.
 func (c *checker) checkCluster() {
 	if c.source.version() != ClusterVersion {
 		c.fault(c.source.root.Get("apiVersion"), "apiVersion names version %s, which is not served", c.source.version()).Fix("Write apiVersion: %s/%s.", ClusterGroup, ClusterVersion)
@@ -66,7 +66,7 @@ func (c *checker) checkCluster() {
 	}
 }
 
-// refFault says why the definition refuses a reference; empty where it does not.
+// refFault returns why the definition refuses a reference, or "".
 func refFault(ref string) string {
 	if _, err := reference.Parse(ref); err != nil {
 		return err.Error()
@@ -84,7 +84,7 @@ func refFault(ref string) string {
 	return ""
 }
 
-// takesClusterImage says why no reference can be set; nil if one can.
+// takesClusterImage returns why no reference can be set, or nil.
 func (s *Source) takesClusterImage() error {
 	image := s.clusterImage()
 	if kind := s.spec.Get("source").Get("type").Text(); kind != "Image" || image == nil || image.Kind != yamledit.Mapping {
@@ -93,7 +93,8 @@ func (s *Source) takesClusterImage() error {
 	return nil
 }
 
-// setClusterImage sets the reference. A digest is not polled: the definition refuses both.
+// setClusterImage sets the reference. For a digest it removes polling, because the definition refuses both
+// together.
 func (s *Source) setClusterImage(edits *yamledit.Edits, ref string) error {
 	image := s.clusterImage()
 	if strings.Contains(ref, "@") && image.Get(pollInterval) != nil {
@@ -111,8 +112,8 @@ func (s *Source) setClusterImage(edits *yamledit.Edits, ref string) error {
 	}
 }
 
-// keep brings what stands beside the image to what is wanted. A number that differs is taken
-// out first, and again is true: the rest is for the file without it.
+// keep sets the other fields to the wanted values. It first removes a number that differs; then again is true,
+// and the rest must be applied to the file without it.
 func (s *Source) keep(edits *yamledit.Edits, w Wanted) (again bool, err error) {
 	numbers := []struct {
 		in    *yamledit.Node

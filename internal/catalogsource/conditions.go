@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The conditions that say what became of a template, and their reasons.
+// The conditions that report the result of a template, and their reasons.
 const (
 	TemplatesHaveResolved = "TemplatesHaveResolved"
 	ResolvedImage         = "ResolvedImage"
@@ -22,11 +22,11 @@ const (
 	AnotherWriter        = "AnotherWriter"
 )
 
-// Condition is what is to be said; the time is set where it is merged.
+// Condition is a condition without its time, which Merge sets.
 type Condition struct{ Type, Status, Reason, Message string }
 
-// Conditions of a resolution, in the order in which they are appended. A reference whose
-// templates have all resolved can still be no image reference.
+// Conditions returns the conditions of a resolution in the order in which they are appended. A reference can be
+// invalid although all its templates have been resolved.
 func (r Resolution) Conditions() []Condition {
 	switch {
 	case len(r.Unresolved) > 0:
@@ -43,7 +43,7 @@ func (r Resolution) Conditions() []Condition {
 	return r.resolved("True", AllTemplatesResolved)
 }
 
-// why names all templates that have no value, and then for each what keeps it from one.
+// why names all templates without a value, and then the reason for each.
 func (r Resolution) why() string {
 	var names, reasons []string
 	for _, u := range r.Unresolved {
@@ -57,12 +57,12 @@ func (r Resolution) why() string {
 	return "Cannot construct catalog image reference, variable(s) " + strings.Join(names, ", ") + " couldn't be resolved. " + strings.Join(reasons, "; ") + "."
 }
 
-// Kept are the conditions where all is resolved and the image is not set, for a reason:
-// NoImageSource, the CatalogSource has none that could be set; ImageRefused, the API server does
-// not take it; TwoTemplates, OLM sets another; AnotherWriter, somebody sets another each time.
+// Kept returns the conditions for a resolved image that was not set. The reasons are NoImageSource: the
+// CatalogSource has no image to set; ImageRefused: the API server refuses the image; TwoTemplates: OLM sets
+// another image; AnotherWriter: another writer keeps setting another image.
 func (r Resolution) Kept(reason string) []Condition { return r.resolved("False", reason) }
 
-// maxMessage is what the schema of conditions allows, in characters.
+// maxMessage is the limit in the schema of conditions, in characters.
 const maxMessage = 32768
 
 func (r Resolution) resolved(status, reason string) []Condition {
@@ -72,14 +72,14 @@ func (r Resolution) resolved(status, reason string) []Condition {
 	}
 }
 
-// Merge puts conditions into the array of a status as JSON has it:
+// Merge adds conditions to the JSON array of a status:
 //
-//  1. A condition that is there is updated in its place.
-//  2. One that is not is added at the end.
-//  3. Order and content of all others stay.
-//  4. lastTransitionTime becomes now where the status changes, and else stays.
+//  1. An existing condition is updated in place.
+//  2. A new one is appended.
+//  3. All others keep their order and content.
+//  4. lastTransitionTime becomes now if the status changes; otherwise it stays.
 //
-// Neither existing nor what it holds is changed; changed is false where nothing differs.
+// Merge does not modify existing or its elements. changed is false if nothing differs.
 func Merge(existing []any, own []Condition, now string) (merged []any, changed bool) {
 	merged = slices.Clone(existing)
 	for _, c := range own {
@@ -111,8 +111,7 @@ func Merge(existing []any, own []Condition, now string) (merged []any, changed b
 	return merged, changed
 }
 
-// Without is an array of conditions without those of some types; changed is false where
-// there is none of them.
+// Without returns an array of conditions without the given types. changed is false if it contains none of them.
 func Without(existing []any, types ...string) (rest []any, changed bool) {
 	rest = slices.DeleteFunc(slices.Clone(existing), func(one any) bool {
 		m, _ := one.(map[string]any)

@@ -10,15 +10,15 @@ import (
 // Form is one of the two forms of a spec.
 type Form string
 
-// The forms of a spec: each source in a structure of its own, or in deprecated fields.
+// The forms of a spec: each source in its own structure, or in deprecated fields.
 const (
 	New    Form = "new"
 	Legacy Form = "legacy"
 )
 
-// ConvertSpec says a spec in another form; one that has it is given back as it is. What
-// the form cannot say is an error, and so is a spec without exactly one source. There and
-// back is the same spec again. The spec is not changed.
+// ConvertSpec returns a spec in another form, or the spec itself if it already has that form. It fails if the
+// form cannot express the spec, or if the spec does not have exactly one source. Converting there and back
+// returns the same spec. ConvertSpec does not modify spec.
 func ConvertSpec(spec map[string]any, to Form) (map[string]any, error) {
 	p, from, err := sourceOf(spec)
 	if err != nil || from == to {
@@ -31,8 +31,8 @@ func ConvertSpec(spec map[string]any, to Form) (map[string]any, error) {
 	return out, p.toLegacy(out)
 }
 
-// ImageField is the field of a spec that names its image, whether it is there yet or not;
-// nil where the spec has another source.
+// ImageField returns the path of the spec's image field, which may be missing. It returns nil if the spec has
+// another kind of source.
 func ImageField(spec map[string]any) []string {
 	if _, ok := spec["catalogImageSource"]; ok {
 		return []string{"catalogImageSource", "catalogImage"}
@@ -45,7 +45,7 @@ func ImageField(spec map[string]any) []string {
 	return []string{"image"}
 }
 
-// sourceOf is the one source that a spec names, and the form in which it does.
+// sourceOf returns the only source that a spec names, and its form.
 func sourceOf(spec map[string]any) (pair, Form, error) {
 	var found []pair
 	var forms []Form
@@ -120,10 +120,10 @@ func (p pair) toLegacy(spec map[string]any) error {
 	return nil
 }
 
-// podFields are those that both forms have of the pod of an image.
+// podFields are the fields for an image's pod that both forms have.
 var podFields = []string{"affinity", "extractContent", "memoryTarget", "nodeSelector", "priorityClassName", "securityContextConfig", "tolerations"}
 
-// onlyOverrides refuses what one form would carry and the other's schema drop.
+// onlyOverrides refuses fields that the schema of the other form would drop.
 func onlyOverrides(pod any) error {
 	m, ok := pod.(map[string]any)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 
 const top = "# top\napiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata:\n  name: x\nspec:\n"
 
-// There and back is the same to the byte, where sourceType stands above its fields.
+// Converting there and back is the same to the byte if sourceType is above its fields.
 func TestConvertThereAndBack(t *testing.T) {
 	for _, c := range []struct{ legacy, now string }{
 		{"  sourceType: grpc\n  image: a/b:1\n", "  catalogImageSource:\n    catalogImage: a/b:1\n"},
@@ -33,7 +33,7 @@ func TestConvertThereAndBack(t *testing.T) {
 	}
 }
 
-// Fields that stand elsewhere move to sourceType, with the comments above them.
+// Fields in other places move to sourceType, with the comments above them.
 func TestConvertGathers(t *testing.T) {
 	checkConvert(t, top+"  # the image\n  image: a/b:1 # i\n  priority: 1\n  sourceType: grpc\n  displayName: x\n  # the pod\n  grpcPodConfig: {priorityClassName: y}\n  secrets: []\n", New,
 		top+"  priority: 1\n  catalogImageSource:\n    # the image\n    catalogImage: a/b:1 # i\n    # the pod\n    podSpecOverrides: {priorityClassName: y}\n  displayName: x\n  secrets: []\n")
@@ -87,7 +87,7 @@ func TestConvertRefuses(t *testing.T) {
 	}
 }
 
-// Whatever is converted says the same when it is converted back, and nothing panics.
+// Every conversion can be reverted to the same content, and nothing panics.
 func FuzzConvert(f *testing.F) {
 	for _, spec := range []string{
 		"  sourceType: grpc # a\n\n  # b\n  image: a\n  grpcPodConfig:\n    nodeSelector: {a: b}\n", "  image: |\n    a\n\n  sourceType: grpc",

@@ -13,9 +13,8 @@ import (
 //go:embed testdata/olm-fields.txt
 var olmFields string
 
-// The definition has every field that OLM's has, of the same type: an API server stores
-// nothing of a field that a definition lacks. The new form has all that the pod had in the old
-// one.
+// The definition has every field of OLM's definition with the same type, because an API server drops fields that
+// a definition lacks. The new form has all fields that the pod had in the old one.
 func TestFieldsOfOLM(t *testing.T) {
 	var crd struct {
 		Spec struct {
@@ -57,7 +56,7 @@ func TestFieldsOfOLM(t *testing.T) {
 	}
 }
 
-// fieldsOf notes what the fields below a schema hold, [] of lists and {} of mappings by name.
+// fieldsOf records the types of the fields below a schema, with [] for lists and {} for mappings.
 func fieldsOf(s map[string]any, at string, have map[string]string) {
 	below, _ := s["properties"].(map[string]any)
 	for name, one := range below {

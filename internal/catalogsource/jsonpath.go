@@ -10,17 +10,16 @@ import (
 	"github.com/olmgraft/graft/internal/budget"
 )
 
-// JSONPath evaluates an expression as client-go does, whose dialect is that of kubectl:
-// text and {} with fields, quoted keys, indexes, slices, wildcards, recursive descent,
-// unions, filters, literals, range and end. It differs where client-go's answer is of no use
-// for an image, or is not the same each time:
+// JSONPath evaluates an expression in client-go's dialect, which kubectl uses: text and {} with fields, quoted
+// keys, indexes, slices, wildcards, recursive descent, unions, filters, literals, range and end. It differs where
+// client-go's result is useless for an image or not deterministic:
 //
-//  1. Each {} gives one string, number or boolean; anything else is an error.
-//  2. Keys of mappings are visited in their order.
-//  3. A wildcard has no meaning for a string, which client-go takes apart into bytes.
-//  4. What is larger, costs more or takes longer than the budget of a template is an error.
+//  1. Each {} yields one string, number or boolean; anything else is an error.
+//  2. Keys of mappings are visited in sorted order.
+//  3. A wildcard on a string is an error; client-go splits the string into bytes.
+//  4. Exceeding the template's budget of size, cost or time is an error.
 //
-// It is a Path.
+// JSONPath is a Path.
 func JSONPath(object any, expression string) (string, error) {
 	return evaluate(object, expression, time.Now)
 }
@@ -58,7 +57,7 @@ func evaluate(object any, expression string, now func() time.Time) (string, erro
 	return out.String(), nil
 }
 
-// Plain is the text of a string, number or boolean; anything else is an error.
+// Plain returns the text of a string, number or boolean. Anything else is an error.
 func Plain(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
@@ -73,23 +72,23 @@ func Plain(v any) (string, error) {
 	return "", errors.New("it is a mapping, not a plain value")
 }
 
-// evaluation walks the texts and actions of an expression. Ranges begin and end between
-// actions, so that those that are open are counted here.
+// evaluation walks the texts and actions of an expression. It counts open ranges, because ranges begin and end
+// between actions.
 type evaluation struct {
-	nodes []pathNode // texts, and a steps for each {}
+	nodes []pathNode // texts, and one steps for each {}
 	cost  int
 	now   func() time.Time
 	begun time.Time
-	looks int // at the clock
+	looks int // number of looks at the clock
 
-	begin, in, end int // ranges that are to begin, are open, are to end
-	lastEnd        int // the node that ended one last, -1 before
+	begin, in, end int // ranges that are about to begin, are open, are about to end
+	lastEnd        int // last node that ended a range; -1 before that
 }
 
-// nothing is what a range over nothing is walked with, and what null is as a whole object.
+// nothing replaces null as a whole object, and the value of an empty range.
 type nothing struct{}
 
-// find gives the values of each node from one on, upon one object.
+// find returns the values of each node from an index on, for one object.
 func (e *evaluation) find(object any, from int) (all [][]any, err error) {
 	if object == nil {
 		object = nothing{}
@@ -121,8 +120,7 @@ func (e *evaluation) find(object any, from int) (all [][]any, err error) {
 	return all, nil
 }
 
-// loop walks what is in a range for each of its values. A range over nothing is walked as
-// well, for its end.
+// loop walks the content of a range for each of its values. It also walks an empty range, to find its end.
 func (e *evaluation) loop(over []any, from int) (all [][]any, err error) {
 	if len(over) == 0 {
 		_, err := e.find(nil, from)
@@ -138,7 +136,7 @@ func (e *evaluation) loop(over []any, from int) (all [][]any, err error) {
 	return all, nil
 }
 
-// walk evaluates one node, and counts what that costs.
+// walk evaluates one node and counts the cost.
 func (e *evaluation) walk(in []any, n pathNode) ([]any, error) {
 	if err := e.spend(1 + len(in)); err != nil {
 		return nil, err
@@ -146,10 +144,10 @@ func (e *evaluation) walk(in []any, n pathNode) ([]any, error) {
 	return n.eval(e, in)
 }
 
-// errSpent is why an evaluation is not gone on with, within filters too.
+// errSpent stops an evaluation, even inside filters.
 var errSpent = errors.New("it costs too much")
 
-// spend counts values that are looked at, and looks at the clock now and then.
+// spend counts visited values, and looks at the clock from time to time.
 func (e *evaluation) spend(n int) error {
 	const atOnce = 1000
 	if e.cost += n; e.cost > budget.TemplateSteps {
@@ -164,16 +162,16 @@ func (e *evaluation) spend(n int) error {
 	return nil
 }
 
-// read counts text that is compared.
+// read counts the text of comparisons.
 func (e *evaluation) read(bytes int) error { return e.spend(bytes / 64) }
 
-// ErrTooLarge says of an object that it is not looked at.
+// ErrTooLarge is the error for an object that is too large to evaluate.
 var ErrTooLarge = fmt.Errorf("the object is larger than %d MiB", budget.TemplateObject>>20)
 
-// TooLarge reports whether an object is refused for its size, which it does not measure beyond.
+// TooLarge reports whether an object is too large. It stops measuring at the limit.
 func TooLarge(object any) bool { return left(object, budget.TemplateObject) < 0 }
 
-// left is what a value leaves of a size.
+// left returns the rest of size after subtracting a value.
 func left(v any, size int) int {
 	switch v := v.(type) {
 	case map[string]any:

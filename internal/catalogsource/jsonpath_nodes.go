@@ -8,32 +8,32 @@ import (
 	"slices"
 )
 
-// pathNode is one step of an expression. Where it fails it still gives what client-go gives
-// then: a filter that asks whether something exists takes that.
+// pathNode is one step of an expression. On failure it still returns the values that client-go returns, because a
+// filter that tests for existence uses them.
 type pathNode interface {
 	eval(e *evaluation, in []any) ([]any, error)
 }
 
 type (
-	steps    []pathNode // one upon the results of the other
+	steps    []pathNode // each works on the results of the previous one
 	literal  struct{ value any }
 	fieldOf  string
 	wildcard struct{}
 	descent  struct{}
 	union    []steps
-	word     string // range, end, or nothing that is known
+	word     string // range, end, or an unknown word
 	slice    [3]bound
 	filter   struct {
 		left, right steps
-		operator    string // "" asks whether left exists
+		operator    string // "" tests whether left exists
 	}
 )
 
-// bound of a slice: first, end, step.
+// bound is a part of a slice: first, end or step.
 type bound struct {
 	value   int
 	known   bool
-	derived bool // of an index: its end
+	derived bool // the end of an index
 }
 
 func (s steps) eval(e *evaluation, in []any) (out []any, err error) {
@@ -81,7 +81,7 @@ func (wildcard) eval(e *evaluation, in []any) (out []any, err error) {
 	return out, nil
 }
 
-// parts of a list, or of a mapping in the order of its keys.
+// parts returns the items of a list, or the values of a mapping in the order of keys.
 func (e *evaluation) parts(v any) ([]any, error) {
 	switch v := v.(type) {
 	case []any:
@@ -103,7 +103,7 @@ func (e *evaluation) parts(v any) ([]any, error) {
 	return nil, nil
 }
 
-// eval gives all that has parts, from above to below; strings have parts here.
+// eval returns all values with parts, from the outside in. Here strings have parts.
 func (d descent) eval(e *evaluation, in []any) (out []any, err error) {
 	for _, one := range in {
 		if s, text := one.(string); text && s != "" {
@@ -174,7 +174,7 @@ func (s slice) eval(e *evaluation, in []any) (out []any, err error) {
 			to += len(list)
 		}
 		if from == to {
-			return out, nil // as client-go does: the lists after this one are passed over
+			return out, nil // like client-go, which skips the remaining lists
 		}
 		if from < 0 || from >= len(list) || to < from || to > len(list) {
 			return in, fmt.Errorf("items %d to %d are asked of a list of %d", from, to-1, len(list))
@@ -243,7 +243,7 @@ func (f filter) passes(e *evaluation, item any) (bool, error) {
 	return compare(lefts[0], f.operator, rights[0])
 }
 
-// compare takes values of one kind. Booleans are equal or not, and no less.
+// compare compares values of the same kind. Booleans have no order.
 func compare(left any, operator string, right any) (bool, error) {
 	var order int
 	var kind bool

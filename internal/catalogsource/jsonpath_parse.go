@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// pathParser reads an expression from left to right. Rules that look odd are client-go's.
+// pathParser reads an expression from left to right. Its odd rules are client-go's.
 type pathParser struct {
 	text string
 	at   int
 }
 
-// parsePath gives texts, and steps for each {}.
+// parsePath returns texts, and one steps for each {}.
 func parsePath(text string) ([]pathNode, error) {
 	p := &pathParser{text: text}
 	var nodes []pathNode
@@ -39,7 +39,7 @@ func parsePath(text string) ([]pathNode, error) {
 	return nodes, nil
 }
 
-// parseAction is the first action of {text}: a brace in text ends it.
+// parseAction returns the first action of {text}. A brace in the text ends it.
 func parseAction(text string) (steps, error) {
 	nodes, err := parsePath("{" + text + "}")
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *pathParser) peek() rune {
 	return r
 }
 
-// action reads up to the brace that closes it.
+// action reads up to the closing brace.
 func (p *pathParser) action() (steps, error) {
 	out := steps{}
 	for {
@@ -115,7 +115,7 @@ func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsD
 
 func isTerminator(r rune) bool { return r == eof || strings.ContainsRune(" \t\r\n.,[]$@{}", r) }
 
-// field reads the name after a dot. A backslash takes the meaning of what follows.
+// field reads the name after a dot. A backslash removes the special meaning of the next character.
 func (p *pathParser) field() pathNode {
 	begin := p.at
 	for !isTerminator(p.peek()) {
@@ -180,7 +180,7 @@ func (p *pathParser) quoted(quote rune) (pathNode, error) {
 		case r == eof || r == '\n':
 			return nil, errors.New("a quote is not closed")
 		case r == quote && p.text[p.at-2] != '\\':
-			text, err := unquote(p.text[begin:p.at-1], byte(quote)) //nolint:gosec // one of two
+			text, err := unquote(p.text[begin:p.at-1], byte(quote)) //nolint:gosec // one of the two quotes
 			return literal{text}, err
 		}
 	}
@@ -197,7 +197,7 @@ func unquote(s string, quote byte) (string, error) {
 			return "", fmt.Errorf("what stands in quotes has a backslash that means nothing: %s", s)
 		}
 		if s = rest; r < utf8.RuneSelf || !multibyte {
-			out = append(out, byte(r)) //nolint:gosec // \xff is a byte
+			out = append(out, byte(r)) //nolint:gosec // \xff is a single byte
 		} else {
 			out = utf8.AppendRune(out, r)
 		}
@@ -241,7 +241,7 @@ func (p *pathParser) brackets() ([]pathNode, error) {
 	return one(sliceOf(m[1], m[2], m[3]))
 }
 
-// sliceOf reads first, :end and :step. An index ends behind itself.
+// sliceOf reads first, :end and :step. An index is a slice with one item.
 func sliceOf(first, end, step string) (s slice, err error) {
 	for i, text := range []string{first, strings.TrimPrefix(end, ":"), strings.TrimPrefix(step, ":")} {
 		if text == "" {
@@ -260,7 +260,7 @@ func sliceOf(first, end, step string) (s slice, err error) {
 
 var filterGrammar = regexp.MustCompile(`^([^!<>=]+)([!<>=]+)(.+?)$`)
 
-// filter reads what stands in [?( )]. A parenthesis within the first quotes is text.
+// filter reads the content of [?( )]. A parenthesis inside the first pair of quotes is text.
 func (p *pathParser) filter() (pathNode, error) {
 	begin, opened, closed, quote := p.at, false, false, rune(0)
 	for ended := false; !ended; {

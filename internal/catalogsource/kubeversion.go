@@ -5,15 +5,13 @@ import (
 	"strings"
 )
 
-// KubeVersion is a version of Kubernetes, or of OpenShift, as templates see it; Patch may be
-// empty.
+// KubeVersion is a version of Kubernetes or OpenShift, as templates use it. Patch may be empty.
 type KubeVersion struct{ Major, Minor, Patch string }
 
-// Vendors write what they like after the numbers: v1.27.3-gke.100, v1.17.1+6af3663.
+// Vendors add any text after the numbers: v1.27.3-gke.100, v1.17.1+6af3663.
 var versionGrammar = regexp.MustCompile(`^v?(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]{0,8}))?(?:[-+.][0-9A-Za-z.+~_-]*|\+)?$`)
 
-// ParseKubeVersion reads the gitVersion of a server, with the suffixes of vendors, or a
-// version without patch, such as 1.29.
+// ParseKubeVersion reads a server's gitVersion with vendors' suffixes, or a version without patch such as 1.29.
 func ParseKubeVersion(s string) (KubeVersion, bool) {
 	m := versionGrammar.FindStringSubmatch(s)
 	if m == nil {
@@ -32,7 +30,7 @@ func (v KubeVersion) variable(name string) string {
 	return v.Patch
 }
 
-// of tells of which version something is, and nothing where none is known.
+// of returns " of Kubernetes VERSION", or "" if the version is unknown.
 func (v KubeVersion) of() string {
 	if v.Major == "" {
 		return ""

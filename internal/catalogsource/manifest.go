@@ -8,30 +8,29 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Group and Kind are what a CatalogSource says it is.
+// Group and Kind identify a CatalogSource.
 const (
 	Group = "operators.coreos.com"
 	Kind  = "CatalogSource"
 )
 
-// Manifest is a file with CatalogSources and ClusterCatalogs among its documents, or in lists in
-// them.
+// Manifest is a file that contains CatalogSources and ClusterCatalogs, as documents or in lists.
 type Manifest struct {
 	Sources []*Source
 
 	file *yamledit.File
 }
 
-// Source is one CatalogSource, or ClusterCatalog, of a manifest.
+// Source is one CatalogSource or ClusterCatalog of a manifest.
 type Source struct {
 	Name, Namespace string
 
 	file       *yamledit.File
-	root, spec *yamledit.Node // spec is nil where there is none
+	root, spec *yamledit.Node // spec may be nil
 }
 
-// Open finds the CatalogSources of a file. What is no manifest at all is
-// catalogsource-invalid; objects of other kinds are passed over.
+// Open finds the CatalogSources of a file. It fails with catalogsource-invalid if the file is not a manifest. It
+// ignores objects of other kinds.
 func Open(name string, src []byte) (*Manifest, error) {
 	file, err := yamledit.Open(name, src)
 	if err != nil {
@@ -71,7 +70,7 @@ func (m *Manifest) collect(root *yamledit.Node) {
 	})
 }
 
-// String is NAMESPACE/NAME, as far as they are known.
+// String returns NAMESPACE/NAME, as far as they are known.
 func (s *Source) String() string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
 
 func (s *Source) version() string {
@@ -79,14 +78,13 @@ func (s *Source) version() string {
 	return version
 }
 
-// Reference is the reference with templates that the annotation holds; an empty one is
-// none.
+// Reference returns the annotation's reference with templates. ok is false if it is empty.
 func (s *Source) Reference() (reference string, ok bool) {
 	reference = s.annotation().Text()
 	return reference, reference != ""
 }
 
-// annotation is the one that counts, nil where there is none.
+// annotation returns the annotation in effect, or nil.
 func (s *Source) annotation() *yamledit.Node {
 	for _, key := range templateKeys {
 		if n := s.root.Get("metadata").Get("annotations").Get(key); n.Text() != "" {
@@ -96,8 +94,8 @@ func (s *Source) annotation() *yamledit.Node {
 	return s.root.Get("metadata").Get("annotations").Get(ImageTemplate)
 }
 
-// ResolveImage is the image that the reference comes to. What has no value, for which the
-// remedy says what to do, and what is no image then, are failures at the annotation.
+// ResolveImage returns the resolved image of a reference. It fails at the annotation for a template without a
+// value, with the remedy for that template, and for a result that is not an image.
 func (s *Source) ResolveImage(reference string, v Values, remedy func(Template) string) (string, error) {
 	r := Resolve(reference, v)
 	unresolvable := func(format string, args ...any) *failure.Error {
@@ -118,13 +116,13 @@ func (s *Source) ResolveImage(reference string, v Values, remedy func(Template) 
 	return r.Image, errors.Join(errs...)
 }
 
-// At gives a failure the place of the annotation.
+// At sets a failure's place to the annotation's.
 func (s *Source) At(f *failure.Error) *failure.Error {
 	line, col := s.annotation().Position()
 	return f.At(s.file.Name, line, col)
 }
 
-// Image is the image that the CatalogSource names, in either form.
+// Image returns the image that the CatalogSource names, in either form.
 func (s *Source) Image() string {
 	if s.isCluster() {
 		return s.clusterImage().Get("ref").Text()
@@ -135,9 +133,8 @@ func (s *Source) Image() string {
 	return s.spec.Get("image").Text()
 }
 
-// SetImages is the file with other images, in the form that each CatalogSource has, and
-// not a byte changed beside. One that has another source than an image is
-// catalogsource-invalid.
+// SetImages returns the file with other images, in the form of each CatalogSource, and with no other byte
+// changed. It fails with catalogsource-invalid for a CatalogSource whose source is not an image.
 func (m *Manifest) SetImages(images map[*Source]string) ([]byte, error) {
 	edits := m.file.Edit()
 	for _, s := range m.Sources {
@@ -183,7 +180,7 @@ func (s *Source) setImage(edits *yamledit.Edits, image string) error {
 	}
 }
 
-// TakesImage says why no image can be set; nil if one can.
+// TakesImage returns why no image can be set, or nil.
 func (s *Source) TakesImage() error {
 	if s.spec == nil || s.spec.Kind != yamledit.Mapping {
 		return s.root.Failure(failure.CatalogSourceInvalid, "setting the image of %s: it has no spec", s).

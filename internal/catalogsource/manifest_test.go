@@ -18,7 +18,7 @@ func open(t *testing.T, text string) *Manifest {
 
 const head = "apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {name: x, annotations: {olm.catalogImageTemplate: a/b}}\n"
 
-// An image goes where the form of the spec has it, and nowhere else.
+// SetImages writes the image to the field of the spec's form, and nowhere else.
 func TestSetImages(t *testing.T) {
 	for _, c := range []struct{ spec, want string }{
 		{"spec:\n  image: a/b:1 # c\n", "spec:\n  image: a/b:2 # c\n"},

@@ -9,22 +9,22 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Answer is what graft-controller --answer says: first the version of the cluster, and then
-// a value for each Lookup that it reads. All is JSON, one object in each line.
+// Answer is one line of JSON from graft-controller --answer: first the cluster's version, then a value for each
+// Lookup that it reads.
 type Answer struct {
 	Version string `json:"version,omitempty"`
 	Value   string `json:"value,omitempty"`
-	// Error says why there is no value; with a code of a failure it is the last answer.
+	// Error is the reason for a missing value. An answer with a failure code is the last one.
 	Error string       `json:"error,omitempty"`
 	Code  failure.Code `json:"code,omitempty"`
 }
 
-// Manifests are objects read from files, in place of those of a cluster.
+// Manifests are objects read from files, in place of a cluster's objects.
 type Manifests struct {
 	objects []map[string]any
 }
 
-// Add reads the objects of a file, of YAML or JSON documents and of lists in them.
+// Add reads the objects of a file: YAML or JSON documents, and the lists in them.
 func (m *Manifests) Add(name string, src []byte) error {
 	file, err := yamledit.Open(name, src)
 	if err != nil {
@@ -47,7 +47,7 @@ func (m *Manifests) Add(name string, src []byte) error {
 	return nil
 }
 
-// unreadable makes a usage failure of what cannot be parsed.
+// unreadable converts a parse failure to a usage failure.
 func unreadable(err error) error {
 	f := failure.Of(err)
 	return failure.New(failure.Usage, "reading objects: %s", f.Message).At(f.File, f.Line, f.Col).Fix("Give files with objects as kubectl get -o yaml prints them.")
@@ -66,7 +66,7 @@ func (m *Manifests) add(object map[string]any) {
 	}
 }
 
-// Object is the one object that a lookup names.
+// Object returns the only object that a lookup matches.
 func (m *Manifests) Object(l Lookup) (any, error) {
 	var found []any
 	for _, o := range m.objects {
@@ -80,7 +80,7 @@ func (m *Manifests) Object(l Lookup) (any, error) {
 	return OnlyObject(l, found)
 }
 
-// OnlyObject is the object of those found, where it is the only one.
+// OnlyObject returns the only object found, or an error.
 func OnlyObject[T any](l Lookup, found []T) (object T, err error) {
 	switch len(found) {
 	case 0:
@@ -91,7 +91,7 @@ func OnlyObject[T any](l Lookup, found []T) (object T, err error) {
 	return object, fmt.Errorf("there are %d objects that are %s", len(found), l)
 }
 
-// String is the object that is looked up, such as Sample.v1.foo.example.com ns/one.
+// String describes the object of the lookup, such as Sample.v1.foo.example.com ns/one.
 func (l Lookup) String() string {
 	s := l.Kind + "." + l.Version + "." + l.Group
 	switch {
@@ -105,7 +105,7 @@ func (l Lookup) String() string {
 	return s
 }
 
-// plainOf is a node as encoding/json would have it, whole numbers as int64.
+// plainOf converts a node as encoding/json would decode it, with whole numbers as int64.
 func plainOf(n *yamledit.Node) any {
 	n = n.Resolve()
 	switch {

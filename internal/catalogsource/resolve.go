@@ -9,46 +9,43 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// Objects finds what a lookup names. A lookup without a name means the only object of its
-// kind there.
+// Objects returns the object of a lookup. A lookup without a name matches the only object of its kind.
 type Objects func(l Lookup) (object any, err error)
 
-// Path evaluates a JSONPath expression, braces included, to the one plain value that it
-// names: anything else is an error.
+// Path evaluates a JSONPath expression, including its braces, to a single plain value. Any other result is an
+// error.
 type Path func(object any, expression string) (string, error)
 
-// Values is what templates are resolved from. Without Objects no lookup resolves.
+// Values are the inputs for resolving templates. Without Objects no lookup resolves.
 type Values struct {
-	Kube      KubeVersion // zero if it is not known
-	OpenShift KubeVersion // zero if it is to be looked up
+	Kube      KubeVersion // zero if unknown
+	OpenShift KubeVersion // zero if it must be looked up
 	Objects   Objects
 	Path      Path
 }
 
-// Resolution is what became of a reference.
+// Resolution is the result of resolving a reference.
 type Resolution struct {
-	// Image is the reference with values in place of all templates that have one.
+	// Image is the reference with each resolved template replaced by its value.
 	Image string
-	// Unresolved are the templates that have none, and what looks like a template and is
-	// none, each once.
+	// Unresolved lists each template without a value, and each text that resembles a template, once.
 	Unresolved []Unresolved
-	// Invalid says why Image is no image reference though all is resolved.
+	// Invalid is the reason why Image is not an image reference although everything has been resolved.
 	Invalid error
 }
 
-// Unresolved is a template and why it has no value: Err is a *Broken where it is no template.
+// Unresolved is a template with the reason for its missing value. Err is a *Broken if it is not a template.
 type Unresolved struct {
 	Template Template
 	Err      error
 }
 
-// Resolve puts values in place of the templates of a reference. Values are put in once:
-// what looks like a template in a value is text.
+// Resolve replaces the templates of a reference by their values. It does not resolve templates inside values.
 func Resolve(template string, v Values) Resolution {
 	var r Resolution
 	var image strings.Builder
 	lookups := 0
-	known := map[string]string{} // by the text of the template, itself where it has no value
+	known := map[string]string{} // by the template's text, which is its own value if it has none
 	for _, p := range Parse(template) {
 		value, ok := known[p.Text]
 		switch {
@@ -79,7 +76,7 @@ func Resolve(template string, v Values) Resolution {
 	return r
 }
 
-// OK reports whether Image may be used.
+// OK reports whether Image can be used.
 func (r Resolution) OK() bool { return len(r.Unresolved) == 0 && r.Invalid == nil }
 
 func (v Values) within(t Template, lookups int) (string, error) {
@@ -114,8 +111,8 @@ func (v Values) lookUp(l Lookup) (string, error) {
 	return v.Path(object, l.JSONPath)
 }
 
-// completed are the versions that a cluster of OpenShift has been brought to, the newest
-// first. What it is being brought to does not count: an update may fail.
+// completed looks up the versions to which an OpenShift cluster has been updated, newest first. A running update
+// does not count, because it may fail.
 var completed = Lookup{
 	Group: "config.openshift.io", Version: "v1", Kind: "ClusterVersion", Name: "version",
 	JSONPath: `{range .status.history[?(@.state=="Completed")]}{.version},{end}`,

@@ -47,7 +47,7 @@ func TestResolve(t *testing.T) {
 		{kube, "v1.20.7+k3s1", "quay.io/kube-release-v1/catalog:v1.20"},
 		{"quay.io/sample/catalog:" + sample, "", "quay.io/sample/catalog:v2"},
 		{"quay.io/sample/catalog:" + sample + "-{kube_patch_version}", "v1.22.4", "quay.io/sample/catalog:v2-4"},
-		{"a:" + strings.Replace(sample, "MySample", "", 1), "", "a:v2"}, // the only one of its kind there
+		{"a:" + strings.Replace(sample, "MySample", "", 1), "", "a:v2"}, // the only object of its kind there
 		{"quay.io/sample/catalog:v1", "", "quay.io/sample/catalog:v1"},
 	} {
 		if r := Resolve(c.reference, values(t, c.version)); !r.OK() || r.Image != c.image {
@@ -75,7 +75,7 @@ func TestUnresolved(t *testing.T) {
 	}
 }
 
-// The messages of the proposal, to the byte; then why, for each template.
+// The messages of the proposal, to the byte, followed by the reason for each template.
 func TestConditions(t *testing.T) {
 	failing := "quay.io/sample{kube_major_version}/catalog:" + sample
 	resolved := "quay.io/kube-release-v1/catalog:v1.20"
@@ -126,7 +126,7 @@ func TestMerge(t *testing.T) {
 		t.Errorf("the same again changes: %v", again)
 	}
 
-	// In place, between foreign ones; the time moves only with the status.
+	// A condition is updated in place between others. The time changes only with the status.
 	between := []any{one[2], foreign, one[3], last}
 	two, changed := Merge(between, Resolve("quay.io/a:v2", Values{}).Conditions(), "t2")
 	checkTypes(t, two, "TemplatesHaveResolved Ready ResolvedImage Last")
@@ -139,7 +139,7 @@ func TestMerge(t *testing.T) {
 		t.Errorf("got %v", m)
 	}
 	if fmt.Sprint(three[1], three[3]) != fmt.Sprint(foreign, last) || between[2].(map[string]any)["message"] != "quay.io/a:v1" {
-		t.Error("what was given has changed")
+		t.Error("the input was modified")
 	}
 
 	long := []Condition{{"A", "True", "R", strings.Repeat("é", 40000)}}
@@ -206,7 +206,7 @@ func TestJSONPath(t *testing.T) {
 	}
 }
 
-// A reference of a stranger does not look up without end.
+// The number of lookups in a foreign reference is bounded.
 func TestLookupsAreBounded(t *testing.T) {
 	reference := "a/b:"
 	for i := range 100 {

@@ -11,16 +11,16 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Convert is the file with its CatalogSources in a form, all of them or those that are
-// named, and which of them changed. ClusterCatalogs have one form.
+// Convert returns the file with all or the given CatalogSources in a form, and those that changed.
+// ClusterCatalogs have only one form.
 //
-//  1. The line of sourceType becomes the line of the new source, and the other way round;
-//     comments and blank lines keep their place.
-//  2. Deprecated fields that stand elsewhere move to that line, with the comments above them.
-//  3. Lines are indented or outdented, keys renamed, and no other byte changes.
+//  1. The line of sourceType becomes the line of the new source, or the reverse; comments and
+//     blank lines stay in place.
+//  2. Deprecated fields in other places move to that line, with the comments above them.
+//  3. Lines change their indent and keys their name; no other byte changes.
 //
-// The result is read again: it must say what ConvertSpec does. What a form cannot say is
-// catalogsource-invalid; a spec that is not in block style is edit-refused.
+// Convert reads the result again and compares it with ConvertSpec. It fails with catalogsource-invalid if the
+// form cannot express a spec, and with edit-refused if a spec is not in block style.
 func (m *Manifest) Convert(to Form, only ...*Source) (after []byte, changed []*Source, err error) {
 	src := m.file.Src
 	ended := bytes.HasSuffix(src, []byte("\n"))
@@ -53,7 +53,7 @@ func (m *Manifest) Convert(to Form, only ...*Source) (after []byte, changed []*S
 	return after, changed, m.prove(after, want, changed[0])
 }
 
-// prove reads a converted file again. No comment is lost either.
+// prove reads a converted file again. It also checks that no comment is lost.
 func (m *Manifest) prove(after []byte, want []any, first *Source) error {
 	refused := func(what string) error {
 		return first.root.Failure(failure.EditRefused, "converting %s: proving the result: %s", first, what).
@@ -74,7 +74,7 @@ func (m *Manifest) prove(after []byte, want []any, first *Source) error {
 	return nil
 }
 
-// replacement is text in place of the bytes from start to end.
+// replacement is text that replaces the bytes from start to end.
 type replacement struct {
 	start, end int
 	text       string
@@ -93,7 +93,7 @@ func splice(src []byte, edits []replacement) []byte {
 	return out.Bytes()
 }
 
-// convert is the CatalogSource as it is to be, and the edits that lead to it.
+// convert returns the converted CatalogSource, and the edits that produce it.
 func (s *Source) convert(src []byte, to Form) (map[string]any, []replacement, error) {
 	object, _ := plainOf(s.root).(map[string]any)
 	spec, ok := object["spec"].(map[string]any)
@@ -125,22 +125,22 @@ func (s *Source) convert(src []byte, to Form) (map[string]any, []replacement, er
 	return object, edits, err
 }
 
-// lines is a spec in block style, cut into the lines of its fields.
+// lines is a spec in block style, split into the lines of its fields.
 type lines struct {
 	source *Source
 	src    []byte
-	step   string // of one level of indent
+	step   string // one level of indent
 	fields []fieldLines
 }
 
-// fieldLines are the lines of one field: above are the comments on it, up to the key's line
-// at start; end is after its last line.
+// fieldLines are the lines of one field. above is the start of its comments, start that of the key's line; end is
+// after its last line.
 type fieldLines struct {
 	key, value        *yamledit.Node
 	above, start, end int
 }
 
-// oddBreak is what YAML takes for the end of a line and editors do not.
+// oddBreak matches line breaks of YAML that editors do not treat as such.
 var oddBreak = regexp.MustCompile("\r(?:[^\n]|$)|[\u0085\u2028\u2029]")
 
 func (s *Source) layout(src []byte) (*lines, error) {
@@ -193,17 +193,17 @@ func isComment(src []byte, line int) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(src[line:], " "), []byte("#"))
 }
 
-// field is one that is there: ConvertSpec has read it.
+// field returns an existing field. ConvertSpec has read it, so it exists.
 func (l *lines) field(name string) fieldLines {
 	return l.fields[slices.IndexFunc(l.fields, func(f fieldLines) bool { return f.key.Value == name })]
 }
 
-// toNew puts the fields of a source below the line of sourceType.
+// toNew moves the fields of a source below the line of sourceType.
 func (l *lines) toNew(p pair) []replacement {
 	kind := l.field(sourceType)
 	var below strings.Builder
 	var moved []replacement
-	end := kind.end // of what stands below the line of sourceType already
+	end := kind.end // end of the lines already moved below sourceType
 	for _, f := range l.fields {
 		name := map[string]string{p.legacy: p.field, legacyOverrides: overrides}[f.key.Value]
 		if name == "" {
@@ -223,7 +223,7 @@ func (l *lines) toNew(p pair) []replacement {
 	}, moved...)
 }
 
-// isTrivia reports whether there is nothing but blank lines and comments.
+// isTrivia reports whether text consists of blank lines and comments.
 func isTrivia(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
@@ -233,7 +233,7 @@ func isTrivia(text []byte) bool {
 	return true
 }
 
-// toLegacy takes the fields out of the structure of a source.
+// toLegacy moves the fields out of a source's structure.
 func (l *lines) toLegacy(p pair) ([]replacement, error) {
 	f := l.field(p.source)
 	in := f.value

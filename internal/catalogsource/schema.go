@@ -16,8 +16,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// definition is the schema of a CatalogSource, by version. That of Next follows from that of
-// Stored, as deploy/crds/v1alpha2.yaml makes it.
+// definition holds the schema of a CatalogSource by version. The schema of Next is derived from that of Stored,
+// in the same way as deploy/crds/v1alpha2.yaml.
 var definition = sync.OnceValue(func() map[string]*schema.Schema {
 	versions := map[string]*schema.Schema{}
 	for _, v := range schema.Parse("deploy/crds/catalogsources.yaml", crds.CatalogSources).Get("spec").Get("versions").Items() {
@@ -39,9 +39,8 @@ var definition = sync.OnceValue(func() map[string]*schema.Schema {
 	return versions
 })
 
-// structural leaves of a schema what says of each field that it is there and what it holds: a
-// mapping has no other fields than those, and what several fields make together has checks of
-// its own here.
+// structural reduces a schema to the existence and types of fields, and forbids other fields in a mapping.
+// Separate checks cover rules about several fields.
 func structural(s map[string]any) {
 	delete(s, "oneOf")
 	if s["format"] == "int32" {
@@ -62,7 +61,7 @@ func structural(s map[string]any) {
 	}
 }
 
-// checker collects what is wrong with one CatalogSource.
+// checker collects the faults of one CatalogSource.
 type checker struct {
 	source           *Source
 	faults, warnings []*failure.Error
@@ -80,7 +79,7 @@ func (c *checker) warn(n *yamledit.Node, format string, args ...any) *failure.Er
 	return f
 }
 
-// structure holds the CatalogSource to a schema, as an API server does.
+// structure checks the CatalogSource against a schema, as an API server does.
 func (c *checker) structure(s *schema.Schema) {
 	for _, f := range s.Check(c.source.root) {
 		c.inWords(f)
@@ -95,7 +94,7 @@ func (c *checker) inWords(f schema.Fault) {
 	case *kind.AdditionalProperties:
 		c.warn(n, "%s is no field of a %s, and API servers drop it", schema.Join(f.Path, n.Value), c.source.Kind()).Fix("Correct the name of the field, or remove it.")
 	case *kind.Required:
-		if n.Get(k.Missing[0]) == nil { // nor does a merge key bring it in
+		if n.Get(k.Missing[0]) == nil { // no merge key provides it either
 			c.fault(n, "%s is missing", schema.Join(f.Path, k.Missing[0])).Fix("Add %s.", k.Missing[0])
 		}
 	case *kind.Type:
@@ -121,7 +120,7 @@ func (c *checker) inWords(f schema.Fault) {
 	}
 }
 
-// found names what stands at a node.
+// found names the type of a node's value.
 func found(n *yamledit.Node, k *kind.Type) string {
 	if n.Tag == "!!int" && k.Want[0] != "integer" {
 		return noun("integer")

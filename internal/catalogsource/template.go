@@ -1,5 +1,5 @@
-// Package catalogsource knows CatalogSources: image references with templates that follow
-// the cluster, the conditions that tell what became of them, and the two forms of the spec.
+// Package catalogsource handles CatalogSources: image references with templates that follow the cluster, the
+// conditions that report their result, and the two forms of the spec.
 package catalogsource
 
 import (
@@ -13,7 +13,7 @@ import (
 // ImageTemplate is the annotation that holds an image reference with templates.
 const ImageTemplate = "olm.catalogImageTemplate"
 
-// The well-known templates, without their braces.
+// The well-known templates without their braces.
 const (
 	KubeMajor = "kube_major_version"
 	KubeMinor = "kube_minor_version"
@@ -22,40 +22,40 @@ const (
 	OCPMinor  = "ocp_minor_version"
 )
 
-// Template is one template of a reference: a well-known variable, or else a Lookup.
+// Template is one template of a reference: a well-known variable or a Lookup.
 type Template struct {
-	Text     string // as written, braces included
+	Text     string // as written, with braces
 	Variable string
 	Lookup   Lookup
 }
 
-// Lookup says where in the cluster a value is.
+// Lookup is the place of a value in the cluster.
 type Lookup struct {
 	Group     string `json:"group"`
 	Version   string `json:"version"`
 	Kind      string `json:"kind"`
 	Name      string `json:"name,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
-	JSONPath  string `json:"jsonpath"` // braces included
+	JSONPath  string `json:"jsonpath"` // with braces
 }
 
-// Part is a piece of a reference: a template, what looks like one and is Broken, or text.
+// Part is a piece of a reference: a template, text that resembles one and is Broken, or other text.
 type Part struct {
 	Text     string
 	Template *Template
 	Broken   *Broken
 }
 
-// Parse cuts a reference into parts, which joined again are the reference. What breaks
-// the grammar stays as it is, and its part says why:
+// Parse splits a reference into parts, which joined again are the reference. Text that breaks the grammar stays
+// unchanged, and its part holds the reason:
 //
 //  1. {kube_major_version}, {kube_minor_version}, {kube_patch_version}, {ocp_major_version} and
 //     {ocp_minor_version}, in lower case.
-//  2. {group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}, all of it, in this
+//  2. {group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}, complete and in this
 //     order. Name and namespace may be empty; the path begins with { and ends with }.
-//  3. No white space in either.
+//  3. Neither contains white space.
 //
-// What is longer than a template may be is one part that is Broken.
+// A reference that is too long becomes one Broken part.
 func Parse(reference string) []Part {
 	if len(reference) > budget.TemplateText {
 		return []Part{{Text: reference, Broken: tooLong}}
@@ -81,7 +81,7 @@ func Parse(reference string) []Part {
 	return parts
 }
 
-// Shown is the text of a part as people are shown it.
+// Shown returns the part's text for people, shortened if it is too long.
 func (p Part) Shown() string {
 	if len(p.Text) <= budget.TemplateText {
 		return p.Text
@@ -89,7 +89,7 @@ func (p Part) Shown() string {
 	return strings.ToValidUTF8(p.Text[:60], "") + "..."
 }
 
-// templateAt is the template that s begins with, nil if it begins with none.
+// templateAt returns the template at the start of s, or nil.
 func templateAt(s string) *Template {
 	if s[0] != '{' {
 		return nil
@@ -117,8 +117,8 @@ func lookupAt(s string) *Template {
 	return &Template{Text: s[:len(m[0])+n+1], Lookup: Lookup{m[1], m[2], m[3], m[4], m[5], path[:n]}}
 }
 
-// pathLen is the length of the path that s begins with, which } follows; 0 if there is
-// none. Braces within the quotes of an expression count for nothing.
+// pathLen returns the length of the path at the start of s, if } follows it, or 0. Braces inside quotes do not
+// count.
 func pathLen(s string) int {
 	if s == "" || s[0] != '{' {
 		return 0
@@ -169,8 +169,7 @@ func isSubdomain(s string) bool {
 	return len(s) <= 253
 }
 
-// isName takes what may stand as one segment of a path in the API: kinds differ in what
-// they allow beyond that. Empty is no name.
+// isName reports whether s can be a segment of an API path, or is empty. Kinds restrict names further.
 func isName(s string) bool {
 	return s != "." && s != ".." && len(s) <= 253 && !strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("/%{}", r)

@@ -18,7 +18,7 @@ func TestGrammar(t *testing.T) {
 		{"q/a:" + sample + "-{kube_minor_version}", []string{sample, "{kube_minor_version}"}},
 		{"{{kube_minor_version}}", []string{"{kube_minor_version}"}},
 		{"{{{kube_minor_version}", []string{"{kube_minor_version}"}},
-		// What breaks the grammar.
+		// These break the grammar.
 		{"", nil},
 		{"quay.io/a/b:v1", nil},
 		{"{Kube_minor_version}", nil},
@@ -46,7 +46,7 @@ func TestGrammarOfLookups(t *testing.T) {
 		{`{group:a.b,version:v1,kind:K,name:n,namespace:,jsonpath:{.a['}']}}`, true},
 		{`{group:a.b,version:v1,kind:K,name:n,namespace:,jsonpath:{.a[?(@.b=="{")].c}}`, true},
 		{`{group:a.b,version:v1,kind:K,name:n,namespace:,jsonpath:{.a['é']}}`, true},
-		// Order, and all of it.
+		// The order of the parts, and missing parts.
 		{"{version:v1,group:a.b,kind:K,name:n,namespace:ns,jsonpath:{.a}}", false},
 		{"{group:a.b,version:v1,kind:K,namespace:ns,name:n,jsonpath:{.a}}", false},
 		{"{group:a.b,version:v1,kind:K,name:n,jsonpath:{.a}}", false},
@@ -54,12 +54,12 @@ func TestGrammarOfLookups(t *testing.T) {
 		{"{group:a.b,version:v1,kind:K,name:n,namespace:ns,jsonpath:{.a},x:y}", false},
 		{"{group=a.b,version=v1,kind=K,name=n,namespace=ns,jsonpath={.a}}", false},
 		{"{Group:a.b,version:v1,kind:K,name:n,namespace:ns,jsonpath:{.a}}", false},
-		// Spaces.
+		// White space.
 		{"{group:a.b, version:v1,kind:K,name:n,namespace:ns,jsonpath:{.a}}", false},
 		{"{group:a.b,version:v1,kind:K,name:n m,namespace:ns,jsonpath:{.a}}", false},
 		{"{group:a.b,version:v1,kind:K,name:n,namespace:ns,jsonpath:{.a['b c']}}", false},
 		{"{group:a.b,version:v1,kind:K,name:n,namespace:ns,jsonpath:{.a}\t}", false},
-		// Forms of the values.
+		// The grammar of the values.
 		{"{group:,version:v1,kind:K,name:n,namespace:ns,jsonpath:{.a}}", false},
 		{"{group:A.b,version:v1,kind:K,name:n,namespace:ns,jsonpath:{.a}}", false},
 		{"{group:a..b,version:v1,kind:K,name:n,namespace:ns,jsonpath:{.a}}", false},
@@ -126,8 +126,7 @@ func TestKubeVersions(t *testing.T) {
 	}
 }
 
-// Parts joined are the reference, each template parses by itself, and resolution changes
-// nothing outside of templates.
+// The joined parts are the reference, each template parses on its own, and resolving changes only templates.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{sample, "q/{kube_major_version}:v{kube_minor_version}", "{{kube_patch_version}", sample[:len(sample)-1], "{group:a,version:v1,kind:K,name:,namespace:,jsonpath:{.a['}']}{\"}\"}}", "{group:\xff"} {
 		f.Add(s, "x")
@@ -155,7 +154,7 @@ func FuzzParse(f *testing.F) {
 		}
 		r := Resolve(reference, Values{Kube: KubeVersion{"1", "1", "1"}, Objects: func(Lookup) (any, error) { return nil, nil }, Path: func(any, string) (string, error) { return value, nil }})
 		for _, u := range r.Unresolved {
-			if _, broken := u.Err.(*Broken); !broken { //nolint:errorlint // it stands there as it is
+			if _, broken := u.Err.(*Broken); !broken { //nolint:errorlint // not wrapped here
 				t.Fatalf("%q has no value: %v", u.Template.Text, u.Err)
 			}
 		}

@@ -15,22 +15,22 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Wanted is what a CatalogSource should say. What is empty stays as it stands.
+// Wanted is the wanted content of a CatalogSource. Empty fields stay unchanged.
 type Wanted struct {
-	Kind     string // Kind or ClusterKind; empty is Kind
+	Kind     string // Kind or ClusterKind; empty means Kind
 	Form     Form
 	Image    string
 	Template string // for the annotation
-	Poll     *int   // minutes between looks at a tag, of a ClusterCatalog
+	Poll     *int   // minutes between polls of a tag, for a ClusterCatalog
 	Priority *int
 	Labels   []Label
 }
 
-// Label of an object.
+// Label is a label of an object.
 type Label struct{ Key, Value string }
 
-// Make is the manifest of a CatalogSource, in the deprecated form where none is wanted: all
-// releases of OLM read that. Namespace and template may be empty.
+// Make returns the manifest of a CatalogSource. Its default is the deprecated form, because all releases of OLM
+// read it. Namespace and template may be empty.
 func Make(name, namespace string, w Wanted) ([]byte, error) {
 	if w.Kind == ClusterKind {
 		return makeCluster(name, w)
@@ -114,7 +114,7 @@ func encode(object any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Append is the file with a manifest after what it holds.
+// Append returns the file with a manifest added at its end.
 func (m *Manifest) Append(manifest []byte) []byte {
 	src := m.file.Src
 	if len(bytes.TrimSpace(src)) == 0 {
@@ -131,8 +131,8 @@ func (m *Manifest) Append(manifest []byte) []byte {
 	return append(out, more...)
 }
 
-// Find is the object of a kind and name, or the only one of that kind where there is no name;
-// nil if there is none. The namespace tells those of one name apart.
+// Find returns the object with a kind and name, or the only one of that kind if name is empty, or nil. The
+// namespace selects between objects with the same name.
 func (m *Manifest) Find(kind, name, namespace string) (*Source, error) {
 	var found []*Source
 	for _, s := range m.Sources {
@@ -156,7 +156,7 @@ func (m *Manifest) Find(kind, name, namespace string) (*Source, error) {
 	return found[0], nil
 }
 
-// Bring is the file with one of its CatalogSources as wanted, and no other byte changed.
+// Bring returns the file with one of its CatalogSources as wanted, and no other byte changed.
 func (m *Manifest) Bring(s *Source, w Wanted) ([]byte, error) {
 	if w.Image != "" && w.Image != s.Image() {
 		if err := s.TakesImage(); err != nil {
@@ -204,7 +204,7 @@ func (m *Manifest) Bring(s *Source, w Wanted) ([]byte, error) {
 	return edits.Apply()
 }
 
-// again brings the file as edits leave it.
+// again applies edits and calls Bring on the result.
 func (m *Manifest) again(s *Source, w Wanted, edits *yamledit.Edits) ([]byte, error) {
 	text, err := edits.Apply()
 	if err != nil {
@@ -217,14 +217,13 @@ func (m *Manifest) again(s *Source, w Wanted, edits *yamledit.Edits) ([]byte, er
 	return then.Bring(then.Sources[slices.Index(m.Sources, s)], w)
 }
 
-// misplaces reports whether the annotation that OLM reads stands where a template belongs in the
-// other one.
+// misplaces reports whether the template is in OLM's annotation although it belongs in Graft's own.
 func (s *Source) misplaces(template string) bool {
 	return template != "" && !s.isCluster() && templateKey(Kind, template) == OwnTemplate &&
 		s.root.Get("metadata").Get("annotations").Get(ImageTemplate) != nil
 }
 
-// removeShared takes out the annotation that OLM reads.
+// removeShared removes OLM's annotation.
 func (s *Source) removeShared(edits *yamledit.Edits) error {
 	meta := s.root.Get("metadata")
 	if annotations := meta.Get("annotations"); len(annotations.Keys()) > 1 {
@@ -252,8 +251,7 @@ func (s *Source) setTemplate(edits *yamledit.Edits, template string) error {
 	return s.root.Failure(failure.CatalogSourceInvalid, "setting the template of %s: it has no metadata", s).Fix("Write metadata with a name.")
 }
 
-// CheckTemplate says what keeps a reference with templates from ever being an image; nil if
-// nothing does.
+// CheckTemplate returns why a reference with templates can never be an image, or nil.
 func CheckTemplate(template string) error {
 	var image strings.Builder
 	templates := 0

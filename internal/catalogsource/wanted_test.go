@@ -9,7 +9,7 @@ import (
 
 const digest = "quay.io/a/b@sha256:0123456789012345678901234567890123456789012345678901234567890123"
 
-// What is made is valid, and as wanted already.
+// A new manifest is valid and already as wanted.
 func TestMake(t *testing.T) {
 	for _, c := range []struct {
 		namespace string
@@ -93,7 +93,7 @@ func TestBring(t *testing.T) {
 	}
 }
 
-// Of several, only the one that is meant becomes another.
+// Only the selected one of several objects changes.
 func TestFind(t *testing.T) {
 	one := "---\n# %\napiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {name: %}\nspec:\n  sourceType: grpc\n  image: a\n"
 	text := strings.ReplaceAll(one, "%", "x") + strings.ReplaceAll(one, "%", "y")
@@ -119,7 +119,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A namespace tells those of one name apart; a name must be one.
+// The namespace selects between objects with the same name. A name alone must be unique.
 func TestFindNamespace(t *testing.T) {
 	one := "---\napiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {name: x, namespace: %}\nspec: {}\n"
 	m := open(t, strings.ReplaceAll(one, "%", "a")+strings.ReplaceAll(one, "%", "b"))

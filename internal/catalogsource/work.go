@@ -1,31 +1,28 @@
 package catalogsource
 
-// OwnTemplate is the annotation that Graft reads and OLM does not. Where both stand, it is
-// the one that counts.
+// OwnTemplate is the annotation that only Graft reads. It takes precedence over ImageTemplate.
 const OwnTemplate = "graft.olmgraft.io/catalogImageTemplate"
 
-// ownPrefix makes the types of conditions that Graft sets beside those of OLM.
+// ownPrefix begins the types of Graft's own conditions, next to those of OLM.
 const ownPrefix = "graft.olmgraft.io/"
 
-// templateKeys are the annotations that hold a reference with templates, the first that
-// stands being the one that counts.
+// templateKeys are the annotations that hold a reference with templates. The first existing one takes effect.
 var templateKeys = []string{OwnTemplate, ImageTemplate}
 
-// Work is what there is to do for a CatalogSource.
+// Work describes what Graft has to do for a CatalogSource.
 type Work struct {
-	Reference string // "" is nothing
-	Own       bool   // by conditions of Graft's own types
-	Clash     bool   // OLM sets the image by the other annotation
+	Reference string // "" means nothing
+	Own       bool   // report with conditions of Graft's own types
+	Clash     bool   // OLM sets the image from the other annotation
 }
 
-// WorkFor shares the work with OLM, where it is there: its catalog operator sets the image by
-// the annotation ImageTemplate, and the conditions TemplatesHaveResolved and ResolvedImage,
-// and removes those where there is no such annotation. It knows the variables of Kubernetes
-// and no others.
+// WorkFor divides the work between Graft and OLM, if OLM is present. OLM's catalog operator sets the image from
+// the annotation ImageTemplate, and the conditions TemplatesHaveResolved and ResolvedImage; it removes these
+// conditions if the annotation is missing. It supports only the variables of Kubernetes.
 //
-//  1. What OLM resolves is OLM's.
-//  2. What it does not resolve, and OwnTemplate, are Graft's, by conditions of its own types.
-//  3. OwnTemplate beside what OLM resolves would have two images: none is set.
+//  1. OLM does what it can resolve.
+//  2. Graft does everything else and OwnTemplate, with conditions of its own types.
+//  3. OwnTemplate next to a template that OLM resolves would mean two images: Graft sets none.
 func WorkFor(annotations map[string]string, olm bool) Work {
 	own, shared := annotations[OwnTemplate], annotations[ImageTemplate]
 	resolves := shared != "" && olmResolves(shared)
@@ -42,13 +39,13 @@ func WorkFor(annotations map[string]string, olm bool) Work {
 	return Work{Reference: shared, Own: shared != ""}
 }
 
-// olmResolves reports whether OLM has a value for all that a reference looks up.
+// olmResolves reports whether OLM can resolve every template of a reference.
 func olmResolves(reference string) bool {
 	return Resolve(reference, Values{Kube: KubeVersion{"1", "1", "1"}}).OK()
 }
 
-// templateKey is the annotation in which a template is written: ImageTemplate where OLM resolves
-// it, so that both do; else OwnTemplate, since OLM says of what it cannot resolve that it is wrong.
+// templateKey returns the annotation for a template: ImageTemplate if OLM resolves it, so that both can.
+// Otherwise it is OwnTemplate, because OLM reports templates that it cannot resolve as faults.
 func templateKey(kind, template string) string {
 	if kind != ClusterKind && olmResolves(template) {
 		return ImageTemplate
@@ -56,7 +53,7 @@ func templateKey(kind, template string) string {
 	return OwnTemplate
 }
 
-// OwnTypes has conditions in Graft's own types.
+// OwnTypes returns the conditions with Graft's own types.
 func OwnTypes(conditions []Condition) []Condition {
 	var out []Condition
 	for _, c := range conditions {
@@ -66,14 +63,14 @@ func OwnTypes(conditions []Condition) []Condition {
 	return out
 }
 
-// SharedTypes and GraftTypes are the types of the conditions that tell of a template: those
-// of the proposal, which OLM sets as well, and those that Graft alone sets.
+// SharedTypes and GraftTypes are the types of conditions about templates: those of the proposal, which OLM also
+// sets, and those that only Graft sets.
 var (
 	SharedTypes = []string{TemplatesHaveResolved, ResolvedImage}
 	GraftTypes  = []string{ownPrefix + TemplatesHaveResolved, ownPrefix + ResolvedImage}
 )
 
-// Says reports whether an array of conditions still says what was written to it.
+// Says reports whether an array of conditions still contains the written ones unchanged.
 func Says(existing []any, written []Condition) bool {
 	_, changed := Merge(existing, written, "")
 	return !changed

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Who does what: one of two that would write the same.
+// The division of work between two writers of the same fields.
 func TestWorkFor(t *testing.T) {
 	kube, lookup := "a/b:v{kube_minor_version}", "a/b:"+sample
 	for _, c := range []struct {
@@ -33,7 +33,7 @@ func TestWorkFor(t *testing.T) {
 	}
 }
 
-// The version of OpenShift is that of the last update that was completed.
+// The version of OpenShift is that of the last completed update.
 func TestOpenShift(t *testing.T) {
 	cluster := func(history string) Objects {
 		return manifests(t, "apiVersion: config.openshift.io/v1\nkind: ClusterVersion\nmetadata: {name: version}\nstatus: {desired: {version: 4.21.0}, history: ["+history+"]}\n").Object
