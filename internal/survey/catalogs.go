@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// catalogs are those of a group of templates, by patterns where several are alike.
+// catalogs returns the catalogs of a group of templates, as patterns for those that are alike.
 func catalogs(group, all []*source) []Catalog {
 	var out []Catalog
 	var of [][]*source
@@ -49,7 +49,8 @@ func catalogs(group, all []*source) []Catalog {
 	return out
 }
 
-// sameHeads reports whether channels end alike in all catalogs, of which no pattern can tell.
+// sameHeads reports whether channels end at the same bundles in all catalogs. A pattern cannot express differing
+// heads.
 func sameHeads(group []*source, cuts map[*source]cutting) bool {
 	first := cuts[group[0].firstCatalog()].heads
 	return !slices.ContainsFunc(group, func(t *source) bool {
@@ -64,7 +65,7 @@ func (s *source) firstCatalog() *source {
 	return s.catalogs[0].source
 }
 
-// patternFor names a catalog by its template.
+// patternFor returns a catalog's path with placeholders for its template.
 func patternFor(t, c *source) string {
 	p := c.path
 	folder := ""
@@ -92,7 +93,7 @@ func others(t *source, s string, all []*source) bool {
 	return slices.ContainsFunc(all, func(o *source) bool { return o != t && alike(o, s) > 0 })
 }
 
-// metadata is what the platform of a catalog does not tell: that it holds manifests.
+// metadata returns the setting for a catalog that contains manifests, if its platform does not imply it.
 func metadata(c *source) string {
 	if c.platform == nil && c.facts.objects && !c.facts.metadata {
 		return string(plan.BundleObject)
@@ -100,8 +101,8 @@ func metadata(c *source) string {
 	return ""
 }
 
-// rewrites are the repositories that catalogs name otherwise than their templates do, with the
-// same digest. Where a catalog has bundles by both names there is no rule.
+// rewrites returns rules for the repositories that catalogs name differently from their templates, with the same
+// digest. It returns no rule if a catalog has bundles under both names.
 func rewrites(group []*source) (rules reference.Rewrites) {
 	for _, t := range group {
 		for _, c := range t.catalogs {

@@ -12,24 +12,23 @@ import (
 	"github.com/olmgraft/graft/internal/plan"
 )
 
-// Exclusion is what catalogs do not hold of their template: versions or channels, from a platform
-// on or up to one.
+// Exclusion describes versions or channels of a template that catalogs leave out, for a range of platforms.
 type Exclusion struct {
 	Versions string // a range; empty: all
 	Channel  string // empty: all
-	Min, Max string // platforms; empty: no end
+	Min, Max string // platforms; empty: unbounded
 }
 
-// cutting is what one catalog does not hold of its template.
+// cutting describes the parts of a template that one catalog leaves out.
 type cutting struct {
 	below, above string            // ranges of versions
-	channels     []string          // that it has none of
+	channels     []string          // channels that it lacks entirely
 	heads        map[string]string // bundle at which a channel ends
-	closed       bool              // entries that replace what is not there replace nothing
+	closed       bool              // entries that would replace a missing bundle replace nothing
 }
 
-// cuttingOf compares a catalog with its template. It is false where what the catalog lacks is
-// neither below nor above the rest.
+// cuttingOf compares a catalog with its template. It returns false if the missing versions are neither below nor
+// above the rest.
 func cuttingOf(t, c *source) (cut cutting, ok bool) {
 	kept := map[string]bool{}
 	var lowest, highest semver.Version
@@ -76,7 +75,7 @@ func cuttingOf(t, c *source) (cut cutting, ok bool) {
 	return cut, cut.channelsOf(t, c, kept)
 }
 
-// bound is the beginning of a minor version, where what is to be below it is of a lower one.
+// bound returns the start of v's minor version if below has a lower minor version, otherwise v.
 func bound(v, below semver.Version) string {
 	if minorBelow(below, v) {
 		return fmt.Sprintf("%d.%d.0-0", v.Major, v.Minor)
@@ -84,7 +83,7 @@ func bound(v, below semver.Version) string {
 	return v.String()
 }
 
-// channelsOf finds channels that are missing, or end earlier, though their bundles are there.
+// channelsOf records channels that are missing or end earlier although the catalog has their bundles.
 func (cut *cutting) channelsOf(t, c *source, kept map[string]bool) bool {
 	for _, ch := range t.facts.channels {
 		stay := slices.DeleteFunc(slices.Clone(t.facts.entries[ch]), func(e fbc.Entry) bool { return !kept[e.Name] })
@@ -121,8 +120,8 @@ func (cut *cutting) channelsOf(t, c *source, kept map[string]bool) bool {
 	return true
 }
 
-// exclusions say for which platforms what is left out. Where each platform leaves out what the
-// one before does, a rule has no end, so that it is also for platforms to come.
+// exclusions returns for which platforms each part is left out. If every platform leaves out at least what the
+// previous one does, a rule has no upper end, so that it also applies to future platforms.
 func exclusions(catalogs []*source, cuts map[*source]cutting) (rules []Exclusion) {
 	type side struct {
 		of   func(cutting) []string

@@ -16,29 +16,29 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// facts are what a template or a catalog holds.
+// facts are the contents of a template or catalog.
 type facts struct {
-	images map[string]image // its bundles, by digest, else as they are named
-	// entries by channel; of a template with archetypes those are images.
+	images map[string]image // its bundles, by digest or else by name
+	// entries are listed by channel; in a template with archetypes their names are images.
 	entries      map[string][]fbc.Entry
-	channels     []string // in their order
-	edges        bool     // entries have the edges that they have in the catalog
+	channels     []string // in order
+	edges        bool     // entries have the same edges as in the catalog
 	repositories []string
-	placeholder  string // an image that is none; empty: all are
-	// defaultChannel is that of the package.
+	placeholder  string // an image that is not a reference; empty: all are references
+	// defaultChannel is the package's default channel.
 	defaultChannel string
-	objects        bool // bundles have their manifests in olm.bundle.object
+	objects        bool // bundles hold their manifests in olm.bundle.object
 	metadata       bool // bundles have olm.csv.metadata
 }
 
-// image is a bundle: name is empty where that does not stand there.
+// image is a bundle. Its name is empty if the file does not contain it.
 type image struct{ repository, name string }
 
 func newFacts() facts {
 	return facts{images: map[string]image{}, entries: map[string][]fbc.Entry{}}
 }
 
-// docFacts are those of documents.
+// docFacts returns the facts of documents.
 func docFacts(docs []fbc.Doc) facts {
 	f := newFacts()
 	f.edges = true
@@ -83,7 +83,7 @@ func (f *facts) bundle(ref, name string) {
 	f.repositories = kind.Unique(append(f.repositories, repository))
 }
 
-// key is what an image is in every registry that has it.
+// key returns what identifies an image in every registry: its digest, or else its reference.
 func key(image string) string {
 	_, _, digest := reference.Cut(image)
 	return cmp.Or(digest, image)
@@ -102,7 +102,7 @@ func (f *facts) add(o facts) {
 	f.edges, f.objects, f.metadata = f.edges || o.edges, f.objects || o.objects, f.metadata || o.metadata
 }
 
-// templateFacts are those of a template, with what keeps it from being read as one.
+// templateFacts returns the facts of a template, and the error that prevents reading it.
 func templateFacts(t *template.Template, d kind.Description) (facts, error) {
 	var err error
 	if k, ok := t.Kind.(kind.HasEdges); ok {
@@ -132,8 +132,8 @@ func templateFacts(t *template.Template, d kind.Description) (facts, error) {
 	return f, err
 }
 
-// list are the facts of which another source may have the same: its bundles, and, where both
-// have edges, the entries of its channels with them.
+// list returns the facts for comparing two sources: the bundles, and the entries of channels with their edges if
+// both sources have edges.
 func (f *facts) list(edges bool) map[string]bool {
 	all := map[string]bool{}
 	for image := range f.images {
@@ -155,7 +155,7 @@ func anyOf(semver.Version) bool          { return true }
 func prereleaseOf(v semver.Version) bool { return len(v.Pre) > 0 }
 func releaseOf(v semver.Version) bool    { return len(v.Pre) == 0 }
 
-// newest is the highest version of the entries of all channels, with the channels that have it.
+// newest is the highest version among the entries of all channels, and the channels that contain it.
 type newest struct {
 	name    string
 	version semver.Version
@@ -164,7 +164,7 @@ type newest struct {
 	known   bool
 }
 
-// newestOf finds the newest bundle of those that are wanted. Names tells those of images.
+// newestOf returns the newest wanted bundle. names maps images to names.
 func (f *facts) newestOf(names map[string]string, wanted func(semver.Version) bool) newest {
 	var top newest
 	for _, ch := range f.channels {
@@ -194,8 +194,8 @@ func (f *facts) newestOf(names map[string]string, wanted func(semver.Version) bo
 
 var words = regexp.MustCompile(`[0-9]+(?:[.-][0-9]+)*`)
 
-// anyVersion is a repository with * for the minor version of its bundle, where there is one
-// repository for each: as 1.38 in op-1-38 and op-138.
+// anyVersion replaces the minor version of the bundle in a repository by *, for packages with a repository for
+// each minor version, such as 1.38 in op-1-38 and op-138.
 func (f *facts) anyVersion(repository string) string {
 	minors := map[string]bool{}
 	for _, entries := range f.entries {

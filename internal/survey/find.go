@@ -14,7 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// finder collects what stands in a repository.
+// finder collects the templates and catalogs of a repository.
 type finder struct {
 	fsys      fs.FS
 	templates []*source
@@ -23,10 +23,10 @@ type finder struct {
 	left      []plan.LeftOut
 }
 
-// rawFile is a file of catalog documents, of one package.
+// rawFile is a file of catalog documents of one package.
 type rawFile struct {
 	path, pkg string
-	whole     bool // it has the package itself
+	whole     bool // it contains the package document
 	facts     facts
 }
 
@@ -40,7 +40,7 @@ func find(fsys fs.FS) (*finder, error) {
 	return f, nil
 }
 
-// skipped are the folders of tools and of other projects, which may be very large.
+// skipped reports folders of tools and of other projects, which may be very large.
 func skipped(folder string) bool {
 	return slices.Contains([]string{".git", "node_modules", "vendor", ".cache", ".venv"}, folder)
 }
@@ -61,7 +61,7 @@ func (f *finder) look(name string, src []byte) error {
 	case d.Auxiliary:
 		return nil
 	case t.Source.Schema() == fbc.SchemaBundle && len(d.Channels) == 0:
-		return f.lookRaw(t, name) // bundles by their image alone are a part of a catalog, no template
+		return f.lookRaw(t, name) // bundles without channels are a part of a catalog
 	}
 	one := newSource(name, d.Kind, d.Package)
 	one.facts, err = templateFacts(t, d)
@@ -87,7 +87,7 @@ func newSource(name, kind, pkg string) *source {
 	return s
 }
 
-// lookRaw sorts the documents of a file by their package.
+// lookRaw groups the documents of a file by package.
 func (f *finder) lookRaw(t *template.Template, name string) error {
 	docs, err := t.Source.Docs()
 	if err != nil {
@@ -115,10 +115,10 @@ func (f *finder) lookRaw(t *template.Template, name string) error {
 	return nil
 }
 
-// assemble makes catalogs of the files: one that has its package is a catalog, and where other
-// documents of the package stand beside or below it, its folder is. Other fragments are left.
+// assemble builds catalogs from the files. A file with its package document is a catalog. If other documents of
+// the package are next to it or below it, its folder is the catalog. assemble leaves other fragments alone.
 func (f *finder) assemble() {
-	heads := map[string][]int{} // files with the package, by folder and package
+	heads := map[string][]int{} // files with a package document, by folder and package
 	at := func(dir, pkg string) string { return dir + "\x00" + pkg }
 	for i, file := range f.files {
 		if file.whole {
@@ -160,7 +160,7 @@ func (f *finder) assemble() {
 	}
 }
 
-// dropInputs takes out the templates of which others are made, which hold what they hold.
+// dropInputs removes templates that are inputs of other templates, and adds their facts to those.
 func (f *finder) dropInputs() {
 	of := map[string]*source{}
 	for _, t := range f.templates {
@@ -180,7 +180,7 @@ func (f *finder) dropInputs() {
 
 const hiddenFolder = "is a hidden folder"
 
-// aside says why a path may be none of the repository's own.
+// aside returns why a path may not belong to the repository itself, or "".
 func aside(name string) string {
 	for folder := range strings.SplitSeq(path.Dir(name), "/") {
 		switch {
@@ -194,14 +194,14 @@ func aside(name string) string {
 	return ""
 }
 
-// ofTests reports whether a name says that what it names is a test's or an example.
+// ofTests reports whether a name indicates a test or an example.
 func ofTests(name string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_.", r) }), func(word string) bool {
 		return slices.Contains([]string{"test", "tests", "testdata", "testing", "e2e", "fixture", "fixtures", "example", "examples", "mock", "mocks"}, word)
 	})
 }
 
-// generatedBy is the comment at the top of a text that says that it is generated.
+// generatedBy returns the comment at the top of a text that marks it as generated, or "".
 func generatedBy(src []byte) string {
 	for line := range bytes.Lines(src) {
 		comment, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("#"))

@@ -11,8 +11,8 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// targets makes targets of templates and of catalogs that have none, those that differ by their
-// platform alone one target.
+// targets converts templates, and catalogs without a template, to targets. Sources that differ only in their
+// platform become one target.
 func targets(list []*source, written map[string]string, fsys fs.FS) []Target {
 	n := newNews(list)
 	var out []Target
@@ -25,7 +25,7 @@ func targets(list []*source, written map[string]string, fsys fs.FS) []Target {
 	return out
 }
 
-// groups are the sources that are copies of each other, as far as a configuration says.
+// groups returns the sources that a configuration would treat as copies of each other.
 func groups(list []*source, n *news) [][]*source {
 	var keys []string
 	byKey := map[string][]*source{}
@@ -48,7 +48,7 @@ func groups(list []*source, n *news) [][]*source {
 	return out
 }
 
-// shape is a path with its platform taken out.
+// shape returns a path with a placeholder for its platform.
 func shape(p string, platform *plan.Platform) string {
 	for _, form := range platformForms(*platform) {
 		if before, after, ok := cutLast(p, form.text); ok {
@@ -71,13 +71,13 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// glob is a pattern with what it stands for.
+// glob is a pattern with the sources that it matches.
 type glob struct {
 	pattern string
 	of      []*source
 }
 
-// globs are patterns that match a group and nothing else; a path where none does.
+// globs returns patterns that match exactly the group, or paths if no pattern does.
 func globs(group []*source, fsys fs.FS) []glob {
 	if len(group) > 1 {
 		if g, ok := widest(group, fsys); ok {
@@ -101,7 +101,7 @@ func globs(group []*source, fsys fs.FS) []glob {
 	return out
 }
 
-// varying splits the paths of a group at what differs.
+// varying splits the paths of a group into their common start, the differing parts and their common end.
 func varying(group []*source) (before string, middle []string, after string) {
 	before, after = group[0].path, group[0].path
 	for _, t := range group[1:] {
@@ -124,7 +124,7 @@ func varying(group []*source) (before string, middle []string, after string) {
 
 func widest(group []*source, fsys fs.FS) (glob, bool) {
 	before, _, after := varying(group)
-	// All versions of the platform match, those of one length too: v4.1* is read as v4.1 to v4.19.
+	// All versions of the platform must match, even if all have the same length now: v4.1* also matches v4.19.
 	before = strings.TrimRight(before, "0123456789")
 	if i := strings.IndexByte(after, '/'); i > 0 && strings.Trim(after[:i], "0123456789") == "" {
 		after = after[i:]
@@ -132,7 +132,7 @@ func widest(group []*source, fsys fs.FS) (glob, bool) {
 	return exact(glob{escape(before) + "*" + escape(after), group}, fsys)
 }
 
-// byFirstDigits parts a group by all but the last character of what differs.
+// byFirstDigits divides a group by all but the last character of the platform.
 func byFirstDigits(group []*source) [][]*source {
 	var keys []string
 	parts := map[string][]*source{}
@@ -151,7 +151,7 @@ func byFirstDigits(group []*source) [][]*source {
 	return out
 }
 
-// oneOf matches one of the last characters of what differs.
+// oneOf returns a pattern for paths that differ in a single character.
 func oneOf(group []*source, fsys fs.FS) (glob, bool) {
 	before, middle, after := varying(group)
 	if slices.ContainsFunc(middle, func(m string) bool { return len(m) != 1 }) {
@@ -172,7 +172,7 @@ func escape(s string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(s)
 }
 
-// exact reports whether the pattern matches the group and nothing else.
+// exact reports whether the pattern matches exactly the group.
 func exact(g glob, fsys fs.FS) (glob, bool) {
 	matches, err := fs.Glob(fsys, g.pattern)
 	if err != nil || len(matches) != len(g.of) {
@@ -186,7 +186,7 @@ func exact(g glob, fsys fs.FS) (glob, bool) {
 	return g, true
 }
 
-// target says what is to be said of a group.
+// target builds the target of a group.
 func target(pattern string, group, all []*source, n *news, written map[string]string) Target {
 	last := group[len(group)-1]
 	out := Target{Template: pattern, Kind: last.kind, Package: last.pkg}
@@ -215,7 +215,7 @@ func target(pattern string, group, all []*source, n *news, written map[string]st
 	out.Notes, out.Repositories = kind.Unique(out.Notes), kind.Unique(out.Repositories)
 	for _, t := range group {
 		if n.of[t].known {
-			last = t // that tells it itself
+			last = t // a source with its own bundles decides
 		}
 	}
 	out.Rules = n.rules(last)

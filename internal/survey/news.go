@@ -14,10 +14,10 @@ import (
 	"github.com/olmgraft/graft/internal/plan"
 )
 
-// news are the newest bundles of all sources: where new ones go is told by them.
+// news holds the newest bundles of all sources. They decide where new bundles go.
 type news struct {
 	of map[*source]newest
-	// releases and prereleases are the newest of either.
+	// releases and prereleases hold the newest of each.
 	releases, prereleases map[*source]newest
 	all                   []*source
 }
@@ -36,7 +36,7 @@ func newNews(list []*source) *news {
 	return n
 }
 
-// said is all that a configuration says of a source but for paths.
+// said returns everything that a configuration says about a source, except paths.
 func (n *news) said(t *source) string {
 	edges, _ := n.edges(t)
 	said := []string{edges, n.newChannel(t), n.defaultChannel(t)}
@@ -54,10 +54,9 @@ func (n *news) said(t *source) string {
 	return strings.Join(said, "\x00")
 }
 
-// rules put new bundles where the newest one is. A template whose newest bundle is of a lower
-// minor version than that of a template for a later platform gets no higher ones. Where each
-// minor version has a channel, one that begins with a higher minor version than others gets no
-// lower ones.
+// rules put new bundles into the channels of the newest one. If a template for a later platform has a higher
+// minor version, this template gets no versions above its own minor version. If each minor version has its own
+// channel, and the template begins with a higher minor version than others, it gets no lower ones.
 func (n *news) rules(t *source) []Rule {
 	top := n.of[t]
 	if !top.known {
@@ -89,8 +88,8 @@ func (n *news) rules(t *source) []Rule {
 	return []Rule{r}
 }
 
-// find is a template that differs by its platform, which is later than one if that is said, and
-// of which something is true.
+// find returns a template that differs only in its platform and satisfies is. If later is given, its platform
+// must be later.
 func (n *news) find(t *source, is func(newest) bool, later *plan.Platform) *source {
 	for _, o := range n.all {
 		if t.platform != nil && n.of[o].known && n.like(o, t) && (later == nil || o.platform.Compare(*later) > 0) && is(n.of[o]) {
@@ -100,8 +99,8 @@ func (n *news) find(t *source, is func(newest) bool, later *plan.Platform) *sour
 	return nil
 }
 
-// last is the template of the same shape for the latest platform that has bundles, for one that
-// has none.
+// last returns, for a template without bundles, the template of the same shape with bundles for the latest
+// platform.
 func (n *news) last(t *source) (last *source) {
 	for _, o := range n.all {
 		if t.platform != nil && len(t.facts.images) == 0 && n.of[o].known && n.like(o, t) && (last == nil || o.platform.Compare(*last.platform) > 0) {
@@ -111,12 +110,12 @@ func (n *news) last(t *source) (last *source) {
 	return last
 }
 
-// like reports whether two templates differ by their platform alone, as far as their paths tell.
+// like reports whether the paths of two templates differ only in their platform.
 func (n *news) like(o, t *source) bool {
 	return o.platform != nil && o.pkg == t.pkg && o.kind == t.kind && shape(o.path, o.platform) == shape(t.path, t.platform)
 }
 
-// unversioned names the archetypes that have bundles where nothing tells their versions.
+// unversioned returns a rule with the archetypes that have bundles, if the versions of these are unknown.
 func (n *news) unversioned(t *source) []Rule {
 	var in []string
 	for _, ch := range t.facts.channels {
@@ -130,14 +129,14 @@ func (n *news) unversioned(t *source) []Rule {
 	return []Rule{{Channels: in, Why: "these have bundles; nothing tells their versions"}}
 }
 
-// minorBelow reports whether a version is of a lower minor version than another.
+// minorBelow reports whether a version has a lower minor version than another.
 func minorBelow(v, o semver.Version) bool {
 	return v.Major < o.Major || v.Major == o.Major && v.Minor < o.Minor
 }
 
 var numbers = regexp.MustCompile(`[0-9]+(?:\.[0-9]+)*`)
 
-// patterns are the channels of a bundle as new ones have them.
+// patterns returns the channels of a bundle as patterns for new bundles.
 func patterns(t *source, top newest) (channels []string) {
 	for _, ch := range top.in {
 		if len(archetypes(t)) == 0 {
@@ -148,8 +147,7 @@ func patterns(t *source, top newest) (channels []string) {
 	return channels
 }
 
-// channelPattern is the name of a channel with the numbers of the newest bundle's version, which
-// is in it, as placeholders.
+// channelPattern replaces the numbers of the newest bundle's version in a channel's name by placeholders.
 func channelPattern(name string, top newest) string {
 	at := numbers.FindAllStringIndex(name, -1)
 	if len(at) == 0 {
@@ -166,8 +164,8 @@ func channelPattern(name string, top newest) string {
 	return name
 }
 
-// newChannel tells whether the channel of the newest minor version begins with the entries of the
-// channel before it.
+// newChannel reports whether the channel of the newest minor version begins with the entries of the previous
+// channel.
 func (n *news) newChannel(t *source) string {
 	top := n.of[t]
 	if like := n.last(t); !top.known && like != nil {
@@ -189,7 +187,7 @@ func (n *news) newChannel(t *source) string {
 	return ""
 }
 
-// lowestHead is the lowest version of the newest minor version among the entries.
+// lowestHead returns the lowest version of the newest minor version among the entries.
 func lowestHead(entries []fbc.Entry, top newest) semver.Version {
 	low := top.version
 	for _, e := range entries {
@@ -200,8 +198,8 @@ func lowestHead(entries []fbc.Entry, top newest) semver.Version {
 	return low
 }
 
-// defaultChannel is the pattern of a default channel that is one of several for minor versions,
-// and has the newest bundle: it moved before.
+// defaultChannel returns the pattern of a default channel that exists for several minor versions and contains the
+// newest bundle, because such a default channel has moved before.
 func (n *news) defaultChannel(t *source) string {
 	top := n.of[t]
 	if like := n.last(t); !top.known && like != nil {
@@ -214,10 +212,10 @@ func (n *news) defaultChannel(t *source) string {
 	return ""
 }
 
-// mostLooked is how many of the newest entries are looked at for their edges.
+// mostLooked is the number of newest entries whose edges are examined.
 const mostLooked = 3
 
-// edges tell whether the newest entries have the edges that they would have got by a rule.
+// edges returns the rule that would have produced the edges of the newest entries.
 func (n *news) edges(t *source) (rule, why string) {
 	top := n.of[t]
 	if like := n.last(t); !top.known && like != nil {
@@ -253,8 +251,8 @@ func (n *news) edges(t *source) (rule, why string) {
 	return "", "The edges of " + top.name + " and the entries below it follow no pattern: say those of each bundle, or edges here."
 }
 
-// next says which edges the next bundle has by the newest one, whose range alone is of a known
-// pattern.
+// next returns the edges of the next bundle, derived from the newest one. ok is false if the pattern of its range
+// is unknown.
 func (n *news) next(t *source) (edges string, ok bool) {
 	top := n.of[t]
 	next := top.version
@@ -268,7 +266,7 @@ func sameEdges(e fbc.Entry, replaces, skipRange string) bool {
 	return e.Replaces == replaces && e.SkipRange == skipRange && len(e.Skips) == 0
 }
 
-// sorted are the entries whose version is known, the lowest first.
+// sorted returns the entries with a known version, lowest first.
 func sorted(entries []fbc.Entry) []fbc.Entry {
 	known := slices.DeleteFunc(slices.Clone(entries), func(e fbc.Entry) bool {
 		_, ok := graph.VersionOf(e.Name)

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// likeness is how far a template holds a catalog.
+// likeness measures how much of a catalog a template contains.
 type likeness struct {
 	template *source
-	held, of int     // facts of the catalog that the template has
-	both     float64 // share of what either has that both have
+	held, of int     // facts of the catalog that the template has, and all its facts
+	both     float64 // common facts as a share of the facts of either
 	far      int     // folders between them
 }
 
@@ -22,14 +22,15 @@ func (l likeness) share() float64 {
 	return float64(l.held) / float64(l.of)
 }
 
-// What counts as the same, so that a template whose catalog is out of date is still nearer than
-// one of another folder that happens to have a little more of it.
+// Thresholds for similar likeness. They let an outdated catalog stay with its near template even if a template in
+// another folder has slightly more in common with it.
 const (
 	leastShare = 0.5
 	sameShare  = 0.25
 )
 
-// match is the template of which a catalog is made, with why; without one, why none is.
+// match returns the template from which a catalog is rendered, and the reason. Without a template it returns the
+// reason why there is none.
 func match(c *source, templates []*source) (*source, string) {
 	var all []likeness
 	for _, t := range templates {
@@ -76,7 +77,7 @@ type rule struct {
 	why  string
 }
 
-// rules choose among templates that hold the catalog alike.
+// rules choose among templates that contain the catalog about equally.
 func rules(c *source) []rule {
 	return []rule{
 		{func(all []likeness) []likeness { return least(all, func(l likeness) float64 { return float64(l.far) }) }, ", and its folder is the nearest"},
@@ -125,7 +126,7 @@ func compare(c, t *source) likeness {
 
 func overlap(c, t *source) int { return compare(c, t).held }
 
-// distance counts the folders on the way from a template to a catalog.
+// distance counts the folders on the path from a template to a catalog.
 func distance(t, c *source) int {
 	from, to := folders(path.Dir(t.path)), folders(path.Dir(c.path))
 	common := 0
@@ -142,13 +143,12 @@ func folders(dir string) []string {
 	return strings.Split(dir, "/")
 }
 
-// related reports whether a catalog that holds nothing can be of a template all the same.
+// related reports whether a catalog without contents can still belong to a template.
 func related(c, t *source) bool {
 	return c.platform != nil && t.platform != nil || namedAfter(c.path, t.path) || t.path != c.path && path.Dir(t.path) != "." && strings.HasPrefix(c.path, path.Dir(t.path)+"/")
 }
 
-// namedAfter reports whether the catalog, or one of its folders, is called as the template or as
-// its folder.
+// namedAfter reports whether the catalog or one of its folders has the name of the template or of its folder.
 func namedAfter(catalog, template string) bool {
 	names := append(folders(path.Dir(catalog)), stem(catalog))
 	own := path.Base(path.Dir(template))

@@ -11,18 +11,16 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// repository is what a person who knows its scripts would say of it: its targets as lines, and
-// what is none.
+// repository is the expected survey of a repository: its targets as lines, and the files left alone.
 type repository struct {
 	targets []string
 	left    []string
 }
 
-// repositories are public ones. A line of a target is its template, how many that is, its
-// channels with the versions for which they are, its edges with whether
-// its default channel moves, its new channels begin like the ones before, and its catalogs name
-// bundles otherwise, and its catalogs with their number
-// and what they leave out; ! tells that a catalog holds manifests.
+// repositories are public ones. The line of a target has its template and how many files that matches; its
+// channels with their versions; its edges and whether its default channel moves, its new channels start like the
+// previous ones, and its catalogs rename bundles; and its catalogs with their number and exclusions. ! marks a
+// catalog that contains manifests.
 var repositories = map[string]repository{
 	"bpfman-catalog": {targets: []string{
 		"templates/released.yaml 1 | stable | | auto-generated/catalog/released.yaml 1",
@@ -53,7 +51,7 @@ var repositories = map[string]repository{
 		"lightspeed-catalog-4.1[6-9] 4 | stable alpha | | ",
 		"lightspeed-catalog-4.2[0-2] 3 | stable alpha | | ",
 	}, left: []string{"hack/operator.yaml", "lightspeed-catalog/index.yaml"}}, // its beginning, and a development build
-	// Each platform begins and ends with versions of its own.
+	// Each platform has its own first and last version.
 	"mtv-fbc": {targets: []string{
 		"v4.15/catalog-template.json 1 | release-v{major}.{minor} (<2.8.0-0) | like-siblings default moves | v4.15/catalog/mtv-operator/catalog.json 1",
 		"v4.16/catalog-template.json 1 | release-v{major}.{minor} (<2.9.0-0) | like-siblings default moves | ",
@@ -63,7 +61,7 @@ var repositories = map[string]repository{
 		"v4.2[01]/catalog-template.json 2 | release-v{major}.{minor} (>=2.10.0-0) | like-siblings default moves | {folder}/catalog/mtv-operator/catalog.json 2",
 		"v4.2[23]/catalog-template.json 2 | release-v{major}.{minor} (>=2.11.0-0) | like-siblings default moves | {folder}/catalog/mtv-operator/catalog.json 2",
 		"v5.0/catalog-template.json 1 | release-v{major}.{minor} (>=2.11.0-0) | like-siblings default moves | v5.0/catalog/mtv-operator/catalog.json 1",
-	}, left: []string{"v4.14/catalog/mtv-operator/catalog.json"}}, // its template was taken away
+	}, left: []string{"v4.14/catalog/mtv-operator/catalog.json"}}, // its template was removed
 	"olm-operator-konflux-sample": {targets: []string{
 		"v4.13/catalog-template.json 1 | {major}.{minor} stable | like-siblings | ",
 	}},
@@ -76,7 +74,7 @@ var repositories = map[string]repository{
 	"submariner-operator-fbc": {targets: []string{
 		"catalog-template.yaml 1 | stable-{major}.{minor} | default moves 1 rewritten | catalog-{platformDashed} 8 [versions <0.19.0-0 for 4.17 to 4.18] [versions <0.20.0-0 for 4.19] [versions <0.21.0-0 for 4.20] [versions <0.22.0-0 for 4.21 and later]",
 	}},
-	// Its graphs are made by generate-fbc.sh, and opm v1.73 reads none of them.
+	// generate-fbc.sh generates its graphs, and opm v1.73 reads none of them.
 	"trusted-profile-analyzer-operator-fbc": {left: []string{
 		"v4.18/catalog/rhtpa-operator/catalog.json", "v4.18/graph.yaml", "v4.19/catalog/rhtpa-operator/catalog.json", "v4.19/graph.yaml",
 		"v4.20/catalog/rhtpa-operator/catalog.json", "v4.20/graph.yaml", "v4.21/catalog/rhtpa-operator/catalog.json", "v4.21/graph.yaml",
@@ -133,7 +131,7 @@ func TestRepositories(t *testing.T) {
 	}
 }
 
-// checkPlatforms holds catalogs that a pattern names to a platform of their own each.
+// checkPlatforms checks that each catalog of a pattern has its own platform.
 func checkPlatforms(t *testing.T, target Target) {
 	t.Helper()
 	for _, c := range target.Catalogs {

@@ -1,6 +1,6 @@
-// Package survey finds the templates and catalogs of a repository, and which catalogs are made
-// of which templates: by what stands in them first, then by their folders, by their names last.
-// For each decision it says where it saw it, and for each file that it leaves alone why.
+// Package survey finds the templates and catalogs of a repository, and which catalogs are rendered from which
+// templates. It compares their contents first, then their folders, and last their names. It states the reason for
+// each decision and for each file that it leaves alone.
 package survey
 
 import (
@@ -15,53 +15,52 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// Survey is what stands in a repository.
+// Survey is the result for a repository.
 type Survey struct {
 	Targets []Target
 	Left    []plan.LeftOut
 }
 
-// Target is a template, several that differ by their platform alone, or a catalog that has no
-// template.
+// Target is a template, several templates that differ only in their platform, or a catalog without a template.
 type Target struct {
 	Template  string   // a path or a pattern
-	Templates []string // that it stands for
-	Notes     []string // what a person has to know of them
+	Templates []string // templates that it matches
+	Notes     []string // notes for people
 	Kind      string
-	Package   string // empty where nothing tells it
+	Package   string // empty if unknown
 	Rules     []Rule
-	// DefaultChannel is a pattern, where it moves with the newest bundle.
+	// DefaultChannel is a pattern if it moves with the newest bundle.
 	DefaultChannel string
-	NewChannel     string // like-previous; empty: with the bundle alone
+	NewChannel     string // like-previous; empty: with only the new bundle
 	Edges          string // from-csv or like-siblings; empty: the natural place
 	EdgesWhy       string
 	Catalogs       []Catalog
 	Rewrites       reference.Rewrites // of images in the catalogs
-	// Repositories are those of the bundles.
+	// Repositories are the bundles' repositories.
 	Repositories []string
 }
 
-// Rule says the channels for versions.
+// Rule assigns versions to channels.
 type Rule struct {
 	Versions string // a range; empty: all
 	Channels []string
 	Why      string
 }
 
-// Catalog is a catalog of a target, or several by a pattern.
+// Catalog is a catalog of a target, or a pattern for several.
 type Catalog struct {
 	Path     string // may have placeholders
-	Metadata string // that its platform does not tell; empty: auto
+	Metadata string // set if the platform does not imply it; empty: auto
 	Exclude  []Exclusion
 	Heads    map[string]string // bundle at which a channel ends
-	Closed   bool              // edges to bundles that are left out are taken away
+	Closed   bool              // edges to excluded bundles are removed
 	Pairs    []Pair
 }
 
-// Pair is a template and a catalog that is made of it, with where that was seen.
+// Pair is a template and a catalog rendered from it, with the reason.
 type Pair struct{ Template, Catalog, Why string }
 
-// source is a template, or a catalog in a file or a directory.
+// source is a template, or a catalog in a file or directory.
 type source struct {
 	path      string
 	kind      string
@@ -71,13 +70,13 @@ type source struct {
 	inputs    []string
 	facts     facts
 	platform  *plan.Platform
-	aside     string // why it may be none of the repository's own; empty: it is
-	unusable  string // why no bundle can be put into it; empty: one can
+	aside     string // why it may not belong to the repository itself; empty: it does
+	unusable  string // why no bundle can be inserted; empty: one can
 
 	catalogs []paired
 }
 
-// paired is a catalog of a template, and why.
+// paired is a catalog of a template, with the reason.
 type paired struct {
 	*source
 	why string
@@ -109,8 +108,7 @@ func (s *Survey) leave(path, reason string) {
 	s.Left = append(s.Left, plan.LeftOut{Template: path, Reason: reason})
 }
 
-// leaveAside takes out what stands in hidden folders and in those of tests, except where nothing
-// else has the package: then it lives there.
+// leaveAside removes sources in hidden folders and in folders of tests, unless the package occurs nowhere else.
 func (s *Survey) leaveAside(templates, catalogs []*source) (ours, ourCatalogs []*source) {
 	ownTemplates, ownCatalogs := own(templates), own(catalogs)
 	keep := func(t *source, first, second map[string]string) bool {
@@ -130,7 +128,7 @@ func (s *Survey) leaveAside(templates, catalogs []*source) (ours, ourCatalogs []
 		only(catalogs, func(c *source) bool { return keep(c, ownCatalogs, ownTemplates) })
 }
 
-// own are the packages of those that certainly are the repository's own, with one of them.
+// own maps the packages of sources that certainly belong to the repository to one of these sources.
 func own(list []*source) map[string]string {
 	all := map[string]string{}
 	for _, t := range list {
@@ -145,8 +143,8 @@ func only(list []*source, keep func(*source) bool) []*source {
 	return slices.DeleteFunc(list, func(t *source) bool { return !keep(t) })
 }
 
-// leaveUnusable takes out templates into which no bundle can be put: those that say that they
-// are generated, and those that cannot be read.
+// leaveUnusable removes templates into which no bundle can be inserted, because they are generated or cannot be
+// read.
 func (s *Survey) leaveUnusable(templates []*source, written map[string]string) []*source {
 	return only(templates, func(t *source) bool {
 		if t.unusable == "" {
@@ -164,7 +162,7 @@ func (s *Survey) leaveUnusable(templates []*source, written map[string]string) [
 	})
 }
 
-// pair gives the catalogs to their templates, and returns those that are templates themselves.
+// pair assigns the catalogs to their templates. It returns the catalogs that are templates themselves.
 func (s *Survey) pair(templates, catalogs []*source) (alone []*source) {
 	for _, c := range catalogs {
 		t, why := match(c, templates)
@@ -188,8 +186,8 @@ func (s *Survey) pair(templates, catalogs []*source) (alone []*source) {
 	return alone
 }
 
-// leaveOlder takes out catalogs without a template that name no platform, where others that name
-// one have newer bundles: they are not kept up.
+// leaveOlder removes catalogs without template and platform if a catalog for a platform has newer bundles,
+// because nobody maintains them any more.
 func (s *Survey) leaveOlder(alone []*source) []*source {
 	tops := map[*source]newest{}
 	for _, c := range alone {
@@ -206,7 +204,7 @@ func (s *Survey) leaveOlder(alone []*source) []*source {
 	})
 }
 
-// byPlatform orders by platform, then by path.
+// byPlatform compares by platform, then by path.
 func byPlatform(a, b *source) int {
 	if a.platform != nil && b.platform != nil {
 		if c := a.platform.Compare(*b.platform); c != 0 {

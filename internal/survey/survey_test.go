@@ -91,8 +91,8 @@ func TestAside(t *testing.T) {
 	}
 }
 
-// TestNearest: of templates that hold a catalog alike the nearest has it, though another one
-// holds a little more of it; a template for another platform never does.
+// TestNearest checks that among similar templates the nearest one gets the catalog, even if another has slightly
+// more in common with it. A template for another platform never gets it.
 func TestNearest(t *testing.T) {
 	fsys := fstest.MapFS{}
 	set := func(name string, lines ...string) {
@@ -107,7 +107,7 @@ func TestNearest(t *testing.T) {
 			"entries: ["+strings.Join(entries, ", ")+"]")
 	}
 	five := []string{"{name: op.v1.0.0}", "{name: op.v1.1.0, replaces: op.v1.0.0}", "{name: op.v1.2.0, replaces: op.v1.1.0}", "{name: op.v1.3.0, replaces: op.v1.2.0}", "{name: op.v1.4.0, replaces: op.v1.3.0}"}
-	template("old/template.yaml", five[:4]...) // lacks what its catalog has
+	template("old/template.yaml", five[:4]...) // lacks some of its catalog's bundles
 	template("new/template.yaml", append(slices.Clone(five), "{name: op.v1.5.0, replaces: op.v1.4.0}")...)
 	catalog("old/catalog.yaml", five...)
 	catalog("new/catalog.yaml", five...)
@@ -124,8 +124,8 @@ func TestNearest(t *testing.T) {
 			got = append(got, target.Template+" "+c.Path)
 		}
 	}
-	// That of v4.20 is of no template for 4.19, and as near to one as to the other of the rest: it
-	// holds more of the newer one.
+	// The catalog of v4.20 does not belong to the template for 4.19. It is equally near to the other two and has
+	// more in common with the newer one.
 	want := []string{"new/template.yaml new/catalog.yaml", "new/template.yaml v4.20/catalog.yaml", "old/template.yaml old/catalog.yaml"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -136,8 +136,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestCuttings: catalogs hold less than their template by versions, by channels, and by where a
-// channel ends.
+// TestCuttings checks that catalogs can leave out versions, channels, and the end of a channel.
 func TestCuttings(t *testing.T) {
 	entries := func(names ...string) (all []fbc.Entry) {
 		before := ""
@@ -170,7 +169,7 @@ func TestCuttings(t *testing.T) {
 		{"lower ones with the edges to them", map[string][]fbc.Entry{"stable": entries("op.v1.2.0"), "fast": entries("op.v1.2.0"), "1.2": all[3:]}, cutting{below: "<1.2.0-0", closed: true}, true},
 		{"higher ones", map[string][]fbc.Entry{"stable": all[:3], "fast": all[:3]}, cutting{above: ">=1.2.0-0"}, true},
 		{"a channel", map[string][]fbc.Entry{"fast": all, "1.2": all[3:]}, cutting{channels: []string{"stable"}}, true},
-		{"what is above the head of a channel", map[string][]fbc.Entry{"stable": all[:2], "fast": all, "1.2": all[3:]}, cutting{heads: map[string]string{"stable": "op.v1.1.0"}}, true},
+		{"versions above the head of a channel", map[string][]fbc.Entry{"stable": all[:2], "fast": all, "1.2": all[3:]}, cutting{heads: map[string]string{"stable": "op.v1.1.0"}}, true},
 		{"one in the middle", map[string][]fbc.Entry{"stable": {all[0], all[3]}, "fast": {all[0], all[3]}}, cutting{}, false},
 	} {
 		got, ok := cuttingOf(tmpl, holder("catalog.yaml", c.channels))

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// maxScript is the largest script that is looked at.
+// maxScript is the largest script, in bytes, that is examined.
 const maxScript = 256 << 10
 
-// writers tells which scripts write which sources anew, by a redirection to a file of that
-// name, or to a variable that names it.
+// writers returns which scripts overwrite which sources, by a redirection to a file with that name or to a
+// variable that holds it.
 func writers(fsys fs.FS, list []*source) (map[string]string, error) {
 	bases := map[string]bool{}
 	for _, t := range list {
@@ -26,7 +26,7 @@ func writers(fsys fs.FS, list []*source) (map[string]string, error) {
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil //nolint:nilerr // what cannot be read tells nothing
+			return nil //nolint:nilerr // ignore what cannot be read
 		case d.IsDir() && (skipped(d.Name()) || aside(name+"/x") != ""):
 			return fs.SkipDir
 		case !d.Type().IsRegular() || !isScript(d.Name()):
@@ -59,7 +59,7 @@ func isScript(name string) bool {
 	return !ofTests(name) && (slices.Contains([]string{".sh", ".bash", ".mk"}, path.Ext(name)) || strings.HasPrefix(name, "Makefile"))
 }
 
-// writes is the line of a script that writes a file of that name anew, 0 where none does.
+// writes returns the line of a script that overwrites a file with that name, or 0.
 func writes(src []byte, base string) int {
 	if !bytes.Contains(src, []byte(base)) {
 		return 0
