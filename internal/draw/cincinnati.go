@@ -8,7 +8,7 @@ import (
 	"github.com/blang/semver/v4"
 )
 
-// The metadata of a Cincinnati graph's nodes.
+// Keys of the metadata of a Cincinnati graph's nodes.
 const (
 	cincinnatiChannels = "io.openshift.upgrades.graph.release.channels"
 	cincinnatiManifest = "io.openshift.upgrades.graph.release.manifestref"
@@ -26,12 +26,10 @@ type (
 	}
 )
 
-// Cincinnati gives the graph of a package as clients of the Cincinnati protocol read
-// it: bundles as nodes, the oldest first, and upgrades as pairs of their indexes. With
-// a channel it is that of the bundles which stand in the channel, and the upgrades
-// there; otherwise that of all channels together. The metadata of a bundle names
-// all of its channels in both. What has no bundle, or no version, is left out, and
-// so is what was removed.
+// Cincinnati returns the graph of a package for clients of the Cincinnati protocol: bundles as nodes, oldest
+// first, and upgrades as pairs of node indexes. With a channel, the graph contains the bundles and upgrades of
+// that channel; otherwise those of all channels together. A bundle's metadata always names all of its channels.
+// Entries without a bundle or version, and removed ones, are left out.
 func Cincinnati(p Package, channel string) []byte {
 	all := bundlesOf(p)
 	out := cincinnatiGraph{Nodes: []cincinnatiNode{}, Edges: [][2]int{}}
@@ -70,8 +68,7 @@ type cincinnatiBundle struct {
 	channels []string // sorted
 }
 
-// bundlesOf gives the bundles that stand in some channel of the package, each once,
-// by version.
+// bundlesOf returns the bundles in the package's channels, each once, sorted by version.
 func bundlesOf(p Package) []*cincinnatiBundle {
 	byName := map[string]*cincinnatiBundle{}
 	var all []*cincinnatiBundle

@@ -14,9 +14,9 @@ type OperandNode struct {
 	Channels []string
 }
 
-// CincinnatiOperand gives versions of an operand, and the upgrades between them as pairs of
-// their indexes, as clients of the Cincinnati protocol read them. The payload is the image
-// that has the operand's name, else the first; of several all are in the metadata.
+// CincinnatiOperand returns the versions of an operand and the upgrades between them, as pairs of node indexes,
+// for clients of the Cincinnati protocol. The payload is the image with the operand's name, or else the first. If
+// there are several images, the metadata contains all.
 func CincinnatiOperand(name string, nodes []OperandNode, edges [][2]int) []byte {
 	out := cincinnatiGraph{Nodes: []cincinnatiNode{}, Edges: append([][2]int{}, edges...)}
 	for _, n := range nodes {

@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// The example of the operand document, now as what it is about.
+// The example of the operand document, now with an operand's data.
 func TestCincinnatiOperandAsDocumented(t *testing.T) {
 	const image = "quay.io/redhat/openshift-cincinnati-test-public-manual@sha256:"
 	var nodes []OperandNode

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// The example of the operand document, but for the metadata that nothing in a catalog
-// stands for.
+// The example of the operand document, without the metadata that catalogs do not contain.
 const documented = `{
   "nodes": [
     {
@@ -71,7 +70,7 @@ func TestCincinnati(t *testing.T) {
 	}
 }
 
-// What any graph comes to can be read, and its edges are pairs of its nodes.
+// The JSON of any graph parses, and its edges are pairs of its nodes.
 func TestJSONOfAnyGraph(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	for range 200 {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// dotLabel is the length of the longest label, in characters.
+// dotLabel is the maximum length of a label, in characters.
 const dotLabel = 80
 
-// dotStyles are the attributes of a bundle by its class.
+// dotStyles maps the class of a bundle to its attributes.
 var dotStyles = map[string]string{
 	"plain":      `fillcolor="#eaeef2", color="#6e7781", fontcolor="#1f2328"`,
 	"head":       `fillcolor="#0969da", color="#0550ae", fontcolor="#ffffff"`,
@@ -20,8 +20,8 @@ var dotStyles = map[string]string{
 	"lost":       `fillcolor="#ffebe9", color="#cf222e", fontcolor="#a40e26", penwidth=2`,
 }
 
-// Dot draws a graph for Graphviz. Identifiers are made up, as for Mermaid. Nothing is
-// folded but what the options say.
+// Dot draws a graph for Graphviz. Identifiers are generated, as for Mermaid. Nothing is folded unless the options
+// ask for it.
 func Dot(g Graph, o Options) []byte {
 	if o.Radius == 0 {
 		o.Radius = All
@@ -80,8 +80,8 @@ func (l lane) dot(b *strings.Builder, first int) {
 	}
 }
 
-// dotString quotes a text. Graphviz reads escapes and HTML entities in labels, so a
-// backslash and an ampersand stand for themselves only when they are escaped.
+// dotString quotes a text. It escapes backslashes and ampersands, because Graphviz reads escapes and HTML
+// entities in labels.
 func dotString(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `&`, `&amp;`).Replace(short(clean(s), 2*dotLabel)) + `"`
 }

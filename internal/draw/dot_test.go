@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// readDotString reads a quoted string as Graphviz does: its lexer knows \" only, and
-// its labels know backslash escapes and entities.
+// readDotString reads a quoted string as Graphviz does: its lexer knows only \", and its labels know backslash
+// escapes and entities.
 func readDotString(t *testing.T, quoted string) (text, rest string) {
 	t.Helper()
 	if quoted == "" || quoted[0] != '"' {

@@ -1,9 +1,8 @@
-// Package draw makes pictures of upgrade graphs: mermaid, Graphviz dot and SVG to
-// look at, JSON and Cincinnati JSON for programs.
+// Package draw draws upgrade graphs: Mermaid, Graphviz dot and SVG for people, JSON and Cincinnati JSON for
+// programs.
 //
-// The package is pure, and so are its pictures: the same graph and options give the
-// same bytes. Names, versions and images come from outside; whatever they hold, they
-// are text in the picture and nothing else.
+// The package is pure and deterministic: the same graph and options give the same bytes. Names, versions and
+// images are untrusted; in a picture they are always text.
 package draw
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Graph is what a picture shows.
+// Graph is the content of a picture.
 type Graph struct {
 	Packages []Package
 }
@@ -25,69 +24,67 @@ type Package struct {
 	Channels   []Channel `json:"-"`
 }
 
-// Channel is a channel's bundles, the oldest first, and the upgrades between them.
+// Channel holds a channel's bundles, oldest first, and the upgrades between them.
 type Channel struct {
 	Name       string `json:"name"`
 	Default    bool   `json:"default,omitempty"`
 	Deprecated bool   `json:"deprecated,omitempty"`
-	New        bool   `json:"new,omitempty"` // not in the catalog with which this one is compared
+	New        bool   `json:"new,omitempty"` // not in the catalog for comparison
 	Nodes      []Node `json:"-"`
 	Edges      []Edge `json:"-"`
 }
 
-// Node is a bundle as it stands in a channel.
+// Node is a bundle in a channel.
 type Node struct {
 	Name      string `json:"name"`
-	Version   string `json:"version,omitempty"` // "" where it is not known
+	Version   string `json:"version,omitempty"` // "" if unknown
 	Image     string `json:"image,omitempty"`
 	SkipRange string `json:"skipRange,omitempty"`
 
-	Head       bool `json:"head,omitempty"`    // nothing replaces or skips it
-	Skipped    bool `json:"skipped,omitempty"` // some entry skips it, so OLM v0 upgrades nothing to it
+	Head       bool `json:"head,omitempty"`    // no entry replaces or skips it
+	Skipped    bool `json:"skipped,omitempty"` // an entry skips it, so OLM v0 does not upgrade to it
 	Deprecated bool `json:"deprecated,omitempty"`
-	Outside    bool `json:"outside,omitempty"` // only named by entries of the channel, and none itself
-	Missing    bool `json:"missing,omitempty"` // no bundle stands behind it
+	Outside    bool `json:"outside,omitempty"` // entries of the channel name it, but it has no entry
+	Missing    bool `json:"missing,omitempty"` // the catalog has no bundle for it
 
-	// What differs from the catalog with which this one is compared.
-	New      bool `json:"new,omitempty"`      // was not there
-	Removed  bool `json:"removed,omitempty"`  // was there, and is only in the picture to show that
-	Stranded bool `json:"stranded,omitempty"` // could reach the head, and now cannot
+	// Differences from the catalog for comparison.
+	New      bool `json:"new,omitempty"`      // added
+	Removed  bool `json:"removed,omitempty"`  // removed; shown only for that reason
+	Stranded bool `json:"stranded,omitempty"` // could reach the head, and cannot any more
 }
 
-// Edge is one upgrade, from the bundle that is installed to the one that succeeds
-// it. From and To are indexes of the channel's nodes.
+// Edge is one upgrade, from the installed bundle to its successor. From and To are indexes of the channel's
+// nodes.
 type Edge struct {
 	From, To int
 	Kind     Kind
-	New      bool // was not there in the catalog with which this one is compared
-	Lost     bool // was there, and what was upgraded by it now cannot reach the head
+	New      bool // added since the catalog for comparison
+	Lost     bool // removed, and bundles that upgraded by it cannot reach the head any more
 }
 
-// Kind is why one bundle succeeds another.
+// Kind is the reason for which one bundle succeeds another.
 type Kind uint8
 
-// The kinds of edge, the most explicit first.
+// The kinds of edges, the most explicit first.
 const (
 	Replaces Kind = iota
 	Skips
 	SkipRange
 )
 
-// String is the word that a channel entry has for the kind.
+// String returns the kind's key in a channel entry.
 func (k Kind) String() string { return [...]string{"replaces", "skips", "skipRange"}[k] }
 
-// All is the radius with which nothing is folded.
+// All is the radius that folds nothing.
 const All = -1
 
-// Options say how much of long channels a picture shows.
+// Options control how much of long channels a picture shows.
 type Options struct {
-	// Around is the bundle whose neighbourhood is shown in the channels that have
-	// it. In other channels, and where it is "", that is what is new, and where
-	// nothing is, the head.
+	// Around is the bundle whose neighbourhood is shown in the channels that contain it. In other channels, and
+	// if it is "", the picture shows what is new, or else the head.
 	Around string
-	// Radius is how many steps of the neighbourhood are shown on each side; the
-	// rest is folded. Zero leaves it to the picture: as many as it has room for.
-	// A picture with a limit folds more than it is told to stay below it.
+	// Radius is the number of steps shown on each side; the rest is folded. Zero lets the picture choose: as many
+	// as fit. A picture with a size limit folds more than Radius asks if necessary.
 	Radius int
 }
 
@@ -103,8 +100,8 @@ func (o Options) Check(g Graph) error {
 		Fix("Name a bundle of the catalog by its CSV name.")
 }
 
-// Touched is the graph without the channels that have neither the bundle nor anything that
-// differs from the catalog with which it is compared.
+// Touched returns the graph without the channels that neither contain the bundle nor differ from the catalog for
+// comparison.
 func (g Graph) Touched(bundle string) Graph {
 	var out Graph
 	for _, p := range g.Packages {
@@ -124,13 +121,13 @@ func (ch *Channel) has(bundle string) bool {
 	return bundle != "" && slices.ContainsFunc(ch.Nodes, func(n Node) bool { return n.Name == bundle })
 }
 
-// changes tells whether anything in the channel is not as it was.
+// changes reports whether anything in the channel has changed.
 func (ch *Channel) changes() bool {
 	return ch.New || slices.ContainsFunc(ch.Nodes, func(n Node) bool { return n.New || n.Removed || n.Stranded }) ||
 		slices.ContainsFunc(ch.Edges, func(e Edge) bool { return e.New || e.Lost })
 }
 
-// place is where a channel stands in a graph.
+// place is the position of a channel in a graph.
 type place struct{ pkg, channel int }
 
 func (at place) of(g Graph) *Channel { return &g.Packages[at.pkg].Channels[at.channel] }
@@ -139,7 +136,7 @@ func (at place) compare(o place) int {
 	return cmp.Or(cmp.Compare(at.pkg, o.pkg), cmp.Compare(at.channel, o.channel))
 }
 
-// places gives all channels of the graph, in order.
+// places returns the positions of all channels of the graph, in order.
 func (g Graph) places() (all []place) {
 	for p := range g.Packages {
 		for ch := range g.Packages[p].Channels {
@@ -149,8 +146,7 @@ func (g Graph) places() (all []place) {
 	return all
 }
 
-// byInterest puts the channels first for which someone most likely looks at the
-// picture.
+// byInterest sorts channels so that the ones a reader most likely looks for come first.
 func (g Graph) byInterest(all []place, o Options) {
 	rank := func(at place) int {
 		switch ch := at.of(g); {

@@ -33,8 +33,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// newChannel makes a channel from entries as they are written in a catalog, older
-// entries first:
+// newChannel builds a channel from a short notation of catalog entries, oldest first:
 //
 //	entry < replaced -skipped ~takenByRange *mark ...; entry ...
 //
@@ -76,7 +75,7 @@ func newChannel(t testing.TB, name, text string) Channel {
 	return ch
 }
 
-// demo has one of everything.
+// demo contains one of everything.
 func demo(t testing.TB) Graph {
 	stable := newChannel(t, "stable", `1.0.0 *deprecated; 1.1.0 <1.0.0; 1.1.1 <1.1.0 *skipped; 1.2.0 <1.1.0 -1.1.1; 1.2.1 <+1.2.0 *new;
 		1.3.0 <+1.2.1 ~1.0.0 ~1.1.0 ~1.1.1 ~1.2.0 ~+1.2.1 *head`)
@@ -89,8 +88,8 @@ func demo(t testing.TB) Graph {
 	return Graph{[]Package{{Name: "pkg", Channels: []Channel{fast, old, stable}}}}
 }
 
-// long is a channel of so many entries, each replacing the one before it, each with
-// a range that takes all before it.
+// long returns a channel of n entries. Each replaces the previous one and has a range that covers all previous
+// ones.
 func long(t testing.TB, n int) Graph {
 	var entries []string
 	for i := range n {
@@ -109,7 +108,7 @@ func long(t testing.TB, n int) Graph {
 	return Graph{[]Package{{Name: "pkg", Channels: []Channel{newChannel(t, "stable", strings.Join(entries, ";"))}}}}
 }
 
-// hostile are names that try to get out of where they are put.
+// hostile are names that try to break out of their context.
 var hostile = []string{
 	"", " ", "end", "subgraph x", "a\"]\nclick n0 \"javascript:alert(1)\"", "`md`", "\"`**x**`\"", "%%{init: {'theme':'x'}}%%",
 	"---\ntitle: x\n---", "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "]]>", "-->", "<!--", "&lt;b&gt;", "#quot;", "#35;",
@@ -118,7 +117,7 @@ var hostile = []string{
 	"constructor", "__proto__", "url(javascript:x)", "</style><script>", "</title>", strings.Repeat("long-", 400), strings.Repeat("\"", 200), "🙂",
 }
 
-// random gives a graph of any shape, with hostile names.
+// random returns a graph of any shape with hostile names.
 func random(r *rand.Rand) Graph {
 	text := func() string { return hostile[r.IntN(len(hostile))] }
 	flip := func() bool { return r.IntN(5) == 0 }

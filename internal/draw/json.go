@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// JSON gives the whole graph, nothing folded: nodes the oldest first, and each edge by the names of
-// its ends, from what is installed to what succeeds it. What is not so is left out.
+// JSON returns the whole graph without folding: nodes oldest first, and edges by the names of their ends, from
+// installed bundle to successor. False flags are left out.
 func JSON(g Graph) []byte {
 	type (
 		edge struct {
@@ -44,8 +44,8 @@ func JSON(g Graph) []byte {
 	}{1, packages}, "  ")
 }
 
-// encode gives JSON with a line end. Characters that mean something in HTML
-// are left as they are: ranges are full of them.
+// encode returns JSON with a final line feed. It does not escape HTML characters, because ranges contain many of
+// them.
 func encode(v any, indent string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// label is what a bundle is called in a picture: its version, where its name says
-// no more than that, otherwise its name.
+// label returns the text of a bundle in a picture: its version if the name adds nothing to it, otherwise its
+// name.
 func (c cell) label() string {
 	switch {
 	case c.folded > 0:
@@ -24,7 +24,7 @@ func (c cell) label() string {
 	return named(c.Name)
 }
 
-// named gives something to show for what has no name.
+// named returns the name, or a replacement for a blank one.
 func named(name string) string {
 	if strings.TrimSpace(clean(name)) == "" {
 		return "(no name)"
@@ -32,18 +32,18 @@ func named(name string) string {
 	return name
 }
 
-// marks are the words that stand at a bundle in a picture.
+// marks returns the words next to a bundle in a picture.
 func (c cell) marks() []string {
 	return marked(is{c.New, "new"}, is{c.Head, "head"}, is{c.Removed, "removed"}, is{c.Stranded, "stranded"},
 		is{c.Deprecated, "deprecated"}, is{c.Missing && !c.Removed, "no bundle"})
 }
 
-// marks are the words that stand at a channel.
+// marks returns the words next to a channel.
 func (ch *Channel) marks() []string {
 	return marked(is{ch.Default, "default"}, is{ch.New, "new"}, is{ch.Deprecated, "deprecated"})
 }
 
-// is tells whether a word is so.
+// is pairs a word with its condition.
 type is struct {
 	so   bool
 	word string
@@ -58,7 +58,7 @@ func marked(all ...is) (words []string) {
 	return words
 }
 
-// class is the one word by which a picture colours a bundle.
+// class returns the word that decides the colour of a bundle.
 func (c cell) class() string {
 	switch {
 	case c.folded > 0:
@@ -79,7 +79,7 @@ func (c cell) class() string {
 	return "plain"
 }
 
-// about says all of a cell in a line, for where a pointer rests on it.
+// about describes a cell in one line, for a tooltip.
 func (c cell) about() string {
 	if c.folded > 0 {
 		return strings.TrimPrefix(c.text, "… ")
@@ -123,9 +123,8 @@ func inBrackets(words []string) string {
 	return " (" + strings.Join(words, ", ") + ")"
 }
 
-// clean makes one line of visible characters of a text from outside. What has no
-// place in a picture, or would change how the text around it reads, becomes a
-// replacement character.
+// clean converts foreign text to one line of visible characters. Characters that a picture cannot show, or that
+// would change how surrounding text reads, become a replacement character.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -138,8 +137,7 @@ func clean(s string) string {
 	}, s)
 }
 
-// short cuts a text to so many characters, at the middle: the ends are what tells
-// names and versions apart.
+// short shortens a text to limit characters. It cuts the middle, because names and versions differ at their ends.
 func short(s string, limit int) string {
 	runes := []rune(s)
 	if len(runes) <= limit {

@@ -11,22 +11,22 @@ import (
 	"unicode/utf16"
 )
 
-// What GitHub draws of a mermaid diagram, and no more.
+// GitHub's limits for a Mermaid diagram.
 const (
 	mermaidEdges = 500
 	mermaidChars = 50_000
 )
 
-// The longest label of a diagram, in characters.
+// mermaidLabel is the maximum length of a label, in characters.
 const mermaidLabel = 60
 
-// mermaidRooms are the rooms that are tried for the lanes of a diagram, until it is
-// below the limits. Those above readable are for options that ask for more.
+// mermaidRooms are the amounts of room that Mermaid tries for lanes until the diagram is within the limits. Those
+// above readable serve only options with a radius.
 var mermaidRooms = []int{anyRoom, 120, 80, 60, 40, readable, 20, 14, 10, 7, 5, leastRoom}
 
 const readable = 30
 
-// The classes of a diagram; their colours can be read on light and on dark pages.
+// The classes of a diagram. Their colours are readable on light and on dark pages.
 const mermaidClasses = `  classDef head fill:#0969da,stroke:#0550ae,color:#ffffff
   classDef new fill:#1a7f37,stroke:#116329,color:#ffffff,stroke-width:3px
   classDef plain fill:#eaeef2,stroke:#6e7781,color:#1f2328
@@ -37,10 +37,9 @@ const mermaidClasses = `  classDef head fill:#0969da,stroke:#0550ae,color:#fffff
   classDef lost fill:#ffebe9,stroke:#cf222e,color:#a40e26,stroke-width:3px
 `
 
-// Mermaid draws a graph as GitHub renders it in Markdown. Identifiers are made up,
-// so that nothing of them comes from outside. Where the whole is above the limits of
-// GitHub, long channels are folded further than the options say, and in the end
-// channels are left out, those first in which nothing has changed.
+// Mermaid draws a graph for GitHub's Markdown. Identifiers are generated, so that they contain no foreign text.
+// If the diagram exceeds GitHub's limits, Mermaid folds long channels further than the options ask, and finally
+// leaves out channels, unchanged ones first.
 func Mermaid(g Graph, o Options) []byte {
 	channels := g.places()
 	for _, room := range mermaidRooms {
@@ -62,8 +61,7 @@ func Mermaid(g Graph, o Options) []byte {
 	return fit(most).text()
 }
 
-// mermaid is a diagram that is being written. Links come after all nodes, because
-// styles refer to them by their number.
+// mermaid is a diagram under construction. Links follow all nodes, because styles refer to links by number.
 type mermaid struct {
 	nodes, links strings.Builder
 	classes      map[string][]string
@@ -71,8 +69,8 @@ type mermaid struct {
 	ids, edges   int
 }
 
-// mermaidLinkStyle colours a link; later words of a diagram replace earlier ones, so
-// a link has all of its style in one place.
+// mermaidLinkStyle returns the style of a link. Later statements of a diagram replace earlier ones, so a link
+// needs its whole style in one statement.
 func (e Edge) mermaidLinkStyle() string {
 	var style []string
 	switch {
@@ -170,9 +168,9 @@ func (m *mermaid) text() []byte {
 	return []byte(b.String())
 }
 
-// isTooLarge tells of a diagram that is being written that it cannot fit.
+// isTooLarge reports whether an unfinished diagram already exceeds the limits.
 func (m *mermaid) isTooLarge() bool {
-	const bytesOfChar = 3 // at most, for what counts as one
+	const bytesOfChar = 3 // the maximum for one counted character
 	return m.edges > mermaidEdges || m.nodes.Len()+m.links.Len() > bytesOfChar*mermaidChars
 }
 
@@ -180,15 +178,15 @@ func (m *mermaid) fits() bool {
 	return !m.isTooLarge() && len(utf16.Encode([]rune(string(m.text())))) <= mermaidChars
 }
 
-// mermaidText makes a text safe within the quotes of a label: letters, digits and
-// the few marks that mean nothing to mermaid stay, all else becomes a numeric
-// entity. A label so cannot end, hold markup, Markdown or a directive.
+// mermaidText makes a text safe inside the quotes of a label. Letters, digits and a few marks without meaning in
+// Mermaid stay; all other characters become numeric entities. Such a label cannot end early, and cannot contain
+// markup, Markdown or a directive.
 func mermaidText(s string) string {
 	var b strings.Builder
 	for i, r := range short(clean(s), mermaidLabel) {
 		plain := r < unicode.MaxASCII && strings.ContainsRune(" .-_+/(),", r) && i > 0 || r == '…' || r == '·'
 		switch {
-		case r == 'ﬂ': // with which mermaid marks entities
+		case r == 'ﬂ': // Mermaid marks entities with this character
 			b.WriteString("fl")
 		case plain || unicode.IsLetter(r) || unicode.IsDigit(r):
 			b.WriteRune(r)
@@ -199,7 +197,7 @@ func mermaidText(s string) string {
 	return b.String()
 }
 
-// plainWords keeps of a text what needs no escape anywhere.
+// plainWords replaces all characters that would need an escape anywhere.
 func plainWords(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" .-_,", r)) {

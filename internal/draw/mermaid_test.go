@@ -10,8 +10,8 @@ import (
 	"unicode/utf16"
 )
 
-// A label holds letters, digits, a few marks and numeric entities; a line break is
-// ours. Anything else in a diagram is one of these lines.
+// A label contains letters, digits, a few marks and numeric entities; line breaks are Graft's. Every other line
+// of a diagram matches one of these patterns.
 var (
 	mermaidLabelText = `(?:[\p{L}\p{Nd} .\-_+/(),…·]|#\d+;)*(?:<br/>[a-z, ]+)?`
 	mermaidLine      = regexp.MustCompile(`^(?:` + strings.Join([]string{
@@ -24,7 +24,7 @@ var (
 	mermaidEntity = regexp.MustCompile(`#(\d+);`)
 )
 
-// decodeMermaid gives the text that mermaid makes of a label.
+// decodeMermaid returns the text that Mermaid shows for a label.
 func decodeMermaid(label string) string {
 	return mermaidEntity.ReplaceAllStringFunc(label, func(s string) string {
 		r, _ := strconv.Atoi(s[1 : len(s)-1])
@@ -32,8 +32,7 @@ func decodeMermaid(label string) string {
 	})
 }
 
-// checkMermaid holds a diagram to its grammar and to the limits of GitHub, and gives
-// the number of its edges.
+// checkMermaid checks a diagram against its grammar and GitHub's limits, and returns the number of its edges.
 func checkMermaid(t *testing.T, diagram []byte) (edges int) {
 	t.Helper()
 	for line := range strings.Lines(string(diagram)) {
@@ -98,7 +97,7 @@ func TestMermaidLimits(t *testing.T) {
 	}
 }
 
-// What is left out last is what has changed.
+// Changes are left out last.
 func TestMermaidKeepsWhatChanged(t *testing.T) {
 	g := long(t, 12)
 	plain := g.Packages[0].Channels[0]

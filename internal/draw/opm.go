@@ -16,24 +16,23 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// Documents are those of a catalog that opm draws, in the order in which they stand.
-// Of bundles only the names and the olm.package properties are looked at.
+// Documents holds the documents of a catalog that opm draws, in order. Of bundles only the names and the
+// olm.package properties matter.
 type Documents struct {
 	Channels     []fbc.Channel
 	Bundles      []fbc.Bundle
 	Deprecations []fbc.Deprecation
 }
 
-// OpmMermaid draws what "opm alpha render-template -o mermaid" does, byte for byte.
-// It repeats what is odd there, because a diagram that is compared with opm's must
-// not differ:
+// OpmMermaid draws the same diagram as "opm alpha render-template -o mermaid", byte for byte. It repeats the
+// oddities of opm, so that diagrams can be compared:
 //
-//  1. Nothing is escaped but what Go's %q escapes.
-//  2. Links are numbered in the order of the channels' names, and written in that of
-//     the packages. With several packages linkStyle so paints other links than meant.
-//  3. Channels and bundles that are deprecated are known by name, whatever their package.
-//  4. Of several deprecated packages the last one is painted.
-//  5. A name without a bundle has version 0.0.0, and ranges hold it accordingly.
+//  1. Only Go's %q escapes text.
+//  2. Links are numbered in the order of the channels' names but written in that of the packages.
+//     With several packages linkStyle therefore styles the wrong links.
+//  3. Deprecated channels and bundles are matched by name, whatever their package.
+//  4. Of several deprecated packages only the last one is styled.
+//  5. A name without a bundle has version 0.0.0 for ranges.
 func OpmMermaid(docs Documents) ([]byte, error) {
 	versions, err := opmVersions(docs.Bundles)
 	if err != nil {
@@ -56,8 +55,7 @@ func OpmMermaid(docs Documents) ([]byte, error) {
 		}
 	}
 	channels := slices.Clone(docs.Channels)
-	// Here and below, sort.Slice is not stable. That equals come out in opm's order
-	// takes the same algorithm.
+	// sort.Slice is not stable here and below. Only the same algorithm sorts equal names as opm does.
 	sort.Slice(channels, func(i, j int) bool { return channels[i].Name < channels[j].Name })
 	for i := range channels {
 		d.channel(&channels[i])
@@ -99,12 +97,12 @@ type opmDiagram struct {
 	gonePackages, goneChannels, goneBundles map[string]bool
 
 	packages      map[string]*strings.Builder
-	painted       string // the deprecated package
+	painted       string // name of the deprecated package
 	paintedLanes  []string
 	decorated     map[string][]string
 	links         int
 	skippedLinks  []string
-	skippedHere   map[string]bool // in the channel that is being drawn
+	skippedHere   map[string]bool // in the current channel
 	out           *strings.Builder
 	channelPrefix string
 }
@@ -146,13 +144,13 @@ func (d *opmDiagram) entry(ch *fbc.Channel, e *fbc.Entry) {
 		d.decorated[class] = append(d.decorated[class], d.channelPrefix+e.Name)
 	}
 	for _, s := range e.Skips {
-		// Only the first to skip a bundle does, later links are marked.
+		// Only the first entry that skips a bundle counts; later links are marked.
 		d.link(s, "skip", e.Name, d.skippedHere[s])
 		d.skippedHere[s] = true
 	}
 	if e.SkipRange != "" {
-		// A range that is malformed holds nothing, and so does the empty alternative in ">1.0.0 ||",
-		// on which opm ends in a panic.
+		// A malformed range contains nothing. Neither does the empty alternative in ">1.0.0 ||", on which opm
+		// panics.
 		held, err := operand.ParseRange(e.SkipRange)
 		for _, other := range ch.Entries {
 			if err == nil && held.Holds(d.versions[other.Name]) {

@@ -16,8 +16,7 @@ func reference(schema, name string) fbc.DeprecationEntry {
 	return fbc.DeprecationEntry{Reference: fbc.Reference{Schema: schema, Name: name}}
 }
 
-// The conformance module compares with opm on many catalogs; here is what the rules
-// of the doc comment come to on one.
+// The conformance module compares many catalogs with opm. This test shows the rules of the doc comment on one.
 func TestOpmMermaid(t *testing.T) {
 	docs := Documents{
 		Bundles: []fbc.Bundle{opmBundle("p.v1", "1.0.0"), opmBundle("p.v2", "2.0.0"), opmBundle("p.v3", "3.0.0"), opmBundle("p.v3", "0.0.1"), opmBundle("q.v1", "1.0.0")},
@@ -91,7 +90,7 @@ func TestOpmMermaidRefuses(t *testing.T) {
 	}
 }
 
-// A range with an empty alternative is one on which the library ends in a panic.
+// The library panics on a range with an empty alternative.
 func TestOpmMermaidOfABrokenRange(t *testing.T) {
 	docs := Documents{
 		Bundles:  []fbc.Bundle{opmBundle("p.v1", "1.0.0")},

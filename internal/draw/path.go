@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// PathNode is a place on a path, and what leads there; the first has nothing that does.
+// PathNode is a place on a path and the step that leads to it. The first node has no step.
 type PathNode struct {
 	Platform, Channel, Bundle string
 	By                        string
 	Deprecated                bool
 }
 
-// MermaidPath draws a path as GitHub renders it in Markdown, a box for each platform.
+// MermaidPath draws a path for GitHub's Markdown, with a box for each platform.
 func MermaidPath(nodes []PathNode) []byte {
 	var b, links strings.Builder
 	var deprecated []string

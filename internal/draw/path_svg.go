@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// The measures of a drawn path, beside those of a drawing.
+// Measures of a drawn path, in addition to those of a drawing.
 const (
-	stepGap     = 84 // between bundles; what leads to the next stands in it
+	stepGap     = 84 // between bundles, for the label of the step
 	pathLane    = laneHeader + badgeHeight + pillHeight + margin
-	platformGap = 26 // between platforms; the cluster's upgrade leads through it
+	platformGap = 26 // between platforms, for the arrow of the cluster upgrade
 )
 
-// pathDrawing is a path being drawn: a lane for each platform, and time from left to right.
+// pathDrawing is a path under construction: one lane for each platform, time from left to right.
 type pathDrawing struct {
 	strings.Builder
 	nodes []PathNode
-	x, y  []int // of each pill
-	lanes []int // the first node of each platform
+	x, y  []int // by pill
+	lanes []int // first node of each platform
 	width int
 }
 
-// SVGPath draws a path as a picture that needs nothing but itself, for light and for dark pages.
+// SVGPath draws a path as a self-contained picture for light and dark pages.
 func SVGPath(nodes []PathNode) []byte {
 	d := &pathDrawing{nodes: nodes, width: leastWidth}
 	d.lay()
@@ -66,7 +66,7 @@ func (d *pathDrawing) label(i int) string { return short(clean(named(d.nodes[i].
 
 func (d *pathDrawing) badge(i int) string { return short(clean(named(d.nodes[i].Channel)), svgLabel) }
 
-// space is the width of a pill; what stands above it is not wider.
+// space returns the width of a pill and of the text above it.
 func (d *pathDrawing) space(i int) int {
 	return max(boldWidth(d.label(i), labelSize)+2*pillPadding, boldWidth(d.badge(i), badgeSize))
 }
@@ -94,7 +94,7 @@ func (d *pathDrawing) node(i int) {
 	fmt.Fprintf(d, `<text class="badge" x="%d" y="%d">%s</text></g>`+"\n", d.x[i]+w/2, d.y[i]-5, xmlText(d.badge(i)))
 }
 
-// lead draws what leads to a node: along the lane, or from one platform down to the next.
+// lead draws the arrow to a node: along the lane, or from one platform down to the next.
 func (d *pathDrawing) lead(i int) {
 	line := Line{Class: "edge replaces", Arrow: true}
 	to, y := d.x[i]-arrowLength, d.y[i]+pillHeight/2

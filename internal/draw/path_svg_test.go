@@ -38,14 +38,14 @@ func TestSVGPathOfAnyLength(t *testing.T) {
 	}
 }
 
-// checkPath looks for pills over each other, or outside of the drawing.
+// checkPath checks that pills do not overlap and are inside the drawing.
 func checkPath(t *testing.T, nodes []PathNode) {
 	t.Helper()
 	d := &pathDrawing{nodes: nodes, width: leastWidth}
 	d.lay()
 	for i := range nodes {
 		if d.x[i] < 2*margin || d.x[i]+d.space(i) > d.width-2*margin {
-			t.Errorf("%d stands outside", i)
+			t.Errorf("node %d is outside the drawing", i)
 		}
 		if i > 0 && d.y[i] == d.y[i-1] && d.x[i]-d.x[i-1]-d.space(i-1) != stepGap {
 			t.Errorf("%d pixels before %d", d.x[i]-d.x[i-1]-d.space(i-1), i)

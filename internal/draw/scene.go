@@ -1,30 +1,29 @@
 package draw
 
-// Layout is a channel with everything in its place, for a program that draws it by itself as
-// SVG does.
+// Layout is a channel with positions for everything, for programs that draw it like SVG does.
 type Layout struct {
 	Width, Height int
-	Count         int // of the channel's entries
+	Count         int // number of the channel's entries
 	Cells         []Cell
 	Lines         []Line
 }
 
-// Cell is a bundle, or several that are folded into one.
+// Cell is a bundle, or several folded bundles.
 type Cell struct {
-	First, Folded       int // the node, or the first of so many that are folded
+	First, Folded       int // index of the node, or of the first folded node, and the number of folded nodes
 	X, Y, Width, BadgeY int
 	Class, Label, Badge string
 	Deprecated, Removed bool
 }
 
-// Line is a way, as the d of an SVG path, and the classes by which it is coloured.
+// Line is a path in SVG syntax with the classes that decide its colour.
 type Line struct {
 	Class, Way string
 	Arrow      bool
 }
 
-// Layouts gives each channel of a package as a picture of it shows it. With a radius of All
-// nothing is folded, and each channel has columns of its own.
+// Layouts returns the layout of each channel of a package, as a picture shows it. With the radius All nothing is
+// folded, and each channel has its own columns.
 func Layouts(p *Package, o Options) (all []Layout) {
 	s := section{pkg: p}
 	if o.Radius == All {
@@ -49,5 +48,5 @@ func (l *swimlane) layout() Layout {
 	return out
 }
 
-// headerless is what a layout leaves out of the header of its lane, in which it has no title.
+// headerless is the part of a lane's header that a layout leaves out, because it has no title.
 const headerless = laneHeader - margin

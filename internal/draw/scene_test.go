@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A layout has what the SVG draws: the same cells with the same texts, and the same lines.
+// A layout contains what the SVG draws: the same cells with the same texts, and the same lines.
 func TestLayoutsAreThoseOfTheSVG(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	for range 60 {
@@ -20,7 +20,7 @@ func TestLayoutsAreThoseOfTheSVG(t *testing.T) {
 				cells, lines = cells+len(l.Cells), lines+len(l.Lines)
 				for _, c := range l.Cells {
 					if c.X < 0 || c.Y < 0 || c.X+c.Width > l.Width || c.Y+pillHeight > l.Height || c.First >= len(p.Channels[n].Nodes) {
-						t.Fatalf("a cell stands outside: %+v of %d by %d", c, l.Width, l.Height)
+						t.Fatalf("a cell is outside the layout: %+v of %d by %d", c, l.Width, l.Height)
 					}
 					if want := fmt.Sprintf(`x="%d"`, c.X+c.Width/2); !strings.Contains(drawing, want) || !strings.Contains(drawing, xmlText(c.Label)) {
 						t.Fatalf("the SVG has no %q at %s", c.Label, want)

@@ -7,17 +7,16 @@ import (
 
 const (
 	svgLabel     = 28   // characters
-	readableWide = 1280 // pixels; above them a drawing is folded, unless the options say how
+	readableWide = 1280 // pixels; wider drawings are folded, unless the options set a radius
 	mostRoom     = 14   // bundles in a lane
-	alignedRoom  = 10   // below this, lanes that have more room are not held back
+	alignedRoom  = 10   // minimum room for lanes with common columns
 	fewestRoom   = 5
 	leastWidth   = 520
 	packageTitle = 34
 )
 
-// SVG draws a graph as a picture that needs nothing but itself: channels as lanes,
-// time from left to right, for light and for dark pages. Long channels are folded so
-// that the picture is not wider than it can be read, unless the options say how.
+// SVG draws a graph as a self-contained picture for light and dark pages: channels as lanes, time from left to
+// right. It folds long channels to a readable width, unless the options set a radius.
 func SVG(g Graph, o Options) []byte {
 	f := newFigure(g, o)
 	var b strings.Builder
@@ -66,8 +65,8 @@ func newFigure(g Graph, o Options) *figure {
 	return f
 }
 
-// newSection gives a bundle the same column in all lanes, where that is not too wide.
-// Otherwise each lane has columns of its own, and is folded until it is narrow enough.
+// newSection gives a bundle the same column in all lanes if the result is not too wide. Otherwise each lane has
+// its own columns and is folded until it is narrow enough.
 func newSection(p *Package, o Options) section {
 	s := section{pkg: p}
 	if o.Radius != 0 {
@@ -85,7 +84,7 @@ func newSection(p *Package, o Options) section {
 	return s
 }
 
-// aligned lays the lanes out with columns in common; it fails where that cannot be.
+// aligned lays out the lanes with common columns. It returns false if that is impossible.
 func (s *section) aligned(o Options, room int) bool {
 	s.lanes = nil
 	for i := range s.pkg.Channels {
@@ -98,7 +97,7 @@ func (s *section) aligned(o Options, room int) bool {
 	return true
 }
 
-// ragged lays each lane out by itself, in as much room as there is for it.
+// ragged lays out each lane on its own, with as much room as fits.
 func (s *section) ragged(o Options, most int) {
 	s.lanes = nil
 	for i := range s.pkg.Channels {
@@ -119,7 +118,7 @@ func (s *section) alone(channel int, o Options, room int) *swimlane {
 	return l
 }
 
-// width is what the section needs.
+// width returns the width that the section needs.
 func (s section) width() int {
 	width := max(leastWidth, textWidth(s.name(), 17)+textWidth(s.facts(), 12)+5*margin)
 	for _, l := range s.lanes {
@@ -151,7 +150,7 @@ func (f *figure) summary() string {
 	return strings.Join(all, " ")
 }
 
-// named lists the bundles of a channel that are so, as far as it is of use.
+// named lists the bundles of a channel that satisfy so, up to a useful number.
 func (ch *Channel) named(so func(Node) bool) string {
 	var names []string
 	for _, n := range ch.Nodes {
@@ -172,7 +171,7 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// facts is what stands beside a package's name.
+// facts returns the text next to a package's name.
 func (s section) facts() string {
 	bundles := map[string]bool{}
 	for _, l := range s.lanes {
@@ -199,7 +198,7 @@ func (s section) write(b *strings.Builder, f *figure) {
 	}
 }
 
-// Heights within a lane.
+// firstRow returns the top of the first row within its lane.
 
 func (l *swimlane) firstRow() int {
 	y := laneHeader
@@ -219,7 +218,7 @@ func (l *swimlane) gutter() int {
 	return 0
 }
 
-// rowY is where a row begins, from the top of the lane.
+// rowY returns the top of a row within its lane.
 func (l *swimlane) rowY(row int) int {
 	y := l.firstRow()
 	if row == 0 {

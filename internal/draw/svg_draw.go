@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// drawing is a swimlane in its place, being written.
+// drawing is a swimlane in place, while it is written.
 type drawing struct {
 	*swimlane
 	*strings.Builder
 	y       int
-	outlets map[[2]int]int // of a bundle and a style, in the order of use
+	outlets map[[2]int]int // by bundle and style, in order of use
 	used    map[int]int
 	lines   []Line
 }
@@ -28,7 +28,7 @@ func (l *swimlane) write(b *strings.Builder, y, width int) {
 	}
 }
 
-// newDrawing has the lines of the lane in their places.
+// newDrawing returns a drawing with the lines of the lane in place.
 func newDrawing(l *swimlane, y int) *drawing {
 	d := &drawing{swimlane: l, y: y, outlets: map[[2]int]int{}, used: map[int]int{}}
 	for i := range l.rails {
@@ -54,7 +54,7 @@ func (d *drawing) header(width int) {
 	fmt.Fprintf(d, `<text class="count" x="%d" y="%d">%s</text>`+"\n", width-2*margin-2, d.y+20, plural(d.count, "version"))
 }
 
-// box is the place of a cell's pill.
+// box returns the place of a cell's pill.
 func (d *drawing) box(i int) (x, y, width int) {
 	width = d.cells[i].width()
 	return d.columns[d.col[i]].center() - width/2, d.y + d.rowY(d.row[i]), width
@@ -69,7 +69,7 @@ func (d *drawing) cell(i int) {
 	}
 	fmt.Fprintf(d, `<g class="%s"><title>%s</title>`, class, xmlText(short(clean(c.about()), 200)))
 	if c.folded > 0 {
-		away := -1 // from the gutter
+		away := -1 // away from the gutter
 		if d.row[i] > 0 {
 			away = 1
 		}
@@ -88,7 +88,7 @@ func (d *drawing) cell(i int) {
 	d.WriteString("</g>\n")
 }
 
-// badgeY is the line on which the badge of a cell stands: away from the gutter.
+// badgeY returns the baseline of a cell's badge, on the side away from the gutter.
 func (d *drawing) badgeY(i int) int {
 	_, y, _ := d.box(i)
 	if d.row[i] == 0 {
@@ -97,8 +97,8 @@ func (d *drawing) badgeY(i int) int {
 	return y + pillHeight + 12
 }
 
-// wire draws a line along the row of its end. It gets to that row right behind its
-// start, where there is nothing.
+// wire draws a line along the row of its end. It changes to that row directly after its start, where no cell is
+// in the way.
 func (d *drawing) wire(e Edge) {
 	x0, y0, w0 := d.box(e.From)
 	x1, y1, _ := d.box(e.To)
@@ -121,14 +121,13 @@ const (
 	bendRadius  = 6
 )
 
-// rail draws the way from each source to the track, the track, and the way from it
-// to the end.
+// rail draws the path from each source to the track, the track, and the path from the track to the end.
 func (d *drawing) rail(r *rail) {
 	track := d.y + d.firstRow() + pillHeight + gutterMargin + r.track*trackPitch
 	class := r.class()
 	xt, yt, wt := d.box(r.To)
 	end := xt + wt/2 - port(r.inlet, wt)
-	edge, up := yt+pillHeight+arrowLength, -1 // where the arrow ends, and which way it leads
+	edge, up := yt+pillHeight+arrowLength, -1 // the end of the arrow, and its direction
 	if d.row[r.To] > 0 {
 		edge, up = yt-arrowLength, 1
 	}
@@ -157,7 +156,7 @@ func (d *drawing) rail(r *rail) {
 	d.path(class, true, "M%d %dH%dQ%d %d %d %dV%d", first, track, end-turn, end, track, end, track+up*bendRadius, edge)
 }
 
-// outlet numbers the styles of lines that leave a bundle.
+// outlet numbers the styles of the lines that leave a bundle.
 func (d *drawing) outlet(cell int, e Edge) int {
 	style := int(e.Kind) * 4
 	if e.New {
@@ -174,14 +173,14 @@ func (d *drawing) outlet(cell int, e Edge) int {
 	return d.outlets[k]
 }
 
-// port is how far from its middle a line enters or leaves a bundle.
+// port returns the distance from a bundle's middle at which a line enters or leaves.
 func port(n, width int) int { return min(portPitch/2+n*portPitch, width/2-4) }
 
 func (d *drawing) path(class string, arrow bool, format string, args ...any) {
 	d.lines = append(d.lines, Line{class, fmt.Sprintf(format, args...), arrow})
 }
 
-// Tip is the last of the line's classes: what colours it and its arrow.
+// Tip returns the last of the line's classes, which decides the colour of the line and its arrow.
 func (l Line) Tip() string { return l.Class[strings.LastIndexByte(l.Class, ' ')+1:] }
 
 func (l Line) write(b *strings.Builder) {
@@ -192,7 +191,7 @@ func (l Line) write(b *strings.Builder) {
 	fmt.Fprintf(b, `<path class="%s"%s d="%s"/>`+"\n", l.Class, head, l.Way)
 }
 
-// class gives the classes of an edge: its kind and, last, what colours it.
+// class returns the classes of an edge: its kind, and last the one that decides its colour.
 func (e Edge) class() string {
 	kind := [...]string{"replaces", "skips", "range"}[e.Kind]
 	switch {

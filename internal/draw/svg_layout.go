@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// The measures of a drawing, in pixels.
+// Measures of a drawing, in pixels.
 const (
-	margin       = 16 // around the drawing, and within lanes
+	margin       = 16 // around the drawing and inside lanes
 	laneHeader   = 32
 	laneGap      = 10
 	pillHeight   = 28
@@ -20,35 +20,34 @@ const (
 	portPitch    = 9
 )
 
-// swimlane is a lane with everything in its place. Each cell has a column of its
-// own. The first row has the chain of replaces that leads to the head, and what there
-// is room for; below it runs a gutter with the rails, and below that are the other rows.
+// swimlane is a lane with everything in place. Each cell has its own column. The first row contains the chain of
+// replaces that leads to the head, and other cells that fit. Below it are a gutter with the rails, and then the
+// other rows.
 type swimlane struct {
 	lane
 	columns  []column
-	col, row []int // of each cell
+	col, row []int // by cell
 	rows     int
 	wires    []Edge // each along the row of its end
 	rails    []rail
 	tracks   int
-	badges   []bool // whether a row has some
+	badges   []bool // whether a row has badges
 }
 
-// rail collects the edges of one kind that lead to one bundle.
+// rail collects the edges of one kind that lead to the same bundle.
 type rail struct {
-	Edge         // From is the first of the sources
+	Edge         // From is the first source
 	sources      []int
 	left, right  int // columns
 	track, inlet int
 }
 
-// alignColumns gives each cell of the lanes its column: after the one before it in
-// the lane, and for a bundle that stands in several lanes the same in all, so that
-// they can be compared. It fails where the lanes disagree about the order, as they can
-// where versions are unknown.
+// alignColumns assigns a column to each cell: after the previous cell of its lane, and the same column in all
+// lanes for a bundle in several of them, for comparison. It returns false if the lanes order bundles differently,
+// as they may if versions are unknown.
 func alignColumns(lanes []*swimlane) bool {
 	ids, next := map[string]int{}, [][]int{}
-	cells := make([][]int, len(lanes)) // the id of each cell
+	cells := make([][]int, len(lanes)) // id of each cell
 	for i, l := range lanes {
 		for _, c := range l.cells {
 			id, known := ids[c.Name]
@@ -75,8 +74,7 @@ func alignColumns(lanes []*swimlane) bool {
 	return ok
 }
 
-// longest gives the length of the longest way to each node; not ok where ways go in
-// a circle.
+// longest returns the length of the longest path to each node. ok is false if there is a cycle.
 func longest(next [][]int) (length []int, ok bool) {
 	length, before := make([]int, len(next)), make([]int, len(next))
 	for _, ids := range next {
@@ -102,10 +100,10 @@ func longest(next [][]int) (length []int, ok bool) {
 	return length, done == len(next)
 }
 
-// column is where the bundles of a column stand.
+// column is the place of a column.
 type column struct{ x, width int }
 
-// placeColumns puts the columns that the lanes have in common beside each other.
+// placeColumns places the columns that the lanes share next to each other.
 func placeColumns(lanes ...*swimlane) {
 	var columns []column
 	for _, l := range lanes {
@@ -127,7 +125,7 @@ func placeColumns(lanes ...*swimlane) {
 	}
 }
 
-// end is where the last column of the lane ends.
+// end returns the right end of the lane's last column.
 func (l *swimlane) end() int {
 	if n := len(l.col); n > 0 {
 		return l.columns[l.col[n-1]].end()
@@ -138,7 +136,7 @@ func (l *swimlane) end() int {
 func (c column) center() int { return c.x + c.width/2 }
 func (c column) end() int    { return c.x + c.width }
 
-// arrange gives each cell its row, and each edge its way.
+// arrange assigns a row to each cell and a path to each edge.
 func (l *swimlane) arrange() {
 	l.row = make([]int, len(l.cells))
 	from := l.predecessors()
@@ -171,10 +169,10 @@ func (l *swimlane) arrange() {
 	l.route(from, taken)
 }
 
-// Above this many rows an edge makes way for others, and goes by the rails.
+// maxRows is the number of rows from which an edge becomes a rail instead of taking a new row.
 const maxRows = 6
 
-// predecessors gives for each cell the nearest one that it replaces, -1 for none.
+// predecessors returns for each cell the nearest one that it replaces, or -1.
 func (l *swimlane) predecessors() []int {
 	from := make([]int, len(l.cells))
 	for c := range from {
@@ -188,7 +186,7 @@ func (l *swimlane) predecessors() []int {
 	return from
 }
 
-// chain gives the cells on the way to the head, from the head down.
+// chain returns the cells on the path to the head, from the head down.
 func (l *swimlane) chain(from []int) (chain []int) {
 	c := len(l.cells) - 1
 	for i, cell := range l.cells {
@@ -202,7 +200,7 @@ func (l *swimlane) chain(from []int) (chain []int) {
 	return chain
 }
 
-// span is what a cell and the wire to it take of a row, in half columns.
+// span is the part of a row that a cell and the wire to it take, in half columns.
 type span struct{ from, to int }
 
 func (l *swimlane) span(from, c int) span {
@@ -212,7 +210,7 @@ func (l *swimlane) span(from, c int) span {
 	return span{2*l.col[from] + 1, 2 * l.col[c]}
 }
 
-// occupancy is what is taken of each row.
+// occupancy holds the taken spans of each row.
 type occupancy [][]span
 
 func (o *occupancy) take(row int, s span) {
@@ -233,8 +231,7 @@ func (o occupancy) first(s span) (row int) {
 	return row
 }
 
-// route makes wires of the edges that have a row to themselves, and rails of all
-// others.
+// route makes wires of edges that have space in a row, and rails of all others.
 func (l *swimlane) route(from []int, taken occupancy) {
 	type key struct {
 		to        int
@@ -261,8 +258,8 @@ func (l *swimlane) route(from []int, taken occupancy) {
 	l.layTracks()
 }
 
-// layTracks gives each rail a track on which no other rail is in its way, short rails
-// nearest to the first row; and each an inlet of its own at the bundle it leads to.
+// layTracks assigns each rail a free track, with short rails nearest to the first row, and an inlet of its own at
+// its end.
 func (l *swimlane) layTracks() {
 	slices.SortStableFunc(l.rails, func(a, b rail) int {
 		return cmp.Or(cmp.Compare(a.right-a.left, b.right-b.left), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
@@ -274,7 +271,7 @@ func (l *swimlane) layTracks() {
 		slices.Sort(r.sources)
 		r.From = r.sources[0]
 		way := span{2 * r.left, 2 * r.right}
-		if l.col[r.To] == r.right { // out at the right of the sources, in at the left of the end
+		if l.col[r.To] == r.right { // leaves on the right of the sources, enters on the left of the end
 			way = span{way.from + 1, way.to - 1}
 		}
 		r.track = taken.first(way)

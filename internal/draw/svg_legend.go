@@ -7,9 +7,9 @@ import (
 
 const legendHeight = 22
 
-// legendItem explains one thing that the drawing has.
+// legendItem explains one feature of the drawing.
 type legendItem struct {
-	class string // of a bundle, or of an edge
+	class string // of a bundle or edge
 	text  string
 	hatch bool
 }
@@ -20,7 +20,7 @@ func (i legendItem) width() int { return 36 + textWidth(i.text, 11) + 18 }
 
 type legendRow []legendItem
 
-// newLegend explains what the drawing has, in rows as wide as the drawing.
+// newLegend explains the features of the drawing in rows as wide as the drawing.
 func (f *figure) newLegend() (rows []legendRow) {
 	width := 0
 	for _, item := range f.items() {

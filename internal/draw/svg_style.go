@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// ink is a colour on light pages and on dark ones.
+// ink is a colour for light pages and one for dark pages.
 type ink struct{ light, dark string }
 
-// palette has the colours of a drawing. What is written is told from what is behind
-// it by a contrast of 4.5 at least, and lines and outlines by one of 3.
+// palette holds the colours of a drawing. Text has a contrast of at least 4.5 to its background, lines and
+// outlines of at least 3.
 var palette = map[string]ink{
 	"page":       {"#ffffff", "#0d1117"},
 	"frame":      {"#d1d9e0", "#30363d"},
@@ -32,8 +32,7 @@ var palette = map[string]ink{
 	"range":      {"#1b7c83", "#39c5cf"},
 }
 
-// rules say which colour paints which property of what; the rest of the style does
-// not depend on the page.
+// rules assign colours to properties of elements. The rest of the style does not depend on the page.
 var rules = []struct{ selector, property, ink string }{
 	{".page", "fill", "page"},
 	{".page", "stroke", "frame"},
@@ -116,7 +115,7 @@ func svgStyle() string {
 	return b.String()
 }
 
-// Style is how what has class graft looks, on light pages and on dark ones.
+// Style returns the style of elements with class graft, for light and dark pages.
 func Style() string {
 	var b strings.Builder
 	b.WriteString(shapes)

@@ -14,8 +14,7 @@ import (
 	"testing"
 )
 
-// readSVG parses a drawing, holds it to the elements and attributes that it may have,
-// and gives its texts.
+// readSVG parses a drawing, checks its elements and attributes, and returns its texts.
 func readSVG(t *testing.T, drawing []byte) (texts []string) {
 	t.Helper()
 	elements := strings.Fields("svg title desc style rect defs pattern path marker text tspan g")
@@ -73,8 +72,8 @@ func TestSVGOfNothing(t *testing.T) {
 	}
 }
 
-// checkLayout looks for what would be ugly: pills over each other, over lines, or
-// outside of their lanes; tracks that two rails share.
+// checkLayout looks for flaws: pills that cover each other or lines, pills outside their lanes, tracks shared by
+// two rails.
 func checkLayout(t *testing.T, f *figure) {
 	t.Helper()
 	for _, s := range f.sections {
@@ -83,7 +82,7 @@ func checkLayout(t *testing.T, f *figure) {
 			for i, c := range l.cells {
 				x, y, w := d.box(i)
 				if x < 2*margin || x+w > f.width-2*margin || y < laneHeader || y+pillHeight > l.height() {
-					t.Fatalf("%q stands outside of its lane", c.label())
+					t.Fatalf("%q is outside its lane", c.label())
 				}
 				if textWidth(c.shown(), labelSize) > w {
 					t.Fatalf("%q is wider than its pill", c.label())
@@ -142,8 +141,8 @@ func TestLayoutOfDemo(t *testing.T) {
 		}
 		rows[l.Name] = strings.Join(words, " ")
 	}
-	// Columns are common to all lanes: 1.2.0 comes after 1.1.1 in both, and 1.3.0
-	// after 1.2.1. What is skipped stands below the line that leads to the head.
+	// The lanes share their columns: 1.2.0 comes after 1.1.1 in both, and 1.3.0 after 1.2.1. Skipped bundles are
+	// below the line that leads to the head.
 	for name, want := range map[string]string{
 		"fast":   "1.1.0@1.0 1.2.0@3.0 1.3.0@5.0 1.3.1@6.0 1.4.0-rc.1@7.1 1.4.0@8.0",
 		"old":    "0.9.0@0.0",
@@ -155,7 +154,7 @@ func TestLayoutOfDemo(t *testing.T) {
 	}
 }
 
-// Lanes that disagree about the order of bundles each have columns of their own.
+// Lanes that order bundles differently each have their own columns.
 func TestLanesThatDisagree(t *testing.T) {
 	a, b := newChannel(t, "a", "1; 2 <1 *head"), newChannel(t, "b", "2; 1 <2 *head")
 	f := newFigure(Graph{[]Package{{Name: "p", Channels: []Channel{a, b}}}}, Options{})
@@ -193,7 +192,7 @@ func TestSVGDescribesItself(t *testing.T) {
 	}
 }
 
-// Each marker and pattern that is referred to is there.
+// Every referenced marker and pattern exists.
 func TestSVGReferences(t *testing.T) {
 	drawing := string(SVG(demo(t), Options{}))
 	for _, m := range regexp.MustCompile(`url\(#([^)]*)\)`).FindAllStringSubmatch(drawing, -1) {
@@ -208,8 +207,7 @@ func TestSVGReferences(t *testing.T) {
 	}
 }
 
-// The contrasts that WCAG 2.2 asks for at level AA: 4.5 for text, 3 for what else
-// has to be seen.
+// The contrasts that WCAG 2.2 requires at level AA: 4.5 for text, 3 for other visible parts.
 func TestContrast(t *testing.T) {
 	for _, pair := range []struct {
 		ink, on string

@@ -12,16 +12,16 @@ const (
 	badgeSize = 11
 )
 
-// shown is the text on a cell's pill.
+// shown returns the text on a cell's pill.
 func (c cell) shown() string { return short(clean(c.label()), svgLabel) }
 
-// badge is the text beside a pill. That a bundle is deprecated shows on the pill.
+// badge returns the text next to a pill. The pill itself shows that a bundle is deprecated.
 func (c cell) badge() string {
 	words := slices.DeleteFunc(c.marks(), func(w string) bool { return w == "deprecated" && c.class() == w })
 	return strings.Join(words, " · ")
 }
 
-// width is that of a cell's pill.
+// width returns the width of a cell's pill.
 func (c cell) width() int {
 	text := textWidth(c.shown(), labelSize)
 	if class := c.class(); class == "head" || class == "new" {
@@ -30,17 +30,16 @@ func (c cell) width() int {
 	return max(54, text+2*pillPadding)
 }
 
-// space is the width that a cell takes of its column.
+// space returns the width that a cell needs in its column.
 func (c cell) space() int {
 	w := c.width()
 	if c.folded > 0 {
-		w += 12 // the pills behind it, on either side
+		w += 12 // folded pills behind it on both sides
 	}
 	return max(w, boldWidth(c.badge(), badgeSize))
 }
 
-// textWidth estimates the width of a text. Which font a viewer has is not known, so
-// it is rather too wide than too narrow.
+// textWidth estimates the width of a text. The viewer's font is unknown, so it rather returns too much.
 func textWidth(s string, size int) int {
 	width := 0 // in hundredths of the size
 	for _, r := range s {
@@ -63,12 +62,12 @@ func textWidth(s string, size int) int {
 	return (width*size + 99) / 100
 }
 
-// boldWidth is that of a text in heavier type.
+// boldWidth estimates the width of a text in bold type.
 func boldWidth(s string, size int) int { return textWidth(s, size) * 112 / 100 }
 
 func chipWidth(s string) int { return boldWidth(s, 10) + 14 }
 
-// xmlText makes text of a string in a document and in the values of its attributes.
+// xmlText escapes a string for XML text and attribute values.
 func xmlText(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;").Replace(clean(s))
 }

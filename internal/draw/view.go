@@ -6,36 +6,33 @@ import (
 	"slices"
 )
 
-// lane is a channel as a picture shows it: what there is no room for is folded, and
-// of the edges those are left out that say nothing new.
+// lane is a channel as a picture shows it: folded to the available room, and without redundant edges.
 type lane struct {
 	*Channel
 	cells []cell
 	links []Edge // between cells
-	count int    // of the channel's entries
+	count int    // number of the channel's entries
 }
 
-// cell is one place in a lane: a bundle, or several folded into one.
+// cell is one place in a lane: a bundle, or several folded bundles.
 type cell struct {
 	Node
-	first  int // the node, or the first of those that are folded
+	first  int // index of the node, or of the first folded node
 	folded int
 	text   string
 }
 
-// A lane with room for this many cells has one bundle, and the rest folded to its
-// sides, whatever the channel holds.
+// A lane with this room shows one bundle with the rest folded on its sides, whatever the channel contains.
 const leastRoom = 3
 
 const (
-	maxFocus   = 8 // bundles that are kept because they changed
+	maxFocus   = 8 // bundles kept because they changed
 	anyRoom    = math.MaxInt
-	neverShown = math.MaxInt // the distance of what the focus has no way to
+	neverShown = math.MaxInt // distance of nodes that the focus cannot reach
 )
 
-// lane gives the channel as it is drawn in the given room: with the radius of the
-// options, or the largest below it that leaves no more cells than there is room for.
-// Heads and what has changed are shown even so, but for the least room.
+// lane returns the channel as drawn in the given room: with the radius of the options, or the largest smaller
+// radius for which the cells fit. Heads and changes are always shown, except with the least room.
 func (ch *Channel) lane(o Options, room int) lane {
 	v := newView(ch)
 	if len(v.nodes) == 0 {
@@ -63,17 +60,16 @@ func (ch *Channel) lane(o Options, room int) lane {
 	return best
 }
 
-// view is a channel on its way to a lane.
+// view is a channel being converted to a lane.
 type view struct {
 	*Channel
-	nodes []int // those that are drawn, in order
-	place []int // of each node in nodes, -1 where it is not drawn
+	nodes []int // drawn nodes, in order
+	place []int // position of each node in nodes, or -1 if it is not drawn
 	edges []Edge
 }
 
-// newView leaves out the edges of ranges by which nobody is upgraded, because a
-// higher entry takes the same bundle or the same entry takes it by name, and then
-// the bundles outside of the channel that only such a range knows.
+// newView leaves out the edges of ranges that upgrade no bundle, because a higher entry takes the bundle or the
+// same entry names it. It then leaves out bundles outside the channel that only such a range mentions.
 func newView(ch *Channel) *view {
 	v := &view{Channel: ch, place: make([]int, len(ch.Nodes))}
 	type pair struct{ from, to int }
@@ -111,8 +107,8 @@ func newView(ch *Channel) *view {
 	return v
 }
 
-// focus gives the nodes around which the channel is shown, as places, the newest
-// first: never none where there are nodes.
+// focus returns the positions of the nodes around which the channel is shown, newest first. It returns at least
+// one if there are nodes.
 func (v *view) focus(o Options) []int {
 	if changed := v.changed(); len(changed) > 0 && !v.draws(o.Around) {
 		return changed
@@ -136,8 +132,8 @@ func (v *view) draws(bundle string) bool {
 	return bundle != "" && slices.ContainsFunc(v.nodes, func(i int) bool { return v.Nodes[i].Name == bundle })
 }
 
-// changed gives the places of what a reviewer looks for, the newest first. In a
-// channel that is new as a whole nothing is newer than the rest.
+// changed returns the positions that a reviewer looks for, newest first. It returns none for a new channel, in
+// which everything is new.
 func (v *view) changed() (places []int) {
 	if v.New {
 		return nil
@@ -160,7 +156,7 @@ func (v *view) changed() (places []int) {
 	return places
 }
 
-// folder gives the function that makes the lane with a radius.
+// folder returns the function that builds the lane for a radius.
 func (v *view) folder(o Options) func(radius int) lane {
 	focus := v.focus(o)
 	distance := v.distances(focus)
@@ -177,8 +173,8 @@ func (v *view) folder(o Options) func(radius int) lane {
 	}
 }
 
-// distances counts steps from the focus; a step leads to the next version, or over
-// a replaces edge, and not through what is outside of the channel.
+// distances counts steps from the focus. A step leads to the next version or over a replaces edge, but not
+// through bundles outside the channel.
 func (v *view) distances(focus []int) []int {
 	next := make([][]int, len(v.nodes))
 	join := func(a, b int) {
@@ -214,11 +210,11 @@ func (v *view) distances(focus []int) []int {
 	return distance
 }
 
-// build folds each run of nodes that are not kept, unless it is a single one. What
-// is outside of the channel is folded apart from what is in it, if that is asked.
+// build folds each run of at least two nodes that are not kept. With apart, it folds nodes outside the channel
+// separately.
 func (v *view) build(kept func(place int) bool, apart bool) lane {
 	l := lane{Channel: v.Channel}
-	at := make([]int, len(v.nodes)) // the cell of each place
+	at := make([]int, len(v.nodes)) // cell of each position
 	firstKept, lastKept := len(v.nodes), -1
 	for p, i := range v.nodes {
 		if !v.Nodes[i].Outside && !v.Nodes[i].Removed {
@@ -260,8 +256,8 @@ func foldText(n int, older, newer, outside bool) string {
 	return fmt.Sprintf("… %d versions", n)
 }
 
-// link gives the edges between cells, each once. Between what is folded only the
-// chain is of interest, and a range that leads to it says nothing.
+// link returns the edges between cells, each once. Between folded cells it returns only replaces edges, and it
+// drops ranges that lead to a folded cell.
 func (v *view) link(cells []cell, at []int) (links []Edge) {
 	type key struct {
 		from, to int

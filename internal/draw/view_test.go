@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// shown writes the cells of a lane.
+// shown formats the cells of a lane.
 func shown(l lane) string {
 	var words []string
 	for _, c := range l.cells {
@@ -17,7 +17,7 @@ func shown(l lane) string {
 }
 
 func TestFolding(t *testing.T) {
-	// Ten entries in a row; the last is the head.
+	// Ten entries in a row; the last one is the head.
 	row := func(changes string) Channel {
 		var entries []string
 		for i := range 10 {
@@ -65,8 +65,8 @@ func TestFolding(t *testing.T) {
 		"two are":                       {"", Options{Radius: 7}, anyRoom, "… 2 older versions | v1.2.0 | v1.3.0 | v1.4.0 | v1.5.0 | v1.6.0 | v1.7.0 | v1.8.0 | v1.9.0"},
 		"no room for the radius":        {"", Options{Radius: 7}, 4, "… 7 older versions | v1.7.0 | v1.8.0 | v1.9.0"},
 		"no more than the radius":       {"", Options{Radius: 1}, 9, "… 8 older versions | v1.8.0 | v1.9.0"},
-		"what is removed and stranded":  {"s1 r5", Options{}, 5, "v1.0.0 | v1.1.0 | … 3 versions | v1.5.0 | … 3 versions | v1.9.0"},
-		"both ends of what is lost":     {"l3", Options{}, 5, "… 2 older versions | v1.2.0 | v1.3.0 | … 5 versions | v1.9.0"},
+		"removed and stranded bundles":  {"s1 r5", Options{}, 5, "v1.0.0 | v1.1.0 | … 3 versions | v1.5.0 | … 3 versions | v1.9.0"},
+		"both ends of a lost edge":      {"l3", Options{}, 5, "… 2 older versions | v1.2.0 | v1.3.0 | … 5 versions | v1.9.0"},
 		"heads, however far":            {"h0", Options{}, 3 + 1, "v1.0.0 | … 8 versions | v1.9.0"},
 		"the least room":                {"n4 h0", Options{}, leastRoom, "… 4 older versions | v1.4.0 | … 5 newer versions"},
 		"outside is folded at any room": {"o0 o1 o2", Options{Radius: All}, anyRoom, "… 3 not in this channel | v1.3.0 | v1.4.0 | v1.5.0 | v1.6.0 | v1.7.0 | v1.8.0 | v1.9.0"},
@@ -85,7 +85,7 @@ func TestEdgesThatAreDrawn(t *testing.T) {
 		"of ranges only the highest":          {"1; 2 ~1; 3 ~1 ~2", "1~3 2~3"},
 		"no range where a higher entry skips": {"1; 2 ~1; 3 -1", "1-3"},
 		"no range where the entry replaces":   {"1; 2 <1 ~1", "1<2"},
-		"the range of what is new":            {"1; 2 ~1 *new; 3 <1", "1<3 1~2"},
+		"the range of a new entry":            {"1; 2 ~1 *new; 3 <1", "1<3 1~2"},
 		"a range that is lost":                {"1; 2 ~!1; 3 <1", "1<3 1~2"},
 		"all that is written":                 {"1; 2 <1 -1; 3 -1 -2", "1-2 1-3 1<2 2-3"},
 		"nothing upgrades to itself":          {"1 <1", ""},
@@ -108,7 +108,7 @@ func TestEdgesThatAreDrawn(t *testing.T) {
 	}
 }
 
-// Folding loses no bundle, and keeps to the room where what has to be shown does.
+// Folding loses no bundle, and the cells fit the room if the bundles that must be shown do.
 func TestFoldingOfAnyChannel(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 1000 {
