@@ -35,8 +35,8 @@ const (
 	ImageSteps    = 200       // names followed along all paths and links, for each file that an image may have
 	ImageManifest = 8 << 20   // a manifest
 	ImageConfig   = 8 << 20   // a configuration
-	SavedEntries  = 100_000   // files of an image on the disk
-	SavedLayer    = 2 << 30   // a layer of an image on the disk
+	SavedEntries  = 100_000   // files of an image on disk
+	SavedLayer    = 2 << 30   // a layer of an image on disk
 	TagsPage      = 16 << 20  // a page of a list of tags
 	Tags          = 1_000_000 // tags of a repository
 	TagsIdle      = 10        // pages in a row without a new tag
@@ -50,7 +50,7 @@ const (
 	DocumentSearch  = 1 << 20   // text that is parsed again to find the column of a fault
 	EditedValues    = 600_000   // values of a document that is edited
 	FileDocuments   = 500_000   // documents of a file
-	EditedDocuments = 20_000    // documents of a file that is edited
+	EditedDocuments = 20_000    // documents of an edited file
 )
 
 // Answers over HTTP
