@@ -40,7 +40,7 @@ func TestFindingsPage(t *testing.T) {
 // findingsPage is docs/findings.md.
 func findingsPage() string {
 	var b strings.Builder
-	b.WriteString("# Findings of graft verify\n\nWhat opm validate rejects is an error. What it accepts though users suffer from it is a warning.\n" +
+	b.WriteString("# Findings of graft verify\n\nA fault that opm validate rejects is an error. A fault that it accepts, and that harms users, is a warning.\n" +
 		"`--level ID=error|warning|off`, or `levels` in graft.yaml, changes a level.\n\n| id | level | exit code | opm rejects it | meaning | remedy |\n|---|---|---:|---|---|---|\n")
 	for _, r := range graph.Rules {
 		opm := ""
@@ -53,26 +53,26 @@ func findingsPage() string {
 	return b.String()
 }
 
-// olmV1 says what the findings about OLM v1 go by.
+// olmV1 says which OLM v1 the findings about it follow.
 const olmV1 = `
 ## OLM v1
 
-Findings that begin with olm-v1- go by operator-controller v1.11 with its feature gates as they are by default. They judge what
-OLM v1 would choose: of the package, and of each channel, the highest version, bundles that olm.deprecations names last. If it cannot install that bundle, it
-takes no other. Older bundles are published and past mending, and of a bundle that stands in --base as it is nothing is told again.
+Findings that begin with olm-v1- follow operator-controller v1.11 with its default feature gates. They check the bundle that
+OLM v1 would choose from the package and from each channel: the highest version, deprecated bundles last. If it cannot install that bundle, it
+installs no other. Graft does not report older bundles, which nobody can change, nor bundles that --base has unchanged.
 
-| what | what OLM v1 does |
+| bundle | OLM v1 |
 |---|---|
 | olm.package.required, olm.gvk.required, olm.constraint | refuses the bundle |
-| no AllNamespaces mode | refuses the bundle, unless the gate SingleOwnNamespaceInstallSupport is on: alpha and off, on by default in v1.8 alone |
+| no AllNamespaces mode | refuses the bundle, unless the gate SingleOwnNamespaceInstallSupport is on (alpha; on by default in v1.8 only) |
 | API services of its own | refuses the bundle |
-| webhooks | installs them since v1.6 (WebhookProviderCertManager is on); from v1.3 to v1.5 behind that gate, before not at all |
+| webhooks | installs them since v1.6 (WebhookProviderCertManager is on); from v1.3 to v1.5 only with that gate; before, not at all |
 | a conversion webhook beside other modes than AllNamespaces | refuses the bundle, as OLM v0 does |
-| release of olm.package | counts it behind the gate BundleReleaseSupport, alpha and off; else what the build metadata spells is the release |
+| release of olm.package | uses it only with the gate BundleReleaseSupport (alpha, off); otherwise the build metadata is the release |
 | no channel in the ClusterExtension | takes the highest version of all channels, pre-releases too |
 
-A catalog tells less than the bundle: olm.csv.metadata has install modes and API services and no webhooks, olm.bundle.object
-has the whole CSV. olm-v1-untold tells which bundles a catalog leaves open; it is off, since most catalogs do.
+A catalog has less than the bundle: olm.csv.metadata has install modes and API services but no webhooks; olm.bundle.object
+has the whole CSV. olm-v1-untold names bundles that the catalog does not fully describe; it is off, because this applies to most catalogs.
 `
 
 // So is the manual page.

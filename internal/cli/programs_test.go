@@ -101,11 +101,11 @@ func TestFailurePages(t *testing.T) {
 // failuresPage is the list of all codes.
 func failuresPage() string {
 	var b strings.Builder
-	b.WriteString("# Failure codes\n\nThe exit code of every verb. A code never changes its meaning and is never given to another\n" +
-		"failure. Of several failures in one run the exit code is that of the first in this order: 2, 3,\n" +
-		"10 to 14, 20 to 25, 30 to 34, 50, 40, 43, 41, 42. `graft explain CODE` prints an entry.\n\n" +
-		"A failure of another code is retryable too where its fault may pass, such as a connection to a git host that was\n" +
-		"refused: the output `retryable` and the report tell of the one at hand.\n\n" +
+	b.WriteString("# Failure codes\n\nThe exit code of every verb. Codes are never reused and never change their meaning. `graft explain CODE` prints an entry.\n\n" +
+		"If a run has several failures, the exit code is that of the first in this order: 130, 1, 2, 3, 10 to 14, 20 to 25,\n" +
+		"30 to 34, 50, 40, 43, 41, 42, 44, then the others by number.\n\n" +
+		"A failure without \"yes\" below can still be retryable, such as a refused connection to a git host. The output `retryable`\n" +
+		"and the report have the value for each run.\n\n" +
 		cli.FailuresTable())
 	return b.String()
 }
