@@ -1,5 +1,6 @@
-// Package cluster stands in for the API server of a cluster: kinds, objects with versions,
-// watches. What internal/controller/suite holds it to, conformance/cluster holds a real one to.
+// Package cluster imitates the API server of a cluster: kinds, versioned objects and watches. The tests of
+// internal/controller/suite run against it, and conformance/cluster runs the same tests against a real API
+// server.
 package cluster
 
 import (
@@ -16,14 +17,14 @@ import (
 	"time"
 )
 
-// Kind is what the server serves.
+// Kind describes a kind that the server serves.
 type Kind struct {
 	Group, Version, Name, Plural string
 	Namespaced                   bool
-	Status                       bool // is a subresource: it is not written with the rest
+	Status                       bool // a subresource: a write to the object does not change it
 }
 
-// Server is an http.Handler.
+// Server implements http.Handler.
 type Server struct {
 	mu       sync.Mutex
 	version  string
@@ -38,7 +39,7 @@ type object = map[string]any
 
 type key struct{ group, plural, namespace, name string }
 
-// New serves events and leases, as every cluster does.
+// New returns a server for events and leases, which every cluster has.
 func New() *Server {
 	s := &Server{version: "v1.20.0", objects: map[key]object{}, changed: make(chan struct{})}
 	s.Serve(Kind{"", "v1", "Event", "events", true, false})
@@ -53,7 +54,7 @@ func (s *Server) Serve(k Kind) {
 	s.kinds = append(s.kinds, k)
 }
 
-// call is a request, as far as its path says what it is about.
+// call is a request with the kind, key and subresource that its path names.
 type call struct {
 	*http.Request
 	kind Kind
@@ -140,7 +141,7 @@ func (s *Server) parse(r *http.Request, group, version string, path []string) (*
 	return c, c.subresource == "" || c.subresource == "status" && c.kind.Status
 }
 
-// refused is an answer other than 2xx.
+// refused is an answer with a status other than 2xx.
 type refused struct {
 	code            int
 	reason, message string
@@ -203,7 +204,7 @@ func (s *Server) create(c *call, body object) (object, error) {
 	return c.shown(s.put(c.key, "ADDED", body)), nil
 }
 
-// change refuses what was made upon another version, and writes nothing where nothing differs.
+// change refuses a change that was made on another version of the object. It writes nothing if nothing differs.
 func (s *Server) change(c *call, was, now object) (object, error) {
 	old, metadata := was["metadata"].(object), now["metadata"].(object)
 	if upon, ok := metadata["resourceVersion"]; ok && upon != "" && upon != old["resourceVersion"] {
@@ -237,7 +238,7 @@ func (s *Server) change(c *call, was, now object) (object, error) {
 	return c.shown(s.put(c.key, "MODIFIED", now)), nil
 }
 
-// remove waits for who has put a finalizer there.
+// remove deletes an object, or marks it for deletion while it has finalizers.
 func (s *Server) remove(c *call, was object) object {
 	metadata := was["metadata"].(object)
 	if finalizers, _ := metadata["finalizers"].([]any); len(finalizers) > 0 {
@@ -253,7 +254,7 @@ func (s *Server) remove(c *call, was object) object {
 	return c.shown(gone)
 }
 
-// put stores the object under the next version, and tells those who watch.
+// put stores the object under the next version and notifies the watchers.
 func (s *Server) put(k key, what string, now object) object {
 	s.revision++
 	now["metadata"].(object)["resourceVersion"] = strconv.Itoa(s.revision)
@@ -275,12 +276,12 @@ func (s *Server) list(c *call) []object {
 	return all
 }
 
-// shows reports whether an object is among those that a list or watch is about.
+// shows reports whether a list or watch includes an object.
 func (c *call) shows(k key) bool {
 	return k.group == c.group && k.plural == c.plural && (c.namespace == "" || k.namespace == c.namespace)
 }
 
-// shown is the object in the version that was asked for; all versions hold the same.
+// shown returns the object in the requested version. All versions have the same content.
 func (c *call) shown(o object) object {
 	o = clone(o)
 	o["apiVersion"], o["kind"] = c.apiVersion(), c.kind.Name
@@ -289,7 +290,7 @@ func (c *call) shown(o object) object {
 
 func (c *call) apiVersion() string { return strings.TrimPrefix(c.kind.Group+"/"+c.kind.Version, "/") }
 
-// merge applies a merge patch: RFC 7386.
+// merge applies a JSON merge patch (RFC 7386).
 func merge(target, patch any) any {
 	change, ok := patch.(object)
 	if !ok {
@@ -309,7 +310,7 @@ func merge(target, patch any) any {
 	return out
 }
 
-// clone also has the types that JSON has.
+// clone copies an object and converts its values to JSON's types.
 func clone(o object) (copied object) {
 	text, err := json.Marshal(o)
 	if err == nil {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// event is a change of an object.
+// event is one change of an object.
 type event struct {
 	what     string
 	key      key
@@ -14,8 +14,8 @@ type event struct {
 	object   object
 }
 
-// watch streams what changes after a version, until who asked has left. Where initial events
-// are asked for, what there is comes first, and a bookmark ends it.
+// watch streams the changes after a version until the client disconnects. If the client asks for initial
+// events, watch first sends the present objects and then a bookmark.
 func (s *Server) watch(w http.ResponseWriter, c *call) {
 	query, out := c.URL.Query(), json.NewEncoder(w)
 	flush := http.NewResponseController(w).Flush

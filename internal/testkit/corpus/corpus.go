@@ -1,7 +1,7 @@
-// Package corpus reads the releases, bundles and catalogs that tests are held to. There
-// are two corpora of one layout: the project's own, testdata/corpus, and the large one of
-// real material beside the project, ../shared/corpus, whose files are packed. The large
-// one may be absent as a whole; a part that is missing from either is a fault.
+// Package corpus reads the releases, bundles and catalogs that tests use. There are two corpora with the same
+// layout: the project's own in testdata/corpus, and the large one of real material beside the project in
+// ../shared/corpus, whose files are packed. The large one may be absent as a whole; a missing part of either
+// fails the test.
 package corpus
 
 import (
@@ -23,16 +23,16 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// Corpus is one of the two.
+// Corpus is one of the two corpora.
 type Corpus struct{ dir string }
 
-// Own is the project's own corpus.
+// Own returns the project's own corpus.
 func Own(t testing.TB) Corpus {
 	t.Helper()
 	return Corpus{filepath.Join(project(t), "testdata", "corpus")}
 }
 
-// Shared is the large corpus. Where it is absent, the test is skipped.
+// Shared returns the large corpus. If it is absent, Shared skips the test.
 func Shared(t testing.TB) Corpus {
 	t.Helper()
 	dir := filepath.Join(project(t), "..", "shared", "corpus")
@@ -42,7 +42,7 @@ func Shared(t testing.TB) Corpus {
 	return Corpus{dir}
 }
 
-// Large is Shared, left out with -short.
+// Large returns Shared, and skips the test with -short.
 func Large(t testing.TB) Corpus {
 	t.Helper()
 	if testing.Short() {
@@ -51,7 +51,7 @@ func Large(t testing.TB) Corpus {
 	return Shared(t)
 }
 
-// Each holds a test to both. With -short the large one is left out.
+// Each runs a test on both corpora. With -short it skips the large one.
 func Each(t *testing.T, test func(t *testing.T, c Corpus)) {
 	t.Helper()
 	t.Run("own", func(t *testing.T) { test(t, Own(t)) })
@@ -60,7 +60,7 @@ func Each(t *testing.T, test func(t *testing.T, c Corpus)) {
 	})
 }
 
-// project is the folder of the project.
+// project returns the project's folder.
 func project(t testing.TB) string {
 	t.Helper()
 	at, err := os.Getwd()
@@ -78,14 +78,13 @@ func project(t testing.TB) string {
 	}
 }
 
-// Files are the files that match the patterns, packed or not. Each pattern has to match
-// some.
+// Files returns the files that match the patterns, packed or not. Each pattern must match at least one file.
 func (c Corpus) Files(t testing.TB, patterns ...string) []string {
 	t.Helper()
 	var all []string
 	for _, p := range patterns {
 		plain, err := filepath.Glob(filepath.Join(c.dir, p))
-		packed, _ := filepath.Glob(filepath.Join(c.dir, p+".gz")) // malformed as the first, or not
+		packed, _ := filepath.Glob(filepath.Join(c.dir, p+".gz")) // the pattern is malformed only if the first was
 		if err != nil || len(plain)+len(packed) == 0 {
 			t.Fatalf("%s has no %s (%v)", c.dir, p, err)
 		}
@@ -94,7 +93,7 @@ func (c Corpus) Files(t testing.TB, patterns ...string) []string {
 	return all
 }
 
-// Read gives the content of a file, unpacked.
+// Read returns the content of a file, unpacked.
 func (c Corpus) Read(t testing.TB, file string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -110,11 +109,10 @@ func (c Corpus) Read(t testing.TB, file string) []byte {
 	return data
 }
 
-// Name is the base name of a file, unpacked.
+// Name returns the base name of a file without .gz.
 func Name(file string) string { return strings.TrimSuffix(filepath.Base(file), ".gz") }
 
-// Bundles are the bundle directories of an operator, by OPERATOR:VERSION; of all
-// operators for "*".
+// Bundles returns the bundle directories of an operator by OPERATOR:VERSION. "*" selects all operators.
 func (c Corpus) Bundles(t testing.TB, operator string) map[string]fstest.MapFS {
 	t.Helper()
 	all := map[string]fstest.MapFS{}
@@ -134,16 +132,16 @@ func (c Corpus) Bundles(t testing.TB, operator string) map[string]fstest.MapFS {
 	return all
 }
 
-// Verdict is a catalog, and what opm validate says of it.
+// Verdict is a catalog with the result of opm validate.
 type Verdict struct {
 	Text []byte `json:"-"`
-	// Ops is what was broken.
+	// Ops names the changes that broke the catalog.
 	Ops   []string
 	OK    bool
 	Error string
 }
 
-// Verdicts are the broken catalogs by name.
+// Verdicts returns the broken catalogs by name.
 func (c Corpus) Verdicts(t testing.TB) map[string]Verdict {
 	t.Helper()
 	var all map[string]Verdict
@@ -179,7 +177,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// either gives the folders, or the archives, of a pattern.
+// either returns the folders, or else the archives, that match a pattern.
 func (c Corpus) either(t testing.TB, pattern string) []string {
 	t.Helper()
 	for _, p := range []string{pattern + ".tar.gz", pattern} {
@@ -191,7 +189,7 @@ func (c Corpus) either(t testing.TB, pattern string) []string {
 	return nil
 }
 
-// tree reads the files of a folder or an archive, by their path from the folder's parent.
+// tree reads the files of a folder or an archive. Paths begin at the folder's parent.
 func (c Corpus) tree(t testing.TB, at string) map[string][]byte {
 	t.Helper()
 	if strings.HasSuffix(at, ".tar.gz") {
@@ -228,7 +226,7 @@ func untar(t testing.TB, data []byte) map[string][]byte {
 	}
 }
 
-// Archive gives the files of a packed folder by their names in it.
+// Archive returns the files of a packed folder by their names in it.
 func (c Corpus) Archive(t testing.TB, name string) fstest.MapFS {
 	t.Helper()
 	packed, err := os.Open(filepath.Join(c.dir, name+".tar.xz"))

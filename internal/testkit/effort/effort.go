@@ -1,5 +1,5 @@
-// Package effort says how much a test does of what it could do without end: kills, racers,
-// mutations. A sample finds what is broken; GRAFT_TEST=whole finds what breaks rarely.
+// Package effort sets how many kills, racers or mutations a random test tries. A sample finds frequent faults;
+// GRAFT_TEST=whole finds rare ones.
 package effort
 
 import (
@@ -9,11 +9,11 @@ import (
 
 const variable = "GRAFT_TEST"
 
-// Whole reports whether tests are to do all that they can, however long it takes.
+// Whole reports whether GRAFT_TEST asks for whole tests, however long they take.
 func Whole() bool { return os.Getenv(variable) == "whole" }
 
-// Of is how much a test does: with -short, usually, and with GRAFT_TEST=whole, which -short
-// does not lessen. The log of the test says what it is.
+// Of returns the number of tries: short with -short, whole with GRAFT_TEST=whole (which overrides -short), else
+// usual. It logs the number.
 func Of(t testing.TB, short, usual, whole int) int {
 	t.Helper()
 	n, why := usual, "GRAFT_TEST=whole is for all"

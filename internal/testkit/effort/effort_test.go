@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// told notes what is logged, and takes the place of a test that ends.
+// told records what a test logs, and stands in for a test that fails.
 type told struct {
 	testing.TB
 	said string
@@ -32,7 +32,7 @@ func TestOf(t *testing.T) {
 	t.Setenv(variable, "all")
 	defer func() {
 		if recover() == nil {
-			t.Error("a word that nobody knows passes")
+			t.Error("an unknown word is accepted")
 		}
 	}()
 	Of(&usual, 1, 2, 30)

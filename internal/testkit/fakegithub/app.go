@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// GitHubApp is an App with one installation. Several of the same ID are one App.
+// GitHubApp is an App with one installation. Entries with the same ID belong to one App.
 type GitHubApp struct {
 	ID           string
 	Installation int64
-	// Account has installed it, on all that it owns; empty: its tokens are good for all repositories.
+	// Account installed the App on all of its repositories. Empty: the App's tokens work for all repositories.
 	Account     string
 	Key         *rsa.PublicKey
 	Permissions map[string]string
-	// TokenLife is how long an installation's token lives; 0 is GitHub's hour.
+	// TokenLife is the lifetime of an installation's token. 0 means one hour, as on GitHub.
 	TokenLife time.Duration
 }
 
-// AddApp lets an App ask for tokens of its installation. As AddToken does, it has requests
-// without a token refused.
+// AddApp lets an App ask for tokens of its installation. After it, as after AddToken, the server refuses
+// requests without a token.
 func (s *Server) AddApp(app GitHubApp) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,7 +37,7 @@ func (s *Server) AddApp(app GitHubApp) {
 	s.apps = append(s.apps, app)
 }
 
-// Suspend suspends an installation, or ends that.
+// Suspend suspends an installation or ends its suspension.
 func (s *Server) Suspend(installation int64, suspended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *Server) Suspend(installation int64, suspended bool) {
 	}
 }
 
-// Uninstall removes an installation, with its tokens.
+// Uninstall removes an installation and its tokens.
 func (s *Server) Uninstall(installation int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,7 @@ func (s *Server) Uninstall(installation int64) {
 	maps.DeleteFunc(s.tokens, func(_ string, who Identity) bool { return who.Installation == installation })
 }
 
-// claimant is the App that a token of three parts is from, whose times and signature fit.
+// claimant returns the App that issued a JSON web token, if the token's times and signature are valid.
 func (s *Server) claimant(token string, now time.Time) (GitHubApp, bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -88,7 +88,7 @@ func (s *Server) claimant(token string, now time.Time) (GitHubApp, bool) {
 	return GitHubApp{}, false
 }
 
-// createInstallationToken gives a token that ends.
+// createInstallationToken creates a token that expires.
 func (c *call) createInstallationToken() reply {
 	app, ok := c.app()
 	if !ok {
@@ -112,13 +112,13 @@ func (c *call) createInstallationToken() reply {
 	})
 }
 
-// app is the App that proves itself.
+// app returns the App whose JSON web token the request carries.
 func (c *call) app() (GitHubApp, bool) {
 	_, shown, _ := strings.Cut(c.r.Header.Get("Authorization"), " ")
 	return c.s.claimant(shown, c.now)
 }
 
-// listInstallations gives those of an App.
+// listInstallations lists the installations of the App.
 func (c *call) listInstallations() reply {
 	app, ok := c.app()
 	if !ok {
@@ -135,7 +135,7 @@ func (c *call) listInstallations() reply {
 
 func (c *call) installation(app GitHubApp) fields {
 	at := "https://" + c.r.Host + "/app/installations/" + strconv.FormatInt(app.Installation, 10)
-	number, _ := strconv.Atoi(app.ID) // a client ID is none
+	number, _ := strconv.Atoi(app.ID) // 0 for a client ID
 	body := fields{
 		"id": app.Installation, "account": c.person(app.Account), "repository_selection": "all", "permissions": app.Permissions,
 		"access_tokens_url": at + "/access_tokens", "repositories_url": "https://" + c.r.Host + "/installation/repositories", "html_url": at,

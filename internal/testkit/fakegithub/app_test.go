@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
-// proof is a token of an App's own: header, claims, and a signature of both.
+// proof returns a JSON web token of an App: header, claims, and a signature of both.
 func proof(t *testing.T, key *rsa.PrivateKey, id string, from, until time.Duration) string {
 	t.Helper()
 	now := time.Now()
@@ -66,8 +66,8 @@ func TestInstallationTokens(t *testing.T) {
 	}
 }
 
-// An App lists its installations, whose tokens are good for what their accounts own, and for as
-// long as these let them.
+// An App lists its installations. Their tokens work for the repositories of their accounts, until the account
+// suspends or removes the installation.
 func TestInstallations(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

@@ -16,10 +16,9 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/gitobjects"
 )
 
-// What people do by hand in a browser, or with git, and what a test or the demo wants
-// to see of the state.
+// These methods do what people do in a browser or with git, and show tests and the demo the state.
 
-// PullRequest is the state of a pull request.
+// PullRequest holds the state of a pull request.
 type PullRequest struct {
 	Number          int
 	Title, Body     string
@@ -40,7 +39,7 @@ type PullRequest struct {
 	Created         time.Time
 }
 
-// PullRequests is those of a repository, open or not, in the order of their numbers.
+// PullRequests returns the pull requests of a repository, open or not, ordered by number.
 func (s *Server) PullRequests(owner, repo string) []PullRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,13 +70,13 @@ func (s *Server) PullRequests(owner, repo string) []PullRequest {
 	return all
 }
 
-// Change is a file that a pull request changes; it is not there where its content is nil.
+// Change is a file that a pull request changes. A side is nil if the file is absent there.
 type Change struct {
 	Name          string
 	Before, After []byte
 }
 
-// Changes are the files that a pull request changes, or changed when it was merged.
+// Changes returns the files that a pull request changes, or changed when it was merged.
 func (s *Server) Changes(owner, repo string, number int) ([]Change, error) {
 	var changes []Change
 	err := s.changePull(owner, repo, number, func(_ *call, p *pull) error {
@@ -107,7 +106,7 @@ func (s *Server) Changes(owner, repo string, number int) ([]Change, error) {
 	return changes, err
 }
 
-// Merge merges a pull request as its owner would: merge, squash or rebase.
+// Merge merges a pull request as its owner would. The method is merge, squash or rebase.
 func (s *Server) Merge(owner, repo string, number int, method string) error {
 	return s.changePull(owner, repo, number, func(c *call, p *pull) error {
 		if !p.open || p.draft {
@@ -124,7 +123,7 @@ func (s *Server) Merge(owner, repo string, number int, method string) error {
 	})
 }
 
-// Review takes a person off the requested reviewers, as a review does.
+// Review removes a person from the requested reviewers, as a review does.
 func (s *Server) Review(owner, repo string, number int, login string) error {
 	return s.changePull(owner, repo, number, func(_ *call, p *pull) error {
 		p.reviewers = slices.DeleteFunc(p.reviewers, func(r string) bool { return strings.EqualFold(r, login) })
@@ -132,7 +131,7 @@ func (s *Server) Review(owner, repo string, number int, login string) error {
 	})
 }
 
-// DisableAutoMerge is what a person does who wants to wait.
+// DisableAutoMerge turns off auto-merge, as a person does who wants to wait.
 func (s *Server) DisableAutoMerge(owner, repo string, number int) error {
 	return s.changePull(owner, repo, number, func(c *call, p *pull) error {
 		p.autoMerge = ""
@@ -146,7 +145,7 @@ func (s *Server) Edit(owner, repo string, number int, edit func(body string) str
 	return s.changePull(owner, repo, number, func(_ *call, p *pull) error { p.body = edit(p.body); return nil })
 }
 
-// RenameBranch renames a branch; its pull requests follow.
+// RenameBranch renames a branch and updates its pull requests.
 func (s *Server) RenameBranch(owner, repo, from, to string) error {
 	return s.change(owner, repo, func(c *call) error {
 		g, tip := c.repo.git(), c.repo.tip(from)
@@ -168,8 +167,8 @@ func (s *Server) RenameBranch(owner, repo, from, to string) error {
 	})
 }
 
-// Commit puts files on a branch, in a commit by the login; nil content deletes. A
-// branch that does not exist begins at the default branch. It gives the commit's SHA.
+// Commit commits files to a branch as the login and returns the commit's SHA. Nil content deletes a file. A new
+// branch starts at the default branch.
 func (s *Server) Commit(owner, repo, branch, login, message string, files map[string][]byte) (string, error) {
 	sha := plumbing.ZeroHash
 	err := s.change(owner, repo, func(c *call) (err error) {
@@ -219,7 +218,7 @@ func (r *repository) commitFiles(branch string, who object.Signature, message st
 	return sha, g.setRef("refs/heads/"+branch, sha, tip)
 }
 
-// File is the content of a file at the tip of a branch; nil where there is none.
+// File returns the content of a file at the tip of a branch, or nil if the file is absent.
 func (s *Server) File(owner, repo, branch, name string) ([]byte, error) {
 	var content []byte
 	err := s.change(owner, repo, func(c *call) error {
@@ -236,7 +235,7 @@ func (s *Server) File(owner, repo, branch, name string) ([]byte, error) {
 	return content, err
 }
 
-// Branch is the commit at the tip of a branch; "" where there is none.
+// Branch returns the commit at the tip of a branch, or "" if the branch is absent.
 func (s *Server) Branch(owner, repo, branch string) string {
 	sha := plumbing.ZeroHash
 	_ = s.change(owner, repo, func(c *call) error { sha = c.repo.tip(branch); return nil })

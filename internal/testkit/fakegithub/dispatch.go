@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// Dispatch is a repository_dispatch event that was sent.
+// Dispatch is a repository_dispatch event that the server received.
 type Dispatch struct {
 	Owner, Repo string
 	EventType   string
@@ -13,7 +13,7 @@ type Dispatch struct {
 	Sender      string
 }
 
-// Dispatches is the events sent so far.
+// Dispatches returns the events received so far.
 func (s *Server) Dispatches() []Dispatch {
 	s.mu.Lock()
 	defer s.mu.Unlock()

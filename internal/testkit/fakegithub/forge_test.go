@@ -16,7 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/fakegithub/api"
 )
 
-// hub is a forge with one repository, acme/catalog, and a client of it.
+// hub is a forge with the repository acme/catalog, and a client of the forge.
 type hub struct {
 	*fakegithub.Server
 	t     *testing.T
@@ -42,8 +42,7 @@ func start(t *testing.T, o fakegithub.Options, r fakegithub.Repository) *hub {
 	return &hub{Server: s, t: t, url: server.URL}
 }
 
-// ask makes a request below /repos/acme/catalog, or elsewhere for a path with a
-// leading slash, and gives the answer.
+// ask sends a request below /repos/acme/catalog, or to a path with a leading slash, and returns the answer.
 func (h *hub) ask(method, path string, body any, want int) map[string]any {
 	h.t.Helper()
 	status, raw := h.raw(method, path, body)
@@ -101,7 +100,7 @@ func (h *hub) raw(method, path string, body any) (int, []byte) {
 
 type m = map[string]any
 
-// branch commits a template on a branch by hand.
+// branch commits a template to a branch by hand.
 func (h *hub) branch(name, content string) string {
 	h.t.Helper()
 	sha, err := h.Commit("acme", "catalog", name, "ann", "Change it", map[string][]byte{"template.yaml": []byte(content)})
@@ -120,7 +119,7 @@ func (h *hub) file(branch, name string) string {
 	return string(content)
 }
 
-// Every operation answers as GitHub's description has it, which the observer checks.
+// Every operation answers as GitHub's description says. The observer checks that.
 func TestOperationsAreAsDescribed(t *testing.T) {
 	h := start(t, fakegithub.Options{}, fakegithub.Repository{
 		Teams: []string{"catalog-owners"}, Milestones: []string{"4.17"}, Labels: []string{"bug"}, AutoMerge: true,
@@ -260,7 +259,7 @@ func TestFaults(t *testing.T) {
 	next.Store(fakegithub.ServerError(502, false))
 	h.ask("POST", "pulls", open, 502)
 	if len(h.PullRequests("acme", "catalog")) != 0 {
-		t.Error("a refused request was done")
+		t.Error("a refused request was executed")
 	}
 	next.Store(fakegithub.PrimaryLimit(now.Add(time.Hour)))
 	h.ask("POST", "pulls", open, 403)
@@ -269,7 +268,7 @@ func TestFaults(t *testing.T) {
 	next.Store(fakegithub.ServerError(500, true))
 	h.ask("POST", "pulls", open, 500)
 	if len(h.PullRequests("acme", "catalog")) != 1 {
-		t.Error("the request was not done before the error")
+		t.Error("the request was not executed before the error")
 	}
 	next.Store(&fakegithub.Fault{Cut: true})
 	if status, _ := h.raw("POST", "pulls", open); status != 0 {

@@ -23,14 +23,13 @@ var (
 	errConflicts = errors.New("there are merge conflicts")
 )
 
-// gitStore is the objects and references of a repository.
+// gitStore holds the objects and references of a repository.
 type gitStore struct {
 	storage.Storer
 	dir string
 }
 
-// git opens the repository anew each time: what is on disk may have been written to
-// by git since.
+// git opens the repository again for each use, because git may have written to it on disk.
 func (r *repository) git() *gitStore {
 	if r.mem != nil {
 		return &gitStore{Storer: r.mem}
@@ -41,7 +40,7 @@ func (r *repository) git() *gitStore {
 	}
 }
 
-// tip is the commit of a branch; zero where there is none.
+// tip returns the commit of a branch, or the zero hash if the branch is absent.
 func (r *repository) tip(branch string) plumbing.Hash { return r.git().ref("refs/heads/" + branch) }
 
 func (g *gitStore) ref(name string) plumbing.Hash {
@@ -70,8 +69,8 @@ func (g *gitStore) refs(prefix string) []*plumbing.Reference {
 	return all
 }
 
-// setRef moves a reference from the old commit, or makes it where that is zero. On
-// disk it takes the lock that git itself takes, which go-git does not.
+// setRef moves a reference from the old commit, or creates it if old is zero. On disk it takes git's own lock,
+// which go-git does not take.
 func (g *gitStore) setRef(name string, to, old plumbing.Hash) error {
 	if g.dir == "" {
 		if g.ref(name) != old {
@@ -110,7 +109,7 @@ func lockFile(path string) (*os.File, error) {
 
 func (g *gitStore) commit(sha plumbing.Hash) (*object.Commit, error) { return object.GetCommit(g, sha) }
 
-// ancestors is a commit and all before it.
+// ancestors returns a commit and all of its ancestors.
 func (g *gitStore) ancestors(sha plumbing.Hash) map[plumbing.Hash]bool {
 	seen := map[plumbing.Hash]bool{}
 	for todo := []plumbing.Hash{sha}; len(todo) > 0; {
@@ -119,7 +118,7 @@ func (g *gitStore) ancestors(sha plumbing.Hash) map[plumbing.Hash]bool {
 		if seen[next] {
 			continue
 		}
-		// A shallow or foreign end of history is an end all the same.
+		// History also ends at a shallow or foreign commit.
 		if c, err := g.commit(next); err == nil {
 			seen[next] = true
 			todo = append(todo, c.ParentHashes...)
@@ -130,7 +129,7 @@ func (g *gitStore) ancestors(sha plumbing.Hash) map[plumbing.Hash]bool {
 
 func (g *gitStore) isAncestor(older, newer plumbing.Hash) bool { return g.ancestors(newer)[older] }
 
-// between is the commits that head has and base has not, the oldest first.
+// between returns the commits that head has and base lacks, oldest first.
 func (g *gitStore) between(base, head plumbing.Hash) []*object.Commit {
 	known := g.ancestors(base)
 	var list []*object.Commit
@@ -153,8 +152,8 @@ func (g *gitStore) between(base, head plumbing.Hash) []*object.Commit {
 	return list
 }
 
-// copyHistory brings a commit and all that belongs to it from one repository to
-// another, as forks share their objects.
+// copyHistory copies a commit and everything that it needs from one repository to another. Forks share their
+// objects.
 func copyHistory(to, from *repository, sha plumbing.Hash) error {
 	if to == from {
 		return nil

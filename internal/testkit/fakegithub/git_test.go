@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
-// Each way of merging makes the history that it is named for, and a conflict is refused.
+// Each merge method makes the history that it is named after. A conflict is refused.
 func TestMerge(t *testing.T) {
 	for _, tt := range []struct {
 		method  string
@@ -49,7 +49,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// history is how many commits there are up to one.
+// history counts the commits up to and including the given one.
 func (h *hub) history(commit m) int {
 	h.t.Helper()
 	seen := map[any]bool{}
@@ -92,7 +92,7 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// A branch that goes takes its pull request along, and one that is renamed keeps it.
+// Deleting a branch closes its pull request. Renaming a branch keeps its pull request.
 func TestBranchesOfPullRequests(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, fakegithub.Options{}, fakegithub.Repository{Dir: dir})
@@ -112,8 +112,7 @@ func TestBranchesOfPullRequests(t *testing.T) {
 	}
 }
 
-// What goes through the Git data API into a directory is there for git, and the other
-// way round.
+// Git sees what the Git data API writes into a directory, and the API sees what git writes.
 func TestRepositoryOnDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "catalog.git")
 	git := func(args ...string) string {
@@ -164,7 +163,7 @@ func TestRepositoryOnDisk(t *testing.T) {
 	}
 }
 
-// Many who move one branch from the same commit: one of them does.
+// When many clients move one branch from the same commit, exactly one succeeds.
 func TestReferencesRace(t *testing.T) {
 	for _, kind := range []string{"memory", "disk"} {
 		t.Run(kind, func(t *testing.T) {

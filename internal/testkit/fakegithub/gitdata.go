@@ -92,7 +92,7 @@ type createCommitBody struct {
 	Author, Committer *author
 }
 
-// createCommit counts what an app commits in its own name as signed by GitHub.
+// createCommit marks a commit that an app makes in its own name as signed by GitHub.
 func (c *call) createCommit(ask createCommitBody) reply {
 	g := c.repo.git()
 	commit := &object.Commit{Message: ask.Message, TreeHash: plumbing.NewHash(ask.Tree)}
@@ -119,7 +119,7 @@ func (c *call) createCommit(ask createCommitBody) reply {
 	return created(c.gitCommit(commit))
 }
 
-// signature is the caller's own name in a commit.
+// signature returns the caller's own identity for a commit.
 func (c *call) signature() object.Signature {
 	return object.Signature{Name: c.who.Login, Email: c.who.Login + "@users.noreply.test", When: c.now}
 }
@@ -141,11 +141,11 @@ type createTreeBody struct {
 	BaseTree string `json:"base_tree"`
 	Tree     []struct {
 		Path, Mode string
-		SHA        *string // null takes the entry away
+		SHA        *string // null removes the entry
 	}
 }
 
-// createTree puts the entries into the base tree.
+// createTree adds the entries to the base tree.
 func (c *call) createTree(ask createTreeBody) reply {
 	g := c.repo.git()
 	files := gitobjects.Files{}

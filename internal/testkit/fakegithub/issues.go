@@ -28,7 +28,7 @@ type comment struct {
 	updated time.Time
 }
 
-// label finds a label, or makes it: GitHub makes those that are put on an issue.
+// label finds a label or creates it. GitHub creates unknown labels that are put on an issue.
 func (r *repository) label(s *Server, name string) *label {
 	for _, l := range r.labels {
 		if strings.EqualFold(l.name, name) {
@@ -96,8 +96,8 @@ func (c *call) clearLabels(p *pull) reply {
 	return empty()
 }
 
-// addAssignees leaves out in silence whom nobody may assign, and everybody where the
-// caller may assign nobody.
+// addAssignees silently ignores accounts that cannot be assigned. It ignores all accounts if the caller may not
+// assign.
 func (c *call) addAssignees(p *pull, ask struct{ Assignees []string }) reply {
 	for _, login := range ask.Assignees {
 		if c.canReview(login) && (c.who.App || c.repo.writes(c.who.Login)) && !containsFold(p.assignees, login) {

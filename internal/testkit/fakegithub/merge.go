@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/gitobjects"
 )
 
-// merge makes a merge commit of two commits, or errConflicts.
+// merge makes a merge commit of two commits, or returns errConflicts.
 func (g *gitStore) merge(ours, theirs plumbing.Hash, who object.Signature, message string) (plumbing.Hash, error) {
 	base, err := g.mergeBase(ours, theirs)
 	if err != nil {
@@ -23,7 +23,7 @@ func (g *gitStore) merge(ours, theirs plumbing.Hash, who object.Signature, messa
 	})
 }
 
-// commitMerged puts what changed from base to theirs onto ours, and commits that.
+// commitMerged applies the changes from base to theirs onto ours and commits the result.
 func (g *gitStore) commitMerged(base, ours, theirs plumbing.Hash, c *object.Commit) (plumbing.Hash, error) {
 	var trees [3]gitobjects.Files
 	for i, sha := range []plumbing.Hash{base, ours, theirs} {
@@ -42,7 +42,7 @@ func (g *gitStore) commitMerged(base, ours, theirs plumbing.Hash, c *object.Comm
 	return gitobjects.Write(g, c)
 }
 
-// mergeBase is zero for histories that have nothing in common.
+// mergeBase returns the zero hash for histories without a common commit.
 func (g *gitStore) mergeBase(a, b plumbing.Hash) (plumbing.Hash, error) {
 	first, err := g.commit(a)
 	if err != nil {
@@ -70,7 +70,7 @@ func (g *gitStore) mergeFiles(base, ours, theirs gitobjects.Files) (gitobjects.F
 		yours, given := theirs[path]
 		switch {
 		case have == given && mine == yours:
-			// Both did the same.
+			// Both sides made the same change.
 		case was == have && before == mine:
 			delete(merged, path)
 			if given {
@@ -105,14 +105,13 @@ func (g *gitStore) mergeBlobs(base, ours, theirs plumbing.Hash) (plumbing.Hash, 
 	return gitobjects.WriteBlob(g, []byte(merged))
 }
 
-// change replaces the lines from, to (exclusive) of the base.
+// change replaces the lines of the base between from and to (exclusive).
 type change struct {
 	from, to int
 	lines    []string
 }
 
-// mergeText puts both sides' changes into the base. Changes that touch are a
-// conflict, unless they are the same.
+// mergeText applies the changes of both sides to the base. Changes that touch conflict, unless they are the same.
 func mergeText(base, ours, theirs string) (string, bool) {
 	all := append(changes(base, ours), changes(base, theirs)...)
 	slices.SortStableFunc(all, func(a, b change) int {
@@ -140,13 +139,13 @@ func mergeText(base, ours, theirs string) (string, bool) {
 	return strings.Join(append(out, lines[at:]...), ""), true
 }
 
-// The kinds of a piece of a diff, as diffmatchpatch numbers them.
+// Kinds of pieces of a diff, numbered as in diffmatchpatch.
 const (
 	stays = 0
 	added = 1
 )
 
-// changes is what turns the base into the other text, in lines.
+// changes returns the line changes that turn the base into the other text.
 func changes(base, other string) []change {
 	var list []change
 	line := 0
@@ -176,8 +175,7 @@ func changes(base, other string) []change {
 	return list
 }
 
-// merge moves the base branch: by a merge commit, one squashed commit, or each commit
-// put on top.
+// merge moves the base branch with a merge commit, one squashed commit, or each commit on top of it.
 func (p *pull) merge(who object.Signature, method string) (plumbing.Hash, error) {
 	base, head, err := p.ends()
 	if err != nil {
@@ -214,7 +212,7 @@ func (p *pull) merge(who object.Signature, method string) (plumbing.Hash, error)
 	return sha, g.setRef("refs/heads/"+p.baseRef, sha, base)
 }
 
-// pick puts what one commit changed on top of another.
+// pick applies the changes of one commit on top of another.
 func (g *gitStore) pick(one *object.Commit, onto plumbing.Hash, who object.Signature) (plumbing.Hash, error) {
 	before := plumbing.ZeroHash
 	if len(one.ParentHashes) > 0 {

@@ -17,7 +17,7 @@ func (c *call) reference(name string, sha plumbing.Hash) fields {
 	}
 }
 
-// gitCommit is the form of the Git data API.
+// gitCommit returns a commit in the form of the Git data API.
 func (c *call) gitCommit(commit *object.Commit) fields {
 	sha := commit.Hash.String()
 	return fields{
@@ -72,7 +72,7 @@ func (c *call) treeEntry(g *gitStore, name string, e gitobjects.Entry) fields {
 	return body
 }
 
-// changedSince is the files of a commit, and of what it has in common with another.
+// changedSince returns the files of a commit and those of its merge base with another.
 func (g *gitStore) changedSince(base, head plumbing.Hash) (before, after gitobjects.Files, err error) {
 	shared, err := g.mergeBase(base, head)
 	if err == nil {
@@ -84,7 +84,7 @@ func (g *gitStore) changedSince(base, head plumbing.Hash) (before, after gitobje
 	return before, after, err
 }
 
-// filesAt has none for zero.
+// filesAt returns no files for the zero hash.
 func (g *gitStore) filesAt(sha plumbing.Hash) (gitobjects.Files, error) {
 	if sha == plumbing.ZeroHash {
 		return gitobjects.Files{}, nil

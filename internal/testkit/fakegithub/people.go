@@ -8,19 +8,18 @@ import (
 	"time"
 )
 
-// Identity is who a token stands for.
+// Identity is the account or App behind a token.
 type Identity struct {
 	Login string
-	// App is a GitHub App's or a workflow's own token. It has no account, and its
-	// Permissions are what counts.
+	// App marks the token of a GitHub App or a workflow. Such a token has no account; only its Permissions count.
 	App bool
-	// Permissions, such as contents: write, bound what the token may do; nil is no
-	// bound. Those of a workflow are spelt with underscores: pull_requests.
+	// Permissions, such as contents: write, limit the token. nil means no limit. A workflow's permissions are
+	// spelt with underscores: pull_requests.
 	Permissions map[string]string
-	// Installation and Account are those of an App's token that is good for one account.
+	// Installation and Account belong to the token of an App that works for one account.
 	Installation int64
 	Account      string
-	// Ends is when the token does; zero is never.
+	// Ends is the time when the token expires. Zero means never.
 	Ends time.Time
 }
 
@@ -30,8 +29,7 @@ type user struct {
 	kind  string
 }
 
-// AddToken lets a token in. Once there is one, requests with others, or with none,
-// are refused.
+// AddToken accepts a token. After the first, the server refuses requests with other tokens or with none.
 func (s *Server) AddToken(token string, who Identity) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +37,7 @@ func (s *Server) AddToken(token string, who Identity) {
 	s.user(who.Login)
 }
 
-// AddUsers makes accounts. Those that own, read or write a repository have one anyway.
+// AddUsers creates accounts. Accounts that own, read or write a repository exist anyway.
 func (s *Server) AddUsers(logins ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +67,7 @@ func (c *call) identify() {
 	_, token, _ := strings.Cut(c.r.Header.Get("Authorization"), " ")
 	c.who, c.known = c.s.tokens[token]
 	if !c.known {
-		// An App's own proof is good for asking for a token, and for nothing else.
+		// With its own JSON web token, an App can only ask for installation tokens.
 		app, isApp := c.s.claimant(token, c.now)
 		c.who, c.known = Identity{Login: "app-" + app.ID, App: true, Permissions: map[string]string{}}, isApp
 	}
@@ -78,7 +76,7 @@ func (c *call) identify() {
 	}
 }
 
-// mayRead hides private repositories from all but collaborators and apps.
+// mayRead hides private repositories from everyone except collaborators and apps.
 func (c *call) mayRead() bool {
 	if c.who.Account != "" && !strings.EqualFold(c.who.Account, c.repo.Owner) {
 		return false
@@ -86,7 +84,7 @@ func (c *call) mayRead() bool {
 	return !c.repo.Private || c.who.App || c.repo.writes(c.who.Login)
 }
 
-// mayUse holds the token's permissions, and the account's, against the route.
+// mayUse checks the permissions of the token and of the account for the route.
 func (c *call) mayUse(r *route) *reply {
 	if r.needs == "" {
 		return nil
@@ -112,7 +110,7 @@ func (c *call) mayUse(r *route) *reply {
 	return nil
 }
 
-// has takes pull_requests=write,contents=read.
+// has parses pull_requests=write,contents=read.
 func (i Identity) has(all string) bool {
 	for one := range strings.SplitSeq(all, ",") {
 		name, level, _ := strings.Cut(one, "=")

@@ -40,10 +40,10 @@ type pull struct {
 	mergedHistory mergedHistory
 }
 
-// mergedHistory is what a pull request had before its branches moved on.
+// mergedHistory keeps the commits that a pull request had before its branches moved on.
 type mergedHistory struct{ base, head plumbing.Hash }
 
-// event is what happened to a pull request, as far as anybody asks for it.
+// event is an event of a pull request, as far as any client asks for it.
 type event struct {
 	id             int64
 	kind, actor    string
@@ -56,8 +56,8 @@ func (p *pull) happened(c *call, kind, reviewer, team string) {
 	p.events = append(p.events, event{id: c.s.nextID(), kind: kind, actor: c.who.Login, reviewer: reviewer, team: team, at: c.now})
 }
 
-// refreshPulls follows the branches, which are pushed to past this server: where a
-// pull request's branch is gone, it is closed.
+// refreshPulls follows the branches, because git pushes to them without this server. It closes a pull request
+// whose branch is gone.
 func (s *Server) refreshPulls(now time.Time) {
 	for _, r := range s.repos {
 		for _, p := range r.pulls {
@@ -73,7 +73,7 @@ func (s *Server) refreshPulls(now time.Time) {
 	}
 }
 
-// pull finds the pull request of the path; its number is an issue's too.
+// pull finds the pull request of the path. Its number is also an issue's number.
 func (c *call) pull() *pull {
 	c.s.refreshPulls(c.now)
 	number, _ := strconv.Atoi(c.r.PathValue("number"))
@@ -174,7 +174,7 @@ func (c *call) createPull(ask createPullBody) reply {
 	return r
 }
 
-// refuseText holds GitHub's bounds of a title and a body.
+// refuseText enforces GitHub's limits for a title and a body.
 func (c *call) refuseText(title, body string) *reply {
 	var r reply
 	switch {
@@ -252,7 +252,7 @@ func (c *call) setState(p *pull, state string) *reply {
 	return nil
 }
 
-// ends is the commits that the pull request lies between; the base has both.
+// ends returns the first and last commit of the pull request. The base repository has both.
 func (p *pull) ends() (base, head plumbing.Hash, err error) {
 	if p.merged {
 		return p.mergedHistory.base, p.mergedHistory.head, nil

@@ -21,7 +21,7 @@ func ok(body any) reply      { return reply{status: http.StatusOK, body: body} }
 func created(body any) reply { return reply{status: http.StatusCreated, body: body} }
 func empty() reply           { return reply{status: http.StatusNoContent} }
 
-// failed is GitHub's error body.
+// failed returns GitHub's error body.
 func failed(status int, message string) reply {
 	return reply{status: status, body: fields{
 		"message": message, "documentation_url": documentation, "status": strconv.Itoa(status),
@@ -30,7 +30,7 @@ func failed(status int, message string) reply {
 
 func notFound() reply { return failed(http.StatusNotFound, "Not Found") }
 
-// invalid is a 422 with what is wrong with each field.
+// invalid returns a 422 with one error for each field.
 func invalid(errors ...fields) reply {
 	r := failed(http.StatusUnprocessableEntity, "Validation Failed")
 	list := make([]any, len(errors))
@@ -41,7 +41,7 @@ func invalid(errors ...fields) reply {
 	return r
 }
 
-// custom is the code that GitHub uses where it has none for the case.
+// custom returns an error with the code that GitHub uses where it has no specific one.
 func custom(resource, message string) fields {
 	return fields{"resource": resource, "code": "custom", "message": message}
 }
@@ -50,28 +50,28 @@ func wrong(resource, field, code string) fields {
 	return fields{"resource": resource, "field": field, "code": code}
 }
 
-// Fault is what goes wrong with one answer.
+// Fault describes a fault of one answer.
 type Fault struct {
-	// Status and Message replace the answer; a Message of "" is the status' own text.
+	// Status and Message replace the answer. If Message is "", the status' own text is used.
 	Status  int
 	Message string
 	Header  http.Header
-	// Acted has the request done all the same, so that only its answer is lost.
+	// Acted executes the request anyway, so that only its answer is lost.
 	Acted bool
 	// Cut closes the connection instead of answering.
 	Cut bool
-	// Truncate sends so many bytes of the answer and hangs up.
+	// Truncate sends this many bytes of the answer and closes the connection.
 	Truncate int
-	// Delay comes before anything else.
+	// Delay waits before anything else.
 	Delay time.Duration
 }
 
-// ServerError is a 5xx; acted says whether the request was done before.
+// ServerError returns a 5xx fault. acted reports whether the server executes the request first.
 func ServerError(status int, acted bool) *Fault {
 	return &Fault{Status: status, Message: "Server Error", Acted: acted}
 }
 
-// PrimaryLimit is the hourly limit, which ends at a time.
+// PrimaryLimit returns the hourly limit, which ends at the given time.
 func PrimaryLimit(until time.Time) *Fault {
 	return &Fault{
 		Status: http.StatusForbidden, Message: "API rate limit exceeded for user ID 1.",
@@ -82,7 +82,7 @@ func PrimaryLimit(until time.Time) *Fault {
 	}
 }
 
-// SecondaryLimit is the limit on too much at once, as a 403 or a 429.
+// SecondaryLimit returns the limit on concurrent requests, as a 403 or a 429.
 func SecondaryLimit(status int, after time.Duration) *Fault {
 	f := &Fault{Status: status, Message: "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}
 	if after > 0 {

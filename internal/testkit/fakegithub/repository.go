@@ -15,31 +15,30 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// Repository is a repository to be added.
+// Repository describes a repository to add.
 type Repository struct {
 	Owner, Name string
-	// Dir is a bare repository, or one with a .git in it, which git may work with at
-	// the same time; one that does not exist or is empty is made. "" keeps the objects
-	// in memory.
+	// Dir is a bare repository, or a folder with .git, that git may use at the same time. If it is missing or
+	// empty, it is created. "" keeps the objects in memory.
 	Dir string
-	// DefaultBranch is main by default, or what HEAD says in Dir.
+	// DefaultBranch defaults to HEAD in Dir, or else to main.
 	DefaultBranch string
-	// Files are those of a first commit, made where the default branch does not exist.
+	// Files make the first commit if the default branch does not exist.
 	Files map[string]string
-	// Writers may push. With nil everybody may, and each account can be asked for
-	// reviews and assigned; otherwise only the writers and the owner can.
+	// Writers may push. nil lets every account push, review and be assigned; otherwise only the writers and the
+	// owner can.
 	Writers    []string
 	Teams      []string
 	Labels     []string
 	Milestones []string
 	Private    bool
 	Archived   bool
-	// AutoMerge allows auto-merge; Drafts are allowed unless NoDrafts.
+	// AutoMerge allows auto-merge. Drafts are allowed unless NoDrafts is set.
 	AutoMerge, NoDrafts bool
-	// WorkflowsMayNotOpen is the setting that keeps a workflow's token from making pull
-	// requests, which new repositories have.
+	// WorkflowsMayNotOpen stops a workflow's token from opening pull requests. New repositories on GitHub have
+	// this setting.
 	WorkflowsMayNotOpen bool
-	// ForkDir gives the directory for a fork, which is made; nil keeps forks in memory.
+	// ForkDir creates and returns the directory for a fork. nil keeps forks in memory.
 	ForkDir func(owner, name string) (string, error)
 }
 
@@ -54,7 +53,7 @@ type repository struct {
 	pulls         []*pull
 }
 
-// AddRepository adds a repository, with its owner's account.
+// AddRepository adds a repository and its owner's account.
 func (s *Server) AddRepository(r Repository) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +108,7 @@ func (r *repository) firstCommit(s *Server, files map[string]string) error {
 	return err
 }
 
-// headBranch is what a clone would check out.
+// headBranch returns the branch that a clone would check out.
 func (r *repository) headBranch() string {
 	if head, err := r.git().Reference(plumbing.HEAD); err == nil && head.Type() == plumbing.SymbolicReference && head.Target().IsBranch() {
 		return head.Target().Short()
@@ -127,7 +126,7 @@ func (r *repository) writes(login string) bool {
 	return r.Writers == nil || slices.ContainsFunc(r.Writers, func(w string) bool { return strings.EqualFold(w, login) })
 }
 
-// root is what a fork goes back to.
+// root returns the repository at the root of a chain of forks.
 func (r *repository) root() *repository {
 	for r.parent != nil {
 		r = r.parent
@@ -197,7 +196,7 @@ type mergeUpstreamBody struct {
 	Branch string `json:"branch"`
 }
 
-// mergeUpstream brings a branch of a fork to its parent's, by fast-forward or merge.
+// mergeUpstream updates a branch of a fork from its parent, by fast-forward or merge.
 func (c *call) mergeUpstream(ask mergeUpstreamBody) reply {
 	if c.repo.parent == nil {
 		return failed(http.StatusUnprocessableEntity, "Repository is not a fork")
@@ -232,7 +231,7 @@ func (c *call) mergeUpstream(ask mergeUpstreamBody) reply {
 	return done("merge", "Successfully fetched and merged from upstream "+c.repo.parent.Owner+":"+ask.Branch+".")
 }
 
-// sorted is the repositories in the order in which they came.
+// sorted returns the repositories in the order in which they were added.
 func (s *Server) sorted() []*repository {
 	all := make([]*repository, 0, len(s.repos))
 	for _, r := range s.repos {
@@ -242,7 +241,7 @@ func (s *Server) sorted() []*repository {
 	return all
 }
 
-// makeBare is git init --bare, where there is nothing yet.
+// makeBare creates a bare repository unless there is one.
 func makeBare(dir, branch string) error {
 	if isDir(filepath.Join(dir, "objects")) {
 		return nil

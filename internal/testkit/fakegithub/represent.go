@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/gitobjects"
 )
 
-// api and server are where the API and the pages are, as the caller sees them.
+// api and server return the addresses of the API and of the pages, as the caller sees them.
 func (c *call) api() string {
 	if strings.HasPrefix(c.r.URL.Path, "/api/") {
 		return c.server() + "/api/v3"
@@ -22,7 +22,7 @@ func (c *call) api() string {
 
 func (c *call) server() string { return "http://" + c.r.Host }
 
-// at is an address in the API below the repository; web is that of a page.
+// at returns an address in the API below the repository; web returns the address of a page.
 func (c *call) at(path string) string  { return c.api() + "/repos/" + c.repo.fullName() + path }
 func (c *call) web(path string) string { return c.server() + "/" + c.repo.fullName() + path }
 
@@ -30,7 +30,7 @@ func nodeID(kind string, id int64) string {
 	return kind + "_" + base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(id, 10)))
 }
 
-// page gives the part of a list that was asked for, and where the others are.
+// page returns the requested part of a list, with links to the other parts.
 func (c *call) page(list []any) reply {
 	q := c.r.URL.Query()
 	size, _ := strconv.Atoi(q.Get("per_page"))
@@ -75,7 +75,7 @@ func (c *call) personOrNull(login string) any {
 	return c.person(login)
 }
 
-// repositoryPaths are the addresses that a repository lists, by what follows its own.
+// repositoryPaths maps the addresses that a repository lists to their suffixes.
 var repositoryPaths = map[string]string{
 	"archive": "/{archive_format}{/ref}", "assignees": "/assignees{/user}", "blobs": "/git/blobs{/sha}",
 	"branches": "/branches{/branch}", "collaborators": "/collaborators{/collaborator}", "comments": "/comments{/number}",
@@ -89,8 +89,7 @@ var repositoryPaths = map[string]string{
 	"subscribers": "/subscribers", "subscription": "/subscription", "tags": "/tags", "teams": "/teams", "trees": "/git/trees{/sha}",
 }
 
-// repository has what the plain form and the full one have in common, and what each
-// needs of its own.
+// repository returns the fields that the short form and the full form share, and then those of the requested form.
 func (c *call) repository(r *repository, full bool) fields {
 	at, web := c.api()+"/repos/"+r.fullName(), c.server()+"/"+r.fullName()
 	forks, open := 0, 0
@@ -172,7 +171,7 @@ func (c *call) team(slug string) fields {
 	}
 }
 
-// pullRequest has, where full, what only a single one shows.
+// pullRequest adds, if full is set, the fields that only a single pull request has.
 func (c *call) pullRequest(p *pull, full bool) fields {
 	number := strconv.Itoa(p.number)
 	at, issue, web := c.at("/pulls/"+number), c.at("/issues/"+number), c.web("/pull/"+number)
@@ -197,7 +196,7 @@ func (c *call) pullRequest(p *pull, full bool) fields {
 	for _, slug := range p.teams {
 		team := c.team(slug)
 		if full {
-			delete(team, "parent") // which only lists have
+			delete(team, "parent") // only lists have it
 		}
 		teams = append(teams, team)
 	}
@@ -237,7 +236,7 @@ func (c *call) addDetails(p *pull, body fields) {
 		}
 	}
 	body["merged"], body["merged_by"] = p.merged, c.personOrNull(p.mergedBy)
-	// GitHub works this out later, and says null until then.
+	// GitHub computes this later, and returns null until then.
 	body["mergeable"], body["mergeable_state"] = nil, "unknown"
 	body["comments"], body["review_comments"] = len(p.comments), 0
 	body["maintainer_can_modify"] = p.canModify

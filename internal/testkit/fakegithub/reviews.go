@@ -17,7 +17,7 @@ func (c *call) canReview(login string) bool {
 	return u != nil && u.kind == "User" && c.repo.writes(login)
 }
 
-// addReviewers takes all or none.
+// addReviewers adds all reviewers or none.
 func (c *call) addReviewers(p *pull, ask reviewers) reply {
 	for _, login := range ask.Reviewers {
 		if strings.EqualFold(login, p.login) {
@@ -57,7 +57,7 @@ type graphqlBody struct {
 	Variables map[string]any
 }
 
-// graphql knows one mutation, in whatever form it is written.
+// graphql understands one mutation, however it is formatted.
 func (c *call) graphql(ask graphqlBody) reply {
 	refuse := func(kind, message string) reply {
 		return ok(fields{"data": nil, "errors": []any{fields{"type": kind, "message": message, "path": []string{"enablePullRequestAutoMerge"}}}})

@@ -9,8 +9,7 @@ import (
 
 type route struct {
 	pattern string
-	// needs is the permission of a token, and push that only those who may push to the
-	// repository may use it.
+	// needs is the token permission that the route requires. push restricts the route to accounts that may push.
 	needs string
 	push  bool
 	act   func(*call) reply
@@ -27,7 +26,7 @@ const (
 
 const repo = " /repos/{owner}/{repo}"
 
-// routes are tried in this order.
+// routes are matched in this order.
 var routes = []route{
 	{"GET /user", "", false, (*call).getUser},
 	{"POST /graphql", "", false, asked((*call).graphql)},
@@ -66,7 +65,7 @@ var routes = []route{
 	{"POST" + repo + "/issues/{number}/comments", putIssues, false, askedOf((*call).createComment)},
 }
 
-// of is what acts on the pull request of the path, whose number is an issue's too.
+// of wraps an action on the pull request of the path. Its number is also an issue's number.
 func of(act func(*call, *pull) reply) func(*call) reply {
 	return func(c *call) reply {
 		if p := c.pull(); p != nil {
@@ -76,7 +75,7 @@ func of(act func(*call, *pull) reply) func(*call) reply {
 	}
 }
 
-// asked is what acts on what the body asks for.
+// asked wraps an action that reads its request from the body.
 func asked[T any](act func(*call, T) reply) func(*call) reply {
 	return func(c *call) reply {
 		var ask T
@@ -93,7 +92,7 @@ func askedOf[T any](act func(*call, *pull, T) reply) func(*call) reply {
 	})
 }
 
-// match finds the route of a path, and puts what stands in its braces into the request.
+// match finds the route of a path and stores the path's parameters in the request.
 func match(req *http.Request, path string) *route {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i := range routes {

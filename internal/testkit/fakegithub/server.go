@@ -1,8 +1,7 @@
-// Package fakegithub is a stand-in for GitHub inside the process, for tests and for the
-// demo. It keeps repositories, branches, pull requests, labels and reviews, over real
-// git objects in memory or in a bare repository on disk; it records what is asked of
-// it, and fails on purpose. It serves api.github.com's paths, and the same ones
-// below /api/v3 as an Enterprise Server does.
+// Package fakegithub imitates GitHub inside the process, for tests and for the demo. It keeps repositories,
+// branches, pull requests, labels and reviews, over real git objects in memory or in a bare repository on disk.
+// It records the requests and fails on purpose. It serves the paths of api.github.com, and the same paths below
+// /api/v3 as an Enterprise Server does.
 package fakegithub
 
 import (
@@ -16,34 +15,32 @@ import (
 	"time"
 )
 
-// Options of a server.
+// Options configure a server.
 type Options struct {
-	// Observe is given every exchange as it went over the wire; status is 0 where the
-	// connection was cut.
+	// Observe receives every exchange as sent over the wire. status is 0 if the connection was cut.
 	Observe func(req *http.Request, reqBody []byte, status int, header http.Header, body []byte)
-	// Script says what goes wrong with a request; nil is nothing. SetScript changes it.
+	// Script returns the fault of a request, or nil. SetScript changes it.
 	Script func(Request) *Fault
-	// Now is the clock; nil is the real one.
+	// Now returns the time. nil uses the real clock.
 	Now func() time.Time
-	// Login is who a request is from while no token was added; "" is graft-bot.
+	// Login is the account of all requests while no token was added. "" means graft-bot.
 	Login string
 }
 
-// Request is a request as it was recorded.
+// Request is a recorded request.
 type Request struct {
 	Method, Path, Query string
-	// Route is the pattern that it matched, such as POST /repos/{owner}/{repo}/pulls;
-	// "" where there is none.
+	// Route is the matching pattern, such as POST /repos/{owner}/{repo}/pulls, or "".
 	Route string
 	// Nth counts the requests of the route from 1.
 	Nth   int
 	Login string
 	Body  []byte
-	// Status is 0 until it is answered, and where the connection was cut.
+	// Status is 0 until the request is answered, and if the connection was cut.
 	Status int
 }
 
-// Server is a GitHub. It is an http.Handler.
+// Server imitates GitHub. It implements http.Handler.
 type Server struct {
 	options Options
 
@@ -53,7 +50,7 @@ type Server struct {
 	users      map[string]*user
 	tokens     map[string]Identity
 	apps       []GitHubApp
-	suspended  map[int64]time.Time // installations, since when
+	suspended  map[int64]time.Time // installations, and since when
 	dispatches []Dispatch
 	signed     map[string]bool
 	log        []Request
@@ -61,7 +58,7 @@ type Server struct {
 	script     func(Request) *Fault
 }
 
-// New makes a server without repositories.
+// New returns a server without repositories.
 func New(o Options) *Server {
 	if o.Login == "" {
 		o.Login = "graft-bot"
@@ -80,14 +77,14 @@ func New(o Options) *Server {
 	}
 }
 
-// SetScript has decide say of each request what goes wrong with it; nil ends that.
+// SetScript sets the function that chooses the fault of each request. nil removes it.
 func (s *Server) SetScript(decide func(Request) *Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.script = decide
 }
 
-// ServeHTTP answers below / and below /api/v3; GraphQL is at /graphql and /api/graphql.
+// ServeHTTP serves the API below / and below /api/v3, and GraphQL at /graphql and /api/graphql.
 func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	at := req.URL.EscapedPath()
 	if rest, ok := strings.CutPrefix(at, "/api/v3/"); ok {
@@ -98,14 +95,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	s.serve(w, req, at, match(req, at))
 }
 
-// Requests is what was asked so far.
+// Requests returns the requests so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.log...)
 }
 
-// Count is how many requests of a route were made, or in all for "".
+// Count returns the number of requests of a route, or of all routes for "".
 func (s *Server) Count(route string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +112,7 @@ func (s *Server) Count(route string) int {
 	return s.seen[route]
 }
 
-// serve records the request, lets the script have its way, acts and answers.
+// serve records the request, asks the script, acts and answers.
 func (s *Server) serve(w http.ResponseWriter, req *http.Request, path string, r *route) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -203,21 +200,21 @@ func (s *Server) send(w http.ResponseWriter, c *call, answer reply, fault Fault,
 	_, _ = w.Write(body)
 }
 
-// call is one request under way.
+// call is one request in progress.
 type call struct {
 	s *Server
 	r *http.Request
-	// path is that of the request, below the API's own.
+	// path is the request's path below the API's root.
 	path string
 	body []byte
 	now  time.Time
 	who  Identity
-	// known is false for a token that is none.
+	// known is false for an invalid token.
 	known bool
 	repo  *repository
 }
 
-// answer checks what the caller may do, and does it. The server is locked.
+// answer checks the caller's permissions and acts. The server is locked.
 func (c *call) answer(r *route) reply {
 	if !c.known {
 		return failed(http.StatusUnauthorized, "Bad credentials")

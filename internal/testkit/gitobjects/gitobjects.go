@@ -1,5 +1,4 @@
-// Package gitobjects reads and writes what git keeps, as the git remote and the stand-in for
-// GitHub need it.
+// Package gitobjects reads and writes git objects for the git remote and the stand-in for GitHub.
 package gitobjects
 
 import (
@@ -17,13 +16,13 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// Entry is a file or a link, as trees name it.
+// Entry is a file or a link in a tree.
 type Entry struct {
 	Mode filemode.FileMode
 	Hash plumbing.Hash
 }
 
-// Files are all that is below a tree, by path.
+// Files maps paths to all entries below a tree.
 type Files = map[string]Entry
 
 // ReadFiles reads the files of a tree.
@@ -49,7 +48,7 @@ func ReadFiles(s storer.EncodedObjectStorer, tree plumbing.Hash) (Files, error) 
 	}
 }
 
-// WriteFiles writes a tree and those in it.
+// WriteFiles writes a tree and its subtrees.
 func WriteFiles(s storer.EncodedObjectStorer, files Files) (plumbing.Hash, error) {
 	tree := &object.Tree{}
 	below := map[string]Files{}
@@ -78,7 +77,7 @@ func WriteFiles(s storer.EncodedObjectStorer, files Files) (plumbing.Hash, error
 	return Write(s, tree)
 }
 
-// Changed are the paths at which files differ.
+// Changed returns the paths at which files differ.
 func Changed(before, after Files) []string {
 	all := maps.Clone(before)
 	if all == nil {
@@ -122,7 +121,7 @@ func store(s storer.EncodedObjectStorer, o plumbing.EncodedObject) (plumbing.Has
 	return s.SetEncodedObject(o)
 }
 
-// ReadBlob is the content of a file.
+// ReadBlob returns the content of a file.
 func ReadBlob(s storer.EncodedObjectStorer, hash plumbing.Hash) ([]byte, error) {
 	blob, err := object.GetBlob(s, hash)
 	if err != nil {

@@ -6,17 +6,17 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/wire"
 )
 
-// Fault is what goes wrong with one answer. The zero Fault is nothing.
+// Fault describes a fault of one answer. The zero Fault means none.
 type Fault struct {
-	// Status answers with this status, Header and Body, and does nothing.
+	// Status answers with this status, Header and Body, and does not execute the request.
 	Status int
 	Header map[string]string
 	Body   string
-	// Reset resets the connection and does nothing.
+	// Reset resets the connection and does not execute the request.
 	Reset bool
-	// Lose does what was asked, and resets the connection instead of saying so.
+	// Lose executes the request and resets the connection instead of answering.
 	Lose bool
-	// Truncate sends so many bytes of the answer and hangs up.
+	// Truncate sends this many bytes of the answer and closes the connection.
 	Truncate int
 }
 

@@ -14,18 +14,18 @@ import (
 	"strings"
 )
 
-// gitBackend has git http-backend answer, through CGI.
+// gitBackend serves requests with git http-backend, through CGI.
 type gitBackend struct{ git string }
 
 func (b gitBackend) serve(w http.ResponseWriter, r *http.Request, repo *Repo, _ Kind, body []byte) {
-	// Requests race against each other as they do on a host, only not against the
-	// methods of Repo, which know nothing of git's lock files.
+	// Requests race with each other, as on a real host. They do not race with the methods of Repo, which do not
+	// take git's lock files.
 	repo.mu.RLock()
 	defer repo.mu.RUnlock()
 	in := r.Clone(r.Context())
 	in.Body = io.NopCloser(bytes.NewReader(body))
 	in.ContentLength = int64(len(body))
-	in.TransferEncoding = nil // CGI takes a length only
+	in.TransferEncoding = nil // CGI needs a length
 	in.Header.Del("Authorization")
 	h := &cgi.Handler{
 		Path: b.git,
@@ -44,8 +44,8 @@ func (b gitBackend) serve(w http.ResponseWriter, r *http.Request, repo *Repo, _ 
 	h.ServeHTTP(w, in)
 }
 
-// gitConfig lets partial fetches and fetches by hash through, as the large hosts do,
-// and keeps git from tidying up in the background.
+// gitConfig allows partial fetches and fetches by hash, as the large hosts do, and disables git's background
+// maintenance.
 const gitConfig = `[core]
 	repositoryformatversion = 0
 	filemode = true
@@ -61,7 +61,7 @@ const gitConfig = `[core]
 	allowAnySHA1InWant = true
 `
 
-// writeHook makes git refuse what is protected. The Go backend asks Repo itself.
+// writeHook makes git refuse pushes to protected branches. The Go backend asks Repo itself.
 func (r *Repo) writeHook() error {
 	var cases strings.Builder
 	for _, branch := range slices.Sorted(maps.Keys(r.protected)) {

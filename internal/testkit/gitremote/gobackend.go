@@ -15,8 +15,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// goBackend speaks version 0 of the protocol, without a git program: as much of it as
-// git and go-git need to clone, also in part, to fetch and to push.
+// goBackend implements version 0 of the protocol without a git program, as far as git and go-git need it for
+// full and partial clones, fetches and pushes.
 type goBackend struct{}
 
 func (b goBackend) serve(w http.ResponseWriter, _ *http.Request, repo *Repo, kind Kind, body []byte) {
@@ -48,14 +48,14 @@ func (b goBackend) serve(w http.ResponseWriter, _ *http.Request, repo *Repo, kin
 	}
 	w.Header().Set("Content-Type", "application/x-"+service+"-"+form)
 	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = out.WriteTo(w) // into memory
+	_, _ = out.WriteTo(w) // to memory
 }
 
 func advertise(w io.Writer, repo *Repo, service string) error {
 	adv := packp.NewAdvRefs()
 	adv.Prefix = [][]byte{[]byte("# service=" + service), pktline.Flush}
 	set := func(c capability.Capability, values ...string) {
-		_ = adv.Capabilities.Set(c, values...) // fails on a capability without its value only
+		_ = adv.Capabilities.Set(c, values...) // fails only for a capability without its value
 	}
 	set(capability.Agent, "gitremote")
 	set(capability.OFSDelta)
@@ -63,7 +63,7 @@ func advertise(w io.Writer, repo *Repo, service string) error {
 	if service == "git-receive-pack" {
 		set(capability.ReportStatus)
 		set(capability.DeleteRefs)
-		set("no-thin") // a pack that can be stored as it comes
+		set("no-thin") // the pack can then be stored as it arrives
 	} else {
 		set(capability.MultiACKDetailed)
 		set(capability.Shallow)
@@ -92,8 +92,8 @@ func advertise(w io.Writer, repo *Repo, service string) error {
 	return adv.Encode(w)
 }
 
-// receivePack holds each command against what stands there now, as git does: a branch
-// that has moved since the client looked is not touched.
+// receivePack compares each command with the branch's present commit, as git does: it does not touch a branch
+// that has moved since the client read it.
 func receivePack(w io.Writer, repo *Repo, body []byte) error {
 	commands, capabilities, pack := readPush(body)
 	storage := repo.open()
@@ -133,8 +133,8 @@ func receivePack(w io.Writer, repo *Repo, body []byte) error {
 	return pktline.NewEncoder(w).Flush()
 }
 
-// readPush is for what packp's decoder is not: a push from a clone that is cut short in
-// several places names all of them first.
+// readPush parses a push from a clone that is shallow at several commits, which lists them all first. packp's
+// decoder does not.
 func readPush(body []byte) (commands []*packp.Command, capabilities string, pack []byte) {
 	rest := bytes.NewReader(body)
 	for s := pktline.NewScanner(rest); s.Scan() && len(s.Bytes()) > 0; {
@@ -149,7 +149,7 @@ func readPush(body []byte) (commands []*packp.Command, capabilities string, pack
 	return commands, capabilities, body[len(body)-rest.Len():]
 }
 
-// update returns the status that git gives such a command, and what a hook would print.
+// update returns git's status for the command, and the message that a hook would print.
 func (r *Repo) update(storage referenceStorer, c *packp.Command) (status, message string) {
 	if m := r.protected[c.Name.Short()]; m != "" && c.Name.IsBranch() {
 		return "pre-receive hook declined", m
@@ -184,7 +184,7 @@ type referenceStorer interface {
 	storer.EncodedObjectStorer
 }
 
-// inTheWay finds a branch that is a folder of the new one, or the other way round.
+// inTheWay finds a branch whose name is a folder of the new name, or the other way round.
 func inTheWay(storage storer.ReferenceStorer, name plumbing.ReferenceName) (other string) {
 	iter, err := storage.IterReferences()
 	if err != nil {

@@ -82,7 +82,7 @@ func TestAutoNeedsNothingInstalled(t *testing.T) {
 	}
 }
 
-// go-git writes a branch in place: who looks meanwhile must not find an empty file.
+// go-git writes a branch in place. A concurrent reader must not find an empty file.
 func TestLookingWhileSomebodyCommits(t *testing.T) {
 	eachBackend(t, func(t *testing.T, s *Server) {
 		r := must[*Repo](t)(s.Create("acme/catalog", map[string]string{"a": "a\n"}))

@@ -19,11 +19,11 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/gitobjects"
 )
 
-// DefaultBranch is the default branch of what Create makes.
+// DefaultBranch is the default branch of repositories that Create makes.
 const DefaultBranch = "main"
 
-// Repo is one bare repository. Its methods may be used while it is served, and are
-// atomic against pushes.
+// Repo is one bare repository. Its methods may be called while it is served, and are atomic with respect to
+// pushes.
 type Repo struct {
 	// Name is OWNER/NAME.
 	Name string
@@ -43,9 +43,8 @@ type Commit struct {
 	AuthorDate, Written time.Time
 }
 
-// Change is what Repo.Commit does to the files of a branch. A mode is 0644 unless it is
-// in Modes; the content of a symbolic link is what it points at. Author is that of
-// somebody unless given as Name <email>.
+// Change describes a commit to a branch. A file has mode 0644 unless Modes sets it; the content of a symbolic
+// link is its target. Author is Name <email>, and defaults to a third person.
 type Change struct {
 	Author, Committer string
 	Message           string
@@ -54,8 +53,8 @@ type Change struct {
 	Deleted           []string
 }
 
-// Create makes OWNER/NAME with the files as the first commit of the default branch;
-// without files it stays empty.
+// Create makes OWNER/NAME with the files as the first commit of the default branch. Without files the
+// repository stays empty.
 func (s *Server) Create(name string, files map[string]string) (*Repo, error) {
 	r, err := s.adopt(name)
 	if err != nil {
@@ -74,7 +73,7 @@ func (s *Server) Create(name string, files map[string]string) (*Repo, error) {
 	return r, nil
 }
 
-// Fork makes a copy of a repository, with all of its branches, under another name.
+// Fork copies a repository with all of its branches under another name.
 func (s *Server) Fork(of *Repo, name string) (*Repo, error) {
 	r, err := s.adopt(name)
 	if err != nil {
@@ -100,18 +99,18 @@ func (s *Server) adopt(name string) (*Repo, error) {
 	return r, nil
 }
 
-// URL is where the repository is cloned from and pushed to.
+// URL returns the address for clones and pushes.
 func (r *Repo) URL() string { return r.server.URL + "/" + r.Name + ".git" }
 
-// Dir is the bare repository.
+// Dir returns the folder of the bare repository.
 func (r *Repo) Dir() string { return r.dir }
 
-// open reads the folder afresh, since git writes to it as well.
+// open reads the folder again, because git also writes to it.
 func (r *Repo) open() *filesystem.Storage {
 	return filesystem.NewStorage(osfs.New(r.dir), cache.NewObjectLRUDefault())
 }
 
-// Protect makes every push to the branch be refused with a message; none ends that.
+// Protect makes the server refuse every push to the branch with a message. "" ends the protection.
 func (r *Repo) Protect(branch, message string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,7 +121,7 @@ func (r *Repo) Protect(branch, message string) error {
 	return r.writeHook()
 }
 
-// Branches are the branches and their commits.
+// Branches returns the commit of each branch by name.
 func (r *Repo) Branches() (map[string]string, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -139,13 +138,13 @@ func (r *Repo) Branches() (map[string]string, error) {
 	})
 }
 
-// Head is the commit of a branch; "" where there is no such branch.
+// Head returns the commit of a branch, or "" if there is no such branch.
 func (r *Repo) Head(branch string) (string, error) {
 	all, err := r.Branches()
 	return all[branch], err
 }
 
-// Move points a branch at a commit, without asking what it was; "" removes it.
+// Move points a branch at a commit, whatever its old commit was. "" removes the branch.
 func (r *Repo) Move(branch, commit string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,8 +155,8 @@ func (r *Repo) Move(branch, commit string) error {
 	return r.setReference(name, plumbing.NewHash(commit))
 }
 
-// setReference replaces the file as git does. go-git would write into it, and whoever reads it
-// meanwhile finds nothing.
+// setReference replaces the file as git does. go-git would write into the file, and a concurrent reader would
+// find it empty.
 func (r *Repo) setReference(name plumbing.ReferenceName, commit plumbing.Hash) error {
 	file, err := os.CreateTemp(r.dir, "ref")
 	if err != nil {
@@ -171,7 +170,7 @@ func (r *Repo) setReference(name plumbing.ReferenceName, commit plumbing.Hash) e
 	return err
 }
 
-// Log is the history of a branch by first parents, the newest commit first.
+// Log returns the history of a branch by first parents, newest first.
 func (r *Repo) Log(branch string) ([]Commit, error) {
 	head, err := r.Head(branch)
 	if err != nil {
@@ -201,7 +200,7 @@ func (r *Repo) Log(branch string) ([]Commit, error) {
 
 func signed(s object.Signature) string { return s.Name + " <" + s.Email + ">" }
 
-// Read is a file as it stands at a branch or commit; a symbolic link is what it points at.
+// Read returns a file at a branch or commit, or the target of a symbolic link.
 func (r *Repo) Read(at, file string) (string, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -218,7 +217,7 @@ func (r *Repo) Read(at, file string) (string, error) {
 	return string(text), err
 }
 
-// Modes are the files of a branch or commit with the modes that git knows, such as 100644.
+// Modes returns the files of a branch or commit with git's modes, such as 100644.
 func (r *Repo) Modes(at string) (map[string]string, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -233,7 +232,7 @@ func (r *Repo) Modes(at string) (map[string]string, error) {
 	return all, nil
 }
 
-// Changed are the paths in which a commit differs from its first parent.
+// Changed returns the paths in which a commit differs from its first parent.
 func (r *Repo) Changed(commit string) ([]string, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -255,7 +254,7 @@ func (r *Repo) Changed(commit string) ([]string, error) {
 	return gitobjects.Changed(before, after), nil
 }
 
-// files are those at a branch or commit.
+// files returns the files at a branch or commit.
 func (r *Repo) files(storage *filesystem.Storage, at string) (gitobjects.Files, error) {
 	commit := plumbing.NewHash(at)
 	if ref, err := storage.Reference(plumbing.NewBranchReferenceName(at)); err == nil {
@@ -268,7 +267,7 @@ func (r *Repo) files(storage *filesystem.Storage, at string) (gitobjects.Files, 
 	return gitobjects.ReadFiles(storage, c.TreeHash)
 }
 
-// parseIdentity takes Name <email>.
+// parseIdentity parses Name <email>.
 func parseIdentity(s string, when time.Time) object.Signature {
 	if s == "" {
 		s = "Somebody Else <somebody@example.com>"

@@ -11,10 +11,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/pktline"
 )
 
-// Kind says what a request asks for.
+// Kind is what a request asks for.
 type Kind string
 
-// The kinds of request, in the order in which a client makes them.
+// The kinds of request, in a client's order.
 const (
 	FetchRefs Kind = "fetch-refs"
 	Fetch     Kind = "fetch"
@@ -23,35 +23,35 @@ const (
 	Other     Kind = "other"
 )
 
-// Right is what a token may do.
+// Right is what a token allows.
 type Right int
 
-// The rights, each with those before it.
+// The rights. Each includes those before it.
 const (
 	None Right = iota
 	Read
 	Write
 )
 
-// Request is one request that the server had. Status and Bytes, the length of the body
-// sent, are known once it is answered.
+// Request is one request to the server. Status and Bytes, the length of the body sent, are set once it is
+// answered.
 type Request struct {
 	Kind       Kind
 	Repository string // OWNER/NAME
 	Nth        int    // 1 for the first request of this kind and repository
 	User       string
-	Authorized bool // it carried credentials
+	Authorized bool // the request carried credentials
 	UserAgent  string
-	Lines      []string  // what a fetch asks for: want, have, shallow, deepen, filter
-	Commands   []Command // what a push asks for
+	Lines      []string  // of a fetch: want, have, shallow, deepen, filter
+	Commands   []Command // of a push
 	Status     int
 	Bytes      int
 }
 
-// Command is one branch that a push moves; a hash of zeros means none.
+// Command is one branch that a push moves. A hash of zeros means that the branch is absent.
 type Command struct{ Ref, Old, New string }
 
-// describe reads the body too, since what the request is about stands in it.
+// describe also reads the body, which holds the request's details.
 func describe(r *http.Request) (Request, []byte, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -85,7 +85,7 @@ func describe(r *http.Request) (Request, []byte, error) {
 	return req, body, nil
 }
 
-// splitPath takes /OWNER/NAME.git/ACTION, and without .git as GitHub does.
+// splitPath parses /OWNER/NAME.git/ACTION. Like GitHub, it accepts the path without .git.
 func splitPath(p string) (name, action string) {
 	parts := strings.SplitN(strings.TrimPrefix(p, "/"), "/", 3)
 	if len(parts) < 3 {
@@ -102,7 +102,7 @@ func gunzip(b []byte) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// linesOf leaves out the capabilities; a flush is "".
+// linesOf returns the lines without capabilities. A flush is "".
 func linesOf(body []byte) []string {
 	var lines []string
 	for s := pktline.NewScanner(bytes.NewReader(body)); s.Scan(); {
@@ -124,7 +124,7 @@ func commandsOf(body []byte) []Command {
 	return all
 }
 
-// refusal is the status that a request without the right gets; 0 is none.
+// refusal returns the status for a request without the needed right, or 0.
 func (s *Server) refusal(r *http.Request, req Request) int {
 	need := Read
 	if req.Kind == Push || req.Kind == PushRefs {
@@ -139,7 +139,7 @@ func (s *Server) refusal(r *http.Request, req Request) int {
 	case !known, !ok && right < need:
 		return http.StatusUnauthorized
 	case right < need && right < Read:
-		return http.StatusNotFound // as GitHub hides what a token may not see
+		return http.StatusNotFound // GitHub hides what a token may not see
 	case right < need:
 		return http.StatusForbidden
 	}

@@ -1,6 +1,5 @@
-// Package gitremote is a git host inside the process, for tests and for the
-// demo: bare repositories served over smart HTTP, with tokens, a log of the
-// requests, and answers that break on purpose.
+// Package gitremote is a git host inside the process, for tests and for the demo: bare repositories served over
+// smart HTTP, with tokens, a log of the requests, and faults on purpose.
 package gitremote
 
 import (
@@ -17,28 +16,27 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/wire"
 )
 
-// Backend is what speaks the git protocol.
+// Backend selects the implementation of the git protocol.
 type Backend int
 
-// The backends. Auto is GitBackend where git is installed with its http-backend, else
-// GoBackend, which needs nothing installed.
+// The backends. Auto is GitBackend if git and its http-backend are installed, else GoBackend, which needs no
+// program.
 const (
 	Auto Backend = iota
 	GitBackend
 	GoBackend
 )
 
-// Options of a server. Dir holds the repositories; without it they are in a temporary
-// folder that Close removes.
+// Options configure a server. Dir holds the repositories. If it is empty, they are in a temporary folder that
+// Close removes.
 type Options struct {
 	Backend Backend
 	Dir     string
 }
 
-// Server serves repositories on a loopback port, without TLS. Its settings may be
-// changed while it serves.
+// Server serves repositories on a loopback port, without TLS. Its settings may change while it serves.
 type Server struct {
-	// URL is http://HOST:PORT; a repository is at URL/OWNER/NAME.git.
+	// URL is http://HOST:PORT. A repository is at URL/OWNER/NAME.git.
 	URL string
 
 	backend backend
@@ -56,12 +54,12 @@ type Server struct {
 	script func(Request) Fault
 }
 
-// backend answers one request that has been let through.
+// backend answers one request that passed the checks.
 type backend interface {
 	serve(w http.ResponseWriter, r *http.Request, repo *Repo, kind Kind, body []byte)
 }
 
-// Start serves no repository yet. Close ends it.
+// Start starts a server without repositories. Close stops it.
 func Start(o Options) (*Server, error) {
 	s := &Server{dir: o.Dir, repos: map[string]*Repo{}, public: Write}
 	s.Of = func(r Request) Kind { return r.Kind }
@@ -97,7 +95,7 @@ func chooseBackend(want Backend) (backend, Backend, error) {
 	return nil, 0, err
 }
 
-// findGit wants a git that can serve, which some packages leave out.
+// findGit finds a git that can serve. Some packages of git leave http-backend out.
 func findGit() (string, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -111,7 +109,7 @@ func findGit() (string, error) {
 	return git, err
 }
 
-// Close ends the server and every answer that is under way.
+// Close stops the server and cuts all answers in progress.
 func (s *Server) Close() error { return errors.Join(s.http.Close(), s.removeTemp()) }
 
 func (s *Server) removeTemp() error {
@@ -121,15 +119,15 @@ func (s *Server) removeTemp() error {
 	return os.RemoveAll(s.dir)
 }
 
-// Backend says which one was chosen.
+// Backend returns the backend in use.
 func (s *Server) Backend() Backend { return s.kind }
 
-// SetScript has decide say of each request what goes wrong with it; nil ends that. It
-// runs before the request is looked at, so that it may also move a branch meanwhile.
+// SetScript sets the function that chooses the fault of each request. nil removes it. The function runs before
+// the server looks at the request, so it may also move a branch.
 func (s *Server) SetScript(decide func(Request) Fault) { s.set(func() { s.script = decide }) }
 
-// SetTokens gives rights to passwords, whatever user comes with them, and the public
-// right to whoever brings none. Before, everyone may do everything.
+// SetTokens gives rights to passwords, whatever the user name, and the public right to requests without
+// credentials. Before, everyone may do everything.
 func (s *Server) SetTokens(public Right, tokens map[string]Right) {
 	s.set(func() { s.public, s.rights = public, tokens })
 }
@@ -140,7 +138,7 @@ func (s *Server) set(change func()) {
 	change()
 }
 
-// ServeHTTP answers one request as the settings say.
+// ServeHTTP answers one request according to the settings.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req, body, err := describe(r)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// eachBackend runs the test against both; git is part of what the tests need.
+// eachBackend runs the test with both backends. The tests need git.
 func eachBackend(t *testing.T, test func(*testing.T, *Server)) {
 	t.Parallel()
 	for name, kind := range map[string]Backend{"git": GitBackend, "go": GoBackend} {
@@ -31,7 +31,7 @@ func eachBackend(t *testing.T, test func(*testing.T, *Server)) {
 	}
 }
 
-// runGit runs the command line client without the configuration of whoever runs the test.
+// runGit runs the git command without the tester's configuration.
 func runGit(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "protocol.version=2", "-c", "user.name=Client", "-c", "user.email=client@example.com"}, args...)...)
@@ -67,7 +67,7 @@ func write1(t *testing.T, name, data string) {
 	}
 }
 
-// clone clones with the command line client, and wants what is there to be sound.
+// clone clones with the git command and runs git fsck.
 func clone(t *testing.T, r *Repo, args ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clone")
@@ -76,7 +76,7 @@ func clone(t *testing.T, r *Repo, args ...string) string {
 	return dir
 }
 
-// long is worth a delta.
+// long is large enough for git to send a delta.
 var long = func() string {
 	var b strings.Builder
 	for i := range 2000 {
@@ -96,7 +96,7 @@ func TestGitClient(t *testing.T) {
 			t.Errorf("the default branch is %q", branch)
 		}
 
-		// Git would like to send the second as a delta to what the remote has.
+		// Git tries to send the second as a delta to an object of the remote.
 		write1(t, filepath.Join(dir, "dir", "c.txt"), "c\n")
 		write1(t, filepath.Join(dir, "long.txt"), long+"more\n")
 		mustGit(t, dir, "add", ".")
@@ -111,8 +111,8 @@ func TestGitClient(t *testing.T) {
 			t.Errorf("changed %v", got)
 		}
 
-		// Both sides have commits that the other lacks, so that there is something to
-		// negotiate, and enough of it that git compresses what it asks.
+		// Each side has commits that the other lacks, so that they negotiate. There are enough of them for git
+		// to compress its request.
 		for range 30 {
 			mustGit(t, dir, "commit", "-q", "--allow-empty", "-m", "and more")
 		}
@@ -244,7 +244,7 @@ func TestTokens(t *testing.T) {
 		if last.Kind != Push || last.User != "me" || len(last.Commands) != 1 || last.Commands[0].Ref != "refs/heads/x" || s.Count(Push) != 1 {
 			t.Errorf("the last request is %+v", last)
 		}
-		mustGit(t, dir, "ls-remote", "-q", strings.TrimSuffix(r.URL(), ".git"), "x") // as actions/checkout writes it
+		mustGit(t, dir, "ls-remote", "-q", strings.TrimSuffix(r.URL(), ".git"), "x") // the form of actions/checkout
 	})
 }
 
@@ -271,7 +271,7 @@ func TestProtected(t *testing.T) {
 	})
 }
 
-// Of two pushes that have both seen the branch at the same commit, one wins.
+// Two pushes have seen the branch at the same commit. One wins.
 func TestPushIsCompareAndSwap(t *testing.T) {
 	eachBackend(t, func(t *testing.T, s *Server) {
 		r := must[*Repo](t)(s.Create("acme/catalog", map[string]string{"a": "a"}))
@@ -285,7 +285,7 @@ func TestPushIsCompareAndSwap(t *testing.T) {
 			return Fault{}
 		})
 		if out, err := runGit(t, dir, "push", "origin", "HEAD:main"); err == nil {
-			t.Errorf("it overwrote what came between: %s", out)
+			t.Errorf("the push overwrote the commit between: %s", out)
 		}
 		if log := must[[]Commit](t)(r.Log(DefaultBranch)); len(log) != 2 || log[0].Message != "first" {
 			t.Errorf("log %+v", log)
@@ -313,7 +313,7 @@ func TestFaults(t *testing.T) {
 			}
 		}
 		if log := must[[]Commit](t)(r.Log(DefaultBranch)); len(log) != 1 {
-			t.Errorf("a push that was not let through arrived: %+v", log)
+			t.Errorf("a refused push arrived: %+v", log)
 		}
 		if out, err := push(Fault{Lose: true}); err == nil {
 			t.Errorf("lose: %s", out)

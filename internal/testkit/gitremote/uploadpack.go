@@ -18,12 +18,12 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// deltaWindow is how many objects are tried as the base of another; git has the same.
+// deltaWindow is the number of objects to try as the base of another, as in git.
 const deltaWindow = 10
 
 type hashes map[plumbing.Hash]bool
 
-// wish is what a client asks for and has.
+// wish holds the commits that a client wants and has.
 type wish struct {
 	wants, haves []plumbing.Hash
 	shallow      hashes // commits whose parents the client lacks
@@ -32,7 +32,7 @@ type wish struct {
 	sideband     bool
 	ofsDelta     bool
 	detailed     bool // each have is answered
-	ended        bool // the haves ended in a flush, and more may follow in another request
+	ended        bool // the haves ended with a flush, and another request may bring more
 	done         bool
 }
 
@@ -74,8 +74,8 @@ func readWish(body []byte) (wish, error) {
 	return w, s.Err()
 }
 
-// uploadPack answers one round of a fetch over HTTP: the acknowledgement of what both
-// have, and the pack once the client is done.
+// uploadPack answers one round of a fetch over HTTP: it acknowledges the common commits, and sends the pack
+// once the client is done.
 func uploadPack(out io.Writer, repo *Repo, body []byte) error {
 	w, err := readWish(body)
 	if err != nil {
@@ -112,9 +112,9 @@ func uploadPack(out io.Writer, repo *Repo, body []byte) error {
 	return err
 }
 
-// acknowledge says what of the haves is here. A client that asks for details hears of
-// each, and repeats those that were acknowledged in its next request; one that does not
-// hears of the first alone, and has to say all in one request.
+// acknowledge reports which of the haves exist here. A client that asks for details gets one line for each and
+// repeats the acknowledged ones in its next request. Other clients get the first only and must send everything
+// in one request.
 func (w wish) acknowledge(out io.Writer, storage *filesystem.Storage) error {
 	var lines []string
 	common := ""
@@ -139,7 +139,7 @@ func (w wish) acknowledge(out io.Writer, storage *filesystem.Storage) error {
 	return pktline.NewEncoder(out).EncodeString(lines...)
 }
 
-// commits are those that are wanted within the depth and that the client lacks.
+// commits returns the wanted commits within the depth that the client lacks.
 func (w wish) commits(storage *filesystem.Storage) (send []*object.Commit, update packp.ShallowUpdate, err error) {
 	has := hashes{}
 	for _, h := range w.haves {
@@ -178,7 +178,7 @@ func (w wish) commits(storage *filesystem.Storage) (send []*object.Commit, updat
 	return send, update, nil
 }
 
-// closure is a commit with all of its history that the client has.
+// closure adds a commit and all of its history that the client has.
 func (w wish) closure(storage *filesystem.Storage, from plumbing.Hash, into hashes) error {
 	for todo := []plumbing.Hash{from}; len(todo) > 0; {
 		h := todo[len(todo)-1]
@@ -188,7 +188,7 @@ func (w wish) closure(storage *filesystem.Storage, from plumbing.Hash, into hash
 		}
 		c, err := object.GetCommit(storage, h)
 		if errors.Is(err, plumbing.ErrObjectNotFound) {
-			continue // of the client alone
+			continue // only the client has it
 		}
 		if err != nil {
 			return err
@@ -201,7 +201,7 @@ func (w wish) closure(storage *filesystem.Storage, from plumbing.Hash, into hash
 	return nil
 }
 
-// objects are the commits with what is in them and not in what the client has.
+// objects returns the objects of the commits that the client lacks.
 func (w wish) objects(storage *filesystem.Storage, send []*object.Commit) ([]plumbing.Hash, error) {
 	seen := hashes{}
 	if w.filter == "" {
@@ -262,10 +262,10 @@ func (w wish) addTree(storage *filesystem.Storage, tree plumbing.Hash, seen hash
 	return nil
 }
 
-// storePack takes an empty pack too, which git sends when the objects are known, and
-// none, which it sends when it removes a branch.
+// storePack accepts an empty pack, which git sends if all objects are known, and no pack, which git sends when
+// it removes a branch.
 func storePack(storage *filesystem.Storage, pack []byte) error {
-	const header = 12 // the last four bytes of it count the objects
+	const header = 12 // its last four bytes count the objects
 	if len(pack) < header || bytes.Equal(pack[header-4:header], make([]byte, 4)) {
 		return nil
 	}

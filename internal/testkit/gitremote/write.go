@@ -13,8 +13,8 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/gitobjects"
 )
 
-// Commit commits to a branch as a third party would have pushed it, and returns the
-// commit. A branch that is not there starts at the default branch, or with nothing.
+// Commit commits to a branch as if a third party had pushed, and returns the commit. A missing branch starts at
+// the default branch, or empty.
 func (r *Repo) Commit(branch string, c Change) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// archives attack what unpacks: tar, gzip, zstd, links and layers.
+// archives returns attacks on unpacking: tar, gzip, zstd, links and layers.
 func archives() []Bomb {
 	return []Bomb{
 		links("symbolic links to 100 KiB", 100<<10, tar.TypeSymlink, 9900),
@@ -35,8 +35,7 @@ func archives() []Bomb {
 	}
 }
 
-// longTargets go down and up again as often as a target has room for, and each link
-// leads to the next.
+// longTargets uses link targets that go down and up as often as fits. Each link leads to the next.
 func longTargets(scale float64) []registry.Entry {
 	target := strings.Repeat("d/../", 800)
 	all := bundle(registry.Entry{Name: "manifests/d/"}, file("manifests/l0", object))
@@ -49,7 +48,7 @@ func longTargets(scale float64) []registry.Entry {
 	return all
 }
 
-// chains are of as many links as may be followed.
+// chains builds chains with the largest permitted number of links.
 func chains(scale float64) []registry.Entry {
 	all := bundle(file("manifests/l0", object))
 	for i := range some(9000, scale) {
@@ -100,7 +99,7 @@ func noise(name string) func(float64) []registry.Entry {
 	}
 }
 
-// padded is the layer of a small bundle between as many bytes as a packed layer may have.
+// padded puts the layer of a small bundle after as many bytes as a packed layer may have.
 func padded(c registry.Compression, empty []byte, scale float64) (registry.Image, error) {
 	img, err := image(c, bundle())
 	if err == nil {
@@ -110,7 +109,7 @@ func padded(c registry.Compression, empty []byte, scale float64) (registry.Image
 }
 
 func emptyFrames(scale float64) (registry.Image, error) {
-	// A frame of a single segment without content: magic, descriptor, size, one empty block.
+	// A zstd frame of a single segment without content: magic, descriptor, size, one empty block.
 	return padded(registry.Zstd, []byte{0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0}, scale)
 }
 
@@ -122,8 +121,7 @@ func emptyMembers(scale float64) (registry.Image, error) {
 	return padded(registry.Gzip, empty.Bytes(), scale)
 }
 
-// layersAgain has a layer of nothing but headers, which is sent once and read each time that
-// the manifest names it.
+// layersAgain has a layer of headers only, which is sent once and read each time that the manifest names it.
 func layersAgain(scale float64) (registry.Image, error) {
 	img, err := image(registry.Gzip, bundle())
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// documents attack what parses and writes: YAML, JSON and what a bundle is made of.
+// documents returns attacks on parsing and writing: YAML, JSON and the parts of a bundle.
 func documents() []Bomb {
 	text := func(name string, make func(scale float64) string) Bomb {
 		return of(name, registry.Plain, func(scale float64) []registry.Entry {
@@ -102,7 +102,7 @@ func faults(scale float64) []registry.Entry {
 	return all
 }
 
-// largeFaults have their fault where all else was read.
+// largeFaults has its fault at the very end.
 func largeFaults(scale float64) []registry.Entry {
 	all := bundle()
 	for i := range some(15, scale) {
@@ -111,7 +111,7 @@ func largeFaults(scale float64) []registry.Entry {
 	return all
 }
 
-// wrongTypes are a schema whose every field is wrong, below many others.
+// wrongTypes has a schema whose fields are all wrong, below many others.
 func wrongTypes(scale float64) []registry.Entry {
 	deep := some(2000, scale)
 	crd := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"a.b"},"spec":{"group":"b","names":{"kind":"A","plural":"a"},"versions":[{"name":"v1","schema":{"openAPIV3Schema":` +

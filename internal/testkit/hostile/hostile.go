@@ -1,5 +1,5 @@
-// Package hostile makes bundle images that cost those who read them as much as they can:
-// small to send, large or slow to unpack, to parse or to write again.
+// Package hostile makes bundle images that cost a reader as much as possible: small to send, but large or slow
+// to unpack, to parse or to write again.
 package hostile
 
 import (
@@ -13,17 +13,17 @@ import (
 // Bomb is one attack.
 type Bomb struct {
 	Name string
-	// Make gives the image, at most 100 MiB of it once it is unpacked. Scale says how much
-	// of the attack there is: 1 is all of it.
+	// Make returns the image, which unpacks to at most 100 MiB. Scale is the size of the attack; 1 is the whole
+	// attack.
 	Make func(scale float64) (registry.Image, error)
 }
 
-// Bombs are all attacks, those on the archive first.
+// Bombs returns all attacks, those on archives first.
 func Bombs() []Bomb {
 	return append(archives(), documents()...)
 }
 
-// labels are those of every bomb: without them no layer would be read.
+// labels are the labels of every bomb. Graft reads no layer of an image without them.
 var labels = map[string]string{
 	"operators.operatorframework.io.bundle.package.v1":   "bomb",
 	"operators.operatorframework.io.bundle.manifests.v1": "manifests/",
@@ -37,10 +37,9 @@ const (
 	object      = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n"
 )
 
-// file is a file of an archive.
 func file(name, text string) registry.Entry { return registry.Entry{Name: name, Data: []byte(text)} }
 
-// bundle is a small bundle with more files in it.
+// bundle returns a small bundle with more files in it.
 func bundle(more ...registry.Entry) []registry.Entry {
 	return append([]registry.Entry{
 		file("manifests/csv.yaml", csvHead+csvSpec),
@@ -48,7 +47,7 @@ func bundle(more ...registry.Entry) []registry.Entry {
 	}, more...)
 }
 
-// image packs entries as the one layer of an image.
+// image packs entries into an image with one layer.
 func image(c registry.Compression, entries []registry.Entry) (registry.Image, error) {
 	archive, err := registry.Tar(entries...)
 	if err != nil {
@@ -58,12 +57,12 @@ func image(c registry.Compression, entries []registry.Entry) (registry.Image, er
 	return registry.Image{OCI: true, Labels: labels, Layers: []registry.Layer{layer}}, err
 }
 
-// of makes a bomb of entries.
+// of makes a bomb from entries.
 func of(name string, c registry.Compression, entries func(scale float64) []registry.Entry) Bomb {
 	return Bomb{name, func(scale float64) (registry.Image, error) { return image(c, entries(scale)) }}
 }
 
-// some is so much of a number.
+// some scales a number.
 func some(n int, scale float64) int { return max(1, int(float64(n)*scale)) }
 
 // fill repeats a text up to a size in MiB.
@@ -71,7 +70,7 @@ func fill(text string, mib, scale float64) string {
 	return strings.Repeat(text, some(int(mib*(1<<20))/len(text), scale))
 }
 
-// numbered repeats a form, with the number of each.
+// numbered repeats a form with increasing numbers.
 func numbered(form string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -80,7 +79,7 @@ func numbered(form string, n int) string {
 	return b.String()
 }
 
-// links are many names for one file, which stands where link leads.
+// links makes many names for one file, which each link leads to.
 func links(name string, size int, kind byte, n int) Bomb {
 	return of(name, registry.Gzip, func(scale float64) []registry.Entry {
 		target := file("shared.yaml", object+"data:\n  a: "+strings.Repeat("x", size)+"\n")

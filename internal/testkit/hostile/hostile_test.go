@@ -22,11 +22,11 @@ import (
 )
 
 const (
-	pulls    = "GRAFT_TEST_PULLS"   // the reference that a child is to read
-	patience = "GRAFT_TEST_TIMEOUT" // how long it may take
+	pulls    = "GRAFT_TEST_PULLS"   // the reference for a child to read
+	patience = "GRAFT_TEST_TIMEOUT" // the child's time limit
 )
 
-// What a bundle may cost.
+// The limits for reading one bundle.
 const (
 	mostMemory = 512 << 10 // KiB
 	mostCPU    = 2 * time.Second
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// figure is what a child tells of itself.
+// figure holds what a child measured of itself.
 type figure struct {
 	CPU  time.Duration
 	Peak int // KiB
@@ -49,9 +49,9 @@ type figure struct {
 	Took time.Duration
 }
 
-// cost reads a bundle, does all with it that graft does, and tells what that took.
+// cost reads a bundle, does everything with it that graft does, and reports the cost.
 func cost(ref string) {
-	limit, _ := time.ParseDuration(os.Getenv(patience)) // none is 0
+	limit, _ := time.ParseDuration(os.Getenv(patience)) // 0 if unset
 	ctx := context.Background()
 	if limit > 0 {
 		var stop context.CancelFunc
@@ -109,7 +109,7 @@ func read(ctx context.Context, ref string) error {
 	return err
 }
 
-// measure has a child read a bomb, since what it takes is what its process takes.
+// measure lets a child process read a bomb, because costs are measured for each process.
 func measure(t testing.TB, s *registry.Server, img registry.Image, limit time.Duration) figure {
 	t.Helper()
 	if _, err := s.PushImage("bomb:latest", img); err != nil {
@@ -139,7 +139,7 @@ func start(t testing.TB) *registry.Server {
 	return s
 }
 
-// No bundle costs more than it may, whether it is read or refused.
+// No bundle costs more than the limits, whether it is read or refused.
 func TestBombs(t *testing.T) {
 	bombs := hostile.Bombs()
 	scales := []float64{1, 0.5, 0.1}
@@ -167,7 +167,7 @@ func TestBombs(t *testing.T) {
 	t.Logf("%d images: at most %.2f s of CPU and %d MiB", tries, most.CPU.Seconds(), most.Peak>>10)
 }
 
-// Time ends the reading of what takes longest, wherever it is.
+// The time limit ends the slowest readings at any step.
 func TestTimeEnds(t *testing.T) {
 	s := start(t)
 	for _, bomb := range hostile.Bombs() {
@@ -186,14 +186,14 @@ func TestTimeEnds(t *testing.T) {
 					t.Errorf("%s: %s", f.Code.Class(), f.Err)
 				}
 				if f.CPU > limit+time.Second {
-					t.Errorf("it goes on for %v after %v", f.CPU-limit, limit)
+					t.Errorf("it continues for %v after the limit of %v", f.CPU-limit, limit)
 				}
 			}
 		})
 	}
 }
 
-// BenchmarkBombs tells what each costs.
+// BenchmarkBombs reports the cost of each bomb.
 func BenchmarkBombs(b *testing.B) {
 	for _, bomb := range hostile.Bombs() {
 		b.Run(bomb.Name, func(b *testing.B) {

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// announcement is what the distribution project's registry sends when something was pushed.
+// announcement is the notification that the distribution project's registry sends after a push.
 type announcement struct {
 	Events []pushed `json:"events"`
 }
@@ -36,9 +36,9 @@ type pushTarget struct {
 	Tag        string `json:"tag,omitempty"`
 }
 
-// Announcements are the bodies that the distribution project's registry would send for the
-// push of the image that repository:tag names: one for each of its blobs, and at last the
-// one for its manifest. conformance/registries holds them to what that registry sends.
+// Announcements returns the bodies that the distribution project's registry would send for the push of
+// repository:tag: one for each blob, and then one for the manifest. conformance/registries compares them with
+// that registry.
 func (s *Server) Announcements(ref string) ([][]byte, error) {
 	repository, tag, _ := strings.Cut(ref, ":")
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+s.Addr+"/v2/"+repository+"/manifests/"+tag, nil)

@@ -12,16 +12,15 @@ import (
 
 const tokenPath = "/token"
 
-// Auth is what the server asks for. The zero Auth lets everybody in.
+// Auth configures the credentials that the server requires. The zero Auth lets everybody in.
 type Auth struct {
 	// Scheme is "", "basic" or "bearer".
 	Scheme string
-	// Username and Password open everything. With bearer and no Username,
-	// tokens are given to anybody.
+	// Username and Password open everything. With bearer and no Username, the server gives a token to anybody.
 	Username, Password string
-	// Public repositories are open to a token that nobody signed in for.
+	// Public repositories accept a token that was issued without credentials.
 	Public []string
-	// TokenUses is how many requests a token is good for; 0 is no bound.
+	// TokenUses is the number of requests that a token is good for. 0 means no limit.
 	TokenUses int
 }
 
@@ -30,7 +29,7 @@ type grant struct {
 	uses   int
 }
 
-// SetAuth has the server ask for credentials from now on.
+// SetAuth makes the server require credentials from now on.
 func (s *Server) SetAuth(auth Auth) {
 	s.set(func() { s.auth, s.tokens = auth, map[string]*grant{} })
 }
@@ -96,7 +95,7 @@ func (s *Server) grantToken(r *http.Request) *wire.Reply {
 	return jsonReply(map[string]any{"token": token, "expires_in": 300})
 }
 
-// listTags pages through the tags as the distribution specification has it.
+// listTags pages through the tags as the distribution specification describes.
 func (s *Server) listTags(r *http.Request, req Request) *wire.Reply {
 	all := r.Clone(r.Context())
 	all.URL.RawQuery = ""

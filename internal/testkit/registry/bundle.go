@@ -18,18 +18,17 @@ type Bundle struct {
 	Labels map[string]string
 }
 
-// Form is how a bundle is packed. The zero Form is the usual one: docker
-// schema 2, one gzip layer for each directory, no index.
+// Form selects the packing of a bundle. The zero Form is the usual one: docker schema 2, one gzip layer for
+// each directory, no index.
 type Form struct {
 	OCI         bool
 	Compression Compression
-	// Platforms, such as linux/amd64, put the image below an index, once for
-	// each; one empty string gives an index of one image without a platform.
+	// Platforms, such as linux/amd64, put the image below an index, once for each platform. One empty string
+	// makes an index of one image without a platform.
 	Platforms []string
 }
 
-// FromDir reads a bundle directory: manifests/ and metadata/, and as labels the
-// annotations in metadata/annotations.yaml.
+// FromDir reads a bundle directory: manifests/ and metadata/. The labels come from metadata/annotations.yaml.
 func FromDir(dir fs.FS) (Bundle, error) {
 	b := Bundle{Files: map[string][]byte{}}
 	for _, top := range []string{"manifests", "metadata"} {
@@ -52,8 +51,7 @@ func FromDir(dir fs.FS) (Bundle, error) {
 	return b, err
 }
 
-// Push stores the bundle as repository:tag and gives the digest of what the tag
-// names: of the index where the form has one.
+// Push stores the bundle as repository:tag and returns the tag's digest, which is the index's if the form has one.
 func (s *Server) Push(ref string, b Bundle, form Form) (string, error) {
 	layers, err := b.layers(form)
 	if err != nil {
@@ -78,7 +76,7 @@ func (s *Server) Push(ref string, b Bundle, form Form) (string, error) {
 	return pushed.Digest, err
 }
 
-// layers has one layer for each top directory, in the order of their names.
+// layers returns one layer for each top directory, ordered by name.
 func (b Bundle) layers(form Form) ([]Layer, error) {
 	names := make([]string, 0, len(b.Files))
 	for name := range b.Files {
@@ -122,7 +120,7 @@ func appendDirs(entries []Entry, made map[string]bool, dir string) []Entry {
 	return append(appendDirs(entries, made, path.Dir(dir)), Entry{Name: dir + "/"})
 }
 
-// Small is a bundle of a package with a CSV that says no more than its name and version.
+// Small returns a bundle of a package whose CSV has only a name and a version.
 func Small(pkg, name, version string) Bundle {
 	labels := map[string]string{
 		"operators.operatorframework.io.bundle.package.v1":  pkg,

@@ -6,7 +6,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// ImageConfig is a configuration for linux/amd64 that fits an image of these archives.
+// ImageConfig returns a configuration for linux/amd64 for an image of these archives.
 func ImageConfig(archives ...[]byte) ([]byte, error) {
 	c := v1.ConfigFile{OS: "linux", Architecture: "amd64", RootFS: v1.RootFS{Type: "layers"}}
 	for _, a := range archives {

@@ -10,24 +10,24 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/wire"
 )
 
-// Fault is what goes wrong with one answer. The zero Fault is nothing.
+// Fault describes a fault of one answer. The zero Fault means none.
 type Fault struct {
-	// Status answers with this status and an error body instead.
+	// Status answers with this status and an error body.
 	Status int
-	// Header is set on the answer, over what stands there; "" removes a key.
+	// Header is set on the answer and replaces present values. "" removes a key.
 	Header map[string]string
-	// Alter changes the body; the length of what it returns is what is announced.
+	// Alter changes the body. The announced length is that of the result.
 	Alter func([]byte) []byte
-	// Truncate announces the whole body, sends so many bytes of it and hangs up.
-	// Less than 0 sends none.
+	// Truncate announces the whole body, sends this many bytes of it and closes the connection. A negative
+	// number sends none.
 	Truncate int
-	// Stall sends half of the body, and the rest only so much later.
+	// Stall sends half of the body, and the rest after this time.
 	Stall time.Duration
 	// Reset resets the connection instead of answering.
 	Reset bool
 }
 
-// jsonReply panics on what cannot be JSON: all callers know their values.
+// jsonReply panics on a value that JSON cannot hold. All callers pass known values.
 func jsonReply(value any) *wire.Reply {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -45,7 +45,7 @@ func errorReply(status int, code, message string) *wire.Reply {
 	return r
 }
 
-// change makes the answer the faulty one, as far as its bytes go.
+// change applies the fault to the bytes of the answer.
 func (f Fault) change(r *wire.Reply) *wire.Reply {
 	if f.Status != 0 {
 		*r = *errorReply(f.Status, faultCode(f.Status), http.StatusText(f.Status))
@@ -79,7 +79,7 @@ func faultCode(status int) string {
 	return "UNKNOWN"
 }
 
-// send writes the answer as the fault has it.
+// send writes the answer with the fault.
 func (f Fault) send(s *Server, w http.ResponseWriter, r *http.Request, reply *wire.Reply) {
 	if f.Reset {
 		wire.Reset(w)
@@ -110,7 +110,7 @@ func (f Fault) send(s *Server, w http.ResponseWriter, r *http.Request, reply *wi
 	}
 }
 
-// writeNow ends the answer where the client is gone.
+// writeNow aborts the answer if the client is gone.
 func writeNow(w http.ResponseWriter, b []byte) {
 	if _, err := w.Write(b); err != nil {
 		panic(http.ErrAbortHandler)

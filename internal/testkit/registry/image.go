@@ -17,23 +17,23 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Image is an image to push, layer by layer.
+// Image describes an image to push, layer by layer.
 type Image struct {
 	OCI              bool
 	Labels           map[string]string
 	Layers           []Layer
 	OS, Architecture string
-	// Config replaces the configuration made of the labels.
+	// Config replaces the configuration that is made from the labels.
 	Config []byte
 }
 
-// Layer is a blob and what the manifest says of it.
+// Layer is a blob with its media type.
 type Layer struct {
 	MediaType string
 	Blob      []byte
 }
 
-// Member is what an index says of an image or of another index.
+// Member is an index's entry for an image or another index.
 type Member struct {
 	MediaType        string
 	Digest           string
@@ -42,7 +42,7 @@ type Member struct {
 	Annotations      map[string]string
 }
 
-// Compression of a layer; the zero value is gzip.
+// Compression selects the compression of a layer. The zero value is gzip.
 type Compression string
 
 // The compressions.
@@ -52,8 +52,8 @@ const (
 	Plain Compression = "none"
 )
 
-// Entry is one entry of an archive: a directory where the name ends with a
-// slash, a link where Link is set, else a file. Type overrides that.
+// Entry is one entry of an archive: a directory if the name ends with a slash, a link if Link is set, else a
+// file. Type overrides that.
 type Entry struct {
 	Name string
 	Data []byte
@@ -61,7 +61,7 @@ type Entry struct {
 	Type byte
 }
 
-// Tar packs the entries, in their order, always to the same bytes.
+// Tar packs the entries in their order. Equal entries give equal bytes.
 func Tar(entries ...Entry) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -86,7 +86,7 @@ func Tar(entries ...Entry) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Pack compresses an archive to a layer.
+// Pack compresses an archive into a layer.
 func Pack(archive []byte, c Compression, oci bool) (Layer, error) {
 	var out bytes.Buffer
 	var w io.WriteCloser
@@ -118,8 +118,7 @@ func Pack(archive []byte, c Compression, oci bool) (Layer, error) {
 	return Layer{string(media), out.Bytes()}, nil
 }
 
-// PushImage stores an image as repository:tag, or by its digest alone where ref
-// is a repository.
+// PushImage stores an image as repository:tag, or by its digest alone if ref is a repository.
 func (s *Server) PushImage(ref string, img Image) (Member, error) {
 	repository, _, _ := strings.Cut(ref, ":")
 	media, configMedia := types.DockerManifestSchema2, types.DockerConfigJSON
@@ -171,8 +170,7 @@ func (s *Server) PushIndex(ref string, oci bool, members []Member) (Member, erro
 	return s.PushManifest(ref, string(media), body)
 }
 
-// PushManifest stores any manifest as repository:tag, or by its digest alone
-// where ref is a repository.
+// PushManifest stores any manifest as repository:tag, or by its digest alone if ref is a repository.
 func (s *Server) PushManifest(ref, mediaType string, body []byte) (Member, error) {
 	repository, tag, tagged := strings.Cut(ref, ":")
 	digest := digestOf(body)
@@ -190,7 +188,7 @@ func (s *Server) pushBlob(repository, mediaType string, blob []byte) (v1.Descrip
 	return v1.Descriptor{MediaType: types.MediaType(mediaType), Digest: hash, Size: int64(len(blob))}, err
 }
 
-// put writes past latency, faults, credentials and counting.
+// put writes without latency, faults, credentials and counting.
 func (s *Server) put(method, path, mediaType string, body []byte) error {
 	req, err := http.NewRequestWithContext(context.Background(), method, "http://"+s.Addr+path, bytes.NewReader(body))
 	if err != nil {

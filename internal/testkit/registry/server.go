@@ -1,6 +1,5 @@
-// Package registry is an image registry inside the process, for tests and for
-// the demo. It counts what is asked of it, answers as slowly as it is told to,
-// asks for credentials, and breaks answers on purpose.
+// Package registry is an image registry inside the process, for tests and for the demo. It counts requests,
+// delays answers, requires credentials, and breaks answers on purpose.
 package registry
 
 import (
@@ -18,8 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 )
 
-// Server is a registry on a loopback port, without TLS. Its settings may be
-// changed while it serves.
+// Server is a registry on a loopback port, without TLS. Its settings may change while it serves.
 type Server struct {
 	// Addr is host:port.
 	Addr string
@@ -38,7 +36,7 @@ type Server struct {
 	script   func(Request) Fault
 }
 
-// Kind says what a request asks for.
+// Kind is what a request asks for.
 type Kind string
 
 // The kinds of request.
@@ -52,8 +50,8 @@ const (
 	Other    Kind = "other"
 )
 
-// Request is one request that the server had. Status and Bytes, the length of
-// the body sent, are known once it is answered.
+// Request is one request to the server. Status and Bytes, the length of the body sent, are set once it is
+// answered.
 type Request struct {
 	Kind       Kind
 	Method     string
@@ -61,13 +59,13 @@ type Request struct {
 	Repository string
 	Reference  string // the tag or digest of a manifest, the digest of a blob
 	Nth        int    // 1 for the first request of this method and path
-	Authorized bool   // it carried credentials
+	Authorized bool   // the request carried credentials
 	UserAgent  string
 	Status     int
 	Bytes      int64
 }
 
-// Start serves an empty registry. Close ends it.
+// Start starts an empty registry. Close stops it.
 func Start() (*Server, error) {
 	s := &Server{
 		inner:  registry.New(registry.Logger(log.New(io.Discard, "", 0))),
@@ -82,15 +80,14 @@ func Start() (*Server, error) {
 	return s, nil
 }
 
-// Close ends the server and every answer that is under way.
+// Close stops the server and cuts all answers in progress.
 func (s *Server) Close() error {
 	close(s.closed)
 	return s.http.Close()
 }
 
-// Transport sends every request to this server, whatever host and scheme it
-// asks for, so that bundles can be named quay.io/... or 127.0.0.1:5555/... in a
-// test. The host asked for stays in the request.
+// Transport sends every request to this server, whatever its host and scheme, so that tests can name bundles
+// quay.io/... or 127.0.0.1:5555/... The recorded request keeps the requested host.
 func (s *Server) Transport() http.RoundTripper {
 	return &redirector{base: &http.Transport{
 		MaxIdleConnsPerHost: 64,
@@ -115,16 +112,16 @@ func (r *redirector) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// CloseIdleConnections lets http.Client.CloseIdleConnections through.
+// CloseIdleConnections passes on the call of http.Client.CloseIdleConnections.
 func (r *redirector) CloseIdleConnections() { r.base.CloseIdleConnections() }
 
-// SetLatency makes every answer wait so long before its first byte.
+// SetLatency delays the first byte of every answer.
 func (s *Server) SetLatency(d time.Duration) { s.set(func() { s.latency = d }) }
 
-// SetPageSize bounds the tags in one answer; 0 is no bound.
+// SetPageSize limits the tags in one answer. 0 means no limit.
 func (s *Server) SetPageSize(n int) { s.set(func() { s.pageSize = n }) }
 
-// SetScript has fault decide on each request what goes wrong with it; nil ends that.
+// SetScript sets the function that chooses the fault of each request. nil removes it.
 func (s *Server) SetScript(fault func(Request) Fault) { s.set(func() { s.script = fault }) }
 
 func (s *Server) set(change func()) {
@@ -133,7 +130,7 @@ func (s *Server) set(change func()) {
 	change()
 }
 
-// Bytes is the sum of all bodies sent since the start or the last Reset.
+// Bytes returns the total size of the bodies sent since the start or the last Reset.
 func (s *Server) Bytes() int64 {
 	var n int64
 	for _, r := range s.Requests() {
@@ -142,7 +139,7 @@ func (s *Server) Bytes() int64 {
 	return n
 }
 
-// ServeHTTP answers one request as the settings say.
+// ServeHTTP answers one request according to the settings.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req := describe(r)
 	req.Nth = s.Nth(r.Method + " " + r.URL.Path)
@@ -162,7 +159,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault.send(s, w, r, reply)
 }
 
-// answer is what a sound registry with these settings answers.
+// answer returns the answer of a sound registry with these settings.
 func (s *Server) answer(r *http.Request, req Request) *wire.Reply {
 	switch {
 	case req.Kind == Token:
@@ -175,7 +172,7 @@ func (s *Server) answer(r *http.Request, req Request) *wire.Reply {
 	return s.direct(r)
 }
 
-// direct hands the request to the registry proper.
+// direct passes the request to the underlying registry.
 func (s *Server) direct(r *http.Request) *wire.Reply {
 	reply := wire.NewReply()
 	s.inner.ServeHTTP(reply, r)
@@ -190,7 +187,7 @@ func (s *Server) record(req *Request, reply *wire.Reply) {
 	s.Add(*req)
 }
 
-// wait returns false if the server or the client went away meanwhile.
+// wait returns false if the server or the client went away.
 func (s *Server) wait(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return true

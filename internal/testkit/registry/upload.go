@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// uploads is the place after the repository's name in the path of an upload, 0 in others.
+// uploads returns the index of the part after the repository's name in the path of an upload, or 0 for other
+// paths.
 func uploads(parts []string) int {
 	for i := 2; i+1 < len(parts); i++ {
 		if parts[i] == "blobs" && parts[i+1] == "uploads" {
@@ -15,8 +16,7 @@ func uploads(parts []string) int {
 	return 0
 }
 
-// opens reports whether a token was asked for what the request does: to write takes more
-// than to read.
+// opens reports whether the token's scope covers the request. Writing needs more than reading.
 func (g *grant) opens(req Request) bool {
 	push := "repository:" + req.Repository + ":push,pull"
 	if slices.Contains(g.scopes, push) {

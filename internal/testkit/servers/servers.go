@@ -1,5 +1,5 @@
-// Package servers is an image registry, a git remote and a stand-in for GitHub, started
-// together, with the environment of a workflow that runs there.
+// Package servers starts an image registry, a git remote and a stand-in for GitHub together, and returns the
+// environment of a workflow that runs there.
 package servers
 
 import (
@@ -20,18 +20,18 @@ import (
 
 const (
 	owner, name = "octo", "catalog"
-	// Repository is the one that Create makes.
+	// Repository is the repository that Create makes.
 	Repository = owner + "/" + name
-	// Token may push to it and open pull requests, as the account graft-bot.
+	// Token allows pushes and pull requests as the account graft-bot.
 	Token = "t0ken"
 )
 
-// Servers serve on loopback ports, without TLS.
+// Servers listen on loopback ports, without TLS.
 type Servers struct {
 	Registry *registry.Server
 	Git      *gitremote.Server
 	Forge    *fakegithub.Server
-	// Repo is the repository as it is on the git remote; nil until Create.
+	// Repo is the repository on the git remote. It is nil until Create.
 	Repo *gitremote.Repo
 	// API is the address of the stand-in for GitHub.
 	API string
@@ -41,8 +41,8 @@ type Servers struct {
 	rights map[string]gitremote.Right
 }
 
-// Start starts them, without a repository. The git remote is of a kind: with GoBackend
-// nothing needs to be installed. Close ends them.
+// Start starts the servers without a repository. With GoBackend no program needs to be installed. Close stops
+// them.
 func Start(backend gitremote.Backend) (*Servers, error) {
 	s := &Servers{Forge: fakegithub.New(fakegithub.Options{}), rights: map[string]gitremote.Right{}}
 	var err error
@@ -61,7 +61,7 @@ func Start(backend gitremote.Backend) (*Servers, error) {
 	return s, nil
 }
 
-// ShowPages has a handler answer what is no request to the API, as GitHub has pages beside it.
+// ShowPages sets the handler for requests outside the API, which GitHub answers with pages.
 func (s *Servers) ShowPages(pages http.Handler) { s.pages.Store(&pages) }
 
 func (s *Servers) forge(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +72,7 @@ func (s *Servers) forge(w http.ResponseWriter, r *http.Request) {
 	s.Forge.ServeHTTP(w, r)
 }
 
-// Close ends all of them, and every answer that is under way.
+// Close stops all servers and cuts all answers in progress.
 func (s *Servers) Close() error {
 	err := s.Registry.Close()
 	if s.Git != nil {
@@ -84,14 +84,14 @@ func (s *Servers) Close() error {
 	return err
 }
 
-// AddToken lets a token push, and stand for somebody on the forge.
+// AddToken lets a token push, and gives it an identity on the forge.
 func (s *Servers) AddToken(token string, who fakegithub.Identity) {
 	s.rights[token] = gitremote.Write
 	s.Git.SetTokens(gitremote.None, maps.Clone(s.rights))
 	s.Forge.AddToken(token, who)
 }
 
-// Create makes the repository, with the files on its default branch.
+// Create makes the repository with the files on its default branch.
 func (s *Servers) Create(files map[string]string) error {
 	var err error
 	if s.Repo, err = s.Git.Create(Repository, files); err != nil {
@@ -103,7 +103,7 @@ func (s *Servers) Create(files map[string]string) error {
 	})
 }
 
-// forkDir makes a fork where git can push to it.
+// forkDir makes a fork that git can push to.
 func (s *Servers) forkDir(owner, name string) (string, error) {
 	fork, err := s.Git.Fork(s.Repo, owner+"/"+name)
 	if err != nil {
@@ -112,13 +112,13 @@ func (s *Servers) forkDir(owner, name string) (string, error) {
 	return fork.Dir(), nil
 }
 
-// Env is what a workflow finds in its environment, as far as it is about these servers.
+// Env returns the part of a workflow's environment that concerns these servers.
 func (s *Servers) Env() map[string]string {
 	return map[string]string{"GITHUB_API_URL": s.API, "GITHUB_SERVER_URL": s.Git.URL, "GITHUB_REPOSITORY": Repository, "GITHUB_TOKEN": Token}
 }
 
-// Checkout brings a folder to the default branch: it clones, or pulls where it did before.
-// The token is not left in the folder.
+// Checkout updates a folder to the default branch: it clones, or pulls if it cloned before. It leaves no token
+// in the folder.
 func (s *Servers) Checkout(dir string) error {
 	auth := &transport.BasicAuth{Username: "x-access-token", Password: Token}
 	_, err := git.PlainClone(dir, false, &git.CloneOptions{URL: s.Repo.URL(), Auth: auth})
@@ -139,10 +139,10 @@ func (s *Servers) Checkout(dir string) error {
 	return nil
 }
 
-// PullRequests are those of the repository, in the order of their numbers.
+// PullRequests returns the repository's pull requests, ordered by number.
 func (s *Servers) PullRequests() []fakegithub.PullRequest { return s.Forge.PullRequests(owner, name) }
 
-// Changes are the files that a pull request changes.
+// Changes returns the files that a pull request changes.
 func (s *Servers) Changes(number int) ([]fakegithub.Change, error) {
 	return s.Forge.Changes(owner, name, number)
 }

@@ -11,19 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inherited is where Run leaves the end of a socket that the listener is sent through.
+// inherited is the descriptor of the socket through which the child sends the listener.
 const inherited = 3
 
-// Main is the program that Run starts: it has the kernel ask before each call of the table, hands over
-// who is asked, and becomes the program that its arguments name. It returns where that is not to be had.
+// Main is the program that Run starts. It asks the kernel for a notification before each call of the table,
+// hands over the listener, and executes the program in its arguments. It returns only on an error.
 func Main(args []string) error {
-	runtime.LockOSThread() // a filter is a thread's, and of what the thread becomes
+	runtime.LockOSThread() // a filter belongs to a thread, and to the program that the thread executes
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("giving up privileges: %w", err)
 	}
 	program := filter()
 	filters := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	// Once a call is looked at, the signals of Go's scheduler don't begin it again.
+	// Signals of Go's scheduler do not restart a call that is under observation.
 	flags := unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 	listener, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, uintptr(flags), uintptr(unsafe.Pointer(&filters)))
 	if errno != 0 {
@@ -38,14 +38,15 @@ func Main(args []string) error {
 	return syscall.Exec(args[0], args, os.Environ())
 }
 
-// Offsets in what the filter is given of a call.
+// Offsets in the kernel's description of a call.
 const (
 	offNumber = 0
 	offArg    = 16
 	sizeArg   = 8
 )
 
-// filter lets all calls pass but those of the table; of those that open, the ones that only read.
+// filter lets all calls pass except those of the table. Of the calls that open files, it also passes those that
+// only read.
 func filter() []unix.SockFilter {
 	load := func(at int) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: uint32(at)}

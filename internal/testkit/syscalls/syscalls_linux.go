@@ -1,6 +1,6 @@
-// Package syscalls runs a program, and what that starts, below an observer that is asked before every
-// system call that changes a file, and can have it fail. The kernel does that, by seccomp's
-// notifications (Linux 5.19): no call goes around it, be it of a library, of git or of a shell.
+// Package syscalls runs a program and its children below an observer, which decides on every system call that
+// changes a file and can make it fail. It uses the kernel's seccomp notifications (Linux 5.19), so no call of a
+// library, of git or of a shell escapes it.
 package syscalls
 
 import (
@@ -21,21 +21,20 @@ import (
 type Call struct {
 	// Name is write, writev, copy, sync, truncate, chmod, create, mkdir, unlink, rename or link.
 	Name string
-	// Path is absolute, as the program said it.
+	// Path is absolute, in the program's spelling.
 	Path string
-	// Size is how many bytes a write has.
+	// Size is the number of bytes of a write.
 	Size int
 }
 
-// Fault is what becomes of a call. The zero Fault is what becomes of it anyway.
+// Fault is what happens to a call. The zero Fault lets it pass.
 type Fault struct {
 	Errno unix.Errno
-	// Short has a write take half of its bytes, and say so. It needs two.
+	// Short makes a write accept half of its bytes and return that number. The write needs at least two bytes.
 	Short bool
 }
 
-// Run runs a command. Helper is the program that calls Main. Decide is asked of each call, one
-// at a time.
+// Run runs a command. Helper is the program that calls Main. Run calls decide for each call, one at a time.
 func Run(helper string, cmd *exec.Cmd, decide func(Call) Fault) error {
 	wait, err := Start(helper, cmd, decide)
 	if err != nil {
@@ -44,7 +43,7 @@ func Run(helper string, cmd *exec.Cmd, decide func(Call) Fault) error {
 	return wait()
 }
 
-// Start is Run that does not wait; wait does.
+// Start is Run without waiting; wait does that.
 func Start(helper string, cmd *exec.Cmd, decide func(Call) Fault) (wait func() error, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -67,7 +66,7 @@ func Start(helper string, cmd *exec.Cmd, decide func(Call) Fault) (wait func() e
 	return func() error { return errors.Join(cmd.Wait(), <-watched) }, nil
 }
 
-// receive takes the listener.
+// receive receives the listener.
 func receive(socket int) (int, error) {
 	space := make([]byte, unix.CmsgSpace(4))
 	_, n, _, _, err := unix.Recvmsg(socket, make([]byte, 1), space, unix.MSG_CMSG_CLOEXEC)
@@ -102,7 +101,7 @@ type answer struct {
 	flags uint32
 }
 
-// watch answers until all programs have ended.
+// watch decides on calls until all programs have ended.
 func watch(listener int, decide func(Call) Fault) error {
 	for {
 		poll := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
@@ -118,7 +117,7 @@ func watch(listener int, decide func(Call) Fault) error {
 		var n notice
 		switch _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n))); errno {
 		case 0:
-		case unix.ENOENT, unix.EINTR: // it was killed meanwhile
+		case unix.ENOENT, unix.EINTR: // the program was killed meanwhile
 			continue
 		default:
 			return errno
@@ -150,8 +149,8 @@ func (n *notice) decide(decide func(Call) Fault) answer {
 	return pass
 }
 
-// call says what a call is about; not ok is one that changes no file: it writes to a socket, a pipe
-// or a device.
+// call describes the call. It returns false for a call that changes no file: one that writes to a socket, a
+// pipe or a device.
 func (n *notice) call() (Call, bool) {
 	s := table[int(n.number)]
 	c := Call{Name: s.name}
@@ -179,12 +178,12 @@ func (n *notice) call() (Call, bool) {
 	return c, ok
 }
 
-// text reads a string of the program.
+// text reads a string from the program's memory.
 func (n *notice) text(at uint64) (string, bool) {
 	const page = 4096
 	var all []byte
 	for len(all) < page {
-		part := make([]byte, page-at%page) // the next page may be none
+		part := make([]byte, page-at%page) // the next page may be unmapped
 		read, err := n.read(at, part)
 		if err != nil || read == 0 {
 			return "", false
@@ -203,13 +202,13 @@ func (n *notice) read(at uint64, into []byte) (int, error) {
 	return unix.ProcessVMReadv(int(n.pid), local, []unix.RemoteIovec{{Base: uintptr(at), Len: len(into)}}, 0)
 }
 
-// half does the first half of a write in the program's place, on its open file.
+// half performs the first half of a write in the program's place, on its open file.
 func (n *notice) half() (int, error) {
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(int(n.pid)) + "/status")
 	if err != nil {
 		return 0, err
 	}
-	var group int // the process that the thread is of
+	var group int // the process of the thread
 	for line := range strings.Lines(string(status)) {
 		if id, ok := strings.CutPrefix(line, "Tgid:"); ok {
 			if group, err = strconv.Atoi(strings.TrimSpace(id)); err != nil {

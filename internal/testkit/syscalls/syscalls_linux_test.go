@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/syscalls"
 )
 
-// TestMain is also the helper, and the program that is observed.
+// TestMain also runs as the helper and as the observed program.
 func TestMain(m *testing.M) {
 	switch dir := os.Getenv("SYSCALLS_DIR"); {
 	case os.Getenv("SYSCALLS_HELPER") != "":
@@ -98,9 +98,9 @@ func TestEveryCallFails(t *testing.T) {
 	}
 }
 
-// A program that cannot be watched is told.
+// A program that cannot be observed is an error.
 func TestNoHelper(t *testing.T) {
 	if err := syscalls.Run("/bin/true", exec.Command("true"), nil); err == nil {
-		t.Error("a program passes that nobody watches")
+		t.Error("a program runs without an observer")
 	}
 }

@@ -2,11 +2,11 @@ package syscalls
 
 import "golang.org/x/sys/unix"
 
-// none is in the place of an argument that a call does not have.
+// none stands for an argument that a call does not have.
 const none = -1
 
-// shape says in which arguments of a call stands what it is about: an open file, or the path of a
-// name and the folder that it begins in. Flags are those of a call that opens.
+// shape names the arguments of a call that hold its file: an open file, or a path and the folder that it is
+// relative to. Flags are those of a call that opens.
 type shape struct {
 	name                 string
 	fd, dir, path, flags int
@@ -15,8 +15,7 @@ type shape struct {
 func onFile(name string, fd int) shape        { return shape{name, fd, none, none, none} }
 func onName(name string, dir, path int) shape { return shape{name, none, dir, path, none} }
 
-// table are the calls that change a file or a folder. Where a call has two names, the one counts that
-// is to stand there.
+// table lists the calls that change a file or a folder. For a call with two names, the new name counts.
 var table = map[int]shape{
 	unix.SYS_WRITE:           onFile("write", 0),
 	unix.SYS_PWRITE64:        onFile("write", 0),

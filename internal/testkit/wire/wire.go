@@ -1,5 +1,5 @@
-// Package wire is what the servers of the testkit have in common: a loopback port, an
-// answer that is held back until it is known what to do to it, and a log of requests.
+// Package wire holds the common parts of the testkit's servers: a loopback port, a buffered answer that a fault
+// can change, and a log of requests.
 package wire
 
 import (
@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// Serve has a handler answer on a loopback port, without TLS, until the server is closed.
+// Serve serves a handler on a loopback port, without TLS, until the server is closed.
 func Serve(h http.Handler) (addr string, server *http.Server, err error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -21,18 +21,18 @@ func Serve(h http.Handler) (addr string, server *http.Server, err error) {
 		return "", nil, err
 	}
 	server = &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
-	go func() { _ = server.Serve(listener) }() // it ends by Close, and says so
+	go func() { _ = server.Serve(listener) }() // it ends by Close and returns an error that says so
 	return listener.Addr().String(), server, nil
 }
 
-// Reply is an answer held back until it is known what to do to it.
+// Reply is an answer that is buffered so that a fault can change it.
 type Reply struct {
 	Status int
 	Head   http.Header
 	Body   bytes.Buffer
 }
 
-// NewReply is an empty answer with status 200.
+// NewReply returns an empty answer with status 200.
 func NewReply() *Reply { return &Reply{Status: http.StatusOK, Head: http.Header{}} }
 
 // Header implements http.ResponseWriter.
@@ -44,20 +44,20 @@ func (r *Reply) WriteHeader(status int) { r.Status = status }
 // Write implements http.ResponseWriter.
 func (r *Reply) Write(b []byte) (int, error) { return r.Body.Write(b) }
 
-// Reset ends the connection with a reset instead of an answer.
+// Reset resets the connection instead of answering.
 func Reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	// Without lingering, closing sends a reset and no orderly end.
+	// With a linger time of 0, Close sends a reset.
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}
 	_ = conn.Close()
 }
 
-// Log holds the requests that a server answered. Of says the kind of one.
+// Log holds the requests that a server answered. Of returns the kind of a request.
 type Log[K comparable, R any] struct {
 	Of func(R) K
 
@@ -66,7 +66,7 @@ type Log[K comparable, R any] struct {
 	all  []R
 }
 
-// Nth counts the requests with one key: 1 is the first.
+// Nth counts the requests with one key, from 1.
 func (l *Log[K, R]) Nth(key string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,22 +77,21 @@ func (l *Log[K, R]) Nth(key string) int {
 	return l.seen[key]
 }
 
-// Add logs a request that is being answered.
+// Add logs a request.
 func (l *Log[K, R]) Add(r R) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = append(l.all, r)
 }
 
-// Requests are the requests answered since the start or the last Reset, in the order
-// of their answers.
+// Requests returns the requests since the start or the last Reset, in the order of their answers.
 func (l *Log[K, R]) Requests() []R {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.all)
 }
 
-// Count is how many requests of the kinds were answered; of all without kinds.
+// Count returns the number of answered requests of the kinds, or of all kinds if none are given.
 func (l *Log[K, R]) Count(kinds ...K) int {
 	n := 0
 	for _, r := range l.Requests() {
@@ -103,7 +102,7 @@ func (l *Log[K, R]) Count(kinds ...K) int {
 	return n
 }
 
-// Reset forgets the requests so far. What the server holds stays.
+// Reset forgets the requests so far. The server keeps its content.
 func (l *Log[K, R]) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

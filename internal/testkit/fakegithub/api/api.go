@@ -1,5 +1,5 @@
-// Package api holds exchanges with the stand-in for GitHub to what GitHub documents of
-// its API, as api.yaml has it. It is for tests only: nothing that is shipped links it.
+// Package api checks each exchange with the stand-in for GitHub against GitHub's documentation of its API,
+// which api.yaml holds. Only tests use it: no released program links it.
 package api
 
 import (
@@ -20,17 +20,17 @@ import (
 //go:embed api.yaml
 var written []byte
 
-// documented reads the description once: that takes longer than many tests.
+// documented reads the description once, because reading takes longer than many tests.
 var documented = sync.OnceValues(func() (*description, error) { return read(written) })
 
-// anywhere are the statuses that any request may get, whatever is described for it.
+// anywhere lists the statuses that any request may get, whatever its description says.
 var anywhere = []int{
 	http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests,
 	http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 }
 
-// Observer gives what fakegithub.Options.Observe takes: each exchange that is not as
-// described is an error of the test.
+// Observer returns a function for fakegithub.Options.Observe. It reports each exchange that differs from the
+// description as an error of the test.
 func Observer(t testing.TB) func(*http.Request, []byte, int, http.Header, []byte) {
 	t.Helper()
 	d, err := documented()
@@ -44,8 +44,7 @@ func Observer(t testing.TB) func(*http.Request, []byte, int, http.Header, []byte
 	}
 }
 
-// check holds one exchange to the description. A status of 0 is an answer that was never
-// sent.
+// check compares one exchange with the description. A status of 0 means that the server sent no answer.
 func (d *description) check(req *http.Request, reqBody []byte, status int, header http.Header, body []byte) error {
 	at := req.URL.EscapedPath()
 	if rest, ok := strings.CutPrefix(at, "/api/v3/"); ok {
@@ -57,7 +56,7 @@ func (d *description) check(req *http.Request, reqBody []byte, status int, heade
 	if o == nil {
 		return errors.New("the API has no such operation")
 	}
-	// A bad request is one that the server must refuse; one that it took is the fault.
+	// The server must refuse a bad request, so a bad request that it accepted is a fault.
 	faults := append(o.checkQuery(req.URL.Query()), o.checkRequest(req.Header, reqBody)...)
 	if len(faults) > 0 && (status < 300 || status >= 500) {
 		return fmt.Errorf("the request: %s", strings.Join(faults, "; "))
@@ -78,7 +77,7 @@ func (d *description) check(req *http.Request, reqBody []byte, status int, heade
 	return nil
 }
 
-// checkQuery reads numbers where they are described. What is given twice is one text.
+// checkQuery reads numbers where the description has numbers. It joins repeated values into one text.
 func (o *operation) checkQuery(query url.Values) []string {
 	object := map[string]any{}
 	for name, given := range query {
@@ -92,7 +91,7 @@ func (o *operation) checkQuery(query url.Values) []string {
 	return o.query.check("?", object)
 }
 
-// checkRequest takes no body for one without fields.
+// checkRequest accepts no body where a body without fields would do.
 func (o *operation) checkRequest(header http.Header, body []byte) []string {
 	if len(body) == 0 && len(o.body) > 0 {
 		return o.body.check("$", map[string]any{})

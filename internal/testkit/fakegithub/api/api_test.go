@@ -21,7 +21,7 @@ func TestCheck(t *testing.T) {
 		method, target, body string
 		status               int
 		answer               string
-		want                 string // what the error ends in, "" for none
+		want                 string // how the error ends; "" if there is no error
 	}{
 		"labels as described":        {"POST", labels, `{"labels": ["x"]}`, 200, `[` + aLabel + `]`, ""},
 		"a bare list of labels":      {"POST", labels, `["x"]`, 200, `[]`, `the request: $: ["x"], want object`},
@@ -106,7 +106,7 @@ func request(t *testing.T, method, target, body string) *http.Request {
 	return req
 }
 
-// A body that is not said to be JSON is none that GitHub reads.
+// GitHub does not read a body that is not declared as JSON.
 func TestContentType(t *testing.T) {
 	d, err := documented()
 	if err != nil {
@@ -120,7 +120,7 @@ func TestContentType(t *testing.T) {
 	}
 }
 
-// The stand-in serves each operation that is described.
+// The stand-in serves each operation in the description.
 func TestEachIsServed(t *testing.T) {
 	d, err := documented()
 	if err != nil {
@@ -136,7 +136,7 @@ func TestEachIsServed(t *testing.T) {
 	}
 }
 
-// recorder is a test that keeps what it is told.
+// recorder is a test that records its errors.
 type recorder struct {
 	testing.TB
 	errors []string

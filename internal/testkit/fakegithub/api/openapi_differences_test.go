@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// lamps is an API with a bit of all that GitHub's description has.
+// lamps is an API with one example of each feature in GitHub's description.
 const lamps = `{
   "paths": {
     "/lamps/{lamp_id}/{path}": {
@@ -55,8 +55,7 @@ shapes:
   owner: {name: string}
 `
 
-// Whatever a description has otherwise is found; that it has less is no difference where
-// that may be missing.
+// Each difference is found. A missing part is no difference where it may be missing.
 func TestDifferences(t *testing.T) {
 	var theirs openAPI
 	if err := json.Unmarshal([]byte(lamps), &theirs); err != nil {

@@ -17,14 +17,14 @@ import (
 	"testing"
 )
 
-// deviations are what api.yaml has otherwise than the excerpt, and why.
+// deviations lists where api.yaml differs from the excerpt on purpose, and why.
 var deviations = map[string]string{
 	"error.message: may be missing: true":     "GitHub says what is wrong in each error, and Graft shows it; an error of which all may be missing could be anything",
 	"invalid.status: is not there":            "GitHub sends the status in each error, this one too",
 	"token.expires_at: is of the kind string": "it is a time, and the relay reads it as one",
 }
 
-// What api.yaml says is what GitHub's own description of its API says.
+// api.yaml agrees with GitHub's own description of its API.
 func TestDescriptionIsGitHubs(t *testing.T) {
 	data, err := os.ReadFile("../../../../../shared/github/openapi.json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,7 +54,7 @@ func TestDescriptionIsGitHubs(t *testing.T) {
 	}
 }
 
-// openAPI is as much of an OpenAPI description as GitHub's needs.
+// openAPI is the part of an OpenAPI description that GitHub's uses.
 type openAPI struct {
 	Paths      map[string]map[string]apiOperation
 	Components struct {
@@ -99,7 +99,7 @@ type schema struct {
 	MaxLength, MaxItems, MaxProperties *int
 }
 
-// differences are what a description has otherwise, each once, in order.
+// differences returns each difference from the description once, in order.
 func (d *openAPI) differences(ours *description) []string {
 	d.ours, d.found = ours, map[string]bool{}
 	names := regexp.MustCompile(`\{[^}]*\}`)
@@ -126,7 +126,7 @@ func (d *openAPI) report(at, format string, args ...any) {
 	d.found[at+": "+fmt.Sprintf(format, args...)] = true
 }
 
-// operation compares what stands in braces, the query, the body and the answers.
+// operation compares path parameters, the query, the body and the answers.
 func (d *openAPI) operation(at string, inBraces, inTheirs []string, ours *operation, theirs apiOperation) {
 	params := map[string]parameter{}
 	for _, p := range theirs.Parameters {
@@ -173,7 +173,7 @@ func (d *openAPI) operation(at string, inBraces, inTheirs []string, ours *operat
 	}
 }
 
-// answer holds a refusal of which nothing is said to have GitHub's error for a body.
+// answer expects GitHub's error as the body of a refusal that has no description.
 func (d *openAPI) answer(at string, status int, ours shape, theirs content) {
 	body := theirs.Content["application/json"].Schema
 	switch {
@@ -185,8 +185,8 @@ func (d *openAPI) answer(at string, status int, ours shape, theirs content) {
 	}
 }
 
-// compare wants each form of ours among theirs, which may have more: Graft and the stand-in
-// do not use them all. null is or is not in both.
+// compare checks that each of our forms is among theirs. They may have more: Graft and the stand-in do not use
+// all. null must be in both or in neither.
 func (d *openAPI) compare(at string, ours shape, theirs *schema) {
 	all := d.forms(theirs)
 	isNull := func(s *schema) bool { return s.Type == "null" }
@@ -214,7 +214,7 @@ func (d *openAPI) compare(at string, ours shape, theirs *schema) {
 	}
 }
 
-// forms are what a schema may be, null among them.
+// forms returns the forms that a schema allows, including null.
 func (d *openAPI) forms(s *schema) []*schema {
 	if s.Ref != "" {
 		return d.forms(d.Components.Schemas[path.Base(s.Ref)])

@@ -13,18 +13,18 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// description is what is documented of each operation, such as GET /repos/{owner}/{repo}.
+// description holds the documentation of each operation, such as GET /repos/{owner}/{repo}.
 type description struct {
 	operations map[string]*operation
 	shapes     map[string]shape
 }
 
-// operation has the query as an object. No shape is no body.
+// operation holds the query as an object. A nil shape means no body.
 type operation struct {
 	path        *regexp.Regexp
 	query, body shape
 	answers     map[int]shape
-	// outside is what the excerpt of GitHub's own description leaves out.
+	// outside marks an operation that the excerpt of GitHub's own description leaves out.
 	outside bool
 }
 
@@ -71,7 +71,7 @@ func read(data []byte) (*description, error) {
 
 var braces = regexp.MustCompile(`\{[a-z.]+\}`)
 
-// inBraces is what may stand for {name}.
+// inBraces returns the pattern for the values of {name}.
 func inBraces(name string) string {
 	switch {
 	case name == "{number}" || name == "{id}":
@@ -82,7 +82,7 @@ func inBraces(name string) string {
 	return `[^/]+`
 }
 
-// reader makes each named shape where it is first needed, and keeps the first mistake.
+// reader builds each named shape on first use and keeps the first error.
 type reader struct {
 	text map[string]any
 	made map[string]shape
@@ -181,7 +181,7 @@ func (r *reader) object(node map[string]any) shape {
 	return shape{{kind: "object", text: "object", most: math.MaxInt, fields: fields}}
 }
 
-// bounds reads 1..100, where either end may be missing.
+// bounds reads 1..100. Either end may be missing.
 func (r *reader) bounds(text string) (least, most int) {
 	from, to, ok := strings.Cut(text, "..")
 	if to == "" {

@@ -11,19 +11,18 @@ import (
 	"unicode/utf8"
 )
 
-// shape is what a JSON value may be: one of these forms.
+// shape describes the values that JSON may have here: any of these forms.
 type shape []form
 
 type form struct {
-	// kind is null, boolean, integer, string, time, list or object; text is what it is
-	// called: its name, or what is written for it.
+	// kind is null, boolean, integer, string, time, list or object. text is the name of the form, or its notation.
 	kind, text string
-	// words are all that a string may be, where there are any.
+	// words are the only values that a string may have, if there are any.
 	words []string
-	// least and most bound the characters of a string, and the items or fields.
+	// least and most limit the characters of a string, or the number of items or fields.
 	least, most int
 	item        shape
-	// fields are those of an object; where they are nil it may have any.
+	// fields are the fields of an object. nil allows any fields.
 	fields map[string]field
 }
 
@@ -32,8 +31,8 @@ type field struct {
 	optional bool
 }
 
-// check says what is wrong with a value, each with where it stands. Of several forms it is
-// the one with the fewest faults that counts.
+// check returns each fault of a value with its place. If there are several forms, check returns the faults of
+// the form with the fewest.
 func (s shape) check(at string, value any) []string {
 	var nearest []string
 	want := ""
@@ -75,7 +74,7 @@ func (f form) holds(value any) bool {
 	return f.kind == "object"
 }
 
-// check looks into a value of the form's kind.
+// check checks a value of the form's kind.
 func (f form) check(at string, value any) (faults []string) {
 	size := f.least
 	switch v := value.(type) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// described is a description of one operation, whose answer has the shape x.
+// described returns a description with one operation, whose answer has the shape x.
 func described(shapes string) (*description, error) {
 	return read([]byte("operations:\n  GET /x:\n    answers: {200: x}\nshapes:\n  " + strings.ReplaceAll(shapes, "\n", "\n  ")))
 }
@@ -41,7 +41,7 @@ func TestShapes(t *testing.T) {
 		{people, `{"age": 1, "boss": null}`, ""},
 		{people, `{"boss": {"size": 1}}`, "$.boss.name: missing"},
 		{people, `{"boss": 1}`, "$.boss: 1, want person or null"},
-		// Of two objects the nearer one is held against the value.
+		// The value is compared with the nearer of two objects.
 		{"x: y or z\ny: {a b c: integer}\nz: {d e: integer}", `{"d": 1}`, "$.e: missing"},
 		{"x: y or z\ny: {a b c: integer}\nz: {d e: integer}", `{"a": 1, "b": 2, "c": 3}`, ""},
 	} {
@@ -60,7 +60,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// A mistake in the description is an error, and not a shape that takes anything.
+// A mistake in the description is an error. It does not become a shape that accepts everything.
 func TestReadRefuses(t *testing.T) {
 	for shapes, want := range map[string]string{
 		"x: strin":                          `there is no shape "strin"`,
