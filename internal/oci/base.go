@@ -19,15 +19,14 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Base is what a catalog image is built upon: an image, or an index with one for each
-// platform.
+// Base is the base of a catalog image: an image, or an index with one image for each platform.
 type Base struct {
-	// Digest is that of the base as it was named, "" for none.
+	// Digest is the digest that the base's reference resolved to. "" means no base.
 	Digest string
 
 	members []member
 	index   bool
-	repo    *name.Repository // that the layers can be mounted from
+	repo    *name.Repository // layers can be mounted from here
 }
 
 type member struct {
@@ -35,9 +34,9 @@ type member struct {
 	platform *v1.Platform
 }
 
-// Base reads manifests and configurations of a base: of a registry, an OCI layout or a
-// tarball. Its layers are read when they are needed. Of an index with platforms named,
-// these alone are taken, and each must be there.
+// Base reads the manifests and configurations of a base in a registry, an OCI layout or a tarball. Layers are
+// read when they are needed. If platforms are given, Base takes only these from an index and fails if one is
+// missing.
 func (c *Client) Base(ctx context.Context, ref string, platforms []string) (*Base, error) {
 	return withStore(ctx, c, ref, func(from store, identifier string) (*Base, error) {
 		b, err := readBase(ctx, from, identifier)
@@ -51,7 +50,7 @@ func (c *Client) Base(ctx context.Context, ref string, platforms []string) (*Bas
 	})
 }
 
-// Scratch is the base that holds nothing: for one image, or with platforms for an index.
+// Scratch returns an empty base: one image, or an index if platforms are given.
 func Scratch(platforms []string) (*Base, error) {
 	b := &Base{index: len(platforms) > 0}
 	if !b.index {
@@ -148,7 +147,7 @@ func readMember(ctx context.Context, from store, m *manifest) (member, error) {
 	return member{image, file.Platform()}, nil
 }
 
-// restrict leaves the platforms that were named.
+// restrict removes all platforms except the given ones.
 func (b *Base) restrict(platforms []string) error {
 	if len(platforms) == 0 {
 		return nil
@@ -177,8 +176,8 @@ func (b *Base) restrict(platforms []string) error {
 	return nil
 }
 
-// stored is an image of a store in OCI's form: types alone differ from docker's, and
-// annotations are left out, since they speak of the base.
+// stored is an image of a store in OCI's form. Only the types differ from docker's form. Annotations are left
+// out, because they describe the base.
 type stored struct {
 	manifest, config []byte
 	layers           map[v1.Hash]*layer
@@ -221,7 +220,7 @@ func (s *stored) LayerByDigest(h v1.Hash) (partial.CompressedLayer, error) {
 	return nil, notABundle("the image has no layer %s", h)
 }
 
-// layer is a layer as it is stored. What read gives has the digest of desc.
+// layer is a layer as stored. The result of read has the digest of desc.
 type layer struct {
 	desc v1.Descriptor
 	diff v1.Hash

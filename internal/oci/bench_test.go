@@ -11,8 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// sizedBundle has manifests of about so many bytes, which compress about as
-// those of real bundles do.
+// sizedBundle returns a bundle whose manifests have about this size and compress about as well as real ones.
 func sizedBundle(n, size int) registry.Bundle {
 	b := sampleBundle()
 	random := rand.New(rand.NewPCG(uint64(n), 1))
@@ -50,7 +49,7 @@ func BenchmarkPull(b *testing.B) {
 	}
 }
 
-// A pool of workers on one client, as a render has it.
+// The benchmark pulls with a pool of workers on one client, as a render does.
 func BenchmarkPull100(b *testing.B) {
 	const n = 100
 	for _, latency := range []time.Duration{0, 20 * time.Millisecond} {

@@ -10,14 +10,14 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Bounds of the blobs that a Client keeps for later pulls. Versions of a bundle
-// often share the layer of their metadata, which is small.
+// Limits of the blobs that a Client keeps for later pulls. Versions of a bundle often share the layer of their
+// metadata, which is small.
 const (
 	maxKeptBlob  = 64 << 10
 	maxKeptBlobs = 16 << 20
 )
 
-// blobMemory keeps small blobs by their digest, the oldest go first.
+// blobMemory keeps small blobs by digest and drops the oldest first.
 type blobMemory struct {
 	mu    sync.Mutex
 	blobs map[string][]byte
@@ -48,8 +48,8 @@ func (m *blobMemory) put(digest string, blob []byte) {
 	}
 }
 
-// imageBlobs reads configuration and layers, all at the same time, each digest
-// once. The first that fails ends the others.
+// imageBlobs reads configuration and layers concurrently, and each digest once. The first failure cancels the
+// others.
 func imageBlobs(ctx context.Context, from store, image *v1.Manifest) (config []byte, layers [][]byte, err error) {
 	wanted := append([]v1.Descriptor{image.Config}, image.Layers...)
 	got := map[v1.Hash]*[]byte{}
@@ -74,8 +74,7 @@ func imageBlobs(ctx context.Context, from store, image *v1.Manifest) (config []b
 	return *got[image.Config.Digest], layers, nil
 }
 
-// blob reads one blob and holds it to its digest. Nothing that fails that is
-// kept or looked into.
+// blob reads one blob and checks its digest. A blob that fails the check is neither kept nor used.
 func (s *session) blob(ctx context.Context, desc v1.Descriptor) ([]byte, error) {
 	c, digest := s.client, desc.Digest.String()
 	if int64(len(desc.Data)) == desc.Size && desc.Size > 0 && digestOf(desc.Data, digest) == digest {
@@ -86,11 +85,10 @@ func (s *session) blob(ctx context.Context, desc v1.Descriptor) ([]byte, error) 
 	}
 	return c.blobs.do(ctx, s.base.String()+digest, func() ([]byte, error) {
 		if b, ok := c.small.get(digest); ok {
-			// It came between the look before and this one.
+			// Another call has stored it since the first look.
 			return b, nil
 		}
-		// A little more than announced is read, so that what comes too long has
-		// a digest to name.
+		// Reading a little more than announced lets the message name the digest of a blob that is too long.
 		got, err := s.get(ctx, "reading blob "+digest, "blobs/"+digest, desc.Size+maxKeptBlob, "")
 		if err != nil {
 			return nil, err

@@ -20,19 +20,18 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Recipe is what comes upon a base.
+// Recipe describes what Build adds to a base.
 type Recipe struct {
-	// Layer is the archive of the layer, packed by gzip.
+	// Layer is the archive of the layer, compressed with gzip.
 	Layer []byte
 	// Labels are set in each configuration, Annotations on each manifest and the index.
 	Labels, Annotations map[string]string
-	// Entrypoint and Cmd replace those of the base; nil leaves them.
+	// Entrypoint and Cmd replace those of the base. nil keeps them.
 	Entrypoint, Cmd []string
 	Created         time.Time
 }
 
-// Image is an image or index that was built. Layers of its base are read when it is
-// written or pushed.
+// Image is an image or index that was built. The layers of its base are read when it is written or pushed.
 type Image struct {
 	Digest, MediaType string
 	Platforms         []string
@@ -41,18 +40,16 @@ type Image struct {
 	size    int64
 }
 
-// content is what images and indexes have in common.
+// content is the common interface of images and indexes.
 type content interface {
 	mutate.Appendable
 	RawManifest() ([]byte, error)
 }
 
-// imageLabels are those by which an image describes itself: a base's say nothing of a
-// catalog.
+// imageLabels is the prefix of labels that describe an image. Those of a base do not describe the catalog.
 const imageLabels = "org.opencontainers.image."
 
-// Build puts the layer upon each image of the base. The same base and recipe give the same
-// digest.
+// Build adds the layer to each image of the base. The same base and recipe give the same digest.
 func (b *Base) Build(r Recipe) (*Image, error) {
 	built, err := b.build(r)
 	if err != nil {
@@ -120,9 +117,8 @@ func (m member) build(r Recipe, added v1.Layer, from *name.Repository) (v1.Image
 	return mutate.Annotations(image, r.Annotations).(v1.Image), nil
 }
 
-// Descriptor is what an index says of the image. Left to itself, the library says as well
-// that it is an artifact of the type of its configuration, by which some take it for no
-// image.
+// Descriptor returns the index's entry for the image. By default the library adds the type of the configuration
+// as the artifact type, and some tools then do not accept the entry as an image.
 func (m member) Descriptor() (*v1.Descriptor, error) {
 	digest, err := m.Digest()
 	if err != nil {
@@ -132,7 +128,7 @@ func (m member) Descriptor() (*v1.Descriptor, error) {
 	return &v1.Descriptor{MediaType: types.OCIManifestSchema1, Digest: digest, Size: size, Platform: m.platform}, err
 }
 
-// mountable tells the registry where it has the layers of an image already.
+// mountable names the image in the registry that already has the layers.
 type mountable struct {
 	v1.Image
 	from name.Reference
@@ -143,7 +139,7 @@ func (m mountable) LayerByDigest(h v1.Hash) (v1.Layer, error) {
 	return &remote.MountableLayer{Layer: l, Reference: m.from}, err
 }
 
-// blobs visits all that the image is made of, manifests after what they name.
+// blobs visits all parts of the image. Manifests come after the parts that they name.
 func (i *Image) blobs(visit func(v1.Hash, io.Reader) error) error {
 	if index, ok := i.content.(v1.ImageIndex); ok {
 		m, err := index.IndexManifest()

@@ -15,17 +15,16 @@ import (
 	"github.com/olmgraft/graft/internal/atomicfile"
 )
 
-// Cache keeps what was made of an image, by the kind of thing and the digest of
-// the image's manifest, in a directory. Any number of processes may share it. A
-// nil Cache holds nothing and takes nothing.
+// Cache keeps data derived from images in a directory, by kind and by the digest of the image's manifest. Any
+// number of processes may share it. A nil Cache is empty and stores nothing.
 type Cache struct{ dir string }
 
-// cacheMagic begins each entry; the hash of the content follows it.
+// cacheMagic starts each entry. The hash of the content follows it.
 const cacheMagic = "graft-cache-1 sha256:"
 
 const cacheHeader = len(cacheMagic) + 2*sha256.Size + 1
 
-// OpenCache makes the directory where it is missing.
+// OpenCache creates the directory if it is missing.
 func OpenCache(dir string) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("opening the cache: %w", err)
@@ -33,8 +32,8 @@ func OpenCache(dir string) (*Cache, error) {
 	return &Cache{dir}, nil
 }
 
-// Get gives what Put took under the kind and digest. An entry that is damaged is
-// dropped, and not there.
+// Get returns the content that Put stored under the kind and digest. Get removes a damaged entry and reports it
+// as missing.
 func (c *Cache) Get(kind, digest string) ([]byte, bool) {
 	path, err := c.path(kind, digest)
 	if err != nil {
@@ -46,16 +45,16 @@ func (c *Cache) Get(kind, digest string) ([]byte, bool) {
 	}
 	content, ok := openEntry(entry)
 	if !ok {
-		_ = os.Remove(path) // the next Put replaces it in any case
+		_ = os.Remove(path) // the next Put replaces it anyway
 	}
 	return content, ok
 }
 
-// cacheTemp begins the names of folders in which an entry is written, before it is moved.
+// cacheTemp is the prefix of folders in which an entry is written before it is moved.
 const cacheTemp = "graft-new"
 
-// Put keeps content. Whoever reads meanwhile sees the old entry or the new one. A failure
-// leaves no trace, and is no reason to fail a run; what a kill leaves goes with the next entry.
+// Put stores content. A concurrent reader sees the old entry or the new one. A failed Put leaves no files, and
+// callers need not fail the run. The next Put removes the files of a killed process.
 func (c *Cache) Put(kind, digest string, content []byte) error {
 	if c == nil {
 		return nil

@@ -62,11 +62,11 @@ func TestCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := again.Get("yaml", digestNumber(1)); !ok {
-		t.Error("the entry is not there for the next run")
+		t.Error("the next run does not find the entry")
 	}
 }
 
-// Every damage to an entry is noticed, and the entry is gone then.
+// Graft notices any damage to an entry and removes the entry.
 func TestCacheDamage(t *testing.T) {
 	content := []byte("some document\n")
 	whole := func() (*Cache, string, []byte) {
@@ -146,7 +146,7 @@ func TestCacheCannotWrite(t *testing.T) {
 	}
 }
 
-// Readers and writers of the same entries see whole ones or none.
+// Concurrent readers and writers of an entry see whole entries or none.
 func TestCacheConcurrent(t *testing.T) {
 	c := openCache(t)
 	other := &Cache{c.dir}
@@ -177,8 +177,7 @@ func TestCacheConcurrent(t *testing.T) {
 	}
 }
 
-// What a killed process was about to keep goes with the next entry, and what another is
-// about to keep does not.
+// The next Put removes unfinished files of a killed process, but not those of a live one.
 func TestCacheSweeps(t *testing.T) {
 	c := openCache(t)
 	if err := c.Put("yaml", digestNumber(1), []byte("x")); err != nil {
@@ -204,7 +203,7 @@ func TestCacheSweeps(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(held, "entry")); err != nil {
-		t.Errorf("of a process that works: %v", err)
+		t.Errorf("the folder of a live process: %v", err)
 	}
 	if err := remove(); err != nil {
 		t.Error(err)

@@ -10,24 +10,24 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Catalog is what a catalog image holds.
+// Catalog is the content of a catalog image.
 type Catalog struct {
-	// Digest is that of the manifest or index, and MediaType its form.
+	// Digest and MediaType describe the manifest or index.
 	Digest, MediaType string
-	// Platforms are those of the image, or of all images of the index.
+	// Platforms lists the platform of the image, or of all images of the index.
 	Platforms []string
 	// Annotations are those of the manifest or index.
 	Annotations map[string]string
 	Entrypoint  []string
 	Cmd         []string
-	// Dir is the directory of the catalog in the image, Files what is below it, by path
-	// from there.
+	// Dir is the directory of the catalog in the image. Files holds the files below it by their paths relative
+	// to it.
 	Dir   string
 	Files map[string][]byte
 }
 
-// Catalog reads a catalog image: of a registry, or of an OCI layout or tarball that stands
-// at that path. Of an index it is the catalog of one platform.
+// Catalog reads a catalog image from a registry, or from an OCI layout or tarball at that path. From an index
+// it reads the catalog of one platform.
 func (c *Client) Catalog(ctx context.Context, ref string) (*Catalog, error) {
 	return withStore(ctx, c, ref, func(from store, identifier string) (*Catalog, error) {
 		return readCatalog(ctx, from, identifier)
@@ -50,7 +50,7 @@ func readCatalog(ctx context.Context, from store, identifier string) (*Catalog, 
 	return c.with(files)
 }
 
-// catalogImage is a catalog image whose layers are still to be read.
+// catalogImage is a catalog image whose layers are not read yet.
 type catalogImage struct {
 	top    *manifest
 	image  *v1.Manifest
@@ -73,7 +73,7 @@ func openCatalog(ctx context.Context, from store, identifier string) (c catalogI
 	return c, err
 }
 
-// with is the catalog of these files, which lie by their paths from the image's root.
+// with returns the catalog of these files, whose paths are relative to the image's root.
 func (c catalogImage) with(files map[string][]byte) (*Catalog, error) {
 	below := make(map[string][]byte, len(files))
 	for name, data := range files {
@@ -89,7 +89,7 @@ func (c catalogImage) with(files map[string][]byte) (*Catalog, error) {
 	}, nil
 }
 
-// catalogDir is the directory that the label names, relative to the image's root.
+// catalogDir returns the directory that the label names, relative to the image's root.
 func catalogDir(labels map[string]string) (string, error) {
 	named, ok := labels[CatalogLabel]
 	if !ok {
@@ -103,9 +103,9 @@ func catalogDir(labels map[string]string) (string, error) {
 	return dir, nil
 }
 
-// catalogLayers reads the layers that matter. Where the topmost one says that nothing below
-// it counts in the directory, as those that Graft makes do, it is the only one: opm and its
-// system are many times the catalog.
+// catalogLayers reads the layers that matter. If the topmost layer hides the directory of all lower layers, as
+// in images that Graft makes, it reads only that one: opm and its system are many times larger than the
+// catalog.
 func catalogLayers(ctx context.Context, from store, image *v1.Manifest, dir string) ([][]byte, error) {
 	if len(image.Layers) == 0 {
 		return nil, nil
@@ -129,7 +129,7 @@ func catalogLayers(ctx context.Context, from store, image *v1.Manifest, dir stri
 	return append(layers, blob), err
 }
 
-// describe tells the platforms of an image or index, and its annotations.
+// describe returns the platforms and annotations of an image or index.
 func describe(top *manifest, config *v1.ConfigFile) (platforms []string, annotations map[string]string, err error) {
 	if !top.media.IsIndex() {
 		m, err := top.image()
@@ -150,7 +150,7 @@ func describe(top *manifest, config *v1.ConfigFile) (platforms []string, annotat
 	return platforms, index.Annotations, nil
 }
 
-// platformName tells a platform, of which an image need not say any.
+// platformName returns the name of a platform, or "unknown" for an image without one.
 func platformName(p *v1.Platform) string {
 	if p == nil || p.String() == "" {
 		return "unknown"

@@ -6,14 +6,14 @@ import (
 	"github.com/olmgraft/graft/internal/catalogimage"
 )
 
-// CatalogImage is what the image of a catalog is made of.
+// CatalogImage holds the parts of a catalog's image.
 type CatalogImage struct {
 	Files  map[string][]byte
 	Base   *Base
 	Origin catalogimage.Origin
 }
 
-// Build makes the image. The same files, base and origin give the same digest.
+// Build builds the image. The same files, base and origin give the same digest.
 func (c CatalogImage) Build() (*Image, error) {
 	uponBase := c.Base.Digest != ""
 	layer, err := catalogimage.Layer(c.Files, c.Origin.Created, uponBase)
@@ -27,11 +27,10 @@ func (c CatalogImage) Build() (*Image, error) {
 	return c.Base.Build(r)
 }
 
-// PublishedTag is what became of a tag: created, updated or unchanged, and in a dry run
-// planned.
+// PublishedTag is the result for a tag: created, updated or unchanged, or planned in a dry run.
 type PublishedTag struct{ Tag, Result, Was string }
 
-// Publish pushes the image to the tags that do not name it already.
+// Publish pushes the image to those tags that do not already name it.
 func (t *Target) Publish(ctx context.Context, c CatalogImage, tags []string, dryRun bool) (*Image, []PublishedTag, error) {
 	image, states, err := t.compare(ctx, c, tags)
 	if err != nil {
@@ -53,9 +52,8 @@ func (t *Target) Publish(ctx context.Context, c CatalogImage, tags []string, dry
 	return image, states, err
 }
 
-// compare tells of each tag what pushing to it would be. Where a tag names an image that
-// differs in commit and time alone, that one is the image: content that did not change
-// keeps its digest, and clusters need not pull it again.
+// compare returns what pushing would do to each tag. If a tag names an image that differs only in commit and
+// time, compare returns that image: unchanged content keeps its digest, and clusters need not pull it again.
 func (t *Target) compare(ctx context.Context, c CatalogImage, tags []string) (*Image, []PublishedTag, error) {
 	image, err := c.Build()
 	if err != nil {

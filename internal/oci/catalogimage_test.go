@@ -13,8 +13,8 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// A tag that names the same content, be it of another commit, is left alone, and new tags
-// name that image; other content replaces it, and a dry run changes nothing.
+// Publish leaves a tag alone that names the same content, even from another commit, and points new tags at that
+// image. It replaces other content. A dry run changes nothing.
 func TestPublish(t *testing.T) {
 	s := startServer(t)
 	c, _ := newClient(t, s, nil)
@@ -59,7 +59,7 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// Each is done, not more at a time than is allowed, and what fails is told by place.
+// ForEach calls do for each image, with at most the allowed number at a time. Errors are ordered by their place.
 func TestForEach(t *testing.T) {
 	var images []string
 	for i := range 20 {

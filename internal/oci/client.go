@@ -1,7 +1,6 @@
-// Package oci reads bundle and catalog images from registries and from the disk, and
-// builds and pushes catalog images. It is the only package that speaks to a registry.
-// What a registry answers is checked before it is used: blobs and manifests against
-// their digests, archives against limits.
+// Package oci reads bundle and catalog images from registries and from the disk, and builds and pushes catalog
+// images. No other package talks to a registry. It checks all answers of a registry before use: blobs and
+// manifests against their digests, archives against limits.
 package oci
 
 import (
@@ -14,32 +13,31 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// Options of a Client. The zero Options are those of a plain run.
+// Options configure a Client. The zero Options suit a plain run.
 type Options struct {
-	// PlainHTTP allows a registry that does not answer by TLS to be asked
-	// without it. Loopback addresses are always asked so.
+	// PlainHTTP allows requests without TLS to a registry that does not serve TLS. Loopback addresses are
+	// always allowed.
 	PlainHTTP bool
-	// SkipTLSVerify takes any certificate.
+	// SkipTLSVerify accepts any certificate.
 	SkipTLSVerify bool
-	// RegistriesConf is a registries.conf with mirrors; none is read if it is "".
+	// RegistriesConf is a registries.conf with mirrors. "" reads none.
 	RegistriesConf string
-	// Auth is credentials as docker and podman write them to files; they count before those
-	// of files. GitHubToken is for ghcr.io where nobody gives other credentials; without it,
-	// that of the environment.
+	// Auth holds credentials in the format of docker's and podman's files, and overrides those files.
+	// GitHubToken is used for ghcr.io if there are no other credentials; it defaults to the token in the
+	// environment.
 	Auth, GitHubToken string
-	// Jobs bounds the requests under way to one host; 0 means 8.
+	// Jobs limits the concurrent requests to one host. 0 means 8.
 	Jobs int
-	// UserAgent is sent with each request; "" means graft.
+	// UserAgent is sent with each request. "" means graft.
 	UserAgent string
-	// Transport replaces the standard one; TLS and proxies are its matter then.
+	// Transport replaces the standard transport, and then handles TLS and proxies.
 	Transport http.RoundTripper
-	// Retry says how to go on after a fault that may pass.
+	// Retry configures retries after temporary faults.
 	Retry outbound.Retry
 }
 
-// Client reads from any number of registries. Whether a registry wants a token,
-// and the token for a repository, is asked once for all calls. It is safe for
-// concurrent use.
+// Client reads from any number of registries. It asks each registry once whether it requires a token, and gets
+// each repository's token once. It is safe for concurrent use.
 type Client struct {
 	hosts   *hosts
 	http    *outbound.Transport
@@ -51,24 +49,24 @@ type Client struct {
 	sessions   shared[*session]
 	blobs      shared[[]byte]
 	small      blobMemory
-	idle       sync.Map // layers that have nothing of a catalog, and its directory
-	down       sync.Map // hosts of mirrors, and when they were last found unavailable
+	idle       sync.Map // layers without catalog files, with the catalog's directory
+	down       sync.Map // hosts of mirrors, with the time when they were last unavailable
 }
 
-// Pulled is what a bundle image holds.
+// Pulled is the content of a bundle image.
 type Pulled struct {
-	// Ref is the reference as it was asked for.
+	// Ref is the requested reference.
 	Ref string
-	// Digest is that of the manifest or index that Ref names.
+	// Digest is the digest of the manifest or index that Ref names.
 	Digest string
-	// Labels are those of the image's configuration.
+	// Labels are the labels in the image's configuration.
 	Labels map[string]string
-	// Files has the content of the files below the directories that the labels
-	// name and below manifests/ and metadata/, by path from the image's root.
+	// Files holds the files below manifests/, metadata/ and the directories that the labels name, by path
+	// relative to the image's root.
 	Files map[string][]byte
 }
 
-// New fails only if o.RegistriesConf names a file that cannot be used.
+// New fails only if o.RegistriesConf names an unusable file.
 func New(o Options) (*Client, error) {
 	mirrors := &registriesConf{}
 	if o.RegistriesConf != "" {
@@ -92,9 +90,9 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-// Resolve gives the digest of the manifest that a reference names, by one HEAD
-// request once the registry is known; where a registry does not serve HEAD, by
-// GET. A reference by digest is its own answer, and asks nothing.
+// Resolve returns the digest of the manifest that a reference names. It sends one HEAD request once the
+// registry is known, or GET if the registry does not serve HEAD. For a reference by digest it returns that
+// digest without a request.
 func (c *Client) Resolve(ctx context.Context, ref string) (string, error) {
 	if parsed, err := parseReference(ref); err == nil && isDigest(parsed.Identifier()) {
 		return parsed.Identifier(), nil
@@ -102,13 +100,13 @@ func (c *Client) Resolve(ctx context.Context, ref string) (string, error) {
 	return fromSources(ctx, c, ref, func(s *session, identifier string) (string, error) { return s.headManifest(ctx, identifier) })
 }
 
-// Pull reads a bundle image. Nothing of it touches the disk.
+// Pull reads a bundle image. It writes nothing to disk.
 func (c *Client) Pull(ctx context.Context, ref string) (*Pulled, error) {
 	return fromSources(ctx, c, ref, func(s *session, identifier string) (*Pulled, error) { return c.pull(ctx, s, ref, identifier) })
 }
 
-// Tags lists the tags of a repository in the registry's order, each once. Mirrors
-// are not asked: they know only the tags that somebody pulled through them.
+// Tags lists the tags of a repository in the registry's order, each once. It does not ask mirrors, which know
+// only tags that were pulled through them.
 func (c *Client) Tags(ctx context.Context, repository string) ([]string, error) {
 	repo, err := c.origin(repository)
 	if err != nil {
@@ -125,7 +123,7 @@ func (c *Client) Tags(ctx context.Context, repository string) ([]string, error) 
 	return tags, nil
 }
 
-// pull reads one image from one place.
+// pull reads one image from one source.
 func (c *Client) pull(ctx context.Context, from store, ref, identifier string) (*Pulled, error) {
 	top, image, err := imageOf(ctx, from, identifier, c.limits)
 	if err != nil {

@@ -48,7 +48,7 @@ func TestPullForms(t *testing.T) {
 	}
 }
 
-// A platform's image is told from another by its label here.
+// A label distinguishes the images of the platforms.
 func TestIndexChoice(t *testing.T) {
 	cases := []struct {
 		name      string
@@ -132,7 +132,7 @@ func TestNoImage(t *testing.T) {
 	}
 }
 
-// A manifest's type is known even where a server says text/plain of it.
+// The client recognizes a manifest even if the server sends it as text/plain.
 func TestMediaTypeFromBody(t *testing.T) {
 	s := startServer(t)
 	bundle := sampleBundle()
@@ -284,7 +284,7 @@ func TestLabelsNameDirectories(t *testing.T) {
 	wantFailure(t, err, failure.BundleInvalid, testRepo+":v2", "../etc")
 }
 
-// What the manifest already carries is not asked for.
+// The client does not request a blob that the manifest contains.
 func TestConfigInManifest(t *testing.T) {
 	const config = `{"config":{"Labels":{"a":"b"}}}`
 	body := fmt.Sprintf(`{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{"mediaType":"application/vnd.oci.image.config.v1+json","size":%d,"digest":"sha256:%x","data":%q},"layers":[]}`,
@@ -313,7 +313,7 @@ func TestMalformedConfig(t *testing.T) {
 	wantFailure(t, err, failure.BundleInvalid, testRepo+":v1", "configuration")
 }
 
-// What the manifest announces is enough to refuse; no blob is asked for.
+// The sizes in the manifest suffice to refuse the image. The client requests no blob.
 func TestTooMuchIsNotRead(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("ab", 32)
 	layer := func(size int64) string {
@@ -348,7 +348,7 @@ func TestTooMuchIsNotRead(t *testing.T) {
 	}
 }
 
-// Kept blobs stay within their bound.
+// The kept blobs stay within their limit.
 func TestBlobMemory(t *testing.T) {
 	var m blobMemory
 	blob := make([]byte, maxKeptBlob)
@@ -361,9 +361,9 @@ func TestBlobMemory(t *testing.T) {
 		t.Errorf("%d bytes in %d blobs", m.size, len(m.blobs))
 	}
 	if _, ok := m.get("0"); ok {
-		t.Error("the oldest is still there")
+		t.Error("the oldest blob is still kept")
 	}
 	if _, ok := m.get(fmt.Sprint(n - 1)); !ok {
-		t.Error("the newest is not there")
+		t.Error("the newest blob is missing")
 	}
 }

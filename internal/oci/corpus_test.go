@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// realBundles are the bundles of an operator in the corpus, by version.
+// realBundles returns an operator's bundles in the corpus by version.
 func realBundles(t testing.TB, c corpus.Corpus, operator string) map[string]registry.Bundle {
 	t.Helper()
 	bundles := map[string]registry.Bundle{}
@@ -27,7 +27,7 @@ func realBundles(t testing.TB, c corpus.Corpus, operator string) map[string]regi
 	return bundles
 }
 
-// Real bundles come out as they went in, in every form.
+// Real bundles can be pulled unchanged in every form.
 func TestRealBundles(t *testing.T) {
 	t.Run("own", func(t *testing.T) {
 		var operators []string
@@ -68,7 +68,7 @@ func pullBundles(t *testing.T, c corpus.Corpus, operators ...string) {
 					}
 					for name, data := range b.Files {
 						if !slices.Equal(got.Files[name], data) {
-							t.Errorf("%s:%s: %s is not what was pushed", operator, tag, name)
+							t.Errorf("%s:%s: %s differs from the pushed file", operator, tag, name)
 						}
 					}
 				})

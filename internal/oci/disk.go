@@ -18,15 +18,14 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// The names that an OCI layout has.
+// File names of an OCI layout.
 const (
 	layoutFile = "oci-layout"
 	indexFile  = "index.json"
 	blobsDir   = "blobs"
 )
 
-// OnDisk reports whether an image stands at the path: an OCI layout in a directory, or
-// a tarball.
+// OnDisk reports whether the path holds an image: an OCI layout in a directory, or a tarball.
 func OnDisk(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -39,22 +38,21 @@ func OnDisk(path string) bool {
 	return info.Mode().IsRegular() && isTarball(path)
 }
 
-// diskImage is the one image of an OCI layout or of what docker save writes. Blobs are held
-// to their digests like those of a registry: the file may come from anywhere.
+// diskImage is the one image of an OCI layout or of an archive that docker save writes. Its blobs are checked
+// against their digests like those of a registry, because the file may come from anywhere.
 type diskImage struct {
 	files fileSet
 	top   *manifest
-	// names are the files of the blobs, where they do not stand as in an OCI layout.
+	// names maps digests to files if the files do not have the names of an OCI layout.
 	names map[string]string
 }
 
-// fileSet reads files by their name, none longer than limit.
+// fileSet reads files by name. It refuses files longer than limit.
 type fileSet interface {
 	read(name string, limit int64) ([]byte, error)
 }
 
-// openDisk finds the image. Several images in one archive are refused: nothing tells
-// which is meant.
+// openDisk opens the image. It refuses an archive with several images, because nothing says which one to use.
 func openDisk(path string) (*diskImage, error) {
 	files, err := openFiles(path)
 	if err != nil {
@@ -121,7 +119,7 @@ func (a *diskImage) stream(ctx context.Context, desc v1.Descriptor, take func(io
 	return take(bytes.NewReader(b))
 }
 
-// content reads a file and holds it to its digest.
+// content reads a file and checks its digest.
 func (a *diskImage) content(what string, digest v1.Hash, limit int64) ([]byte, error) {
 	want := digest.String()
 	name, ok := a.names[want]

@@ -22,7 +22,7 @@ func place(path string) atomicfile.Place {
 	return atomicfile.Place{Root: filepath.Dir(path), Path: filepath.Base(path)}
 }
 
-// layout writes a small catalog image as an OCI layout and gives its directory.
+// layout writes a small catalog image as an OCI layout and returns its directory.
 func layout(t *testing.T) (dir string, image *Image) {
 	t.Helper()
 	_, image = build(t, nil, "", recipe(t))
@@ -33,7 +33,7 @@ func layout(t *testing.T) (dir string, image *Image) {
 	return dir, image
 }
 
-// The mask under which files are made has no part in what is made, nor has the form.
+// The umask and the form do not change the written image.
 func TestWhatIsWrittenIsTheSame(t *testing.T) {
 	dir, image := layout(t)
 	c, _ := newClient(t, startServer(t), nil)
@@ -71,7 +71,7 @@ func blobFile(dir, digest string) string {
 	return filepath.Join(dir, blobsDir, strings.Replace(digest, ":", "/", 1))
 }
 
-// Nothing of an archive is believed: what does not fit is a failure of a kind of its own.
+// Each faulty archive gives a failure with its own code.
 func TestHostileArchives(t *testing.T) {
 	edit := func(file string, change func([]byte) []byte) func(*testing.T, string, *Image) {
 		return func(t *testing.T, dir string, image *Image) {
@@ -132,7 +132,7 @@ func twoImages(b []byte) []byte {
 	return b
 }
 
-// What a registry serves as a base or a catalog is not believed either.
+// Images of a registry are checked too, as a base and as a catalog.
 func TestHostileImages(t *testing.T) {
 	layer := func(entries ...registry.Entry) []registry.Layer {
 		return []registry.Layer{{MediaType: "application/vnd.oci.image.layer.v1.tar+gzip", Blob: archive(t, entries...)}}
@@ -162,7 +162,7 @@ func TestHostileImages(t *testing.T) {
 	}
 }
 
-// An image need not say its platform: that is no reason not to read it, nor to build upon it.
+// Graft reads and builds on an image that has no platform.
 func TestImageWithoutPlatform(t *testing.T) {
 	s := startServer(t)
 	for form, config := range map[string]string{"v1": `{"rootfs":{"type":"layers","diff_ids":[]},"config":{"Labels":{"` + CatalogLabel + `":"/configs"}}}`, "v2": `{"rootfs":{}}`} {
@@ -179,13 +179,13 @@ func TestImageWithoutPlatform(t *testing.T) {
 			t.Errorf("%s: platforms %v", form, got.Platforms)
 		}
 		if _, err := c.Base(context.Background(), testRepo+":"+form, []string{"linux/amd64"}); !failure.Is(err, failure.Usage) {
-			t.Errorf("%s: a platform that it does not say: %v", form, err)
+			t.Errorf("%s: with a platform that the image lacks: %v", form, err)
 		}
 	}
 }
 
-// A catalog image may hold an opm, of which a bundle's limits know nothing, and an index may
-// say of an image which type its configuration has.
+// A catalog image may hold an opm larger than a bundle's limits, and an index may name the type of an image's
+// configuration.
 func TestCatalogBesideLargeProgram(t *testing.T) {
 	s := startServer(t)
 	program, err := registry.Tar(registry.Entry{Name: "bin/opm", Data: make([]byte, defaultLimits.bytes+1)})
@@ -208,8 +208,8 @@ func TestCatalogBesideLargeProgram(t *testing.T) {
 	wantCatalog(t, c, testRepo+":v1")
 }
 
-// The configuration of a base that does not fit its layers, a huge layer, one of a type
-// that is none, and a layer that is not what the manifest says.
+// Faulty bases: a configuration that does not match the layers, a huge layer, a layer of an unknown type, and a
+// layer that differs from the manifest.
 func TestHostileBases(t *testing.T) {
 	s := startServer(t)
 	opmImage(t, s, registry.Form{OCI: true})
@@ -253,7 +253,7 @@ func TestHostileBases(t *testing.T) {
 	}
 	_, err = c.Base(context.Background(), testHost+"/acme/outer:v1", nil)
 	wantFailure(t, err, failure.BundleInvalid, testHost+"/acme/outer:v1", "no image")
-	// A layer that is altered on the way stops the push before any manifest is there.
+	// A layer that changes in transit stops the push before any manifest is pushed.
 	base, image := build(t, c, ref, recipe(t))
 	target, err := c.Target(context.Background(), testHost+"/acme/elsewhere", base, true)
 	if err != nil {

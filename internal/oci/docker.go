@@ -13,14 +13,13 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// dockerFile lists the images of what docker save writes.
+// dockerFile lists the images of an archive that docker save writes.
 const dockerFile = "manifest.json"
 
-// budget.SavedLayer bounds one layer of a catalog image or of its base, packed.
+// budget.SavedLayer limits one packed layer of a catalog image or of its base.
 
-// openDocker makes the manifest that the form leaves out: configuration and layers are
-// files there, and digests come from what they hold. The configuration says which digests
-// those must be.
+// openDocker makes the manifest that this form lacks. Configuration and layers are files, and their digests
+// come from their content. The configuration holds the expected digests.
 func openDocker(files fileSet, text []byte) (*diskImage, error) {
 	var images []struct {
 		Config string
@@ -56,8 +55,7 @@ func openDocker(files fileSet, text []byte) (*diskImage, error) {
 	return a, nil
 }
 
-// checkDiffs holds the layers to the digests of the configuration, which are those of
-// layers that are not packed.
+// checkDiffs compares the layers with the digests in the configuration, which are digests of unpacked layers.
 func (a *diskImage) checkDiffs(m v1.Manifest) error {
 	config, err := a.content("configuration", m.Config.Digest, budget.ImageConfig)
 	if err != nil {
@@ -76,7 +74,7 @@ func (a *diskImage) checkDiffs(m v1.Manifest) error {
 	return nil
 }
 
-// diffsOf are the digests of the layers as the configuration has them, n of them.
+// diffsOf returns the digests of the n layers from the configuration.
 func diffsOf(config []byte, n int) ([]v1.Hash, error) {
 	var c struct {
 		RootFS v1.RootFS `json:"rootfs"`

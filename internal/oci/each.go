@@ -8,8 +8,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// ForEach does something for each image, so many at a time. One that fails does not keep
-// the others from being done.
+// ForEach calls do for each image, with at most jobs at a time. A failure does not stop the others.
 func ForEach[T any](jobs int, images []string, do func(image string) (T, error)) (map[string]T, error) {
 	var mu sync.Mutex
 	var errs []error
@@ -29,6 +28,6 @@ func ForEach[T any](jobs int, images []string, do func(image string) (T, error))
 			return nil
 		})
 	}
-	_ = group.Wait() // errs has what failed
+	_ = group.Wait() // errs has the failures
 	return out, failure.InOrder(errs)
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// explain makes a typed failure of whatever stood in the way. The message begins
-// with the reference. It holds no address beyond a host name, since those of
-// redirects are signed, and none of the secrets that were sent.
+// explain converts any error to a typed failure. The message begins with the reference. It contains no address
+// beyond a host name, because redirects are signed, and no secret that was sent.
 func (c *Client) explain(ctx context.Context, ref string, err error) *failure.Error {
 	var f *failure.Error
 	if known := (*failure.Error)(nil); errors.As(err, &known) {
@@ -57,7 +56,7 @@ func classify(ctx context.Context, err error) *failure.Error {
 	return ofNetwork(doing, err)
 }
 
-// ofStatus is the failure that an HTTP status stands for.
+// ofStatus returns the failure for an HTTP status.
 func ofStatus(doing, from, after string, answer *transport.Error) *failure.Error {
 	said := describeAnswer(answer)
 	switch status := answer.StatusCode; {
@@ -92,14 +91,14 @@ func refusedSignIn(doing, from string, answer *transport.Error) *failure.Error {
 	return f.Fix("check the image reference, and that the credentials from %s may pull it", from)
 }
 
-// ofNetwork is the failure of a request that got no answer.
+// ofNetwork returns the failure for a request without an answer.
 func ofNetwork(doing string, err error) *failure.Error {
 	var dns *net.DNSError
 	var plain errPlainHTTP
 	var redirect errRedirect
 	var fetch *errFetch
 	if errors.As(err, &fetch) {
-		err = fetch.err // doing says the rest
+		err = fetch.err // doing has the rest
 	}
 	f := failure.New(failure.RegistryUnavailable, "%s: %s", doing, cause(err))
 	switch {
@@ -122,7 +121,7 @@ func ofNetwork(doing string, err error) *failure.Error {
 	return f
 }
 
-// refused is a reference that may not be read.
+// refused returns the failure for a reference that Graft may not read.
 func refused(ref string, err error) error {
 	var blocked errBlocked
 	if errors.As(err, &blocked) {
@@ -141,8 +140,7 @@ func mention(f *failure.Error, passed []string) error {
 	return f
 }
 
-// describeAnswer gives a status and what the registry said to it, not longer than
-// a line wants to be.
+// describeAnswer returns a status and the registry's message, cut to the length of a line.
 func describeAnswer(answer *transport.Error) string {
 	text := fmt.Sprintf("HTTP %d", answer.StatusCode)
 	if len(answer.Errors) == 0 {
@@ -153,10 +151,10 @@ func describeAnswer(answer *transport.Error) string {
 	return text + " " + strings.TrimSuffix(said, ": ")
 }
 
-// cause is the innermost text of a network error, without addresses.
+// cause returns the innermost text of a network error, without addresses.
 func cause(err error) string {
 	if strings.Contains(err.Error(), "no token in bearer response") {
-		// The text goes on with the response, whatever it holds.
+		// The library's text continues with the response, which may hold anything.
 		return "the token server sent no token"
 	}
 	return outbound.Cause(err)

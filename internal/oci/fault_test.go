@@ -13,8 +13,8 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// onLayers gives a fault to the layers only, and to the first times requests for
-// each; 0 is all of them.
+// onLayers applies a fault to layers only, and to the first requests for each. times is the number of requests;
+// 0 means all.
 func onLayers(config string, times int, f registry.Fault) func(registry.Request) registry.Fault {
 	return on(func(r registry.Request) bool { return r.Kind == registry.Blob && r.Reference != config }, times, f)
 }
@@ -39,8 +39,8 @@ func flip(b []byte) []byte {
 
 func longer(b []byte) []byte { return append(b, "more"...) }
 
-// Each fault gives its code. Retries is how often the client waited; -1 is not
-// looked at, since several requests at the same time had the fault.
+// Each fault gives its code. retries is the number of waits; -1 skips the check, because several concurrent
+// requests had the fault.
 func TestFaults(t *testing.T) {
 	const ok failure.Code = 0
 	cases := []struct {
@@ -101,7 +101,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("a failed pull gave %v", got)
 			}
 
-			// Nothing of the fault stays behind.
+			// The fault leaves no state in the client.
 			s.SetScript(nil)
 			if got, err = c.Pull(context.Background(), testRepo+":v1"); err != nil {
 				t.Fatalf("after the fault was gone: %v", err)
@@ -127,7 +127,7 @@ func pings(times int, f registry.Fault) scripted {
 	}
 }
 
-// configOf is the digest of the configuration of what stands at v1.
+// configOf returns the digest of the configuration of the image at v1.
 func configOf(t *testing.T, s *registry.Server) string {
 	t.Helper()
 	c, _ := newClient(t, s, nil)
@@ -165,7 +165,7 @@ func TestMismatchNamesBothDigests(t *testing.T) {
 	wantFailure(t, err, failure.DigestMismatch, testRepo+":v1", digest, otherDigest)
 }
 
-// Attempts before and within the body come out of one count.
+// Retries before and within the body share one count.
 func TestRetriesDoNotMultiply(t *testing.T) {
 	s := startServer(t)
 	push(t, s, "acme/operator:v1", sampleBundle(), registry.Form{})
@@ -249,7 +249,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A registry that repeats what it was sent must not bring it into a log.
+// A registry that repeats its request must not bring secrets into a log.
 func TestNoSecretInMessages(t *testing.T) {
 	const password = "s3cret-password"
 	for _, scheme := range []string{"basic", "bearer"} {
@@ -270,7 +270,7 @@ func TestNoSecretInMessages(t *testing.T) {
 	}
 }
 
-// echoing answers requests for manifests with what they carried.
+// echoing answers requests for manifests with the request's headers.
 type echoing struct{ http.RoundTripper }
 
 func (e echoing) RoundTrip(req *http.Request) (*http.Response, error) {

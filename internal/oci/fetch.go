@@ -16,25 +16,25 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// answer is a good answer to a request, its body read to the end.
+// answer is a successful answer whose body was read to the end.
 type answer struct {
 	header http.Header
 	url    *url.URL
 	body   []byte
 }
 
-// errStatus is an answer that was read and is no good.
+// errStatus is an answer with an error status.
 type errStatus struct {
 	answer *transport.Error
 	doing  string
-	from   string // where the credentials came from
+	from   string // the source of the credentials
 	after  string // Retry-After
 }
 
 func (e *errStatus) Error() string { return e.doing + ": " + e.answer.Error() }
 func (e *errStatus) Unwrap() error { return e.answer }
 
-// errFetch is a request or a body that failed.
+// errFetch is a failure of a request or of a body.
 type errFetch struct {
 	doing string
 	err   error
@@ -43,14 +43,14 @@ type errFetch struct {
 func (e *errFetch) Error() string { return e.doing + ": " + e.err.Error() }
 func (e *errFetch) Unwrap() error { return e.err }
 
-// get reads what is at path, at most limit bytes of it.
+// get reads the content at path, at most limit bytes.
 func (s *session) get(ctx context.Context, doing, path string, limit int64, accept string) (*answer, error) {
 	at := s.base
 	at.Path += path
 	return s.do(ctx, http.MethodGet, doing, &at, limit, accept)
 }
 
-// getStream is get for an answer that is not held.
+// getStream is get for an answer that is not kept in memory.
 func (s *session) getStream(ctx context.Context, doing, path string, limit int64, take func(io.Reader) error) error {
 	at := s.base
 	at.Path += path
@@ -134,8 +134,8 @@ func (s *session) tags(ctx context.Context) ([]string, error) {
 	return tags, nil
 }
 
-// nextPage is the page that the Link header names, nil after the last one. A page
-// at another host is refused: the token goes with the request.
+// nextPage returns the page that the Link header names, or nil after the last one. It refuses a page on another
+// host, because the request carries the token.
 func (s *session) nextPage(page *answer) (*url.URL, error) {
 	for _, link := range page.header.Values("Link") {
 		target, params, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(link), "<"), ">")

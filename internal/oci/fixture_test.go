@@ -21,7 +21,7 @@ const (
 	testRepo = testHost + "/acme/operator"
 )
 
-// clock stands in for waiting, and notes what was waited for.
+// clock records waits instead of waiting.
 type clock struct {
 	mu    sync.Mutex
 	slept []time.Duration
@@ -44,8 +44,8 @@ func startServer(t testing.TB) *registry.Server {
 	return s
 }
 
-// newClient speaks to the server under any host name, never waits, and knows no
-// credentials but those of env.
+// newClient returns a client that sends all requests to the server, never waits, and knows only the credentials
+// in env.
 func newClient(t testing.TB, s *registry.Server, env map[string]string, change ...func(*Options)) (*Client, *clock) {
 	t.Helper()
 	slept := &clock{}
@@ -85,7 +85,7 @@ func push(t testing.TB, s *registry.Server, ref string, b registry.Bundle, form 
 	return digest
 }
 
-// archive packs entries to a gzip layer.
+// archive packs entries into a gzip layer.
 func archive(t testing.TB, entries ...registry.Entry) []byte {
 	t.Helper()
 	return packed(t, registry.Gzip, entries...).Blob
@@ -114,7 +114,7 @@ func hardlink(name, to string) registry.Entry {
 	return registry.Entry{Name: name, Link: to, Type: tar.TypeLink}
 }
 
-// wantFailure checks code, form and place of the reference in the message.
+// wantFailure checks the failure's code and form, and that the message begins with the reference.
 func wantFailure(t testing.TB, err error, code failure.Code, ref string, words ...string) failure.Error {
 	t.Helper()
 	var f *failure.Error

@@ -14,30 +14,28 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// guard keeps a registry from leading Graft to addresses of the network that Graft runs in: by a
-// redirect, by the realm of its tokens, by the place of a layer, or by a name that resolves to
-// such an address.
+// guard stops a registry from directing Graft to addresses inside its own network: by a redirect, by the realm
+// of its tokens, by the location of a layer, or by a name that resolves to such an address.
 //
-//  1. The host of the reference, and hosts of a registries.conf, may be inside: whoever names
-//     them means them. They may not be where clouds hand out credentials.
-//  2. A registry that is inside may lead to others inside, as to its storage.
-//  3. A host that was outside once stays outside: a name that is turned by who owns it leads nowhere.
-//  4. Where a proxy is in between, it resolves names: then only addresses are held to this.
+// 1. The host of the reference and the hosts in a registries.conf may be inside, because the user named them.
+// They may not be addresses where clouds serve credentials. 2. A registry that is inside may direct Graft to
+// other hosts inside, such as its storage. 3. A host that was outside once stays outside: its owner cannot move
+// the name inside later. 4. A proxy resolves names itself. Behind a proxy, guard checks only addresses.
 type guard struct {
 	configured func(host string) bool // by name and port
 
-	resolved sync.Map // address to dial: netip.Addr
+	resolved sync.Map // address to dial -> netip.Addr
 	proxies  sync.Map // addresses of proxies
 }
 
 type originKey struct{}
 
-// withOrigin says which registry requests below the context are for.
+// withOrigin returns a context that names the registry of its requests.
 func withOrigin(ctx context.Context, registry string) context.Context {
 	return context.WithValue(ctx, originKey{}, registry)
 }
 
-// allow decides upon an address that a request of the context would be sent to.
+// allow decides whether a request of the context may go to an address.
 func (g *guard) allow(ctx context.Context, host string, ip netip.Addr) error {
 	origin, _ := ctx.Value(originKey{}).(string)
 	if !outbound.Inside(ip) || g.configured(host) {
@@ -50,7 +48,7 @@ func (g *guard) allow(ctx context.Context, host string, ip netip.Addr) error {
 	return errRedirect{host, ip}
 }
 
-// isAt reports whether a host and port are those of a registry, which may have no port.
+// isAt reports whether a host and port belong to a registry, whose name may have no port.
 func isAt(host, registry string) bool {
 	return registry != "" && (host == registry || host == registry+":443" || host == registry+":80")
 }
@@ -71,15 +69,14 @@ func (g *guard) isInside(registry string) (known, inside bool) {
 	return known, inside
 }
 
-// note remembers what an address to dial resolved to, the outside before the inside.
+// note records the address that a host resolved to. Outside addresses take precedence over inside ones.
 func (g *guard) note(address string, ip netip.Addr) {
 	if known, ok := g.resolved.LoadOrStore(address, ip); ok && outbound.Inside(known.(netip.Addr)) && !outbound.Inside(ip) {
 		g.resolved.Store(address, ip)
 	}
 }
 
-// check holds a request to what is known of its host before it is sent, be it upon a
-// connection that is open already.
+// check checks the known address of a request's host before the request is sent, including on an open connection.
 func (g *guard) check(req *http.Request) error {
 	host := hostAndPort(req.URL)
 	ip, err := netip.ParseAddr(req.URL.Hostname())
@@ -92,7 +89,7 @@ func (g *guard) check(req *http.Request) error {
 	return g.allow(req.Context(), host, ip)
 }
 
-// dialer looks at each address before it is connected to.
+// dialer checks each address before it connects.
 func (g *guard) dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		d := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
@@ -113,7 +110,7 @@ func (g *guard) dialer() func(ctx context.Context, network, address string) (net
 	}
 }
 
-// proxy is that of the system, whose address is no registry's.
+// proxy returns the system's proxy and records its address, which belongs to no registry.
 func (g *guard) proxy(req *http.Request) (*url.URL, error) {
 	at, err := http.ProxyFromEnvironment(req)
 	if at != nil {
@@ -122,7 +119,7 @@ func (g *guard) proxy(req *http.Request) (*url.URL, error) {
 	return at, err
 }
 
-// hostAndPort is an address as transports dial it.
+// hostAndPort returns the address that transports dial.
 func hostAndPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -131,7 +128,7 @@ func hostAndPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// errRedirect is a way to an address inside.
+// errRedirect reports a redirect to an address inside.
 type errRedirect struct {
 	host string
 	ip   netip.Addr
@@ -144,7 +141,7 @@ func (e errRedirect) Error() string {
 	return "led to the private address " + e.ip.String()
 }
 
-// followRedirect has an end; where it leads to is the guard's.
+// followRedirect limits the number of redirects. The guard checks their targets.
 func followRedirect(_ *http.Request, via []*http.Request) error {
 	if len(via) >= 10 {
 		return errors.New("more than 10 redirects")

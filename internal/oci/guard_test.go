@@ -17,7 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// Who may lead where.
+// These registries may direct Graft to these hosts, or not.
 func TestGuard(t *testing.T) {
 	g := &guard{configured: func(host string) bool { return host == "cache.example:5000" }}
 	g.resolved.Store("inside.example:443", netip.MustParseAddr("10.0.0.1"))
@@ -31,9 +31,9 @@ func TestGuard(t *testing.T) {
 		{"quay.io", "cdn.example:443", "10.0.0.1", false},
 		{"quay.io", "cdn.example:443", "::ffff:127.0.0.1", false},
 		{"quay.io", "cdn.example:443", "169.254.169.254", false},
-		{"quay.io", "quay.io:443", "10.0.0.1", false}, // it was outside before
+		{"quay.io", "quay.io:443", "10.0.0.1", false}, // the name was outside before
 		{"quay.io", "quay.io:80", "10.0.0.1", false},
-		{"mirror.example", "mirror.example:443", "10.0.0.1", true}, // of one's own by that name
+		{"mirror.example", "mirror.example:443", "10.0.0.1", true}, // the user configured the name
 		{"mirror.example", "mirror.example:80", "10.0.0.1", true},
 		{"mirror.example", "mirror.example:443", "169.254.169.254", false},
 		{"quay.io", "quay.io:443", "169.254.169.254", false},
@@ -52,8 +52,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// A name that has addresses outside and inside is one outside, in whatever order it is dialed:
-// who owns a name can have it lead inside for a moment, and no registry becomes trusted by that.
+// A name with addresses outside and inside counts as outside, in whatever order they are dialed. Its owner
+// could point it inside for a moment, and the registry must not become trusted by that.
 func TestGuardHoldsToTheOutside(t *testing.T) {
 	outside, inside := netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("10.0.0.1")
 	for _, tt := range []struct {
@@ -71,7 +71,7 @@ func TestGuardHoldsToTheOutside(t *testing.T) {
 			}
 		}
 		if err := g.allow(ctx, "storage.example:443", inside); (err == nil) != tt.leads {
-			t.Errorf("after %v it leads inside: %v", tt.seen, err)
+			t.Errorf("after %v the name leads inside: %v", tt.seen, err)
 		}
 		if err := g.allow(ctx, "turning.example:443", inside); (err == nil) != tt.leads {
 			t.Errorf("after %v it is inside: %v", tt.seen, err)
@@ -79,7 +79,7 @@ func TestGuardHoldsToTheOutside(t *testing.T) {
 	}
 }
 
-// A name is held to what it resolves to when it is dialed.
+// guard checks the address that a name resolves to when it is dialed.
 func TestGuardDials(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -100,7 +100,7 @@ func TestGuardDials(t *testing.T) {
 	}
 }
 
-// Only servers of the registry's owner are shown its credentials.
+// Only servers of the registry's owner receive its credentials.
 func TestRealms(t *testing.T) {
 	k := &keychain{getenv: func(string) string { return "" }, auth: `{"auths": {"token.example": {"auth": "` + basic("u", "p") + `"}}}`}
 	for _, tt := range []struct {
@@ -112,10 +112,10 @@ func TestRealms(t *testing.T) {
 		{"registry.gitlab.com", "https://gitlab.com/jwt/auth", true},
 		{"registry.corp.example.com", "https://sso.example.com/token", true},
 		{"quay.io", "https://quay.io.evil.example/v2/auth", false},
-		{"a.github.io", "https://b.github.io/token", false}, // of two owners, as the public suffix list says
+		{"a.github.io", "https://b.github.io/token", false}, // different owners by the public suffix list
 		{"10.0.0.1:5000", "https://10.0.0.1:5001/token", true},
 		{"10.0.0.1:5000", "https://10.0.0.2/token", false},
-		{"quay.io", "https://token.example/auth", true}, // it has credentials of its own
+		{"quay.io", "https://token.example/auth", true}, // the realm has its own credentials
 		{"quay.io", "::", false},
 	} {
 		reg, err := name.NewRegistry(tt.registry)
@@ -128,7 +128,7 @@ func TestRealms(t *testing.T) {
 	}
 }
 
-// A list of tags whose pages have none, each with another address, ends.
+// An endless list of empty pages, each at another address, ends with a failure.
 func TestEmptyPages(t *testing.T) {
 	s := startServer(t)
 	push(t, s, "acme/operator:v1", sampleBundle(), registry.Form{})

@@ -14,13 +14,11 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// helperTime bounds a credential helper: one that waits for a person would hang
-// a run for ever.
+// helperTime limits a credential helper. A helper that waits for input would block a run forever.
 const helperTime = 30 * time.Second
 
-// askHelper runs docker-credential-NAME get. A helper that has nothing for the
-// registry gives no credentials. What it prints is never repeated: it may be the
-// secret.
+// askHelper runs docker-credential-NAME get. If the helper has nothing for the registry, askHelper returns no
+// credentials. It never repeats the helper's output, which may be the secret.
 func askHelper(ctx context.Context, helper, registry string) (authn.AuthConfig, error) {
 	var none authn.AuthConfig
 	program := "docker-credential-" + helper
@@ -58,7 +56,7 @@ func askHelper(ctx context.Context, helper, registry string) (authn.AuthConfig, 
 	return authn.AuthConfig{Username: answer.Username, Password: answer.Secret}, nil
 }
 
-// serverOf is the name that docker login keeps a registry's credentials under.
+// serverOf returns the key under which docker login stores a registry's credentials.
 func serverOf(registry string) string {
 	if registry == name.DefaultRegistry {
 		return authn.DefaultAuthKey

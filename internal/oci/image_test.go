@@ -31,7 +31,7 @@ import (
 
 var catalogFiles = map[string]string{"op/catalog.yaml": "schema: olm.package\nname: op\n", "other/catalog.json": "{\"schema\": \"x\"}\n"}
 
-// recipe is a layer with the files, which hides what a base has in the directory.
+// recipe returns a layer with the files. The layer hides the base's files in the directory.
 func recipe(t testing.TB) Recipe {
 	t.Helper()
 	entries := []registry.Entry{{Name: "configs/"}, {Name: "configs/" + opaque}}
@@ -44,7 +44,7 @@ func recipe(t testing.TB) Recipe {
 	}
 }
 
-// opmImage is the base acme/opm:v1: two layers, an older catalog among them, a user and labels of its own.
+// opmImage pushes the base acme/opm:v1 with two layers, an older catalog, a user and labels.
 func opmImage(t testing.TB, s *registry.Server, form registry.Form) {
 	t.Helper()
 	layers := []registry.Layer{
@@ -123,8 +123,8 @@ func wantCatalog(t testing.TB, c *Client, ref string) *Catalog {
 	return got
 }
 
-// What was pushed is pulled again by another client, holds together, and has the catalog
-// byte for byte. Pushed again, it costs nothing but questions.
+// Another client can pull the pushed image; it is consistent and holds the catalog byte for byte. A second push
+// only reads.
 func TestImageIsPushedOnce(t *testing.T) {
 	for _, form := range []registry.Form{{}, {OCI: true}, {Platforms: []string{"linux/amd64", "linux/arm64"}}, {OCI: true, Platforms: []string{"linux/amd64", "linux/s390x"}}} {
 		t.Run(fmt.Sprintf("%+v", form), func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestImageIsPushedOnce(t *testing.T) {
 				t.Errorf("published is %+v, %v", p, err)
 			}
 			if p, err := target.Published(context.Background(), "v3"); p != nil || err != nil {
-				t.Errorf("what is not there: %+v, %v", p, err)
+				t.Errorf("a missing tag: %+v, %v", p, err)
 			}
 			got := wantCatalog(t, c, testHost+"/acme/catalog:v1")
 			if got.Digest != image.Digest || len(got.Platforms) != max(1, len(form.Platforms)) || !slices.Equal(got.Cmd, []string{"serve", "/configs"}) {
@@ -164,7 +164,7 @@ func TestImageIsPushedOnce(t *testing.T) {
 	}
 }
 
-// checkWithLibrary pulls by the library's own way and looks at configuration and files.
+// checkWithLibrary pulls with go-containerregistry and checks configuration and files.
 func checkWithLibrary(t *testing.T, s *registry.Server) {
 	t.Helper()
 	ref, err := name.ParseReference(testHost + "/acme/catalog:v1")
@@ -210,7 +210,7 @@ func tarred(t *testing.T, r io.Reader) map[string]string {
 	}
 }
 
-// seen notes the addresses of requests.
+// seen records the addresses of requests.
 type seen struct {
 	http.RoundTripper
 	mu   sync.Mutex
@@ -224,12 +224,12 @@ func (s *seen) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.RoundTripper.RoundTrip(r)
 }
 
-// Layers of the base are mounted from its repository, by a token that was asked for both.
+// Layers of the base are mounted from its repository, with a token for both repositories.
 func TestLayersAreMounted(t *testing.T) {
 	s := startServer(t)
 	opmImage(t, s, registry.Form{})
 	s.SetAuth(registry.Auth{Scheme: "bearer", Username: "u", Password: "p"})
-	// In this registry all repositories share their blobs: it is made to say otherwise.
+	// In this registry all repositories share their blobs. The script hides that.
 	s.SetScript(func(r registry.Request) registry.Fault {
 		if r.Kind == registry.Blob && r.Method == http.MethodHead {
 			return registry.Fault{Status: http.StatusNotFound}
@@ -254,7 +254,7 @@ func TestLayersAreMounted(t *testing.T) {
 	if len(mounts) != 2 {
 		t.Errorf("mounts: %v", mounts)
 	}
-	// A dry run asks for no more than reading.
+	// A dry run requests a token for reading only.
 	reader, err := c.Target(context.Background(), testHost+"/acme/catalog", base, false)
 	if err != nil {
 		t.Fatal(err)
@@ -265,7 +265,7 @@ func TestLayersAreMounted(t *testing.T) {
 	wantFailure(t, reader.Push(context.Background(), image, "v2"), failure.RegistryAuth, testHost+"/acme/catalog", "may push")
 }
 
-// A fault that passes does not end a push; one that stays does, as what it is.
+// A push survives a temporary fault. A permanent fault ends it with the fault's own code.
 func TestPushSurvivesFaults(t *testing.T) {
 	for _, kind := range []registry.Kind{registry.Upload, registry.Manifest} {
 		for _, fault := range []registry.Fault{{Status: http.StatusServiceUnavailable}, {Reset: true}} {

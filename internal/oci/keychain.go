@@ -19,16 +19,16 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// credentials for one repository; the zero credentials are those of nobody.
+// credentials for one repository. The zero credentials are anonymous.
 type credentials struct {
 	config  authn.AuthConfig
-	from    string // for messages; names a file or a variable, never a secret
-	implied bool   // nobody configured them for registries
+	from    string // for messages: a file or a variable, never a secret
+	implied bool   // not configured for registries
 }
 
-// keychain finds credentials where docker and podman keep them.
+// keychain finds credentials in the places of docker and podman.
 type keychain struct {
-	auth   string // given, in place of a file
+	auth   string // given in place of a file
 	token  string // for ghcr.io
 	getenv func(string) string
 	home   string
@@ -37,7 +37,7 @@ type keychain struct {
 	once  sync.Once
 	files []*authFile
 	err   error
-	asked shared[authn.AuthConfig] // helpers, each once for a registry
+	asked shared[authn.AuthConfig] // credential helpers, each asked once for a registry
 }
 
 func systemKeychain(o Options) *keychain {
@@ -45,10 +45,9 @@ func systemKeychain(o Options) *keychain {
 	return &keychain{auth: o.Auth, token: o.GitHubToken, getenv: os.Getenv, home: home, uid: os.Getuid(), asked: shared[authn.AuthConfig]{keep: true}}
 }
 
-// resolve goes through what was given and the files in order; the first that knows the repository
-// wins, and in it a helper for the registry, then the longest prefix of the
-// repository, then the store for all registries. For ghcr.io the workflow's
-// GITHUB_TOKEN comes last.
+// resolve checks the given credentials and then the files in order. The first file that knows the repository
+// wins. Within a file, a helper for the registry comes first, then the longest prefix of the repository, then
+// the store for all registries. For ghcr.io the workflow's GITHUB_TOKEN comes last.
 func (k *keychain) resolve(ctx context.Context, repo name.Repository) (credentials, error) {
 	k.once.Do(k.load)
 	if k.err != nil {
@@ -67,9 +66,8 @@ func (k *keychain) resolve(ctx context.Context, repo name.Repository) (credentia
 	return credentials{}, nil
 }
 
-// load reads the files there are. A broken one in a usual place is passed over: it
-// must not keep public images from being read. A broken one that was asked for
-// by a variable is a failure.
+// load reads the existing files. It skips a broken file in a default place, so that public images can still be
+// read. It fails for a broken file that a variable names.
 func (k *keychain) load() {
 	if k.auth != "" {
 		file, err := parseAuthFile("the credentials given", []byte(k.auth))
@@ -120,7 +118,7 @@ func (k *keychain) places() []authPlace {
 	return places
 }
 
-// authFile is an auth.json of podman or a config.json of docker.
+// authFile is podman's auth.json or docker's config.json.
 type authFile struct {
 	path    string
 	auths   map[string]authn.AuthConfig // by normalized key
@@ -128,7 +126,7 @@ type authFile struct {
 	store   string
 }
 
-// parseAuthFile says nothing of the content in its errors but where it is wrong.
+// parseAuthFile returns errors that give the place of a mistake and nothing of the content.
 func parseAuthFile(path string, data []byte) (*authFile, error) {
 	var content struct {
 		Auths       map[string]json.RawMessage `json:"auths"`
@@ -152,7 +150,7 @@ func parseAuthFile(path string, data []byte) (*authFile, error) {
 			return nil, fmt.Errorf("auths, %s: %w", key, err)
 		}
 		config.Auth, config.Password = "", strings.Trim(config.Password, "\x00")
-		// A key that is written as the registry is preferred to its address.
+		// A key that is the registry's name takes precedence over a key that is its address.
 		if _, taken := file.auths[normalKey(key)]; !taken || normalKey(key) == key {
 			file.auths[normalKey(key)] = config
 		}
@@ -160,8 +158,8 @@ func parseAuthFile(path string, data []byte) (*authFile, error) {
 	return file, nil
 }
 
-// normalKey brings the ways to write a registry down to one. Keys may name a
-// namespace or a repository; addresses are of registries alone.
+// normalKey converts the spellings of a registry to one. Keys may name a namespace or a repository; addresses
+// name registries only.
 func normalKey(key string) string {
 	plain := strings.TrimPrefix(strings.TrimPrefix(key, "https://"), "http://")
 	if plain != key {

@@ -16,7 +16,7 @@ func basic(user, password string) string {
 	return base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 }
 
-// authFileEnv is an environment in which REGISTRY_AUTH_FILE holds content.
+// authFileEnv returns an environment in which REGISTRY_AUTH_FILE names a file with the content.
 func authFileEnv(t testing.TB, content string) map[string]string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "auth.json")
@@ -76,7 +76,7 @@ func TestAuthFileErrorsHideContent(t *testing.T) {
 	}
 }
 
-// The files in the order in which they count; each hides those after it.
+// The files in order of precedence. Each hides those after it.
 func TestAuthPlaces(t *testing.T) {
 	root := t.TempDir()
 	env := map[string]string{
@@ -96,7 +96,7 @@ func TestAuthPlaces(t *testing.T) {
 		if err != nil || got.config.Username != place || got.from != filepath.Join(root, place) {
 			t.Fatalf("got %q from %s, %v, want %q", got.config.Username, got.from, err, place)
 		}
-		// One that is not there, or knows other registries only, hides nothing.
+		// A missing file, or one with other registries only, hides nothing.
 		write(t, filepath.Join(root, place), `{"auths":{"other.io":{"auth":"`+basic("x", "p")+`"}}}`)
 	}
 
@@ -110,12 +110,12 @@ func TestAuthPlaces(t *testing.T) {
 		if err != nil || got.config.Username != place {
 			t.Fatalf("got %q, %v, want %q", got.config.Username, err, place)
 		}
-		// A broken file in a usual place is passed over.
+		// A broken file in a default place is skipped.
 		write(t, filepath.Join(home, place), `{`)
 	}
 }
 
-// What is given counts before any file, and the token given before the environment's.
+// Given credentials override all files, and the given token overrides the environment's.
 func TestGivenCredentials(t *testing.T) {
 	env := authFileEnv(t, `{"auths":{"quay.io":{"auth":"`+basic("file", "p")+`"}}}`)
 	env["GITHUB_TOKEN"] = "of-environment"
@@ -206,7 +206,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// What a token server says is about signing in, never about the image.
+// Errors of a token server concern credentials, never the image.
 func TestTokenServerFaults(t *testing.T) {
 	for status, code := range map[int]failure.Code{401: failure.RegistryAuth, 403: failure.RegistryAuth, 404: failure.RegistryAuth, 500: failure.RegistryUnavailable, 429: failure.RegistryUnavailable} {
 		s := startServer(t)
@@ -246,12 +246,12 @@ func TestGitHubToken(t *testing.T) {
 	if err := pull(right, ref); err != nil {
 		t.Error(err)
 	}
-	// A public image is read although the workflow's token is good for nothing there.
+	// A public image can be read even if the registry refuses the workflow's token.
 	if err := pull(wrong, "ghcr.io/acme/public:v1"); err != nil {
 		t.Error(err)
 	}
 	wantFailure(t, pull(wrong, ref), failure.RegistryAuth, ref)
-	// It goes to no other registry, and not where something is configured.
+	// The workflow's token goes to no other registry, and is not used where credentials are configured.
 	wantFailure(t, pull(right, testRepo+":v1"), failure.RegistryAuth, testRepo+":v1")
 	configured := authFileEnv(t, `{"auths":{"ghcr.io":{"auth":"`+basic("octo", "other")+`"}}}`)
 	configured["GITHUB_TOKEN"], configured["GITHUB_ACTOR"] = "ghs_right", "octo"

@@ -20,14 +20,14 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// limits bound what an image may make us read, hold and compute. They hold for
-// all layers together, and for what is not kept as well.
+// limits limit what an image may make Graft read, hold and compute. They apply to all layers together,
+// including content that is not kept.
 type limits struct {
 	files  int   // and as many directories
 	bytes  int64 // content of all files
 	packed int64 // of all layers
-	kept   int64 // of the files that are wanted, once for each name
-	ratio  int64 // of a layer, unpacked to packed
+	kept   int64 // of the wanted files, once for each name
+	ratio  int64 // ratio of unpacked to packed size of a layer
 	layers int
 }
 
@@ -41,7 +41,7 @@ var catalogLimits = limits{
 	ratio: budget.ImageRatio, layers: budget.ImageLayers,
 }
 
-// checkImage refuses an image before any of it is read.
+// checkImage refuses an image before reading any of it.
 func (l limits) checkImage(image *v1.Manifest) error {
 	if len(image.Layers) > l.layers {
 		return tooMuch("has %d layers, more than %d", len(image.Layers), l.layers)
@@ -70,15 +70,15 @@ func tooMuch(format string, args ...any) error {
 // entry is one entry of a layer's archive.
 type entry struct {
 	name  string // relative to the root, clean
-	kind  byte   // a type flag of archive/tar: TypeReg, TypeDir, TypeSymlink, TypeLink, or something else
+	kind  byte   // a type flag of archive/tar: TypeReg, TypeDir, TypeSymlink, TypeLink, or another
 	link  string
-	nth   int // among the entries of the layer
+	nth   int // index in the layer
 	size  int64
-	data  []byte // of a file that is wanted
-	known bool   // data is there
+	data  []byte // of a wanted file
+	known bool   // data is set
 }
 
-// meter counts what the layers of one image come to.
+// meter counts the totals of all layers of one image.
 type meter struct {
 	limits
 	files, dirs, steps int
@@ -86,7 +86,7 @@ type meter struct {
 	read, unpacked     int64 // bytes of layers
 }
 
-// keep counts bytes that are held for an image, under one name or another.
+// keep counts bytes that are held for an image, once for each name.
 func (m *meter) keep(size int64) error {
 	if m.kept += size; m.kept > m.limits.kept {
 		return tooMuch("has more than %d MiB of files that count, each name of a linked file by itself", m.limits.kept>>20)
@@ -94,7 +94,7 @@ func (m *meter) keep(size int64) error {
 	return nil
 }
 
-// step counts names on the way along paths, which links can make much longer than they look.
+// step counts the names along followed paths, which links can make much longer than they look.
 func (m *meter) step(names int) error {
 	if m.steps += names; m.steps > m.limits.files*budget.ImageSteps {
 		return tooMuch("has links whose paths are too long, all of them together")
@@ -102,13 +102,12 @@ func (m *meter) step(names int) error {
 	return nil
 }
 
-// readLayer calls each with every entry of a layer, in order, with the content of
-// the files that are wanted.
+// readLayer calls each for every entry of a layer, in order, with the content of the wanted files.
 func readLayer(ctx context.Context, blob []byte, m *meter, wanted func(name string, nth int) bool, each func(entry) error) error {
 	return readArchive(ctx, bytes.NewReader(blob), int64(len(blob)), m, wanted, each)
 }
 
-// readArchive is readLayer for one of that size that is not held.
+// readArchive is readLayer for a stream of that size.
 func readArchive(ctx context.Context, blob io.Reader, size int64, m *meter, wanted func(name string, nth int) bool, each func(entry) error) error {
 	unpacked, done, err := decompress(m.counting(ctx, blob))
 	if err != nil {
@@ -178,7 +177,7 @@ func (m *meter) countDir() error {
 	return nil
 }
 
-// readFile takes the memory for a file only where the archive can still hold it.
+// readFile allocates memory for a file only if the archive can still hold it.
 func readFile(archive *tar.Reader, header *tar.Header, left int64) ([]byte, error) {
 	if header.Size > left {
 		return nil, fmt.Errorf("the file is said to have %d bytes: %w", header.Size, errBounded)
@@ -188,8 +187,7 @@ func readFile(archive *tar.Reader, header *tar.Header, left int64) ([]byte, erro
 	return data, err
 }
 
-// cleanName refuses names that lead outside of the root. A name with .. in it
-// that stays inside is made plain.
+// cleanName refuses names that lead outside of the root. It cleans a name with .. that stays inside.
 func cleanName(name string) (string, error) {
 	if len(name) > budget.ImagePath {
 		return "", tooMuch("has a path of %d bytes", len(name))
@@ -220,8 +218,8 @@ type reader func([]byte) (int, error)
 
 func (r reader) Read(p []byte) (int, error) { return r(p) }
 
-// counting counts what is read of a layer. One that goes on without unpacking to anything, as
-// with empty frames, is refused. The end of the context ends it.
+// counting counts the bytes read of a layer. It refuses a layer that continues without unpacking to anything,
+// such as one of empty frames. It ends with the context.
 func (m *meter) counting(ctx context.Context, blob io.Reader) io.Reader {
 	return reader(func(p []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
@@ -235,7 +233,7 @@ func (m *meter) counting(ctx context.Context, blob io.Reader) io.Reader {
 	})
 }
 
-// counted counts what a layer unpacks to.
+// counted counts the unpacked bytes of a layer.
 func (m *meter) counted(ctx context.Context, r io.Reader) io.Reader {
 	return reader(func(p []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
@@ -247,7 +245,7 @@ func (m *meter) counted(ctx context.Context, r io.Reader) io.Reader {
 	})
 }
 
-// bounded fails once more than left bytes were read.
+// bounded fails after more than left bytes.
 type bounded struct {
 	r    io.Reader
 	left int64
@@ -257,7 +255,7 @@ var errBounded = errors.New("more than the archive may unpack to")
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		// The end may be just here.
+		// The stream may end exactly here.
 		if n, err := b.r.Read(make([]byte, 1)); n == 0 && err != nil {
 			return 0, err
 		}
@@ -271,12 +269,12 @@ func (b *bounded) Read(p []byte) (int, error) {
 var (
 	gzipMagic = []byte{0x1f, 0x8b}
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
-	// Decoders are kept because their windows are most of what a small layer costs.
+	// Decoders are pooled, because their windows are most of the cost of a small layer.
 	unzippers = sync.Pool{New: func() any { return new(gzip.Reader) }}
 	unzstders = sync.Pool{New: newZstd}
 )
 
-// newZstd bounds the window as the zstd command bounds it.
+// newZstd limits the window as the zstd command does.
 func newZstd() any {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(budget.ImageWindow))
 	if err != nil {
@@ -285,8 +283,8 @@ func newZstd() any {
 	return z
 }
 
-// decompress goes by the first bytes: media types are often wrong. The stream
-// must not be used after done was called.
+// decompress detects the format by the first bytes, because media types are often wrong. Callers must not use
+// the stream after done.
 func decompress(blob io.Reader) (r io.Reader, done func(), err error) {
 	packed := bufio.NewReader(blob)
 	start, err := packed.Peek(5)

@@ -3,7 +3,7 @@ package oci
 import (
 	"bytes"
 	"context"
-	_ "crypto/sha512" // digests may be of it
+	_ "crypto/sha512" // digests may use it
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +26,7 @@ var manifestTypes = strings.Join([]string{
 	string(types.OCIImageIndex),
 }, ", ")
 
-// manifest is a manifest or index as it came, and its own digest.
+// manifest is a manifest or index as received, with its digest.
 type manifest struct {
 	digest string
 	media  types.MediaType
@@ -41,8 +41,7 @@ func (s *session) manifest(ctx context.Context, identifier string) (*manifest, e
 	}
 	want := identifier
 	if !isDigest(want) {
-		// What the registry says that the tag names. A container engine holds it
-		// to that, too.
+		// This is the digest that the registry reports for the tag. Container engines check it too.
 		want = got.header.Get("Docker-Content-Digest")
 	}
 	found := digestOf(got.body, want)
@@ -52,7 +51,7 @@ func (s *session) manifest(ctx context.Context, identifier string) (*manifest, e
 	return &manifest{digest: found, media: mediaTypeOf(got), body: got.body}, nil
 }
 
-// headManifest gives the digest of a tag.
+// headManifest returns the digest of a tag.
 func (s *session) headManifest(ctx context.Context, tag string) (string, error) {
 	at := s.base
 	at.Path += "manifests/" + tag
@@ -78,8 +77,8 @@ func (s *session) headManifest(ctx context.Context, tag string) (string, error) 
 	return m.digest, nil
 }
 
-// imageOf reads a manifest, and the image that it is, or the one to take of an index. An
-// image beyond the limits is refused before any of it is read.
+// imageOf reads a manifest and its image; for an index, the chosen image. It refuses an image beyond the limits
+// before reading any of it.
 func imageOf(ctx context.Context, from store, identifier string, l limits) (top *manifest, image *v1.Manifest, err error) {
 	if top, err = from.manifest(ctx, identifier); err != nil {
 		return nil, nil, err
@@ -94,9 +93,9 @@ func imageOf(ctx context.Context, from store, identifier string, l limits) (top 
 	return top, image, l.checkImage(image)
 }
 
-// chosenOf is the manifest of an image, or of the one to take of an index.
+// chosenOf returns the manifest of an image, or of the image to take from an index.
 func chosenOf(ctx context.Context, from store, m *manifest) (*manifest, error) {
-	// An index of an index is allowed, and nobody builds deeper ones.
+	// An index may hold an index. No builder nests them deeper than this.
 	for depth := 0; m.media.IsIndex(); depth++ {
 		if depth == 3 {
 			return nil, notABundle("indexes are nested more than 3 deep")
@@ -116,7 +115,7 @@ func chosenOf(ctx context.Context, from store, m *manifest) (*manifest, error) {
 	return m, nil
 }
 
-// image is the manifest of an image, parsed.
+// image parses the manifest of an image.
 func (m *manifest) image() (*v1.Manifest, error) {
 	if !m.media.IsImage() {
 		return nil, notABundle("its manifest is of type %q, which is no image of docker schema 2 or OCI", m.media)
@@ -131,7 +130,7 @@ func (m *manifest) image() (*v1.Manifest, error) {
 	return image, nil
 }
 
-// index is the manifest of an index, parsed.
+// index parses the manifest of an index.
 func (m *manifest) index() (*v1.IndexManifest, error) {
 	index, err := v1.ParseIndexManifest(bytes.NewReader(m.body))
 	if err != nil {
@@ -140,9 +139,8 @@ func (m *manifest) index() (*v1.IndexManifest, error) {
 	return index, nil
 }
 
-// choose takes linux/amd64, which is what opm takes where most catalogs are
-// built, and else the first that is an image at all: bundles hold no programs, so
-// any platform's will do. Attestations are listed like images, as platform
+// choose takes linux/amd64, which opm takes where most catalogs are built, or else the first image. Bundles
+// hold no programs, so any platform's image is valid. Indexes also list attestations, with the platform
 // unknown.
 func choose(members []v1.Descriptor) (v1.Descriptor, bool) {
 	members = slices.DeleteFunc(slices.Clone(members), func(m v1.Descriptor) bool { return !isMember(m) })
@@ -155,7 +153,7 @@ func choose(members []v1.Descriptor) (v1.Descriptor, bool) {
 	return members[max(usual, 0)], true
 }
 
-// isMember tells an image of an index, or an index in it, from what else an index lists.
+// isMember reports whether an entry of an index is an image or an index.
 func isMember(m v1.Descriptor) bool {
 	usable := m.MediaType == "" || m.MediaType.IsImage() || m.MediaType.IsIndex()
 	switch types.MediaType(m.ArtifactType) {
@@ -167,8 +165,8 @@ func isMember(m v1.Descriptor) bool {
 	return usable && m.Digest.Hex != "" && (m.Platform == nil || m.Platform.OS != "unknown")
 }
 
-// mediaTypeOf believes the body before the header: static file servers and some
-// proxies say application/json or text/plain of everything.
+// mediaTypeOf trusts the body more than the header. Static file servers and some proxies send application/json
+// or text/plain for everything.
 func mediaTypeOf(got *answer) types.MediaType {
 	var said struct {
 		MediaType types.MediaType   `json:"mediaType"`
@@ -211,8 +209,7 @@ func isDigest(s string) bool {
 	return err == nil
 }
 
-// digestOf is the digest of b by the algorithm of another digest; sha256 if
-// that is none.
+// digestOf returns the digest of b with the algorithm of another digest, or with sha256 if that is not a digest.
 func digestOf(b []byte, other string) string {
 	algorithm := digest.Canonical
 	if like, err := digest.Parse(other); err == nil {

@@ -7,8 +7,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Members lists the digests of what an index holds, indexes within it and their members
-// included; it is empty for an image.
+// Members lists the digests of an index's members, including nested indexes and their members. It is empty for
+// an image.
 func (c *Client) Members(ctx context.Context, ref string) ([]string, error) {
 	return fromSources(ctx, c, ref, func(s *session, identifier string) ([]string, error) { return s.members(ctx, identifier, 0) })
 }
@@ -30,7 +30,7 @@ func (s *session) members(ctx context.Context, identifier string, depth int) ([]
 		digest := member.Digest.String()
 		all = append(all, digest)
 		if member.MediaType.IsImage() {
-			continue // an image holds no members: it need not be read
+			continue // an image has no members
 		}
 		more, err := s.members(ctx, digest, depth+1)
 		if err != nil {

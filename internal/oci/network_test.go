@@ -75,8 +75,8 @@ func TestPlainHTTPOnLoopback(t *testing.T) {
 	wantFiles(t, got.Files, bundle.Files)
 }
 
-// Away from loopback no request goes out without TLS unless that was asked for,
-// also where go-containerregistry would send one: to private addresses and .local.
+// Away from loopback no request goes out without TLS unless allowed. go-containerregistry would send one to
+// private addresses and .local.
 func TestPlainHTTPElsewhere(t *testing.T) {
 	for _, host := range []string{"registry.example:5000", "10.1.2.3:5000", "registry.local:5000"} {
 		t.Run(host, func(t *testing.T) {
@@ -137,8 +137,7 @@ func TestNoSuchHostAndRefused(t *testing.T) {
 	}
 }
 
-// Blobs often lie elsewhere. The way there is followed without the credentials,
-// and not into the own network.
+// Blobs are often stored elsewhere. Graft follows redirects without the credentials, and not into its own network.
 func TestRedirects(t *testing.T) {
 	cases := []struct {
 		name, to string
@@ -191,7 +190,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// byHost has a transport for each host, and no network.
+// byHost has a transport for each host and no network.
 type byHost map[string]http.RoundTripper
 
 func (b byHost) RoundTrip(req *http.Request) (*http.Response, error) {

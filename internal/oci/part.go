@@ -17,9 +17,8 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// CatalogPart is Catalog with those of its files alone whose content is wanted. Nothing else of
-// the image is held: each layer is looked through as it comes, from the topmost one down to
-// the one below which nothing counts.
+// CatalogPart is Catalog restricted to the files that wanted selects. It holds nothing else of the image in
+// memory: it streams each layer, from the topmost down to the last that counts.
 func (c *Client) CatalogPart(ctx context.Context, ref string, wanted func(name string, content []byte) bool) (*Catalog, error) {
 	return withStore(ctx, c, ref, func(from store, identifier string) (*Catalog, error) {
 		part, err := c.readPart(ctx, from, identifier, wanted)
@@ -38,7 +37,7 @@ func (c *Client) CatalogPart(ctx context.Context, ref string, wanted func(name s
 	})
 }
 
-// errLinked is that what a link leads to can lie anywhere in the image.
+// errLinked reports links, whose targets may be anywhere in the image.
 var errLinked = errors.New("the catalog has links")
 
 func (c *Client) readPart(ctx context.Context, from store, identifier string, wanted func(string, []byte) bool) (*Catalog, error) {
@@ -86,15 +85,15 @@ func (c *Client) readPart(ctx context.Context, from store, identifier string, wa
 	return catalog.with(files)
 }
 
-// part looks layers through for what is in a directory.
+// part searches layers for files in a directory.
 type part struct {
 	dir    string
 	wanted func(string, []byte) bool
 	meter  meter // of all layers
 	kept   int
 
-	entries []entry // of the layer that was looked at last
-	alone   bool    // it says that nothing below it counts
+	entries []entry // of the last layer
+	alone   bool    // the last layer hides all lower ones
 }
 
 func (p *part) layer(ctx context.Context, from store, desc v1.Descriptor) error {
@@ -106,7 +105,7 @@ func (p *part) layer(ctx context.Context, from store, desc v1.Descriptor) error 
 	})
 }
 
-// take keeps an entry that counts in the directory; of a file that is not wanted, the name.
+// take keeps an entry that counts in the directory. Of an unwanted file it keeps the name.
 func (p *part) take(e entry) error {
 	if !p.concerns(e.name) {
 		return nil
@@ -125,7 +124,7 @@ func (p *part) take(e entry) error {
 	return nil
 }
 
-// concerns tells what lies in the directory or on the way to it, and what removes either.
+// concerns reports whether a name is in the directory or on the way to it, or removes either.
 func (p *part) concerns(name string) bool {
 	if name == "." {
 		return false

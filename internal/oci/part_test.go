@@ -23,8 +23,8 @@ func pushCatalog(t testing.TB, s *registry.Server, ref string, layers ...registr
 
 func ofOp(_ string, content []byte) bool { return bytes.Contains(content, []byte("package: op\n")) }
 
-// A part of a catalog is what all of it would give, less what is not wanted: replaced and removed
-// files of lower layers, links, and a topmost layer that stands alone.
+// A part of a catalog equals the whole catalog without the unwanted files. Cases: files that upper layers
+// replace or remove, links, and a topmost layer that hides the others.
 func TestCatalogPart(t *testing.T) {
 	old, own := plain("configs/op/catalog.yaml", "package: op\nold\n"), plain("configs/op/catalog.yaml", "package: op\n")
 	other, system := plain("configs/other/catalog.yaml", "package: other\n"), plain("usr/bin/opm", "package: op\n")
@@ -46,7 +46,7 @@ func TestCatalogPart(t *testing.T) {
 		s := startServer(t)
 		c, _ := newClient(t, s, nil)
 		pushCatalog(t, s, "acme/catalog:v1", tt.layers...)
-		for range 2 { // layers without anything of it are known the second time
+		for range 2 { // the second time, layers without catalog files are known
 			part, err := c.CatalogPart(context.Background(), testHost+"/acme/catalog:v1", ofOp)
 			if err != nil {
 				t.Fatalf("%s: %v", tt.name, err)
@@ -62,8 +62,8 @@ func TestCatalogPart(t *testing.T) {
 	}
 }
 
-// Layers that hold nothing of the catalog are read once for all images that have them, and
-// those below one that stands alone never.
+// A layer without catalog files is read once for all images that have it. Layers below one that hides them are
+// never read.
 func TestCatalogPartReadsLittle(t *testing.T) {
 	s := startServer(t)
 	c, _ := newClient(t, s, nil)
@@ -90,8 +90,8 @@ func TestCatalogPartReadsLittle(t *testing.T) {
 	}
 }
 
-// A connection that breaks within a layer is tried again from its beginning; a layer that is not
-// what its digest says, or no archive, gives nothing.
+// If a connection breaks within a layer, Graft reads the layer again from the start. A layer with a wrong
+// digest, or that is no archive, gives a failure.
 func TestCatalogPartOfFaultyRegistries(t *testing.T) {
 	s := startServer(t)
 	c, _ := newClient(t, s, nil)

@@ -16,9 +16,9 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// Target is a repository to push to. Mirrors are for pulling and are left out.
+// Target is a repository to push to. It uses no mirrors.
 type Target struct {
-	// Repository is its name as it was asked for.
+	// Repository is its name as requested.
 	Repository string
 
 	client  *Client
@@ -26,15 +26,15 @@ type Target struct {
 	repo    name.Repository
 }
 
-// Published is what a tag names.
+// Published describes the image that a tag names.
 type Published struct {
 	Digest      string            `json:"-"`
 	Annotations map[string]string `json:"annotations"`
 }
 
-// Target signs in to a repository. Without push, as in a dry run, it asks for no more than
-// may be needed to read there. Layers of a base of the same registry are to be mounted, for
-// which that repository must be readable with the same token.
+// Target signs in to a repository. Without push, as in a dry run, it requests read permission only. To mount
+// layers of a base in the same registry, it requests read permission for the base's repository in the same
+// token.
 func (c *Client) Target(ctx context.Context, repository string, base *Base, push bool) (*Target, error) {
 	repo, err := c.origin(repository)
 	if err != nil {
@@ -61,8 +61,8 @@ func (c *Client) Target(ctx context.Context, repository string, base *Base, push
 	return t, nil
 }
 
-// Published gives what a tag names, nil where there is none. Some registries forbid to ask
-// for what is not there; whether pushing is forbidden as well, pushing tells.
+// Published returns what a tag names, or nil for a missing tag. Some registries answer 403 for a missing tag; a
+// push then shows whether pushing is forbidden too.
 func (t *Target) Published(ctx context.Context, tag string) (*Published, error) {
 	m, err := t.session.manifest(ctx, tag)
 	var status *errStatus
@@ -74,13 +74,13 @@ func (t *Target) Published(ctx context.Context, tag string) (*Published, error) 
 	}
 	p := &Published{Digest: m.digest}
 	if m.media.IsIndex() || m.media.IsImage() {
-		_ = json.Unmarshal(m.body, p) // what is no catalog is replaced by one
+		_ = json.Unmarshal(m.body, p) // a tag that names no catalog is replaced
 	}
 	return p, nil
 }
 
-// Push makes the tags name the image. What the registry has already is not sent again;
-// manifests follow what they name, the tags come last.
+// Push makes the tags name the image. It does not send what the registry already has. It pushes manifests after
+// the parts that they name, and tags last.
 func (t *Target) Push(ctx context.Context, image *Image, tags ...string) error {
 	ctx = withOrigin(ctx, t.session.repo.RegistryStr())
 	retry := t.client.http.Retry
@@ -100,8 +100,8 @@ func (t *Target) Push(ctx context.Context, image *Image, tags ...string) error {
 	return nil
 }
 
-// uploadMayPass reports whether an upload may fare better from its beginning. The transport
-// repeats what is read and not what is sent, so the two never multiply.
+// uploadMayPass reports whether an upload may succeed if started again. The transport repeats reads and not
+// writes, so the retries never multiply.
 func uploadMayPass(err error) bool {
 	var answer *transport.Error
 	if errors.As(err, &answer) && answer.Request != nil {
@@ -114,7 +114,7 @@ func uploadMayPass(err error) bool {
 	return false
 }
 
-// fail says of pushing what the client says of pulling.
+// fail converts errors of a push as the client converts those of a pull.
 func (t *Target) fail(ctx context.Context, err error) error {
 	var status *errStatus
 	if !errors.As(err, &status) {

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// trusts reports whether the server at a realm may see the credentials for a registry: it is the
-// same host, of the same owner by its domain, or one for which there are credentials too. Any
-// other server that a registry names is asked for a token without them.
+// trusts reports whether the server at a realm may receive the registry's credentials: it is the same host, has
+// the same owner by its domain, or has credentials of its own. Graft asks any other realm for a token without
+// credentials.
 func (k *keychain) trusts(ctx context.Context, realm string, registry name.Registry) bool {
 	at, err := url.Parse(realm)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// The labels that say where a bundle image holds what.
+// Labels for the directories of a bundle image.
 const (
 	manifestsLabel = "operators.operatorframework.io.bundle.manifests.v1"
 	metadataLabel  = "operators.operatorframework.io.bundle.metadata.v1"
@@ -33,11 +33,11 @@ func parseRepository(repository string) (name.Repository, error) {
 	return parsed, nil
 }
 
-// CatalogLabel says where a catalog image holds its file-based catalog.
+// CatalogLabel is the label for the directory of a file-based catalog.
 const CatalogLabel = "operators.operatorframework.io.index.configs.v1"
 
-// bundleDirs are the directories to keep, relative to the image's root: those
-// that the labels name, and the two that opm reads in bundles whatever the labels say.
+// bundleDirs returns the directories to keep, relative to the image's root: those that the labels name, and the
+// two that opm always reads.
 func bundleDirs(labels map[string]string) ([]string, error) {
 	dirs := []string{"manifests", "metadata"}
 	for _, label := range []string{manifestsLabel, metadataLabel, CatalogLabel} {

@@ -13,14 +13,14 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// registriesConf is what Graft uses of a registries.conf: where to read an image
-// that is named otherwise. Everything else in the file is ignored, short names
-// and their search list among it: a template's images have full names.
+// registriesConf holds the settings of a registries.conf that Graft uses: the locations of images. Graft
+// ignores everything else, including short names and their search list, because a template's images have full
+// names.
 type registriesConf struct {
 	Registries []mirrored `toml:"registry"`
 }
 
-// mirrored is a prefix of image names and where the images are.
+// mirrored is a prefix of image names with the locations of the images.
 type mirrored struct {
 	Prefix             string     `toml:"prefix"`
 	Location           string     `toml:"location"`
@@ -117,7 +117,7 @@ func checkLocation(location string) error {
 	return nil
 }
 
-// insecureHosts may be asked without TLS, and with any certificate.
+// insecureHosts returns the hosts that may be asked without TLS or with any certificate.
 func (c *registriesConf) insecureHosts() map[string]bool {
 	hosts := map[string]bool{}
 	for _, r := range c.Registries {
@@ -133,7 +133,7 @@ func (c *registriesConf) insecureHosts() map[string]bool {
 	return hosts
 }
 
-// names reports whether somebody wrote a host and port down as a place of images.
+// names reports whether the file names a host and port as a location of images.
 func (c *registriesConf) names(host string) bool {
 	return slices.ContainsFunc(c.Registries, func(r mirrored) bool {
 		return r.Location != "" && isAt(host, hostOf(r.Location)) ||
@@ -149,9 +149,8 @@ func hostOf(location string) string {
 	return host
 }
 
-// sources are the places to read a repository from, in order: the mirrors of the
-// longest prefix that fits it, then the place itself. Without an identifier, the
-// place alone.
+// sources returns the locations of a repository in order: the mirrors of the longest matching prefix, then its
+// own location. Without an identifier it returns only the latter.
 func (c *registriesConf) sources(repo name.Repository, identifier string) ([]name.Repository, error) {
 	full := strings.Replace(repo.Name(), name.DefaultRegistry+"/", "docker.io/", 1)
 	var best *mirrored
@@ -198,7 +197,7 @@ func (m location) serves(identifier string, digestsOnly bool) bool {
 	return true
 }
 
-// cutPrefix gives what follows the prefix in a repository's name, from its slash.
+// cutPrefix returns the part of a repository's name after the prefix, starting with its slash.
 func cutPrefix(repository, prefix string) (rest string, ok bool) {
 	if suffix, wild := strings.CutPrefix(prefix, "*"); wild {
 		host, _, _ := strings.Cut(repository, "/")

@@ -120,7 +120,7 @@ func TestRegistriesConfRefused(t *testing.T) {
 	wantFailure(t, err, failure.Usage, "", "none.conf", "no such file")
 }
 
-// Two servers by two host names: a mirror and the place itself.
+// Two servers under two host names: a mirror and the original.
 func TestMirrors(t *testing.T) {
 	const ref = "quay.io/acme/operator:v1"
 	bundle := sampleBundle()
@@ -230,7 +230,7 @@ func TestInsecureByFile(t *testing.T) {
 	}
 }
 
-// Whatever the file: no panic, and what is taken can be used.
+// Any file: no panic, and an accepted file can be used.
 func FuzzRegistriesConf(f *testing.F) {
 	f.Add("[[registry]]\nlocation = \"quay.io\"\n[[registry.mirror]]\nlocation = \"mirror.example/quay\"\n", "quay.io/acme/op")
 	f.Add("[[registry]]\nprefix = \"*.example\"\nblocked = true\n", "a.example/op")

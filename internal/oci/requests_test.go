@@ -11,9 +11,8 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// The first bundle of a registry costs a ping, one manifest, one configuration
-// and its layers; each later one the same without the ping and without a layer
-// that was there before.
+// The first bundle of a registry costs a ping, one manifest, one configuration and its layers. Each later one
+// costs the same without the ping and without known layers.
 func TestRequestsOfPulls(t *testing.T) {
 	s := startServer(t)
 	const n = 5
@@ -31,7 +30,7 @@ func TestRequestsOfPulls(t *testing.T) {
 		}
 		want := 3 // manifest, configuration, layer of manifests/
 		if i == 0 {
-			want = 5 // and the ping, and the layer of metadata/
+			want = 5 // plus the ping and the layer of metadata/
 		}
 		if s.Count() != want || s.Count(registry.Manifest) != 1 {
 			t.Errorf("pull %d made %d requests, want %d: %v", i, s.Count(), want, s.Requests())
@@ -85,9 +84,8 @@ func TestOneTokenForManyPulls(t *testing.T) {
 	if s.Count(registry.Ping) != 1 || s.Count(registry.Token) != 2 {
 		t.Errorf("%d pings and %d tokens, want 1 and 2", s.Count(registry.Ping), s.Count(registry.Token))
 	}
-	// A ping, two tokens, a manifest and a configuration for each pull; the layers
-	// and the configurations are the same in both repositories, and had once or,
-	// where both asked at the same time, twice.
+	// One ping, two tokens, and a manifest and a configuration for each pull. Both repositories have the same
+	// layers and configurations, which are read once, or twice if both ask at the same time.
 	if least, most := 1+2+2*n+n+2, 1+2+2*n+2*(n+2); s.Count() < least || s.Count() > most {
 		t.Errorf("%d requests, want %d to %d", s.Count(), least, most)
 	}
@@ -96,7 +94,7 @@ func TestOneTokenForManyPulls(t *testing.T) {
 func TestTokenIsRenewed(t *testing.T) {
 	s := startServer(t)
 	s.SetAuth(registry.Auth{Scheme: "bearer", TokenUses: 3})
-	// The one slot is free again before the token is asked for.
+	// The only slot is released before the token request.
 	c, _ := newClient(t, s, nil, func(o *Options) { o.Jobs = 1 })
 	for i := range 6 {
 		b := sampleBundle()

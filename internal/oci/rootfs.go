@@ -14,15 +14,11 @@ import (
 
 // A rootfs is the file tree that the layers of an image make. Rules:
 //
-//  1. An entry replaces what an earlier one left at its path; a directory over a
-//     directory keeps its content.
-//  2. A whiteout (.wh.NAME) removes NAME as lower layers left it, an opaque one
-//     (.wh..wh..opq) all of its directory; neither touches its own layer,
-//     whatever the order.
-//  3. Symbolic links are followed inside the root. One that is followed and leads
-//     outside, an absolute one included, makes the image invalid. One that nobody
-//     follows does not matter.
-//  4. A hard link is another name for a file that stands in the tree already.
+// 1. An entry replaces an earlier one at its path. A directory over a directory keeps its content. 2. A
+// whiteout (.wh.NAME) removes the NAME of lower layers, and an opaque one (.wh..wh..opq) all their content of
+// its directory. Neither touches its own layer, whatever the order. 3. Symbolic links are followed inside the
+// root. A followed link that leads outside, including an absolute one, makes the image invalid. Other links do
+// not matter. 4. A hard link is another name for an existing file.
 type rootfs struct {
 	root  *node
 	layer int
@@ -30,14 +26,14 @@ type rootfs struct {
 }
 
 type node struct {
-	parent   *node            // the directory that it stands in; nil for the root
-	layer    int              // the last one that made or touched it
+	parent   *node            // the directory that holds it; nil for the root
+	layer    int              // the last layer that made or touched it
 	children map[string]*node // not nil for a directory
 	link     string           // of a symbolic link
-	file     *file            // of a file; hard links share it
+	file     *file            // of a file; shared by hard links
 }
 
-// file is content, or where to get it should it be wanted after all.
+// file holds the content, or where to find it if it turns out to be wanted.
 type file struct {
 	layer, nth int
 	size       int64
@@ -50,7 +46,7 @@ const (
 	opaque   = ".wh..wh..opq"
 )
 
-// unpack gives the files below the directories, by path.
+// unpack returns the files below the directories by path.
 func unpack(ctx context.Context, layers [][]byte, dirs []string, l limits) (map[string][]byte, error) {
 	fs := &rootfs{root: &node{children: map[string]*node{}}, meter: &meter{limits: l}}
 	wanted := func(name string, _ int) bool { return below(name, dirs) }
@@ -86,7 +82,7 @@ func below(name string, dirs []string) bool {
 	return false
 }
 
-// add applies one entry of the layer at hand.
+// add applies one entry of the present layer.
 func (fs *rootfs) add(e entry) error {
 	if e.name == "." {
 		return nil
@@ -149,7 +145,7 @@ func (fs *rootfs) remove(dir, base string) error {
 	case base == opaque:
 		return fs.prune(at)
 	case strings.HasPrefix(base, whiteout+whiteout):
-		// Other names of this form are notes of a union file system to itself.
+		// Other names of this form are internal to union file systems.
 	case at.children[name] != nil && at.children[name].layer < fs.layer:
 		delete(at.children, name)
 	case at.children[name] != nil:
@@ -158,7 +154,7 @@ func (fs *rootfs) remove(dir, base string) error {
 	return nil
 }
 
-// prune removes what lower layers left below a directory.
+// prune removes the content of lower layers below a directory.
 func (fs *rootfs) prune(at *node) error {
 	if err := fs.meter.step(len(at.children)); err != nil {
 		return err
@@ -222,8 +218,7 @@ func (fs *rootfs) collectBelow(at *node, dir string, found map[string]*file) err
 	return nil
 }
 
-// load reads the layers again where a link made a file wanted that lies elsewhere
-// in the image.
+// load reads the layers again for wanted files elsewhere in the image, which links lead to.
 func load(ctx context.Context, found map[string]*file, layers [][]byte, l limits) error {
 	missing := map[int]map[int]*file{}
 	for _, f := range found {

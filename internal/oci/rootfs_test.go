@@ -144,7 +144,7 @@ func TestUnpackRefuses(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	// Go's gzip makes zeros a little less than 1000 times smaller.
+	// Go's gzip compresses zeros a little less than 1000 times.
 	small := limits{files: 10, bytes: 2 << 20, packed: 66 << 20, kept: 2 << 20, ratio: 500, layers: 3}
 	many := func(n int, name string) []registry.Entry {
 		var entries []registry.Entry
@@ -205,7 +205,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A header may claim any size; memory is taken for what the blob can hold.
+// A header may claim any size. Memory is allocated only for what the blob can hold.
 func TestClaimedSize(t *testing.T) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -238,7 +238,7 @@ func TestUnsoundArchives(t *testing.T) {
 			wantFailure(t, err, failure.BundleInvalid, "")
 		})
 	}
-	// What go's reader and others take for an archive without entries.
+	// Go's reader and others accept these as archives without entries.
 	for name, blob := range map[string][]byte{"nothing": {}, "zeros": make([]byte, 1024)} {
 		if files, err := unpack(t.Context(), [][]byte{blob}, usual, defaultLimits); err != nil || len(files) > 0 {
 			t.Errorf("%s: %v, %v", name, files, err)
@@ -256,8 +256,7 @@ func TestSkippableFrame(t *testing.T) {
 	wantFiles(t, got, map[string][]byte{"manifests/a": []byte("a")})
 }
 
-// How files are spread over layers does not change what they come to, as long as
-// the last word on each is the same.
+// The distribution of files over layers does not change the result, if the last entry for each is the same.
 func TestLayersCompose(t *testing.T) {
 	for seed := range 100 {
 		pick := func(n int) int { seed = seed*1103515245 + 12345; return (seed >> 8 & 0xffff) % n }
@@ -291,7 +290,7 @@ func TestLayersCompose(t *testing.T) {
 	}
 }
 
-// Whatever the archive: no panic, no name outside, and within the limits.
+// Any archive: no panic, no name outside, and within the limits.
 func FuzzUnpack(f *testing.F) {
 	f.Add(packed(f, registry.Plain, plain("manifests/a", "a"), symlink("manifests/b", "a"), plain("manifests/.wh.c", "")).Blob, []byte{})
 	f.Add(archive(f, plain("../a", "a")), archive(f, hardlink("manifests/b", "manifests/a")))

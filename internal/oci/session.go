@@ -14,20 +14,19 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// session is the way to one repository: scheme and credentials are settled, the
-// token is had. Of go-containerregistry it takes ping, token and transport, but not its
-// Puller: that pings each repository anew, takes what a tag gives for what was meant
-// whatever digest the registry named, and follows lists of tags that have no end.
+// session is a signed-in connection to one repository, with its scheme, credentials and token. It uses the
+// ping, token and transport of go-containerregistry, but not its Puller: that pings each repository again, does
+// not compare a tag's content with the digest in the registry's header, and follows endless lists of tags.
 type session struct {
 	repo   name.Repository
 	base   url.URL
 	http   *http.Client
-	from   string // where the credentials came from, if there are any
+	from   string // the source of the credentials, if there are any
 	client *Client
 }
 
-// errSignIn is a failure to get a token, whatever the status that the registry
-// gave it: a token server's 404 says nothing of an image.
+// errSignIn is a failure to get a token, whatever status the registry sent: a token server's 404 does not
+// concern an image.
 type errSignIn struct {
 	from string
 	err  error
@@ -36,7 +35,7 @@ type errSignIn struct {
 func (e *errSignIn) Error() string { return e.err.Error() }
 func (e *errSignIn) Unwrap() error { return e.err }
 
-// session gives the one session of the repository.
+// session returns the repository's session and opens it once.
 func (c *Client) session(ctx context.Context, repo name.Repository) (*session, error) {
 	return c.sessions.do(ctx, repo.Name(), func() (*session, error) {
 		return c.openSession(ctx, repo, repo.Scope(transport.PullScope))
@@ -83,8 +82,8 @@ func (c *Client) openSession(ctx context.Context, repo name.Repository, scopes .
 	return s, nil
 }
 
-// ping asks a registry by TLS and, where that may be, without. One that answers with some
-// other error is taken to want nothing; the next request will tell.
+// ping asks a registry with TLS and, if allowed, without. An error answer counts as no need for credentials;
+// the next request will fail if that is wrong.
 func (c *Client) ping(ctx context.Context, reg name.Registry) (*transport.Challenge, error) {
 	challenge, err := transport.Ping(outbound.ShareAttempts(ctx, c.http.Retry.Attempts), reg, c.http)
 	var answer *transport.Error
@@ -94,8 +93,8 @@ func (c *Client) ping(ctx context.Context, reg name.Registry) (*transport.Challe
 	return challenge, err
 }
 
-// signIn gives a transport that adds what the registry wants to requests to it
-// and to no other host, and that renews the token when it expires.
+// signIn returns a transport that adds the registry's credentials to requests to it and to no other host, and
+// that renews an expired token.
 func (c *Client) signIn(ctx context.Context, reg name.Registry, scopes []string, creds credentials, challenge *transport.Challenge) (http.RoundTripper, error) {
 	auth := authn.Anonymous
 	if creds.config != (authn.AuthConfig{}) {

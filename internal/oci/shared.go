@@ -7,22 +7,21 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// shared lets the first of several concurrent callers with the same key do the
-// work, and the others have its result. With keep, a success is had by all later
-// callers too; a failure never is.
+// shared runs the work once for concurrent callers with the same key, and gives all of them the result. With
+// keep, later callers get a success too; failures are never kept.
 type shared[V any] struct {
 	keep  bool
 	calls singleflight.Group
 	kept  sync.Map
 }
 
-// do runs work unless another caller is at it. A caller who waited for one that
-// was cancelled or ran out of time does the work itself, in its own time.
+// do runs work unless another caller is running it. A caller that waited for a cancelled or expired one runs
+// the work itself, with its own deadline.
 func (s *shared[V]) do(ctx context.Context, key string, work func() (V, error)) (V, error) {
 	type result struct {
 		value     V
 		err       error
-		abandoned bool // the caller who did the work was cancelled or out of time
+		abandoned bool // the caller that ran the work was cancelled or out of time
 	}
 	for {
 		mine := false

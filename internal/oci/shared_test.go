@@ -58,7 +58,7 @@ func TestSharedForgetsFailures(t *testing.T) {
 	}
 }
 
-// One caller's end is not the end of those who wait for it.
+// The end of one caller does not end those that wait for it.
 func TestSharedOutlivesItsFirstCaller(t *testing.T) {
 	var f shared[int]
 	ctx, cancel := context.WithCancel(t.Context())

@@ -13,21 +13,21 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// store is where manifests and blobs are: a repository, or an image on the disk. What it
-// gives has the digest that was asked for.
+// store provides manifests and blobs from a repository or from an image on disk. Its results have the requested
+// digest.
 type store interface {
 	manifest(ctx context.Context, identifier string) (*manifest, error)
 	blob(ctx context.Context, desc v1.Descriptor) ([]byte, error)
-	// stream gives a blob to take as it comes, from the beginning again where the connection
-	// breaks. Only when it returns without a failure was it held to its digest.
+	// stream passes a blob to take as a stream, and starts again if the connection breaks. The digest is
+	// verified only when stream returns without an error.
 	stream(ctx context.Context, desc v1.Descriptor, take func(io.Reader) error) error
 }
 
-// onDisk is what identifies the one image of a store on the disk.
+// onDisk identifies the one image of a store on disk.
 const onDisk = ""
 
-// withStore gives read the image's store and its identifier there: the image on the disk
-// where something stands at that path, else the places that the reference can be read from.
+// withStore calls read with the image's store and its identifier there: the image on disk if the path exists,
+// else the sources of the reference.
 func withStore[T any](ctx context.Context, c *Client, ref string, read func(from store, identifier string) (T, error)) (T, error) {
 	var none T
 	if !OnDisk(ref) {
@@ -44,7 +44,7 @@ func withStore[T any](ctx context.Context, c *Client, ref string, read func(from
 	return got, nil
 }
 
-// origin is where a repository itself is, its mirrors left out.
+// origin returns the repository itself, without its mirrors.
 func (c *Client) origin(repository string) (name.Repository, error) {
 	repo, err := parseRepository(repository)
 	if err != nil {
@@ -57,9 +57,8 @@ func (c *Client) origin(repository string) (name.Repository, error) {
 	return sources[len(sources)-1], nil
 }
 
-// fromSources tries the mirrors of a reference, if it has any, and at last the
-// place that it names. Only a registry's failure leads on to the next place;
-// what is wrong with the image itself is reported at once.
+// fromSources tries the mirrors of a reference and then the named location. Only a registry's failure leads to
+// the next source; a fault of the image is reported at once.
 func fromSources[T any](ctx context.Context, c *Client, ref string, read func(from *session, identifier string) (T, error)) (T, error) {
 	var none T
 	parsed, err := parseReference(ref)
@@ -96,8 +95,8 @@ func fromSources[T any](ctx context.Context, c *Client, ref string, read func(fr
 	return none, c.explain(ctx, ref, errors.New("no place to pull from"))
 }
 
-// isDown leaves a mirror alone for a while that has used up all attempts: a pool of
-// workers would wait for it with every bundle.
+// isDown reports whether a mirror recently used up all attempts. Otherwise a pool of workers would wait for it
+// with every bundle.
 func (c *Client) isDown(at name.Repository) bool {
 	since, ok := c.down.Load(at.RegistryStr())
 	return ok && time.Since(since.(time.Time)) < time.Minute

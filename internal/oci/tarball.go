@@ -12,10 +12,9 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// budget.SavedEntries bounds the entries of a tarball. An image has a few for each of its layers.
+// budget.SavedEntries limits the entries of a tarball. An image has a few for each of its layers.
 
-// openFiles gives the files of a directory, which symbolic links in it do not lead out of,
-// or of a tarball.
+// openFiles opens the files of a directory, without following symbolic links out of it, or those of a tarball.
 func openFiles(path string) (fileSet, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -46,8 +45,7 @@ func readUpTo(r io.Reader, limit int64) ([]byte, error) {
 	return body, err
 }
 
-// isTarball looks for the mark of a tar header, or for that of gzip, in which a tarball
-// may be packed.
+// isTarball looks for the magic number of tar or of gzip, with which a tarball may be compressed.
 func isTarball(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -59,8 +57,7 @@ func isTarball(path string) bool {
 	return bytes.HasPrefix(head[:n], gzipMagic) || n == len(head) && bytes.HasPrefix(head[257:], []byte("ustar"))
 }
 
-// tarFiles are the places of the files of a tarball. Names are keys and nothing else: none
-// of them becomes a path on this machine.
+// tarFiles holds the offsets of a tarball's files. Names are only keys: none becomes a path on this machine.
 type tarFiles struct {
 	path    string
 	entries map[string]tarEntry

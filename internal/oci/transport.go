@@ -11,15 +11,15 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// hosts is the transport below everything, go-containerregistry's pings and token requests
-// too: it knows which hosts may be asked without TLS, and with which certificates.
+// hosts is the transport below all requests, including go-containerregistry's pings and token requests. It
+// knows which hosts may be asked without TLS, and with which certificates.
 type hosts struct {
 	verified, unverified http.RoundTripper
-	insecure             map[string]bool // by any certificate, or without TLS
+	insecure             map[string]bool // with any certificate, or without TLS
 	plainHTTP            bool
 	secrets              outbound.Secrets
 	guard                *guard
-	badCertificates      sync.Map // hosts, and what is wrong with theirs
+	badCertificates      sync.Map // hosts, with the fault of their certificate
 }
 
 func newHosts(o Options, conf *registriesConf) *hosts {
@@ -27,19 +27,19 @@ func newHosts(o Options, conf *registriesConf) *hosts {
 		verified: o.Transport, unverified: o.Transport, insecure: conf.insecureHosts(), plainHTTP: o.PlainHTTP, guard: &guard{configured: conf.names},
 	}
 	if o.Transport == nil {
-		// Whoever can be in the way of TLS can be in the way of plain HTTP: to verify
-		// certificates would protect nothing then, and opm does not either.
+		// An attacker who can intercept TLS can also intercept plain HTTP, so verifying certificates would
+		// protect nothing here. opm does not verify them either.
 		h.verified = newHTTP(o.Jobs, o.SkipTLSVerify || o.PlainHTTP, h.guard)
 		h.unverified = newHTTP(o.Jobs, true, h.guard)
 	}
 	return h
 }
 
-// newTransport bounds the requests to one host and tries them again, whoever makes them.
+// newTransport limits and retries all requests to one host.
 func newTransport(o Options, next http.RoundTripper) *outbound.Transport {
 	return &outbound.Transport{
 		Next: next, Retry: o.Retry.WithDefaults(), UserAgent: o.UserAgent, PerHost: o.Jobs,
-		Repeatable: func(req *http.Request) bool { // a form that asks for a token
+		Repeatable: func(req *http.Request) bool { // a form that requests a token
 			return req.Header.Get("Content-Type") == "application/x-www-form-urlencoded" && req.GetBody != nil
 		},
 	}
@@ -48,10 +48,9 @@ func newTransport(o Options, next http.RoundTripper) *outbound.Transport {
 func newHTTP(jobs int, unverified bool, g *guard) *http.Transport {
 	t := outbound.Standard(30 * time.Second)
 	t.DialContext, t.Proxy = g.dialer(), g.proxy
-	// The two that the standard keeps would make most requests of a pool of
-	// workers shake hands anew.
+	// With the standard limit of two, most requests of a pool of workers would need a new handshake.
 	t.MaxIdleConnsPerHost = jobs
-	// Layers come compressed, and digests are of what was sent.
+	// Layers are already compressed, and digests cover the bytes as sent.
 	t.DisableCompression = true
 	if unverified {
 		t.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
@@ -59,8 +58,7 @@ func newHTTP(jobs int, unverified bool, g *guard) *http.Transport {
 	return t
 }
 
-// RoundTrip refuses plain HTTP where it was not allowed, and where the host has TLS
-// with a certificate that is no good.
+// RoundTrip refuses plain HTTP unless it is allowed, and for a host that serves TLS with an invalid certificate.
 func (h *hosts) RoundTrip(req *http.Request) (*http.Response, error) {
 	host := req.URL.Host
 	if _, secret, ok := strings.Cut(req.Header.Get("Authorization"), " "); ok {

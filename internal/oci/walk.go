@@ -6,7 +6,7 @@ import (
 	"github.com/olmgraft/graft/internal/budget"
 )
 
-// walkError is why a path leads nowhere.
+// walkError is the reason why a path leads nowhere.
 type walkError string
 
 func (e walkError) Error() string { return string(e) }
@@ -22,11 +22,11 @@ const (
 // walk follows one path through the tree.
 type walk struct {
 	fs     *rootfs
-	create bool // directories that are missing, as of the layer at hand
+	create bool // creates missing directories in the present layer
 	links  int
 }
 
-// dir gives the directory at a path, as the layer at hand sees it.
+// dir returns the directory at a path, as the present layer sees it.
 func (w *walk) dir(name string) (*node, error) {
 	at, err := w.to(w.fs.root, name, true)
 	if err == nil && at.children == nil {
@@ -35,8 +35,8 @@ func (w *walk) dir(name string) (*node, error) {
 	return at, err
 }
 
-// to gives the node at a path from another. Links are followed on the way, and at the
-// last step if last is set.
+// to returns the node at a path from another node. It follows links on the way, and at the last step if last is
+// set.
 func (w *walk) to(at *node, name string, last bool) (*node, error) {
 	if err := w.fs.meter.step(1 + strings.Count(name, "/")); err != nil {
 		return nil, err

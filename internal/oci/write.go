@@ -16,9 +16,9 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Write writes the image as an OCI layout: as a tarball where the path ends with .tar, else
-// into a directory. What holds that image already is not touched; changed tells. In a
-// directory the index is written last, so that no half of an image is one, and no blob is removed.
+// Write writes the image as an OCI layout: as a tarball if the path ends with .tar, else into a directory. It
+// does not touch a place that already holds the image; changed reports that. In a directory it writes the index
+// last, so that an incomplete image is never valid, and removes no blob.
 func (i *Image) Write(at atomicfile.Place) (changed bool, err error) {
 	to := at.String()
 	if OnDisk(to) {
@@ -62,7 +62,7 @@ func (i *Image) writeDir(at atomicfile.Place) error {
 
 const layoutText = `{"imageLayoutVersion":"1.0.0"}`
 
-// layoutIndex is the index of the layout, which names the image and nothing else.
+// layoutIndex returns the index of the layout, which names only the image.
 func (i *Image) layoutIndex() (string, error) {
 	digest, err := v1.NewHash(i.Digest)
 	if err != nil {
@@ -93,9 +93,8 @@ func (i *Image) writeTarball(to io.Writer) error {
 	return w.Close()
 }
 
-// files writes the files of the layout, each blob once, in the order in which the image names
-// them. What makes it a layout comes first, so that a run which ends in between can be made again; the
-// index comes before the blobs or last.
+// files writes the files of the layout, each blob once, in the image's order. The oci-layout file comes first,
+// so that an interrupted run can be repeated. The index comes before the blobs or last.
 func (i *Image) files(indexFirst bool, write func(name string, r io.Reader) error) error {
 	index, err := i.layoutIndex()
 	if err != nil {
