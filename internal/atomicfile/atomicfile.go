@@ -1,5 +1,4 @@
-// Package atomicfile is the door through which files are written: none beyond a root, each replaced by
-// rename, several as one change.
+// Package atomicfile writes all files of Graft: never outside a root, each by a rename, and several as one change.
 package atomicfile
 
 import (
@@ -12,19 +11,18 @@ import (
 	"slices"
 )
 
-// File is what is to stand at a place. The mode of a file that stands there is kept;
-// a new one gets 0644. A symbolic link stays, and what it points at is replaced. With Gone
-// nothing is to stand there.
+// File is a file to write. An existing file keeps its mode; a new one gets 0644. A symbolic link stays, and its
+// target is replaced. Gone removes the file.
 type File struct {
 	Place
 	Data []byte
 	Gone bool
 }
 
-// Write makes all files stand there, or leaves all as they were. New content is first
-// written beside each file and only then renamed, so that nobody ever reads half a
-// file; if a rename fails, those done before are undone. What a kill interrupts in a repository, the next
-// Locate in it completes, if all of the new content was there, or takes back.
+// Write writes all files, or leaves all unchanged. It first writes the new content beside each file and then
+// renames it, so that a reader never sees half a file. If a rename fails, Write undoes the earlier ones. If a
+// kill interrupts it in a repository, the next Locate there completes the change if all new content was
+// written, or else takes it back.
 func Write(files ...File) (err error) {
 	roots := map[string]*os.Root{}
 	defer func() {
@@ -71,7 +69,7 @@ func Write(files ...File) (err error) {
 	return nil
 }
 
-// note begins a journal for each root.
+// note starts a journal for each root.
 func note(all []*staged) (notes []*journal, err error) {
 	entries := map[string][]entry{}
 	for _, s := range all {
@@ -98,22 +96,22 @@ func (s *staged) entry() entry {
 	return e
 }
 
-// staged is a file whose new content is to stand beside it, until all others do. With several files,
+// staged is a file whose new content is written beside it until all others are too. If there are several files,
 // backup is a second name of the old content until all are renamed.
 type staged struct {
 	root   *os.Root
-	path   string // from the root, without links
+	path   string // relative to the root, without links
 	mode   os.FileMode
 	exists bool
 	gone   bool
 	data   []byte
-	old    []byte // what stands there
-	// Names beside it, empty where there is nothing.
+	old    []byte // the present content
+	// Names beside the file; "" if unused.
 	temp, backup string
-	dirs         []string // made for it, the innermost first; of a file that goes, its own
+	dirs         []string // created for the file, innermost first; for a removed file, its own
 }
 
-// plan finds out what a file takes, and changes nothing.
+// plan resolves a file's path and mode, and changes nothing.
 func plan(roots map[string]*os.Root, f File, several bool) (*staged, error) {
 	root := roots[f.Root]
 	if root == nil {
@@ -147,7 +145,7 @@ func plan(roots map[string]*os.Root, f File, several bool) (*staged, error) {
 	return s, nil
 }
 
-// stage has the new content stand beside the file.
+// stage writes the new content beside the file.
 func (s *staged) stage() (err error) {
 	if s.gone {
 		return nil
@@ -163,7 +161,7 @@ func (s *staged) stage() (err error) {
 	return create(s.root, s.backup, s.old, s.mode)
 }
 
-// put has the new content stand there.
+// put moves the new content into place.
 func (s *staged) put() error {
 	step()
 	if s.gone {
@@ -184,8 +182,7 @@ func undo(done []*staged) error {
 	return errors.Join(errs...)
 }
 
-// cleanUp takes away what stands beside the file, most of which is gone already, and reports whether
-// all of it is.
+// cleanUp removes the files beside the file, most of which are gone already, and reports whether none is left.
 func (s *staged) cleanUp() bool {
 	clean := true
 	for _, name := range []string{s.temp, s.backup} {
@@ -194,12 +191,12 @@ func (s *staged) cleanUp() bool {
 		}
 	}
 	for _, dir := range s.dirs {
-		_ = s.root.Remove(dir) // one that is in use stays
+		_ = s.root.Remove(dir) // a folder in use stays
 	}
 	return clean
 }
 
-// target is the file that a place leads to within its root.
+// target returns the file that a place leads to within its root.
 func target(root *os.Root, at Place) (name string, mode os.FileMode, exists bool, err error) {
 	real, err := Real(at.String())
 	if err != nil {
@@ -221,7 +218,7 @@ func target(root *os.Root, at Place) (name string, mode os.FileMode, exists bool
 	return name, info.Mode().Perm(), true, nil
 }
 
-// SyncDir has the names in a folder on the disk. Windows has no way to ask for that.
+// SyncDir flushes the names in a folder to disk. Windows cannot do that.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

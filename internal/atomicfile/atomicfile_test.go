@@ -74,13 +74,13 @@ func TestWriteAllOrNone(t *testing.T) {
 			t.Errorf("a holds %q", got)
 		}
 		if got := read(t, leaves); got != "leaves" {
-			t.Errorf("the file that was to go holds %q", got)
+			t.Errorf("the removed file holds %q", got)
 		}
 		leftOver(t, dir, 3)
 	}
 }
 
-// A file that goes leaves nothing behind, and no directory that held it alone.
+// Removing a file leaves no other file behind, and removes folders that held only that file.
 func TestWriteGone(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "sub", "b")
@@ -96,11 +96,11 @@ func TestWriteGone(t *testing.T) {
 	}
 	leftOver(t, dir, 1)
 	if err := Write(File{Place: Place{dir, "sub/b"}, Gone: true}); err == nil {
-		t.Error("what does not stand there is gone twice")
+		t.Error("removing a missing file succeeds")
 	}
 }
 
-// In a change a file that is gone is not there, and one that was new was never there.
+// In a change, a removed file is absent, and a new file that is removed was never there.
 func TestChangeRemove(t *testing.T) {
 	c := Change{Base: fstest.MapFS{"dir/a": {Data: []byte("a")}, "dir/b": {Data: []byte("b")}}}
 	c.Remove("dir/a", []byte("a"))
@@ -122,7 +122,7 @@ func TestChangeRemove(t *testing.T) {
 	}
 }
 
-// A file in a new folder is found from above, beside what stands there.
+// A new folder appears in the listing of its parent, beside existing entries.
 func TestChangeFolders(t *testing.T) {
 	c := Change{Base: fstest.MapFS{"dir/old/a": {Data: []byte("a")}}}
 	c.Set("dir/new/deep/b", nil, []byte("b"), true)
@@ -154,6 +154,6 @@ func leftOver(t *testing.T, dir string, want int) {
 		t.Fatal(err)
 	}
 	if len(entries) != want {
-		t.Errorf("%d files stand there, want %d: %v", len(entries), want, entries)
+		t.Errorf("there are %d files, want %d: %v", len(entries), want, entries)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Change is a set of files that are to be written over a tree. As an fs.FS it is the
-// tree in which they stand already, so that the steps of one run see each other.
+// Change is a set of files to write over a tree. As an fs.FS it shows the tree with these files, so that the
+// steps of one run see each other's changes.
 type Change struct {
 	Base  fs.FS
 	files map[string]Pending
@@ -20,12 +20,11 @@ type Change struct {
 // Pending is one file of a change, before and after.
 type Pending struct {
 	Before, After []byte
-	New           bool // there is no such file in the tree
-	Gone          bool // there is to be none
+	New           bool // the tree has no such file
+	Gone          bool // the file is to be removed
 }
 
-// Set gives a file its new content. A file that is set again keeps what it was at
-// first.
+// Set sets the new content of a file. If a file is set again, it keeps the first Before.
 func (c *Change) Set(name string, before, after []byte, isNew bool) {
 	if c.files == nil {
 		c.files = map[string]Pending{}
@@ -36,7 +35,7 @@ func (c *Change) Set(name string, before, after []byte, isNew bool) {
 	c.files[name] = Pending{Before: before, After: after, New: isNew}
 }
 
-// Remove takes a file out of the tree.
+// Remove removes a file from the tree.
 func (c *Change) Remove(name string, before []byte) {
 	c.Set(name, before, nil, false)
 	p := c.files[name]
@@ -46,13 +45,13 @@ func (c *Change) Remove(name string, before []byte) {
 	}
 }
 
-// Get is a file of the change.
+// Get returns a file of the change.
 func (c *Change) Get(name string) (Pending, bool) {
 	p, ok := c.files[name]
 	return p, ok
 }
 
-// Names are the paths of the files whose content differs, in order.
+// Names returns the paths of the files whose content differs, in order.
 func (c *Change) Names() []string {
 	var names []string
 	for name, p := range c.files {
@@ -79,7 +78,7 @@ func (c *Change) Open(name string) (fs.File, error) {
 	return f, err
 }
 
-// begins reports whether a folder stands because of new files in it.
+// begins reports whether new files create a folder.
 func (c *Change) begins(dir string) bool {
 	for name, p := range c.files {
 		if p.New && strings.HasPrefix(name, dir+"/") {
@@ -89,8 +88,7 @@ func (c *Change) begins(dir string) bool {
 	return false
 }
 
-// ReadDir implements fs.ReadDirFS: new files stand in their directories, which may be new as
-// well, and those that are gone do not.
+// ReadDir implements fs.ReadDirFS. It includes new files and new folders, and leaves out removed files.
 func (c *Change) ReadDir(dir string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(c.Base, dir)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return c.files[path.Join(dir, e.Name())].Gone })
@@ -120,7 +118,7 @@ func (c *Change) ReadDir(dir string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// opened is a file that is not yet on disk.
+// opened is an open file that is not yet on disk.
 type opened struct {
 	*bytes.Reader
 	name string
@@ -134,7 +132,7 @@ func (o *opened) ModTime() time.Time         { return time.Time{} }
 func (o *opened) IsDir() bool                { return false }
 func (o *opened) Sys() any                   { return nil }
 
-// folder is one that is not yet on disk.
+// folder is an open folder that is not yet on disk.
 type folder struct{ opened }
 
 func (f *folder) Stat() (fs.FileInfo, error) { return f, nil }

@@ -24,8 +24,8 @@ func init() {
 	}
 }
 
-// failing runs this program with one system call that changes a file and fails: that of a number. It says
-// which one, "" where there is none of that number, and whether the program ended well.
+// failing runs this program and makes the system call with the given number fail, counting those that change a
+// file. It returns the name of that call, or "" if there were fewer, and whether the program succeeded.
 func failing(t *testing.T, root, does string, at int, errno unix.Errno) (call string, well bool) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -50,8 +50,8 @@ func failing(t *testing.T, root, does string, at int, errno unix.Errno) (call st
 	return call, err == nil
 }
 
-// Whatever system call fails, all files are as they were or as they were asked for, as the program says;
-// and the next one leaves nothing else.
+// If any system call fails, all files have their old or their new content, as the program reports; and the next
+// run leaves no other file.
 func TestEachCallFails(t *testing.T) {
 	for does, asked := range map[string]map[string]string{
 		"change": asAsked,
@@ -78,13 +78,13 @@ func TestEachCallFails(t *testing.T) {
 					return tempName.MatchString(filepath.Base(name)) || strings.HasPrefix(name, ".git/")
 				})
 				if !maps.Equal(got, want) {
-					t.Errorf("%s: %s gives %v: well %v, and there stands %v", does, call, errno, ok, got)
+					t.Errorf("%s: %s gives %v: success %v, files %v", does, call, errno, ok, got)
 				}
 				if _, err := Locate(filepath.Join(root, "a"), false); err != nil {
 					t.Errorf("%s: %s gives %v: the next run: %v", does, call, errno, err)
 				}
 				if got := standing(t, root); !maps.Equal(got, want) {
-					t.Errorf("%s: %s gives %v: after the next run there stands %v", does, call, errno, got)
+					t.Errorf("%s: %s gives %v: files after the next run %v", does, call, errno, got)
 				}
 			}
 		}
@@ -95,7 +95,7 @@ func TestEachCallFails(t *testing.T) {
 	}
 }
 
-// A temporary folder that could not be taken away is taken away by the next run.
+// The next run removes a temporary folder that could not be removed.
 func TestTempDirWhereEachCallFails(t *testing.T) {
 	for at := 0; ; at++ {
 		root := t.TempDir()
@@ -110,8 +110,8 @@ func TestTempDirWhereEachCallFails(t *testing.T) {
 	}
 }
 
-// Whatever system call fails in the run that makes up for a killed one, the run after it completes that,
-// or takes it back.
+// If any system call fails while a run recovers from a killed one, the next run completes the change or takes
+// it back.
 func TestResumeWhereEachCallFails(t *testing.T) {
 	before, after := 0, 0
 	for step := 0; ; step += 3 {
@@ -137,12 +137,12 @@ func TestResumeWhereEachCallFails(t *testing.T) {
 			case maps.Equal(got, asAsked):
 				after++
 			default:
-				t.Errorf("killed at step %d, and %s fails: there stands %v", step, call, got)
+				t.Errorf("killed at step %d, and %s fails: files %v", step, call, got)
 			}
 		}
 	}
 	t.Logf("%d were taken back, %d completed", before, after)
 	if before < 10 || after < 10 {
-		t.Error("too few of one kind")
+		t.Error("too few results of one kind")
 	}
 }

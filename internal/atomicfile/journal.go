@@ -11,32 +11,32 @@ import (
 	"strings"
 )
 
-// journal is what a run notes of the files that it is about to write, in the git folder of their root:
-// no commit can put one there. Its lock ends with the process. A note that nobody holds is of a run that
-// was killed, and the next one that writes in that root completes it or takes it back.
+// journal records the files that a run is about to write, in the git folder of their root, where no commit can
+// put a file. Its lock ends with the process. A journal without a lock comes from a killed run; the next run
+// that writes in that root completes its change or takes it back.
 type journal struct{ file *os.File }
 
-// entry is one file of a journal. Names are from the root.
+// entry is one file of a journal. Names are relative to the root.
 type entry struct {
 	Path   string `json:"path"`
 	Temp   string `json:"temp,omitempty"`
 	Backup string `json:"backup,omitempty"`
-	Before string `json:"before,omitempty"` // the digest of what stood there; empty where nothing did
-	After  string `json:"after,omitempty"`  // that of what is to stand there; empty where nothing is
+	Before string `json:"before,omitempty"` // the digest of the old content; "" without old content
+	After  string `json:"after,omitempty"`  // the digest of the new content; "" if the file is to be removed
 }
 
 const (
 	journals = "graft"    // the folder of journals in a git folder
-	noted    = ".journal" // how their names end
-	moving   = "moving\n" // the second line, once all new content stands beside its file
-	over     = "over\n"   // the last one, where only what is left beside the files is to go
+	noted    = ".journal" // the suffix of their names
+	moving   = "moving\n" // the second line, once all new content is written
+	over     = "over\n"   // the last line, once only the files beside are left to remove
 )
 
-// step is called before each change on the disk, so that tests end there.
+// step is called before each change on disk, so that tests can end the process there.
 var step = func() {}
 
-// gitDir is the git folder of a root, empty where there is none or nothing can be locked. That of a
-// work tree that was added must name the root itself.
+// gitDir returns the git folder of a root, or "" if there is none or files cannot be locked. The git folder of
+// an added work tree must name the root itself.
 func gitDir(root string) string {
 	git := filepath.Join(root, ".git")
 	info, err := os.Lstat(git)
@@ -60,8 +60,7 @@ func gitDir(root string) string {
 	return dir
 }
 
-// begin notes files before anything is put beside them. Where there is no git folder that can be written
-// to, it notes nothing.
+// begin records files before any is written beside them. Without a writable git folder it records nothing.
 func begin(root string, entries []entry) (*journal, error) {
 	dir := gitDir(root)
 	if dir == "" {
@@ -78,13 +77,13 @@ func begin(root string, entries []entry) (*journal, error) {
 		}
 		f, err := os.OpenFile(filepath.Join(dir, journals, rand.Text()+noted), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // another run took the folder away
+			continue // another run removed the folder
 		}
 		if err != nil {
 			return &journal{}, nil //nolint:nilerr // somebody else's git folder
 		}
 		if !lock(f) || !same(f) {
-			_ = f.Close() // another run swept it before it was locked
+			_ = f.Close() // another run removed it before it was locked
 			continue
 		}
 		j := &journal{f}
@@ -97,7 +96,7 @@ func begin(root string, entries []entry) (*journal, error) {
 	return &journal{}, nil
 }
 
-// same tells whether an open file still stands where it was opened.
+// same reports whether an open file is still at the path where it was opened.
 func same(f *os.File) bool {
 	here, err := f.Stat()
 	if err != nil {
@@ -107,7 +106,7 @@ func same(f *os.File) bool {
 	return err == nil && os.SameFile(here, there)
 }
 
-// move notes that all new content stands beside its file: from here on the change is completed.
+// move records that all new content is written. From here on a recovery completes the change.
 func (j *journal) move() error {
 	if j.file == nil {
 		return nil
@@ -117,8 +116,8 @@ func (j *journal) move() error {
 	return errors.Join(err, j.file.Sync())
 }
 
-// end takes the note away: all is done, or nothing. Where something is left beside the files, or the
-// note cannot go, the next run takes them away.
+// end removes the journal after the change is complete or undone. If files are left beside the others, or the
+// journal cannot be removed, the next run removes them.
 func (j *journal) end(left bool) error {
 	if j.file == nil {
 		return nil
@@ -129,11 +128,11 @@ func (j *journal) end(left bool) error {
 		_, err = j.file.WriteString(over)
 	}
 	err = errors.Join(err, j.file.Close())
-	_ = os.Remove(filepath.Dir(j.file.Name())) // others may be in it
+	_ = os.Remove(filepath.Dir(j.file.Name())) // other journals may be in it
 	return err
 }
 
-// removed takes a file away that may have gone already, and reports whether it is gone.
+// removed removes a file that may already be gone, and reports whether it is gone.
 func removed(root *os.Root, name string) bool {
 	step()
 	err := root.Remove(name)

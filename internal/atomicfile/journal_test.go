@@ -17,10 +17,10 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// observed runs this program once more, where its system calls can be observed.
+// observed runs this program again below an observer of system calls.
 var observed func()
 
-// TestMain is also the process that is killed at a step.
+// TestMain also runs as the process that is killed at a step.
 func TestMain(m *testing.M) {
 	if observed != nil && os.Getenv("ATOMICFILE_OBSERVED") != "" {
 		observed()
@@ -71,7 +71,7 @@ var (
 	asAsked = map[string]string{"a": "new a", "sub/b": "new b", "fresh/dir/c": "new c"}
 )
 
-// repo is a repository with the files that are changed.
+// repo returns a repository with the files to change.
 func repo(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -85,7 +85,7 @@ func repo(t *testing.T) string {
 	return root
 }
 
-// standing are all files of a folder, git's and those of nobody included.
+// standing returns all files of a folder, including git's and left-over ones.
 func standing(t *testing.T, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -107,7 +107,7 @@ func standing(t *testing.T, root string) map[string]string {
 	return all
 }
 
-// killedAt runs this program, and tells whether it was killed.
+// killedAt runs this program and reports whether it was killed.
 func killedAt(t *testing.T, root, does string, at int) bool {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -119,8 +119,8 @@ func killedAt(t *testing.T, root, does string, at int) bool {
 	return err != nil
 }
 
-// Whatever step a run is killed at, and the run that makes up for it as well, the next one leaves all
-// files as they were or as they were asked for, and nothing else.
+// A run is killed at each step, and so is the run that recovers from it. The next run leaves all files with
+// their old or their new content, and no other file.
 func TestKilledAtEveryStep(t *testing.T) {
 	before, after := 0, 0
 	for at := 0; ; at++ {
@@ -155,7 +155,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 	t.Logf("%d kills were taken back, %d completed", before, after)
 	if before < 10 || after < 10 {
-		t.Error("too few of one kind")
+		t.Error("too few results of one kind")
 	}
 }
 
@@ -176,7 +176,7 @@ func TestKilledStream(t *testing.T) {
 	}
 }
 
-// A temporary folder goes when its process has gone, and no other does.
+// A temporary folder is removed once its process has ended, and not before.
 func TestTempDirs(t *testing.T) {
 	root, held := t.TempDir(), 0
 	for at := range 4 {
@@ -220,7 +220,7 @@ func TestTempDirs(t *testing.T) {
 
 const temp = ".graft-AAAAAAAAAAAAAAAAAAAAAAAAAA.tmp"
 
-// A note that no run of Graft made moves, writes and removes nothing.
+// A forged journal makes Graft move, write and remove nothing.
 func TestHostileJournal(t *testing.T) {
 	old, evil := digest([]byte("old a")), digest([]byte("evil"))
 	for name, text := range map[string]string{
@@ -257,13 +257,13 @@ func TestHostileJournal(t *testing.T) {
 			}
 		}
 		if got := standing(t, outside); got["a"] != "old a" || len(got) != 2 {
-			t.Errorf("%s: outside stand %v", name, got)
+			t.Errorf("%s: files outside %v", name, got)
 		}
 	}
 }
 
-// A note in the tree, which somebody could commit, is nothing; a note in a git folder that is a link, or of
-// another repository, is none of this one; and that of a run that lives is left alone.
+// Graft ignores a journal in the tree, which anyone could commit, and one in a git folder that is a link or
+// belongs to another repository. It leaves the journal of a live run alone.
 func TestForeignJournal(t *testing.T) {
 	text := []byte(`[{"path":"a","temp":"` + temp + `","before":"` + digest([]byte("old a")) + `","after":"` + digest([]byte("evil")) + `"}]` + "\n" + moving)
 	for name, put := range map[string]func(root, other string) error{
@@ -306,7 +306,7 @@ func TestForeignJournal(t *testing.T) {
 	}
 }
 
-// In a work tree that git added, the note lies where git keeps what is of that tree alone.
+// In an added work tree, the journal is in the folder where git keeps that tree's own files.
 func TestGitDirOfWorkTree(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -4,7 +4,7 @@ package atomicfile
 
 import "os"
 
-// Without locks that end with their process nothing is noted, and nothing is swept.
+// Without locks that end with their process, no journal is written and no folder is swept.
 const canLock = false
 
 func mine(os.FileInfo) bool { return false }

@@ -7,16 +7,16 @@ import (
 	"syscall"
 )
 
-// canLock tells whether a lock ends with the process that has it, however that ends.
+// canLock reports whether a lock ends with its process, however the process ends.
 const canLock = true
 
-// mine tells whether a file is of the user who runs this.
+// mine reports whether a file belongs to the present user.
 func mine(info os.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Getuid()
 }
 
-// lock takes the lock of a file if nobody has it.
+// lock takes the lock of a file if it is free.
 func lock(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }

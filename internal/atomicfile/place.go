@@ -12,21 +12,21 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Place is where a file is to stand: a folder beyond which nothing is written, and a path in it.
+// Place names a file to write: a root, which bounds all writes, and a path in it.
 type Place struct {
 	Root string // absolute, without links
-	Path string // slash-separated, from the root; links in it are followed as far as the root
+	Path string // slash-separated, relative to the root; links in it are followed within the root
 }
 
 func (p Place) String() string { return filepath.Join(p.Root, filepath.FromSlash(p.Path)) }
 
-// Join is a place below this one.
+// Join returns a place below this one.
 func (p Place) Join(name string) Place { return Place{p.Root, path.Join(p.Path, name)} }
 
-// Locate says where a name of the command line may be written. The root is that of the name, as Root
-// has it. A link out of it is refused, as is a link or a .. out of the repository that the working
-// directory is in. With outside both are allowed: the root is then that of the file which the name leads to.
-// What a killed run began there is first completed, or taken back.
+// Locate checks whether a name from the command line may be written. The root is that of the name (see Root).
+// Locate refuses a link out of the root, and a link or a .. out of the repository of the working directory.
+// With outside it allows both: the root is then that of the file that the name leads to. It first completes or
+// takes back the change of a killed run there.
 func Locate(name string, outside bool) (Place, error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {
@@ -69,8 +69,8 @@ func Locate(name string, outside bool) (Place, error) {
 	return at[0], nil
 }
 
-// Root is the folder that bounds an absolute path: the nearest one above it with .git, else the working
-// directory where the path is below it, else the file's own.
+// Root returns the folder that bounds an absolute path: the nearest folder above it with .git, else the working
+// directory if the path is below it, else the file's own folder.
 func Root(abs string) string {
 	if dir, ok := repository(filepath.Dir(abs)); ok {
 		return dir
@@ -88,7 +88,7 @@ func Root(abs string) string {
 	return dir
 }
 
-// repository is the nearest folder with .git, from this one upwards.
+// repository returns the nearest folder with .git, starting with this one.
 func repository(dir string) (string, bool) {
 	for dir != "" {
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
@@ -102,7 +102,7 @@ func repository(dir string) (string, bool) {
 	return "", false
 }
 
-// workingDir is empty where it is gone.
+// workingDir returns "" if the working directory is gone.
 func workingDir() string {
 	wd, err := os.Getwd()
 	if err != nil {
@@ -116,7 +116,7 @@ func below(dir, abs string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Real resolves links; what is at the end of the path need not exist yet.
+// Real resolves links. The last element of the path need not exist.
 func Real(abs string) (string, error) {
 	real, err := filepath.EvalSymlinks(abs)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -15,8 +15,8 @@ import (
 
 var tempName = regexp.MustCompile(`^\.graft-[A-Z2-7]{26}\.tmp$`)
 
-// resume completes what killed runs noted in a root, or takes it back. What other runs are about to do
-// is left to them.
+// resume completes or takes back the changes that killed runs recorded in a root. It leaves the journals of
+// live runs alone.
 func resume(root string) error {
 	dir := gitDir(root)
 	if dir == "" {
@@ -39,7 +39,7 @@ func resume(root string) error {
 	return nil
 }
 
-// globbed is a folder's name in a pattern that means that folder alone.
+// globbed quotes a folder's name for use in a pattern.
 func globbed(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
@@ -62,7 +62,7 @@ func resumeOne(root *os.Root, name string) error {
 	}
 	line, rest, whole := strings.Cut(string(text), "\n")
 	if !whole {
-		return j.end(false) // nothing was begun
+		return j.end(false) // no change was begun
 	}
 	var entries []entry
 	err = json.Unmarshal([]byte(line), &entries)
@@ -88,8 +88,8 @@ func resumeOne(root *os.Root, name string) error {
 	return errors.Join(err, j.end(left))
 }
 
-// check refuses an entry that no run of Graft makes: one that leads out of the root, through a link or
-// into a git folder, or that takes a file of somebody else for a temporary one.
+// check refuses an entry that no run of Graft makes: one that leads out of the root, through a link or into a
+// git folder, or that names another program's file as a temporary one.
 func (e entry) check(root *os.Root) error {
 	if !filepath.IsLocal(e.Path) || filepath.Clean(e.Path) != e.Path {
 		return fmt.Errorf("%q is no path in the repository", e.Path)
@@ -111,8 +111,7 @@ func (e entry) check(root *os.Root) error {
 	return nil
 }
 
-// forward does the renames that are left, if all files are as the note says: nothing is written over
-// what a person changed since.
+// forward does the remaining renames if all files are as recorded. It never overwrites a file that changed since.
 func forward(root *os.Root, entries []entry) error {
 	var left []entry
 	for _, e := range entries {
@@ -148,7 +147,7 @@ func forward(root *os.Root, entries []entry) error {
 	return nil
 }
 
-// digestOf is empty where nothing stands.
+// digestOf returns "" for a missing file.
 func digestOf(root *os.Root, name string) (string, error) {
 	if name == "" {
 		return "", nil

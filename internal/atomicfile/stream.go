@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// Stream replaces one file by what write writes, without holding it in memory. A file
-// that has that content already is not touched; changed tells.
+// Stream replaces one file with the output of write, without holding it in memory. It does not touch a file
+// that already has that content; changed reports that.
 func Stream(at Place, write func(io.Writer) error) (changed bool, err error) {
 	root, err := os.OpenRoot(at.Root)
 	if err != nil {
@@ -44,7 +44,7 @@ func Stream(at Place, write func(io.Writer) error) (changed bool, err error) {
 	return true, root.Rename(temp, name)
 }
 
-// MkdirAll makes a folder, with those above it.
+// MkdirAll makes a folder and those above it.
 func MkdirAll(at Place) error {
 	root, err := os.OpenRoot(at.Root)
 	if err != nil {
@@ -62,7 +62,7 @@ func MkdirAll(at Place) error {
 	return root.MkdirAll(name, 0o755)
 }
 
-// sameContent compares two files; one that cannot be read is not the same.
+// sameContent compares two files. A file that cannot be read differs.
 func sameContent(root *os.Root, a, b string) bool {
 	f, err := root.Open(a)
 	if err != nil {
@@ -87,12 +87,12 @@ func sameContent(root *os.Root, a, b string) bool {
 	}
 }
 
-// beside is a name in a file's folder that nothing has.
+// beside returns an unused name in a file's folder.
 func beside(name string) string {
 	return filepath.Join(filepath.Dir(name), ".graft-"+rand.Text()+".tmp")
 }
 
-// create makes a file that does not exist yet, and has it on the disk.
+// create creates a file that does not exist yet, and flushes it to disk.
 func create(root *os.Root, name string, data []byte, mode os.FileMode) error {
 	return fill(root, name, mode, func(f *os.File) error {
 		_, err := f.Write(data)

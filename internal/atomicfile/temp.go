@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-const locked = ".lock" // how the name ends of the file that is locked while its folder is in use
+const locked = ".lock" // the suffix of the file that is locked while its folder is in use
 
 var lockName = regexp.MustCompile(`-[A-Z2-7]{26}\.lock$`)
 
-// TempDir makes a folder of the name's own for a time, in the system's folder for that where parent is
-// empty. First it takes away those of the same name whose process is gone; where locks do not end with
-// their process, it leaves them.
+// TempDir makes a temporary folder for the name, in the system's folder if parent is "". It first removes
+// folders of that name whose process has ended. Where locks do not end with their process, it leaves them.
 func TempDir(parent, name string) (dir string, remove func() error, err error) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -33,12 +32,12 @@ func TempDir(parent, name string) (dir string, remove func() error, err error) {
 		}
 		step()
 		if !lock(f) || !same(f) {
-			_ = f.Close() // another run swept it before it was locked
+			_ = f.Close() // another run removed it before it was locked
 			continue
 		}
 		remove = func() error {
 			if err := os.RemoveAll(dir); err != nil {
-				return errors.Join(err, f.Close()) // without its lock, the next run takes it away
+				return errors.Join(err, f.Close()) // without its lock, the next run removes it
 			}
 			return errors.Join(os.Remove(f.Name()), f.Close())
 		}
@@ -51,9 +50,9 @@ func TempDir(parent, name string) (dir string, remove func() error, err error) {
 	return "", nil, errors.New("making a temporary folder in " + parent + ": others take it away")
 }
 
-// sweep takes away what nobody holds and this user made. What cannot be taken away stays.
+// sweep removes folders of this user that no process has locked. A folder that cannot be removed stays.
 func sweep(parent, name string) {
-	found, _ := filepath.Glob(filepath.Join(globbed(parent), name+"-*"+locked)) // the pattern is a good one
+	found, _ := filepath.Glob(filepath.Join(globbed(parent), name+"-*"+locked)) // the pattern is valid
 	for _, file := range found {
 		info, err := os.Lstat(file)
 		if err != nil || !info.Mode().IsRegular() || !mine(info) || !lockName.MatchString(file) || lockName.ReplaceAllString(filepath.Base(file), "") != name {

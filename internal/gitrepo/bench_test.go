@@ -13,9 +13,8 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 )
 
-// BenchmarkPublish is one run upon a repository with many bundles and some large
-// catalogs, in a shallow checkout and without one: open, read the catalogs, and push a
-// branch that changes all of them.
+// BenchmarkPublish measures one run on a repository with many bundles and some large catalogs, in a shallow
+// checkout and without a checkout: open, read the catalogs, and push a branch that changes all of them.
 func BenchmarkPublish(b *testing.B) {
 	for _, size := range []struct{ bundles, catalogs, megabytes int }{{100, 1, 1}, {5000, 5, 10}} {
 		b.Run(fmt.Sprintf("%dbundles/%dx%dMB", size.bundles, size.catalogs, size.megabytes), func(b *testing.B) {
@@ -91,7 +90,7 @@ func put(b testing.TB, name, data string) {
 	}
 }
 
-// text compresses about as YAML does.
+// text returns text that compresses about as well as YAML.
 func text(random *rand.Rand, size int) string {
 	var s strings.Builder
 	for s.Len() < size {

@@ -18,16 +18,16 @@ import (
 type builder struct {
 	store *store
 	base  *treeFS
-	made  []plumbing.Hash // what the base has not, or not at that path
+	made  []plumbing.Hash // objects that the base lacks, or has at another path
 }
 
-// edit is what becomes of one path; without a hash it goes away.
+// edit is the change of one path. Without a hash it removes the path.
 type edit struct {
 	mode filemode.FileMode
 	hash plumbing.Hash
 }
 
-// edits looks up where the paths lead in the base, and keeps the files.
+// edits resolves the paths in the base and stores the files.
 func (b *builder) edits(c Change) (map[string]edit, error) {
 	all := map[string]edit{}
 	add := func(name string, e edit) error {
@@ -62,7 +62,7 @@ func (b *builder) edits(c Change) (map[string]edit, error) {
 	return all, nil
 }
 
-// place is where a path leads, and with what mode a file stands there.
+// place returns the resolved path of a file, and its mode.
 func (b *builder) place(name string, mode fs.FileMode) (string, filemode.FileMode, error) {
 	if !fs.ValidPath(name) || name == "." {
 		return "", 0, errors.New("it is no path within the repository")
@@ -97,8 +97,7 @@ func refused(doing string, err error) error {
 		Fix("name a file within the repository")
 }
 
-// tree makes the tree that a tree becomes by the edits below it; empty says that
-// nothing is left of it.
+// tree builds the tree that results from a tree and the edits below it. empty reports that no entry is left.
 func (b *builder) tree(from plumbing.Hash, edits map[string]edit) (hash plumbing.Hash, empty bool, err error) {
 	old := &object.Tree{}
 	if !from.IsZero() {
@@ -161,7 +160,7 @@ func (b *builder) subtree(old *object.Tree, name string, edits map[string]edit) 
 	return b.tree(from, edits)
 }
 
-// split parts the edits of a folder from those of the folders in it.
+// split separates the edits of a folder from those of its subfolders.
 func split(edits map[string]edit) (here map[string]edit, below map[string]map[string]edit, err error) {
 	here, below = map[string]edit{}, map[string]map[string]edit{}
 	for name, e := range edits {
@@ -183,7 +182,7 @@ func split(edits map[string]edit) (here map[string]edit, below map[string]map[st
 	return here, below, nil
 }
 
-// sortName is what git orders the entries of a tree by.
+// sortName returns the name by which git orders an entry of a tree.
 func sortName(e object.TreeEntry) string {
 	if e.Mode == filemode.Dir {
 		return e.Name + "/"

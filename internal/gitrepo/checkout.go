@@ -19,16 +19,15 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// checkout is a work tree and the repository behind it. It is opened by hand, since
-// go-git refuses one with extensions that matter to a work tree only, such as the one
-// that a sparse checkout sets.
+// checkout is a work tree with its repository. Graft opens it without go-git's PlainOpen, which refuses
+// repositories with extensions that only affect the work tree, such as that of a sparse checkout.
 type checkout struct {
 	root    string
 	storage *filesystem.Storage
 	config  *config.Config
 }
 
-// findCheckout looks for .git upwards from dir; nil where there is none.
+// findCheckout looks for .git in dir and the folders above. It returns nil if there is none.
 func findCheckout(dir string) (*checkout, error) {
 	if dir == "" {
 		return nil, nil
@@ -68,7 +67,7 @@ func openCheckout(root string, dotGit fs.FileInfo) (*checkout, error) {
 	return c, nil
 }
 
-// gitDir follows the files by which a linked work tree points at its repository.
+// gitDir follows the files by which a linked work tree names its repository.
 func gitDir(root string, dotGit fs.FileInfo) (billy.Filesystem, error) {
 	dir := filepath.Join(root, ".git")
 	if dotGit.Mode().IsRegular() {
@@ -101,7 +100,7 @@ func under(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// address is where the checkout fetches from.
+// address returns the address from which the checkout fetches.
 func (c *checkout) address() (string, error) {
 	remote := c.config.Remotes["origin"]
 	if remote == nil && len(c.config.Remotes) == 1 {
@@ -115,12 +114,12 @@ func (c *checkout) address() (string, error) {
 	}
 	address := remote.URLs[0]
 	if !strings.Contains(address, ":") {
-		address = under(c.root, address) // git takes a path from there too
+		address = under(c.root, address) // git resolves a relative path from there too
 	}
 	return address, nil
 }
 
-// partial says whether objects may be missing that git would fetch when it needs them.
+// partial reports whether objects may be missing that git would fetch on demand.
 func (c *checkout) partial() bool {
 	if c.config.Raw.Section("extensions").Option("partialclone") != "" {
 		return true

@@ -11,27 +11,26 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Change is a commit to be made upon the base.
+// Change describes a commit to make on the base.
 type Change struct {
 	Message string
-	// Requests are what the commit answers. They are kept in the trailers by which
-	// commits of ours are known; without any, the commit is taken for a person's.
+	// Requests are the requests that the commit answers. The commit names them in its trailers, which identify
+	// Graft's commits. A commit without trailers counts as a person's.
 	Requests []string
-	// Files are what stands at their paths afterwards, and Deleted what no longer does.
-	// All else stays as it is in the base.
+	// Files holds the new content of files, and Deleted the paths to remove. All other files stay as in the base.
 	Files   map[string]File
 	Deleted []string
 }
 
-// File is the content of a file, byte for byte. Without a mode, a file keeps its own and
-// a new one is 0644, and a path that is a symbolic link stands for what it points at;
-// with fs.ModeSymlink the content is the link's.
+// File is the content of a file, byte for byte. Without a mode, an existing file keeps its mode and a new one
+// gets 0644, and a path that is a symbolic link stands for the link's target. With fs.ModeSymlink the content
+// is the link's target.
 type File struct {
 	Data []byte
 	Mode fs.FileMode
 }
 
-// Commit is a commit as it was made or found.
+// Commit describes a commit that was made or found.
 type Commit struct {
 	SHA, Tree         string
 	Parents           []string
@@ -40,7 +39,7 @@ type Commit struct {
 	Message           string
 }
 
-// Requests are what a commit of ours answers; others answer none.
+// Requests returns the requests that a commit of Graft answers. Other commits answer none.
 func (c Commit) Requests() []string { return requestsOf(c.Message) }
 
 func describeCommit(c *object.Commit) Commit {
@@ -55,9 +54,9 @@ func describeCommit(c *object.Commit) Commit {
 	return out
 }
 
-// Commit makes a commit whose parent is the base commit. It is built from the base's
-// tree, so that nothing but the change can be in it, and it is on no branch until it is
-// pushed. A change that changes nothing gives the base commit itself.
+// Commit makes a commit whose parent is the base commit. It builds the commit from the base's tree, so that the
+// commit contains only the change. The commit is on no branch until it is pushed. For an empty change it
+// returns the base commit.
 func (r *Repo) Commit(ctx context.Context, c Change) (Commit, error) {
 	if err := ctx.Err(); err != nil {
 		return Commit{}, failure.New(failure.Interrupted, "committing: %w", err)
@@ -99,7 +98,7 @@ func (r *Repo) Commit(ctx context.Context, c Change) (Commit, error) {
 	return describeCommit(made), nil
 }
 
-// madeCommit is a commit with all that it holds beyond the base.
+// madeCommit is a commit with all objects that the base lacks.
 type madeCommit struct {
 	*object.Commit
 	objects []plumbing.Hash

@@ -24,7 +24,7 @@ func TestCommitKeepsModesAndLinks(t *testing.T) {
 	text := func(s string) File { return File{Data: []byte(s)} }
 	for name, tt := range map[string]struct {
 		change  Change
-		changed string // the paths, and what stands there: mode and content
+		changed string // the paths, with mode and content
 	}{
 		"through a link to a file":      {Change{Files: map[string]File{"operators/op/current.yml": text("new")}}, "operators/op/template.yml 100644 new"},
 		"through a link to a folder":    {Change{Files: map[string]File{"latest/more.yml": text("new")}}, "operators/op/more.yml 100644 new"},

@@ -11,34 +11,32 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Delivery is a change to be put on a branch.
+// Delivery describes a change to put on a branch.
 type Delivery struct {
 	Change
-	// Base is the commit that the change was made upon.
+	// Base is the commit on which the change was made.
 	Base   string
 	Branch string
-	// State is what the change was made upon of the branch; without it, what stands
-	// there when it is delivered.
+	// State is the state of the branch on which the change was made. nil means its state at the delivery.
 	State *State
-	// Force takes a branch that a person committed to.
+	// Force replaces a branch that has a person's commits.
 	Force bool
-	// Put puts the branch where the commit is, in place of Push: another program makes
-	// the commit anew, of which it gives the name. What changes is under the names that
-	// links lead to.
+	// Put replaces Push: another program makes the commit again, points the branch at it, and returns its name.
+	// The change names files by their paths without links.
 	Put func(ctx context.Context, made Commit, state State, c Change) (sha string, err error)
 }
 
-// Delivered is what became of a delivery.
+// Delivered is the result of a delivery.
 type Delivered struct {
-	Commit  string // where the branch is
-	Created bool   // the branch was not there
+	Commit  string // the tip of the branch
+	Created bool   // the branch is new
 	Changed bool   // something was pushed
 }
 
-// Deliver commits a change and puts a branch there, in place of what an earlier delivery
-// left on it. A branch that already delivers the same is left as it is. It is
-// git-race-lost where the base or the branch moved meanwhile, and branch-edited where a
-// person committed to the branch. The base branch itself can be delivered to as well.
+// Deliver commits a change and points a branch at the commit. It replaces an earlier delivery on the branch,
+// and does not touch a branch that already delivers the same. It returns git-race-lost if the base or the
+// branch moved meanwhile, and branch-edited if a person committed to the branch. The base branch is a valid
+// target too.
 func (r *Repo) Deliver(ctx context.Context, d Delivery) (Delivered, error) {
 	d.Branch = strings.TrimPrefix(d.Branch, "refs/heads/")
 	if len(d.Requests) == 0 {
@@ -105,7 +103,7 @@ func (r *Repo) stateFor(ctx context.Context, d Delivery) (State, error) {
 	return r.Inspect(ctx, d.Branch)
 }
 
-// forget lets go of a commit, unless that is the base by now.
+// forget drops a commit unless it is now the base.
 func (r *Repo) forget(c Commit) {
 	hash := plumbing.NewHash(c.SHA)
 	if hash != r.commit.Hash {

@@ -24,7 +24,7 @@ func TestTwiceIsOnce(t *testing.T) {
 		change := map[string]string{cat: "new\n", "new/file": "x"}
 		first := deliver(t, h.open(t, nil), "graft/a", change)
 
-		// Another run, and another after the base moved on in other files.
+		// Deliver again, and again after the base changed in other files.
 		again := deliver(t, h.open(t, nil), "graft/a", change)
 		if again.Changed || again.Created || again.Commit != first.Commit {
 			t.Errorf("the second time: %+v", again)
@@ -32,10 +32,10 @@ func TestTwiceIsOnce(t *testing.T) {
 		h.commit(t, "main", gitremote.Change{Message: "other", Files: map[string]string{"README.md": "other"}})
 		r := h.open(t, nil)
 		if again = deliver(t, r, "graft/a", change); again.Changed || again.Commit != first.Commit {
-			t.Errorf("upon a base that moved elsewhere: %+v", again)
+			t.Errorf("on a base that changed in other files: %+v", again)
 		}
 
-		// Less, more, other content and another mode are not the same.
+		// Fewer files, more files, other content and another mode all differ.
 		for name, d := range map[string]Delivery{
 			"less":  delivery(r, "graft/a", map[string]string{cat: "new\n"}),
 			"more":  delivery(r, "graft/a", map[string]string{cat: "new\n", "new/file": "x", "new/other": "x"}),
@@ -54,7 +54,7 @@ func TestTwiceIsOnce(t *testing.T) {
 			}
 		}
 
-		// What changes nothing is no commit.
+		// An empty change makes no commit.
 		nothing := deliver(t, r, "graft/b", map[string]string{cat: files[cat]})
 		if nothing.Changed || nothing.Commit != r.BaseCommit() {
 			t.Errorf("nothing: %+v", nothing)
@@ -137,7 +137,7 @@ func TestInspect(t *testing.T) {
 		if s := must[State](t)(r.Inspect(ctx, "none")); s.Exists || !s.OnlyOurs || len(s.Commits) > 0 {
 			t.Errorf("no branch: %+v", s)
 		}
-		// A branch at the base or behind it holds nothing.
+		// A branch at the base or behind it has no commits of its own.
 		if err := h.repo.Move("behind", r.BaseCommit()); err != nil {
 			t.Fatal(err)
 		}
@@ -154,10 +154,10 @@ func TestInspect(t *testing.T) {
 		}
 		for _, q := range h.Requests() {
 			if q.Kind == gitremote.Fetch && (q.Bytes > 1000 || !slices.Contains(q.Lines, "filter tree:0")) {
-				t.Errorf("looking at one commit took %d bytes: %q", q.Bytes, q.Lines)
+				t.Errorf("reading one commit took %d bytes: %q", q.Bytes, q.Lines)
 			}
 		}
-		// Who commits does not count: a forge does on our behalf, and names change.
+		// The committer does not matter: a forge may commit for Graft, and names change.
 		h.commit(t, "forge", gitremote.Change{Committer: "GitHub <noreply@example.com>", Message: "x\n\nGraft-Request: x\nGraft-Tree: " + strings.Repeat("0", 40) + "\n"})
 		if s := must[State](t)(r.Inspect(ctx, "forge")); s.OnlyOurs {
 			t.Errorf("of other content: %+v", s)
@@ -169,7 +169,7 @@ func TestInspect(t *testing.T) {
 	})
 }
 
-// A base that moves between read and push, at each of the moments when it can.
+// The base moves between read and push, at each possible moment.
 func TestBaseMoves(t *testing.T) {
 	eachBackend(t, func(t *testing.T, h *host) {
 		for _, at := range []gitremote.Kind{gitremote.FetchRefs, gitremote.PushRefs} {
@@ -190,7 +190,7 @@ func TestBaseMoves(t *testing.T) {
 				t.Error("a lost race is not retryable")
 			}
 			if head := must[string](t)(h.repo.Head(d.Branch)); head != "" {
-				t.Errorf("pushed all the same, to %s", head)
+				t.Errorf("pushed anyway, to %s", head)
 			}
 			if !must[bool](t)(r.Fetch(context.Background())) {
 				t.Error("Fetch does not see that the base moved")
@@ -207,7 +207,7 @@ func TestBaseMoves(t *testing.T) {
 	})
 }
 
-// Somebody pushes to the branch after it was looked at.
+// A person pushes to the branch after Graft has read it.
 func TestBranchMoves(t *testing.T) {
 	eachBackend(t, func(t *testing.T, h *host) {
 		r := h.open(t, nil)
@@ -234,8 +234,7 @@ func TestBranchMoves(t *testing.T) {
 	})
 }
 
-// Twenty add a line each to one file of one branch: none is lost, none is twice, and
-// history is a line.
+// Many racers each add a line to one file of one branch. No line is lost or duplicated, and the history is linear.
 func TestRace(t *testing.T) {
 	eachBackend(t, func(t *testing.T, h *host) {
 		racers := effort.Of(t, 3, 8, 20)
@@ -298,7 +297,7 @@ func TestRace(t *testing.T) {
 	})
 }
 
-// Twenty deliver to a branch each: nobody has to try again for the others' sake.
+// Many racers deliver to a branch each. None has to retry because of the others.
 func TestBranchesDoNotRace(t *testing.T) {
 	eachBackend(t, func(t *testing.T, h *host) {
 		racers := effort.Of(t, 4, 8, 20)
@@ -334,9 +333,9 @@ func TestFork(t *testing.T) {
 			t.Errorf("the fork's branch is at %s", got)
 		}
 		if got := must[string](t)(h.repo.Head("graft/a")); got != "" {
-			t.Error("pushed to what was forked")
+			t.Error("pushed to the fork's parent")
 		}
-		// The fork has not heard of the newer base, and still its branch is known as ours.
+		// The fork lacks the newer base, and Graft still recognizes its own branch there.
 		h.commit(t, "main", gitremote.Change{Message: "on", Files: map[string]string{"README.md": "on"}})
 		r := mine()
 		state := must[State](t)(r.Inspect(context.Background(), "graft/a"))

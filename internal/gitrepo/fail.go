@@ -18,9 +18,9 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// explain makes a typed failure of whatever stood in the way: what was being done at
-// which address, in the remote's own words, without secrets. needs is the permission
-// that a workflow would grant for it. git-failed is retryable where the fault may pass.
+// explain converts any error to a typed failure. The message has the action, the address and the remote's own
+// words, without secrets. needs is the permission that a workflow would grant. git-failed is retryable if the
+// fault may be temporary.
 func (m *remote) explain(ctx context.Context, doing, needs string, err error) *failure.Error {
 	var known *failure.Error
 	if errors.As(err, &known) {
@@ -56,7 +56,7 @@ func (m *remote) classify(ctx context.Context, what, needs string, err error) *f
 	return f.Fix("run again later")
 }
 
-// unwrap goes through the wrappers of go-git that errors.As does not.
+// unwrap removes wrappers of go-git that errors.As does not see.
 func unwrap(err error) error {
 	for {
 		var unexpected *plumbing.UnexpectedError
@@ -93,7 +93,7 @@ func describe(err error) string {
 	return err.Error()
 }
 
-// withoutPage drops a page that is meant for a browser.
+// withoutPage drops an HTML page.
 func withoutPage(body string) string {
 	if lower := strings.ToLower(body); strings.Contains(lower, "<html") || strings.Contains(lower, "<!doctype") {
 		return ""
@@ -101,8 +101,8 @@ func withoutPage(body string) string {
 	return strings.TrimSpace(body)
 }
 
-// mayPass takes everything for passing but what says that the same request will never
-// be granted: a push is looked up before it is sent again, and a fetch does no harm.
+// mayPass treats every fault as temporary unless it says that the request will never be granted. That is safe,
+// because Graft reads the branch before it repeats a push, and a fetch changes nothing.
 func mayPass(err error) bool {
 	err = unwrap(err)
 	var dns *net.DNSError
@@ -127,8 +127,7 @@ func mayPass(err error) bool {
 	return true
 }
 
-// clean makes one line of what a remote said, not longer than a line wants to be, and
-// without secrets.
+// clean converts a remote's text to one line of limited length without secrets.
 func (m *remote) clean(s string) string {
 	return outbound.Shorten(outbound.OneLine(m.secrets.Redact(s)), 400)
 }

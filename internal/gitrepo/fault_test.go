@@ -16,7 +16,7 @@ import (
 
 const secret = "ghs_0123456789abcdefABCDEF/+="
 
-// fault lets n requests of a kind fail.
+// fault makes n requests of a kind fail.
 func (h *host) fault(kind gitremote.Kind, n int, f gitremote.Fault) {
 	h.SetScript(func(q gitremote.Request) gitremote.Fault {
 		if q.Kind != kind || n == 0 {
@@ -193,7 +193,7 @@ func TestNoHost(t *testing.T) {
 	}
 }
 
-// A redirect to another host does not take the token there.
+// A redirect to another host does not receive the token.
 func TestRedirect(t *testing.T) {
 	h := newHost(t, gitremote.GoBackend)
 	moved := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

@@ -17,9 +17,8 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Fetch looks up the base branch, and makes its content available where it moved since
-// last time. A base branch that was not given is the remote's default one, and stays
-// so.
+// Fetch reads the tip of the base branch, and fetches its content if it moved since the last call. Without a
+// given base branch, Fetch takes the remote's default branch and keeps it.
 func (r *Repo) Fetch(ctx context.Context) (moved bool, err error) {
 	doing := "fetching"
 	if r.base != "" {
@@ -40,8 +39,8 @@ func (r *Repo) Fetch(ctx context.Context) (moved bool, err error) {
 	return true, nil
 }
 
-// lookUp makes the tip of the base branch stand here. Where something lacks after a
-// fetch on top of what the checkout has, it fetches once more without it.
+// lookUp makes the tip of the base branch available. If objects are missing after a fetch on top of the
+// checkout, it fetches once more without the checkout.
 func (r *Repo) lookUp(ctx context.Context, doing string) (tip plumbing.Hash, err error) {
 	for range 2 {
 		err = r.source.fetching(ctx, doing, func(session transport.UploadPackSession, there *refs) error {
@@ -85,9 +84,8 @@ func (r *Repo) chooseBase(there *refs) error {
 	return nil
 }
 
-// stands says whether a commit is here with its tree. A checkout that has one without
-// the other, as when it borrows objects from a folder that is not there, is left alone
-// from then on.
+// stands reports whether a commit and its tree are available. If the checkout has only one of them, as when it
+// borrows objects from a missing folder, the checkout is not used from then on.
 func (r *Repo) stands(commit plumbing.Hash) bool {
 	c, err := r.store.commit(commit)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
@@ -102,19 +100,18 @@ func (r *Repo) stands(commit plumbing.Hash) bool {
 	return err == nil
 }
 
-// fetchRequest is what is fetched of a commit.
+// fetchRequest describes the fetch of a commit.
 type fetchRequest struct {
 	want    plumbing.Hash
-	depth   int    // commits; 0 is all
-	filter  string // what is left out
+	depth   int    // commits; 0 means all
+	filter  string // objects to leave out
 	haves   []plumbing.Hash
-	shallow []plumbing.Hash // commits whose parents are not here
-	thin    bool            // deltas may be to objects that are here
+	shallow []plumbing.Hash // commits whose parents are missing locally
+	thin    bool            // deltas may refer to local objects
 	unpack  func(pack io.Reader, thin bool, shallow, unshallow []plumbing.Hash) error
 }
 
-// requestFor asks on top of what is here already: the base as it was last time, or what
-// the checkout stands at.
+// requestFor builds a request on top of the available commits: the last base, or the checkout's tips.
 func (r *Repo) requestFor(want plumbing.Hash, depth int, filter string) fetchRequest {
 	w := fetchRequest{want: want, depth: depth, filter: filter, unpack: r.store.unpack}
 	if r.commit != nil && r.stands(r.commit.Hash) {
@@ -123,15 +120,15 @@ func (r *Repo) requestFor(want plumbing.Hash, depth int, filter string) fetchReq
 		w.haves = r.store.localTips(r.base)
 	}
 	if len(w.haves) > 0 {
-		// Beside the saving: of a shallow repository's files, git sends in full all that
-		// it may not send as deltas, even the unchanged.
+		// This also saves bytes: for a shallow repository, git sends in full every file that it may not send as
+		// a delta, even an unchanged one.
 		w.thin = true
 		w.shallow = slices.Collect(maps.Keys(r.store.shallow))
 	}
 	return w
 }
 
-// fetchObjects fetches, and says whether the remote knows one of the haves.
+// fetchObjects fetches, and reports whether the remote knows one of the haves.
 func fetchObjects(ctx context.Context, session transport.UploadPackSession, there *refs, w fetchRequest) (known bool, err error) {
 	if slices.Contains(w.haves, w.want) {
 		return true, nil
@@ -142,7 +139,7 @@ func fetchObjects(ctx context.Context, session transport.UploadPackSession, ther
 		if !there.capabilities.Supports(c) {
 			return false
 		}
-		_ = req.Capabilities.Set(c) // fails on a capability that takes a value only
+		_ = req.Capabilities.Set(c) // fails only for a capability that needs a value
 		return true
 	}
 	can(capability.NoProgress)
@@ -150,7 +147,7 @@ func fetchObjects(ctx context.Context, session transport.UploadPackSession, ther
 		req.Filter = packp.Filter(w.filter)
 	}
 	if w.thin {
-		_ = req.Capabilities.Set(capability.ThinPack) // go-git hides whether it is offered
+		_ = req.Capabilities.Set(capability.ThinPack) // go-git hides whether the remote offers it
 	}
 	switch {
 	case can(capability.Shallow):
@@ -164,7 +161,7 @@ func fetchObjects(ctx context.Context, session transport.UploadPackSession, ther
 	}
 	defer answer.Close()
 	known = len(answer.ACKs) > 0
-	// A remote that knows nothing of what is here has nothing that deltas could be to.
+	// A remote that knows no local commit cannot send deltas against local objects.
 	thin := w.thin && (known || len(answer.Unshallows) > 0)
 	return known, w.unpack(pack(req.Capabilities, answer), thin, answer.Shallows, answer.Unshallows)
 }

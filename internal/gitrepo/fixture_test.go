@@ -21,7 +21,7 @@ var bot = Identity{"Graft", "graft@example.com"}
 
 const template = "schema: olm.semver\r\n# a comment\r\nstable:\r\n  bundles:\r\n  - image: example.com/op:v1\r\n"
 
-// files are what a catalog repository holds at first.
+// files is the initial content of the catalog repository.
 var files = map[string]string{
 	"README.md":                 "read me\n",
 	"catalogs/v4.17/cat.yaml":   "---\nschema: olm.package\n",
@@ -40,8 +40,7 @@ func modes() map[string]os.FileMode {
 	}
 }
 
-// eachBackend runs the test against git and against the stand-in for it; with -short against
-// the stand-in alone.
+// eachBackend runs the test with git and with the stand-in for git. With -short it runs only with the stand-in.
 func eachBackend(t *testing.T, test func(*testing.T, *host)) {
 	t.Parallel()
 	kinds := map[string]gitremote.Backend{"go": gitremote.GoBackend, "git": gitremote.GitBackend}
@@ -84,7 +83,7 @@ func (h *host) log(t *testing.T, branch string) []gitremote.Commit {
 	return must[[]gitremote.Commit](t)(h.repo.Log(branch))
 }
 
-// sound has git itself look at every object.
+// sound runs git fsck.
 func (h *host) sound(t *testing.T) {
 	t.Helper()
 	git(t, h.repo.Dir(), "fsck", "--strict", "--full")
@@ -132,7 +131,7 @@ func delivery(r *Repo, branch string, change map[string]string) Delivery {
 	return d
 }
 
-// git runs the command line client without the configuration of whoever runs the test.
+// git runs the git command without the tester's configuration.
 func git(t testing.TB, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=A Person", "-c", "user.email=person@example.com", "-c", "core.autocrlf=false"}, args...)...)
@@ -152,7 +151,7 @@ func (h *host) checkout(t *testing.T, args ...string) string {
 	return dir
 }
 
-// snapshot is every file below a folder with its content and mode.
+// snapshot returns every file below a folder with its content and mode.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -10,10 +10,10 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Identity is who authors or commits.
+// Identity is an author or a committer.
 type Identity struct{ Name, Email string }
 
-// ParseIdentity reads Name <email>.
+// ParseIdentity parses Name <email>.
 func ParseIdentity(s string) (Identity, error) {
 	name, rest, ok := strings.Cut(s, "<")
 	email, after, closed := strings.Cut(rest, ">")
@@ -26,7 +26,7 @@ func ParseIdentity(s string) (Identity, error) {
 
 func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
 
-// signature leaves out what would end a field of the commit before its time.
+// signature removes characters that would end a field of the commit early.
 func (i Identity) signature(when time.Time) object.Signature {
 	clean := func(s string) string {
 		return strings.TrimSpace(strings.Map(func(r rune) rune {

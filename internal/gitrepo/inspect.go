@@ -16,22 +16,22 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// State is what a branch holds beyond the base.
+// State describes the commits of a branch beyond the base.
 type State struct {
 	Branch string
 	Exists bool
 	Head   string
-	// OnlyOurs says that all of Commits are ours: with our trailers, one of which names the
-	// content that they still have, and no merges.
+	// OnlyOurs reports that all Commits are Graft's: each has Graft's trailers, one of which names its present
+	// content, and none is a merge.
 	OnlyOurs bool
-	// Commits are those that are not in the base, the newest first.
+	// Commits are the commits that the base lacks, newest first.
 	Commits []Commit
-	// Foreign is the newest commit that is not ours.
+	// Foreign is the newest commit that is not Graft's.
 	Foreign *Commit
 }
 
-// Inspect looks at a branch where branches are pushed. Only commits are fetched, no files,
-// where the remote can do that, and nothing of it is kept.
+// Inspect reads a branch in the repository that branches are pushed to. It fetches only commits, without files
+// if the remote allows that, and keeps none of them.
 func (r *Repo) Inspect(ctx context.Context, branch string) (State, error) {
 	branch = strings.TrimPrefix(branch, "refs/heads/")
 	var state State
@@ -55,9 +55,9 @@ func (r *Repo) Inspect(ctx context.Context, branch string) (State, error) {
 	return state, err
 }
 
-// judge goes through the commits that were found, which are those beyond the base where
-// the remote knows the base. A fork that does not have it yet gives its whole history:
-// then everything below our own commits is taken for an earlier base.
+// judge examines the fetched commits. They are those beyond the base if the remote knows the base. A fork
+// without the newest base sends its whole history; then everything below Graft's own commits counts as an
+// earlier base.
 func (r *Repo) judge(state *State, found layers, head plumbing.Hash, baseKnown bool) error {
 	seen := map[plumbing.Hash]bool{}
 	for next := []plumbing.Hash{head}; len(next) > 0; next = next[1:] {
@@ -86,13 +86,13 @@ func (r *Repo) judge(state *State, found layers, head plumbing.Hash, baseKnown b
 	return nil
 }
 
-// isOurs goes by the content that the message names: whoever amends or rebases our commit
-// keeps its message, and who commits depends on tokens and configuration.
+// isOurs compares the content with the one that the message names. The committer does not count: a person who
+// amends or rebases the commit keeps its message, and the committer depends on tokens and configuration.
 func isOurs(c Commit) bool {
 	return len(c.Parents) == 1 && len(c.Requests()) > 0 && slices.Contains(trailersOf(c.Message, treeKey), c.Tree)
 }
 
-// Requests are what our commits on the branch answer, the oldest first.
+// Requests returns the requests that Graft's commits on the branch answer, oldest first.
 func (s State) Requests() []string {
 	var all []string
 	for _, c := range slices.Backward(s.Commits) {
@@ -101,7 +101,7 @@ func (s State) Requests() []string {
 	return all
 }
 
-// edited is the failure of a branch that holds what we did not commit.
+// edited returns the failure for a branch with commits of other authors.
 func (s State) edited(url string) error {
 	by := "somebody"
 	if s.Foreign != nil {
@@ -111,9 +111,8 @@ func (s State) edited(url string) error {
 	return failure.New(failure.BranchEdited, "pushing the branch %s to %s: it is not ours alone: %s", s.Branch, url, by)
 }
 
-// Holds says whether a branch already delivers what a commit would: beyond the base that
-// it was made upon, it changes the same files to the same content and mode. The base may
-// have moved on since in other files.
+// Holds reports whether a branch already delivers the commit: beyond its base, it changes the same files to the
+// same content and mode. The base may have changed since in other files.
 func (r *Repo) Holds(ctx context.Context, s State, c Commit) (bool, error) {
 	if !s.OnlyOurs || len(s.Commits) == 0 {
 		return false, nil
@@ -137,8 +136,8 @@ func (r *Repo) Holds(ctx context.Context, s State, c Commit) (bool, error) {
 	return r.sameChange(found, s, c)
 }
 
-// sameChange compares trees without reading files. What cannot be told is not the same,
-// and made again.
+// sameChange compares trees without reading files. If it cannot compare them it returns false, and the commit
+// is made again.
 func (r *Repo) sameChange(found layers, s State, c Commit) (same bool, err error) {
 	err = r.store.locked(func(layers) error {
 		oldest := s.Commits[len(s.Commits)-1]
@@ -156,7 +155,7 @@ func (r *Repo) sameChange(found layers, s State, c Commit) (same bool, err error
 	return same, nil
 }
 
-// between is what differs: by path, what stands there afterwards.
+// between returns the differences by path, with the entry afterwards.
 func between(objects layers, before, after plumbing.Hash) (map[string]edit, error) {
 	from, err := object.GetCommit(objects, before)
 	if err != nil {

@@ -5,17 +5,15 @@ import (
 	"strings"
 )
 
-// TrailerKey is the trailer that every commit of ours carries, for each request that it
-// answers.
+// TrailerKey is the key of the trailer for each request that a commit of Graft answers.
 const TrailerKey = "Graft-Request"
 
-// treeKey is the trailer that names the content of the commit.
+// treeKey is the key of the trailer that names the content of the commit.
 const treeKey = "Graft-Tree"
 
 var trailerLine = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*: `)
 
-// compose keeps the message as it is, but for what git cannot store, and puts the
-// trailers that are not there yet at its end.
+// compose keeps the message except for bytes that git cannot store, and appends the missing trailers.
 func compose(message string, trailers ...string) string {
 	text := strings.ReplaceAll(strings.ToValidUTF8(message, "�"), "\x00", "")
 	text = strings.TrimRight(text, " \t\r\n")
@@ -34,8 +32,7 @@ func compose(message string, trailers ...string) string {
 	return text + "\n"
 }
 
-// trailerBlock is the last paragraph where that consists of trailers; the subject is
-// none, though it may look like one.
+// trailerBlock returns the last paragraph if it consists of trailers. The subject never counts as trailers.
 func trailerBlock(message string) string {
 	message = strings.TrimRight(strings.ReplaceAll(message, "\r\n", "\n"), "\n")
 	at := strings.LastIndex(message, "\n\n")
@@ -53,7 +50,7 @@ func trailerBlock(message string) string {
 
 func requestsOf(message string) []string { return trailersOf(message, TrailerKey) }
 
-// trailersOf are the values of a trailer.
+// trailersOf returns the values of a trailer.
 func trailersOf(message, key string) []string {
 	var all []string
 	for line := range strings.SplitSeq(trailerBlock(message), "\n") {

@@ -18,23 +18,22 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Push is a branch to be put where a commit is.
+// Push describes a branch to point at a commit.
 type Push struct {
 	Branch string
-	Commit string // one that Repo.Commit made
-	// Expect is where the branch was last seen, "" for nowhere. A branch that is
-	// elsewhere by now is not touched, forced or not.
+	Commit string // made by Repo.Commit
+	// Expect is the last known tip of the branch, or "" if the branch was absent. Push does not touch a branch
+	// that has moved since, even with Force.
 	Expect string
-	// Force lets go of what the branch holds beyond the base.
+	// Force discards the branch's commits beyond the base.
 	Force bool
-	// OnBase wants the base branch to be still where the commit was made upon.
+	// OnBase requires that the base branch is still at the commit's parent.
 	OnBase bool
 }
 
-// Push puts a branch where a commit is, sending what the commit holds beyond its parent,
-// which the remote has. It is git-race-lost where the branch or the base moved meanwhile:
-// then Fetch, and begin again. A push whose answer was lost is looked up before it is
-// sent again.
+// Push points a branch at a commit and sends the objects that its parent, which the remote has, lacks. It
+// returns git-race-lost if the branch or the base moved meanwhile: then call Fetch and begin again. If the
+// answer to a push is lost, Push reads the branch before it pushes again.
 func (r *Repo) Push(ctx context.Context, p Push) error {
 	p.Branch = strings.TrimPrefix(p.Branch, "refs/heads/")
 	if err := checkBranch(p.Branch); err != nil {
@@ -55,8 +54,7 @@ func (r *Repo) Push(ctx context.Context, p Push) error {
 	return err
 }
 
-// Delete removes a branch that is still where it was last seen; one that is gone already
-// is as good.
+// Delete removes a branch if its tip is still the expected one. It succeeds if the branch is already gone.
 func (r *Repo) Delete(ctx context.Context, branch, expect string) error {
 	if err := checkBranch(branch); err != nil {
 		return err
@@ -90,7 +88,7 @@ func (r *Repo) push(ctx context.Context, p Push, made madeCommit) error {
 	now := there.heads[p.Branch]
 	switch {
 	case now == command.New:
-		return nil // by an attempt whose answer was lost, or deleted by somebody else
+		return nil // an attempt with a lost answer pushed it, or another client deleted it
 	case now != command.Old:
 		return r.raceLost(p.Branch, p.Branch, now)
 	}
@@ -103,7 +101,7 @@ func (r *Repo) push(ctx context.Context, p Push, made madeCommit) error {
 	return r.send(ctx, session, there.capabilities, command, made)
 }
 
-// checkBase makes sure that the base is where the commit was made upon.
+// checkBase checks that the base is still the commit's parent.
 func (r *Repo) checkBase(ctx context.Context, p Push, there *refs) error {
 	if !p.OnBase {
 		return nil
@@ -120,8 +118,8 @@ func (r *Repo) checkBase(ctx context.Context, p Push, there *refs) error {
 	return nil
 }
 
-// checkRoom refuses a branch that would have to be a folder of another or within one:
-// git says of that what it says of a race, and it would never end.
+// checkRoom refuses a branch whose name is a folder of another branch's name or below it. Git reports that like
+// a race, which retries would never win.
 func (r *Repo) checkRoom(branch string, there *refs) error {
 	for other := range there.heads {
 		if strings.HasPrefix(other, branch+"/") || strings.HasPrefix(branch, other+"/") {
@@ -145,7 +143,7 @@ func (r *Repo) send(ctx context.Context, session transport.ReceivePackSession, c
 	req.Commands = []*packp.Command{command}
 	var said bytes.Buffer
 	if can.Supports(capability.Sideband64k) {
-		_ = req.Capabilities.Set(capability.Sideband64k) // fails on a capability that takes a value only
+		_ = req.Capabilities.Set(capability.Sideband64k) // fails only for a capability that needs a value
 		req.Progress = &said
 	}
 	if command.Action() == packp.Delete {
@@ -177,8 +175,8 @@ func (r *Repo) send(ctx context.Context, session transport.ReceivePackSession, c
 	return nil
 }
 
-// pack holds the objects in full: a delta would save little of what is new, and cost
-// time that grows with the catalogs.
+// pack stores the objects in full. Deltas would save little for new content, and cost time that grows with the
+// catalogs.
 func (r *Repo) pack(objects []plumbing.Hash, can *capability.List) (*bytes.Buffer, error) {
 	objects = slices.Clone(objects)
 	plumbing.HashesSort(objects)
@@ -189,8 +187,8 @@ func (r *Repo) pack(objects []plumbing.Hash, can *capability.List) (*bytes.Buffe
 	})
 }
 
-// declined tells a race from a refusal. What git says of a race is worded differently
-// by every host, so that the branch is looked up too.
+// declined distinguishes a lost race from a refusal. Each host reports a race in other words, so declined reads
+// the branch too.
 func (r *Repo) declined(ctx context.Context, c *packp.Command, status, said string) error {
 	branch := c.Name.Short()
 	if there, err := r.target.list(ctx, "reading the branches of"); err == nil && there.heads[branch] != c.Old {
@@ -215,7 +213,7 @@ func (r *Repo) declined(ctx context.Context, c *packp.Command, status, said stri
 	return f.Fix("do what the remote's message asks for")
 }
 
-// hookMessages are what a hook or the host printed, without the counting of objects.
+// hookMessages returns the output of a hook or the host, without git's progress lines.
 func hookMessages(said string) string {
 	var kept []string
 	for line := range strings.FieldsFuncSeq(said, func(r rune) bool { return r == '\n' || r == '\r' }) {

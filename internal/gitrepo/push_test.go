@@ -56,7 +56,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// What would never succeed is no lost race.
+// A push that can never succeed is not a lost race.
 func TestPushIsRefused(t *testing.T) {
 	eachBackend(t, func(t *testing.T, h *host) {
 		r := h.open(t, nil)
@@ -67,7 +67,7 @@ func TestPushIsRefused(t *testing.T) {
 			_, err := r.Deliver(context.Background(), delivery(r, branch, map[string]string{cat: "b"}))
 			wantFailure(t, err, want, branch)
 		}
-		// What does not follow upon the branch needs force.
+		// A commit that is not a descendant of the branch needs force.
 		made := must[Commit](t)(r.Commit(context.Background(), Change{Message: "x", Files: map[string]File{cat: {Data: []byte("b")}}}))
 		head := must[string](t)(h.repo.Head("graft/a"))
 		err := r.Push(context.Background(), Push{Branch: "graft/a", Commit: made.SHA, Expect: head})

@@ -17,7 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// remote is a repository elsewhere.
+// remote is a remote repository.
 type remote struct {
 	url      string // without credentials
 	endpoint transport.Endpoint
@@ -30,7 +30,7 @@ type remote struct {
 func newRemote(address string, over *boundedTransport, o Options) (*remote, error) {
 	ep, err := transport.NewEndpoint(address)
 	if err != nil {
-		// It is not shown: who can tell where in it the credentials are?
+		// The message does not show the address, because the place of credentials in it is unknown.
 		return nil, failure.New(failure.Usage, "reading the address of the repository: it is no URL").
 			Fix("give https://HOST/OWNER/NAME")
 	}
@@ -53,12 +53,12 @@ func newRemote(address string, over *boundedTransport, o Options) (*remote, erro
 	return m, nil
 }
 
-// takeCredentials takes them out of the address, where errors would show them.
+// takeCredentials removes the credentials from the address, because errors would show them.
 func (m *remote) takeCredentials(ep *transport.Endpoint, o Options) {
 	user, password := ep.User, ep.Password
 	m.secrets.Note(password)
 	if password == "" {
-		m.secrets.Note(user) // GitHub takes a token for the user as well
+		m.secrets.Note(user) // GitHub accepts a token as the user name too
 	}
 	ep.User, ep.Password = "", ""
 	if o.Token != "" {
@@ -72,11 +72,11 @@ func (m *remote) takeCredentials(ep *transport.Endpoint, o Options) {
 	m.secrets.Note(base64.StdEncoding.EncodeToString([]byte(user + ":" + password)))
 }
 
-// refs are the branches of a remote at one moment.
+// refs holds the branches of a remote at one moment.
 type refs struct {
 	heads        map[string]plumbing.Hash // by branch
 	all          map[string]plumbing.Hash // by full name
-	standard     string                   // the default branch; "" where it is not told
+	standard     string                   // the default branch; "" if the remote does not name it
 	capabilities *capability.List
 }
 
@@ -95,7 +95,7 @@ func readRefs(adv *packp.AdvRefs) *refs {
 	return r
 }
 
-// list asks for the branches.
+// list reads the branches.
 func (m *remote) list(ctx context.Context, doing string) (*refs, error) {
 	var got *refs
 	err := m.fetching(ctx, doing, func(_ transport.UploadPackSession, r *refs) error {
@@ -105,11 +105,10 @@ func (m *remote) list(ctx context.Context, doing string) (*refs, error) {
 	return got, err
 }
 
-// fetching opens a session to fetch and does something in it; all of it again where
-// that breaks by what may pass.
+// fetching opens a session for a fetch and calls do in it. It repeats both after a temporary fault.
 func (m *remote) fetching(ctx context.Context, doing string, do func(transport.UploadPackSession, *refs) error) error {
 	return m.again(ctx, func() error {
-		ep := m.endpoint // a session follows redirects in it
+		ep := m.endpoint // a session writes redirects into it
 		session, err := m.client.NewUploadPackSession(&ep, m.auth)
 		if err != nil {
 			return err
@@ -126,7 +125,7 @@ func (m *remote) fetching(ctx context.Context, doing string, do func(transport.U
 	}, doing, "contents: read")
 }
 
-// again does it once more after a wait, as long as what stands in the way may pass.
+// again repeats do after a wait, as long as the fault may be temporary.
 func (m *remote) again(ctx context.Context, do func() error, doing, needs string) error {
 	for n := 1; ; n++ {
 		err := do()

@@ -1,17 +1,13 @@
-// Package gitrepo reads a base branch and pushes commits made upon it.
+// Package gitrepo reads a base branch and pushes commits made on it.
 //
-// A checkout that it is pointed at is only read: its work tree, its index, its
-// branches and its object store stay as they are. What has to be fetched or made goes
-// to a temporary folder, and commits are built from objects, out of the base's tree
-// and the files given, so that nothing else can slip in. A shallow or partial clone, a
-// detached HEAD and another owner's folder are therefore as good as a full clone. No
-// git program is needed.
+// It only reads a given checkout: the work tree, the index, the branches and the object store stay unchanged.
+// Fetched and new objects go to a temporary folder. Commits are built from objects, from the base's tree and
+// the given files, so that they cannot contain anything else. A shallow or partial clone, a detached HEAD or
+// another owner's folder therefore works like a full clone. No git program is needed.
 //
-// Of go-git it takes the objects, the storage and the protocol, but not its fetch and
-// push: the one keeps no unfinished history apart from the checkout's, and the other
-// walks a history that a shallow clone lacks. Hosts that insist on multi_ack, such as
-// Azure DevOps, are out of its reach, and files in Git LFS are the pointers that they
-// are in git.
+// The package uses the objects, storage and protocol of go-git, but not its fetch and push: its fetch cannot
+// keep partial history apart from the checkout's, and its push walks a history that a shallow clone lacks.
+// Hosts that require multi_ack, such as Azure DevOps, do not work. Files in Git LFS are their pointers.
 package gitrepo
 
 import (
@@ -28,60 +24,58 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Options of a repository.
+// Options configure a repository.
 type Options struct {
-	// Dir is a folder within a checkout. What of the base stands there is not fetched.
-	// Without it, or where no checkout is, everything comes from URL.
+	// Dir is a folder within a checkout. The base's objects in it are not fetched again. If Dir is "" or not in
+	// a checkout, everything comes from URL.
 	Dir string
-	// URL is where the base is read; without it, the checkout's remote named origin,
-	// or its only one. Credentials in it are used and never shown.
+	// URL is the address of the base. The default is the checkout's remote named origin, or its only remote.
+	// Credentials in it are used and never shown.
 	URL string
-	// Base is the branch to build upon; without it, the remote's default branch.
+	// Base is the base branch. The default is the remote's default branch.
 	Base string
-	// Token authenticates HTTP, as the password of Username, which is x-access-token
-	// by default. With a token, an SSH address is taken for the HTTPS one of its host.
+	// Token is the password for HTTP, with the user Username or x-access-token. With a token, an SSH address is
+	// converted to the HTTPS address of its host.
 	Token, Username string
 
 	Signing
 
-	// TempDir is for what is fetched and made; without it, the system's.
+	// TempDir holds fetched and new objects. The default is the system's folder.
 	TempDir string
 	// Transport replaces http.DefaultTransport.
 	Transport http.RoundTripper
-	// Attempts of one exchange with the remote, the first included; 0 means 4.
+	// Attempts limits the attempts of one exchange with the remote, including the first. 0 means 4.
 	Attempts int
 	// Now and Sleep replace the clock in tests.
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error
 }
 
-// Signing says in whose name commits are made.
+// Signing sets the identities of commits.
 type Signing struct {
-	// Author and Committer of the commits; the author commits where no committer is given.
+	// Author and Committer of the commits. The committer defaults to the author.
 	Author, Committer Identity
-	// Signoff ends each message with the committer's Signed-off-by.
+	// Signoff appends the committer's Signed-off-by to each message.
 	Signoff bool
 }
 
-// Repo is a repository with a commit of the base branch at hand. It is used by one
-// goroutine at a time, but for what FS returns.
+// Repo is a repository with a commit of the base branch. Only the result of FS is safe for concurrent use.
 type Repo struct {
 	o      Options
 	store  *store
-	source *remote // the base is read there
-	target *remote // branches are pushed there
+	source *remote // of the base
+	target *remote // of pushed branches
 
 	transport *boundedTransport
 
 	base     string
 	standard string // the remote's default branch
 	commit   *object.Commit
-	fresh    bool // the base was looked up, and nobody has asked for it since
+	fresh    bool // the base was fetched and not used since
 	made     map[plumbing.Hash]madeCommit
 }
 
-// Open looks up the base branch and makes its content available. Close frees what was
-// fetched.
+// Open fetches the base branch. Close removes what was fetched.
 func Open(ctx context.Context, o Options) (r *Repo, err error) {
 	o = o.withDefaults()
 	r = &Repo{o: o, made: map[plumbing.Hash]madeCommit{}}
@@ -128,16 +122,16 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Sign makes later commits in another name.
+// Sign sets the identities of later commits.
 func (r *Repo) Sign(s Signing) {
 	r.o.Signing = s
 	r.o = r.o.withDefaults()
 }
 
-// Signing says in whose name commits are made.
+// Signing returns the identities of commits.
 func (r *Repo) Signing() Signing { return r.o.Signing }
 
-// PushTo has branches pushed elsewhere than where the base is read: to a fork.
+// PushTo sets another repository, a fork, as the target of pushes.
 func (r *Repo) PushTo(address string) (err error) {
 	r.target, err = newRemote(address, r.transport, r.o)
 	return err
@@ -152,31 +146,30 @@ func (r *Repo) connect(address string) (err error) {
 	return nil
 }
 
-// Close removes what was fetched and made. What FS returned is of no use then.
+// Close removes all fetched and new objects. After it, the results of FS must not be used.
 func (r *Repo) Close() error {
 	r.transport.CloseIdleConnections()
 	return r.store.close()
 }
 
-// URL is where the base is read, without credentials.
+// URL returns the base's address without credentials.
 func (r *Repo) URL() string { return r.source.url }
 
-// BaseBranch is the branch that is built upon, without refs/heads/.
+// BaseBranch returns the name of the base branch without refs/heads/.
 func (r *Repo) BaseBranch() string { return r.base }
 
-// DefaultBranch is the one that is built upon where none is named; "" where the remote
-// does not tell.
+// DefaultBranch returns the remote's default branch, or "" if the remote does not name it.
 func (r *Repo) DefaultBranch() string { return r.standard }
 
-// BaseCommit is the commit that is built upon.
+// BaseCommit returns the base commit.
 func (r *Repo) BaseCommit() string { return r.commit.Hash.String() }
 
-// FS is the content of the base commit: the bytes as they are committed, whatever the
-// checkout made of their line ends. Symbolic links are followed within the repository.
-// It stays the same when Fetch finds the base elsewhere, and may be used concurrently.
+// FS returns the content of the base commit: the committed bytes, whatever line ends the checkout has. It
+// follows symbolic links within the repository. It does not change when Fetch finds a newer base, and is safe
+// for concurrent use.
 func (r *Repo) FS() fs.FS { return newTreeFS(r.store, r.commit.TreeHash, r.commit.Committer.When) }
 
-// Base looks up the base branch and returns its content and its commit.
+// Base fetches the base branch and returns its content and its commit.
 func (r *Repo) Base(ctx context.Context) (fs.FS, string, error) {
 	if !r.fresh {
 		if _, err := r.Fetch(ctx); err != nil {
@@ -187,10 +180,9 @@ func (r *Repo) Base(ctx context.Context) (fs.FS, string, error) {
 	return r.FS(), r.BaseCommit(), nil
 }
 
-// Retry does it again, after a growing and jittered pause, as long as the race for a
-// branch is lost, attempts times in all. Each time do has to begin with what stands on
-// the remote then. The pauses grow with what one attempt takes, since so does the
-// chance that somebody comes in between. sleep is pause.For, but for tests.
+// Retry repeats do while it loses the race for a branch, up to the given number of attempts, with a growing and
+// jittered pause. Each attempt must begin with the remote's present state. The pauses grow with the duration of
+// an attempt, because so does the chance of a competing push. sleep is pause.For except in tests.
 func Retry(ctx context.Context, attempts int, least time.Duration, sleep func(context.Context, time.Duration) error, do func(attempt int) error) error {
 	for n := 1; ; n++ {
 		began := time.Now()

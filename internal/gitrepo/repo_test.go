@@ -52,8 +52,7 @@ func TestDeliver(t *testing.T) {
 	})
 }
 
-// A checkout of any kind is as good as a clone, and stays as it is: files, index, refs,
-// objects.
+// A checkout of any kind works like a clone, and stays unchanged: files, index, refs, objects.
 func TestCheckoutIsOnlyRead(t *testing.T) {
 	eachBackend(t, func(t *testing.T, h *host) {
 		for i := range 3 {
@@ -108,7 +107,7 @@ func TestCheckoutIsOnlyRead(t *testing.T) {
 				if name == "below" {
 					top = filepath.Dir(filepath.Dir(dir))
 				}
-				// What a careless commit would take along.
+				// A careless commit would include these.
 				for file, data := range map[string]string{"staged": "x", "untracked": "y", "README.md": "changed"} {
 					if err := os.WriteFile(filepath.Join(top, file), []byte(data), 0o600); err != nil {
 						t.Fatal(err)
@@ -212,7 +211,7 @@ func TestFetch(t *testing.T) {
 		r := h.open(t, func(o *Options) { o.Dir, o.URL = h.checkout(t, "--depth=1"), "" })
 		before := r.FS()
 		if moved := must[bool](t)(r.Fetch(context.Background())); moved {
-			t.Error("moved without anybody doing anything")
+			t.Error("Fetch reports a move without one")
 		}
 		for i := range 3 {
 			h.commit(t, "main", gitremote.Change{Message: "x", Files: map[string]string{"README.md": strings.Repeat("new ", i+1)}})
@@ -223,7 +222,7 @@ func TestFetch(t *testing.T) {
 			t.Fatal(commit, err)
 		}
 		if h.Count() != 0 {
-			t.Error("the first Base asked again for what Open had just looked up")
+			t.Error("the first Base fetched again right after Open")
 		}
 		if data, _ := fs.ReadFile(content, "README.md"); string(data) != "read me\n" {
 			t.Errorf("read %q", data)
@@ -235,12 +234,12 @@ func TestFetch(t *testing.T) {
 			t.Errorf("read %q, %v", data, err)
 		}
 		if data, _ := fs.ReadFile(content, "operators/op/template.yml"); string(data) != template {
-			t.Errorf("what did not change reads %q", data)
+			t.Errorf("an unchanged file reads %q", data)
 		}
 		if data, _ := fs.ReadFile(before, "README.md"); string(data) != "read me\n" {
 			t.Errorf("the earlier content reads %q", data)
 		}
-		// What the checkout has is not sent again.
+		// Objects of the checkout are not fetched again.
 		for _, q := range h.Requests() {
 			if q.Kind == gitremote.Fetch && q.Bytes > 5000 {
 				t.Errorf("fetching three small commits took %d bytes", q.Bytes)
@@ -249,7 +248,7 @@ func TestFetch(t *testing.T) {
 	})
 }
 
-// A checkout that has a commit without its tree is fetched around.
+// Graft fetches around a checkout that has a commit without its tree.
 func TestBrokenCheckout(t *testing.T) {
 	h := newHost(t, gitremote.GitBackend)
 	h.commit(t, "main", gitremote.Change{Message: "x", Files: map[string]string{"README.md": "x"}})
@@ -281,7 +280,7 @@ func TestNoCheckout(t *testing.T) {
 	h := newHost(t, gitremote.GoBackend)
 	_, err := h.tryOpen(t, func(o *Options) { o.Dir, o.URL = t.TempDir(), "" })
 	wantFailure(t, err, failure.GitFailed, "there is no git checkout", "name the repository")
-	// A folder that is no checkout does no harm where the repository is named.
+	// If the repository is named, a folder without a checkout does no harm.
 	h.open(t, func(o *Options) { o.Dir = t.TempDir() })
 	dir := t.TempDir()
 	git(t, dir, "init", "-q")

@@ -19,19 +19,18 @@ import (
 	"github.com/olmgraft/graft/internal/atomicfile"
 )
 
-// store holds the objects: those of a checkout, which are only read, above them what is
-// fetched, in files, and on top what is made, in memory. It may be used concurrently.
+// store holds the objects in layers: those of a checkout, which are only read, then the fetched ones in files,
+// and the new ones in memory. It is safe for concurrent use.
 type store struct {
 	mu      sync.Mutex
 	made    *memory.Storage
 	fetched layers
-	local   *filesystem.Storage    // nil without a checkout, or where it lacks objects
-	remove  func() error           // takes the files away
-	shallow map[plumbing.Hash]bool // commits whose parents are not here
+	local   *filesystem.Storage    // nil without a checkout, or if it lacks objects
+	remove  func() error           // removes the files
+	shallow map[plumbing.Hash]bool // commits whose parents are missing locally
 }
 
-// newStore keeps everything in memory where there is no place for temporary files, as
-// in an image without /tmp.
+// newStore keeps everything in memory if there is no place for temporary files, as in an image without /tmp.
 func newStore(tempDir string, c *checkout) *store {
 	s := &store{made: memory.NewStorage(), shallow: map[plumbing.Hash]bool{}}
 	if c != nil && !c.partial() {
@@ -61,15 +60,15 @@ func (s *store) close() error {
 	return s.remove()
 }
 
-// locked does something with the objects that nobody else may do meanwhile: go-git's
-// storage does not say what of it may be done at once.
+// locked calls do with exclusive access to the objects, because go-git does not document which operations may
+// run concurrently.
 func (s *store) locked(do func(layers) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return do(layers{Storer: s.made, below: s.fetched})
 }
 
-// above is another layer on top of all; it is to be used within locked.
+// above adds another layer on top. Use it only within locked.
 func (s *store) above(top storer.Storer) layers {
 	return layers{Storer: top, below: layers{Storer: s.made, below: s.fetched}}
 }
@@ -122,7 +121,7 @@ func about(what string, hash plumbing.Hash, err error) error {
 	return fmt.Errorf("reading the %s %s: %w", what, hash, err)
 }
 
-// encode keeps an object, and says what it is called.
+// encode stores an object and returns its hash.
 func (s *store) encode(of interface {
 	Encode(plumbing.EncodedObject) error
 }) (hash plumbing.Hash, err error) {
@@ -137,7 +136,7 @@ func (s *store) encode(of interface {
 	return hash, err
 }
 
-// forget lets go of what was made.
+// forget drops new objects.
 func (s *store) forget(objects []plumbing.Hash) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +148,7 @@ func (s *store) forget(objects []plumbing.Hash) {
 	}
 }
 
-// unpack keeps what a remote sent, and takes note of where it cut the history.
+// unpack stores the objects from a remote and records where it cut the history.
 func (s *store) unpack(pack io.Reader, thin bool, shallow, unshallow []plumbing.Hash) error {
 	return s.locked(func(layers) error {
 		s.note(shallow, unshallow)
@@ -157,7 +156,7 @@ func (s *store) unpack(pack io.Reader, thin bool, shallow, unshallow []plumbing.
 	})
 }
 
-// forgetLocal goes on without the checkout's objects.
+// forgetLocal drops the checkout's objects from the store.
 func (s *store) forgetLocal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +169,7 @@ func (s *store) forgetLocal() {
 	s.local, s.fetched.below = nil, nil
 }
 
-// localTips are commits of the checkout that a remote is likely to know.
+// localTips returns commits of the checkout that a remote probably knows.
 func (s *store) localTips(base string) (all []plumbing.Hash) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,14 +195,13 @@ func (s *store) note(shallow, unshallow []plumbing.Hash) {
 	}
 }
 
-// layers takes new objects, and reads through to what is below.
+// layers stores new objects and reads from the layers below too.
 type layers struct {
 	storer.Storer
-	below storer.EncodedObjectStorer // nil where nothing is
+	below storer.EncodedObjectStorer // nil if there is none
 }
 
-// unpack takes a thin pack apart, since its deltas are to objects that are here already;
-// another is kept as it comes.
+// unpack resolves a thin pack, whose deltas refer to objects below. It stores other packs as they are.
 func (l layers) unpack(pack io.Reader, thin bool) error {
 	if !thin {
 		if err := packfile.UpdateObjectStorage(l.Storer, pack); !errors.Is(err, packfile.ErrEmptyPackfile) {

@@ -7,12 +7,12 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// answerWithin bounds the wait for an answer to begin; a server that counts objects or
-// runs hooks says so meanwhile.
+// answerWithin limits the wait for the start of an answer. A server that counts objects or runs hooks sends
+// messages meanwhile.
 const answerWithin = 5 * time.Minute
 
-// boundedTransport bounds what is read of an answer that is no success: go-git reads all of
-// it. Nothing is tried again here, for a session with a remote is more than one request.
+// boundedTransport limits the size of an error answer, because go-git reads all of it. It does not retry,
+// because a session with a remote has several requests.
 type boundedTransport struct{ http.RoundTripper }
 
 func newTransport(given http.RoundTripper) *boundedTransport {
@@ -30,7 +30,7 @@ func (t *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 	return resp, err
 }
 
-// CloseIdleConnections lets http.Client.CloseIdleConnections through.
+// CloseIdleConnections passes on the call of http.Client.CloseIdleConnections.
 func (t *boundedTransport) CloseIdleConnections() {
 	if next, ok := t.RoundTripper.(interface{ CloseIdleConnections() }); ok {
 		next.CloseIdleConnections()

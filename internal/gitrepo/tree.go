@@ -21,11 +21,11 @@ var (
 	errElsewhere = errors.New("the content is in another repository (a submodule)")
 )
 
-// mostLinks are followed on the way to one file.
+// mostLinks limits the links that are followed to one file.
 const mostLinks = 40
 
-// treeFS is the content of a commit. It follows symbolic links as a work tree would,
-// but never out of the repository.
+// treeFS is the content of a commit. It follows symbolic links as a work tree would, but never out of the
+// repository.
 type treeFS struct {
 	store *store
 	root  plumbing.Hash
@@ -46,7 +46,7 @@ func newTreeFS(s *store, root plumbing.Hash, when time.Time) *treeFS {
 	return &treeFS{store: s, root: root, when: when, trees: map[plumbing.Hash]*object.Tree{}}
 }
 
-// Open opens a file or folder.
+// Open implements fs.FS.
 func (t *treeFS) Open(name string) (fs.File, error) {
 	info, err := t.stat("open", name, true)
 	if err != nil {
@@ -66,7 +66,7 @@ func (t *treeFS) Open(name string) (fs.File, error) {
 	return &openFile{info: info, Reader: bytes.NewReader(data)}, nil
 }
 
-// ReadFile reads a whole file.
+// ReadFile implements fs.ReadFileFS.
 func (t *treeFS) ReadFile(name string) ([]byte, error) {
 	info, err := t.stat("read", name, true)
 	if err != nil {
@@ -78,7 +78,7 @@ func (t *treeFS) ReadFile(name string) ([]byte, error) {
 	return t.blob("read", name, info.entry)
 }
 
-// ReadDir lists a folder.
+// ReadDir implements fs.ReadDirFS.
 func (t *treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	info, err := t.stat("readdir", name, true)
 	if err != nil {
@@ -93,7 +93,7 @@ func (t *treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 // Stat follows symbolic links.
 func (t *treeFS) Stat(name string) (fs.FileInfo, error) { return asInfo(t.stat("stat", name, true)) }
 
-// Lstat does not follow the last one.
+// Lstat does not follow a link at the end of the path.
 func (t *treeFS) Lstat(name string) (fs.FileInfo, error) { return asInfo(t.stat("lstat", name, false)) }
 
 func asInfo(info *entryInfo, err error) (fs.FileInfo, error) {
@@ -103,7 +103,7 @@ func asInfo(info *entryInfo, err error) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// ReadLink is what a symbolic link says.
+// ReadLink returns the target of a symbolic link.
 func (t *treeFS) ReadLink(name string) (string, error) {
 	info, err := t.stat("readlink", name, false)
 	if err != nil {
@@ -116,8 +116,7 @@ func (t *treeFS) ReadLink(name string) (string, error) {
 	return string(data), err
 }
 
-// resolve goes to a path and returns where that leads without symbolic links, and the
-// entry there; nil where nothing is.
+// resolve returns the path that a path leads to, without symbolic links, and its entry, or nil if there is none.
 func (t *treeFS) resolve(name string, followLast bool) (real string, at *object.TreeEntry, err error) {
 	at = &object.TreeEntry{Name: ".", Mode: filemode.Dir, Hash: t.root}
 	rest := strings.Split(name, "/")
@@ -162,7 +161,7 @@ func (t *treeFS) resolve(name string, followLast bool) (real string, at *object.
 	return real, trail[len(trail)-1], nil
 }
 
-// entry is nil where the folder has none of that name.
+// entry returns nil if the folder has no such name.
 func (t *treeFS) entry(folder *object.TreeEntry, name string) (*object.TreeEntry, error) {
 	switch folder.Mode {
 	case filemode.Dir:
@@ -226,7 +225,7 @@ func (t *treeFS) info(name string, e *object.TreeEntry) (*entryInfo, error) {
 	return info, nil
 }
 
-// list leaves out names that no folder could have, and is empty for a submodule.
+// list leaves out names that are invalid in a folder. It is empty for a submodule.
 func (t *treeFS) list(op, name string, of *entryInfo) ([]fs.DirEntry, error) {
 	if of.entry.Mode == filemode.Submodule {
 		return nil, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 )
 
-// A tree may hold what no work tree could.
+// A tree may hold entries that a work tree could not.
 func TestHostileTree(t *testing.T) {
 	s := newStore(t.TempDir(), nil)
 	link := func(to string) object.TreeEntry {
@@ -62,7 +62,7 @@ func TestHostileTree(t *testing.T) {
 	}
 }
 
-// The content may be read by many, and while the base is looked up anew.
+// Many goroutines may read the content, even during a fetch.
 func TestFSConcurrently(t *testing.T) {
 	h := newHost(t, gitremote.GoBackend)
 	r := h.open(t, func(o *Options) { o.Dir, o.URL = h.checkout(t, "--depth=1"), "" })
@@ -98,7 +98,7 @@ func TestFSConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
-// What the checkout holds and never pushed is sent all the same.
+// Objects that only the checkout has are sent.
 func TestWhatOnlyTheCheckoutHasIsSent(t *testing.T) {
 	h := newHost(t, gitremote.GitBackend)
 	dir := h.checkout(t)
@@ -120,8 +120,8 @@ func TestOtherObjectFormat(t *testing.T) {
 	wantFailure(t, err, failure.GitFailed, "sha256", "sha1 object format")
 }
 
-// A checkout of another repository, as where a run stands in one folder and publishes to
-// elsewhere, does not have the pack taken apart: nothing in it is a delta to what is here.
+// A checkout of another repository, as when a run in one folder publishes elsewhere, does not make Graft
+// resolve the pack: no delta in it refers to local objects.
 func TestCheckoutOfAnotherRepository(t *testing.T) {
 	h := newHost(t, gitremote.GitBackend)
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// entryInfo is an entry of a tree as a fs.FileInfo.
+// entryInfo makes an entry of a tree a fs.FileInfo.
 type entryInfo struct {
 	name  string
 	entry *object.TreeEntry
@@ -39,7 +39,7 @@ func modeOf(m filemode.FileMode) fs.FileMode {
 	return 0o644
 }
 
-// dirEntry looks up the size of a file only when asked.
+// dirEntry reads the size of a file only on demand.
 type dirEntry struct {
 	fs    *treeFS
 	entry *object.TreeEntry

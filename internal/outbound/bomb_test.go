@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/budget"
 )
 
-// What is small on its way and large once it is read counts as what it grows to.
+// The limits apply to the unpacked size of a compressed answer.
 func TestCompressedAnswersAreBounded(t *testing.T) {
 	var bomb bytes.Buffer
 	z, zeros := gzip.NewWriter(&bomb), make([]byte, 1<<20)

@@ -11,14 +11,13 @@ import (
 	"unicode"
 )
 
-// Secrets are what is sent as credentials and may not be shown. The zero value holds none;
-// it is safe for concurrent use.
+// Secrets holds credentials that may not be shown. The zero value is empty. It is safe for concurrent use.
 type Secrets struct {
 	mu  sync.Mutex
 	all []string
 }
 
-// Note remembers secrets, and the form that they have in addresses.
+// Note adds secrets, also in their escaped form for addresses.
 func (s *Secrets) Note(secrets ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,19 +30,19 @@ func (s *Secrets) Note(secrets ...string) {
 	}
 }
 
-// Redact takes the secrets out of a text.
+// Redact removes the secrets from a text.
 func (s *Secrets) Redact(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Redact(text, s.all...)
 }
 
-// Redact takes secrets out of a text, and whatever an address in it has for a user.
+// Redact removes secrets from a text, and the user information of any address in it.
 func Redact(text string, secrets ...string) string {
 	secrets = slices.Clone(secrets)
 	slices.SortFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	for _, secret := range secrets {
-		// Shorter ones would take words out of messages, and protect nothing.
+		// Shorter secrets would remove words from messages and protect nothing.
 		if len(secret) >= 4 {
 			text = strings.ReplaceAll(text, secret, "***")
 		}
@@ -51,11 +50,10 @@ func Redact(text string, secrets ...string) string {
 	return userinfo.ReplaceAllString(text, "://***@")
 }
 
-// userinfo goes to the last @, since a password may hold any character.
+// userinfo extends to the last @, because a password may hold any character.
 var userinfo = regexp.MustCompile(`://\S*@`)
 
-// OneLine makes one line of what somebody else said, without what would steer a terminal
-// or a workflow's log.
+// OneLine converts foreign text to one line, without characters that would control a terminal or a workflow's log.
 func OneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
@@ -68,7 +66,7 @@ func OneLine(text string) string {
 
 var steering = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]")
 
-// Shorten cuts a text that is longer than so many characters.
+// Shorten cuts a text to this many characters.
 func Shorten(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "..."
@@ -76,8 +74,8 @@ func Shorten(text string, most int) string {
 	return text
 }
 
-// Cause is the innermost text of a network error, with the host but no path: addresses of
-// redirects are signed.
+// Cause returns the innermost text of a network error, with the host but without the path, because redirects'
+// addresses are signed.
 func Cause(err error) string {
 	var outer *url.Error
 	if !errors.As(err, &outer) {

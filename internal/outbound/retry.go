@@ -17,25 +17,24 @@ import (
 	"github.com/olmgraft/graft/internal/pause"
 )
 
-// Retry says how often and how patiently a request is tried again: after 408,
-// 429, 5xx, and a connection that broke or was not had, before or within the
-// body. Retry-After is honoured. All of it ends with the context's deadline.
+// Retry configures how often and with which waits a request is repeated: after 408, 429, 5xx, and after a
+// connection that failed, before or within the body. Retry-After is honoured. The context's deadline ends the
+// retries.
 type Retry struct {
-	// Attempts of one request, the first included; 0 means 4.
+	// Attempts limits the attempts of one request, including the first. 0 means 4.
 	Attempts int
-	// First and Longest bound the growing, jittered wait between attempts; 0
-	// means 500 ms and 10 s.
+	// First and Longest limit the growing, jittered wait between attempts. 0 means 500 ms and 10 s.
 	First, Longest time.Duration
-	// LongestAsked is the longest wait that a server may ask for; 0 means 2 min.
+	// LongestAsked is the longest wait that a server may request. 0 means 2 min.
 	LongestAsked time.Duration
-	// Attempt bounds one attempt, its body included; 0 means 2 min.
+	// Attempt limits one attempt, including its body. 0 means 2 min.
 	Attempt time.Duration
 	// Now and Sleep replace the clock in tests.
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error
 }
 
-// WithDefaults fills in what is not set.
+// WithDefaults sets unset fields.
 func (r Retry) WithDefaults() Retry {
 	def := func(d *time.Duration, to time.Duration) {
 		if *d == 0 {
@@ -58,23 +57,23 @@ func (r Retry) WithDefaults() Retry {
 	return r
 }
 
-// Wait is how long to wait after so many failed attempts, and whether that is worth
-// it: not if the deadline comes first, or the server asks for too long. The header is
-// that of the last answer, if there was one.
+// Wait returns the wait after this many failed attempts, and whether it is worthwhile: it is not if the
+// deadline comes first, or the server requests too long a wait. The header is that of the last answer, if there
+// was one.
 func (r Retry) Wait(ctx context.Context, failed int, answer http.Header) (time.Duration, bool) {
 	wait := Backoff(failed, r.First, r.Longest)
 	if asked, ok := RetryAfter(answer, r.Now()); ok {
 		if asked > r.LongestAsked {
 			return 0, false
 		}
-		// What they all were told at once, they should not all do at once.
+		// Jitter keeps clients that got the same answer at once from retrying at once.
 		wait = asked + rand.N(r.First/2+1)
 	}
 	deadline, ok := ctx.Deadline()
 	return wait, !ok || r.Now().Add(wait).Before(deadline)
 }
 
-// Backoff doubles with each failed attempt, up to the longest; half of it is chance.
+// Backoff doubles with each failed attempt, up to the longest wait. Half of it is random.
 func Backoff(failed int, first, longest time.Duration) time.Duration {
 	wait := first
 	for i := 1; i < failed && wait < longest; i++ {
@@ -84,8 +83,8 @@ func Backoff(failed int, first, longest time.Duration) time.Duration {
 	return wait/2 + rand.N(wait/2+1)
 }
 
-// Sent is when an answer was sent by the server's own clock, now where that does not say: what
-// the server says of times is meant by it.
+// Sent returns the time of an answer by the server's clock, or now if the server does not send it. Other times
+// in the answer refer to that clock.
 func Sent(h http.Header, now time.Time) time.Time {
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		return date
@@ -93,7 +92,7 @@ func Sent(h http.Header, now time.Time) time.Time {
 	return now
 }
 
-// RetryAfter reads the header's two forms: seconds and a date.
+// RetryAfter parses the header's two forms: seconds and a date.
 func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
@@ -105,8 +104,8 @@ func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// PassingStatus reports whether the same request may fare better later. It leaves out the
-// two server errors that say that the request will never be understood.
+// PassingStatus reports whether the same request may succeed later. It excludes the two server errors that mean
+// that the server does not support the request.
 func PassingStatus(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests:
@@ -117,8 +116,7 @@ func PassingStatus(status int) bool {
 	return status >= 500
 }
 
-// PassingError takes all faults of the network for passing, but not what a
-// certificate, a name or a wrong protocol says: that stays so.
+// PassingError treats all network faults as temporary except those of certificates, names and wrong protocols.
 func PassingError(err error) bool {
 	var dns *net.DNSError
 	var network net.Error
@@ -135,20 +133,20 @@ func PassingError(err error) bool {
 	case errors.As(err, &network):
 		return network.Timeout()
 	}
-	// What net/http says of a broken HTTP/2 connection or stream has no type.
+	// net/http has no error type for a broken HTTP/2 connection or stream.
 	text := err.Error()
 	return strings.Contains(text, "http2: ") || strings.Contains(text, "stream error: ") ||
 		strings.Contains(text, "server closed idle connection")
 }
 
-// IsTLS reports whether there is no TLS to be had with the server.
+// IsTLS reports whether TLS with the server is impossible.
 func IsTLS(err error) bool {
 	return errors.Is(err, http.ErrSchemeMismatch) || IsCertificate(err) ||
 		errors.As(err, new(tls.RecordHeaderError)) ||
 		errors.As(err, new(tls.AlertError))
 }
 
-// IsCertificate reports whether a server's certificate is not to be trusted.
+// IsCertificate reports whether the server's certificate is not trusted.
 func IsCertificate(err error) bool {
 	return errors.As(err, new(*tls.CertificateVerificationError)) ||
 		errors.As(err, new(x509.UnknownAuthorityError)) ||
@@ -156,7 +154,7 @@ func IsCertificate(err error) bool {
 		errors.As(err, new(x509.CertificateInvalidError))
 }
 
-// attempts counts the attempts at one thing, in however many requests they are made.
+// attempts counts the attempts of one action across its requests.
 type attempts struct {
 	used atomic.Int64
 	of   int
@@ -182,7 +180,7 @@ func attemptsOf(ctx context.Context, n int) *attempts {
 	return newAttempts(n)
 }
 
-// another takes one more attempt, if one is left, and says how many failed before.
+// another takes one more attempt if one is left, and returns the number of failed ones.
 func (a *attempts) another() (failed int, ok bool) {
 	used := int(a.used.Add(1))
 	return used - 1, used <= a.of
@@ -190,6 +188,6 @@ func (a *attempts) another() (failed int, ok bool) {
 
 type onceKey struct{}
 
-// Once is for what must not be done twice: no request below the context is sent again after
-// an answer, or the lack of one, that leaves open whether it was done.
+// Once is for actions that must not run twice: no request below the context is repeated after an answer, or a
+// missing answer, that leaves open whether it was executed.
 func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }

@@ -62,7 +62,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// A date is meant by the clock of who says it, which the same answer tells.
+// A date refers to the sender's clock, whose time is in the same answer.
 func TestRetryAfterBySendersClock(t *testing.T) {
 	there := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	for _, ahead := range []time.Duration{0, time.Hour, -time.Hour, 24 * 365 * time.Hour, -24 * 365 * time.Hour} {

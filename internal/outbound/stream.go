@@ -7,23 +7,22 @@ import (
 	"net/http"
 )
 
-// streamHeader marks the one request below a context whose answer is streamed: others are
-// made on its way, for tokens. It is not sent.
+// streamHeader marks the one request below a context whose answer is streamed, as opposed to token requests on
+// the way. It is not sent.
 const streamHeader = "X-Graft-Stream"
 
 type streamKey struct{}
 
-// Stream has the answer to a request be given to take as it comes, in the place of being held:
-// its body is empty then. Where the connection breaks, take is called again, from the
-// beginning. What take itself fails with is a Refused.
+// Stream makes the answer to a request be passed to take as a stream; its body is then empty. If the connection
+// breaks, take is called again with the stream from the start. An error of take itself becomes a Refused.
 func Stream(req *http.Request, take func(io.Reader) error) *http.Request {
 	out := req.Clone(context.WithValue(req.Context(), streamKey{}, take))
 	out.Header.Set(streamHeader, "1")
 	return out
 }
 
-// Refused is what the one who took a stream says of its content. It is not the network's, so
-// nothing is tried again.
+// Refused is the receiver's error about the content of a stream. It is not a network fault, so the request is
+// not repeated.
 type Refused struct{ Err error }
 
 func (e *Refused) Error() string { return e.Err.Error() }
@@ -50,7 +49,7 @@ func stream(body io.Reader, limit int64, take func(io.Reader) error) error {
 	return nil
 }
 
-// noted remembers what was read, and how reading failed.
+// noted records the bytes read and the read error.
 type noted struct {
 	r   io.Reader
 	n   int64

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// An answer is given on as it comes, from the beginning where the connection breaks; what the
-// taker says of the content ends it, and only the request that is marked is streamed.
+// An answer is passed on as a stream, from the start again if the connection breaks. An error of the receiver
+// ends it. Only the marked request is streamed.
 func TestStream(t *testing.T) {
 	var c clock
 	transport := &Transport{Retry: c.retry()}

@@ -1,6 +1,6 @@
-// Package outbound is how Graft asks others over HTTP, whoever they are: what is tried
-// again and after which wait, how much of an answer is read, how many requests are under
-// way to one host, and what may be shown of what went wrong.
+// Package outbound sends Graft's HTTP requests to all services. It decides which requests are repeated and
+// after which wait, how much of an answer is read, how many requests run at one host, and which parts of an
+// error may be shown.
 package outbound
 
 import (
@@ -19,38 +19,38 @@ import (
 )
 
 const (
-	// mostLimits ends a run against a server that never stops asking to wait.
+	// mostLimits ends a run against a server that keeps requesting waits.
 	mostLimits = 20
-	// AttemptsHeader is set in answers: how often the request was sent.
+	// AttemptsHeader is set in answers to the number of attempts.
 	AttemptsHeader = "X-Graft-Attempts"
 )
 
-// ErrTooLong is an answer that is longer than it may be.
+// ErrTooLong reports an answer beyond the size limit.
 var ErrTooLong = errors.New("the answer is longer than any should be")
 
-// Standard is the transport of the system, with its proxies and authorities. It gives up on
-// a server that takes a request and does not begin to answer for that long.
+// Standard returns the system's transport with its proxies and authorities. It gives up if an accepted request
+// gets no answer within that time.
 func Standard(answerWithin time.Duration) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = answerWithin
 	return t
 }
 
-// Transport makes of one request as many attempts as it takes and may take. An attempt ends
-// with the last byte of the answer, so that a connection that breaks within the body is one
-// more reason to try again. The answer of the last attempt is handed up whatever it is.
+// Transport repeats a request as often as needed and allowed. An attempt ends with the last byte of the answer,
+// so a connection that breaks within the body leads to another attempt. The answer of the last attempt is
+// returned in any case.
 type Transport struct {
-	// Next sends the requests; nil means http.DefaultTransport.
+	// Next sends the requests. nil means http.DefaultTransport.
 	Next  http.RoundTripper
 	Retry Retry
 	// UserAgent is sent with each request; "" means graft.
 	UserAgent string
-	// PerHost bounds the requests under way to one host, by scheme; 0 is no bound.
+	// PerHost limits the concurrent requests to one host, by scheme. 0 means no limit.
 	PerHost int
-	// Repeatable tells what may be sent again beside GET and HEAD.
+	// Repeatable reports which requests besides GET and HEAD may be sent again.
 	Repeatable func(*http.Request) bool
-	// RateLimit reads of an answer until when nothing may be sent, and whether that is why the
-	// request was refused, as it was so many times before. Waiting for it is no attempt.
+	// RateLimit reads from an answer how long no request may be sent, and whether the request was refused for
+	// that; before is the number of earlier refusals. Waiting for the limit does not count as an attempt.
 	RateLimit func(answer *http.Response, before int, now time.Time) (limit RateLimit, refused bool)
 
 	mu    sync.Mutex
@@ -58,8 +58,8 @@ type Transport struct {
 	limit RateLimit
 }
 
-// RoundTrip is as Transport says, save for a rate limit that is not worth waiting for: that is
-// a RateLimited.
+// RoundTrip repeats the request as described for Transport. For a rate limit that is too long to wait for, it
+// returns a RateLimited.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, retry := req.Context(), t.Retry.WithDefaults()
 	count := attemptsOf(ctx, retry.Attempts)
@@ -97,7 +97,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// mayPass reports whether the same request may fare better later, and may be sent again.
+// mayPass reports whether the same request may succeed later and may be sent again.
 func (t *Transport) mayPass(req *http.Request, resp *http.Response, err error) bool {
 	ctx := req.Context()
 	repeatable := req.Method == http.MethodGet || req.Method == http.MethodHead || t.Repeatable != nil && t.Repeatable(req)
@@ -110,7 +110,7 @@ func (t *Transport) mayPass(req *http.Request, resp *http.Response, err error) b
 	return PassingStatus(resp.StatusCode)
 }
 
-// attempt sends the request once, when its host has a slot free, and reads the answer.
+// attempt sends the request once its host has a free slot, and reads the answer.
 func (t *Transport) attempt(req *http.Request, longest time.Duration) (*http.Response, error) {
 	if slot := t.slot(req.URL.Scheme + "://" + req.URL.Host); slot != nil {
 		select {
@@ -151,8 +151,8 @@ func (t *Transport) attempt(req *http.Request, longest time.Duration) (*http.Res
 	return resp, nil
 }
 
-// slot goes by the scheme, too: a server may be asked with and without TLS at the same
-// time, and the one must not wait for the other to time out.
+// slot is by scheme too: a server may be asked with and without TLS at the same time, and one must not wait for
+// the other's timeout.
 func (t *Transport) slot(host string) chan struct{} {
 	if t.PerHost <= 0 {
 		return nil
@@ -170,13 +170,12 @@ func (t *Transport) slot(host string) chan struct{} {
 
 type limitKey struct{}
 
-// WithLimit bounds what is read of each answer to requests below the context.
+// WithLimit limits the size of each answer to requests below the context.
 func WithLimit(ctx context.Context, n int64) context.Context {
 	return context.WithValue(ctx, limitKey{}, n)
 }
 
-// readBody reads the body of a success, which may not be longer than it may be, and the
-// beginning of any other.
+// readBody reads the body of a success up to the limit, and the start of any other.
 func readBody(req *http.Request, resp *http.Response) ([]byte, error) {
 	defer resp.Body.Close()
 	if resp.StatusCode >= http.StatusMultipleChoices {
@@ -211,8 +210,7 @@ type wholeBody struct {
 
 func (*wholeBody) Close() error { return nil }
 
-// Body is all of an answer's body, which has been read already where the answer comes from
-// a Transport.
+// Body returns the whole body of an answer. A Transport's answers are already read.
 func Body(resp *http.Response) ([]byte, error) {
 	if b, ok := resp.Body.(*wholeBody); ok {
 		return b.all, nil
@@ -220,21 +218,21 @@ func Body(resp *http.Response) ([]byte, error) {
 	return io.ReadAll(resp.Body)
 }
 
-// RateLimit is a time before which nothing may be sent.
+// RateLimit is a time before which no request may be sent.
 type RateLimit struct {
 	Until time.Time
-	// Kind is one word for it, such as primary.
+	// Kind names the limit, such as primary.
 	Kind string
 }
 
-// RateLimited is a rate limit that lasts for longer than may be waited.
+// RateLimited reports a rate limit that lasts too long to wait for.
 type RateLimited struct{ RateLimit }
 
 func (e *RateLimited) Error() string {
 	return "the " + e.Kind + " rate limit lasts until " + e.Until.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// noteLimit remembers the limit that an answer tells of.
+// noteLimit records the limit that an answer reports.
 func (t *Transport) noteLimit(resp *http.Response, before int, now time.Time) (refused bool) {
 	if t.RateLimit == nil {
 		return false
@@ -254,9 +252,9 @@ func (t *Transport) limited() *RateLimited {
 	return &RateLimited{t.limit}
 }
 
-// waitForLimit waits until a limit that some request ran into is over.
+// waitForLimit waits until the known limit is over.
 func (t *Transport) waitForLimit(ctx context.Context, retry Retry) error {
-	// inTime reports whether there is anything left of the run after the wait.
+	// inTime reports whether the run has time left after the wait.
 	inTime := func(wait time.Duration) bool {
 		if deadline, ok := ctx.Deadline(); ok {
 			return retry.Now().Add(wait).Before(deadline)
@@ -272,7 +270,7 @@ func (t *Transport) waitForLimit(ctx context.Context, retry Retry) error {
 		case !inTime(wait):
 			return limit
 		}
-		// What many were told at once, they should not all do at once.
+		// Jitter keeps clients that got the same limit at once from retrying at once.
 		if jittered := wait + rand.N(time.Second); inTime(jittered) {
 			wait = jittered
 		}

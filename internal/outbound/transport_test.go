@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/budget"
 )
 
-// clock stands in for the time, which passes by sleeping alone.
+// clock replaces the time, which advances only in Sleep.
 type clock struct {
 	now   time.Time
 	slept []time.Duration
@@ -31,7 +31,7 @@ func (c *clock) retry() Retry {
 	return Retry{Now: func() time.Time { return c.now }, Sleep: c.sleep}
 }
 
-// ask sends a request to a server that answers by the handler, and counts what it gets.
+// ask sends a request to a server that answers with the handler, and counts the requests.
 func ask(ctx context.Context, t *testing.T, transport *Transport, method string, answer func(nth int, w http.ResponseWriter)) (got answered, sent int, err error) {
 	t.Helper()
 	var n atomic.Int32
@@ -52,12 +52,12 @@ func ask(ctx context.Context, t *testing.T, transport *Transport, method string,
 	return got, int(n.Load()), err
 }
 
-// answered is what came back.
+// answered is the received answer.
 type answered struct {
 	status int
 	header http.Header
 	body   []byte
-	fault  error // that reading the body met
+	fault  error // of reading the body
 }
 
 func TestWhatIsTriedAgain(t *testing.T) {
@@ -77,7 +77,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		once       bool
 		answer     func(int, http.ResponseWriter)
 		sent       int
-		status     int // 0 is an error
+		status     int // 0 means an error
 	}{
 		{"a success", "GET", nil, false, status(200), 1, 200},
 		{"what passes", "GET", nil, false, status(503, 429, 200), 3, 200},
@@ -152,8 +152,8 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// A limit is waited out without using up attempts, where that is soon enough, and holds for
-// every later request.
+// Graft waits for a rate limit without using up attempts, if it ends soon enough. The limit applies to every
+// later request.
 func TestRateLimits(t *testing.T) {
 	limits := func(resp *http.Response, _ int, _ time.Time) (RateLimit, bool) {
 		seconds, err := strconv.Atoi(resp.Header.Get("Until"))
@@ -192,7 +192,7 @@ func TestRateLimits(t *testing.T) {
 	}
 }
 
-// Who waits for a slot has not begun an attempt.
+// Waiting for a slot does not count as an attempt.
 func TestSlotsAreNoAttempts(t *testing.T) {
 	c := &clock{}
 	retry := c.retry()

@@ -9,8 +9,8 @@ import (
 
 type watcherKey struct{}
 
-// Watch tells of every request under this context: its address without query and credentials,
-// the status (0 where there was no answer), and how long it took.
+// Watch calls tell for every request under this context, with its address without query and credentials, the
+// status (0 without an answer), and the duration.
 func Watch(ctx context.Context, tell func(method, address string, status int, took time.Duration)) context.Context {
 	return context.WithValue(ctx, watcherKey{}, tell)
 }
