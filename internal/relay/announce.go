@@ -13,10 +13,10 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// resolveWithin bounds what a sender waits for a registry that is asked for a digest.
+// resolveWithin limits how long a sender waits while the registry is asked for a digest.
 const resolveWithin = 5 * time.Second
 
-// announce reads the body of a sender that has proven itself, and has it kept.
+// announce reads the body of an authenticated sender and stores its deliveries.
 func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
 	if route.handshakes() {
 		if code := route.forms[0].Handshake(body); code != "" {
@@ -37,7 +37,7 @@ func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
 		return result{status: http.StatusOK, Result: "ignored", Reason: "it is older than the replay window"}
 	}
 	if route.coversBody() {
-		// A delivery that is repeated has the same.
+		// A repeated delivery has the same mark.
 		sum := sha256.Sum256(body)
 		mark = hex.EncodeToString(sum[:16])
 	}
@@ -69,8 +69,8 @@ func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
 	return r.accept(req.Context(), route, entries)
 }
 
-// deliveries makes them. The registry is asked for a digest that is missing only where a
-// target hears of the image; where it does not answer, the tag has to do.
+// deliveries returns the deliveries of a publication. It asks the registry for a missing digest only if a
+// target receives the image. If the registry does not answer, the tag is used.
 func (r *Relay) deliveries(ctx context.Context, p event.Publication, mark string) ([]queue.Entry, error) {
 	if p.Digest == "" && r.config.ResolveDigests && len(r.config.hear(p.Repository)) > 0 {
 		digest, err := r.options.Resolve(ctx, p.Reference())
@@ -82,7 +82,7 @@ func (r *Relay) deliveries(ctx context.Context, p event.Publication, mark string
 	return r.config.deliveries(p, mark, traceparent(ctx))
 }
 
-// parse reads the body in the form of the route and no other; GitHub names its event.
+// parse reads the body in the route's form only. GitHub names its event in a header.
 func (r *route) parse(req *http.Request, body []byte, skipTags []string) (event.Announcement, error) {
 	if form := r.forms[0]; !form.GitHub {
 		return event.Parse(form.Name, body, skipTags)
@@ -94,6 +94,6 @@ func (r *route) parse(req *http.Request, body []byte, skipTags []string) (event.
 	return event.Announcement{Skipped: []event.Skipped{{Reason: "the event is no package's"}}}, nil
 }
 
-// handshakes reports whether the sender asks whether it may send, by its own event or, as
-// CloudEvents have it, by OPTIONS.
+// handshakes reports whether the sender asks for permission to send, by its own event or, as in CloudEvents, by
+// OPTIONS.
 func (r *route) handshakes() bool { return r.forms[0].Handshake != nil }

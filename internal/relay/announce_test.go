@@ -10,8 +10,8 @@ import (
 	"github.com/olmgraft/graft/internal/event"
 )
 
-// GitHub names no digest where a package is announced by its tag alone. Then the body tells one
-// announcement from another: what is delivered again has the same.
+// GitHub sends no digest for a package that is announced by its tag alone. The body then distinguishes
+// announcements: a repeated delivery has the same body.
 func TestGitHubByTag(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{config: map[string]string{"routes": "[{path: /github, from: github, secretEnv: SECRET}]", "targets": everything}})
@@ -38,7 +38,7 @@ func TestGitHubByTag(t *testing.T) {
 	}
 }
 
-// What the configuration says of tags counts, and only Azure is greeted.
+// The configuration decides which tags are skipped, and only Azure gets a handshake.
 func TestRoutesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{config: map[string]string{"skipTags": "[nightly-*]"}})

@@ -21,7 +21,7 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// githubApp is an App that proves itself by its key, which may be replaced.
+// githubApp is an App that authenticates with its key. The key file may be replaced.
 type githubApp struct {
 	id, api string
 	http    *http.Client
@@ -30,7 +30,7 @@ type githubApp struct {
 	mu   sync.Mutex
 	file watched
 	key  *rsa.PrivateKey
-	// ahead is the clock here, of GitHub's.
+	// ahead is how far the local clock is ahead of GitHub's.
 	ahead time.Duration
 }
 
@@ -49,8 +49,8 @@ func openApp(g GitHub, client *http.Client, now func() time.Time) (*githubApp, e
 	return a, a.file.look(now())
 }
 
-// proof is a token of the App's own. GitHub takes one that begins before now and ends within ten
-// minutes, by its clock.
+// proof returns a token signed by the App. GitHub requires that it begins before now and ends within ten
+// minutes, by GitHub's clock.
 func (a *githubApp) proof(now time.Time) (string, error) {
 	_ = a.file.look(now)
 	a.mu.Lock()
@@ -61,12 +61,12 @@ func (a *githubApp) proof(now time.Time) (string, error) {
 	}).SignedString(a.key)
 }
 
-// answered is an answer of GitHub's that is not the one that was asked for.
+// answered is an error answer of GitHub.
 type answered struct {
 	status  int
 	message string
-	// moved: the clock here is so far ahead of GitHub's, and that was not known. The next proof is
-	// made by GitHub's.
+	// moved reports that the local clock differs from GitHub's by a new amount, ahead. The next proof uses
+	// GitHub's clock.
 	moved bool
 	ahead time.Duration
 }
@@ -78,8 +78,8 @@ func (a *answered) Error() string {
 	return fmt.Sprintf("HTTP %d %.200s", a.status, a.message)
 }
 
-// ask asks as the App, and gives the time of the answer by GitHub's clock. A proof that GitHub refused
-// by a clock that was not known is made anew.
+// ask sends a request as the App and returns the time of the answer by GitHub's clock. If GitHub refused the
+// proof because of a new clock difference, ask sends a new proof.
 func (a *githubApp) ask(ctx context.Context, method, path string, due int, into any) (there time.Time, err error) {
 	there, err = a.askOnce(ctx, method, path, due, into)
 	var said *answered
@@ -119,7 +119,7 @@ func (a *githubApp) askOnce(ctx context.Context, method, path string, due int, i
 	return there, json.Unmarshal(body, into)
 }
 
-// messageIn is what GitHub says in an answer; what is not JSON says nothing.
+// messageIn returns GitHub's message in an answer, or "" if the answer is not JSON.
 func messageIn(body []byte) string {
 	var said struct {
 		Message string `json:"message"`
@@ -128,7 +128,7 @@ func messageIn(body []byte) string {
 	return said.Message
 }
 
-// clock notes how far the clock here is ahead, and reports whether that is another than was known.
+// clock records how far the local clock is ahead, and reports whether that is new.
 func (a *githubApp) clock(ahead time.Duration) (moved bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -137,18 +137,17 @@ func (a *githubApp) clock(ahead time.Duration) (moved bool) {
 	return moved
 }
 
-// renewBefore is how long before its end an installation's token, which lives for an hour,
-// is exchanged.
+// renewBefore is how long before its end an installation's token, which lives for an hour, is renewed.
 const renewBefore = 5 * time.Minute
 
-// installation is one of an App, with its token.
+// installation is one of an App's installations, with its token.
 type installation struct {
 	*githubApp
 	id      string
-	account string // where it is known
-	// suspended is since when; zero: it is not.
+	account string // if known
+	// suspended is the time of the suspension, or zero.
 	suspended time.Time
-	gone      bool // as the answer to its token has it
+	gone      bool // by the answer to its token
 
 	mu      sync.Mutex
 	held    grant
@@ -179,7 +178,7 @@ func (i *installation) grant(ctx context.Context, _ string) (grant, error) {
 	return i.held, nil
 }
 
-// refused makes sure that the token is not used again, though it is not over by this clock.
+// refused makes sure that the token is not used again, even if it has not expired by this clock.
 func (i *installation) refused(token string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -188,32 +187,32 @@ func (i *installation) refused(token string) {
 	}
 }
 
-// Installations are listed once in a while, and sooner for an account that is not among them or
-// whose token was refused; but how often is not for those who announce to say.
+// Installations are listed once in a while, and sooner for an account that is not among them or whose token was
+// refused. Senders of announcements cannot raise that rate.
 const (
 	listFresh = 10 * time.Minute
 	listPause = time.Minute
 	perPage   = 100
 	mostPages = 100
-	// mostDoubts bounds the accounts that are kept in mind though they are none.
+	// mostDoubts limits the remembered accounts without a usable installation.
 	mostDoubts = 10_000
 )
 
-// installations are those of an App, found by their accounts.
+// installations finds an App's installations by their accounts.
 type installations struct {
 	*githubApp
 	log *slog.Logger
 
 	mu     sync.Mutex
 	listed time.Time
-	failed time.Time // when listing failed last, and how
+	failed time.Time // the time and error of the last failed listing
 	fault  error
-	known  map[string]*installation // by account, in small letters
-	doubts map[string]time.Time     // accounts without a good one, since when each is asked for; zero: before the list
+	known  map[string]*installation // by account, in lower case
+	doubts map[string]time.Time     // accounts without a usable installation, and since when each is asked for; zero: before the list
 }
 
-// uninstalled is that an account has no installation that can be used. until is when the list of
-// them is read again; zero: it was, since the account was first asked for.
+// uninstalled reports that an account has no usable installation. until is the time of the next listing. Zero
+// means that the list was read after the account was first asked for.
 type uninstalled struct {
 	reason string
 	until  time.Time
@@ -249,8 +248,8 @@ func (s *installations) refused(token string) {
 	}
 }
 
-// find gives the installation of an account. The lock is held while they are listed: whoever comes
-// meanwhile needs the list, too.
+// find returns the installation of an account. It holds the lock during the listing, because concurrent callers
+// need the list too.
 func (s *installations) find(ctx context.Context, owner string) (*installation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -288,7 +287,7 @@ func (s *installations) find(ctx context.Context, owner string) (*installation, 
 	return nil, u
 }
 
-// list reads all installations, and tells of what has changed. A list that failed is not read again at once.
+// list reads all installations and logs changes. After a failure it waits before it reads the list again.
 func (s *installations) list(ctx context.Context, now time.Time) error {
 	if age := now.Sub(s.failed); age >= 0 && age < lookAgain {
 		return s.fault
@@ -314,7 +313,7 @@ func (s *installations) list(ctx context.Context, now time.Time) error {
 			one := &installation{githubApp: s.githubApp, id: strconv.FormatInt(f.ID, 10), account: f.Account.Login, suspended: f.Suspended}
 			account := strings.ToLower(one.account)
 			if before := s.known[account]; before != nil && before.id == one.id && !before.gone && before.suspended.Equal(one.suspended) {
-				one = before // with its token
+				one = before // keeps its token
 			}
 			all[account] = one
 		}
@@ -327,7 +326,7 @@ func (s *installations) list(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// tell logs which installations came, went and were suspended.
+// tell logs new, removed and suspended installations.
 func (s *installations) tell(all map[string]*installation) {
 	for account, one := range all {
 		before := s.known[account]

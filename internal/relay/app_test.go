@@ -18,12 +18,12 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// What GitHub says to an App goes on to who reads the log; half an answer is no token. The key
-// may be replaced meanwhile.
+// The log has GitHub's error messages to an App. An incomplete answer is not a token. The key may be replaced
+// meanwhile.
 func TestAppIsRefused(t *testing.T) {
 	t.Parallel()
 	file, now := filepath.Join(t.TempDir(), "key.pem"), time.Now()
-	n := 0 // a file of another length is a changed one, whatever the clock of the disk
+	n := 0 // a changed length marks a changed file, whatever the disk's clock
 	exchange := func() *rsa.PublicKey {
 		n++
 		key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -71,7 +71,7 @@ func TestAppIsRefused(t *testing.T) {
 	}
 }
 
-// A token file is read again when it was changed.
+// A changed token file is read again.
 func TestTokenFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte("first\n"), 0o600); err != nil {

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// BenchmarkAccept measures announcements that are answered with 202, each on the disk by
-// then: go test -run '^$' -bench Accept ./internal/relay
+// BenchmarkAccept measures announcements that are answered with 202, each written to disk by then: go test -run
+// '^$' -bench Accept ./internal/relay
 func BenchmarkAccept(b *testing.B) {
 	for _, senders := range []int{1, 8, 64} {
 		b.Run(fmt.Sprintf("senders-for-each-CPU=%d", senders), func(b *testing.B) { benchmarkAccept(b, senders) })
@@ -60,7 +60,7 @@ func benchmarkAccept(b *testing.B, senders int) {
 	}
 }
 
-// silent is a relay whose GitHub is down.
+// silent starts a relay whose GitHub is down.
 func silent(b *testing.B, queue string) string {
 	github := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
 	b.Cleanup(github.Close)
@@ -92,8 +92,8 @@ targets: [{images: ["quay.io/example/*"], repositories: [octo/catalog]}]
 	return "http://" + r.Addr()
 }
 
-// BenchmarkAmongSlowClients measures announcements while 5,000 other clients never finish their
-// headers: go test -run '^$' -bench AmongSlowClients ./internal/relay
+// BenchmarkAmongSlowClients measures announcements while 5,000 other clients never finish their headers: go
+// test -run '^$' -bench AmongSlowClients ./internal/relay
 func BenchmarkAmongSlowClients(b *testing.B) {
 	url := silent(b, fmt.Sprintf("{dir: %s, items: 1000000, bytes: 1073741824}", b.TempDir()))
 	defer slowClients(b.Context(), strings.TrimPrefix(url, "http://"), 5000)()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// graftRelay is the real graft-relay.
+// graftRelay returns the path of the real graft-relay.
 func graftRelay(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("graft-relay")
@@ -20,7 +20,7 @@ func graftRelay(t *testing.T) string {
 	return path
 }
 
-// freeAddress is one on which nobody listens.
+// freeAddress returns an unused address.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -39,7 +39,7 @@ type process struct {
 	ended chan struct{}
 }
 
-// launch starts a program and waits until it answers at the address with 200.
+// launch starts a program and waits until it answers 200 at the address.
 func launch(t *testing.T, ready string, env []string, name string, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, cmd: exec.Command(name, args...), log: &logBuffer{}, ended: make(chan struct{})}
@@ -48,7 +48,7 @@ func launch(t *testing.T, ready string, env []string, name string, args ...strin
 		t.Fatal(err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // how it ended is in ProcessState
+		_ = p.cmd.Wait() // ProcessState has the result
 		close(p.ended)
 	}()
 	t.Cleanup(func() {

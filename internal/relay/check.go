@@ -17,14 +17,14 @@ var (
 	pathGrammar       = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 	repositoryGrammar = regexp.MustCompile(`^[A-Za-z0-9-]+/[A-Za-z0-9._-]+$`)
 	numberGrammar     = regexp.MustCompile(`^[0-9]+$`)
-	// own are the paths that the relay answers itself.
+	// own lists the paths that the relay answers itself.
 	own = []string{"/healthz", "/readyz", "/metrics"}
 )
 
-// maxEventType is GitHub's.
+// maxEventType is GitHub's limit.
 const maxEventType = 100
 
-// check finds what the grammar does not, and sets what follows from other values.
+// check finds the faults that the grammar does not find, and sets values that depend on others.
 func (c *Config) check(d document) (errs []error) {
 	fault := func(fix string, path []any, format string, args ...any) {
 		errs = append(errs, d.fault(path, format, args...).Fix("%s", fix))
@@ -74,7 +74,7 @@ func (c *Config) check(d document) (errs []error) {
 	return errs
 }
 
-// proxies are the networks of trustedProxies, which check has read.
+// proxies returns the networks of trustedProxies. check has validated them.
 func (l Limits) proxies() (all []netip.Prefix) {
 	for _, network := range l.Proxies {
 		if p, err := netip.ParsePrefix(network); err == nil {
@@ -171,7 +171,7 @@ func (t *Target) check(fault faulty, at []any) {
 	t.checkCaptures(fault, in)
 }
 
-// checkCaptures holds what patterns capture against what the names of repositories use.
+// checkCaptures compares the captures of the patterns with those that the names of repositories use.
 func (t *Target) checkCaptures(fault faulty, in func(string) []any) {
 	used := capturesOf(strings.Join(t.Repositories, " "))
 	for i, pattern := range t.Images {
@@ -194,8 +194,7 @@ func (t *Target) checkCaptures(fault faulty, in func(string) []any) {
 	}
 }
 
-// checkAmbiguous finds images for which two patterns with captures would name repositories: nobody
-// could say which of the two is meant.
+// checkAmbiguous finds images that two patterns with captures would map to different repositories.
 func (c *Config) checkAmbiguous(fault faulty) {
 	var all []place
 	for i, t := range c.Targets {

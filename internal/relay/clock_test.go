@@ -22,8 +22,8 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// A delivery is not given up because a clock was set: it is tried for an hour at least, and not
-// for ever.
+// A changed clock does not make the relay give up a delivery early. It tries for at least an hour, and not
+// forever.
 func TestAgeOfDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const giveUpAfter = 24 * time.Hour
@@ -44,7 +44,7 @@ func TestAgeOfDelivery(t *testing.T) {
 	})
 }
 
-// A token that GitHub refuses is exchanged, though by this clock it is good.
+// A token that GitHub refuses is replaced, even if it is valid by this clock.
 func TestRefusedToken(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{})
@@ -59,15 +59,15 @@ func TestRefusedToken(t *testing.T) {
 	}
 }
 
-// exchanged are tokens, each used until it is refused.
+// exchanged is a list of tokens. Each is used until it is refused.
 type exchanged []string
 
 func (e *exchanged) grant(context.Context, string) (grant, error) { return grant{token: (*e)[0]}, nil }
 func (e *exchanged) refused(string)                               { *e = (*e)[1:] }
 
-// The clock here walks forwards and backwards, and the tokens of an App go on: the proof is by
-// GitHub's clock where that tells its time, and an hour is one that went by here. Where it does
-// not tell, they go on with a clock that is right again.
+// The local clock jumps forwards and backwards, and the App still gets tokens: the proof uses GitHub's clock if
+// the answer has its time, and lifetimes use the local elapsed time. Without GitHub's time, tokens work again
+// once the local clock is right.
 func TestAppTokensWhileTheClockWalks(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	for name, tells := range map[string]bool{"GitHub tells its time": true, "it does not": false} {
@@ -106,10 +106,10 @@ func TestAppTokensWhileTheClockWalks(t *testing.T) {
 	}
 }
 
-// walks are where a clock stands, ahead of the right one, one after the other.
+// walks lists how far a clock is ahead of the right one, in order.
 var walks = []time.Duration{0, 365 * 24 * time.Hour, 2 * time.Hour, 0, -2 * time.Hour, -365 * 24 * time.Hour, 0, time.Hour, -time.Hour, 0}
 
-// A secret that is exchanged is known within seconds, wherever the clock has gone meanwhile.
+// The relay knows a new secret within seconds, wherever the clock has jumped meanwhile.
 func TestSecretsWhileTheClockWalks(t *testing.T) {
 	file, now := filepath.Join(t.TempDir(), "secret"), time.Unix(1_800_000_000, 0)
 	write := func(n int) string {
@@ -133,7 +133,7 @@ func TestSecretsWhileTheClockWalks(t *testing.T) {
 	}
 }
 
-// So is a key of Google that is new, and strangers still do not say how often it is asked.
+// The same holds for a new key of Google, and strangers still cannot raise the rate of requests for keys.
 func TestGoogleKeysWhileTheClockWalks(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

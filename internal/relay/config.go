@@ -1,9 +1,9 @@
-// Package relay takes the webhooks of registries and sends repository_dispatch events to the
-// repositories that its configuration maps the images to.
+// Package relay receives the webhooks of registries and sends repository_dispatch events to the repositories
+// that its configuration maps the images to.
 //
-// What was answered with 202 is on the disk, and is sent until GitHub has taken it or has
-// refused it for good; then it stands in a file of dead letters. It arrives at least once, and
-// each time with the same id.
+// Each delivery that was answered with 202 is on disk. The relay sends it until GitHub has accepted it or
+// refused it permanently; a refused one becomes a dead letter. An event arrives at least once, each time with
+// the same id.
 package relay
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Config is what the configuration file says. relay.schema.json is its schema, and
-// docs/relay.md says what each key is for.
+// Config is the content of the configuration file. relay.schema.json is its schema, and docs/relay.md describes
+// each key.
 type Config struct {
 	Listen         string        `yaml:"listen"`
 	AdminListen    string        `yaml:"adminListen"`
@@ -39,36 +39,36 @@ type Config struct {
 	Targets        []Target      `yaml:"targets"`
 }
 
-// GitHub says where events are sent, by whom, and how often.
+// GitHub configures where events are sent, with which credentials, and how often.
 type GitHub struct {
 	APIURL    string `yaml:"apiURL"`
 	TokenFile string `yaml:"tokenFile"`
 	App       *App   `yaml:"app"`
-	// Pace is the least time between two events. GitHub asks for a second.
+	// Pace is the minimum time between two events. GitHub asks for a second.
 	Pace time.Duration `yaml:"pace"`
-	// Group is how long a delivery waits for others to the same repository, to go with them in
-	// one event; 0: each has an event of its own.
+	// Group is how long a delivery waits for others to the same repository, to share one event with them. 0
+	// sends each in its own event.
 	Group        time.Duration `yaml:"group"`
 	FirstRetry   time.Duration `yaml:"firstRetry"`
 	LongestRetry time.Duration `yaml:"longestRetry"`
 	GiveUpAfter  time.Duration `yaml:"giveUpAfter"`
 }
 
-// App is a GitHub App and one of its installations; without a number all of them, each for what its
-// account owns.
+// App is a GitHub App with one of its installations. Without Installation, each installation is used for the
+// repositories of its account.
 type App struct {
 	ID           string `yaml:"id"`
 	Installation string `yaml:"installation"`
 	KeyFile      string `yaml:"keyFile"`
 }
 
-// Tracing says where traces go.
+// Tracing configures where traces go.
 type Tracing struct {
-	// Endpoint is the address of a collector that takes OTLP over HTTP.
+	// Endpoint is the address of a collector that accepts OTLP over HTTP.
 	Endpoint string `yaml:"endpoint"`
 }
 
-// Limits bound what a stranger can cost.
+// Limits limits the cost of requests from strangers.
 type Limits struct {
 	Body        int64         `yaml:"body"`
 	Connections int           `yaml:"connections"`
@@ -78,20 +78,20 @@ type Limits struct {
 	Timeout     time.Duration `yaml:"timeout"`
 }
 
-// Route is a path, and who may send to it.
+// Route is a path and the authentication of its senders.
 type Route struct {
 	Path       string      `yaml:"path"`
 	From       string      `yaml:"from"`
 	Proof      event.Proof `yaml:"proof"`
 	SecretFile string      `yaml:"secretFile"`
 	SecretEnv  string      `yaml:"secretEnv"`
-	// Audience and Account are those of Google's tokens, KeysURL where their keys are.
+	// Audience and Account must match those of Google's tokens. KeysURL is the address of Google's keys.
 	Audience string `yaml:"audience"`
 	Account  string `yaml:"account"`
 	KeysURL  string `yaml:"keysURL"`
 }
 
-// Target says which repositories hear of which images.
+// Target maps images to the repositories that receive them.
 type Target struct {
 	Images       []string `yaml:"images"`
 	Except       []string `yaml:"except"`
@@ -110,7 +110,7 @@ func defaults() *Config {
 	return c
 }
 
-// Read reads a configuration file. All that is wrong is reported, each fault at its place.
+// Read reads a configuration file. It reports all faults, each with its place.
 func Read(path string) (*Config, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -130,7 +130,7 @@ var compiled = sync.OnceValue(func() *schema.Schema {
 	return s
 })
 
-// Parse reads a configuration.
+// Parse parses a configuration.
 func Parse(name string, src []byte) (*Config, error) {
 	root, err := schema.Configuration(name, src)
 	if err != nil {
@@ -155,9 +155,8 @@ func Parse(name string, src []byte) (*Config, error) {
 	return c, nil
 }
 
-// misfit is what is wrong with a key, a type or a time. What a value must be beyond that is check's
-// to say, as the schema says it for editors. A number will do for a text, and null for what is
-// left out.
+// misfit converts faults of keys, types and times. check reports the other faults, which the schema describes
+// for editors. A number is accepted as text, and null as an absent value.
 func misfit(f schema.Fault) error {
 	isTime := f.Schema == schemaNode().Get("$defs").Get("time")
 	switch f.Kind.(type) {
@@ -179,7 +178,7 @@ func misfit(f schema.Fault) error {
 // document finds the places of values.
 type document struct{ root *yamledit.Node }
 
-// fault is at the value that the path leads to, or as near as it leads.
+// fault returns a failure at the value of the path, or at its nearest existing parent.
 func (d document) fault(path []any, format string, args ...any) *failure.Error {
 	n, where := d.root, ""
 	for _, step := range path {

@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite the table in docs/relay.md")
 
 const schemaFile = "relay.schema.json"
 
-// Each fault is found at its place, with a word on what to do.
+// Each fault has its place and a remedy.
 func TestFaults(t *testing.T) {
 	for _, tt := range []struct {
 		key, value, says string
@@ -105,7 +105,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// holdFault holds that a value of a key is a fault, which is told at its line.
+// holdFault checks that a value of a key is a fault and that the failure has its line.
 func holdFault(t *testing.T, key, value, says string, line int) {
 	t.Helper()
 	all := usual()
@@ -123,7 +123,7 @@ func holdFault(t *testing.T, key, value, says string, line int) {
 	}
 }
 
-// The schema has the keys that the program reads, and no others.
+// The schema has exactly the keys that the program reads.
 func TestSchemaHasTheKeys(t *testing.T) {
 	var schema map[string]any
 	text, err := os.ReadFile(schemaFile)
@@ -156,7 +156,7 @@ func TestSchemaHasTheKeys(t *testing.T) {
 	}
 }
 
-// What the schema says of a key that is not given is what the program does.
+// The defaults in the schema are the program's defaults.
 func TestSchemaHasTheDefaults(t *testing.T) {
 	var schema, does map[string]any
 	text, err := os.ReadFile(schemaFile)
@@ -231,7 +231,7 @@ func compare(t *testing.T, where string, schema map[string]any, of reflect.Type)
 	}
 }
 
-// The examples in the documentation and in deploy are valid, by the program and by the schema.
+// The examples in the documentation and in deploy are valid for the program and for the schema.
 func TestExamples(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile(schemaFile)
 	if err != nil {
@@ -265,7 +265,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// configurations are those in deploy: a file of its own, and one in a ConfigMap.
+// configurations returns those in deploy: a file, and one in a ConfigMap.
 func configurations(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -302,7 +302,7 @@ func documents(t *testing.T, name string) (all []map[string]any) {
 	}
 }
 
-// The table of the configuration is made of the schema.
+// The table of the configuration is generated from the schema.
 func TestReference(t *testing.T) {
 	var schema map[string]any
 	text, err := os.ReadFile(schemaFile)

@@ -8,13 +8,11 @@ import (
 	"time"
 )
 
-// patience is how long a connection may wait for its first request, or the next one, where
-// others wait for its place.
+// patience is how long a connection may wait for a request while others wait for its place.
 const patience = 500 * time.Millisecond
 
-// connections bounds the connections that are open. One more than there may be takes the place
-// of the one that has waited longest without a request: a client that never finishes its
-// header costs itself, and no other.
+// connections limits the open connections. One above the limit replaces the connection that has waited longest
+// without a request, so that a client that never finishes its header harms only itself.
 type connections struct {
 	net.Listener
 	most   int
@@ -24,7 +22,7 @@ type connections struct {
 
 	mu      sync.Mutex
 	open    int
-	waiting *list.List // of idle, the longest first
+	waiting *list.List // of idle, the longest wait first
 	place   map[net.Conn]*list.Element
 }
 
@@ -45,7 +43,7 @@ func listenWithin(l net.Listener, most int) *connections {
 	return c
 }
 
-// Accept waits until there is a place.
+// Accept waits for a free place.
 func (c *connections) Accept() (net.Conn, error) {
 	for wait := c.room(); wait > 0; wait = c.room() {
 		timer := time.NewTimer(wait)
@@ -64,7 +62,7 @@ func (c *connections) Accept() (net.Conn, error) {
 // Close stops Accept.
 func (c *connections) Close() error { return c.close() }
 
-// room says how long there is no place. It makes one where a connection has waited too long.
+// room returns how long there is no free place. It closes a connection that has waited too long.
 func (c *connections) room() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,14 +71,14 @@ func (c *connections) room() time.Duration {
 	case c.open < c.most:
 		return 0
 	case longest == nil:
-		return time.Hour // all have requests; one that ends is told by freed
+		return time.Hour // all have requests; freed reports the end of one
 	}
 	conn, _ := longest.Value.(idle)
 	if wait := patience - time.Since(conn.since); wait > 0 {
 		return wait
 	}
 	c.leave(conn.Conn)
-	_ = conn.Close() // its server notices, and tells of StateClosed
+	_ = conn.Close() // its server then reports StateClosed
 	return 0
 }
 
@@ -91,7 +89,7 @@ func (c *connections) leave(conn net.Conn) {
 	}
 }
 
-// state is the server's ConnState. A connection is active once the header of a request is read.
+// state is the server's ConnState. A connection becomes active once the header of a request is read.
 func (c *connections) state(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

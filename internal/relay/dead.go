@@ -24,7 +24,7 @@ type deadLetter struct {
 	Replay   string    `json:"replay"`
 }
 
-// letter is a dead letter, and how it is sent once more.
+// letter returns a dead letter with the command that sends it again.
 func (c *Config) letter(l delivery, item queue.Item, v outcome) ([]byte, error) {
 	return json.Marshal(deadLetter{
 		delivery: l, Accepted: item.At.UTC(), Died: time.Now().UTC().Truncate(time.Millisecond),
@@ -32,8 +32,8 @@ func (c *Config) letter(l delivery, item queue.Item, v outcome) ([]byte, error) 
 	})
 }
 
-// Replay sends each dead letter of a file once more, with the id that it had, and tells of
-// each. The file stays as it is.
+// Replay sends each dead letter of a file again, with its id, and prints the result of each. The file does not
+// change.
 func Replay(ctx context.Context, c *Config, o Options, path string, out io.Writer) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -45,7 +45,7 @@ func Replay(ctx context.Context, c *Config, o Options, path string, out io.Write
 		return err
 	}
 	sender := newSender(c.GitHub, tokens, o.UserAgent)
-	sender.retry = outbound.Retry{} // a person waits for the end of it
+	sender.retry = outbound.Retry{} // a person waits for the result
 	var errs []error
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)

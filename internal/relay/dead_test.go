@@ -13,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// A dead letter says all that is known of it.
+// A dead letter contains everything known about its delivery.
 func TestDeadLetter(t *testing.T) {
 	l := delivery{To: "octo/catalog", Type: "bundle", ID: "a", Image: "quay.io/example/op:v1", Payload: []byte(`{"id":"a"}`)}
 	accepted, begun := time.UnixMilli(1_763_650_000_123), time.Now().Truncate(time.Millisecond)
@@ -28,7 +28,7 @@ func TestDeadLetter(t *testing.T) {
 	}
 }
 
-// What cannot be read and what is refused again stop none of the others, and are told of.
+// Replay reports unreadable letters and renewed refusals, and continues with the others.
 func TestReplayOfSeveral(t *testing.T) {
 	w := begin(t, setup{})
 	long := `{"id":"2","more":"` + strings.Repeat("x", 65_500) + `"}`

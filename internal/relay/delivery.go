@@ -18,11 +18,11 @@ type delivery struct {
 	ID      string          `json:"id"`
 	Image   string          `json:"image"`
 	Payload json.RawMessage `json:"payload"`
-	// Trace is the traceparent of the announcement, where it is traced.
+	// Trace is the traceparent of a traced announcement.
 	Trace string `json:"trace,omitempty"`
 }
 
-// longestPayload is what GitHub takes.
+// longestPayload is GitHub's limit.
 const longestPayload = 65_535
 
 // told is a payload with the trace of its announcement.
@@ -31,23 +31,21 @@ type told struct {
 	Trace string `json:"x-traceparent,omitempty"`
 }
 
-// tagWindow is for announcements by tag alone, without anything that tells one from another:
-// a second one can be the first sent again, or a tag that was moved. A sender that tries
-// again does so within minutes.
+// tagWindow is for announcements by tag alone without any distinguishing mark. A second one can be a repetition
+// of the first, or the tag may have moved. A sender repeats within minutes.
 const tagWindow = 10 * time.Minute
 
-// deliveries makes those of a publication, one for each repository that is to hear of it.
-// Two are duplicates if they say the same to the same repository:
+// deliveries returns the deliveries of a publication, one for each repository that receives it. Two deliveries
+// are duplicates if they have the same content for the same repository:
 //
-//  1. What is said is repository, tag and digest, and what the sender claims of the bundle. A
-//     digest under another tag is told anew, for the first tag may be gone when it is read.
-//  2. Where the sender has a name for the announcement (the id of a client_payload), another
-//     name is another announcement.
-//  3. Without a digest, mark stands in for it: the sender's name for the delivery, or the
-//     time that it states. Without a mark the window is tagWindow.
+// 1. The content is repository, tag and digest, and the sender's claims about the bundle. A digest under
+// another tag is a new delivery, because the first tag may be gone when it is read. 2. If the sender names its
+// announcement (the id of a client_payload), another name makes another announcement. 3. Without a digest, mark
+// takes its place: the sender's name for the delivery, or the time in it. Without a mark the window is
+// tagWindow.
 //
-// The id in the payload is the key, so that receivers tell duplicates as well; in the last
-// case of 3 it is random, for the next one may be another announcement.
+// The id in the payload is the key, so that receivers can detect duplicates too. In the last case of 3 it is
+// random, because the next one may be another announcement.
 func (c *Config) deliveries(p event.Publication, mark, trace string) ([]queue.Entry, error) {
 	var entries []queue.Entry
 	for _, h := range c.hear(p.Repository) {
@@ -84,7 +82,7 @@ func (c *Config) entry(p event.Publication, mark string, h hearing, trace string
 	return queue.Entry{Key: key, Within: within, To: h.to, From: p.Repository, Data: data}, err
 }
 
-// written is a payload as it is sent, with its trace if there is room.
+// written returns the payload to send, with its trace if there is room.
 func written(said event.Payload, trace string) ([]byte, error) {
 	payload, err := said.Marshal()
 	if err != nil || trace == "" {
@@ -96,7 +94,7 @@ func written(said event.Payload, trace string) ([]byte, error) {
 	return payload, nil
 }
 
-// keyOf is of a length that a client_payload takes as id.
+// keyOf returns a key that fits into the id of a client_payload.
 func keyOf(parts ...any) (string, error) {
 	text, err := json.Marshal(parts)
 	sum := sha256.Sum256(text)

@@ -20,16 +20,15 @@ import (
 
 const dispatches = "POST /repos/{owner}/{repo}/dispatches"
 
-// toOther sends images of one repository to a target that misbehaves, those of others to one
-// that does not.
+// twoTargets sends one image repository to octo/catalog and another to octo/other.
 const twoTargets = `[{images: [quay.io/example/op], repositories: [octo/catalog]}, {images: [quay.io/example/bad], repositories: [octo/other]}]`
 
 func toOther(r fakegithub.Request) bool {
 	return r.Route == dispatches && strings.Contains(r.Path, "/octo/other/")
 }
 
-// What GitHub refuses for good is a dead letter, which can be sent again once the cause is
-// mended; nothing else waits for it.
+// A delivery that GitHub refuses permanently becomes a dead letter, which can be sent again once the cause is
+// fixed. No other delivery waits for it.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]*fakegithub.Fault{
@@ -53,7 +52,7 @@ func TestDeadLetters(t *testing.T) {
 				t.Fatalf("%+v", got)
 			}
 			if w.metric(`graft_relay_dispatches_total{result="dead"}`) != 1 {
-				t.Error("no metric tells of it")
+				t.Error("no metric counts it")
 			}
 			letters := filepath.Join(w.queue, file.DeadName)
 			text, err := os.ReadFile(letters)
@@ -62,7 +61,7 @@ func TestDeadLetters(t *testing.T) {
 			}
 			var out bytes.Buffer
 			if err := Replay(t.Context(), w.config, w.options(), letters, &out); err == nil {
-				t.Error("it was sent though GitHub refuses it")
+				t.Error("it was sent although GitHub refuses it")
 			}
 			mended.Store(true)
 			if err := Replay(t.Context(), w.config, w.options(), letters, &out); err != nil {
@@ -76,7 +75,7 @@ func TestDeadLetters(t *testing.T) {
 	}
 }
 
-// What may pass is tried again: server errors, lost answers, a token that is exchanged.
+// The relay repeats after temporary faults: server errors, lost answers, a token that is being replaced.
 func TestTriedAgain(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int32
@@ -97,7 +96,7 @@ func TestTriedAgain(t *testing.T) {
 	w.settled()
 	got := w.hub.Dispatches()
 	if len(got) != 2 || !bytes.Equal(got[0].Payload, got[1].Payload) {
-		t.Errorf("%+v: an answer that was lost is a duplicate with the same id, and nothing else is", got)
+		t.Errorf("%+v: only a lost answer leads to a duplicate, with the same id", got)
 	}
 	if w.metric(`graft_relay_dispatches_total{result="retried"}`) != 4 {
 		t.Error("four attempts failed")
@@ -107,7 +106,7 @@ func TestTriedAgain(t *testing.T) {
 	}
 }
 
-// A target that fails, and one that does not answer, hold up no other.
+// A failing target and a silent one delay no other.
 func TestOneBadTarget(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
@@ -131,7 +130,7 @@ func TestOneBadTarget(t *testing.T) {
 	}
 }
 
-// A rate limit holds all until the time that GitHub names, and is no attempt that failed.
+// A rate limit delays all deliveries until GitHub's time, and does not count as a failed attempt.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int32
@@ -172,7 +171,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// What waits when the relay stops is sent by the next one.
+// The next relay sends the deliveries that waited at the stop.
 func TestStopAndStart(t *testing.T) {
 	t.Parallel()
 	var up atomic.Bool
@@ -199,8 +198,7 @@ func TestStopAndStart(t *testing.T) {
 	}
 }
 
-// A stop waits no longer than it may for a GitHub that does not answer. What was under way is
-// sent by the next one.
+// A stop does not wait forever for a silent GitHub. The next relay sends the interrupted delivery.
 func TestStopDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
@@ -216,14 +214,14 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("it does not end")
+		t.Error("the relay does not end")
 	}
 	if !strings.Contains(w.log.String(), `"msg":"stopped","waiting":1`) {
 		t.Errorf("%s", w.log)
 	}
 }
 
-// A stop waits for a dispatch that is under way, so that it is not sent twice.
+// A stop waits for a dispatch in progress, so that it is not sent twice.
 func TestStopWaits(t *testing.T) {
 	t.Parallel()
 	begun, answer := make(chan struct{}), make(chan struct{})
@@ -246,7 +244,7 @@ func TestStopWaits(t *testing.T) {
 	}
 }
 
-// One folder is for one relay.
+// A second relay cannot use the same folder.
 func TestOneRelay(t *testing.T) {
 	w := begin(t, setup{})
 	if _, err := Open(t.Context(), w.config, w.options()); !failure.Is(err, failure.Usage) || !strings.Contains(err.Error(), "another relay") {

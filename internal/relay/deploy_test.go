@@ -17,13 +17,13 @@ type probe struct {
 	HTTPGet struct{ Path, Port string } `yaml:"httpGet"`
 }
 
-// The manifests fit the program, and their parts each other.
+// The manifests agree with the program and with each other.
 func TestManifests(t *testing.T) {
 	byKind := map[string]map[string]any{}
 	for _, doc := range documents(t, "relay/base/relay.yaml") {
 		kind, _ := doc["kind"].(string)
 		if kind == "" || doc["apiVersion"] == nil || inside(doc, "metadata")["name"] != "graft-relay" {
-			t.Errorf("%v is no manifest of the relay's", doc)
+			t.Errorf("%v is not a manifest of the relay", doc)
 		}
 		byKind[kind] = doc
 	}
@@ -65,14 +65,14 @@ func TestManifests(t *testing.T) {
 	pod := d.Spec.Template.Spec
 	container := pod.Containers[0]
 	if d.Spec.Replicas != 1 || d.Spec.Strategy.Type != "Recreate" || pod.Grace < 25 || !container.SecurityContext.ReadOnly {
-		t.Errorf("one relay has one queue, time to stop, and a file system that it does not write: %+v", d)
+		t.Errorf("a relay needs one queue, time to stop, and a read-only file system: %+v", d)
 	}
 	fitsFlags(t, container.Args)
 	mounts := map[string]string{}
 	for _, m := range container.VolumeMounts {
 		mounts[m.Name] = m.MountPath
 		if m.ReadOnly == (m.Name == "queue") {
-			t.Errorf("only the queue is written: %+v", m)
+			t.Errorf("only the queue may be writable: %+v", m)
 		}
 	}
 	if file := container.Args[1]; path.Dir(file) != mounts["config"] || inside(byKind["ConfigMap"], "data")[path.Base(file)] == nil {
@@ -103,8 +103,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// So does the compose file, and its registry sends where the relay listens, with the secret
-// that the relay wants.
+// The compose file agrees with the program too. Its registry sends to the relay's address with the relay's secret.
 func TestCompose(t *testing.T) {
 	type service struct {
 		Command     []string
@@ -151,7 +150,7 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// fitsFlags has the program itself read the arguments.
+// fitsFlags checks the arguments with the program itself.
 func fitsFlags(t *testing.T, args []string) {
 	t.Helper()
 	if len(args) < 2 || args[0] != "--config" {

@@ -15,10 +15,10 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
-// On a full disk the relay, the real program, starts, sends what was promised, refuses what it
-// cannot keep, and goes on by itself once there is room.
+// On a full disk the real program starts, sends the accepted deliveries, refuses new ones, and recovers once
+// there is room.
 func TestFullDisk(t *testing.T) {
-	signal.Ignore(syscall.SIGXFSZ) // and so does the program
+	signal.Ignore(syscall.SIGXFSZ) // the program inherits this
 	down := make(chan struct{})
 	w := begin(t, setup{script: func(fakegithub.Request) *fakegithub.Fault {
 		select {
@@ -71,7 +71,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// full has the kernel refuse a process that its files grow, or lets them.
+// full makes the kernel refuse or allow that files of a process grow.
 func full(t *testing.T, pid int, refuse bool) {
 	t.Helper()
 	var limit unix.Rlimit

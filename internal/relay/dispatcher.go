@@ -15,28 +15,24 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// concurrent is how many deliveries of an account are under way at a time, each to another
-// repository, and mostConcurrent how many of all.
+// concurrent limits the deliveries in progress of one account, each to another repository, and mostConcurrent
+// those of all accounts.
 const (
 	concurrent     = 4
 	mostConcurrent = 64
 )
 
-// dispatcher takes deliveries from the queue to GitHub.
+// dispatcher sends deliveries from the queue to GitHub.
 //
-//  1. Each repository has a lane of its own, with one delivery under way: one that does not
-//     answer holds up no other.
-//  2. What a lane has of one image repository goes in the order in which it was put, and the image
-//     repositories of a lane take turns.
-//     Where groups are configured, several deliveries of a lane are one event.
-//  3. A lane that failed waits, twice as long each time; then another image repository has its
-//     turn, for the fault may be the delivery's.
-//  4. A rate limit is the token's, and so is the pace: where an App has several installations, each
-//     of them is an account of its own; else there is one. All lanes of an account wait until a
-//     limit is over, and no others.
-//  5. Accounts take turns, and so do the lanes of an account: whatever waits of one image, another is
-//     sent before the second next of it.
-//  6. A delivery leaves the queue when GitHub has taken it, or when it stands among the dead letters.
+// 1. Each repository has its own lane with one delivery in progress. A silent repository delays no other. 2. A
+// lane sends the deliveries of one image repository in their order, and the image repositories of a lane take
+// turns. With groups configured, several deliveries of a lane share one event. 3. After a failure a lane waits,
+// twice as long each time. Then another image repository has its turn, because the fault may be the delivery's.
+// 4. Rate limits and the pace belong to a token. If an App has several installations, each is an account of its
+// own; otherwise there is one account. All lanes of an account wait until its limit is over, and no others. 5.
+// Accounts take turns, and so do the lanes of an account: however many deliveries of one image wait, another
+// image's delivery is sent before the second next of it. 6. A delivery leaves the queue when GitHub has
+// accepted it or when it is a dead letter.
 type dispatcher struct {
 	config  *Config
 	send    func(context.Context, delivery) outcome
@@ -47,32 +43,31 @@ type dispatcher struct {
 
 	mu       sync.Mutex
 	accounts map[string]*account
-	turns    []*account     // in the order in which they have their turns
-	waits    map[string]int // how many wait of each image repository
-	total    int            // how many wait of all
+	turns    []*account     // in the order of their turns
+	waits    map[string]int // waiting items of each image repository
+	total    int            // waiting items in all
 	busy     int
 	wake     chan struct{}
 	underWay sync.WaitGroup
 }
 
-// waiting is an item, the image repository that it tells of, and since when this process has it.
+// waiting is an item with its image repository and the time since when this process has it.
 type waiting struct {
 	queue.Item
 	from  string
 	since time.Time
 }
 
-// leastTried is how long a delivery is tried, whatever the clock says of its age.
+// leastTried is the minimum time that a delivery is tried, even if the clock says that it is too old.
 const leastTried = time.Hour
 
-// tooOld goes by the time that the item states, which a clock that was set makes wrong, and by
-// the time that went by here.
+// tooOld uses the item's time, which is wrong if the clock was changed, and the local elapsed time.
 func (w waiting) tooOld(giveUpAfter time.Duration) bool {
 	tried := time.Since(w.since)
 	return tried > giveUpAfter || time.Since(w.At) > giveUpAfter && tried >= min(giveUpAfter, leastTried)
 }
 
-// add takes items that the queue hands out.
+// add accepts items that the queue hands out.
 func (d *dispatcher) add(items ...queue.Item) {
 	d.mu.Lock()
 	for _, item := range items {
@@ -92,8 +87,8 @@ func (d *dispatcher) add(items ...queue.Item) {
 	d.wakeUp()
 }
 
-// timesLeft bounds what one image repository may take of the queue: so many times what is left to
-// all. Whoever announces without end finds the queue full before others do.
+// timesLeft limits the queue space of one image repository to this multiple of the free space. An endless
+// sender fills its share before others are refused.
 const timesLeft = 8
 
 // hasRoom reports whether an image repository may have one more delivery.
@@ -110,8 +105,8 @@ func (d *dispatcher) wakeUp() {
 	}
 }
 
-// run sends until the first context ends, and then waits for what is under way, which ends
-// with the second.
+// run sends until the first context ends. Then it waits for deliveries in progress, which end with the second
+// context.
 func (d *dispatcher) run(stop, abort context.Context) {
 	for stop.Err() == nil {
 		wait, ok := d.startNext(abort)
@@ -129,7 +124,7 @@ func (d *dispatcher) run(stop, abort context.Context) {
 	d.underWay.Wait()
 }
 
-// startNext sends one delivery off, or says how long there is nothing to do.
+// startNext starts one delivery, or returns how long there is nothing to do.
 func (d *dispatcher) startNext(ctx context.Context) (wait time.Duration, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -160,7 +155,7 @@ func (d *dispatcher) startNext(ctx context.Context) (wait time.Duration, ok bool
 	return wait, false
 }
 
-// deliver makes one attempt, and takes deliveries out of the queue or back into their lane.
+// deliver makes one attempt, and removes deliveries from the queue or returns them to their lane.
 func (d *dispatcher) deliver(ctx context.Context, a *account, l *lane, items []waiting) {
 	over := make([]bool, len(items))
 	begun := time.Now()
@@ -176,7 +171,7 @@ func (d *dispatcher) deliver(ctx context.Context, a *account, l *lane, items []w
 	d.release(a, l, v, items, over)
 }
 
-// conclude takes a delivery out of the queue if it is over.
+// conclude removes a delivery from the queue if it is over.
 func (d *dispatcher) conclude(ctx context.Context, one delivery, item waiting, v outcome) (over bool) {
 	d.logOutcome(one, item.Item, v)
 	over = v.delivered
@@ -192,7 +187,7 @@ func (d *dispatcher) conclude(ctx context.Context, one delivery, item waiting, v
 	return over
 }
 
-// attempt sends deliveries in one event, where that can be done.
+// attempt sends deliveries, in one event if possible.
 func (d *dispatcher) attempt(ctx context.Context, items []waiting) (each []delivery, v outcome) {
 	v.refused = "it cannot be read"
 	first := items[0]
@@ -221,8 +216,8 @@ func (d *dispatcher) setAside(ctx context.Context, one delivery, item queue.Item
 	return d.queue.Bury(ctx, item, letter)
 }
 
-// done tells the queue that a delivery is over, for as long as it takes: one that stays in
-// there would be sent again, and keep later ones of its key out as duplicates.
+// done reports to the queue that a delivery is over, and repeats that until it succeeds. Otherwise the delivery
+// would be sent again, and later ones with its key would be dropped as duplicates.
 func (d *dispatcher) done(ctx context.Context, id string, item queue.Item) {
 	for n := 1; ; n++ {
 		err := d.queue.Done(ctx, item)
@@ -236,7 +231,7 @@ func (d *dispatcher) done(ctx context.Context, id string, item queue.Item) {
 	}
 }
 
-// longestHold is how long one answer can hold deliveries back.
+// longestHold is how long one answer can delay deliveries.
 const longestHold = time.Hour
 
 // release frees the lane.
@@ -246,7 +241,7 @@ func (d *dispatcher) release(a *account, l *lane, v outcome, items []waiting, ov
 	defer d.mu.Unlock()
 	d.busy--
 	a.busy--
-	// Whatever a server asks for, it is asked again before the day is over.
+	// A server cannot delay the next attempt for longer than this, whatever it requests.
 	if most := time.Now().Add(max(longestHold, d.config.GitHub.LongestRetry)); v.again.After(most) {
 		v.again = most
 	}
@@ -277,7 +272,7 @@ func (d *dispatcher) release(a *account, l *lane, v outcome, items []waiting, ov
 	l.end(over)
 }
 
-// holds says how many accounts a rate limit holds, and for how long the longest does.
+// holds returns how many accounts wait for a rate limit, and the longest remaining wait.
 func (d *dispatcher) holds(now time.Time) (accounts int, longest time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -289,8 +284,7 @@ func (d *dispatcher) holds(now time.Time) (accounts int, longest time.Duration) 
 	return accounts, longest
 }
 
-// backoff grows to LongestRetry, and half of it is chance, so that lanes do not all come
-// back at once.
+// backoff grows up to LongestRetry. Half of it is random, so that lanes do not all return at once.
 func (d *dispatcher) backoff(failures int) time.Duration {
 	return outbound.Backoff(failures, d.config.GitHub.FirstRetry, d.config.GitHub.LongestRetry)
 }
@@ -310,8 +304,7 @@ func (d *dispatcher) logOutcome(l delivery, item queue.Item, v outcome) {
 	}
 }
 
-// addressOf is the lane of an item, and the image repository that it tells of; what cannot be
-// read has a lane of its own.
+// addressOf returns the lane of an item and its image repository. Unreadable items have their own lane.
 func addressOf(item queue.Item) (to, from string) {
 	var l delivery
 	_ = json.Unmarshal(item.Data, &l)

@@ -16,8 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// round is a dispatcher on a clock of its own, what it was given, and what it did with that. It is
-// the dispatcher's queue.
+// round is a dispatcher with its own clock, input and results. It is also the dispatcher's queue.
 type round struct {
 	*dispatcher
 	queue.Queue
@@ -29,29 +28,29 @@ type round struct {
 
 	mu         sync.Mutex
 	tried      []try
-	now        int // under way
-	most       int // of them at a time
+	now        int // in progress
+	most       int // the most at one time
 	finished   []string
 	aside      []string
-	asideFails int // tries to set aside that still fail
-	lost       int // ends that the queue still cannot be told of
+	asideFails int // attempts to set aside that still fail
+	lost       int // ends that the queue still refuses
 	seq        uint64
 }
 
-// try is an attempt: which delivery, when, and the how manieth of that delivery.
+// try is an attempt: the delivery, the time, and the number of the delivery's attempt.
 type try struct {
 	name string
 	at   time.Duration
 	n    int
 }
 
-// deliver is a round that has begun.
+// deliver returns a started round.
 func deliver(g GitHub, answer func(context.Context, try) outcome, deliveries ...string) *round {
 	return newRound(g, answer, deliveries...).start()
 }
 
-// newRound is a dispatcher with deliveries, each a repository and a name such as "a 1". answer says
-// what becomes of an attempt; it may sleep.
+// newRound returns a dispatcher with deliveries, each with a repository and a name such as "a 1". answer
+// returns the result of an attempt; it may sleep.
 func newRound(g GitHub, answer func(context.Context, try) outcome, deliveries ...string) *round {
 	r := &round{begun: time.Now(), log: &logBuffer{}, ended: make(chan struct{})}
 	r.dispatcher = &dispatcher{
@@ -140,7 +139,7 @@ func (r *round) Done(_ context.Context, item queue.Item) error {
 	return nil
 }
 
-// after lets so much time pass, ends the dispatcher and says what was tried when.
+// after waits, ends the dispatcher and returns the attempts with their times.
 func (r *round) after(d time.Duration) string {
 	time.Sleep(d)
 	synctest.Wait()
@@ -154,7 +153,7 @@ func (r *round) after(d time.Duration) string {
 	return strings.Join(all, ", ")
 }
 
-// steady is a configuration whose pauses are long beside what an attempt takes.
+// steady is a configuration whose pauses are long compared with an attempt.
 var steady = GitHub{FirstRetry: 10 * time.Second, LongestRetry: time.Minute, GiveUpAfter: time.Hour}
 
 func slowly(context.Context, try) outcome {
@@ -202,8 +201,8 @@ func TestCourierKeepsPace(t *testing.T) {
 	}
 }
 
-// Pauses double up to the longest, half of each is chance; a delivery begins anew, and a
-// failing lane holds up no other.
+// Pauses double up to the longest, and half of each is random. Each delivery starts with the shortest pause,
+// and a failing lane delays no other.
 func TestCourierBacksOff(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
@@ -233,7 +232,7 @@ func TestCourierBacksOff(t *testing.T) {
 	}
 }
 
-// What a pause can be is not always the same.
+// Pauses vary.
 func TestCourierPausesByChance(t *testing.T) {
 	c, seen := dispatcher{config: &Config{GitHub: steady}}, map[time.Duration]bool{}
 	for range 10 {
@@ -244,8 +243,8 @@ func TestCourierPausesByChance(t *testing.T) {
 	}
 }
 
-// A rate limit holds all, for as long as GitHub says and no longer than an hour; it is no
-// failure of the delivery, which comes first after it. Another answer holds its own lane.
+// A rate limit delays all deliveries for as long as GitHub says, up to an hour. It does not count as a failure,
+// and the delivery goes first afterwards. Another answer delays only its own lane.
 func TestCourierIsHeld(t *testing.T) {
 	patient := steady
 	patient.LongestRetry = 2 * time.Hour
@@ -287,13 +286,13 @@ func TestCourierIsHeld(t *testing.T) {
 	}
 }
 
-// at is a time of a clock that begins as that of a test does.
+// at returns a time of the test's clock.
 func at(d time.Duration) time.Time {
 	return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d)
 }
 
-// What is refused, what was tried for too long and what cannot be read is set aside, each once;
-// then, and not before, the queue is told. While it cannot be told, nothing is sent again.
+// Refused, expired and unreadable deliveries are set aside, each once, and only then reported to the queue as
+// over. While the queue cannot be told, nothing is sent again.
 func TestSetsAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		brief := steady
@@ -304,7 +303,7 @@ func TestSetsAside(t *testing.T) {
 				return outcome{refused: "not found", err: errors.New("not found")}
 			case "b 1":
 				return outcome{err: errors.New("down")}
-			case "c 2": // late, but taken
+			case "c 2": // late, but accepted
 				time.Sleep(2 * brief.GiveUpAfter)
 			}
 			return outcome{delivered: true}
@@ -338,8 +337,8 @@ func TestSetsAside(t *testing.T) {
 	})
 }
 
-// A stop sends nothing more and waits for what is under way. That is ended with abort, and
-// what it did not deliver stays in the queue as it is.
+// A stop starts no new delivery and waits for those in progress. abort ends these, and undelivered ones stay in
+// the queue.
 func TestCourierStops(t *testing.T) {
 	for name, tt := range map[string]struct {
 		aborted  outcome

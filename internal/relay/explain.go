@@ -13,15 +13,15 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Explanation says what the relay does with an image that is announced, and why.
+// Explanation describes how the relay handles an announced image, and why.
 type Explanation struct {
 	Image string `json:"image"`
-	// Skipped is why its tag is no bundle's.
+	// Skipped is the reason why the tag is not a bundle's.
 	Skipped string `json:"skipped,omitempty"`
-	// Routes are where it can be announced.
+	// Routes are the routes that can announce the image.
 	Routes []Announcer `json:"routes"`
 	Sends  []Send      `json:"sends"`
-	// Misses are the targets that do not hear of it, those that come nearest first.
+	// Misses are the targets that do not receive it, nearest first.
 	Misses []Miss `json:"misses"`
 }
 
@@ -39,20 +39,20 @@ type Send struct {
 	By         string `json:"by"`
 	Pattern    string `json:"pattern"`
 	Credential string `json:"credential"`
-	// GitHub is what GitHub says; empty where it was not asked.
+	// GitHub is GitHub's answer; "" if GitHub was not asked.
 	GitHub string `json:"github,omitempty"`
-	// Takes is whether GitHub would take the event; nil where it was not asked.
+	// Takes reports whether GitHub would accept the event; nil if GitHub was not asked.
 	Takes *bool `json:"takes,omitempty"`
 }
 
-// Miss is a target that does not hear of the image.
+// Miss is a target that does not receive the image.
 type Miss struct {
 	Target string `json:"target"`
 	Reason string `json:"reason"`
 }
 
-// Explain says of an image what the relay would do with it. It asks nobody and reads no secret. An
-// image of which nobody would hear is a failure beside the explanation.
+// Explain returns how the relay would handle an image. It sends no request and reads no secret. For an image
+// that no target receives, it also returns a failure.
 func Explain(c *Config, image string) (Explanation, error) {
 	p, err := event.ParseReference(image)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *Config) misses(repository string, heard []hearing) []Miss {
 	return misses
 }
 
-// unheard is why nobody would hear of an image.
+// unheard returns the failure for an image that no target receives.
 func (c *Config) unheard(p event.Publication, e Explanation) error {
 	host, _, _ := strings.Cut(p.Repository, "/")
 	refuse := func(fix, format string, args ...any) error {
@@ -112,7 +112,7 @@ func (c *Config) unheard(p event.Publication, e Explanation) error {
 	return nil
 }
 
-// credential is what GitHub is asked with for a repository.
+// credential names the credential that GitHub gets for a repository.
 func (g GitHub) credential(to string) string {
 	switch {
 	case g.App != nil && g.App.Installation == "":
@@ -126,8 +126,8 @@ func (g GitHub) credential(to string) string {
 	return "the token in GITHUB_TOKEN"
 }
 
-// Online asks GitHub, for each event that would be sent, whether the repository is there and would
-// take it from the credential. It sends none. What GitHub would not take is a failure.
+// Online asks GitHub, for each event, whether the repository exists and would accept the event from the
+// credential. It sends no event. An event that GitHub would refuse is a failure.
 func Online(ctx context.Context, c *Config, o Options) (func(*Explanation) error, error) {
 	tokens, err := openTokens(c.GitHub, o, o.client(), time.Now)
 	if err != nil {
@@ -150,7 +150,7 @@ func Online(ctx context.Context, c *Config, o Options) (func(*Explanation) error
 	}, nil
 }
 
-// try asks about a repository what can be asked without an event.
+// try makes the checks of a repository that are possible without an event.
 func (d *githubSender) try(ctx context.Context, to string) error {
 	repo := repositoryOf(to)
 	c, err := d.client(ctx, repo.Owner)

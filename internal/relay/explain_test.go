@@ -8,7 +8,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
-// GitHub is asked about each repository, and is sent nothing.
+// GitHub is asked about each repository and receives no event.
 func TestOnline(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{
@@ -43,7 +43,7 @@ func TestOnline(t *testing.T) {
 	}
 }
 
-// What keeps a pattern from an image is told by the first part that does not agree.
+// The first part that differs is the reason why a pattern does not match an image.
 func TestApart(t *testing.T) {
 	for _, tt := range []struct {
 		pattern, repository string
@@ -64,7 +64,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// The credential is the one that openTokens takes.
+// The credential is the one that openTokens uses.
 func TestCredential(t *testing.T) {
 	for want, g := range map[string]GitHub{
 		"the App 77, installation 4711":         {App: &App{ID: "77", Installation: "4711"}, TokenFile: "x"},
@@ -78,7 +78,7 @@ func TestCredential(t *testing.T) {
 	}
 }
 
-// An App may lack the permission, or be installed for others.
+// An App may lack the permission or the installation.
 func TestOnlineApp(t *testing.T) {
 	t.Parallel()
 	file, key := appKey(t)

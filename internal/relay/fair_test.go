@@ -18,8 +18,8 @@ import (
 // fleet is a configuration in which each owner is an account.
 var fleet = GitHub{App: &App{ID: "77"}, FirstRetry: 10 * time.Second, LongestRetry: time.Minute, GiveUpAfter: time.Hour}
 
-// However much of one image waits, another is sent within a few attempts, counted and not timed: in
-// the same repository, in another of the account, and in another account.
+// However many deliveries of one image wait, another image's is sent within a few attempts (counted, not
+// timed): in the same repository, in another of the account, and in another account.
 func TestNoisyImage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var flood []string
@@ -52,15 +52,15 @@ func TestNoisyImage(t *testing.T) {
 	})
 }
 
-// count is how many attempts there were.
+// count returns the number of attempts.
 func (r *round) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.tried)
 }
 
-// Many repositories of one account do not crowd out another account, whose turn comes as often; and
-// an account has no more under way than one alone would.
+// Many repositories of one account do not delay another account, whose turn comes as often. No account has more
+// deliveries in progress than it would have alone.
 func TestNoisyAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var all []string
@@ -84,7 +84,7 @@ func TestNoisyAccount(t *testing.T) {
 	})
 }
 
-// A limit holds the account that met it, and its pace is its own.
+// A limit delays only its own account, and the pace applies to each account.
 func TestLimitIsTheAccounts(t *testing.T) {
 	paced := fleet
 	paced.Pace = 2 * time.Second
@@ -103,7 +103,7 @@ func TestLimitIsTheAccounts(t *testing.T) {
 	})
 }
 
-// tags is an announcement of Quay's of so many tags of an image.
+// tags returns an announcement of Quay with this many tags of an image.
 func tags(image string, from, n int) string {
 	var all []string
 	for i := range n {
@@ -112,8 +112,8 @@ func tags(image string, from, n int) string {
 	return `{"docker_url": "` + image + `", "updated_tags": [` + strings.Join(all, ", ") + `]}`
 }
 
-// The same over webhooks, queue and forge: what comes after thousands of announcements of one image is
-// among the next that GitHub hears of, and a limit of one installation holds up no other.
+// The same with webhooks, queue and forge: an announcement after thousands of another image is among the next
+// that GitHub receives, and the limit of one installation delays no other.
 func TestFleetIsFair(t *testing.T) {
 	t.Parallel()
 	file, key := appKey(t)
@@ -174,7 +174,7 @@ func TestFleetIsFair(t *testing.T) {
 	}
 }
 
-// Whoever announces without end finds the queue full before others do.
+// An endless sender is refused before the queue is full for others.
 func TestNoisyImageLeavesRoom(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
@@ -203,15 +203,15 @@ func TestNoisyImageLeavesRoom(t *testing.T) {
 	}
 }
 
-// dispatched is how many of an image the dispatcher has.
+// dispatched returns how many deliveries of an image the dispatcher has.
 func (w *fixture) dispatched(from string) int {
 	w.dispatcher.mu.Lock()
 	defer w.dispatcher.mu.Unlock()
 	return w.dispatcher.waits[from]
 }
 
-// Where more waits than can be under way, the repositories of an account take turns, and so do
-// accounts: after so many attempts none has had many more than another.
+// If more deliveries wait than can be in progress, the repositories of an account take turns, and so do
+// accounts: at any time none has had many more attempts than another.
 func TestTurnsAreEven(t *testing.T) {
 	for name, tt := range map[string]struct {
 		accounts, lanes, attempts, most int

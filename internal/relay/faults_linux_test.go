@@ -25,14 +25,14 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/syscalls"
 )
 
-// broken is a system call of the relay that changes a file, and what becomes of it.
+// broken names a system call of the relay that changes a file, and its fault.
 type broken struct {
 	call  string
 	nth   int
-	errno unix.Errno // 0 is a short write, after which the disk is full
+	errno unix.Errno // 0 means a short write, after which the disk is full
 }
 
-// disk counts the calls, and has one fail.
+// disk counts the calls and makes one fail.
 type disk struct {
 	dir    string
 	fails  broken
@@ -70,7 +70,7 @@ func (d *disk) decide(c syscalls.Call) syscalls.Fault {
 	return syscalls.Fault{Errno: d.fails.errno}
 }
 
-// service is the relay, the real program, that is begun again whenever it ends.
+// service is the real program, which is started again whenever it ends.
 type service struct {
 	dir, address string
 	hub          *fakegithub.Server
@@ -80,7 +80,7 @@ type service struct {
 	codes        []int
 }
 
-// begin starts the program, on the disk where there is one.
+// begin starts the program, observed by the disk if there is one.
 func (s *service) begin(d *disk) error {
 	relay, err := exec.LookPath("graft-relay")
 	helper, missing := exec.LookPath("observed")
@@ -104,7 +104,7 @@ func (s *service) begin(d *disk) error {
 	return nil
 }
 
-// end waits for the program to end, and holds that it ends well or typed.
+// end waits for the program to end and checks that it succeeded or failed with a typed failure.
 func (s *service) end(err error) error {
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -119,7 +119,7 @@ func (s *service) end(err error) error {
 	return nil
 }
 
-// announce sends what a registry says of an image until it is kept; a program that ended is begun again.
+// announce sends an announcement of an image until it is accepted. It restarts a program that ended.
 func (s *service) announce(image string) error {
 	body := fmt.Sprintf(`{"image": %q, "digest": "sha256:%064x"}`, image, len(image))
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -147,9 +147,9 @@ func (s *service) announce(image string) error {
 	return fmt.Errorf("%s is never kept:\n%s", image, s.log)
 }
 
-// stop ends the program as a system does.
+// stop ends the program with SIGTERM, as a system does.
 func (s *service) stop() error {
-	_ = s.running.Process.Signal(syscall.SIGTERM) // it may have ended
+	_ = s.running.Process.Signal(syscall.SIGTERM) // the program may have ended
 	select {
 	case err := <-s.ended:
 		return s.end(err)
@@ -160,7 +160,7 @@ func (s *service) stop() error {
 
 var relayed = []string{"quay.io/example/op:v1", "quay.io/example/operand:v22"}
 
-// serve has a relay keep and dispatch images on a disk, and another run of it dispatch what is left.
+// serve lets a relay accept and dispatch images with the faulty disk, and then lets another run dispatch the rest.
 func serve(t *testing.T, dir string, d *disk) (codes []int, err error) {
 	hub := fakegithub.New(fakegithub.Options{})
 	if err := hub.AddRepository(fakegithub.Repository{Owner: "octo", Name: "catalog", Files: map[string]string{"a": "b"}}); err != nil {
@@ -182,7 +182,7 @@ func serve(t *testing.T, dir string, d *disk) (codes []int, err error) {
 			return s.codes, errors.Join(err, s.stop())
 		}
 	}
-	// A run without faults dispatches what the first left.
+	// A run without faults dispatches the rest.
 	if err := errors.Join(s.stop(), s.begin(nil), s.announce(relayed[0])); err != nil {
 		return s.codes, err
 	}
@@ -208,8 +208,8 @@ func serve(t *testing.T, dir string, d *disk) (codes []int, err error) {
 	return s.codes, err
 }
 
-// Each system call of the relay that changes a file fails once: it ends typed or goes on, and what it kept
-// is dispatched, by it or by its next run.
+// Each system call of the relay that changes a file fails once. The relay ends with a typed failure or
+// continues, and it or its next run dispatches every accepted image.
 func TestEachWriteFails(t *testing.T) {
 	t.Parallel()
 	all := &disk{}

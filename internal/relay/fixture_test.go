@@ -43,7 +43,7 @@ type fixture struct {
 	resolve func(context.Context, string) (string, error)
 	grace   time.Duration
 	traces  trace.TracerProvider
-	agent   atomic.Value // the last that asked GitHub
+	agent   atomic.Value // the last user agent that asked GitHub
 }
 
 type logBuffer struct {
@@ -63,8 +63,8 @@ func (b *logBuffer) String() string {
 	return b.buf.String()
 }
 
-// setup is how a fixture differs from the usual one. Lines of the configuration replace those
-// of the same key.
+// setup is the difference of a fixture from the usual one. Lines of the configuration replace those with the
+// same key.
 type setup struct {
 	config map[string]string
 	github map[string]string
@@ -75,11 +75,11 @@ type setup struct {
 	resolve func(context.Context, string) (string, error)
 	// grace replaces five seconds.
 	grace time.Duration
-	// traces is where spans go.
+	// traces receives the spans.
 	traces trace.TracerProvider
 }
 
-// usual is a configuration whose window takes in the events of the test data.
+// usual returns a configuration whose window includes the events of the test data.
 func usual() map[string]string {
 	return map[string]string{
 		"listen":       `"127.0.0.1:0"`,
@@ -133,7 +133,7 @@ func begin(t *testing.T, s setup) *fixture {
 	return w
 }
 
-// serve opens a relay of the configuration and has it run until the test or end ends.
+// serve opens a relay with the configuration and runs it until end or the end of the test.
 func (w *fixture) serve(c *Config) {
 	w.t.Helper()
 	w.queue = c.Queue.Dir
@@ -164,7 +164,7 @@ func (w *fixture) options() Options {
 	}
 }
 
-// post sends a body; head has pairs of names and values.
+// post sends a body. head has pairs of header names and values.
 func (w *fixture) post(path, body string, head ...string) (int, string) {
 	w.t.Helper()
 	return w.request(http.MethodPost, path, strings.NewReader(body), head...)
@@ -203,7 +203,7 @@ func (w *fixture) hook(image string) (int, string) {
 	return w.post("/hook", `{"image": "`+image+`"}`, "Authorization", secret)
 }
 
-// until waits for something to come true.
+// until waits for a condition.
 func (w *fixture) until(what string, is func() bool) {
 	w.t.Helper()
 	for range 6000 {
@@ -215,7 +215,7 @@ func (w *fixture) until(what string, is func() bool) {
 	w.t.Fatalf("it never came to this: %s\n%s", what, w.log)
 }
 
-// metric is the value of a line of the metrics.
+// metric returns the value of a line of the metrics.
 func (w *fixture) metric(name string) float64 {
 	w.t.Helper()
 	_, text := w.request(http.MethodGet, "/metrics", nil)
@@ -231,7 +231,7 @@ func (w *fixture) metric(name string) float64 {
 	return 0
 }
 
-// settled waits until nothing waits any more.
+// settled waits until the queue is empty.
 func (w *fixture) settled() {
 	w.t.Helper()
 	w.until("the queue is empty", func() bool { return w.metric("graft_relay_queue_items") == 0 })

@@ -14,16 +14,16 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// outcome is what became of an attempt: delivered, refused for good, or err for now.
+// outcome is the result of an attempt: delivered, refused permanently, or failed for now with err.
 type outcome struct {
 	delivered bool
 	refused   string
 	err       error
 	limited   bool
-	again     time.Time // when GitHub wants to be asked again
+	again     time.Time // the earliest time for the next attempt, by GitHub
 }
 
-// githubSender sends deliveries, each with the token of the moment for the owner of its repository.
+// githubSender sends deliveries, each with the present token for the owner of its repository.
 type githubSender struct {
 	config    GitHub
 	tokens    tokens
@@ -40,7 +40,7 @@ type client struct {
 	held grant
 }
 
-// newSender makes one attempt at a time: to wait and to try again is the dispatcher's.
+// newSender returns a sender that makes one attempt. The dispatcher waits and repeats.
 func newSender(c GitHub, t tokens, userAgent string) *githubSender {
 	return &githubSender{
 		config: c, tokens: t, userAgent: userAgent, transport: newTransport(),
@@ -48,7 +48,7 @@ func newSender(c GitHub, t tokens, userAgent string) *githubSender {
 	}
 }
 
-// newTransport gives up on a GitHub that takes a request and does not answer.
+// newTransport gives up if GitHub accepts a request and does not answer.
 func newTransport() *http.Transport { return outbound.Standard(20 * time.Second) }
 
 // send makes one attempt.
@@ -73,7 +73,7 @@ func repositoryOf(to string) forge.Repository {
 	return forge.Repository{Owner: owner, Name: name}
 }
 
-// client is that of an owner, with the token of the moment.
+// client returns the client of an owner, with the present token.
 func (d *githubSender) client(ctx context.Context, owner string) (client, error) {
 	g, err := d.tokens.grant(ctx, owner)
 	if err != nil {
@@ -94,12 +94,11 @@ func (d *githubSender) client(ctx context.Context, owner string) (client, error)
 	return d.clients[owner], nil
 }
 
-// outcomeOf tells what may pass from what will not:
+// outcomeOf distinguishes temporary errors from permanent ones:
 //
-//  1. A rate limit passes, at a time that is known.
-//  2. A token that is refused (401) can be exchanged, and a server or network can come back.
-//  3. What is not found, not permitted or not valid stays so until a person acts, who can
-//     then have the dead letter sent again.
+// 1. A rate limit is temporary, until a known time. 2. A refused token (401) can be replaced, and a server or
+// network can recover. 3. Not found, not permitted and not valid are permanent until a person acts, who can
+// then send the dead letter again.
 func outcomeOf(err error, now time.Time) outcome {
 	if err == nil {
 		return outcome{delivered: true}

@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// turns are tokens of which each is good for one request.
+// turns is a list of tokens. Each is good for one request.
 type turns []string
 
 func (*turns) refused(string) {}
@@ -26,7 +26,7 @@ func (t *turns) grant(context.Context, string) (grant, error) {
 	return grant{token: one}, nil
 }
 
-// An attempt is one request, with the token of the moment and the name of the program.
+// An attempt is one request, with the present token and the program's name.
 func TestAttempt(t *testing.T) {
 	var asked []string
 	status := http.StatusServiceUnavailable
@@ -55,7 +55,7 @@ func TestAttempt(t *testing.T) {
 	}
 }
 
-// A GitHub that takes a request and does not answer is given up on.
+// The sender gives up if GitHub accepts a request and does not answer.
 func TestSilentGitHub(t *testing.T) {
 	if wait := newTransport().ResponseHeaderTimeout; wait <= 0 || wait > time.Minute {
 		t.Errorf("an answer is waited for for %v", wait)

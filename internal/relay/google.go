@@ -16,16 +16,15 @@ import (
 
 const (
 	googleKeys = "https://www.googleapis.com/oauth2/v3/certs"
-	// skew is what two clocks may differ by.
+	// skew is the tolerated difference between two clocks.
 	skew = 5 * time.Minute
-	// The keys are asked for once an hour, and sooner for a key that is not known; but how
-	// often is not for strangers to say.
+	// The keys are fetched once an hour, and sooner for an unknown key. Strangers cannot raise that rate.
 	keysFresh = time.Hour
 	keysPause = time.Minute
 )
 
-// google knows the tokens that Pub/Sub sends with a push: signed by Google, for an audience,
-// in the name of a service account.
+// google verifies the tokens that Pub/Sub sends with a push: signed by Google, for an audience, in the name of
+// a service account.
 type google struct {
 	audience, account, keysURL string
 	http                       *http.Client
@@ -44,7 +43,7 @@ func (g *google) proven(ctx context.Context, token string, now time.Time) bool {
 		Email    string `json:"email"`
 		Verified bool   `json:"email_verified"`
 	}
-	// No other algorithm is known here, so that none can be talked into use.
+	// No other algorithm is accepted, so that a sender cannot choose a weaker one.
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodRS256.Alg()}), jwt.WithAudience(g.audience),
 		jwt.WithIssuedAt(), jwt.WithExpirationRequired(), jwt.WithLeeway(skew), jwt.WithTimeFunc(func() time.Time { return now }))
 	_, err := parser.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
@@ -58,8 +57,8 @@ func (g *google) proven(ctx context.Context, token string, now time.Time) bool {
 		claims.Verified && same(claims.Email, g.account)
 }
 
-// key is Google's key of the name, nil where there is none. The lock is held while keys are
-// fetched: whoever comes meanwhile needs them too.
+// key returns Google's key of that name, or nil. It holds the lock during the fetch, because concurrent callers
+// need the keys too.
 func (g *google) key(ctx context.Context, id string, now time.Time) *rsa.PublicKey {
 	g.mu.Lock()
 	defer g.mu.Unlock()

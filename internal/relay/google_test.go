@@ -19,7 +19,7 @@ import (
 
 var urlBase64 = base64.RawURLEncoding
 
-// keyServer has Google's keys; asked counts who wanted them. With down it answers otherwise.
+// keyServer serves Google's keys and counts requests in asked. With down it answers with an error.
 func keyServer(t *testing.T, key *rsa.PublicKey, asked *atomic.Int32, down *atomic.Bool) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -37,7 +37,7 @@ func keyServer(t *testing.T, key *rsa.PublicKey, asked *atomic.Int32, down *atom
 	return server.URL
 }
 
-// signedBy is a token as Google makes it, with its key named in the header.
+// signedBy returns a token as Google makes it, with its key named in the header.
 func signedBy(t *testing.T, key *rsa.PrivateKey, id string, claims map[string]any) string {
 	t.Helper()
 	header, err := json.Marshal(map[string]string{"alg": "RS256", "typ": "JWT", "kid": id})
@@ -120,7 +120,7 @@ func TestGoogleTokens(t *testing.T) {
 	w.settled()
 }
 
-// signedAs is a token with a signature of its header and body.
+// signedAs returns a token with a signature of its header and body.
 func signedAs(t *testing.T, key *rsa.PrivateKey, header, body string) string {
 	t.Helper()
 	text := urlBase64.EncodeToString([]byte(header)) + "." + body
@@ -132,8 +132,8 @@ func signedAs(t *testing.T, key *rsa.PrivateKey, header, body string) string {
 	return text + "." + urlBase64.EncodeToString(signature)
 }
 
-// Google's keys are asked for once an hour, sooner for one that is not known, but not more than
-// once a minute. While Google does not answer, those that are known go on.
+// Google's keys are fetched once an hour, sooner for an unknown key, but at most once a minute. While Google
+// does not answer, the known keys stay valid.
 func TestGoogleKeys(t *testing.T) {
 	t.Parallel()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)

@@ -6,16 +6,15 @@ import (
 	"github.com/olmgraft/graft/internal/event"
 )
 
-// A group is several deliveries to one repository in one event. It has so many at most, and so
-// many bytes, which is well below what GitHub takes.
+// A group is several deliveries to one repository in one event. These limits are well below GitHub's.
 const (
 	mostGrouped      = 100
 	mostGroupedBytes = 48 << 10
 )
 
-// joins reports whether a delivery may go with others in one event: where groups are configured,
-// of the same type and form, and if it says nothing but which image it is. One that a relay ended with,
-// or that is given up, goes by itself, so that others do not share its fate.
+// joins reports whether a delivery may share an event with others: groups are configured, its type and form are
+// the same, and it names an image and nothing else. A delivery that once ended a relay or that is too old goes
+// alone, so that others do not share its fate.
 func (d *dispatcher) joins(items []waiting, next waiting) bool {
 	if d.config.GitHub.Group <= 0 || len(items) == mostGrouped || items[0].tooOld(d.config.GitHub.GiveUpAfter) {
 		return false
@@ -32,7 +31,7 @@ func (d *dispatcher) joins(items []waiting, next waiting) bool {
 	return plain && alsoPlain && first.Type == second.Type && said.Source == also.Source
 }
 
-// plainly reads a delivery, and reports whether it says which image it is and nothing else.
+// plainly reads a delivery, and reports whether it names an image and nothing else.
 func plainly(item waiting) (one delivery, said event.Payload, plain bool) {
 	if json.Unmarshal(item.Data, &one) != nil || json.Unmarshal(one.Payload, &said) != nil {
 		return one, said, false
@@ -40,8 +39,8 @@ func plainly(item waiting) (one delivery, said event.Payload, plain bool) {
 	return one, said, item.Handed == 0 && said.Name+said.Package+said.Version == "" && len(said.Channels)+len(said.Images) == 0
 }
 
-// together is one delivery in the place of several, and each of them. Its id is made of theirs: the
-// same deliveries have the same one.
+// together returns one delivery in place of several, and each of them. Its id is derived from theirs: the same
+// deliveries give the same id.
 func together(items []waiting) (each []delivery, all delivery, err error) {
 	var ids []any
 	var said event.Payload

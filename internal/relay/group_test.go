@@ -13,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// announced is an item as the relay puts it for a bundle's tag.
+// announced returns an item for a bundle's tag.
 func announced(t *testing.T, c *Config, seq int, p event.Publication) queue.Item {
 	t.Helper()
 	e, err := c.entry(p, "", hearing{to: "octo/catalog", eventType: "bundle"}, "")
@@ -23,8 +23,8 @@ func announced(t *testing.T, c *Config, seq int, p event.Publication) queue.Item
 	return queue.Item{Seq: uint64(seq), Key: e.Key, At: time.Now(), Data: e.Data} //nolint:gosec // small
 }
 
-// grouped has 200 bundles of 20 image repositories announced within a minute, and gives what each
-// event told of. The first events fail.
+// grouped announces 200 bundles of 20 image repositories within a minute and returns the images of each event.
+// The first events fail.
 func grouped(t *testing.T, group time.Duration, failing int) (events [][]string) {
 	t.Helper()
 	c := &Config{ReplayWindow: time.Hour}
@@ -56,8 +56,8 @@ func grouped(t *testing.T, group time.Duration, failing int) (events [][]string)
 	return events
 }
 
-// What is announced for one repository within a while is one event, in the order of each image
-// repository, and nothing is told twice or lost, also where events fail at first.
+// Announcements for one repository within the group's time share one event, in order for each image repository.
+// None is sent twice or lost, even if events fail at first.
 func TestGroup(t *testing.T) {
 	for name, tt := range map[string]struct {
 		group         time.Duration
@@ -95,7 +95,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// What says more than its image, has another type, or ended a relay goes by itself.
+// A delivery that names more than its image, has another type, or once ended a relay goes alone.
 func TestGoesAlone(t *testing.T) {
 	c := &Config{ReplayWindow: time.Hour, GitHub: GitHub{Group: time.Minute}}
 	d := &dispatcher{config: c}

@@ -8,18 +8,18 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// place is a pattern of a target.
+// place identifies a pattern of a target.
 type place struct{ target, pattern int }
 
 func (p place) String() string { return fmt.Sprintf("targets[%d].images[%d]", p.target, p.pattern) }
 
-// hearing is a repository that hears of an image.
+// hearing is a repository that receives an image.
 type hearing struct {
 	to, eventType string
 	by            place
 }
 
-// hear gives who hears of an image of a repository, each once, in the order of the targets.
+// hear returns the receivers of an image repository, each once, in the order of the targets.
 func (c *Config) hear(repository string) (all []hearing) {
 	told := map[string]bool{}
 	for i := range c.Targets {
@@ -41,8 +41,8 @@ func (c *Config) hear(repository string) (all []hearing) {
 	return all
 }
 
-// matching is the first pattern that names the repository, with its captures, or -1. What an
-// exception names no pattern does.
+// matching returns the first pattern that matches the repository, with its captures, or -1. A repository that
+// matches an exception matches no pattern.
 func (t *Target) matching(repository string) (pattern int, captures map[string]string) {
 	if event.Allowed(t.Except, repository) {
 		return -1, nil
@@ -55,19 +55,20 @@ func (t *Target) matching(repository string) (pattern int, captures map[string]s
 	return -1, nil
 }
 
-// isRepository reports whether a name is one of GitHub's. What captures make of an image may be none.
+// isRepository reports whether a name is a valid repository of GitHub. A name with captures from an image may
+// be invalid.
 func isRepository(name string) bool {
 	return repositoryGrammar.MatchString(name) && strings.Trim(name[strings.Index(name, "/")+1:], ".") != ""
 }
 
-// miss is the pattern of a target that comes nearest to a repository, and what keeps them apart.
+// miss is the pattern of a target that is nearest to a repository, and the reason why it does not match.
 type miss struct {
-	near    int // how many parts agree, from the registry on
+	near    int // number of matching parts, from the registry on
 	pattern int
 	reason  string
 }
 
-// miss finds the nearest one: the one with which most parts agree.
+// miss finds the nearest pattern: the one with the most matching parts.
 func (t *Target) miss(repository string) miss {
 	best := miss{near: -1}
 	for i, pattern := range t.Images {
@@ -88,8 +89,8 @@ func (t *Target) miss(repository string) miss {
 	return best
 }
 
-// apart says how many parts of a pattern agree with a repository that it does not name, and
-// what is the first that does not.
+// apart returns how many parts of a pattern match a repository that the pattern does not match, and the first
+// part that differs.
 func apart(pattern, repository string) (near int, reason string) {
 	wanted, given := strings.Split(pattern, "/"), strings.Split(repository, "/")
 	for near < min(len(wanted), len(given)) && !strings.Contains(wanted[near], "**") {
@@ -114,7 +115,7 @@ func apart(pattern, repository string) (near int, reason string) {
 	return near, fmt.Sprintf("%s is not %s", given[near], wanted[near])
 }
 
-// announcing are the routes by whose senders an image of a registry can be announced.
+// announcing returns the routes whose senders can announce images of a registry.
 func (c *Config) announcing(repository string) (all []Route) {
 	host, _, _ := strings.Cut(repository, "/")
 	for _, r := range c.Routes {

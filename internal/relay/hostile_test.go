@@ -21,13 +21,12 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
-// attackers at a time; the relay waits a quarter of a second for each that is slow.
+// attackers is the number of concurrent attackers. The relay waits a quarter of a second for each slow one.
 const attackers = 128
 
-// TestHostile sends up to ten thousand requests that nobody should send, a fifth of each kind:
-// too long, too slow, wrongly signed, malformed, replayed. None is kept, and when they are
-// over the relay holds what it held before: goroutines, heap and queue. Meanwhile a good
-// announcement is taken.
+// TestHostile sends up to ten thousand hostile requests, a fifth of each kind: too long, too slow, wrongly
+// signed, malformed, replayed. The relay accepts none, and afterwards has as many goroutines, as much heap and
+// the same queue as before. Meanwhile it accepts a valid announcement.
 func TestHostile(t *testing.T) {
 	requests := effort.Of(t, 500, 1000, 10_000)
 	w := begin(t, setup{
@@ -44,7 +43,7 @@ func TestHostile(t *testing.T) {
 		t.Fatalf("%d %s", status, said)
 	}
 	w.until("it was tried", func() bool { return w.hub.Count(dispatches) == 1 })
-	attack(t, w, attackers*5, replayed, signed) // what the first ones cost stays: buffers, pools
+	attack(t, w, attackers*5, replayed, signed) // the first requests leave buffers and pools
 	before := measure(w, 0)
 	answers := attack(t, w, requests, replayed, signed)
 	after := measure(w, before.goroutines)
@@ -67,15 +66,15 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// holding is what a relay holds.
+// holding is a relay's use of resources.
 type holding struct {
 	goroutines, items int
 	heap              uint64
 	file              [sha256.Size]byte
 }
 
-// measure waits until there are no more than so many goroutines, or as few as there get:
-// connections end a moment after their clients have left.
+// measure waits until there are at most this many goroutines, or until their number stops falling: connections
+// end a moment after their clients have left.
 func measure(w *fixture, goroutines int) holding {
 	w.t.Helper()
 	http.DefaultClient.CloseIdleConnections()
@@ -87,7 +86,7 @@ func measure(w *fixture, goroutines int) holding {
 		}
 	}
 	w.log.mu.Lock()
-	w.log.buf = bytes.Buffer{} // the log is the test's
+	w.log.buf = bytes.Buffer{} // the log belongs to the test
 	w.log.mu.Unlock()
 	runtime.GC()
 	runtime.GC()
@@ -101,7 +100,7 @@ func measure(w *fixture, goroutines int) holding {
 	return holding{goroutines: least, heap: m.HeapAlloc, items: u.Items, file: sha256.Sum256(file)}
 }
 
-// attack sends so many requests and says how each kind was answered.
+// attack sends this many requests and returns how each kind was answered.
 func attack(t *testing.T, w *fixture, requests int, replayed string, signed []string) string {
 	t.Helper()
 	long := strings.Repeat("x", 100_000)
@@ -130,7 +129,7 @@ func attack(t *testing.T, w *fixture, requests int, replayed string, signed []st
 				switch got := kinds[i].send(); got {
 				case kinds[i].want:
 					counts[i].Add(1)
-				case cut: // on a machine that is busy, any of them can be too slow
+				case cut: // on a busy machine any request can be too slow
 					cuts[i].Add(1)
 				default:
 					t.Errorf("%s was answered with %s, want %s", kinds[i].name, got, kinds[i].want)
@@ -152,7 +151,7 @@ func attack(t *testing.T, w *fixture, requests int, replayed string, signed []st
 	return strings.Join(said, ", ")
 }
 
-// cut is a connection that the relay ended without an answer.
+// cut means that the relay closed the connection without an answer.
 const cut = "cut"
 
 func status(w *fixture, path, body string, head ...string) string {
@@ -172,7 +171,7 @@ func status(w *fixture, path, body string, head ...string) string {
 	return fmt.Sprint(resp.StatusCode)
 }
 
-// slow begins a request, with the right secret, and never ends it.
+// slow starts a request with the right secret and never finishes it.
 func slow(w *fixture) string {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
 	if err != nil {

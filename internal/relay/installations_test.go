@@ -20,7 +20,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/fakegithub/api"
 )
 
-// appKey makes the key of an App, and its file.
+// appKey makes the key of an App and its file.
 func appKey(t *testing.T) (file string, key *rsa.PublicKey) {
 	t.Helper()
 	private, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -34,7 +34,7 @@ func appKey(t *testing.T) (file string, key *rsa.PublicKey) {
 	return file, &private.PublicKey
 }
 
-// found is an App with its installations at GitHub, on a clock of its own.
+// found is an App with its installations at GitHub and its own clock.
 type found struct {
 	tokens
 	t   *testing.T
@@ -67,7 +67,7 @@ func (f *found) install(id int64, account string) {
 	f.hub.AddApp(fakegithub.GitHubApp{ID: "77", Installation: id, Account: account, Key: f.key, Permissions: map[string]string{"contents": "write"}})
 }
 
-// is holds what the owner gets: a token, "gone" for good, or "later".
+// is checks what the owner gets: a token, "gone" permanently, or "later".
 func (f *found) is(owner, want string) {
 	f.t.Helper()
 	g, err := f.grant(f.t.Context(), owner)
@@ -96,7 +96,7 @@ func (f *found) asked(listed, granted int) {
 	}
 }
 
-// Each account's token is its own and is asked for once; the list is read page by page.
+// Each account has its own token, which is requested once. The list is read page by page.
 func TestInstallationsAreFound(t *testing.T) {
 	t.Parallel()
 	var accounts []string
@@ -108,13 +108,13 @@ func TestInstallationsAreFound(t *testing.T) {
 		f.is(owner, "token")
 	}
 	f.asked(3, 2)
-	f.now = f.now.Add(56 * time.Minute) // the tokens are renewed, the list is read again
+	f.now = f.now.Add(56 * time.Minute) // renews the tokens and reads the list again
 	f.is("org-0", "token")
 	f.asked(6, 3)
 }
 
-// What is not installed is gone for good once the list was read after it was asked for, and not
-// before: it may have been installed a moment ago.
+// A missing installation is permanent only if the list was read after the account was first asked for: the App
+// may have been installed a moment ago.
 func TestInstallationsComeAndGo(t *testing.T) {
 	t.Parallel()
 	f := discover(t, "octo")
@@ -131,9 +131,9 @@ func TestInstallationsComeAndGo(t *testing.T) {
 	f.is("never", "gone")
 	f.asked(2, 2)
 
-	// One that is removed is noticed when its token is refused, or is over.
+	// A removed installation is noticed when its token is refused or has expired.
 	f.hub.Uninstall(100)
-	f.is("octo", "token") // which GitHub does not take any more
+	f.is("octo", "token") // GitHub no longer accepts it
 	g, _ := f.grant(t.Context(), "octo")
 	f.refused(g.token)
 	f.is("octo", "later")
@@ -141,7 +141,7 @@ func TestInstallationsComeAndGo(t *testing.T) {
 	f.is("octo", "gone")
 	f.is("late", "token")
 
-	// A suspended one comes back with the next list.
+	// A suspended installation returns with the next list.
 	f.hub.Suspend(200, true)
 	f.now = f.now.Add(listFresh + time.Second)
 	f.is("late", "gone")
@@ -157,7 +157,7 @@ func TestInstallationsComeAndGo(t *testing.T) {
 	}
 }
 
-// A list that cannot be read changes nothing for those who are known, and is not read again at once.
+// If the list cannot be read, known accounts are not affected, and the list is not read again at once.
 func TestInstallationsCannotBeListed(t *testing.T) {
 	t.Parallel()
 	f := discover(t, "octo")
@@ -181,8 +181,8 @@ func TestInstallationsCannotBeListed(t *testing.T) {
 	f.asked(3, 1)
 }
 
-// Hundreds of repositories of several accounts need one target and one App; what an account has not
-// let the App do is a dead letter, and nobody else's affair.
+// Hundreds of repositories of several accounts need one target and one App. An action that an account does not
+// permit the App becomes a dead letter and does not affect other accounts.
 func TestFleet(t *testing.T) {
 	t.Parallel()
 	file, key := appKey(t)

@@ -19,8 +19,8 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue/jetstream"
 )
 
-// Queue says where accepted announcements are kept, and how many: in a folder, or with a URL in
-// streams of NATS, which relays share.
+// Queue configures where accepted announcements are kept, and how many: in a folder, or with a URL in streams
+// of NATS, which relays share.
 type Queue struct {
 	Dir        string        `yaml:"dir"`
 	Items      int           `yaml:"items"`
@@ -34,7 +34,7 @@ type Queue struct {
 	TLS        jetstream.TLS `yaml:"tls"`
 }
 
-// UnmarshalYAML takes an address in place of a mapping.
+// UnmarshalYAML accepts an address in place of a mapping.
 func (q *Queue) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.ScalarNode && node.Tag == "!!str" {
 		q.URL = node.Value
@@ -44,7 +44,7 @@ func (q *Queue) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode((*plain)(q))
 }
 
-// Use takes what the command line says in place of the configuration: an address, or a folder.
+// Use sets the place from the command line, an address or a folder, in place of the configuration's.
 func (q *Queue) Use(place string) {
 	switch {
 	case strings.Contains(place, "://"):
@@ -95,7 +95,7 @@ func (q *Queue) check(fault faulty, d document) {
 	}
 }
 
-// readable holds that the files which the queue names can be read.
+// readable checks that the files which the queue names can be read.
 func (q *Queue) readable() error {
 	var errs []error
 	for _, path := range []string{q.Creds, q.NKey, q.TLS.CA, q.TLS.Cert, q.TLS.Key} {
@@ -127,8 +127,7 @@ func (c *Config) shared(log *slog.Logger) jetstream.Options {
 	}
 }
 
-// Letters writes the dead letters of the queue, one a line and the oldest first. Relays may be
-// at work meanwhile.
+// Letters writes the dead letters of the queue, one per line and the oldest first. Relays may run meanwhile.
 func Letters(ctx context.Context, c *Config, o Options, to io.Writer) error {
 	if c.Queue.URL != "" {
 		return jetstream.Letters(ctx, c.shared(o.Log), to)
@@ -136,7 +135,7 @@ func Letters(ctx context.Context, c *Config, o Options, to io.Writer) error {
 	return file.Letters(c.Queue.Dir, to)
 }
 
-// replay is the command that sends the dead letters of the queue once more.
+// replay returns the command that sends the dead letters of the queue again.
 func (q *Queue) replay() string {
 	if q.URL != "" {
 		return "graft-relay --config FILE --dead >dead.jsonl && graft-relay --config FILE --replay dead.jsonl"

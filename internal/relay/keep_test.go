@@ -24,7 +24,7 @@ targets: [{images: ["quay.io/example/*"], repositories: [octo/catalog]}]
 	return c
 }
 
-// An address is short for a mapping with it; the rest is as usual.
+// An address is short for a mapping with it. The other values keep their defaults.
 func TestPlacesOfTheQueue(t *testing.T) {
 	for said, want := range map[string]Queue{
 		"nats://a:4222": {Dir: "/var/lib/graft", Items: 10_000, Bytes: 16 << 20, URL: "nats://a:4222", Stream: "GRAFT", Replicas: 3, Partitions: 16},
@@ -69,8 +69,7 @@ func TestFaultsOfTheQueue(t *testing.T) {
 	}
 }
 
-// Files that are not there are told before anything is opened, and an address where nobody
-// listens when it is.
+// Missing files are reported before anything is opened, and an unreachable address when the queue is opened.
 func TestSharedQueueIsAbsent(t *testing.T) {
 	w := &fixture{t: t, log: &logBuffer{}, env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
 	c := parseQueue(t, "{url: 'nats://"+freeAddress(t)+"', nkey: "+filepath.Join(t.TempDir(), "missing")+"}")
@@ -89,8 +88,8 @@ func TestSharedQueueIsAbsent(t *testing.T) {
 	}
 }
 
-// The example of relays that share a queue has what proves them to it in the secret, and is that of
-// one relay but for the queue.
+// The example of relays that share a queue has their credentials for it in the secret, and otherwise equals the
+// example of one relay.
 func TestConfigurationOfReplicas(t *testing.T) {
 	all := configurations(t)
 	c, err := Parse("relay.yaml", []byte(all["deploy/relay/nats/configuration.patch.yaml"]))
@@ -109,7 +108,7 @@ func TestConfigurationOfReplicas(t *testing.T) {
 	}
 }
 
-// The letters of a folder are those of both of its files, the older first.
+// The letters of a folder are those of both of its files, older ones first.
 func TestLetters(t *testing.T) {
 	dir := t.TempDir()
 	c := parseQueue(t, "{dir: "+dir+"}")

@@ -26,10 +26,9 @@ const (
 	targets    = 8
 )
 
-// TestKilledUnderLoad kills the relay, the real program, again and again while senders
-// announce images and GitHub fails every second call. Whatever was answered with 202 is
-// dispatched in the end: once, or where an answer of GitHub's or the note of it was lost,
-// several times with the same id.
+// TestKilledUnderLoad kills the real program repeatedly while senders announce images and GitHub fails every
+// second call. Every image that was answered with 202 is dispatched in the end: once, or several times with the
+// same id if GitHub's answer or its record was lost.
 func TestKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	kills := effort.Of(t, 5, 20, 200)
@@ -109,7 +108,7 @@ func TestKilledUnderLoad(t *testing.T) {
 		kills, took.Round(time.Second), len(sent), accepted, len(promised)-accepted, arrived, arrived-len(ids), lost.Load())
 }
 
-// failEverySecond fails by turns: before acting, after acting, by cutting the connection.
+// failEverySecond alternates between failing before acting, failing after acting, and cutting the connection.
 // lost counts the second kind.
 func failEverySecond(lost *atomic.Int64) func(fakegithub.Request) *fakegithub.Fault {
 	var n atomic.Int64
@@ -127,13 +126,12 @@ func failEverySecond(lost *atomic.Int64) func(fakegithub.Request) *fakegithub.Fa
 	}
 }
 
-// load is senders that announce images by digest, each another one.
+// load is a set of senders that announce images by digest, each a different one.
 type load struct {
 	ended atomic.Bool
 	wg    sync.WaitGroup
 	mu    sync.Mutex
-	// promised are those answered with 202, or with 200 when they were sent again; sent are all
-	// that were announced.
+	// promised are those answered with 202, or with 200 when sent again. sent are all announced ones.
 	promised map[string]int
 	sent     map[string]bool
 }
@@ -157,7 +155,7 @@ func (l *load) announce(client *http.Client, address, image string) {
 	l.mu.Unlock()
 	digest := fmt.Sprintf("sha256:%064x", rand.Uint64())
 	body := fmt.Sprintf(`{"image": %q, "digest": %q}`, image, digest)
-	// As a registry does, it tries again until there is an answer; the announcement is the same.
+	// Like a registry, the sender repeats the same announcement until it gets an answer.
 	for !l.ended.Load() {
 		req, err := http.NewRequest(http.MethodPost, "http://"+address+"/hook", bytes.NewReader([]byte(body)))
 		if err != nil {
@@ -171,7 +169,7 @@ func (l *load) announce(client *http.Client, address, image string) {
 		}
 		_ = resp.Body.Close()
 		switch resp.StatusCode {
-		case http.StatusAccepted, http.StatusOK: // 200: it was kept, and the answer was lost
+		case http.StatusAccepted, http.StatusOK: // 200: it was accepted, and the first answer was lost
 			l.mu.Lock()
 			l.promised[image] = resp.StatusCode
 			l.mu.Unlock()

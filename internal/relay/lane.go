@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// account is what waits for all whose rate limit is one.
+// account holds the waiting deliveries that share a rate limit.
 type account struct {
 	name  string
 	lanes map[string]*lane // by repository
-	turns []*lane          // that may have something, in the order in which they have their turns
+	turns []*lane          // possibly not empty, in the order of their turns
 	busy  int
 	next  time.Time // the earliest time for the next delivery, by pace or limit
-	// limited is until when a rate limit holds.
+	// limited is the end of a rate limit.
 	limited time.Time
 }
 
-// accountOf is that of a repository: its owner's where each owner has an installation of the App.
+// accountOf returns the account of a repository: its owner's if each owner has its own installation of the App.
 func (g GitHub) accountOf(to string) string {
 	if g.App == nil || g.App.Installation != "" {
 		return ""
@@ -35,8 +35,8 @@ func (a *account) lane(to string) *lane {
 	return a.lanes[to]
 }
 
-// ready gives the lane that has its turn, which is then the last to have one, or says how long
-// there is none. Lanes without anything leave.
+// ready returns the lane whose turn it is and moves it to the end, or returns how long there is none. It
+// removes empty lanes.
 func (a *account) ready(now time.Time, group time.Duration) (next *lane, wait time.Duration) {
 	a.turns = slices.DeleteFunc(a.turns, func(l *lane) bool {
 		if len(l.turns) > 0 {
@@ -67,24 +67,23 @@ func (a *account) ready(now time.Time, group time.Duration) (next *lane, wait ti
 	return nil, wait
 }
 
-// lane is what waits for one repository. Each image repository has a row in it, and the rows
-// take turns.
+// lane holds the waiting deliveries of one repository. Each image repository has a row, and the rows take turns.
 type lane struct {
 	to       string
 	rows     map[string]*row // by image repository, none of them empty
 	turns    []*row
-	underWay []part // nothing where the lane is free
+	underWay []part // empty if the lane is free
 	failures int
 	next     time.Time
 }
 
-// row is what waits of one image repository, in the order in which it was put.
+// row holds the waiting deliveries of one image repository in their order.
 type row struct {
 	from    string
 	waiting []waiting
 }
 
-// part is what is under way of a row: its first n items.
+// part is the part of a row in progress: its first n items.
 type part struct {
 	*row
 	n int
@@ -92,7 +91,7 @@ type part struct {
 
 func newLane() *lane { return &lane{rows: map[string]*row{}} }
 
-// add takes an item to the end of its row.
+// add appends an item to its row.
 func (l *lane) add(item waiting) {
 	r := l.rows[item.from]
 	if r == nil {
@@ -103,7 +102,7 @@ func (l *lane) add(item waiting) {
 	r.waiting = append(r.waiting, item)
 }
 
-// oldest is since when the item waits here that has waited longest.
+// oldest returns the time since when the oldest item waits here.
 func (l *lane) oldest() time.Time {
 	first := l.turns[0].waiting[0].since
 	for _, r := range l.turns {
@@ -121,8 +120,8 @@ func (l *lane) count() (n int) {
 	return n
 }
 
-// begin gives the first item of the row that has its turn, which is then the last to have one, and
-// as many as may go with it: of each row the first ones. They stay in their places until end.
+// begin returns the first item of the row whose turn it is, moves the row to the end, and adds the items that
+// may share the event: the first ones of each row. The items stay in their rows until end.
 func (l *lane) begin(join func(items []waiting, next waiting) bool) []waiting {
 	first := l.turns[0]
 	l.turns = append(l.turns[1:], first)
@@ -143,7 +142,7 @@ func (l *lane) begin(join func(items []waiting, next waiting) bool) []waiting {
 	return items
 }
 
-// end frees the lane. Items that are over leave their rows; over is in the order of begin.
+// end frees the lane and removes the items that are over. over is in the order of begin.
 func (l *lane) end(over []bool) {
 	parts := l.underWay
 	l.underWay = nil
@@ -162,7 +161,7 @@ func (l *lane) end(over []bool) {
 	}
 }
 
-// goFirst gives the row whose turn it was the next one, too.
+// goFirst gives the next turn to the same row again.
 func (l *lane) goFirst() {
 	first := l.underWay[0].row
 	l.leave(first)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// What a lane has of one image repository keeps its order, though the first of it fails. Others have
-// their turn meanwhile, however much waits of the one.
+// A lane keeps the order of one image repository even if its first delivery fails. Meanwhile other image
+// repositories have their turn, however many deliveries of the first one wait.
 func TestTurns(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fails func(try) outcome

@@ -21,7 +21,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
-// say writes bytes to the relay and reads one answer, for which it waits for five seconds.
+// say writes bytes to the relay and reads one answer. It waits up to five seconds.
 func (w *fixture) say(bytes string) (*http.Response, error) {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", w.Addr())
@@ -36,7 +36,7 @@ func (w *fixture) say(bytes string) (*http.Response, error) {
 	return http.ReadResponse(bufio.NewReader(conn), nil)
 }
 
-// What is too long is refused by what it says of itself, before it is sent; so is a stranger.
+// A request with too large a length, or from a stranger, is refused before its body is sent.
 func TestRefusedBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{config: map[string]string{"limits": "{body: 100, timeout: 30s}"}})
@@ -64,7 +64,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 	}
 }
 
-// dial opens connections that say nothing.
+// dial opens connections that send nothing.
 func (w *fixture) dial(n int) (all []net.Conn) {
 	w.t.Helper()
 	for range n {
@@ -78,8 +78,8 @@ func (w *fixture) dial(n int) (all []net.Conn) {
 	return all
 }
 
-// Of more connections than there may be, the one that has waited longest without a request is
-// closed. What is under way goes on.
+// If there are too many connections, the one that has waited longest without a request is closed. Requests in
+// progress continue.
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{config: map[string]string{"limits": "{timeout: 1m, connections: 2}"}})
@@ -97,18 +97,18 @@ func TestConnections(t *testing.T) {
 	_ = answer.Body.Close()
 	_ = silent.SetReadDeadline(time.Now().Add(5 * time.Second))
 	if _, err := io.Copy(io.Discard, silent); errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Error("who waited longest is still there")
+		t.Error("the connection that waited longest is still open")
 	}
 	if _, err := busy.Write([]byte(`{"image": "quay.io/example/op:v"}`)); err != nil {
 		t.Fatal(err)
 	}
 	if answer, err = http.ReadResponse(bufio.NewReader(busy), nil); err != nil || answer.StatusCode != http.StatusAccepted {
-		t.Fatalf("what was under way: %v", err)
+		t.Fatalf("the request in progress: %v", err)
 	}
 	_ = answer.Body.Close()
 }
 
-// Clients that never finish their headers keep nobody out.
+// Clients that never finish their headers keep no other client out.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{config: map[string]string{"limits": "{connections: 200}"}})
@@ -120,7 +120,7 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// slowClients begin headers and never finish them, again and again, until stop is called.
+// slowClients repeatedly start headers and never finish them, until stop is called.
 func slowClients(ctx context.Context, address string, n int) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
@@ -145,7 +145,7 @@ func slowClients(ctx context.Context, address string, n int) (stop func()) {
 	}
 }
 
-// One address has its share of the slots and no more; another one has its own.
+// One address gets its share of the slots and no more. Another address has its own share.
 func TestSlotsOfOneAddress(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{config: map[string]string{"limits": "{requests: 3, perAddress: 1, timeout: 1m, trustedProxies: [127.0.0.0/8]}"}})
@@ -170,7 +170,7 @@ func (s *slots) users() (n int) {
 	return n
 }
 
-// Who does not go on is cut off.
+// A client that stops sending is disconnected.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{config: map[string]string{"limits": "{timeout: 100ms}"}})
@@ -179,12 +179,12 @@ func TestSilence(t *testing.T) {
 		_, _ = conn.Write([]byte([]string{"", head[:20], head + "{"}[i]))
 		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 		if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("it is still open: %v", err)
+			t.Errorf("the connection is still open: %v", err)
 		}
 	}
 }
 
-// What senders are told beside the status.
+// Headers that senders get besides the status.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{config: map[string]string{"routes": "[{path: /azure, from: azure, secretEnv: SECRET}, {path: /hook, from: client_payload, secretEnv: SECRET}]"}})
@@ -203,8 +203,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// With an address of its own for probes and metrics, senders do not see those, nor the probes
-// what is for senders.
+// If probes and metrics have their own address, senders do not see them there, and the probes' address has no
+// hooks.
 func TestAdminListens(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{config: map[string]string{"adminListen": `"127.0.0.1:0"`}})
@@ -223,7 +223,7 @@ func TestAdminListens(t *testing.T) {
 	}
 }
 
-// Where the disk fails, nothing is promised, and the relay ends with what was the matter.
+// If the disk fails, the relay accepts nothing and ends with the cause.
 func TestDiskFails(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{script: func(fakegithub.Request) *fakegithub.Fault { return fakegithub.ServerError(503, false) }})
@@ -277,7 +277,7 @@ func release(r *Relay) error {
 	return r.queue.Close()
 }
 
-// What cannot be opened leaves nothing open.
+// A failed Open leaves nothing open.
 func TestAddressIsTaken(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{})

@@ -14,7 +14,7 @@ import (
 // helpers are programs of tests.
 var helpers = map[string]func(){}
 
-// The program is this one, by the name of graft-relay: it is found in $PATH.
+// The test binary is in $PATH as graft-relay.
 func TestMain(m *testing.M) {
 	helpers["graft-relay"] = func() { os.Exit(relay.Main(context.Background(), os.Args[1:], command.Process())) }
 	testscript.Main(m, helpers)

@@ -14,8 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// metrics are what the relay counts. Labels are routes, statuses and words of this package: nothing
-// that a stranger sends becomes one.
+// metrics are the relay's counters. Labels are routes, statuses and words of this package, never text of a sender.
 type metrics struct {
 	registry      *prometheus.Registry
 	requests      *prometheus.CounterVec
@@ -45,7 +44,7 @@ func newMetrics() *metrics {
 	return m
 }
 
-// What becomes of announcements and of attempts to dispatch.
+// Results of announcements and of attempts to dispatch.
 const (
 	accepted  = "accepted"
 	duplicate = "duplicate"
@@ -69,7 +68,7 @@ func (m *metrics) announced(route, result string, n int) {
 	}
 }
 
-// result is a word for what became of an attempt.
+// result returns the word for the result of an attempt.
 func (v outcome) result() string {
 	switch {
 	case v.delivered:
@@ -87,18 +86,17 @@ func (m *metrics) sent(v outcome, took time.Duration) {
 	m.took.Observe(took.Seconds())
 }
 
-// handler serves what is counted. What goes wrong meanwhile is in the log.
+// handler serves the metrics and logs errors.
 func (m *metrics) handler(log *slog.Logger) http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4,
 	})
 }
 
-// stateWithin bounds how long the queue is asked for its state.
+// stateWithin limits the wait for the state of the queue.
 const stateWithin = 5 * time.Second
 
-// gauges are what is asked for when the metrics are read: how full the queue is, and what GitHub
-// holds back.
+// gauges are computed when the metrics are read: the queue's usage and the accounts that wait for a rate limit.
 type gauges struct {
 	config *Config
 	state  func(context.Context) queue.State

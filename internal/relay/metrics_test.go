@@ -19,7 +19,7 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue/file"
 )
 
-// Everything that is counted stands in the text, under its labels.
+// The text has all metrics with their labels.
 func TestMetrics(t *testing.T) {
 	dir, now := t.TempDir(), time.Unix(1_763_650_000, 0)
 	o := file.Options{Dir: dir, MaxItems: 9, MaxBytes: 1 << 20, Remember: time.Hour, Now: func() time.Time { return now.Add(-90 * time.Second) }}
@@ -79,7 +79,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, `result="duplicate"`) {
-		t.Error("what never was is counted")
+		t.Error("an event that never happened is counted")
 	}
 	text = read(t, newMetrics())
 	for _, result := range []string{delivered, retried, limited, dead} {
@@ -98,7 +98,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// read is what Prometheus reads.
+// read returns the text that Prometheus reads.
 func read(t *testing.T, m *metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -109,7 +109,7 @@ func read(t *testing.T, m *metrics) string {
 	return w.Body.String()
 }
 
-// The page has each metric, and no other.
+// The page has exactly the relay's metrics.
 func TestPageHasTheMetrics(t *testing.T) {
 	page, err := os.ReadFile("../../docs/relay.md")
 	if err != nil {
@@ -131,7 +131,7 @@ func TestPageHasTheMetrics(t *testing.T) {
 	}
 	for _, m := range regexp.MustCompile("(?m)^\\| `(graft_relay_[a-z_]+)").FindAllStringSubmatch(table, -1) {
 		if !is[m[1]] {
-			t.Errorf("docs/relay.md has %s, and the relay has not", m[1])
+			t.Errorf("docs/relay.md has %s, which the relay lacks", m[1])
 		}
 	}
 }

@@ -9,17 +9,16 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// A part of a pattern in braces is a capture: text without a slash, at least one character,
-// which the names of repositories say again. So that a name can be read in one way only,
+// A part of a pattern in braces is a capture: text without a slash, at least one character, which the names of
+// repositories can repeat. To make a match unique,
 //
-//  1. a part between slashes has one capture and no * beside it;
-//  2. a pattern with captures has ** once at most, as a part of its own;
-//  3. a pattern has each capture once.
+// 1. a part between slashes has at most one capture and then no *; 2. a pattern with captures has at most one
+// **, as a whole part; 3. a pattern has each capture once.
 var captureGrammar = regexp.MustCompile(`\{[^{}]*\}`)
 
 var captureName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// capturesOf are the names in the braces of a pattern or of the name of a repository.
+// capturesOf returns the names in braces in a pattern or in the name of a repository.
 func capturesOf(text string) (names []string) {
 	for _, one := range captureGrammar.FindAllString(text, -1) {
 		names = append(names, strings.Trim(one, "{}"))
@@ -27,7 +26,7 @@ func capturesOf(text string) (names []string) {
 	return names
 }
 
-// checkCaptures says what is wrong with the braces of a pattern, or nothing.
+// checkCaptures returns the fault in a pattern's braces, or "".
 func checkCaptures(pattern string) string {
 	names := capturesOf(pattern)
 	if strings.ContainsAny(captureGrammar.ReplaceAllString(pattern, ""), "{}") {
@@ -62,7 +61,7 @@ func checkCaptures(pattern string) string {
 	return ""
 }
 
-// match reads a repository by a pattern: whether the pattern names it, and what its captures are.
+// match reports whether a pattern matches a repository, and returns its captures.
 func match(pattern, repository string) (captures map[string]string, ok bool) {
 	if !strings.Contains(pattern, "{") {
 		return nil, reference.Matches(pattern, repository)
@@ -95,16 +94,16 @@ func match(pattern, repository string) (captures map[string]string, ok bool) {
 	return captures, true
 }
 
-// fill puts captures into the name of a repository.
+// fill replaces the captures in the name of a repository.
 func fill(repository string, captures map[string]string) string {
 	return captureGrammar.ReplaceAllStringFunc(repository, func(one string) string { return captures[strings.Trim(one, "{}")] })
 }
 
-// step is a part of a pattern that takes characters: one of them, or any number.
+// step is a part of a pattern that matches characters: one, or any number.
 type step struct {
 	many  bool
-	slash bool // a slash as well
-	only  byte // this one alone; 0: all
+	slash bool // also a slash
+	only  byte // this character only; 0: any
 }
 
 func (s step) takes(c byte) bool {
@@ -131,7 +130,7 @@ func stepsOf(pattern string) (steps []step) {
 	return steps
 }
 
-// reach are the steps of a pattern before which a text can stand, a byte 1 for each.
+// reach marks the steps of a pattern that a text can have reached, with a byte of 1 for each.
 type reach string
 
 func outset(steps []step) reach {
@@ -140,7 +139,7 @@ func outset(steps []step) reach {
 	return pass(steps, at)
 }
 
-// pass goes on behind steps that may take nothing.
+// pass also marks the steps behind those that may match nothing.
 func pass(steps []step, at []byte) reach {
 	for i, s := range steps {
 		if s.many {
@@ -169,10 +168,11 @@ func (r reach) ends() bool { return r[len(r)-1] == 1 }
 
 func (r reach) lost() bool { return strings.Trim(string(r), "\x00") == "" }
 
-// mostReached bounds the search of overlap. Patterns beyond it count as overlapping.
+// mostReached limits the search of overlap. Patterns beyond it count as overlapping.
 const mostReached = 20_000
 
-// overlap reports whether two patterns name what none of others does, and gives the shortest such name.
+// overlap reports whether two patterns match a common name that none of the exceptions matches, and returns the
+// shortest such name.
 func overlap(a, b string, except []string) (example string, overlaps bool) {
 	var all [][]step
 	letters := "x/"

@@ -68,7 +68,7 @@ func TestOverlap(t *testing.T) {
 		}
 		got, _ := overlap(tt.a, tt.b, except)
 		if strings.Contains(tt.want, "//") {
-			// Which other name it is does not matter.
+			// Any other such name is correct.
 			if _, named := match(tt.a, got); !named || strings.HasPrefix(got, "quay.io/octo/x-") {
 				t.Errorf("%q", got)
 			}
@@ -80,8 +80,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// What overlap finds both patterns name and no other does; where it finds nothing no name of a
-// few characters is named by both.
+// Both patterns match the name that overlap finds, and no exception does. If overlap finds none, no short name
+// is matched by both.
 func TestOverlapIsMatch(t *testing.T) {
 	parts := []string{"a", "b", "ab", "*", "a*", "*b", "{x}", "a{x}", "{x}b"}
 	var texts []string
@@ -125,7 +125,7 @@ func TestOverlapIsMatch(t *testing.T) {
 	}
 }
 
-// A target with captures tells the repository that the image leads to, and no other.
+// A target with captures sends to the repository that the image's name gives, and to no other.
 func TestCapturesAreFilled(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{config: map[string]string{

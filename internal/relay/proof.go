@@ -14,8 +14,7 @@ import (
 // coversBody reports whether the proof covers the body, which must then be read first.
 func (r *route) coversBody() bool { return r.Proof == event.BySignature }
 
-// proven holds what a request shows against the route. rest is what the path has below that
-// of the route.
+// proven checks the proof in a request for the route. rest is the part of the path below the route.
 func (r *route) proven(req *http.Request, rest string, body []byte, now time.Time) bool {
 	switch r.Proof {
 	case event.BySignature:

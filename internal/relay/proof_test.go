@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Each proof is shown in its own ways, and in no other's, by the whole secret alone.
+// Each proof works only in its own way and only with the whole secret.
 func TestProofs(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{config: map[string]string{
@@ -16,7 +16,7 @@ func TestProofs(t *testing.T) {
 			"{path: /signature, from: github, secretEnv: SECRET}]",
 		"targets": everything,
 	}})
-	const body = `{"image": "quay.io/example/op:latest"}` // a tag that is skipped
+	const body = `{"image": "quay.io/example/op:latest"}` // a skipped tag
 	show := func(route, way, secret string) int {
 		path, head := "/"+route, []string{"X-GitHub-Event", "star"}
 		switch way {

@@ -18,17 +18,16 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// Options are what the process gives beside the configuration.
+// Options are the settings from the process rather than the configuration.
 type Options struct {
 	Env func(key string) (value string, ok bool)
 	Log *slog.Logger
-	// Traces is where spans go; nil: nowhere.
+	// Traces receives the spans. nil drops them.
 	Traces    trace.TracerProvider
 	UserAgent string
-	// Resolve asks a registry for the digest of a reference; nil where the configuration
-	// does not have it asked.
+	// Resolve asks a registry for the digest of a reference. nil if the configuration does not ask for that.
 	Resolve func(ctx context.Context, ref string) (string, error)
-	// Grace is how long a stop waits for requests and dispatches that are under way.
+	// Grace is how long a stop waits for requests and dispatches in progress.
 	Grace time.Duration
 }
 
@@ -45,22 +44,22 @@ type Relay struct {
 	traces     traces
 	log        *slog.Logger
 	slots      *slots
-	proxies    []netip.Prefix // whose word for an address counts
+	proxies    []netip.Prefix // whose X-Forwarded-For is trusted
 
 	listener *connections
 	admin    net.Listener
 	stopping atomic.Bool
 }
 
-// route is a Route with what proves its senders.
+// route is a Route with its senders' secrets.
 type route struct {
 	Route
-	forms   []event.Form // in which its sender writes
+	forms   []event.Form // of its sender
 	secrets *secrets
 	google  *google
 }
 
-// Check reads all that the configuration names: secrets, token, key.
+// Check reads everything that the configuration names: secrets, token, key.
 func Check(c *Config, o Options) error {
 	_, _, err := parts(c, o)
 	return err
@@ -90,7 +89,7 @@ func parts(c *Config, o Options) (map[string]*route, tokens, error) {
 	return routes, tokens, errors.Join(append(errs, err, c.Queue.readable())...)
 }
 
-// Open reads what the configuration names, takes the queue and the addresses. Run has it serve.
+// Open reads everything that the configuration names, and opens the queue and the addresses. Run serves.
 func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
 	routes, tokens, err := parts(c, o)
 	if err != nil {
@@ -136,11 +135,11 @@ func (r *Relay) listen(ctx context.Context) error {
 	return nil
 }
 
-// Addr is where the relay listens.
+// Addr returns the relay's address.
 func (r *Relay) Addr() string { return r.listener.Addr().String() }
 
-// Run serves until the context ends or the queue breaks, and then stops in order: no new
-// request, those under way are answered, dispatches under way end, the queue is closed.
+// Run serves until the context ends or the queue breaks, and then stops in order: it accepts no new request,
+// answers those in progress, waits for dispatches in progress, and closes the queue.
 func (r *Relay) Run(ctx context.Context) error {
 	r.log.Info("listening", "address", r.Addr(), "waiting", r.queue.State(ctx).Items, "routes", len(r.routes))
 	stop, end := context.WithCancel(context.WithoutCancel(ctx))

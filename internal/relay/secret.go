@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// shortestSecret keeps out what can be guessed.
+// shortestSecret excludes secrets that can be guessed.
 const shortestSecret = 16
 
-// lookAgain is how often a file is looked at for a change.
+// lookAgain is how often a file is checked for a change.
 const lookAgain = 5 * time.Second
 
-// watched is a file of secrets or of a token, which may be replaced while the relay runs.
-// Where it cannot be read any more, what was read last counts.
+// watched is a file of secrets or of a token, which may be replaced while the relay runs. If it becomes
+// unreadable, the last content stays in use.
 type watched struct {
 	path string
 	read func(string) error
@@ -29,7 +29,7 @@ type watched struct {
 	size   int64
 }
 
-// look reads the file where it was changed.
+// look reads the file if it has changed.
 func (w *watched) look(now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,8 +55,7 @@ func (w *watched) look(now time.Time) error {
 	return nil
 }
 
-// secrets are what a sender may show. There can be several while one is being exchanged for
-// another: each line of the file is one.
+// secrets are a sender's valid secrets. There can be several during an exchange: each line of the file is one.
 type secrets struct {
 	file *watched
 
@@ -96,8 +95,8 @@ func (s *secrets) set(text string) error {
 	return nil
 }
 
-// fits holds each secret against what was shown. How long that takes tells nothing of them:
-// all are tried, and each by a comparison of fixed length.
+// fits compares each secret with the one in the request. The time does not depend on the secrets: all are
+// compared, each at fixed length.
 func (s *secrets) fits(now time.Time, fits func(secret string) bool) bool {
 	if s.file != nil {
 		_ = s.file.look(now)

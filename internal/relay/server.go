@@ -15,10 +15,10 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// retryAfter is what senders are asked to wait while the queue is full.
+// retryAfter is how long senders should wait while the queue is full.
 const retryAfter = "30"
 
-// headerTime is the most that a header takes.
+// headerTime limits the time for a header.
 const headerTime = 3 * time.Second
 
 func (r *Relay) servers() map[net.Listener]*http.Server {
@@ -76,18 +76,18 @@ func (r *Relay) serveAdmin(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// result is the answer to a sender that has proven itself. Others get a status and no word.
+// result is the answer to an authenticated sender. Others get only a status.
 type result struct {
 	status     int
 	Result     string `json:"result,omitempty"`
 	Reason     string `json:"reason,omitempty"`
 	Accepted   int    `json:"accepted,omitempty"`
 	Duplicates int    `json:"duplicates,omitempty"`
-	// Validation is what Event Grid wants to hear when it is given the address.
+	// Validation is Event Grid's code that confirms the address.
 	Validation string `json:"validationResponse,omitempty"`
 }
 
-// serveHooks answers a sender. The path is not logged: a secret may stand in it.
+// serveHooks answers a sender. It does not log the path, which may contain a secret.
 func (r *Relay) serveHooks(w http.ResponseWriter, req *http.Request) {
 	begun := time.Now()
 	route, rest := r.find(req.URL.Path)
@@ -101,7 +101,7 @@ func (r *Relay) serveHooks(w http.ResponseWriter, req *http.Request) {
 	r.log.Info("request", "route", route.Path, "status", res.status, "result", res.Result, "reason", res.Reason,
 		"accepted", res.Accepted, "duplicates", res.Duplicates, "took", time.Since(begun).Round(time.Microsecond).String())
 	if res.status >= http.StatusBadRequest {
-		// What a stranger still sends is not waited for.
+		// The relay does not wait for the rest of a stranger's request.
 		w.Header().Set("Connection", "close")
 	}
 	if res.Result == "" && res.Validation == "" {
@@ -113,8 +113,7 @@ func (r *Relay) serveHooks(w http.ResponseWriter, req *http.Request) {
 	_ = json.NewEncoder(w).Encode(res)
 }
 
-// find is the route of a path. Below a route whose secret may be in the address, one more
-// segment may follow.
+// find returns the route of a path. One more segment may follow a route whose secret may be in the address.
 func (r *Relay) find(path string) (*route, string) {
 	if route := r.routes[path]; route != nil {
 		return route, ""
@@ -129,8 +128,7 @@ func (r *Relay) find(path string) (*route, string) {
 	return nil, ""
 }
 
-// hook checks in the order of cost: the method, the length, the proof where it needs no body,
-// the body, the proof that does.
+// hook checks in the order of cost: the method, the length, a proof without the body, the body, a proof with it.
 func (r *Relay) hook(w http.ResponseWriter, req *http.Request, route *route, rest string, begun time.Time) result {
 	greeting := req.Method == http.MethodOptions && route.handshakes()
 	switch {
@@ -169,7 +167,7 @@ func (r *Relay) hook(w http.ResponseWriter, req *http.Request, route *route, res
 	return res
 }
 
-// accept puts what was announced into the queue, and answers when it is kept there.
+// accept puts entries into the queue and answers once they are stored.
 func (r *Relay) accept(ctx context.Context, route *route, entries []queue.Entry) result {
 	for _, e := range entries {
 		if !r.dispatcher.hasRoom(e.From) {
@@ -190,7 +188,7 @@ func (r *Relay) accept(ctx context.Context, route *route, entries []queue.Entry)
 	r.metrics.announced(route.Path, duplicate, duplicates)
 	for _, item := range items {
 		var l delivery
-		_ = json.Unmarshal(item.Data, &l) // it was made here
+		_ = json.Unmarshal(item.Data, &l) // made here
 		r.log.Info("accepted", "route", route.Path, "image", l.Image, "to", l.To, "id", l.ID)
 	}
 	if len(items) == 0 {

@@ -31,7 +31,7 @@ func basic(password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte("graft:"+password))
 }
 
-// Each registry's own events are taken by what that registry can show, and by nothing else.
+// Each registry's events are accepted with that registry's proof and with no other.
 func TestSenders(t *testing.T) {
 	t.Parallel()
 	github := func(name string) func(string, string) (string, []string) {
@@ -87,7 +87,7 @@ func TestSenders(t *testing.T) {
 				t.Fatalf("%d %s", status, said)
 			}
 			if status, said := w.post("/in/"+tt.from+suffix, body, head...); status != http.StatusOK || !strings.Contains(said, duplicate) {
-				t.Errorf("the same again: %d %s", status, said)
+				t.Errorf("the second time: %d %s", status, said)
 			}
 			w.settled()
 			got := w.hub.Dispatches()
@@ -164,7 +164,7 @@ func TestAnswers(t *testing.T) {
 		})
 	}
 	w.t = t
-	// Without a length, the body is measured as it comes.
+	// Without a length, the body is measured while it is read.
 	if status, _ := w.request("POST", "/hook", struct{ *strings.Reader }{strings.NewReader(strings.Repeat(" ", 9000))}, "Authorization", secret); status != 413 {
 		t.Errorf("a long body without a length: %d", status)
 	}
@@ -212,7 +212,7 @@ func TestFullQueue(t *testing.T) {
 	}
 }
 
-// A secret is exchanged without a restart, and for a while both are good.
+// A secret can be exchanged without a restart. For a while both are valid.
 func TestSecretIsExchanged(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "secret")
 	write := func(text string) {
@@ -231,19 +231,19 @@ func TestSecretIsExchanged(t *testing.T) {
 	const next = "another-secret-of-some-length"
 	write(secret + "\n" + next + "\n")
 	if fits(0, next) || !fits(time.Minute, next) || !fits(time.Minute, secret) {
-		t.Error("a second line is a second secret, a moment later")
+		t.Error("a second line is not accepted as a second secret")
 	}
 	write(next)
 	if fits(2*time.Minute, secret) || !fits(2*time.Minute, next) {
-		t.Error("the old one is still good")
+		t.Error("the old secret is still accepted")
 	}
 	write("short")
 	if !fits(3*time.Minute, next) || fits(3*time.Minute, "short") {
-		t.Error("a file that is no good is not taken")
+		t.Error("an invalid file was accepted")
 	}
 }
 
-// What an announcement without a digest is a duplicate of.
+// Duplicates of an announcement without a digest.
 func TestKeys(t *testing.T) {
 	c, err := Parse("relay.yaml", []byte(setup{config: map[string]string{"targets": `[{images: ["quay.io/example/*"], repositories: [octo/catalog, octo/other]},
   {images: ["quay.io/**"], repositories: [octo/catalog]}, {images: ["quay.io/**"], repositories: [octo/catalog], eventType: second}]`}}.yaml(t, "https://api.github.com")))
@@ -275,20 +275,20 @@ func TestKeys(t *testing.T) {
 		t.Fatalf("%v %v %v: three repositories and types, each once", keys, ids, within)
 	}
 	if again, newIDs, _ := write(nil, ""); again[0] != keys[0] || newIDs[0] == ids[0] {
-		t.Error("by tag alone the key is the same, and the id is not")
+		t.Error("by tag alone the key must be the same and the id must differ")
 	}
 	c.ReplayWindow = tagWindow / 2
 	if _, _, within := write(nil, ""); within != c.ReplayWindow {
-		t.Errorf("by tag alone it is known for %v, and the replay window is %v", within, c.ReplayWindow)
+		t.Errorf("by tag alone the key is known for %v; the replay window is %v", within, c.ReplayWindow)
 	}
 	c.ReplayWindow = 72 * time.Hour
 	marked, ids, within := write(nil, "mark")
 	if marked[0] == keys[0] || ids[0] != marked[0] || within != c.ReplayWindow {
-		t.Error("with a mark it is known for the window")
+		t.Error("with a mark the key is not known for the window")
 	}
 	known, ids, within := write(digest, "mark")
 	if other, _, _ := write(digest, "another"); other[0] != known[0] || ids[0] != known[0] || within != c.ReplayWindow {
-		t.Error("with a digest the mark says nothing")
+		t.Error("with a digest the mark changes the key")
 	}
 	for name, change := range map[string]func(*event.Publication){
 		"tag":    func(p *event.Publication) { digest(p); p.Tag = "v2" },
@@ -297,16 +297,16 @@ func TestKeys(t *testing.T) {
 		"name":   func(p *event.Publication) { digest(p); p.ID = "build-7" },
 	} {
 		if other, _, _ := write(change, ""); other[0] == known[0] {
-			t.Errorf("another %s is another announcement", name)
+			t.Errorf("another %s gives the same announcement", name)
 		}
 	}
 	if other, _, _ := write(func(p *event.Publication) { digest(p); p.Source = event.Package }, ""); other[0] != known[0] {
-		t.Error("who says it does not matter")
+		t.Error("the sender changes the key")
 	}
 }
 
-// A registry that announces no digest is asked for it, and not about images that nobody
-// wants to hear of; where it does not answer, the tag is sent on.
+// The relay asks a registry for a missing digest, unless no target receives the image. If the registry does not
+// answer, the tag is sent.
 func TestDigestIsAskedFor(t *testing.T) {
 	t.Parallel()
 	digest := "sha256:" + strings.Repeat("d", 64)

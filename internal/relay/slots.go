@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// slotWait is how long a request waits for a slot before it is sent away.
+// slotWait is how long a request waits for a slot before it is refused.
 const slotWait = time.Second
 
-// slots bounds the requests whose bodies are read and kept, of all senders and of each address.
+// slots limits the concurrent requests whose bodies are read and stored, in all and for each address.
 type slots struct {
 	all  *semaphore.Weighted
 	each int64
@@ -25,7 +25,7 @@ type slots struct {
 	shares map[netip.Addr]*share
 }
 
-// share is what one address may have of the slots.
+// share is the share of one address in the slots.
 type share struct {
 	free  *semaphore.Weighted
 	users int // that hold a slot or wait for one
@@ -78,9 +78,8 @@ func (s *slots) leave(from netip.Addr, own *share) {
 	}
 }
 
-// sender is the address that a request comes from: that of the connection, or behind proxies
-// that are trusted the last one of X-Forwarded-For that is none of theirs. One that cannot be
-// read counts as the proxy's.
+// sender returns the address that a request comes from: that of the connection, or behind trusted proxies the
+// last one of X-Forwarded-For that is not theirs. An unreadable one counts as the proxy's.
 func sender(req *http.Request, trusted []netip.Prefix) netip.Addr {
 	host, _, _ := net.SplitHostPort(req.RemoteAddr) // the server wrote it
 	at, _ := netip.ParseAddr(host)
@@ -99,7 +98,7 @@ func sender(req *http.Request, trusted []netip.Prefix) netip.Addr {
 	return at
 }
 
-// block is the address, or the network of 64 bits that one sender has of IPv6.
+// block returns the address, or for IPv6 the 64-bit network that one sender has.
 func block(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
 	if a.Is6() {

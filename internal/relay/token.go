@@ -14,17 +14,17 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// tokens gives what GitHub is asked with for repositories of an owner, and is told what GitHub refused.
+// tokens provides the credentials for an owner's repositories. refused reports a token that GitHub refused.
 type tokens interface {
 	grant(ctx context.Context, owner string) (grant, error)
 	refused(token string)
 }
 
-// grant is a token. contents is what an installation of an App may do with the contents of
-// repositories: "write", "read" or "no"; empty where the token is no App's.
+// grant is a token. contents is an App installation's permission for the contents of repositories: "write",
+// "read" or "no"; "" if the token is not an App's.
 type grant struct{ token, contents string }
 
-// openTokens takes the App where there is one, else the file, else GITHUB_TOKEN.
+// openTokens uses the App if there is one, else the file, else GITHUB_TOKEN.
 func openTokens(g GitHub, o Options, client *http.Client, now func() time.Time) (tokens, error) {
 	refuse := func(err error, fix string) error {
 		return failure.New(failure.Usage, "reading the token for GitHub: %w", err).Fix("%s", fix)
@@ -68,7 +68,7 @@ func (t fixedToken) grant(context.Context, string) (grant, error) {
 
 func (fixedToken) refused(string) {} // there is no other
 
-// fileToken is a file that may be replaced.
+// fileToken is a token in a file that may be replaced.
 type fileToken struct {
 	mu   sync.Mutex
 	file watched
@@ -83,10 +83,10 @@ func (t *fileToken) grant(context.Context, string) (grant, error) {
 	return grant{token: t.text}, nil
 }
 
-// refused has nothing to do: a file that was replaced is noticed.
+// refused does nothing: a replaced file is noticed.
 func (*fileToken) refused(string) {}
 
-// askJSON reads an answer in JSON. The status is 0 where there is no whole answer.
+// askJSON reads a JSON answer. The status is 0 if there is no complete answer.
 func askJSON(client *http.Client, req *http.Request, into any) (status int, header http.Header, err error) {
 	resp, err := client.Do(req)
 	if err != nil {

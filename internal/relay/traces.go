@@ -14,12 +14,12 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 )
 
-// traces tell of an announcement from its webhook to each attempt to dispatch it, whichever relay
-// makes that and when.
+// traces follow an announcement from its webhook to each attempt to dispatch it, in whichever relay and at
+// whatever time.
 //
-//  1. Only who has proven itself begins a span, or goes on with one of its own (traceparent).
-//  2. The trace stands in the delivery, and so in the queue and in a dead letter.
-//  3. The receiver finds it in x-traceparent of the client_payload, and nowhere if nothing is traced.
+// 1. Only an authenticated sender starts a span, or continues its own (traceparent). 2. The trace is in the
+// delivery, and so in the queue and in a dead letter. 3. The receiver gets it as x-traceparent in the
+// client_payload, unless nothing is traced.
 type traces struct{ trace.Tracer }
 
 func newTraces(p trace.TracerProvider) traces {
@@ -29,7 +29,7 @@ func newTraces(p trace.TracerProvider) traces {
 	return traces{p.Tracer("github.com/olmgraft/graft/internal/relay")}
 }
 
-// traceparent is the trace of a context as a header has it; empty where nothing is recorded.
+// traceparent returns the trace of a context in the form of the header, or "" if nothing is recorded.
 func traceparent(ctx context.Context) string {
 	if !trace.SpanFromContext(ctx).IsRecording() {
 		return ""
@@ -39,7 +39,7 @@ func traceparent(ctx context.Context) string {
 	return carrier.Get("traceparent")
 }
 
-// webhook begins the span of a request.
+// webhook starts the span of a request.
 func (t traces) webhook(req *http.Request, r *route, begun time.Time) (context.Context, trace.Span) {
 	ctx := propagation.TraceContext{}.Extract(req.Context(), propagation.HeaderCarrier(req.Header))
 	return t.Start(ctx, "POST "+r.Path, trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(begun), trace.WithAttributes(
@@ -56,12 +56,12 @@ func answer(span trace.Span, res result) {
 	span.End()
 }
 
-// put begins the span of the queue's taking of so many deliveries.
+// put starts the span of storing this many deliveries.
 func (t traces) put(ctx context.Context, n int) (context.Context, trace.Span) {
 	return t.Start(ctx, "queue put", trace.WithSpanKind(trace.SpanKindProducer), trace.WithAttributes(attribute.Int("graft.deliveries", n)))
 }
 
-// ended ends a span, with what went wrong.
+// ended ends a span, with its error.
 func ended(span trace.Span, err error) {
 	if err != nil {
 		span.SetStatus(codes.Error, err.Error())
@@ -69,7 +69,7 @@ func ended(span trace.Span, err error) {
 	span.End()
 }
 
-// dispatch begins the span of an attempt, in the trace that its delivery names.
+// dispatch starts the span of an attempt, in the trace that its delivery names.
 func (t traces) dispatch(ctx context.Context, l delivery, w waiting) (context.Context, trace.Span) {
 	if l.Trace != "" {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": l.Trace})

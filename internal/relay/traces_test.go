@@ -20,7 +20,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
-// traced is a relay whose spans are kept.
+// traced is a relay whose spans are recorded.
 func traced(t *testing.T, s setup) (*fixture, func() map[string]tracetest.SpanStubs) {
 	t.Helper()
 	kept := tracetest.NewInMemoryExporter()
@@ -44,7 +44,7 @@ func attributes(span tracetest.SpanStub) map[string]string {
 	return all
 }
 
-// One trace goes from the webhook by the queue to each attempt, and the receiver is told of it.
+// One trace goes from the webhook through the queue to each attempt, and the receiver gets it.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int32
@@ -94,7 +94,7 @@ func TestTrace(t *testing.T) {
 	takes(t, told)
 }
 
-// takes holds a payload to its schema, and to the reader.
+// takes checks that the payload's schema and its reader accept a payload.
 func takes(t *testing.T, payload []byte) {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(event.PayloadSchema))
@@ -117,7 +117,7 @@ func takes(t *testing.T, payload []byte) {
 	}
 }
 
-// With all that a payload can say, it still has no more properties than GitHub takes.
+// Even a complete payload has no more properties than GitHub accepts.
 func TestTraceFits(t *testing.T) {
 	p := event.Publication{
 		Repository: "quay.io/example/op", Tag: "v1", Digest: "sha256:" + strings.Repeat("a", 64), Source: event.Quay, ID: "x",
@@ -144,7 +144,8 @@ func TestTraceFits(t *testing.T) {
 	}
 }
 
-// Who has not proven itself makes no span; what waits over a restart, or dies, keeps its trace.
+// An unauthenticated request starts no span. A delivery that waits over a restart, or becomes a dead letter,
+// keeps its trace.
 func TestTraceIsKept(t *testing.T) {
 	t.Parallel()
 	var up atomic.Bool

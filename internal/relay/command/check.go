@@ -22,7 +22,7 @@ type explained struct {
 	Failures      []*failure.Error    `json:"failures,omitempty"`
 }
 
-// checkCommand explains what the relay would do with images.
+// checkCommand explains how the relay handles images.
 func checkCommand(a *command.App) *cobra.Command {
 	var file, output string
 	var online bool
@@ -95,10 +95,10 @@ func explain(ctx context.Context, a *command.App, c *relay.Config, images []stri
 	return all, errors.Join(errs...)
 }
 
-// mostMisses are as many targets that do not hear of an image as people are told of.
+// mostMisses limits the printed targets that do not receive an image.
 const mostMisses = 5
 
-// tell prints an explanation for people.
+// tell prints an explanation.
 func tell(out io.Writer, e relay.Explanation) {
 	line := func(word, format string, args ...any) {
 		fmt.Fprintf(out, "  %-13s %s\n", word, fmt.Sprintf(format, args...))

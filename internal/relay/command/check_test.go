@@ -12,7 +12,7 @@ import (
 	relay "github.com/olmgraft/graft/internal/relay/command"
 )
 
-// What the page shows of check is what check says of the configuration that the page shows.
+// The page shows the output of check for the configuration on the page.
 func TestPageShowsCheck(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/relay.md")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/relay"
 )
 
-// grace is how long a stop waits for what is under way; Kubernetes gives thirty seconds.
+// grace is how long a stop waits for requests and dispatches in progress. Kubernetes allows thirty seconds.
 const grace = 20 * time.Second
 
 // Main runs the command line and returns its exit code.

@@ -20,11 +20,11 @@ import (
 	"github.com/olmgraft/graft/internal/relay"
 )
 
-// flushWithin bounds how long a stop waits for a collector.
+// flushWithin limits how long a stop waits for a collector.
 const flushWithin = 5 * time.Second
 
-// collector is where spans are sent: the configuration's address, else that of OpenTelemetry's
-// variables; empty: nowhere.
+// collector returns the address that spans are sent to: the configuration's, else that of OpenTelemetry's
+// variables, else "".
 func collector(c *relay.Config, env func(string) (string, bool)) (string, error) {
 	get := func(key string) string {
 		text, _ := env(key)
@@ -48,8 +48,8 @@ func collector(c *relay.Config, env func(string) (string, bool)) (string, error)
 	return address, nil
 }
 
-// openTraces has spans sent to a collector, if there is one, until stop. What the collector does not
-// take is told in the log, and lost.
+// openTraces sends spans to a collector, if there is one, until stop. Spans that the collector does not accept
+// are logged as errors and lost.
 func openTraces(ctx context.Context, a *command.App, c *relay.Config, log *slog.Logger) (p *sdktrace.TracerProvider, err error) {
 	address, err := collector(c, a.Env)
 	if err != nil || address == "" {
@@ -64,12 +64,12 @@ func openTraces(ctx context.Context, a *command.App, c *relay.Config, log *slog.
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(
 		attribute.String("service.name", "graft-relay"), attribute.String("service.version", command.Version)), resource.WithFromEnv())
 	if err != nil {
-		log.Warn("traces", "error", err.Error()) // what could be read of the variables counts
+		log.Warn("traces", "error", err.Error()) // the readable variables apply
 	}
 	return sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about)), nil
 }
 
-// closeTraces sends what is still here.
+// closeTraces sends the remaining spans.
 func closeTraces(ctx context.Context, p *sdktrace.TracerProvider, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushWithin)
 	defer cancel()
@@ -78,7 +78,7 @@ func closeTraces(ctx context.Context, p *sdktrace.TracerProvider, log *slog.Logg
 	}
 }
 
-// newLog writes JSON or text, a line for each event.
+// newLog writes JSON or text, one line for each event.
 func newLog(a *command.App, format string) (*slog.Logger, error) {
 	switch cmp.Or(format, "json") {
 	case "json":

@@ -23,13 +23,13 @@ import (
 	relay "github.com/olmgraft/graft/internal/relay/command"
 )
 
-// received is what a collector was sent: spans by the name of the service and their own.
+// received holds the spans that a collector received, by service and name.
 type received struct {
 	mu    sync.Mutex
 	spans map[string]string // their traces
 }
 
-// ServeHTTP takes OTLP over HTTP.
+// ServeHTTP accepts OTLP over HTTP.
 func (r *received) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body := io.Reader(req.Body)
 	if req.Header.Get("Content-Encoding") == "gzip" {
@@ -95,7 +95,7 @@ type program struct {
 
 const secret = "0123456789abcdef0123"
 
-// serve runs graft-relay with a GitHub that takes all, with more lines of configuration, and flags.
+// serve runs graft-relay with a GitHub that accepts all events, with more lines of configuration and with flags.
 func serve(t *testing.T, env map[string]string, config string, flags ...string) *program {
 	t.Helper()
 	github := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
@@ -140,7 +140,7 @@ func serve(t *testing.T, env map[string]string, config string, flags ...string) 
 	return nil
 }
 
-// announce sends an announcement, and waits until it is dispatched.
+// announce sends an announcement and waits until it is dispatched.
 func (p *program) announce(t *testing.T) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, p.url+"/hook", strings.NewReader(`{"image": "quay.io/example/op:v1"}`))
@@ -164,7 +164,7 @@ func (p *program) announce(t *testing.T) {
 	t.Fatalf("it is not dispatched\n%s", p.log)
 }
 
-// A collector is sent the whole trace, by the variable or by the configuration, before the program ends.
+// The collector named by the variable or by the configuration receives the whole trace before the program ends.
 func TestCollector(t *testing.T) {
 	for name, by := range map[string]func(url string) (env map[string]string, config string){
 		"by the variable": func(url string) (map[string]string, string) {
@@ -193,8 +193,8 @@ func TestCollector(t *testing.T) {
 	}
 }
 
-// Without an address nothing is traced; one that nobody answers at is told in the log, and changes
-// nothing else.
+// Without an address no spans are sent. An unreachable address leads to a line in the log and changes nothing
+// else.
 func TestNoCollector(t *testing.T) {
 	for name, env := range map[string]map[string]string{
 		"none": nil, "off": {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"},
@@ -214,7 +214,7 @@ func TestNoCollector(t *testing.T) {
 	}
 }
 
-// The log is JSON, or text by a flag.
+// The log is JSON by default, and text with a flag.
 func TestLog(t *testing.T) {
 	for flags, want := range map[string]string{"": `{"time":"`, "--log=json": `{"time":"`, "--log=text": "time="} {
 		p := serve(t, nil, "", strings.Fields(flags)...)

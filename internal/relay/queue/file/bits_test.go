@@ -1,7 +1,7 @@
 //go:build !race
 
-// With the race detector Go stops a program whose pointers lead out of an allocation, as those
-// of bbolt do upon a damaged page; without it what they lead to is a panic, which is caught.
+// With the race detector, Go stops a program whose pointers leave an allocation, as bbolt's do on a damaged
+// page. Without it, reading such a pointer causes a panic, which is caught.
 
 package file
 
@@ -18,8 +18,8 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
-// No bit of what a small queue wrote can be another one and the loss not be told, those of the
-// last transaction among them.
+// Flipping any bit of a small queue's file is reported or loses nothing, including the bits of the last
+// transaction.
 func TestEveryBit(t *testing.T) {
 	t.Parallel()
 	o, _ := start(t)
@@ -30,7 +30,7 @@ func TestEveryBit(t *testing.T) {
 	want := contents(q)
 	shut(t, q)
 	whole := read(t, filepath.Join(o.Dir, fileName))
-	const part = 32 // a part that is all zeros holds nothing
+	const part = 32 // a part of zeros holds nothing
 	var bits []int
 	for at := 0; at < len(whole); at += part {
 		if !bytes.Equal(whole[at:at+part], make([]byte, part)) {
@@ -52,13 +52,13 @@ func TestEveryBit(t *testing.T) {
 		bad[bit/8] ^= 1 << (bit % 8)
 		told += damaged(t, o, bad, want)
 	}
-	t.Logf("of %d bits that were turned, %d were told, and nothing was lost by the others", tried, told)
+	t.Logf("%d bits were flipped, %d were reported, and the others lost nothing", tried, told)
 	if told < tried/10 {
-		t.Errorf("%d were told of %d", told, tried)
+		t.Errorf("%d were reported of %d", told, tried)
 	}
 }
 
-// At the end of the numbers nothing is taken that would come before what waits.
+// At the end of the numbers, the queue accepts no entry that would come before waiting ones.
 func TestLastNumbers(t *testing.T) {
 	t.Parallel()
 	o, _ := start(t)

@@ -11,8 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// DeadName is the file of dead letters, one of them a line. When it is full it takes the place
-// of the one before.
+// DeadName is the file of dead letters, one per line. A full file replaces the previous one.
 const DeadName = "dead.jsonl"
 
 const (
@@ -20,13 +19,13 @@ const (
 	deadLongest = 16 << 20
 )
 
-// deadLetters is the file.
+// deadLetters is the file of dead letters.
 type deadLetters struct {
 	dir string
 	mu  sync.Mutex
 }
 
-// Letters copies the dead letters of a folder, the oldest first. It needs no lock: a relay may be at work.
+// Letters copies the dead letters of a folder, oldest first. It needs no lock, so a relay may run meanwhile.
 func Letters(dir string, to io.Writer) error {
 	for _, name := range []string{deadBefore, DeadName} {
 		err := copyTo(to, filepath.Join(dir, name))
@@ -47,7 +46,7 @@ func copyTo(to io.Writer, path string) error {
 	return err
 }
 
-// add writes a letter down. When it returns it is on the disk.
+// add writes a letter to disk before it returns.
 func (d *deadLetters) add(letter []byte) error {
 	path := filepath.Join(d.dir, DeadName)
 	d.mu.Lock()
@@ -64,8 +63,8 @@ func (d *deadLetters) add(letter []byte) error {
 	return errors.Join(appendLine(f, letter), f.Close(), atomicfile.SyncDir(d.dir))
 }
 
-// appendLine puts a line at the end, upon a line of its own though an earlier one was torn,
-// and takes back what it could not write whole.
+// appendLine appends a line, starts a new line after an incomplete one, and removes what it could not write
+// completely.
 func appendLine(f *os.File, line []byte) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {

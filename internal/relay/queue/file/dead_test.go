@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A line that was torn spoils no other, and the owner alone reads the file.
+// An incomplete line spoils no other, and only the owner can read the file.
 func TestDeadLetterUponATornLine(t *testing.T) {
 	d := &deadLetters{dir: t.TempDir()}
 	path := filepath.Join(d.dir, DeadName)

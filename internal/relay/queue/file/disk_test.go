@@ -13,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// limit lets files of this process grow to so many bytes; beyond, the kernel refuses.
+// limit sets the kernel's limit for the size of this process' files.
 func limit(t *testing.T, bytes uint64) (lift func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)
@@ -30,7 +30,7 @@ func limit(t *testing.T, bytes uint64) (lift func()) {
 	return func() { set(before) }
 }
 
-// A disk that is full takes nothing. When there is room again, the queue goes on.
+// A full disk accepts nothing. Once there is room, the queue continues.
 func TestFullDisk(t *testing.T) {
 	o, _ := start(t)
 	q := open(t, o)
@@ -55,7 +55,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("Done: %v, %q waits, %v", err, keys(q), q.refusedBy())
 	}
 	if items, _, err := q.Put(t.Context(), big); len(items) != 1 || err != nil || keys(q) != "b" || q.refusedBy() != nil {
-		t.Errorf("what was refused is not taken: %v, %q waits, %v", err, keys(q), q.refusedBy())
+		t.Errorf("after a refused Put: %v, %q waits, %v", err, keys(q), q.refusedBy())
 	}
 	shut(t, q)
 	q = open(t, o)
@@ -65,8 +65,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// On a disk that is full from the start, what is there can be read, and what was delivered is
-// told to the disk once it has room.
+// If the disk is full at the start, the waiting items can be read. Finished deliveries are recorded once there
+// is room.
 func TestStartsOnFullDisk(t *testing.T) {
 	o, _ := start(t)
 	lift := limit(t, 0)
@@ -104,7 +104,7 @@ func TestStartsOnFullDisk(t *testing.T) {
 	}
 }
 
-// Where nobody knows what the disk holds, nothing is promised any more.
+// If the content of the disk is unknown, the queue accepts nothing more.
 func TestBrokenDisk(t *testing.T) {
 	o, _ := start(t)
 	var disk *os.File
@@ -135,10 +135,10 @@ func isBroken(t *testing.T, q *Queue) {
 	select {
 	case <-q.broken:
 	case <-time.After(10 * time.Second):
-		t.Error("nobody is told")
+		t.Error("the fault is not reported")
 	}
 	if q.brokenBy() == nil {
-		t.Error("it does not say what has broken it")
+		t.Error("the state does not have the fault")
 	}
 }
 
@@ -156,7 +156,7 @@ func TestUsage(t *testing.T) {
 	}
 	put(t, q, "c")
 	if q.State(t.Context()).Refuses != "the queue is full" {
-		t.Error("no byte is free, and it does not say that it is full")
+		t.Error("the queue is full and State does not report it")
 	}
 	finish(t, q, items)
 	if u := q.State(t.Context()); u.Items != 2 || !u.Oldest.Equal(first.Add(time.Minute)) || u.Refuses != "" || strings.Contains(keys(q), "a") {

@@ -9,8 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// A key is taken once: while its item waits, and then until its window is over, across any
-// number of restarts.
+// A key is accepted once: while its item waits, and until its window is over, across any number of restarts.
 func TestTakenOnce(t *testing.T) {
 	t.Parallel()
 	const window = 30 * time.Minute
@@ -53,7 +52,7 @@ func finish(t *testing.T, q *Queue, items []queue.Item) {
 	}
 }
 
-// One that was put again after its window is known from then on.
+// An entry that is put again after its window is known from then on.
 func TestWindowBeginsAgain(t *testing.T) {
 	t.Parallel()
 	o, c := start(t)
@@ -69,13 +68,13 @@ func TestWindowBeginsAgain(t *testing.T) {
 		finish(t, q, items)
 		c.add(40 * time.Minute)
 	}
-	// The first is forgotten by now, and the second is not.
+	// The first key is forgotten by now, and the second is not.
 	if _, duplicates, err := q.Put(t.Context(), entry("a")); err != nil || duplicates != 1 {
 		t.Errorf("%d duplicates, %v", duplicates, err)
 	}
 }
 
-// However many pass through, ten times as many keys as items are known: the newest.
+// The queue remembers the newest keys, ten times as many as items, however many pass through.
 func TestKeysAreBounded(t *testing.T) {
 	t.Parallel()
 	o, _ := start(t)
@@ -89,13 +88,13 @@ func TestKeysAreBounded(t *testing.T) {
 		t.Errorf("%d keys are known", n)
 	}
 	if _, duplicates, _ := q.Put(t.Context(), entry("25")); duplicates != 1 {
-		t.Error("a new one is forgotten")
+		t.Error("a new key is forgotten")
 	}
 	finish(t, q, put(t, q, "2"))
 }
 
-// What comes meanwhile goes into one transaction, and is held against the bounds and to each
-// other as if it had come one by one.
+// Concurrent calls share one transaction. The limits and the check for duplicates apply as if they came one by
+// one.
 func TestCallsOfOneTransaction(t *testing.T) {
 	t.Parallel()
 	o, _ := start(t)
@@ -137,7 +136,7 @@ func TestCallsOfOneTransaction(t *testing.T) {
 	}
 }
 
-// A clock that was ahead and is set back takes no announcement away: what was put ages from then.
+// If a clock was ahead and is set back, no announcement is dropped: old entries age from then on.
 func TestClockSetBack(t *testing.T) {
 	o, c := start(t)
 	q := open(t, o)

@@ -1,11 +1,9 @@
-// Package file is the queue of one relay: a file of bbolt.
+// Package file is the queue of one relay: a bbolt file.
 //
-//  1. What Put has returned is on the disk: it survives a kill and a loss of power.
-//  2. What comes while a transaction is written goes into the next one, all of it together.
-//  3. Damage is a failure, for nobody could say what was lost; see verify.
-//  4. Items and bytes are bounded, and so is the file: bbolt uses again what is free.
-//  5. A disk without room takes nothing new. What the queue holds can be read and delivered
-//     meanwhile, and the queue goes on by itself once there is room.
+// 1. Everything that Put has returned is on disk: it survives a kill and a loss of power. 2. Calls during a
+// transaction go together into the next one. 3. Damage is a failure, because the loss would be unknown; see
+// verify. 4. Items and bytes are limited, and so is the file: bbolt reuses free pages. 5. A full disk accepts
+// nothing new. Waiting items can still be read and delivered, and the queue recovers once there is room.
 package file
 
 import (
@@ -28,7 +26,7 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// Options of a queue.
+// Options configure a queue.
 type Options struct {
 	Dir      string
 	MaxItems int
@@ -40,8 +38,8 @@ type Options struct {
 	OpenFile func(name string, flag int, mode os.FileMode) (*os.File, error)
 }
 
-// Queue may be used concurrently. Where the disk fails in a way that leaves open what it
-// holds, Run fails, and nothing is taken any more.
+// Queue is safe for concurrent use. If the disk fails so that its content is unknown, Run fails and the queue
+// accepts nothing more.
 type Queue struct {
 	o      Options
 	path   string
@@ -51,21 +49,21 @@ type Queue struct {
 
 	letters deadLetters
 
-	writing sync.Mutex          // held by whoever writes a transaction
-	latest  time.Time           // that a transaction began at
-	hand    func(...queue.Item) // to whom what was put is handed out
+	writing sync.Mutex          // held during a transaction
+	latest  time.Time           // the start of the last transaction
+	hand    func(...queue.Item) // receives what was put
 
 	mu      sync.Mutex
 	pending []*call
-	owed    []uint64 // items that are done, and the disk could not be told
+	owed    []uint64 // finished items that the disk could not record
 	noRoom  error
 	fault   error
 }
 
-// call is a change that goes into the next transaction.
+// call is a change for the next transaction.
 type call struct {
 	change func(*state) error
-	put    []queue.Item // by the change
+	put    []queue.Item // set by change
 	done   bool
 	err    error
 }
@@ -75,8 +73,7 @@ const (
 	lockWait = time.Second
 )
 
-// Open takes the folder for this process alone, makes it where it is missing, and reads
-// what waits there.
+// Open opens the folder for this process alone, creates it if it is missing, and reads the waiting items.
 func Open(o Options) (*Queue, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -85,7 +82,7 @@ func Open(o Options) (*Queue, error) {
 		return nil, failure.New(failure.Usage, "opening the queue: %w", err).Fix("Give a folder that can be written.")
 	}
 	path := filepath.Join(o.Dir, fileName)
-	// A lock upon the queue's file itself would end when that is renewed.
+	// A lock on the queue's file itself would end when the file is renewed.
 	lock := flock.New(filepath.Join(o.Dir, "lock"), flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
@@ -101,12 +98,12 @@ func Open(o Options) (*Queue, error) {
 	return q, nil
 }
 
-// open verifies the file and opens it. Where the disk has no room for a verified copy, it goes
-// on with the file that is there, or without one.
+// open verifies and opens the file. If the disk has no room for a verified copy, it continues with the present
+// file, or without one.
 func (q *Queue) open() error {
 	err := renew(q.o.Dir, q.path)
 	if isNoRoom(err) {
-		_ = q.refuse(err) // State tells
+		_ = q.refuse(err) // State reports it
 		if err = verify(q.path); errors.Is(err, os.ErrNotExist) {
 			return nil
 		}
@@ -128,8 +125,8 @@ func (q *Queue) open() error {
 	return nil
 }
 
-// Put takes all entries that are no duplicates, or none. When it returns they are on the
-// disk, and so are those that the duplicates are duplicates of.
+// Put accepts all entries that are no duplicates, or none. When it returns, they are on disk, and so are the
+// originals of the duplicates.
 func (q *Queue) Put(_ context.Context, entries ...queue.Entry) ([]queue.Item, int, error) {
 	duplicates := 0
 	c := &call{}
@@ -146,7 +143,7 @@ func (q *Queue) Put(_ context.Context, entries ...queue.Entry) ([]queue.Item, in
 // probeEvery is how soon the queue notices that its disk has room again.
 const probeEvery = 2 * time.Second
 
-// Run hands out all that waits, and then what is put, in the order of its numbers.
+// Run hands out all waiting items, and then new ones, in the order of their numbers.
 func (q *Queue) Run(ctx context.Context, hand func(...queue.Item)) error {
 	q.handTo(hand)
 	defer q.handTo(nil)
@@ -172,7 +169,7 @@ func (q *Queue) handTo(hand func(...queue.Item)) {
 	}
 }
 
-// Done takes an item out. Where the disk has no room for that, the next transaction does it.
+// Done removes an item. If the disk has no room for that, the next transaction does it.
 func (q *Queue) Done(_ context.Context, item queue.Item) error {
 	err := q.do(&call{change: func(s *state) error {
 		s.done(item.Seq)
@@ -187,28 +184,28 @@ func (q *Queue) Done(_ context.Context, item queue.Item) error {
 	return nil
 }
 
-// Bury writes a dead letter to the file of them.
+// Bury appends a dead letter to the file.
 func (q *Queue) Bury(_ context.Context, _ queue.Item, letter json.RawMessage) error {
 	return q.letters.add(letter)
 }
 
-// probe writes to a disk that had no room, so that refusedBy tells of now.
+// probe writes to a disk that was full, so that refusedBy is up to date.
 func (q *Queue) probe() {
 	if q.refusedBy() != nil {
-		_ = q.do(&call{change: func(s *state) error { // refusedBy has it
+		_ = q.do(&call{change: func(s *state) error { // refusedBy has the error
 			s.changed = true
 			return nil
 		}})
 	}
 }
 
-// waiting are the items in the order in which they were put.
+// waiting returns the items in their order.
 func (q *Queue) waiting() (items []queue.Item) {
 	_ = q.view(func(s *state) { items = s.waiting() })
 	return items
 }
 
-// State is that of now.
+// State returns the present state.
 func (q *Queue) State(context.Context) (u queue.State) {
 	_ = q.view(func(s *state) { u = s.usage() })
 	switch {
@@ -222,21 +219,21 @@ func (q *Queue) State(context.Context) (u queue.State) {
 	return u
 }
 
-// brokenBy is what has broken the queue, or nil.
+// brokenBy returns the fault that broke the queue, or nil.
 func (q *Queue) brokenBy() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.fault
 }
 
-// refusedBy is why the disk took nothing when it was last written to, or nil.
+// refusedBy returns why the disk refused the last write, or nil.
 func (q *Queue) refusedBy() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.noRoom
 }
 
-// Close ends what is being written and lets go of the folder.
+// Close finishes the transaction in progress and unlocks the folder.
 func (q *Queue) Close() error {
 	q.writing.Lock()
 	defer q.writing.Unlock()
@@ -258,7 +255,7 @@ func (q *Queue) view(look func(*state)) error {
 	})
 }
 
-// do has a change written, with all others that wait by the time the disk is free.
+// do writes a change, together with all others that wait when the disk is free.
 func (q *Queue) do(c *call) error {
 	q.mu.Lock()
 	q.pending = append(q.pending, c)
@@ -283,7 +280,7 @@ func (q *Queue) do(c *call) error {
 	return c.err
 }
 
-// commit decides upon each call in a transaction, and writes it where it changes something.
+// commit applies each call in a transaction and writes it if it changes anything.
 func (q *Queue) commit(calls []*call, owed []uint64) error {
 	if q.db.Load() == nil {
 		if err := q.open(); err != nil {
@@ -334,8 +331,7 @@ func (q *Queue) commit(calls []*call, owed []uint64) error {
 	return nil
 }
 
-// refused tells a disk without room, which takes nothing and goes on, from one of which
-// nobody knows what it holds.
+// refused distinguishes a full disk, which accepts nothing for a while, from one whose content is unknown.
 func (q *Queue) refused(err error, before uint64) error {
 	after := before + 1
 	if look := q.view(func(s *state) { after = s.sum }); !isNoRoom(err) || look != nil || after != before {
@@ -355,7 +351,7 @@ func isNoRoom(err error) bool {
 	return room
 }
 
-// refuse notes that the disk has no room.
+// refuse records that the disk is full.
 func (q *Queue) refuse(err error) error {
 	f := failure.New(failure.Usage, "writing to the queue: %w", err).Fix("Make room on the disk of %s.", q.o.Dir)
 	q.mu.Lock()

@@ -90,7 +90,7 @@ func TestWhatWaitsIsThereAfterARestart(t *testing.T) {
 	if err := q.Done(t.Context(), items[1]); err != nil {
 		t.Fatal(err)
 	}
-	// Nothing is closed in order: the file alone counts.
+	// Nothing is closed in order. Only the file matters.
 	killed := o
 	killed.Dir = t.TempDir()
 	replaceFile(t, filepath.Join(killed.Dir, fileName), read(t, filepath.Join(o.Dir, fileName)))
@@ -104,7 +104,7 @@ func TestWhatWaitsIsThereAfterARestart(t *testing.T) {
 		t.Errorf("it came back as %+v", got)
 	}
 	if _, duplicates, _ := again.Put(t.Context(), entry("b")); duplicates != 1 {
-		t.Error("what was done is not remembered")
+		t.Error("the key of a finished item is not remembered")
 	}
 }
 
@@ -119,13 +119,13 @@ func TestDuplicates(t *testing.T) {
 	}
 	c.add(2 * time.Hour)
 	if _, duplicates, _ = q.Put(t.Context(), entry("a")); duplicates != 1 {
-		t.Error("what waits is a duplicate however old it is")
+		t.Error("the key of a waiting item was accepted again")
 	}
 	if err := q.Done(t.Context(), items[0]); err != nil {
 		t.Fatal(err)
 	}
 	if items = put(t, q, "a"); len(items) != 1 {
-		t.Error("after the window it is new")
+		t.Error("the key is a duplicate after its window")
 	}
 	if err := q.Done(t.Context(), items[0]); err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func TestDuplicates(t *testing.T) {
 	brief := entry("a")
 	brief.Within = time.Minute
 	if _, duplicates, _ = q.Put(t.Context(), brief); duplicates != 0 {
-		t.Error("its own window is over")
+		t.Error("the key is a duplicate after its own window")
 	}
 }
 
@@ -145,11 +145,11 @@ func TestBounds(t *testing.T) {
 	q := open(t, o)
 	defer q.Close()
 	if _, _, err := q.Put(t.Context(), entry("a"), entry("b"), entry("c")); !errors.Is(err, queue.ErrFull) || q.State(t.Context()).Items != 0 {
-		t.Fatalf("%v, and %d items: it is all or nothing", err, q.State(t.Context()).Items)
+		t.Fatalf("%v, and %d items: Put must be all or nothing", err, q.State(t.Context()).Items)
 	}
 	put(t, q, "a", "b")
 	if q.State(t.Context()).Refuses != "the queue is full" {
-		t.Error("it is full and does not say so")
+		t.Error("the queue is full and does not report it")
 	}
 	if _, duplicates, err := q.Put(t.Context(), entry("a")); err != nil || duplicates != 1 {
 		t.Errorf("a duplicate needs no room: %v", err)
@@ -179,13 +179,12 @@ func TestOneRelayForAFolder(t *testing.T) {
 	}
 }
 
-// Damage of any byte is told, or it was of a byte that holds nothing; and so it is where the
-// file is cut off.
+// Damage of any byte, and truncation, is reported, unless the byte holds no data.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	o, _ := start(t)
 	q := open(t, o)
-	for i := range 300 { // so many that a page has others below it
+	for i := range 300 { // enough for pages with pages below
 		finish(t, q, put(t, q, fmt.Sprint("done", i)))
 	}
 	put(t, q, "a", "b")
@@ -198,7 +197,7 @@ func TestDamage(t *testing.T) {
 		switch n % 10 {
 		case 0:
 			bad = bad[:rand.IntN(len(bad))]
-		case 1: // what all depends on
+		case 1: // everything depends on this byte
 			bad[n/10%2*pageSize+rand.IntN(80)] ^= 1 << rand.IntN(8)
 		default:
 			bad[rand.IntN(len(bad))] ^= byte(1 + rand.IntN(255))
@@ -209,11 +208,11 @@ func TestDamage(t *testing.T) {
 		told += damaged(t, o, whole[:at], want)
 	}
 	if told < most/20 {
-		t.Errorf("damage was told %d times of %d", told, most)
+		t.Errorf("damage was reported %d times of %d", told, most)
 	}
 }
 
-// damaged opens a damaged file. It returns 1 where that is told, and 0 where nothing is lost.
+// damaged opens a damaged file. It returns 1 if the damage is reported, and 0 if nothing is lost.
 func damaged(t *testing.T, o Options, bad []byte, want string) int {
 	t.Helper()
 	o.Dir = t.TempDir()
@@ -236,7 +235,7 @@ func damaged(t *testing.T, o Options, bad []byte, want string) int {
 	return 1
 }
 
-// contents is all that a queue knows, but for the sum, which each start writes anew.
+// contents returns all of a queue's data except the sum, which each start writes again.
 func contents(q *Queue) string {
 	var b strings.Builder
 	_ = q.view(func(s *state) {
@@ -250,7 +249,7 @@ func contents(q *Queue) string {
 	return b.String()
 }
 
-// What is no queue, of an older relay for one, is left as it is.
+// A file that is not a queue, such as that of an older relay, stays unchanged.
 func TestNoQueue(t *testing.T) {
 	o, _ := start(t)
 	for _, other := range []string{"Not a queue.\n", strings.Repeat("\xf7GQ\xf8", 5000)} {
@@ -273,7 +272,7 @@ func TestNoQueue(t *testing.T) {
 	}
 }
 
-// The file stays within a bound however much goes through, and forgets nothing that waits.
+// The file stays within a limit however many items pass through, and keeps all waiting ones.
 func TestFileIsBounded(t *testing.T) {
 	t.Parallel()
 	o, c := start(t)
@@ -361,7 +360,7 @@ func replaceFile(t *testing.T, path string, b []byte) {
 	}
 }
 
-// known is how many keys are remembered.
+// known returns the number of remembered keys.
 func known(q *Queue) (n int) {
 	_ = q.view(func(s *state) {
 		_ = s.bucket.ForEach(func(k, _ []byte) error {

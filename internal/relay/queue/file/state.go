@@ -12,9 +12,9 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// All stands in one bucket. By the first byte of its key a value is
+// All data is in one bucket. The first byte of a key gives the kind of its value:
 //
-//	i SEQ   the data of an item that waits
+//	i SEQ   the data of a waiting item
 //	e SEQ   when the entry was put (milliseconds), and its key
 //	k KEY   the number of the newest entry of the key
 //	n       the number of the next entry, and how many items and bytes wait
@@ -56,12 +56,12 @@ func stateOf(tx *bolt.Tx) *state {
 	return s
 }
 
-// number is a key that ends with a number.
+// number returns a key that ends with a number.
 func number(kind byte, seq uint64) []byte { return binary.BigEndian.AppendUint64([]byte{kind}, seq) }
 
 func seqOf(b []byte) uint64 { return binary.BigEndian.Uint64(b) }
 
-// sumOf is what a key and its value add to the sum, or take away from it.
+// sumOf returns the part of the sum for a key and its value.
 func sumOf(key, value []byte) uint64 {
 	if value == nil {
 		return 0
@@ -85,8 +85,8 @@ func (s *state) remove(key []byte) {
 	s.err = errors.Join(s.err, s.bucket.Delete(key))
 }
 
-// store writes the counts and the sum. What an earlier transaction wrote stays in the file for
-// a while, and sums up too: it is told by the number of its transaction.
+// store writes the counts and the sum. Pages of earlier transactions stay in the file for a while and have
+// valid sums too; the transaction number distinguishes them.
 func (s *state) store() {
 	b := binary.BigEndian.AppendUint64(nil, s.counts.next)
 	b = binary.BigEndian.AppendUint64(b, s.counts.items)
@@ -95,14 +95,14 @@ func (s *state) store() {
 	s.err = errors.Join(s.err, s.bucket.Put(sumKey, binary.BigEndian.AppendUint64(b, uint64(s.bucket.Tx().ID()))))
 }
 
-// each calls f with the numbers and values of a kind, in order, until it says no.
+// each calls f with the numbers and values of a kind, in order, until f returns false.
 func (s *state) each(kind byte, f func(seq uint64, value []byte) bool) {
 	c := s.bucket.Cursor()
 	for k, v := c.Seek([]byte{kind}); len(k) == 9 && k[0] == kind && f(seqOf(k[1:]), v); k, v = c.Next() {
 	}
 }
 
-// readEntry gives when an entry was put, and its key.
+// readEntry returns when an entry was put, and its key.
 func readEntry(value []byte) (at time.Time, key []byte) {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(value))), value[8:]
 }
@@ -127,7 +127,7 @@ func (s *state) usage() queue.State {
 	return u
 }
 
-// cost is what an item counts for in the bound of bytes.
+// cost returns an item's share of the limit of bytes.
 func cost(key string, data []byte) int64 { return int64(len(key) + len(data) + 64) }
 
 func (s *state) put(entries []queue.Entry, o Options) (items []queue.Item, duplicates int, err error) {
@@ -143,7 +143,7 @@ func (s *state) put(entries []queue.Entry, o Options) (items []queue.Item, dupli
 		bytes += cost(e.Key, e.Data)
 	}
 	if s.counts.next+uint64(len(items)) < s.counts.next {
-		return nil, 0, queue.ErrFull // numbers are in the order in which items were put
+		return nil, 0, queue.ErrFull // numbers must follow the order of items
 	}
 	if len(items) > 0 && (int(s.counts.items)+len(items) > o.MaxItems || int64(s.counts.bytes)+bytes > o.MaxBytes) {
 		return nil, 0, queue.ErrFull
@@ -170,8 +170,8 @@ func (s *state) known(e queue.Entry) bool {
 	return s.waits(seq) || s.now.Sub(at) < e.Within
 }
 
-// clamp puts the times of entries that a clock ahead of its time wrote back to now, so that
-// they age from now on.
+// clamp resets entry times in the future to now, so that entries written with a clock ahead of time age from
+// now on.
 func (s *state) clamp() {
 	var ahead []uint64
 	s.each(entryOf, func(seq uint64, value []byte) bool {
@@ -197,8 +197,7 @@ func (s *state) done(seq uint64) {
 	s.remove(number(itemOf, seq))
 }
 
-// forget drops the keys of before a time, and the oldest of too many, but for those whose
-// items wait.
+// forget removes the keys from before a time and the oldest of too many, except those of waiting items.
 func (s *state) forget(before time.Time, most int) {
 	over := map[uint64]string{}
 	s.each(entryOf, func(seq uint64, value []byte) bool {

@@ -15,16 +15,14 @@ import (
 
 const pageSize = 4096
 
-// options are those of the file where it is written. The list of free pages is made anew at
-// each start.
+// options are used for writing the file. The list of free pages is rebuilt at each start.
 var options = bolt.Options{PageSize: pageSize, Timeout: lockWait, NoFreelistSync: true, FreelistType: bolt.FreelistMapType}
 
-// errDamaged is of a file that is not what was written.
+// errDamaged reports a file that differs from what was written.
 var errDamaged = errors.New("it is damaged")
 
-// renew verifies the file of a queue and puts a copy in its place, so that what is written to
-// has no fault that is not seen in keys and values. Without a file, or with an empty one, it
-// begins a queue.
+// renew verifies the file of a queue and replaces it with a copy, so that the file in use has no hidden fault
+// outside of keys and values. Without a file, or with an empty one, it starts a queue.
 func renew(dir, path string) error {
 	fresh := path + ".new"
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -54,12 +52,12 @@ func renew(dir, path string) error {
 	return errors.Join(os.Rename(fresh, path), atomicfile.SyncDir(dir))
 }
 
-// copyVerified copies a file that is whole.
+// copyVerified copies an undamaged file.
 func copyVerified(to *bolt.DB, path string) error {
 	return whole(path, func(from *bolt.DB) error { return bolt.Compact(to, from, 1<<20) })
 }
 
-// verify reports what is wrong with a file.
+// verify reports damage of a file.
 func verify(path string) error {
 	if info, err := os.Stat(path); err != nil {
 		return err
@@ -69,10 +67,9 @@ func verify(path string) error {
 	return whole(path, func(*bolt.DB) error { return nil })
 }
 
-// whole opens a file that makes the sum that was written with it. bbolt's own checksums are
-// those of its two meta pages, and where the newer one is damaged it goes on with the older,
-// without the last transaction: so both have to be whole. Upon pages that make no sense it
-// panics, or reads where no memory is.
+// whole opens a file whose content has the stored sum. bbolt has checksums of its two meta pages only, and if
+// the newer one is damaged it uses the older one, without the last transaction; so both must be undamaged. On
+// pages that make no sense bbolt panics, or reads outside of its memory.
 func whole(path string, then func(*bolt.DB) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -112,8 +109,8 @@ func verifySum(tx *bolt.Tx) error {
 	return err
 }
 
-// metaPages holds both meta pages to their checksums. One that was written half is not to be
-// feared: a meta page is 80 bytes of a sector.
+// metaPages checks the checksums of both meta pages. A half-written meta page need not be considered, because
+// it is 80 bytes of one sector.
 func metaPages(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -121,7 +118,7 @@ func metaPages(path string) error {
 	}
 	defer f.Close()
 	for n := range int64(2) {
-		var meta [64]byte // behind the head of its page
+		var meta [64]byte // after the page header
 		if _, err := f.ReadAt(meta[:], n*pageSize+16); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Letters writes the dead letters of the streams, the oldest first.
+// Letters writes the dead letters of the streams, oldest first.
 func Letters(ctx context.Context, o Options, to io.Writer) error {
 	conn, err := connect(o, func() {})
 	if err != nil {
@@ -37,7 +37,7 @@ func letters(ctx context.Context, js jetstream.JetStream, name string, to io.Wri
 	for seq := state.FirstSeq; seq <= state.LastSeq; seq++ {
 		msg, err := s.GetMsg(ctx, seq)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			continue // somebody has removed it
+			continue // removed by another client
 		} else if err != nil {
 			return err
 		}

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// lookEvery is how soon a relay notices what others have put, and a lane that has ended.
+	// lookEvery is how soon a relay notices entries of other relays, and a lane that has ended.
 	lookEvery = time.Second
-	// idle is how long a lane without items is asked for some.
+	// idle is how long a lane without items is polled.
 	idle = 20 * time.Second
-	// heartbeat is how often a server that is asked says that it is there.
+	// heartbeat is how often a polled server sends a sign of life.
 	heartbeat = time.Second
 )
 
-// Run asks each lane that has items, each for one at a time.
+// Run polls each lane that has items, each for one item at a time.
 func (q *Queue) Run(ctx context.Context, hand func(...queue.Item)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var working sync.WaitGroup
@@ -47,7 +47,7 @@ func (q *Queue) Run(ctx context.Context, hand func(...queue.Item)) error {
 	}
 }
 
-// look finds the lanes in which something waits, whoever has put it.
+// look finds the lanes with waiting items of any relay.
 func (q *Queue) look(ctx context.Context) {
 	for ctx.Err() == nil {
 		info, err := q.info(ctx, jetstream.WithSubjectFilter(">"))
@@ -68,7 +68,7 @@ func (q *Queue) look(ctx context.Context) {
 	}
 }
 
-// begin reports whether a lane is not asked yet. end says that it is no more.
+// begin reports whether a lane is not polled yet, and marks it. end removes the mark.
 func (q *Queue) begin(lane string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -83,8 +83,8 @@ func (q *Queue) end(lane string) {
 	delete(q.lanes, lane)
 }
 
-// ask hands out the items of a lane, each when the one before is over, until there are no more
-// or the server does not answer. look begins anew with what is left.
+// ask hands out the items of a lane, each after the one before is over, until there are no more or the server
+// does not answer. look starts again with the rest.
 func (q *Queue) ask(ctx context.Context, lane string, hand func(...queue.Item)) {
 	consumer, err := q.js.CreateConsumer(ctx, q.o.Stream, q.o.consumer(lane))
 	if err != nil {
@@ -114,8 +114,8 @@ func (q *Queue) ask(ctx context.Context, lane string, hand func(...queue.Item)) 
 	}
 }
 
-// next is the next item of a lane, or nil where there is none for a while. Each is asked for by
-// itself: what a library asks for ahead would wait here while another relay has nothing to do.
+// next returns the next item of a lane, or nil if there is none for a while. Each item is fetched alone:
+// prefetched items would wait here while another relay is idle.
 func next(ctx context.Context, consumer jetstream.Consumer) (jetstream.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, idle)
 	defer cancel()
@@ -123,14 +123,14 @@ func next(ctx context.Context, consumer jetstream.Consumer) (jetstream.Msg, erro
 	if err != nil {
 		return nil, err
 	}
-	msg := <-batch.Messages() // nil when it is closed
+	msg := <-batch.Messages() // nil if closed
 	if err := batch.Error(); msg == nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, err
 	}
 	return msg, nil
 }
 
-// hold notes that an item is handed out here.
+// hold records that an item is handed out here.
 func (q *Queue) hold(msg jetstream.Msg) (queue.Item, *held, error) {
 	meta, err := msg.Metadata()
 	if err != nil {
@@ -145,7 +145,7 @@ func (q *Queue) hold(msg jetstream.Msg) (queue.Item, *held, error) {
 	}, h, nil
 }
 
-// keep tells the server of the items that are held here, until the queue is closed.
+// keep renews the server's timeout of the items that are held here, until the queue is closed.
 func (q *Queue) keep() {
 	tick := time.NewTicker(q.o.AckWait / 4)
 	defer tick.Stop()
@@ -157,14 +157,14 @@ func (q *Queue) keep() {
 		}
 		q.mu.Lock()
 		for _, h := range q.held {
-			_ = h.msg.InProgress() // without it, another relay takes the item after AckWait
+			_ = h.msg.InProgress() // otherwise another relay gets the item after AckWait
 		}
 		q.mu.Unlock()
 	}
 }
 
-// mend removes a consumer that hands out nothing though something waits: it has handed that out
-// as often as it may, or was told that it is over and the stream was not.
+// mend removes a consumer that hands out nothing although items wait: it has reached its limit of deliveries,
+// or it was acknowledged and the stream did not record that.
 func (q *Queue) mend(ctx context.Context, lane string, consumer jetstream.Consumer) {
 	info, err := q.info(ctx, jetstream.WithSubjectFilter(lane))
 	if err != nil || info.State.Subjects[lane] == 0 {

@@ -9,28 +9,28 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Options of a queue. Relays that share one give the same, but for what says how to connect.
+// Options configure a queue. Relays that share one have the same options except those of the connection.
 type Options struct {
-	// URL is one address or several with commas between them: nats://HOST:4222, or tls://.
+	// URL is one address or several, separated by commas: nats://HOST:4222, or tls://.
 	URL string
-	// Creds is a file with a JWT and its seed, NKey a file with a seed. At most one is there.
+	// Creds is a file with a JWT and its seed, NKey a file with a seed. At most one is set.
 	Creds, NKey string
 	TLS         TLS
 
 	Stream   string
 	Replicas int
-	// Partitions is how many items to one receiver can be handed out at a time, in all relays.
+	// Partitions is the number of items to one receiver that can be handed out at a time, in all relays.
 	Partitions int
 	MaxItems   int
 	MaxBytes   int64
 	// Remember is how long the keys of items are known after they were put.
 	Remember time.Duration
-	// AckWait is how long an item is kept for a relay that is not heard of; 0 is usual.
+	// AckWait is how long an item is reserved for a relay that sends no sign of life. 0 means the default.
 	AckWait time.Duration
 	Log     *slog.Logger
 }
 
-// TLS names the files that prove server and relay to each other. Without CA the system's count.
+// TLS names the files for TLS with the server. Without CA the system's authorities apply.
 type TLS struct {
 	CA   string `yaml:"ca"`
 	Cert string `yaml:"cert"`
@@ -40,17 +40,17 @@ type TLS struct {
 const (
 	usualAckWait = 30 * time.Second
 	connectWait  = 5 * time.Second
-	// reconnectEvery is short, for a cluster has other servers.
+	// reconnectEvery is short, because a cluster has other servers.
 	reconnectEvery = 200 * time.Millisecond
 )
 
-// connect gives a connection that is made again for as long as the process lives. gone is
-// called where that is given up: the server has refused the relay.
+// connect returns a connection that reconnects for as long as the process lives. It calls gone if it gives up,
+// because the server has refused the relay.
 func connect(o Options, gone func()) (*nats.Conn, error) {
 	opts := []nats.Option{
 		nats.Name("graft-relay"), nats.Timeout(connectWait), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectEvery),
 		nats.PingInterval(connectWait), nats.MaxPingsOutstanding(2),
-		nats.ReconnectBufSize(-1), // what is not sent at once is not promised
+		nats.ReconnectBufSize(-1), // an unsent message must fail
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				o.Log.Warn("the connection to the queue is lost", "error", err.Error())

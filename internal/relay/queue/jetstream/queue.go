@@ -1,12 +1,10 @@
 // Package jetstream is the queue that relays share: streams of NATS.
 //
-//  1. What Put has returned is stored by as many servers as there are to be replicas, a majority
-//     of them.
-//  2. Each receiver has partitions, in which what comes from one source has its place. Of a
-//     partition one item at a time is handed out, to one relay; so order is kept among all.
-//  3. A relay that holds an item says so again and again. When it is not heard of, another one
-//     gets the item, and then both may send it.
-//  4. The streams are made where they are missing, and never changed.
+// 1. Everything that Put has returned is stored by a majority of the configured replicas. 2. Each receiver has
+// partitions. All entries of one source are in the same one. One item of a partition at a time is handed out,
+// to one relay, which keeps the order across relays. 3. A relay that holds an item sends signs of life. If they
+// stop, another relay gets the item, and then both may send it. 4. Missing streams are created. Existing ones
+// are never changed.
 package jetstream
 
 import (
@@ -32,17 +30,17 @@ type Queue struct {
 	conn          *nats.Conn
 	js            jetstream.JetStream
 	waiting, keys jetstream.Stream
-	fresh         chan string   // subjects that something was put into
+	fresh         chan string   // subjects with new entries
 	gone          chan struct{} // closed with the connection
 	keeping       sync.WaitGroup
 	closing       chan struct{}
 
 	looking sync.Mutex
-	counted jetstream.Stream // asked for its state, which the library notes in it without a lock
+	counted jetstream.Stream // for the stream's state, which the library writes into it without a lock
 
 	mu    sync.Mutex
-	lanes map[string]bool  // subjects that are asked for items
-	held  map[uint64]*held // what was handed out here
+	lanes map[string]bool  // polled subjects
+	held  map[uint64]*held // items handed out here
 }
 
 // held is an item that was handed out here and is not over.
@@ -52,7 +50,7 @@ type held struct {
 }
 
 const (
-	// openWait is how long a start waits for servers that start, too, and have no leader yet.
+	// openWait is how long a start waits for servers that are starting too and have no leader yet.
 	openWait = time.Minute
 	// putWait is how long a sender waits for the servers.
 	putWait = 5 * time.Second
@@ -61,7 +59,7 @@ const (
 	keyHeader = "Graft-Key"
 )
 
-// Open connects, and makes or checks the streams.
+// Open connects, and creates or checks the streams.
 func Open(ctx context.Context, o Options) (*Queue, error) {
 	if o.AckWait == 0 {
 		o.AckWait = usualAckWait
@@ -101,8 +99,8 @@ func (q *Queue) open(ctx context.Context) error {
 	return errors.Join(faults[:]...)
 }
 
-// Put takes entries one after the other. Whoever gets an error puts all of them again: those
-// that were taken are duplicates then.
+// Put stores entries one after the other. After an error, the caller puts all of them again; those already
+// stored are then duplicates.
 func (q *Queue) Put(ctx context.Context, entries ...queue.Entry) (taken []queue.Item, duplicates int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, putWait)
 	defer cancel()
@@ -124,11 +122,10 @@ func (q *Queue) Put(ctx context.Context, entries ...queue.Entry) (taken []queue.
 	return taken, duplicates, nil
 }
 
-// put takes an entry, where it is no duplicate.
+// put stores an entry unless it is a duplicate.
 //
-// Its message id is its key, and the number of the last word about that key. Two relays, or one
-// that was killed after the first step and its successor, so write the same id, and the server
-// tells that it is the same.
+// Its message id consists of its key and the number of the last record of that key. Two relays, or a killed one
+// and its successor, therefore use the same id, and the server detects the duplicate.
 func (q *Queue) put(ctx context.Context, e queue.Entry) (item queue.Item, fresh bool, err error) {
 	last, duplicate, err := q.known(ctx, e)
 	if err != nil || duplicate {
@@ -147,8 +144,8 @@ func (q *Queue) put(ctx context.Context, e queue.Entry) (item queue.Item, fresh 
 	if err != nil {
 		return item, false, err
 	}
-	// The item is kept, whatever becomes of the word about its key: without that the message id
-	// tells duplicates, for retryWindow.
+	// The item is stored even if the record of its key fails: then the message id detects duplicates for
+	// retryWindow.
 	if _, err := q.js.Publish(ctx, q.o.keySubject(e.Key), strconv.AppendUint(nil, ack.Sequence, 10)); err != nil {
 		q.o.Log.Warn("a key could not be noted", "key", e.Key, "error", err.Error())
 	}
@@ -162,10 +159,10 @@ func (q *Queue) put(ctx context.Context, e queue.Entry) (item queue.Item, fresh 
 	return queue.Item{Seq: ack.Sequence, Key: e.Key, At: time.Now(), Data: e.Data}, true, nil
 }
 
-// skew is how far the clocks of relays and servers may be apart.
+// skew is the tolerated difference between the clocks of relays and servers.
 const skew = time.Minute
 
-// known reports whether an entry is a duplicate, and the number of the last word about its key.
+// known reports whether an entry is a duplicate, and the number of the last record of its key.
 func (q *Queue) known(ctx context.Context, e queue.Entry) (last uint64, duplicate bool, err error) {
 	var word *jetstream.RawStreamMsg
 	err = again(ctx, func(ctx context.Context) (err error) {
@@ -177,7 +174,7 @@ func (q *Queue) known(ctx context.Context, e queue.Entry) (last uint64, duplicat
 	} else if err != nil {
 		return 0, false, err
 	}
-	// A word from the future is of a clock that was ahead: it swallows nothing.
+	// A record from the future comes from a clock that was ahead. It makes nothing a duplicate.
 	if age := time.Since(word.Time); age > -skew && age < e.Within {
 		return word.Sequence, true, nil
 	}
@@ -189,8 +186,8 @@ func (q *Queue) known(ctx context.Context, e queue.Entry) (last uint64, duplicat
 	return word.Sequence, waits, err
 }
 
-// again asks the servers until they answer, for as long as the context allows: while one of a
-// cluster is lost, others take its place.
+// again asks the servers until they answer, for as long as the context allows. If one server of a cluster is
+// lost, others take its place.
 func again(ctx context.Context, ask func(context.Context) error) error {
 	for {
 		one, cancel := context.WithTimeout(ctx, askWait)
@@ -202,15 +199,15 @@ func again(ctx context.Context, ask func(context.Context) error) error {
 	}
 }
 
-// Codes of the server's that the library has no names for.
+// Codes of the server without a name in the library.
 const (
-	noPeers       jetstream.ErrorCode = 10005 // as yet, in a cluster that starts
+	noPeers       jetstream.ErrorCode = 10005 // in a starting cluster
 	noCluster     jetstream.ErrorCode = 10074 // for replicas
 	cannotStore   jetstream.ErrorCode = 10077
 	beingAccepted jetstream.ErrorCode = 10158 // by another request
 )
 
-// isAnswer reports whether a server says no, and would say so again.
+// isAnswer reports whether an error is a server's permanent refusal.
 func isAnswer(err error) bool {
 	if isFull(err) || errors.Is(err, nats.ErrConnectionClosed) {
 		return true
@@ -242,15 +239,14 @@ func (q *Queue) waits(ctx context.Context, seq uint64, key string) (bool, error)
 	return err == nil && msg.Header.Get(keyHeader) == key, err
 }
 
-// isFull reports whether the stream of what waits has no room. The server has one code for
-// all that it cannot store, and tells of the rest in words.
+// isFull reports whether the stream of waiting items is full. The server has one code for everything that it
+// cannot store, and gives the reason in words.
 func isFull(err error) bool {
 	api := &jetstream.APIError{}
 	return errors.As(err, &api) && api.ErrorCode == cannotStore && strings.Contains(api.Description, "exceeded")
 }
 
-// Done takes an item out. Where the one who has handed it out does not answer, as it is
-// another one meanwhile, the item is deleted.
+// Done removes an item. If the relay that handed it out no longer holds it, Done deletes the item.
 func (q *Queue) Done(ctx context.Context, item queue.Item) error {
 	q.mu.Lock()
 	h := q.held[item.Seq]
@@ -279,12 +275,12 @@ func (q *Queue) remove(ctx context.Context, item queue.Item) error {
 	}
 	err = q.waiting.DeleteMsg(ctx, item.Seq)
 	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) && strings.Contains(err.Error(), "no message found") {
-		return nil // the replica that was asked first had not heard of it
+		return nil // the first replica did not have it yet
 	}
 	return err
 }
 
-// release forgets an item that was held, and has its lane go on.
+// release forgets a held item and lets its lane continue.
 func (q *Queue) release(seq uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -294,17 +290,17 @@ func (q *Queue) release(seq uint64) {
 	}
 }
 
-// Bury puts a letter into the stream of them. It stands there once, however often that is tried.
+// Bury stores a dead letter in its stream. Repeated calls store it once.
 func (q *Queue) Bury(ctx context.Context, item queue.Item, letter json.RawMessage) error {
 	ctx, cancel := context.WithTimeout(ctx, putWait)
 	defer cancel()
 	var to struct{ To string }
-	_ = json.Unmarshal(item.Data, &to) // what cannot be read has no receiver
+	_ = json.Unmarshal(item.Data, &to) // an unreadable item has no receiver
 	_, err := q.js.Publish(ctx, q.o.Stream+".dead."+token(to.To), letter, jetstream.WithMsgID(item.Key+"@"+strconv.FormatUint(item.Seq, 10)))
 	return err
 }
 
-// State is that of the stream, which all relays share.
+// State returns the state of the stream that all relays share.
 func (q *Queue) State(ctx context.Context) (s queue.State) {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
@@ -337,13 +333,13 @@ func (q *Queue) isClosed() bool {
 	}
 }
 
-// Close gives back what was handed out, for other relays to take it at once, and disconnects.
+// Close returns held items so that other relays get them at once, and disconnects.
 func (q *Queue) Close() error {
 	close(q.closing)
 	q.keeping.Wait()
 	q.mu.Lock()
 	for _, h := range q.held {
-		_ = h.msg.Nak() // without it, another relay takes the item after AckWait
+		_ = h.msg.Nak() // otherwise another relay gets the item after AckWait
 	}
 	q.mu.Unlock()
 	err := q.conn.FlushTimeout(askWait)

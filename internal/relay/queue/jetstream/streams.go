@@ -16,18 +16,18 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// retryWindow is the time in which a registry tries again what got no answer. Within it the
-// server itself tells duplicates, by message id; what comes later is told by the stream of keys.
+// retryWindow is how long a registry repeats an unanswered request. Within it the server detects duplicates by
+// message id; later ones are detected by the stream of keys.
 const retryWindow = 2 * time.Hour
 
 const (
 	deadBytes = 64 << 20
-	// timesRemembered is how many keys are known for each item that may wait.
+	// timesRemembered is the number of known keys for each item that may wait.
 	timesRemembered = 10
 	partitionsKey   = "graft-partitions"
 )
 
-// waiting is the stream of what waits. Its subjects are STREAM.queue.RECEIVER.PARTITION.
+// waiting is the stream of waiting items. Its subjects are STREAM.queue.RECEIVER.PARTITION.
 func (o Options) waiting() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: o.Stream, Description: "What graft-relay has accepted and not delivered", Subjects: []string{o.Stream + ".queue.*.*"},
@@ -38,7 +38,7 @@ func (o Options) waiting() jetstream.StreamConfig {
 	}
 }
 
-// keys is the stream of the keys that are known, each with the number of its newest item.
+// keys is the stream of known keys, each with the number of its newest item.
 func (o Options) keys() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: o.Stream + "_KEYS", Description: "What graft-relay knows again", Subjects: []string{o.Stream + ".key.*"},
@@ -57,8 +57,8 @@ func (o Options) dead() jetstream.StreamConfig {
 	}
 }
 
-// stream gives a stream as it is wanted. One that is missing is made; one that differs is a
-// failure, and stays as it is: what it holds may be somebody else's.
+// stream returns a stream with the wanted configuration. It creates a missing one. A different one is a failure
+// and stays unchanged, because it may hold another program's data.
 func stream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) (jetstream.Stream, error) {
 	var s jetstream.Stream
 	err := again(ctx, func(ctx context.Context) (err error) {
@@ -77,7 +77,7 @@ func stream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamCo
 	return s, differs(s.CachedInfo().Config, want)
 }
 
-// differs is what is not as it should be, all of it.
+// differs returns all differences from the wanted configuration.
 func differs(is, want jetstream.StreamConfig) error {
 	const (
 		edit  = "Change it with nats stream edit %[1]s, or write into the configuration what the stream has."
@@ -114,7 +114,7 @@ func differs(is, want jetstream.StreamConfig) error {
 	return errors.Join(errs...)
 }
 
-// unlimited is how the server says that there is no limit.
+// unlimited returns the server's value for no limit.
 func unlimited(n int64) int64 {
 	if n == 0 {
 		return -1
@@ -122,11 +122,11 @@ func unlimited(n int64) int64 {
 	return n
 }
 
-// consumer is that of one partition of one receiver. It hands out one item at a time, to whoever
-// of the relays asks first, so that the next one comes when that is over.
+// consumer configures the consumer of one partition of one receiver. It hands out one item at a time, to the
+// first relay that asks, and the next item after that one is over.
 func (o Options) consumer(subject string) jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
-		// Names of receivers are longer than names of consumers may be.
+		// Names of receivers may be too long for names of consumers.
 		Name: fmt.Sprintf("lane-%x", sum(subject)), Durable: fmt.Sprintf("lane-%x", sum(subject)),
 		Description: subject, FilterSubject: subject, DeliverPolicy: jetstream.DeliverAllPolicy,
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: o.AckWait, MaxDeliver: maxDeliver, MaxAckPending: 1,
@@ -135,10 +135,9 @@ func (o Options) consumer(subject string) jetstream.ConsumerConfig {
 }
 
 const (
-	// maxDeliver is how many times the server hands an item out. The dispatcher gives it up
-	// before.
+	// maxDeliver is how many times the server hands an item out. The dispatcher gives it up before.
 	maxDeliver = queue.MostHanded + 10
-	// inactive is when the server forgets a consumer that nobody asks.
+	// inactive is when the server forgets a consumer that no relay polls.
 	inactive = 10 * time.Minute
 )
 
@@ -148,14 +147,14 @@ func sum(text string) uint64 {
 	return h.Sum64()
 }
 
-// lane is the subject of an entry.
+// lane returns the subject of an entry.
 func (o Options) lane(to, from string) string {
 	return fmt.Sprintf("%s.queue.%s.%d", o.Stream, token(to), sum(from)%uint64(o.Partitions))
 }
 
 func (o Options) keySubject(key string) string { return o.Stream + ".key." + token(key) }
 
-// token is a text as a part of a subject: what has no meaning there stays as it is.
+// token converts a text to one part of a subject. Harmless characters stay.
 func token(text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {

@@ -10,25 +10,25 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// A receiver is one part of a subject, and two receivers are two.
+// A receiver is one part of a subject, and different receivers have different parts.
 func TestTokens(t *testing.T) {
 	seen := map[string]string{}
 	for _, text := range []string{"", "=", "octo/catalog", "octo/cata.log", "octo/cata_log", "octo/cata-log", "octo.catalog", "a*", "a>", "a b", "ä", "=2F", "/", "%2F"} {
 		got := token(text)
 		if got == "" || strings.ContainsAny(got, ". *>\t/\\") {
-			t.Errorf("%q is %q, which is no part of a subject", text, got)
+			t.Errorf("%q becomes %q, which is not one part of a subject", text, got)
 		}
 		if other, ok := seen[got]; ok {
-			t.Errorf("%q and %q are both %q", text, other, got)
+			t.Errorf("%q and %q both become %q", text, other, got)
 		}
 		seen[got] = text
 	}
 	if got := token("octo/catalog"); got != "octo=2Fcatalog" {
-		t.Errorf("people cannot read %s", got)
+		t.Errorf("%s is unreadable", got)
 	}
 }
 
-// What comes from one source to one receiver has one lane, and receivers share none.
+// One source has one lane for each receiver, and receivers share no lane.
 func TestLanes(t *testing.T) {
 	o := Options{Stream: "S", Partitions: 4}
 	lanes := map[string]bool{}
@@ -47,7 +47,7 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// Each difference is told, with what the stream has and what is asked for.
+// Each difference is reported with the stream's value and the wanted one.
 func TestDiffers(t *testing.T) {
 	o := Options{Stream: "S", Replicas: 3, Partitions: 16, MaxItems: 10, MaxBytes: 1000, Remember: time.Hour}
 	for _, want := range []jetstream.StreamConfig{o.waiting(), o.keys(), o.dead()} {

@@ -8,9 +8,9 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// flood puts hundreds of items from one source before one from each of others, and says of none of
-// the many that it is over. Items to another receiver are handed out all the same; so are those of
-// other sources to the same one, but for those that have their place with the many.
+// flood puts hundreds of items from one source before one from each of others, and finishes none of the many.
+// Items to another receiver are still handed out, and so are those of other sources to the same receiver,
+// unless they share a partition with the many.
 func flood(t *testing.T, e Engine) {
 	r := start(t, e.Prepare(t, usual))
 	defer r.end()

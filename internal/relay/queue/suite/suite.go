@@ -1,4 +1,4 @@
-// Package suite is what each engine of the queue holds to.
+// Package suite has the tests that each implementation of the queue passes.
 package suite
 
 import (
@@ -14,23 +14,23 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// Options of the queue that a test asks for.
+// Options of a test's queue.
 type Options struct {
 	MaxItems int
 	MaxBytes int64
 	Remember time.Duration
 }
 
-// Open opens a queue, the same one each time that it is called in a test.
+// Open opens a queue. Within a test it opens the same one each time.
 type Open func() (queue.Queue, error)
 
-// Engine prepares a queue for a test. Shared engines let two be open at a time.
+// Engine prepares a queue for a test. Shared reports whether two can be open at a time.
 type Engine struct {
 	Prepare func(*testing.T, Options) Open
 	Shared  bool
 }
 
-// Test holds an engine to what the relay needs.
+// Test tests an implementation.
 func Test(t *testing.T, e Engine) {
 	for name, test := range map[string]func(*testing.T, Engine){
 		"what is put is handed out in order":           order,
@@ -56,7 +56,7 @@ func Test(t *testing.T, e Engine) {
 
 var usual = Options{MaxItems: 1000, MaxBytes: 1 << 20, Remember: time.Hour}
 
-// patience is how long a test waits for what has to come.
+// patience is how long a test waits for an expected event.
 const patience = 60 * time.Second
 
 // running is a queue that hands out to a test.
@@ -96,7 +96,7 @@ func start(t *testing.T, o Open) *running {
 	return run(t, open(t, o))
 }
 
-// end stops the handing out, and closes the queue.
+// end stops Run and closes the queue.
 func (r *running) end() {
 	r.t.Helper()
 	r.stop()
@@ -105,7 +105,7 @@ func (r *running) end() {
 	}
 }
 
-// next is what is handed out next.
+// next returns the next item that is handed out.
 func (r *running) next() queue.Item {
 	r.t.Helper()
 	select {
@@ -117,7 +117,7 @@ func (r *running) next() queue.Item {
 	}
 }
 
-// none holds that nothing is handed out for a while.
+// none checks that nothing is handed out for a while.
 func (r *running) none() {
 	r.t.Helper()
 	select {
@@ -134,7 +134,8 @@ func (r *running) done(item queue.Item) {
 	}
 }
 
-// waits holds that so many items wait, soon: replicas hear one after the other what is over.
+// waits checks that this many items wait, with some delay allowed: replicas learn one after the other that an
+// item is over.
 func waits(t *testing.T, q queue.Queue, items int) queue.State {
 	t.Helper()
 	s := q.State(t.Context())
@@ -146,7 +147,7 @@ func waits(t *testing.T, q queue.Queue, items int) queue.State {
 	return s
 }
 
-// put puts entries one after the other and holds that all are taken.
+// put puts entries one after the other and checks that all are accepted.
 func put(t *testing.T, q queue.Queue, entries ...queue.Entry) {
 	t.Helper()
 	for _, e := range entries {
@@ -156,7 +157,7 @@ func put(t *testing.T, q queue.Queue, entries ...queue.Entry) {
 	}
 }
 
-// entry is one from octo/a to the receiver: its key tells it from others.
+// entry returns an entry from octo/a to the receiver.
 func entry(to, key string) queue.Entry {
 	data, _ := json.Marshal(map[string]string{"to": to, "key": key})
 	return queue.Entry{Key: key, Within: time.Hour, To: to, From: "quay.io/octo/a", Data: data}
@@ -219,7 +220,7 @@ func handedAgain(t *testing.T, e Engine) {
 		}
 		got := []string{}
 		for len(got) < 2 {
-			if item := r.next(); item.Key != "b" { // it may come with those before it
+			if item := r.next(); item.Key != "b" { // it may come together with those before it
 				got = append(got, item.Key)
 			}
 		}
@@ -297,7 +298,7 @@ func duplicatesAtOnce(t *testing.T, e Engine) {
 			for i := range 20 {
 				key := fmt.Sprint("k", i)
 				taken, _, err := q.Put(t.Context(), entry("octo/catalog", key))
-				for err != nil && !errors.Is(err, queue.ErrFull) { // a registry tries again
+				for err != nil && !errors.Is(err, queue.ErrFull) { // like a registry, try again
 					taken, _, err = q.Put(t.Context(), entry("octo/catalog", key))
 				}
 				mu.Lock()
@@ -334,7 +335,7 @@ func bounds(t *testing.T, e Engine) {
 	r.done(r.next())
 	waits(t, r, 2)
 	put(t, r, entry("octo/catalog", "d"))
-	// What was refused is not known.
+	// A refused entry is not known.
 	if _, _, err := r.Put(t.Context(), entry("octo/catalog", "e")); !errors.Is(err, queue.ErrFull) {
 		t.Errorf("one too many: %v", err)
 	}
@@ -438,8 +439,8 @@ func twice(t *testing.T, e Engine) {
 	r.done(r.next())
 }
 
-// shared opens a queue twice. What one relay holds the other does not get, until the first has
-// ended; order is that of both.
+// shared opens a queue twice. Items that one relay holds do not reach the other until the first has ended. Both
+// together keep the order.
 func shared(t *testing.T, e Engine) {
 	if !e.Shared {
 		return
@@ -471,7 +472,7 @@ func shared(t *testing.T, e Engine) {
 	relays[0].end()
 }
 
-// either is what one of the relays is given next, and which of them.
+// either returns the next item that one of the relays gets, and the relay.
 func either(t *testing.T, relays []*running) (queue.Item, int) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
