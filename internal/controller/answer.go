@@ -14,8 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// answerLookups has lookups of graft catalogsource resolve --kubeconfig answered. What keeps it from
-// that is the last answer.
+// answerLookups answers the lookups of graft catalogsource resolve --kubeconfig. An error is the last answer.
 func (c *command) answerLookups(ctx context.Context) error {
 	say := json.NewEncoder(c.out)
 	work, err := c.controller()
@@ -29,8 +28,7 @@ func (c *command) answerLookups(ctx context.Context) error {
 	return errors.Join(err, say.Encode(catalogsource.Answer{Error: f.Message, Code: f.Code}))
 }
 
-// Answer tells the cluster's version, and then a value for each lookup that it reads, until
-// there are no more.
+// Answer writes the cluster's version, and then a value for each lookup that it reads, until the input ends.
 func (c *Controller) Answer(ctx context.Context, in io.Reader, say *json.Encoder) error {
 	if err := c.pollVersion(); err != nil {
 		return err
@@ -79,8 +77,7 @@ func (c *Controller) Answer(ctx context.Context, in io.Reader, say *json.Encoder
 	}
 }
 
-// answer looks one value up. That an API server has none or refuses is an answer; that it
-// does not work is a failure.
+// answer looks up one value. A missing or forbidden object is an answer; a server that does not work is a failure.
 func (c *Controller) answer(ctx context.Context, l catalogsource.Lookup) (out catalogsource.Answer, err error) {
 	object, err := c.ask(ctx)(l)
 	if err == nil {
@@ -95,8 +92,7 @@ func (c *Controller) answer(ctx context.Context, l catalogsource.Lookup) (out ca
 	return out, nil
 }
 
-// isDown reports whether an error is of the way to the server, or of the server itself, and
-// not about what was asked for.
+// isDown reports whether an error concerns the connection or the server rather than the requested object.
 func isDown(err error) bool {
 	unreached, status := (*url.Error)(nil), apierrors.APIStatus(nil)
 	if errors.As(err, &unreached) {

@@ -20,7 +20,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// What a server says of an object is an answer; that it does not work is none.
+// A server's statement about an object is an answer; a server that does not work gives none.
 func TestIsDown(t *testing.T) {
 	of := schema.GroupResource{Group: "g", Resource: "r"}
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestIsDown(t *testing.T) {
 	}
 }
 
-// answers runs the command as graft does, with a kubeconfig of one server.
+// answers runs the command as graft does, with a kubeconfig for one server.
 func answers(ctx context.Context, t *testing.T, server string, in io.Reader) (int, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
@@ -56,7 +56,7 @@ func answers(ctx context.Context, t *testing.T, server string, in io.Reader) (in
 	return code, out.String()
 }
 
-// What ends it is its last answer, and it ends when it is told to, whoever holds its input.
+// An error is the last answer. The command ends on a signal even if its input stays open.
 func TestAnswer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// pair is a certificate that is good for 90 days from a time on, and its key.
+// pair returns a certificate that is valid for 90 days from the given time, and its key.
 func pair(t *testing.T, serial int64, from time.Time) (cert, key []byte, parsed *x509.Certificate) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -37,7 +37,7 @@ func pair(t *testing.T, serial int64, from time.Time) (cert, key []byte, parsed 
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: text}), parsed
 }
 
-// served is the certificate that a connection is shown by a server whose files are those of a folder.
+// served returns the certificate that a server with the files of a folder presents.
 func served(t *testing.T, config *tls.Config) (*x509.Certificate, error) {
 	t.Helper()
 	here, there := net.Pipe()
@@ -53,8 +53,8 @@ func served(t *testing.T, config *tls.Config) (*x509.Certificate, error) {
 	return client.ConnectionState().PeerCertificates[0], nil
 }
 
-// A certificate is served from when it lies there whole, and the one before it until then:
-// while files are replaced one by one, are torn, or gone.
+// A new certificate is served once its files are complete. Until then the old one is served, while files are
+// replaced one by one, incomplete or missing.
 func TestCertificateIsRenewed(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, text []byte) {
@@ -100,8 +100,8 @@ func TestCertificateIsRenewed(t *testing.T) {
 	is("renewed once more", 3)
 }
 
-// The clock of whoever asks walks forwards and backwards, and a certificate is renewed while it
-// is good: what is served goes by what lies there, and by no clock of its own.
+// The client's clock jumps forwards and backwards, and certificates are renewed in time. The server serves the
+// certificate in the folder and uses no clock of its own.
 func TestCertificatesWhileTheClockWalks(t *testing.T) {
 	dir, begun := t.TempDir(), time.Unix(1_800_000_000, 0)
 	const day = 24 * time.Hour

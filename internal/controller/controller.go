@@ -1,5 +1,5 @@
-// Package controller keeps the images of CatalogSources in a cluster to their templates:
-// when the annotation changes, an object that it looks up, or the server's version.
+// Package controller updates the images of CatalogSources in a cluster from their templates when the
+// annotation, a looked-up object or the server's version changes.
 package controller
 
 import (
@@ -24,21 +24,21 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Resource is what CatalogSources are served as.
+// Resource is the resource of CatalogSources.
 var Resource = schema.GroupVersionResource{Group: catalogsource.Group, Version: catalogsource.Stored, Resource: "catalogsources"}
 
-// Options of a Controller.
+// Options configure a Controller.
 type Options struct {
 	Config     *rest.Config
-	Namespaces []string             // none is all
-	Poll       time.Duration        // between looks at the server's version, and at kinds that are not served
+	Namespaces []string             // none means all
+	Poll       time.Duration        // between checks of the server's version and of kinds that are not served
 	OLM        string               // whether OLM resolves templates too: OLMAuto, OLMPresent, OLMAbsent
-	Workers    int                  // that resolve at a time
+	Workers    int                  // that resolve concurrently
 	Events     record.EventRecorder // may be nil
 	Log        *slog.Logger
 }
 
-// Controller resolves the templates of CatalogSources. It is used once.
+// Controller resolves the templates of CatalogSources. Use each one once.
 type Controller struct {
 	Options
 	Metrics Metrics
@@ -49,20 +49,20 @@ type Controller struct {
 	queue     *turns
 	sources   []cache.SharedIndexInformer
 	watches   *watches
-	seconds   prometheus.Histogram // that looks took
+	seconds   prometheus.Histogram // durations of reconciles
 
 	mu       sync.Mutex
 	version  string            // gitVersion of the server
-	olm      bool              // OLM is there
-	written  map[string]write  // the last of each CatalogSource
-	rivals   map[string]*rival // of each
+	olm      bool              // whether OLM is installed
+	written  map[string]write  // the last write of each CatalogSource
+	rivals   map[string]*rival // of each CatalogSource
 	ready    bool
-	working  bool            // Run is under way
-	standby  bool            // another replica was seen to lead
-	resolved map[string]bool // whether the template of each is, last time
+	working  bool            // Run is in progress
+	standby  bool            // another replica led
+	resolved map[string]bool // whether each template resolved last time
 }
 
-// New asks the server for nothing yet.
+// New sends no request to the server.
 func New(o Options) (*Controller, error) {
 	client, err := dynamic.NewForConfig(o.Config)
 	if err != nil {
@@ -86,8 +86,8 @@ func unavailable(doing string, err error) error {
 	return failure.New(failure.ClusterUnavailable, "%s: %w", doing, err)
 }
 
-// Run works until ctx ends, and returns when all that was begun is finished. It fails where
-// the cluster does not answer at the beginning; later it waits for it to come back.
+// Run works until ctx ends, and returns once all work in progress is finished. It fails if the cluster does not
+// answer at the start; later it waits for the cluster.
 func (c *Controller) Run(ctx context.Context) error {
 	c.works(true)
 	defer c.works(false)
@@ -131,7 +131,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	return nil
 }
 
-// withoutManagers drops what says who wrote what, which is much and not asked for.
+// withoutManagers removes managedFields, which are large and unused.
 func withoutManagers(object any) (any, error) {
 	if u, ok := object.(*unstructured.Unstructured); ok {
 		u.SetManagedFields(nil)
@@ -139,15 +139,14 @@ func withoutManagers(object any) (any, error) {
 	return object, nil
 }
 
-// Ready reports whether all CatalogSources are known, or another replica leads, whose place this
-// one can take.
+// Ready reports whether the controller knows all CatalogSources, or can take over from another replica that leads.
 func (c *Controller) Ready() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ready || c.standby && !c.working
 }
 
-// Standby notes that another replica leads.
+// Standby records that another replica leads.
 func (c *Controller) Standby() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,7 +175,7 @@ func (c *Controller) handler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, now any) { add(now) }, DeleteFunc: add}
 }
 
-// follow looks at what all templates depend on until ctx ends.
+// follow polls the server's version and OLM until ctx ends.
 func (c *Controller) follow(ctx context.Context) {
 	tick := time.NewTicker(c.Poll)
 	defer tick.Stop()
@@ -203,7 +202,7 @@ func (c *Controller) follow(ctx context.Context) {
 	}
 }
 
-// pollServer asks for what all templates depend on.
+// pollServer reads the values that all templates depend on.
 func (c *Controller) pollServer() error {
 	return errors.Join(c.pollVersion(), c.pollOLM())
 }
@@ -225,7 +224,7 @@ func (c *Controller) serverVersion() string {
 	return c.version
 }
 
-// stored is a CatalogSource as last seen.
+// stored returns a CatalogSource as last seen.
 func (c *Controller) stored(key string) (*unstructured.Unstructured, bool) {
 	for _, informer := range c.sources {
 		if object, ok, err := informer.GetStore().GetByKey(key); err == nil && ok {

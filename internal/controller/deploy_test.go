@@ -15,8 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What is deployed may have so much memory and no more, knows it, and may do nothing else
-// that it has no need of.
+// Deployments have a memory limit and know it, and have no permission that they do not need.
 func TestDeploymentsAreBounded(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir("../../deploy", func(name string, _ fs.DirEntry, err error) error {
@@ -52,7 +51,7 @@ func bounded(t *testing.T, name string, pod *core.PodSpec, c *core.Container) {
 	if limit == 0 || at < 0 {
 		t.Fatalf("%s: %s has a limit of %d, and GOMEMLIMIT is its variable %d", name, c.Name, limit, at)
 	}
-	known, err := resource.ParseQuantity(strings.TrimSuffix(c.Env[at].Value, "B")) // Go's MiB is Mi here
+	known, err := resource.ParseQuantity(strings.TrimSuffix(c.Env[at].Value, "B")) // Go's MiB is Kubernetes' Mi
 	if err != nil || known.Value() > limit*95/100 || known.Value() < limit*80/100 {
 		t.Errorf("%s: GOMEMLIMIT is %s of %d, %v", name, c.Env[at].Value, limit, err)
 	}

@@ -18,19 +18,18 @@ import (
 
 const component = "graft-controller"
 
-// recorder writes events in the background. They are an addition: what fails with them is
-// logged only.
+// recorder writes events in the background. Errors in writing events are only logged.
 func recorder(ctx context.Context, config *rest.Config) (events record.EventRecorder, stop func(), err error) {
 	client, err := core.NewForConfig(config)
 	if err != nil {
 		return nil, nil, unavailable("setting up the client", err)
 	}
-	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx))) // stop ends it, after the last event
+	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx))) // stop ends it after the last event
 	broadcaster.StartRecordingToSink(&core.EventSinkImpl{Interface: client.Events("")})
 	return broadcaster.NewRecorder(runtime.NewScheme(), corev1.EventSource{Component: component}), broadcaster.Shutdown, nil
 }
 
-// posted is a recorder for a run that ends: an event is written when it is told.
+// posted is a recorder for a single run: it writes each event at once.
 type posted struct {
 	client core.EventsGetter
 	log    *slog.Logger

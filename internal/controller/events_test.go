@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// An event goes to the namespace of its CatalogSource and names it; in a run that ends it is
-// there when it has been told.
+// An event names its CatalogSource and is in the same namespace. In a single run it is written before the call
+// returns.
 func TestEvents(t *testing.T) {
 	for name, begin := range map[string]func(*rest.Config) (record.EventRecorder, func(), error){
 		"background": func(c *rest.Config) (record.EventRecorder, func(), error) { return recorder(t.Context(), c) },

@@ -15,8 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
-// clientGo evaluates an expression by client-go's library, by the rule that each {} gives
-// one plain value.
+// clientGo evaluates an expression with client-go's library. Each {} must give one plain value.
 func clientGo(object any, expression string) (text string, err error) {
 	defer func() {
 		if bug := recover(); bug != nil {
@@ -53,13 +52,13 @@ var pathObject = map[string]any{
 	},
 }
 
-// agree holds one expression to client-go. Its answer is another one each time where keys of
-// a mapping are visited, so that it is asked some times then.
+// agree compares the evaluation of an expression with client-go's. client-go's result varies if an expression
+// visits the keys of a mapping, so agree then asks several times.
 func agree(t *testing.T, expression string) (ok bool) {
 	t.Helper()
 	got, err := catalogsource.JSONPath(pathObject, expression)
 	if err != nil && (strings.Contains(err.Error(), "a string has no parts") || strings.Contains(err.Error(), "longer than") || strings.Contains(err.Error(), "more than")) {
-		return false // what Graft refuses by its own rules
+		return false // Graft's own rules refuse it
 	}
 	var want string
 	var wantErr error
@@ -79,7 +78,7 @@ func agree(t *testing.T, expression string) (ok bool) {
 	return false
 }
 
-// Unions, ranges, filters and all else are what client-go makes of them.
+// Unions, ranges, filters and everything else give the same as client-go.
 func TestJSONPathAgrees(t *testing.T) {
 	for expression, want := range map[string]string{
 		"{.a.b}": "x", `{.a['b\.c']}`: "y", "{.l[0]}-{.l[1]}": "1-2.5", "{.l[-2][0]}": "true", "{.one[*]}": "only", "{.one[0:1]}": "only", "{.m..b}": "deep", "{.m.*.b}": "deep",
@@ -94,7 +93,7 @@ func TestJSONPathAgrees(t *testing.T) {
 	}
 }
 
-// Expressions made of the pieces of the grammar, and of torn ones.
+// Expressions from parts of the grammar, complete and broken.
 func TestJSONPathAgreesAtRandom(t *testing.T) {
 	pieces := []string{
 		".a", ".b", ".items", ".l", ".n", ".v", ".type", ".tags", ".m", ".k", ".one", ".none", ".w.x", ".*", "..", "..v", "[0]", "[-1]", "[*]", "[0:1]", "[:]", "[::2]", "[1:]", "[5]", "[0,1]", "[]", "[1,]", "['a','m']", "['b']", "['b\\.c']", "['a.b']",
@@ -128,7 +127,7 @@ func FuzzJSONPath(f *testing.F) {
 	f.Fuzz(func(t *testing.T, expression string) { agree(t, expression) })
 }
 
-// No expression and no object cost more than the bounds allow.
+// The limits apply to the cost of any expression and object.
 func TestJSONPathIsBounded(t *testing.T) {
 	deep := any("x")
 	for range 2000 {

@@ -12,8 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 )
 
-// keeping is what the flags say of ConfigMaps with operands. Without namespaces none is kept, and
-// none is read.
+// keeping holds the flags for ConfigMaps with operands. Without namespaces it keeps and reads none.
 type keeping struct {
 	namespaces []string
 	poll       time.Duration
@@ -36,7 +35,7 @@ func (k *keeping) keeper(c *Controller) (*operands.Keeper, error) {
 	})
 }
 
-// run is the controller's, with ConfigMaps kept beside it.
+// run is the controller's Run, which also keeps ConfigMaps.
 func (k *keeping) run(c *Controller) (func(context.Context) error, error) {
 	if len(k.namespaces) == 0 {
 		return c.Run, nil
@@ -52,7 +51,7 @@ func (k *keeping) run(c *Controller) (func(context.Context) error, error) {
 	}, err
 }
 
-// once is the controller's, and one look at each ConfigMap.
+// once is the controller's Once, which also checks each ConfigMap once.
 func (k *keeping) once(ctx context.Context, c *Controller) error {
 	if len(k.namespaces) == 0 {
 		return c.Once(ctx)

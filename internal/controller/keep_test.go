@@ -17,8 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// The command keeps ConfigMaps in the namespaces that it is told of, and no others: whether they
-// are, their status says.
+// The command keeps ConfigMaps in the given namespaces only. Their status shows it.
 func TestCommandKeepsOperands(t *testing.T) {
 	s := newServer(t)
 	client, err := dynamic.NewForConfig(s.Config)

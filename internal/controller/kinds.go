@@ -14,9 +14,9 @@ import (
 	"github.com/olmgraft/graft/internal/catalogsource"
 )
 
-// kinds finds what kinds are served as. It asks for the one group and version that a
-// lookup names: what is wrong with others is no matter. Kinds come and go with their
-// definitions, so that one that is not known is asked for again after a while.
+// kinds finds the resources of kinds. It asks only for the group and version that a lookup names, so faults of
+// others do not matter. Kinds come and go with their definitions, so it asks again for an unknown one after a
+// while.
 type kinds struct {
 	ask   func(groupVersion string) (*metav1.APIResourceList, error)
 	again time.Duration
@@ -35,7 +35,7 @@ func newKinds(ask func(string) (*metav1.APIResourceList, error), again time.Dura
 	return &kinds{ask: ask, again: again, known: map[string]answer{}}
 }
 
-// resource fails where the kind is not served, or has a namespace and the lookup none.
+// resource fails if the kind is not served, or if it has a namespace and the lookup has none, or the reverse.
 func (k *kinds) resource(l catalogsource.Lookup) (schema.GroupVersionResource, error) {
 	gv := schema.GroupVersion{Group: l.Group, Version: l.Version}
 	known := k.in(gv.String(), l.Kind)
@@ -53,10 +53,10 @@ func (k *kinds) resource(l catalogsource.Lookup) (schema.GroupVersionResource, e
 	return gv.WithResource(found.Name), nil
 }
 
-// maxKnown bounds what templates can make this remember.
+// maxKnown limits how many groups and versions templates can make kinds remember.
 const maxKnown = 1000
 
-// in is what a group and version serves. A slow answer holds up nobody else.
+// in returns the kinds of a group and version. A slow answer delays no other caller.
 func (k *kinds) in(gv, kind string) answer {
 	k.mu.Lock()
 	known, ok := k.known[gv]
@@ -71,7 +71,7 @@ func (k *kinds) in(gv, kind string) answer {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.known) >= maxKnown { // what strangers make up goes first: others use the rest
+	if len(k.known) >= maxKnown { // made-up groups go first: others use the rest
 		maps.DeleteFunc(k.known, func(_ string, a answer) bool { return a.err != nil })
 	}
 	if len(k.known) >= maxKnown {

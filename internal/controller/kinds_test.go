@@ -47,7 +47,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Groups that templates make up push out none that the server has.
+// Made-up groups in templates displace no group of the server.
 func TestKindsThatAreMadeUp(t *testing.T) {
 	asked := map[string]int{}
 	k := newKinds(func(gv string) (*metav1.APIResourceList, error) {

@@ -21,7 +21,7 @@ import (
 type contender struct {
 	works   atomic.Bool
 	standby atomic.Bool
-	result  error // it ends with at once, where there is one
+	result  error // the process ends with it at once, if set
 	stop    context.CancelFunc
 	ended   chan error
 }
@@ -45,8 +45,7 @@ func contend(config *rest.Config, name string, result error) *contender {
 	return c
 }
 
-// leases is a server of leases within this process, for a clock of a test's own; it fails on
-// demand.
+// leases returns a server of leases in this process, with the test's clock. It fails on demand.
 func leases() (*rest.Config, *atomic.Bool) {
 	stand, down := cluster.New(), new(atomic.Bool)
 	return &rest.Config{
@@ -69,7 +68,7 @@ func (f answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	return out.Result(), nil
 }
 
-// One works at a time. When it stops, it lets go of the lease, and the next begins.
+// One replica works at a time. When it stops, it releases the lease and the next one starts.
 func TestLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		config, _ := leases()
@@ -98,7 +97,7 @@ func TestLead(t *testing.T) {
 	})
 }
 
-// Who cannot renew the lease stops working before another could begin, and says so.
+// A replica that cannot renew its lease stops working before another could start, and returns a failure.
 func TestLeaseIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		config, down := leases()
@@ -119,7 +118,7 @@ func TestLeaseIsLost(t *testing.T) {
 	})
 }
 
-// What ends the work ends the process, and gives the lease to the next.
+// An error of the work ends the process and releases the lease.
 func TestWorkFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		config, _ := leases()
@@ -139,7 +138,7 @@ func TestWorkFails(t *testing.T) {
 	})
 }
 
-// Who never leads ends well, and has done nothing.
+// A replica that never leads ends without an error and has done nothing.
 func TestNeverLeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		config, down := leases()

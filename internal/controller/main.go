@@ -29,8 +29,8 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// What the server is asked at most, by the second and at once. A thousand CatalogSources
-// follow a new version in ten seconds, with two writes each.
+// Limits of requests to the server, per second and at once. A thousand CatalogSources follow a new version in
+// ten seconds, with two writes each.
 const (
 	QPS   = 200
 	Burst = 400
@@ -43,9 +43,9 @@ type command struct {
 	in         io.Reader
 	out        io.Writer
 	listen     string
-	webhook    string // address; "" is none
+	webhook    string // address; "" means none
 	cert       string // directory
-	lease      string // NAMESPACE of the lease; "" is no election
+	lease      string // NAMESPACE of the lease; "" means no election
 	identity   string
 	format     string // of the log
 	options    Options
@@ -88,13 +88,13 @@ func Main(ctx context.Context, args []string, identity string, in io.Reader, out
 	if err != nil {
 		err = failure.New(failure.Usage, "reading the command line: %w", err).Fix("Run graft-controller --help.")
 	} else {
-		err = c.run(klog.NewContext(ctx, logr.FromSlogHandler(c.options.Log.Handler()))) // what client-go says goes there too
+		err = c.run(klog.NewContext(ctx, logr.FromSlogHandler(c.options.Log.Handler()))) // client-go's messages go there too
 	}
 	c.tell(errs, err)
 	return failure.ExitCode(err)
 }
 
-// What a line of the log is.
+// The formats of the log.
 const (
 	logText = "text"
 	logJSON = "json"
@@ -107,7 +107,7 @@ func (c *command) logger(errs io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(errs, nil))
 }
 
-// tell says how it ended: to people, or in lines as those before.
+// tell prints the result as text, or as log lines.
 func (c *command) tell(errs io.Writer, err error) {
 	for _, f := range failure.All(err) {
 		if c.format == logJSON {
@@ -149,7 +149,7 @@ func (c *command) run(ctx context.Context) error {
 	if err := c.serve(ctx, end, c.listen, work.Handler(), nil); err != nil {
 		return err
 	}
-	if c.webhook != "" { // each replica answers, whoever leads
+	if c.webhook != "" { // each replica answers, even without leading
 		secure, err := certificate(c.cert)
 		if err != nil {
 			return err
@@ -169,7 +169,7 @@ func (c *command) run(ctx context.Context) error {
 	return err
 }
 
-// controller is set up by the kubeconfig.
+// controller returns a controller for the kubeconfig.
 func (c *command) controller() (*Controller, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig
@@ -178,12 +178,12 @@ func (c *command) controller() (*Controller, error) {
 		return nil, failure.New(failure.Usage, "reading the kubeconfig: %w", err).Fix("Give --kubeconfig with a file that names a cluster.")
 	}
 	config.QPS, config.Burst, config.UserAgent = QPS, Burst, component
-	config.ContentType = runtime.ContentTypeJSON // for all, as for CatalogSources: no server lacks it
+	config.ContentType = runtime.ContentTypeJSON // for all requests: every server accepts JSON
 	c.options.Config = config
 	return New(c.options)
 }
 
-// serve answers until ctx ends, by HTTPS where there is a certificate.
+// serve answers until ctx ends, over HTTPS if there is a certificate.
 func (c *command) serve(ctx context.Context, end context.CancelCauseFunc, address string, handler http.Handler, secure *tls.Config) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -196,7 +196,7 @@ func (c *command) serve(ctx context.Context, end context.CancelCauseFunc, addres
 	return nil
 }
 
-// serveOn ends ctx where it cannot go on to answer.
+// serveOn ends ctx if it can no longer answer.
 func (c *command) serveOn(ctx context.Context, end context.CancelCauseFunc, listener net.Listener, handler http.Handler) {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
@@ -204,7 +204,7 @@ func (c *command) serveOn(ctx context.Context, end context.CancelCauseFunc, list
 	}
 	c.serving.Go(func() {
 		<-ctx.Done()
-		last, stop := context.WithTimeout(context.Background(), 5*time.Second) // for answers that are under way
+		last, stop := context.WithTimeout(context.Background(), 5*time.Second) // for answers in progress
 		defer stop()
 		_ = server.Shutdown(last)
 	})
@@ -215,13 +215,13 @@ func (c *command) serveOn(ctx context.Context, end context.CancelCauseFunc, list
 	}()
 }
 
-// led is what one of several replicas does.
+// led is the work of the leading replica.
 type led interface {
 	Run(ctx context.Context) error
-	Standby() // another leads
+	Standby() // another replica leads
 }
 
-// leading is the controller with all that it does while it leads.
+// leading is the controller with everything that it does while it leads.
 type leading struct {
 	*Controller
 	run func(context.Context) error
@@ -230,9 +230,8 @@ type leading struct {
 // Run implements led.
 func (l leading) Run(ctx context.Context) error { return l.run(ctx) }
 
-// lead runs work while the lease is held, and returns when work has. A lease that is lost
-// ends the process, which is begun anew by whoever began it: two that work at a time would
-// conflict, not harm.
+// lead runs work while it holds the lease, and returns when work has returned. A lost lease ends the process,
+// which its supervisor starts again: two working replicas would conflict, but do no harm.
 func lead(ctx context.Context, config *rest.Config, namespace, identity string, work led) error {
 	client, err := coordination.NewForConfig(config)
 	if err != nil {
@@ -260,7 +259,7 @@ func lead(ctx context.Context, config *rest.Config, namespace, identity string, 
 					return
 				}
 				err := work.Run(ctx)
-				if ctx.Err() == nil { // it ended by itself: the lease is given back
+				if ctx.Err() == nil { // work ended by itself: release the lease
 					stop()
 				}
 				done <- err

@@ -22,7 +22,7 @@ import (
 	"github.com/olmgraft/graft/internal/controller/suite"
 )
 
-// process is the command at work.
+// process is a running command.
 type process struct {
 	address string
 	stop    context.CancelFunc
@@ -46,7 +46,7 @@ func begin(t *testing.T, s *suite.Server, args ...string) *process {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p := &process{address: l.Addr().String(), stop: stop, code: make(chan int, 1)}
-	t.Cleanup(stop) // a test that fails leaves it at work
+	t.Cleanup(stop) // in case the test fails
 	_ = l.Close()
 	args = append(args, "--kubeconfig", s.Kubeconfig(t), "--listen", p.address)
 	go func() { p.code <- controller.Main(ctx, args, "one", nil, io.Discard, p) }()
@@ -63,7 +63,7 @@ func (p *process) answer(path string) (int, string) {
 	return answer.StatusCode, string(text)
 }
 
-// ends stops it, which is to end well.
+// ends stops the command, which must succeed.
 func (p *process) ends(t *testing.T) {
 	t.Helper()
 	p.stop()
@@ -77,8 +77,8 @@ var (
 	events = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 )
 
-// While another holds the lease, the command is ready to follow it, and not at work. Without
-// an election it works, says so, and tells events.
+// While another process holds the lease, the command is ready and does not work. Without an election it works,
+// reports that, and writes events.
 func TestCommandLeads(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -113,14 +113,14 @@ func TestCommandLeads(t *testing.T) {
 	}
 	for _, want := range []string{"graft_leader 1\n", "graft_queue_items 0\n", `graft_catalogsources{resolved="true"} 1`, `graft_catalogsources{resolved="false"} 0`, "graft_reconcile_duration_seconds_count "} {
 		if _, text := p.answer("/metrics"); !strings.Contains(text, "\n"+want) {
-			t.Errorf("it works, and says no %s: %s", want, text)
+			t.Errorf("a working command's metrics lack %s: %s", want, text)
 		}
 	}
 	c.Eventually("the event is written", func() bool { return len(told(c, "lead")) == 1 })
 	p.ends(t)
 }
 
-// told are the events of a namespace.
+// told returns the events of a namespace.
 func told(c *suite.Cluster, namespace string) (all []string) {
 	c.Helper()
 	list, err := c.Resource(events).Namespace(namespace).List(c.Context(), metav1.ListOptions{})
@@ -134,7 +134,7 @@ func told(c *suite.Cluster, namespace string) (all []string) {
 	return all
 }
 
-// In a run that ends, events are written before it has ended.
+// A single run writes its events before it ends.
 func TestOnceTells(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -150,7 +150,7 @@ func TestOnceTells(t *testing.T) {
 	}
 }
 
-// A log in JSON has nothing else in it: not what client-go says, nor how it ended.
+// A JSON log has no other lines: neither client-go's nor the final error.
 func TestLogIsJSON(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -179,7 +179,7 @@ func TestLogIsJSON(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("it does not say how it ended: %s", once.said.String())
+	t.Errorf("the log lacks the final error: %s", once.said.String())
 }
 
 // The webhook converts all objects of a review or none.

@@ -12,8 +12,8 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Once resolves all CatalogSources and returns. Each that does not resolve is a
-// catalogsource-unresolvable failure, told in its conditions as well.
+// Once resolves all CatalogSources and returns. Each one that does not resolve gives a
+// catalogsource-unresolvable failure, which its conditions have too.
 func (c *Controller) Once(ctx context.Context) error {
 	if err := c.pollServer(); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (c *Controller) Once(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// tries of a write that meets a newer version.
+// tries limits the attempts of a write that conflicts with a newer version.
 const tries = 5
 
 func (c *Controller) onceEach(ctx context.Context, source *unstructured.Unstructured) error {
@@ -68,7 +68,7 @@ func (c *Controller) onceEach(ctx context.Context, source *unstructured.Unstruct
 	}
 }
 
-// ask asks the cluster for one object after the other.
+// ask returns lookups that read each object from the cluster.
 func (c *Controller) ask(ctx context.Context) catalogsource.Objects {
 	return func(l catalogsource.Lookup) (any, error) {
 		resource, err := c.kinds.resource(l)

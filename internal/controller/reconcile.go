@@ -19,7 +19,7 @@ import (
 	"github.com/olmgraft/graft/internal/catalogsource"
 )
 
-// next takes one CatalogSource from the queue; false once the queue is shut.
+// next handles one CatalogSource of the queue. It returns false once the queue is shut down.
 func (c *Controller) next(ctx context.Context) bool {
 	key, shut := c.queue.Get()
 	if shut {
@@ -47,8 +47,8 @@ func (c *Controller) next(ctx context.Context) bool {
 	return true
 }
 
-// reconcile brings one CatalogSource to its template, and says when to look again where no
-// watch would tell.
+// reconcile updates one CatalogSource from its template, and returns when to check again if no watch would
+// trigger that.
 func (c *Controller) reconcile(ctx context.Context, key string) (again time.Duration, err error) {
 	c.Metrics.Reconciles.Add(1)
 	source, ok := c.stored(key)
@@ -57,7 +57,7 @@ func (c *Controller) reconcile(ctx context.Context, key string) (again time.Dura
 		return 0, nil
 	}
 	if c.stale(key, source) {
-		return c.Poll, nil // the watch brings it sooner
+		return c.Poll, nil // the watch triggers it sooner
 	}
 	if source.GetDeletionTimestamp() != nil {
 		c.watches.use(key, nil)
@@ -95,9 +95,8 @@ func (c *Controller) forget(key string) {
 	delete(c.resolved, key)
 }
 
-// stale reports whether the watch has not yet brought what was written last: what is
-// decided from before that would be written twice. A watch that does not bring it for long
-// is one of a server that was set back.
+// stale reports whether the watch has not yet delivered the last write: a decision on an older version would
+// write twice. If the watch does not deliver it for long, the server was restored from a backup.
 func (c *Controller) stale(key string, source *unstructured.Unstructured) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,16 +105,16 @@ func (c *Controller) stale(key string, source *unstructured.Unstructured) bool {
 	return err == nil && seen < last.version && time.Since(last.at) < setBack
 }
 
-// setBack is longer than a watch that works takes to bring a write.
+// setBack is longer than a working watch takes to deliver a write.
 const setBack = 2 * time.Minute
 
-// write of a CatalogSource, by the version that it gave.
+// write records a write of a CatalogSource by the resulting version.
 type write struct {
 	version uint64
 	at      time.Time
 }
 
-// wrote notes the last write; nil is none.
+// wrote records the last write; nil means none.
 func (c *Controller) wrote(key string, source *unstructured.Unstructured) {
 	if source == nil {
 		return
@@ -132,9 +131,9 @@ func resolve(reference, version, key string, objects catalogsource.Objects) cata
 	return catalogsource.Resolve(reference, catalogsource.Values{Kube: kube, Objects: catalogsource.Follow(key, objects), Path: catalogsource.JSONPath})
 }
 
-// write sets image and conditions, each where it differs and upon the version that was
-// read: a conflict is left to the next round. It gives the CatalogSource as last written,
-// nil if nothing was. An image that is resolved and not set is told in the conditions.
+// write sets image and conditions if they differ, based on the version that was read. The next round resolves a
+// conflict. It returns the CatalogSource as last written, or nil if nothing was. If an image resolves and
+// cannot be set, the conditions say so.
 func (c *Controller) write(ctx context.Context, source *unstructured.Unstructured, work catalogsource.Work, r catalogsource.Resolution) (written *unstructured.Unstructured, err error) {
 	conditions, refused := r.Conditions(), error(nil)
 	spec, _, _ := unstructured.NestedMap(source.Object, "spec")
@@ -171,10 +170,10 @@ func (c *Controller) write(ctx context.Context, source *unstructured.Unstructure
 	return written, errors.Join(refused, err)
 }
 
-// writeImage gives the CatalogSource as written.
+// writeImage returns the CatalogSource as written.
 func (c *Controller) writeImage(ctx context.Context, source *unstructured.Unstructured, field []string, was, image string) (*unstructured.Unstructured, error) {
 	change := map[string]any{}
-	_ = unstructured.SetNestedField(change, image, field...) // change has no field in the way
+	_ = unstructured.SetNestedField(change, image, field...) // change has no conflicting field
 	written, err := c.patch(ctx, source, change)
 	if err != nil {
 		return nil, err
@@ -184,8 +183,8 @@ func (c *Controller) writeImage(ctx context.Context, source *unstructured.Unstru
 	return written, nil
 }
 
-// unsay removes the conditions of a template that is gone, or is OLM's, which removes its own.
-// It gives the CatalogSource as written, nil where there are none.
+// unsay removes the conditions of a template that is gone, or that is OLM's, which removes its own. It returns
+// the CatalogSource as written, or nil if there were none.
 func (c *Controller) unsay(ctx context.Context, source *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	c.rivalOf(source).forget()
 	types := slices.Clone(catalogsource.GraftTypes)
@@ -200,7 +199,7 @@ func (c *Controller) unsay(ctx context.Context, source *unstructured.Unstructure
 	return c.patchConditions(ctx, source, rest)
 }
 
-// writeConditions gives the CatalogSource as written, nil where it has the conditions already.
+// writeConditions returns the CatalogSource as written, or nil if it already has the conditions.
 func (c *Controller) writeConditions(ctx context.Context, source *unstructured.Unstructured, work catalogsource.Work, conditions []catalogsource.Condition, why func() string) (*unstructured.Unstructured, error) {
 	existing, _, _ := unstructured.NestedSlice(source.Object, "status", "conditions")
 	gone, said := false, conditions
@@ -252,14 +251,13 @@ func (c *Controller) event(source *unstructured.Unstructured, kind, reason, form
 	}
 }
 
-// watched are the objects of the cluster as watches show them; it notes what one
-// CatalogSource looks up.
+// watched reads the cluster's objects from watches, and records the lookups of one CatalogSource.
 type watched struct {
 	controller *Controller
 	key        string
 	used       []watchKey
-	waiting    bool // for a watch that has only begun
-	unserved   bool // something that no watch will tell of
+	waiting    bool // for a watch that has just started
+	unserved   bool // a lookup that no watch covers
 }
 
 var errWaiting = errors.New("the watch has only begun")
@@ -285,8 +283,8 @@ func (w *watched) object(ctx context.Context, l catalogsource.Lookup) (any, erro
 	return find(l, store)
 }
 
-// steady is an error in words that are the same each time, since they stand in a condition:
-// the network has ports and times to tell of.
+// steady makes an error's text the same each time, because a condition contains it. Network errors have ports
+// and times.
 func steady(l catalogsource.Lookup, err error) error {
 	if isDown(err) || errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("the API server does not answer for %s", l)
@@ -294,7 +292,7 @@ func steady(l catalogsource.Lookup, err error) error {
 	return err
 }
 
-// find is the object of a lookup among those of its kind in its namespace.
+// find returns the object of a lookup among those of its kind in its namespace.
 func find(l catalogsource.Lookup, store cache.Store) (any, error) {
 	var found []any
 	if l.Name == "" {

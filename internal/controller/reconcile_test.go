@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// What the watch shows of before the last write is passed over, but not for good: a server
-// that was set back counts its versions from earlier on.
+// Versions before the last write are ignored, but not forever: a restored server counts its versions from an
+// earlier number.
 func TestStale(t *testing.T) {
 	c := &Controller{written: map[string]write{}}
 	at := func(version string) *unstructured.Unstructured {

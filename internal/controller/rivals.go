@@ -14,21 +14,21 @@ import (
 	"github.com/olmgraft/graft/internal/catalogsource"
 )
 
-// What Options say of OLM.
+// Values of Options.OLM.
 const (
-	OLMAuto    = "auto" // as the server does
+	OLMAuto    = "auto" // as the server reports
 	OLMPresent = "present"
 	OLMAbsent  = "absent"
 )
 
-// The kind by which a server tells that OLM is installed: all releases that resolve templates
-// bring its definition, and asking what is served takes no permission.
+// The kind that shows that OLM is installed: all releases that resolve templates have its definition, and
+// reading the served kinds needs no permission.
 const (
 	olmGroupVersion = "operators.coreos.com/v1"
 	olmKind         = "OLMConfig"
 )
 
-// pollOLM asks whether OLM is there, which resolves templates as well.
+// pollOLM checks whether OLM is installed, which resolves templates too.
 func (c *Controller) pollOLM() error {
 	present := c.OLM == OLMPresent
 	if c.OLM == OLMAuto || c.OLM == "" {
@@ -50,27 +50,27 @@ func (c *Controller) hasOLM() bool {
 	return c.olm
 }
 
-// rival is what is known of somebody else who writes to a CatalogSource what the controller
-// writes. Run has each CatalogSource with one worker at a time, but Once may come beside it.
+// rival records another writer of the same fields of a CatalogSource. Run handles a CatalogSource with one
+// worker at a time, but Once may run at the same time.
 type rival struct {
 	uid types.UID
 
 	mu    sync.Mutex
-	said  []catalogsource.Condition // as last written, by the types that OLM has too
-	own   bool                      // somebody else writes conditions of those types
+	said  []catalogsource.Condition // as last written, by the types that OLM uses too
+	own   bool                      // another writer writes conditions of those types
 	image string                    // as last written
-	times int                       // it was, since
+	times int                       // since then
 	since time.Time
 }
 
-// An image that others undo is set so many times in that time, and then left to them until
-// the template comes to another one.
+// An image that another writer reverts is set this many times within this time. Then it is left alone until the
+// template gives another image.
 const (
 	maxUndone  = 3
 	undoneTime = time.Hour
 )
 
-// rivalOf is what is known for one CatalogSource; one that was made again is another.
+// rivalOf returns the record of one CatalogSource. A recreated one has a new record.
 func (c *Controller) rivalOf(source *unstructured.Unstructured) *rival {
 	key := source.GetNamespace() + "/" + source.GetName()
 	c.mu.Lock()
@@ -83,8 +83,8 @@ func (c *Controller) rivalOf(source *unstructured.Unstructured) *rival {
 	return r
 }
 
-// work is what there is to do for a CatalogSource. Where somebody has written over its
-// conditions, those of Graft's own types tell of it from now on.
+// work returns the work for a CatalogSource. Once another writer has replaced its conditions, Graft uses
+// condition types of its own.
 func (c *Controller) work(source *unstructured.Unstructured) catalogsource.Work {
 	work := catalogsource.WorkFor(source.GetAnnotations(), c.hasOLM())
 	if work.Reference == "" || work.Own {
@@ -95,7 +95,7 @@ func (c *Controller) work(source *unstructured.Unstructured) catalogsource.Work 
 	return work
 }
 
-// overwrote reports whether somebody has written over the conditions, now or before.
+// overwrote reports whether another writer has replaced the conditions, now or before.
 func (r *rival) overwrote(existing []any) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,21 +103,21 @@ func (r *rival) overwrote(existing []any) bool {
 	return r.own
 }
 
-// says notes the conditions as they are written.
+// says records the conditions as written.
 func (r *rival) says(conditions []catalogsource.Condition) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.said = conditions
 }
 
-// forget begins anew.
+// forget clears the record.
 func (r *rival) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.said, r.own, r.image, r.times, r.since = nil, false, "", 0, time.Time{}
 }
 
-// set notes that the image was written.
+// set records that the image was written.
 func (r *rival) set(image string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +127,7 @@ func (r *rival) set(image string) {
 	r.times++
 }
 
-// undoes reports whether others set another image each time that this one is set.
+// undoes reports whether another writer reverts the image each time.
 func (r *rival) undoes(image, is string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -140,7 +140,7 @@ func (r *rival) undoes(image, is string) bool {
 	return r.times >= maxUndone
 }
 
-// why says more than the conditions do where all is resolved.
+// why explains a resolved template beyond its conditions.
 func why(r catalogsource.Resolution, conditions []catalogsource.Condition, image string) string {
 	last := conditions[len(conditions)-1]
 	switch {

@@ -10,12 +10,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics count what was done since the beginning.
+// Metrics count events since the start.
 type Metrics struct {
 	Reconciles, Images, Statuses, Conflicts, Errors atomic.Int64
 }
 
-// newReconcileSeconds has buckets from a look that finds nothing to do to an API server that hangs.
+// newReconcileSeconds has buckets from a reconcile without work to an API server that hangs.
 func newReconcileSeconds() prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "graft_reconcile_duration_seconds", Help: "Time that a look at a CatalogSource took, with what was written.",
@@ -23,7 +23,7 @@ func newReconcileSeconds() prometheus.Histogram {
 	})
 }
 
-// registry has all that /metrics says.
+// registry holds everything that /metrics serves.
 func (c *Controller) registry() *prometheus.Registry {
 	all := prometheus.NewRegistry()
 	all.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(), c.seconds)
@@ -50,7 +50,7 @@ func (c *Controller) registry() *prometheus.Registry {
 	return all
 }
 
-// leads is 1 while the controller works.
+// leads returns 1 while the controller works.
 func (c *Controller) leads() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *Controller) leads() int {
 	return 0
 }
 
-// count is how many CatalogSources resolve, or do not.
+// count returns how many CatalogSources resolve, or do not.
 func (c *Controller) count(resolved bool) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +72,7 @@ func (c *Controller) count(resolved bool) (n int) {
 	return n
 }
 
-// note keeps whether a CatalogSource resolves, for who counts them.
+// note records whether a CatalogSource resolves, for the metrics.
 func (c *Controller) note(key string, resolved bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Names, units and words of the metrics are as Prometheus asks.
+// Names, units and help of the metrics follow Prometheus' rules.
 func TestMetrics(t *testing.T) {
 	c, err := New(Options{Config: &rest.Config{Host: "http://stand.example"}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -42,7 +42,7 @@ graft_catalogsources{resolved="true"} 1
 	}
 }
 
-// A server that cannot go on ends the work, and says why.
+// A server that can no longer answer ends the work with its error.
 func TestServerEndsEarly(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
-// The controller works on the stand-in as conformance/cluster has it work on an API server.
+// The controller runs on the stand-in as it runs on an API server in conformance/cluster.
 func TestController(t *testing.T) {
 	s := newServer(t)
 	s.Many = effort.Of(t, 20, 40, 1000)
 	suite.Run(t, s)
 }
 
-// newServer is a stand-in for an API server.
+// newServer returns a stand-in for an API server.
 func newServer(t *testing.T) *suite.Server {
 	stand := cluster.New()
 	kind := cluster.Kind{Version: "v1", Name: "Sample", Plural: "samples", Namespaced: true}

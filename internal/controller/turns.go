@@ -8,17 +8,17 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// turns is a queue of CatalogSources in which no namespace holds up another:
+// turns is a queue of CatalogSources in which no namespace delays another:
 //
-//  1. Namespaces take turns, and within one who waits longest is next.
-//  2. One namespace has all workers but one at most: what of it hangs leaves that one.
+// 1. Namespaces take turns. Within a namespace the longest waiting is next. 2. One namespace has at most all
+// workers but one, so that its hanging work leaves one worker.
 type turns struct {
 	workqueue.TypedRateLimitingInterface[string]
-	most int // at a time, of one namespace
+	most int // concurrent, of one namespace
 
 	mu      sync.Mutex
-	busy    map[string]int      // how many of each namespace are worked on
-	waiting map[string][]string // keys whose namespace has its most
+	busy    map[string]int      // number in progress of each namespace
+	waiting map[string][]string // keys whose namespace is at its limit
 	waits   map[string]bool     // each of these keys
 }
 
@@ -34,14 +34,14 @@ func newTurns(workers int) *turns {
 	}
 }
 
-// namespaceOf a CatalogSource, by its key.
+// namespaceOf returns the namespace in a key of a CatalogSource.
 func namespaceOf(key string) string {
-	namespace, _, _ := cache.SplitMetaNamespaceKey(key) // keys are those of the cache
+	namespace, _, _ := cache.SplitMetaNamespaceKey(key) // keys come from the cache
 	return namespace
 }
 
-// Get waits for what is next. What has to wait for its own namespace is put by until one of
-// that is done.
+// Get waits for the next key. A key whose namespace is at its limit is set aside until one of that namespace is
+// done.
 func (t *turns) Get() (key string, shut bool) {
 	for {
 		key, shut = t.TypedRateLimitingInterface.Get()
@@ -67,14 +67,14 @@ func (t *turns) begin(key string) bool {
 	return false
 }
 
-// Len counts those too that are put by.
+// Len includes the keys that are set aside.
 func (t *turns) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.TypedRateLimitingInterface.Len() + len(t.waits)
 }
 
-// Done is for each key that Get gave.
+// Done must be called for each key from Get.
 func (t *turns) Done(key string) {
 	t.TypedRateLimitingInterface.Done(key)
 	namespace := namespaceOf(key)
@@ -94,11 +94,11 @@ func (t *turns) Done(key string) {
 	}
 }
 
-// round holds keys by namespace, and gives of each namespace one in turn. It is a
-// workqueue.Queue, which is locked by who uses it.
+// round holds keys by namespace and returns one of each namespace in turn. It is a workqueue.Queue, which its
+// caller locks.
 type round struct {
 	keys  map[string][]string
-	order []string // namespaces that have keys; the first is next
+	order []string // namespaces with keys; the first is next
 	count int
 }
 

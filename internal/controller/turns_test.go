@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A namespace with ten thousand CatalogSources holds up one of another namespace by one
-// turn of its own, however often its own are added again.
+// A namespace with ten thousand CatalogSources delays one of another namespace by a single turn, however often
+// its own are added again.
 func TestTurnsGoRound(t *testing.T) {
 	q := newTurns(4)
 	for i := range 10_000 {
@@ -37,8 +37,8 @@ func TestTurnsGoRound(t *testing.T) {
 	}
 }
 
-// All that one namespace has may hang, and a worker is left for the others. What waited then
-// is done, each once, and one at a time.
+// All work of one namespace may hang, and one worker stays for the others. Afterwards the waiting keys are
+// handled, each once and one at a time.
 func TestTurnsLeaveAWorker(t *testing.T) {
 	q := newTurns(4)
 	for i := range 100 {
@@ -49,11 +49,11 @@ func TestTurnsLeaveAWorker(t *testing.T) {
 		key, _ := q.Get()
 		hanging = append(hanging, key)
 	}
-	q.Add("quiet/one") // the fourth worker: 97 of the other namespace are before it
+	q.Add("quiet/one") // for the fourth worker: 97 of the other namespace are before it
 	if key, _ := q.Get(); key != "quiet/one" {
 		t.Fatalf("the fourth worker has %s", key)
 	}
-	q.Add(hanging[0]) // changed while it is worked on
+	q.Add(hanging[0]) // changed while in progress
 	q.Done("quiet/one")
 	for _, key := range hanging {
 		q.Done(key)
@@ -79,11 +79,11 @@ func TestTurnsLeaveAWorker(t *testing.T) {
 	}
 	q.ShutDown()
 	if _, shut := q.Get(); !shut {
-		t.Error("it goes on")
+		t.Error("Get returns a key after the queue was shut down")
 	}
 }
 
-// One worker is for all namespaces.
+// A single worker serves all namespaces.
 func TestTurnsOfOneWorker(t *testing.T) {
 	q := newTurns(1)
 	q.Add("a/1")

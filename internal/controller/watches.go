@@ -17,14 +17,14 @@ import (
 	"github.com/olmgraft/graft/internal/catalogsource"
 )
 
-// watchKey is what one watch shows: a kind in one namespace, so that a Role there is
-// permission enough; "" for kinds that have none.
+// watchKey identifies a watch: a kind in one namespace, so that a Role there suffices; "" for kinds without a
+// namespace.
 type watchKey struct {
 	resource  schema.GroupVersionResource
 	namespace string
 }
 
-// watches are begun when a CatalogSource first needs them, and ended when none does.
+// watches starts a watch when a CatalogSource first needs it, and ends it when none does.
 type watches struct {
 	running *sync.WaitGroup
 	client  dynamic.Interface
@@ -32,7 +32,7 @@ type watches struct {
 
 	mu  sync.Mutex
 	all map[watchKey]*watch
-	of  map[string]map[watchKey]int // by the namespace of the users, of whom there are so many
+	of  map[string]map[watchKey]int // by the users' namespace, with the number of users
 }
 
 type watch struct {
@@ -40,20 +40,19 @@ type watch struct {
 	stop     context.CancelFunc
 	begun    time.Time
 	users    map[string]bool // keys of CatalogSources
-	err      error           // the last that the watch met
+	err      error           // the last error of the watch
 }
 
 func newWatches(running *sync.WaitGroup, client dynamic.Interface, enqueue func(string)) *watches {
 	return &watches{running: running, client: client, enqueue: enqueue, all: map[watchKey]*watch{}, of: map[string]map[watchKey]int{}}
 }
 
-// patience is how long a watch may take to begin before templates count as unresolved.
+// patience is how long a watch may take to start before templates count as unresolved.
 const patience = 10 * time.Second
 
-// store is what a watch shows, which the CatalogSource is told of from now on. It fails
-// with errWaiting while the watch begins, and then with what keeps it from that, and where the
-// namespace of the CatalogSource has its most. A watch that begins here ends with ctx at the
-// latest.
+// store returns the objects of a watch and notifies the CatalogSource of changes from now on. It returns
+// errWaiting while the watch starts, and then the watch's error, if any. It fails if the namespace of the
+// CatalogSource is at its limit. A watch that starts here ends with ctx at the latest.
 func (w *watches) store(ctx context.Context, at watchKey, user string) (cache.Store, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +90,7 @@ func (w *watches) add(one *watch, at watchKey, user string) {
 	w.of[namespace][at]++
 }
 
-// remove ends a watch that has no users any more.
+// remove ends a watch without users.
 func (w *watches) remove(one *watch, at watchKey, user string) {
 	delete(one.users, user)
 	namespace := namespaceOf(user)
@@ -133,7 +132,7 @@ func (w *watches) begin(ctx context.Context, at watchKey) (*watch, error) {
 	return one, nil
 }
 
-// withoutLarge keeps of an object that is too large that it is there.
+// withoutLarge replaces an object that is too large by a note that it exists.
 func withoutLarge(object any) (any, error) {
 	u, ok := object.(*unstructured.Unstructured)
 	if !ok || !catalogsource.TooLarge(u.Object) {
@@ -142,8 +141,7 @@ func withoutLarge(object any) (any, error) {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion()}}, nil
 }
 
-// tell enqueues all who look something up in a watch. Who is not concerned finds nothing
-// to write.
+// tell enqueues all CatalogSources that use a watch. Those that are not affected find nothing to write.
 func (w *watches) tell(one *watch) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -152,7 +150,7 @@ func (w *watches) tell(one *watch) {
 	}
 }
 
-// use ends what a CatalogSource needs no longer.
+// use ends the watches that a CatalogSource no longer needs.
 func (w *watches) use(user string, used []watchKey) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

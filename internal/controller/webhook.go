@@ -18,7 +18,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// conversionReview is what an API server asks and is answered: apiextensions.k8s.io/v1.
+// conversionReview is an API server's request and its answer: apiextensions.k8s.io/v1.
 type conversionReview struct {
 	metav1.TypeMeta `json:",inline"`
 	Request         *conversionRequest  `json:"request,omitempty"`
@@ -37,7 +37,7 @@ type conversionResponse struct {
 	Result           metav1.Status    `json:"result"`
 }
 
-// maxReview bounds a request: an API server asks for all objects of a list at once.
+// maxReview limits a request: an API server sends all objects of a list at once.
 const maxReview = 32 << 20
 
 // Webhook converts CatalogSources between their versions, at /convert.
@@ -58,7 +58,7 @@ func Webhook() http.Handler {
 		}
 		review.Response, review.Request = review.Request.answer(), nil
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(review) // nobody is there to be told
+		_ = json.NewEncoder(w).Encode(review) // the client may be gone
 	})
 	return mux
 }
@@ -80,9 +80,9 @@ func (r *conversionRequest) answer() *conversionResponse {
 	return out
 }
 
-// certificate is that of a directory as Secrets of type kubernetes.io/tls are mounted. It is
-// read anew for each connection, since it is renewed below a running process; what is torn or
-// gone leaves the one that was read last.
+// certificate returns the configuration for the certificate in a directory, in the layout of mounted Secrets of
+// type kubernetes.io/tls. It reads the files for each connection, because they are renewed while the process
+// runs. If they are incomplete or missing, it keeps the last certificate.
 func certificate(dir string) (*tls.Config, error) {
 	var last atomic.Pointer[tls.Certificate]
 	read := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {

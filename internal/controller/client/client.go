@@ -1,4 +1,4 @@
-// Package client asks graft-controller about a cluster, and links nothing of what that takes.
+// Package client asks graft-controller about a cluster, without linking a client of clusters.
 package client
 
 import (
@@ -18,13 +18,12 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// program is the command that knows clusters, and all the ways to log in to them.
+// program is the command that can log in to clusters.
 const program = "graft-controller"
 
-// Cluster has lookups answered by graft-controller. Its Object and Path are those of
-// catalogsource.Values.
+// Cluster answers lookups through graft-controller. Object and Path are those of catalogsource.Values.
 type Cluster struct {
-	// Version is that of the cluster.
+	// Version is the cluster's version.
 	Version string
 
 	command *exec.Cmd
@@ -32,11 +31,11 @@ type Cluster struct {
 	in      io.WriteCloser
 	ask     *json.Encoder
 	answers *json.Decoder
-	said    *tail // on its standard error
-	lost    error // that it does not answer
+	said    *tail // the end of its standard error
+	lost    error // why it does not answer
 }
 
-// Open starts graft-controller on the cluster of a kubeconfig.
+// Open starts graft-controller for the cluster of a kubeconfig.
 func Open(ctx context.Context, kubeconfig string) (*Cluster, error) {
 	name, err := find()
 	if err != nil {
@@ -65,7 +64,7 @@ func Open(ctx context.Context, kubeconfig string) (*Cluster, error) {
 	return c, nil
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of the written text.
 type tail struct{ text []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -75,7 +74,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// find is the graft-controller beside this command, else that of PATH.
+// find returns the graft-controller beside this command, or else in PATH.
 func find() (string, error) {
 	name := program
 	if runtime.GOOS == "windows" {
@@ -99,7 +98,7 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// next is one answer. Where there is none, the command is ended: nothing else can follow.
+// next reads one answer. If there is none, it ends the command, because nothing else can follow.
 func (c *Cluster) next() (catalogsource.Answer, error) {
 	var a catalogsource.Answer
 	err := c.answers.Decode(&a)
@@ -119,10 +118,10 @@ func (c *Cluster) next() (catalogsource.Answer, error) {
 	return a, c.lost
 }
 
-// Object is the lookup itself: object and value are one question.
+// Object returns the lookup itself, because object and value are one question.
 func (c *Cluster) Object(l catalogsource.Lookup) (any, error) { return l, nil }
 
-// Path gives the value of a lookup.
+// Path returns the value of a lookup.
 func (c *Cluster) Path(object any, _ string) (string, error) {
 	if c.lost != nil {
 		return "", c.lost
@@ -138,13 +137,12 @@ func (c *Cluster) Path(object any, _ string) (string, error) {
 	return a.Value, err
 }
 
-// Close ends the command, which has a few seconds for it, and tells whether it answered all
-// along.
+// Close ends the command, after a few seconds by force, and returns an error if it failed to answer.
 func (c *Cluster) Close() error {
 	_ = c.in.Close()
 	patience := time.AfterFunc(5*time.Second, c.kill)
 	defer patience.Stop()
-	_ = c.command.Wait() // what failed was answered
+	_ = c.command.Wait() // every failure was an answer
 	c.kill()
 	return c.lost
 }

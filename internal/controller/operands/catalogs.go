@@ -17,10 +17,10 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// patience is how long one catalog is waited for.
+// patience limits the wait for one catalog.
 const patience = 2 * time.Minute
 
-// round is one look at all ConfigMaps, in which each image is asked for once.
+// round is one pass over all ConfigMaps, which reads each image once.
 type round struct {
 	*Keeper
 	digests map[string]digest
@@ -37,7 +37,7 @@ type reading struct {
 	err error
 }
 
-// catalogsOf are what the catalogs of a policy have together, and their references by digest.
+// catalogsOf returns the operands of all catalogs of a policy, and their references by digest.
 func (r *round) catalogsOf(ctx context.Context, namespace string, all []operand.PolicyCatalog) (*operand.Set, []string, error) {
 	var sets []*operand.Set
 	var pinned []string
@@ -55,7 +55,7 @@ func (r *round) catalogsOf(ctx context.Context, namespace string, all []operand.
 	return operand.Union(sets...), pinned, nil
 }
 
-// image is the one that a catalog of a policy comes to.
+// image returns the image of a policy's catalog.
 func (r *round) image(ctx context.Context, namespace string, c operand.PolicyCatalog) (image string, err error) {
 	var object *unstructured.Unstructured
 	switch {
@@ -93,8 +93,8 @@ func (r *round) get(ctx context.Context, resource schema.GroupVersionResource, n
 	return object, nil
 }
 
-// catalog is what an image has of operands. An image whose digest is known from the last round is
-// not pulled again.
+// catalog returns the operands in an image. It does not pull an image again whose digest is known from the last
+// round.
 func (r *round) catalog(ctx context.Context, image string) (*operand.Set, string, error) {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
@@ -118,7 +118,7 @@ func (r *round) catalog(ctx context.Context, image string) (*operand.Set, string
 	return one.set, d.reference, one.err
 }
 
-// words stand in each file that speaks of operands.
+// words appear in each file that describes operands.
 var words = [][]byte{[]byte(operand.SchemaOperand), []byte(operand.SchemaRelatedImages), []byte(operand.TypeRelatedImageBundle)}
 
 func (r *round) pull(ctx context.Context, image string) (*operand.Set, error) {

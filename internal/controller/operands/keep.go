@@ -19,10 +19,10 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// resolved is what begins the status of a ConfigMap that is kept; else the class of a failure does.
+// resolved starts the status of a kept ConfigMap. Otherwise the status starts with the class of a failure.
 const resolved = "resolved"
 
-// keep brings one ConfigMap to its policy. What it has stays where that does not resolve.
+// keep updates one ConfigMap from its policy. If the policy does not resolve, the data stays.
 func (r *round) keep(ctx context.Context, m *unstructured.Unstructured) error {
 	name := m.GetNamespace() + "/" + m.GetName()
 	images, status, err := r.resolve(ctx, m)
@@ -52,7 +52,7 @@ func (r *round) keep(ctx context.Context, m *unstructured.Unstructured) error {
 	return prefixed(name, err)
 }
 
-// resolve gives the images by the names of their variables, and what they come from.
+// resolve returns the images by the names of their variables, and their sources.
 func (r *round) resolve(ctx context.Context, m *unstructured.Unstructured) (map[string]string, string, error) {
 	policy, requests, err := operand.ParsePolicy(m.GetAnnotations()[operand.PolicyAnnotation])
 	if err != nil {
@@ -91,7 +91,7 @@ func (r *round) resolve(ctx context.Context, m *unstructured.Unstructured) (map[
 	return images, fmt.Sprintf("%s: %s for %s, from %s", resolved, strings.Join(versions, ", "), bundle, strings.Join(catalogs, ", ")), nil
 }
 
-// installed is the bundle that OLM has installed by a Subscription.
+// installed returns the bundle that OLM installed for a Subscription.
 func (r *round) installed(ctx context.Context, namespace, name string) (string, error) {
 	object, err := r.get(ctx, subscriptions, namespace, name)
 	if err != nil {
@@ -105,7 +105,7 @@ func (r *round) installed(ctx context.Context, namespace, name string) (string, 
 	return bundle, nil
 }
 
-// differs is the change of data that a merge patch takes: data is all the policy's.
+// differs returns the merge patch for the data, all of which belongs to the policy.
 func differs(m *unstructured.Unstructured, images map[string]string) map[string]any {
 	had, _, _ := unstructured.NestedMap(m.Object, "data")
 	change := map[string]any{}
@@ -122,17 +122,17 @@ func differs(m *unstructured.Unstructured, images map[string]string) map[string]
 	return change
 }
 
-// told is a failure as a status.
+// told returns a failure as a status.
 func told(err error) string {
 	f := failure.Of(err)
 	message := f.Message
-	if f.Code == failure.RegistryUnavailable { // what the network says has ports and times
+	if f.Code == failure.RegistryUnavailable { // the network's texts have ports and times
 		message, _, _ = strings.Cut(message, ": ")
 	}
 	return oneLine(f.Class + ": " + message)
 }
 
-// reason is the class of a failure as events have it: operand-unresolvable is OperandUnresolvable.
+// reason returns the class of a failure in the form of events: OperandUnresolvable for operand-unresolvable.
 func reason(err error) string {
 	var b strings.Builder
 	for word := range strings.SplitSeq(failure.Of(err).Class, "-") {
@@ -157,8 +157,8 @@ func said(m *unstructured.Unstructured, change map[string]any) string {
 	return strings.Join(all, "; ")
 }
 
-// write is one patch upon the version that was read. Who has written since is met in the next
-// round. Where data may not be changed, as of an immutable ConfigMap, the status says so.
+// write sends one patch for the version that was read. The next round resolves a conflict. If the data may not
+// change, as in an immutable ConfigMap, the status says so.
 func (r *round) write(ctx context.Context, m *unstructured.Unstructured, change map[string]any, status string) error {
 	err := r.patch(ctx, m, change, status)
 	if apierrors.IsInvalid(err) && len(change) > 0 {
@@ -199,7 +199,7 @@ func (r *round) event(m *unstructured.Unstructured, kind, reason, message string
 	}
 }
 
-// prefixed says of which ConfigMap failures are.
+// prefixed adds the name of the ConfigMap to failures.
 func prefixed(name string, err error) error {
 	var errs []error
 	for _, f := range failure.All(err) {

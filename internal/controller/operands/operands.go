@@ -1,5 +1,5 @@
-// Package operands keeps ConfigMaps in a cluster to the operands of a bundle: each holds the images
-// that its policy asks for, chosen from catalogs, anew when the policy or a catalog changes.
+// Package operands keeps ConfigMaps in a cluster up to date with the operands of a bundle: each holds the
+// images that its policy selects from catalogs, and changes when the policy or a catalog changes.
 package operands
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// The resources that are read.
+// The resources that the keeper reads.
 var (
 	ConfigMaps      = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 	catalogSources  = schema.GroupVersionResource{Group: catalogsource.Group, Version: catalogsource.Stored, Resource: "catalogsources"}
@@ -29,27 +29,26 @@ var (
 	clusterCatalogs = schema.GroupVersionResource{Group: catalogsource.ClusterGroup, Version: catalogsource.ClusterVersion, Resource: "clustercatalogs"}
 )
 
-// Options of a Keeper.
+// Options configure a Keeper.
 type Options struct {
 	Config     *rest.Config
-	Namespaces []string // whose ConfigMaps are kept
+	Namespaces []string // namespaces of kept ConfigMaps
 	Poll       time.Duration
 	Registry   *oci.Client
 	Events     record.EventRecorder // may be nil
 	Log        *slog.Logger
-	// Resource is what ConfigMaps are served as: an API server without any of its own stands in for
-	// them by another kind.
+	// Resource is the resource of ConfigMaps. An API server without ConfigMaps has another kind in their place.
 	Resource schema.GroupVersionResource
 }
 
-// Keeper keeps ConfigMaps. It is used by one at a time.
+// Keeper keeps ConfigMaps. It is not safe for concurrent use.
 type Keeper struct {
 	Options
 	client   dynamic.Interface
-	catalogs map[string]*operand.Set // by reference with digest; those of the last round
+	catalogs map[string]*operand.Set // by reference with digest; from the last round
 }
 
-// New asks nobody for anything yet.
+// New sends no request.
 func New(o Options) (*Keeper, error) {
 	client, err := dynamic.NewForConfig(o.Config)
 	if err != nil {
@@ -58,8 +57,7 @@ func New(o Options) (*Keeper, error) {
 	return &Keeper{Options: o, client: client}, nil
 }
 
-// Run looks at all ConfigMaps again and again until ctx ends. What fails is told in their status,
-// and tried again.
+// Run checks all ConfigMaps repeatedly until ctx ends. Failures are in their status, and are tried again.
 func (k *Keeper) Run(ctx context.Context) {
 	tick := time.NewTicker(k.Poll)
 	defer tick.Stop()
@@ -75,7 +73,7 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// Once looks at all ConfigMaps once. Each whose policy does not resolve is a failure.
+// Once checks all ConfigMaps once. Each policy that does not resolve is a failure.
 func (k *Keeper) Once(ctx context.Context) error {
 	r := &round{Keeper: k, digests: map[string]digest{}, read: map[string]reading{}}
 	var errs []error
@@ -100,5 +98,5 @@ func (k *Keeper) Once(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// oneLine is a cause in a status, which is written anew where it differs.
+// oneLine makes a cause fit into a status, which is written again if it differs.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/cluster"
 )
 
-// The keeper works on the stand-in as conformance/cluster has it work on an API server.
+// The keeper runs on the stand-in as it runs on an API server in conformance/cluster.
 func TestKeeper(t *testing.T) {
 	stand := cluster.New()
 	stand.Serve(cluster.Kind{Version: "v1", Name: "ConfigMap", Plural: "configmaps", Namespaced: true})

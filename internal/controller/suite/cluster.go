@@ -1,5 +1,5 @@
-// Package suite holds the controller to an API server: in internal/controller to a stand-in,
-// in conformance/cluster to a real one.
+// Package suite tests the controller on an API server: a stand-in in internal/controller, and a real one in
+// conformance/cluster.
 package suite
 
 import (
@@ -26,19 +26,19 @@ import (
 	"github.com/olmgraft/graft/internal/controller"
 )
 
-// Server is an API server that serves CatalogSources, Samples of foo.example.com/v1, and the
-// OLMConfigs of operators.coreos.com/v1.
+// Server is an API server with CatalogSources, Samples of foo.example.com/v1, and the OLMConfigs of
+// operators.coreos.com/v1.
 type Server struct {
 	Config *rest.Config
-	// Own is as whom the controller comes, where it is not as the tests do.
+	// Own is the controller's own configuration, if it differs from the tests'.
 	Own *rest.Config
-	// Namespace, where there is one, makes a namespace.
+	// Namespace creates a namespace, if set.
 	Namespace func(name string)
-	// Define has Samples of another group or version served.
+	// Define makes the server serve Samples of another group or version.
 	Define func(group, version string)
-	// Many is how many CatalogSources it is to bear.
+	// Many is the number of CatalogSources in the large test.
 	Many int
-	// Patience is how long something that is to come is waited for.
+	// Patience limits the wait for expected events.
 	Patience time.Duration
 }
 
@@ -68,29 +68,28 @@ func Run(t *testing.T, s *Server) {
 // Samples are objects that templates look up.
 var Samples = schema.GroupVersionResource{Group: "foo.example.com", Version: "v1", Resource: "samples"}
 
-// What tests make objects of.
+// Parts of the tests' objects.
 const (
 	KubeTemplate = "quay.io/kube-release-v{kube_major_version}/catalog:v{kube_major_version}.{kube_minor_version}"
 	V119         = "{sourceType: grpc, image: 'quay.io/kube-release-v1/catalog:v1.19', displayName: My always up2date Catalog}"
 )
 
-// SampleTemplate looks a Sample up.
+// SampleTemplate returns a template that looks up a Sample.
 func SampleTemplate(namespace, name string) string {
 	return "quay.io/sample/catalog:{group:foo.example.com,version:v1,kind:Sample,name:" + name + ",namespace:" + namespace + ",jsonpath:{.spec.foo.bar}}"
 }
 
-// CatalogSource is one as YAML.
+// CatalogSource returns one as YAML.
 func CatalogSource(namespace, name, template, spec string) string {
 	return fmt.Sprintf("apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata:\n  name: %s\n  namespace: %s\n  annotations:\n    olm.catalogImageTemplate: %q\nspec: %s\n", name, namespace, template, spec)
 }
 
-// Sample is one as YAML.
+// Sample returns one as YAML.
 func Sample(namespace, name, value string) string {
 	return fmt.Sprintf("apiVersion: foo.example.com/v1\nkind: Sample\nmetadata: {name: %s, namespace: %s}\nspec: {foo: {bar: %s}}\n", name, namespace, value)
 }
 
-// Cluster is a controller beside an API server whose version can be changed. What it writes is
-// counted.
+// Cluster is a controller on an API server whose version can be changed. It counts the controller's writes.
 type Cluster struct {
 	*testing.T
 	dynamic.Interface
@@ -99,15 +98,15 @@ type Cluster struct {
 	Events     *record.FakeRecorder
 	Version    atomic.Pointer[string]
 	Writes     atomic.Int64
-	OLM        atomic.Bool // whether the controller is shown that the server has OLM's kinds
-	// Meanwhile, where there is one, is called with each request of the controller before it
-	// is sent; one that gives a code is answered with that, and not sent.
+	OLM        atomic.Bool // whether the controller sees OLM's kinds on the server
+	// Meanwhile, if set, is called before each request of the controller is sent. If it returns a code, that is
+	// the answer and the request is not sent.
 	Meanwhile func(*http.Request) int
 
 	patience time.Duration
 }
 
-// New is for a test that has the namespaces for itself.
+// New returns a controller for a test that has the namespaces for itself.
 func New(t *testing.T, s *Server, version string, namespaces ...string) *Cluster {
 	t.Helper()
 	client, err := dynamic.NewForConfig(s.Config)
@@ -158,7 +157,7 @@ func (c *Cluster) pass(r *http.Request, next http.RoundTripper) (*http.Response,
 	return answer, err
 }
 
-// refusal is an answer as an API server gives it.
+// refusal returns an error answer as an API server sends it.
 func refusal(r *http.Request, code int) *http.Response {
 	reason := map[int]metav1.StatusReason{
 		http.StatusNotFound: metav1.StatusReasonNotFound, http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusUnprocessableEntity: metav1.StatusReasonInvalid, http.StatusInternalServerError: metav1.StatusReasonInternalError,
@@ -170,7 +169,7 @@ func refusal(r *http.Request, code int) *http.Response {
 	}
 }
 
-// Start runs the controller until the test ends; it must then end as well.
+// Start runs the controller until the test ends. The controller must end then too.
 func (c *Cluster) Start() {
 	c.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -184,7 +183,7 @@ func (c *Cluster) Start() {
 	})
 }
 
-// Create makes an object of YAML.
+// Create creates an object from YAML.
 func (c *Cluster) Create(resource schema.GroupVersionResource, text string) *unstructured.Unstructured {
 	c.Helper()
 	object, err := c.TryCreate(resource, text)
@@ -194,7 +193,7 @@ func (c *Cluster) Create(resource schema.GroupVersionResource, text string) *uns
 	return object
 }
 
-// TryCreate may fail.
+// TryCreate is Create with an error.
 func (c *Cluster) TryCreate(resource schema.GroupVersionResource, text string) (*unstructured.Unstructured, error) {
 	var object unstructured.Unstructured
 	if err := yaml.Unmarshal(bytes.TrimSpace([]byte(text)), &object.Object); err != nil {
@@ -203,7 +202,7 @@ func (c *Cluster) TryCreate(resource schema.GroupVersionResource, text string) (
 	return c.Resource(resource).Namespace(object.GetNamespace()).Create(context.Background(), &object, metav1.CreateOptions{})
 }
 
-// Get is a CatalogSource, by namespace/name.
+// Get returns a CatalogSource by namespace/name.
 func (c *Cluster) Get(name string) *unstructured.Unstructured {
 	c.Helper()
 	object, err := c.source(name).get()
@@ -227,8 +226,8 @@ func (s source) get() (*unstructured.Unstructured, error) {
 	return s.Get(context.Background(), s.name, metav1.GetOptions{})
 }
 
-// Change edits a CatalogSource as a person does: again upon the newest, until nobody else has
-// come between.
+// Change edits a CatalogSource as a person does: it repeats the edit on the newest version until there is no
+// conflict.
 func (c *Cluster) Change(name string, edit func(*unstructured.Unstructured), subresource ...string) {
 	c.Helper()
 	var err error
@@ -247,7 +246,7 @@ func (c *Cluster) Change(name string, edit func(*unstructured.Unstructured), sub
 	}
 }
 
-// Eventually waits for something that is to come.
+// Eventually waits for a condition.
 func (c *Cluster) Eventually(what string, is func() bool) {
 	c.Helper()
 	for deadline := time.Now().Add(c.patience); !is(); time.Sleep(10 * time.Millisecond) {
@@ -257,7 +256,7 @@ func (c *Cluster) Eventually(what string, is func() bool) {
 	}
 }
 
-// Follows waits for a CatalogSource whose image and conditions are those of the image.
+// Follows waits for a CatalogSource to have the image and its conditions.
 func (c *Cluster) Follows(name, want string) {
 	c.Helper()
 	c.Eventually(name+" follows to "+want, func() bool {
@@ -266,13 +265,13 @@ func (c *Cluster) Follows(name, want string) {
 	})
 }
 
-// Image is that of the older form of the spec.
+// Image returns the image in the older form of the spec.
 func Image(object *unstructured.Unstructured) string {
 	s, _, _ := unstructured.NestedString(object.Object, "spec", "image")
 	return s
 }
 
-// Condition is that of a type, nil where there is none.
+// Condition returns the condition of a type, or nil.
 func Condition(object *unstructured.Unstructured, kind string) map[string]any {
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, c := range conditions {

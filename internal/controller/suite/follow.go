@@ -13,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/controller"
 )
 
-// The cluster moves, and the image with it; conditions of others stay as they are.
+// The cluster's version changes, and the image follows. Conditions of other writers stay.
 func testVersion(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0+6af3663", "version")
 	c.Create(controller.Resource, CatalogSource("version", "kube", KubeTemplate, V119))
@@ -60,7 +60,7 @@ func testVersion(t *testing.T, s *Server) {
 	c.handsOff()
 }
 
-// A new version is followed in each namespace that is watched.
+// CatalogSources in each watched namespace follow a new version.
 func testNamespaces(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "several-a", "several-b", "several-c")
 	for _, namespace := range c.Options.Namespaces {
@@ -76,8 +76,8 @@ func testNamespaces(t *testing.T, s *Server) {
 	}
 }
 
-// handsOff holds that without the annotation the conditions go, and nothing else is done; and
-// nothing to what is being deleted.
+// handsOff checks that removing the annotation removes the conditions and changes nothing else, and that an
+// object under deletion is not changed.
 func (c *Cluster) handsOff() {
 	c.Helper()
 	c.Change("version/kube", func(o *unstructured.Unstructured) {
@@ -104,7 +104,7 @@ func (c *Cluster) handsOff() {
 	c.Change("version/going", func(o *unstructured.Unstructured) { o.SetFinalizers(nil) })
 }
 
-// told is the next event.
+// told checks the next event.
 func (c *Cluster) told(want string) {
 	c.Helper()
 	select {
@@ -117,7 +117,7 @@ func (c *Cluster) told(want string) {
 	}
 }
 
-// An object is looked up, changed, deleted and made again; the new form of the spec.
+// An object is looked up, changed, deleted and created again; with the new form of the spec.
 func testObject(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "object")
 	c.Start()
@@ -163,8 +163,7 @@ func testObject(t *testing.T, s *Server) {
 	}
 }
 
-// A kind that is not served yet, and is later, in the version that the template names and no
-// other.
+// A kind is served later, in the version that the template names only.
 func testUnserved(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "unserved")
 	c.Start()
@@ -184,7 +183,7 @@ func testUnserved(t *testing.T, s *Server) {
 	}
 }
 
-// A CatalogSource that has no image.
+// A CatalogSource without an image.
 func testUnusable(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "unusable")
 	c.Start()
@@ -196,7 +195,7 @@ func testUnusable(t *testing.T, s *Server) {
 	}
 }
 
-// A typo and a bad order are told where people look: in the conditions.
+// The conditions report a typing mistake and a wrong order.
 func testTypo(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "typo")
 	c.Start()
@@ -205,7 +204,7 @@ func testTypo(t *testing.T, s *Server) {
 		"order": {"a/b:{version:v1,group:foo.example.com,kind:Sample,name:one,namespace:ns,jsonpath:{.a}}", "its parts stand in the order version, group, kind, name, namespace, jsonpath. Write them in the order group, version, "},
 	} {
 		c.Create(controller.Resource, CatalogSource("typo", name, want[0], V119))
-		c.Eventually(name+" is told", func() bool {
+		c.Eventually(name+" is reported", func() bool {
 			o := c.Get("typo/" + name)
 			one, image := Condition(o, "TemplatesHaveResolved"), Condition(o, "ResolvedImage")
 			message, _ := one["message"].(string)
@@ -217,7 +216,8 @@ func testTypo(t *testing.T, s *Server) {
 	}
 }
 
-// CatalogSources look up others, and what nobody writes of themselves; no circle comes of it.
+// CatalogSources look up each other, and fields of their own that no controller writes. This causes no endless
+// loop.
 func testNoCircle(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "circle")
 	c.Start()
@@ -239,15 +239,15 @@ func testNoCircle(t *testing.T, s *Server) {
 		c.Create(controller.Resource, CatalogSource("circle", pair[0], of(pair[1], "{.spec.image}")+"x", V119))
 	}
 	for _, name := range []string{"circle/ping", "circle/pong"} {
-		c.Eventually("the circle is told of", func() bool {
+		c.Eventually("the cycle is reported", func() bool {
 			message, _ := Condition(c.Get(name), "TemplatesHaveResolved")["message"].(string)
 			return strings.Contains(message, "could follow each other without end")
 		})
 	}
 }
 
-// Many CatalogSources: at rest nothing is written, and a change of version is one write of
-// each image and one of each status.
+// With many CatalogSources, an idle controller writes nothing, and a new version causes one write of each image
+// and one of each status.
 func testMany(t *testing.T, s *Server) {
 	sources := int64(s.Many)
 	objects := max(1, s.Many/20)
@@ -290,8 +290,8 @@ func testMany(t *testing.T, s *Server) {
 	}
 }
 
-// rest holds the number of writes so far, and that it stays so while every CatalogSource is
-// looked at once more.
+// rest checks the number of writes so far, and that it stays the same while every CatalogSource is reconciled
+// once more.
 func (c *Cluster) rest(objects int, sources, writes int64) {
 	c.Helper()
 	looked := c.Controller.Metrics.Reconciles.Load()

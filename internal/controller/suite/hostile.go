@@ -16,8 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/controller"
 )
 
-// An object over 1 MiB is refused, and the conditions say so. It is looked at again once it
-// is smaller.
+// An object over 1 MiB is refused, and the conditions say so. Once it is smaller it is used again.
 func testLarge(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "large")
 	large := c.Create(Samples, Sample("large", "one", "v2")+"data: "+strings.Repeat("x", budget.TemplateObject)+"\n")
@@ -26,7 +25,7 @@ func testLarge(t *testing.T, s *Server) {
 		t.Errorf("once: %v", err)
 	}
 	c.Start()
-	c.Eventually("it is told", func() bool {
+	c.Eventually("the size is reported", func() bool {
 		message, _ := Condition(c.Get("large/one"), "TemplatesHaveResolved")["message"].(string)
 		return strings.Contains(message, "the object is larger than 1 MiB")
 	})
@@ -40,8 +39,8 @@ func testLarge(t *testing.T, s *Server) {
 	c.Follows("large/one", "quay.io/sample/catalog:v2")
 }
 
-// The CatalogSources of one namespace have so many watches and no more, and their conditions
-// say so. What they let go others of them may have.
+// The CatalogSources of one namespace may have a limited number of watches, and their conditions report the
+// limit. Freed watches are available to others of that namespace.
 func testManyWatches(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "many-hostile", "many-quiet")
 	var watches atomic.Int64
@@ -75,8 +74,8 @@ func testManyWatches(t *testing.T, s *Server) {
 		}
 		return n
 	}
-	// Those that are looked at side by side share what there is, and then more are told.
-	c.Eventually("what is too much is told", func() bool { return refused() >= 2 })
+	// CatalogSources that are reconciled concurrently share the limit, so more of them report it.
+	c.Eventually("more refusals are reported", func() bool { return refused() >= 2 })
 	c.Create(Samples, Sample("many-quiet", "one", "v2"))
 	c.Create(controller.Resource, CatalogSource("many-quiet", "one", SampleTemplate("many-quiet", "one"), "{sourceType: grpc, image: 'a/b:v1'}"))
 	c.Follows("many-quiet/one", "quay.io/sample/catalog:v2")
@@ -91,7 +90,7 @@ func testManyWatches(t *testing.T, s *Server) {
 	c.Eventually("what is let go is free", func() bool { return refused() == 0 })
 }
 
-// A group whose server hangs holds up those who name it, and nobody in another namespace.
+// A group whose server hangs delays the CatalogSources that name it, and none in another namespace.
 func testHangs(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "hangs", "hangs-not")
 	begun, end := make(chan bool, 100), make(chan bool)

@@ -20,14 +20,14 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// olm does what OLM's catalog operator does about templates, since its release 0.19: it knows
-// the variables of Kubernetes alone, replaces the whole object where the image differs, and the
-// status where its conditions do, and tries again what fails.
+// olm handles templates as OLM's catalog operator does since release 0.19: it knows only the variables of
+// Kubernetes, replaces the whole object if the image differs, and the status if its conditions differ, and
+// repeats after errors.
 type olm struct {
 	*Cluster
 	namespace string
 	writes    atomic.Int64
-	kube      string // the version, as 1.20.0
+	kube      string // the version, such as 1.20.0
 }
 
 // start runs it until the test ends.
@@ -123,15 +123,15 @@ func (o *olm) update(object *unstructured.Unstructured, conditions []metav1.Cond
 	return err
 }
 
-// Two writers: who does what is agreed, and each is at rest after three writes at most, be OLM
-// seen or not.
+// With two writers, each has its own part, and each stops after at most three writes, whether or not the
+// controller sees OLM.
 func testTwoWriters(t *testing.T, s *Server) {
 	lookup := SampleTemplate("NAMESPACE", "one")
 	for i, w := range []struct {
 		name, shared, own string
 		hidden            bool   // the controller does not see OLM
-		image             string // in the end
-		olm, graft        string // status of ResolvedImage, by the types of either
+		image             string // final image
+		olm, graft        string // status of ResolvedImage, by each one's types
 		most              int64  // writes of the controller
 	}{
 		{"kube", KubeTemplate, "", false, "quay.io/kube-release-v1/catalog:v1.20", "True", "", 0},
@@ -175,7 +175,7 @@ func testTwoWriters(t *testing.T, s *Server) {
 	}
 }
 
-// quiet waits until nobody has written for a while, and gives the writes of both.
+// quiet waits until neither has written for a while, and returns the writes of both.
 func (c *Cluster) quiet(others *atomic.Int64) (mine, theirs int64) {
 	c.Helper()
 	c.Eventually("nobody writes", func() bool {
@@ -186,7 +186,7 @@ func (c *Cluster) quiet(others *atomic.Int64) (mine, theirs int64) {
 	return mine, theirs
 }
 
-// OLM comes, and goes again: its conditions are left to it, and taken up again.
+// OLM is installed and removed again. The controller leaves the conditions to OLM and later writes them again.
 func testOLMComes(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "olm-comes")
 	c.Start()
@@ -212,8 +212,8 @@ func testOLMComes(t *testing.T, s *Server) {
 	})
 }
 
-// Somebody sets another image each time: the third time that is told, and left so, until the
-// template comes to another image.
+// Another writer replaces the image each time. The third time the controller reports that and stops until the
+// template gives another image.
 func testUndone(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "undone")
 	c.Create(controller.Resource, CatalogSource("undone", "kube", KubeTemplate, V119))
@@ -226,13 +226,13 @@ func testUndone(t *testing.T, s *Server) {
 	}
 	for range 3 {
 		undo("quay.io/kube-release-v1/catalog:v1.20")
-		// What is waited for may be what stood there before: the image is not set again yet.
+		// The expected state may be the old one, before the image is set again.
 		c.Eventually("it is seen", func() bool {
 			o := c.Get("undone/kube")
 			return Image(o) != "quay.io/git/ops:v1" || Condition(o, "ResolvedImage")["reason"] == "AnotherWriter"
 		})
 	}
-	c.Eventually("it is told", func() bool { return Condition(c.Get("undone/kube"), "ResolvedImage")["reason"] == "AnotherWriter" })
+	c.Eventually("the other writer is reported", func() bool { return Condition(c.Get("undone/kube"), "ResolvedImage")["reason"] == "AnotherWriter" })
 	writes := c.Controller.Metrics.Images.Load()
 	time.Sleep(3 * c.Options.Poll)
 	if o := c.Get("undone/kube"); Image(o) != "quay.io/git/ops:v1" || writes != 3 || c.Controller.Metrics.Images.Load() != 3 {

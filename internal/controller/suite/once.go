@@ -50,7 +50,7 @@ func testOnce(t *testing.T, s *Server) {
 	}
 }
 
-// A run that ends meets somebody else's writes up to four times, and says when it gives up.
+// A single run repeats up to four times after conflicting writes, and then reports that it gives up.
 func testOnceConflicts(t *testing.T, s *Server) {
 	for rivals, ends := range map[int64]bool{4: true, 5: false} {
 		name := fmt.Sprint("rivals-", rivals)
@@ -91,7 +91,7 @@ func testNoCluster(t *testing.T, s *Server) {
 	}
 }
 
-// Kubeconfig is a file that leads to the server, as the controller comes to it.
+// Kubeconfig returns a file for the server with the controller's credentials.
 func (s *Server) Kubeconfig(t *testing.T) string {
 	t.Helper()
 	c := api.NewConfig()

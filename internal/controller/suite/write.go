@@ -19,14 +19,13 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// isWrite reports whether a request writes a CatalogSource, or what is below it.
+// isWrite reports whether a request writes a CatalogSource or its subresource.
 func isWrite(r *http.Request, below string) bool {
 	status := strings.HasSuffix(r.URL.Path, "/status")
 	return r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/catalogsources/") && status == (below == "status")
 }
 
-// ready sets a condition of somebody else's; the controller's patch of the conditions carries
-// it along.
+// ready sets a condition of another writer, which the controller's patch of the conditions must keep.
 func ready(o *unstructured.Unstructured, message string) {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	conditions = slices.DeleteFunc(conditions, func(c any) bool { return c.(map[string]any)["type"] == "Ready" })
@@ -37,7 +36,7 @@ func condition(message string) map[string]any {
 	return map[string]any{"type": "Ready", "status": "True", "reason": "R", "message": message, "lastTransitionTime": "2021-07-19T23:00:00Z"}
 }
 
-// Somebody else writes conditions all the while; both come to rest, and nothing is lost.
+// Another writer keeps writing conditions. Both writers stop in the end, and no condition is lost.
 func testConflicts(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "conflict")
 	c.Create(controller.Resource, CatalogSource("conflict", "kube", KubeTemplate, V119))
@@ -56,8 +55,8 @@ func testConflicts(t *testing.T, s *Server) {
 	}
 }
 
-// Somebody else writes the conditions between the controller's look and its write, three times
-// over: the controller looks again.
+// Another writer changes the conditions between the controller's read and write, three times. The controller
+// reads again.
 func testRival(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "rival")
 	c.Create(controller.Resource, CatalogSource("rival", "kube", KubeTemplate, V119))
@@ -81,8 +80,8 @@ func testRival(t *testing.T, s *Server) {
 	}
 }
 
-// Somebody takes the template away, and sets an image, between look and write: the image that
-// the template gave is not written any more.
+// A person removes the template and sets an image between the controller's read and write. The controller does
+// not write the template's image.
 func testOvertaken(t *testing.T, s *Server) {
 	for _, once := range []bool{false, true} {
 		namespace := fmt.Sprint("overtaken-", once)
@@ -114,9 +113,9 @@ func testOvertaken(t *testing.T, s *Server) {
 	}
 }
 
-// What the controller relies upon: a patch upon another version is refused, one of the whole
-// changes no status and one of the status nothing else, and one that changes nothing gives the
-// version that there was.
+// The controller relies on this: the server refuses a patch for another version, a patch of the object does not
+// change the status, a patch of the status changes nothing else, and a patch without a change keeps the
+// version.
 func testServer(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "server")
 	object := c.Create(controller.Resource, CatalogSource("server", "x", "", V119))
@@ -157,7 +156,7 @@ func testServer(t *testing.T, s *Server) {
 	}
 }
 
-// An image that a policy refuses is told in the conditions, and not asked for all the time.
+// If a policy refuses an image, the conditions report that, and the controller does not keep trying.
 func testRefused(t *testing.T, s *Server) {
 	for _, code := range []int{http.StatusForbidden, http.StatusUnprocessableEntity} {
 		namespace := fmt.Sprint("refused", code)
@@ -170,7 +169,7 @@ func testRefused(t *testing.T, s *Server) {
 		}
 		c.Create(controller.Resource, CatalogSource(namespace, "kube", KubeTemplate, V119))
 		c.Start()
-		c.Eventually("it is told", func() bool {
+		c.Eventually("the refusal is reported", func() bool {
 			o := c.Get(namespace + "/kube")
 			m := Condition(o, "ResolvedImage")
 			return m["reason"] == "ImageRefused" && m["status"] == "False" && m["message"] == "quay.io/kube-release-v1/catalog:v1.20" && Condition(o, "TemplatesHaveResolved")["status"] == "True"
@@ -183,7 +182,7 @@ func testRefused(t *testing.T, s *Server) {
 	}
 }
 
-// An API server that fails for a while is asked again, and what was half done is completed.
+// The controller repeats requests while an API server fails, and completes half-done work.
 func testRetried(t *testing.T, s *Server) {
 	c := New(t, s, "v1.20.0", "retried")
 	var images, statuses atomic.Int64
@@ -201,7 +200,7 @@ func testRetried(t *testing.T, s *Server) {
 	}
 }
 
-// What is deleted between look and write is not made again, and stops nothing.
+// A CatalogSource that is deleted between read and write is not created again, and causes no error.
 func testDeleted(t *testing.T, s *Server) {
 	for _, once := range []bool{false, true} {
 		namespace := fmt.Sprint("deleted-", once)
@@ -233,7 +232,7 @@ func testDeleted(t *testing.T, s *Server) {
 	}
 }
 
-// One that cannot be written, and one whose template makes no sense, stop no others.
+// A CatalogSource that cannot be written, and one with an invalid template, do not affect others.
 func testOneBad(t *testing.T, s *Server) {
 	for _, once := range []bool{false, true} {
 		namespace := fmt.Sprint("bad-", once)
@@ -256,7 +255,7 @@ func testOneBad(t *testing.T, s *Server) {
 			c.Start()
 		}
 		c.Follows(namespace+"/c", "quay.io/kube-release-v1/catalog:v1.20")
-		c.Eventually("the template is told of", func() bool { return Condition(c.Get(namespace+"/a"), "ResolvedImage")["status"] == "False" })
+		c.Eventually("the template is reported", func() bool { return Condition(c.Get(namespace+"/a"), "ResolvedImage")["status"] == "False" })
 		if a, b := c.Get(namespace+"/a"), c.Get(namespace+"/b"); Image(a) != "quay.io/kube-release-v1/catalog:v1.19" || Image(b) != "quay.io/kube-release-v1/catalog:v1.19" || Condition(b, "ResolvedImage")["status"] == "True" {
 			t.Errorf("they are %v, %v", a.Object, b.Object)
 		}

@@ -1,5 +1,5 @@
-// Package suite holds the keeper of operands to an API server: in internal/controller/operands to
-// a stand-in, in conformance/cluster to a real one.
+// Package suite tests the keeper of operands on an API server: a stand-in in internal/controller/operands, and
+// a real one in conformance/cluster.
 package suite
 
 import (
@@ -26,12 +26,12 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// Server is an API server that serves CatalogSources, Subscriptions and what stands for ConfigMaps.
+// Server is an API server with CatalogSources, Subscriptions and the kind that stands for ConfigMaps.
 type Server struct {
 	Config *rest.Config
-	// ConfigMaps are what the server has of them.
+	// ConfigMaps is the resource that stands for ConfigMaps.
 	ConfigMaps schema.GroupVersionResource
-	// ClusterCatalogs are served too.
+	// ClusterCatalogs reports whether the server has them.
 	ClusterCatalogs bool
 }
 
@@ -53,7 +53,7 @@ var (
 	subscriptions   = schema.GroupVersionResource{Group: "operators.coreos.com", Version: "v1alpha1", Resource: "subscriptions"}
 )
 
-// bench is a keeper beside a server and a registry, in a namespace of its own.
+// bench is a keeper with a server and a registry, in its own namespace.
 type bench struct {
 	*testing.T
 	dynamic.Interface
@@ -89,19 +89,19 @@ func newBench(t *testing.T, s *Server, namespace string) *bench {
 	return b
 }
 
-// entry is one of the operand etcd as a document.
+// entry returns a document for the operand etcd.
 func entry(version, digest string) string {
 	return fmt.Sprintf("---\nschema: olm.operand\nname: etcd\nversion: %s\nimages:\n- name: etcd\n  image: quay.io/coreos/etcd@sha256:%s\n", version, strings.Repeat(digest, 64))
 }
 
 func image(digest string) string { return "quay.io/coreos/etcd@sha256:" + strings.Repeat(digest, 64) }
 
-// bundle takes versions of etcd within a range.
+// bundle returns a bundle that supports versions of etcd within a range.
 func bundle(name, within string) string {
 	return fmt.Sprintf("---\nschema: olm.bundle\nname: %s\npackage: etcd\nimage: quay.io/example/%s\nproperties:\n- type: olm.operand.supported\n  value: {name: etcd, version: %q}\n", name, name, within)
 }
 
-// push stores a catalog image of documents, and gives its reference.
+// push stores a catalog image of documents and returns its reference.
 func (b *bench) push(tag string, docs ...string) string {
 	b.Helper()
 	archive, err := registry.Tar(registry.Entry{Name: "configs/op/catalog.yaml", Data: []byte(strings.Join(docs, ""))})
@@ -159,7 +159,7 @@ func (b *bench) get(name string) *unstructured.Unstructured {
 	return m
 }
 
-// round has the keeper look once, and holds the code of its failure.
+// round runs the keeper once and checks the code of its failure.
 func (b *bench) round(want failure.Code) {
 	b.Helper()
 	err := b.keeper.Once(context.Background())
@@ -168,7 +168,7 @@ func (b *bench) round(want failure.Code) {
 	}
 }
 
-// holds compares data, and what the status has.
+// holds compares the data and the status.
 func (b *bench) holds(name, status string, data map[string]any) {
 	b.Helper()
 	m := b.get(name)
@@ -181,7 +181,7 @@ func (b *bench) holds(name, status string, data map[string]any) {
 	}
 }
 
-// told holds the events since the last call.
+// told compares the events since the last call.
 func (b *bench) told(want ...string) {
 	b.Helper()
 	var got []string

@@ -14,7 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// A ConfigMap follows its catalog and its policy, and what stands is not written again.
+// A ConfigMap follows its catalog and its policy. Unchanged data is not written again.
 func testKept(t *testing.T, s *Server) {
 	b := newBench(t, s, "kept")
 	catalog := b.push("v1", bundle("etcd.v1", ">=3.0.0"), entry("3.1.1", "a"))
@@ -61,8 +61,8 @@ func (b *bench) policy(name, policy string) {
 	})
 }
 
-// What does not resolve is told once, and what the ConfigMap has stays; one that cannot be kept
-// holds up no other.
+// An unresolvable policy is reported once, and the ConfigMap keeps its data. A ConfigMap that cannot be kept
+// does not affect others.
 func testUnresolvable(t *testing.T, s *Server) {
 	b := newBench(t, s, "unresolvable")
 	catalog := b.push("v1", bundle("etcd.v1", ">=3.0.0"), entry("3.1.1", "a"))
@@ -113,7 +113,7 @@ func testUnresolvable(t *testing.T, s *Server) {
 	b.holds("b", "template-malformed: reading olm.operand etcd: its version", has)
 }
 
-// Catalog and bundle are those of the cluster: of a CatalogSource, and of a Subscription.
+// Catalog and bundle come from the cluster: from a CatalogSource and a Subscription.
 func testObjects(t *testing.T, s *Server) {
 	b := newBench(t, s, "objects")
 	catalog := b.push("v1", bundle("etcd.v1", "<4.0.0"), bundle("etcd.v2", ">=3.0.0"), entry("3.1.1", "a"), entry("4.0.0", "b"))
@@ -147,7 +147,7 @@ func (b *bench) install(bundle string) {
 	}
 }
 
-// Of a ClusterCatalog the image is that which OLM v1 serves, else that which it is to serve.
+// The image of a ClusterCatalog is the one that OLM v1 serves, or else the one in its spec.
 func testClusterCatalog(t *testing.T, s *Server) {
 	b := newBench(t, s, "clustercatalog")
 	served := b.push("v1", bundle("etcd.v1", ">=3.0.0"), entry("3.1.1", "a"))
@@ -169,7 +169,7 @@ func testClusterCatalog(t *testing.T, s *Server) {
 	b.holds("one", "resolved: etcd 3.1.1", map[string]any{"ETCD_V3": image("a")})
 }
 
-// Run goes on by itself, and ends when it is told to.
+// Run continues by itself and ends with its context.
 func testRun(t *testing.T, s *Server) {
 	b := newBench(t, s, "run")
 	ctx, stop := context.WithCancel(context.Background())
