@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// bundleCases are bundles by what is odd about them.
+// bundleCases returns bundles by their peculiarity.
 func bundleCases(t *testing.T) map[string]bundleFiles {
 	cases := map[string]bundleFiles{"everything": richBundle}
 	for _, more := range []map[string]bundleFiles{manifestCases(t), csvCases(t), metadataCases(t)} {
@@ -175,7 +175,7 @@ func csvCases(t *testing.T) map[string]bundleFiles {
 	}
 }
 
-// manyImages are more than opm's sort leaves in place, some of them twice.
+// manyImages returns more images than opm's sort leaves in place, some of them twice.
 func manyImages() string {
 	var list strings.Builder
 	for i := range 40 {
@@ -233,8 +233,8 @@ func metadataCases(t *testing.T) map[string]bundleFiles {
 	}
 }
 
-// refusedCases are the cases that cannot be rendered at all. The others can, or only
-// without making olm.csv.metadata.
+// refusedCases are the cases that cannot be rendered at all. The others can be rendered, some of them only
+// without olm.csv.metadata.
 var refusedCases = []string{
 	"CRD missing", "CRD of another group", "CRD of the core group", "CRD of unknown version", "CRD v1 ignores version",
 	"CRD v1beta1, other only", "CRD with a fraction", "CRD with a wrong type", "annotation is a number",

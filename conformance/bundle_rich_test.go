@@ -6,7 +6,7 @@ const (
 	annotationsFile = "metadata/annotations.yaml"
 )
 
-// richBundle has something of everything that opm looks at.
+// richBundle has an example of everything that opm reads.
 var richBundle = bundleFiles{
 	csvFile: `apiVersion: operators.coreos.com/v1alpha1
 kind: ClusterServiceVersion

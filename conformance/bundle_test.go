@@ -29,10 +29,10 @@ import (
 
 const bundleRef = "registry.example.com/acme/widgets:v1.2.3"
 
-// bundleFiles are the files of a bundle by their path.
+// bundleFiles holds the files of a bundle by path.
 type bundleFiles map[string]string
 
-// with gives a copy with other files; an empty text takes a file away.
+// with returns a copy with other files. An empty text removes a file.
 func (f bundleFiles) with(pairs ...string) bundleFiles {
 	out := maps.Clone(f)
 	for i := 0; i < len(pairs); i += 2 {
@@ -43,7 +43,7 @@ func (f bundleFiles) with(pairs ...string) bundleFiles {
 	return out
 }
 
-// replaced gives a copy in which one text of a file is another.
+// replaced returns a copy with texts of a file replaced.
 func (f bundleFiles) replaced(t *testing.T, file string, pairs ...string) bundleFiles {
 	t.Helper()
 	text := f[file]
@@ -71,8 +71,8 @@ func TestBundlesAreRenderedAsByOpm(t *testing.T) {
 	}
 }
 
-// Values of the wrong type anywhere in a CSV or a CRD are refused exactly where opm
-// refuses them, and rendered as opm does where it does not.
+// Graft refuses values of a wrong type anywhere in a CSV or a CRD exactly where opm does, and otherwise renders
+// the same.
 func TestBundlesWithRandomFaults(t *testing.T) {
 	const bundles = 600
 	rendered := 0
@@ -108,7 +108,7 @@ func TestBundlesWithRandomFaults(t *testing.T) {
 	}
 }
 
-// mutate replaces one value of a tree, removes one, or renames one key.
+// mutate replaces or removes one value of a tree, or renames one key.
 func mutate(r *rand.Rand, doc any) any {
 	var places []func()
 	var visit func(v any, set func(any))
@@ -139,9 +139,9 @@ var oddities = []any{
 	[]any{}, []any{"x"}, []any{1}, []any{nil}, []any{map[string]any{}}, map[string]any{}, map[string]any{"name": "x"}, map[string]any{"a": 1},
 }
 
-// compareBundle renders a bundle directory with opm and with Graft, in both metadata
-// formats. It reports whether the bundle can be rendered in the first. Graft must
-// refuse what opm renders without a name or a package.
+// compareBundle renders a bundle directory with opm and with Graft, in both metadata formats. It reports
+// whether the bundle can be rendered in the first. Graft must refuse bundles without a name or a package, which
+// opm renders.
 func compareBundle(t *testing.T, files bundleFiles) (rendered bool) {
 	t.Helper()
 	dir := writeBundle(t, files)
@@ -164,7 +164,7 @@ func compareBundle(t *testing.T, files bundleFiles) (rendered bool) {
 	return rendered
 }
 
-// equalDocuments compares the compact JSON with opm's, and the YAML made of it.
+// equalDocuments compares the compact JSON with opm's, and the YAML made from it.
 func equalDocuments(t *testing.T, level string, got []byte, want declcfg.Bundle) {
 	t.Helper()
 	var wantJSON, wantYAML bytes.Buffer
@@ -211,7 +211,7 @@ func writeBundle(t *testing.T, files bundleFiles) string {
 func opmBundle(dir, level string) (b declcfg.Bundle, err error) {
 	logrus.SetOutput(io.Discard)
 	defer func() {
-		if r := recover(); r != nil { // opm falls over empty entries in lists of CRDs
+		if r := recover(); r != nil { // opm panics on empty entries in lists of CRDs
 			err = fmt.Errorf("opm panics: %v", r)
 		}
 	}()

@@ -18,7 +18,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// controllerBundle is that of deploy/bundle.
+// controllerBundle returns the bundle in deploy/bundle.
 func controllerBundle(t *testing.T) bundleFiles {
 	t.Helper()
 	files := bundleFiles{}
@@ -58,7 +58,7 @@ func pushImage(t *testing.T, to string, labels map[string]string, files map[stri
 	}
 }
 
-// pinnedBundle is the bundle with the images of a registry, by digest.
+// pinnedBundle returns the bundle with images of the registry, by digest.
 func pinnedBundle(t *testing.T, address string) bundleFiles {
 	t.Helper()
 	pushImage(t, address+"/graft-controller:v0.1.0", nil, map[string][]byte{"graft-controller": []byte("the program")})
@@ -74,8 +74,8 @@ func pinnedBundle(t *testing.T, address string) bundleFiles {
 	return files.with(csv, string(text))
 }
 
-// The bundle of Graft's own controller: the validators of the operator framework find nothing, opm
-// and Graft render the same of it, and opm takes the catalog that Graft makes of its image.
+// For the bundle of Graft's controller, the validators of the operator framework find nothing, opm and Graft
+// render the same, and opm accepts the catalog that Graft makes from its image.
 func TestControllerBundle(t *testing.T) {
 	s, err := registry.Start()
 	if err != nil {
@@ -90,7 +90,7 @@ func TestControllerBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []validator.Validator{ // all but the one that pulls images with docker
+	for _, v := range []validator.Validator{ // all except the one that pulls images with docker
 		validation.ClusterServiceVersionValidator, validation.CustomResourceDefinitionValidator, validation.BundleValidator, validation.OperatorHubV2Validator,
 		validation.StandardCategoriesValidator, validation.StandardCapabilitiesValidator, validation.ObjectValidator, validation.OperatorGroupValidator,
 		validation.CommunityOperatorValidator, validation.AlphaDeprecatedAPIsValidator, validation.GoodPracticesValidator,

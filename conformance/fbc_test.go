@@ -19,7 +19,7 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// render loads and writes a catalog with Graft.
+// render reads and writes a catalog with Graft.
 func render(src []byte, format fbc.Format) ([]byte, error) {
 	docs, err := fbc.Read("catalog", src)
 	if err != nil {
@@ -47,15 +47,14 @@ var formats = []struct {
 	write  declcfg.WriteFunc
 }{{fbc.YAML, declcfg.WriteYAML}, {fbc.JSON, declcfg.WriteJSON}}
 
-// compareCatalog holds Graft to opm: the same catalogs are refused, the others
-// are written in the same bytes.
+// compareCatalog checks that Graft refuses the same catalogs as opm, and writes the others in the same bytes.
 func compareCatalog(t *testing.T, src []byte) (ok bool) {
 	t.Helper()
 	cfg, wantErr := declcfg.LoadReader(bytes.NewReader(src))
 	for _, f := range formats {
 		got, err := render(src, f.format)
 		if wantErr == nil && dropped(cfg) && err != nil {
-			return false // opm is silent about documents that it drops
+			return false // opm silently drops documents
 		}
 		var want bytes.Buffer
 		writeErr := wantErr
@@ -126,7 +125,7 @@ func TestCorpusCatalogs(t *testing.T) {
 		for _, name := range c.Files(t, "render/oracle/*/*.yaml", "validate/real/*.yaml") {
 			src := c.Read(t, name)
 			compareCatalog(t, src)
-			// And from JSON.
+			// The same from JSON.
 			out, err := render(src, fbc.JSON)
 			if err != nil {
 				t.Fatal(err)
@@ -136,7 +135,7 @@ func TestCorpusCatalogs(t *testing.T) {
 	})
 }
 
-// Directories are walked as opm walks them.
+// Graft walks directories as opm does.
 func TestDirectories(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, uint64(rounds(1))))
 	names := []string{"a", "b", "ab", "a.yaml", "README.md", ".x", "c[d"}
@@ -168,7 +167,7 @@ func TestDirectories(t *testing.T) {
 			dir[at] = &fstest.MapFile{Data: []byte(text.String())}
 		}
 		if fs.WalkDir(dir, ".", func(_ string, _ fs.DirEntry, err error) error { return err }) != nil {
-			continue // a file that is a directory as well
+			continue // a name that is a file and a directory
 		}
 		compareDirectory(t, dir)
 	}

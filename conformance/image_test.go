@@ -33,14 +33,14 @@ import (
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if opmDir != "" {
-		_ = os.RemoveAll(opmDir) // the system cleans up as well
+		_ = os.RemoveAll(opmDir) // the system also cleans up
 	}
 	os.Exit(code)
 }
 
 var opmDir string
 
-// opmBinary builds opm once, as its release is built.
+// opmBinary builds opm once, with the tags of its release.
 var opmBinary = sync.OnceValues(func() (string, error) {
 	tags, err := os.ReadFile("tags")
 	if err != nil {
@@ -84,7 +84,7 @@ func graft(t *testing.T, args ...string) []byte {
 	return out.Bytes()
 }
 
-// catalogOf has two packages; in the second, edges of every kind.
+// catalogDir has two packages. The second has edges of every kind.
 func catalogDir(t *testing.T) string {
 	t.Helper()
 	bundle := func(pkg, version string) string {
@@ -107,8 +107,8 @@ func catalogDir(t *testing.T) string {
 	return dir
 }
 
-// opmBase is what a catalog of OLM v0 is built upon: opm, and, as in a base that was made for
-// another catalog, that catalog and its cache.
+// opmBase returns a base for catalogs of OLM v0: opm and, as in the base of another catalog, that catalog with
+// its cache.
 func opmBase(t *testing.T, s *registry.Server) string {
 	t.Helper()
 	binary, err := opmBinary()
@@ -140,8 +140,7 @@ func opmBase(t *testing.T, s *registry.Server) string {
 	return s.Addr + "/acme/opm:v1"
 }
 
-// What Graft pushes, opm renders and validates like the directory that it was made of, and
-// serves, in the way that the image says.
+// opm renders and validates an image that Graft pushed like its directory, and serves it with the image's command.
 func TestImagesAreTakenByOpm(t *testing.T) {
 	s, err := registry.Start()
 	if err != nil {
@@ -176,7 +175,7 @@ func TestImagesAreTakenByOpm(t *testing.T) {
 	}
 }
 
-// unpackImage writes the files of an image, and gives the command that it is started by.
+// unpackImage writes the files of an image and returns its command.
 func unpackImage(t *testing.T, ref string) (root string, command []string) {
 	t.Helper()
 	parsed, err := name.ParseReference(ref)
@@ -213,8 +212,8 @@ func unpackImage(t *testing.T, ref string) (root string, command []string) {
 	}
 }
 
-// serves starts the image's command with the image's own opm, its paths taken below root,
-// and asks by grpc what graft graph names.
+// serves starts the image's command with the image's own opm and with paths below root, and compares the
+// answers over grpc with graft graph.
 func serves(t *testing.T, root string, command []string, graph []byte) {
 	t.Helper()
 	var args []string
@@ -238,7 +237,7 @@ func serves(t *testing.T, root string, command []string, graph []byte) {
 	}
 	defer func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
+		_ = cmd.Wait() // killed
 		if t.Failed() {
 			t.Logf("%v\n%s", args, log.String())
 		}
@@ -326,7 +325,7 @@ func compareServed(ctx context.Context, t *testing.T, client api.RegistryClient,
 	}
 }
 
-// Why there is no --cache-dir: with one, opm ends where the cache is not that of the catalog.
+// The reason for not using --cache-dir: with it, opm ends if the cache does not match the catalog.
 func TestOpmEndsOnStaleCache(t *testing.T) {
 	binary, err := opmBinary()
 	if err != nil {

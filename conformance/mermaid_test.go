@@ -21,8 +21,8 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// opmMermaid is what opm alpha render-template -o mermaid writes of a catalog. The
-// render-graph command does the same with --draw-v0-semantics.
+// opmMermaid returns the output of opm alpha render-template -o mermaid for a catalog. The render-graph command
+// prints the same with --draw-v0-semantics.
 func opmMermaid(src []byte) ([]byte, error) {
 	cfg, err := declcfg.LoadFS(context.Background(), fstest.MapFS{"catalog.yaml": {Data: src}})
 	if err != nil {
@@ -107,9 +107,9 @@ func TestMermaidOfTheCorpus(t *testing.T) {
 	})
 }
 
-// randomUpgrades is a catalog with channels, bundles that have no more than a version,
-// and deprecations: of any shape that is not refused out of hand. Many channels have
-// the same name, and many entries the same version, so that the order of equals shows.
+// randomUpgrades returns a catalog with channels, bundles that have only a version, and deprecations, of any
+// shape that is not refused at once. Many channels have the same name, and many entries the same version, so
+// that the order of equals is visible.
 func randomUpgrades(r *rand.Rand) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -172,8 +172,7 @@ func randomUpgrades(r *rand.Rand) []byte {
 	return out.Bytes()
 }
 
-// randomVersion is a bundle document; one in a few hundred has a fault that opm does
-// not draw.
+// randomVersion returns a bundle document. One in a few hundred has a fault that opm does not draw.
 func randomVersion(r *rand.Rand, name string) object {
 	version := fmt.Sprintf("%d.%d.%d", r.IntN(3), r.IntN(2), r.IntN(2))
 	switch r.IntN(20) {
@@ -194,7 +193,7 @@ func randomVersion(r *rand.Rand, name string) object {
 	return object{"schema": "olm.bundle", "package": "p", "name": name, "image": "example.com/p@sha256:" + strings.Repeat("0", 64), "properties": properties}
 }
 
-// The command itself agrees.
+// The opm command gives the same.
 func TestMermaidOfTheCommand(t *testing.T) {
 	opm, err := opmBinary()
 	if err != nil {
@@ -208,7 +207,7 @@ func TestMermaidOfTheCommand(t *testing.T) {
 		}
 		want, err := exec.Command(opm, "alpha", "render-graph", "--draw-v0-semantics", dir).Output()
 		if err != nil {
-			continue // the catalog has a fault that is not drawn
+			continue // opm does not draw the catalog's fault
 		}
 		if got, err := graftMermaid(src); err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("seed %d: %v: got\n%s\nwant\n%s\nof\n%s", seed, err, got, want, src)

@@ -33,10 +33,10 @@ const (
 	corpusHost = "127.0.0.1:5555/"
 )
 
-// levels are the folders of opm's renderings, and the migrations behind them.
+// levels maps the folders of opm's renderings to their migrations.
 var levels = map[string]string{"none": "none", "migr": "bundle-object-to-csv-metadata"}
 
-// opm renders each template of a corpus to what the corpus has stored.
+// opm renders each template of a corpus to the corpus' stored result.
 func TestStoredRenderings(t *testing.T) {
 	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
 		own := c == corpus.Own(t)
@@ -67,8 +67,8 @@ func TestStoredRenderings(t *testing.T) {
 	})
 }
 
-// published are the sound catalogs of the project's own corpus: what opm makes of some of
-// its templates, together.
+// published lists the sound catalogs of the project's own corpus: opm's renderings of some of its templates,
+// together.
 var published = map[string]struct {
 	level     string
 	templates []string
@@ -80,7 +80,7 @@ var published = map[string]struct {
 	"shore-objects.yaml": {"none", []string{"mudlark__basic-two-packages", "lanternfish__semver-lowercase"}},
 }
 
-// opm renders and accepts the sound catalogs as they are stored.
+// opm renders and accepts the sound catalogs as stored.
 func TestStoredCatalogs(t *testing.T) {
 	const folder = "validate/real"
 	c := corpus.Own(t)
@@ -105,8 +105,7 @@ func TestStoredCatalogs(t *testing.T) {
 	nothingElse(t, folder, names)
 }
 
-// opmCatalog does what opm alpha render-template does with a template, and opm render with
-// a catalog.
+// opmCatalog handles a template like opm alpha render-template, and a catalog like opm render.
 func opmCatalog(t *testing.T, s shelf, src []byte, level string) (*declcfg.DeclarativeConfig, error) {
 	t.Helper()
 	logrus.SetOutput(io.Discard)
@@ -143,8 +142,8 @@ func opmWrites(t *testing.T, cfg declcfg.DeclarativeConfig) []byte {
 	return out.Bytes()
 }
 
-// shelf is opm's image registry with the bundles of a corpus. It has them under the names
-// by which templates call them, since related images are sorted by name.
+// shelf is opm's image registry with the bundles of a corpus. Their names are those in templates, because
+// related images are sorted by name.
 type shelf map[string]registry.Bundle
 
 func newShelf(t *testing.T, c corpus.Corpus) shelf {
@@ -181,7 +180,7 @@ func (s shelf) Unpack(_ context.Context, ref image.Reference, dir string) error 
 
 func (shelf) Destroy() error { return nil }
 
-// holdStored compares what opm says with what is stored below testdata/corpus, or stores it.
+// holdStored compares opm's output with a file below testdata/corpus, or stores it.
 func holdStored(t *testing.T, name string, got []byte) {
 	t.Helper()
 	file := filepath.Join(ownCorpus, name)
@@ -201,8 +200,7 @@ func holdStored(t *testing.T, name string, got []byte) {
 	}
 }
 
-// nothingElse refuses files of a folder that no name of the corpus accounts for, or removes
-// them.
+// nothingElse refuses, or with -update removes, files of a folder that belong to no name of the corpus.
 func nothingElse(t *testing.T, folder string, names map[string]bool) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(ownCorpus, folder, "*"))
@@ -214,15 +212,15 @@ func nothingElse(t *testing.T, folder string, names map[string]bool) {
 			continue
 		}
 		if !*update {
-			t.Errorf("%s is one too many; -update removes it", file)
+			t.Errorf("%s belongs to no name; -update removes it", file)
 		} else if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// opm's verdicts on the broken catalogs of the project's own corpus are those stored. What
-// was broken in each is for a person to say, and is kept.
+// opm's verdicts on the broken catalogs of the project's own corpus equal the stored ones. The description of
+// what was broken in each comes from a person and is kept.
 func TestStoredVerdicts(t *testing.T) {
 	const folder = "validate/broken"
 	stored := storedVerdicts(t, folder)
@@ -269,7 +267,7 @@ func storedVerdicts(t *testing.T, folder string) map[string]verdict {
 	return all
 }
 
-// indented is the JSON of a value as people like to compare it.
+// indented returns a value as indented JSON, which is easy to compare.
 func indented(t *testing.T, v any) []byte {
 	t.Helper()
 	var out bytes.Buffer

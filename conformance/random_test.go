@@ -18,7 +18,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// rounds is how many random inputs a test tries; GRAFT_ROUNDS asks for more.
+// rounds returns the number of random inputs. GRAFT_ROUNDS sets it.
 func rounds(usual int) int {
 	if n, err := strconv.Atoi(os.Getenv("GRAFT_ROUNDS")); err == nil {
 		return n
@@ -54,7 +54,7 @@ func TestRandomYAML(t *testing.T) {
 	t.Logf("%d of %d were valid", valid, n)
 }
 
-// Documents that consist of aliases of aliases are refused where opm refuses them.
+// Graft refuses documents with aliases of aliases where opm refuses them.
 func TestAliases(t *testing.T) {
 	refused := 0
 	for depth := 1; depth < 12; depth++ {

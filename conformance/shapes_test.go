@@ -22,8 +22,8 @@ var updateShapes = flag.Bool("update-shapes", false, "rewrite internal/bundle/sh
 
 const shapesFile = "../internal/bundle/shapes.txt"
 
-// The table of the types that opm decodes manifests into is what those types are
-// in the modules that this opm is built with.
+// The table of the types into which opm decodes manifests equals those types in the modules that this opm is
+// built with.
 func TestShapesAreThoseOfOpm(t *testing.T) {
 	g := shapeWriter{t: t, lines: map[string]string{}}
 	g.record(reflect.TypeFor[appsv1.DeploymentSpec]())
@@ -53,7 +53,7 @@ type shapeWriter struct {
 	lines map[string]string
 }
 
-// special has the types that decode themselves.
+// special lists the types that decode themselves.
 var special = map[string]string{
 	"encoding/json.RawMessage":                           "any",
 	"meta/v1.FieldsV1":                                   "any",
@@ -114,7 +114,7 @@ func (g shapeWriter) record(t reflect.Type) {
 	if _, done := g.lines[name]; done {
 		return
 	}
-	g.lines[name] = "" // types refer to themselves
+	g.lines[name] = "" // types may refer to themselves
 	g.lines[name] = name + g.fields(t)
 }
 

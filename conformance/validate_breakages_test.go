@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// breakages are what may be done to a catalog. Most are about meaning; the last
-// few put anything anywhere.
+// breakages are the possible changes of a catalog. Most concern the meaning; the last few put any value anywhere.
 var breakages = []struct {
 	name string
 	do   func(breaker, []object) []object
@@ -217,7 +216,7 @@ func packagePropertyBreakage(do func(breaker, object)) func(breaker, []object) [
 	}
 }
 
-// release gives one bundle a release and the name that goes with it.
+// release gives one bundle a release and the matching name.
 func (r breaker) release(d []object) []object {
 	var was, is string
 	packagePropertyBreakage(func(r breaker, v object) { v["release"] = "2" })(r, d)

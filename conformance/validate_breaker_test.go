@@ -16,12 +16,12 @@ import (
 
 type object = map[string]any
 
-// breaker makes catalogs that are sound, and then breaks them.
+// breaker makes sound catalogs and breaks them.
 type breaker struct{ *rand.Rand }
 
 func (r breaker) pick(of ...string) string { return of[r.IntN(len(of))] }
 
-// sound gives the documents of a catalog that opm accepts.
+// sound returns the documents of a catalog that opm accepts.
 func (r breaker) sound() (docs []object) {
 	for n := range 1 + r.IntN(2) {
 		docs = append(docs, r.soundPackage(fmt.Sprintf("pack-%d", n))...)
@@ -85,7 +85,7 @@ func (r breaker) versions() []string {
 
 func (r breaker) soundChannel(pkg, name string, versions []string, bundles map[string]string) object {
 	var entries []any
-	last := "" // the entry that the next one replaces
+	last := "" // the next entry replaces it
 	var pending []any
 	for i, v := range versions {
 		e := object{"name": bundles[v]}
@@ -102,7 +102,7 @@ func (r breaker) soundChannel(pkg, name string, versions []string, bundles map[s
 		}
 		entries = append(entries, e)
 		if r.IntN(5) == 0 && i+1 < len(versions) {
-			pending = append(pending, bundles[v]) // the next skips it
+			pending = append(pending, bundles[v]) // the next one skips it
 			continue
 		}
 		last, pending = bundles[v], nil
@@ -154,7 +154,7 @@ func soundMetadata() object {
 		"provider": object{"name": "p", "url": "u"}}
 }
 
-// oddValue is a value of any type, with those that readers disagree on.
+// oddValue returns a value of any type, including those that readers interpret differently.
 func (r breaker) oddValue() any {
 	return []any{"", "x", "BAD IMAGE", "1.2", "01.2.3", "1.2.3", "no", "olm.bundle", "olm.package", "olm.channel", "stable", "pack-0", "pack-1",
 		"Upper", "-dash", "a.b", strings.Repeat("a", 64), strings.Repeat("0", 64), ">=1.0.0 <2.0.0", ">1 <2", "<1.x", "|| 1.0.0", ">=1.0.0 ||",
@@ -163,7 +163,7 @@ func (r breaker) oddValue() any {
 		[]any{}, []any{"x"}, []any{nil}, []any{1, 2}, []any{300}, object{}, object{"name": "x"}, object{"data": "e30="}, object{"a": object{"b": []any{}}}}[r.IntN(55)]
 }
 
-// each calls do with one document of a schema, chosen at random.
+// each calls do with one random document of a schema.
 func each(r breaker, d []object, schema string, do func(object)) {
 	var of []object
 	for _, doc := range d {
@@ -202,7 +202,7 @@ func (r breaker) anyName(entries []any) string {
 	return r.pick("", "ghost.v0.0.0", "pack-0.v1.0.0")
 }
 
-// anyObject gives a mapping at any depth.
+// anyObject returns a mapping at any depth.
 func (r breaker) anyObject(d []object) object {
 	var at any = d[r.IntN(len(d))]
 	found := at.(object)
@@ -245,7 +245,7 @@ func clone(v any) any {
 	return v
 }
 
-// write gives the documents as a directory: YAML or JSON, one file or several.
+// write returns the documents as a directory: YAML or JSON, in one file or several.
 func (r breaker) write(t *testing.T, docs []object) fstest.MapFS {
 	dir := fstest.MapFS{}
 	files := 1 + r.IntN(3)

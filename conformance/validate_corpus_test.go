@@ -6,7 +6,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// corpusCatalogs gives the catalogs of a corpus by name.
+// corpusCatalogs returns the catalogs of a corpus by name.
 func corpusCatalogs(t *testing.T, c corpus.Corpus) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

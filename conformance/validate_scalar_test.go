@@ -13,8 +13,8 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// TestValidateAgreesOnScalars compares what counts as an image, a version, a
-// release, a range and a package name, over many texts that are nearly so.
+// TestValidateAgreesOnScalars compares which texts are a valid image, version, release, range or package name,
+// over many texts that nearly are.
 func TestValidateAgreesOnScalars(t *testing.T) {
 	kinds := []struct {
 		name  string

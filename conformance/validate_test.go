@@ -18,7 +18,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// opmValidates does what opm validate does with a directory.
+// opmValidates handles a directory like opm validate.
 func opmValidates(dir fstest.MapFS) error {
 	cfg, err := declcfg.LoadFS(context.Background(), dir)
 	if err != nil {
@@ -28,7 +28,7 @@ func opmValidates(dir fstest.MapFS) error {
 	return err
 }
 
-// graftFinds gives the findings of a directory that are errors.
+// graftFinds returns the findings of a directory that are errors.
 func graftFinds(dir fstest.MapFS) (errs []graph.Finding) {
 	var b graph.Builder
 	docs, err := fbc.ReadFS(dir, ".")
@@ -44,9 +44,8 @@ func graftFinds(dir fstest.MapFS) (errs []graph.Finding) {
 	return errs
 }
 
-// compareVerdicts reports whether opm accepts the directory, and fails the test
-// if Graft does not agree. What Graft rejects it must reject by a rule that
-// opm has, at a place.
+// compareVerdicts reports whether opm accepts the directory, and fails the test if Graft disagrees. If Graft
+// rejects it, the finding must be a rule of opm and have a place.
 func compareVerdicts(t *testing.T, what string, dir fstest.MapFS) bool {
 	t.Helper()
 	want := opmValidates(dir)
@@ -65,7 +64,7 @@ func compareVerdicts(t *testing.T, what string, dir fstest.MapFS) bool {
 	return want == nil
 }
 
-// keep writes a catalog where GRAFT_KEEP says, to be looked at.
+// keep writes a catalog to the folder that GRAFT_KEEP names.
 func keep(t *testing.T, dir fstest.MapFS) string {
 	to := os.Getenv("GRAFT_KEEP")
 	if to == "" {

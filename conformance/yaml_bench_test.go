@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// BenchmarkConversion sets Graft's conversions beside those of opm's library.
+// BenchmarkConversion compares Graft's conversions with those of opm's library.
 func BenchmarkConversion(b *testing.B) {
 	c := corpus.Shared(b)
 	for _, kind := range []string{"migr", "none"} {

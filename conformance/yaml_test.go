@@ -1,4 +1,4 @@
-// Package conformance compares Graft with the libraries that opm is built of.
+// Package conformance compares Graft with the libraries that opm is built from.
 package conformance
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// opmLoads is what opm holds of one YAML document, or an error.
+// opmLoads returns opm's form of one YAML document, or an error.
 func opmLoads(src []byte) ([]byte, error) {
 	var m declcfg.Meta
 	if err := yaml.Unmarshal(src, &m); err != nil {
@@ -64,17 +64,16 @@ func compareToJSON(t *testing.T, src []byte) {
 	}
 }
 
-// incomparable tells of inputs to which opm's own libraries give an answer that
-// changes from run to run, as when two keys of different types become the same
-// text, or that depends on how their buffers fall.
+// incomparable reports inputs for which opm's libraries give answers that change from run to run, as when two
+// keys of different types become the same text, or that depend on the boundaries of their buffers.
 func incomparable(src []byte) bool {
 	text := string(src)
-	return len(src) > 0 && strings.Contains(text[1:], "\uFEFF") || // a BOM elsewhere than at the start
+	return len(src) > 0 && strings.Contains(text[1:], "\uFEFF") || // a BOM after the start
 		bytes.HasPrefix(src, []byte("\xFF\xFE")) || bytes.HasPrefix(src, []byte("\xFE\xFF")) || // UTF-16
 		!steady(yaml.YAMLToJSON, src)
 }
 
-// steady tells whether a conversion always gives the same.
+// steady reports whether a conversion always gives the same result.
 func steady(convert func([]byte) ([]byte, error), src []byte) bool {
 	first, err := convert(src)
 	for i := 0; i < 12 && err == nil; i++ {

@@ -1,4 +1,4 @@
-// Package alerts holds the alert rules of deploy to what Prometheus itself makes of them.
+// Package alerts tests the alert rules of deploy with Prometheus itself.
 package alerts
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/olmgraft/graft/internal/controller"
 )
 
-// alerts are those of both programs, by name.
+// alerts returns the alerts of both programs by name.
 func alerts(t *testing.T) map[string]rulefmt.Rule {
 	t.Helper()
 	files, err := filepath.Glob("../../deploy/*/monitoring/rules.yaml")
@@ -47,7 +47,7 @@ func alerts(t *testing.T) map[string]rulefmt.Rule {
 	return all
 }
 
-// firing are the alerts that fire when minutes have passed, of metrics with a value each minute.
+// firing returns the alerts that fire after the given minutes, for metrics with a value each minute.
 func firing(t *testing.T, series string, minutes int) (names []string) {
 	t.Helper()
 	storage := promqltest.LoadedStorage(t, "load 1m"+series)
@@ -77,7 +77,7 @@ func firing(t *testing.T, series string, minutes int) (names []string) {
 	return slices.Compact(names)
 }
 
-// well are both programs when nothing is wrong: with an error now and then, and a queue that fills
+// well has the metrics of both programs when nothing is wrong: with occasional errors, and a queue that fills
 // and empties.
 const well = `
   graft_leader{pod="a"} 1x120
@@ -99,7 +99,7 @@ const well = `
   graft_relay_held_seconds 0x20 600x10 0x90
 `
 
-// Nothing fires while all is well.
+// No alert fires while nothing is wrong.
 func TestQuiet(t *testing.T) {
 	for _, minutes := range []int{10, 25, 58, 70, 118} {
 		if got := firing(t, well, minutes); len(got) > 0 {
@@ -108,7 +108,7 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// Each alert fires for what it is there for, and no other does.
+// Each alert fires for its own fault, and no other alert does.
 func TestFiring(t *testing.T) {
 	seen := map[string]bool{}
 	for _, bad := range []struct{ alert, was, series string }{
@@ -141,7 +141,7 @@ func TestFiring(t *testing.T) {
 	}
 }
 
-// Alerts ask for metrics that the programs have.
+// The programs have the metrics that the alerts use.
 func TestMetricsAreServed(t *testing.T) {
 	c, err := controller.New(controller.Options{Config: &rest.Config{Host: "http://stand.example"}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -149,7 +149,7 @@ func TestMetricsAreServed(t *testing.T) {
 	}
 	answer := httptest.NewRecorder()
 	c.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	source, err := os.ReadFile("../../internal/relay/metrics.go") // it is served where there is a queue
+	source, err := os.ReadFile("../../internal/relay/metrics.go") // only a relay with a queue serves it
 	if err != nil {
 		t.Fatal(err)
 	}

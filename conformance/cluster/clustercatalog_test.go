@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/catalogsource"
 )
 
-// clusterDefinition has the rules of OLM v1 for a ClusterCatalog.
+// clusterDefinition has OLM v1's rules for a ClusterCatalog.
 const clusterDefinition = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -70,7 +70,7 @@ spec:
                     has(self.type) && self.type == 'Image' ? has(self.image) : !has(self.image)
 `
 
-// graft catalogsource validate says no to a ClusterCatalog where the API server does.
+// graft catalogsource validate refuses the same ClusterCatalogs as the API server.
 func TestClusterCatalogAgrees(t *testing.T) {
 	define([]byte(clusterDefinition))
 	resource := schema.GroupVersionResource{Group: catalogsource.ClusterGroup, Version: catalogsource.ClusterVersion, Resource: "clustercatalogs"}
@@ -104,7 +104,7 @@ func TestClusterCatalogAgrees(t *testing.T) {
 		}
 		agreed[err == nil]++
 	}
-	// What publish makes is taken.
+	// The server accepts what publish makes.
 	poll, priority := 15, -100
 	for _, w := range []catalogsource.Wanted{{Image: "q.io/a/b:v1", Poll: &poll, Priority: &priority, Labels: []catalogsource.Label{{Key: "a", Value: "b"}}}, {Image: "q.io/a/b@" + digest}} {
 		w.Kind = catalogsource.ClusterKind

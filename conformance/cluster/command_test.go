@@ -19,13 +19,13 @@ import (
 
 var leases = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 
-// leaseDefinition stands in for the leases that a whole API server has built in.
+// leaseDefinition stands in for the leases that a complete API server has built in.
 var leaseDefinition = strings.NewReplacer(
 	"samples", "leases", "foo.example.com", "coordination.k8s.io", "SampleList", "LeaseList", "Sample", "Lease", "singular: sample", "singular: lease",
 	"metadata: {", "metadata: {annotations: {api-approved.kubernetes.io: 'unapproved, for tests'}, ",
 ).Replace(sampleDefinition)
 
-// replica is a command at work.
+// replica is a running command.
 type replica struct {
 	stop    context.CancelFunc
 	address string
@@ -33,7 +33,7 @@ type replica struct {
 	said    *said
 }
 
-// said is what a command printed.
+// said holds a command's output.
 type said struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -73,7 +73,7 @@ func read(answer *http.Response) (int, string) {
 	return answer.StatusCode, string(text)
 }
 
-// Of two replicas one works; when it stops, it ends well and the other goes on.
+// One of two replicas works. When it stops, it ends without an error and the other takes over.
 func TestReplicas(t *testing.T) {
 	define([]byte(leaseDefinition))
 	c := newCluster(t, "", "lead")

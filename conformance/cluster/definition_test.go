@@ -18,7 +18,7 @@ func manifest(name, spec string) string {
 	return "apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {name: " + name + ", namespace: definition}\nspec: " + spec + "\n"
 }
 
-// The examples of the proposal pass; the words for what does not say what to do.
+// The examples of the proposal are valid. Invalid ones have helpful messages.
 func TestDefinition(t *testing.T) {
 	c := newCluster(t, "v1.20.0", "definition")
 	for i, spec := range []string{
@@ -48,7 +48,7 @@ func TestDefinition(t *testing.T) {
 	}
 }
 
-// manySpecs are all sets of sources, beside each sourceType, and values of all kinds.
+// manySpecs returns all combinations of sources with each sourceType, and values of all kinds.
 func manySpecs() []string {
 	parts := []string{"catalogImageSource: {catalogImage: a}", "catalogServiceSource: {address: a}", "configMapSource: {configMap: a}", "image: a", "address: a", "configMap: a", "grpcPodConfig: {}"}
 	var specs []string
@@ -82,7 +82,7 @@ func manySpecs() []string {
 	return specs
 }
 
-// graft catalogsource validate says no where the API server does, and only there.
+// graft catalogsource validate refuses the same CatalogSources as the API server.
 func TestValidateAgrees(t *testing.T) {
 	c := newCluster(t, "v1.20.0", "definition")
 	for version, resource := range map[string]schema.GroupVersionResource{catalogsource.Stored: controller.Resource, catalogsource.Next: next} {
@@ -110,8 +110,8 @@ func TestValidateAgrees(t *testing.T) {
 	}
 }
 
-// checkConversion holds that what the server takes converts, there and back; sourceType
-// internal is what the new form cannot say.
+// checkConversion checks that a spec that the server accepts converts there and back, except sourceType
+// internal, which the new form lacks.
 func checkConversion(t *testing.T, text string, taken bool) {
 	var spec map[string]any
 	if yaml.Unmarshal([]byte(text), &spec) != nil || !taken || spec["sourceType"] == "internal" {

@@ -17,7 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/controller"
 )
 
-// filled is a value that a schema takes, with every field that it has.
+// filled returns a valid value for a schema, with every field.
 func filled(s map[string]any) any {
 	if values, ok := s["enum"].([]any); ok {
 		return values[0]
@@ -47,8 +47,7 @@ func filled(s map[string]any) any {
 	return "x"
 }
 
-// An API server stores every field, in both forms and in both versions, and validate has
-// nothing to say but what is deprecated.
+// An API server stores every field, in both forms and in both versions, and validate reports only deprecations.
 func TestEveryField(t *testing.T) {
 	c := newCluster(t, "v1.20.0", "fields")
 	var crd unstructured.Unstructured
@@ -106,7 +105,7 @@ func TestEveryField(t *testing.T) {
 		if !reflect.DeepEqual(after.Object["spec"], any(spec)) || !reflect.DeepEqual(after.Object["status"], any(status)) {
 			t.Errorf("of %s there is %v", text, after.Object)
 		}
-		// As the next version, written back by somebody, and as the first again.
+		// A client writes the object as the next version, and it is read again as the first.
 		later, err := c.Resource(next).Namespace("fields").Get(context.Background(), object.GetName(), metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 	"github.com/olmgraft/graft/internal/controller/suite"
 )
 
-// graft catalogsource resolve --kubeconfig, both commands as they are built: JSONPath is
-// client-go's, and the files get what the cluster says.
+// graft catalogsource resolve --kubeconfig with both real commands: JSONPath gives the same as client-go, and
+// the files get the cluster's values.
 func TestResolveAgainstCluster(t *testing.T) {
 	c := newCluster(t, "", "kubeconfig")
 	c.Create(suite.Samples, "apiVersion: foo.example.com/v1\nkind: Sample\nmetadata: {name: one, namespace: kubeconfig}\nspec: {list: [{type: A, v: v1}, {type: B, v: v2}]}\n")
@@ -60,7 +60,7 @@ func TestResolveAgainstCluster(t *testing.T) {
 	}
 }
 
-// proxied is a kubeconfig of the server as if it were of that version.
+// proxied returns a kubeconfig for the server with another reported version.
 func proxied(t *testing.T, version string) string {
 	t.Helper()
 	to, err := url.Parse(config.Host)

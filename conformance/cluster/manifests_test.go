@@ -18,7 +18,7 @@ import (
 	"github.com/olmgraft/graft/internal/controller"
 )
 
-// manifests of deploy/controller, by kind and name.
+// manifests returns those of deploy/controller by kind and name.
 func manifests(t *testing.T, file string) map[string][]byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../deploy/controller", file))
@@ -48,7 +48,7 @@ func strictly[T any](t *testing.T, text []byte) *T {
 	return object
 }
 
-// An API server warns of each deprecated field, by the words of the policy, and of no other.
+// An API server warns of each deprecated field, with the policy's text, and of no other.
 func TestWarnings(t *testing.T) {
 	files := manifests(t, "warnings.yaml")
 	policy := strictly[admission.ValidatingAdmissionPolicy](t, files["ValidatingAdmissionPolicy catalogsource-deprecations"])

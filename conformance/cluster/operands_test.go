@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/controller/operands/suite"
 )
 
-// This API server has no kinds of its own, so that another one stands for ConfigMaps.
+// This API server has no built-in kinds, so another kind stands for ConfigMaps.
 const configMapDefinition = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -29,13 +29,12 @@ spec:
           data: {type: object, additionalProperties: {type: string}}
 `
 
-// OLM's kind, as far as it is read.
+// OLM's kind with the fields that the keeper reads.
 var subscriptionDefinition = strings.NewReplacer("configmaps.operands.example.com", "subscriptions.operators.coreos.com", "operands.example.com", "operators.coreos.com",
 	"kind: ConfigMap,", "kind: Subscription,", "ConfigMapList", "SubscriptionList", "configmap", "subscription", "name: v1\n", "name: v1alpha1\n",
 	"        properties:\n          data: {type: object, additionalProperties: {type: string}}\n", "        x-kubernetes-preserve-unknown-fields: true\n").Replace(configMapDefinition)
 
-// ConfigMaps are kept to their operands on a real server as on the stand-in of
-// internal/controller/operands.
+// The keeper runs on a real server as it does on the stand-in in internal/controller/operands.
 func TestOperands(t *testing.T) {
 	define([]byte(configMapDefinition))
 	define([]byte(subscriptionDefinition))

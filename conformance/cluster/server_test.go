@@ -1,5 +1,5 @@
-// Package cluster holds the controller and the definition of CatalogSource to a real API
-// server: apiextensions-apiserver, in this process, on etcd.
+// Package cluster tests the controller and the definition of CatalogSource on a real API server:
+// apiextensions-apiserver, in this process, on etcd.
 package cluster
 
 import (
@@ -31,8 +31,8 @@ import (
 )
 
 var (
-	config  *rest.Config     // reaches the server, which is begun once for all tests
-	webhook *httptest.Server // which that server asks
+	config  *rest.Config     // for the server, which is started once for all tests
+	webhook *httptest.Server // which the server calls
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -110,7 +110,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `
 
-// olmDefinition is by what OLM is known to be there.
+// olmDefinition shows that OLM is installed.
 const olmDefinition = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -147,8 +147,8 @@ func define(text []byte) {
 	}
 }
 
-// addVersion patches the definition of CatalogSource as deploy/crds has it, but that the
-// webhook is here and not in the cluster.
+// addVersion patches the definition of CatalogSource from deploy/crds, with the webhook in this process instead
+// of the cluster.
 func addVersion(file string) {
 	text, err := os.ReadFile("../../deploy/crds/" + file)
 	if err != nil {
@@ -191,17 +191,17 @@ func established(crd *unstructured.Unstructured) bool {
 	return false
 }
 
-// realServer is the server as the suite has it.
+// realServer returns the server in the suite's form.
 func realServer() *suite.Server {
 	return &suite.Server{Config: config, Many: 1000, Patience: 5 * time.Minute, Define: func(group, version string) {
 		define([]byte(strings.NewReplacer("foo.example.com", group, "name: v1", "name: "+version).Replace(sampleDefinition)))
 	}}
 }
 
-// The controller on a real server, as on the stand-in of internal/controller.
+// The controller runs on a real server as it does on the stand-in in internal/controller.
 func TestController(t *testing.T) { suite.Run(t, realServer()) }
 
-// cluster is a controller beside the real server.
+// cluster is a controller on the real server.
 type cluster struct{ *suite.Cluster }
 
 func newCluster(t *testing.T, version string, namespaces ...string) *cluster {

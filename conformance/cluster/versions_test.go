@@ -28,7 +28,7 @@ func asNext(text string) string {
 	return strings.Replace(text, "operators.coreos.com/v1alpha1", "operators.coreos.com/v1alpha2", 1)
 }
 
-// spec is that of an object as one version has it.
+// spec returns the spec of an object in one version.
 func (c *cluster) spec(resource schema.GroupVersionResource, namespace, name string) map[string]any {
 	c.Helper()
 	object, err := c.Resource(resource).Namespace(namespace).Get(context.Background(), name, metav1.GetOptions{})
@@ -39,8 +39,8 @@ func (c *cluster) spec(resource schema.GroupVersionResource, namespace, name str
 	return spec
 }
 
-// The API server asks the webhook, in both directions and for lists; what it stores is what
-// releases of OLM read.
+// The API server calls the webhook in both directions and for lists. It stores the version that releases of OLM
+// read.
 func TestWebhookConverts(t *testing.T) {
 	c := newCluster(t, "v1.20.0", "versions")
 	legacy := map[string]any{"sourceType": "grpc", "image": "a/b:1", "grpcPodConfig": map[string]any{"tolerations": []any{map[string]any{"key": "k", "tolerationSeconds": int64(3)}}}}
@@ -72,7 +72,7 @@ func TestWebhookConverts(t *testing.T) {
 		t.Errorf("got %v, %v", list, err)
 	}
 
-	// What another field changes is not lost on the way.
+	// A change of another field keeps what the next version cannot express.
 	for _, name := range []string{"internal", "new"} {
 		before := c.spec(controller.Resource, "versions", name)
 		object, err := c.Resource(next).Namespace("versions").Get(context.Background(), name, metav1.GetOptions{})
@@ -91,7 +91,7 @@ func TestWebhookConverts(t *testing.T) {
 		}
 	}
 
-	// The new version takes one source.
+	// The new version accepts exactly one source.
 	for spec, want := range map[string]string{
 		"{displayName: x}":             "must validate one and only one schema (oneOf). Found none valid",
 		"{sourceType: grpc, image: a}": "must validate one and only one schema (oneOf). Found none valid",
@@ -103,7 +103,7 @@ func TestWebhookConverts(t *testing.T) {
 	}
 }
 
-// One that was made as the new version follows the cluster as well.
+// An object that was created in the new version follows the cluster too.
 func TestNextFollows(t *testing.T) {
 	c := newCluster(t, "v1.20.0", "nextfollows")
 	c.Create(next, asNext(suite.CatalogSource("nextfollows", "kube", suite.KubeTemplate, "{catalogImageSource: {catalogImage: 'a/b:1'}}")))
@@ -114,7 +114,7 @@ func TestNextFollows(t *testing.T) {
 	}
 }
 
-// The command serves the webhook by HTTPS, with the certificate that the directory has now.
+// The command serves the webhook over HTTPS with the present certificate of the directory.
 func TestCommandServesWebhook(t *testing.T) {
 	dir, address := t.TempDir(), freeAddress()
 	pair := webhook.TLS.Certificates[0]
@@ -155,8 +155,8 @@ func TestCommandServesWebhook(t *testing.T) {
 	}
 }
 
-// Server-side apply converts pieces of objects. What one manager applies last, in whichever
-// version and form, is what both versions say then.
+// Server-side apply converts parts of objects. Both versions then have what a manager applied last, in any
+// version and form.
 func TestApplyAcrossVersions(t *testing.T) {
 	c := newCluster(t, "v1.20.0", "apply")
 	const (
@@ -187,7 +187,7 @@ func TestApplyAcrossVersions(t *testing.T) {
 		{{two, now}, {one, now}, {two, now}},
 		{{one, now}, {one, old}, {two, now}},
 	}
-	// With labels or annotations of its own an applier takes the kept form away with them.
+	// An applier with its own labels or annotations also removes the annotation that keeps the other form.
 	refused := map[[2]int]bool{{0, 1}: true, {1, 1}: true, {10, 1}: true, {12, 1}: true, {13, 2}: true}
 	for i, steps := range sequences {
 		for _, own := range []string{"", ", annotations: {a: b}"} {
@@ -212,7 +212,7 @@ func TestApplyAcrossVersions(t *testing.T) {
 	}
 }
 
-// apply is server-side.
+// apply applies server-side.
 func (c *cluster) apply(resource schema.GroupVersionResource, text string) error {
 	var o unstructured.Unstructured
 	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
@@ -235,7 +235,7 @@ func asNew(t *testing.T, text string) map[string]any {
 	return spec
 }
 
-// However full its annotations, an object can be read.
+// An object can be read even with full annotations.
 func TestNextHasRoom(t *testing.T) {
 	c := newCluster(t, "v1.20.0", "room")
 	var o unstructured.Unstructured

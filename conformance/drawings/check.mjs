@@ -1,23 +1,21 @@
-// Parses mermaid diagrams with mermaid itself, and prints for each file what mermaid
-// made of it, as a line of JSON.
+// Parses mermaid diagrams with mermaid and prints the result for each file as a line of JSON.
 //
-//   npm ci && node check.mjs DIAGRAM...
+//     npm ci && node check.mjs DIAGRAM...
 //
-// The exit code is 1 if a diagram is not parsed, is larger than GitHub draws, or does
-// something when it is clicked.
+// The exit code is 1 if a diagram cannot be parsed, is too large for GitHub, or reacts to clicks.
 import { readFileSync } from 'node:fs';
 import { JSDOM } from 'jsdom';
 
-// Mermaid's sanitizer takes the window that is there when it is loaded.
+// Mermaid's sanitizer uses the global window at load time.
 const { window } = new JSDOM('');
 globalThis.window = window;
 globalThis.document = window.document;
 globalThis.Element = window.Element;
 const { default: mermaid } = await import('mermaid');
 
-const maxChars = 50000; // maxTextSize; the number of edges is checked by the parser
+const maxChars = 50000; // maxTextSize; the parser checks the number of edges
 
-// Labels hold numeric entities in a form of mermaid's own until they are drawn.
+// Until they are drawn, labels have numeric entities in mermaid's own form.
 const text = (label) =>
   (label ?? '').replace(/ﬂ°°(\d+)¶ß/g, (_, code) => String.fromCodePoint(Number(code)));
 
@@ -31,7 +29,7 @@ async function check(file) {
     throw new Error(`configures mermaid: ${JSON.stringify(config)}`);
   }
   const { db } = await mermaid.mermaidAPI.getDiagramFromText(source);
-  const vertices = db.getVertices(); // up to version 10 a plain object
+  const vertices = db.getVertices(); // a plain object up to version 10
   const nodes = vertices instanceof Map ? [...vertices.values()] : Object.values(vertices);
   for (const n of nodes) {
     if (n.link !== undefined || n.haveCallback || n.classes.includes('clickable')) {

@@ -1,5 +1,5 @@
-// Package drawings has the programs read what Graft draws that draw it for people: Debian's
-// graphviz, and mermaid's own parser, which npm installs.
+// Package drawings reads Graft's drawings with the programs that draw them: Debian's graphviz, and mermaid's
+// parser, which npm installs.
 package drawings
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/draw"
 )
 
-// hostile are names that try to get out of where they are put.
+// hostile are names that try to break out of their context.
 var hostile = []string{
 	"", " ", "end", "subgraph x", "a\"]\nclick n0 \"javascript:alert(1)\"", "`md`", "\"`**x**`\"", "%%{init: {'theme':'x'}}%%",
 	"---\ntitle: x\n---", "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "]]>", "-->", "<!--", "&lt;b&gt;", "#quot;", "#35;",
@@ -23,7 +23,7 @@ var hostile = []string{
 	"constructor", "__proto__", "url(javascript:x)", "</style><script>", "</title>", strings.Repeat("long-", 400), strings.Repeat("\"", 200), "🙂",
 }
 
-// named is a graph of one name: of its package, of its channel and of its oldest bundle.
+// named returns a graph whose package, channel and oldest bundle have the name.
 func named(name string) draw.Graph {
 	return draw.Graph{Packages: []draw.Package{{Name: name, Channels: []draw.Channel{{
 		Name: name, Nodes: []draw.Node{{Name: name}, {Name: "op.v1.1.0", Version: "1.1.0", New: true, Head: true}},
@@ -31,8 +31,8 @@ func named(name string) draw.Graph {
 	}}}}}
 }
 
-// row is a channel of so many bundles, each of which replaces the one before it and takes all
-// before it by a range.
+// row returns a channel of n bundles, each of which replaces the one before it and skips all earlier ones by a
+// range.
 func row(n int) draw.Graph {
 	ch := draw.Channel{Name: "stable", Default: true}
 	for i := range n {
@@ -48,7 +48,7 @@ func row(n int) draw.Graph {
 	return draw.Graph{Packages: []draw.Package{{Name: "op", Channels: []draw.Channel{ch}}}}
 }
 
-// random gives a graph of any shape, with hostile names.
+// random returns a graph of any shape with hostile names.
 func random(r *rand.Rand) draw.Graph {
 	text := func() string { return hostile[r.IntN(len(hostile))] }
 	one := func(of int) bool { return r.IntN(of) == 0 }
@@ -86,7 +86,7 @@ func random(r *rand.Rand) draw.Graph {
 	return g
 }
 
-// golden are the drawings that the tests of internal/draw keep, by their extension.
+// golden returns the drawings in the test data of internal/draw, by extension.
 func golden(t *testing.T, ext string) (all [][]byte) {
 	t.Helper()
 	files, err := filepath.Glob("../../internal/draw/testdata/*" + ext)

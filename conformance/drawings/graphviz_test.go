@@ -25,7 +25,7 @@ func TestGraphvizReadsDrawings(t *testing.T) {
 			t.Errorf("%s\n%s", said, source)
 		}
 	}
-	// dot finds no place for everything in graphs that nobody has: these are only read.
+	// dot fails to lay out some unrealistic graphs, so these are only parsed.
 	r := rand.New(rand.NewPCG(9, 9))
 	for range 60 {
 		sources = append(sources, draw.Dot(random(r), draw.Options{}))
@@ -37,11 +37,11 @@ func TestGraphvizReadsDrawings(t *testing.T) {
 	}
 	broken := bytes.Replace(sources[0], []byte("{"), nil, 1)
 	if say(broken, "nop", "-p") == "" || say(broken, "dot", "-Tdot", "-o", os.DevNull) == "" {
-		t.Error("Graphviz says nothing of a drawing that is broken")
+		t.Error("Graphviz accepts a broken drawing")
 	}
 }
 
-// say is what a program of Graphviz says of a drawing.
+// say returns the messages of a Graphviz program about a drawing.
 func say(source []byte, name string, args ...string) string {
 	cmd := exec.Command(name, args...)
 	cmd.Stdin = bytes.NewReader(source)
@@ -53,7 +53,7 @@ func say(source []byte, name string, args ...string) string {
 	return said
 }
 
-// withoutFontTrouble drops what Graphviz says of fonts, which are not ours.
+// withoutFontTrouble removes Graphviz' messages about fonts.
 func withoutFontTrouble(out []byte) (rest []byte) {
 	for line := range bytes.Lines(out) {
 		if !bytes.Contains(bytes.ToLower(line), []byte("font")) {

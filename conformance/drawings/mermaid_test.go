@@ -17,7 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/draw"
 )
 
-// The diagrams are parsed by mermaid itself, and mean to it what stands in them.
+// Mermaid parses the diagrams and understands their content.
 func TestMermaidParsesDiagrams(t *testing.T) {
 	sources := append(golden(t, ".mmd"), draw.Mermaid(row(400), draw.Options{Radius: draw.All}))
 	for _, name := range hostile {
@@ -40,7 +40,7 @@ func TestMermaidParsesDiagrams(t *testing.T) {
 	t.Logf("mermaid parsed %d diagrams", len(sources))
 }
 
-// diagram is what a program makes of one; check.mjs prints it.
+// diagram is a parsed diagram, as check.mjs prints it.
 type diagram struct {
 	Error     string
 	Nodes     []node
@@ -55,7 +55,7 @@ type node struct {
 
 type edge struct{ From, To, Stroke, Type string }
 
-// equal compares, in any order: mermaid has inner subgraphs first.
+// equal compares in any order, because mermaid lists inner subgraphs first.
 func (d diagram) equal(o diagram) bool {
 	sorted := func(d diagram) string {
 		slices.Sort(d.Subgraphs)
@@ -73,7 +73,7 @@ var (
 	entity       = regexp.MustCompile(`#(\d+);`)
 )
 
-// read takes a diagram at its lines.
+// read parses the lines of a diagram.
 func read(source string) (d diagram) {
 	classes := map[string][]string{}
 	for _, m := range classLine.FindAllStringSubmatch(source, -1) {
@@ -101,8 +101,8 @@ func read(source string) (d diagram) {
 	return d
 }
 
-// decoded is a label's text, without spaces around it; it has no markup but breaks, which
-// mermaid writes in its own way.
+// decoded returns a label's text without surrounding spaces. Its only markup is line breaks, which mermaid
+// writes in its own form.
 func decoded(label string) string {
 	return entity.ReplaceAllStringFunc(strings.ReplaceAll(strings.TrimSpace(label), "<br/>", "<br>"), func(s string) string {
 		r, _ := strconv.Atoi(s[1 : len(s)-1])
@@ -122,7 +122,7 @@ func parseWithMermaid(t *testing.T, sources [][]byte) (all []diagram) {
 	}
 	cmd := exec.Command("node", args...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	out, _ := cmd.Output() // a diagram that is refused is in the output
+	out, _ := cmd.Output() // the output has the error of a refused diagram
 	for line := range bytes.Lines(out) {
 		var d diagram
 		if err := json.Unmarshal(line, &d); err != nil {
@@ -136,7 +136,7 @@ func parseWithMermaid(t *testing.T, sources [][]byte) (all []diagram) {
 	return all
 }
 
-// install has npm install mermaid, as package-lock.json says, beside check.mjs.
+// install installs mermaid with npm beside check.mjs, by package-lock.json.
 func install(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("npm"); err != nil {

@@ -1,4 +1,4 @@
-// Package explorer drives the page that graft graph -o html writes, in Debian's chromium.
+// Package explorer tests the page of graft graph -o html in Debian's chromium.
 package explorer
 
 import (
@@ -19,14 +19,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// start gives a browser, which ends with the test.
+// start starts a browser, which ends with the test.
 func start(t *testing.T) context.Context {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Fatal("there is no chromium: apt-get install chromium")
 	}
-	// chromium's own sandbox needs rights that containers lack; what it opens here is ours.
+	// chromium's own sandbox needs rights that containers lack. The pages here are trusted.
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WSURLReadTimeout(time.Minute))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
@@ -38,19 +38,19 @@ func start(t *testing.T) context.Context {
 	return ctx
 }
 
-// tab is a page in the browser, and what went wrong in it.
+// tab is a page in the browser, with its errors.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
-	url string // of the page that is tried
+	url string // of the tested page
 
 	mu       sync.Mutex
 	faults   []string
 	requests []string
 }
 
-// open gives a tab of its own. What the page says on its console as a warning or an error fails
-// the test when it ends, and so does each request for anything but the page and those that allowed names.
+// open opens a tab. The test fails if the page logs a warning or an error to its console, or requests anything
+// except the page and the allowed addresses.
 func open(t *testing.T, browser context.Context, allowed ...string) *tab {
 	t.Helper()
 	ctx, stop := chromedp.NewContext(browser)
@@ -95,7 +95,7 @@ func open(t *testing.T, browser context.Context, allowed ...string) *tab {
 	return p
 }
 
-// run fails the test where an action fails, or takes too long.
+// run fails the test if an action fails or takes too long.
 func (p *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, stop := context.WithTimeout(p.ctx, 3*time.Minute)
@@ -105,7 +105,7 @@ func (p *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// value is that of an expression in the page.
+// value returns the value of an expression in the page.
 func value[T any](p *tab, expression string, options ...chromedp.EvaluateOption) T {
 	p.t.Helper()
 	got, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, options...))
@@ -115,13 +115,13 @@ func value[T any](p *tab, expression string, options ...chromedp.EvaluateOption)
 	return got
 }
 
-// visit loads a page, and waits until it shows what its address says.
+// visit loads a page and waits until it shows what its address selects.
 func (p *tab) visit(url string) {
 	p.t.Helper()
 	p.run(chromedp.Navigate("about:blank"), chromedp.Navigate(url), chromedp.WaitReady(`body[data-shown]`))
 }
 
-// text is that of the first element of a selector, in one line.
+// text returns the text of the first matching element on one line.
 func (p *tab) text(selector string) string {
 	p.t.Helper()
 	return value[string](p, fmt.Sprintf(`(document.querySelector(%q)?.innerText ?? '').replace(/\s+/g, ' ').trim()`, selector))
@@ -132,7 +132,7 @@ func (p *tab) count(selector string) int {
 	return value[int](p, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector))
 }
 
-// until waits until an expression of the page holds, also where the page loads itself again meanwhile.
+// until waits until an expression is true in the page, even if the page reloads meanwhile.
 func (p *tab) until(expression string) {
 	p.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -143,7 +143,7 @@ func (p *tab) until(expression string) {
 	p.t.Fatalf("this does not come to hold: %s; the panel says %s", expression, p.text("#panel"))
 }
 
-// look sets how the page is looked at.
+// look sets the size and the colour scheme of the page.
 func (p *tab) look(width, height int64, dark bool) {
 	p.t.Helper()
 	scheme := "light"
@@ -157,7 +157,7 @@ func (p *tab) look(width, height int64, dark bool) {
 	}
 }
 
-// picture writes what the tab shows into the folder that EXPLORER_PICTURES names, for a person to look at.
+// picture writes a screenshot into the folder that EXPLORER_PICTURES names, for a person to check.
 func (p *tab) picture(name string) {
 	p.t.Helper()
 	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())

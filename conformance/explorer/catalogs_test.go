@@ -13,14 +13,14 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// A lineage is a package to be written: its bundles by version, and what entries say.
+// A lineage describes a package: its bundles by version, and the entries of its channels.
 type lineage struct {
 	name, usual string
 	channels    []string            // in order
 	entries     map[string][]string // of each channel, as YAML in braces
 	bundles     []string            // versions
 	image       func(version string) string
-	properties  map[string]string // of a version, more of them, as YAML in brackets without the brackets
+	properties  map[string]string // further properties of a version, as the content of a YAML list
 	deprecated  []string          // versions
 }
 
@@ -69,7 +69,7 @@ func catalogOf(t *testing.T, texts ...string) *graph.Catalog {
 	return graph.FromDocs(docs)
 }
 
-// chain is a package with one channel of versions, each of which replaces the one before it.
+// chain returns a package with one channel of versions, each of which replaces the one before it.
 func chain(name, channel string, versions ...string) *lineage {
 	l := &lineage{name: name, usual: channel, bundles: versions}
 	for i, v := range versions {
@@ -82,8 +82,8 @@ func chain(name, channel string, versions ...string) *lineage {
 	return l
 }
 
-// releases is a package of so many versions in channels of minor versions and one of all, with images by
-// digest, as public operators have them.
+// releases returns a package with channels for minor versions and one for all, with images by digest, as public
+// operators have them.
 func releases(name string, r *rand.Rand, versions, minors int) *lineage {
 	digest := func(string) string {
 		return fmt.Sprintf("quay.io/example/%s@sha256:%016x%016x%016x%016x", name, r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64())
@@ -108,7 +108,7 @@ func releases(name string, r *rand.Rand, versions, minors int) *lineage {
 	return l
 }
 
-// index is a catalog of 300 packages, of 1 to 152 versions.
+// index returns a catalog of 300 packages, with 1 to 152 versions each.
 func index(t *testing.T) *graph.Catalog {
 	r := rand.New(rand.NewPCG(1, 2))
 	texts := []string{releases("quay", r, 152, 13).text()}
@@ -119,7 +119,7 @@ func index(t *testing.T) *graph.Catalog {
 	return catalogOf(t, texts...)
 }
 
-// stored writes a page, and gives its address.
+// stored writes a page and returns its address.
 func stored(t *testing.T, platforms ...explorer.Platform) (url string, size int) {
 	t.Helper()
 	page := explorer.Page(platforms, explorer.Options{})

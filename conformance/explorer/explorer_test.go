@@ -13,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/explorer"
 )
 
-// three are catalogs of three platforms with a change, findings and a second package.
+// three returns catalogs for three platforms with a change, findings and a second package.
 func three(t *testing.T) []explorer.Platform {
 	t.Helper()
 	other := chain("other", "fast", "0.1.0", "0.2.0").text()
@@ -47,7 +47,7 @@ func TestExplorer(t *testing.T) {
 	}
 }
 
-// at goes to an address within the page.
+// at opens an address within the page.
 func (p *tab) at(hash string) {
 	p.t.Helper()
 	value[string](p, fmt.Sprintf("location.hash = %q", hash))
@@ -66,7 +66,7 @@ func (p *tab) keys(keys string) {
 	p.run(chromedp.KeyEvent(keys))
 }
 
-// slash presses the key, which types nothing where the page has taken it.
+// slash presses the key, which types nothing if the page handles it.
 func (p *tab) slash() {
 	p.t.Helper()
 	if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "/", Text: "/"}); err != nil {
@@ -283,7 +283,7 @@ func zoomed(p *tab) {
 	}
 }
 
-// names holds what a screen reader says of things.
+// names checks the names for screen readers.
 func names(p *tab) {
 	p.at("#/op/stable/op.v1.2.0?on=4.18&view=both")
 	nameless := value[[]string](p, `[...document.querySelectorAll('button, input, select, [role=option], [role=listbox], nav, aside, section, form')]

@@ -10,8 +10,8 @@ import (
 	"github.com/olmgraft/graft/internal/explorer"
 )
 
-// Pictures of each view, light and dark, in three sizes: nothing is wider than the page. With
-// EXPLORER_PICTURES they are kept, to be looked at.
+// Each view in light and dark and in three sizes: nothing is wider than the page. With EXPLORER_PICTURES the
+// screenshots are kept.
 func TestLooks(t *testing.T) {
 	browser := start(t)
 	url, _ := stored(t, three(t)...)
@@ -37,11 +37,11 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// hostile are names that try to get out of where they are put.
+// hostile are names that try to break out of their context.
 var hostile = []string{"</script><script>document.title='run'</script>", "<img src=x onerror=document.title='run'>", "\"><b>x</b>", "javascript:alert(1)", "a/b?c#d&e=f%41",
 	"\u202eevil\u2066", "__proto__", "constructor", " ", "名前 🙂", strings.Repeat("long-", 60)}
 
-// What catalogs say is text, in every view, and a link leads to what it names.
+// Text of catalogs stays text in every view, and a link leads to the thing that it names.
 func TestHostileNames(t *testing.T) {
 	var texts []string
 	for _, name := range hostile {
@@ -72,7 +72,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// The sizes are promises; the times are told, since they depend on the machine, and bounded far above.
+// The sizes are promises. The times depend on the machine, so they are logged and have a generous limit.
 func TestMeasures(t *testing.T) {
 	_, small := stored(t, explorer.Platform{Catalog: catalogOf(t, releases("quay", rand.New(rand.NewPCG(1, 2)), 152, 13).text())})
 	url, large := stored(t, explorer.Platform{Catalog: index(t)})

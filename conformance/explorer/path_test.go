@@ -16,7 +16,7 @@ import (
 
 var all = []string{"1.0.0", "1.0.1", "1.1.0", "1.1.1", "1.2.0", "2.0.0", "2.0.1", "2.1.0"}
 
-// randomSays are properties of some versions; "none" has no bundle.
+// randomSays returns properties of some versions. "none" means no bundle.
 func randomSays(r *rand.Rand) map[string]string {
 	says := map[string]string{}
 	for _, v := range all {
@@ -32,9 +32,9 @@ func randomSays(r *rand.Rand) map[string]string {
 	return says
 }
 
-// randomPackage has channels of any shape: skips, ranges, several heads, circles, deprecations, bundles that
-// keep the cluster where it is, and entries without a bundle.
-// A bundle says the same on each platform, as it is one image.
+// randomPackage returns channels of any shape: skips, ranges, several heads, cycles, deprecations, bundles that
+// pin the cluster's version, and entries without a bundle. A bundle has the same properties on each platform,
+// because it is one image.
 func randomPackage(r *rand.Rand, name string, says map[string]string) string {
 	one := func(of int) bool { return r.IntN(of) == 0 }
 	l := &lineage{name: name, properties: says}
@@ -83,7 +83,7 @@ type question struct {
 	Got  string `json:"got"`
 }
 
-// ask gives a question to the page, and the answer that FindPath gives.
+// ask returns a question for the page and the answer of FindPath.
 func ask(r *rand.Rand, name string, stages []graph.Stage) question {
 	version := func() string {
 		return name + ".v" + all[r.IntN(len(all))]
@@ -106,7 +106,7 @@ func ask(r *rand.Rand, name string, stages []graph.Stage) question {
 	return question{Hash: hash, Want: said(found)}
 }
 
-// said is a path as the page says it.
+// said returns a path in the page's words.
 func said(p *graph.Path) string {
 	if p == nil {
 		return "There is no path."
@@ -135,7 +135,7 @@ func said(p *graph.Path) string {
 
 var awaited = chromedp.EvalAwaitPromise
 
-// answers has the page answer all questions, one after the other.
+// answers makes the page answer all questions, one after the other.
 const answers = `(async () => {
 	const questions = %s;
 	for (const q of questions) {
@@ -147,7 +147,7 @@ const answers = `(async () => {
 	return questions;
 })()`
 
-// The page finds the paths that graft path finds.
+// The page finds the same paths as graft path.
 func TestPathsEqualFindPath(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 3))
 	var texts [3][]string
@@ -193,7 +193,7 @@ func TestPathsEqualFindPath(t *testing.T) {
 	wrong := 0
 	for _, q := range value[[]question](p, fmt.Sprintf(answers, list), awaited) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(q.Hash, "#/"), "?")
-		q.Got = strings.ReplaceAll(q.Got, name+".v", "v") // what has no bundle has no version
+		q.Got = strings.ReplaceAll(q.Got, name+".v", "v") // an entry without a bundle has no version
 		if q.Got != q.Want && !(strings.Contains(q.Got, " stands in no catalog of this file") && q.Want == "There is no path.") {
 			if wrong++; wrong <= 3 {
 				t.Errorf("%s\n%s\nwant\n%s", q.Hash, q.Got, q.Want)

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A page that is served shows what is written, where it was, and what is wrong with it.
+// A served page shows changes of the file, keeps its place, and shows errors.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	graft := filepath.Join(dir, "graft")
@@ -51,7 +51,7 @@ func TestServe(t *testing.T) {
 			if err := server.Process.Signal(os.Interrupt); err != nil {
 				t.Error(err)
 			}
-			_ = server.Wait() // an interrupt is told by the exit code
+			_ = server.Wait() // the exit code reports an interrupt
 		}
 	}
 	t.Cleanup(end)
@@ -85,7 +85,7 @@ func TestServe(t *testing.T) {
 	end()
 	p.until("document.querySelector('#trouble').innerText.includes('The server has ended')")
 	p.mu.Lock()
-	p.faults = nil // that it cannot be reached is said on the console by the browser
+	p.faults = nil // the browser logs that the server is unreachable
 	p.mu.Unlock()
 	p.run(chromedp.Navigate("about:blank"))
 }

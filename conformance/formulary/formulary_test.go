@@ -1,6 +1,5 @@
-// Package formulary runs the recipes of the formulary with the programs that they are written
-// for: yq, which this module's go.mod names, and Debian's jq. What the pages hold without
-// any program is tested beside them.
+// Package formulary runs the recipes of the formulary with their programs: yq, which this module's go.mod
+// names, and Debian's jq. The tests beside the pages need no program.
 package formulary
 
 import (
@@ -16,12 +15,12 @@ import (
 	"github.com/olmgraft/graft/formulary"
 )
 
-// pages is where the recipes lie.
+// pages is the folder of the recipes.
 const pages = "../../formulary"
 
 var update = flag.Bool("update", false, "rewrite what the recipes print")
 
-// TestRecipes runs every command of every recipe and holds what stands below it.
+// TestRecipes runs every command of every recipe and compares the output below it.
 func TestRecipes(t *testing.T) {
 	recipes, err := formulary.All()
 	if err != nil {
@@ -48,7 +47,7 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// README.md names the version of yq that the recipes are run with.
+// README.md names the version of yq that runs the recipes.
 func TestVersionOfYQ(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(pages, "README.md"))
 	if err != nil {
@@ -64,8 +63,7 @@ func TestVersionOfYQ(t *testing.T) {
 	}
 }
 
-// What README.md says that yq does to a file besides, with a command that changes
-// nothing.
+// The side effects of yq that README.md describes, with a command that changes nothing.
 func TestWhatYQDoesBesides(t *testing.T) {
 	k := newTools(t)
 	for _, test := range []struct{ name, flags, in, out string }{

@@ -25,18 +25,17 @@ type runner struct {
 	kind      formulary.Kind
 	variables string
 	inputs    map[string]string
-	// done is, for each tool, the files after its command.
+	// done holds, for each tool, the files after its command.
 	done map[string]map[string]string
-	// said is what each tool printed, with its exit code.
+	// said holds each tool's output with its exit code.
 	said map[string]string
-	// published is the catalog of the first input, once it was asked for.
+	// published is the catalog of the first input, once a command has used it.
 	published string
 	// kept is the folder of the last command.
 	kept string
 }
 
-// run gives the page with what was really printed. What was claimed and does not hold
-// is an error of the test.
+// run returns the page with the real output. A wrong claim is an error of the test.
 func (c *runner) run(t *testing.T, page string) string {
 	c.inputs, c.done, c.said = map[string]string{}, map[string]map[string]string{}, map[string]string{}
 	now := make([]string, len(c.kind.Blocks))
@@ -65,8 +64,8 @@ func (c *runner) run(t *testing.T, page string) string {
 	return page
 }
 
-// command runs a block. Said to be idempotent, it changes nothing when run again;
-// otherwise it does, so that the word is not forgotten. graft always is.
+// command runs a block. A block marked as idempotent must change nothing when run again, and others must change
+// something, so that the mark is never forgotten. graft is always idempotent.
 func (c *runner) command(t *testing.T, b formulary.Block) {
 	switch b.Role {
 	case "variables":
@@ -99,12 +98,10 @@ func (c *runner) command(t *testing.T, b formulary.Block) {
 	}
 }
 
-// asGojq makes jq another program of the same language: what a recipe means does not hang
-// on one of them.
+// asGojq replaces jq by another program for the same language, so that a recipe does not depend on one of them.
 const asGojq = `jq() { gojq "$@"; }` + "\n"
 
-// perform runs a command upon the inputs, in a folder of its own, and gives the files there
-// after it and what it printed.
+// perform runs a command on the inputs in a new folder. It returns the files afterwards and the output.
 func (c *runner) perform(t *testing.T, b formulary.Block) (dir string, after map[string]string, said string) {
 	dir = t.TempDir()
 	write(t, dir, c.inputs)
@@ -122,8 +119,7 @@ func (c *runner) perform(t *testing.T, b formulary.Block) (dir string, after map
 	return dir, after, said
 }
 
-// publish puts the catalog of the first input into a folder, as published.yaml, where
-// the command asks for it.
+// publish puts the catalog of the first input into a folder as published.yaml, if the command needs it.
 func (c *runner) publish(t *testing.T, dir string, b formulary.Block) {
 	if !strings.Contains(b.Text, "published.yaml") {
 		return
@@ -139,7 +135,7 @@ func (c *runner) publish(t *testing.T, dir string, b formulary.Block) {
 	write(t, dir, map[string]string{"published.yaml": c.published})
 }
 
-// again runs a command upon what it did.
+// again runs a command on its own result.
 func (c *runner) again(t *testing.T, b formulary.Block, after map[string]string) {
 	if b.Role != "jq" && b.Role != "yq" && b.Role != "graft" {
 		return
@@ -153,7 +149,7 @@ func (c *runner) again(t *testing.T, b formulary.Block, after map[string]string)
 	}
 }
 
-// sh runs commands as a person's shell does and gives what they print.
+// sh runs commands in a shell and returns their output.
 func (c *runner) sh(t *testing.T, dir, text string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", c.variables+text)
@@ -175,7 +171,7 @@ func (c *runner) firstInput() string {
 	return ""
 }
 
-// difference is what a command changed, file by file.
+// difference returns a command's changes, file by file.
 func (c *runner) difference(after map[string]string) string {
 	var out strings.Builder
 	names := slices.Sorted(maps.Keys(after))
@@ -198,8 +194,8 @@ func (c *runner) difference(after map[string]string) string {
 	return out.String()
 }
 
-// meaning holds what a recipe says of yq's and graft's results: that they are the same,
-// that only the order of list items is another, or that they differ.
+// meaning checks what a recipe claims about yq's and graft's results: they are the same, differ only in the
+// order of list items, or differ.
 func (c *runner) meaning(t *testing.T, b formulary.Block) {
 	is := "differs"
 	switch yq, graft := c.done["yq"], c.done["graft"]; {
@@ -213,7 +209,7 @@ func (c *runner) meaning(t *testing.T, b formulary.Block) {
 	}
 }
 
-// sameAsYQ holds that jq's JSON says what yq's YAML says.
+// sameAsYQ checks that jq's JSON equals yq's YAML.
 func (c *runner) sameAsYQ(t *testing.T, b formulary.Block, after map[string]string) {
 	want := parsed(t, c.done["yq"], inOrder)
 	got := parsed(t, after, inOrder)
@@ -222,7 +218,7 @@ func (c *runner) sameAsYQ(t *testing.T, b formulary.Block, after map[string]stri
 	}
 }
 
-// toJSON turns the inputs into JSON, as README.md says to do it.
+// toJSON converts the inputs to JSON as README.md describes.
 func (c *runner) toJSON(t *testing.T, dir string) {
 	for name := range c.inputs {
 		to := strings.TrimSuffix(name, ".yaml") + ".json"
@@ -232,8 +228,7 @@ func (c *runner) toJSON(t *testing.T, dir string) {
 	}
 }
 
-// parsed is the documents of each file, by its name without extension, as JSON with
-// sorted keys.
+// parsed returns the documents of each file, by its name without extension, as JSON with sorted keys.
 func parsed(t *testing.T, files map[string]string, arrange func(any) any) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -265,7 +260,7 @@ func parsed(t *testing.T, files map[string]string, arrange func(any) any) map[st
 
 func inOrder(v any) any { return v }
 
-// inAnyOrder sorts lists, the documents themselves excepted.
+// inAnyOrder sorts lists, except the documents themselves.
 func inAnyOrder(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

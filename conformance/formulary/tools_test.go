@@ -17,8 +17,8 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// The test binary is graft where a recipe calls it. What the recipes name stands in a
-// registry of the test: only verbs that may pull know the flag for it.
+// The test binary runs as graft in recipes. The images that recipes name are in the test's registry: only verbs
+// that may pull have the flag for it.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "graft" {
 		os.Exit(m.Run())
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(cli.Main(context.Background(), args, command.Process()))
 }
 
-// tools is what the commands of all recipes share: the tools, and the registry.
+// tools holds what all recipes share: the tools and the registry.
 type tools struct{ env []string }
 
 func newTools(t *testing.T) *tools {
@@ -51,7 +51,7 @@ func newTools(t *testing.T) *tools {
 	}}
 }
 
-// tool is the path of a program that go.mod names; go builds it where it has not yet.
+// tool returns the path of a program that go.mod names. Go builds it if needed.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	cmd := exec.Command("go", "tool", "-n", name)
@@ -73,8 +73,8 @@ func jq(t *testing.T) string {
 	return at
 }
 
-// mirrors starts a registry with quay.io/example/op-bundle, one bundle for each version
-// that a recipe names, and gives the registries.conf that leads there.
+// mirrors starts a registry with quay.io/example/op-bundle, one bundle for each version that a recipe names,
+// and returns a registries.conf for it.
 func mirrors(t *testing.T) string {
 	t.Helper()
 	s, err := registry.Start()

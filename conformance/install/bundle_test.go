@@ -16,11 +16,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// clusterServiceVersions is the module that has the definition of what a bundle's CSV is.
+// clusterServiceVersions is the module with the definition of ClusterServiceVersion.
 const clusterServiceVersions = "github.com/operator-framework/api@v0.45.0"
 
-// The bundle of the controller is made of what deploy/controller/base has, and an API server
-// takes its ClusterServiceVersion with no field that the definition does not know.
+// The bundle of the controller is generated from deploy/controller/base, and an API server accepts its
+// ClusterServiceVersion without unknown fields.
 func TestBundle(t *testing.T) {
 	base := kustomized(t, "controller", "base")
 	csv := inFile(t, "bundle", "base.yaml")[0]
@@ -41,9 +41,9 @@ func TestBundle(t *testing.T) {
 			container(t, o)["image"] = image
 			install["deployments"] = []any{values{"name": o.GetName(), "label": values{"app": o.GetName()}, "spec": spec}}
 		case "Service", "PodDisruptionBudget":
-			o.SetNamespace("") // that of the operator
+			o.SetNamespace("") // the operator's namespace applies
 			made(t, manifest(o), "# Made by conformance/install: go test -run TestBundle -update\n"+asYAML(t, o.Object))
-		case "Namespace", "ServiceAccount", "ClusterRoleBinding", "RoleBinding": // OLM makes them
+		case "Namespace", "ServiceAccount", "ClusterRoleBinding", "RoleBinding": // OLM makes these
 		default:
 			t.Errorf("what becomes of %s in the bundle?", named(o))
 		}
@@ -96,13 +96,13 @@ func container(t *testing.T, o *unstructured.Unstructured) map[string]any {
 	return field(t, o, "spec", "template", "spec", "containers").([]any)[0].(map[string]any)
 }
 
-// granted are the rules of a role as a ClusterServiceVersion has them.
+// granted returns the rules of a role in the form of a ClusterServiceVersion.
 func granted(t *testing.T, role *unstructured.Unstructured) []any {
 	t.Helper()
 	return []any{values{"serviceAccountName": "graft-controller", "rules": field(t, role, "rules")}}
 }
 
-// manifest is the file of an object in the bundle.
+// manifest returns the file of an object in the bundle.
 func manifest(o *unstructured.Unstructured) string {
 	return deploy("bundle", "manifests", fmt.Sprintf("%s.%s.yaml", o.GetName(), strings.ToLower(o.GetKind())))
 }
@@ -116,7 +116,7 @@ func asYAML(t *testing.T, v any) string {
 	return string(text)
 }
 
-// inFolder are the objects of all files of a folder.
+// inFolder returns the objects of all files of a folder.
 func inFolder(t *testing.T, path ...string) (all []*unstructured.Unstructured) {
 	t.Helper()
 	entries, err := os.ReadDir(deploy(path...))
@@ -129,7 +129,7 @@ func inFolder(t *testing.T, path ...string) (all []*unstructured.Unstructured) {
 	return all
 }
 
-// dockerfile makes an image of the bundle whose labels are its annotations.
+// dockerfile returns the Dockerfile of the bundle, whose labels are its annotations.
 func dockerfile(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(deploy("bundle", "metadata", "annotations.yaml"))

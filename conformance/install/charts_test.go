@@ -22,7 +22,7 @@ type values = map[string]any
 
 var on = values{"enabled": true}
 
-// charts are those of deploy/charts, with what each component of kustomize is by their values.
+// charts are those of deploy/charts. Each maps the components of kustomize to the chart's values.
 var charts = map[string]map[string]values{
 	"controller": {"webhook": {"webhook": on}, "network-policy": {"networkPolicy": on}, "monitoring": {"monitoring": on}},
 	"relay":      {"network-policy": {"networkPolicy": on}, "monitoring": {"monitoring": on}},
@@ -37,7 +37,7 @@ func chartOf(t *testing.T, app string) *chart.Chart {
 	return c
 }
 
-// render is what helm template makes of a chart.
+// render returns the output of helm template for a chart.
 func render(t *testing.T, app string, v values) (string, error) {
 	t.Helper()
 	install := action.NewInstall(&action.Configuration{})
@@ -60,7 +60,7 @@ func rendered(t *testing.T, app string, v values) []*unstructured.Unstructured {
 	return objects(t, text)
 }
 
-// composed is what kustomize makes of a base and some components.
+// composed returns the output of kustomize for a base with components.
 func composed(t *testing.T, app string, components ...string) []*unstructured.Unstructured {
 	t.Helper()
 	dir := t.TempDir()
@@ -90,15 +90,15 @@ func composed(t *testing.T, app string, components ...string) []*unstructured.Un
 	return kustomizedIn(t, dir)
 }
 
-// meaning is what objects say, without what is helm's own, and regardless of the order of rules
-// and arguments, and of the layout of a file in a ConfigMap.
+// meaning returns objects without helm's additions, and ignores the order of rules and arguments and the layout
+// of files in a ConfigMap.
 func meaning(t *testing.T, all []*unstructured.Unstructured) map[string]any {
 	t.Helper()
 	out := map[string]any{}
 	for _, o := range all {
 		o = o.DeepCopy()
 		if o.GetKind() == "Namespace" {
-			continue // helm --create-namespace
+			continue // helm --create-namespace makes it
 		}
 		own := func(key, _ string) bool {
 			return strings.HasPrefix(key, "app.kubernetes.io/") || key == "helm.sh/chart" || key == "checksum/config"
@@ -149,7 +149,7 @@ func asJSON(t *testing.T, v any) string {
 	return string(text)
 }
 
-// Chart and kustomization say the same: by default, with each component, and with all.
+// Chart and kustomization agree: by default, with each component, and with all.
 func TestChartsAreKustomizations(t *testing.T) {
 	for app, components := range charts {
 		all := values{}
@@ -197,7 +197,7 @@ func TestChartsAreLinted(t *testing.T) {
 			t.Errorf("%s: %v", app, err)
 		}
 		for _, m := range result.Messages {
-			if m.Severity > 1 { // 1 wishes for an icon
+			if m.Severity > 1 { // 1 asks for an icon
 				t.Errorf("%s: %s", app, m)
 			}
 		}

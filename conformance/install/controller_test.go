@@ -31,7 +31,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `
 
-// defined is a kind that takes everything.
+// defined returns a definition that accepts all fields.
 func defined(t *testing.T, scope, group, version, kind string) *unstructured.Unstructured {
 	t.Helper()
 	singular := strings.ToLower(kind)
@@ -42,7 +42,7 @@ func define(t *testing.T, group, version string) {
 	apply(t, defined(t, "Namespaced", group, version, "Sample"))
 }
 
-// install applies manifests, and the kinds that the controller and its suite want to be there.
+// install applies manifests and the kinds that the controller and its suite need.
 func install(t *testing.T, base []*unstructured.Unstructured) {
 	t.Helper()
 	apply(t, inFile(t, "crds", "catalogsources.yaml")...)
@@ -52,8 +52,8 @@ func install(t *testing.T, base []*unstructured.Unstructured) {
 	apply(t, base...)
 }
 
-// grantLookups grants the Samples of both groups that the suite looks up in all namespaces, as
-// deploy/controller/lookups.yaml grants those of one group in one namespace.
+// grantLookups grants lookups of the Samples of both groups in all namespaces, as
+// deploy/controller/lookups.yaml does for one group in one namespace.
 func grantLookups(t *testing.T) {
 	t.Helper()
 	all := inFile(t, "controller", "lookups.yaml")
@@ -70,12 +70,12 @@ func grantLookups(t *testing.T) {
 	apply(t, all...)
 }
 
-// laterGroup has Samples too, from when the suite asks for them.
+// laterGroup has Samples too, once the suite defines them.
 const laterGroup = "later.example.com"
 
 var events = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 
-// said is what a command printed.
+// said holds a command's output.
 type said struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -93,8 +93,8 @@ func (s *said) String() string {
 	return s.text.String()
 }
 
-// testCommands is for what the suite leaves out: the lease, events, and the version of OpenShift,
-// in a run that goes on and in one that ends.
+// testCommands tests what the suite leaves out: the lease, events, and the version of OpenShift, in a
+// continuous run and in a single one.
 func testCommands(t *testing.T, s *suite.Server) {
 	c := suite.New(t, s, "", "commands")
 	c.Create(schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "clusterversions"},

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// definitions are those of others that components use, by the module that has them. They are no
-// requirement of go.mod, which would change what kube-apiserver is made of.
+// definitions are other projects' definitions that components use, by their module. They are not requirements
+// of go.mod, because that would change the build of kube-apiserver.
 var definitions = map[string][]string{
 	"github.com/cert-manager/cert-manager@v1.19.1": {"deploy/crds/cert-manager.io_certificates.yaml", "deploy/crds/cert-manager.io_issuers.yaml"},
 	"github.com/prometheus-operator/prometheus-operator@v0.85.0": {
@@ -21,8 +21,8 @@ var definitions = map[string][]string{
 	},
 }
 
-// TestComponents holds that the server takes all that the components add, with no field that it
-// does not know: kustomize's and the chart's.
+// TestComponents checks that the server accepts everything that the components of kustomize and of the chart
+// add, without unknown fields.
 func TestComponents(t *testing.T) {
 	for module, files := range definitions {
 		dir := download(t, module)
@@ -55,7 +55,7 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// download is the folder of a module.
+// download returns the folder of a module.
 func download(t *testing.T, module string) string {
 	t.Helper()
 	c := exec.Command("go", "mod", "download", "-json", module)

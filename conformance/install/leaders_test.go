@@ -20,22 +20,21 @@ import (
 	"github.com/olmgraft/graft/internal/controller/suite"
 )
 
-// takeover is how long nobody may work when a leader is killed: its lease has 15 seconds from when
-// it was renewed, and who waits asks again after 2 to 4.4 seconds. The rest is for a busy machine.
+// takeover is how long no replica may work after a leader was killed: its lease lasts 15 seconds from the last
+// renewal, and the others ask again after 2 to 4.4 seconds. The rest is for a busy machine.
 const takeover = 30 * time.Second
 
-// sources are so many CatalogSources that a leader is killed before it has written all.
+// sources is large enough that a leader is killed before it has written all CatalogSources.
 const sources = 100
 
-// replica is a process of the controller, with a token of its own, by which the server's log tells
-// it from others.
+// replica is a process of the controller with its own token, which identifies it in the server's log.
 type replica struct {
 	name, address string
 	process       *exec.Cmd
 }
 
-// Three replicas, of which the one that leads is killed, and then the next. Within the time of the
-// lease another one works, no two work at a time, and nothing is written twice.
+// The leader of three replicas is killed, and then the next one. Within the time of the lease another replica
+// works, no two work at a time, and nothing is written twice.
 func TestLeadersAreKilled(t *testing.T) {
 	install(t, kustomized(t, "controller", "base"))
 	grantLookups(t)
@@ -69,7 +68,7 @@ func TestLeadersAreKilled(t *testing.T) {
 		if err := leader.process.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		_ = leader.process.Wait() // it was killed
+		_ = leader.process.Wait() // killed
 		delete(replicas, leader.name)
 		killed := time.Now()
 		for i := range sources {
@@ -83,7 +82,7 @@ func TestLeadersAreKilled(t *testing.T) {
 		if took > takeover {
 			t.Errorf("after %s was killed nobody worked for %v", leader.name, took)
 		}
-		follow(c, image) // what the one began the other ends
+		follow(c, image) // the new leader finishes the work of the old one
 	}
 	t.Logf("%d of %d images were left to the next", unfinished, (rounds-1)*sources)
 	if unfinished == 0 {
@@ -106,7 +105,7 @@ func TestLeadersAreKilled(t *testing.T) {
 	}
 }
 
-// start begins a replica as its pod does, but for the address.
+// start starts a replica as its pod does, except for the address.
 func start(t *testing.T, program, name string) *replica {
 	t.Helper()
 	r := &replica{name: name, address: freeAddress()}
@@ -121,7 +120,7 @@ func start(t *testing.T, program, name string) *replica {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = r.process.Process.Kill() // it may have been killed
+		_ = r.process.Process.Kill() // it may already be dead
 		_ = r.process.Wait()
 		if text, err := os.ReadFile(log.Name()); t.Failed() && err == nil {
 			t.Logf("%s said:\n%s", name, text)
@@ -130,7 +129,7 @@ func start(t *testing.T, program, name string) *replica {
 	return r
 }
 
-// leads waits for one that works and knows all.
+// leads waits for a working replica that knows all CatalogSources.
 func leads(c *suite.Cluster, replicas map[string]*replica) (leader *replica) {
 	c.Helper()
 	c.Eventually("one leads, and knows all", func() bool {
@@ -165,7 +164,7 @@ func follow(c *suite.Cluster, image string) {
 	}
 }
 
-// bump has all templates come to another image.
+// bump makes all templates give another image.
 func bump(c *suite.Cluster, value string) {
 	c.Helper()
 	now, err := c.Resource(suite.Samples).Namespace("leaders").Get(c.Context(), "one", metav1.GetOptions{})
@@ -178,7 +177,7 @@ func bump(c *suite.Cluster, value string) {
 	}
 }
 
-// writes are those of CatalogSources, in the order in which the server was asked.
+// writes returns the writes of CatalogSources in the order of the requests.
 func writes(t *testing.T) (out []request) {
 	t.Helper()
 	for _, r := range audited(t) {
@@ -190,7 +189,7 @@ func writes(t *testing.T) (out []request) {
 	return out
 }
 
-// turnsOf are the processes that wrote, by their tokens, in the order in which they took turns.
+// turnsOf returns the processes that wrote, by their tokens, in the order of their turns.
 func turnsOf(written []request) []string {
 	var turns []string
 	for _, r := range written {

@@ -25,12 +25,12 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// deploy is a path below deploy.
+// deploy returns a path below deploy.
 func deploy(parts ...string) string {
 	return filepath.Join(append([]string{"..", "..", "deploy"}, parts...)...)
 }
 
-// kustomized is what kustomize makes of a folder of deploy.
+// kustomized returns the output of kustomize for a folder of deploy.
 func kustomized(t *testing.T, folder ...string) []*unstructured.Unstructured {
 	t.Helper()
 	return kustomizedIn(t, deploy(folder...))
@@ -49,7 +49,7 @@ func kustomizedIn(t *testing.T, folder string) []*unstructured.Unstructured {
 	return objects(t, string(text))
 }
 
-// objects are those of a stream of YAML.
+// objects returns the objects of a YAML stream.
 func objects(t *testing.T, text string) (all []*unstructured.Unstructured) {
 	t.Helper()
 	for _, one := range strings.Split("\n"+text, "\n---") {
@@ -65,7 +65,7 @@ func objects(t *testing.T, text string) (all []*unstructured.Unstructured) {
 	return all
 }
 
-// inFile are the objects of a file of deploy.
+// inFile returns the objects of a file of deploy.
 func inFile(t *testing.T, path ...string) []*unstructured.Unstructured {
 	t.Helper()
 	text, err := os.ReadFile(deploy(path...))
@@ -75,12 +75,12 @@ func inFile(t *testing.T, path ...string) []*unstructured.Unstructured {
 	return objects(t, string(text))
 }
 
-// named is an object as people speak of it.
+// named returns an object's kind and name for messages.
 func named(o *unstructured.Unstructured) string {
 	return strings.TrimSpace(fmt.Sprint(o.GetKind(), " ", strings.Trim(o.GetNamespace()+"/"+o.GetName(), "/")))
 }
 
-// client is for any kind that the server has by now.
+// client returns a client for any kind that the server has now.
 func client(t *testing.T, o *unstructured.Unstructured) dynamic.ResourceInterface {
 	t.Helper()
 	groups, err := restmapper.GetAPIGroupResources(discovery.NewDiscoveryClientForConfigOrDie(admin))
@@ -99,8 +99,8 @@ func client(t *testing.T, o *unstructured.Unstructured) dynamic.ResourceInterfac
 	return in
 }
 
-// tryApply applies an object as kubectl apply --server-side does; what the server's schema has no
-// field for is an error.
+// tryApply applies an object as kubectl apply --server-side does. A field that the server's schema lacks is an
+// error.
 func tryApply(t *testing.T, o *unstructured.Unstructured, dryRun ...string) (*unstructured.Unstructured, error) {
 	t.Helper()
 	body, err := json.Marshal(o.Object)
@@ -124,7 +124,7 @@ func apply(t *testing.T, all ...*unstructured.Unstructured) {
 	}
 }
 
-// served waits until the kinds of a definition can be asked for.
+// served waits until the kinds of a definition are served.
 func served(t *testing.T, crd *unstructured.Unstructured) {
 	t.Helper()
 	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
@@ -142,7 +142,7 @@ func served(t *testing.T, crd *unstructured.Unstructured) {
 	}
 }
 
-// namespace is made, unless it is there.
+// namespace creates a namespace unless it exists.
 func namespace(t *testing.T, name string, labels map[string]string) {
 	t.Helper()
 	_, err := kubernetes.NewForConfigOrDie(admin).CoreV1().Namespaces().Create(context.Background(), &core.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, metav1.CreateOptions{})
@@ -155,7 +155,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("it never came to this: %s", what)
+			t.Fatalf("waited in vain until %s", what)
 		}
 	}
 }

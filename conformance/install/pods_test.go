@@ -23,8 +23,7 @@ import (
 	relay "github.com/olmgraft/graft/internal/relay/command"
 )
 
-// The pods are admitted where the standard restricted is enforced, and the server would refuse
-// less.
+// The pods are admitted under the pod security standard restricted, and the server refuses less restricted ones.
 func TestPodsAreRestricted(t *testing.T) {
 	pods := kubernetes.NewForConfigOrDie(admin).CoreV1()
 	namespace(t, "restricted", map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
@@ -55,7 +54,7 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 }
 
-// bounded holds what the standard does not ask for.
+// bounded checks limits that the standard does not require.
 func bounded(t *testing.T, what string, spec core.PodSpec) {
 	t.Helper()
 	for _, c := range spec.Containers {
@@ -77,7 +76,7 @@ func bounded(t *testing.T, what string, spec core.PodSpec) {
 	}
 }
 
-// podOf is the pod of the only Deployment among objects.
+// podOf returns the pod of the only Deployment among objects.
 func podOf(t *testing.T, all []*unstructured.Unstructured) core.PodSpec {
 	t.Helper()
 	found := map[string]core.PodSpec{}
@@ -100,7 +99,7 @@ func podOf(t *testing.T, all []*unstructured.Unstructured) core.PodSpec {
 	return core.PodSpec{}
 }
 
-// The arguments are those of the programs, and the configuration is one that the relay reads.
+// The programs accept the arguments, and the relay accepts the configuration.
 func TestProgramsBegin(t *testing.T) {
 	for _, all := range [][]*unstructured.Unstructured{composed(t, "controller"), kustomized(t, "controller", "complete"), rendered(t, "controller", everything["controller"])} {
 		var said bytes.Buffer

@@ -17,7 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/controller/suite"
 )
 
-// everything has each template of a chart make what it can.
+// everything sets values that make each template of a chart produce all its output.
 var everything = map[string]values{
 	"controller": {
 		"namespaces": []any{"team-a", "team-b"}, "olm": "absent", "poll": "10s", "workers": 8, "logFormat": "text", "networkPolicy": on, "replicas": 3,
@@ -36,7 +36,7 @@ var everything = map[string]values{
 	},
 }
 
-// helm is what actions of a namespace need.
+// helm returns helm's configuration for a namespace.
 func helm(t *testing.T, in string) *action.Configuration {
 	t.Helper()
 	file := (&suite.Server{Config: admin}).Kubeconfig(t)
@@ -49,8 +49,8 @@ func helm(t *testing.T, in string) *action.Configuration {
 	return config
 }
 
-// left are the objects of a release: those with its label, wherever they are, and all that its
-// namespace has.
+// left returns the remaining objects of a release: those with its label in any namespace, and everything in its
+// namespace.
 func left(t *testing.T, release, namespace string) (all []string) {
 	t.Helper()
 	lists, err := discovery.NewDiscoveryClientForConfigOrDie(admin).ServerPreferredResources()
@@ -82,8 +82,8 @@ func left(t *testing.T, release, namespace string) (all []string) {
 	return all
 }
 
-// A release is installed, upgraded to values that change all, goes back, and leaves nothing but
-// the definition of CatalogSource.
+// A release is installed, upgraded with values that change everything, and rolled back. Uninstalling it leaves
+// only the definition of CatalogSource.
 func TestRelease(t *testing.T) {
 	for app := range charts {
 		t.Run(app, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// placed are the objects of a manifest, with the namespace that they are in.
+// placed returns the objects of a manifest with their namespace.
 func placed(t *testing.T, in, manifest string) map[string]*unstructured.Unstructured {
 	t.Helper()
 	out := map[string]*unstructured.Unstructured{}
@@ -142,8 +142,7 @@ func placed(t *testing.T, in, manifest string) map[string]*unstructured.Unstruct
 	return out
 }
 
-// stands holds that all objects of a manifest are there, and that the server takes them as they
-// are written, with no field that it does not know.
+// stands checks that all objects of a manifest exist, and that the server accepts them without unknown fields.
 func stands(t *testing.T, in, manifest string) {
 	t.Helper()
 	for name, o := range placed(t, in, manifest) {
@@ -156,7 +155,7 @@ func stands(t *testing.T, in, manifest string) {
 	}
 }
 
-// gone holds that what one manifest has and the next has not is not there.
+// gone checks that objects of one manifest that the next one lacks are gone.
 func gone(t *testing.T, in, manifest, next string) {
 	t.Helper()
 	all := placed(t, in, manifest)

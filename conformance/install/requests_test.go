@@ -17,7 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/controller/suite"
 )
 
-// request is one that the server was asked, as far as rules tell requests apart.
+// request is a request to the server, with the fields that rules use.
 type request struct {
 	User struct {
 		Username string
@@ -34,7 +34,7 @@ func (r request) String() string {
 	return permission{r.ObjectRef.APIGroup, strings.Trim(r.ObjectRef.Resource+"/"+r.ObjectRef.Subresource, "/"), r.Verb}.String()
 }
 
-// audited are the requests of the audit log so far.
+// audited returns the requests in the audit log so far.
 func audited(t *testing.T) (all []request) {
 	t.Helper()
 	text, err := os.ReadFile(auditLog)
@@ -51,14 +51,14 @@ func audited(t *testing.T) (all []request) {
 	return all
 }
 
-// permission is a rule for one verb of one resource.
+// permission allows one verb on one resource.
 type permission struct{ group, resource, verb string }
 
 func (p permission) String() string {
 	return strings.TrimSpace(p.verb + " " + p.resource + " " + p.group)
 }
 
-// permitted are the permissions of the roles among objects.
+// permitted returns the permissions of the roles among objects.
 func permitted(t *testing.T, all []*unstructured.Unstructured) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
@@ -83,8 +83,8 @@ func permitted(t *testing.T, all []*unstructured.Unstructured) map[string]bool {
 	return out
 }
 
-// The controller has the suite behind it with the permissions of deploy/controller, lets none of
-// them lie unused, and is refused nothing. Who it is and what it asks for, the server says.
+// The controller passes the suite with the permissions of deploy/controller, uses each of them, and no request
+// is refused. The server's audit log shows its identity and requests.
 func TestRequests(t *testing.T) {
 	base := kustomized(t, "controller", "base")
 	install(t, base)
@@ -106,7 +106,7 @@ func TestRequests(t *testing.T) {
 		if r.Annotations["authorization.k8s.io/decision"] != "allow" {
 			refused[r.String()+", in "+r.ObjectRef.Namespace] = true
 		}
-		if r.ObjectRef.Resource != "" { // else it asks what is served, which everybody may
+		if r.ObjectRef.Resource != "" { // otherwise it asks what is served, which everyone may
 			asked[r.String()] = true
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is made of other files")
 
-// made holds a file to what is made of others, and writes it where it is asked to.
+// made compares a file with its generated content, and writes it with -update.
 func made(t *testing.T, file, want string) {
 	t.Helper()
 	if *update {
@@ -24,7 +24,7 @@ func made(t *testing.T, file, want string) {
 	}
 }
 
-// The PrometheusRules are the plain rules, and each alert has its part in the runbook.
+// The PrometheusRules equal the plain rules, and the runbook has a part for each alert.
 func TestRules(t *testing.T) {
 	runbook, err := os.ReadFile("../../docs/runbook.md")
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package install holds the manifests, the charts and the bundle of deploy to a whole API
-// server: kube-apiserver, which go.mod names, on Debian's etcd. There are no nodes, so pods are
-// admitted and none runs.
+// Package install tests the manifests, the charts and the bundle of deploy on a complete API server:
+// kube-apiserver, which go.mod names, on Debian's etcd. There are no nodes, so pods are admitted and never run.
 package install
 
 import (
@@ -29,11 +28,11 @@ import (
 
 var (
 	admin    *rest.Config // may do everything
-	auditLog string       // what the server was asked by whom the audit policy names
+	auditLog string       // requests of the users in the audit policy
 	scratch  string
 )
 
-// auditPolicy notes what the controller asks for.
+// auditPolicy records the controller's requests.
 const auditPolicy = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -47,7 +46,7 @@ rules:
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	log.SetOutput(io.Discard) // helm tells of each link that it follows
+	log.SetOutput(io.Discard) // helm reports each link that it follows
 	var err error
 	if scratch, err = os.MkdirTemp("", "graft-install"); err != nil {
 		panic(err)
@@ -62,7 +61,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// startServer starts etcd and kube-apiserver; stop ends what was started, also upon an error.
+// startServer starts etcd and kube-apiserver. stop ends them, also after an error.
 func startServer() (stop func(), err error) {
 	var running []*exec.Cmd
 	stop = func() {
@@ -105,7 +104,7 @@ func startServer() (stop func(), err error) {
 	auditLog = filepath.Join(scratch, "audit.log")
 	err = begin(program, "--etcd-servers="+client, "--bind-address=127.0.0.1", "--secure-port="+port, "--cert-dir="+certs, "--service-cluster-ip-range=10.0.0.0/24",
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-signing-key-file="+key, "--service-account-key-file="+key,
-		"--disable-admission-plugins=StorageObjectInUseProtection", // nobody is here who would let go of a claim
+		"--disable-admission-plugins=StorageObjectInUseProtection", // no controller here would release a claim
 		"--authorization-mode=RBAC", "--token-auth-file="+file("tokens.csv", []byte("admin,admin,1,system:masters\n")),
 		"--audit-policy-file="+file("audit.yaml", []byte(auditPolicy)), "--audit-log-path="+auditLog)
 	if err != nil {
@@ -114,7 +113,7 @@ func startServer() (stop func(), err error) {
 	return stop, ready("https://"+address, filepath.Join(certs, "apiserver.crt"), filepath.Join(scratch, "kube-apiserver.log"))
 }
 
-// apiserver is the program that go.mod names, which says its version as a release does.
+// apiserver builds the program that go.mod names, with the version string of a release.
 func apiserver() (string, error) {
 	at := filepath.Join(scratch, "kube-apiserver")
 	version, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes").Output()
@@ -128,13 +127,13 @@ func apiserver() (string, error) {
 	return at, nil
 }
 
-// ready waits until the server answers, and says what it said where it does not.
+// ready waits until the server answers. Its error includes the server's output.
 func ready(host, certificate, said string) error {
 	var err error
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		var ca []byte
 		if ca, err = os.ReadFile(certificate); err != nil {
-			continue // it is made at the start
+			continue // the server creates it at the start
 		}
 		admin = &rest.Config{Host: host, BearerToken: "admin", QPS: -1, WarningHandler: rest.NoWarnings{}, TLSClientConfig: rest.TLSClientConfig{CAData: ca}}
 		if _, err = kubernetes.NewForConfigOrDie(admin).Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(context.Background()); err == nil {
@@ -166,7 +165,7 @@ func freeAddress() string {
 	return l.Addr().String()
 }
 
-// as is the server as a service account meets it.
+// as returns the configuration of a service account.
 func as(t *testing.T, namespace, name string) *rest.Config {
 	t.Helper()
 	hour := int64(3600)

@@ -25,14 +25,14 @@ import (
 )
 
 const (
-	// soon is in what time 99 of 100 webhooks are to be answered.
+	// soon is the time within which 99 of 100 webhooks must be answered.
 	soon = 50 * time.Millisecond
 	// measured is how long each number of senders is measured.
 	measured = 3 * time.Second
 )
 
-// BenchmarkAccept measures how many webhooks a second are answered with 202, at the number of
-// senders with which the most are and p99 is under 50 ms. No event is sent: GitHub is down.
+// BenchmarkAccept measures how many webhooks a second are answered with 202. It uses the number of senders with
+// the highest rate and a p99 under 50 ms. No event is sent, because GitHub is down.
 //
 //	go test -run '^$' -bench Accept -benchtime 1x -timeout 30m .
 func BenchmarkAccept(b *testing.B) {
@@ -64,7 +64,7 @@ func startSilent(b *testing.B, n int, queue string) ([]*process, []string) {
 	return startRelaysWith(b, n, queue, forge, "firstRetry: 1h, longestRetry: 1h")
 }
 
-// bare is the address of a server that writes each body to a file, syncs it, and answers.
+// bare returns the address of a server that writes each body to a file, syncs it, and answers.
 func bare(b *testing.B) string {
 	f, err := os.Create(filepath.Join(b.TempDir(), "bodies"))
 	if err != nil {
@@ -92,7 +92,7 @@ func bare(b *testing.B) string {
 	return strings.TrimPrefix(s.URL, "http://")
 }
 
-// accept doubles the number of senders for as long as p99 is low enough.
+// accept doubles the number of senders while p99 is low enough.
 func accept(b *testing.B, addresses []string) {
 	for b.Loop() {
 		best, at, tail := 0.0, 0, time.Duration(0)
@@ -113,7 +113,7 @@ func accept(b *testing.B, addresses []string) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// load has so many senders announce images, each when the one before was answered.
+// load runs this many senders, each of which announces its next image when the last one was answered.
 func load(b *testing.B, addresses []string, senders int) (rate float64, p99 time.Duration) {
 	r := newRegistries(addresses)
 	r.client.Transport = &http.Transport{MaxIdleConnsPerHost: senders}
@@ -148,8 +148,8 @@ func load(b *testing.B, addresses []string, senders int) (rate float64, p99 time
 	return float64(len(took)) / measured.Seconds(), took[len(took)*99/100]
 }
 
-// BenchmarkWaiting measures what so many deliveries cost that wait: bytes on the disk and in
-// memory, and the time until a start hands out the first.
+// BenchmarkWaiting measures the cost of waiting deliveries: bytes on disk and in memory, and the time from a
+// start to the first handed-out item.
 //
 //	GRAFT_TEST=whole go test -run '^$' -bench Waiting -benchtime 1x -timeout 60m .
 func BenchmarkWaiting(b *testing.B) {
@@ -223,7 +223,7 @@ func wait(b *testing.B, n, at int, open func() (queue.Queue, error), dirs []stri
 	b.ReportMetric(0, "ns/op")
 }
 
-// fill puts so many entries, so many of them at a time.
+// fill puts this many entries with several writers.
 func fill(b *testing.B, q queue.Queue, n, at int) {
 	const writers = 64
 	numbers := make(chan int)
@@ -260,7 +260,7 @@ func fill(b *testing.B, q queue.Queue, n, at int) {
 	}
 }
 
-// resident is how many bytes of memory a process has.
+// resident returns a process' memory in bytes.
 func resident(b *testing.B, pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {

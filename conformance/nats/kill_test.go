@@ -11,14 +11,13 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
-// killEvery is how long all servers run between two kills. Those of NATS notice within 4 to 9
-// seconds that a leader is lost, and elect another one.
+// killEvery is how long all servers run between two kills. NATS notices the loss of a leader within 4 to 9
+// seconds and elects another.
 const killEvery = 5 * time.Second
 
-// TestKilled has registries announce images to three relays on three servers of NATS, while one
-// of these after the other is killed and started again, and once a relay; GitHub fails every
-// second call. What was promised arrives, under one id, in the order of its repository.
-// GRAFT_TEST=whole has 100,000 images.
+// TestKilled lets registries announce images to three relays on three NATS servers, while one server after the
+// other is killed and restarted, and one relay too. GitHub fails every second call. All accepted images arrive,
+// under one id each, in the order of their repository. GRAFT_TEST=whole has 100,000 images.
 func TestKilled(t *testing.T) {
 	images := effort.Of(t, 640, 2016, 100_000)
 	servers := startCluster(t)
@@ -40,7 +39,7 @@ func TestKilled(t *testing.T) {
 		time.Sleep(time.Second)
 		p.start()
 	}
-	restart(relays[0]) // at once, while items are in its hands
+	restart(relays[0]) // at once, while it holds items
 	for over := false; !over; {
 		restart(servers.servers[kills%len(servers.servers)])
 		for next := time.Now().Add(killEvery); !over && time.Now().Before(next); time.Sleep(100 * time.Millisecond) {
@@ -70,7 +69,7 @@ func TestKilled(t *testing.T) {
 		kills, took.Round(time.Second), len(load.promised), repeated, load.refused, got.all, got.all-len(got.ids), lost.Load(), load.longestSilence().Round(10*time.Millisecond))
 }
 
-// failEverySecond fails by turns: before acting, after acting, by cutting the connection.
+// failEverySecond alternates between failing before acting, failing after acting, and cutting the connection.
 // lost counts the second kind.
 func failEverySecond(lost *atomic.Int64) func(fakegithub.Request) *fakegithub.Fault {
 	var n atomic.Int64
@@ -88,8 +87,8 @@ func failEverySecond(lost *atomic.Int64) func(fakegithub.Request) *fakegithub.Fa
 	}
 }
 
-// TestReceiverIsDown has two relays on one server, and a repository that does not answer. It
-// hears of its images when it is there again, and no other waits for that.
+// TestReceiverIsDown has two relays on one server, and a repository that does not answer. The repository
+// receives its images once it answers again, and delays no other.
 func TestReceiverIsDown(t *testing.T) {
 	var up atomic.Bool
 	hub, forge := startForge(t, func(r fakegithub.Request) *fakegithub.Fault {

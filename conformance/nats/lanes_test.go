@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue/jetstream"
 )
 
-// first runs a queue until it hands out an item, and gives that item back.
+// first runs a queue until it hands out an item, and returns that item to the queue.
 func first(t *testing.T, o jetstream.Options, entries ...queue.Entry) queue.Item {
 	t.Helper()
 	q, err := jetstream.Open(t.Context(), o)
@@ -35,8 +35,7 @@ func first(t *testing.T, o jetstream.Options, entries ...queue.Entry) queue.Item
 	return got
 }
 
-// An item that was handed out as often as the server may is no longer handed out by it. The relay
-// notices, and has it again.
+// Once the server has handed out an item as often as it may, it stops. The relay notices and gets the item again.
 func TestWornOut(t *testing.T) {
 	o := usual(t, embedded(t, nil).ClientURL())
 	put := queue.Entry{Key: "a", Within: time.Hour, To: "octo/catalog", From: "quay.io/a/b", Data: []byte(`{}`)}

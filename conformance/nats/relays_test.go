@@ -21,8 +21,8 @@ import (
 
 const (
 	secret = "correct-horse-battery-staple"
-	// catalogs is how many repositories hear of images, repositories how many repositories of
-	// images each of them hears of.
+	// catalogs is the number of repositories that receive images, repositories the number of image repositories
+	// of each.
 	catalogs     = 8
 	repositories = 4
 )
@@ -49,7 +49,7 @@ var graftRelay = sync.OnceValues(func() (string, error) {
 	return filepath.Join(programs, "graft-relay"), nil
 })
 
-// startForge is a GitHub with the catalogs.
+// startForge starts a GitHub with the catalogs.
 func startForge(t testing.TB, script func(fakegithub.Request) *fakegithub.Fault) (*fakegithub.Server, string) {
 	t.Helper()
 	hub := fakegithub.New(fakegithub.Options{Script: script})
@@ -63,7 +63,7 @@ func startForge(t testing.TB, script func(fakegithub.Request) *fakegithub.Fault)
 	return hub, api.URL
 }
 
-// startRelays starts relays, the real program, that share a queue and try again at once.
+// startRelays starts relays, the real program, that share a queue and retry at once.
 func startRelays(t testing.TB, n int, queue, forge string) (relays []*process, addresses []string) {
 	t.Helper()
 	return startRelaysWith(t, n, queue, forge, "firstRetry: 1ms, longestRetry: 20ms")
@@ -100,7 +100,7 @@ func startRelaysWith(t testing.TB, n int, queue, forge, retries string) (relays 
 	return relays, addresses
 }
 
-// answers reports whether a relay is there.
+// answers reports whether a relay answers.
 func answers(address string) bool {
 	resp, err := http.Get("http://" + address + "/healthz")
 	if err != nil {
@@ -110,15 +110,15 @@ func answers(address string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// registries announce images as registries do: each image to one relay, and to another one when
-// that does not answer. Each has repositories of its own, in which one image comes after the other.
+// registries announce images as registries do: each image to one relay, or to another if that does not answer.
+// Each registry has its own repositories and announces one image of a repository after the other.
 type registries struct {
 	client    *http.Client
 	addresses []string
 
 	mu       sync.Mutex
 	promised map[string]int // status by image
-	answered []time.Time    // when a promise was given
+	answered []time.Time    // times of the promises
 	refused  int
 }
 
@@ -129,7 +129,7 @@ func newRegistries(addresses []string) *registries {
 	}
 }
 
-// announce announces so many images, all repositories at a time, in no less than so much time.
+// announce announces this many images, all repositories concurrently, over at least this time.
 func (r *registries) announce(images int, least time.Duration) {
 	each := images / (catalogs * repositories)
 	var wg sync.WaitGroup
@@ -144,13 +144,13 @@ func (r *registries) announce(images int, least time.Duration) {
 	wg.Wait()
 }
 
-// one announces an image until a relay has promised to tell of it.
+// one announces an image until a relay accepts it.
 func (r *registries) one(image string) {
 	body := fmt.Sprintf(`{"image": %q, "digest": "sha256:%064x"}`, image, rand.Uint64())
 	for at := rand.IntN(len(r.addresses)); ; at++ {
 		status := r.post(r.addresses[at%len(r.addresses)], body)
 		r.mu.Lock()
-		if status == http.StatusAccepted || status == http.StatusOK { // 200: it was kept, and the answer was lost
+		if status == http.StatusAccepted || status == http.StatusOK { // 200: it was accepted, and the first answer was lost
 			r.promised[image] = status
 			r.answered = append(r.answered, time.Now())
 			r.mu.Unlock()
@@ -172,7 +172,7 @@ func (r *registries) post(address, body string) int {
 	if err != nil {
 		return 0
 	}
-	_, _ = io.Copy(io.Discard, resp.Body) // the status says it
+	_, _ = io.Copy(io.Discard, resp.Body) // the status suffices
 	_ = resp.Body.Close()
 	return resp.StatusCode
 }
@@ -183,7 +183,7 @@ func (r *registries) count() int {
 	return len(r.promised)
 }
 
-// longestSilence is the longest time in which nothing was promised, though there was something to promise.
+// longestSilence returns the longest time without a promise.
 func (r *registries) longestSilence() (longest time.Duration) {
 	for i := 1; i < len(r.answered); i++ {
 		longest = max(longest, r.answered[i].Sub(r.answered[i-1]))
@@ -191,8 +191,8 @@ func (r *registries) longestSilence() (longest time.Duration) {
 	return longest
 }
 
-// arrivals is what arrived at a GitHub: the ids of each image, and in which order the images of a
-// repository arrived first.
+// arrivals is what GitHub received: the ids of each image, and the order in which a repository's images first
+// arrived.
 type arrivals struct {
 	ids   map[string]map[string]int
 	first map[string][]string
@@ -218,8 +218,8 @@ func arrived(t testing.TB, hub *fakegithub.Server) arrivals {
 	return a
 }
 
-// hold holds what arrived to what was promised: each image under one id, in the order in which
-// its repository announced.
+// hold compares the arrivals with the promises: each image under one id, in the order in which its repository
+// announced.
 func (a arrivals) hold(t testing.TB, promised map[string]int) {
 	t.Helper()
 	for image, status := range promised {

@@ -30,7 +30,7 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue/jetstream"
 )
 
-// A stream that is not as the configuration says is refused, with what differs, and stays as it is.
+// A stream that differs from the configuration is refused with the differences, and stays unchanged.
 func TestStreamDiffers(t *testing.T) {
 	url := embedded(t, nil).ClientURL()
 	first, err := jetstream.Open(t.Context(), usual(t, url))
@@ -83,7 +83,7 @@ func stream(t *testing.T, url, name string) natsjs.Stream {
 	return s
 }
 
-// A server with TLS takes a relay that knows it and has a certificate of its own, and no other.
+// A server with TLS accepts only a relay that trusts it and has its own certificate.
 func TestTLS(t *testing.T) {
 	ca := newAuthority(t)
 	cert, key := ca.issue(t, "server")
@@ -114,7 +114,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// hold holds whether a queue can be opened and used.
+// hold checks whether a queue can be opened and used.
 func hold(t *testing.T, o jetstream.Options, taken bool) {
 	t.Helper()
 	q, err := jetstream.Open(t.Context(), o)
@@ -153,14 +153,13 @@ func hold(t *testing.T, o jetstream.Options, taken bool) {
 	}
 }
 
-// What the documentation says that the relay's user needs.
+// The permissions that the documentation lists for the relay's user.
 var allowed = &server.Permissions{
 	Publish:   &server.SubjectPermission{Allow: []string{"$JS.API.>", "$JS.ACK.>", "GRAFT.>"}},
 	Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}},
 }
 
-// A server that knows users by keys takes a relay with the seed of one, and no other. It needs no
-// more than it says.
+// A server that knows users by keys accepts only a relay with a user's seed. The documented permissions suffice.
 func TestNKey(t *testing.T) {
 	seed, public := newUser(t)
 	s := embedded(t, func(o *server.Options) { o.Nkeys = []*server.NkeyUser{{Nkey: public, Permissions: allowed}} })
@@ -177,7 +176,7 @@ func TestNKey(t *testing.T) {
 	}
 }
 
-// newUser is a file with a seed, and the key of it.
+// newUser returns a file with a seed, and its public key.
 func newUser(t *testing.T) (file, public string) {
 	t.Helper()
 	user := newKey(t, nkeys.CreateUser)
@@ -250,7 +249,7 @@ func (a *authority) issue(t *testing.T, name string) (cert, key string) {
 	return cert, key
 }
 
-// A server of an operator takes a relay with the credentials of a user, and no other.
+// A server of an operator accepts only a relay with a user's credentials.
 func TestCreds(t *testing.T) {
 	operator, account, system := newKey(t, nkeys.CreateOperator), newKey(t, nkeys.CreateAccount), newKey(t, nkeys.CreateAccount)
 	s := embedded(t, func(o *server.Options) {

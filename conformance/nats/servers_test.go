@@ -17,7 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// natsServer is the path of the server that go.mod names; go builds it where it has not yet.
+// natsServer returns the path of the server that go.mod names. Go builds it if needed.
 var natsServer = sync.OnceValues(func() (string, error) {
 	cmd := exec.Command("go", "tool", "-n", "nats-server")
 	var said bytes.Buffer
@@ -29,7 +29,7 @@ var natsServer = sync.OnceValues(func() (string, error) {
 	return strings.TrimSpace(string(out)), nil
 })
 
-// freePorts are so many ports of this machine on which nobody listens.
+// freePorts returns unused ports of this machine.
 func freePorts(t testing.TB, n int) []int {
 	t.Helper()
 	var ports []int
@@ -44,7 +44,7 @@ func freePorts(t testing.TB, n int) []int {
 	return ports
 }
 
-// process is a program that runs until the test ends, is killed, and is started again.
+// process is a program that runs until the test ends. It can be killed and restarted.
 type process struct {
 	t    testing.TB
 	name string
@@ -79,23 +79,23 @@ func (p *process) start() {
 func (p *process) kill() {
 	if p.cmd.ProcessState == nil {
 		_ = p.cmd.Process.Kill()
-		_ = p.cmd.Wait() // it was killed
+		_ = p.cmd.Wait() // killed
 	}
 }
 
-// stop asks the process to end, and reports whether it did so without a fault.
+// stop asks the process to end, and reports whether it succeeded.
 func (p *process) stop() bool {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	return p.cmd.Wait() == nil
 }
 
-// said is the end of what the process wrote.
+// said returns the end of the process' output.
 func (p *process) said() string {
 	text, _ := os.ReadFile(p.log)
 	return string(text[max(0, len(text)-4000):])
 }
 
-// cluster is servers of NATS, each a process with a folder of its own.
+// cluster is a set of NATS servers, each a process with its own folder.
 type cluster struct {
 	servers []*process
 	urls    []string
@@ -110,7 +110,7 @@ func startCluster(t testing.TB) *cluster {
 	return startServers(t, 3, "")
 }
 
-// startServers starts servers, whose JetStream has some more in its configuration.
+// startServers starts servers, with additions to their JetStream configuration.
 func startServers(t testing.TB, n int, more string) *cluster {
 	t.Helper()
 	path, err := natsServer()
@@ -153,7 +153,7 @@ func startServers(t testing.TB, n int, more string) *cluster {
 	return c
 }
 
-// until waits for something to come true.
+// until waits for a condition.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < 10*time.Minute; time.Sleep(20 * time.Millisecond) {
@@ -161,10 +161,10 @@ func until(t testing.TB, what string, is func() bool) {
 			return
 		}
 	}
-	t.Fatalf("it never came to this: %s", what)
+	t.Fatalf("waited in vain until %s", what)
 }
 
-// waiting is how many items wait in the stream of the queue, or -1 where no server says.
+// waiting returns the number of items in the stream of the queue, or -1 if no server answers.
 func waiting(t testing.TB, url string) int {
 	t.Helper()
 	conn, err := nats.Connect(url)

@@ -1,4 +1,4 @@
-// Package nats_test holds the queue that relays share to real servers of NATS.
+// Package nats_test tests the queue that relays share on real NATS servers.
 package nats_test
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue/suite"
 )
 
-// embedded is a server in this process. change sets what differs from the usual one.
+// embedded starts a server in this process. change sets the differences from the usual options.
 func embedded(t testing.TB, change func(*server.Options)) *server.Server {
 	t.Helper()
 	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true}
@@ -37,7 +37,7 @@ func embedded(t testing.TB, change func(*server.Options)) *server.Server {
 	return s
 }
 
-// usual are options of a queue on servers.
+// usual returns options of a queue on servers.
 func usual(t testing.TB, url string) jetstream.Options {
 	return jetstream.Options{
 		URL: url, Stream: "GRAFT", Replicas: 1, Partitions: 4, MaxItems: 1000, MaxBytes: 1 << 20, Remember: time.Hour,
@@ -45,7 +45,7 @@ func usual(t testing.TB, url string) jetstream.Options {
 	}
 }
 
-// The queue on one server passes what the queue in a file passes.
+// The queue on one server passes the same tests as the queue in a file.
 func TestSuite(t *testing.T) {
 	suite.Test(t, suite.Engine{Shared: true, Prepare: func(t *testing.T, o suite.Options) suite.Open {
 		s := embedded(t, nil)
@@ -57,7 +57,7 @@ func TestSuite(t *testing.T) {
 	}})
 }
 
-// So does the queue on three servers, each test with streams of its own.
+// So does the queue on three servers, with its own streams for each test.
 func TestSuiteOnThreeServers(t *testing.T) {
 	c := startCluster(t)
 	var n atomic.Int64

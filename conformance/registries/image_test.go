@@ -19,10 +19,10 @@ import (
 
 var catalogFiles = map[string][]byte{"op/catalog.yaml": []byte("schema: olm.package\nname: op\n"), "other/catalog.json": []byte("{\"schema\": \"x\"}\n")}
 
-// Skopeo reads what Graft pushed to the distribution project's registry and what it wrote, and
-// what skopeo writes is read.
+// Skopeo reads what Graft pushed to the distribution project's registry and what Graft wrote, and Graft reads
+// what skopeo writes.
 func TestSkopeoReadsAndWrites(t *testing.T) {
-	at := startRegistry(t, "http://127.0.0.1:1", secret) // nobody hears it
+	at := startRegistry(t, "http://127.0.0.1:1", secret) // no server listens there
 	pushBase(t, at+"/acme/opm:v1")
 	c, err := oci.New(oci.Options{})
 	if err != nil {
@@ -33,7 +33,7 @@ func TestSkopeoReadsAndWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time all of it is there
+	for range 2 { // the second time everything exists
 		if err := target.Push(context.Background(), image, "v1"); err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestSkopeoReadsAndWrites(t *testing.T) {
 	wantCatalog(t, c, in("theirs.tar"), image.Digest)
 	wantCatalog(t, c, in("docker.tar"), "") // one platform of it
 	for _, file := range []string{"layout", "docker.tar", "theirs.tar", "own.tar"} {
-		// And upon each of them another can be built.
+		// Each of them can be the base of another image.
 		if _, again := build(t, c, in(file)); again.Digest == "" {
 			t.Errorf("nothing is built upon %s", file)
 		}
@@ -65,8 +65,7 @@ func TestSkopeoReadsAndWrites(t *testing.T) {
 	}
 }
 
-// pushBase pushes an opm image for two platforms: two layers, an older catalog among them, a
-// user and labels of its own.
+// pushBase pushes an opm image for two platforms with two layers, an older catalog, a user and labels.
 func pushBase(t *testing.T, to string) {
 	t.Helper()
 	s := startWorkshop(t)
@@ -101,7 +100,7 @@ func pushBase(t *testing.T, to string) {
 	copyImage(t, s.Addr+"/acme/opm:v1", to)
 }
 
-// build makes a catalog image upon a base.
+// build makes a catalog image on a base.
 func build(t *testing.T, c *oci.Client, from string) (*oci.Base, *oci.Image) {
 	t.Helper()
 	base, err := c.Base(context.Background(), from, nil)
@@ -122,7 +121,7 @@ func build(t *testing.T, c *oci.Client, from string) (*oci.Base, *oci.Image) {
 	return base, image
 }
 
-// wantCatalog holds what an image has for a catalog, and its digest where one is given.
+// wantCatalog checks the catalog in an image, and its digest if given.
 func wantCatalog(t *testing.T, c *oci.Client, ref, digest string) {
 	t.Helper()
 	got, err := c.Catalog(context.Background(), ref)

@@ -1,5 +1,5 @@
-// Package registries holds Graft to programs of others that make, keep and announce images:
-// the distribution project's registry, which this module's go.mod names, and Debian's skopeo.
+// Package registries tests Graft with other programs that make, keep and announce images: the distribution
+// project's registry, which this module's go.mod names, and Debian's skopeo.
 package registries
 
 import (
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// tool is the path of a program that go.mod names; go builds it where it has not yet.
+// tool returns the path of a program that go.mod names. Go builds it if needed.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	cmd := exec.Command("go", "tool", "-n", name)
@@ -55,7 +55,7 @@ func skopeo(t *testing.T, args ...string) {
 	}
 }
 
-// startWorkshop starts the testkit's registry, in which images are made.
+// startWorkshop starts the testkit's registry, in which tests make images.
 func startWorkshop(t *testing.T) *registry.Server {
 	t.Helper()
 	s, err := registry.Start()
@@ -66,13 +66,13 @@ func startWorkshop(t *testing.T) *registry.Server {
 	return s
 }
 
-// copyImage copies an image with all its platforms from one registry to another.
+// copyImage copies an image with all platforms from one registry to another.
 func copyImage(t *testing.T, from, to string) {
 	t.Helper()
 	skopeo(t, "copy", "--all", "--src-tls-verify=false", "--dest-tls-verify=false", "docker://"+from, "docker://"+to)
 }
 
-// programs are the commands of this checkout, built once into a folder.
+// programs builds the commands of this checkout once and returns their folder.
 var programs = sync.OnceValues(func() (string, error) {
 	cmd := exec.Command("go", "build", "-o", scratch+"/", "./cmd/graft", "./cmd/graft-relay")
 	cmd.Dir = "../.."
@@ -91,7 +91,7 @@ func program(t *testing.T, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// freeAddress is one on which nobody listens.
+// freeAddress returns an unused address.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -102,8 +102,8 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// launch starts a program that runs until the test ends, and waits until it answers at an
-// address with 200. What it says goes to a file, whose path is given.
+// launch starts a program that runs until the test ends, and waits until it answers 200 at an address. It
+// returns the file with the program's output.
 func launch(t *testing.T, ready string, env []string, name string, args ...string) string {
 	t.Helper()
 	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
@@ -117,7 +117,7 @@ func launch(t *testing.T, ready string, env []string, name string, args ...strin
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // how it ended is in ProcessState
+		_ = cmd.Wait() // ProcessState has the result
 		close(ended)
 	}()
 	t.Cleanup(func() {
@@ -140,7 +140,7 @@ func launch(t *testing.T, ready string, env []string, name string, args ...strin
 	return said.Name()
 }
 
-// until waits for something to come true, and shows a file where it does not.
+// until waits for a condition, and shows a file if it stays false.
 func until(t *testing.T, what, file string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -148,7 +148,7 @@ func until(t *testing.T, what, file string, is func() bool) {
 			return
 		}
 	}
-	t.Fatalf("it never came to this: %s\n%s", what, read(t, file))
+	t.Fatalf("waited in vain until %s\n%s", what, read(t, file))
 }
 
 func read(t *testing.T, file string) string {
@@ -160,8 +160,8 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// startRegistry starts the distribution project's registry with the configuration of
-// deploy/compose, which tells an endpoint of each push by a secret, and gives its address.
+// startRegistry starts the distribution project's registry with the configuration of deploy/compose, which
+// notifies an endpoint of each push with a secret, and returns its address.
 func startRegistry(t *testing.T, endpoint, secret string) string {
 	t.Helper()
 	address := freeAddress(t)

@@ -29,8 +29,8 @@ import (
 
 const secret = "correct-horse-battery-staple"
 
-// TestFromPushToPullRequest pushes bundles to the registry, which tells the relay, which tells
-// GitHub, whose workflow runs graft publish: in the end pull requests stand.
+// TestFromPushToPullRequest pushes bundles to the registry, which notifies the relay, which notifies GitHub,
+// whose workflow runs graft publish. The result is pull requests.
 func TestFromPushToPullRequest(t *testing.T) {
 	archive, err := txtar.ParseFile("../../testdata/script/relay_publish.txtar")
 	if err != nil {
@@ -41,7 +41,7 @@ func TestFromPushToPullRequest(t *testing.T) {
 	registryAt := startRegistry(t, heard.before(t, "http://"+relay), secret)
 	hub := catalogRepository(t, archive, registryAt)
 	log := startRelay(t, relay, registryAt, hub)
-	var announced []string // as the testkit has it
+	var announced []string // by the testkit
 	for _, version := range []string{"v1.0.0", "v1.1.0"} {
 		announced = append(announced, push(t, archive, version, registryAt)...)
 	}
@@ -52,7 +52,7 @@ func TestFromPushToPullRequest(t *testing.T) {
 	for _, d := range hub.Forge.Dispatches() {
 		publish(t, hub, d)
 	}
-	// The older one has a pull request too, for the catalog was never rendered.
+	// The older one has a pull request too, because the catalog was never rendered.
 	var pulls []string
 	for _, pull := range hub.PullRequests() {
 		pulls = append(pulls, pull.State+" "+pull.Head+" "+pull.Title)
@@ -71,13 +71,13 @@ func TestFromPushToPullRequest(t *testing.T) {
 	heard.compare(t, announced)
 }
 
-// listener is what a registry announced.
+// listener records a registry's announcements.
 type listener struct {
 	mu     sync.Mutex
 	bodies [][]byte
 }
 
-// before listens in front of another address, and gives its own.
+// before forwards to another address and returns its own.
 func (l *listener) before(t *testing.T, address string) string {
 	t.Helper()
 	to, err := url.Parse(address)
@@ -100,8 +100,8 @@ func (l *listener) before(t *testing.T, address string) string {
 	return server.URL
 }
 
-// compare holds what the testkit says of the same pushes to what was heard, but for what differs
-// each time. A blob that is there already is announced once.
+// compare compares the testkit's announcements of the same pushes with the recorded ones, except for parts that
+// differ each time. An existing blob is announced once.
 func (l *listener) compare(t *testing.T, announced []string) {
 	t.Helper()
 	l.mu.Lock()
@@ -121,7 +121,7 @@ func (l *listener) compare(t *testing.T, announced []string) {
 
 var passing = regexp.MustCompile(`"(id|timestamp|addr|useragent|instanceID)":"[^"]+"`)
 
-// lasting is an announcement without what differs each time.
+// lasting returns an announcement without the parts that differ each time.
 func lasting(t *testing.T, body string) string {
 	t.Helper()
 	var v any
@@ -135,7 +135,7 @@ func lasting(t *testing.T, body string) string {
 	return passing.ReplaceAllString(string(text), `"$1":"..."`)
 }
 
-// startRelay starts graft-relay, and gives the file of its log.
+// startRelay starts graft-relay and returns the file of its log.
 func startRelay(t *testing.T, address, registryAt string, hub *servers.Servers) string {
 	t.Helper()
 	text := "listen: \"" + address + "\"\n" +
@@ -150,8 +150,8 @@ func startRelay(t *testing.T, address, registryAt string, hub *servers.Servers) 
 	return launch(t, "http://"+address+"/readyz", []string{"SECRET=" + secret, "GITHUB_TOKEN=" + servers.Token}, program(t, "graft-relay"), "--config", config)
 }
 
-// push makes a bundle image of a folder of the archive and pushes it to a registry, and gives
-// what the testkit says that this registry announces.
+// push makes a bundle image from a folder of the archive and pushes it to a registry. It returns the testkit's
+// announcements for that push.
 func push(t *testing.T, archive *txtar.Archive, version, to string) (announced []string) {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -180,7 +180,7 @@ func push(t *testing.T, archive *txtar.Archive, version, to string) (announced [
 	return announced
 }
 
-// catalogRepository is the repository of the archive, on a git remote and a forge.
+// catalogRepository puts the repository of the archive on a git remote and a forge.
 func catalogRepository(t *testing.T, archive *txtar.Archive, registryAt string) *servers.Servers {
 	t.Helper()
 	files := map[string]string{}
@@ -214,7 +214,7 @@ func get(t *testing.T, at string) string {
 	return string(text)
 }
 
-// publish does what the workflow does that GitHub starts for an event.
+// publish runs the steps of the workflow that GitHub starts for an event.
 func publish(t *testing.T, hub *servers.Servers, d fakegithub.Dispatch) {
 	t.Helper()
 	dir := t.TempDir()

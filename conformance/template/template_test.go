@@ -20,7 +20,7 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// rendered has bundles bundles by image, for opm and for Graft.
+// bundles maps images to bundles, for opm and for Graft.
 type bundles map[string]string
 
 func (s bundles) add(image, name, version, release string) {
@@ -42,8 +42,7 @@ func (s bundles) opm(_ context.Context, image string) (*declcfg.DeclarativeConfi
 	if err != nil {
 		return nil, err
 	}
-	// What opm's rendering of an image leaves behind, and its loading of a catalog
-	// does not.
+	// opm's rendering of an image leaves this field, and its loading of a catalog does not.
 	var object struct{ Data []byte }
 	if err := json.Unmarshal(cfg.Bundles[0].Properties[1].Value, &object); err != nil {
 		return nil, err
@@ -52,7 +51,7 @@ func (s bundles) opm(_ context.Context, image string) (*declcfg.DeclarativeConfi
 	return cfg, nil
 }
 
-// base has the bundles as an earlier catalog, so that no registry is needed.
+// base returns the bundles as an earlier catalog, so that no registry is needed.
 func (s bundles) base(t *testing.T) *render.Base {
 	var all []fbc.Doc
 	for image, text := range s {
@@ -65,8 +64,7 @@ func (s bundles) base(t *testing.T) *render.Base {
 	return render.NewBase(all)
 }
 
-// Pull implements render.Registry for bundles whose showcase is asked for: nothing of
-// the base tells it.
+// Pull implements render.Registry for bundles whose showcase is needed, which the base does not have.
 func (s bundles) Pull(_ context.Context, image string) (*oci.Pulled, error) {
 	docs, err := fbc.Read(image, []byte(s[image]))
 	if err != nil {
@@ -96,7 +94,7 @@ func (s bundles) Pull(_ context.Context, image string) (*oci.Pulled, error) {
 func (s bundles) Resolve(context.Context, string) (string, error) { return "sha256:0", nil }
 func (s bundles) Tags(context.Context, string) ([]string, error)  { return nil, nil }
 
-// compare renders a template by both and holds verdict and bytes against each other.
+// compare renders a template with both and compares verdicts and bytes.
 func compare(t *testing.T, s bundles, src string) (rendered bool) {
 	t.Helper()
 	for _, format := range []fbc.Format{fbc.YAML, fbc.JSON} {

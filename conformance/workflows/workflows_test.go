@@ -1,5 +1,5 @@
-// Package workflows holds GitHub's workflows to actionlint: those of this repository, and the
-// one that graft init writes. act, which .ci/act/run builds from here, runs one of them.
+// Package workflows checks GitHub's workflows with actionlint: those of this repository, and the one that graft
+// init writes. act, which .ci/act/run builds from here, runs one of them.
 package workflows
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// lint gives what actionlint says of workflows. What else is installed here has no say in it:
-// actionlint would start shellcheck and pyflakes where it finds them.
+// lint returns actionlint's messages about workflows. It disables shellcheck and pyflakes, which actionlint
+// would run if they are installed.
 func lint(t *testing.T, files ...string) string {
 	t.Helper()
 	out, err := exec.Command(actionlint(t), append([]string{"-shellcheck=", "-pyflakes="}, files...)...).CombinedOutput()
@@ -24,7 +24,7 @@ func lint(t *testing.T, files ...string) string {
 	return string(out)
 }
 
-// actionlint is the path of the program that go.mod names; go builds it where it has not yet.
+// actionlint returns the path of the program that go.mod names. Go builds it if needed.
 func actionlint(t *testing.T) string {
 	t.Helper()
 	cmd := exec.Command("go", "tool", "-n", "actionlint")
@@ -47,7 +47,7 @@ func TestWorkflowsOfThisRepository(t *testing.T) {
 	}
 }
 
-// TestInit begins in each of the repositories of the script that tests graft init.
+// TestInit runs graft init in each repository of the script that tests it.
 func TestInit(t *testing.T) {
 	archive, err := txtar.ParseFile("../../testdata/script/init.txtar")
 	if err != nil {
@@ -89,7 +89,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// breakAndLint shows that actionlint reads the file.
+// breakAndLint checks that actionlint really reads the file.
 func breakAndLint(t *testing.T, workflow string) {
 	t.Helper()
 	text, err := os.ReadFile(workflow)
