@@ -7,8 +7,8 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// makeBundle is a bundle of about so many bytes: a ClusterServiceVersion, and resource
-// definitions whose schemas have the depth and the prose of real ones.
+// makeBundle returns a bundle of about this size: a ClusterServiceVersion, and resource definitions whose
+// schemas are as deep and as long as real ones.
 func makeBundle(i, bytes int) registry.Bundle {
 	annotations := "annotations:\n" +
 		"  operators.operatorframework.io.bundle.mediatype.v1: registry+v1\n" +

@@ -1,7 +1,6 @@
-// Command bench measures graft render against a registry in this process: how many
-// requests, bytes, seconds and MiB it takes to render a template of N bundles cold, with
-// one new bundle upon an earlier catalog, and with nothing new. Where opm is on the
-// PATH, or named with -opm, it renders the same template in the same run.
+// Command bench measures graft render with a registry in this process: the requests, bytes, seconds and MiB for
+// rendering a template of N bundles without a base, with one new bundle on an earlier catalog, and with nothing
+// new. If opm is on the PATH, or named with -opm, it renders the same template in the same run.
 //
 //	go run ./bench -n 10,100,1000 -size 60 -latency 0s
 package main
@@ -50,7 +49,7 @@ type bench struct {
 	server *registry.Server
 }
 
-// figure is what one run of a command took.
+// figure holds the measurements of one command.
 type figure struct {
 	wall, cpu time.Duration
 	peak      int64 // KiB
@@ -73,8 +72,7 @@ func (b *bench) run(counts string) (err error) {
 			return fmt.Errorf("building graft: %w: %s", err, out)
 		}
 	}
-	// opm pulls nothing without a policy; a home of its own keeps the run from others'
-	// settings.
+	// opm pulls nothing without a policy. Its own home directory keeps other settings out.
 	policy := filepath.Join(b.dir, ".config", "containers", "policy.json")
 	if err := os.MkdirAll(filepath.Dir(policy), 0o755); err != nil {
 		return err

@@ -15,8 +15,8 @@ import (
 
 const module = "github.com/olmgraft/graft/"
 
-// house is the order of the packages: each imports only those after it. A package that
-// is not listed by itself stands where its parent does.
+// house is the order of the packages: each imports only those after it. A package that is not listed has its
+// parent's place.
 var house = []string{
 	"bench", "cmd/graft", "cmd/graft-controller", "cmd/graft-demo", "cmd/graft-relay", "internal/extending", "internal/demo", "internal/cli", "internal/controller",
 	"internal/action", "internal/publish", "internal/relay/command", "internal/relay", "internal/command",
@@ -65,7 +65,7 @@ func packages(t *testing.T) []pkg {
 	return all
 }
 
-// room is the listed package that a package belongs to, and its place in the order.
+// room returns the listed package that a package belongs to, and its index in the order.
 func room(importPath string) (string, int) {
 	for p := strings.TrimPrefix(importPath, module); p != "."; p = path.Dir(p) {
 		if i := slices.Index(house, p); i >= 0 {
@@ -111,8 +111,8 @@ func TestPurePackages(t *testing.T) {
 	}
 }
 
-// writes are the rooms that put files on the disk, and why that is no file which a person names.
-// All others go through atomicfile, which keeps to the repository.
+// writes lists the rooms that write files, and why those are not files that a person names. All others use
+// atomicfile, which stays within the repository.
 var writes = map[string]string{
 	"internal/atomicfile": "it is the door", "internal/action": "the files that a runner names", "internal/scratch": "a copy of its own", "internal/gitrepo": "a store of its own",
 	"internal/oci/cache.go": "names by digest", "internal/relay": "its queue", "internal/demo": "a folder of its own", "internal/testkit": "tests",
@@ -148,9 +148,9 @@ func TestOneDoorForWriting(t *testing.T) {
 	}
 }
 
-// The command drags no cluster along to parse a file, and holds nothing of the demo or the
-// relay. Nothing of ours in it makes text of a template: whoever does so calls methods by
-// names that the linker cannot know, and it then keeps every method of every package.
+// The command links no client of clusters, and nothing of the demo or the relay. None of our packages in it
+// uses text/template, which calls methods by names that the linker cannot know, so that it would keep every
+// method of every package.
 func TestCommandIsLean(t *testing.T) {
 	heavy := []string{
 		"k8s.io/", "google.golang.org/grpc", "github.com/operator-framework/", "go.etcd.io/", "testing",
@@ -175,7 +175,7 @@ func TestCommandIsLean(t *testing.T) {
 	}
 }
 
-// The controller alone speaks to clusters, and carries nothing of the command.
+// Only the controller talks to clusters, and it links nothing of the command.
 func TestClusterStaysApart(t *testing.T) {
 	for _, p := range packages(t) {
 		from, _ := room(p.ImportPath)
@@ -190,7 +190,7 @@ func TestClusterStaysApart(t *testing.T) {
 	}
 }
 
-// Which forges there are only the command line knows, and the relay, whose events are GitHub's.
+// Only the command line knows the forges, and the relay, whose events are GitHub's.
 func TestForgesStayApart(t *testing.T) {
 	for _, p := range packages(t) {
 		from, _ := room(p.ImportPath)
@@ -205,8 +205,7 @@ func TestForgesStayApart(t *testing.T) {
 	}
 }
 
-// The testkit is for tests, of which suites are a part, for the demo and for the bench: nothing
-// else needs it.
+// Only tests, suites, the demo and the bench use the testkit.
 func TestTestkitStaysApart(t *testing.T) {
 	for _, p := range packages(t) {
 		from, _ := room(p.ImportPath)
@@ -234,7 +233,7 @@ func TestKindsAreFolders(t *testing.T) {
 	}
 }
 
-// packagesIn are the folders below internal that a function of a script in .ci tests.
+// packagesIn returns the folders below internal that a function of a script in .ci tests.
 func packagesIn(t *testing.T, file, function string) map[string]bool {
 	t.Helper()
 	script, err := os.ReadFile("../.ci/" + file)
@@ -255,7 +254,7 @@ func packagesIn(t *testing.T, file, function string) map[string]bool {
 	return all
 }
 
-// What does several things at a time is tested with the race detector.
+// Packages with goroutines are tested with the race detector.
 func TestConcurrencyIsRaced(t *testing.T) {
 	raced := packagesIn(t, "run", "raced")
 	concurrent := regexp.MustCompile(`(?m)^\s*go (func|[a-z])|\.Go\(func|\bsync\.[^O]|\bsync\.Once\b`)
@@ -277,7 +276,7 @@ func TestConcurrencyIsRaced(t *testing.T) {
 	}
 }
 
-// What the usual run samples is tested as a whole, with each change or once a week.
+// Tests that sample are run as a whole, with each change or once a week.
 func TestSamplesAreTestedWhole(t *testing.T) {
 	whole := packagesIn(t, "run", "whole")
 	maps.Copy(whole, packagesIn(t, "thorough", "whole"))

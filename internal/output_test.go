@@ -14,8 +14,7 @@ import (
 	"testing"
 )
 
-// edge are the files in which the writers of a program are made, which defuse what they write
-// where GitHub's runner reads along.
+// edge lists the files that make a program's writers, which defuse the output on GitHub's runner.
 var edge = map[string][]string{
 	"os.Stdout":     {"internal/command/command.go"},
 	"os.Stderr":     {"internal/command/command.go"},
@@ -23,15 +22,15 @@ var edge = map[string][]string{
 	".ToRunner":     {"internal/action/action.go"},
 }
 
-// aside write to standard output or standard error without being given it.
+// aside lists functions that write to standard output or standard error directly.
 var aside = []string{
 	"fmt.Print", "fmt.Printf", "fmt.Println", "print", "println", "os.NewFile", "log.Default", "log.Writer", "slog.Default", "log.SetOutput",
 	"log.Print", "log.Printf", "log.Println", "log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln", "log.Output",
 	"slog.Debug", "slog.Info", "slog.Warn", "slog.Error", "slog.Log", "debug.PrintStack", "syscall.Write", "syscall.Stdout", "syscall.Stderr", "unix.Write", "os.StartProcess",
 }
 
-// No program writes to standard output or standard error but through a runner.Log, which
-// nothing else can make.
+// All programs write to standard output and standard error through a runner.Log, which only its own package can
+// make.
 func TestOutputGoesThroughTheRunnersLog(t *testing.T) {
 	read := 0
 	for _, dir := range []string{"../internal", "../cmd"} {
@@ -59,7 +58,7 @@ func TestOutputGoesThroughTheRunnersLog(t *testing.T) {
 	}
 }
 
-// around are the ways that a file has around the writers of a program.
+// around returns the calls in a file that bypass the writers of a program.
 func around(name string, text []byte) (all []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
 	if err != nil {

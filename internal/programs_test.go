@@ -18,14 +18,14 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// programs may be started by the tests of this module: a clone tests itself with Go, git and
-// what POSIX has. Tests that want another one are in a module below conformance/.
+// programs lists those that tests of this module may start: a clone tests itself with Go, git and POSIX tools.
+// Tests that need another program are in a module below conformance/.
 var programs = []string{
 	"go", "git", "graft", "graft-demo", "graft-relay",
 	"[", "cat", "chmod", "cmp", "cp", "diff", "echo", "grep", "head", "ln", "ls", "mkdir", "mv", "printf", "rm", "sed", "sh", "sleep", "sort", "tail", "touch", "tr", "wc",
 }
 
-// variables are the programs that are not named where they are started.
+// variables lists the programs that are not named at the call.
 var variables = map[string]string{
 	"internal/relay/binary_test.go: name":                          "graft-relay, by its callers",
 	"internal/atomicfile/journal_test.go: os.Args[0]":              "the test itself, to be killed",
@@ -40,7 +40,7 @@ var variables = map[string]string{
 	"internal/testkit/gitremote/server.go: git":                    "git, as it was found in the PATH",
 }
 
-// Tests, the testkit, and the scripts start no program of others.
+// Tests, the testkit and the scripts start no other program.
 func TestProgramsOfTests(t *testing.T) {
 	read := map[string]int{}
 	err := filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
@@ -81,7 +81,7 @@ func TestProgramsOfTests(t *testing.T) {
 	}
 }
 
-// foreignToGo are the programs that a file in Go starts and that are not for tests.
+// foreignToGo returns the programs that a Go file starts and tests may not.
 func foreignToGo(name string, text []byte) (all []string) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
@@ -132,8 +132,7 @@ var (
 	notPOSIX   = regexp.MustCompile(`\bsed (?:-[a-zA-Z]+ )*-[a-zA-Z]*i`)
 )
 
-// foreignToScript are those of a script. Of what sh is given, the first word of each command
-// counts.
+// foreignToScript returns those of a script. In the argument of sh -c, the first word of each command counts.
 func foreignToScript(name string, text []byte) (all []string) {
 	for _, m := range scriptLine.FindAllStringSubmatch(string(txtar.Parse(text).Comment), -1) {
 		started := []string{m[1]}

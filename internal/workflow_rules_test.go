@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// workflow is of a workflow what says whom it trusts with what.
+// workflow has the parts of a workflow that concern trust and permissions.
 type workflow struct {
 	On          any            `yaml:"on"`
 	Permissions any            `yaml:"permissions"`
@@ -53,8 +53,8 @@ var (
 	permissions = "permissions are not named one by one"
 )
 
-// breaches are the rules that a workflow breaks, which are after those of zizmor. What tokens
-// may write is noted in writes.
+// breaches returns the rules that a workflow breaks. The rules follow zizmor's. It records in writes what
+// tokens may write.
 func breaches(t *testing.T, source string, writes map[string]bool) (all []string) {
 	t.Helper()
 	var w workflow
@@ -187,7 +187,7 @@ func (s step) breaches(publishes bool) (all []string) {
 	return all
 }
 
-// Each rule is broken by a workflow that is sound otherwise.
+// For each rule, an otherwise sound workflow breaks it.
 func TestWorkflowRules(t *testing.T) {
 	const commit = "11bd71901bbe5b1630ceea73d27597364c9af683"
 	const sound = "on: [push, pull_request]\npermissions: {contents: read}\njobs:\n  one:\n    runs-on: ubuntu-latest\n    steps:\n" +

@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// mayWrite is what the token of a job may change beyond nothing, by file: no job of another one
-// writes.
+// mayWrite lists the permissions to write of the jobs of each file. No other job may write.
 var mayWrite = map[string]string{
 	".github/workflows/catalog-image.yml":  "contents packages pull-requests",
 	".github/workflows/graft-packages.yml": "contents pull-requests",
@@ -34,7 +33,7 @@ var (
 	yamlBlock  = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 )
 
-// copied are the files with workflows: ours, and those that people copy.
+// copied returns the files with workflows: ours, and those that people copy.
 func copied(t *testing.T, root string) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -56,7 +55,7 @@ func copied(t *testing.T, root string) (files []string) {
 	return files
 }
 
-// workflowsIn are the workflows of a file: all of it, or the examples of a page.
+// workflowsIn returns the workflows of a file: the file itself, or the examples of a page.
 func workflowsIn(name, text string) (all []string) {
 	if !strings.HasSuffix(name, ".md") {
 		return []string{text}
@@ -69,9 +68,9 @@ func workflowsIn(name, text string) (all []string) {
 	return all
 }
 
-// Each action is named by its commit, one commit for each version, in our own workflows and in
-// those that people copy; each job says what its token may do, and no token may do more than the
-// file's jobs are known to need; and no rule of breaches is broken.
+// In our workflows and in those that people copy: each action is named by its commit, one commit for each
+// version; each job declares its token's permissions, and none exceeds the list in mayWrite; and no rule of
+// breaches is broken.
 func TestWorkflows(t *testing.T) {
 	commits, examples, read := map[string]string{}, 0, map[string]bool{}
 	for _, name := range copied(t, "..") {
@@ -102,7 +101,7 @@ func TestWorkflows(t *testing.T) {
 	}
 }
 
-// holdUses holds Graft itself to one release too.
+// holdUses checks that Graft itself is named by one release too.
 func holdUses(t *testing.T, name, text string, commits map[string]string) {
 	t.Helper()
 	hold := func(of, commit string) {
@@ -133,7 +132,7 @@ func holdUses(t *testing.T, name, text string, commits map[string]string) {
 	}
 }
 
-// The release names itself wherever it is copied from, and nothing else changes.
+// A release sets its own version in all copied workflows and changes nothing else.
 func TestPin(t *testing.T) {
 	dir := t.TempDir()
 	before := map[string]string{}

@@ -1,4 +1,4 @@
-// Command graft-controller keeps the images of CatalogSources to their templates.
+// Command graft-controller updates the images of CatalogSources from their templates.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 
 func main() {
 	hostname, _ := os.Hostname()
-	identity := hostname + "_" + rand.Text() // two processes of one host do not share the lease
+	identity := hostname + "_" + rand.Text() // two processes of one host have different identities
 	run := command.New(command.Process())
 	os.Exit(controller.Main(context.Background(), os.Args[1:], identity, run.In, run.Out, run.Err))
 }

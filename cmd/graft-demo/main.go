@@ -1,4 +1,4 @@
-// Command graft-demo shows all of graft publish on this machine alone.
+// Command graft-demo shows all of graft publish on one machine.
 package main
 
 import (

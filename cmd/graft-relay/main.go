@@ -1,4 +1,4 @@
-// Command graft-relay takes webhooks of registries and sends repository_dispatch events.
+// Command graft-relay receives webhooks of registries and sends repository_dispatch events.
 package main
 
 import (

@@ -1,5 +1,4 @@
-// Package crds holds the definition of CatalogSource, which clusters and graft
-// catalogsource validate share.
+// Package crds holds the definition of CatalogSource for clusters and for graft catalogsource validate.
 package crds
 
 import _ "embed" // for the definition

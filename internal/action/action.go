@@ -1,5 +1,5 @@
-// Package action is Graft inside of GitHub Actions: inputs, outputs, step summary,
-// annotations and masks. Outside of Actions nothing of it is used.
+// Package action connects Graft to GitHub Actions: inputs, outputs, step summary, annotations and masks.
+// Outside of Actions none of it is used.
 package action
 
 import (
@@ -16,13 +16,13 @@ import (
 	"github.com/olmgraft/graft/internal/runner"
 )
 
-// Action is the run that Graft is a step of.
+// Action is the workflow run that runs Graft in a step.
 type Action struct {
 	gh  *githubactions.Action
 	env func(string) string
 }
 
-// Running returns the run that the environment tells of, nil outside of GitHub Actions.
+// Running returns the run that the environment describes, or nil outside of GitHub Actions.
 func Running(env func(string) (string, bool), out *runner.Log) *Action {
 	get := func(key string) string {
 		v, _ := env(key)
@@ -37,10 +37,10 @@ func Running(env func(string) (string, bool), out *runner.Log) *Action {
 	}
 }
 
-// Input is the value of an input, "" where it was not given.
+// Input returns the value of an input, or "" if it was not given.
 func (a *Action) Input(name string) string { return a.gh.GetInput(name) }
 
-// Mask keeps a secret out of the log. It is to be called before the secret is used.
+// Mask hides a secret in the log. Call it before the secret is used.
 func (a *Action) Mask(secret string) {
 	for _, line := range strings.Split(secret, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
@@ -49,8 +49,8 @@ func (a *Action) Mask(secret string) {
 	}
 }
 
-// Output sets an output of the step, byte by byte: what stands between the delimiters is not
-// known to whoever wrote the value.
+// Output sets an output of the step, byte by byte. The delimiter is random, so that the author of a value
+// cannot know it.
 func (a *Action) Output(name, value string) error {
 	delimiter := rand.Text()
 	for strings.Contains(name+value, delimiter) {
@@ -74,8 +74,7 @@ func (a *Action) Summary(markdown string) (err error) {
 	return nil
 }
 
-// caught makes a failure of the panic in which go-githubactions ends where the summary
-// cannot be written.
+// caught converts go-githubactions' panic for an unwritable summary to a failure.
 func caught(err *error, doing string) {
 	if said := recover(); said != nil {
 		*err = unwritable(doing, said)
@@ -86,13 +85,13 @@ func unwritable(doing string, said any) error {
 	return failure.New(failure.Usage, "%s: %v", doing, said).Fix("Let the step write to the files that GITHUB_OUTPUT and GITHUB_STEP_SUMMARY name.")
 }
 
-// Group folds what is logged until the returned function is called.
+// Group folds the log until the returned function is called.
 func (a *Action) Group(title string) func() {
 	a.gh.Group(oneLine(title))
 	return a.gh.EndGroup
 }
 
-// Event is the name and the body of the event that started the workflow.
+// Event returns the name and the body of the event that started the workflow.
 func (a *Action) Event() (name string, body []byte, err error) {
 	path := a.env("GITHUB_EVENT_PATH")
 	if path == "" {
@@ -110,13 +109,12 @@ func (a *Action) Fail(f *failure.Error) {
 	a.at(f.Class+" ("+strconv.Itoa(int(f.Code))+")", f.File, f.Line, f.Col).Errorf("%s", message(f))
 }
 
-// Warn annotates something that does not fail the run, at its place where it has one. A finding's
-// title is its id.
+// Warn adds a warning, at its place if it has one. The title of a finding is its id.
 func (a *Action) Warn(title, file string, line int, text string) {
 	a.at(title, file, line, 0).Warningf("%s", oneLine(text))
 }
 
-// Notice tells something without a place.
+// Notice adds a notice without a place.
 func (a *Action) Notice(text string) { a.gh.Noticef("%s", oneLine(text)) }
 
 func (a *Action) at(title, file string, line, col int) *githubactions.Action {
@@ -140,5 +138,5 @@ func message(f *failure.Error) string {
 	return f.Message + "\n" + f.Remedy
 }
 
-// oneLine keeps text from outside from beginning a line, and with it a command.
+// oneLine stops foreign text from starting a line, and with it a command.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

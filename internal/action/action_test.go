@@ -63,7 +63,7 @@ func TestInputsAndOutputs(t *testing.T) {
 	}
 }
 
-// A file of the runner that cannot be written is a failure of the run, and no bug.
+// A runner's file that cannot be written is a failure of the run and not a bug.
 func TestFilesThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	a, _ := running(t, map[string]string{"GITHUB_OUTPUT": dir, "GITHUB_STEP_SUMMARY": dir})
@@ -74,7 +74,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Text from outside cannot begin a line, and so no workflow command.
+// Foreign text cannot start a line, and so cannot be a workflow command.
 func TestCommandsCannotBeSmuggled(t *testing.T) {
 	a, out := running(t, map[string]string{})
 	a.Fail(failure.New(failure.EdgeConflict, "inserting x\n::add-mask::y").At("a,b:c.yaml", 3, 5))

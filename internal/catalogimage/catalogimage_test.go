@@ -48,8 +48,8 @@ func entries(t *testing.T, blob []byte) (headers []*tar.Header, files map[string
 	}
 }
 
-// Whatever the files are, the layer gives them back, twice the same, each directory before
-// what is in it, and nothing in it is this machine's.
+// For any files: the layer holds them unchanged, two layers are equal, each directory comes before its content,
+// and the layer has nothing specific to this machine.
 func TestLayerGivesTheFilesBack(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 7))

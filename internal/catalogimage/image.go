@@ -8,7 +8,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// The annotations by which registries tell where an image comes from.
+// The annotations for the origin of an image.
 const (
 	created    = "org.opencontainers.image.created"
 	revision   = "org.opencontainers.image.revision"
@@ -17,31 +17,31 @@ const (
 	baseDigest = "org.opencontainers.image.base.digest"
 )
 
-// configsLabel says where the catalog stands; OLM v0 and v1 and opm look for it.
+// configsLabel names the directory of the catalog. OLM v0 and v1 and opm read it.
 const configsLabel = "operators.operatorframework.io.index.configs.v1"
 
-// Entrypoint and Cmd serve the catalog. There is no --cache-dir: with one opm ends where
-// the cache in it is missing or was made of another catalog, and nothing but opm can make
-// one. Without it opm makes its cache as it starts, in a directory of its own.
+// Entrypoint and Cmd serve the catalog. There is no --cache-dir: with it opm ends if the cache is missing or
+// belongs to another catalog, and only opm can make one. Without it opm makes its cache at the start, in a
+// directory of its own.
 var (
 	Entrypoint = []string{"/bin/opm"}
 	Cmd        = []string{"serve", "/" + Dir}
 )
 
-// Origin is where a catalog image comes from.
+// Origin describes where a catalog image comes from.
 type Origin struct {
 	Source, Revision     string
 	Created              time.Time
 	BaseName, BaseDigest string
 }
 
-// Labels are those of the image's configuration. Registries link an image to a repository
-// by them where it has no index.
+// Labels returns the labels for the image's configuration. Registries use them to link an image without an
+// index to a repository.
 func (o Origin) Labels() map[string]string {
 	return given(map[string]string{configsLabel: "/" + Dir, source: o.Source, revision: o.Revision})
 }
 
-// Annotations are those of manifests and of the index.
+// Annotations returns the annotations for manifests and the index.
 func (o Origin) Annotations() map[string]string {
 	return given(map[string]string{
 		created: o.Created.UTC().Format(time.RFC3339), source: o.Source, revision: o.Revision,
@@ -54,8 +54,8 @@ func given(m map[string]string) map[string]string {
 	return m
 }
 
-// As is the origin with the time and the revision that a published image names. What gives
-// that image's digest then has the same content: only the commit is another.
+// As returns the origin with the time and the revision of a published image. If an image built with it has that
+// image's digest, both have the same content and only the commit differs.
 func (o Origin) As(published map[string]string) Origin {
 	o.Revision = published[revision]
 	if at, err := time.Parse(time.RFC3339, published[created]); err == nil && at.Unix() >= 0 {
@@ -64,8 +64,7 @@ func (o Origin) As(published map[string]string) Origin {
 	return o
 }
 
-// Epoch reads SOURCE_DATE_EPOCH, the seconds since 1970 that a reproducible build takes for
-// the time; without it they are none.
+// Epoch parses SOURCE_DATE_EPOCH, the time of a reproducible build in seconds since 1970. "" means 0.
 func Epoch(seconds string) (time.Time, error) {
 	if seconds == "" {
 		return time.Unix(0, 0).UTC(), nil

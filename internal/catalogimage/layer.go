@@ -1,5 +1,5 @@
-// Package catalogimage says what a catalog image is: its layer, its labels and
-// annotations, how it is started, and its tags. The same catalog gives the same bytes.
+// Package catalogimage defines a catalog image: its layer, labels, annotations, command and tags. The same
+// catalog gives the same bytes.
 package catalogimage
 
 import (
@@ -16,15 +16,15 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Dir is where the catalog stands in the image.
+// Dir is the directory of the catalog in the image.
 const Dir = "configs"
 
-// opaque marks a directory of which nothing in lower layers counts.
+// opaque marks a directory that hides its content in lower layers.
 const opaque = ".wh..wh..opq"
 
-// Layer packs the files of a catalog, by their path below it. Names are sorted, modes are
-// 0644 and 0755, owner is root, and every time is the one given. Upon a base, what the base
-// has in the directory is hidden: a base may be a catalog image itself.
+// Layer packs the files of a catalog, by paths relative to it. Names are sorted, modes are 0644 and 0755, the
+// owner is root, and every time is the given one. On a base, the layer hides the base's content of the
+// directory, because the base may be a catalog image itself.
 func Layer(files map[string][]byte, at time.Time, uponBase bool) ([]byte, error) {
 	var out bytes.Buffer
 	packed, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -79,8 +79,7 @@ func (w writer) all(files map[string][]byte, uponBase bool) error {
 	return nil
 }
 
-// checkName refuses names that would be something else in a layer than a file below the
-// directory.
+// checkName refuses names that would not be a file below the directory.
 func checkName(name string) error {
 	if path.IsAbs(name) || path.Clean(name) != name || name == ".." || strings.HasPrefix(name, "../") {
 		return failure.New(failure.TemplateMalformed, "packing the catalog: the path %q leads out of it", name)
@@ -94,7 +93,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// parents are the directories of a file, the outermost first.
+// parents returns the directories of a file, outermost first.
 func parents(name string) (dirs []string) {
 	for i, r := range name {
 		if r == '/' {

@@ -9,25 +9,25 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// Values are what placeholders in the pattern of a tag stand for; "" is not known.
+// Values are the values of the placeholders in a tag's pattern. "" means unknown.
 type Values struct {
-	// PlatformVersion is the version that the catalog is for, such as 4.20.
+	// PlatformVersion is the catalog's platform version, such as 4.20.
 	PlatformVersion string
-	// Package and Version are those of the one package, and of its default channel's head.
+	// Package is the name of the only package, and Version that of its default channel's head.
 	Package, Version string
 	Revision         string
 	// KubeVersion is a version of Kubernetes, such as v1.30.2.
 	KubeVersion string
 }
 
-// placeholder is one of a pattern, and why it may have no value.
+// placeholder is a placeholder and the hint for a missing value.
 type placeholder struct {
 	name, want string
 	value      func(Values) string
 }
 
-// placeholders are all that a pattern may hold. Those of Kubernetes are the ones that the
-// catalog image template of a CatalogSource may hold, so that one pattern serves both.
+// placeholders are all valid placeholders. Those of Kubernetes are the same as in the catalog image template of
+// a CatalogSource, so that one pattern serves both.
 var placeholders = []placeholder{
 	{"platform_version", "give --platform-version, or name a folder of the catalog's path after it", func(v Values) string { return v.PlatformVersion }},
 	{"package", "the catalog must hold one package", func(v Values) string { return v.Package }},
@@ -52,8 +52,8 @@ func (v Values) kube(part int) string {
 	return ""
 }
 
-// Tags expands the patterns, each tag once. An unknown placeholder and one without a value
-// are refused, as is what makes no tag.
+// Tags expands the patterns to distinct tags. It refuses an unknown placeholder, one without a value, and a
+// result that is not a valid tag.
 func (v Values) Tags(patterns []string) ([]string, error) {
 	if v.KubeVersion != "" && v.kube(1) == "" {
 		return nil, failure.New(failure.Usage, "reading the command line: --kube-version %s", v.KubeVersion).Fix("Give a version such as v1.30.2.")
@@ -92,7 +92,7 @@ func (v Values) tag(pattern string) (tag string, err error) {
 	return tag, nil
 }
 
-// of gives the value of a placeholder in its braces, or what is wrong with it.
+// of returns the value of a placeholder in braces, or the placeholder that has none.
 func (v Values) of(found string) (string, *placeholder) {
 	for i, p := range placeholders {
 		if "{"+p.name+"}" != found {
@@ -106,7 +106,7 @@ func (v Values) of(found string) (string, *placeholder) {
 	return "", &placeholder{want: "Use " + strings.Join(Placeholders(), ", ")}
 }
 
-// Placeholders are all that a pattern may hold, in their braces.
+// Placeholders returns all valid placeholders, in braces.
 func Placeholders() (all []string) {
 	for _, p := range placeholders {
 		all = append(all, "{"+p.name+"}")

@@ -1,5 +1,4 @@
-// Package command runs the command line of a program. It is the only place where errors
-// become exit codes.
+// Package command runs the command line of a program. Only this package converts errors to exit codes.
 package command
 
 import (
@@ -28,27 +27,27 @@ import (
 // Version is set by the release build.
 var Version = "dev"
 
-// IO is what a run reads from and writes to.
+// IO holds the inputs and outputs of a run.
 type IO struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Env      func(key string) (value string, ok bool)
-	// Sleep waits before another try of publish; nil for the clock's. The demo hurries.
+	// Sleep waits between attempts of publish. nil uses the clock. The demo shortens the waits.
 	Sleep func(context.Context, time.Duration) error
 }
 
-// Process is that of this process.
+// Process returns the IO of this process.
 func Process() IO { return IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv} }
 
 // App is the state of one run.
 type App struct {
 	In io.Reader
-	// Out and Err are the only ways to standard output and standard error.
+	// Out and Err are the only access to standard output and standard error.
 	Out, Err *runner.Log
 	Env      func(key string) (value string, ok bool)
 	Sleep    func(context.Context, time.Duration) error
 	JSON     bool
-	// Reported is whether standard output has its JSON report.
+	// Reported is set once standard output has its JSON report.
 	Reported bool
 	name     string
 	quiet    bool
@@ -56,8 +55,7 @@ type App struct {
 	grace    atomic.Int64
 }
 
-// New is a run that reads from and writes to these. On GitHub's runner, nothing that it writes
-// commands the runner.
+// New returns a run with this IO. On GitHub's runner, its output cannot command the runner.
 func New(stdio IO) *App {
 	onRunner := false
 	if stdio.Env != nil {
@@ -67,7 +65,7 @@ func New(stdio IO) *App {
 	return &App{In: stdio.In, Out: runner.NewLog(stdio.Out, onRunner), Err: runner.NewLog(stdio.Err, onRunner), Env: stdio.Env, Sleep: stdio.Sleep}
 }
 
-// Colour reports whether standard output is a terminal that wants colours.
+// Colour reports whether standard output is a terminal and colours are not disabled.
 func (a *App) Colour() bool {
 	if _, off := a.Env("NO_COLOR"); off {
 		return false
@@ -75,11 +73,10 @@ func (a *App) Colour() bool {
 	return a.Out.IsTerminal()
 }
 
-// Grace gives what is under way this long to stop in order, once the run is interrupted.
+// Grace gives work in progress this long to stop in order after an interrupt.
 func (a *App) Grace(d time.Duration) { a.grace.Store(int64(d)) }
 
-// Printed marks an error whose text was printed already: only its exit code is left to say.
-// Of nil it is nil.
+// Printed marks an error whose text is already printed, so that only its exit code is left. Printed(nil) is nil.
 func Printed(err error) error {
 	if err == nil {
 		return nil
@@ -91,7 +88,7 @@ type printed struct{ error }
 
 func (p printed) Unwrap() error { return p.error }
 
-// Root makes a command the program's outermost one, with what all programs have.
+// Root sets up a program's root command with everything that all programs share.
 func (a *App) Root(root *cobra.Command) *cobra.Command {
 	a.name = root.Name()
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -114,7 +111,7 @@ func (a *App) Root(root *cobra.Command) *cobra.Command {
 	return root
 }
 
-// Main runs a command line and returns its exit code. commands makes the Root of the program.
+// Main runs a command line and returns its exit code. commands returns the root command.
 func Main(ctx context.Context, args []string, stdio IO, commands func(*App) *cobra.Command) (code int) {
 	a := New(stdio)
 	root := commands(a)
@@ -126,8 +123,8 @@ func Main(ctx context.Context, args []string, stdio IO, commands func(*App) *cob
 	}()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Not every verb can be stopped in the middle. Files are only ever replaced whole, so
-	// that leaving is safe at any moment.
+	// Some verbs cannot be stopped in the middle. Files are only replaced as a whole, so exiting is safe at any
+	// time.
 	defer context.AfterFunc(ctx, func() {
 		time.Sleep(2*time.Second + time.Duration(a.grace.Load()))
 		os.Exit(int(failure.Interrupted))
@@ -156,10 +153,10 @@ func Main(ctx context.Context, args []string, stdio IO, commands func(*App) *cob
 	return failure.ExitCode(err)
 }
 
-// errRun marks errors of a verb that are no typed failure, and so a bug.
+// errRun marks errors of a verb that are not typed failures, and so are bugs.
 var errRun = errors.New("unexpected error")
 
-// markBugs has the errors of verbs told from cobra's.
+// markBugs distinguishes the errors of verbs from cobra's.
 func markBugs(cmd *cobra.Command) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -175,8 +172,8 @@ func markBugs(cmd *cobra.Command) {
 	}
 }
 
-// usage turns what cobra says about flags and arguments into a usage failure: those
-// errors, and only those, carry no failure of ours.
+// usage converts cobra's errors about flags and arguments to usage failures. Only those errors contain no
+// failure of Graft.
 func usage(cmd *cobra.Command, err error, args []string) error {
 	if len(failure.All(err)) > 0 {
 		return err
@@ -191,7 +188,7 @@ func usage(cmd *cobra.Command, err error, args []string) error {
 	return f.Fix("Run %s --help.", cmd.CommandPath())
 }
 
-// PrintFailures tells on standard error what failed.
+// PrintFailures prints failures on standard error.
 func (a *App) PrintFailures(err error) {
 	for _, f := range failure.All(err) {
 		place := f.Place()
@@ -205,7 +202,7 @@ func (a *App) PrintFailures(err error) {
 	}
 }
 
-// PrintReport prints the run's JSON report, unless it has one.
+// PrintReport prints the run's JSON report unless it was printed.
 func (a *App) PrintReport(v any) {
 	if !a.Reported {
 		a.Reported = true
@@ -218,5 +215,5 @@ func (a *App) PrintJSON(v any) {
 	enc := json.NewEncoder(a.Out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	_ = enc.Encode(v) // the reader's closed pipe is the reader's choice
+	_ = enc.Encode(v) // a closed pipe is the reader's choice
 }

@@ -11,7 +11,7 @@ import (
 
 var unknownFlag = regexp.MustCompile(`^unknown flag: --([a-z0-9-]+)`)
 
-// meant is the verb or flag that somebody may have meant; "" where none is close.
+// meant returns the closest verb or flag, or "" if none is close.
 func meant(cmd *cobra.Command, err error, args []string) string {
 	if m := unknownFlag.FindStringSubmatch(err.Error()); m != nil {
 		best, least := "", 3

@@ -1,6 +1,5 @@
-// Package extending holds that a kind of template and a form of webhook need no more than
-// what they say of themselves: ones that no other package has heard of go through the whole
-// of Graft.
+// Package extending tests that a kind of template and a form of webhook need only their own package: new ones
+// that no other package names pass through all of Graft.
 package extending
 
 import (
@@ -27,7 +26,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
-// whistle is a form of webhook: it names an image, and greets before.
+// whistle is a form of webhook that names an image, with a handshake.
 var whistle = event.Form{
 	Name:   "whistle",
 	Detect: func(n event.Node) bool { return n.Has("whistle") },
@@ -46,7 +45,7 @@ var whistle = event.Form{
 
 const secret = "correct-horse-battery-staple"
 
-// run runs a verb, which must end well.
+// run runs a verb, which must succeed.
 func run(t *testing.T, env map[string]string, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -76,9 +75,9 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// A template of a kind that no package names is begun, told, rendered and verified; init
-// writes a configuration for it; a webhook of a form that no package names makes the relay
-// send an event, and that event, published, extends template and catalog.
+// A template of a new kind is created, detected, rendered and verified, and init writes a configuration for it.
+// A webhook of a new form makes the relay send an event, and publishing that event extends template and
+// catalog.
 func TestToysGoAllTheWay(t *testing.T) {
 	t.Cleanup(template.Register(toy{}))
 	t.Cleanup(event.Register(whistle))
@@ -128,7 +127,7 @@ func TestToysGoAllTheWay(t *testing.T) {
 		env[name] = filepath.Join(t.TempDir(), name)
 		write(t, env[name], "")
 	}
-	// What the registry sends may come through a workflow as it is, too.
+	// A registry's event may also come through a workflow unchanged.
 	for _, of := range []struct{ payload, result string }{{string(sent), "created"}, {`{"whistle": "` + repository + `:v1.0.2"}`, "unchanged"}} {
 		write(t, env["GITHUB_EVENT_PATH"], `{"client_payload": `+of.payload+`}`)
 		has(t, run(t, env, "publish", "--repository", servers.Repository), "op.v1.0.2: "+of.result)
@@ -146,7 +145,7 @@ func TestToysGoAllTheWay(t *testing.T) {
 	has(t, w.PullRequests()[0].Body, "A toy template makes the edges itself.")
 }
 
-// relayed is what the relay makes of an event of the form.
+// relayed returns the relay's payload for an event of the form.
 func relayed(t *testing.T, w *servers.Servers, body string) []byte {
 	t.Helper()
 	c, err := relay.Parse("relay.yaml", []byte(`

@@ -9,11 +9,10 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// toySchema is none of OLM's.
+// toySchema is not a schema of OLM.
 const toySchema = "toys.example.com/chain"
 
-// toy is a kind of template with a package, a channel and the bundles of it, each of which
-// replaces the one before.
+// toy is a kind of template with a package, a channel and its bundles, each of which replaces the one before.
 type toy struct{}
 
 func (toy) Traits() kind.Traits { return kind.Traits{Name: "toy", Schema: toySchema} }

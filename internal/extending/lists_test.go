@@ -16,8 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the lists of kinds and forms in schemas and pages")
 
-// What lists the kinds and the forms for people and their editors is made of the tables.
-// The order is that of the page.
+// The lists of kinds and forms for people and editors are generated from the tables. Their order is the page's.
 func TestListsAreMadeOfTheTables(t *testing.T) {
 	var names, proofs []string
 	for _, f := range event.Forms() {
@@ -90,7 +89,7 @@ func TestListsAreMadeOfTheTables(t *testing.T) {
 	}
 }
 
-// inOrder are the wanted ones, each once, those that stand there in the order in which they do.
+// inOrder returns the wanted ones, each once. Listed ones keep their order.
 func inOrder(stand, wanted []string) []string {
 	out := slices.DeleteFunc(slices.Clone(stand), func(s string) bool { return !slices.Contains(wanted, s) })
 	for _, w := range wanted {

@@ -212,7 +212,7 @@ func (w *fixture) until(what string, is func() bool) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	w.t.Fatalf("it never came to this: %s\n%s", what, w.log)
+	w.t.Fatalf("waited in vain until %s\n%s", what, w.log)
 }
 
 // metric returns the value of a line of the metrics.

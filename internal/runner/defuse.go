@@ -1,6 +1,5 @@
-// Package runner keeps text from outside from commanding the runner of a workflow. GitHub's
-// runner reads the log of each step, and obeys a line that begins with ::name and one that
-// holds ##[name] anywhere.
+// Package runner stops foreign text from commanding the runner of a workflow. GitHub's runner reads the log of
+// each step, and obeys a line that begins with ::name and one that contains ##[name].
 package runner
 
 import (
@@ -12,25 +11,25 @@ import (
 	"unicode/utf8"
 )
 
-// Defuse gives text that commands no runner: the second colon at the beginning of a line and
-// the bracket of ##[ are written as \u003a and \u005b, and so is each character that is not
-// seen, changes the direction of others or ends a line for somebody, of which only line feed,
-// CR LF and tab stay. In JSON these are escapes, so that a document keeps its values.
+// Defuse returns text without commands to the runner. It writes the second colon at the beginning of a line and
+// the bracket of ##[ as \u003a and \u005b. It also escapes each character that is invisible, changes the
+// direction of others or may end a line, except line feed, CR LF and tab. In JSON these are escapes, so that a
+// document keeps its values.
 func Defuse(text string) string {
 	var s state
 	return string(s.defuse([]byte(text), true))
 }
 
-// state is what a line held so far, as far as a command could still come of it.
+// state is the part of a line's content that could still become a command.
 type state struct {
-	rest   []byte // a carriage return, or the beginning of a character
-	begun  bool   // more than spaces stands in the line
-	colon  bool   // it begins with a colon, and nothing else is seen
-	hashes int    // that are next to each other, at most 2
+	rest   []byte // a carriage return, or the start of a character
+	begun  bool   // the line has more than spaces
+	colon  bool   // the line has only a colon so far
+	hashes int    // number of adjacent ones, at most 2
 }
 
-// defuse takes the next part of a text. Until the text ends, what could be the first half of
-// a character or of CR LF waits for the next part.
+// defuse handles the next part of a text. Until the text ends, a possible first half of a character or of CR LF
+// waits for the next part.
 func (s *state) defuse(part []byte, ends bool) (out []byte) {
 	text := slices.Concat(s.rest, part)
 	s.rest = nil
@@ -56,9 +55,8 @@ func (s *state) defuse(part []byte, ends bool) (out []byte) {
 	return out
 }
 
-// escapes follows a line by one character, and says whether that one is to be escaped. Marks
-// on top of others are passed over: the runner compares by the rules of a language, which
-// pass over some of them too.
+// escapes advances by one character of a line, and reports whether to escape it. It ignores combining marks,
+// because the runner compares by a language's rules, which ignore some of them too.
 func (s *state) escapes(r rune) bool {
 	escaped := hidden(r)
 	switch {
@@ -80,7 +78,7 @@ func (s *state) escapes(r rune) bool {
 	return escaped
 }
 
-// hidden are characters that are not seen, have no meaning yet, or end a line.
+// hidden reports whether a character is invisible, unassigned, or ends a line.
 func hidden(r rune) bool {
 	return r != '\n' && r != '\t' && r != utf8.RuneError &&
 		(!unicode.IsGraphic(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector))
@@ -93,11 +91,11 @@ func appendEscape(out []byte, r rune) []byte {
 	return out
 }
 
-// commandIn finds what a runner would obey in a line.
+// commandIn finds a command that a runner would obey in a line.
 func commandIn(line string) (command string, found bool) {
 	first := strings.IndexFunc(line, func(r rune) bool { return !hidden(r) && !unicode.IsSpace(r) })
 	if first < 0 || line[first] != ':' && !strings.Contains(line, "#") {
-		return "", false // as are nearly all lines of a catalog
+		return "", false // like nearly all lines of a catalog
 	}
 	seen := strings.Map(func(r rune) rune {
 		if hidden(r) && !unicode.IsSpace(r) {

@@ -10,9 +10,8 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Log is where a program writes what people read. Where a runner reads along, each line of it
-// is defused; what is redirected into a file stays as it is. Nothing outside of this package
-// can make one that does otherwise.
+// Log is a program's output for people. On a runner it defuses each line; output that is redirected into a file
+// stays unchanged. Only this package can make one.
 type Log struct {
 	mu    sync.Mutex
 	to    io.Writer
@@ -21,7 +20,7 @@ type Log struct {
 	state state
 }
 
-// NewLog writes to a writer, which has a runner behind it if it is no file.
+// NewLog returns a Log for a writer. onRunner applies unless the writer is a file.
 func NewLog(to io.Writer, onRunner bool) *Log {
 	l := &Log{to: to}
 	info, ok := l.stat()
@@ -29,8 +28,8 @@ func NewLog(to io.Writer, onRunner bool) *Log {
 	return l
 }
 
-// Write takes text from anywhere. What is not a whole character, or may be half of a line's
-// end, is written with what follows it.
+// Write accepts text from any source. An incomplete character, or a possible half of a line's end, is written
+// together with the text after it.
 func (l *Log) Write(text []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,14 +45,14 @@ func (l *Log) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Quiet drops what is written, until it is switched off.
+// Quiet drops all output until it is turned off.
 func (l *Log) Quiet(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.quiet = on
 }
 
-// IsTerminal reports whether a person may look at it.
+// IsTerminal reports whether the output is a terminal.
 func (l *Log) IsTerminal() bool {
 	info, ok := l.stat()
 	return ok && info.Mode()&os.ModeCharDevice != 0
@@ -68,17 +67,16 @@ func (l *Log) stat() (info os.FileInfo, ok bool) {
 	return info, err == nil
 }
 
-// ToRunner is for what the runner is to obey, and takes one command at a time. Only
-// internal/action writes there.
+// ToRunner returns the writer for commands to the runner, one per call. Only internal/action uses it.
 func (l *Log) ToRunner() io.Writer { return commands{l} }
 
 type commands struct{ log *Log }
 
-// issued is a command of those that Graft gives, as a line.
+// issued matches the commands that Graft sends, as a line.
 var issued = regexp.MustCompile(`^(::(error|warning|notice|group|endgroup|add-mask)( [^\r\n]*?)?::)([^\r\n]*)\r?\n$`)
 
-// Write defuses all of a command but its name. The text of a mask stays as it is, since it
-// would hide something else: it is no text from outside, and never shown.
+// Write defuses all of a command except its name. The text of a mask stays, because a changed one would mask
+// something else; it is never foreign text and never shown.
 func (c commands) Write(line []byte) (int, error) {
 	m := issued.FindSubmatch(line)
 	if m == nil {
@@ -89,7 +87,7 @@ func (c commands) Write(line []byte) (int, error) {
 	defer l.mu.Unlock()
 	var out []byte
 	if l.state.begun || l.state.rest != nil {
-		out = []byte("\n") // in the middle of a line it would be none
+		out = []byte("\n") // a command must start a line
 	}
 	l.state = state{}
 	out = append(out, "::"...)
@@ -104,8 +102,8 @@ func (c commands) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Documents is for what programs read, which is written byte by byte or not at all: a
-// catalog, a template, a picture. Where a runner reads along, a line that commands is refused.
+// Documents returns the writer for output that programs read: a catalog, a template, a picture. It is written
+// unchanged. On a runner, a line with a command is refused.
 func (l *Log) Documents() io.Writer {
 	if !l.on {
 		return l.to
@@ -115,11 +113,11 @@ func (l *Log) Documents() io.Writer {
 
 type documents struct {
 	log  *Log
-	line []byte // what stands in the line already
+	line []byte // the present line so far
 }
 
 var (
-	// atStart and anywhere are commands whatever their names, since runners learn new ones.
+	// atStart and anywhere match commands of any name, because runners learn new ones.
 	atStart  = regexp.MustCompile(`^::[A-Za-z-]+( .*)?::`)
 	anywhere = regexp.MustCompile(`##\[[A-Za-z-]+( [^\]]*)?\]`)
 	lineEnd  = regexp.MustCompile("[\r\n\v\f\u0085\u2028\u2029]")

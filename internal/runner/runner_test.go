@@ -55,7 +55,7 @@ func TestDefuse(t *testing.T) {
 	}
 }
 
-// obeyed is the runner's own rule, where anything that it might pass over is gone.
+// obeyed is the runner's own rule, applied after removing everything that the runner might ignore.
 var obeyed = regexp.MustCompile(`(?m)^[\s\p{Z}]*::|##\[`)
 
 func holdDefused(t *testing.T, text string) {
@@ -75,8 +75,7 @@ func holdDefused(t *testing.T, text string) {
 	}
 }
 
-// Whatever a text is, and in whatever parts it is written, no line of it is a command, and
-// JSON keeps its value.
+// For any text, written in any parts: no line of it is a command, and JSON keeps its value.
 func FuzzDefuse(f *testing.F) {
 	f.Add("a\r\n::error::x ##[y] \u2028::z\xe2\x80", 3)
 	f.Add("\u200b:\u0301:#\u0301#[", 1)
@@ -148,7 +147,7 @@ func TestToRunner(t *testing.T) {
 	}
 }
 
-// A document is written byte by byte, or not as far as the line that commands.
+// A document is written unchanged, or only up to the line with a command.
 func TestDocuments(t *testing.T) {
 	for text, fails := range map[string]bool{
 		"a: b\n  # [x] ##[ [link](y) std::x ::1\n\u200b\xff\r\n": false,
@@ -176,7 +175,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// What goes to a file no runner reads.
+// No runner reads the content of a file.
 func TestDocumentsInAFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "catalog.yaml")
 	file, err := os.Create(name)
