@@ -69,4 +69,5 @@ const (
 	TemplateSeconds  = 2        // seconds that a JSONPath takes
 	TemplateValue    = 8 << 10  // result of a JSONPath
 	NamespaceWatches = 50       // watched pairs of kind and namespace, for all CatalogSources of one namespace
+	OperandWatches   = 200      // watched objects and namespaces, for the operand policies of all ConfigMaps
 )

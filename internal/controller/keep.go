@@ -21,7 +21,7 @@ type keeping struct {
 
 func (k *keeping) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&k.namespaces, "operands-namespace", nil, "namespaces whose ConfigMaps are kept to their operand policies (none)")
-	f.DurationVar(&k.poll, "operands-poll", time.Minute, "time between looks at those ConfigMaps, and at what the tags of their catalogs are")
+	f.DurationVar(&k.poll, "operands-poll", time.Minute, "time between checks whether the tags of catalogs moved; other changes are watched")
 	f.StringVar(&k.conf, "registries-conf", "", "take mirrors of catalog images from this registries.conf")
 }
 

@@ -85,6 +85,7 @@ func (r *round) image(ctx context.Context, namespace string, c operand.PolicyCat
 }
 
 func (r *round) get(ctx context.Context, resource schema.GroupVersionResource, namespace, name string) (*unstructured.Unstructured, error) {
+	r.watches.object(ctx, resource, namespace, name)
 	object, err := r.client.Resource(resource).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil, failure.New(failure.ClusterUnavailable, "reading %s: %w", strings.Trim(namespace+"/"+name, "/"), err).

@@ -19,6 +19,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/operand"
+	"github.com/olmgraft/graft/internal/pause"
 )
 
 // The resources that the keeper reads.
@@ -46,6 +47,7 @@ type Keeper struct {
 	Options
 	client   dynamic.Interface
 	catalogs map[string]*operand.Set // by reference with digest; from the last round
+	watches  *watches                // nil unless Run began them
 }
 
 // New sends no request.
@@ -57,8 +59,12 @@ func New(o Options) (*Keeper, error) {
 	return &Keeper{Options: o, client: client}, nil
 }
 
-// Run checks all ConfigMaps repeatedly until ctx ends. Failures are in their status, and are tried again.
+// Run checks all ConfigMaps until ctx ends: when a policy or an object that it names changes, and once in
+// each Poll, since nobody reports that the tag of a catalog image moved. Failures are in their status, and
+// are tried again.
 func (k *Keeper) Run(ctx context.Context) {
+	k.watches = newWatches(k.client)
+	defer k.watches.running.Wait()
 	tick := time.NewTicker(k.Poll)
 	defer tick.Stop()
 	for {
@@ -69,6 +75,8 @@ func (k *Keeper) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-k.watches.changed:
+			_ = pause.For(ctx, settle) // the loop ends with ctx
 		}
 	}
 }
@@ -78,6 +86,7 @@ func (k *Keeper) Once(ctx context.Context) error {
 	r := &round{Keeper: k, digests: map[string]digest{}, read: map[string]reading{}}
 	var errs []error
 	for _, namespace := range k.Namespaces {
+		k.watches.policies(ctx, k.Resource, namespace)
 		list, err := k.client.Resource(k.Resource).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: operand.KeepLabel + "=" + operand.KeepValue})
 		if err != nil {
 			errs = append(errs, failure.New(failure.ClusterUnavailable, "listing the ConfigMaps of %s: %w", namespace, err))
@@ -89,6 +98,7 @@ func (k *Keeper) Once(ctx context.Context) error {
 			}
 		}
 	}
+	k.watches.looked()
 	k.catalogs = map[string]*operand.Set{}
 	for reference, one := range r.read {
 		if one.err == nil {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/yaml"
 
 	"github.com/olmgraft/graft/internal/controller/operands"
@@ -38,7 +39,7 @@ type Server struct {
 // Run runs all tests.
 func Run(t *testing.T, s *Server) {
 	for name, test := range map[string]func(*testing.T, *Server){
-		"Kept": testKept, "Unresolvable": testUnresolvable, "Objects": testObjects, "Run": testRun,
+		"Kept": testKept, "Unresolvable": testUnresolvable, "Objects": testObjects, "Run": testRun, "Watch": testWatch,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
@@ -143,9 +144,13 @@ func (b *bench) keep(name, policy string) {
 
 func (b *bench) update(name string, change func(m *unstructured.Unstructured)) {
 	b.Helper()
-	m := b.get(name)
-	change(m)
-	if _, err := b.Resource(b.ConfigMaps).Namespace(b.namespace).Update(context.Background(), m, metav1.UpdateOptions{}); err != nil {
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error { // a running keeper writes, too
+		m := b.get(name)
+		change(m)
+		_, err := b.Resource(b.ConfigMaps).Namespace(b.namespace).Update(context.Background(), m, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
 		b.Fatal(err)
 	}
 }

@@ -169,22 +169,71 @@ func testClusterCatalog(t *testing.T, s *Server) {
 	b.holds("one", "resolved: etcd 3.1.1", map[string]any{"ETCD_V3": image("a")})
 }
 
+// Run follows policies, Subscriptions and CatalogSources long before Poll has passed.
+func testWatch(t *testing.T, s *Server) {
+	b := newBench(t, s, "watch")
+	b.keeper.Poll = time.Hour
+	b.begin()
+	old := b.push("v1", bundle("etcd.v1", ">=3.0.0"), entry("3.1.1", "a"))
+	b.create(catalogSources, "kind: CatalogSource\nmetadata: {name: op-catalog}\nspec: {sourceType: grpc, image: '"+old+"'}\n")
+	b.keep("one", "catalogs: [{catalogSource: op-catalog}]\nbundle: etcd.v1\noperands: [etcd]")
+	b.until("one", "resolved: etcd 3.1.1")
+	b.policy("one", "catalogs: [{catalogSource: op-catalog}]\nsubscription: etcd\noperands: [etcd]")
+	b.until("one", "cluster-unavailable")
+	b.create(subscriptions, "kind: Subscription\nmetadata: {name: etcd}\nspec: {}\n")
+	b.until("one", "it has installed none yet")
+	b.install("etcd.v1")
+	b.until("one", "resolved: etcd 3.1.1")
+	fresh := b.push("v2", bundle("etcd.v2", ">=3.0.0"), entry("4.0.0", "b"))
+	source, err := b.Resource(catalogSources).Namespace(b.namespace).Get(t.Context(), "op-catalog", metav1.GetOptions{})
+	if err == nil {
+		_ = unstructured.SetNestedField(source.Object, fresh, "spec", "image")
+		_, err = b.Resource(catalogSources).Namespace(b.namespace).Update(t.Context(), source, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.until("one", "operand-unresolvable: finding bundle etcd.v1")
+	b.install("etcd.v2")
+	b.until("one", "resolved: etcd 4.0.0")
+}
+
 // Run continues by itself and ends with its context.
 func testRun(t *testing.T, s *Server) {
 	b := newBench(t, s, "run")
+	end := b.begin()
+	catalog := b.push("v1", bundle("etcd.v1", ">=3.0.0"), entry("3.1.1", "a"))
+	b.keep("one", "catalogs: [{image: '"+catalog+"'}]\nbundle: etcd.v1\noperands: [etcd]")
+	b.until("one", "resolved")
+	end()
+}
+
+// begin has the keeper run until the test, or what it returns, ends it.
+func (b *bench) begin() (end func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		b.keeper.Run(ctx)
 	}()
-	catalog := b.push("v1", bundle("etcd.v1", ">=3.0.0"), entry("3.1.1", "a"))
-	b.keep("one", "catalogs: [{image: '"+catalog+"'}]\nbundle: etcd.v1\noperands: [etcd]")
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(b.get("one").GetAnnotations()[operand.StatusAnnotation], "resolved"); time.Sleep(10 * time.Millisecond) {
+	end = func() {
+		stop()
+		<-ended
+	}
+	b.Cleanup(end)
+	return end
+}
+
+// until waits for a status.
+func (b *bench) until(name, status string) {
+	b.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		said := b.get(name).GetAnnotations()[operand.StatusAnnotation]
+		if strings.Contains(said, status) {
+			return
+		}
 		if time.Now().After(deadline) {
-			t.Fatal("it was not resolved in a minute")
+			b.Fatalf("the status of %s is still %q, not %q", name, said, status)
 		}
 	}
-	stop()
-	<-ended
 }

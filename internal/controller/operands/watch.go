@@ -1,0 +1,124 @@
+package operands
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/olmgraft/graft/internal/budget"
+	"github.com/olmgraft/graft/internal/operand"
+	"github.com/olmgraft/graft/internal/pause"
+)
+
+// watches report changes of policies, and of the objects that policies name. A lost or refused watch
+// costs time only: Run looks at everything once in each Poll.
+type watches struct {
+	client  dynamic.Interface
+	changed chan struct{} // holds one signal
+	running sync.WaitGroup
+
+	mu    sync.Mutex
+	look  int // counts the looks at all ConfigMaps
+	begun map[watched]*watching
+}
+
+// watched is one object, or with a label selector the objects of a namespace.
+type watched struct {
+	resource               schema.GroupVersionResource
+	namespace, name, label string
+}
+
+type watching struct {
+	look int // the last one that needed the watch
+	stop context.CancelFunc
+}
+
+const (
+	// settle is the time between a change and the look at it. Changes often come in groups.
+	settle = time.Second
+	// refused is the time until Graft asks again for a watch that the server refuses.
+	refused = time.Minute
+)
+
+func newWatches(client dynamic.Interface) *watches {
+	return &watches{client: client, changed: make(chan struct{}, 1), begun: map[watched]*watching{}}
+}
+
+// policies watches the ConfigMaps of a namespace.
+func (w *watches) policies(ctx context.Context, resource schema.GroupVersionResource, namespace string) {
+	w.need(ctx, watched{resource: resource, namespace: namespace, label: operand.KeepLabel + "=" + operand.KeepValue})
+}
+
+// object watches an object that a policy names.
+func (w *watches) object(ctx context.Context, resource schema.GroupVersionResource, namespace, name string) {
+	w.need(ctx, watched{resource: resource, namespace: namespace, name: name})
+}
+
+// need begins a watch, unless it runs or there are too many. It ends with ctx, or when a look at all
+// ConfigMaps no longer needs it.
+func (w *watches) need(ctx context.Context, one watched) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if running := w.begun[one]; running != nil {
+		running.look = w.look
+		return
+	}
+	if len(w.begun) >= budget.OperandWatches {
+		return
+	}
+	ctx, stop := context.WithCancel(ctx)
+	w.begun[one] = &watching{look: w.look, stop: stop}
+	w.running.Go(func() {
+		for ctx.Err() == nil {
+			wait := settle
+			if !w.watch(ctx, one) {
+				wait = refused
+			}
+			_ = pause.For(ctx, wait)
+		}
+	})
+}
+
+// looked ends the watches that the look before did not need.
+func (w *watches) looked() {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for one, running := range w.begun {
+		if running.look < w.look {
+			running.stop()
+			delete(w.begun, one)
+		}
+	}
+	w.look++
+}
+
+// watch reports changes until the server or ctx ends the watch. It returns false if the server refuses it.
+func (w *watches) watch(ctx context.Context, one watched) bool {
+	options := metav1.ListOptions{LabelSelector: one.label}
+	if one.name != "" {
+		options.FieldSelector = fields.OneTermEqualSelector("metadata.name", one.name).String()
+	}
+	events, err := w.client.Resource(one.resource).Namespace(one.namespace).Watch(ctx, options)
+	if err != nil {
+		return false
+	}
+	defer events.Stop()
+	for range events.ResultChan() {
+		select {
+		case w.changed <- struct{}{}:
+		default: // a signal waits already
+		}
+	}
+	return true
+}
