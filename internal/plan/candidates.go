@@ -12,16 +12,16 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// candidate is a target whose template is known by its path.
+// candidate is a target with the path of its template.
 type candidate struct {
 	TargetSetup
 	path    string
-	byGlob  bool // found by a pattern, so that templates of other packages may be among them
+	byGlob  bool // found by a pattern, so it may be a template of another package
 	reasons []string
 }
 
-// candidates are the targets of the setup that concern the bundle. Where there are none,
-// or the template asked for is not among them, the repository is searched.
+// candidates returns the targets of the setup that concern the bundle. If there are none, or the requested
+// template is not among them, it searches the repository.
 func (p *planner) candidates() ([]candidate, error) {
 	if len(p.setup.Targets) == 0 {
 		return p.discover()
@@ -53,8 +53,7 @@ func (p *planner) candidates() ([]candidate, error) {
 	return out, nil
 }
 
-// templates are the paths of a target's templates: the one that it names, or those that
-// its pattern matches.
+// templates returns the paths of a target's templates: the named one, or those that its pattern matches.
 func (p *planner) templates(ts TargetSetup) ([]candidate, error) {
 	named, err := ts.Template.For(p.in.Bundle)
 	if err == nil {
@@ -85,8 +84,8 @@ func (p *planner) templates(ts TargetSetup) ([]candidate, error) {
 	return out, nil
 }
 
-// holdsCatalog reports whether a folder is a catalog in parts, or one of which opening it tells
-// the fault.
+// holdsCatalog reports whether a folder is a catalog in parts. It also reports true for a folder that cannot be
+// read, so that opening it reports the fault.
 func (p *planner) holdsCatalog(name string) bool {
 	if !p.isFolder(name) {
 		return false
@@ -99,12 +98,12 @@ func (p *planner) misconfigured(ts TargetSetup, format string, args ...any) *fai
 	return failure.New(failure.Config, format, args...).At(p.setup.File, ts.Line, ts.Col)
 }
 
-// opened is a candidate's template; file is nil where it is yet to be created.
+// opened is a candidate's template; file is nil if the template does not exist yet.
 type opened struct {
 	file      *template.Template
 	kind      string
 	described *kind.Description
-	standing  map[string][]fbc.Entry // of its channels, once edges are asked for
+	standing  map[string][]fbc.Entry // entries of its channels, once edges are needed
 }
 
 func (p *planner) open(c candidate) (*opened, error) {
@@ -126,7 +125,7 @@ func (p *planner) open(c candidate) (*opened, error) {
 	return nil, missing.At(c.path, 0, 0)
 }
 
-// description is asked for where it is needed only: of a large catalog it takes long.
+// description describes the template. Call it only if needed, because it is slow for a large catalog.
 func (o *opened) description() kind.Description {
 	if o.file == nil {
 		return kind.Description{}

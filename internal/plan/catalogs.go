@@ -14,9 +14,8 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// catalogs decides which catalogs of the target are rendered, and how. It is false where
-// the target has catalogs and none of them is wanted: then the template is none of this
-// bundle's either.
+// catalogs decides which catalogs of the target are rendered, and how. It returns false if the target has
+// catalogs but none is wanted; then the bundle does not go into the template either.
 func (p *planner) catalogs(c candidate, t *Target) (bool, error) {
 	if template.Traits(t.Kind).IsCatalog {
 		if wanted, err := p.itself(c); err != nil || !wanted {
@@ -32,7 +31,7 @@ func (p *planner) catalogs(c candidate, t *Target) (bool, error) {
 		}
 		for _, at := range places {
 			if setup.Path.platformed() && slices.ContainsFunc(list, func(o CatalogSetup) bool { return !o.Path.platformed() && path.Clean(string(o.Path)) == at.path }) {
-				continue // it is named by itself
+				continue // it has its own setup
 			}
 			out, err := p.catalog(setup, at, c, t)
 			if err != nil {
@@ -52,8 +51,8 @@ func (p *planner) catalogs(c candidate, t *Target) (bool, error) {
 	return true, nil
 }
 
-// catalog adds a catalog to the target, unless another one is asked for. It is true where the
-// bundle's label leaves the catalog out.
+// catalog adds a catalog to the target, unless another one was requested. unsupported reports whether the
+// bundle's label excludes the catalog.
 func (p *planner) catalog(setup CatalogSetup, at place, c candidate, t *Target) (unsupported bool, err error) {
 	cat := described(setup, at)
 	if cat.Rewrite = setup.Rewrite; len(cat.Rewrite) == 0 {
@@ -73,7 +72,7 @@ func (p *planner) catalog(setup CatalogSetup, at place, c candidate, t *Target) 
 	if wanted, err := p.supported(&cat, c); err != nil || !wanted {
 		return err == nil, err
 	}
-	if cat.Path != "" { // else it is rendered elsewhere
+	if cat.Path != "" { // otherwise another tool renders it
 		if err := p.render(&cat, setup.Metadata); err != nil {
 			return false, err
 		}
@@ -108,7 +107,7 @@ func (p *planner) itself(c candidate) (bool, error) {
 	return p.supported(&own, c)
 }
 
-// listed are the catalogs of a target; where it has none, the one that is asked for.
+// listed returns the catalogs of a target, or the requested one if the target has none.
 func (p *planner) listed(c candidate, t *Target) []CatalogSetup {
 	asked := p.in.Asked.Catalog
 	switch {
@@ -120,7 +119,7 @@ func (p *planner) listed(c candidate, t *Target) []CatalogSetup {
 	return []CatalogSetup{{Name: asked}}
 }
 
-// described is a catalog as its setup and its place tell.
+// described returns a catalog as described by its setup and place.
 func described(setup CatalogSetup, at place) Catalog {
 	out := Catalog{Name: setup.Name, Path: at.path, Platform: at.platform}
 	if said, ok := ParsePlatform(setup.Platform); ok {
@@ -135,8 +134,8 @@ func described(setup CatalogSetup, at place) Catalog {
 	return out
 }
 
-// supported applies the bundle's label, where the setup goes by it. A label that nobody can read
-// stops the run only where it would decide.
+// supported applies the bundle's label, unless the setup ignores it. An unreadable label is an error only where
+// it would decide.
 func (p *planner) supported(cat *Catalog, c candidate) (bool, error) {
 	if cat.Platform == nil || !cat.Platform.OpenShift() || p.supportErr == nil && p.support.Holds(*cat.Platform) {
 		return true, nil
@@ -153,7 +152,7 @@ func (p *planner) supported(cat *Catalog, c candidate) (bool, error) {
 	return false, nil
 }
 
-// render looks at the catalog as it stands and decides how it holds metadata.
+// render examines the existing catalog and decides which metadata it holds.
 func (p *planner) render(cat *Catalog, rule MetadataRule) error {
 	holds, err := p.standing(cat)
 	if err != nil {
@@ -189,14 +188,14 @@ func (p *planner) render(cat *Catalog, rule MetadataRule) error {
 	return nil
 }
 
-// contradicted warns of a choice that the pipelines of OpenShift refuse.
+// contradicted warns of a choice that OpenShift's pipelines refuse.
 func (p *planner) contradicted(cat *Catalog, wants metadata) {
 	if cat.Platform != nil && cat.Platform.OpenShift() && wanted(*cat.Platform) != wants {
 		p.warn("%s is for OpenShift %s, which wants %s, and %s has it hold %s.", cat.Path, cat.Platform, wanted(*cat.Platform).property(), p.setup.File, wants.property())
 	}
 }
 
-// metadata is what a catalog holds of its bundles' metadata.
+// metadata says which metadata of its bundles a catalog holds.
 type metadata string
 
 const (
@@ -223,8 +222,8 @@ func (m metadata) property() string {
 	return fbc.TypeCSVMetadata
 }
 
-// standing reads a catalog for the form of its metadata. One that cannot be read is
-// rendered anew, so its faults are no concern.
+// standing reads the form of metadata from an existing catalog. It ignores faults in the catalog, because an
+// unreadable one is rendered as a whole.
 func (p *planner) standing(cat *Catalog) (metadata, error) {
 	if !cat.Folder {
 		src, err := p.files.ReadFile(cat.Path)
@@ -259,7 +258,7 @@ func (p *planner) standing(cat *Catalog) (metadata, error) {
 				return none, failure.New(failure.EditRefused, "planning the catalog %s: a template stands among its files", cat.Path).At(docs[i].File, docs[i].Line, 1).
 					Fix("Name the template in %s/.indexignore, or keep it elsewhere.", cat.Path)
 			}
-			cat.Format = docs[0].Format // the parts keep theirs
+			cat.Format = docs[0].Format // the parts keep their own formats
 		}
 		switch holds := metadataIn(&docs[i]); {
 		case holds == none || holds == found:
@@ -277,7 +276,7 @@ func (p *planner) isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// metadataIn looks at the text first: most documents name one of the properties only.
+// metadataIn first searches the text, because most documents name only one of the properties.
 func metadataIn(d *fbc.Doc) metadata {
 	if d.Schema != fbc.SchemaBundle {
 		return none

@@ -25,7 +25,7 @@ func TestMetadata(t *testing.T) {
 		"4.17 by its folder":           {CatalogSetup{Path: "v4.17/c.yaml"}, "", "v4.17/c.yaml yaml csv new", ""},
 		"5.0":                          {CatalogSetup{Path: "v5.0/c.yaml", Metadata: Auto}, "", "v5.0/c.yaml yaml csv new", ""},
 		"Kubernetes":                   {CatalogSetup{Path: "v1.30/c.yaml"}, "", "v1.30/c.yaml yaml csv new", ""},
-		"what is said goes first":      {CatalogSetup{Path: "v4.17/c.yaml", Platform: "4.12"}, "", "v4.17/c.yaml yaml objects new", ""},
+		"an explicit platform wins":    {CatalogSetup{Path: "v4.17/c.yaml", Platform: "4.12"}, "", "v4.17/c.yaml yaml objects new", ""},
 		"no platform":                  {CatalogSetup{Path: "c.json"}, "", "c.json json csv new", ""},
 		"no platform, csv stands":      {CatalogSetup{Path: "c.yaml"}, csv, "c.yaml yaml csv", ""},
 		"no platform, objects stand":   {CatalogSetup{Path: "c.yaml"}, objects, "c.yaml yaml objects", "c.yaml holds olm.bundle.object, which OpenShift 4.17 and later refuse"},
@@ -38,7 +38,7 @@ func TestMetadata(t *testing.T) {
 		"said, against Kubernetes":     {CatalogSetup{Path: "v1.30/c.yaml", Metadata: BundleObject}, "", "v1.30/c.yaml yaml objects new", ""},
 		"said, against what stands":    {CatalogSetup{Path: "c.yaml", Metadata: CSVMetadata}, objects, "c.yaml yaml csv", "c.yaml holds olm.bundle.object now"},
 		"an empty file":                {CatalogSetup{Path: "c.yaml"}, "\n", "c.yaml yaml csv", ""},
-		"what stands cannot be read":   {CatalogSetup{Path: "c.yaml"}, "schema: [", "c.yaml yaml csv", "c.yaml cannot be read as a catalog"},
+		"an unreadable catalog":        {CatalogSetup{Path: "c.yaml"}, "schema: [", "c.yaml yaml csv", "c.yaml cannot be read as a catalog"},
 		"a text names the other":       {CatalogSetup{Path: "c.yaml"}, csv + "- type: other\n  value: uses olm.bundle.object\n", "c.yaml yaml csv", ""},
 		"yml is YAML":                  {CatalogSetup{Path: "c.yml"}, "", "c.yml yaml csv new", ""},
 		"a name in a pattern for JSON": {CatalogSetup{Path: "{template}.json"}, "", "t.json json csv new", ""},
@@ -115,7 +115,7 @@ func TestCatalogsThatAreAskedFor(t *testing.T) {
 		"of a pattern's templates": {in: Input{Setup: &Setup{Targets: []TargetSetup{{Template: "*.yaml", Rules: rules("a"), Catalogs: []CatalogSetup{{Path: "out/{template}.yaml"}}}}}},
 			want: into + "  render out/t.yaml yaml csv new\nu.yaml basic\n  into a\n  render out/u.yaml yaml csv new\n"},
 		"over the template": {in: renders("", CatalogSetup{Path: "t.yaml"}), code: failure.Config, err: "t.yaml is a template and a catalog"},
-		// A release-config.yaml may speak of one template twice.
+		// A release-config.yaml may name one template twice.
 		"of one template twice": {in: Input{Setup: &Setup{Targets: []TargetSetup{
 			{Template: "t.yaml", Rules: rules("a"), Catalogs: []CatalogSetup{{Path: "c.yaml"}}},
 			{Template: "t.yaml", Rules: rules("b"), Said: Edges{Replaces: "op.v1.0.0"}, Catalogs: []CatalogSetup{{Path: "c.yaml"}}},

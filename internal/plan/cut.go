@@ -6,21 +6,21 @@ import (
 	"github.com/olmgraft/graft/internal/graph/cut"
 )
 
-// BundleRule picks bundles of a template for the catalogs of some platforms.
+// BundleRule selects bundles of a template for the catalogs of some platforms.
 type BundleRule struct {
 	Versions  VersionRule // empty: all
 	Channels  []string    // names or patterns; empty: all
 	Platforms PlatformRange
 }
 
-// PlatformRange is a range of platforms, both ends included, but for those that are dropped.
-// Without ends it is all, also catalogs of no known platform.
+// PlatformRange is an inclusive range of platforms, without those in Drop. Without bounds it contains all
+// catalogs, even those without a known platform.
 type PlatformRange struct {
 	Min, Max string
 	Drop     []string
 }
 
-// Holds reports whether the platform of a catalog, nil where none is known, is one of them.
+// Holds reports whether the range contains a catalog's platform; nil means unknown.
 func (r PlatformRange) Holds(p *Platform) bool {
 	if p == nil {
 		return r.Min == "" && r.Max == "" && len(r.Drop) == 0
@@ -34,7 +34,7 @@ func (r PlatformRange) Holds(p *Platform) bool {
 	return !dropped && (!hasLowest || p.Compare(lowest) >= 0) && (!hasHighest || p.Compare(highest) <= 0)
 }
 
-// cutFor is what the catalog of a platform leaves out.
+// cutFor returns what the catalog of a platform leaves out.
 func (s CatalogSetup) cutFor(p *Platform) (c cut.Cut, err error) {
 	c.Heads, c.Close = s.Heads, s.DanglingReplaces == RemoveDangling
 	for _, rules := range []struct {

@@ -12,9 +12,8 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// discover finds out what nobody says: the one template and the one catalog of the
-// repository that concern the package. Where there are several of either, they are named
-// and the choice is left to a person.
+// discover finds the only template and the only catalog of the package in the repository. If there are several,
+// it fails and names them, so that a person can choose.
 func (p *planner) discover() ([]candidate, error) {
 	asked := p.in.Asked
 	if asked.Template != "" && asked.Catalog != "" {
@@ -28,7 +27,7 @@ func (p *planner) discover() ([]candidate, error) {
 	switch {
 	case c.path != "":
 		if slices.Contains(found.catalogs, c.path) {
-			return []candidate{c}, nil // it is a catalog that has no template
+			return []candidate{c}, nil // a catalog without a template
 		}
 	case len(found.templates) > 1:
 		return nil, p.ambiguous("template", found.templates)
@@ -41,7 +40,7 @@ func (p *planner) discover() ([]candidate, error) {
 	return p.withCatalog(c, found)
 }
 
-// withCatalog gives a template the one catalog that there is.
+// withCatalog adds the only catalog to a template.
 func (p *planner) withCatalog(c candidate, found *search) ([]candidate, error) {
 	switch {
 	case p.in.Asked.Catalog != "":
@@ -58,7 +57,7 @@ func (p *planner) withCatalog(c candidate, found *search) ([]candidate, error) {
 	return []candidate{c}, nil
 }
 
-// withoutTemplate takes the one catalog for the template: it is kept by hand.
+// withoutTemplate uses the only catalog, which people edit by hand, in place of a template.
 func (p *planner) withoutTemplate(found *search) ([]candidate, error) {
 	pkg, asked := p.in.Bundle.Package, p.in.Asked.Catalog
 	switch {
@@ -92,22 +91,21 @@ func firstFew(paths []string) []string {
 	return paths
 }
 
-// maxSearched bounds the text that a search reads.
+// maxSearched is the number of bytes that a search may read.
 const maxSearched = 512 << 20
 
-// search goes through the repository's YAML and JSON files. What belongs to tools, to
-// tests or to other projects is passed over.
+// search walks the repository's YAML and JSON files. It skips folders of tools, tests and other projects.
 type search struct {
 	files *template.Files
 	pkg   string
 
-	templates []string // that hold the package, or do not say which they hold
-	catalogs  []string // that hold the package: files, and directories of files
-	broken    []string // that look like either and cannot be read
+	templates []string // contain the package, or do not name one
+	catalogs  []string // contain the package: files, and directories of files
+	broken    []string // resemble a template or catalog but cannot be read
 
 	inputs map[string]bool // of composite templates
-	whole  []string        // files with the package itself
-	parts  []string        // files with other documents of the package only
+	whole  []string        // files with the package document
+	parts  []string        // files with only other documents of the package
 }
 
 func (p *planner) search() (*search, error) {
@@ -120,13 +118,13 @@ func (p *planner) search() (*search, error) {
 	return s, nil
 }
 
-// WalkFiles visits the files of a repository that can be a template or a catalog, by their
-// names and because a schema of theirs stands in them. What cannot be read is passed over.
+// WalkFiles visits the files of a repository that can be a template or catalog: their name has a suitable
+// extension, and they contain a known schema. It skips unreadable files.
 func WalkFiles(fsys fs.FS, visit func(name string, src []byte) error) error {
 	return Walk(fsys, passedOver, visit)
 }
 
-// Walk is WalkFiles with other folders passed over.
+// Walk is WalkFiles with another choice of skipped folders.
 func Walk(fsys fs.FS, skip func(folder string) bool, visit func(name string, src []byte) error) error {
 	read, starts := int64(0), template.SchemaStarts()
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -140,7 +138,7 @@ func Walk(fsys fs.FS, skip func(folder string) bool, visit func(name string, src
 		}
 		src, err := fs.ReadFile(fsys, name)
 		if err != nil {
-			return nil //nolint:nilerr // see above
+			return nil //nolint:nilerr // skip an unreadable file
 		}
 		if read += int64(len(src)); read > maxSearched {
 			return failure.New(failure.Usage, "looking for templates: the repository has more than %d MiB of YAML and JSON", maxSearched>>20).
@@ -159,7 +157,8 @@ func passedOver(folder string) bool {
 	return strings.HasPrefix(folder, ".") || slices.Contains([]string{"node_modules", "vendor", "testdata"}, folder)
 }
 
-// look keeps in the files what is of the package, which is opened again.
+// look records a file that concerns the package. It keeps the content of such files only, because they are opened
+// again.
 func (s *search) look(name string, src []byte) error {
 	s.files.Put(name, src)
 	t, err := template.Open(s.files, name, name)
@@ -206,8 +205,8 @@ func (s *search) lookRaw(t *template.Template, name string) bool {
 	return false
 }
 
-// sortCatalogs tells catalogs in one file from those in a directory: where documents of
-// the package stand without it, the nearest directory above them that has it is one.
+// sortCatalogs separates catalogs in one file from those in a directory. For documents of the package without a
+// package document, the nearest directory above them that has one is a catalog.
 func (s *search) sortCatalogs() {
 	wholeIn := map[string]bool{}
 	for _, name := range s.whole {
@@ -241,7 +240,7 @@ func (s *search) sortCatalogs() {
 	s.catalogs = slices.Compact(slices.DeleteFunc(s.catalogs, func(name string) bool { return s.inputs[name] }))
 }
 
-// namesSchema reports whether a schema that begins so stands in a text, before any parsing.
+// namesSchema reports whether a text contains a schema with this start. It does not parse the text.
 func namesSchema(src []byte, start string) bool {
 	const schema, quotes = "schema", " \t\r\n\"'"
 	for at := 0; ; {

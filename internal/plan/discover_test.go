@@ -67,7 +67,7 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// What is found says why it was taken.
+// A found template comes with the reason for choosing it.
 func TestDiscoveryGivesReasons(t *testing.T) {
 	p, err := Make(repo(map[string]string{"t.yaml": basicTemplate, "c.yaml": catalogOf("op", fbc.TypeCSVMetadata)}), Input{Bundle: bundleOf("1.1.0"), Annotated: []string{"stable"}})
 	if err != nil {
@@ -83,7 +83,7 @@ No edges are given: it takes its place by version.`
 	}
 }
 
-// Links are not followed, and what cannot be read is no candidate.
+// Links are not followed, and unreadable files are not candidates.
 func TestDiscoveryOfOddFiles(t *testing.T) {
 	fsys := repo(map[string]string{"t.yaml": basicTemplate})
 	fsys["link.yaml"] = &fstest.MapFile{Data: []byte("t.yaml"), Mode: fs.ModeSymlink | 0o777}

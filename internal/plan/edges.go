@@ -10,14 +10,14 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// edges makes the requests of one: several, where channels come to different edges.
+// edges returns the requests for one: several if its channels get different edges.
 //
-//  1. Edges that are asked for, else those that a release-config.yaml says, are taken as
-//     they are.
-//  2. Else the bundle's ClusterServiceVersion, the newest entries or patterns make them, for channels that do not have the bundle yet. What stands
-//     there may have been rewired since, and stays.
-//  3. A pattern for the range alone leaves the predecessor to the natural place.
-//  4. Else the place is natural.
+//  1. Requested edges apply unchanged, or else those of a release-config.yaml.
+//  2. Otherwise the bundle's ClusterServiceVersion, the newest entries or patterns decide, for
+//     channels that do not have the bundle yet. Existing entries stay, because they may have been
+//     rewired since.
+//  3. A pattern for only the range leaves the predecessor to the natural place.
+//  4. Otherwise the place is natural.
 func (p *planner) edges(r kind.Request, rule EdgeRule, c candidate, o *opened, t *Target) ([]kind.Request, error) {
 	said, whose := p.in.Asked.Edges, "as asked for"
 	if !said.Said() {
@@ -55,8 +55,8 @@ func (p *planner) edges(r kind.Request, rule EdgeRule, c candidate, o *opened, t
 
 const natural = "No edges are given: it takes its place by version."
 
-// hasEdges reports whether edges stand in the template. The parts of a composite
-// template have their own kinds, and take none that are not said.
+// hasEdges reports whether the template lists edges. The parts of a composite template have their own kinds, and
+// accept only explicit edges.
 func (o *opened) hasEdges() bool {
 	_, ok := template.Named(o.kind).(kind.HasEdges)
 	return ok
@@ -67,8 +67,7 @@ func (p *planner) patterned(r kind.Request, rule EdgeRule, c candidate, o *opene
 	if err != nil {
 		return nil, p.misconfigured(c.TargetSetup, "making the skip range: %w", err)
 	}
-	// Without a previous patch, or where it comes to the bundle itself, there is nothing
-	// that the pattern could name.
+	// If there is no previous patch, or it is the bundle itself, the pattern names nothing.
 	replaces, err := rule.Replaces.For(r.Bundle)
 	if err != nil || replaces == r.Bundle.Name {
 		replaces = ""
@@ -78,8 +77,8 @@ func (p *planner) patterned(r kind.Request, rule EdgeRule, c candidate, o *opene
 	})
 }
 
-// eachChannel makes requests of the edges that a rule gives in each channel which does not
-// have the bundle yet, of the channels with the same edges one.
+// eachChannel applies a rule for edges to each channel that does not have the bundle yet. It returns one request
+// for all channels with the same edges.
 func (p *planner) eachChannel(r kind.Request, o *opened, t *Target, rule func(channel string, entries []fbc.Entry) (Edges, string, error)) ([]kind.Request, error) {
 	var err error
 	if o.standing, err = channelEntries(o.file, r.Bundle.Package); err != nil {
@@ -112,7 +111,7 @@ func (p *planner) eachChannel(r kind.Request, o *opened, t *Target, rule func(ch
 	return out, nil
 }
 
-// patternEdges are the edges in one channel, and why.
+// patternEdges returns the edges in one channel, and the reason.
 func patternEdges(entries []fbc.Entry, r kind.Request, replaces, skipRange string) (Edges, string, error) {
 	if replaces != "" {
 		e := Edges{Replaces: replaces, SkipRange: skipRange}
@@ -137,7 +136,7 @@ func patternEdges(entries []fbc.Entry, r kind.Request, replaces, skipRange strin
 	return e, "it " + e.inWords() + ": the version below it, and the pattern for the range.", nil
 }
 
-// joined adds a request to those that have the same edges.
+// joined adds a request to one with the same edges, if there is one.
 func joined(list []kind.Request, r kind.Request) []kind.Request {
 	for i, o := range list {
 		if o.Replaces == r.Replaces && o.SkipRange == r.SkipRange && slices.Equal(o.Skips, r.Skips) {
@@ -148,7 +147,7 @@ func joined(list []kind.Request, r kind.Request) []kind.Request {
 	return append(list, r)
 }
 
-// channelEntries are the entries of a package's channels as they stand in a template.
+// channelEntries returns the entries of a package's channels in a template.
 func channelEntries(t *template.Template, pkg string) (map[string][]fbc.Entry, error) {
 	out := map[string][]fbc.Entry{}
 	if t == nil {
@@ -169,8 +168,8 @@ func channelEntries(t *template.Template, pkg string) (map[string][]fbc.Entry, e
 	return out, err
 }
 
-// defaultChannel decides whether the default channel moves. One that depends on the
-// version moves forward only: an older version that arrives late does not take it back.
+// defaultChannel decides whether the default channel moves. A default channel that depends on the version moves
+// only forward: a late, older version does not move it back.
 func (p *planner) defaultChannel(rule placed, c candidate, o *opened, t *Target) (string, error) {
 	if asked := p.in.Asked.DefaultChannel; asked != "" {
 		p.reason(&t.Reasons, "The default channel is %s, as asked for.", asked)
@@ -187,7 +186,7 @@ func (p *planner) defaultChannel(rule placed, c candidate, o *opened, t *Target)
 		p.reason(&t.Reasons, "The default channel stays: %s is a higher version.", higher)
 		return "", nil
 	}
-	// One that names no channel is to be mended, not kept.
+	// Do not keep a default channel that does not exist.
 	now := o.description().DefaultChannel
 	if !rule.defaultChannel.Constant() && slices.Contains(o.channelNames(), now) && graph.PreviousChannel(now, []string{name}) == name {
 		p.reason(&t.Reasons, "The default channel stays: %s comes after %s.", now, name)
@@ -197,7 +196,7 @@ func (p *planner) defaultChannel(rule placed, c candidate, o *opened, t *Target)
 	return name, nil
 }
 
-// higher is an entry of the template with a higher version than the bundle's.
+// higher returns an entry of the template with a higher version than the bundle's, or "".
 func (p *planner) higher(o *opened) string {
 	for _, ch := range o.description().Channels {
 		for _, name := range ch.Entries {

@@ -25,7 +25,7 @@ func TestEdges(t *testing.T) {
 		"asked":       edgesCase("1.3.0", inRange, Edges{Replaces: "op.v1.2.0", Skips: []string{"op.v1.0.0"}}, Edges{Replaces: "x"}, "  into stable,v1.2,new replaces=op.v1.2.0 skips=op.v1.0.0 range=\n"),
 		"said":        edgesCase("1.3.0", inRange, Edges{}, Edges{SkipRange: "<1.3.0"}, "  into stable,v1.2,new replaces= skips= range=<1.3.0\n"),
 		"range, head": edgesCase("1.3.0", inRange, Edges{}, Edges{}, "  into stable,v1.2 replaces=op.v1.2.0 skips= range=>=1.3.0 <1.3.0\n  into new replaces= skips= range=>=1.3.0 <1.3.0\n"),
-		// A backport replaces what is below it, in the channel that has that.
+		// A backport replaces the bundle below it, in the channel that has one.
 		"range, backport": edgesCase("1.1.5", inRange, Edges{}, Edges{}, "  into stable replaces=op.v1.0.0 skips= range=>=1.1.0 <1.1.5\n  into v1.2\n  into new replaces= skips= range=>=1.1.0 <1.1.5\n"),
 		"range, there":    edgesCase("1.2.0", inRange, Edges{}, Edges{}, "  into stable,v1.2\n  into new replaces= skips= range=>=1.2.0 <1.2.0\n"),
 		"replaces":        edgesCase("1.2.7", EdgeRule{Replaces: "op.v{major}.{minor}.{previousPatch}"}, Edges{}, Edges{}, "  into stable,v1.2,new replaces=op.v1.2.6 skips= range=\n"),
@@ -63,8 +63,8 @@ func TestEdgesOfATargetGoFirst(t *testing.T) {
 	}
 }
 
-// Kinds that make their edges themselves get none by pattern; those that are said are
-// passed on, for the kind to judge.
+// Kinds that generate their edges get none by pattern. Explicit ones are passed on, and the kind decides about
+// them.
 func TestKindsWithoutEdges(t *testing.T) {
 	goodstuff := "schema: olm.template.goodstuff\npackage: {name: op, defaultChannel: stable}\nbundles: {images: [quay.io/example/op-bundle:v1.0.0]}\ngraph-description: {package: op, name: stable, entries: [op.v1.0.0]}\n"
 	for name, tt := range map[string]planCase{
@@ -124,7 +124,7 @@ func TestDefaultChannel(t *testing.T) {
 	t.Run("semver", semver.run)
 }
 
-// A default channel with placeholders moves forward, though no bundle of its version is there yet.
+// A default channel with placeholders moves forward even if no bundle of its version exists yet.
 func TestDefaultChannelMovesForward(t *testing.T) {
 	for now, want := range map[string]string{"release-v2.13": "", "release-v5.0": "", "release-v2.12": "release-v2.12", "release-v2.9": "release-v2.12", "other": "release-v2.12"} {
 		text := strings.ReplaceAll(basicTemplate, "stable", now)

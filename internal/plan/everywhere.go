@@ -9,9 +9,9 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// Everywhere plans a change of what stands in the templates of a package already: the targets
-// with their catalogs, whatever versions they are for, and no requests. The name of the
-// input's bundle is what the change is about. A template that does not stand is left out.
+// Everywhere plans a change to existing content of a package's templates: all targets with their catalogs,
+// whatever their versions, without requests. The input's bundle names the object of the change. Templates that do
+// not exist are left out.
 func Everywhere(fsys fs.FS, in Input) (*Plan, error) {
 	p := &planner{files: template.NewFiles(fsys), in: in, plan: &Plan{Bundle: in.Bundle}}
 	if in.Setup != nil {
@@ -51,7 +51,7 @@ func (in Input) setupTargets() []TargetSetup {
 	return in.Setup.Targets
 }
 
-// ofAll is the pattern of the templates of all bundles.
+// ofAll returns the pattern that matches the templates of all bundles.
 func (p Pattern) ofAll() Pattern {
 	var stars []string
 	for _, name := range append([]string{previousPatch}, Placeholders...) {
@@ -62,7 +62,7 @@ func (p Pattern) ofAll() Pattern {
 	return Pattern(strings.NewReplacer(stars...).Replace(string(p)))
 }
 
-// standingTarget is target for what stands there already.
+// standingTarget plans a target whose template exists.
 func (p *planner) standingTarget(c candidate) error {
 	o, err := p.open(c)
 	if err != nil {

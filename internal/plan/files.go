@@ -9,23 +9,21 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// FileSetup is a value in a file that others read and that goes with the bundle. Line and Col
-// are where the setup says it.
+// FileSetup is a value in another file that changes with the bundle. Line and Col are the place of the setting.
 type FileSetup struct {
 	Line, Col       int
 	Path, At, Value Pattern
 }
 
-// Field is the value that a place in a file is to have. Said is the file that has it so.
+// Field is the wanted value at a place in a file. Said is the file that configures it.
 type Field struct {
 	Path, At, Value string
 	Said            string
 	Line, Col       int
 }
 
-// fields are the values in files that go with the bundle. A place has one value: that of the
-// highest version of those in the target which would be put there, so that the order in which
-// bundles arrive does not matter.
+// fields adds the values in other files that change with the bundle. If several bundles have a value for the same
+// place, that of the highest version counts, so that the order in which bundles arrive does not matter.
 func (p *planner) fields(c candidate, o *opened, t *Target) error {
 	if len(c.Files) == 0 {
 		return nil
@@ -49,7 +47,7 @@ func (p *planner) fields(c candidate, o *opened, t *Target) error {
 	return nil
 }
 
-// place is where a bundle's value goes.
+// place returns the place of a bundle's value.
 func (f FileSetup) place(b kind.Bundle) (Field, error) {
 	path, err := f.Path.For(b)
 	if err != nil {
@@ -66,7 +64,7 @@ func (f FileSetup) place(b kind.Bundle) (Field, error) {
 	return Field{Path: path, At: at, Line: f.Line, Col: f.Col}, err
 }
 
-// taken is one of the bundles whose value goes to the same place.
+// taken returns a bundle whose value goes to the same place, or "".
 func (f FileSetup) taken(place Field, bundles []kind.Bundle) string {
 	for _, b := range bundles {
 		if other, err := f.place(b); err == nil && other == place {
@@ -76,7 +74,7 @@ func (f FileSetup) taken(place Field, bundles []kind.Bundle) string {
 	return ""
 }
 
-// imageFacts fill the placeholders of an image. A tag is the one that was announced.
+// imageFacts returns the values for an image's placeholders. The tag is the announced one.
 func (p *planner) imageFacts() map[string]string {
 	b := p.plan.Bundle
 	repository, _, digest := reference.Cut(b.Image)
@@ -90,7 +88,7 @@ func (p *planner) imageFacts() map[string]string {
 	return facts
 }
 
-// higherOnes are the bundles of the template and its catalogs with a higher version.
+// higherOnes returns the bundles of the template and its catalogs with a higher version.
 func (p *planner) higherOnes(o *opened, t *Target) (all []kind.Bundle) {
 	add := func(name string) {
 		if v, ok := graph.VersionOf(name); ok && v.GT(p.plan.Bundle.Version) {
@@ -103,7 +101,7 @@ func (p *planner) higherOnes(o *opened, t *Target) (all []kind.Bundle) {
 		}
 	}
 	for _, c := range t.Catalogs {
-		docs, _ := p.files.Catalog(c.Path) // what cannot be read is rendered anew, and was warned of
+		docs, _ := p.files.Catalog(c.Path) // an unreadable catalog is rendered as a whole, with a warning elsewhere
 		for _, d := range docs {
 			if d.Schema == fbc.SchemaBundle && d.Package == p.plan.Bundle.Package {
 				add(d.Name)

@@ -12,14 +12,14 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// foreign refuses a bundle that belongs to another operator than what stands in the template:
+// foreign refuses a bundle that belongs to another operator than the content of the template:
 //
-//  1. Its package is none of those in the template and its catalogs, and the setup does not name
-//     it for the target.
-//  2. Its repository is none of those of the package's bundles there, though a tag, a digest or
-//     another version makes no difference. One that is allowed by name, or that Registries
-//     names, may be new. A template without bundles takes any, and so does the community layout:
-//     its pipeline has a list of registries.
+//  1. Its package is not in the template or its catalogs, and the setup does not name it for the
+//     target.
+//  2. Its repository differs from those of the package's bundles there; tag, digest and a version
+//     in the name do not count. A repository that is allowed by name, or that Registries contains,
+//     may be new. A template without bundles accepts any repository, and so does the community
+//     layout, because its pipeline has a list of registries.
 func (p *planner) foreign(c candidate, o *opened, t *Target) error {
 	b := p.in.Bundle
 	if o.file == nil || template.Traits(o.kind).OfTemplates {
@@ -42,8 +42,7 @@ func (p *planner) foreign(c candidate, o *opened, t *Target) error {
 		Fix("Add the repository to allowedRepositories in .github/graft.yaml; where it is a stage, say in registries what it is called in production.")
 }
 
-// standingIn are the packages of a template and its catalogs, and the repositories of the
-// template's bundles.
+// standingIn returns the packages of a template and its catalogs, and the repositories of the template's bundles.
 func (p *planner) standingIn(o *opened, t *Target) (packages, repositories []string, err error) {
 	note := func(image string) {
 		if at, _, _ := reference.Cut(image); strings.Contains(at, "/") {
@@ -71,7 +70,7 @@ func (p *planner) standingIn(o *opened, t *Target) (packages, repositories []str
 		}
 	}
 	for _, c := range t.Catalogs {
-		if docs, err := p.files.Catalog(c.Path); err == nil { // else it is rendered anew
+		if docs, err := p.files.Catalog(c.Path); err == nil { // otherwise it is rendered as a whole
 			packages = append(packages, packagesOf(docs)...)
 		}
 	}
@@ -87,7 +86,7 @@ func packagesOf(docs []fbc.Doc) (names []string) {
 	return names
 }
 
-// repository is what all names of it have in common.
+// repository returns the normal form of a repository's name.
 func repository(name string) string {
 	registry, path, ok := reference.CutRegistry(name)
 	if !ok || registry == "index.docker.io" {

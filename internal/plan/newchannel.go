@@ -10,11 +10,10 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// LikePrevious has a new channel begin with the entries of the one before it.
+// LikePrevious lets a new channel begin with the entries of the previous channel.
 const LikePrevious = "like-previous"
 
-// newChannels decides how the channels begin that the template does not have yet, and says so
-// where the setup does.
+// newChannels decides how new channels of the template begin, and reports it if the setup decided it.
 func (p *planner) newChannels(r *kind.Request, c candidate, o *opened, t *Target) {
 	if c.NewChannel == "" || !o.hasEdges() && !template.Traits(o.kind).OfTemplates {
 		return
@@ -37,7 +36,7 @@ func (p *planner) newChannels(r *kind.Request, c candidate, o *opened, t *Target
 	}
 }
 
-// channelNames are the channels of the template.
+// channelNames returns the channels of the template.
 func (o *opened) channelNames() (names []string) {
 	for _, c := range o.description().Channels {
 		names = append(names, c.Name)
@@ -45,14 +44,14 @@ func (o *opened) channelNames() (names []string) {
 	return names
 }
 
-// before is the channel that comes before another one by the version in its name.
+// before returns the channel that precedes another by the version in its name, or "".
 func (o *opened) before(channel string) string {
 	return graph.PreviousChannel(channel, o.channelNames())
 }
 
-// likePrevious are the edges of the first entry of a new channel: its range is as the newest
-// entries of the channel before have it, and it replaces the head of that one where the first
-// entry there replaces something that its channel does not list.
+// likePrevious returns the edges of the first entry of a new channel. Its range follows the newest entries of the
+// previous channel. It replaces the head of that channel if the first entry there replaces a bundle that its
+// channel does not list.
 func likePrevious(previous string, entries []fbc.Entry, b kind.Bundle) (Edges, string, error) {
 	e, _, err := likeSiblings(entries, b.Name, b.Version)
 	if err != nil {

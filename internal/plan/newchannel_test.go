@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A new channel begins as its target says, and its first entry has the edges that the rule gives
-// for what stands below it.
+// A new channel begins as its target says. Its first entry gets the edges that the rule yields for the lower
+// entries.
 func TestNewChannel(t *testing.T) {
 	with := func(channel string) map[string]string {
 		return map[string]string{"t.yaml": strings.Replace(basicTemplate, "  name: v1.2\n  entries:\n  - name: op.v1.2.0\n", "  name: v1.2\n  entries:\n"+channel, 1)}
@@ -44,7 +44,7 @@ func TestNewChannel(t *testing.T) {
 	}
 }
 
-// The first channel of a pattern has none before it.
+// The first channel of a pattern has no previous one.
 func TestFirstChannelOfAPattern(t *testing.T) {
 	setup := &Setup{File: "graft.yaml", Targets: []TargetSetup{{Template: "t.yaml", NewChannel: LikePrevious, Rules: rules("release-{major}.{minor}")}}}
 	p, err := Make(repo(map[string]string{"t.yaml": basicTemplate}), Input{Bundle: bundleOf("1.3.0"), Setup: setup})

@@ -10,17 +10,17 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// meant is a channel that a setup or a bundle names for a template, and nobody asks for.
+// meant is a channel that a setup or bundle names for a template, without a request.
 type meant struct {
 	channel string
 	of      candidate
 }
 
-// noteChannels takes note of the channels that a template has and of those that are meant for it,
-// to tell new names from misspelt ones when all templates are known.
+// noteChannels records the channels of a template and those meant for it. newNames uses them to distinguish new
+// names from misspelt ones once all templates are known.
 func (p *planner) noteChannels(c candidate, o *opened, t *Target) error {
 	if has := template.Traits(o.kind); len(has.Archetypes) > 0 || has.OfTemplates {
-		return nil // archetypes are known by name, and parts have channels of their own
+		return nil // archetypes are fixed names, and parts have their own channels
 	}
 	var held []string
 	if o.file != nil {
@@ -43,8 +43,8 @@ func (p *planner) noteChannels(c candidate, o *opened, t *Target) error {
 
 const unheard = " is new: no template had it before."
 
-// newNames warns of a channel that none of the templates has, and refuses one that is nearly
-// called as another. Where only the version in the name is another it is the next one.
+// newNames warns of a channel that no template has, and refuses one that is nearly named like another. A name
+// that differs only in its version is the next channel.
 func (p *planner) newNames() error {
 	for _, m := range p.meant {
 		if len(p.held) == 0 || slices.Contains(p.held, m.channel) {
@@ -65,7 +65,7 @@ func (p *planner) newNames() error {
 	return nil
 }
 
-// saidAt is where a setup says something of a template, else the template itself.
+// saidAt returns the place of a template's setup, or the template itself.
 func (p *planner) saidAt(c candidate) (file string, line, col int) {
 	if c.Line == 0 {
 		return c.path, 0, 0
@@ -75,7 +75,7 @@ func (p *planner) saidAt(c candidate) (file string, line, col int) {
 
 var versionInName = regexp.MustCompile(`v?[0-9]+([._-]?([0-9]+|[xyz]\b))*`)
 
-// letters are those of a channel's name without the version in it.
+// letters returns a channel's name without version and punctuation.
 func letters(channel string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("._+-", r) {
@@ -85,8 +85,8 @@ func letters(channel string) string {
 	}, versionInName.ReplaceAllString(channel, ""))
 }
 
-// misspelt reports whether one letter makes the difference, or two that changed places. Of short
-// words that makes another word.
+// misspelt reports whether the words differ in one letter or in two swapped letters. It returns false for short
+// words, because such a difference makes another word.
 func misspelt(a, b string) bool {
 	if min(len(a), len(b)) < 4 {
 		return false

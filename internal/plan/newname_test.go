@@ -23,8 +23,8 @@ func TestNewChannels(t *testing.T) {
 		warned      bool
 		err         string
 	}{
-		"it stands there":              {held: []string{"stable"}, channel: "stable"},
-		"it stands in another one":     {held: []string{"stable"}, other: []string{"fast"}, channel: "fast"},
+		"an existing one":              {held: []string{"stable"}, channel: "stable"},
+		"in another template":          {held: []string{"stable"}, other: []string{"fast"}, channel: "fast"},
 		"two letters changed places":   {held: []string{"stable-3.16"}, channel: "stabel-3.17", err: "stable-3.16 is nearly called so"},
 		"one letter lacks":             {held: []string{"candidate-v4.1"}, channel: "candidat-v4.2", err: "candidate-v4.1 is nearly"},
 		"a capital":                    {held: []string{"stable"}, channel: "Stable", err: "stable is nearly"},

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// localPath cleans a path and reports whether it stays within the repository. A backslash
-// is no separator here and, where it is one, a way out.
+// localPath cleans a path and reports whether it stays within the repository. It refuses backslashes, because on
+// systems where they separate folders they could leave the repository.
 func localPath(p string) (string, bool) {
 	if p == "" || strings.ContainsAny(p, "\\\x00\n\r") || path.IsAbs(p) || len(p) > 1 && p[1] == ':' {
 		return "", false
@@ -22,8 +22,7 @@ func localPath(p string) (string, bool) {
 	return clean, clean != "." && fs.ValidPath(clean)
 }
 
-// CheckPath reports what is wrong with the path of a template or catalog in a
-// configuration: it leaves the repository, or is no pattern that a path can match.
+// CheckPath returns an error if a path in a configuration leaves the repository, or is not a valid pattern.
 func CheckPath(p string) error {
 	if _, ok := localPath(p); !ok {
 		return fmt.Errorf("%s is no path within the repository", p)
@@ -36,7 +35,7 @@ func CheckPath(p string) error {
 
 func isPattern(p string) bool { return strings.ContainsAny(p, "*?[") }
 
-// isFileName reports whether a path names a file that can hold a catalog.
+// isFileName reports whether a path names a file that can contain a catalog.
 func isFileName(p string) bool {
 	switch path.Ext(p) {
 	case ".yaml", ".yml", ".json":
@@ -45,7 +44,7 @@ func isFileName(p string) bool {
 	return false
 }
 
-// stem is the name of a file without its extension, and of a folder, such as v4.20, all of it.
+// stem returns the name of a file without extension, or the whole name of a folder such as v4.20.
 func stem(p string) string {
 	if isFileName(p) {
 		return strings.TrimSuffix(path.Base(p), path.Ext(p))

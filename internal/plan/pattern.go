@@ -8,14 +8,13 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Pattern is a text with placeholders in braces that stand for facts of a bundle:
-// {package}, {name}, {version}, {major}, {minor}, {patch} and {previousPatch}, which is
-// the patch less one. In a catalog's path {template} is the template's file name without
-// its extension, {folder} is the template's folder, and {platform} and {platformDashed} are
-// the catalog's platform as in 4.20 and 4-20. Other braces have no meaning and are refused.
+// Pattern is a text with placeholders for facts of a bundle: {package}, {name}, {version}, {major}, {minor},
+// {patch} and {previousPatch}, which is the patch minus one. In a catalog's path {template} is the template's
+// file name without extension, {folder} is the template's folder, and {platform} and {platformDashed} are the
+// catalog's platform as 4.20 and 4-20. Other braces are refused.
 type Pattern string
 
-// Placeholders are those that stand for a fact which every bundle has.
+// Placeholders are those that every bundle has a value for.
 var Placeholders = []string{"package", "name", "version", "major", "minor", "patch"}
 
 const (
@@ -29,12 +28,12 @@ const (
 // Constant reports whether the pattern is the same for all bundles.
 func (p Pattern) Constant() bool { return !strings.ContainsAny(string(p), "{}") }
 
-// Uses reports whether the placeholder stands in the pattern.
+// Uses reports whether the pattern contains the placeholder.
 func (p Pattern) Uses(placeholder string) bool {
 	return strings.Contains(string(p), "{"+placeholder+"}")
 }
 
-// For puts the facts of a bundle in.
+// For fills in the facts of a bundle.
 func (p Pattern) For(b kind.Bundle) (string, error) { return p.with(b, nil) }
 
 func (p Pattern) with(b kind.Bundle, more map[string]string) (string, error) {

@@ -12,21 +12,21 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// place is where a catalog of a setup stands, or is to stand.
+// place is the place of an existing or future catalog.
 type place struct {
 	path     string
-	platform *Platform // nil where the placeholders of the path tell none
+	platform *Platform // nil if the path's placeholders do not determine it
 }
 
-// Where the platform is not known, these stand for it until the folders tell. No path has them.
+// Marks for an unknown platform until the folders determine it. No path contains them.
 const (
 	anyPlatform       = "\x01"
 	anyPlatformDashed = "\x02"
 )
 
-// places are those of a catalog's setup for one template: the one that its path names. Where
-// the path says {platform} and the template's own path names no platform, they are those of
-// all catalogs that stand there, in the order of their platforms.
+// places returns the places of a catalog's setup for one template: the place that its path names, or, if the path
+// contains {platform} and the template's own path names no platform, those of all existing catalogs, sorted by
+// platform.
 func (p *planner) places(setup CatalogSetup, c candidate) ([]place, error) {
 	if setup.Path == "" {
 		return []place{{}}, nil
@@ -73,10 +73,10 @@ func (p *planner) places(setup CatalogSetup, c candidate) ([]place, error) {
 	return found, nil
 }
 
-// platformed reports whether the platform stands in a path.
+// platformed reports whether a path depends on the platform.
 func (p Pattern) platformed() bool { return p.Uses(platformName) || p.Uses(platformDashed) }
 
-// spread finds the catalogs below a folder whose paths go on as rest says.
+// spread finds the catalogs below a folder whose paths match rest.
 func (p *planner) spread(folder string, rest []string, found *[]place) error {
 	i := slices.IndexFunc(rest, func(part string) bool { return strings.ContainsAny(part, anyPlatform+anyPlatformDashed) })
 	folder = path.Join(folder, path.Join(rest[:i]...))
@@ -104,8 +104,8 @@ func (p *planner) spread(folder string, rest []string, found *[]place) error {
 	return nil
 }
 
-// platformsIn matches the names of files and folders that are like a part of a path. Of its
-// four groups two are filled.
+// platformsIn matches the names of files and folders that fit a part of a path. Two of its four groups are
+// filled.
 func platformsIn(part string) *regexp.Regexp {
 	const dotted, dashed = `([0-9]{1,4})\.([0-9]{1,4})`, `([0-9]{1,4})-([0-9]{1,4})`
 	at := strings.IndexAny(part, anyPlatform+anyPlatformDashed)

@@ -22,15 +22,15 @@ func TestPlaces(t *testing.T) {
 	labelled := at("t.yaml", CatalogSetup{Path: "catalog-{platformDashed}"})
 	labelled.OpenShiftVersions = "v4.12"
 	for name, tt := range map[string]planCase{
-		"folders that stand": {in: at("t.yaml", CatalogSetup{Path: "catalog-{platformDashed}"}), want: into + "  render catalog-4-9 yaml objects\n  render catalog-4-17 yaml csv\n"},
-		"both in one path":   {in: at("t.yaml", CatalogSetup{Path: "catalog/v{platform}/t-{platformDashed}.yaml"}), want: into + "  render catalog/v4.16/t-4-16.yaml yaml objects\n  render catalog/v4.18/t-4-18.yaml yaml csv\n"},
-		"in one name":        {in: at("t.yaml", CatalogSetup{Path: "catalog/v4.18/t-{platformDashed}.yaml"}), want: into + "  render catalog/v4.18/t-4-17.yaml yaml csv\n  render catalog/v4.18/t-4-18.yaml yaml csv\n"},
-		"none stands":        {in: at("t.yaml", CatalogSetup{Path: "catalogs/v{platform}/c.yaml"}), code: failure.Config, err: "graft.yaml:3:5: finding catalogs: none stands at catalogs/v{platform}/c.yaml"},
+		"existing folders": {in: at("t.yaml", CatalogSetup{Path: "catalog-{platformDashed}"}), want: into + "  render catalog-4-9 yaml objects\n  render catalog-4-17 yaml csv\n"},
+		"both in one path": {in: at("t.yaml", CatalogSetup{Path: "catalog/v{platform}/t-{platformDashed}.yaml"}), want: into + "  render catalog/v4.16/t-4-16.yaml yaml objects\n  render catalog/v4.18/t-4-18.yaml yaml csv\n"},
+		"in one name":      {in: at("t.yaml", CatalogSetup{Path: "catalog/v4.18/t-{platformDashed}.yaml"}), want: into + "  render catalog/v4.18/t-4-17.yaml yaml csv\n  render catalog/v4.18/t-4-18.yaml yaml csv\n"},
+		"none exists":      {in: at("t.yaml", CatalogSetup{Path: "catalogs/v{platform}/c.yaml"}), code: failure.Config, err: "graft.yaml:3:5: finding catalogs: none stands at catalogs/v{platform}/c.yaml"},
 		"of the template's folder": {in: at("v*/t.yaml", CatalogSetup{Path: "{folder}/catalog.yaml"}),
 			want: "v4.16/t.yaml basic\n  into a\n  render v4.16/catalog.yaml yaml objects\nv4.20/t.yaml basic\n  into a\n  render v4.20/catalog.yaml yaml csv new\n"},
 		"at the top":               {in: at("t.yaml", CatalogSetup{Path: "{folder}/c.yaml"}), want: into + "  render c.yaml yaml csv new\n"},
 		"of the template's path":   {in: at("v4.16/t.yaml", CatalogSetup{Path: "out/{platform}/c.yaml"}), want: "v4.16/t.yaml basic\n  into a\n  render out/4.16/c.yaml yaml objects new\n"},
-		"of what is said":          {in: at("t.yaml", CatalogSetup{Path: "out/{platformDashed}.yaml", Platform: "4.12"}), want: into + "  render out/4-12.yaml yaml objects new\n"},
+		"explicit platform":        {in: at("t.yaml", CatalogSetup{Path: "out/{platformDashed}.yaml", Platform: "4.12"}), want: into + "  render out/4-12.yaml yaml objects new\n"},
 		"a folder is asked for":    {in: asked, want: into + "  render catalog-4-17 yaml csv\nnot t.yaml catalog-4-9: only catalog-4-17 is asked for\n"},
 		"the label leaves one out": {in: labelled, want: into + "  render catalog-4-17 yaml csv\nnot t.yaml catalog-4-9: it is for OpenShift 4.9, and the bundle's label com.redhat.openshift.versions is v4.12\n", warning: "t.yaml also makes catalogs"},
 		"a template in the folder": {in: at("t.yaml", CatalogSetup{Path: "v4.16"}), code: failure.EditRefused, err: "v4.16/t.yaml:1:1: planning the catalog v4.16: a template stands among its files"},

@@ -1,7 +1,6 @@
-// Package plan decides what a published bundle changes in a repository: which templates
-// it goes into, with which channels and edges, which catalogs are rendered of them and
-// how, and what is left alone. It writes nothing. Each decision has a sentence that says
-// why, for the person who reviews the change.
+// Package plan decides what a published bundle changes in a repository: into which templates it goes, with which
+// channels and edges, which catalogs are rendered from them and how, and what is left alone. It writes nothing. A
+// sentence gives the reason for each decision, for the person who reviews the change.
 package plan
 
 import (
@@ -23,94 +22,93 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Input is what a plan is made of, beside the repository.
+// Input is the input of a plan apart from the repository.
 type Input struct {
 	Bundle kind.Bundle
 	// OpenShiftVersions is the bundle's label com.redhat.openshift.versions.
 	OpenShiftVersions string
-	// Annotated are the channels that the bundle's annotations name. They count where the
-	// target asks for them.
+	// Annotated are the channels in the bundle's annotations. They count only if the target uses them.
 	Annotated []string
-	Stated    Edges // by the bundle's ClusterServiceVersion
+	Stated    Edges // in the bundle's ClusterServiceVersion
 	Asked     Asked
-	Setup     *Setup // nil: nothing is said
-	// Published gives what catalogs that users have hold of the bundle's package, by their
-	// names. It is asked where the setup names some.
+	Setup     *Setup // nil: no setup
+	// Published returns the documents of the bundle's package in published catalogs, by catalog. Make calls it if
+	// the setup names such catalogs.
 	Published func([]Published) (map[string][]fbc.Doc, error)
-	// Trusted says that the bundle's repository is allowed by name, so that it need not be
-	// that of the bundles that stand there.
+	// Trusted reports that the bundle's repository is allowed by name, so that it may differ from that of
+	// existing bundles.
 	Trusted bool
 }
 
-// Asked are the inputs of a run. What is asked for goes before what a Setup says.
+// Asked holds the inputs of a run. They take precedence over a Setup.
 type Asked struct {
-	Template       string // a path; of several targets, only this one
-	Catalog        string // a path, or a name in a composite template; only this one
+	Template       string // a path; selects one of several targets
+	Catalog        string // a path, or a name in a composite template; selects one catalog
 	Channels       []string
 	Edges          Edges
 	DefaultChannel string
 	SubstitutesFor string
-	Create         string // kind of template to begin where none stands
+	Create         string // kind of a template to create if there is none
 	SemverSkips    kind.SemverSkips
-	Rebuild        string // of a bundle that stands there with another image: refuse or replace; empty: as of Setup
-	InsteadOf      string // a bundle whose place it takes
+	Rebuild        string // of a bundle in the template with another image: refuse or replace; empty: as in Setup
+	InsteadOf      string // a bundle that it replaces in place
 }
 
-// Plan is what to do. Targets come in the order of the Setup. A plan without targets is
-// no failure: LeftOut says why there are none.
+// Plan is what to do. Targets have the order of the Setup. A plan without targets is not an error: LeftOut gives
+// the reasons.
 type Plan struct {
-	Bundle  kind.Bundle // as it goes into templates: promoted, where Registries say so
+	Bundle  kind.Bundle // as inserted into templates: with the production repository, if Registries has one
 	Targets []Target
 	LeftOut []LeftOut
-	// All are the catalogs that targets for the package have, also those that the bundle does
-	// not go to. Where one is asked for, the others are none of them.
+	// All holds the catalogs of the package's targets, including those that the bundle does not go to. If one was
+	// requested, All holds only that.
 	All      []Catalog
-	Reasons  []string // of the whole
+	Reasons  []string // for the whole plan
 	Warnings []string
 }
 
-// Target is one template, and what is made of it.
+// Target is one template, and the changes to it.
 type Target struct {
 	Template string
-	Kind     string         // of the template; where Create is set, of the new one
-	Create   bool           // there is none yet; the first request begins it
-	Names    []string       // catalogs of a composite template that are meant; empty: all
-	Requests []kind.Request // to insert in this order
+	Kind     string         // of the template, or of the new one if Create is set
+	Create   bool           // there is no template yet; the first request creates it
+	Names    []string       // selected catalogs of a composite template; empty: all
+	Requests []kind.Request // to insert, in order
 	Catalogs []Catalog      // to render afterwards
-	// Published are the catalogs that users of these have.
+	// Published are the catalogs that users of Catalogs have.
 	Published []Published
 	Fields    []Field // to set in other files
-	// SemverSkips are those of the catalogs of a semver template; empty: nobody says.
+	// SemverSkips is the setting for catalogs of a semver template; empty: not set.
 	SemverSkips kind.SemverSkips
 	Reasons     []string
 }
 
-// Catalog is a file, or a folder of files, that is rendered from a template.
+// Catalog is a file or folder that is rendered from a template.
 type Catalog struct {
 	Path     string
-	Folder   bool      // Path is one
+	Folder   bool      // Path is a folder
 	Name     string    // in a composite template
-	Platform *Platform // nil where none is known
+	Platform *Platform // nil: unknown
 	Format   fbc.Format
 	Metadata bundle.MetadataFormat
 	Rewrite  reference.Rewrites // of images
-	Cut      cut.Cut            // of what it holds of the template
-	New      bool               // it does not stand yet
+	Cut      cut.Cut            // parts of the template that it leaves out
+	New      bool               // it does not exist yet
 	Reasons  []string
 }
 
-// LeftOut is a template, or one of its catalogs, that the plan does not touch, also in reports.
+// LeftOut is a template, or one of its catalogs, that the plan does not touch. Reports contain it.
 type LeftOut struct {
 	Template string `json:"template"`
 	Catalog  string `json:"catalog,omitempty"` // empty: the whole template
 	Reason   string `json:"reason"`
 }
 
-// Path is what is left out.
+// Path returns the path of what is left out.
 func (l LeftOut) Path() string { return cmp.Or(l.Catalog, l.Template) }
 
-// Make makes the plan. The failures of all targets are reported, not the first one. All
-// paths of a plan lie in the repository fsys; links are the concern of who opens them.
+// Make returns the plan. It reports the failures of all targets. All paths of a plan are inside the repository
+// fsys; the code that opens them has to check links.
 func Make(fsys fs.FS, in Input) (*Plan, error) {
 	p := &planner{files: template.NewFiles(fsys), in: in, plan: &Plan{Bundle: in.Bundle}}
 	if in.Setup != nil {
@@ -145,22 +143,21 @@ type planner struct {
 	supportErr error
 	plan       *Plan
 	promoted   bool
-	// known are the catalogs that targets have; matched says that the one asked for is
-	// among them.
+	// known holds the catalogs of targets; matched reports whether the requested one is among them.
 	known   []string
 	matched bool
-	held    []string // channels that templates have
+	held    []string // channels of templates
 	meant   []meant
 }
 
-// Names that stand in paths, branches and texts for people. They are narrower than what
-// catalogs may hold, wider than what any publisher uses.
+// Grammars of names that occur in paths, branches and texts for people. They allow less than catalogs, but more
+// than any publisher uses.
 var (
 	nameGrammar    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,252}$`)
 	channelGrammar = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$`)
 )
 
-// CheckNames holds a bundle's names to what may stand in paths, branches and outputs.
+// CheckNames refuses names of a bundle that are unsafe in paths, branches and outputs.
 func CheckNames(pkg, name string) error {
 	if !nameGrammar.MatchString(pkg) || !nameGrammar.MatchString(name) {
 		return failure.New(failure.BundleInvalid, "reading bundle %q of package %q: letters, digits and the signs ._+- make a name", name, pkg)
@@ -168,7 +165,7 @@ func CheckNames(pkg, name string) error {
 	return nil
 }
 
-// CheckChannel holds the name of a channel to what may stand in branches and texts.
+// CheckChannel refuses a channel's name that is unsafe in branches and texts.
 func CheckChannel(name string) error {
 	if !channelGrammar.MatchString(name) {
 		return failure.New(failure.Usage, "reading the inputs: %q is no name of a channel", name).Fix("Give names of letters, digits and the signs ._+-.")
@@ -176,7 +173,7 @@ func CheckChannel(name string) error {
 	return nil
 }
 
-// check holds names and paths to what may be used further on.
+// check refuses names and paths that are unsafe later.
 func (p *planner) check() error {
 	b, asked := p.in.Bundle, &p.in.Asked
 	if err := CheckNames(b.Package, b.Name); err != nil {
@@ -211,8 +208,8 @@ func (p *planner) check() error {
 	return nil
 }
 
-// promote names the image by the registry of production, where there is one for its
-// repository. The digest alone tells that it is the same bundle.
+// promote replaces the image's repository by that of production, if the setup has one. Only the digest proves
+// that it is the same bundle.
 func (p *planner) promote() error {
 	b := &p.plan.Bundle
 	repository, _, digest := reference.Cut(b.Image)
@@ -232,8 +229,7 @@ func (p *planner) promote() error {
 	return nil
 }
 
-// add puts a target into the plan. Several entries of a release-config.yaml may speak of
-// one template: they are one target.
+// add adds a target to the plan. Several entries of a release-config.yaml for one template become one target.
 func (p *planner) add(t Target) {
 	i := slices.IndexFunc(p.plan.Targets, func(o Target) bool { return o.Template == t.Template })
 	if i < 0 {
@@ -266,8 +262,8 @@ func sameRequest(a, b kind.Request) bool {
 		a.SkipRange == b.SkipRange && a.DefaultChannel == b.DefaultChannel
 }
 
-// distinct refuses to render one file from two templates, where the last one would win, and
-// a template over itself.
+// distinct refuses to render one file from two templates, because the last would win, and to render over a
+// template.
 func (p *planner) distinct() error {
 	from := map[string]string{}
 	for _, t := range p.plan.Targets {

@@ -42,7 +42,7 @@ entries:
 
 const semverTemplate = "schema: olm.semver\nCandidate:\n  Bundles:\n  - Image: quay.io/example/op-bundle:v1.0.0\n"
 
-// catalogOf is a rendered catalog whose bundle has the property.
+// catalogOf returns a rendered catalog whose bundle has the property.
 func catalogOf(pkg, property string) string {
 	value := "value: {metadata: {}}"
 	if property == fbc.TypeBundleObject {
@@ -63,7 +63,7 @@ func repo(files map[string]string) fstest.MapFS {
 
 func rules(channels ...Pattern) []ChannelRule { return []ChannelRule{{Channels: channels}} }
 
-// shown is what a plan does, in a line for each thing.
+// shown formats what a plan does, one line for each thing.
 func shown(p *Plan) string {
 	var b strings.Builder
 	for _, t := range p.Targets {
@@ -105,12 +105,12 @@ type planCase struct {
 	version string
 	in      Input
 	want    string
-	warning string       // part of one; empty: there is none
+	warning string       // part of a warning; empty: no warning
 	code    failure.Code // in place of a plan
 	err     string       // part of its text
 }
 
-// mayBegin is an input whose catalogs need not stand.
+// mayBegin returns an input that allows creating its catalogs.
 func mayBegin(in Input) Input {
 	if in.Setup == nil {
 		return in
@@ -150,7 +150,7 @@ func (tt planCase) run(t *testing.T) {
 	if got := shown(p); got != tt.want {
 		t.Errorf("planned\n%s\nwant\n%s", got, tt.want)
 	}
-	// New channels have a test of their own.
+	// New channels have their own test.
 	warnings := strings.Join(slices.DeleteFunc(p.Warnings, func(w string) bool { return strings.HasSuffix(w, unheard) }), "\n")
 	if (warnings == "") != (tt.warning == "") || !strings.Contains(warnings, tt.warning) {
 		t.Errorf("warnings are %q, want %q", warnings, tt.warning)
@@ -209,7 +209,7 @@ func TestTargetsOfASetup(t *testing.T) {
 			want: "not t/basic.yaml : because\n"},
 		"only asked, and asked": {files: both, in: Input{Asked: Asked{Channels: []string{"b"}}, Setup: &Setup{Targets: []TargetSetup{{Template: "t/basic.yaml", OnlyAsked: true}}}},
 			want: "t/basic.yaml basic\n  into b\n"},
-		"all faults are told": {files: both, in: Input{Setup: &Setup{Targets: []TargetSetup{{Template: "a.yaml"}, {Template: "b.yaml"}}}},
+		"all faults reported": {files: both, in: Input{Setup: &Setup{Targets: []TargetSetup{{Template: "a.yaml"}, {Template: "b.yaml"}}}},
 			code: failure.TemplateNotFound, err: "a.yaml"},
 		"hostile channel by a pattern": {files: both, in: Input{Bundle: named("op.v1.1.0", "op"), Setup: &Setup{Targets: []TargetSetup{{Template: "t/basic.yaml", Rules: rules("a b")}}}},
 			code: failure.Config, err: `"a b" is no name of a channel`},
@@ -301,7 +301,7 @@ func TestRegistries(t *testing.T) {
 	}
 	b.Digest = "sha256:0\n"
 	if _, err = Make(fsys, Input{Bundle: b, Setup: setup()}); !failure.Is(err, failure.ImageUnpinned) {
-		t.Errorf("with a digest that is none: %v", err)
+		t.Errorf("with an invalid digest: %v", err)
 	}
 	b.Image = "quay.io/example/other:v1.1.0"
 	if p, err = Make(fsys, Input{Bundle: b, Setup: setup(), Trusted: true}); err != nil || p.Bundle.Image != b.Image || p.Targets[0].Requests[0].Promote {
@@ -309,8 +309,8 @@ func TestRegistries(t *testing.T) {
 	}
 }
 
-// What is planned can be inserted: the requests, one after the other, are taken by the
-// template, and again they change nothing.
+// A plan can be inserted: the template accepts its requests one after another, and repeating them changes
+// nothing.
 func TestPlansAreTaken(t *testing.T) {
 	skipRange := EdgeRule{SkipRange: ">={major}.{minor}.0 <{version}"}
 	for name, ts := range map[string]TargetSetup{
@@ -370,15 +370,15 @@ func TestPlatformsAreThere(t *testing.T) {
 	}
 }
 
-// A catalog that is missing is one that nobody misspelt: where create says so, the template is
-// begun with it, or it is asked for.
+// A missing catalog counts as misspelt, unless create is set, its template is created as well, or it was
+// requested.
 func TestCatalogsAreBegun(t *testing.T) {
 	for name, tt := range map[string]struct {
 		target TargetSetup
 		asked  string
 		err    string
 	}{
-		"nobody says so":      {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c.yaml"}}}, err: "the catalog c.yaml of t.yaml does not stand"},
+		"not allowed":         {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c.yaml"}}}, err: "the catalog c.yaml of t.yaml does not stand"},
 		"a folder":            {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c"}}}, err: "the catalog c of t.yaml does not stand"},
 		"the setup says so":   {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c.yaml", Create: true}}}},
 		"with its template":   {target: TargetSetup{Template: "new.yaml", Create: "basic", Catalogs: []CatalogSetup{{Path: "c.yaml"}}}},

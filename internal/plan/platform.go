@@ -11,12 +11,12 @@ import (
 	"github.com/olmgraft/graft/internal/bundle"
 )
 
-// Platform is the version of a platform that a catalog is for.
+// Platform is the version of the platform that a catalog is for.
 type Platform struct{ Major, Minor int }
 
 var (
 	platformGrammar = regexp.MustCompile(`^v?([0-9]{1,4})\.([0-9]{1,4})$`)
-	// labelGrammar is looser: a label may name a patch, which no catalog has.
+	// labelGrammar also allows a patch, which labels may have but catalogs do not.
 	labelGrammar = regexp.MustCompile(`^v?([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]+)?$`)
 )
 
@@ -28,14 +28,14 @@ func parsePlatform(grammar *regexp.Regexp, s string) (Platform, bool) {
 	if m == nil {
 		return Platform{}, false
 	}
-	major, _ := strconv.Atoi(m[1]) // digits, and few
+	major, _ := strconv.Atoi(m[1]) // a few digits
 	minor, _ := strconv.Atoi(m[2])
 	return Platform{major, minor}, true
 }
 
-// PlatformOf is the platform that a path names: its file, or the innermost folder that
-// does, as in catalogs/v4.20/op/catalog.yaml. Where none is called so, a name with the version
-// in it tells, as in op-product-v4.17 and catalog-4-14.
+// PlatformOf returns the platform in a path: that of its file or innermost folder named by a version, as in
+// catalogs/v4.20/op/catalog.yaml. Otherwise it looks for a version inside a name, as in op-product-v4.17 and
+// catalog-4-14.
 func PlatformOf(p string) (Platform, bool) {
 	names := strings.Split(path.Join(path.Dir(p), stem(p)), "/")
 	slices.Reverse(names)
@@ -55,16 +55,16 @@ func PlatformOf(p string) (Platform, bool) {
 var (
 	withinGrammar = regexp.MustCompile(`[0-9]+(?:[.-][0-9]+)*`)
 	dashedGrammar = regexp.MustCompile(`^([0-9]{1,4})-([0-9]{1,4})$`)
-	// beforeGrammar is what may stand before a platform in a name.
+	// beforeGrammar matches the text that may precede a platform in a name.
 	beforeGrammar = regexp.MustCompile(`(?i)(?:^|[-_.])(?:v|ocp-?v?|openshift-?v?)?$`)
 )
 
-// firstWithin is the first OpenShift that had file-based catalogs: lower versions in a name
-// are an operator's own, and so are majors that OpenShift has not.
+// firstWithin is the first OpenShift with file-based catalogs. Lower versions in a name belong to the operator,
+// and so do majors that OpenShift does not have.
 var firstWithin, lastWithin = Platform{4, 9}, Platform{5, 99}
 
-// platformWithin is the last version of OpenShift in a name that says other things too.
-// Longer versions, such as 4.17.1, are none.
+// platformWithin returns the last version of OpenShift in a longer name. It ignores longer versions such as
+// 4.17.1.
 func platformWithin(name string) (found Platform, ok bool) {
 	for _, at := range withinGrammar.FindAllStringIndex(name, -1) {
 		one, fits := ParsePlatform(name[at[0]:at[1]])
@@ -79,7 +79,7 @@ func platformWithin(name string) (found Platform, ok bool) {
 	return found, ok
 }
 
-// String is the version as in 4.20.
+// String returns the version in the form 4.20.
 func (p Platform) String() string { return fmt.Sprintf("%d.%d", p.Major, p.Minor) }
 
 // Compare orders platforms by version.
@@ -90,15 +90,15 @@ func (p Platform) Compare(o Platform) int {
 	return p.Minor - o.Minor
 }
 
-// OpenShift reports whether it is a version of OpenShift. Lower ones are of Kubernetes, to
-// which neither the label for OpenShift nor its rule for metadata applies.
+// OpenShift reports whether it is a version of OpenShift. Lower versions are those of Kubernetes, for which
+// neither OpenShift's label nor its rule for metadata applies.
 func (p Platform) OpenShift() bool { return p.Major >= 4 }
 
-// wantsObjects reports whether the platform wants olm.bundle.object in its catalogs. All
-// that are current want olm.csv.metadata.
+// wantsObjects reports whether the platform requires olm.bundle.object in its catalogs. All current platforms
+// require olm.csv.metadata.
 func (p Platform) wantsObjects() bool { return p.Major == 4 && p.Minor <= 16 }
 
-// Metadata is the form of metadata that the platform wants.
+// Metadata returns the form of metadata that the platform requires.
 func (p Platform) Metadata() bundle.MetadataFormat {
 	if p.wantsObjects() {
 		return bundle.BundleObjects
@@ -106,18 +106,17 @@ func (p Platform) Metadata() bundle.MetadataFormat {
 	return bundle.CSVMetadata
 }
 
-// Support is the set of OpenShift versions that the label com.redhat.openshift.versions
-// of a bundle names.
+// Support is the set of OpenShift versions in a bundle's label com.redhat.openshift.versions.
 //
-//  1. v4.12 is this version and all later ones, whatever their major number.
-//  2. =v4.12 is this version alone.
-//  3. v4.12-v4.15 is both and what lies between.
-//  4. v4.5,v4.6 and v4.6,v4.5 are v4.5 and all later ones. Any other list keeps a bundle out
-//     of the certified catalogs; the checks of the community catalogs take it for its lowest
+//  1. v4.12 means this version and all later ones, whatever their major number.
+//  2. =v4.12 means only this version.
+//  3. v4.12-v4.15 means both and all versions between them.
+//  4. v4.5,v4.6 and v4.6,v4.5 mean v4.5 and all later versions. The certified catalogs refuse a
+//     bundle with any other list; the checks of the community catalogs read it as its lowest
 //     version and all later ones. Support does the latter, with a Warning.
-//  5. No label is every version.
+//  5. No label means every version.
 //
-// The letter v may be missing, as it is in bundles that have been published.
+// The letter v is optional, because published bundles omit it.
 type Support struct {
 	Label    string
 	Warning  string
@@ -149,7 +148,7 @@ func ParseSupport(label string) (Support, error) {
 	return s, nil
 }
 
-// allowedLists are the lists that the rules for the label know.
+// allowedLists are the lists that the label's rules allow.
 var allowedLists = []string{"v4.5,v4.6", "v4.6,v4.5"}
 
 func (s *Support) list(versions []string) bool {
@@ -173,7 +172,7 @@ func labelled(s string) (*Platform, bool) {
 	return &p, ok
 }
 
-// Holds reports whether the platform is one of them.
+// Holds reports whether the set contains the platform.
 func (s Support) Holds(p Platform) bool {
 	return (s.from == nil || p.Compare(*s.from) >= 0) && (s.to == nil || p.Compare(*s.to) <= 0)
 }

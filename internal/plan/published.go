@@ -12,18 +12,18 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// PublishedSetup names a catalog that users have. {platform} in it stands for the platform of
-// each catalog of a target.
+// PublishedSetup names a catalog that users have. {platform} in the name is the platform of each catalog of a
+// target.
 type PublishedSetup struct {
 	Platform string // such as 4.20; empty: any
 	Catalog  Pattern
 }
 
-// Published is a catalog that users have: an image, or a file or directory.
+// Published is a catalog that users have: an image, a file or a directory.
 type Published struct {
 	Catalog  string
-	Platform *Platform // that it is for; nil: any
-	// Derived says that the name is made of the platform's: there may be none of it yet.
+	Platform *Platform // its platform; nil: any
+	// Derived reports that the name contains the platform, so that the catalog may not exist yet.
 	Derived bool
 }
 
@@ -32,12 +32,11 @@ func (p Published) Concerns(platform *Platform) bool {
 	return p.Platform == nil || platform == nil || *p.Platform == *platform
 }
 
-// HeadUnpublished is the rule by which a bundle takes the place of the channel's head as long
-// as nobody can have that.
+// HeadUnpublished is the rule that a bundle replaces the channel's head in place as long as no user can have the
+// head.
 const HeadUnpublished = "head-unpublished"
 
-// published finds the catalogs that users of the target's catalogs have, and what they hold of
-// the package.
+// published returns the package's content in the catalogs that users of the target's catalogs have.
 func (p *planner) published(c candidate, t *Target) (*kind.Published, map[string]string, error) {
 	platforms := t.platforms()
 	for _, setup := range p.setupOfPublished(c) {
@@ -69,7 +68,7 @@ func (p *planner) setupOfPublished(c candidate) []PublishedSetup {
 	return p.setup.Published
 }
 
-// platforms are those that the target is for, none where one of its catalogs does not tell.
+// platforms returns the platforms of the target, or nil if that of a catalog is unknown.
 func (t *Target) platforms() []*Platform {
 	var all []*Platform
 	for _, c := range t.Catalogs {
@@ -119,9 +118,9 @@ func (p *planner) publishedOf(setup PublishedSetup, c candidate, platforms []*Pl
 	return all, nil
 }
 
-// insteadOf is the bundle whose place the bundle takes: the one that is asked for, or by the
-// rule the head of the channels, where that is lower and nobody can have it. A bundle that
-// stands there already takes nobody's place: it is built again at most.
+// insteadOf returns the bundle that the new bundle replaces in place: the requested one, or by the rule the head
+// of the channels, if the head is lower and no user can have it. A bundle that already exists replaces none; at
+// most it is rebuilt.
 func (p *planner) insteadOf(channels []string, c candidate, o *opened, t *Target, has *kind.Published, names map[string]string) (string, error) {
 	rule := p.setup.InsteadOf
 	if c.InsteadOf != "" {
@@ -182,7 +181,7 @@ func inNone(published []Published) string {
 	return fmt.Sprintf("none of the %d published catalogs has it", len(published))
 }
 
-// replaceable is the head of a channel if the bundle may take its place, else why it may not.
+// replaceable returns the head of a channel if the bundle may replace it, or else the reason why not.
 func (p *planner) replaceable(entries []fbc.Entry, has *kind.Published) (head, why string) {
 	if unknown := slices.IndexFunc(entries, func(e fbc.Entry) bool { return strings.Contains(e.Name, "/") }); unknown >= 0 {
 		return "", "it is unknown which bundle " + entries[unknown].Name + " is"
@@ -202,7 +201,8 @@ func (p *planner) replaceable(entries []fbc.Entry, has *kind.Published) (head, w
 	return head, ""
 }
 
-// headOf is the entry that none replaces or skips, of several that of the highest version.
+// headOf returns the entry that no other replaces or skips. Of several it returns the one with the highest
+// version.
 func headOf(entries []fbc.Entry) (head string) {
 	below := map[string]bool{}
 	for _, e := range entries {
@@ -223,14 +223,14 @@ func headOf(entries []fbc.Entry) (head string) {
 	return head
 }
 
-// entries are those of each channel. Of a template that makes the edges itself they have none,
-// and its images are told by the names that are known, else by their tags.
+// entries returns the entries of each channel. For a template that generates its edges, they have no edges, and
+// its images get their known names, or names derived from their tags.
 func (p *planner) entries(o *opened, t *Target, names map[string]string) (map[string][]fbc.Entry, error) {
 	if o.hasEdges() {
 		return channelEntries(o.file, p.in.Bundle.Package)
 	}
 	for _, c := range t.Catalogs {
-		if docs, err := p.files.Catalog(c.Path); err == nil { // one that cannot be read tells nothing
+		if docs, err := p.files.Catalog(c.Path); err == nil { // an unreadable catalog yields no names
 			kind.AddNames(names, docs)
 		}
 	}
@@ -238,7 +238,7 @@ func (p *planner) entries(o *opened, t *Target, names map[string]string) (map[st
 	for _, ch := range o.description().Channels {
 		channel := ch.Name
 		if len(template.Traits(o.kind).Archetypes) > 0 {
-			channel = strings.ToLower(channel) // as which it is found in any case
+			channel = strings.ToLower(channel) // so that case does not matter
 		}
 		for _, image := range ch.Entries {
 			_, _, digest := reference.Cut(image)

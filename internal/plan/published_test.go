@@ -19,8 +19,8 @@ func has(versions ...string) func([]Published) (map[string][]fbc.Doc, error) {
 	}
 }
 
-// The published catalogs of a target are those of the platforms that it renders; of one that has
-// none, all.
+// The published catalogs of a target are those of the platforms that it renders; a target without platforms has
+// all of them.
 func TestPublishedCatalogsOfATarget(t *testing.T) {
 	list := []PublishedSetup{{Platform: "4.19", Catalog: "old"}, {Platform: "v4.20", Catalog: "new"}, {Catalog: "all"}}
 	pattern := []PublishedSetup{{Catalog: "index:v{platform}"}, {Catalog: "{package}/{platformDashed}"}}
@@ -64,7 +64,7 @@ func TestPublishedCatalogsOfATarget(t *testing.T) {
 	}
 }
 
-// By the rule the bundle takes the place of a head that nobody can have, and of nothing else.
+// By the rule a bundle replaces a head that no user can have, and nothing else.
 func TestInsteadOfTheHead(t *testing.T) {
 	apart := strings.Replace(basicTemplate, "  name: v1.2\n  entries:\n  - name: op.v1.2.0\n", "  name: v1.2\n  entries:\n  - name: op.v1.2.1\n", 1)
 	byDigest := "schema: olm.semver\nStable:\n  Bundles:\n  - Image: quay.io/example/op@" + digest + "\n"
@@ -120,7 +120,7 @@ func TestInsteadOfTheHead(t *testing.T) {
 	}
 }
 
-// The rule needs to know what is published.
+// The rule requires the published catalogs.
 func TestInsteadOfNeedsPublished(t *testing.T) {
 	for _, own := range [][]PublishedSetup{nil, {}} {
 		tt := planCase{files: map[string]string{"t.yaml": basicTemplate}, version: "1.3.0", code: failure.Config, err: "Name them with published"}

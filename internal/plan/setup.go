@@ -11,193 +11,188 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Setup is what a repository says of its templates and catalogs, in graft.yaml or by the
-// layout of the community catalogs. The zero Setup says nothing.
+// Setup is a repository's configuration of its templates and catalogs, from graft.yaml or the layout of the
+// community catalogs. The zero Setup configures nothing.
 type Setup struct {
-	File       string // that says it
-	Package    string // that the targets are for; empty: any
+	File       string // the configuring file
+	Package    string // package of the targets; empty: any
 	Targets    []TargetSetup
 	Edges      EdgeRule
-	Rebuild    string // of a bundle that stands there with another image: replace; else refuse
+	Rebuild    string // of a bundle in the template with another image: replace; otherwise refuse
 	Published  []PublishedSetup
-	InsteadOf  string            // HeadUnpublished; else none but the one that is asked for
-	Registries map[string]string // repository of a stage to that of production
-	Sum        string            // path of catalog.sum; empty: none is kept
-	Community  *Community        // nil: the repository is another one
-	// VersionsLabel is IgnoreLabel where com.redhat.openshift.versions keeps no bundle out of a
-	// catalog.
+	InsteadOf  string            // HeadUnpublished; otherwise only a requested bundle
+	Registries map[string]string // staging repository to production repository
+	Sum        string            // path of catalog.sum; empty: no such file
+	Community  *Community        // nil: not the community's repository
+	// VersionsLabel is IgnoreLabel if com.redhat.openshift.versions does not exclude bundles from catalogs.
 	VersionsLabel string
-	// SemverSkips are those of the catalogs of semver templates; empty: nobody says.
+	// SemverSkips is the setting for catalogs of semver templates; empty: not set.
 	SemverSkips kind.SemverSkips
 	After       AfterSetup
 }
 
-// Community are the files of an operator in the community catalogs, whose pipelines have rules of
-// their own.
+// Community names the files of an operator in the community catalogs, whose pipelines have their own rules.
 type Community struct {
 	CI      string
-	Release string // empty: there is none for the version
-	// Name and Version are the folders, as the pipelines speak of them.
+	Release string // empty: none for the version
+	// Name and Version are the folder names that the pipelines use.
 	Name, Version string
-	// ByHand names the file that says merge: false; empty: none does.
+	// ByHand is the file that contains merge: false; empty: none.
 	ByHand string
 }
 
-// AfterSetup are commands that run upon a change, and patterns of the files that they may change.
-// File, Line and Col are where that is said.
+// AfterSetup are commands to run on a change, and patterns of the files that they may change. File, Line and Col
+// are the place of the setting.
 type AfterSetup struct {
 	File         string
 	Line, Col    int
 	Run, Changes []string
 }
 
-// IgnoreLabel passes over the label com.redhat.openshift.versions, by which bundles go otherwise.
+// IgnoreLabel is the setting that ignores the label com.redhat.openshift.versions.
 const IgnoreLabel = "ignore"
 
-// TargetSetup is a template with the catalogs that are made of it. Patterns may stand in
-// Template and in the catalogs' paths. Line and Col are where File says it.
+// TargetSetup is a template with the catalogs rendered from it. Template and the catalogs' paths may be patterns.
+// Line and Col are the place in File.
 type TargetSetup struct {
 	Line, Col int
 
-	Package  string // as of Setup, for this target
+	Package  string // like Package of Setup, for this target
 	Template Pattern
-	Create   string // kind of template to begin where none stands; empty: none
-	// Rules tell the channels by version, the first that fits. Without rules, the inputs or
-	// the template tell them; where FromBundle is set, the bundle's own annotations first.
+	Create   string // kind of a template to create if there is none; empty: none
+	// Rules choose the channels by version; the first matching rule counts. Without rules, the inputs or the
+	// template decide, and with FromBundle first the bundle's annotations.
 	Rules          []ChannelRule
 	FromBundle     bool
-	DefaultChannel Pattern // where the rule has none; empty: stays as it is
-	// OnlyAsked leaves the target out unless the inputs name channels; Unless says why.
+	DefaultChannel Pattern // for rules without one; empty: unchanged
+	// OnlyAsked leaves the target out unless the inputs name channels; Unless is the reason.
 	OnlyAsked bool
 	Unless    string
-	// Said are edges that are taken as they are.
+	// Said are explicit edges.
 	Said    Edges
-	Edges   *EdgeRule // nil: as of Setup
-	Rebuild string    // empty: as of Setup
-	// VersionsLabel is empty for that of Setup.
+	Edges   *EdgeRule // nil: as in Setup
+	Rebuild string    // empty: as in Setup
+	// VersionsLabel overrides that of Setup unless empty.
 	VersionsLabel string
-	// NewChannel says how a channel begins that the template does not have: LikePrevious, else
-	// with the bundle alone.
+	// NewChannel decides how a new channel begins: LikePrevious, or otherwise with only the bundle.
 	NewChannel string
-	// SemverSkips are as of Setup where empty.
+	// SemverSkips overrides that of Setup unless empty.
 	SemverSkips kind.SemverSkips
-	// Published are as of Setup where nil, none where empty.
+	// Published overrides that of Setup unless nil; empty means none.
 	Published []PublishedSetup
-	InsteadOf string // empty: as of Setup
+	InsteadOf string // empty: as in Setup
 	Catalogs  []CatalogSetup
 
-	// Rewrite names images otherwise in the catalogs, and Files are values elsewhere.
+	// Rewrite renames images in the catalogs. Files are values in other files.
 	Rewrite reference.Rewrites
 	Files   []FileSetup
 }
 
-// Names reports whether a template of that path is one of the target's, for whatever bundle.
+// Names reports whether the path is that of a template of the target, for any bundle.
 func (t TargetSetup) Names(template string) bool {
 	pattern := strings.ReplaceAll(string(t.Template.ofAll()), "{package}", "*")
 	ok, err := path.Match(path.Clean(pattern), template)
 	return ok && err == nil
 }
 
-// OperandSetup is an image that is no bundle: when a version of it is published, an entry
-// for that is added to files.
+// OperandSetup is an image that is not a bundle. When a version of it is published, an entry for that version is
+// added to files.
 type OperandSetup struct {
 	Image    string // its repository
 	Schema   string // of the entry
 	Name     string // of the operand, or of the set of related images
 	As       string // name of the image in the entry
-	Package  string // whose bundles alone it serves; empty: any
+	Package  string // package whose bundles it is for; empty: any
 	Files    []string
-	Catalogs []string // whose bundles may take it; empty: Files
+	Catalogs []string // catalogs with bundles that use it; empty: Files
 }
 
-// CatalogSourceSetup is the manifest of a CatalogSource, and the catalog image that it names.
+// CatalogSourceSetup is the manifest of a CatalogSource and the catalog image in it.
 type CatalogSourceSetup struct {
 	Path            string
 	Repository, Tag string // of the image
-	Template        string // by which the cluster decides the image; empty: it is named by digest
+	Template        string // with which the cluster chooses the image; empty: a digest names it
 	Kind            string // CatalogSource or ClusterCatalog; empty: CatalogSource
-	Form            string // of the spec: new or legacy; empty: as it stands
-	Poll            *int   // minutes between looks at the tag, which is named then, of a ClusterCatalog
+	Form            string // of the spec: new or legacy; empty: unchanged
+	Poll            *int   // minutes between polls of the tag, which then names the image; for a ClusterCatalog
 	Priority        *int
-	Labels          [][2]string // in their order
+	Labels          [][2]string // in order
 	Name            string      // empty: the only one of the file
-	Namespace       string      // of one that does not stand yet
-	Catalogs        []string    // that the image holds; empty: all
+	Namespace       string      // for a new object
+	Catalogs        []string    // that the image contains; empty: all
 }
 
 // CatalogSetup is a catalog that is rendered from a template.
 type CatalogSetup struct {
 	Path     Pattern
-	Name     string // in a composite template; empty: the template makes this one only
-	Platform string // such as 4.20; empty: a folder of Path tells
+	Name     string // in a composite template; empty: the template renders only this one
+	Platform string // such as 4.20; empty: taken from a folder in Path
 	Metadata MetadataRule
-	// Create begins the catalog where it does not stand; one that nobody meant to begin is
-	// misspelt. With a template that is begun its catalogs are.
+	// Create allows creating the catalog. Otherwise a missing catalog counts as misspelt, unless its template is
+	// created as well.
 	Create  bool
-	Rewrite reference.Rewrites // empty: as of the target
-	// Include, Exclude and Heads say which bundles of the template it holds, and
-	// DanglingReplaces what becomes of edges to the others: RemoveDangling, else they stay.
+	Rewrite reference.Rewrites // empty: as in the target
+	// Include, Exclude and Heads select the template's bundles for the catalog. DanglingReplaces decides about
+	// edges to other bundles: RemoveDangling, or otherwise they stay.
 	Include, Exclude []BundleRule
 	Heads            map[string]string // bundle at which a channel ends, by channel
 	DanglingReplaces string
 }
 
-// RemoveDangling takes the edges away that lead to bundles which a catalog does not hold.
+// RemoveDangling removes the edges to bundles that a catalog leaves out.
 const RemoveDangling = "remove"
 
-// ChannelRule puts the versions that it fits into channels.
+// ChannelRule assigns matching versions to channels.
 type ChannelRule struct {
 	Versions       VersionRule
 	Channels       []Pattern
 	DefaultChannel Pattern
 }
 
-// Edges of a bundle in its channels.
+// Edges are a bundle's edges in its channels.
 type Edges struct {
 	Replaces  string
 	Skips     []string
 	SkipRange string
 }
 
-// Said reports whether there are any.
+// Said reports whether there are any edges.
 func (e Edges) Said() bool { return e.Replaces != "" || len(e.Skips) > 0 || e.SkipRange != "" }
 
 func (e Edges) inWords() string {
 	return fbc.Entry{Replaces: e.Replaces, Skips: e.Skips, SkipRange: e.SkipRange}.InWords()
 }
 
-// Where edges can come from.
+// Sources of edges.
 const (
-	FromCSV      = "from-csv"      // as the bundle's ClusterServiceVersion says
-	LikeSiblings = "like-siblings" // as the newest entries of the channel have them
+	FromCSV      = "from-csv"      // from the bundle's ClusterServiceVersion
+	LikeSiblings = "like-siblings" // like the newest entries of the channel
 )
 
-// EdgeRule tells the edges of bundles for which none are said. The zero rule puts them
-// into their natural place by version.
+// EdgeRule decides the edges of bundles without explicit ones. The zero rule uses the natural place by version.
 type EdgeRule struct {
 	From                    string  // FromCSV or LikeSiblings; empty: the patterns
-	Explicit                bool    // refuse a bundle for which none are said
+	Explicit                bool    // refuse a bundle without explicit edges
 	Replaces                Pattern // empty: the natural place
 	SkipRange               Pattern // empty: none
 	NoRewire                bool
 	AllowMissingPredecessor bool
 }
 
-// MetadataRule says how a catalog holds its bundles' metadata.
+// MetadataRule decides the form of a catalog's metadata.
 type MetadataRule string
 
-// The rules. Auto goes by the platform version, else by what stands in the catalog.
+// The rules. Auto uses the platform's version, or else the form in the existing catalog.
 const (
 	Auto         MetadataRule = "auto"
 	BundleObject MetadataRule = "bundle-object"
 	CSVMetadata  MetadataRule = "csv-metadata"
 )
 
-// VersionRule picks versions: prerelease, release, or a range as skipRange has it. The
-// empty rule picks all.
+// VersionRule selects versions: prerelease, release, or a range as in skipRange. The empty rule selects all.
 type VersionRule string
 
-// The rules that are no ranges.
+// The rules other than ranges.
 const (
 	Prerelease VersionRule = "prerelease"
 	Release    VersionRule = "release"
@@ -209,7 +204,7 @@ func (r VersionRule) Check() error {
 	return err
 }
 
-// Fits reports whether the rule picks the version; one that is malformed picks none.
+// Fits reports whether the rule selects the version. A malformed rule selects none.
 func (r VersionRule) Fits(v semver.Version) bool {
 	fits, err := r.fits()
 	return err == nil && fits(v)

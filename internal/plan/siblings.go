@@ -11,23 +11,23 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// mostSiblings are looked at for a pattern, the newest of a channel.
+// mostSiblings is the number of a channel's newest entries that are searched for a pattern.
 const mostSiblings = 3
 
-// sibling is an entry whose version is known, and that of the entry that it replaces.
+// sibling is an entry with a known version, and the version of its predecessor.
 type sibling struct {
 	fbc.Entry
 	version     semver.Version
-	predecessor string // version of what it replaces, "" where that is not known
+	predecessor string // version of the entry that it replaces; "" if unknown
 }
 
-// beginning is one of the ways in which ranges begin.
+// beginning is a known way in which ranges begin.
 type beginning struct {
 	name  string
 	begin func(s sibling) string
 }
 
-// bounds are those that are known, the most telling first.
+// bounds lists the known beginnings, the most specific first.
 var bounds = []beginning{
 	{"<{version}", func(sibling) string { return "" }},
 	{">={version of what it replaces} <{version}", func(s sibling) string { return bound(s.predecessor) }},
@@ -41,7 +41,7 @@ var bounds = []beginning{
 
 func bound(version string) string {
 	if version == "" {
-		return "-" // no range begins so
+		return "-" // no range begins like this
 	}
 	return ">=" + version + " "
 }
@@ -53,14 +53,14 @@ func minor(v semver.Version, back uint64) string {
 	return fmt.Sprintf(">=%d.%d.0 ", v.Major, v.Minor-back)
 }
 
-// SiblingEdges are the edges that a bundle has by LikeSiblings in a channel of these entries.
+// SiblingEdges returns the edges that a bundle gets by LikeSiblings in a channel with these entries.
 func SiblingEdges(entries []fbc.Entry, name string, version semver.Version) (Edges, error) {
 	e, _, err := likeSiblings(entries, name, version)
 	return e, err
 }
 
-// likeSiblings are the edges that a bundle has where it has them as the newest entries of the
-// channel below it do, and which pattern that is. Where they follow none, the place is natural.
+// likeSiblings returns the edges of a bundle that follow the pattern of the newest lower entries of the channel,
+// and that pattern. If there is no pattern, the place is natural.
 func likeSiblings(entries []fbc.Entry, name string, version semver.Version) (e Edges, why string, err error) {
 	newest := newestBelow(entries, version)
 	if len(newest) == 0 {
@@ -70,13 +70,13 @@ func likeSiblings(entries []fbc.Entry, name string, version semver.Version) (e E
 	if err != nil {
 		return Edges{}, "", err
 	}
-	// The lowest entry replaces nothing because nothing is below it.
+	// The lowest entry replaces nothing because there is no lower one.
 	if newest[0].Replaces != "" || len(newest) == 1 {
 		e.Replaces = place.Entry.Replaces
 	}
 	var seen string
 	one := sibling{Entry: fbc.Entry{Name: name}, version: version, predecessor: versionText(e.Replaces)}
-	// Where the three newest do not agree, the last word is that of fewer.
+	// If the three newest entries disagree, fewer of the newest decide.
 	for n := len(newest); n > 0 && e.SkipRange == ""; n-- {
 		e.SkipRange, seen = rangeLike(newest[:n], one, n > 1 || len(newest) == 1)
 	}
@@ -90,9 +90,8 @@ func likeSiblings(entries []fbc.Entry, name string, version semver.Version) (e E
 	return e, fmt.Sprintf("it %s, as %s and the entries below that have it: %s, %s.", e.inWords(), newest[0].Name, replaced, seen), nil
 }
 
-// rangeLike is the range that a bundle has where it has one as the siblings have theirs, and how
-// that is made. A beginning that is always the same counts where constant says that enough of
-// them have it.
+// rangeLike returns the range of a bundle by the pattern of its siblings, and the pattern. It accepts a constant
+// beginning only if constant is set, which means that enough siblings have it.
 func rangeLike(newest []sibling, one sibling, constant bool) (skipRange, seen string) {
 	end := "<" + one.version.String()
 	if i := boundOf(newest); i >= 0 && bounds[i].begin(one) != "-" {
@@ -104,7 +103,7 @@ func rangeLike(newest []sibling, one sibling, constant bool) (skipRange, seen st
 	return "", "no range"
 }
 
-// newestBelow are the highest entries below a version, the highest first.
+// newestBelow returns the highest entries below a version, highest first.
 func newestBelow(entries []fbc.Entry, version semver.Version) (all []sibling) {
 	for _, e := range entries {
 		if v, ok := graph.VersionOf(e.Name); ok && v.LT(version) {
@@ -122,12 +121,12 @@ func versionText(name string) string {
 	return ""
 }
 
-// boundOf is the first of the bounds that the ranges of all siblings have, -1 where none is.
+// boundOf returns the index of the first bound that the ranges of all siblings have, or -1.
 func boundOf(newest []sibling) int {
 	return slices.IndexFunc(bounds, func(b beginning) bool { return ranged(newest, b.begin) })
 }
 
-// constantBound is the beginning that the ranges of all siblings have, "" where they differ.
+// constantBound returns the common beginning of all siblings' ranges, or "" if they differ.
 func constantBound(newest []sibling) string {
 	end := "<" + newest[0].version.String()
 	r := newest[0].SkipRange
@@ -141,8 +140,8 @@ func constantBound(newest []sibling) string {
 	return begin
 }
 
-// ranged reports whether the newest has a range that begins so and ends below its version, and
-// so have those of the others that have one which ends below theirs.
+// ranged reports whether the newest sibling has a range with this beginning that ends below its version, and
+// whether those of the other siblings that have a range ending below their version begin in the same way.
 func ranged(newest []sibling, begin func(sibling) string) bool {
 	for i, s := range newest {
 		end := "<" + s.version.String()

@@ -14,7 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// entriesOf reads entries such as "1.1.0 <1.0.0 (>=1.0.0 <1.1.0)".
+// entriesOf parses entries such as "1.1.0 <1.0.0 (>=1.0.0 <1.1.0)".
 func entriesOf(text string) (all []fbc.Entry) {
 	for line := range strings.SplitSeq(text, ";") {
 		head, ranged, _ := strings.Cut(strings.TrimSpace(line), " (")
@@ -44,7 +44,7 @@ func TestLikeSiblings(t *testing.T) {
 		{"within the minor version", "1.2.0 (>=1.2.0 <1.2.0); 1.2.1 <1.2.0 (>=1.2.0 <1.2.1); 1.2.2 <1.2.1 (>=1.2.0 <1.2.2)", "1.3.0", "op.v1.2.2", ">=1.3.0 <1.3.0", "the range >={major}.{minor}.0 <{version}"},
 		{"two minor versions back", "0.17.4 (>=0.15.0 <0.17.4); 0.17.5 <0.17.4 (>=0.15.0 <0.17.5)", "0.18.0", "op.v0.17.5", ">=0.16.0 <0.18.0", "{minor-2}"},
 		{"from a version that stays", "0.13.0 (>=0.4.0 <0.13.0); 0.13.1 <0.13.0 (>=0.4.0 <0.13.1)", "0.13.2", "op.v0.13.1", ">=0.4.0 <0.13.2", "the range >=0.4.0 <{version}"},
-		{"a backport goes by those below it", "1.0.0 (<1.0.0); 1.1.0 <1.0.0 (>=1.0.0 <1.1.0)", "1.0.1", "op.v1.0.0", "<1.0.1", "op.v1.0.0"},
+		{"a backport follows the entries below it", "1.0.0 (<1.0.0); 1.1.0 <1.0.0 (>=1.0.0 <1.1.0)", "1.0.1", "op.v1.0.0", "<1.0.1", "op.v1.0.0"},
 		{"the newest has none", "1.0.0 (<1.0.0); 1.1.0 <1.0.0", "1.2.0", "op.v1.1.0", "", "no range"},
 		{"ranges of no pattern", "1.0.0; 1.1.0 <1.0.0 (>=0.3.0 <1.1.0); 1.2.0 <1.1.0 (>=0.4.0 <1.2.0)", "1.3.0", "op.v1.2.0", "", "no range"},
 		{"an empty channel", "", "1.0.0", "", "", "nothing is below it"},
@@ -61,7 +61,7 @@ func TestLikeSiblings(t *testing.T) {
 	}
 }
 
-// In public histories the newest entries tell the edges of the next one in most cases.
+// In public histories the newest entries usually predict the edges of the next one.
 func TestLikeSiblingsOfHistories(t *testing.T) {
 	c := corpus.Large(t)
 	blobs := c.Archive(t, "histories/blobs")

@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// target plans one candidate, and either adds it to the plan or leaves it out.
+// target plans one candidate. It adds it to the plan or leaves it out.
 func (p *planner) target(c candidate) error {
 	o, err := p.open(c)
 	if err != nil {
@@ -51,14 +51,14 @@ func (p *planner) semverSkips(c candidate) kind.SemverSkips {
 	return cmp.Or(p.in.Asked.SemverSkips, c.SemverSkips, p.setup.SemverSkips)
 }
 
-// What may be done with a bundle that stands there with another image.
+// Policies for a bundle that is in the template with another image.
 const (
 	Refuse  = "refuse"
 	Replace = "replace"
 )
 
-// requests says what is inserted into the template. It is false where the setup puts the
-// bundle into no channel of it.
+// requests decides what to insert into the template. It returns false if the setup puts the bundle into none of
+// its channels.
 func (p *planner) requests(c candidate, o *opened, t *Target, published *kind.Published, names map[string]string) (bool, error) {
 	rule, wanted, err := p.channels(c, o, t)
 	if err != nil || !wanted {
@@ -75,7 +75,7 @@ func (p *planner) requests(c candidate, o *opened, t *Target, published *kind.Pu
 		NoRewire:                edges.NoRewire,
 		AllowMissingPredecessor: edges.AllowMissingPredecessor,
 		Promote:                 p.promoted,
-		AsNamed:                 p.setup.Community != nil, // their pipeline names images as it publishes them
+		AsNamed:                 p.setup.Community != nil, // the community's pipeline names images as published
 		Rebuild:                 cmp.Or(p.in.Asked.Rebuild, c.Rebuild, p.setup.Rebuild) == Replace,
 		Published:               published,
 		Names:                   names,
@@ -91,14 +91,14 @@ func (p *planner) requests(c candidate, o *opened, t *Target, published *kind.Pu
 	return true, err
 }
 
-// placed is where a bundle goes.
+// placed is the place of a bundle.
 type placed struct {
 	channels       []string
 	defaultChannel Pattern
 }
 
-// channels decides the channels. What is asked for comes first, then the setup's rules, then
-// the bundle's annotations where the setup wants them, then what the template itself chooses.
+// channels decides the channels: the requested ones, or else those of the setup's rules, the bundle's annotations
+// if the setup uses them, or the template's own choice.
 func (p *planner) channels(c candidate, o *opened, t *Target) (placed, bool, error) {
 	if asked := kind.Unique(p.in.Asked.Channels); len(asked) > 0 {
 		p.reason(&t.Reasons, "It goes into %s, as asked for.", strings.Join(asked, ", "))
@@ -168,7 +168,7 @@ func (p *planner) ruled(c candidate, t *Target) (placed, bool, error) {
 	return out, true, nil
 }
 
-// annotated are the channels of the bundle's annotations that the template can have.
+// annotated returns the channels of the bundle's annotations that the template can have.
 func (p *planner) annotated(c candidate, o *opened) ([]string, error) {
 	channels := kind.Unique(p.in.Annotated)
 	if archetypes := template.Traits(o.kind).Archetypes; len(archetypes) > 0 {
@@ -185,7 +185,7 @@ func (p *planner) annotated(c candidate, o *opened) ([]string, error) {
 	return channels, nil
 }
 
-// choice is the channel that the template itself chooses.
+// choice returns the channel that the template itself chooses.
 func (p *planner) choice(c candidate, o *opened) (choice template.Choice, err error) {
 	choice.Known = template.Traits(o.kind).Archetypes
 	if o.file != nil {

@@ -61,7 +61,7 @@ func TestVersionRule(t *testing.T) {
 		{"release", "1.0.0-rc.1", false},
 		{">=1.0.0 <2.0.0", "1.9.9", true},
 		{">=1.0.0 <2.0.0", "2.0.0", false},
-		{">=1.0.0 <2.0.0", "2.0.0-rc.1", true}, // which is below 2.0.0
+		{">=1.0.0 <2.0.0", "2.0.0-rc.1", true}, // it is below 2.0.0
 		{"1.2.x || 2.x", "1.2.9", true},
 		{"1.2.x || 2.x", "1.3.0", false},
 		{"nonsense", "1.0.0", false},
@@ -126,8 +126,7 @@ func TestPlatform(t *testing.T) {
 	}
 }
 
-// The rows of the table that the rules for the label publish, and labels of bundles that
-// were published.
+// The rows of the published table of the label's rules, and labels of published bundles.
 func TestSupport(t *testing.T) {
 	for _, tt := range []struct {
 		label   string
@@ -200,7 +199,7 @@ func FuzzWords(f *testing.F) {
 		if support, err := ParseSupport(s); err == nil {
 			low, high := support.Holds(Platform{0, 0}), support.Holds(Platform{99999, 0})
 			if support.from != nil && (!support.Holds(*support.from) || support.to != nil && !support.Holds(*support.to)) || low && support.from != nil && *support.from != (Platform{}) || high && support.to != nil {
-				t.Errorf("%q holds what it should not, or not its bounds", s)
+				t.Errorf("%q contains a wrong version, or not its bounds", s)
 			}
 		}
 		if clean, ok := localPath(s); ok && (!fs.ValidPath(clean) || clean == "." || path.Clean(clean) != clean) {
