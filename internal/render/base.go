@@ -12,17 +12,15 @@ import (
 // Base is an earlier rendering, indexed by image.
 type Base struct {
 	docs map[string]*fbc.Doc
-	// shows has what the packages of the base show, by the image of the bundle that
-	// they took it from.
+	// shows holds what the packages of the base show, by the image of the bundle that it comes from.
 	shows map[string]fbc.Showcase
-	// icons are those of packages.
+	// icons holds the icons of packages.
 	icons map[string]*fbc.Icon
-	// kept are documents that are put into catalogs after they are rendered, and stay.
+	// kept holds documents that were added to the catalog after rendering, and must stay.
 	kept []fbc.Doc
 }
 
-// NewBase indexes the documents of an earlier rendering. A bundle that stands there
-// twice is not used.
+// NewBase indexes the documents of an earlier rendering. It does not use a bundle that occurs twice.
 func NewBase(docs []fbc.Doc) *Base {
 	b := &Base{docs: make(map[string]*fbc.Doc, len(docs)), shows: map[string]fbc.Showcase{}, icons: map[string]*fbc.Icon{}}
 	twice := map[string]bool{}
@@ -46,7 +44,7 @@ func NewBase(docs []fbc.Doc) *Base {
 	return b
 }
 
-// keep adds what stays of the base, unless the template has a document of that name.
+// keep adds the kept documents of the base, except those that the template also has.
 func (b *Base) keep(r *Result, template []fbc.Other) error {
 	if b == nil {
 		return nil
@@ -65,8 +63,8 @@ func (b *Base) keep(r *Result, template []fbc.Other) error {
 	return nil
 }
 
-// filled is a package with the icon of the base where the template leaves that empty, as scripts
-// do that put it in for rendering. opm takes no catalog with an empty icon.
+// filled sets a package's icon to that of the base if the template's icon is empty. Scripts use such templates
+// and add the icon for rendering; opm refuses a catalog with an empty icon.
 func (b *Base) filled(p fbc.Package) fbc.Package {
 	if b == nil || p.Icon == nil || len(p.Icon.Data) > 0 || b.icons[p.Name] == nil {
 		return p
@@ -75,8 +73,8 @@ func (b *Base) filled(p fbc.Package) fbc.Package {
 	return p
 }
 
-// readShows finds the bundle at the head of each default channel: the last entry, in
-// channels that a semver template made.
+// readShows finds the bundle at the head of each default channel. In channels from a semver template that is the
+// last entry.
 func (b *Base) readShows(docs []fbc.Doc) {
 	images := map[string]string{}
 	for image, d := range b.docs {
@@ -105,10 +103,9 @@ func (b *Base) readShows(docs []fbc.Doc) {
 	}
 }
 
-// fromBase takes a bundle from the base: its bytes as they are where format and layout
-// are the same, else its facts in the format that is asked for. It stands there as the catalog
-// names it, or, where that is new, as the template does. nil where the base does not hold
-// them.
+// fromBase takes a bundle from the base: its unchanged bytes if format and layout are the same, otherwise its
+// content in the requested format. It looks for the image's name in the catalog, and then for the name in the
+// template, in case the catalog's name is new. It returns nil if the base cannot provide the bundle.
 func (r *renderer) fromBase(image string) *rendered {
 	if r.o.Base == nil {
 		return nil
@@ -132,9 +129,8 @@ func (r *renderer) fromBase(image string) *rendered {
 	return b
 }
 
-// Seen remembers what became of the bundles of bases. Catalogs of one template mostly hold the
-// same ones, and a catalog is rendered from its template before and after a change. It is for
-// one rendering at a time.
+// Seen caches the results for bundles of bases. Catalogs of one template usually contain the same bundles, and a
+// catalog is rendered before and after a change. Only one rendering may use it at a time.
 type Seen map[seenKey]standing
 
 type seenKey struct {
@@ -144,7 +140,7 @@ type seenKey struct {
 	rewrite  string
 }
 
-// standing is a bundle of a base as the catalog has it; without a body it is to be pulled anew.
+// standing is a base's bundle in the form of the catalog. Without a body it must be pulled.
 type standing struct {
 	facts fbc.Facts
 	body  []byte
@@ -183,7 +179,7 @@ func (r *renderer) baseBody(d *fbc.Doc, light fbc.Bundle) ([]byte, bool) {
 	objects, metadata := holds(light)
 	switch {
 	case r.o.Metadata == bundle.BundleObjects && metadata:
-		return nil, false // the manifests are not there
+		return nil, false // the base does not have the manifests
 	case r.o.Metadata == bundle.CSVMetadata && objects:
 		return r.made(d, true)
 	case r.renames(light):
@@ -195,8 +191,7 @@ func (r *renderer) baseBody(d *fbc.Doc, light fbc.Bundle) ([]byte, bool) {
 	return blob.Body, err == nil
 }
 
-// made is a document of the base that is written anew, with the images named as the catalog
-// does.
+// made returns a document of the base, encoded again with the images' names in the catalog.
 func (r *renderer) made(d *fbc.Doc, migrate bool) ([]byte, bool) {
 	whole, err := d.Bundle()
 	if err != nil {
@@ -218,7 +213,7 @@ func (r *renderer) made(d *fbc.Doc, migrate bool) ([]byte, bool) {
 	return body, err == nil
 }
 
-// renames reports whether the catalog names an image of the bundle otherwise.
+// renames reports whether the catalog renames an image of the bundle.
 func (r *renderer) renames(b fbc.Bundle) bool {
 	other := func(image string) bool { return r.o.Rewrite.Of(image) != image }
 	return other(b.Image) || slices.ContainsFunc(b.RelatedImages, func(i fbc.RelatedImage) bool { return other(i.Image) })

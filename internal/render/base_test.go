@@ -15,12 +15,12 @@ import (
 	"github.com/olmgraft/graft/internal/render"
 )
 
-// fakeRegistry is a registry that has bundles of package op at hand, and notes which were pulled.
+// fakeRegistry is a registry with bundles of package op. It records which were pulled.
 type fakeRegistry struct {
 	mu      sync.Mutex
 	pulled  []string
-	asked   []string          // for their digests, or their tags
-	digests map[string]string // of tags that have moved
+	asked   []string          // for digests or tags
+	digests map[string]string // of moved tags
 	csv     string            // in each CSV's metadata
 }
 
@@ -63,7 +63,7 @@ func (s *fakeRegistry) Tags(_ context.Context, repository string) ([]string, err
 	return []string{"v1.0.0", "v1.1.0", "latest"}, nil
 }
 
-// took are the versions that were pulled since it was last asked.
+// took returns the versions pulled since the last call.
 func (s *fakeRegistry) took() string {
 	slices.Sort(s.pulled)
 	out := strings.Join(s.pulled, " ")
@@ -91,22 +91,21 @@ entries:
 
 const packageProperty = "- type: olm.package\n  value:\n    packageName: op\n    version: 1.0.0\n"
 
-// What a base holds of a bundle's image is copied as it stands there, in the form that is
-// asked for; what it does not hold, or not in one piece, is pulled. Either way the catalog is
-// the one that comes of no base, but for what a person changed in the base, and of which no
-// sum says that it was otherwise. What another rendering saw of a base makes no difference.
+// A bundle in the base is copied in the requested form; a bundle that the base lacks, or has only in part, is
+// pulled. Both give the same catalog as rendering without a base, except for changes by hand in the base that no
+// sum contradicts. What another rendering saw of a base makes no difference.
 func TestUponABase(t *testing.T) {
 	seen := render.Seen{}
 	by := func(pairs ...string) func(string) string { return strings.NewReplacer(pairs...).Replace }
 	other := by("op.v", "other.v", "packageName: op", "packageName: other", "package: op", "package: other", "example.com/op", "example.com/other")
 	for _, tt := range []struct {
 		name   string
-		base   render.Options      // of which the base was made
-		change func(string) string // of the base, by hand
+		base   render.Options      // the options that rendered the base
+		change func(string) string // edits the base by hand
 		sum    bool
 		now    render.Options
 		pulled string
-		stays  string // in what comes of it; empty: it is what comes of no base
+		stays  string // part of the result; empty: the result equals a rendering without base
 	}{
 		{name: "as it was made"},
 		{name: "as it was made, with a sum", sum: true},
@@ -144,7 +143,7 @@ func TestUponABase(t *testing.T) {
 			if tt.change != nil {
 				was := base
 				if base = tt.change(base); base == was {
-					t.Fatalf("the change is none in\n%s", base)
+					t.Fatalf("the change has no effect on\n%s", base)
 				}
 			}
 			fresh := string(text(t, tmpl, tt.now))
@@ -171,8 +170,8 @@ func TestUponABase(t *testing.T) {
 	}
 }
 
-// What a package shows is that of the bundle at the head of its default channel now. The base
-// tells it for the bundle that it was taken from, and for no other.
+// A package shows the bundle that is now the head of its default channel. The base has this only for the bundle
+// that it was taken from.
 func TestPackageShowsItsHead(t *testing.T) {
 	src := func(versions ...string) string {
 		out := "schema: olm.semver\nstable:\n  bundles:\n"
@@ -208,8 +207,8 @@ func TestPackageShowsItsHead(t *testing.T) {
 	}
 }
 
-// A bundle that says by its annotations that its build metadata is a release is a substitute
-// upon a base and with a cache as well.
+// A bundle whose annotations mark its build metadata as a release is a substitute, also with a base and with a
+// cache.
 func TestSubstituteUponABase(t *testing.T) {
 	src := strings.Replace(shelfTemplate, "olm.template.basic", "olm.template.substitutes", 1)
 	for _, v := range []string{"1.0.0", "1.1.0"} {
@@ -237,13 +236,13 @@ func TestSubstituteUponABase(t *testing.T) {
 	}
 }
 
-// from is a text from a mark that is in it on.
+// from returns the text from a mark on.
 func from(text, mark string) string {
 	_, rest, _ := strings.Cut(text, mark)
 	return mark + rest
 }
 
-// An icon that the template leaves empty comes of the base; one that it has, or has none, does not.
+// The base provides an icon that the template leaves empty, but not one that the template has or omits.
 func TestEmptyIcon(t *testing.T) {
 	const own, empty = "  icon: {base64data: b3du, mediatype: image/png}\n", "  icon: {base64data: '', mediatype: image/png}\n"
 	with := func(icon string) []byte {
@@ -261,7 +260,7 @@ func TestEmptyIcon(t *testing.T) {
 	}
 }
 
-// An image that stands in the template twice is rendered as often, as opm does it, or once.
+// An image that occurs twice in the template is rendered twice, as opm does, or once.
 func TestOnce(t *testing.T) {
 	tmpl := open(t, "t.yaml", []byte(shelfTemplate+"- schema: olm.bundle\n  image: example.com/op:v1.0.0\n"))
 	for once, want := range map[bool]int{true: 1, false: 2} {

@@ -14,8 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/render"
 )
 
-// A rendered bundle is kept by what its image was, and in each form by itself: what is
-// another image, digest or form is pulled.
+// The cache keys a rendered bundle by image, digest and form. Everything else is pulled.
 func TestCacheOfBundles(t *testing.T) {
 	cache, err := oci.OpenCache(t.TempDir())
 	if err != nil {
@@ -37,7 +36,7 @@ func TestCacheOfBundles(t *testing.T) {
 		{"nor in JSON with csv metadata", one, render.Options{Metadata: bundle.CSVMetadata, Format: fbc.JSON}, "", "1.0.0"},
 		{"not under another tag", strings.Replace(one, "1.0.0", "1.0.0-a", 1), render.Options{}, "", "1.0.0-a"},
 		{"not under another digest", one, render.Options{}, "moved", "1.0.0"},
-		{"what was is", one, render.Options{}, "", ""},
+		{"the same again", one, render.Options{}, "", ""},
 	} {
 		s.digests[opImage+"1.0.0"], s.digests[opImage+"1.0.0-a"] = digestOf(tt.moved), digestOf("")
 		fresh := text(t, open(t, "t.yaml", []byte(tt.src)), render.Options{Registry: s, Format: tt.o.Format, Metadata: tt.o.Metadata})
@@ -50,7 +49,7 @@ func TestCacheOfBundles(t *testing.T) {
 	}
 }
 
-// What is kept is held to the sum like what is pulled.
+// Cached bundles are checked against the sum like pulled ones.
 func TestCacheAndSum(t *testing.T) {
 	cache, err := oci.OpenCache(t.TempDir())
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// A catalog that is converted to a template and rendered again is the same catalog, or
-// the conversion is refused with the first edge that would change.
+// Rendering a catalog converted to a template gives the same catalog, or the conversion is refused with the first
+// edge that would change.
 func TestConvertedCatalogsRenderToThemselves(t *testing.T) { corpus.Each(t, convertCatalogs) }
 
 func convertCatalogs(t *testing.T, c corpus.Corpus) {

@@ -61,7 +61,7 @@ func text(t testing.TB, template render.Template, o render.Options) []byte {
 	return b.Bytes()
 }
 
-// pushCorpus fills a registry with the bundles of the corpus, by OPERATOR:VERSION.
+// pushCorpus fills a registry with the bundles of the corpus, named OPERATOR:VERSION.
 func pushCorpus(t testing.TB, c corpus.Corpus, s *registry.Server) {
 	t.Helper()
 	for ref, files := range c.Bundles(t, "*") {
@@ -75,8 +75,8 @@ func pushCorpus(t testing.TB, c corpus.Corpus, s *registry.Server) {
 	}
 }
 
-// Each real template renders to opm's bytes, in both metadata formats; rendered again
-// upon that, nothing is pulled and no byte differs.
+// Each real template renders to opm's bytes in both metadata formats. Rendering again with the result as base
+// pulls nothing and changes no byte.
 func TestCorpus(t *testing.T) { corpus.Each(t, renderCorpus) }
 
 func renderCorpus(t *testing.T, c corpus.Corpus) {

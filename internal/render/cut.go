@@ -10,9 +10,8 @@ import (
 	"github.com/olmgraft/graft/internal/graph/cut"
 )
 
-// within are the images that the catalog needs: without those of bundles of which it is known
-// that they are cut out. Where the channels depend on bundles that nobody knows yet, they are
-// all.
+// within returns the images that the catalog needs. It leaves out those of bundles that are known to be cut out.
+// If the channels depend on unknown bundles, it returns all images.
 func (r *renderer) within(t Template, images []string, tags func(string) ([]string, error)) []string {
 	if r.o.Cut.Empty() {
 		return images
@@ -23,12 +22,12 @@ func (r *renderer) within(t Template, images []string, tags func(string) ([]stri
 	}
 	_, gone, err := r.o.Cut.Channels(c.Channels, r.versions().of)
 	if err != nil {
-		return images // it fails again with all that is known
+		return images // it fails again once everything is known
 	}
 	return slices.DeleteFunc(slices.Clone(images), func(image string) bool { return r.out(image, c.Channels, gone) })
 }
 
-// cut takes out of a catalog what is not wanted in it.
+// cut removes from a catalog what Cut leaves out.
 func (r *renderer) cut(c *fbc.Catalog) error {
 	if r.o.Cut.Empty() {
 		return nil
@@ -51,7 +50,7 @@ func (r *renderer) cut(c *fbc.Catalog) error {
 	return nil
 }
 
-// out reports whether the bundle of an image lost its entries.
+// out reports whether the bundle of an image has lost its entries.
 func (r *renderer) out(image string, channels []fbc.Channel, gone cut.Gone) bool {
 	if facts, ok := r.known(image); ok {
 		return gone.Holds(facts.Package, facts.Name)
@@ -60,7 +59,7 @@ func (r *renderer) out(image string, channels []fbc.Channel, gone cut.Gone) bool
 	return name != "" && slices.ContainsFunc(channels, func(ch fbc.Channel) bool { return gone.Holds(ch.Package, name) })
 }
 
-// known are the facts of a bundle that was gathered, or stands in an earlier rendering.
+// known returns the facts of a bundle that was gathered or that an earlier rendering contains.
 func (r *renderer) known(image string) (fbc.Facts, bool) {
 	if b := r.bundles[image]; b != nil {
 		return b.facts, true
@@ -75,7 +74,7 @@ func (r *renderer) known(image string) (fbc.Facts, bool) {
 	return fbc.Facts{}, false
 }
 
-// doc is the document of an image under the first of its names that stands there.
+// doc returns the document of an image under the first name that the base has, or nil.
 func (b *Base) doc(names ...string) *fbc.Doc {
 	if b == nil {
 		return nil
@@ -88,7 +87,7 @@ func (b *Base) doc(names ...string) *fbc.Doc {
 	return nil
 }
 
-// versions are those of bundles by name.
+// versions maps names of bundles to versions.
 type versions map[string]semver.Version
 
 func (v versions) of(name string) (semver.Version, bool) {
@@ -110,10 +109,10 @@ func (r *renderer) versions() versions {
 	return all
 }
 
-// knownOnly answers a template without a pull.
+// knownOnly answers a template's questions without pulling.
 type knownOnly struct{ *renderer }
 
-// Bundle implements Bundles.
+// Bundle implements fbc.Bundles.
 func (r knownOnly) Bundle(image string) (fbc.Facts, error) {
 	if facts, ok := r.known(image); ok {
 		return facts, nil
@@ -121,7 +120,7 @@ func (r knownOnly) Bundle(image string) (fbc.Facts, error) {
 	return fbc.Facts{}, errUnknown
 }
 
-// Showcase implements Bundles: it decides no channel.
+// Showcase implements fbc.Bundles. It does not affect channels.
 func (knownOnly) Showcase(string) (fbc.Showcase, error) { return fbc.Showcase{}, nil }
 
 var errUnknown = errors.New("nobody knows the bundle without a pull")

@@ -39,9 +39,9 @@ relatedImages:
 schema: olm.bundle
 `
 
-// Every document of a template is in its catalog, in opm's order: by package; in each the
-// package, channels and bundles by name, others by schema, deprecations; at the end what is
-// of no package.
+// Every document of a template is in its catalog, in opm's order: by package; in each package the package, then
+// channels and bundles by name, other documents by schema, deprecations; at the end the documents without a
+// package.
 func TestDocumentsOfATemplate(t *testing.T) {
 	const src = `schema: olm.template.basic
 entries:
@@ -123,12 +123,11 @@ schema: some.other
 	}
 }
 
-// A catalog that is rendered is loaded as opm loads it: properties that hold manifests go
-// last, related images by name, and with csv metadata asked for the manifests are migrated; a
-// bundle that was left to be rendered is.
+// Rendering a catalog loads it as opm does: properties that contain manifests come last, related images are
+// sorted by name, and for csv metadata the manifests are migrated. A bundle that is only an image is rendered.
 func TestRenderACatalog(t *testing.T) {
 	const head = "---\ndefaultChannel: stable\nname: op\nschema: olm.package\n---\nentries:\n- name: op.v1.0.0\nname: stable\npackage: op\nschema: olm.channel\n---\n"
-	const objects = "eyJraW5kIjoiQ2x1c3RlclNlcnZpY2VWZXJzaW9uIiwic3BlYyI6eyJkaXNwbGF5TmFtZSI6Ik9wIiwidmVyc2lvbiI6IjEuMC4wIn19" // a CSV that is called Op
+	const objects = "eyJraW5kIjoiQ2x1c3RlclNlcnZpY2VWZXJzaW9uIiwic3BlYyI6eyJkaXNwbGF5TmFtZSI6Ik9wIiwidmVyc2lvbiI6IjEuMC4wIn19" // a CSV named Op
 	const shuffled = `image: example.com/op:v1.0.0
 name: op.v1.0.0
 package: op
@@ -183,7 +182,7 @@ schema: olm.bundle
 			t.Errorf("%s: got\n%s\nwant\n%s", tt.name, got, tt.want)
 		}
 	}
-	// The documents of a template are left as they are written.
+	// The documents of a template stay as written.
 	substitutes := "schema: olm.template.substitutes\nentries:\n- {schema: olm.package, name: op, defaultChannel: stable}\n- {schema: olm.channel, package: op, name: stable, entries: [{name: op.v1.0.0}]}\n- " + strings.TrimSpace(strings.ReplaceAll(shuffled, "\n", "\n  ")) + "\n"
 	for _, metadata := range []bundle.MetadataFormat{bundle.BundleObjects, bundle.CSVMetadata} {
 		if got := string(text(t, open(t, "t.yaml", []byte(substitutes)), render.Options{Registry: &fakeRegistry{}, Metadata: metadata})); got != head+shuffled {

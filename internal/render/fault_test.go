@@ -39,8 +39,7 @@ func push(t *testing.T, s *registry.Server, version string) string {
 	return s.Addr + "/op:v" + version
 }
 
-// Whatever goes wrong on the way, the failure has its code and the catalog that stands
-// there is not touched.
+// Every fault yields a failure with its code, and leaves the existing catalog untouched.
 func TestFaults(t *testing.T) {
 	times := func(n int, f registry.Fault) func(registry.Request) registry.Fault {
 		return func(r registry.Request) registry.Fault {
@@ -116,7 +115,7 @@ func renderTo(t *testing.T, out, src string, o render.Options) error {
 	return err
 }
 
-// A catalog that cannot be written whole is not written at all.
+// A catalog that cannot be written completely is not written.
 func TestHalfWritten(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "catalog.yaml")
 	if err := os.WriteFile(out, []byte("as it was"), 0o644); err != nil {

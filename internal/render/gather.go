@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// gather has every bundle rendered: from the base, from the cache, or by a pull.
+// gather gets the document of every bundle from the base, the cache or a pull.
 func (r *renderer) gather(ctx context.Context, images []string) error {
 	var missing []string
 	for _, image := range images {
@@ -42,9 +42,8 @@ func (r *renderer) gather(ctx context.Context, images []string) error {
 	}, r.o.Progress)
 }
 
-// each does the work for all images, several at a time, and joins what failed. A
-// registry that is not to be had would fail for the others as well: then no more is
-// begun.
+// each calls work for all images, several at a time, and joins the failures. It stops early if the registry is
+// unavailable, because the other images would fail as well.
 func (r *renderer) each(ctx context.Context, images []string, work func(image string) error, progress func(done, total int, image string)) error {
 	jobs := r.o.Jobs
 	if jobs <= 0 {
@@ -88,8 +87,7 @@ func (r *renderer) each(ctx context.Context, images []string, work func(image st
 	return failure.New(failure.Interrupted, "rendering: %d of %d bundles were done: %w", done, len(images), ctx.Err())
 }
 
-// fresh has the document of a bundle from the cache, if the digest is known, else by
-// a pull.
+// fresh returns the document of a bundle from the cache, or else by a pull.
 func (r *renderer) fresh(ctx context.Context, image string) (*rendered, error) {
 	if r.o.Cache != nil {
 		digest, err := r.o.Registry.Resolve(ctx, image)
@@ -108,15 +106,15 @@ func (r *renderer) fresh(ctx context.Context, image string) (*rendered, error) {
 		return nil, err
 	}
 	if r.o.Cache != nil {
-		// A cache that cannot be written to makes the next run slower, no more.
+		// If the cache cannot be written, only the next run is slower.
 		_ = r.o.Cache.Put(r.cacheKind(image), b.digest, b.blob.Body)
 	}
 	return b, nil
 }
 
-// cacheKind tells apart the forms that one digest is rendered to. The image, as the catalog
-// names it, is part of the document, so one digest under two names is two documents. It is hashed, since the
-// cache makes folders of kinds.
+// cacheKind distinguishes the documents of one digest. The document contains the image's name in the catalog, so
+// one digest under two names has two documents. The name is hashed, because the cache uses kinds as names of
+// folders.
 func (r *renderer) cacheKind(image string) string {
 	kind := "yaml"
 	if r.o.Format == fbc.JSON {
@@ -145,7 +143,7 @@ func (r *renderer) fromCache(image, digest string) *rendered {
 	return &rendered{facts: facts, blob: blob, digest: digest, reused: true}
 }
 
-// pull renders a bundle anew.
+// pull pulls and renders a bundle.
 func (r *renderer) pull(ctx context.Context, image string) (*rendered, error) {
 	pulled, err := r.o.Registry.Pull(ctx, image)
 	if err != nil {

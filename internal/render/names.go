@@ -8,16 +8,16 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 )
 
-// namesPatience is how long registries are asked which bundles images are: where they do not
-// answer, what depends on that is refused.
+// namesPatience is the time for which Names asks registries. Without an answer, whatever depends on the name is
+// refused.
 const namesPatience = 20 * time.Second
 
-// Names asks a registry which bundles images are, so many at a time. What it does not tell is
-// left out.
+// Names returns the names of the bundles in images. It pulls jobs images at a time and leaves out those that
+// fail.
 func Names(ctx context.Context, registry Registry, jobs int, images []string) map[string]string {
 	ctx, stop := context.WithTimeout(ctx, namesPatience)
 	defer stop()
-	names, _ := oci.ForEach(jobs, images, func(image string) (string, error) { // who asks says what is missing
+	names, _ := oci.ForEach(jobs, images, func(image string) (string, error) { // the caller reports missing names
 		pulled, err := registry.Pull(ctx, image)
 		if err != nil {
 			return "", err

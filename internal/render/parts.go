@@ -8,10 +8,10 @@ import (
 	"github.com/olmgraft/graft/internal/fbc/parts"
 )
 
-// Parts gives the files that change so that a directory holds the catalog; see parts.Write.
-// Standing are its documents as they are now.
+// Parts returns the files that must change so that a directory contains the catalog; see parts.Write. standing
+// holds the directory's current documents.
 func (r *Result) Parts(fsys fs.FS, dir string, standing []fbc.Doc) ([]parts.File, error) {
-	// What opm would drop is refused, as in one file.
+	// Refuse what opm would drop, as for a single file.
 	if err := r.Write(io.Discard); err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Package render makes a file-based catalog of a template. What an earlier catalog
-// holds already is copied; the other bundles are pulled, several at a time.
+// Package render renders a template to a file-based catalog. It copies bundles that an earlier catalog contains
+// and pulls the others, several at a time.
 package render
 
 import (
@@ -16,50 +16,49 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// Template is what is rendered. Its methods are functions of the template; what they
-// need to know of bundles they ask for.
+// Template is a template to render. Its methods depend only on the template and on the bundles that they ask for.
 type Template interface {
 	Images(tags func(repository string) ([]string, error)) ([]string, error)
 	Expand(b fbc.Bundles, tags func(repository string) ([]string, error)) (*fbc.Catalog, error)
 }
 
-// Registry is where bundles come from.
+// Registry is the source of bundles.
 type Registry interface {
 	Pull(ctx context.Context, ref string) (*oci.Pulled, error)
 	Resolve(ctx context.Context, ref string) (digest string, err error)
 	Tags(ctx context.Context, repository string) ([]string, error)
 }
 
-// Options of a rendering.
+// Options are the options of a rendering.
 type Options struct {
 	Registry Registry
 	Format   fbc.Format
 	Metadata bundle.MetadataFormat
-	// Rewrite names the images of bundles in the catalog otherwise than the template does.
+	// Rewrite renames the images of bundles in the catalog.
 	Rewrite reference.Rewrites
-	// Cut leaves bundles and channels of the template out of the catalog. Those of which Names or
-	// Known, earlier renderings, tell that they are out are not pulled.
+	// Cut leaves bundles and channels of the template out of the catalog. Bundles that are known to be left out,
+	// from Names or the earlier renderings in Known, are not pulled.
 	Cut   cut.Cut
 	Names map[string]string // of bundles, by image
 	Known []*Base
-	// Base has bundles that need no pull, nil for none.
+	// Base provides bundles without pulling; nil for none.
 	Base *Base
-	// Seen has what renderings before found of the bundles of their bases, nil for nothing.
+	// Seen caches results about the bundles of bases between renderings; nil for none.
 	Seen Seen
-	// Sum records what was rendered, nil for nothing. Recorded bundles must be what
-	// they were; with UpdateSum what they are now is recorded instead.
+	// Sum records what was rendered; nil for nothing. Recorded bundles must be unchanged, unless UpdateSum is
+	// set: then Sum records their new state.
 	Sum       *Sum
 	UpdateSum bool
-	// RefreshTags asks the registry whether tags of reused bundles have moved.
+	// RefreshTags checks with the registry whether tags of reused bundles have moved.
 	RefreshTags bool
-	// Cache keeps rendered documents by digest, nil for none.
+	// Cache stores rendered documents by digest; nil for none.
 	Cache *oci.Cache
-	// Jobs is the number of bundles under way at a time; 0 means 8.
+	// Jobs is the number of bundles in progress at a time; 0 means 8.
 	Jobs int
-	// Once renders an image once that the template names several times, where opm makes a catalog
-	// that it does not take itself.
+	// Once renders an image once even if the template names it several times. opm renders it several times, and
+	// then refuses the catalog itself.
 	Once bool
-	// Progress is told of each bundle that was pulled, nil for nobody.
+	// Progress is called for each pulled bundle; it may be nil.
 	Progress func(done, total int, image string)
 }
 
@@ -69,14 +68,14 @@ type Result struct {
 	Format  fbc.Format
 	// Reused and Pulled count bundles.
 	Reused, Pulled int
-	// Repeated are images that the template names again, where they are rendered once.
+	// Repeated are images that the template names several times, if Once is set.
 	Repeated []string
 
 	blobs []fbc.Blob
-	facts []fbc.Facts // of the bundles by image
+	facts []fbc.Facts // of the bundles in Images
 }
 
-// Render renders a template. All failures of bundles are reported, not the first one.
+// Render renders a template. It reports the failures of all bundles.
 func Render(ctx context.Context, t Template, o Options) (*Result, error) {
 	r := &renderer{o: o, bundles: map[string]*rendered{}}
 	tags := r.listTags(ctx)
@@ -100,12 +99,12 @@ func Render(ctx context.Context, t Template, o Options) (*Result, error) {
 // Write writes the catalog in opm's order and encoding.
 func (r *Result) Write(w io.Writer) error { return fbc.Write(w, r.Format, r.blobs) }
 
-// rendered is a bundle whose document is at hand.
+// rendered is a bundle with its document.
 type rendered struct {
 	facts  fbc.Facts
 	blob   fbc.Blob
 	digest string
-	show   *fbc.Showcase // nil where the document does not tell
+	show   *fbc.Showcase // nil if the document does not contain it
 	reused bool
 }
 
@@ -114,13 +113,13 @@ type renderer struct {
 	bundles map[string]*rendered
 }
 
-// atHand is what a template may ask of the bundles that were gathered.
+// atHand answers a template's questions about the gathered bundles.
 type atHand struct {
 	*renderer
 	pull func(image string) (*rendered, error)
 }
 
-// Bundle implements Bundles.
+// Bundle implements fbc.Bundles.
 func (r atHand) Bundle(image string) (fbc.Facts, error) {
 	b, err := r.bundle(image)
 	if err != nil {
@@ -129,8 +128,7 @@ func (r atHand) Bundle(image string) (fbc.Facts, error) {
 	return b.facts, nil
 }
 
-// Showcase implements Bundles. Where neither the base nor the document tells, the
-// bundle is pulled.
+// Showcase implements fbc.Bundles. It pulls the bundle if neither the base nor the document has the answer.
 func (r atHand) Showcase(image string) (fbc.Showcase, error) {
 	b, err := r.bundle(image)
 	if err == nil && b.show == nil {
@@ -149,14 +147,14 @@ func (r *renderer) bundle(image string) (*rendered, error) {
 	b := r.bundles[image]
 	if b == nil {
 		if facts, ok := r.known(image); ok {
-			return &rendered{facts: facts}, nil // it is cut out
+			return &rendered{facts: facts}, nil // Cut leaves it out
 		}
 		return nil, failure.New(failure.Internal, "rendering: bundle %s was not asked for in time", image)
 	}
 	return b, nil
 }
 
-// listTags asks for the tags of a repository once.
+// listTags returns a function that asks for the tags of each repository once.
 func (r *renderer) listTags(ctx context.Context) func(repository string) ([]string, error) {
 	known := map[string][]string{}
 	return func(repository string) ([]string, error) {
@@ -171,7 +169,7 @@ func (r *renderer) listTags(ctx context.Context) func(repository string) ([]stri
 	}
 }
 
-// result encodes the small documents and puts those of the bundles beside them.
+// result encodes the small documents and adds those of the bundles.
 func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
 	out := &Result{Catalog: c, Format: r.o.Format}
 	if r.o.Once {
@@ -199,7 +197,7 @@ func (r *renderer) result(c *fbc.Catalog) (*Result, error) {
 	return out, r.o.Base.keep(out, c.Others)
 }
 
-// unique are the images in the order in which they first come, and those that come again.
+// unique returns the images in order of their first occurrence, and the repeated ones.
 func unique(images []string) (once, again []string) {
 	for _, image := range images {
 		if slices.Contains(once, image) {
@@ -266,7 +264,7 @@ func (r *Result) add(schema, pkg, name string, text []byte) error {
 	return err
 }
 
-// WriteMermaid draws the channels as opm's mermaid output does.
+// WriteMermaid draws the channels like opm's mermaid output.
 func (r *Result) WriteMermaid(w io.Writer) error {
 	docs := draw.Documents{Channels: r.Catalog.Channels, Deprecations: r.Catalog.Deprecations, Bundles: r.Catalog.Bundles}
 	for _, f := range r.facts {

@@ -15,10 +15,9 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// Sum is a catalog.sum: a line for each bundle with its image, the digest that the
-// image had, and the hash of the document it was rendered to, sorted, so that two
-// branches that add a bundle each merge without a conflict in most cases. A bundle whose
-// catalogs hold its metadata in different forms has a line for each.
+// Sum is a catalog.sum. It has a line for each bundle with its image, the image's digest and the hash of the
+// rendered document. The lines are sorted, so that two branches that each add a bundle usually merge without a
+// conflict. A bundle has one line for each form of metadata in its catalogs.
 type Sum struct {
 	name string
 	rows map[string]sumRow
@@ -29,7 +28,7 @@ type sumRow struct {
 	hashes []string
 }
 
-// ParseSum reads a catalog.sum; an empty text is an empty sum.
+// ParseSum reads a catalog.sum. An empty text is an empty sum.
 func ParseSum(name string, text []byte) (*Sum, error) {
 	s := &Sum{name: name, rows: map[string]sumRow{}}
 	for i, line := range strings.Split(string(bytes.TrimSuffix(text, []byte("\n"))), "\n") {
@@ -52,7 +51,7 @@ func ParseSum(name string, text []byte) (*Sum, error) {
 	return s, nil
 }
 
-// with is the row with one more form of the bundle; another digest begins it anew.
+// with returns the row with more forms of the bundle. Another digest replaces the row.
 func (r sumRow) with(digest string, hashes ...string) sumRow {
 	if r.digest != digest {
 		return sumRow{digest, hashes}
@@ -60,17 +59,17 @@ func (r sumRow) with(digest string, hashes ...string) sumRow {
 	return sumRow{digest, slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.hashes, hashes))))}
 }
 
-// Clone is a copy that can be rendered with and thrown away.
+// Clone returns a copy, so that a rendering's changes can be discarded.
 func (s *Sum) Clone() *Sum { return &Sum{name: s.name, rows: maps.Clone(s.rows)} }
 
-// Add takes the rows of another sum, such as that of another catalog of the repository.
+// Add adds the rows of another sum, such as that of another catalog in the repository.
 func (s *Sum) Add(o *Sum) {
 	for image, row := range o.rows {
 		s.rows[image] = s.rows[image].with(row.digest, row.hashes...)
 	}
 }
 
-// Digest is the one that is recorded for an image, empty where there is none, or no sum.
+// Digest returns the recorded digest of an image, or "". The sum may be nil.
 func (s *Sum) Digest(image string) string {
 	if s == nil {
 		return ""
@@ -78,10 +77,10 @@ func (s *Sum) Digest(image string) string {
 	return s.rows[image].digest
 }
 
-// Forget has an image be recorded as it is now.
+// Forget removes an image, so that its next state is recorded.
 func (s *Sum) Forget(image string) { delete(s.rows, image) }
 
-// Text is the file's content.
+// Text returns the content of the file.
 func (s *Sum) Text() []byte {
 	var lines []string
 	for image, row := range s.rows {
@@ -93,7 +92,7 @@ func (s *Sum) Text() []byte {
 	return []byte(strings.Join(lines, ""))
 }
 
-// hashDocument is over the document as JSON, so that it does not depend on the format.
+// hashDocument returns the hash of the document as JSON, so that it does not depend on the format.
 func hashDocument(b fbc.Blob) (string, error) {
 	docs, err := fbc.Read(b.Name, b.Body)
 	if err != nil {
@@ -110,7 +109,7 @@ func hashDocument(b fbc.Blob) (string, error) {
 	return "h1:" + hex.EncodeToString(sum[:]), nil
 }
 
-// Check holds the digest of an image to the recorded one.
+// Check refuses a digest that differs from the image's recorded one.
 func (s *Sum) Check(image, digest string) error {
 	row, ok := s.rows[image]
 	if !ok || row.digest == digest {
@@ -126,8 +125,7 @@ func (r *renderer) checkSum(image, digest string) error {
 	return r.o.Sum.Check(image, digest)
 }
 
-// recorded reports whether a document of the base may be reused: it is what was
-// recorded, or nothing was.
+// recorded reports whether a document of the base may be reused: its hash is recorded, or there is no sum.
 func (r *renderer) recorded(image string, body []byte) bool {
 	if r.o.Sum == nil {
 		return true
@@ -140,8 +138,8 @@ func (r *renderer) recorded(image string, body []byte) bool {
 	return err == nil && slices.Contains(row.hashes, hash)
 }
 
-// refresh asks the registry for the digests of reused bundles by tag. What moved is
-// digest-mismatch, or, where the sum is to be updated, to be pulled anew.
+// refresh resolves the tags of reused bundles again. A moved tag is a digest-mismatch, or with UpdateSum means
+// that the bundle must be pulled again.
 func (r *renderer) refresh(ctx context.Context, images []string) (moved []string, err error) {
 	if r.o.Sum == nil {
 		return nil, nil
@@ -172,8 +170,7 @@ func (r *renderer) refresh(ctx context.Context, images []string) (moved []string
 	return moved, err
 }
 
-// record writes what was rendered into the sum. What is no longer in the template
-// leaves it.
+// record writes what was rendered to the sum. Images that the template no longer contains leave it.
 func (r *renderer) record(images []string) error {
 	if r.o.Sum == nil {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/olmgraft/graft/internal/render"
 )
 
-// A catalog.sum is read as it is written, in any order of its lines; what is no sum, or says
-// two things of one image, is refused at its line.
+// A catalog.sum can be parsed in any order of its lines. A file that is not a sum, or that contradicts itself
+// about an image, is refused at its line.
 func TestSumFile(t *testing.T) {
 	const a, b = "example.com/a:v1 sha256:1 h1:1\n", "example.com/b:v1 sha256:2 h1:2\n"
 	for _, tt := range []struct {
@@ -49,8 +49,8 @@ func TestSumFile(t *testing.T) {
 	}
 }
 
-// A sum has what is in the template, each form of it, and holds images to the digests that they
-// had: at a pull, and where tags are asked for again.
+// A sum contains each form of the template's bundles. It checks the digests of images when they are pulled and
+// when tags are resolved again.
 func TestSumOfARendering(t *testing.T) {
 	const second = "- schema: olm.bundle\n  image: " + opImage + "1.1.0\n"
 	both := shelfTemplate
@@ -68,20 +68,20 @@ func TestSumOfARendering(t *testing.T) {
 		o         render.Options
 		moved     string
 		code      failure.Code
-		lines     string // of the sum: versions with the digest and the number of their forms
+		lines     string // lines of the sum: versions with the digest and the number of their forms
 		pulled    string
 	}{
 		{"two bundles are recorded", both, render.Options{}, "", 0, "1.0.0=1.0.0/1 1.1.0=1.1.0/1", "1.0.0 1.1.0"},
 		{"in another form as well", both, render.Options{Metadata: bundle.CSVMetadata}, "", 0, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", "1.0.0 1.1.0"},
 		{"in another format it is the same", both, render.Options{Format: fbc.JSON}, "", 0, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", "1.0.0 1.1.0"},
-		{"a tag that moved is no digest of the sum", both, render.Options{}, moved, failure.DigestMismatch, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", "1.0.0 1.1.0"},
-		{"nobody asks for the tags of a base", both, render.Options{Base: base}, moved, 0, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", ""},
-		{"unless told to", both, render.Options{Base: base, RefreshTags: true}, moved, failure.DigestMismatch, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", ""},
+		{"a moved tag contradicts the sum", both, render.Options{}, moved, failure.DigestMismatch, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", "1.0.0 1.1.0"},
+		{"a base's tags are not resolved", both, render.Options{Base: base}, moved, 0, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", ""},
+		{"unless requested", both, render.Options{Base: base, RefreshTags: true}, moved, failure.DigestMismatch, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", ""},
 		{"tags that have not moved", both, render.Options{Base: base, RefreshTags: true}, "", 0, "1.0.0=1.0.0/2 1.1.0=1.1.0/2", ""},
 		{"the new digest is taken where it is wanted", both, render.Options{Base: base, RefreshTags: true, UpdateSum: true}, moved, 0, "1.0.0=moved/1 1.1.0=1.1.0/2", "1.0.0"},
 		{"and holds", both, render.Options{Base: base, RefreshTags: true}, moved, 0, "1.0.0=moved/1 1.1.0=1.1.0/2", ""},
-		{"so that the old one is none", both, render.Options{Base: base, RefreshTags: true}, "", failure.DigestMismatch, "1.0.0=moved/1 1.1.0=1.1.0/2", ""},
-		{"what is in the template no more leaves it", one, render.Options{Base: base}, moved, 0, "1.0.0=moved/1", ""},
+		{"so that the old one is wrong", both, render.Options{Base: base, RefreshTags: true}, "", failure.DigestMismatch, "1.0.0=moved/1 1.1.0=1.1.0/2", ""},
+		{"an image gone from the template leaves it", one, render.Options{Base: base}, moved, 0, "1.0.0=moved/1", ""},
 		{"and is new when it comes back", both, render.Options{Base: base}, moved, 0, "1.0.0=moved/1 1.1.0=1.1.0/1", "1.1.0"},
 	} {
 		if s.digests[opImage+"1.0.0"] = ""; tt.moved != "" {
@@ -111,8 +111,8 @@ func TestSumOfARendering(t *testing.T) {
 	}
 }
 
-// The registry is asked for the tags of copied bundles and for no digest of one that is named
-// by its digest; for the tags of a repository it is asked once.
+// The registry is asked for the tags of copied bundles, but not for digests of those named by digest. The tags of
+// a repository are listed once.
 func TestNothingIsAskedTwice(t *testing.T) {
 	s := &fakeRegistry{}
 	sum, err := render.ParseSum("catalog.sum", nil)
@@ -133,7 +133,7 @@ func TestNothingIsAskedTwice(t *testing.T) {
 	}
 }
 
-// pinnedShelf has a bundle by digest as well.
+// pinnedShelf also has a bundle by digest.
 type pinnedShelf struct{ *fakeRegistry }
 
 func (p pinnedShelf) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
@@ -141,7 +141,7 @@ func (p pinnedShelf) Pull(ctx context.Context, ref string) (*oci.Pulled, error) 
 	return p.fakeRegistry.Pull(ctx, tagged)
 }
 
-// A copy of a sum is rendered with and thrown away; what another one has is added.
+// A copy of a sum can be used and discarded; another sum's rows can be added.
 func TestSumsOfSeveralCatalogs(t *testing.T) {
 	sum, err := render.ParseSum("catalog.sum", []byte("a sha256:1 h1:1\nb sha256:2 h1:2\n"))
 	if err != nil {
@@ -160,7 +160,7 @@ func TestSumsOfSeveralCatalogs(t *testing.T) {
 	}
 }
 
-// broken is a registry that answers for some versions with a failure.
+// broken is a registry that fails for some versions.
 type broken struct {
 	*fakeRegistry
 	fail map[string]failure.Code
@@ -174,8 +174,7 @@ func (b broken) Pull(ctx context.Context, ref string) (*oci.Pulled, error) {
 	return p, err
 }
 
-// All bundles that are not to be had are told of, and the others are rendered meanwhile; a
-// registry that is not to be had is asked for no more.
+// Every failing bundle is reported, and the others are rendered. An unavailable registry is not asked again.
 func TestEveryBundleIsToldOf(t *testing.T) {
 	src := "schema: olm.semver\nstable:\n  bundles:\n"
 	for _, v := range []string{"1.0.0", "1.0.1", "1.0.2", "1.0.3"} {
@@ -203,7 +202,7 @@ func TestEveryBundleIsToldOf(t *testing.T) {
 			t.Errorf("%s: %d failures, want %d: %v", tt.name, got, tt.told, err)
 		}
 		if got := s.took(); got != tt.pulled || strings.Join(steps, " ") != tt.steps {
-			t.Errorf("%s: pulled %q, told of %q", tt.name, got, steps)
+			t.Errorf("%s: pulled %q, reported %q", tt.name, got, steps)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
