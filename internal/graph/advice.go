@@ -9,7 +9,7 @@ import (
 	"github.com/blang/semver/v4"
 )
 
-// advise finds what opm accepts and users suffer from.
+// advise reports what opm accepts but users suffer from.
 func (v *verifier) advise() {
 	p := v.pkg
 	v.adviseVersions()
@@ -34,8 +34,8 @@ func (v *verifier) advise() {
 	v.adviseAgreement()
 }
 
-// adviseCircle looks where opm does not: it follows replaces only to the first
-// skipped entry, and OLM v0 to the end.
+// adviseCircle looks for cycles that opm misses: opm follows replaces only to the first skipped entry, OLM v0 to
+// the end.
 func (v *verifier) adviseCircle(ch *Channel, head string) {
 	if _, circle := ch.chain(head, ch.skipped(), nil); circle != "" {
 		return
@@ -65,9 +65,8 @@ func (v *verifier) adviseVersions() {
 	}
 }
 
-// adviseEntry looks at one entry. The tail is the last entry on the way of
-// replaces from the head; in opm's minor channels it replaces the head of the
-// channel before, which stands in another channel.
+// adviseEntry checks one entry. tail is the last entry on the chain of replaces from the head. In opm's minor
+// channels it replaces the head of the previous channel, which is not in this channel.
 func (v *verifier) adviseEntry(ch *Channel, e *Entry, tail string) {
 	at, b := ch.at(e), ch.Bundle(e.Name)
 	if below := ch.Bundle(e.Replaces); e.Replaces != "" && b.HasVersion && below.HasVersion && b.Version.LT(below.Version.Version) {
@@ -91,7 +90,7 @@ func (v *verifier) adviseEntry(ch *Channel, e *Entry, tail string) {
 	}
 }
 
-// hasBelow tells whether a bundle of a lower version stands in the channel.
+// hasBelow reports whether the channel contains a bundle with a lower version.
 func (ch *Channel) hasBelow(b *Bundle) bool {
 	return b.HasVersion && slices.ContainsFunc(ch.Entries, func(e Entry) bool {
 		o := ch.Bundle(e.Name)
@@ -99,16 +98,16 @@ func (ch *Channel) hasBelow(b *Bundle) bool {
 	})
 }
 
-// everWas tells whether a name is or was one of a bundle: it stands in the
-// package, stood there when it was published, or something replaces it.
+// everWas reports whether a name is or was that of a bundle: it is in the package, it was in the published
+// package, or an entry replaces it.
 func (v *verifier) everWas(name string) bool {
 	return v.stood(name) || slices.ContainsFunc(v.pkg.Channels, func(ch *Channel) bool {
 		return slices.ContainsFunc(ch.Entries, func(e Entry) bool { return e.Replaces == name })
 	})
 }
 
-// release tells whether a name is that of a lower release of a bundle's operator. One that was
-// withdrawn is known by nothing else, and who has it is upgraded by that skip alone.
+// release reports whether a name belongs to a lower release of a bundle's operator. A withdrawn release leaves no
+// other trace, and only such a skip upgrades its users.
 func release(name string, b *Bundle) bool {
 	v, ok := VersionOf(name)
 	if !ok || !b.HasVersion || v.GTE(b.Version.Version) {
@@ -118,7 +117,7 @@ func release(name string, b *Bundle) bool {
 	return versionSuffix.MatchString(name) && stem(name) == stem(b.Name)
 }
 
-// stood tells whether a name stands in the package, or stood in the published one.
+// stood reports whether a name is in the package, or was in the published one.
 func (v *verifier) stood(name string) bool {
 	in := func(p *Package) bool {
 		return p != nil && (p.Bundle(name) != nil || slices.ContainsFunc(p.Channels, func(ch *Channel) bool { return ch.Entry(name) != nil }))
@@ -126,8 +125,8 @@ func (v *verifier) stood(name string) bool {
 	return in(v.pkg) || v.published != nil && in(v.published.Package(v.pkg.Name))
 }
 
-// adviseAgreement compares a bundle's edges in two channels, as far as both
-// channels have the bundles to which they lead. Each bundle is told of once.
+// adviseAgreement compares a bundle's edges in two channels, as far as both channels contain the bundles at their
+// ends. It reports each bundle once.
 func (v *verifier) adviseAgreement() {
 	told := map[string]bool{}
 	for i, one := range v.pkg.Channels {
@@ -147,8 +146,7 @@ func (v *verifier) adviseAgreement() {
 	}
 }
 
-// disagreement tells which edge of entry a in channel one is another in channel
-// other; "" if none is.
+// disagreement returns an edge of entry a in channel one that differs in channel other, or "".
 func disagreement(one, other *Channel, a, b *Entry) string {
 	both := func(name string) bool { return one.Entry(name) != nil && other.Entry(name) != nil }
 	if a.Replaces != b.Replaces && both(a.Replaces) && both(b.Replaces) {
@@ -167,7 +165,7 @@ func disagreement(one, other *Channel, a, b *Entry) string {
 
 var versionSuffix = regexp.MustCompile(`[.-]v?([0-9]+\.[0-9]+\.[0-9]+.*)$`)
 
-// versionInName gives the version with which a bundle's name ends.
+// versionInName returns the version at the end of a bundle's name.
 func versionInName(name string) (string, bool) {
 	m := versionSuffix.FindStringSubmatch(name)
 	if m == nil {
@@ -176,8 +174,8 @@ func versionInName(name string) (string, bool) {
 	return m[1], true
 }
 
-// namesVersion tells whether a name's end may stand for a version. Names cannot
-// have a plus sign, so build metadata is written in several ways or left out.
+// namesVersion reports whether the end of a name can mean a version. Names cannot contain a plus sign, so build
+// metadata is written in several ways or omitted.
 func namesVersion(named string, v Version) bool {
 	plain := strings.NewReplacer("+", "-", "_", "-").Replace
 	if strings.EqualFold(plain(named), plain(v.String())) {
@@ -189,8 +187,8 @@ func namesVersion(named string, v Version) bool {
 
 var prereleaseWord = regexp.MustCompile(`^(?i:a|alpha|b|beta|c|rc|cr|pre|prerelease|preview|dev|devel|snapshot|nightly|canary|ea|m|milestone|test)[0-9-]*$`)
 
-// prerelease tells whether a version is one before the release. A hyphen alone
-// says little: many number their builds behind one.
+// prerelease reports whether a version is a pre-release. A hyphen alone is not enough, because many operators put
+// build numbers after one.
 func prerelease(v Version) bool {
 	return slices.ContainsFunc(v.Pre, func(p semver.PRVersion) bool {
 		return !p.IsNum && prereleaseWord.MatchString(p.VersionStr)
@@ -199,7 +197,7 @@ func prerelease(v Version) bool {
 
 var prereleaseChannels = regexp.MustCompile(`^(?i:candidates?|alpha|beta|rc|pre|prerelease|preview|dev|devel|development|snapshot|nightly|canary|edge|unstable|testing|test|experimental|ea)$`)
 
-// prereleaseChannel tells whether a channel's name has a word for pre-releases.
+// prereleaseChannel reports whether a channel's name contains a word for pre-releases.
 func prereleaseChannel(name string) bool {
 	words := strings.FieldsFunc(name, func(c rune) bool { return c == '-' || c == '_' || c == '.' })
 	return slices.ContainsFunc(words, prereleaseChannels.MatchString)

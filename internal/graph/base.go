@@ -6,11 +6,9 @@ import (
 	"strings"
 )
 
-// CompareBase tells what a new catalog takes away from those who installed from
-// the published one: no installed version may be left behind. The published one
-// is taken to be sound. Where the new one has several heads in a channel, which
-// Verify tells of, the highest of them is taken to be the one that is meant, so
-// that the paths that broke are shown with it.
+// CompareBase reports what a new catalog takes away from users of the published one: no installed version may be
+// left behind. It does not verify the published catalog. If a channel of the new one has several heads, which
+// Verify reports, CompareBase uses the highest, so that broken paths are still reported.
 func CompareBase(published, c *Catalog, levels Levels) []Finding {
 	cmp := baseComparison{}
 	for _, was := range published.Packages {
@@ -26,8 +24,8 @@ func CompareBase(published, c *Catalog, levels Levels) []Finding {
 	return levels.apply(cmp.found)
 }
 
-// ComparePublished is CompareBase for a catalog that users have installed from, wherever that is,
-// less what the findings tell that there are already.
+// ComparePublished does the same as CompareBase for a published catalog, wherever that is, and leaves out
+// findings in told.
 func ComparePublished(name string, published, c *Catalog, told []Finding, levels Levels) (found []Finding) {
 	for _, f := range CompareBase(published, c, levels) {
 		same := func(o Finding) bool {
@@ -62,10 +60,9 @@ func (c *baseComparison) comparePackage(was, is *Package) {
 	}
 }
 
-// compareChannel looks at each entry that was published. One that is gone was
-// withdrawn rather than pruned where the new channel skips it by name and the
-// published one did not, which is what a tombstone in a goodstuff template comes
-// to: somebody meant it, and those who have it are upgraded.
+// compareChannel checks each published entry. A removed entry counts as withdrawn, not as pruned, if the new
+// channel skips it by name and the published one did not. A tombstone in a goodstuff template has this effect: it
+// is intended, and users of the entry are upgraded.
 func (c *baseComparison) compareChannel(before, after *Channel) {
 	installed := make([]*Bundle, len(before.Entries))
 	for i, e := range before.Entries {
@@ -92,7 +89,7 @@ func (c *baseComparison) compareChannel(before, after *Channel) {
 	}
 }
 
-// highestHead gives the head, of several the one of the highest version.
+// highestHead returns the head, or the one with the highest version if there are several.
 func (ch *Channel) highestHead() string {
 	best := ""
 	for _, h := range ch.Heads() {
@@ -103,8 +100,7 @@ func (ch *Channel) highestHead() string {
 	return best
 }
 
-// lostIn gives the generations in which a bundle could reach the head before and
-// cannot now.
+// lostIn returns the generations of OLM in which a bundle could reach the head before and cannot now.
 func lostIn(name string, old, now [2]*Upgrades) (lost []Generation) {
 	for g := range old {
 		if now[g].Head != "" && old[g].ReachesHead(name) && !now[g].ReachesHead(name) {
@@ -135,7 +131,7 @@ func (c *baseComparison) lostPath(after *Channel, name string, lost []Generation
 	f.Path = path
 }
 
-// reason tells where the way that a bundle had is broken.
+// reason explains where the path of a bundle is broken.
 func reason(name string, path []string, after *Channel, now *Upgrades) string {
 	gone := slices.DeleteFunc(slices.Clone(path), func(on string) bool { return after.Entry(on) != nil && after.installable(on) })
 	end := now.Path(name)
@@ -148,7 +144,7 @@ func reason(name string, path []string, after *Channel, now *Upgrades) string {
 	return "nothing in the channel succeeds it"
 }
 
-// shortWay writes a path, of a long one both ends.
+// shortWay formats a path, and only its ends if it is long.
 func shortWay(path []string) string {
 	if len(path) > 8 {
 		path = slices.Concat(path[:4], []string{"..."}, path[len(path)-3:])

@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
-// shorthand is the findings as "ID VERSION", sorted.
+// shorthand formats findings as "ID VERSION", sorted.
 func shorthand(found []Finding) []string {
 	var all []string
 	for _, f := range found {
@@ -42,7 +42,7 @@ func TestCompareBase(t *testing.T) {
 		{"the head is gone", []string{chain}, []string{"c: 1.0.0; 1.1.0 <1.0.0"}, []string{"entry-pruned 1.2.0", "head-regressed 1.1.0", "upgrade-path-lost 1.2.0"}},
 		{"a range no longer reaches so far", []string{"c: 1.0.0; 2.0.0 ~>=1.0.0,<2.0.0 -1.0.0"}, []string{"c: 1.0.0; 2.0.0 ~>=1.5.0,<2.0.0 -1.0.0"}, nil},
 		{"a skip is gone", []string{"c: 1.0.0; 2.0.0 -1.0.0"}, []string{"c: 1.0.0; 1.5.0 -1.0.0; 2.0.0 -1.5.0"},
-			[]string{"upgrade-path-lost 1.0.0"}}, // 1.5.0 is skipped, so v0 does not see it; v1 does
+			[]string{"upgrade-path-lost 1.0.0"}}, // 1.5.0 is skipped, so v1 considers it and v0 does not
 		{"a channel is gone", []string{chain, "d: 1.2.0"}, []string{chain}, []string{"channel-pruned"}},
 		{"the default channel is another", []string{chain, "d: 1.2.0"}, []string{"d: 1.2.0", chain}, []string{"default-channel-changed"}},
 		{"a new head beside the old one", []string{chain}, []string{chain + "; 1.3.0 <1.1.0"}, []string{"upgrade-path-lost 1.2.0"}},
@@ -88,8 +88,7 @@ func TestAPackageThatIsGone(t *testing.T) {
 	}
 }
 
-// A path is lost exactly where the slow search finds the old head before and
-// does not find the new one after.
+// A path is lost exactly if the slow search finds the old head before and does not find the new one after.
 func TestCompareBaseAgainstSlowSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 4))
 	lostCount, compared := 0, 0

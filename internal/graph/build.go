@@ -13,29 +13,28 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// FromDocs makes the upgrade view of a catalog's documents.
+// FromDocs returns the upgrade view of a catalog's documents.
 func FromDocs(docs []fbc.Doc) *Catalog {
 	var b Builder
 	b.Add(docs)
 	return b.Catalog()
 }
 
-// Builder makes a catalog of documents that come file by file, so that one
-// file's text can be dropped before the next is read.
+// Builder builds a catalog from documents that arrive file by file, so that the text of one file can be dropped
+// before the next is read.
 type Builder struct {
-	// Light is for a catalog with which another is compared, such as the published
-	// one. It is taken to be sound: of its bundles only the facts are read.
+	// Light is for a catalog that serves only for comparison, such as the published one. The builder does not
+	// verify it and reads only the facts of its bundles.
 	Light bool
-	// Known is a catalog whose bundle documents need not be read again: one that
-	// is here byte for byte has the same facts and the same faults. Of a light
-	// catalog it has few faults; what was published is then not checked again.
+	// Known is a catalog whose bundle documents need not be read again: an equal document has the same facts and
+	// faults. If Known is light, it has few faults, so published bundles are not checked again.
 	Known *Catalog
 
 	items  []item
 	faults []Finding
 }
 
-// item is what one document gave.
+// item is the content of one document.
 type item struct {
 	Pos
 	schema      string
@@ -46,7 +45,7 @@ type item struct {
 	channel     fbc.Channel
 	deprecation fbc.Deprecation
 	lines       []int // of the entries
-	ignored     int   // the line of what opm drops after the document
+	ignored     int   // line of content that opm drops after the document
 	bundle      *bundleRead
 	entry       *operand.Entry
 	faults      []Finding
@@ -58,7 +57,7 @@ type deprecation struct {
 	fbc.DeprecationEntry
 }
 
-// Add reads documents. Nothing of their text is kept.
+// Add reads documents. It keeps nothing of their text.
 func (b *Builder) Add(docs []fbc.Doc) {
 	read := make([]item, len(docs))
 	var next atomic.Int64
@@ -74,7 +73,7 @@ func (b *Builder) Add(docs []fbc.Doc) {
 	b.items = append(b.items, read...)
 }
 
-// Fail records what a reader could not read, as a fault of the catalog.
+// Fail records a reader's failure as a fault of the catalog.
 func (b *Builder) Fail(err error) { b.faults = append(b.faults, Unreadable(err)...) }
 
 var hashSeed = maphash.MakeSeed()
@@ -110,8 +109,7 @@ func (b *Builder) read(d *fbc.Doc) item {
 	return it
 }
 
-// Catalog assembles what was read, in the order of opm: packages, channels,
-// bundles, deprecations.
+// Catalog assembles the documents in opm's order: packages, channels, bundles, deprecations.
 func (b *Builder) Catalog() *Catalog {
 	c := &Catalog{byName: map[string]*Package{}, known: map[uint64]*bundleRead{}, faults: slices.Clone(b.faults)}
 	a := assembly{c}
@@ -152,13 +150,13 @@ func (a assembly) add(it *item) {
 		if it.entry != nil {
 			a.entries = append(a.entries, it.entry)
 		}
-	case fbc.SchemaLifecycles: // no part of the graph
+	case fbc.SchemaLifecycles: // not part of the graph
 	default:
 		a.fault("document-ignored", it.Pos, "", "", "", "schema %q is not one that OLM knows%s", it.schema, meant(it.schema))
 	}
 }
 
-// meant guesses which schema a misspelt one should have been.
+// meant suggests the schema that a misspelt one should be.
 func meant(schema string) string {
 	letters := func(s string) string {
 		s = strings.ToLower(strings.TrimSuffix(s, "s"))
@@ -203,7 +201,7 @@ func (a assembly) newPackage(name string, at Pos) *Package {
 	return p
 }
 
-// of gives the package of that name, and notes where none is declared.
+// of returns the package with a name, and records a fault if it is not declared.
 func (a assembly) of(name string, at Pos, channel, bundle string) *Package {
 	p := a.byName[name]
 	if p == nil {

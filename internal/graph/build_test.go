@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// build reads with a builder that is set up by the caller.
+// build reads a catalog with a builder that the caller has set up.
 func build(t testing.TB, b Builder, src []byte) *Catalog {
 	t.Helper()
 	docs, err := fbc.Read("c.yaml", src)
@@ -52,7 +52,7 @@ func TestALightCatalogHasTheSameGraph(t *testing.T) {
 	})
 }
 
-// A light read must not see facts that are not there, whatever is odd.
+// A light read must not invent facts in odd documents.
 func TestALightReadOfOddDocuments(t *testing.T) {
 	for _, change := range []struct{ old, new string }{
 		{"packageName: p\n    version: 1.2.0", "packageName: q\n    version: 1.2.0"},
@@ -178,8 +178,8 @@ func BenchmarkVerify(b *testing.B) {
 	})
 }
 
-// Versions are in order of semantic version, then of release: the bundle's own, else the one
-// that its build metadata spells.
+// Versions are sorted by semantic version and then by release: the bundle's own, or else the one in its build
+// metadata.
 func TestVersionOrder(t *testing.T) {
 	version := func(v, release string) Version {
 		out := Version{Version: semver.MustParse(v)}
@@ -207,7 +207,7 @@ func TestVersionOrder(t *testing.T) {
 	}
 }
 
-// A misspelt schema is told with the one that is meant.
+// A misspelt schema is reported with the one that is probably meant.
 func TestMeantSchema(t *testing.T) {
 	for schema, want := range map[string]string{
 		"olm.bundles": "olm.bundle", "bundle": "olm.bundle", "olm.Channel": "olm.channel", "OLM_PACKAGE": "olm.package", "olm.deprecation": "olm.deprecations", "deprecations": "olm.deprecations",

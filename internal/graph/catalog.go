@@ -1,8 +1,7 @@
-// Package graph sees a catalog as upgrade graphs: what stands in which channel,
-// what upgrades to what under the rules of OLM v0 and v1, what is wrong with it,
-// and what a change of it means for those who have installed from it.
+// Package graph views a catalog as upgrade graphs: what its channels contain, which bundle upgrades to which
+// under the rules of OLM v0 and v1, what is wrong, and what a change means for users of the catalog.
 //
-// The package is pure: it is given documents and gives findings and changes.
+// The package is pure: it converts documents to findings and changes.
 package graph
 
 import (
@@ -16,46 +15,45 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// Pos is where something stands: the file as it was given to the reader, and
-// the line, counted from 1. Line 0 is unknown.
+// Pos is a place: a file as named by the reader, and a line counted from 1. Line 0 means unknown.
 type Pos struct {
 	File string
 	Line int
 }
 
-// Catalog is the upgrade view of a catalog. It holds names, versions and edges
-// and nothing of the documents' text, so the text can be dropped.
+// Catalog is the upgrade view of a catalog. It holds names, versions and edges but none of the documents' text,
+// so the text can be dropped.
 type Catalog struct {
-	// Packages in the order of their names. A package that only channels or
-	// bundles name is there as well, with Declared unset.
+	// Packages are sorted by name. They include packages that only channels or bundles name; their Declared is
+	// false.
 	Packages []*Package
 
-	// faults are what was wrong with the documents themselves, and what could
-	// not be brought into the view: duplicates, for instance.
+	// faults are the faults of the documents themselves, and of documents that the view cannot contain, such as
+	// duplicates.
 	faults  []Finding
 	entries []*operand.Entry
 	byName  map[string]*Package
 	known   map[uint64]*bundleRead
 }
 
-// Package is a package with its channels and bundles, each name once: of
-// duplicates the first stays and the others are faults of the catalog.
+// Package is a package with its channels and bundles. Of duplicate names only the first is part of it; the others
+// are faults of the catalog.
 type Package struct {
 	Pos
 	Name           string
 	DefaultChannel string
 	Declared       bool
-	Channels       []*Channel // in the order of their names
-	Bundles        []*Bundle  // in the order of their names
+	Channels       []*Channel // sorted by name
+	Bundles        []*Bundle  // sorted by name
 
 	deprecated   map[string]bool // bundles
-	deprecates   []deprecation   // as written, to be verified
+	deprecates   []deprecation   // as written, for verification
 	deprecations Pos             // of the document
 	channels     map[string]*Channel
 	bundles      map[string]*Bundle
 }
 
-// Channel is a channel and its entries in the order in which they are written.
+// Channel is a channel with its entries in the order in which they are written.
 type Channel struct {
 	Pos
 	Package *Package
@@ -71,37 +69,36 @@ type Entry struct {
 	Line int
 }
 
-// Bundle is what the graph needs to know of a bundle.
+// Bundle holds what the graph needs to know about a bundle.
 type Bundle struct {
 	Pos
 	Package string
 	Name    string
 	Image   string
 	Version Version
-	// HasVersion is unset where the bundle's version is missing or malformed,
-	// and for a name that has no bundle at all.
+	// HasVersion is false if the bundle's version is missing or malformed, and for a name without a bundle.
 	HasVersion bool
 
-	// maxOpenShift is the last OpenShift on which the bundle may stay installed, nil where it
-	// does not say. It is not read of a light catalog.
+	// maxOpenShift is the last OpenShift on which the bundle may stay installed; nil if it sets none. Light
+	// catalogs do not read it.
 	maxOpenShift  *semver.Version
 	claims        []operand.Claim
 	operandGraphs []operand.Graph
-	tagged        int // images that are named by tag
+	tagged        int // number of images named by tag
 	firstTagged   string
 	v1            forV1
 }
 
-// Package gives the package of that name, or nil.
+// Package returns the package with this name, or nil.
 func (c *Catalog) Package(name string) *Package { return c.byName[name] }
 
-// Channel gives the channel of that name, or nil.
+// Channel returns the channel with this name, or nil.
 func (p *Package) Channel(name string) *Channel { return p.channels[name] }
 
-// Bundle gives the bundle of that name, or nil.
+// Bundle returns the bundle with this name, or nil.
 func (p *Package) Bundle(name string) *Bundle { return p.bundles[name] }
 
-// Head is the head of the default channel, nil where there is no such channel.
+// Head returns the head of the default channel, or nil if there is no such channel.
 func (p *Package) Head() *Bundle {
 	ch := p.Channel(p.DefaultChannel)
 	if ch == nil {
@@ -113,7 +110,7 @@ func (p *Package) Head() *Bundle {
 // Deprecated reports whether the package's deprecations name the bundle.
 func (p *Package) Deprecated(bundle string) bool { return p.deprecated[bundle] }
 
-// Entry gives the entry of that name, or nil.
+// Entry returns the entry with this name, or nil.
 func (ch *Channel) Entry(name string) *Entry {
 	if i, ok := ch.index[name]; ok {
 		return &ch.Entries[i]
@@ -121,8 +118,7 @@ func (ch *Channel) Entry(name string) *Entry {
 	return nil
 }
 
-// Bundle gives the bundle behind an entry of the channel. For an entry without
-// a bundle it is one that has a name and nothing else.
+// Bundle returns the bundle of an entry. For an entry without one it returns a bundle that has only a name.
 func (ch *Channel) Bundle(name string) *Bundle {
 	if b := ch.Package.Bundle(name); b != nil {
 		return b
@@ -130,8 +126,7 @@ func (ch *Channel) Bundle(name string) *Bundle {
 	return &Bundle{Package: ch.Package.Name, Name: name}
 }
 
-// Heads gives the entries that no entry replaces or skips, by name. A sound
-// channel has exactly one.
+// Heads returns the names of the entries that no entry replaces or skips. A valid channel has exactly one.
 func (ch *Channel) Heads() []string {
 	below := map[string]bool{}
 	for _, e := range ch.Entries {
@@ -152,7 +147,7 @@ func (ch *Channel) Heads() []string {
 	return heads
 }
 
-// Head gives the channel's head, or "" where it has none or several.
+// Head returns the channel's head, or "" if it has none or several.
 func (ch *Channel) Head() string {
 	if heads := ch.Heads(); len(heads) == 1 {
 		return heads[0]
@@ -160,7 +155,7 @@ func (ch *Channel) Head() string {
 	return ""
 }
 
-// skipped gives the names that some entry of the channel skips.
+// skipped returns the names that entries of the channel skip.
 func (ch *Channel) skipped() map[string]bool {
 	names := map[string]bool{}
 	for _, e := range ch.Entries {
@@ -174,12 +169,11 @@ func (ch *Channel) skipped() map[string]bool {
 // Version orders bundles as OLM does: by semantic version, then by release.
 type Version struct {
 	semver.Version
-	// Release is the bundle's own release; nil where it has none.
+	// Release is the bundle's own release, or nil.
 	Release []semver.PRVersion
 }
 
-// String is the version as opm tells versions apart: the release, where there
-// is one, is joined by a hyphen.
+// String returns the version as opm distinguishes versions: a hyphen joins the release, if there is one.
 func (v Version) String() string {
 	if len(v.Release) == 0 {
 		return v.Version.String()
@@ -191,9 +185,8 @@ func (v Version) String() string {
 	return v.Version.String() + "-" + strings.Join(parts, ".")
 }
 
-// Compare orders by version and then by release. A bundle without a release of
-// its own has the one that its build metadata spells, as OLM v1 reads it: that
-// is how 1.0.0+2 comes after 1.0.0+1.
+// Compare compares the versions and then the releases. A bundle without its own release has the one in its build
+// metadata, as OLM v1 reads it, so that 1.0.0+2 is higher than 1.0.0+1.
 func (v Version) Compare(o Version) int {
 	if c := v.Version.Compare(o.Version); c != 0 {
 		return c
@@ -213,7 +206,7 @@ func (v Version) release() []semver.PRVersion {
 	return r
 }
 
-// String is FILE:LINE, as far as known.
+// String returns FILE:LINE, as far as they are known.
 func (p Pos) String() string {
 	switch {
 	case p.File == "":

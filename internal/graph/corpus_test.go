@@ -8,8 +8,7 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// load reads a catalog as the command line does: what the reader cannot read is
-// a fault of the catalog.
+// load reads a catalog as the command line does: unreadable content is a fault of the catalog.
 func load(file string, src []byte) *Catalog {
 	var b Builder
 	docs, err := fbc.Read(file, src)
@@ -29,7 +28,7 @@ func errorsIn(found []Finding) (errs []Finding) {
 	return errs
 }
 
-// eachCatalog runs a test of every published catalog of either corpus.
+// eachCatalog runs a test on every published catalog of both corpora.
 func eachCatalog(t *testing.T, test func(t *testing.T, name string, src []byte)) {
 	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
 		for _, file := range c.Files(t, "validate/real/*.yaml") {

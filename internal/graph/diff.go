@@ -6,31 +6,31 @@ import (
 	"slices"
 )
 
-// Changes is what differs between two catalogs, as far as upgrades go.
+// Changes are the differences between two catalogs that matter for upgrades.
 type Changes struct {
 	Packages []PackageChanges `json:"packages"`
 }
 
-// Empty reports whether nothing differs.
+// Empty reports whether there are no differences.
 func (c Changes) Empty() bool { return len(c.Packages) == 0 }
 
-// Move is a value that was another.
+// Move is a changed value.
 type Move struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// Change says how a thing differs: added, removed or changed.
+// Change is the kind of a difference: added, removed or changed.
 type Change string
 
-// The kinds of change.
+// The kinds of changes.
 const (
 	Added   Change = "added"
 	Removed Change = "removed"
 	Changed Change = "changed"
 )
 
-// PackageChanges is what differs in one package.
+// PackageChanges are the differences in one package.
 type PackageChanges struct {
 	Name           string           `json:"name"`
 	Change         Change           `json:"change"`
@@ -39,16 +39,16 @@ type PackageChanges struct {
 	Channels       []ChannelChanges `json:"channels,omitempty"`
 }
 
-// BundleChange is a bundle that came, went, or has another version or image.
+// BundleChange is an added or removed bundle, or one with another version or image.
 type BundleChange struct {
 	Name    string `json:"name"`
 	Change  Change `json:"change"`
-	Version string `json:"version,omitempty"` // the later one
+	Version string `json:"version,omitempty"` // the new one, if there is one
 	Image   *Move  `json:"image,omitempty"`
-	Was     string `json:"was,omitempty"` // the version before, where it is another
+	Was     string `json:"was,omitempty"` // the previous version, if it differs
 }
 
-// ChannelChanges is what differs in one channel.
+// ChannelChanges are the differences in one channel.
 type ChannelChanges struct {
 	Name    string       `json:"name"`
 	Change  Change       `json:"change"`
@@ -58,42 +58,38 @@ type ChannelChanges struct {
 	Paths   []PathChange `json:"paths,omitempty"`
 }
 
-// NameChange is an entry that came or went.
+// NameChange is an added or removed entry.
 type NameChange struct {
 	Name   string `json:"name"`
 	Change Change `json:"change"`
 }
 
-// EdgeChange is an edge that came, went, or leads elsewhere. Of a skipRange, To
-// is the range.
+// EdgeChange is an added, removed or changed edge. For a skipRange, To is the range.
 type EdgeChange struct {
 	Bundle string `json:"bundle"`
 	Kind   string `json:"kind"` // replaces, skips or skipRange
 	Change Change `json:"change"`
 	To     string `json:"to"`
-	Was    string `json:"was,omitempty"` // of a changed edge
+	Was    string `json:"was,omitempty"` // previous target of a changed edge
 }
 
-// PathChange is an installed bundle whose upgrade differs: the next step it
-// takes, and with it whether it reaches the head.
+// PathChange is an installed bundle whose upgrade changes: its next step, or whether it reaches the head.
 type PathChange struct {
 	Bundle  string `json:"bundle"`
 	Version string `json:"version,omitempty"`
-	// Change is gained or lost where the bundle reaches the head now and did not,
-	// or did and does not; otherwise direct where it now takes in one step what
-	// took more, longer where it takes more steps to where one led, and moved for
-	// any other next step.
+	// Change is gained or lost if the bundle starts or stops reaching the head. Otherwise it is direct if one
+	// step now replaces several, longer if several steps now replace one, and moved for any other next step.
 	Change Change       `json:"change"`
 	Rules  []Generation `json:"rules"`
-	Next   *Move        `json:"next"` // a side is empty where there is no upgrade
+	Next   *Move        `json:"next"` // one side is empty if there is no upgrade
 	Before []string     `json:"before"`
 	After  []string     `json:"after"`
 
-	at       int  // the bundle's place among those that stood in the channel, by version
-	versions Move // Next in versions
+	at       int  // position among the channel's previous bundles, by version
+	versions Move // Next as versions
 }
 
-// The kinds of change that only paths have.
+// The kinds of changes that only paths have.
 const (
 	Gained Change = "gained"
 	Lost   Change = "lost"
@@ -102,7 +98,7 @@ const (
 	Moved  Change = "moved"
 )
 
-// MarshalText makes a generation v0 or v1 in JSON.
+// MarshalText returns v0 or v1, for JSON.
 func (g Generation) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
 // Diff compares two catalogs.
@@ -211,8 +207,8 @@ func diffEdges(bundle string, was, is *Entry) (edges []EdgeChange) {
 	return edges
 }
 
-// diffPaths compares where each bundle that stood or stands in the channel is
-// upgraded to. Generations that agree are told of together.
+// diffPaths compares the upgrades of each bundle that is or was in the channel. It combines generations with the
+// same result.
 func diffPaths(before, after *Channel) []PathChange {
 	var installed []*Bundle
 	for _, ch := range []*Channel{before, after} {
@@ -232,7 +228,7 @@ func diffPaths(before, after *Channel) []PathChange {
 	at := 0
 	for _, b := range installed {
 		if b.Name == "" || before.Entry(b.Name) == nil {
-			continue // what is new had no upgrades
+			continue // a new bundle had no upgrades before
 		}
 		at++
 		var told []PathChange
@@ -292,7 +288,7 @@ func move(from, to string) *Move {
 	return &Move{from, to}
 }
 
-// union gives the keys of both maps, each once, sorted.
+// union returns the sorted keys of both maps, each once.
 func union[V any](a, b map[string]V) []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(names)

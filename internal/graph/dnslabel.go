@@ -2,7 +2,7 @@ package graph
 
 import "strings"
 
-// dnsLabelFault tells what is wrong with a DNS label (RFC 1123); "" if nothing is.
+// dnsLabelFault returns what is wrong with a DNS label (RFC 1123), or "".
 func dnsLabelFault(s string) string {
 	switch {
 	case len(s) > 63:

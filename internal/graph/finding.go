@@ -10,7 +10,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Finding is one thing that is wrong, or may be, with a catalog.
+// Finding is an actual or possible fault of a catalog.
 type Finding struct {
 	ID      string `json:"id"`
 	Level   Level  `json:"level"`
@@ -21,13 +21,13 @@ type Finding struct {
 	Line    int    `json:"line,omitempty"`
 	Message string `json:"message"`
 	Remedy  string `json:"remedy"`
-	// Path is the way that an installed bundle had, from itself to the head.
+	// Path is the path that an installed bundle had, from itself to the head.
 	Path []string `json:"path,omitempty"`
-	// Bundles are those that the finding is about, where it is about several.
+	// Bundles are the concerned bundles, if there are several.
 	Bundles []string `json:"bundles,omitempty"`
 }
 
-// Code is the failure code of a run that this finding fails.
+// Code returns the failure code of a run that fails because of this finding.
 func (f Finding) Code() failure.Code {
 	if r, ok := RuleOf(f.ID); ok {
 		return r.Code
@@ -35,15 +35,15 @@ func (f Finding) Code() failure.Code {
 	return failure.GraphInvalid
 }
 
-// Levels changes the weight of findings.
+// Levels changes the levels of findings.
 type Levels struct {
-	// Of gives findings of an id another level than their rule does.
+	// Of maps ids of findings to levels that replace those of their rules.
 	Of map[string]Level
-	// Strict makes every warning that is left an error.
+	// Strict turns every remaining warning into an error.
 	Strict bool
 }
 
-// Check reports the first id that no rule has, or level that is none.
+// Check reports the first unknown id or level.
 func (l Levels) Check() error {
 	for _, id := range slices.Sorted(maps.Keys(l.Of)) {
 		if _, ok := RuleOf(id); !ok {
@@ -56,7 +56,7 @@ func (l Levels) Check() error {
 	return nil
 }
 
-// ParseLevels reads pairs of the command line, ID=LEVEL.
+// ParseLevels parses arguments of the form ID=LEVEL.
 func ParseLevels(pairs []string, strict bool) (Levels, error) {
 	l := Levels{Of: map[string]Level{}, Strict: strict}
 	for _, pair := range pairs {
@@ -72,12 +72,12 @@ func ParseLevels(pairs []string, strict bool) (Levels, error) {
 	return l, nil
 }
 
-// Found is a finding of a rule that other packages look after; none where it is off.
+// Found returns a finding of a rule that another package checks, or none if it is off.
 func (l Levels) Found(id, file string, line int, format string, args ...any) []Finding {
 	return l.apply([]Finding{newFinding(id, Pos{File: file, Line: line}, format, args...)})
 }
 
-// apply sets the levels, drops what is off, and sorts.
+// apply sets the levels, drops findings that are off, and sorts.
 func (l Levels) apply(found []Finding) []Finding {
 	kept := found[:0]
 	for _, f := range found {
@@ -95,8 +95,7 @@ func (l Levels) apply(found []Finding) []Finding {
 	return kept
 }
 
-// Sort orders findings by package, channel, file and line, errors before
-// warnings of the same place.
+// Sort sorts findings by package, channel, file and line, and errors before warnings at the same place.
 func Sort(found []Finding) {
 	slices.SortStableFunc(found, func(a, b Finding) int {
 		return cmp.Or(
@@ -111,7 +110,7 @@ func Sort(found []Finding) {
 	})
 }
 
-// Failures gives a failure for each finding that is an error, in their order.
+// Failures returns a failure for each finding that is an error, in order.
 func Failures(found []Finding) []*failure.Error {
 	var all []*failure.Error
 	for _, f := range found {
@@ -122,7 +121,7 @@ func Failures(found []Finding) []*failure.Error {
 	return all
 }
 
-// Unreadable turns what a reader of catalogs failed with into findings.
+// Unreadable converts the failures of a reader of catalogs to findings.
 func Unreadable(err error) []Finding {
 	var found []Finding
 	for _, e := range failure.All(err) {
@@ -134,8 +133,8 @@ func Unreadable(err error) []Finding {
 	return found
 }
 
-// newFinding makes a finding as its rule says. An id without a rule is a bug,
-// which a test looks for; it weighs as an error.
+// newFinding returns a finding with the level and remedy of its rule. An id without a rule is a bug, which a test
+// looks for; it counts as an error.
 func newFinding(id string, at Pos, format string, args ...any) Finding {
 	r, ok := RuleOf(id)
 	if !ok {
@@ -145,13 +144,13 @@ func newFinding(id string, at Pos, format string, args ...any) Finding {
 		Message: strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), Remedy: r.Remedy}
 }
 
-// in tells of which package, channel and bundle a finding is.
+// in sets the package, channel and bundle of a finding.
 func (f Finding) in(pkg, channel, bundle string) Finding {
 	f.Package, f.Channel, f.Bundle = pkg, channel, bundle
 	return f
 }
 
-// at places an entry's finding at its line.
+// at returns the place of an entry, or of its channel.
 func (ch *Channel) at(e *Entry) Pos {
 	if e.Line == 0 {
 		return ch.Pos

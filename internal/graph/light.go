@@ -12,8 +12,8 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// readBundleLight reads a bundle's facts and looks at as little as can be. One that may take
-// operands is read in full: whether their entries are used depends on it.
+// readBundleLight reads a bundle's facts with as little parsing as possible. It reads a bundle that may use
+// operands in full, because that decides whether their entries are used.
 func readBundleLight(d *fbc.Doc) *bundleRead {
 	if bytes.Contains(d.Raw(), []byte("olm.operand.")) || bytes.Contains(d.Raw(), []byte(operand.TypeRelatedImageBundle)) {
 		return readBundle(d)
@@ -24,9 +24,8 @@ func readBundleLight(d *fbc.Doc) *bundleRead {
 	return readBundleJSON(d, func() ([]byte, error) { return lightJSON(d) })
 }
 
-// glance takes the facts from the text of a document in opm's own layout, in
-// which the version stands on a line that can be found without parsing: nothing
-// inside a value begins a line. It gives up where anything is not as usual.
+// glance reads the facts from a document in opm's layout without parsing. There the version is on a line that can
+// be found safely, because nothing inside a value begins a line. glance gives up if anything is unusual.
 func glance(d *fbc.Doc) (*bundleRead, bool) {
 	const property = "\n- type: olm.package\n"
 	raw := d.Raw()
@@ -47,8 +46,8 @@ func glance(d *fbc.Doc) (*bundleRead, bool) {
 	return b, true
 }
 
-// lightJSON is a bundle document in which the values of large properties are
-// null. One with a fault is given as it is.
+// lightJSON returns a bundle document whose large properties are null. It returns a document with a fault
+// unchanged.
 func lightJSON(d *fbc.Doc) ([]byte, error) {
 	b, err := d.BundleLight()
 	missing := func(p fbc.Property) bool {

@@ -12,10 +12,9 @@ type Stage struct {
 	Catalog *Catalog
 }
 
-// CompareNext tells what cluster upgrades come to, for catalogs in the order of
-// their platform versions: whatever can be installed from one catalog must be in
-// the next, or have a way forward there, and no channel's head may be above
-// everything that the next has.
+// CompareNext reports problems with cluster upgrades. The catalogs are in the order of their platform versions.
+// Every bundle that one catalog can install must be in the next or have an upgrade there, and no channel's head
+// may be higher than everything in the next.
 func CompareNext(stages []Stage, levels Levels) []Finding {
 	var found []Finding
 	for i := 1; i < len(stages); i++ {
@@ -66,8 +65,8 @@ func (s *skew) comparePackage(p, next *Package) {
 	}
 }
 
-// compareHead looks for a head from which everything in the next catalog is a
-// step back. One that has no way forward at all has been told of already.
+// compareHead reports a head that is higher than everything in the next catalog, unless it was already reported
+// for having no upgrade.
 func (s *skew) compareHead(ch *Channel, next *Package, stuck []string) {
 	head := ch.Bundle(ch.Head())
 	if next == nil || !head.HasVersion || slices.Contains(stuck, head.Name) {
@@ -85,7 +84,7 @@ func (s *skew) compareHead(ch *Channel, next *Package, stuck []string) {
 	}
 }
 
-// ways knows what bundles that come from another catalog can do in a package.
+// ways holds what bundles from another catalog can do in a package.
 type ways struct {
 	next, from *Package
 	channels   map[string][]*Upgrades
@@ -98,8 +97,7 @@ func newWays(next, from *Package) *ways {
 	}
 	for _, ch := range next.Channels {
 		w.channels[ch.Name] = []*Upgrades{ch.Upgrades(V1, from.Bundles...)}
-		// Where there is no single head, v0 upgrades nothing at all, which is a
-		// fault of the graph and no skew.
+		// Without a single head, v0 upgrades nothing. That is a fault of the graph, not a skew.
 		if ch.Head() != "" {
 			w.channels[ch.Name] = append(w.channels[ch.Name], ch.Upgrades(V0, from.Bundles...))
 		}
@@ -107,7 +105,7 @@ func newWays(next, from *Package) *ways {
 	return w
 }
 
-// in tells whether the channel has the bundle, or succeeds it in both generations.
+// in reports whether the channel has the bundle, or succeeds it in both generations.
 func (w *ways) in(channel, bundle string) bool {
 	if w.next == nil || w.next.Channel(channel) == nil {
 		return false
@@ -123,8 +121,7 @@ func (w *ways) in(channel, bundle string) bool {
 	return true
 }
 
-// has tells whether a bundle of that name, or of the same version, can be
-// installed from the channel.
+// has reports whether the channel can install a bundle with this name or version.
 func (ch *Channel) has(name string, b *Bundle) bool {
 	return slices.ContainsFunc(ch.Entries, func(e Entry) bool {
 		if !ch.installable(e.Name) {
@@ -139,7 +136,7 @@ func (w *ways) anywhere(bundle string) bool {
 	return w.next != nil && slices.ContainsFunc(w.next.Channels, func(ch *Channel) bool { return w.in(ch.Name, bundle) })
 }
 
-// versionsOf names bundles by their versions, or by name where there is none.
+// versionsOf lists bundles by version, or by name if they have none.
 func versionsOf(ch *Channel, bundles []string) string {
 	texts := make([]string, len(bundles))
 	for i, name := range bundles {

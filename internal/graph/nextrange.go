@@ -5,18 +5,17 @@ import (
 	"slices"
 )
 
-// NextRange is a stretch of the versions that stood in a channel, all of which have the same
-// next version now, and had the same before. Versions are named by the bundle's name where
-// the bundle has none.
+// NextRange is a range of versions of a channel that all have the same next version, and had the same one before.
+// A bundle without a version is named by its name.
 type NextRange struct {
 	Package, Channel string
-	First, Last      string       // the same where the stretch is one version
-	Next             Move         // a side is empty where there is no upgrade
-	Rules            []Generation // those for which it holds
+	First, Last      string       // equal for a single version
+	Next             Move         // one side is empty if there is no upgrade
+	Rules            []Generation // generations that it applies to
 }
 
-// NextRanges groups the installed versions whose next version differs. A stretch ends where
-// a version stood that is not concerned, or goes elsewhere.
+// NextRanges groups the installed versions whose next version differs. A range ends at a version that does not
+// change, or changes in another way.
 func (c Changes) NextRanges() (all []NextRange) {
 	for _, p := range c.Packages {
 		for _, ch := range p.Channels {
@@ -27,10 +26,10 @@ func (c Changes) NextRanges() (all []NextRange) {
 }
 
 func nextRanges(pkg string, ch ChannelChanges) (all []NextRange) {
-	var last []int // of each stretch, the place of its last version
+	var last []int // for each range, the position of its last version
 	for _, p := range ch.Paths {
 		if p.Next.From == p.Next.To {
-			continue // the same step, which leads further or less far
+			continue // the same step, with a different continuation
 		}
 		installed := cmp.Or(p.Version, p.Bundle)
 		i := len(all) - 1

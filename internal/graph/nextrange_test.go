@@ -17,13 +17,13 @@ func TestNextRanges(t *testing.T) {
 		{"a version between that is not concerned ends a stretch", "c: 1.0.0; 1.1.0; 1.2.0; 1.3.0 -1.0.0 -1.1.0 -1.2.0; 1.4.0 -1.1.0 -1.3.0", "c: 1.0.0; 1.1.0; 1.2.0; 1.3.0 -1.0.0 -1.1.0 -1.2.0; 1.4.0 -1.0.0 -1.1.0 -1.2.0 -1.3.0",
 			[]string{"1.0.0 to 1.0.0: 1.3.0 > 1.4.0 [v1]", "1.2.0 to 1.2.0: 1.3.0 > 1.4.0 [v1]", "1.0.0 to 1.0.0:  > 1.4.0 [v0]", "1.2.0 to 1.2.0:  > 1.4.0 [v0]"}},
 		{"an upgrade that is gone", "c: 1.0.0; 1.1.0 <1.0.0", "c: 1.1.0", []string{"1.0.0 to 1.0.0: 1.1.0 >  [v0 v1]"}},
-		{"the same step that leads further is no other next", "c: 1.0.0; 1.1.0 <1.0.0; 1.2.0", "c: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0", []string{"1.1.0 to 1.1.0:  > 1.2.0 [v0 v1]", "1.0.0 to 1.0.0:  > 1.1.0 [v0]"}},
+		{"the same step leading further is no change", "c: 1.0.0; 1.1.0 <1.0.0; 1.2.0", "c: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0", []string{"1.1.0 to 1.1.0:  > 1.2.0 [v0 v1]", "1.0.0 to 1.0.0:  > 1.1.0 [v0]"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
 			for _, r := range Diff(newCatalog(t, test.old), newCatalog(t, test.new)).NextRanges() {
 				if r.Package != "p" || r.Channel != "c" {
-					t.Errorf("it is told of %s of %s", r.Channel, r.Package)
+					t.Errorf("got channel %s of package %s", r.Channel, r.Package)
 				}
 				rules := "[v0 v1]"
 				if len(r.Rules) == 1 {

@@ -12,24 +12,23 @@ import (
 	"github.com/olmgraft/graft/internal/shape"
 )
 
-// What OLM v1 does is that of operator-controller v1.11, with its feature gates as they are by
-// default: it takes the highest version of all channels, or of those that are asked for, deprecated
-// bundles last; and if it cannot install that bundle it takes no other. Webhooks are installed
-// since v1.6.
+// The rules of OLM v1 are those of operator-controller v1.11 with its default feature gates. It chooses the
+// highest version of all channels, or of the requested ones, with deprecated bundles last. If it cannot install
+// that bundle, it chooses no other. It installs webhooks since v1.6.
 
-// forV1 is what a catalog tells of a bundle that decides whether OLM v1 installs it.
+// forV1 holds the facts of a bundle that decide whether OLM v1 installs it.
 type forV1 struct {
-	judged       bool     // the bundle was read in full: one that was published before is not judged again
+	judged       bool     // the bundle was read in full; previously published bundles are not judged again
 	needs        []string // dependencies, each with its property
-	modes        []string // install modes that are supported
+	modes        []string // supported install modes
 	modesTold    bool
 	apiServices  []string
-	webhooksTold bool // only the CSV itself tells of webhooks
+	webhooksTold bool // only the CSV itself contains webhooks
 	webhooks     int
-	conversion   string // the first webhook that converts
+	conversion   string // the first conversion webhook
 }
 
-// readV1 takes from a property what matters to OLM v1.
+// readV1 reads the facts for OLM v1 from a property.
 func (b *bundleRead) readV1(typ string, v value) {
 	f := &b.v1
 	switch typ {
@@ -58,7 +57,7 @@ func (f *forV1) readSpec(spec, apiServices value) {
 	}
 }
 
-// readCSV reads a manifest that is a ClusterServiceVersion, in JSON as opm writes it.
+// readCSV reads a manifest if it is a ClusterServiceVersion, in JSON as opm writes it.
 func (f *forV1) readCSV(data value) {
 	if data.Kind() != shape.String {
 		return
@@ -82,8 +81,8 @@ func (f *forV1) readCSV(data value) {
 	}
 }
 
-// v1Choices are the bundles that OLM v1 would choose from a package: first the one for a
-// ClusterExtension that names no channel, then those for the channels.
+// v1Choices returns the bundles that OLM v1 would choose from a package: first for a ClusterExtension without
+// channels, then for each channel.
 func (p *Package) v1Choices() []*Bundle {
 	best := p.v1Choice(p.Bundles)
 	if best == nil {
@@ -104,7 +103,7 @@ func (p *Package) v1Choices() []*Bundle {
 	return all
 }
 
-// v1Choice is the highest version, deprecated bundles last; of equals the one that stands first.
+// v1Choice returns the highest version, with deprecated bundles last, and the first of equal ones.
 func (p *Package) v1Choice(of []*Bundle) (best *Bundle) {
 	deprecated := func(b *Bundle) int {
 		if p.Deprecated(b.Name) {
@@ -123,13 +122,13 @@ func (p *Package) v1Choice(of []*Bundle) (best *Bundle) {
 	return best
 }
 
-// compareV1 is Compare without the release that OLM v1 counts behind a feature gate alone.
+// compareV1 does the same as Compare, but ignores the release, which OLM v1 uses only behind a feature gate.
 func (v Version) compareV1(o Version) int {
 	return Version{Version: v.Version}.Compare(Version{Version: o.Version})
 }
 
-// verifyV1 finds what OLM v1 does not install, of what it would choose: what nobody is led to is
-// published and past mending. Each kind is told once for a package.
+// verifyV1 reports bundles that OLM v1 would choose but not install. It ignores others, because they are
+// published and cannot be changed. It reports each kind once for a package.
 func (v *verifier) verifyV1() {
 	choices := v.pkg.v1Choices()
 	if len(choices) == 0 {
@@ -197,8 +196,8 @@ var v1Refusals = []struct {
 	}},
 }
 
-// refusedByV1 tells why OLM v1 does not install a bundle; "" where it does, as far as the catalog
-// tells. What it installs behind a feature gate or since some release is not refused.
+// refusedByV1 returns why OLM v1 does not install a bundle, or "" if it does as far as the catalog shows. Bundles
+// that need a feature gate or a newer release are not refused.
 func (b *Bundle) refusedByV1() string {
 	for _, r := range v1Refusals {
 		if rule, _ := RuleOf(r.id); rule.Level == Off {
@@ -213,7 +212,7 @@ func (b *Bundle) refusedByV1() string {
 
 const allNamespaces = "AllNamespaces"
 
-// tellV1 tells of the first bundle of which there is something to tell, and names the others.
+// tellV1 reports the first bundle for which why has an answer, and names the others.
 func (v *verifier) tellV1(id string, of []*Bundle, why func(*Bundle) string) {
 	var first *Bundle
 	var names []string
@@ -236,7 +235,7 @@ func (v *verifier) tellV1(id string, of []*Bundle, why func(*Bundle) string) {
 	v.found[len(v.found)-1].Bundles = names
 }
 
-// v1Choice tells where a new installation gets another bundle from OLM v1 than from v0.
+// v1Choice reports if a new installation gets another bundle from OLM v1 than from v0.
 func (v *verifier) v1Choice(chosen *Bundle) {
 	head := v.pkg.Head()
 	if head == nil || !head.HasVersion || head == chosen || head.Version.compareV1(chosen.Version) == 0 {
@@ -246,7 +245,7 @@ func (v *verifier) v1Choice(chosen *Bundle) {
 		chosen.Name, v.pkg.channelsOf(chosen.Name), head.Name, v.pkg.DefaultChannel)
 }
 
-// channelsOf names the channels in which a bundle stands.
+// channelsOf lists the channels that contain a bundle.
 func (p *Package) channelsOf(bundle string) string {
 	var names []string
 	for _, ch := range p.Channels {

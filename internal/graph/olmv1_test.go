@@ -6,26 +6,26 @@ import (
 	"testing"
 )
 
-// csvObject is a bundle's CSV as catalogs before OpenShift 4.17 have it.
+// csvObject returns a bundle's CSV as in catalogs before OpenShift 4.17.
 func csvObject(spec string) string {
 	text := `{"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion", "spec": ` + spec + `}`
 	return "- type: olm.bundle.object\n  value:\n    data: " + base64.StdEncoding.EncodeToString([]byte(text)) + "\n"
 }
 
-// Each case changes the sound catalog and says what is found about OLM v1, with every level on,
-// as "ID BUNDLE: what the message has". What a catalog does not tell is told in all but one.
+// Each case changes the valid catalog. It lists the findings about OLM v1 with every level on, as "ID BUNDLE:
+// part of the message". All cases but one expect findings about missing information.
 var v1Cases = []struct {
 	name    string
 	changes []string
 	want    []string
 }{
 	{"sound", nil, []string{"olm-v1-untold p.v1.2.0: does not tell its webhooks"}},
-	{"nothing told", []string{"olm.csv.metadata", "example.com/other"}, []string{"olm-v1-untold p.v1.2.0: does not tell its install modes, API services and webhooks"}},
+	{"no information", []string{"olm.csv.metadata", "example.com/other"}, []string{"olm-v1-untold p.v1.2.0: does not tell its install modes, API services and webhooks"}},
 	{"a package is required", []string{"- type: olm.gvk\n  value:\n    group: example.com\n    kind: Thing\n    version: v1", "- type: olm.package.required\n  value:\n    packageName: etcd\n    versionRange: '>=1.0.0'"},
 		[]string{"olm-v1-dependency p.v1.2.0: OLM v1 does not install it, and no other in its place: it declares a dependency, olm.package.required of etcd", "olm-v1-untold"}},
 	{"an API and a constraint are required", []string{"- type: olm.gvk\n", "- type: olm.constraint\n  value: {failureMessage: no, all: {constraints: []}}\n- type: olm.gvk.required\n"},
 		[]string{"olm-v1-dependency p.v1.2.0: olm.constraint, olm.gvk.required of Thing.v1.example.com", "olm-v1-untold"}},
-	{"what nobody is led to is past mending", []string{"image: example.com/p:1.1.0\nname: p.v1.1.0\npackage: p\nproperties:\n", "image: example.com/p:1.1.0\nname: p.v1.1.0\npackage: p\nproperties:\n- type: olm.constraint\n  value: {}\n"},
+	{"a bundle that OLM v1 does not choose", []string{"image: example.com/p:1.1.0\nname: p.v1.1.0\npackage: p\nproperties:\n", "image: example.com/p:1.1.0\nname: p.v1.1.0\npackage: p\nproperties:\n- type: olm.constraint\n  value: {}\n"},
 		[]string{"olm-v1-untold"}},
 	{"the head of another channel", []string{"image: example.com/p:1.1.0\nname: p.v1.1.0\npackage: p\nproperties:\n", "image: example.com/p:1.1.0\nname: p.v1.1.0\npackage: p\nproperties:\n- type: olm.constraint\n  value: {}\n",
 		"schema: olm.channel\n---", "schema: olm.channel\n---\nentries:\n- name: p.v1.1.0\nname: old\npackage: p\nschema: olm.channel\n---"},
@@ -99,7 +99,7 @@ func TestOLMv1(t *testing.T) {
 	}
 }
 
-// What was published is not judged again; which bundle OLM v1 chooses is told each time.
+// Published bundles are not judged again. The bundle that OLM v1 chooses is always reported.
 func TestOLMv1JudgesWhatIsNew(t *testing.T) {
 	src := []byte(strings.Replace(soundCatalog, "type: AllNamespaces", "type: OwnNamespace", 1))
 	if found := Verify(build(t, Builder{}, src), nil, Levels{}); len(found) != 1 || found[0].ID != "olm-v1-install-mode" {

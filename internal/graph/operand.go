@@ -8,8 +8,7 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// readEntry reads an entry of an operand; what is wrong with it is a finding, since OLM
-// passes over it.
+// readEntry reads an entry of an operand. A fault is only a finding, because OLM ignores such entries.
 func readEntry(d *fbc.Doc, at Pos) (*operand.Entry, []Finding) {
 	e, err := operand.ReadEntry(d)
 	if err != nil {
@@ -34,7 +33,7 @@ func (b *bundleRead) readClaim(d *fbc.Doc, i int, typ string, value []byte) {
 	}
 }
 
-// ownEntries are those of the bundle's graphs.
+// ownEntries returns the entries of the bundle's graphs.
 func (b *Bundle) ownEntries() (all []*operand.Entry) {
 	for _, g := range b.operandGraphs {
 		for _, e := range g.Entries(operand.Pos{File: b.File, Line: b.Line}, b.Package, b.Name) {
@@ -44,7 +43,7 @@ func (b *Bundle) ownEntries() (all []*operand.Entry) {
 	return all
 }
 
-// noteTag counts images that are named by tag.
+// noteTag counts images named by tag.
 func (b *bundleRead) noteTag(image string) {
 	if strings.Contains(image, "@") {
 		return
@@ -54,7 +53,7 @@ func (b *bundleRead) noteTag(image string) {
 	}
 }
 
-// verifyOperands looks at entries and at what bundles say of them.
+// verifyOperands checks entries and the bundles' claims about them.
 func (v *verifier) verifyOperands(c *Catalog) {
 	used := map[*operand.Entry]bool{}
 	for _, p := range c.Packages {
@@ -79,7 +78,7 @@ func (v *verifier) verifyOperands(c *Catalog) {
 	}
 }
 
-// verifyClaims holds a bundle's claims to the entries, and marks those that they take.
+// verifyClaims checks a bundle's claims against the entries, and marks the accepted entries as used.
 func (v *verifier) verifyClaims(c *Catalog, b *Bundle, used map[*operand.Entry]bool) {
 	for _, claim := range b.claims {
 		known, taken := 0, 0

@@ -8,10 +8,10 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// OperandGraph gives the versions of an operand, or of a set of related images, that bundles
-// of a channel take, the lowest first, and the upgrades between them: an operator that takes
-// two versions can go from the lower one to the higher. An empty package or channel is any.
-// The channels of a version are all in which a bundle takes it.
+// OperandGraph returns the versions of an operand, or of a set of related images, that a channel's bundles
+// accept, lowest first, and the upgrades between them: an operator that accepts two versions can move from the
+// lower to the higher one. An empty package or channel means any. A version lists all channels in which a bundle
+// accepts it.
 func (c *Catalog) OperandGraph(name, pkg, channel string) (nodes []draw.OperandNode, edges [][2]int, err error) {
 	versions, err := operand.Versions(c.entries, name, pkg)
 	if err != nil {
@@ -54,13 +54,13 @@ func (c *Catalog) OperandGraph(name, pkg, channel string) (nodes []draw.OperandN
 	return nodes, edges, nil
 }
 
-// HasOperand tells whether the catalog has an entry of that name.
+// HasOperand reports whether the catalog has an entry with this name.
 func (c *Catalog) HasOperand(name string) bool {
 	return slices.ContainsFunc(c.entries, func(e *operand.Entry) bool { return e.Name == name })
 }
 
-// takenBy are the indexes of the versions that a bundle takes, in order: of each the entries are
-// looked at that serve the bundle.
+// takenBy returns the indexes of the versions that a bundle accepts, in order. Only entries that apply to the
+// bundle count.
 func takenBy(b *Bundle, versions, entries []*operand.Entry) []int {
 	var taken []int
 	for i, v := range versions {

@@ -68,7 +68,7 @@ func TestOperandGraph(t *testing.T) {
 	}
 }
 
-// A set of related images is taken by claims that all hold.
+// A set of related images is accepted if all claims about it hold.
 func TestOperandGraphOfSets(t *testing.T) {
 	text := strings.NewReplacer("olm.operand.supported", "olm.relatedImageBundle", "schema: olm.operand", "schema: olm.relatedimages", "images: [{name: etcd,", "relatedImages: [{name: etcd,").Replace(operandGraphCatalog())
 	nodes, edges, err := load("c.yaml", []byte(text)).OperandGraph("etcd", "op", "")

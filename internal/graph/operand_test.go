@@ -79,8 +79,7 @@ func TestOperandFindings(t *testing.T) {
 	}
 }
 
-// A catalog whose images are named by tag sees nothing unless it asks, and then fails as
-// unpinned.
+// Images named by tag are reported only on request, and then fail as unpinned.
 func TestImageByTagIsOff(t *testing.T) {
 	text := strings.ReplaceAll(operandCatalog, "op@sha256:1212121212121212121212121212121212121212121212121212121212121212", "op:v1")
 	if found := Verify(load("c.yaml", []byte(text)), nil, Levels{Strict: true}); len(found) > 0 {
@@ -92,11 +91,11 @@ func TestImageByTagIsOff(t *testing.T) {
 	}
 }
 
-// What was published is not read in full again; its claims still take entries.
+// Published bundles are not read in full again, but their claims still use entries.
 func TestOperandsOfPublishedBundles(t *testing.T) {
 	before, _, _ := strings.Cut(operandCatalog, "---\nschema: olm.bundle")
 	_, after, _ := strings.Cut(operandCatalog, "---\nschema: olm.operand")
-	// In opm's own layout the version is found without parsing.
+	// In opm's layout the version is found without parsing.
 	docs, err := fbc.Read("c.yaml", []byte(before+`---
 image: quay.io/example/op:v1.0.0
 name: op.v1.0.0

@@ -9,12 +9,12 @@ import (
 	"github.com/blang/semver/v4"
 )
 
-// PathQuery asks how a cluster with one bundle comes to have another. The cluster begins at
-// the first stage, and each stage's name is its platform's version.
+// PathQuery asks how a cluster with one bundle can get another. The cluster starts at the first stage. Each
+// stage's name is its platform's version.
 type PathQuery struct {
 	Package  string
 	From, To string
-	Channel  string // that is followed at the start; "" leaves it to the path
+	Channel  string // the channel at the start; "" lets the path choose
 	Rules    Generation
 	Anywhere bool // the path may end before the last stage
 }
@@ -29,35 +29,34 @@ type PathPlace struct {
 // StepKind says what a step of a path changes.
 type StepKind string
 
-// The kinds of step.
+// The kinds of steps.
 const (
 	UpgradeBundle  StepKind = "upgrade"
 	ChangeChannel  StepKind = "channel"
 	UpgradeCluster StepKind = "cluster"
 )
 
-// PathStep is one step of a path, and where it leads.
+// PathStep is one step of a path and its result.
 type PathStep struct {
 	Kind StepKind `json:"kind"`
 	PathPlace
-	// Deprecated is set for an upgrade to a bundle that the catalog deprecates; Pinned where
-	// OLM v1 would choose another bundle unless the version is asked for.
+	// Deprecated marks an upgrade to a deprecated bundle. Pinned marks one for which OLM v1 would choose another
+	// bundle unless the version is requested.
 	Deprecated bool `json:"deprecated,omitempty"`
 	Pinned     bool `json:"pinned,omitempty"`
 }
 
-// Path is what to do, in order.
+// Path is a sequence of steps.
 type Path struct {
 	Start PathPlace  `json:"start"`
 	Steps []PathStep `json:"steps"`
 }
 
-// FindPath gives the path that upgrades to the fewest deprecated bundles; of those the one of
-// the fewest bundle upgrades, then channel changes, then cluster upgrades. Of equals it upgrades bundles early. The installed bundle
-// need not stand in the catalogs, and stays while the cluster is upgraded, unless its
-// olm.maxOpenShiftVersion forbids that. OLM v0 goes where it goes by itself, each upgrade
-// approved by hand; OLM v1 goes to any bundle that succeeds the installed one. Without a path
-// there is NoPath.
+// FindPath returns the path with the fewest upgrades to deprecated bundles; among those the one with the fewest
+// bundle upgrades, then channel changes, then cluster upgrades. Of equal paths it returns the one that upgrades
+// bundles earliest. The installed bundle need not be in the catalogs. It stays installed during a cluster upgrade
+// unless its olm.maxOpenShiftVersion forbids that. OLM v0 makes its own upgrades, each approved by hand; OLM v1
+// can upgrade to any successor of the installed bundle. Without a path FindPath returns a NoPath.
 func FindPath(stages []Stage, q PathQuery) (*Path, *NoPath) {
 	s := newPathSearch(stages, q)
 	if path := s.run(); path != nil {
@@ -66,15 +65,15 @@ func FindPath(stages []Stage, q PathQuery) (*Path, *NoPath) {
 	return nil, s.why()
 }
 
-// pathState is a PathPlace by the stage's index.
+// pathState is a PathPlace with the index of its stage.
 type pathState struct {
 	stage           int
 	channel, bundle string
 }
 
-// pathCost is in the order of what weighs most: deprecated bundles, bundle upgrades, channel
-// changes, cluster upgrades, versions that have to be asked for, and how late bundles are
-// upgraded: what a platform has is taken before the cluster goes on.
+// pathCost lists costs in order of weight: deprecated bundles, bundle upgrades, channel changes, cluster
+// upgrades, versions that must be requested, and how late bundles are upgraded, so that upgrades on a platform
+// come before the next cluster upgrade.
 type pathCost [6]int
 
 func (c pathCost) compare(o pathCost) int { return slices.Compare(c[:], o[:]) }
@@ -100,12 +99,12 @@ type channelAt struct {
 type pathSearch struct {
 	PathQuery
 	stages    []Stage
-	packages  []*Package // nil where a stage has none
+	packages  []*Package // nil for stages without the package
 	versions  []semver.Version
-	installed []*Bundle // all that may be
+	installed []*Bundle // all bundles that may be installed
 	byName    map[string]*Bundle
 	choices   map[channelAt]map[string][]pathChoice
-	// unbound leaves olm.maxOpenShiftVersion aside.
+	// unbound ignores olm.maxOpenShiftVersion.
 	unbound bool
 	reached map[pathState]pathReached
 }
@@ -155,8 +154,8 @@ func (s *pathSearch) know(bundles ...*Bundle) {
 	}
 }
 
-// starts are the states in which the cluster may be: in the channel that is asked for, or in
-// those that have the bundle, the default channel first. Where none has it, it may be any.
+// starts returns the states in which the cluster may be: in the requested channel, or in those that contain the
+// bundle, the default channel first. If no channel contains it, any channel is possible.
 func (s *pathSearch) starts() (all []pathState) {
 	if s.Channel != "" {
 		return []pathState{{0, s.Channel, s.From}}
@@ -196,7 +195,7 @@ func (s *pathSearch) place(at pathState) PathPlace {
 	return PathPlace{s.stages[at.stage].Name, at.channel, at.bundle}
 }
 
-// moves gives what can be done in a state.
+// moves returns the possible moves from a state.
 func (s *pathSearch) moves(at pathState) (all []pathMove) {
 	add := func(kind StepKind, to pathState, cost pathCost, c pathChoice) {
 		all = append(all, pathMove{to, cost, PathStep{kind, s.place(to), c.deprecated, c.pinned}})
@@ -225,7 +224,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// forbids tells whether a bundle keeps the cluster from a platform.
+// forbids reports whether a bundle prevents the upgrade of the cluster to a stage.
 func (s *pathSearch) forbids(bundle string, stage int) bool {
 	most := s.byName[bundle].maxOpenShift
 	return !s.unbound && most != nil && s.versions[stage].GT(*most)
@@ -247,9 +246,9 @@ func (s *pathSearch) choicesOf(stage int, channel string) map[string][]pathChoic
 	return found
 }
 
-// choices gives for each bundle that may be installed what it may be upgraded to. OLM v0
-// chooses itself. OLM v1 chooses unless it is asked for a version, which must be one that
-// succeeds the installed bundle; what it does not install is none.
+// choices returns the possible upgrades of each bundle that may be installed. OLM v0 makes its own choice. OLM v1
+// does too, unless a version is requested, which must succeed the installed bundle. Bundles that OLM v1 does not
+// install are left out.
 func (ch *Channel) choices(g Generation, installed []*Bundle) map[string][]pathChoice {
 	all := map[string][]pathChoice{}
 	own := ch.Upgrades(g, installed...)
@@ -275,7 +274,7 @@ func (ch *Channel) choices(g Generation, installed []*Bundle) map[string][]pathC
 	return all
 }
 
-// pathQueue holds what is to be looked at, the cheapest first, and what came first of equals.
+// pathQueue holds states to visit, the cheapest first, and the earliest of equally cheap ones.
 type pathQueue []pathQueued
 
 type pathQueued struct {
@@ -296,7 +295,7 @@ func (q *pathQueue) Pop() any {
 	return last
 }
 
-// run goes from the starts until the goal, or until there is nothing more to reach.
+// run searches from the starts until it reaches the goal or has visited every reachable state.
 func (s *pathSearch) run() *Path {
 	s.reached = map[pathState]pathReached{}
 	done := map[pathState]bool{}
@@ -344,7 +343,7 @@ func (s *pathSearch) pathTo(at pathState) *Path {
 	return path
 }
 
-// versionAfter gives the version that a bundle's name ends with, as that of etcd.v1.2.3 does.
+// versionAfter returns the version at the end of a bundle's name, as in etcd.v1.2.3.
 func versionAfter(name string) (semver.Version, bool) {
 	_, text, _ := strings.Cut(name, ".v")
 	v, err := semver.Parse(text)

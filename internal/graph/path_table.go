@@ -5,33 +5,33 @@ import (
 	"slices"
 )
 
-// PathTable is all that FindPath knows of a package before it is asked for a path, for
-// programs that look for one by themselves.
+// PathTable holds everything that FindPath knows about a package before a query, for programs that search paths
+// themselves.
 type PathTable struct {
 	Bundles []*Bundle // that may be installed, by version
-	// Keeps tells for each bundle from which stages it keeps the cluster.
+	// Keeps lists for each bundle the stages to which it prevents a cluster upgrade.
 	Keeps  [][]int
-	Stages []map[string]ChannelTable // by channel; nil where the stage has no such package
+	Stages []map[string]ChannelTable // by channel; nil for a stage without the package
 }
 
-// ChannelTable is what a channel upgrades to under each generation. Bundles are indexes of the
-// PathTable's.
+// ChannelTable holds the upgrades of a channel for each generation of OLM. Bundles are indexes of
+// PathTable.Bundles.
 type ChannelTable [2]struct {
-	// Offers are the bundles to which others may be upgraded, in the order in which OLM chooses.
+	// Offers are the bundles to which others may be upgraded, in OLM's order of choice.
 	Offers []Offer
-	// Next has for each bundle what OLM chooses by itself, -1 for none.
+	// Next is OLM's own choice for each bundle, or -1.
 	Next []int
 }
 
-// Offer is a bundle, and those that may be upgraded to it.
+// Offer is a bundle with those that may be upgraded to it.
 type Offer struct {
 	To         int
 	Deprecated bool
 	From       []int
 }
 
-// PathsOf gives the table of a package. The stages stand in the order of their platforms. What stands
-// in the published catalogs alone may be installed as well.
+// PathsOf returns the table of a package. The stages are in the order of their platforms. Bundles that only
+// published catalogs contain may be installed as well.
 func PathsOf(stages []Stage, pkg string, published ...*Catalog) *PathTable {
 	s := newPathSearch(stages, PathQuery{Package: pkg})
 	for _, c := range published {
@@ -91,7 +91,7 @@ func (s *pathSearch) table(ch *Channel, g Generation, bundles []*Bundle, index m
 	return slices.DeleteFunc(offers, func(o Offer) bool { return len(o.From) == 0 }), next
 }
 
-// offered gives the entries to which the channel may upgrade, the best first.
+// offered returns the entries to which the channel may upgrade, the best first.
 func (ch *Channel) offered(g Generation) (names []string) {
 	var all []*Entry
 	if g == V0 {

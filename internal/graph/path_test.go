@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
-// stagesOf makes the catalogs of 4.16 and what follows, each from channels joined by a slash.
+// stagesOf returns the catalogs of 4.16 and later platforms, each built from channels joined by a slash.
 func stagesOf(t testing.TB, catalogs ...string) []Stage {
 	t.Helper()
 	var stages []Stage
@@ -25,7 +25,7 @@ func stagesOf(t testing.TB, catalogs ...string) []Stage {
 	return stages
 }
 
-// pathText is such as "a@4.16: 1.1.0 cluster:4.17 channel:b 1.2.0*".
+// pathText formats a path, as in "a@4.16: 1.1.0 cluster:4.17 channel:b 1.2.0*".
 func pathText(p *Path) string {
 	text := p.Start.Channel + "@" + p.Start.Platform + ":"
 	for _, s := range p.Steps {
@@ -98,8 +98,7 @@ func TestFindPathHeedsDeprecationsChannelsAndPlatforms(t *testing.T) {
 	find("b@4.16: 1.1.0 1.2.0 cluster:4.17 1.3.0")
 }
 
-// A bundle that says on which OpenShift it ends keeps the cluster there, wherever its
-// document stands.
+// A bundle with a last OpenShift version prevents cluster upgrades beyond it, wherever its document is.
 func TestFindPathHeedsMaxOpenShift(t *testing.T) {
 	for _, value := range []string{`"4.16"`, `4.16`, `"4.16.9"`} {
 		first := strings.Replace(soundCatalog, "- type: olm.package\n  value:\n    packageName: p\n    version: 1.0.0", "- type: olm.maxOpenShiftVersion\n  value: "+value+"\n- type: olm.package\n  value:\n    packageName: p\n    version: 1.0.0", 1)
@@ -145,7 +144,7 @@ func TestNoPathNamesAnEdge(t *testing.T) {
 	}
 }
 
-// OLM v1 goes past a bundle that it does not install, and is asked for another.
+// OLM v1 skips a bundle that it does not install, if another is requested.
 func TestFindPathGoesPastWhatV1DoesNotInstall(t *testing.T) {
 	stages := stagesOf(t, "a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0 -1.0.0; 1.3.0 <1.2.0 -1.1.0")
 	stages[0].Catalog.Packages[0].Bundle("p.v1.2.0").v1.modesTold = true
@@ -159,8 +158,8 @@ func TestFindPathGoesPastWhatV1DoesNotInstall(t *testing.T) {
 	}
 }
 
-// slowPath relaxes the costs of all states until nothing changes, by rules that are stated
-// apart from those of the code.
+// slowPath relaxes the costs of all states until they no longer change, with rules written independently of the
+// code.
 func slowPath(stages []Stage, q PathQuery, limits map[string]int) (pathCost, bool) {
 	costs := map[pathState]pathCost{}
 	in := func(i int) *Package { return stages[i].Catalog.Package("p") }
@@ -214,7 +213,7 @@ func slowPath(stages []Stage, q PathQuery, limits map[string]int) (pathCost, boo
 	return best, found
 }
 
-// slowChoice is slowNext that heeds what is deprecated as OLM v1 does.
+// slowChoice is slowNext with deprecated bundles last, as in OLM v1.
 func slowChoice(ch *Channel, g Generation, b *Bundle) string {
 	if g == V0 {
 		return slowNextV0(ch, b)

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// NoPath tells why there is no path, and what would give one.
+// NoPath explains why there is no path, and what would create one.
 type NoPath struct {
-	// Furthest is where the highest version stands that can be reached.
+	// Furthest is the place of the highest reachable version.
 	Furthest PathPlace `json:"furthest"`
 	Why      string    `json:"why"`
-	// Edge is an edge with which there is a path; nil where no single one does.
+	// Edge is a single edge that would create a path, or nil.
 	Edge *MissingEdge `json:"edge,omitempty"`
 }
 
@@ -25,12 +25,12 @@ type MissingEdge struct {
 	To       string `json:"to"`
 }
 
-// String is such as: in channel stable of 4.20, op.v2.0.0 replaces op.v1.9.0.
+// String describes the edge, as in: in channel stable of 4.20, op.v2.0.0 replaces op.v1.9.0.
 func (e MissingEdge) String() string {
 	return fmt.Sprintf("in channel %s of %s, %s %s %s", e.Channel, e.Platform, e.Bundle, e.Kind, e.To)
 }
 
-// why explains a search that has reached all that it can.
+// why explains a complete search without success.
 func (s *pathSearch) why() *NoPath {
 	var furthest pathState
 	found := false
@@ -63,15 +63,14 @@ func (s *pathSearch) why() *NoPath {
 	return no
 }
 
-// offered tells whether the bundle that is asked for can be installed from any catalog.
+// offered reports whether any catalog can install the requested bundle.
 func (s *pathSearch) offered() bool {
 	return slices.ContainsFunc(s.packages, func(p *Package) bool {
 		return p != nil && slices.ContainsFunc(p.Channels, func(ch *Channel) bool { return ch.Entry(s.To) != nil && ch.installable(s.To) })
 	})
 }
 
-// blocked gives the first cluster upgrade that a bundle forbids on a path that there would
-// be otherwise.
+// blocked returns the first forbidden cluster upgrade on a path that would exist without such bounds, or nil.
 func (s *pathSearch) blocked() *PathStep {
 	free := *s
 	free.unbound = true
@@ -89,11 +88,11 @@ func (s *pathSearch) blocked() *PathStep {
 	return nil
 }
 
-// triedEdges bounds how many edges are tried.
+// triedEdges bounds the number of edges to try.
 const triedEdges = 60
 
-// edge looks for one edge with which there is a path: from what can be reached to what leads
-// on, the shortest step first. Each is tried, since under OLM v0 an edge can hide others.
+// edge looks for a single edge that creates a path, from a reachable state to one that leads to the goal, the
+// shortest step first. It tries each edge, because under OLM v0 an edge can hide others.
 func (s *pathSearch) edge() *MissingEdge {
 	leads := s.leading()
 	type gap struct{ from, to pathState }
@@ -129,7 +128,7 @@ func (s *pathSearch) version(name string) Version {
 	return Version{}
 }
 
-// leading gives the states from which the goal can be reached.
+// leading returns the states from which the goal can be reached.
 func (s *pathSearch) leading() map[pathState]bool {
 	back := map[pathState][]pathState{}
 	leads := map[pathState]bool{}
@@ -173,8 +172,8 @@ func (s *pathSearch) channelNames() map[string]bool {
 	return names
 }
 
-// try gives the edge from a bundle to an entry with which there is a path, in the first of
-// the three forms that gives one.
+// try returns the edge from a bundle to an entry that creates a path, in the first of three forms that does, or
+// nil.
 func (s *pathSearch) try(from string, to pathState) *MissingEdge {
 	ch := s.packages[to.stage].Channel(to.channel)
 	entry := ch.Entry(to.bundle)

@@ -10,17 +10,17 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// PictureOptions say what of a catalog a picture is made of.
+// PictureOptions select what a picture shows.
 type PictureOptions struct {
 	Package string // only this package; "" is all
 	Channel string // only channels of this name; "" is all
-	// Base is the catalog with which this one is compared, so that the picture
-	// marks what is new and what is lost. Nil marks nothing.
+	// Base is the catalog for comparison. The picture marks what is new and what is lost against it. nil marks
+	// nothing.
 	Base *Catalog
 }
 
-// Picture gives what the pictures of a catalog are drawn from. A package or channel
-// that is not there gives nothing; to tell is up to the caller.
+// Picture returns the data for pictures of a catalog. It returns an empty graph for an unknown package or
+// channel; the caller must report that.
 func (c *Catalog) Picture(o PictureOptions) draw.Graph {
 	var g draw.Graph
 	for _, p := range c.Packages {
@@ -46,12 +46,12 @@ func (c *Catalog) Picture(o PictureOptions) draw.Graph {
 	return g
 }
 
-// picture is a channel on its way to being drawn.
+// picture is a channel being converted for drawing.
 type picture struct {
 	draw.Channel
 	is     *Channel
-	before *Channel // nil where the channel is new, or nothing is compared
-	base   *Package // nil where the package is new, or nothing is compared
+	before *Channel // nil if the channel is new, or without comparison
+	base   *Package // nil if the package is new, or without comparison
 }
 
 func newPicture(ch *Channel, base *Package) *picture {
@@ -88,8 +88,8 @@ func (p *picture) channel() draw.Channel {
 	return p.Channel
 }
 
-// isNew tells whether an entry is marked as new: in a channel that was there, when
-// it was not in it; in one that is new, when the whole package did not have it.
+// isNew reports whether to mark an entry as new. In an existing channel it is new if the channel did not have it;
+// in a new channel, if the whole package did not have it.
 func (p *picture) isNew(name string) bool {
 	switch {
 	case p.before != nil:
@@ -100,8 +100,8 @@ func (p *picture) isNew(name string) bool {
 	return false
 }
 
-// names gives what the picture shows: the entries, what they succeed, and what stood
-// in the channel before.
+// names returns what the picture shows: the entries, the bundles that they succeed, and the channel's previous
+// entries.
 func (p *picture) names(edges []step) (names []string) {
 	seen := map[string]bool{"": true}
 	add := func(name string) {
@@ -144,7 +144,7 @@ func (p *picture) addEdges(edges, lost []step) {
 	})
 }
 
-// stood gives a test of whether an edge was in the channel.
+// stood returns a function that reports whether an edge was in the channel.
 func (ch *Channel) stood() func(step) bool {
 	if ch == nil {
 		return func(step) bool { return false }
@@ -171,8 +171,8 @@ func (ch *Channel) stood() func(step) bool {
 	}
 }
 
-// lost gives the steps of the paths to the head that the channel had and has no
-// more, and who is left behind by it.
+// lost returns the steps of paths to the head that the channel no longer has, and the bundles that this leaves
+// behind.
 func (p *picture) lost(edges []step) (lost []step, stranded map[string]bool) {
 	if p.before == nil {
 		return nil, nil
@@ -209,21 +209,21 @@ func (p *picture) lost(edges []step) (lost []step, stranded map[string]bool) {
 	return lost, stranded
 }
 
-// step is an edge between bundles, by name.
+// step is an edge between two bundles, given by name.
 type step struct {
 	from, to string
 	kind     draw.Kind
 }
 
-// steps gives the edges of a channel, each once. Ranges take the channel's own
-// bundles and those of its package, as far as they are lower than the entry.
+// steps returns the edges of a channel, each once. Ranges cover the channel's own bundles, and those of its
+// package, that are lower than the entry.
 func (ch *Channel) steps() (all []step) {
 	seen := map[step]bool{}
 	add := func(s step) {
 		if s.from == "" || s.to == "" || s.from == s.to {
 			return
 		}
-		if s.kind == draw.Skips { // a list can hold a name twice
+		if s.kind == draw.Skips { // a list can contain a name twice
 			if seen[s] {
 				return
 			}
@@ -261,21 +261,21 @@ func (ch *Channel) steps() (all []step) {
 	return all
 }
 
-// isDeprecated tells whether the package's deprecations name it or its channel.
+// isDeprecated reports whether the package's deprecations contain this reference.
 func (p *Package) isDeprecated(schema, name string) bool {
 	return slices.ContainsFunc(p.deprecates, func(d deprecation) bool {
 		return d.Reference.Schema == schema && d.Reference.Name == name
 	})
 }
 
-// byTime orders the nodes by version. One without a version stands just below the
-// lowest that succeeds it, or just above the highest that it succeeds.
+// byTime sorts the nodes by version. A node without a version comes just below the lowest that succeeds it, or
+// just above the highest that it succeeds.
 func (p *picture) byTime(edges []step) {
 	t := timeline{channel: p.is, up: map[string][]string{}, down: map[string][]string{},
 		known: map[string]moment{}, highest: map[string]moment{}}
 	for _, e := range edges {
 		if e.kind == draw.SkipRange {
-			continue // knows versions, and so adds nothing
+			continue // ranges depend on versions and add nothing
 		}
 		t.up[e.from] = append(t.up[e.from], e.to)
 		t.down[e.to] = append(t.down[e.to], e.from)
@@ -291,7 +291,7 @@ type timeline struct {
 	known, highest map[string]moment
 }
 
-// moment is a version, and so many steps before or after it.
+// moment is a version, shifted by a number of steps.
 type moment struct {
 	Version
 	steps int
@@ -304,13 +304,13 @@ func (m moment) compare(o moment) int {
 
 func (m moment) step(by int) moment { return moment{m.Version, m.steps + by, true} }
 
-// of gives the moment of a bundle.
+// of returns the moment of a bundle.
 func (t *timeline) of(name string) moment {
 	if m, ok := t.known[name]; ok {
 		return m
 	}
 	m := t.version(name)
-	t.known[name] = m // for those that succeed each other in a circle
+	t.known[name] = m // for bundles that succeed each other in a cycle
 	if m.known {
 		return m
 	}
@@ -326,7 +326,7 @@ func (t *timeline) of(name string) moment {
 	return m
 }
 
-// above gives the moment after the highest that a bundle succeeds.
+// above returns the moment after the highest bundle that a bundle succeeds.
 func (t *timeline) above(name string) moment {
 	if m, ok := t.highest[name]; ok {
 		return m
@@ -345,8 +345,8 @@ func (t *timeline) above(name string) moment {
 	return m
 }
 
-// version gives the moment of a bundle's version; where there is none, that of one
-// that its name ends with, as that of etcd.v1.2.3 does.
+// version returns the moment of a bundle's version, or else of the version at the end of its name, as in
+// etcd.v1.2.3.
 func (t *timeline) version(name string) moment {
 	if b := t.channel.Bundle(name); b.HasVersion {
 		return moment{Version: b.Version, known: true}

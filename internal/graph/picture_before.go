@@ -4,8 +4,8 @@ import (
 	"github.com/olmgraft/graft/internal/draw"
 )
 
-// PictureBefore gives the picture of the options' Base, the other half of Picture: what the
-// catalog has no more is marked as removed and lost.
+// PictureBefore returns the picture of the options' Base, as the counterpart of Picture. It marks what the
+// catalog no longer has as removed and lost.
 func (c *Catalog) PictureBefore(o PictureOptions) draw.Graph {
 	before := o.Base.Picture(PictureOptions{Package: o.Package, Channel: o.Channel})
 	for i := range before.Packages {
@@ -26,7 +26,7 @@ func markGone(drawn *draw.Channel, now *Channel) {
 		n := &drawn.Nodes[i]
 		n.Removed = !n.Outside && (now == nil || now.Entry(n.Name) == nil)
 	}
-	best := make([]int, len(drawn.Nodes)) // of ranges only the one that upgrades somebody is shown
+	best := make([]int, len(drawn.Nodes)) // of ranges, show only the one that upgrades a bundle
 	for _, e := range drawn.Edges {
 		best[e.From] = max(best[e.From], e.To)
 	}

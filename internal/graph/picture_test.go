@@ -10,7 +10,7 @@ import (
 	"github.com/olmgraft/graft/internal/draw"
 )
 
-// describe writes a channel's picture as nodes with what they are, and edges.
+// describe formats a channel's picture as nodes with their marks, and edges.
 func describe(ch draw.Channel) string {
 	short := func(name string) string { return strings.TrimPrefix(name, "p.v") }
 	var words []string
@@ -45,8 +45,8 @@ func describe(ch draw.Channel) string {
 var pictureTests = map[string]struct {
 	base, channels []string
 	deprecated     string
-	bundles        string // more of them
-	want           string // of the first channel
+	bundles        string // more bundles
+	want           string // for the first channel
 }{
 	"by version, whatever the order of entries": {
 		channels: []string{"a: 1.10.0 <1.9.0; 1.9.0"},
@@ -60,15 +60,15 @@ var pictureTests = map[string]struct {
 		channels: []string{"a: 1.0.0; 1.1.0 <1.0.0 ~>=1.0.0; 1.2.0 <1.1.0"},
 		want:     "1.0.0 1.1.0 1.2.0,head 1.1.0<1.0.0 1.1.0~1.0.0 1.2.0<1.1.0",
 	},
-	"what stands outside of the channel": {
+	"bundles outside the channel": {
 		channels: []string{"a: 2.0.0 <1.0.0 -1.1.0", "b: 1.0.0"},
 		want:     "1.0.0,outside 1.1.0,skipped,outside,missing 2.0.0,head 2.0.0<1.0.0 2.0.0-1.1.0",
 	},
-	"what only a range reaches": {
+	"bundles that only a range reaches": {
 		channels: []string{"a: 2.0.0 ~<2.0.0", "b: 1.0.0"},
 		want:     "1.0.0,outside 2.0.0,head 2.0.0~1.0.0",
 	},
-	"a skip that is written twice": {
+	"a repeated skip": {
 		channels: []string{"a: 1.0.0; 1.1.0 -1.0.0 -1.0.0"},
 		want:     "1.0.0,skipped 1.1.0,head 1.1.0-1.0.0",
 	},
@@ -101,13 +101,13 @@ var pictureTests = map[string]struct {
 		channels: []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0"},
 		want:     "1.0.0,stranded 1.1.0,head,stranded 1.2.0,head 1.1.0<1.0.0 1.2.0<!1.1.0",
 	},
-	"a path that led through what was removed": {
+	"a path through a removed entry": {
 		base:     []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0"},
 		channels: []string{"a: 1.0.0; 1.2.0 <1.1.0"},
 		bundles:  "1.1.0",
 		want:     "1.0.0,head,stranded 1.1.0,outside,removed 1.2.0,head 1.1.0<!1.0.0 1.2.0<1.1.0",
 	},
-	"a removal that leaves nobody behind": {
+	"a removal without stranded bundles": {
 		base:     []string{"a: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0"},
 		channels: []string{"a: 1.0.0; 1.2.0 <1.0.0 -1.1.0"},
 		want:     "1.0.0 1.1.0,skipped,outside,missing,removed 1.2.0,head 1.2.0<+1.0.0 1.2.0-+1.1.0",
@@ -214,8 +214,8 @@ func words(name string, marks ...any) string {
 	return name
 }
 
-// Entries that have no version stand where their edges place them: before the lowest
-// that succeeds them, else after the highest that they succeed.
+// Edges place entries without a version: before the lowest that succeeds them, or else after the highest that
+// they succeed.
 func TestPictureOfWhatHasNoVersion(t *testing.T) {
 	for _, test := range []struct{ entries, want string }{
 		{"{name: c, replaces: b}, {name: a}, {name: b, replaces: a}", "a b c"},
@@ -248,9 +248,8 @@ func TestPictureOfACircle(t *testing.T) {
 	}
 }
 
-// For a bundle of the channel, each edge is a succession by the rules of OLM to
-// something else, and each such succession to a higher version is an edge. No edge
-// is there twice.
+// Each edge between different bundles is a succession by the rules of OLM, and each succession to a higher
+// version is an edge. No edge occurs twice.
 func TestPictureHasTheEdgesOfTheChannel(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
 	for range 300 {
@@ -261,7 +260,7 @@ func TestPictureHasTheEdgesOfTheChannel(t *testing.T) {
 		for _, e := range drawn.Edges {
 			key := drawn.Nodes[e.From].Name + ">" + drawn.Nodes[e.To].Name
 			if kind := key + e.Kind.String(); got[kind] {
-				t.Fatalf("%s is there twice", kind)
+				t.Fatalf("%s occurs twice", kind)
 			} else {
 				got[kind], got[key] = true, true
 			}
@@ -280,7 +279,7 @@ func TestPictureHasTheEdgesOfTheChannel(t *testing.T) {
 	}
 }
 
-// What a comparison marks as lost is what the comparison of catalogs reports.
+// A comparison marks as lost what the comparison of catalogs reports.
 func TestPictureStrandsWhatCompareBaseReports(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 2))
 	told := 0
@@ -310,7 +309,7 @@ func TestPictureStrandsWhatCompareBaseReports(t *testing.T) {
 	}
 }
 
-// Each format takes each published catalog, and gives the same twice.
+// Each format draws each published catalog, with the same result each time.
 func TestPicturesOfPublishedCatalogs(t *testing.T) {
 	eachCatalog(t, func(t *testing.T, name string, src []byte) {
 		g, again := load(name, src).Picture(PictureOptions{}), load(name, src).Picture(PictureOptions{})

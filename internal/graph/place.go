@@ -12,8 +12,8 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// Newcomer is a bundle that is to get a place in a channel. Explicit edges are taken
-// as they are; with none of them its place is natural, by version.
+// Newcomer is a bundle to be placed in a channel. Its explicit edges apply unchanged. Without any, its place is
+// natural, by version.
 type Newcomer struct {
 	Name      string
 	Version   semver.Version
@@ -22,44 +22,44 @@ type Newcomer struct {
 	SkipRange string
 }
 
-// Explicit reports whether the newcomer says its own edges.
+// Explicit reports whether the newcomer has explicit edges.
 func (n Newcomer) Explicit() bool {
 	return n.Replaces != "" || len(n.Skips) > 0 || n.SkipRange != ""
 }
 
-// Place is where a newcomer goes, and which entries that changes.
+// Place is the place of a newcomer, with the entries that it changes.
 type Place struct {
 	Entry fbc.Entry
-	Index int // of the entry before which it is listed; the length of the channel: at the end
-	// Rewired are indices of entries that replaced the newcomer's predecessor, or
-	// nothing, and now replace the newcomer.
+	Index int // of the next entry; the length of the channel means the end
+	// Rewired are indexes of entries that replaced the newcomer's predecessor, or nothing, and now replace the
+	// newcomer.
 	Rewired []int
 }
 
-// PlaceRules are what a caller allows.
+// PlaceRules are what the caller allows.
 type PlaceRules struct {
-	MissingPredecessor bool // a replaces target that the channel does not know
-	NoRewire           bool // entries that stand there may not change
+	MissingPredecessor bool // allow a replaces target that the channel does not contain
+	NoRewire           bool // existing entries must not change
 }
 
-// Versions tells the version of a bundle by its name.
+// Versions returns the version of a bundle, given its name.
 type Versions func(name string) (semver.Version, bool)
 
-// PlaceIn finds the place of a newcomer in a channel that does not have it.
+// PlaceIn returns the place of a newcomer in a channel that does not have it.
 //
-//  1. Explicit edges are taken as said. A replaces target that the channel neither
-//     lists nor mentions is predecessor-missing, unless the channel is empty.
-//  2. Without edges it replaces the highest version below it that is on the way to
-//     the head: the chain of replaces from the head, the name at its end included
-//     even where the channel does not list it. What is skipped is not on the way.
-//     Where the way is out of order (1.0.1-1 after 1.0.1) it is the first version
-//     below, seen from the head, so that the way stays one way.
-//  3. Every entry of a higher version that replaces the same predecessor, and that
-//     the newcomer does not skip, is rewired to replace the newcomer. If nothing is
-//     below the newcomer, the end of the chain is; so is the next higher entry that
-//     replaces nothing, where explicit edges would leave the newcomer a second head.
-//  4. Where an entry replaces or skips the newcomer already, nothing is rewired.
-//  5. In a list that is in order of version it is listed by version, else at the end.
+//  1. Explicit edges apply unchanged. A replaces target that the channel neither lists nor
+//     mentions is predecessor-missing, unless the channel is empty.
+//  2. Without edges the newcomer replaces the highest lower version on the way to the head. The
+//     way is the chain of replaces from the head, including the name at its end even if the
+//     channel does not list it. Skipped bundles are not on the way. If the way is out of order
+//     (1.0.1-1 after 1.0.1), the newcomer replaces the first lower version as seen from the
+//     head, so that the way stays a single chain.
+//  3. Every higher entry that replaces the same predecessor, and that the newcomer does not skip,
+//     is rewired to replace the newcomer. If nothing is lower than the newcomer, the end of the
+//     chain is rewired. So is the next higher entry that replaces nothing, if explicit edges
+//     would otherwise make the newcomer a second head.
+//  4. If an entry already replaces or skips the newcomer, nothing is rewired.
+//  5. A list sorted by version stays sorted; otherwise the newcomer goes to the end.
 func PlaceIn(entries []fbc.Entry, n Newcomer, versions Versions, rules PlaceRules) (Place, error) {
 	p := Place{Entry: fbc.Entry{Name: n.Name, Replaces: n.Replaces, Skips: n.Skips, SkipRange: n.SkipRange}}
 	natural, tail := !n.Explicit(), -1
@@ -102,12 +102,12 @@ func knownPredecessor(entries []fbc.Entry, n Newcomer, rules PlaceRules) error {
 	return failure.New(failure.PredecessorMissing, "placing %s: it is to replace %s, which is nowhere in the channel", n.Name, n.Replaces)
 }
 
-// Knows reports whether entries list a bundle, or replace or skip it. Nothing is always known.
+// Knows reports whether entries list, replace or skip a bundle. The empty name is always known.
 func Knows(entries []fbc.Entry, name string) bool {
 	return name == "" || slices.ContainsFunc(entries, func(e fbc.Entry) bool { return e.Name == name || mentions(e, name) })
 }
 
-// LeadsTo reports whether the chain of replaces from one name comes to another.
+// LeadsTo reports whether the chain of replaces from one name contains another.
 func LeadsTo(entries []fbc.Entry, from, to string) bool {
 	replaces := make(map[string]string, len(entries))
 	for _, e := range entries {
@@ -121,8 +121,8 @@ func LeadsTo(entries []fbc.Entry, from, to string) bool {
 	return false
 }
 
-// predecessor applies rule 2. Where nothing is below the newcomer, tail is the index
-// of the entry that is to replace it.
+// predecessor implements rule 2. If nothing is lower than the newcomer, tail is the index of the entry that must
+// replace it.
 func predecessor(entries []fbc.Entry, n Newcomer, versions Versions) (name string, tail int, err error) {
 	tail = -1
 	if len(entries) == 0 {
@@ -133,7 +133,7 @@ func predecessor(entries []fbc.Entry, n Newcomer, versions Versions) (name strin
 	var belowVersion, lowestVersion semver.Version
 	for _, w := range way {
 		if w == n.Name {
-			continue // the end of the chain, which waits for the newcomer
+			continue // the end of the chain already names the newcomer
 		}
 		v, ok := versions(w)
 		if !ok {
@@ -158,7 +158,7 @@ func predecessor(entries []fbc.Entry, n Newcomer, versions Versions) (name strin
 		}
 	}
 	if tail >= 0 && entries[tail].Replaces != "" {
-		// The way ends elsewhere than at the lowest version: it is out of order.
+		// The way does not end at the lowest version, so it is out of order.
 		tail = -1
 	}
 	if tail < 0 && !mentioned(entries, n.Name) {
@@ -167,8 +167,8 @@ func predecessor(entries []fbc.Entry, n Newcomer, versions Versions) (name strin
 	return "", tail, nil
 }
 
-// wayToHead are the names on the chain of replaces from the head. A channel with
-// several heads or none has no such way (one is false): then every entry counts.
+// wayToHead returns the names on the chain of replaces from the head. In a channel without a single head one is
+// false, and way contains all entries.
 func wayToHead(entries []fbc.Entry) (way []string, one bool) {
 	replaces := make(map[string]string, len(entries))
 	for _, e := range entries {
@@ -188,8 +188,8 @@ func wayToHead(entries []fbc.Entry) (way []string, one bool) {
 	return way, true
 }
 
-// rewired are the higher entries that replace what the newcomer replaces or skips: else
-// the channel would have two heads.
+// rewired returns the higher entries that replace what the newcomer replaces or skips. Without rewiring them the
+// channel would have two heads.
 func rewired(entries []fbc.Entry, placed fbc.Entry, n Newcomer, versions Versions) []int {
 	var out []int
 	for i, e := range entries {
@@ -203,8 +203,7 @@ func rewired(entries []fbc.Entry, placed fbc.Entry, n Newcomer, versions Version
 	return out
 }
 
-// endAbove is the next higher entry, where the chain of replaces ends with it; -1 where it goes
-// on, or nothing is higher.
+// endAbove returns the index of the next higher entry if the chain of replaces ends with it, otherwise -1.
 func endAbove(entries []fbc.Entry, placed fbc.Entry, n Newcomer, versions Versions) int {
 	next := -1
 	var lowest semver.Version
@@ -237,8 +236,8 @@ func listIndex(entries []fbc.Entry, n Newcomer, versions Versions) int {
 	return ListIndex(known, n.Version)
 }
 
-// ListIndex is where a version goes in a list: by order in a list that is sorted up
-// or down, at the end of any other. A version that is not known is nil.
+// ListIndex returns the index for a version in a list: its position in a sorted list, ascending or descending,
+// and the end of any other list. nil stands for an unknown version.
 func ListIndex(list []*semver.Version, v semver.Version) int {
 	up, down := true, len(list) > 1
 	for i, one := range list {
@@ -260,8 +259,7 @@ func ListIndex(list []*semver.Version, v semver.Version) int {
 
 var shortVersion = regexp.MustCompile(`^\d+(\.\d+){0,2}$`)
 
-// VersionOf reads the version at the end of a bundle's name, as in op.v1.2.3,
-// op-1.2.3 or op.v4.20.
+// VersionOf returns the version at the end of a bundle's name, as in op.v1.2.3, op-1.2.3 or op.v4.20.
 func VersionOf(name string) (semver.Version, bool) {
 	for i := 0; i < len(name); i++ {
 		if i > 0 && name[i-1] != '.' && name[i-1] != '-' && name[i-1] != '_' {
@@ -282,7 +280,7 @@ func VersionOf(name string) (semver.Version, bool) {
 	return semver.Version{}, false
 }
 
-// HeadNames are the entries that no other replaces or skips.
+// HeadNames returns the entries that no other replaces or skips.
 func HeadNames(entries []fbc.Entry) []string {
 	passed := make(map[string]bool, 2*len(entries))
 	for _, e := range entries {

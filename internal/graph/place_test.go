@@ -90,7 +90,7 @@ func TestPlaceIn(t *testing.T) {
 	}
 }
 
-// Every order of natural inserts gives one and the same list, which is one chain.
+// Natural inserts in any order give the same list, which is a single chain.
 func TestPlaceInAnyOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -128,7 +128,7 @@ func TestPlaceInAnyOrder(t *testing.T) {
 	}
 }
 
-// A chain out of order stays one chain, with the same edges whatever the order of inserts.
+// A chain out of order stays a single chain, with the same edges in any order of inserts.
 func TestPlaceInAChainOutOfOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	name := func(n int) string { return "op.v1." + strconv.Itoa(n) + ".0" }

@@ -9,9 +9,9 @@ import (
 
 var numbersInName = regexp.MustCompile(`^(.*?)(\d+(?:\.\d+)*)(\D*)$`)
 
-// PreviousChannel is the channel that a new one comes after: of those whose names differ from
-// its own in the version alone, the one with the highest version below it; "" where there is
-// none. stable-v1.4 comes after stable-v1.3, and not after stable-v1.
+// PreviousChannel returns the channel that precedes a new one: among those whose names differ from it only in the
+// version, the one with the highest lower version, or "". stable-v1.3 precedes stable-v1.4, but stable-v1 does
+// not.
 func PreviousChannel(name string, channels []string) string {
 	own, version := channelVersion(name)
 	previous, highest := "", []uint64(nil)
@@ -27,7 +27,7 @@ func PreviousChannel(name string, channels []string) string {
 	return previous
 }
 
-// channelVersion are what a name says around its last version, and the numbers of that.
+// channelVersion returns a name with a placeholder for its last version, and that version's numbers.
 func channelVersion(name string) (around string, version []uint64) {
 	parts := numbersInName.FindStringSubmatch(name)
 	if parts == nil {

@@ -11,15 +11,14 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// versionRange is a skipRange. Whether it holds a version changes only at the
-// versions that its text names, the cuts, so a long list of versions need not be
-// tried one by one.
+// versionRange is a skipRange. Its result changes only at the versions in its text, the cuts, so a long list of
+// versions does not require testing each one.
 type versionRange struct {
 	operand.Range
 	cuts []semver.Version
 }
 
-// parseRange reads a range as OLM does; ok is unset for "" and for what is none.
+// parseRange reads a range as OLM does. ok is false for "" and for an invalid range.
 func parseRange(s string) (r versionRange, ok bool) {
 	if s == "" {
 		return r, false
@@ -29,7 +28,7 @@ func parseRange(s string) (r versionRange, ok bool) {
 		return r, false
 	}
 	for _, token := range strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune(" <>=!|", c) }) {
-		// Before a wildcard blang/semver takes any operator, and drops an unknown one.
+		// Before a wildcard blang/semver accepts any operator and drops unknown ones.
 		if digit := strings.IndexFunc(token, unicode.IsDigit); digit >= 0 {
 			r.addCuts(token[digit:])
 		}
@@ -39,8 +38,8 @@ func parseRange(s string) (r versionRange, ok bool) {
 	return r, true
 }
 
-// addCuts adds the versions at which a term of a range can change: its own, and
-// for a wildcard the next minor and the next major version as well.
+// addCuts adds the versions at which a term of a range can change: its own, and for a wildcard also the next
+// minor and the next major version.
 func (r *versionRange) addCuts(token string) {
 	parts := strings.SplitN(token, ".", 3)
 	for i := range parts {
@@ -70,8 +69,7 @@ func (r *versionRange) addCut(parts []string) {
 	}
 }
 
-// within calls yield for each stretch, as [from, to), of ascending versions that
-// the range holds.
+// within calls yield for each interval [from, to) of ascending versions that the range contains.
 func (r versionRange) within(ascending []semver.Version, yield func(from, to int)) {
 	from := 0
 	stretch := func(to int) {
@@ -91,9 +89,8 @@ func (r versionRange) within(ascending []semver.Version, yield func(from, to int
 	stretch(len(ascending))
 }
 
-// holdsBelow tells whether the range holds any version at all that is lower
-// than v. Between two cuts it holds all or nothing, so the lowest version of
-// each stretch answers for it.
+// holdsBelow reports whether the range contains any version lower than v. Between two cuts it contains all
+// versions or none, so the lowest version of each interval decides.
 func (r versionRange) holdsBelow(v semver.Version) bool {
 	lowest := semver.Version{Pre: []semver.PRVersion{{IsNum: true}}}
 	for _, try := range append([]semver.Version{lowest}, r.cuts...) {
@@ -107,7 +104,7 @@ func (r versionRange) holdsBelow(v semver.Version) bool {
 	return false
 }
 
-// justAbove gives the version that follows v with none between them.
+// justAbove returns the version directly after v, with none between them.
 func justAbove(v semver.Version) semver.Version {
 	v.Build = nil
 	if len(v.Pre) == 0 {

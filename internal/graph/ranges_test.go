@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
-// manyVersions is ascending, and close together.
+// manyVersions is an ascending list of close versions.
 var manyVersions = func() (versions []semver.Version) {
 	for major := range uint64(4) {
 		for minor := range uint64(4) {
@@ -26,8 +26,7 @@ var manyVersions = func() (versions []semver.Version) {
 	return versions
 }()
 
-// checkRange compares a range's stretches with the range itself, and tells
-// whether it is one.
+// checkRange compares a range's intervals with the range itself, and reports whether text is a range.
 func checkRange(t *testing.T, text string) bool {
 	t.Helper()
 	rg, ok := parseRange(text)

@@ -6,40 +6,36 @@ import (
 	"github.com/blang/semver/v4"
 )
 
-// Generation is the generation of OLM whose rules of upgrade apply. In both, an
-// entry succeeds an installed bundle when it replaces it by name, skips it by
-// name, or its skipRange holds the installed version; the installed bundle need
-// not stand in the channel. They choose differently among several successors.
+// Generation is the generation of OLM whose upgrade rules apply. In both, an entry succeeds an installed bundle
+// if it replaces or skips it by name, or if its skipRange contains the installed version. The installed bundle
+// need not be in the channel. The generations differ in their choice among several successors.
 type Generation int
 
 const (
-	// V0 considers the entries on the way of replaces from the head that nothing
-	// skips, and takes the one nearest to the head.
+	// V0 considers the entries on the chain of replaces from the head that no entry skips, and chooses the one
+	// nearest to the head.
 	V0 Generation = iota
-	// V1 considers every entry and takes the highest version, those that are
-	// deprecated last. The installed version itself is one of the choices where
-	// the channel has it, so nothing is downgraded.
+	// V1 considers every entry and chooses the highest version, with deprecated ones last. The installed version
+	// is itself a choice if the channel has it, so nothing is downgraded.
 	V1
 )
 
-// String is v0 or v1.
+// String returns v0 or v1.
 func (g Generation) String() string { return [...]string{"v0", "v1"}[g] }
 
-// Upgrades knows what each bundle that may be installed from a channel is
-// upgraded to, automatically, under one generation's rules.
+// Upgrades holds the automatic upgrade of each bundle that may be installed from a channel, under the rules of
+// one generation.
 type Upgrades struct {
 	Head    string
 	next    map[string]string
-	reaches map[string]bool // as far as asked
+	reaches map[string]bool // cache of ReachesHead
 }
 
-// Upgrades works out the upgrades of a channel for its own bundles and for
-// others that may be installed. Where the channel has no single head, OLM v0
-// upgrades nothing.
+// Upgrades returns the upgrades of a channel for its own bundles and for others that may be installed. If the
+// channel has no single head, OLM v0 upgrades nothing.
 //
-// The choices are gone through from the best on, and each takes all installed
-// bundles that it succeeds and that are not taken yet; so the time is that of
-// sorting, and not that of comparing each entry with each version.
+// It visits the choices from the best on. Each takes all installed bundles that it succeeds and that are not
+// taken yet. So the cost is that of sorting, not of comparing each entry with each version.
 func (ch *Channel) Upgrades(g Generation, others ...*Bundle) *Upgrades {
 	return ch.upgradesTo(ch.Head(), g, others)
 }
@@ -69,11 +65,10 @@ func (ch *Channel) upgradesTo(head string, g Generation, others []*Bundle) *Upgr
 	return u
 }
 
-// Next gives the bundle to which an installed one is upgraded, "" for none.
+// Next returns the bundle to which an installed one is upgraded, or "".
 func (u *Upgrades) Next(name string) string { return u.next[name] }
 
-// Path gives the way of an installed bundle from itself to the head, or to
-// where it ends.
+// Path returns the path of an installed bundle from itself to the head, or to its end.
 func (u *Upgrades) Path(name string) []string {
 	var path []string
 	for seen := map[string]bool{}; name != "" && !seen[name]; name = u.next[name] {
@@ -86,7 +81,7 @@ func (u *Upgrades) Path(name string) []string {
 	return path
 }
 
-// ReachesHead tells whether the way of an installed bundle ends at the head.
+// ReachesHead reports whether the path of an installed bundle ends at the head.
 func (u *Upgrades) ReachesHead(name string) bool {
 	if u.Head == "" {
 		return false
@@ -98,7 +93,7 @@ func (u *Upgrades) ReachesHead(name string) bool {
 			reaches = known || at == u.Head
 			break
 		}
-		u.reaches[at] = false // so that a way that goes in a circle ends
+		u.reaches[at] = false // ends a path that is a cycle
 		way = append(way, at)
 	}
 	for _, at := range way {
@@ -122,8 +117,8 @@ func (u *Upgrades) take(p *pool, e *Entry) {
 	}
 }
 
-// chainV0 gives the entries that v0 considers, from the head down; none where
-// replaces goes in a circle. Entries without a bundle cannot be installed.
+// chainV0 returns the entries that v0 considers, from the head down, or none if replaces forms a cycle. Entries
+// without a bundle cannot be installed.
 func (ch *Channel) chainV0(head string) []*Entry {
 	skipped, seen := ch.skipped(), map[string]bool{}
 	var chain []*Entry
@@ -139,8 +134,7 @@ func (ch *Channel) chainV0(head string) []*Entry {
 	return chain
 }
 
-// choicesV1 gives the entries that v1 considers, from the best down, those
-// between which it has no preference together.
+// choicesV1 returns the entries that v1 considers, from the best down, with equally good ones in one group.
 func (ch *Channel) choicesV1() [][]*Entry {
 	var all []*Entry
 	for i := range ch.Entries {
@@ -168,21 +162,19 @@ func (ch *Channel) choicesV1() [][]*Entry {
 	return choices
 }
 
-// installable tells whether there is a bundle behind the name. In a catalog that
-// has channels only, every entry counts.
+// installable reports whether the name has a bundle. In a catalog that contains only channels every entry counts.
 func (ch *Channel) installable(name string) bool {
 	return len(ch.Package.Bundles) == 0 || ch.Package.Bundle(name) != nil
 }
 
-// pool holds the installed bundles that have no successor yet, found by name
-// and by version.
+// pool holds the installed bundles without a successor, by name and by version.
 type pool struct {
 	names    []string
-	versions []semver.Version // ascending, for the first of names as many
+	versions []semver.Version // ascending, for the first len(versions) names
 	full     []Version
 	place    map[string]int
 	taken    []bool
-	skip     []int // for each, where the next may be that is not taken
+	skip     []int // for each index, where to continue the search for a free one
 }
 
 func newPool(ch *Channel, others []*Bundle) *pool {
@@ -221,10 +213,10 @@ func newPool(ch *Channel, others []*Bundle) *pool {
 	return p
 }
 
-// settle takes a bundle out without a successor.
+// settle removes a bundle without giving it a successor.
 func (p *pool) settle(name string) { p.takeName(name, func(string) {}) }
 
-// settleVersion takes out every bundle of a bundle's version.
+// settleVersion removes every bundle with the same version as a bundle.
 func (p *pool) settleVersion(b *Bundle) {
 	p.settle(b.Name)
 	if !b.HasVersion {
@@ -256,8 +248,7 @@ func (p *pool) take(i int, took func(string)) {
 	took(p.names[i])
 }
 
-// free gives the first place from i on that is not taken, and shortens the way
-// there for the next.
+// free returns the first free index from i on, and shortens the path to it for later calls.
 func (p *pool) free(i int) int {
 	end := i
 	for end < len(p.names) && p.skip[end] != end {

@@ -12,12 +12,11 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
-// newCatalog makes a catalog of one package "p" from channels written as
+// newCatalog returns a catalog with one package "p" from channels written as
 //
 //	name: entry < replaced -skipped ~range; entry ...
 //
-// An entry is a version; its bundle is p.vVERSION. More bundles, which stand in
-// no channel, may be named.
+// An entry is a version; its bundle is p.vVERSION. Further bundles without a channel may be named.
 func newCatalog(t testing.TB, channels ...string) *Catalog {
 	t.Helper()
 	c := &Catalog{byName: map[string]*Package{}, known: map[uint64]*bundleRead{}}
@@ -82,17 +81,17 @@ func addTestBundle(t testing.TB, p *Package, version string) {
 func TestUpgrades(t *testing.T) {
 	for _, test := range []struct {
 		name, channel, from string
-		v0, v1              string // the ways, of versions
+		v0, v1              string // the paths, as versions
 	}{
 		{"a chain is walked step by step", "c: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0", "1.0.0", "1.0.0 1.1.0 1.2.0", "1.0.0 1.1.0 1.2.0"},
 		{"a skip leaps", "c: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.1.0 -1.0.0", "1.0.0", "1.0.0 1.2.0", "1.0.0 1.2.0"},
 		{"a skipped entry still has a way", "c: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.0.0 -1.1.0", "1.1.0", "1.1.0 1.2.0", "1.1.0 1.2.0"},
-		{"a range takes what does not stand in the channel", "c: 2.0.0 ~>=1.0.0,<2.0.0", "1.5.0", "1.5.0 2.0.0", "1.5.0 2.0.0"},
+		{"a range takes a version outside the channel", "c: 2.0.0 ~>=1.0.0,<2.0.0", "1.5.0", "1.5.0 2.0.0", "1.5.0 2.0.0"},
 		{"a range ends where it says", "c: 2.0.0 ~>=1.0.0,<1.5.0", "1.5.0", "1.5.0", "1.5.0"},
-		{"what is gone is skipped by name", "c: 2.0.0 -1.5.0", "1.5.0", "1.5.0 2.0.0", "1.5.0 2.0.0"},
-		{"what is gone is replaced by name", "c: 2.0.0 <1.5.0", "1.5.0", "1.5.0 2.0.0", "1.5.0 2.0.0"},
-		// docs/concepts/upgrade-support.md of operator-controller has this one.
-		{"v0 does not see skipped entries", "c: 3.0.0 -2.0.0; 2.0.0 ~>=1.0.0,<2.0.0", "1.0.0", "1.0.0", "1.0.0 2.0.0 3.0.0"},
+		{"a removed version is skipped by name", "c: 2.0.0 -1.5.0", "1.5.0", "1.5.0 2.0.0", "1.5.0 2.0.0"},
+		{"a removed version is replaced by name", "c: 2.0.0 <1.5.0", "1.5.0", "1.5.0 2.0.0", "1.5.0 2.0.0"},
+		// This example is from docs/concepts/upgrade-support.md of operator-controller.
+		{"v0 ignores skipped entries", "c: 3.0.0 -2.0.0; 2.0.0 ~>=1.0.0,<2.0.0", "1.0.0", "1.0.0", "1.0.0 2.0.0 3.0.0"},
 		{"v0 takes the nearest to the head, v1 the highest version", "c: 1.0.0; 1.3.0 <1.0.0; 1.2.0 <1.3.0 -1.0.0", "1.0.0", "1.0.0 1.2.0", "1.0.0 1.3.0"},
 		{"v1 is not downgraded from what the channel has", "c: 1.0.0; 1.2.0 <1.0.0; 1.1.0 <1.2.0", "1.2.0", "1.2.0 1.1.0", "1.2.0"},
 		{"v1 is downgraded from what the channel has not", "c: 1.1.0 <1.2.0", "1.2.0", "1.2.0 1.1.0", "1.2.0 1.1.0"},
@@ -123,8 +122,7 @@ func TestV1TakesDeprecatedLast(t *testing.T) {
 	}
 }
 
-// randomChannel gives a channel of up to 12 entries with edges of all kinds,
-// most of them sound.
+// randomChannel returns a channel of up to 12 entries with edges of all kinds, most of them valid.
 func randomChannel(r *rand.Rand) string {
 	n := 1 + r.IntN(12)
 	var versions []string
@@ -167,7 +165,7 @@ func randomChannel(r *rand.Rand) string {
 
 func plain(version string) string { v, _, _ := strings.Cut(version, "+"); return v }
 
-// succeeds is the one rule that both generations share, taken from their code.
+// succeeds is the rule that both generations share, derived from their code.
 func succeeds(e *Entry, installed *Bundle) bool {
 	if e.Replaces == installed.Name || slices.Contains(e.Skips, installed.Name) {
 		return true
@@ -179,7 +177,7 @@ func succeeds(e *Entry, installed *Bundle) bool {
 	return err == nil && in(installed.Version.Version)
 }
 
-// slowNext chooses among all successors by comparing each with each.
+// slowNext chooses among all successors by comparing each pair.
 func slowNext(ch *Channel, g Generation, installed *Bundle) string {
 	if g == V0 {
 		return slowNextV0(ch, installed)
@@ -277,8 +275,8 @@ func slowReaches(ch *Channel, g Generation, b *Bundle) bool {
 	return false
 }
 
-// In a channel that opm accepts, v0's choice of the nearest never misses a head
-// that some other choice would have led to.
+// In a channel that opm accepts, v0's choice of the nearest entry always reaches the head if any other choice
+// would.
 func TestV0ReachesWhateverAnyPathReaches(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 4))
 	sound := 0
@@ -288,7 +286,7 @@ func TestV0ReachesWhateverAnyPathReaches(t *testing.T) {
 		ch := c.Packages[0].Channels[0]
 		v := &verifier{pkg: ch.Package}
 		if v.verifyChain(ch); len(v.found) > 0 || len(ch.chainV0(ch.Head())) == 0 {
-			continue // a circle behind a skipped entry passes opm, and OLM v0 gives up
+			continue // opm accepts a cycle behind a skipped entry, and OLM v0 gives up
 		}
 		sound++
 		u := ch.Upgrades(V0)

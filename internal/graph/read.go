@@ -16,18 +16,18 @@ import (
 	"github.com/olmgraft/graft/internal/yamlread"
 )
 
-// bundleRead is what one olm.bundle document gave: its facts, and its faults.
-// Where the document stands is not part of it, so that it serves for every copy.
+// bundleRead is the content of one olm.bundle document: its facts and faults. It does not contain the document's
+// place, so that equal documents can share it.
 type bundleRead struct {
 	Bundle
 	propertyPackage string
 	hasPackage      bool
 	hasObjects      bool
-	faults          []Finding // lines count from the document's first, which is 0
+	faults          []Finding // lines count from the document's first line, which is 0
 }
 
-// readBundle reads a bundle's facts and checks the types of all that opm reads,
-// those in the large properties too, without decoding them.
+// readBundle reads a bundle's facts. It checks the types of everything that opm reads, including the large
+// properties, without decoding them.
 func readBundle(d *fbc.Doc) *bundleRead {
 	b := readBundleJSON(d, d.JSON)
 	b.v1.judged = true
@@ -82,7 +82,7 @@ func (b *bundleRead) checkImage(d *fbc.Doc, id, what, image string, path ...any)
 	}
 }
 
-// mismatches notes what in a value does not fit a type, and tells whether anything does not.
+// mismatches records the parts of a value that do not fit a type, and reports whether there are any.
 func (b *bundleRead) mismatches(d *fbc.Doc, id string, v value, t *shape.Type[value], path ...any) bool {
 	found := t.Check(v, true)
 	for _, m := range found {
@@ -130,14 +130,14 @@ func (b *bundleRead) readProperties(d *fbc.Doc, properties value) {
 	}
 }
 
-// readMaxOpenShift reads a version in quotes or without; OLM looks at its minor version only.
+// readMaxOpenShift reads a version with or without quotes. OLM uses only its major and minor version.
 func (b *bundleRead) readMaxOpenShift(v value) {
 	if most, err := semver.ParseTolerant(strings.Trim(string(v), `"`)); err == nil {
 		b.maxOpenShift = &semver.Version{Major: most.Major, Minor: most.Minor}
 	}
 }
 
-// readProperty gives a property's type and value, nil where it has none.
+// readProperty returns the type and value of a property. The value is nil if there is none.
 func (b *bundleRead) readProperty(d *fbc.Doc, i int, property value) (typ string, found value) {
 	for key, v := range property.Members() {
 		switch {
@@ -178,8 +178,7 @@ func (b *bundleRead) fault(d *fbc.Doc, id string, path []any, format string, arg
 	b.faults = append(b.faults, newFinding(id, Pos{"", d.LineOf(path...)}, format, args...))
 }
 
-// parseRelease reads a release as opm does; "" is no release. It tells what is
-// wrong with it.
+// parseRelease reads a release as opm does; "" means no release. It returns what is wrong with an invalid one.
 func parseRelease(s string) ([]semver.PRVersion, string) {
 	if s == "" {
 		return nil, ""
@@ -198,8 +197,8 @@ func parseRelease(s string) ([]semver.PRVersion, string) {
 	return r, ""
 }
 
-// manifestFault tells what is wrong with the content of an olm.bundle.object.
-// opm turns it from YAML to JSON, and takes what begins with a brace unseen.
+// manifestFault returns what is wrong with the content of an olm.bundle.object, or "". opm converts it from YAML
+// to JSON, but does not look into text that begins with a brace.
 func manifestFault(v value) string {
 	if v.Kind() != shape.String {
 		return ""
@@ -214,8 +213,7 @@ func manifestFault(v value) string {
 	return ""
 }
 
-// small decodes a package, channel or deprecations document. What does not fit
-// is a fault, and the rest is used.
+// small decodes a package, channel or deprecations document. Wrong types are faults; the rest is used.
 func small[T any](d *fbc.Doc, typ string) (doc T, faults []Finding) {
 	js, err := d.JSON()
 	if err != nil {
@@ -225,8 +223,7 @@ func small[T any](d *fbc.Doc, typ string) (doc T, faults []Finding) {
 		where := cmp.Or(m.Path.String(), "the value")
 		faults = append(faults, newFinding("document-mistyped", Pos{d.File, d.Line + d.LineOf(m.Path...)}, "%s: %s %s", d.Schema, where, misfit(m)))
 	}
-	// encoding/json goes on past a value that does not fit, so the error says
-	// nothing that the mismatches do not.
+	// encoding/json continues after a value of the wrong type, so its error adds nothing to the mismatches.
 	_ = json.Unmarshal(js, &doc)
 	return doc, faults
 }

@@ -2,29 +2,28 @@ package graph
 
 import "github.com/olmgraft/graft/internal/failure"
 
-// Level says how much a finding weighs.
+// Level is the weight of a finding.
 type Level string
 
-// The levels. An error fails the run, a warning is shown, off is not even that.
+// The levels. An error fails the run, a warning is shown, and off hides the finding.
 const (
 	Error   Level = "error"
 	Warning Level = "warning"
 	Off     Level = "off"
 )
 
-// Rule describes one kind of finding. The documentation's list and SARIF's are
-// made of these.
+// Rule describes one kind of finding. The lists in the documentation and in SARIF are generated from the rules.
 type Rule struct {
 	ID    string       `json:"id"`
-	Level Level        `json:"level"` // unless configured otherwise
-	Code  failure.Code `json:"code"`  // of the run, where the finding is an error
-	// Opm is set where opm validate rejects the catalog for it as well.
+	Level Level        `json:"level"` // default level
+	Code  failure.Code `json:"code"`  // of a run in which the finding is an error
+	// Opm reports whether opm validate also rejects the catalog for this finding.
 	Opm     bool   `json:"opm"`
 	Meaning string `json:"meaning"`
 	Remedy  string `json:"remedy"`
 }
 
-// RuleOf gives the rule of a finding's id.
+// RuleOf returns the rule with a finding's id.
 func RuleOf(id string) (Rule, bool) {
 	i, ok := ruleIndex[id]
 	if !ok {
@@ -41,8 +40,8 @@ var ruleIndex = func() map[string]int {
 	return m
 }()
 
-// rejected is a rule that opm validate has too; advice is one of our own;
-// promise is one about a change of what was published.
+// rejected returns a rule that opm validate also has, advice one of Graft's own, and promise one about changes to
+// a published catalog.
 func rejected(id, meaning, remedy string) Rule {
 	return Rule{id, Error, failure.GraphInvalid, true, meaning, remedy}
 }
@@ -55,8 +54,8 @@ func promise(id string, level Level, code failure.Code, meaning, remedy string) 
 	return Rule{id, level, code, false, meaning, remedy}
 }
 
-// Rules has every kind of finding once. An id is API: graft.yaml sets levels by
-// it and code scanning keeps track by it.
+// Rules lists every kind of finding once. Ids are API: graft.yaml sets levels by id, and code scanning tracks
+// findings by id.
 var Rules = []Rule{
 	// Documents.
 	rejected("document-unreadable", "A document is not valid YAML or JSON, has no schema, has one key in two cases, or its schema, package or name is no string. The graph is looked at when every document can be read.", "Correct the document at the line shown."),
@@ -110,7 +109,7 @@ var Rules = []Rule{
 	rejected("deprecation-unknown", "A deprecation names a bundle or channel that the package does not have.", "Remove the deprecation, or correct the name."),
 	rejected("deprecation-without-message", "A deprecation says nothing to the user.", "Add a message."),
 
-	// What opm accepts and users suffer from.
+	// Accepted by opm, but a problem for users.
 	advice("replaces-higher", "An entry replaces one of a higher version, so its users are downgraded.", "Turn the edge round, or correct the name."),
 	advice("replaces-dangling", "An entry that is not the channel's tail replaces one that the channel does not have; or the tail does, and no channel has it though lower versions stand in this one.", "Correct the name; only a channel's last entry may replace what is gone."),
 	advice("skipped-cycle", "The replaces edges behind a skipped entry go round in a circle, at which OLM v0 refuses the whole channel.", "Remove the edge that leads back."),
@@ -123,7 +122,7 @@ var Rules = []Rule{
 	advice("default-channel-prerelease", "The default channel is one for pre-releases, although the package has others.", "Set defaultChannel to a stable channel."),
 	advice("edges-differ", "A bundle has different edges in two channels of its package, so upgrades depend on the channel.", "Give it the same edges in both, as far as both have the bundles."),
 
-	// What OLM v1 would not install, of what it would choose, or would choose otherwise than v0.
+	// Bundles that OLM v1 would choose but not install, and choices that differ from v0.
 	advice("olm-v1-choice", "A ClusterExtension that names no channel gets another bundle than a Subscription: OLM v1 takes the highest version of all channels, deprecated ones last, pre-releases too.", "Name channels or a version in the ClusterExtension, and say so to users; or turn this finding off where nobody uses OLM v1."),
 	advice("olm-v1-dependency", "A bundle that OLM v1 would choose declares a dependency (olm.package.required, olm.gvk.required, olm.constraint), at which it refuses.", "Publish a version without the dependency, or turn this finding off where nobody uses OLM v1."),
 	advice("olm-v1-install-mode", "A bundle that OLM v1 would choose does not support the install mode AllNamespaces, without which it is refused unless the feature gate SingleOwnNamespaceInstallSupport is on.", "Support AllNamespaces in the CSV of the next version, or turn this finding off where nobody uses OLM v1."),
@@ -141,7 +140,7 @@ var Rules = []Rule{
 	promise("operand-image-by-tag", Warning, failure.ImageUnpinned, "An entry names an image by tag, so that what it is may change.", "Run graft pin on the catalog or its template."),
 	promise("image-by-tag", Off, failure.ImageUnpinned, "A bundle's image, or a related image, is named by tag.", "Run graft pin on the bundle before it is published, and on the template."),
 
-	// What was published before.
+	// Comparison with what was published.
 	promise("upgrade-path-lost", Error, failure.UpgradePathLost, "An installed version could reach the head of its channel and no longer can.", "Restore what is gone from the path, or let an entry skip the version."),
 	promise("package-pruned", Error, failure.CatalogPruned, "A published package is gone.", "Put it back, or deprecate it."),
 	promise("channel-pruned", Error, failure.CatalogPruned, "A published channel is gone, and subscriptions to it are left without upgrades.", "Put it back, or deprecate it."),
@@ -150,7 +149,7 @@ var Rules = []Rule{
 	promise("head-regressed", Error, failure.CatalogPruned, "A channel's head has a lower version than the published one.", "Put the newest entry back at the head."),
 	promise("default-channel-changed", Warning, failure.GraphInvalid, "A package's default channel is another than the published one, so new installations take it.", "Nothing, if it is meant."),
 
-	// What the pipelines of the community catalogs check, each with the name of their check.
+	// Checks of the community catalogs' pipelines, each with the name of the check.
 	promise("community-bundle-registry", Error, failure.BundleNotAllowed, "A catalog names a bundle's image that allowed_bundle_registries of the repository's config.yaml does not allow (check_bundle_images_in_fbc).", "Publish the bundle to a registry that is allowed."),
 	promise("community-ci-schema", Error, failure.Config, "ci.yaml does not hold to the pipeline's schema (check_schema_operator_ci_config).", "Correct the file at the line shown."),
 	promise("community-release-schema", Error, failure.Config, "release-config.yaml does not hold to the pipeline's schema (check_schema_bundle_release_config).", "Correct the file at the line shown."),

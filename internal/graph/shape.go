@@ -11,10 +11,9 @@ import (
 	"github.com/olmgraft/graft/internal/shape"
 )
 
-// types are those of the fields in opm's own structs. A value that does not fit makes opm reject
-// the catalog, with whatever encoding/json says of it; here each is found, and named by its path.
-// Of a bundle, the lists are looked at one by one, and types that begin with property/ are those
-// of the properties whose values opm reads.
+// types are the types of the fields in opm's own structs. If a value has the wrong type, opm rejects the catalog
+// with an error of encoding/json; here each such value is reported with its path. The lists of a bundle are
+// checked one by one. Types that begin with property/ are those of properties whose values opm reads.
 var types = shape.NewTable(`
 any-property type:string
 package schema:string name:string defaultChannel:string description:string icon:icon properties:[]any-property
@@ -56,7 +55,7 @@ var relatedImages, records = types.Type("[]related-image"), types.Type("[]record
 
 const inBase64 = "a string in base64"
 
-// misfit tells what is wrong with a value.
+// misfit returns what is wrong with a value.
 func misfit(m shape.Mismatch[value]) string {
 	got := "a number"
 	switch m.Value.Kind() {
@@ -84,8 +83,8 @@ func misfit(m shape.Mismatch[value]) string {
 	return "must be " + m.Want + ", not " + got
 }
 
-// isWhole tells whether a value is a number that is whole after opm has read it as a
-// floating-point number and written it again.
+// isWhole reports whether a value is a number that is whole after opm has converted it to floating point and
+// back.
 func isWhole(v value, bits int) bool {
 	f, err := strconv.ParseFloat(string(v), 64)
 	if v.Kind() != shape.Number || err != nil || math.Abs(f) >= 1e21 {
@@ -95,7 +94,7 @@ func isWhole(v value, bits int) bool {
 	return err == nil
 }
 
-// isBytes tells whether encoding/json takes a value for bytes: base64, or a list of numbers.
+// isBytes reports whether encoding/json accepts a value as bytes: base64, or a list of numbers.
 func isBytes(v value) bool {
 	if v.Kind() == shape.String {
 		_, err := decodeOctets(v)

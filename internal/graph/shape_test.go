@@ -13,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
-// metadata is what opm decodes an olm.csv.metadata into, as far as types go.
+// metadata has the types into which opm decodes an olm.csv.metadata.
 type metadata struct {
 	Annotations           map[string]string `json:"annotations,omitempty"`
 	APIServiceDefinitions struct {
@@ -80,7 +80,7 @@ type descriptor struct {
 	Value        json.RawMessage `json:"value,omitempty"`
 }
 
-// decoders decode a property as opm does.
+// decoders decode properties as opm does.
 var decoders = map[string]func([]byte) error{
 	"olm.csv.metadata":  func(js []byte) error { return json.Unmarshal(js, new(metadata)) },
 	"olm.bundle.object": func(js []byte) error { return json.Unmarshal(js, new(struct{ Data []byte })) },
@@ -93,7 +93,7 @@ var decoders = map[string]func([]byte) error{
 	},
 }
 
-// loaded is JSON as a document holds it: compact, numbers as float64 prints them.
+// loaded returns JSON as a document holds it: compact, with numbers in float64 notation.
 func loaded(js []byte) ([]byte, bool) {
 	var v any
 	if json.Unmarshal(js, &v) != nil {
@@ -171,8 +171,7 @@ func FuzzShapes(f *testing.F) {
 	})
 }
 
-// FuzzWalk looks whether the walk sees what encoding/json sees, and whether it
-// stays inside text that is no JSON.
+// FuzzWalk checks that the walk finds what encoding/json finds, and that it stays inside text that is not JSON.
 func FuzzWalk(f *testing.F) {
 	f.Add([]byte(`{"a":[1,{"b":"\\\""}],"c\u0064":null,"":{}}`))
 	f.Add([]byte(`[[],"]",{"}":1}]`))

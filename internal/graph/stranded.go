@@ -2,10 +2,9 @@ package graph
 
 import "github.com/olmgraft/graft/internal/fbc"
 
-// Stranded are the bundles that a channel's entries name of which one could reach the head
-// before and cannot after, under the rules of either generation of OLM. A channel without
-// entries strands all of them. Of several heads the highest is taken to be the one that is
-// meant.
+// Stranded returns the bundles in a channel's entries that could reach the head before and cannot after, under
+// the rules of either generation of OLM. A channel without entries strands all of them. Of several heads it uses
+// the highest.
 func Stranded(before, after []fbc.Entry, versions Versions) (names []string) {
 	bundles := map[string]*Bundle{}
 	var all []*Bundle

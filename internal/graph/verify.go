@@ -11,31 +11,29 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// Verify gives everything that is wrong with a catalog: all that opm validate
-// rejects, as errors, and what it accepts though users suffer from it, as
-// warnings, unless the levels say otherwise. opm stops at the first fault of
-// many kinds; this does not, and a fault that only follows from another one is
-// left out where that can be told.
+// Verify returns everything that is wrong with a catalog: as errors what opm validate rejects, and as warnings
+// what opm accepts but users suffer from, unless the levels change that. Unlike opm, Verify does not stop at the
+// first fault of a kind. It leaves out faults that only follow from another one, if it can detect that.
 //
-// The catalog as published may be given: it tells a skip of what once was from
-// a skip of what never was. It is not verified itself.
+// published may be the published catalog, or nil. It distinguishes a skip of a former bundle from a skip of a
+// name that never existed. Verify does not verify it.
 func Verify(c, published *Catalog, levels Levels) []Finding {
 	var v Verification
 	v.Add(c, published)
 	return v.Findings(levels)
 }
 
-// Verification is Verify for a catalog that comes in groups of packages, each with all of its
-// documents. A catalog with operands, which concern all packages, comes in one.
+// Verification does the same as Verify for a catalog that arrives in groups of packages, each with all of its
+// documents. A catalog with operands must arrive as a whole, because operands concern all packages.
 type Verification struct {
-	faults []Finding // of the documents
+	faults []Finding // faults of the documents
 	found  []Finding
 }
 
-// Fail records what a reader could not read.
+// Fail records a reader's failure.
 func (v *Verification) Fail(err error) { v.faults = append(v.faults, Unreadable(err)...) }
 
-// Add verifies packages, and gives what is wrong with these. Nothing else is kept of them.
+// Add verifies packages and returns their findings. It keeps nothing else of them.
 func (v *Verification) Add(c, published *Catalog) []Finding {
 	v.faults = append(v.faults, c.faults...)
 	if slices.ContainsFunc(v.faults, unreadable) {
@@ -48,11 +46,10 @@ func (v *Verification) Add(c, published *Catalog) []Finding {
 
 func unreadable(f Finding) bool { return f.ID == "document-unreadable" }
 
-// Findings are those of all packages.
+// Findings returns the findings of all packages.
 func (v *Verification) Findings(levels Levels) []Finding {
 	if slices.ContainsFunc(v.faults, unreadable) {
-		// What cannot be read is missing everywhere else; telling so would hide
-		// what is wrong.
+		// An unreadable document is missing everywhere else. Reporting that would hide the actual fault.
 		follows := func(f Finding) bool { return f.ID == "package-unknown" }
 		return levels.apply(slices.DeleteFunc(slices.Clone(v.faults), follows))
 	}
@@ -156,10 +153,9 @@ func (v *verifier) verifyEntry(ch *Channel, e *Entry) {
 	}
 }
 
-// verifyChain holds a channel to opm's rules: it has one head; from there the
-// replaces edges go to every entry that nothing skips, up to the first that
-// leads to a skipped name; they do not go in a circle; the last of them may lead
-// to a name that is not there. Where there are several heads each is followed.
+// verifyChain checks opm's rules for a channel. It has one head. From there the replaces edges lead to every
+// entry that no entry skips, up to the first edge to a skipped name. They do not form a cycle, and the last one
+// may lead to a missing name. If there are several heads, it follows each.
 func (v *verifier) verifyChain(ch *Channel) {
 	heads := ch.Heads()
 	switch {
@@ -189,7 +185,7 @@ func (v *verifier) verifyChain(ch *Channel) {
 	}
 }
 
-// some names the first of many: what is said of each of thousands has to stay short.
+// some shortens a long list of names, because a message may be repeated for thousands of entries.
 func some(names []string) string {
 	const most = 10
 	if len(names) <= most {
@@ -198,9 +194,8 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// chain follows replaces from an entry to the last entry before a name that is
-// skipped, not there, or known from another way. Where the way comes back to itself
-// it also gives the entry at which it does.
+// chain follows replaces from an entry up to the last entry before a name that is skipped, missing or in known.
+// If it finds a cycle, it also returns the entry at which the cycle closes.
 func (ch *Channel) chain(from string, skipped, known map[string]bool) (way []string, circle string) {
 	seen := map[string]bool{}
 	for e := ch.Entry(from); e != nil && !known[e.Name]; e = ch.Entry(e.Replaces) {
@@ -220,7 +215,7 @@ func circleText(way []string, circle string) string {
 	return shortWay(append(way[slices.Index(way, circle):], circle))
 }
 
-// anyCircle tells of a circle in a channel that has no head to start from.
+// anyCircle describes a cycle in a channel without a head.
 func (ch *Channel) anyCircle() string {
 	known := map[string]bool{}
 	for _, e := range ch.Entries {

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// What is said of a channel does not grow with the square of it: thousands of heads, upon one
-// long way or on a circle.
+// Findings about a channel do not grow quadratically: thousands of heads on a long chain or on a cycle.
 func TestVerifyOfManyHeads(t *testing.T) {
 	const heads, length = 3000, 3000
 	for what, last := range map[string]string{"a way": "", "a circle": "\n  replaces: op.v0.9.0"} {

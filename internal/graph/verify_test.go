@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// soundCatalog is a catalog about which there is nothing to say.
+// soundCatalog is a catalog without findings.
 const soundCatalog = `---
 defaultChannel: stable
 name: p
@@ -86,11 +86,11 @@ package: p
 schema: olm.deprecations
 `
 
-// Each case changes the catalog and says what is found, as "ID BUNDLE @ TEXT", in
-// which the text is that of the line at which the finding stands.
+// Each case changes the catalog and lists the findings as "ID BUNDLE @ TEXT", in which TEXT is the line of the
+// finding.
 var verifyCases = []struct {
 	name    string
-	changes []string // what is replaced by what, everywhere, in turn
+	changes []string // pairs of old and new text, replaced everywhere, in turn
 	want    []string
 }{
 	{"sound", nil, nil},
@@ -178,7 +178,7 @@ var verifyCases = []struct {
 	{"only build metadata apart", []string{"version: 1.2.0", "version: 1.1.0+2", "p.v1.2.0", "p.v1.1.0-2", "'>=1.0.0 <1.2.0'", "'<1.1.0'"}, []string{"version-build-only p.v1.1.0-2 @ image: example.com/p:1.2.0"}},
 	{"another version in the name", []string{"p.v1.2.0", "p.v1.2.1"}, []string{"name-version-mismatch p.v1.2.1 @ image: example.com/p:1.2.0"}},
 	{"a pre-release at the head", []string{"version: 1.2.0", "version: 1.2.0-rc.1", "p.v1.2.0", "p.v1.2.0-rc.1", "<1.2.0", "<1.2.0-rc.1"}, []string{"stable-head-prerelease p.v1.2.0-rc.1 @ - name: p.v1.2.0-rc.1"}},
-	{"a number behind a hyphen is no pre-release", []string{"version: 1.2.0", "version: 1.2.0-20240101", "p.v1.2.0", "p.v1.2.0-20240101", "<1.2.0", "<1.2.0-0"}, nil},
+	{"a number after a hyphen is not a pre-release", []string{"version: 1.2.0", "version: 1.2.0-20240101", "p.v1.2.0", "p.v1.2.0-20240101", "<1.2.0", "<1.2.0-0"}, nil},
 	{"a pre-release channel as default", []string{"defaultChannel: stable", "defaultChannel: candidate-v1",
 		"schema: olm.channel\n---", "schema: olm.channel\n---\nentries:\n- name: p.v1.2.0\nname: candidate-v1\npackage: p\nschema: olm.channel\n---"}, []string{"default-channel-prerelease @ defaultChannel: candidate-v1"}},
 	{"skips that differ", []string{"schema: olm.channel\n---", "schema: olm.channel\n---\nentries:\n- name: p.v1.2.0\n  replaces: p.v1.1.0\n  skips: [p.v1.0.0]\n  skipRange: '>=1.0.0 <1.2.0'\n- name: p.v1.0.0\n- name: p.v1.1.0\n  replaces: p.v1.0.0\nname: zzz\npackage: p\nschema: olm.channel\n---"},
@@ -186,7 +186,7 @@ var verifyCases = []struct {
 	{"edges that differ", []string{"schema: olm.channel\n---", "schema: olm.channel\n---\nentries:\n- name: p.v1.2.0\n  replaces: p.v1.0.0\n  skips: [p.v1.1.0] # here\n- name: p.v1.0.0\n- name: p.v1.1.0\n  replaces: p.v1.0.0\nname: zzz\npackage: p\nschema: olm.channel\n---"},
 		[]string{"edges-differ p.v1.2.0 @ - name: p.v1.2.0"}},
 
-	{"an operand that nobody takes", []string{"schema: olm.deprecations", "schema: olm.deprecations\n---\nimages: [{name: a, image: a@sha256:1}]\nname: a\nversion: 1.0.0\nschema: olm.operand"},
+	{"an unused operand", []string{"schema: olm.deprecations", "schema: olm.deprecations\n---\nimages: [{name: a, image: a@sha256:1}]\nname: a\nversion: 1.0.0\nschema: olm.operand"},
 		[]string{"operand-unused @ images: [{name: a, image: a@sha256:1}]"}},
 	{"an operand without images", []string{"schema: olm.deprecations", "schema: olm.deprecations\n---\nname: a\nversion: 1.0.0\nschema: olm.operand"}, []string{"operand-invalid @ name: a"}},
 	{"an operand that is not there", []string{"- type: olm.gvk", "- type: olm.operand.supported\n  value: {name: a, version: 1.x}\n- type: olm.gvk"},
@@ -230,9 +230,9 @@ func TestVerify(t *testing.T) {
 		return
 	}
 	for _, r := range Rules {
-		// Those about two catalogs, about OLM v1 and of the community have tests of their own.
+		// Findings about two catalogs, OLM v1 and the community have their own tests.
 		if !strings.HasPrefix(r.ID, "olm-v1-") && !strings.HasPrefix(r.ID, "community-") && !covered[r.ID] && r.Code == failure.GraphInvalid && r.ID != "default-channel-changed" {
-			t.Errorf("no case finds %s", r.ID)
+			t.Errorf("no case covers %s", r.ID)
 		}
 	}
 }
@@ -241,7 +241,7 @@ func TestRulesAreSound(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range Rules {
 		if seen[r.ID] {
-			t.Errorf("%s twice", r.ID)
+			t.Errorf("%s occurs twice", r.ID)
 		}
 		seen[r.ID] = true
 		if r.Meaning == "" || r.Remedy == "" || strings.ToLower(r.ID) != r.ID || strings.Contains(r.ID, " ") {
@@ -283,7 +283,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// Findings stand in the order of their places, errors first.
+// Findings are sorted by place, with errors first.
 func TestSort(t *testing.T) {
 	want := []Finding{
 		{Package: "a", Channel: "z", File: "z", Line: 9},
@@ -334,7 +334,7 @@ type joined [2]error
 func (j joined) Error() string   { return fmt.Sprint(j[0], j[1]) }
 func (j joined) Unwrap() []error { return j[:] }
 
-// Whatever is cut out of a catalog, the view can be made and looked at.
+// Building the view of a catalog with missing parts never panics.
 func TestNothingInACatalogPanics(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 4))
 	lines := strings.SplitAfter(soundCatalog, "\n")

@@ -9,12 +9,11 @@ import (
 	"github.com/olmgraft/graft/internal/shape"
 )
 
-// value is compact, valid JSON, as Doc.JSON gives it, and is walked through without making
-// anything of what is passed. On text that is not that a walk stops early, and never runs past
-// its end. An empty value is none.
+// value is compact, valid JSON as returned by Doc.JSON. Its methods walk it without decoding what they skip. On
+// any other text a walk stops early and never reads beyond the end. An empty value means no value.
 type value []byte
 
-// Kind tells what the value is by how it begins.
+// Kind returns the kind of the value, from its first byte.
 func (v value) Kind() shape.Kind {
 	if len(v) == 0 {
 		return shape.Null
@@ -34,7 +33,7 @@ func (v value) Kind() shape.Kind {
 	return shape.Number
 }
 
-// Members gives a mapping's keys and values in order; nothing for another value.
+// Members returns the keys and values of a mapping in order, and nothing for other values.
 func (v value) Members() iter.Seq2[string, value] {
 	return func(yield func(string, value) bool) {
 		if len(v) == 0 || v[0] != '{' {
@@ -54,7 +53,7 @@ func (v value) Members() iter.Seq2[string, value] {
 	}
 }
 
-// Items gives a list's items and their indexes; nothing for another value.
+// Items returns the indexes and items of a list, and nothing for other values.
 func (v value) Items() iter.Seq2[int, value] {
 	return func(yield func(int, value) bool) {
 		if len(v) < 2 || v[0] != '[' || v[1] == ']' {
@@ -70,7 +69,7 @@ func (v value) Items() iter.Seq2[int, value] {
 	}
 }
 
-// Each visits the members of a mapping, or the items of a list.
+// Each visits the members of a mapping or the items of a list.
 func (v value) Each(visit func(key string, index int, v value)) {
 	for key, member := range v.Members() {
 		visit(key, 0, member)
@@ -80,8 +79,8 @@ func (v value) Each(visit func(key string, index int, v value)) {
 	}
 }
 
-// field gives the value that encoding/json would store in a field of that name:
-// the last whose key is equal without regard to case.
+// field returns the value that encoding/json would store in a field with this name: the last whose key is equal,
+// ignoring case.
 func (v value) field(name string) (found value) {
 	for k, one := range v.Members() {
 		if k == name || strings.EqualFold(k, name) {
@@ -91,7 +90,7 @@ func (v value) field(name string) (found value) {
 	return found
 }
 
-// text is the content of a string, "" for any other value.
+// text returns the content of a string, or "" for other values.
 func (v value) text() string {
 	if v.Kind() == shape.String {
 		return unquote(v)
@@ -99,7 +98,7 @@ func (v value) text() string {
 	return ""
 }
 
-// skipValue gives the end of the value that begins at i.
+// skipValue returns the end of the value that begins at i.
 func skipValue(js []byte, i int) int {
 	depth := 0
 	for i < len(js) {
@@ -132,7 +131,7 @@ func skipValue(js []byte, i int) int {
 	return i
 }
 
-// skipString gives the end of the string whose opening quote is at i.
+// skipString returns the end of the string whose opening quote is at i.
 func skipString(js []byte, i int) int {
 	for i++; i < len(js); i++ {
 		n := bytes.IndexByte(js[i:], '"')
@@ -151,7 +150,7 @@ func skipString(js []byte, i int) int {
 	return len(js)
 }
 
-// unquote gives the text of a JSON string.
+// unquote returns the text of a JSON string.
 func unquote(js []byte) string {
 	if len(js) >= 2 && bytes.IndexByte(js, '\\') < 0 {
 		return string(js[1 : len(js)-1])

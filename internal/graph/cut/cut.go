@@ -1,4 +1,4 @@
-// Package cut makes the catalog of a platform of one for all of them: with fewer bundles, and
+// Package cut derives the catalog of one platform from the catalog for all platforms, with fewer bundles and with
 // channels that end at a bundle.
 package cut
 
@@ -13,41 +13,41 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// Rule picks entries of channels.
+// Rule selects entries of channels.
 type Rule struct {
 	Versions semver.Range // nil: all
 	Channels []string     // names or patterns; empty: all
 }
 
-// Cut says what a catalog holds of a template's bundles. The zero Cut is all of them.
+// Cut selects a template's bundles for a catalog. The zero Cut selects all.
 //
-//  1. An entry stays that an Include picks, or any where there are none, and no Exclude does.
-//     Its version is that in its name, else its bundle's.
-//  2. A channel of Heads loses what is above its bundle: entries of a higher version, and those
-//     without a version that lead to it.
-//  3. A channel without entries goes, and so do a bundle that lost all of its entries, and what
-//     deprecations say of either.
-//  4. An entry that replaces one that went says so still: whoever has that one, from the
-//     catalog of another platform, goes on from there. With Close it replaces nothing.
+//  1. An entry stays if an Include selects it, or there is no Include, and no Exclude selects it.
+//     Its version is that in its name, or else that of its bundle.
+//  2. A channel in Heads loses the entries above its bundle: those with a higher version, and
+//     those without a version that lead to the bundle.
+//  3. Removed are also channels without entries, bundles that lost all of their entries, and the
+//     deprecations of both.
+//  4. An entry that replaces a removed one stays unchanged, so that users of the removed one, from
+//     the catalog of another platform, can upgrade. With Close it replaces nothing.
 type Cut struct {
 	Include, Exclude []Rule
 	Heads            map[string]string // bundle by channel
 	Close            bool
 }
 
-// Empty reports whether nothing is cut.
+// Empty reports whether everything is selected.
 func (c Cut) Empty() bool {
 	return len(c.Include)+len(c.Exclude)+len(c.Heads) == 0 && !c.Close
 }
 
-// Gone are bundles, by package and name.
+// Gone is a set of bundles by package and name.
 type Gone map[[2]string]bool
 
-// Holds reports whether a bundle is among them.
+// Holds reports whether the set contains a bundle.
 func (g Gone) Holds(pkg, name string) bool { return g[[2]string{pkg, name}] }
 
-// Channels cuts channels, and tells which bundles lost all of their entries. Version is that of
-// a bundle whose name has none.
+// Channels cuts channels, and returns the bundles that lost all of their entries. version returns the version of
+// a bundle whose name contains none.
 func (c Cut) Channels(channels []fbc.Channel, version func(name string) (semver.Version, bool)) ([]fbc.Channel, Gone, error) {
 	if err := c.hasHeads(channels); err != nil {
 		return nil, nil, err
@@ -120,7 +120,7 @@ func (r Rule) picks(channel string, v semver.Version, known bool) bool {
 	return r.Versions == nil || known && r.Versions(v)
 }
 
-// above tells the entries of a channel that are above the bundle at which it is cut.
+// above returns a function that reports whether an entry is above the bundle at which its channel is cut.
 func (c Cut) above(ch fbc.Channel, versions func(string) (semver.Version, bool)) func(fbc.Entry) bool {
 	head, ok := c.Heads[ch.Name]
 	if !ok {
@@ -145,7 +145,7 @@ func (c Cut) above(ch fbc.Channel, versions func(string) (semver.Version, bool))
 	}
 }
 
-// Deprecations takes out what is said of channels and bundles that went.
+// Deprecations removes the deprecations of removed channels and bundles.
 func Deprecations(all []fbc.Deprecation, before, after []fbc.Channel, gone Gone) (out []fbc.Deprecation) {
 	has := func(in []fbc.Channel, pkg, name string) bool {
 		return slices.ContainsFunc(in, func(ch fbc.Channel) bool { return ch.Package == pkg && ch.Name == name })

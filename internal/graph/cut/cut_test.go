@@ -41,7 +41,7 @@ func TestChannels(t *testing.T) {
 	for name, tt := range map[string]struct {
 		cut        Cut
 		want, gone string
-		unknown    bool // the version of nameless
+		unknown    bool // the version of nameless is unknown
 	}{
 		"nothing":                   {Cut{}, text(all), "map[]", false},
 		"versions out":              {Cut{Exclude: []Rule{{Versions: of("<1.1.0-0")}}}, "alpha: nameless<op.v1.0.0\nstable: op.v1.1.0<op.v1.0.0 op.v2.0.0<op.v1.1.0\n", "map[[op op.v1.0.0]:true]", true},

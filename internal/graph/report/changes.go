@@ -23,8 +23,7 @@ func ChangesJSON(w io.Writer, c graph.Changes) error {
 	}{Schema, c})
 }
 
-// ChangesText writes changes for a person to read, in the order of packages and
-// channels.
+// ChangesText writes changes for people, in the order of packages and channels.
 func ChangesText(w io.Writer, c graph.Changes, style Style) error {
 	p := &printer{w: w}
 	if c.Empty() {
@@ -45,8 +44,8 @@ func ChangesText(w io.Writer, c graph.Changes, style Style) error {
 	return p.err
 }
 
-// ChangesMarkdown writes changes for a pull request: a section for each package,
-// the lines of a long channel folded.
+// ChangesMarkdown writes changes for a pull request, with a section for each package. It folds the lines of a
+// long channel.
 func ChangesMarkdown(w io.Writer, c graph.Changes) error {
 	p := &printer{w: w}
 	if c.Empty() {
@@ -63,7 +62,7 @@ func ChangesMarkdown(w io.Writer, c graph.Changes) error {
 	return p.err
 }
 
-// foldAbove is how many lines a channel may have before they are folded.
+// foldAbove is the number of lines from which a channel is folded.
 const foldAbove = 12
 
 func (p *printer) list(lines []statement) {
@@ -78,8 +77,8 @@ func (p *printer) list(lines []statement) {
 	p.print(list)
 }
 
-// statement is one change, as words and names in turn: the names are what comes
-// from the catalog, and are written so that they stay names.
+// statement is one change, as alternating words and names. The names come from the catalog and are written so
+// that they cannot act as markup.
 type statement struct {
 	mark  graph.Change
 	parts []part
@@ -90,7 +89,7 @@ type part struct {
 	name bool
 }
 
-// say makes a statement of a text in which each %s stands for a name.
+// say builds a statement from a text in which each %s is a name.
 func say(mark graph.Change, text string, names ...string) statement {
 	s := statement{mark: mark}
 	for i, words := range strings.Split(text, "%s") {
@@ -174,7 +173,7 @@ func channelLines(ch graph.ChannelChanges) (lines []statement) {
 	return append(lines, pathLines(ch.Paths)...)
 }
 
-// pathLines tells of paths, those that change alike in one line.
+// pathLines describes paths, with one line for those that change in the same way.
 func pathLines(paths []graph.PathChange) (lines []statement) {
 	type key struct {
 		change graph.Change
@@ -245,7 +244,7 @@ func way(names []string) string {
 	return strings.Join(labels, " → ")
 }
 
-// rulesText says so where a change holds for one generation of OLM only.
+// rulesText names the generation of OLM if a change concerns only one.
 func rulesText(rules []graph.Generation) string {
 	if len(rules) != 1 {
 		return ""
@@ -255,7 +254,7 @@ func rulesText(rules []graph.Generation) string {
 
 var versionSuffix = regexp.MustCompile(`[.-](v?[0-9]+\.[0-9]+\.[0-9]+.*)$`)
 
-// label shortens a bundle's name to the version with which it ends.
+// label shortens a bundle's name to the version at its end.
 func label(name string) string {
 	if m := versionSuffix.FindStringSubmatch(name); m != nil {
 		return m[1]

@@ -1,6 +1,5 @@
-// Package report writes what the graph package finds: findings as text, JSON
-// and SARIF, changes as text, JSON and Markdown. It writes to what it is given
-// and decides nothing.
+// Package report writes the results of package graph: findings as text, JSON and SARIF, changes as text, JSON and
+// Markdown. It makes no decisions.
 package report
 
 import (
@@ -15,7 +14,7 @@ import (
 // Schema is the version of the JSON reports.
 const Schema = 1
 
-// Style is how text looks.
+// Style is the style of text output.
 type Style struct {
 	Color bool // for a terminal
 }
@@ -34,8 +33,8 @@ const (
 	bold   = "1"
 )
 
-// Text writes findings grouped by package and channel, a line each, the
-// remedies of the kinds that occur, and a count.
+// Text writes findings grouped by package and channel, one line each, then the remedies of the kinds that occur,
+// and a count.
 func Text(w io.Writer, found []graph.Finding, style Style) error {
 	p := &printer{w: w}
 	group := "\x00"
@@ -99,7 +98,7 @@ func place(f graph.Finding) string {
 	return fmt.Sprintf("%s:%d: ", f.File, f.Line)
 }
 
-// remedies lists what to do, once for each kind of finding.
+// remedies lists the remedies, once for each kind of finding.
 func (p *printer) remedies(found []graph.Finding, style Style) {
 	seen := map[string]bool{}
 	for _, f := range found {
@@ -142,7 +141,7 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// printer writes lines until one fails.
+// printer writes lines until a write fails.
 type printer struct {
 	w   io.Writer
 	err error
@@ -156,8 +155,8 @@ func (p *printer) print(text string) {
 	}
 }
 
-// visible keeps what comes from a catalog from breaking out of its line or
-// reaching the terminal: control characters are shown, not sent.
+// visible escapes control characters, so that text from a catalog stays on its line and does not control the
+// terminal.
 func visible(s string) string {
 	control := func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 }
 	if !strings.ContainsFunc(s, control) {

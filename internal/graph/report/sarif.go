@@ -11,15 +11,14 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// Tool is what SARIF says of the program, and where a finding is shown that has
-// no file of its own.
+// Tool is the program's version for SARIF, and the file for findings without one.
 type Tool struct {
 	Version string
 	Catalog string
 }
 
-// SARIF writes findings as SARIF 2.1.0, as GitHub code scanning takes it: every
-// result has a place, and a fingerprint that does not depend on the line.
+// SARIF writes findings as SARIF 2.1.0 in the form that GitHub code scanning requires: every result has a place,
+// and a fingerprint that does not depend on the line.
 func SARIF(w io.Writer, found []graph.Finding, tool Tool) error {
 	run := sarifRun{Results: []sarifResult{}, ColumnKind: "utf16CodeUnits"}
 	run.Tool.Driver = sarifDriver{Name: "graft", InformationURI: "https://github.com/olmgraft/graft", Version: tool.Version}
@@ -63,7 +62,7 @@ func sarifResultOf(f graph.Finding, index map[string]int, tool Tool) sarifResult
 	return out
 }
 
-// fileURI makes a path a relative reference, as code scanning wants it.
+// fileURI converts a path to a relative reference, as code scanning requires.
 func fileURI(file string) string {
 	file = path.Clean(strings.ReplaceAll(file, `\`, "/"))
 	u := url.URL{Path: file}
@@ -80,7 +79,7 @@ func logicalName(f graph.Finding) string {
 	return strings.Join(parts, "/")
 }
 
-// pascal makes ChannelTwoHeads of channel-two-heads.
+// pascal converts channel-two-heads to ChannelTwoHeads.
 func pascal(id string) string {
 	var b strings.Builder
 	for word := range strings.SplitSeq(id, "-") {
