@@ -1,6 +1,6 @@
-# The image of the action and of any other CI: the static binary and certificates. With
-# --target controller it is that of graft-controller, with --target relay that of graft-relay.
-# The bases are arguments, so that it can be built where no registry is reachable.
+# The image of the action, also for other CI: the static binary and certificates. With --target controller it is
+# the image of graft-controller, with --target relay that of graft-relay. The bases are arguments, so that it
+# can be built without a registry.
 ARG BUILD_IMAGE=docker.io/library/golang:1.26
 ARG RUN_IMAGE=gcr.io/distroless/static-debian12:latest
 
