@@ -17,9 +17,9 @@ var (
 	alert   = regexp.MustCompile(`<blockquote>\s*<p>\[!([A-Z]+)\]`)
 )
 
-// asPage is the body of a pull request as GitHub shows it: tables, folds and alerts, with a picture
-// in the place of each mermaid drawing. HTML in it stays, as Graft's folds are HTML: the page
-// allows neither scripts nor anything from elsewhere.
+// asPage returns the body of a pull request as GitHub shows it: tables, folds and alerts, with a picture in
+// place of each mermaid drawing. HTML in it stays, because Graft's folds are HTML; the page allows no scripts
+// and no foreign content.
 func asPage(body, picture string) (template.HTML, error) {
 	body = drawing.ReplaceAllLiteralString(body, "![The upgrade graph](<"+picture+">)")
 	var b bytes.Buffer

@@ -16,13 +16,13 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// failingRun is a run that ends in a failure: what goes wrong, and the command line in
-// which $IMAGE is the repository of the bundles.
+// failingRun is a run that ends with a failure: its cause, and the command line, in which $IMAGE is the
+// repository of the bundles.
 type failingRun struct {
 	code    failure.Code
 	by      string
 	command string
-	token   string // in place of the usual one
+	token   string // replaces the usual one
 	begin   func(*demo)
 }
 
@@ -88,7 +88,7 @@ var failing = []failingRun{
 	}},
 }
 
-// Failed is what came of one of them.
+// Failed is the result of a failing run.
 type Failed struct {
 	Code    int    `json:"code"`
 	Class   string `json:"class"`
@@ -97,7 +97,7 @@ type Failed struct {
 	Message string `json:"message"`
 }
 
-// fail runs all of them, and holds each to its code.
+// fail runs all failing runs and checks their codes.
 func (d *demo) fail(ctx context.Context) error {
 	if err := d.prepareFailures(); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (d *demo) failOnce(ctx context.Context, f failingRun) (Failed, error) {
 	return done, d.hold(code == int(f.code), done.Class, done.Command, code, said)
 }
 
-// prepareFailures writes the files that are wrong, and adds the token that may too little.
+// prepareFailures writes the faulty files and adds the token without enough permissions.
 func (d *demo) prepareFailures() error {
 	d.servers.AddToken("pushes-only", fakegithub.Identity{Login: "graft-bot", Permissions: map[string]string{"contents": "write"}})
 	digest, err := d.servers.Registry.Push("lighthouse-bundle:v1.3.0", d.bundle("1.3.0-rc.1"), registry.Form{})
@@ -164,7 +164,7 @@ func (d *demo) prepareFailures() error {
 	return writeFiles(filepath.Join(d.dir, "failures"), files)
 }
 
-// raceAlways has somebody push to the default branch whenever a push begins.
+// raceAlways pushes to the default branch whenever a push begins.
 func (d *demo) raceAlways() {
 	d.servers.Git.SetScript(func(r gitremote.Request) gitremote.Fault {
 		if r.Kind == gitremote.PushRefs {

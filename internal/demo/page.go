@@ -25,8 +25,7 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// page shows the pull requests as they are at the moment, and what the failures say. A nil one was
-// not asked for.
+// page shows the pull requests in their present state, and the output of the failures. A nil page shows nothing.
 type page struct {
 	*demo
 	listener net.Listener
@@ -34,7 +33,7 @@ type page struct {
 	failed   chan error
 }
 
-// openPage takes the page's address, before anything else is begun.
+// openPage reserves the page's address before anything else starts.
 func (d *demo) openPage() (*page, error) {
 	if !d.serve {
 		return nil, nil
@@ -57,8 +56,8 @@ func (p *page) routes() http.Handler {
 	return mux
 }
 
-// serve shows the page at its own address, and at that of the stand-in for GitHub, to which the
-// links in Graft's output lead.
+// serve shows the page at its own address and at that of the stand-in for GitHub, which links in Graft's output
+// use.
 func (p *page) serve() {
 	if p == nil {
 		return
@@ -71,7 +70,7 @@ func (p *page) serve() {
 		p.servers.API, p.servers.Git.URL, servers.Token, p.image)
 }
 
-// wait is until the run is interrupted, which is how it is meant to end.
+// wait waits for an interrupt, which is the normal end.
 func (p *page) wait(ctx context.Context) error {
 	if p == nil {
 		return nil
@@ -90,7 +89,7 @@ func (p *page) close() {
 	}
 }
 
-// shown is what the template is given: one pull request, or the list of all and the failures.
+// shown is the template's data: one pull request, or the list of all and the failures.
 type shown struct {
 	Repository string
 	Pull       *shownPull
@@ -104,7 +103,7 @@ type shownPull struct {
 	Files []shownFile
 }
 
-// Shown is the state as GitHub calls it.
+// Shown returns the state in GitHub's words.
 func (s shownPull) Shown() string {
 	switch {
 	case s.Merged:
@@ -117,7 +116,7 @@ func (s shownPull) Shown() string {
 
 type shownFile struct {
 	Name, Lines string
-	Open        bool // templates are what a reviewer reads
+	Open        bool // for templates, which reviewers read
 	Text        []shownLine
 }
 
@@ -153,7 +152,7 @@ func (p *page) showPull(w http.ResponseWriter, r *http.Request) {
 	answer(w, shown{Pull: &one})
 }
 
-// showGraph draws the catalog of a pull request, with what is new in it marked.
+// showGraph draws the catalog of a pull request and marks the new parts.
 func (p *page) showGraph(w http.ResponseWriter, r *http.Request) {
 	_, changes, ok := p.pull(w, r)
 	if !ok {
@@ -176,10 +175,10 @@ func (p *page) showGraph(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	w.Header().Set("Content-Type", "image/svg+xml")
-	_, _ = w.Write([]byte(svg)) // fails where the reader is gone
+	_, _ = w.Write([]byte(svg)) // fails if the reader is gone
 }
 
-// pull is the pull request of a request; where there is none it answers.
+// pull returns the pull request of a request, or answers that there is none.
 func (p *page) pull(w http.ResponseWriter, r *http.Request) (fakegithub.PullRequest, []fakegithub.Change, bool) {
 	number, err := strconv.Atoi(r.PathValue("number"))
 	all := p.servers.PullRequests()
@@ -195,10 +194,10 @@ func (p *page) pull(w http.ResponseWriter, r *http.Request) (fakegithub.PullRequ
 	return all[number-1], changes, true
 }
 
-// answer gives the forge's texts to the template only, which escapes them.
+// answer passes the forge's texts to the template, which escapes them.
 func answer(w http.ResponseWriter, data shown) {
 	data.Repository = servers.Repository
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = pageTemplate.Execute(w, data) // fails where the reader is gone
+	_ = pageTemplate.Execute(w, data) // fails if the reader is gone
 }

@@ -14,10 +14,9 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
-const backport = 2 // the pull request that is shown
+const backport = 2 // the shown pull request
 
-// publishAll publishes three bundles, none in the order of its version, and merges each
-// pull request before the next.
+// publishAll publishes three bundles out of version order, and merges each pull request before the next.
 func (d *demo) publishAll(ctx context.Context) error {
 	fmt.Fprintf(d.to, "On this machine alone, and only as long as this runs:\n\n   image registry   %s\n   git remote       %s\n   GitHub           %s\n\n",
 		d.servers.Registry.Addr, d.servers.Repo.URL(), d.servers.API)
@@ -80,12 +79,12 @@ func (d *demo) showChange(context.Context) error {
 
 func unified(c fakegithub.Change) string {
 	text := diff.Diff("a/"+c.Name, c.Before, "b/"+c.Name, c.After)
-	_, text, _ = bytes.Cut(text, []byte("\n")) // what git would say first
+	_, text, _ = bytes.Cut(text, []byte("\n")) // git's line before the diff
 	return string(text)
 }
 
 func lines(change string) string {
-	added, removed := -1, -1 // less the two that name the file
+	added, removed := -1, -1 // without the two lines that name the file
 	for line := range strings.Lines(change) {
 		switch line[0] {
 		case '+':
@@ -97,7 +96,7 @@ func lines(change string) string {
 	return fmt.Sprintf("+%d -%d", added, removed)
 }
 
-// showGraph shows the channel of the catalog as a line, and holds it to be one.
+// showGraph shows the channel of the catalog as a line, and checks that it is one.
 func (d *demo) showGraph(ctx context.Context) error {
 	command := "graft graph --json " + newCatalog
 	code, out, said := d.graft(ctx, nil, strings.Fields(command)[1:]...)
@@ -108,8 +107,8 @@ func (d *demo) showGraph(ctx context.Context) error {
 	return d.hold(d.report.Graph == want, want, command, code, said)
 }
 
-// chain is the versions of the first channel, from the one that replaces none along all
-// the upgrades; where they are no line, a version is repeated or missing.
+// chain returns the versions of the first channel along its upgrades, starting with the one that replaces
+// nothing. If they are not a line, a version is repeated or missing.
 func chain(picture []byte) string {
 	var g struct {
 		Packages []struct {
@@ -142,7 +141,7 @@ func chain(picture []byte) string {
 	return strings.Join(line, " → ")
 }
 
-// short is the story on one screen of a terminal.
+// short prints the story on one screen of a terminal.
 func (d *demo) short() {
 	change := d.report.Change
 	_, change, _ = strings.Cut(change, "@@\n")
@@ -162,7 +161,7 @@ func (d *demo) short() {
 	fmt.Fprint(d.say, "  graft-demo --serve   pull requests and failures in a browser\n  graft-demo --all     every step; --keep DIR keeps catalogs, pull requests and graph\n")
 }
 
-// leave writes what is kept, and says where.
+// leave writes the kept files and prints their place.
 func (d *demo) leave(ctx context.Context) error {
 	files := map[string]string{}
 	for _, pr := range d.servers.PullRequests() {

@@ -15,14 +15,14 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// mergeKeeping merges a branch that is not deleted afterwards.
+// mergeKeeping merges a branch without deleting it.
 func (w *setup) mergeKeeping(branch string) {
 	d := w.repo.branches[branch]
 	w.repo.merge(branch)
 	w.repo.branches[branch] = d
 }
 
-// only puts the versions of a range into the template, and leaves out all others.
+// only restricts the template to a range of versions.
 func (w *setup) only(versions plan.VersionRule) {
 	w.o.Setup = func(Base, kind.Bundle) (*plan.Setup, error) {
 		return &plan.Setup{File: ".github/graft.yaml", Targets: []plan.TargetSetup{{
@@ -124,8 +124,7 @@ func TestSupersedeClosesOnlyWhatItContains(t *testing.T) {
 	}
 }
 
-// A bundle that stands in an open pull request is published into that one, whatever its
-// branch is called.
+// A bundle that is in an open pull request is published into that one, whatever its branch's name.
 func TestOnePullRequestForABundle(t *testing.T) {
 	w := newSetup(t)
 	w.o.Supersede = true
@@ -143,7 +142,7 @@ func TestOnePullRequestForABundle(t *testing.T) {
 	}
 }
 
-// A branch has one pull request, for what it was made for.
+// A branch has one pull request, for its first key.
 func TestOnePullRequestForABranch(t *testing.T) {
 	w := newSetup(t)
 	w.o.Branch = func(kind.Bundle) (string, error) { return "graft/all", nil }
@@ -154,7 +153,7 @@ func TestOnePullRequestForABranch(t *testing.T) {
 	}
 }
 
-// What was published and is not in the template any more is not taken away without a word.
+// A published bundle that is missing in the template is not silently removed.
 func TestNobodyIsLeftBehind(t *testing.T) {
 	const file = "catalogs/v4.20/op/catalog.yaml"
 	w := newSetup(t)
@@ -165,7 +164,7 @@ func TestNobodyIsLeftBehind(t *testing.T) {
 	if r := w.try(p, w.o); !failure.Is(r.Err, failure.CatalogPruned) || !strings.Contains(r.Err.Error(), "op.v1.1.0") || len(w.repo.made) != 1 {
 		t.Errorf("%v", r.Err)
 	}
-	// Where it is meant, a level says so; the pull request tells of it.
+	// If that is intended, a level allows it, and the pull request reports it.
 	w.o.Levels = graph.Levels{Of: map[string]graph.Level{"entry-pruned": graph.Warning, "upgrade-path-lost": graph.Warning}}
 	if r := w.publish(t, p); !strings.Contains(r.Body, "- warning <code>entry-pruned</code>: entry") || strings.Contains(r.Body, "no findings") {
 		t.Errorf("%s", r.Body)
@@ -174,7 +173,7 @@ func TestNobodyIsLeftBehind(t *testing.T) {
 	if r := w.try(p, w.o); !failure.Is(r.Err, failure.CatalogPruned) {
 		t.Errorf("%v", r.Err)
 	}
-	// A catalog that cannot be read is no reason to fail: it is made anew.
+	// An unreadable catalog is not a failure: it is rendered again.
 	w.o.Levels = graph.Levels{}
 	w.repo.files["catalog-templates/v4.20.yaml"] = &fstest.MapFile{Data: standing}
 	w.repo.files[file] = &fstest.MapFile{Data: []byte("a: [\n")}
@@ -183,7 +182,7 @@ func TestNobodyIsLeftBehind(t *testing.T) {
 	}
 }
 
-// A branch without a pull request is one that another run is about to propose.
+// A branch without a pull request belongs to another run that is about to propose it.
 func TestPushedAndNotYetProposed(t *testing.T) {
 	w := newSetup(t)
 	w.rolling()
@@ -194,7 +193,7 @@ func TestPushedAndNotYetProposed(t *testing.T) {
 	}
 }
 
-// What was rejected, or reverted after a merge, does not come back with the next bundle.
+// A bundle that was rejected, or reverted after a merge, does not return with the next bundle.
 func TestRejectedStaysRejected(t *testing.T) {
 	w := newSetup(t)
 	w.rolling()
@@ -216,7 +215,7 @@ func TestForceKeepsTheOthers(t *testing.T) {
 	}
 }
 
-// What a rolling branch holds is not left out because it can no longer be read.
+// A rolling branch keeps a bundle that can no longer be read.
 func TestRollingDropsNothing(t *testing.T) {
 	w := newSetup(t)
 	w.rolling()
@@ -247,7 +246,7 @@ func TestTagsOfOneImage(t *testing.T) {
 	}
 }
 
-// What is rendered is what was checked, though the tag moves in between.
+// The rendered image is the checked one even if the tag moves in between.
 func TestTagMovesWhileRendering(t *testing.T) {
 	w := newSetup(t)
 	p := w.push(t, "1.1.0")
@@ -270,8 +269,7 @@ func TestNeverOntoTheBase(t *testing.T) {
 	}
 }
 
-// A tag may be served later than its digest, and what nobody just announced is not waited
-// for.
+// A tag may be served later than its digest. Graft waits only for an image that was just announced.
 func TestPatience(t *testing.T) {
 	w := newSetup(t)
 	p := w.push(t, "1.1.0")
@@ -293,7 +291,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// Only templates and catalogs count as places that name an image.
+// Only templates and catalogs count as files that name an image.
 func TestMissingLooksAtCatalogs(t *testing.T) {
 	w := newSetup(t)
 	w.push(t, "1.1.0")
@@ -303,7 +301,7 @@ func TestMissingLooksAtCatalogs(t *testing.T) {
 	}
 }
 
-// What is superseded is closed once its branch is gone, or is there to stay.
+// A superseded pull request is closed once its branch is deleted or cannot be deleted.
 func TestSupersedeWhereTheBranchStays(t *testing.T) {
 	for retryable, closed := range map[bool]int{true: 0, false: 1} {
 		w := newSetup(t)
@@ -314,7 +312,7 @@ func TestSupersedeWhereTheBranchStays(t *testing.T) {
 		w.repo.kept = kept
 		results, err := Publish(context.Background(), []Request{{Publication: w.push(t, "1.2.0")}}, w.o)
 		if (err != nil) != retryable || len(w.forge.closed) != closed || len(results[0].Warnings) != closed {
-			t.Errorf("it may pass: %v; %v, closed are %v, warnings %v", retryable, err, w.forge.closed, results[0].Warnings)
+			t.Errorf("retryable %v: %v, closed are %v, warnings %v", retryable, err, w.forge.closed, results[0].Warnings)
 		}
 		w.repo.kept = nil
 		if r := w.publish(t, w.push(t, "1.2.0")); len(w.forge.closed) != 1 || len(r.Superseded) != 1-closed {

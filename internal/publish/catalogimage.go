@@ -14,8 +14,8 @@ import (
 	"github.com/olmgraft/graft/internal/plan"
 )
 
-// catalogImagesKey is that of the one change of a base that all announced catalog images
-// share. No package can have its first part for a name.
+// catalogImagesKey is the key of the one change that all announced catalog images of a base share. Its first
+// part is not a valid package name.
 const catalogImagesKey = "CatalogSource/*"
 
 // IsCatalogImage reports whether CatalogSources name images of the repository.
@@ -23,18 +23,17 @@ func IsCatalogImage(sources []plan.CatalogSourceSetup, repository string) bool {
 	return slices.ContainsFunc(sources, func(s plan.CatalogSourceSetup) bool { return s.Repository == repository })
 }
 
-// catalogImage is news of a repository of catalog images, whose tags move. So what they say
-// when manifests are written counts.
+// catalogImage is an announcement from a repository of catalog images. Their tags move, so the tags' digests
+// are read when manifests are written.
 type catalogImage struct {
 	asked   Request
-	warning string // that its change is to tell
+	warning string // for its change to report
 }
 
-// later is the patience with what was announced before: a tag that is gone by now is no reason
-// to fail.
+// later is the patience for earlier announcements: a tag that is gone by now is not a failure.
 const later time.Duration = -1
 
-// learnCatalogImage waits with patience for the tag, and does not ask again later.
+// learnCatalogImage waits with patience for the tag. With later it does not ask.
 func (p *publisher) learnCatalogImage(ctx context.Context, r Request, patience time.Duration) (subject, error) {
 	c := &catalogImage{}
 	if r.Tag != "" && patience != later {
@@ -66,11 +65,10 @@ func (c *catalogImage) facts() Facts {
 
 func (c *catalogImage) branch(t Texts) (string, error) { return t.CatalogBranch, nil }
 
-// covers takes any request for the repository.
+// covers accepts any request for the repository.
 func (c *catalogImage) covers(r Request) bool { return c.asked.Repository == r.Repository }
 
-// edit brings the manifests of the repository to what the configuration says and to what
-// their tags are now.
+// edit updates the repository's manifests to the configuration and to the present digests of their tags.
 func (c *catalogImage) edit(ctx context.Context, p *preparation) (subject, error) {
 	if c.warning != "" {
 		p.Warnings = append(p.Warnings, c.warning)

@@ -17,8 +17,8 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// catalogSources makes the manifests for the catalogs that a change goes to, and keeps them
-// to the configuration. They alone are no reason for a bundle's change.
+// catalogSources writes the manifests for the catalogs of a change and updates them to the configuration. They
+// alone do not cause a bundle's change.
 func (p *preparation) catalogSources(ctx context.Context) error {
 	if len(p.change.Names()) == 0 {
 		return nil
@@ -36,8 +36,8 @@ func (p *preparation) catalogSources(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// catalogSource writes one manifest, and reports whether it changed. Where its image is
-// announced the digest is that of the tag now; else one that stands there stays.
+// catalogSource writes one manifest and reports whether it changed. If its image was announced, the digest is
+// the tag's present one; otherwise a present digest stays.
 func (p *preparation) catalogSource(ctx context.Context, s plan.CatalogSourceSetup, announced bool) (bool, error) {
 	m, err := p.manifest(s)
 	if err != nil {
@@ -67,12 +67,12 @@ func (p *preparation) catalogSource(ctx context.Context, s plan.CatalogSourceSet
 	return true, p.write(s.Path, after)
 }
 
-// manifest is one as it stands; source is nil where the file has no such CatalogSource.
+// manifest is a manifest in the files. source is nil if the file has no such CatalogSource.
 type manifest struct {
 	src       []byte
 	file      *catalogsource.Manifest
 	source    *catalogsource.Source
-	name, was string // of the CatalogSource, and the image that it names
+	name, was string // of the CatalogSource, and its image
 }
 
 func (p *preparation) manifest(s plan.CatalogSourceSetup) (m manifest, err error) {
@@ -98,7 +98,7 @@ func (m manifest) with(s plan.CatalogSourceSetup, wanted catalogsource.Wanted) (
 	return m.file.Append(text), err
 }
 
-// change tells the one thing that a reviewer looks for.
+// change returns the change that a reviewer needs to see.
 func (m manifest) change(wanted catalogsource.Wanted) kind.Change {
 	c := kind.Change{What: kind.CatalogSourceSet, Name: m.name}
 	if wanted.Kind == catalogsource.ClusterKind {
@@ -121,8 +121,8 @@ func (m manifest) change(wanted catalogsource.Wanted) kind.Change {
 	return c
 }
 
-// imageFor is the image that a manifest is to name, empty where what stands there stays.
-// Where it is announced and not there, a manifest that does not stand is left for later.
+// imageFor returns the image for a manifest, or "" to keep the present one. later reports that a missing
+// manifest must wait, because its announced image is not in the registry.
 func (p *preparation) imageFor(ctx context.Context, s plan.CatalogSourceSetup, m manifest, announced bool) (image string, later bool, err error) {
 	tagged := s.Repository + ":" + s.Tag
 	name, had, _ := strings.Cut(m.was, "@")
@@ -131,7 +131,7 @@ func (p *preparation) imageFor(ctx context.Context, s plan.CatalogSourceSetup, m
 	case s.Poll != nil:
 		return tagged, false, nil
 	case s.Template != "" && m.was == "":
-		return tagged, false, nil // to begin with: the cluster decides
+		return tagged, false, nil // initially the cluster resolves the tag
 	case s.Template != "" || pinned && !announced:
 		return "", false, nil
 	}

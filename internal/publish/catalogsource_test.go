@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/render"
 )
 
-// tags answers for catalog images in a registry's place: a digest, or a failure.
+// tags replaces the registry for catalog images: each has a digest or an error.
 type tags struct {
 	render.Registry
 	digests map[string]string
@@ -31,7 +31,7 @@ func (r *tags) Resolve(ctx context.Context, ref string) (string, error) {
 	return "", failure.New(failure.BundleNotFound, "%s is not there", ref)
 }
 
-// withCatalogs has two repositories of one name, and a manifest for each.
+// withCatalogs has two repositories with the same last name, and a manifest for each.
 func withCatalogs(t *testing.T) (*setup, *tags) {
 	t.Helper()
 	w := newSetup(t)
@@ -53,7 +53,7 @@ func (w *setup) manifest() string {
 	return string(w.repo.branches["graft/catalogsources"].Files["a.yaml"].Data)
 }
 
-// Each repository's images stay in the pull request that they share.
+// The images of each repository stay in the shared pull request.
 func TestCatalogImagesShareAChange(t *testing.T) {
 	w, r := withCatalogs(t)
 	w.publish(t, catalogNews("quay.io/a/cat"))
@@ -71,7 +71,7 @@ func TestCatalogImagesShareAChange(t *testing.T) {
 	}
 }
 
-// What cannot be told now is no reason to close a pull request; what is right again is.
+// An unreachable registry does not close a pull request. A manifest that is correct again does.
 func TestCatalogImagesGone(t *testing.T) {
 	w, r := withCatalogs(t)
 	w.publish(t, catalogNews("quay.io/a/cat"))
@@ -93,7 +93,7 @@ func TestCatalogImagesGone(t *testing.T) {
 	}
 }
 
-// An announcement is waited for, and a tag that moved on meanwhile is told.
+// Graft waits for an announced image, and reports a tag that has moved meanwhile.
 func TestCatalogImageAnnouncedEarly(t *testing.T) {
 	w, r := withCatalogs(t)
 	w.o.Patience = 3
@@ -112,7 +112,7 @@ func TestCatalogImageAnnouncedEarly(t *testing.T) {
 	}
 }
 
-// A registry of catalogs that is down does not hold up a bundle.
+// An unavailable registry of catalog images does not delay a bundle.
 func TestBundleWithoutCatalogRegistry(t *testing.T) {
 	w, r := withCatalogs(t)
 	r.err = failure.New(failure.RegistryAuth, "it refuses")
@@ -121,7 +121,7 @@ func TestBundleWithoutCatalogRegistry(t *testing.T) {
 	if one.Result != Created || !strings.Contains(text, "image: quay.io/a/cat:v1\n") || !strings.Contains(strings.Join(one.Warnings, " "), "a.yaml names quay.io/a/cat:v1 by tag: it refuses") {
 		t.Errorf("%+v %s", one, text)
 	}
-	// Then the digest that stands there stays, whatever the tag says.
+	// Then the present digest stays, whatever the tag's is.
 	w.repo.merge("graft/op/1.1.0")
 	r.err = nil
 	w.publish(t, catalogNews("quay.io/a/cat"))

@@ -7,8 +7,7 @@ import (
 	"github.com/olmgraft/graft/internal/config"
 )
 
-// community holds the change to the rules of the community catalogs' own pipelines, where it is
-// one of them that it goes to.
+// community applies the rules of the community catalogs' pipelines if the change goes to one of these catalogs.
 func (p *preparation) community(ctx context.Context) error {
 	if len(p.operators) == 0 || len(p.change.Names()) == 0 {
 		return nil
@@ -35,9 +34,9 @@ func (p *preparation) community(ctx context.Context) error {
 	return p.wholeCatalogs()
 }
 
-// releasedByBot names the pull request that the community's own release bot has open for the same
-// bundle: it changes the same files, so one of the two is to be closed. Which one a person decides:
-// the bot's may be the older work or the wanted one, and to end here would leave nothing if it fails.
+// releasedByBot names the open pull request of the community's release bot for the same bundle. Both change the
+// same files, so one of the two must be closed. A person decides which: the bot's may be older work or the
+// wanted one, and ending here would leave nothing if the bot's fails.
 func (p *preparation) releasedByBot(ctx context.Context, name, version string) error {
 	if p.Forge == nil {
 		return nil

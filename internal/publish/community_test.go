@@ -13,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// newCommunity is a repository as the community catalogs are, with one operator.
+// newCommunity returns a repository in the layout of the community catalogs, with one operator.
 func newCommunity(t *testing.T, files map[string]string) *setup {
 	t.Helper()
 	w := newSetup(t)
@@ -42,8 +42,7 @@ func newCommunity(t *testing.T, files map[string]string) *setup {
 	return w
 }
 
-// What the community's own release bot proposes already is named, in the report and in the body,
-// and ours is proposed beside it.
+// The release bot's open pull request is named in the report and in the body, and Graft's is proposed beside it.
 func TestTheCommunitysReleaseBotIsNamed(t *testing.T) {
 	for title, named := range map[string]bool{"Auto FBC release op 1.1.0": true, "Auto FBC release op 1.1.1": false} {
 		w := newCommunity(t, nil)
@@ -62,7 +61,7 @@ func TestTheCommunitysReleaseBotIsNamed(t *testing.T) {
 	}
 }
 
-// merge: false in either file leaves the pull request to a person.
+// merge: false in either file leaves the merge to a person.
 func TestMergeFalse(t *testing.T) {
 	ci := "merge: false\nfbc:\n  enabled: true\n  catalog_mapping:\n  - {template_name: basic.yaml, catalog_names: [v4.20], type: olm.template.basic}\n"
 	release := "merge: false\ncatalog_templates:\n- {template_name: basic.yaml, channels: [stable]}\n"
@@ -87,7 +86,7 @@ func TestMergeFalse(t *testing.T) {
 	}
 }
 
-// All operators of a catalog are loaded together, as their pipeline does.
+// All operators of a catalog are loaded together, as in the community's pipeline.
 func TestACatalogAsAWhole(t *testing.T) {
 	other := "---\nschema: olm.package\nname: NAME\ndefaultChannel: a\n---\nschema: olm.channel\npackage: NAME\nname: a\nentries:\n- name: NAME.v1.0.0\n---\n" +
 		"schema: olm.bundle\npackage: NAME\nname: NAME.v1.0.0\nimage: quay.io/example/o:v1\nproperties:\n- type: olm.package\n  value: {packageName: NAME, version: 1.0.0}\n"

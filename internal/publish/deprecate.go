@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// deprecation has all templates of a package say what is deprecated.
+// deprecation adds a deprecation to all templates of a package.
 type deprecation struct{ edition }
 
 func (d *deprecation) title(t Texts, _ int) (string, error) { return d.text(t.EditTitle, "Deprecate") }
@@ -33,8 +33,8 @@ func (d *deprecation) describe(b *strings.Builder) {
 func (*deprecation) unchanged() string { return "every template says so already" }
 func (*deprecation) done() string      { return "Every template says this by now." }
 
-// edit deprecates one thing after the other. A template that does not have it says nothing of
-// it; what no template has is refused.
+// edit makes one deprecation after the other. It skips templates without the bundle or channel, and refuses one
+// that no template has.
 func (d *deprecation) edit(ctx context.Context, p *preparation) (subject, error) {
 	found, missing := map[string]bool{}, map[string]error{}
 	changed, err := d.eachTarget(ctx, p, func(t plan.Target) (*kind.Outcome, error) {
@@ -70,7 +70,7 @@ func (d *deprecation) edit(ctx context.Context, p *preparation) (subject, error)
 	return d, nil
 }
 
-// each is one deprecation for each thing, by its name.
+// each returns the deprecations by bundle or channel name.
 func (d *deprecation) each() func(yield func(string, kind.Deprecation) bool) {
 	asked := d.asked.Edit
 	bundles, channels := asked.names()

@@ -7,15 +7,14 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 )
 
-// early is a bundle that was pulled, or why it was not.
+// early is a pulled bundle, or the error.
 type early struct {
 	subject subject
 	pulled  *oci.Pulled
 	err     error
 }
 
-// learnEarly pulls the bundles of requests, several at a time, for learn to take: none waits
-// until those before it can be served.
+// learnEarly pulls the bundles of requests concurrently, for learn to use: none waits for an earlier one.
 func (p *publisher) learnEarly(ctx context.Context, requests []Request) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -49,7 +48,7 @@ func (p *publisher) learnEarly(ctx context.Context, requests []Request) {
 	wg.Wait()
 }
 
-// isBundle reports whether a request is of a bundle that may be pulled.
+// isBundle reports whether a request is for a bundle that may be pulled.
 func (p *publisher) isBundle(r Request) bool {
 	return !r.Edit.Said() && (p.Allow == nil || p.Allow(r.Publication) == nil) && !IsCatalogImage(p.CatalogSources, r.Repository) && p.operandOf(r) == nil
 }

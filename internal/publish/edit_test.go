@@ -19,7 +19,7 @@ func (w *setup) edit(t *testing.T, e Edit) *Result {
 	return all[0]
 }
 
-// A bundle that has a file of its own loses it, on the branch and in the directory.
+// A bundle in a file of its own loses that file, on the branch and in the directory.
 func TestRemoveTakesFilesAway(t *testing.T) {
 	w := newSetup(t)
 	w.repo.files = fstest.MapFS{
@@ -52,7 +52,7 @@ func rawBundle(addr, version string) string {
 	return "schema: olm.bundle\npackage: op\nname: op.v" + version + "\nimage: " + addr + "/op:v" + version + "\nproperties:\n- type: olm.package\n  value: {packageName: op, version: " + version + "}\n"
 }
 
-// A bundle that comes after a removal was proposed leaves that alone, and it is made again beside.
+// A bundle that is published after a proposed removal does not supersede it. The removal is made again beside it.
 func TestRemovalIsNotSuperseded(t *testing.T) {
 	w := newSetup(t)
 	w.o.Supersede = true
@@ -72,14 +72,14 @@ func TestRemovalIsNotSuperseded(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].Branch != r.Branch || !strings.Contains(w.template(r.Branch), "op.v1.2.0") || strings.Contains(w.template(r.Branch), "v1.0.0") {
 		t.Errorf("%+v %v\n%s", all, err, w.template(r.Branch))
 	}
-	// Once the base has it no more, whoever did that, its pull request is closed.
+	// Once the base lacks the bundle, for whatever reason, the pull request is closed.
 	w.repo.files["catalog-templates/v4.20.yaml"].Data = []byte(w.template(r.Branch))
 	if all, err := Refresh(t.Context(), w.o); err != nil || all[0].Result != Closed || w.forge.closed[1] != "No template has this any more." {
 		t.Errorf("%+v %v %v", all, err, w.forge.closed)
 	}
 }
 
-// What is named goes into branches and texts, and is held to what may stand there.
+// Names become part of branches and texts, so only valid ones are accepted.
 func TestEditsAreHeldToNames(t *testing.T) {
 	w := newSetup(t)
 	for _, e := range []Edit{
@@ -97,7 +97,7 @@ func TestEditsAreHeldToNames(t *testing.T) {
 			t.Errorf("%s: %q %v", name, branch, err)
 		}
 	}
-	// What users are told is no markup of the pull request.
+	// The message for users is not markup in the pull request.
 	d := deprecation{edition{Request{Edit: Edit{Package: "op", Deprecation: "fixes #1 <b> @all"}}}}
 	var b strings.Builder
 	d.describe(&b)

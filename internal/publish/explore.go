@@ -12,8 +12,8 @@ import (
 	"github.com/olmgraft/graft/internal/plan"
 )
 
-// explore keeps a catalog for the explorer: all that paths go by, which of what was published before
-// is not read otherwise.
+// explore keeps a catalog for the explorer: everything that paths use, which is otherwise not read for the
+// published catalogs.
 func (p *preparation) explore(out *Catalog, after []fbc.Doc) {
 	if p.Explore {
 		out.whole = graph.FromDocs(after)
@@ -21,8 +21,8 @@ func (p *preparation) explore(out *Catalog, after []fbc.Doc) {
 	}
 }
 
-// Explored are the catalogs of the change, by platform, for the explorer; none without Policy.Explore. Where
-// several are of one platform, they go by their paths.
+// Explored returns the catalogs of the change by platform for the explorer, or none without Policy.Explore.
+// Several catalogs of one platform are named by their paths.
 func (w *Work) Explored() (all []explorer.Platform) {
 	catalogs := slices.DeleteFunc(w.catalogs(), func(c Catalog) bool { return c.whole == nil })
 	slices.SortStableFunc(catalogs, func(a, b Catalog) int {
@@ -44,7 +44,7 @@ func (w *Work) Explored() (all []explorer.Platform) {
 	return all
 }
 
-// linkExplorer says where the explorer is, for those who read the pull request.
+// linkExplorer links the explorer in the pull request.
 func (w *Work) linkExplorer(b *strings.Builder) {
 	if w.artifacts != "" && len(w.Explored()) > 0 {
 		fmt.Fprintf(b, "[The explorer of the catalogs](%s), before and after, is an artifact of the run.\n\n", w.artifacts)

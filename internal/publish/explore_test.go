@@ -7,7 +7,7 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// Catalogs are in the order of platforms; where those do not tell them apart, their paths do.
+// Catalogs are ordered by platform. If that is ambiguous, their paths distinguish them.
 func TestExploredNamesPlatforms(t *testing.T) {
 	one := func(path, platform string) Catalog {
 		return Catalog{Path: path, Platform: platform, Before: &graph.Catalog{}, whole: &graph.Catalog{}}

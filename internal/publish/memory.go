@@ -20,16 +20,15 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Bounds of what is fetched for a graph that nobody asked to have rendered: bundles of one
-// template, and how long registries are asked for them.
+// Limits for bundles that are fetched only to verify a graph: their number for one template, and the time.
 const (
 	mostFetched   = 100
 	fetchPatience = time.Minute
 )
 
-// inMemory verifies a template of which no catalog is kept here: it is rendered, and thrown away.
-// Bundles that users have come from the published catalogs. Where others cannot be had, the
-// change goes on without, and says so; a fault that the change brings into the template fails it.
+// inMemory verifies a template without catalogs in the repository: it renders the template and discards the
+// result. Bundles that users have come from the published catalogs. If others are unavailable, the change
+// continues and says so; a fault that the change introduces fails it.
 func (p *preparation) inMemory(ctx context.Context, t *Target) error {
 	if t.entries || len(t.Changes) == 0 || len(p.catalogs[t.Template]) > 0 {
 		return nil
@@ -52,13 +51,13 @@ func (p *preparation) inMemory(ctx context.Context, t *Target) error {
 	told := len(p.Findings)
 	p.verifyCatalog(t.Template, out, after)
 	for i := range p.Findings[told:] {
-		p.Findings[told+i].Line = 0 // it is that of a catalog which nobody sees
+		p.Findings[told+i].Line = 0 // of a catalog that no reviewer sees
 	}
 	t.inMemory = out
 	return nil
 }
 
-// outside reports whether a failure is none of the template's.
+// outside reports whether a failure has its cause outside of the template.
 func outside(err error) bool {
 	return slices.ContainsFunc(failure.All(err), func(f *failure.Error) bool {
 		switch f.Code {
@@ -69,7 +68,7 @@ func outside(err error) bool {
 	})
 }
 
-// expanded are the documents of the catalog that a template makes.
+// expanded returns the documents of the catalog that a template makes.
 func (p *preparation) expanded(ctx context.Context, files *template.Files, name string) ([]fbc.Doc, error) {
 	if _, err := fs.Stat(files, name); err != nil {
 		return nil, nil //nolint:nilerr // it is begun by this change
@@ -112,8 +111,8 @@ func (p *preparation) expanded(ctx context.Context, files *template.Files, name 
 	return made, err
 }
 
-// known are the bundles of the images that need no pull: those of the published catalogs, by
-// whatever name their digest has there, and those that were rendered in memory before.
+// known returns the bundles that need no pull: those in the published catalogs, by digest, and those rendered
+// in memory before.
 func (p *preparation) known(name string, images []string) (docs []fbc.Doc, missing int) {
 	all := p.fetched
 	for _, one := range p.users.of[name] {
@@ -146,7 +145,7 @@ func (p *preparation) known(name string, images []string) (docs []fbc.Doc, missi
 	return docs, missing
 }
 
-// verified claims no more than was done.
+// verified reports which verifications were done.
 func (w *Work) verified(b *strings.Builder) {
 	var inMemory, without []string
 	for _, t := range w.Targets {

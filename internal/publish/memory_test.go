@@ -16,7 +16,7 @@ import (
 
 const templateAlone = "catalog-templates/v4.20.yaml"
 
-// alone is a repository with a template of which no catalog is kept.
+// alone is a repository with a template and no catalog of it.
 func alone(t *testing.T, published ...plan.PublishedSetup) *setup {
 	t.Helper()
 	w := newSetup(t)
@@ -26,7 +26,7 @@ func alone(t *testing.T, published ...plan.PublishedSetup) *setup {
 	return w
 }
 
-// A template without catalogs is rendered in memory and verified: what the change breaks fails it.
+// A template without catalogs is rendered in memory and verified: a change that breaks it fails.
 func TestTemplatesAreVerifiedInMemory(t *testing.T) {
 	w := alone(t)
 	r := w.publish(t, w.push(t, "1.1.0"))
@@ -40,8 +40,8 @@ func TestTemplatesAreVerifiedInMemory(t *testing.T) {
 	}
 }
 
-// A registry that has no more of the older bundles is no fault of the change: the pull request
-// says that the graph was not verified, and why.
+// If the registry no longer has an older bundle, the change does not fail. The pull request says that the graph
+// was not verified, and why.
 func TestTemplatesThatCannotBeRendered(t *testing.T) {
 	w := alone(t)
 	w.SetScript(func(r registry.Request) registry.Fault {
@@ -54,7 +54,7 @@ func TestTemplatesThatCannotBeRendered(t *testing.T) {
 	if r.Result != Created || !strings.Contains(r.Body, "Graft did not verify the graph of ") || !strings.Contains(r.Body, "op:v1.0.0: reading manifest") || strings.Contains(r.Body, "no findings") {
 		t.Errorf("%s: %s", r.Result, r.Body)
 	}
-	// So many are not pulled for it.
+	// Graft does not pull this many bundles for verification.
 	w = alone(t)
 	text := string(w.repo.files[templateAlone].Data)
 	for i := range mostFetched {
@@ -68,8 +68,8 @@ func TestTemplatesThatCannotBeRendered(t *testing.T) {
 	}
 }
 
-// Published catalogs have the bundles that need no pull, and what users lose is told although
-// the repository has no catalog at all.
+// Published catalogs have bundles that need no pull. Losses of their users are reported even if the repository
+// has no catalog at all.
 func TestTemplatesAreHeldToWhatIsPublished(t *testing.T) {
 	w := alone(t, plan.PublishedSetup{Catalog: "index:v{platform}"})
 	catalog := func(entries string) string {

@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// counted counts how often each of its files is read.
+// counted counts the reads of each file.
 type counted struct {
 	fs.FS
 	reads map[string]int
@@ -51,8 +51,8 @@ func (r countedRepository) Base(ctx context.Context) (fs.FS, string, error) {
 	return counted{content, r.reads}, commit, err
 }
 
-// Configuration, templates and catalogs are read once for all bundles of a change, and so
-// parsed once. Where nobody names them, the repository is looked through for each bundle.
+// Configuration, templates and catalogs are read and parsed once for all bundles of a change. Without a
+// configuration, the repository is searched for each bundle.
 func TestEachFileIsReadOnce(t *testing.T) {
 	const ci = "fbc:\n  enabled: true\n  catalog_mapping:\n  - {template_name: basic.yaml, catalog_names: [v4.20], type: olm.template.basic}\n"
 	const release = "catalog_templates:\n- {template_name: basic.yaml, channels: [stable]}\n"

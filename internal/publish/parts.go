@@ -10,8 +10,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// writeCatalog puts a rendered catalog into the change: its file, or those parts of its folder
-// that differ.
+// writeCatalog adds a rendered catalog to the change: its file, or the changed files of its folder.
 func (p *preparation) writeCatalog(c plan.Catalog, before []fbc.Doc, result *render.Result) error {
 	if !c.Folder {
 		var text bytes.Buffer
@@ -27,8 +26,8 @@ func (p *preparation) writeCatalog(c plan.Catalog, before []fbc.Doc, result *ren
 	return err
 }
 
-// cut has a catalog hold a part of its template. Which bundles are out is known of what the
-// template and the other catalogs made of it tell.
+// cut restricts a catalog to a part of its template. The template and the other catalogs from it tell which
+// bundles are out.
 func (p *preparation) cut(o *render.Options, t *template.Template, c plan.Catalog) {
 	if o.Cut = c.Cut; o.Cut.Empty() {
 		return
@@ -38,7 +37,7 @@ func (p *preparation) cut(o *render.Options, t *template.Template, c plan.Catalo
 		o.Names[b.Image] = b.Name
 	}
 	for _, other := range p.catalogs[t.Source.Path] {
-		// One that cannot be read tells nothing.
+		// An unreadable catalog tells nothing.
 		if docs, err := documents(p.base.Files, other.Path); err == nil {
 			o.Known = append(o.Known, render.NewBase(docs))
 		}

@@ -13,8 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// staged has bundles published in the repository stage, and named by catalogs as in prod; the
-// targets are as given.
+// staged publishes bundles in the repository stage, and catalogs name them as in prod. The targets are given.
 func staged(t *testing.T, targets ...plan.TargetSetup) *setup {
 	t.Helper()
 	w := newSetup(t)
@@ -24,8 +23,7 @@ func staged(t *testing.T, targets ...plan.TargetSetup) *setup {
 	return w
 }
 
-// put stores a bundle op.vVERSION in a repository under its version's tag; of another
-// content each content is another digest.
+// put pushes a bundle op.vVERSION with its version's tag. Other content has another digest.
 func (w *setup) put(t *testing.T, repository, version, content string) event.Publication {
 	t.Helper()
 	b := registry.Small("op", "op.v"+version, version)
@@ -37,8 +35,8 @@ func (w *setup) put(t *testing.T, repository, version, content string) event.Pub
 	return event.Publication{Repository: w.Addr + "/" + repository, Tag: "v" + version, Digest: digest}
 }
 
-// What was published on a stage is named as in production, by the same digest, wherever it is
-// named; and what production does not have, or has of another content, goes into no catalog.
+// A bundle that was published on a stage is named as in production, by the same digest, in all files. A bundle
+// that production lacks, or has with other content, goes into no catalog.
 func TestPromotion(t *testing.T) {
 	const basic, rawFile = "catalog-templates/v4.20.yaml", "raw.yaml"
 	catalogs := []plan.CatalogSetup{{Path: "catalogs/v4.20/op/catalog.yaml", Create: true}}
@@ -53,7 +51,7 @@ func TestPromotion(t *testing.T) {
 			p := w.put(t, "stage", "1.1.0", "one")
 			if targets[0].Catalogs != nil {
 				if r := w.try(p, w.o); !failure.Is(r.Err, failure.BundleNotFound) || len(w.repo.made) > 0 {
-					t.Errorf("production does not have it: %v", r.Err)
+					t.Errorf("an image that production lacks: %v", r.Err)
 				}
 			}
 			w.put(t, "prod", "1.1.0", "one")
@@ -64,13 +62,13 @@ func TestPromotion(t *testing.T) {
 				}
 			}
 			if r.Subjects[0].Image != w.Addr+"/prod@"+p.Digest || !strings.Contains(r.Body, "/prod@"+p.Digest) {
-				t.Errorf("it is told of as %s", r.Subjects[0].Image)
+				t.Errorf("the report has %s", r.Subjects[0].Image)
 			}
 			w.repo.merge(r.Branch)
 			if again := w.publish(t, p); again.Result != Unchanged {
 				t.Errorf("once more: %+v", again)
 			}
-			// The same name with other content, on the stage and then in production as well.
+			// The same name with other content, on the stage and then also in production.
 			moved := w.put(t, "stage", "1.1.0", "two")
 			for range 2 {
 				if r := w.try(moved, w.o); !failure.Is(r.Err, failure.BundleConflict) || len(w.repo.made) != 1 {
@@ -101,7 +99,7 @@ properties:
   value: {packageName: op, version: 1.0.0}
 `
 
-// A tag that is announced with another digest than the sum recorded has moved: it is a rebuild.
+// A tag that is announced with another digest than the recorded one has moved: that is a rebuild.
 func TestSumOfAMovedTag(t *testing.T) {
 	w := newSetup(t)
 	setup := w.o.Setup
@@ -119,14 +117,14 @@ func TestSumOfAMovedTag(t *testing.T) {
 	if r := w.try(moved, w.o); !failure.Is(r.Err, failure.BundleConflict) || failure.Of(r.Err).File != "catalog.sum" {
 		t.Errorf("got %v", r.Err)
 	}
-	// Beside another bundle, too.
+	// The same beside another bundle.
 	results, err := Publish(context.Background(), []Request{{Publication: moved}, {Publication: w.put(t, "op", "1.2.0", "one")}}, w.o)
 	if !failure.Is(err, failure.BundleConflict) || results[1].Result != Created {
 		t.Errorf("%v", err)
 	}
 }
 
-// A composite template makes each catalog of its own components.
+// A composite template makes each catalog from its own components.
 func TestPublishIntoAComposite(t *testing.T) {
 	w := newSetup(t)
 	one := strings.ReplaceAll(basicTemplate, "REGISTRY", w.Addr)

@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// build pushes a version whose CSV says more.
+// build pushes a version with additions to its CSV.
 func (w *setup) build(t *testing.T, tag, version, spec string) event.Publication {
 	t.Helper()
 	b := registry.Small("op", "op.v"+version, version)
@@ -27,7 +27,7 @@ func (w *setup) build(t *testing.T, tag, version, spec string) event.Publication
 	return event.Publication{Repository: w.Addr + "/op", Tag: tag, Digest: digest}
 }
 
-// rebuilds has every request replace what stands there.
+// rebuilds makes every request a rebuild.
 func (w *setup) rebuilds() {
 	made := w.o.Setup
 	w.o.Setup = func(base Base, b kind.Bundle) (*plan.Setup, error) {
@@ -37,8 +37,8 @@ func (w *setup) rebuilds() {
 	}
 }
 
-// What differs is told from the registry, else from the catalog, which may hold no manifests;
-// where neither has the former bundle that is said.
+// Differences come from the registry, or else from the catalog, which may have no manifests. If neither has the
+// old bundle, the pull request says so.
 func TestRebuildTellsWhatChanged(t *testing.T) {
 	const permissions = "install: {strategy: deployment, spec: {deployments: [], clusterPermissions: [{serviceAccountName: op, rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]}]}}"
 	for name, test := range map[string]struct {
@@ -81,8 +81,8 @@ func TestRebuildTellsWhatChanged(t *testing.T) {
 	}
 }
 
-// The same tag with another digest is a rebuild: refused, or made where that is asked for. A
-// catalog that another program wrote holds the same build.
+// The same tag with another digest is a rebuild: refused, or made if requested. A catalog from another program
+// holds the same build.
 func TestTagThatMoved(t *testing.T) {
 	w := newSetup(t)
 	first := w.build(t, "v1.1.0", "1.1.0", "minKubeVersion: 1.28.0")
@@ -108,14 +108,14 @@ func TestTagThatMoved(t *testing.T) {
 	if r := w.publish(t, second); r.Result != Unchanged {
 		t.Errorf("the same again: %+v", r)
 	}
-	// An event that comes late tells of what the tag is no more.
+	// A late event names a digest that the tag no longer has.
 	if r := w.try(first, w.o); !failure.Is(r.Err, failure.DigestMismatch) {
 		t.Errorf("%v", r.Err)
 	}
 }
 
-// A rebuild takes the place of the build before in the pull request that has it, be that the
-// rolling one, or a newer one that took it over.
+// A rebuild replaces the earlier build in the pull request that has it: the rolling one, or a newer one that
+// took it over.
 func TestRebuildInSharedPullRequests(t *testing.T) {
 	for name, share := range map[string]func(*setup){"rolling": (*setup).rolling, "superseded": func(w *setup) { w.o.Supersede = true }} {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestRebuildInSharedPullRequests(t *testing.T) {
 	}
 }
 
-// A newer bundle takes an open rebuild over, which stays one.
+// A newer bundle takes over an open rebuild, which stays a rebuild.
 func TestRebuildIsTakenOver(t *testing.T) {
 	w := newSetup(t)
 	w.o.Supersede = true
@@ -153,7 +153,7 @@ func TestRebuildIsTakenOver(t *testing.T) {
 	}
 }
 
-// A sweep finds the tags that moved since they were recorded, or named with a digest.
+// A sweep finds tags that moved since they were recorded, or named with a digest.
 func TestMissingFindsRebuilds(t *testing.T) {
 	w := newSetup(t)
 	var sum strings.Builder
@@ -163,7 +163,7 @@ func TestMissingFindsRebuilds(t *testing.T) {
 		case "1.1.0", "1.2.0":
 			fmt.Fprintf(&sum, "%s:%s %s h1:x\n", p.Repository, p.Tag, p.Digest)
 			fallthrough
-		case "1.4.0": // nobody tells which digest it had
+		case "1.4.0": // its old digest is unknown
 			w.repo.files[version+".yaml"] = &fstest.MapFile{Data: []byte("schema: olm.bundle\nimage: " + p.Repository + ":" + p.Tag + "\n")}
 		default:
 			w.repo.files[version+".yaml"] = &fstest.MapFile{Data: []byte("schema: olm.bundle\nimage: " + p.Reference() + "\n---\nschema: olm.bundle\nimage: " + p.Repository + ":" + p.Tag + "@" + p.Digest + "\n")}
@@ -183,8 +183,8 @@ func TestMissingFindsRebuilds(t *testing.T) {
 	}
 }
 
-// A sweep finds the build before under its own tag: it does not take the place of the newer one
-// again, and holds nothing up. What a tag moved from is replaced.
+// A sweep finds the earlier build under its own tag. The earlier build does not replace the newer one and
+// delays nothing. An image that a tag moved away from is replaced.
 func TestSweepTakesNoBuildBack(t *testing.T) {
 	for _, rolling := range []bool{false, true} {
 		w := newSetup(t)
@@ -219,7 +219,7 @@ func TestSweepTakesNoBuildBack(t *testing.T) {
 		if last := all[len(all)-1]; last.Result != Created || !strings.Contains(w.template(last.Branch), "/op:v1.1.0-2\n") || !strings.Contains(w.template(last.Branch), "op.v1.2.0") {
 			t.Errorf("%+v", last)
 		}
-		// Where images are named by digest, what no tag has any more was moved from.
+		// If images are named by digest, a digest that no tag has was moved away from.
 		w.forge.all, w.repo.branches = nil, nil
 		const file = "catalog-templates/v4.20.yaml"
 		w.repo.files[file].Data = []byte(strings.Replace(string(w.repo.files[file].Data), "/op:v1.1.0-2\n", "/op@"+second.Digest+"\n", 1))
@@ -232,7 +232,7 @@ func TestSweepTakesNoBuildBack(t *testing.T) {
 	}
 }
 
-// What differs is of any length and says anything.
+// Differences have any length and any text.
 func TestWhatChangedIsBounded(t *testing.T) {
 	r := replacement{Change: kind.Change{What: kind.BundleRebuilt, From: "a/b:c</code>@all"}, digest: "sha256:ab"}
 	for i := range 1000 {

@@ -8,9 +8,8 @@ import (
 	"github.com/olmgraft/graft/internal/gitrepo"
 )
 
-// Refresh makes every open pull request again upon the base as it is now, from the
-// requests that it holds. One whose bundles the base has by now is closed, and one that a
-// person committed to is left alone, unless it is forced.
+// Refresh makes every open pull request again on the present base, from its requests. It closes one whose
+// bundles the base already has. It leaves one with a person's commits alone, unless forced.
 func Refresh(ctx context.Context, run Run) ([]*Result, error) {
 	p := newPublisher(run)
 	open, err := p.Forge.Open(ctx, "")
@@ -49,10 +48,10 @@ func (p *publisher) refresh(ctx context.Context, pr forge.Proposal) *Result {
 	return c.publish(ctx)
 }
 
-// closeDone closes the pull request of a change that comes to nothing: when it is made again,
-// since the base has it all, and of catalog images at any time, since it would name images that
-// their tags have left. One with a bundle that goes nowhere, as the configuration is now, or
-// with a catalog image that the registry lacks, stays: who merges or closes it decides.
+// closeDone closes the pull request of an empty change: in a refresh, because the base already has everything,
+// and for catalog images at any time, because it would name images that their tags have left. It leaves one
+// open that has a bundle for no template, by the present configuration, or a catalog image that the registry
+// lacks: a person decides about it.
 func (c *change) closeDone(ctx context.Context, out *Result, seen gitrepo.State) error {
 	if c.proposed == nil || c.DryRun || !c.again && newest(c.own).version() != nil || !seen.OnlyOurs && !c.Force {
 		return nil
@@ -70,9 +69,9 @@ func (c *change) closeDone(ctx context.Context, out *Result, seen gitrepo.State)
 	return err
 }
 
-// closeUnedited closes a pull request and deletes its branch, unless somebody has
-// committed to that since it was looked at. Of a closed one no run would know that its branch is
-// left: it goes first, and stays only where the remote refuses that it goes.
+// closeUnedited closes a pull request and deletes its branch, unless someone has committed to the branch since
+// it was read. It deletes the branch first, because no later run would find the branch of a closed pull
+// request. The branch stays only if the remote refuses the deletion.
 func (p *publisher) closeUnedited(ctx context.Context, out *Result, pr forge.Proposal, seen gitrepo.State, why string) (bool, error) {
 	now, err := p.Repository.Inspect(ctx, pr.Head)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// removal takes bundles and channels out of all templates of a package.
+// removal removes bundles and channels from all templates of a package.
 type removal struct{ edition }
 
 func (r *removal) title(t Texts, _ int) (string, error)   { return r.text(t.EditTitle, r.does()) }
@@ -55,7 +55,7 @@ func (r *removal) done() string {
 	return "No template has this any more."
 }
 
-// edit takes channels out first, then bundles of those that stay.
+// edit removes channels first, then bundles of the remaining channels.
 func (r *removal) edit(ctx context.Context, p *preparation) (subject, error) {
 	asked := r.asked.Edit
 	changed, err := r.eachTarget(ctx, p, func(t plan.Target) (*kind.Outcome, error) {
@@ -84,7 +84,7 @@ func (r *removal) edit(ctx context.Context, p *preparation) (subject, error) {
 	return r, nil
 }
 
-// remove makes one removal upon what the ones before left.
+// remove makes one removal after the earlier ones.
 func (p *preparation) remove(out *kind.Outcome, t plan.Target, r kind.Removal) error {
 	o, err := template.Remove(p.files, t.Template, t.Template, t.Names, r)
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *preparation) remove(out *kind.Outcome, t plan.Target, r kind.Removal) e
 	if p.sum != nil {
 		for _, c := range o.Changes {
 			if c.What == kind.BundleRemoved {
-				p.sum.Forget(c.From) // where another template has it, that is recorded anew
+				p.sum.Forget(c.From) // if another template has it, it is recorded again
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func (p *preparation) remove(out *kind.Outcome, t plan.Target, r kind.Removal) e
 	return nil
 }
 
-// meant reports whether a finding is what was asked for: then it is worth a warning.
+// meant reports whether the request asked for a finding, which is then a warning.
 func (r *removal) meant(f graph.Finding) bool {
 	asked := r.asked.Edit
 	switch {

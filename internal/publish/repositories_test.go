@@ -21,8 +21,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// layouts are configurations for public repositories, as their own scripts cut and split what is
-// made of their templates.
+// layouts are configurations for public repositories, which follow the cuts and splits of their own scripts.
 var layouts = map[string]struct {
 	pkg, image, config string
 	catalogs           int
@@ -77,8 +76,7 @@ targets:
     - {versions: <0.15.0-0, platforms: {min: "4.22"}}
     - {versions: <0.16.0-0, platforms: {min: "4.23"}}
 `},
-	// Its script puts another image in the place of each bundle's before it renders: in the template
-	// one stands twice.
+	// Its script replaces the image of each bundle before rendering. The template has one bundle twice.
 	"konflux-coo-fbc": {differs: []string{"olm.bundle cluster-observability-operator.v1.5.1", "olm.bundle cluster-observability-operator.v1.5.2 goes"}, pkg: "cluster-observability-operator", image: "registry.redhat.io/cluster-observability-operator/cluster-observability-operator-bundle", catalogs: 6, config: `
 targets:
 - template: catalog/catalog-template.yaml
@@ -91,15 +89,15 @@ targets:
 `},
 }
 
-// noRegistry has nothing: what is rendered is copied.
+// noRegistry has no images: rendering only copies.
 type noRegistry struct{ render.Registry }
 
 func (noRegistry) Pull(context.Context, string) (*oci.Pulled, error) {
 	return nil, errors.New("a bundle would be pulled")
 }
 
-// The catalogs of public repositories are what is rendered of their templates and their own
-// documents: no file of them changes.
+// The catalogs of public repositories equal the rendering of their templates with their own documents: no file
+// changes.
 func TestRepositoriesAsTheyStand(t *testing.T) {
 	c := corpus.Large(t)
 	for name, tt := range layouts {
@@ -139,7 +137,7 @@ func TestRepositoriesAsTheyStand(t *testing.T) {
 	}
 }
 
-// differs renders a catalog from its own documents, and gives the files that change.
+// differs renders a catalog from its own documents and returns the changed files.
 func differs(t *testing.T, files *template.Files, target plan.Target, c plan.Catalog) (names []string) {
 	t.Helper()
 	tmpl, err := template.Open(files, target.Template, target.Template)
@@ -175,7 +173,7 @@ func differs(t *testing.T, files *template.Files, target plan.Target, c plan.Cat
 	return names
 }
 
-// differing names the documents of a file that say something else.
+// differing names the documents of a file whose content differs.
 func differing(t *testing.T, standing []fbc.Doc, text []byte, file string) (names []string) {
 	t.Helper()
 	now, err := fbc.Read(file, text)

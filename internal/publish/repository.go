@@ -9,34 +9,33 @@ import (
 	"github.com/olmgraft/graft/internal/gitrepo"
 )
 
-// Repository is where catalogs are kept.
+// Repository stores catalogs.
 type Repository interface {
-	// Base gives the content of the base branch as it is now, and its commit.
+	// Base returns the present content of the base branch and its commit.
 	Base(ctx context.Context) (content fs.FS, commit string, err error)
-	// Inspect tells what stands on a branch beyond the base.
+	// Inspect returns the state of a branch beyond the base.
 	Inspect(ctx context.Context, branch string) (gitrepo.State, error)
-	// Deliver puts files onto a branch upon a commit of the base. It is git-race-lost
-	// where the base or the branch moved meanwhile, and branch-edited where a person
-	// committed to the branch.
+	// Deliver puts files on a branch on top of a commit of the base. It returns git-race-lost if the base or
+	// the branch moved meanwhile, and branch-edited if a person committed to the branch.
 	Deliver(ctx context.Context, d gitrepo.Delivery) (gitrepo.Delivered, error)
-	// Delete removes a branch that is still where it was last seen.
+	// Delete removes a branch if its tip is still the expected one.
 	Delete(ctx context.Context, branch, expect string) error
 }
 
-// DefaultAuthor makes commits where nobody else is named. Its address is nobody's: a
-// forge shows such commits as no account's.
+// DefaultAuthor is the author of commits if none is configured. Its address belongs to no one, so that a forge
+// links such commits to no account.
 var DefaultAuthor = gitrepo.Identity{Name: "graft", Email: "graft@olmgraft.invalid"}
 
-// forgeRepository has the forge make the commits.
+// forgeRepository makes commits through the forge.
 type forgeRepository struct {
 	*gitrepo.Repo
 	forge forge.Forge
-	// These are nil where the forge commits in its own name, and signs.
+	// These are nil if the forge commits in its own name and signs.
 	author, committer *forge.Signature
 }
 
-// CommittedBy is the repository, to which the forge commits by its API. Commits that it does
-// not sign in any case carry the same names as with git.
+// CommittedBy returns the repository with commits through the forge's API. Commits that the forge does not sign
+// have the same names as with git.
 func CommittedBy(ctx context.Context, f forge.Forge, repo *gitrepo.Repo) (Repository, error) {
 	a := forgeRepository{Repo: repo, forge: f}
 	signs, err := f.Signs(ctx)

@@ -13,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/plan"
 )
 
-// lines are the catalogs of a configuration, and the packages in them that a change is about.
+// lines are the catalogs of a configuration, with the packages in them that a change concerns.
 type lines struct {
 	catalogs []plan.Catalog
 	packages map[string]bool
@@ -31,8 +31,8 @@ func (l *lines) add(catalogs []plan.Catalog, pkg string) {
 	}
 }
 
-// inOrder are the catalogs that clusters go through by upgrades, in the order of their platforms.
-// Where a platform has several, those belong together whose paths differ in it alone.
+// inOrder returns the catalogs that clusters pass through in upgrades, ordered by platform. If a platform has
+// several, catalogs whose paths differ only in the platform belong together.
 func (l *lines) inOrder() (all [][]plan.Catalog) {
 	single, seen := true, map[plan.Platform]bool{}
 	for _, c := range l.catalogs {
@@ -58,8 +58,8 @@ func (l *lines) inOrder() (all [][]plan.Catalog) {
 	return all
 }
 
-// skew finds versions that a cluster upgrade leaves without a way on. What was so before is no
-// fault of the change, and said in one sentence.
+// skew finds versions that a cluster upgrade leaves without a next version. Those that existed before are not
+// the change's fault and are reported in one sentence.
 func (p *preparation) skew() {
 	for _, line := range p.lines.inOrder() {
 		var before, after []graph.Stage
@@ -100,13 +100,13 @@ func namesOf(stages []graph.Stage) (names []string) {
 	return names
 }
 
-// noMore reports whether a finding is about nothing that an earlier one was not about.
+// noMore reports whether a finding concerns nothing beyond an earlier one.
 func noMore(now, before graph.Finding) bool {
 	return now.ID == before.ID && now.Package == before.Package && now.Channel == before.Channel && now.File == before.File &&
 		!slices.ContainsFunc(now.Bundles, func(name string) bool { return !slices.Contains(before.Bundles, name) })
 }
 
-// stages are a catalog before and after the change; nil where it does not stand.
+// stages returns a catalog before and after the change; nil if it is absent.
 func (p *preparation) stages(c plan.Catalog) (before, after *graph.Catalog, err error) {
 	for _, made := range p.Work.catalogs() {
 		if made.Path == c.Path {

@@ -7,8 +7,8 @@ import (
 	"github.com/olmgraft/graft/internal/plan"
 )
 
-// Clusters go through the catalogs of one line, in the order of platforms: OpenShift's and
-// Kubernetes' apart, and where a platform has several, those whose paths differ in it alone.
+// Clusters pass through the catalogs of one line in the order of platforms: OpenShift's and Kubernetes'
+// separately, and if a platform has several, those whose paths differ only in the platform.
 func TestLinesOfCatalogs(t *testing.T) {
 	for want, paths := range map[string]string{
 		"v1.30/c.yaml v1.31/c.yaml | a/v4.9/c.yaml b/v4.20/c.yaml":                     "b/v4.20/c.yaml v1.31/c.yaml a/v4.9/c.yaml v1.30/c.yaml a/v4.9/c.yaml",

@@ -25,8 +25,8 @@ func (w *setup) template(branch string) string {
 	return string(w.repo.branches[branch].Files["catalog-templates/v4.20.yaml"].Data)
 }
 
-// Bundles that share a pull request do not push each other out, in whatever order they
-// come, and leave it one by one as the base gets them.
+// Bundles that share a pull request do not displace each other, in any order, and leave it one by one as the
+// base gets them.
 func TestRolling(t *testing.T) {
 	w := newSetup(t)
 	w.rolling()
@@ -46,7 +46,7 @@ func TestRolling(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	// The whole of it at once makes the same files.
+	// All at once gives the same files.
 	other := newSetup(t)
 	other.rolling()
 	other.Server, other.o.Registry = w.Server, w.o.Registry
@@ -67,7 +67,7 @@ func TestRolling(t *testing.T) {
 	}
 }
 
-// What was asked for a bundle is asked again when others come to its branch.
+// A bundle's parameters apply again when others come to its branch.
 func TestRollingKeepsRequests(t *testing.T) {
 	w := newSetup(t)
 	w.rolling()
@@ -85,8 +85,8 @@ func TestRollingKeepsRequests(t *testing.T) {
 	}
 }
 
-// A newer pull request takes the bundles of older ones over and closes those, but for
-// what a person committed to, newer ones, and those of bundles that are no good.
+// A newer pull request takes over the bundles of older ones and closes those, except newer ones, those with a
+// person's commits, and those with faulty bundles.
 func TestSupersede(t *testing.T) {
 	w := newSetup(t)
 	for _, version := range []string{"1.1.0", "1.2.0", "1.9.0", "1.3.0"} {
@@ -99,7 +99,7 @@ func TestSupersede(t *testing.T) {
 		t.Fatalf("%v %v", r.Superseded, w.forge.closed)
 	}
 	if _, stands := w.repo.branches["graft/op/1.1.0"]; stands {
-		t.Error("the branch of the closed one stands")
+		t.Error("the branch of the closed pull request still exists")
 	}
 	text := w.template("graft/op/1.4.0")
 	for _, version := range []string{"1.1.0", "1.3.0", "1.4.0"} {
@@ -108,16 +108,16 @@ func TestSupersede(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "op.v1.2.0") || strings.Contains(text, "op.v1.9.0") {
-		t.Errorf("took too much:\n%s", text)
+		t.Errorf("the pull request has other bundles too:\n%s", text)
 	}
-	// Once more: what was taken over is not lost.
+	// Again: the taken bundles are not lost.
 	again := w.publish(t, event.Publication{Repository: w.Addr + "/op", Tag: "v1.4.0"})
 	if len(again.Subjects) != 3 || w.template("graft/op/1.4.0") != text {
 		t.Errorf("the second time: %+v", again.Subjects)
 	}
 }
 
-// An older bundle that no longer fits does not hold up a newer one.
+// An older bundle that no longer fits does not delay a newer one.
 func TestSupersedeLeavesBroken(t *testing.T) {
 	w := newSetup(t)
 	r := Request{Publication: w.push(t, "1.1.0")}
@@ -141,14 +141,14 @@ func TestRefresh(t *testing.T) {
 	w.repo.edited = map[string]bool{"graft/op/1.4.0": true}
 	w.repo.merge("graft/op/1.1.0")
 	w.forge.closed = map[int]string{1: "merged"}
-	// Another road brought 1.2.0 to the base.
+	// Someone else added 1.2.0 to the base.
 	parallel := w.repo.branches["graft/op/1.2.0"]
 	results, err := Refresh(context.Background(), w.o)
 	if err != nil || len(results) != 3 {
 		t.Fatalf("%v %v", results, err)
 	}
 	if text := w.template("graft/op/1.3.0"); !strings.Contains(text, "op.v1.1.0") || results[1].Result != Updated {
-		t.Errorf("it was not made anew: %s\n%s", results[1].Result, text)
+		t.Errorf("it was not made again: %s\n%s", results[1].Result, text)
 	}
 	if results[2].Result != Unchanged || len(results[2].Warnings) == 0 {
 		t.Errorf("the edited one: %+v", results[2])
@@ -160,11 +160,11 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("%+v %v %v", results[0], err, w.forge.closed)
 	}
 	if _, stands := w.repo.branches["graft/op/1.2.0"]; stands {
-		t.Error("the branch of the closed one stands")
+		t.Error("the branch of the closed pull request still exists")
 	}
 }
 
-// What the marker of a pull request holds is checked like any other request.
+// The content of a pull request's marker is checked like any other request.
 func TestRefreshDistrusts(t *testing.T) {
 	w := newSetup(t)
 	w.publish(t, w.push(t, "1.1.0"))
@@ -186,7 +186,7 @@ func TestRefreshDistrusts(t *testing.T) {
 	}
 }
 
-// Where a marker is too long to be kept, the commits of the branch tell the requests.
+// If a marker would be too long, the commits of the branch hold the requests.
 func TestRefreshByCommits(t *testing.T) {
 	w := newSetup(t)
 	w.publish(t, w.push(t, "1.1.0"))
@@ -205,7 +205,7 @@ func TestRefreshByCommits(t *testing.T) {
 	}
 }
 
-// Of several bundles each is published although another one fails.
+// A failure of one bundle does not stop the others.
 func TestSeveral(t *testing.T) {
 	w := newSetup(t)
 	good := w.push(t, "1.1.0")
@@ -215,7 +215,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// A catalog that is its own template is verified like one that is rendered.
+// A catalog that is its own template is verified like a rendered one.
 func TestCatalogsAreVerified(t *testing.T) {
 	w := newSetup(t)
 	catalog := "schema: olm.package\nname: op\ndefaultChannel: stable\n---\nschema: olm.channel\npackage: op\nname: stable\nentries:\n- name: op.v1.0.0\n---\nschema: olm.bundle\npackage: op\nname: op.v1.0.0\nimage: " + w.Addr + "/op:v1.0.0\nproperties:\n- type: olm.package\n  value:\n    packageName: op\n    version: 1.0.0\n"
@@ -231,7 +231,7 @@ func TestCatalogsAreVerified(t *testing.T) {
 	}
 }
 
-// The sum pins what was rendered: a tag that moves afterwards is noticed.
+// The sum pins the rendered image: a tag that moves later is detected.
 func TestSum(t *testing.T) {
 	w := newSetup(t)
 	setup := w.o.Setup
@@ -290,8 +290,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// The command of a request does at a desk what was asked for, whatever stands in it; and a
-// request that somebody edited is refused.
+// The command of a request does the same locally, whatever the request contains. An edited request is refused.
 func TestCommand(t *testing.T) {
 	const image = "quay.io/x/op:v1.2.3@sha256:" + "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	for query, want := range map[string]string{
@@ -317,7 +316,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// A request is the same after it was kept in a commit or a pull request.
+// A request survives being stored in a commit or a pull request.
 func FuzzRequest(f *testing.F) {
 	f.Add("quay.io/x/op:v1.2.3?channels=stable%2Cfast&skip-range=%3E%3D1.0.0+%3C1.2.0")
 	f.Add("quay.io/x/op@sha256:" + strings.Repeat("a", 64))
@@ -338,8 +337,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// Two runs of one rolling branch: the text of the one that pushed first arrives last, and
-// tells of both bundles nevertheless.
+// Two runs share a rolling branch. The text of the first to push arrives last, and still describes both bundles.
 func TestRollingTellsOfAll(t *testing.T) {
 	w := newSetup(t)
 	w.rolling()
@@ -351,7 +349,7 @@ func TestRollingTellsOfAll(t *testing.T) {
 	}
 	for _, version := range []string{"1.1.0", "1.2.0"} {
 		if one := w.forge.all[0]; !strings.Contains(one.Body, "op.v"+version) || !strings.Contains(strings.Join(one.Requests, " "), ":v"+version) {
-			t.Errorf("the pull request does not tell of %s: %s, %v", version, one.Title, one.Requests)
+			t.Errorf("the pull request lacks %s: %s, %v", version, one.Title, one.Requests)
 		}
 	}
 }

@@ -15,33 +15,32 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// subject is what a change publishes: a bundle, the image of an operand, or that of a
-// catalog; or what it takes out or deprecates. Each kind has a file of its own.
+// subject is what a change publishes: a bundle, the image of an operand or of a catalog; or what it removes or
+// deprecates. Each kind has its own file.
 type subject interface {
 	request() Request
 	facts() Facts
-	// version orders the subjects of a change, and lets one supersede lower ones of its
-	// package; nil where there is none.
+	// version orders the subjects of a change, and lets one supersede lower ones of its package; nil if it has
+	// none.
 	version() *semver.Version
-	// key is what there is one pull request for: its package, and what tells it from others.
+	// key has at most one pull request. It consists of the package and a distinguishing part.
 	key(rolling bool) string
 	branch(t Texts) (string, error)
-	// covers reports whether it takes the place of a request.
+	// covers reports whether the subject replaces a request.
 	covers(r Request) bool
-	// edit brings the files of a work to what the subject wants, and gives the subject as
-	// catalogs name it; nil where nothing changed.
+	// edit edits the files of a work, and returns the subject as catalogs name it, or nil if nothing changed.
 	edit(ctx context.Context, p *preparation) (subject, error)
-	// title and message are for it and others, intro is what stands above its description.
+	// title and message are for it and others; intro goes above its description.
 	title(t Texts, others int) (string, error)
 	message(t Texts, others int) (string, error)
 	intro(t Texts) (string, error)
 	describe(b *strings.Builder)
-	// unchanged says why nothing changes, and done why its pull request is closed then.
+	// unchanged returns why nothing changes, and done why its pull request is then closed.
 	unchanged() string
 	done() string
 }
 
-// Facts are what reports tell of a subject, as far as it could be read.
+// Facts are the facts of a subject in reports, as far as they could be read.
 type Facts struct {
 	Image   string `json:"image"`
 	Digest  string `json:"digest,omitempty"`
@@ -58,8 +57,8 @@ func factsOf(subjects []subject) []Facts {
 	return all
 }
 
-// learn finds out what a request is for, once for each request. What was just announced is
-// waited for with patience.
+// learn finds the subject of a request, once for each request. It waits with patience for an image that was
+// just announced.
 func (p *publisher) learn(ctx context.Context, r Request, patience time.Duration) (s subject, err error) {
 	key := r.String()
 	if known, ok := p.learned[key]; ok {
@@ -95,8 +94,7 @@ func (p *publisher) learn(ctx context.Context, r Request, patience time.Duration
 	return s, nil
 }
 
-// versioned is what bundles and operands' images have in common. Patterns of texts are filled
-// with the same facts of both.
+// versioned is the common part of bundles and operands' images. Patterns of texts use the same facts for both.
 type versioned struct {
 	asked  Request
 	bundle kind.Bundle
@@ -123,7 +121,7 @@ func (v *versioned) covers(r Request) bool          { return sameImage(v.asked, 
 func (v *versioned) title(t Texts, others int) (string, error)   { return v.text(t.Title, others) }
 func (v *versioned) message(t Texts, others int) (string, error) { return v.text(t.Message, others) }
 
-// text has a first line that tells how many others there are.
+// text adds the number of other subjects to the first line.
 func (v *versioned) text(pattern Text, others int) (string, error) {
 	text, err := pattern(v.bundle)
 	if others > 0 {
@@ -154,7 +152,7 @@ func (v *versioned) image(b *strings.Builder) {
 func (*versioned) unchanged() string { return "every catalog has it already" }
 func (*versioned) done() string      { return "Every catalog has this by now." }
 
-// byVersion compares by version; what has none comes first.
+// byVersion compares by version. Subjects without a version come first.
 func byVersion(a, b subject) int {
 	v, w := a.version(), b.version()
 	switch {
@@ -170,14 +168,14 @@ func byVersion(a, b subject) int {
 
 func newest(subjects []subject) subject { return slices.MaxFunc(subjects, byVersion) }
 
-// inOrder are the subjects so that a change is the same in whatever order they came.
+// inOrder sorts the subjects, so that a change does not depend on their order.
 func inOrder(subjects []subject) []subject {
 	return slices.SortedFunc(slices.Values(subjects), func(a, b subject) int {
 		return cmp.Or(byVersion(a, b), strings.Compare(a.facts().Name, b.facts().Name))
 	})
 }
 
-// add appends a subject unless one of its name is there.
+// add appends a subject unless its name is already there.
 func add(subjects []subject, s subject) []subject {
 	if slices.ContainsFunc(subjects, func(o subject) bool { return o.facts().Name == s.facts().Name }) {
 		return subjects
@@ -185,20 +183,20 @@ func add(subjects []subject, s subject) []subject {
 	return append(subjects, s)
 }
 
-// packageOf is the part of a key that is a package's.
+// packageOf returns the package in a key.
 func packageOf(key string) string {
 	pkg, _, _ := strings.Cut(key, "/")
 	return pkg
 }
 
-// sameImage reports whether two requests are for one tag, or for one digest where there
-// is no tag: of those the later one counts.
+// sameImage reports whether two requests have the same tag, or the same digest if there is no tag. The later
+// one of these counts.
 func sameImage(a, b Request) bool {
 	return a.Repository == b.Repository && a.Tag == b.Tag && (a.Tag != "" || a.Digest == b.Digest)
 }
 
-// imageOf is how templates name the image: by tag where one was announced, as people
-// read it, else by digest.
+// imageOf returns the image's name in templates: by tag if one was announced, which is readable, or else by
+// digest.
 func imageOf(p event.Publication) string {
 	if p.Tag != "" {
 		return p.Repository + ":" + p.Tag

@@ -23,36 +23,34 @@ import (
 // Sweep is a search for bundles that were published and never announced.
 type Sweep struct {
 	Repository string
-	// Stages are repositories of which catalogs name the images by other ones.
+	// Stages maps repositories to those that catalogs name instead.
 	Stages   map[string]string
 	SkipTags []string
-	Versions semver.Range // that are wanted; nil: all
-	Sum      string       // path of catalog.sum, which tells the digests that tags had; empty: none
+	Versions semver.Range // wanted versions; nil: all
+	Sum      string       // path of catalog.sum, which has the tags' digests; "": none
 	Jobs     int
 }
 
 // Found is an image that a sweep found.
 type Found struct {
 	event.Publication
-	// Swept is nil where the tag is known to have moved.
+	// Swept is nil if the tag is known to have moved.
 	Swept *Swept
 }
 
-// Swept are the tags of a repository that are versions, and the digests of those that were asked
-// for. A bundle that stands there with one of them is not replaced by another build that a sweep
-// finds: nobody knows which is the newer one.
+// Swept has the tags of a repository that are versions, and the digests of the tags that were resolved. A sweep
+// does not replace a bundle with one of them by another build, because it cannot tell which is newer.
 type Swept struct{ tags, digests map[string]bool }
 
-// has reports whether an image is tagged still.
+// has reports whether an image still has a tag.
 func (s *Swept) has(image string) bool {
 	_, tag, digest := reference.Cut(image)
 	return digest != "" && s.digests[digest] || digest == "" && s.tags[tag]
 }
 
-// Missing are the images of a repository that no template or catalog of the content names,
-// neither by tag nor by digest, the lowest version first, and those whose tags have moved
-// since they were named with a digest or recorded. Tags that are no version are passed over:
-// of those nobody knows which is a bundle.
+// Missing returns the images of a repository that no template or catalog names, by tag or digest, lowest
+// version first, and those whose tags have moved since they were named with a digest or recorded. It skips tags
+// that are not versions, because they may not be bundles.
 func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Sweep) ([]Found, error) {
 	tags, err := registry.Tags(ctx, s.Repository)
 	if err != nil {
@@ -90,7 +88,7 @@ func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Swe
 	digests, err := oci.ForEach(s.Jobs, asked, func(tag string) (string, error) {
 		digest, err := registry.Resolve(ctx, s.Repository+":"+tag)
 		if failure.Is(err, failure.BundleNotFound) {
-			return "", nil // the tag went away since the list was made
+			return "", nil // the tag was deleted meanwhile
 		}
 		return digest, err
 	})
@@ -118,22 +116,22 @@ func Missing(ctx context.Context, content fs.FS, registry render.Registry, s Swe
 		case same < 0:
 			out = append(out, m.Found)
 		case strings.TrimPrefix(m.Tag, "v") == m.version.String():
-			out[same] = m.Found // of several tags, the one that is the version
+			out[same] = m.Found // of several tags, the version's
 		}
 	}
 	return out, nil
 }
 
-// imageNames are the tags and digests by which images of repositories are named.
+// imageNames holds the tags and digests in names of images.
 type imageNames struct {
 	tags, digests map[string]bool
-	// with are the tags that are named with a digest, or whose digest is recorded.
+	// with has the tags that are named with a digest or have a recorded digest.
 	with map[string]bool
 	// versions are those of bundles that a template names without an image.
 	versions map[string]bool
 }
 
-// namesIn finds them in the content's files.
+// namesIn finds the names in the content's files.
 func namesIn(content fs.FS, repositories []string) (*imageNames, error) {
 	var patterns []*regexp.Regexp
 	for _, r := range repositories {
@@ -159,7 +157,7 @@ func namesIn(content fs.FS, repositories []string) (*imageNames, error) {
 	return named, err
 }
 
-// unlisted takes note of the bundles that a template names and of which it lists no image.
+// unlisted records the bundles that a template names without listing an image.
 func (n *imageNames) unlisted(name string, src []byte) {
 	for _, bundle := range template.Unlisted(name, src) {
 		if v, ok := graph.VersionOf(bundle); ok {
@@ -168,7 +166,7 @@ func (n *imageNames) unlisted(name string, src []byte) {
 	}
 }
 
-// record adds what catalog.sum tells of the tags that are named.
+// record adds the named tags' digests from catalog.sum.
 func (n *imageNames) record(content fs.FS, s Sweep) error {
 	if s.Sum == "" {
 		return nil
@@ -192,8 +190,8 @@ func (n *imageNames) record(content fs.FS, s Sweep) error {
 	return nil
 }
 
-// Unannounced are the images of repositories whose announcements were lost, or never made. Of
-// a repository of catalog images one that the registry has stands for all.
+// Unannounced returns the images of repositories whose announcements were lost or never made. For a repository
+// of catalog images, it returns one that the registry has.
 func (r Run) Unannounced(ctx context.Context, content fs.FS, repositories []string, s Sweep) ([]Found, error) {
 	var found []Found
 	for _, name := range repositories {
@@ -235,8 +233,7 @@ func (r Run) catalogImages(ctx context.Context, repository string) ([]Found, err
 	return nil, nil
 }
 
-// Announced are the images of an announcement, with those that are skipped for their tags
-// as no bundles, and that a CatalogSource names.
+// Announced returns the images of an announcement, plus those with a skipped tag that a CatalogSource names.
 func (r Run) Announced(a event.Announcement, skipTags []string) []event.Publication {
 	found := a.Publications
 	for _, s := range a.Skipped {
@@ -252,7 +249,7 @@ func (r Run) Announced(a event.Announcement, skipTags []string) []event.Publicat
 	return found
 }
 
-// AsAnnounced are CatalogSources with their repositories as events name them.
+// AsAnnounced returns CatalogSources with their repositories' names in the form of events.
 func AsAnnounced(sources []plan.CatalogSourceSetup) []plan.CatalogSourceSetup {
 	all := slices.Clone(sources)
 	for i, s := range all {

@@ -8,8 +8,8 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// patiently asks for an image that is not there yet again for a while, since some registries
-// announce before they serve.
+// patiently retries a request for an image that does not exist yet, because some registries announce images
+// before they serve them.
 func (p *publisher) patiently(ctx context.Context, image string, patience time.Duration, ask func() error) error {
 	waited := time.Duration(0)
 	for wait := time.Second; ; wait *= 2 {

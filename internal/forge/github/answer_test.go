@@ -10,13 +10,13 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
 
-// Whoever tries again by himself learns the status, and when the forge wants to see him.
+// A caller that retries by itself gets the status, and the time when the forge accepts the next request.
 func TestAnswerOf(t *testing.T) {
 	const route = "POST /repos/{owner}/{repo}/dispatches"
 	for name, tt := range map[string]struct {
 		fault  func(now time.Time) *fakegithub.Fault
 		status int
-		after  time.Duration // 0 is no time
+		after  time.Duration // 0 means no time
 	}{
 		"secondary limit":     {func(time.Time) *fakegithub.Fault { return fakegithub.SecondaryLimit(429, 90*time.Second) }, 0, 90 * time.Second},
 		"primary limit":       {func(now time.Time) *fakegithub.Fault { return fakegithub.PrimaryLimit(now.Add(time.Hour)) }, 0, time.Hour + time.Second},

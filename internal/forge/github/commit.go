@@ -16,11 +16,10 @@ import (
 	"github.com/olmgraft/graft/internal/forge"
 )
 
-// Commit implements forge.Forge, by the Git data API.
+// Commit implements forge.Forge with the Git data API.
 //
-// GitHub has no exchange of one value for another, so where a branch is replaced a moment
-// remains between look and push; where it is extended GitHub itself refuses anything but a
-// fast-forward.
+// GitHub's API has no compare-and-swap for refs. When a branch is replaced, another client can move it between
+// the read and the write. When a branch is extended, GitHub itself refuses anything but a fast-forward.
 func (f *Forge) Commit(ctx context.Context, c forge.Commit) (string, error) {
 	m := &committing{f: f, Commit: c, trees: map[string]map[string]*github.TreeEntry{}}
 	sha, err := m.make(ctx)
@@ -33,12 +32,12 @@ func (f *Forge) Commit(ctx context.Context, c forge.Commit) (string, error) {
 	return sha, nil
 }
 
-// committing is one Commit under way.
+// committing is a Commit in progress.
 type committing struct {
 	forge.Commit
 	f    *Forge
 	root string
-	// trees are the entries by name of the trees of the base that were looked at.
+	// trees caches the entries of the base's trees by name.
 	trees map[string]map[string]*github.TreeEntry
 }
 
@@ -49,7 +48,7 @@ func (m *committing) op() operation {
 	}
 }
 
-// make gives the commit, which no branch shows yet.
+// make makes the commit without moving a branch.
 func (m *committing) make(ctx context.Context) (string, error) {
 	parent, _, err := m.f.gh.Git.GetCommit(ctx, m.f.head.Owner, m.f.head.Name, m.Parent)
 	if err != nil {
@@ -71,7 +70,7 @@ func (m *committing) make(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if stands != nil { // an entry without a hash is taken away
+		if stands != nil { // an entry without a hash is removed
 			entries = append(entries, &github.TreeEntry{Path: &name, Mode: stands.Mode, Type: stands.Type})
 		}
 	}
@@ -89,7 +88,7 @@ func (m *committing) make(ctx context.Context) (string, error) {
 	return commit.GetSHA(), err
 }
 
-// entry uploads a file; it is nil where the base has the file as it should be.
+// entry uploads a file and returns its entry. It returns nil if the base already has the file with that content.
 func (m *committing) entry(ctx context.Context, name string, content []byte) (*github.TreeEntry, error) {
 	stands, err := m.lookUp(ctx, name)
 	if err != nil {
@@ -115,8 +114,8 @@ func (m *committing) entry(ctx context.Context, name string, content []byte) (*g
 	return &github.TreeEntry{Path: &name, Mode: &mode, Type: github.String("blob"), SHA: blob.SHA}, nil
 }
 
-// lookUp walks down to what stands at a path, one tree at a time: the whole tree of
-// a large catalog repository is more than GitHub gives in one answer.
+// lookUp finds the entry at a path, one tree at a time: the whole tree of a large catalog repository does not
+// fit into one answer of GitHub.
 func (m *committing) lookUp(ctx context.Context, at string) (*github.TreeEntry, error) {
 	if !fs.ValidPath(at) || at == "." {
 		return nil, failure.New(failure.GitFailed, "%s: %q is no path within the repository", m.op().doing, at)
@@ -155,7 +154,7 @@ func (m *committing) tree(ctx context.Context, sha string) (map[string]*github.T
 	return entries, nil
 }
 
-// move puts the branch on the commit.
+// move points the branch at the commit.
 func (m *committing) move(ctx context.Context, sha string) error {
 	tip, err := m.f.tip(ctx, m.f.head, m.Branch)
 	switch {
@@ -184,7 +183,7 @@ func (m *committing) move(ctx context.Context, sha string) error {
 	return m.raceLost(tip)
 }
 
-// movedMeanwhile tells the refusals that a race brings from those of rules.
+// movedMeanwhile distinguishes refusals because of a race from those of the repository's rules.
 func movedMeanwhile(err error) bool {
 	said, _ := unprocessable(err)
 	return slices.ContainsFunc([]string{"already exists", "does not exist", "not a fast forward", "not a fast-forward"}, func(text string) bool {
@@ -209,8 +208,7 @@ func authorOf(s *forge.Signature) *github.CommitAuthor {
 	return &github.CommitAuthor{Name: &s.Name, Email: &s.Email}
 }
 
-// blobName is the name that git gives to the content. go-git would do it, and the relay
-// would carry that.
+// blobName returns git's name for the content. go-git could compute it, but the relay would then link go-git.
 func blobName(content []byte) string {
 	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content))) //nolint:gosec // see above
 }

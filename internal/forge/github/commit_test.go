@@ -68,14 +68,14 @@ func TestCommit(t *testing.T) {
 		t.Error("the files are not as they should be")
 	}
 
-	// The branch extended by what it has: nothing is made.
+	// Extending the branch with content that it already has makes nothing.
 	before := h.Count(makeCommit) + h.Count(makeBlob)
 	r.Tip, r.Parent = sha, sha
 	if again, err := h.of(catalog).Commit(ctx, r); err != nil || again != sha || h.Count(makeCommit)+h.Count(makeBlob) != before {
 		t.Errorf("%s %v", again, err)
 	}
 
-	// The branch extended, and replaced by one from a base that has moved on.
+	// The branch is extended, and then replaced by one from a newer base.
 	r.Files = map[string][]byte{"template.yaml": []byte("a: 3\n")}
 	next, err := h.of(catalog).Commit(ctx, r)
 	if err != nil {
@@ -91,7 +91,7 @@ func TestCommit(t *testing.T) {
 		t.Error("the branch was not made again from the base")
 	}
 
-	// What is to be gone goes, once.
+	// A file is deleted once.
 	r.Parent = h.Branch("acme", "catalog", r.Branch)
 	r.Tip, r.Files, r.Deleted = r.Parent, nil, []string{"docs/README.md", "no/such.yaml"}
 	gone, err := h.of(catalog).Commit(ctx, r)
@@ -107,7 +107,7 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// A token of an app commits in its own name, which GitHub signs, unless told otherwise.
+// With an app's token, commits are in the app's name and signed by GitHub, unless an author is given.
 func TestCommitSignature(t *testing.T) {
 	h := start(t, fakegithub.Repository{Dir: t.TempDir()})
 	h.AddToken(token, fakegithub.Identity{Login: "graft[bot]", App: true})
@@ -132,7 +132,7 @@ func TestCommitSignature(t *testing.T) {
 	}
 }
 
-// Modes of the base are kept, links are not written through, and git finds it all in order.
+// Modes of the base are kept, links are not followed for writing, and git fsck passes.
 func TestCommitModes(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -245,7 +245,7 @@ func TestCommitRaces(t *testing.T) {
 	})
 }
 
-// Rules of the repository are no race.
+// A refusal by the repository's rules is not a race.
 func TestCommitRefused(t *testing.T) {
 	ctx := context.Background()
 	h := start(t, fakegithub.Repository{})

@@ -27,8 +27,7 @@ func answer(status int, message string, header ...string) *fakegithub.Fault {
 	return f
 }
 
-// Each answer that stays is its failure, says what was done and what GitHub said, and is
-// not asked for again.
+// Each permanent error answer gives its failure, with the action and GitHub's message, and is not retried.
 func TestFailureClasses(t *testing.T) {
 	const notAccessible = "Resource not accessible by integration"
 	for name, tt := range map[string]struct {
@@ -74,7 +73,7 @@ func TestFailureClasses(t *testing.T) {
 			switch {
 			case tt.route == "":
 			case tt.fault.Status == 418 || tt.fault.Status == 501:
-				// The stand-in's answers are validated, and these are none of GitHub's.
+				// The stand-in's answers are validated, and these differ from GitHub's.
 				h.client = h.newClient(github.Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
 					return response(req, tt.fault.Status, "<html>"+tt.fault.Message+"</html>"), nil
 				})})
@@ -84,7 +83,7 @@ func TestFailureClasses(t *testing.T) {
 			_, err := h.propose(context.Background(), h.client, r)
 			wantFailure(t, err, tt.code, tt.texts...)
 			if h.total() != 0 {
-				t.Errorf("waited %v for what stays", h.slept)
+				t.Errorf("waited %v for a permanent error", h.slept)
 			}
 		})
 	}
@@ -103,8 +102,7 @@ func response(req *http.Request, status int, body string) *http.Response {
 	return resp
 }
 
-// What passes is waited for and asked again: each time as long as asked for, or longer
-// from time to time.
+// Temporary errors are retried, after the requested wait or with growing waits.
 func TestPassing(t *testing.T) {
 	for name, tt := range map[string]struct {
 		faults      func(now time.Time) []*fakegithub.Fault
@@ -112,7 +110,7 @@ func TestPassing(t *testing.T) {
 	}{
 		"server errors": {func(time.Time) []*fakegithub.Fault {
 			return []*fakegithub.Fault{fakegithub.ServerError(500, false), fakegithub.ServerError(502, false), fakegithub.ServerError(503, false), {Cut: true}}
-		}, 1750 * time.Millisecond, 8 * time.Second}, // net/http itself asks again after a cut
+		}, 1750 * time.Millisecond, 8 * time.Second}, // net/http itself retries after a cut
 		"server error with a time": {func(time.Time) []*fakegithub.Fault {
 			return []*fakegithub.Fault{answer(503, "", "Retry-After", "45")}
 		}, 45 * time.Second, 46 * time.Second},
@@ -152,7 +150,7 @@ func TestPassing(t *testing.T) {
 	}
 }
 
-// The hour's last answer is a limit for what comes next, before GitHub says no.
+// The last answer within the hourly limit delays the next request before GitHub refuses it.
 func TestExhaustedLimitIsWaitedForAhead(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	r := h.request()
@@ -182,7 +180,7 @@ func TestNotPassingInTime(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		set      func(*hub)
-		deadline time.Duration // 0 is none
+		deadline time.Duration // 0 means none
 		code     failure.Code
 		requests int
 		texts    []string
@@ -223,7 +221,7 @@ func TestNotPassingInTime(t *testing.T) {
 	}
 }
 
-// A limit that one goroutine ran into is kept to by the others.
+// All goroutines respect a limit that one of them ran into.
 func TestLimitIsShared(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	ctx, cancel := context.WithDeadline(context.Background(), h.Now().Add(time.Minute))
@@ -277,7 +275,7 @@ func TestNetworkAndContext(t *testing.T) {
 	wantFailure(t, err, failure.ForgeUnavailable, "deadline")
 }
 
-// The token goes to the API's host and to no other.
+// The token goes only to the API's host.
 func TestTokenStaysAtHome(t *testing.T) {
 	var elsewhere []string
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
@@ -304,8 +302,8 @@ func TestTokenStaysAtHome(t *testing.T) {
 	}
 }
 
-// With the pull request made, what a token may not do of the rest is a note; what the
-// forge cannot do for now is a failure, and the next run completes it.
+// Once the pull request exists, missing permission for its settings is a note. A temporary error is a failure,
+// and the next run completes the settings.
 func TestTroubleAfterTheCreation(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	h.AddUsers("ann")

@@ -30,7 +30,7 @@ func TestUseFork(t *testing.T) {
 	h := start(t, fakegithub.Repository{Writers: []string{"ann"}})
 	h.AddUsers("graft-bot", "robots", "zoe")
 
-	// The token's own account by its name.
+	// The token's own account, by name.
 	h.AddToken("zoes-token", fakegithub.Identity{Login: "zoe"})
 	h.AddToken(token, fakegithub.Identity{Login: "graft-bot"})
 	zoe := h.newClient(github.Options{Token: "zoes-token"})
@@ -38,7 +38,7 @@ func TestUseFork(t *testing.T) {
 		t.Errorf("%+v %v", fork, err)
 	}
 
-	// Git's objects arrive some time after the fork itself.
+	// The git objects arrive some time after the fork.
 	h.faults(getRef, answer(409, "Git Repository is empty."), answer(404, "Not Found"))
 	fork, err := h.useFork(h.client, "")
 	if err != nil || fork.Owner != "graft-bot" || fork.Name != "catalog" || len(h.slept) != 2 {
@@ -49,7 +49,7 @@ func TestUseFork(t *testing.T) {
 		t.Errorf("%+v %v", again, err)
 	}
 
-	// Another repository has the name; GitHub gives the fork another, and finds it again.
+	// Another repository has the name. GitHub gives the fork another one, and finds it again.
 	if err := h.AddRepository(fakegithub.Repository{Owner: "robots", Name: "catalog", Files: map[string]string{"x": "y"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestDispatch(t *testing.T) {
 		wantFailure(t, h.client.Dispatch(ctx, catalog, tt.event, json.RawMessage(tt.payload)), failure.Usage, tt.text)
 	}
 	if h.Count("") != before {
-		t.Error("what GitHub would refuse was sent")
+		t.Error("a payload beyond GitHub's limits was sent")
 	}
 	wantFailure(t, h.client.Dispatch(ctx, forge.Repository{Owner: "acme", Name: "none"}, "x", nil), failure.ForgeAuth, "contents: write")
 }

@@ -33,7 +33,7 @@ const (
 
 var catalog = forge.Repository{Owner: "acme", Name: "catalog"}
 
-// clock is one that moves by being slept on.
+// clock advances only in Sleep.
 type clock struct {
 	mu    sync.Mutex
 	now   time.Time
@@ -63,8 +63,7 @@ func (c *clock) total() (sum time.Duration) {
 	return sum
 }
 
-// hub is a forge with the repository acme/catalog, whose every request and answer is
-// validated, and a client of it.
+// hub is a forge with the repository acme/catalog and a client of it. It validates every request and answer.
 type hub struct {
 	*fakegithub.Server
 	*clock
@@ -121,7 +120,7 @@ func (h *hub) newClient(o github.Options) *github.Client {
 	return c
 }
 
-// faults makes each request of a route fail in turn, and then none.
+// faults makes the next requests of a route fail in turn.
 func (h *hub) faults(route string, list ...*fakegithub.Fault) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -144,7 +143,7 @@ func (h *hub) branch(name, content string) string {
 	return sha
 }
 
-// request is a change, and all that it is proposed with.
+// request is a change with its settings.
 type request struct {
 	forge.Change
 	forge.Settings
@@ -153,7 +152,7 @@ type request struct {
 	fork bool // of the token's account
 }
 
-// request is one for a branch that exists.
+// request returns one for an existing branch.
 func (h *hub) request() request {
 	h.t.Helper()
 	const head = "graft/etcd/0.9.4"
@@ -166,7 +165,7 @@ func (h *hub) request() request {
 	}}
 }
 
-// forge is the one that a request is for.
+// forge returns the forge of a request.
 func (h *hub) forge(c *github.Client, r request) (*github.Forge, error) {
 	h.t.Helper()
 	f, err := c.Forge(r.repo, r.base, r.Settings)
@@ -176,7 +175,7 @@ func (h *hub) forge(c *github.Client, r request) (*github.Forge, error) {
 	return f, err
 }
 
-// of is a repository that there is, with its main branch.
+// of returns an existing repository with its main branch.
 func (h *hub) of(repo forge.Repository) *github.Forge {
 	h.t.Helper()
 	f, err := h.forge(h.client, request{repo: repo, base: "main"})
@@ -195,7 +194,7 @@ func (h *hub) propose(ctx context.Context, c *github.Client, r request) (forge.R
 	return f.Propose(ctx, r.Change)
 }
 
-// ensure proposes, and holds the operation against what it should be.
+// ensure proposes and checks the operation.
 func (h *hub) ensure(r request, want forge.Operation) forge.Result {
 	h.t.Helper()
 	got, err := h.propose(context.Background(), h.client, r)
@@ -210,7 +209,7 @@ func (h *hub) ensure(r request, want forge.Operation) forge.Result {
 
 func (h *hub) pulls() []fakegithub.PullRequest { return h.PullRequests("acme", "catalog") }
 
-// one is the only pull request that is open.
+// one returns the only open pull request.
 func (h *hub) one() fakegithub.PullRequest {
 	h.t.Helper()
 	open := slices.DeleteFunc(h.pulls(), func(p fakegithub.PullRequest) bool { return p.State != "open" })
@@ -220,7 +219,7 @@ func (h *hub) one() fakegithub.PullRequest {
 	return open[0]
 }
 
-// notes holds that there is one note for each text, which it contains.
+// notes checks the notes: each contains its text.
 func (h *hub) notes(got forge.Result, want ...string) {
 	h.t.Helper()
 	if len(got.Notes) != len(want) {
@@ -234,7 +233,7 @@ func (h *hub) notes(got forge.Result, want ...string) {
 	}
 }
 
-// wantFailure holds an error against its code and parts of its message and remedy.
+// wantFailure checks an error's code and parts of its message and remedy.
 func wantFailure(t *testing.T, err error, code failure.Code, texts ...string) {
 	t.Helper()
 	if err == nil {
@@ -255,7 +254,7 @@ func wantFailure(t *testing.T, err error, code failure.Code, texts ...string) {
 	}
 }
 
-// post is what somebody else does.
+// post sends a request as another client.
 func (h *hub) post(path string, body any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -277,7 +276,7 @@ func (h *hub) post(path string, body any) error {
 	return nil
 }
 
-// title gives a pull request another title, as a person does.
+// title changes the title of a pull request, as a person does.
 func (h *hub) title(number int, title string) {
 	h.t.Helper()
 	path := fmt.Sprintf("%s/repos/acme/catalog/pulls/%d", h.url, number)
@@ -293,7 +292,7 @@ func (h *hub) title(number int, title string) {
 	}
 }
 
-// get is the answer to a request that is not the client's.
+// get returns the answer to another client's request.
 func (h *hub) get(path string) string {
 	h.t.Helper()
 	req, err := http.NewRequest(http.MethodGet, h.url+"/"+path, nil)

@@ -85,7 +85,7 @@ func TestNeverTwo(t *testing.T) {
 	})
 }
 
-// A body can be written by anybody: a stranger's pull request with our marker is not ours.
+// Anyone can write a body: a stranger's pull request with Graft's marker does not count.
 func TestMarkerOfAStranger(t *testing.T) {
 	h := start(t, fakegithub.Repository{Writers: []string{"graft-bot"}})
 	h.AddUsers("graft-bot", "eve")
@@ -121,7 +121,7 @@ func TestMarkerOfAStranger(t *testing.T) {
 	}
 }
 
-// Twenty runs with a client each ask for one bundle at once.
+// Twenty runs, each with its own client, propose one bundle at once.
 func TestConcurrentEnsure(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	h.AddUsers("ann")
@@ -152,7 +152,7 @@ func TestConcurrentEnsure(t *testing.T) {
 	}
 }
 
-// Found among many, over several pages.
+// The pull request is found among many, over several pages.
 func TestFindByMarkerOverPages(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	for i := range 130 {
@@ -208,8 +208,7 @@ func TestClose(t *testing.T) {
 	wantFailure(t, err, failure.ForgeAuth, "acme/catalog#7")
 }
 
-// A branch is at its end where a pull request that was closed or merged ended there, and
-// no open one has it.
+// A branch has ended if a closed or merged pull request ended at its commit and no open one uses it.
 func TestEnded(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	r := h.request()
@@ -222,7 +221,7 @@ func TestEnded(t *testing.T) {
 		return got
 	}
 	if ended() {
-		t.Error("nobody has proposed it yet")
+		t.Error("a branch without a proposal has ended")
 	}
 	made := h.ensure(r, forge.Created)
 	if ended() {
@@ -232,10 +231,10 @@ func TestEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !ended() {
-		t.Error("it was closed")
+		t.Error("the branch of a closed pull request has not ended")
 	}
 	h.branch(r.Branch, "a: 9\n")
 	if ended() {
-		t.Error("it moved on since")
+		t.Error("a branch that moved since has ended")
 	}
 }

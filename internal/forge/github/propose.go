@@ -17,24 +17,21 @@ import (
 )
 
 const (
-	// MaxBody is how many bytes of body are sent at most. GitHub counts
-	// characters, of which there are never more than bytes.
+	// MaxBody limits the bytes of a body. GitHub's limit is in characters, of which there are never more than
+	// bytes.
 	MaxBody  = 65535
 	maxTitle = 256
 )
 
-// Propose implements forge.Proposals: the pull request is created, or updated in what
-// differs, or left alone.
+// Propose implements forge.Proposals. It creates the pull request, or updates its differences, or leaves it alone.
 //
-//  1. There is one for a branch, and one for a key, also where many ask at once, or the
-//     answer to a create was lost.
-//  2. Labels are added; taken away are only those that Graft itself once added.
-//  3. Reviewers are asked once; whoever has reviewed since, or was taken off by a
-//     person, is not asked again. Auto-merge that was switched off stays off.
-//  4. A title that somebody else set since stays: a person's, or that of a repository's own bot.
-//  5. A closed or merged pull request is history: a new one is made.
+// 1. There is one pull request for a branch and one for a key, even if many runs propose at once or the answer
+// to a creation is lost. 2. Propose adds labels. It removes only labels that Graft added. 3. It requests each
+// review once: not again from people who have reviewed or whom a person removed. It does not turn auto-merge on
+// again after a person turned it off. 4. A title that a person or a repository's own bot has set stays. 5. It
+// never reopens a closed or merged pull request; it creates a new one.
 //
-// With a failure that comes after the creation the result names the pull request too.
+// If a failure comes after the creation, the result names the pull request too.
 func (f *Forge) Propose(ctx context.Context, c forge.Change) (forge.Result, error) {
 	p := &proposing{Forge: f, Change: c, title: limitTitle(markdown.Plain(c.Title)), labels: without(f.settings.Labels, nil)}
 	for _, one := range [][2]string{{"a head branch", c.Branch}, {"a base branch", f.base}, {"a title", p.title}} {
@@ -57,23 +54,23 @@ func (f *Forge) Propose(ctx context.Context, c forge.Change) (forge.Result, erro
 	return p.result(), err
 }
 
-// proposing is one Propose under way.
+// proposing is a Propose in progress.
 type proposing struct {
 	*Forge
 	forge.Change
 	title   string
-	labels  []string // asked for
+	labels  []string // as requested
 	marker  forge.Marker
 	pr      *github.PullRequest
 	created bool
 	changed bool
 	notes   []string
-	// past is what the pull request's events tell, once they were asked for.
+	// past holds the pull request's events once they are read.
 	past *history
 }
 
-// create makes the pull request. What GitHub refuses only in part is asked for
-// again without that part, and noted.
+// create creates the pull request. If GitHub refuses only a part, create repeats the request without that part
+// and adds a note.
 func (p *proposing) create(ctx context.Context) error {
 	body, err := p.body(p.labels)
 	if err != nil {
@@ -92,7 +89,7 @@ func (p *proposing) create(ctx context.Context) error {
 			p.pr, p.created = pr, true
 			return nil
 		case strings.Contains(said, "already exists"):
-			// After an answer that was lost, the one that is there is most likely ours.
+			// After a lost answer, the existing pull request is most likely this one.
 			p.created = answerOf(err).Response.Header.Get(outbound.AttemptsHeader) != "1"
 			return p.findAgain(ctx, err)
 		case (of("fork_collab") || strings.Contains(said, "fork collab")) && ask.GetMaintainerCanModify():
@@ -102,7 +99,7 @@ func (p *proposing) create(ctx context.Context) error {
 			ask.Draft = github.Bool(false)
 			p.note("the pull request is no draft: the repository does not support drafts")
 		case of("head") && tries < 3:
-			// A branch that was pushed a moment ago may not be known everywhere yet.
+			// A branch that was just pushed may not be visible everywhere yet.
 			if serr := p.retry.Sleep(ctx, time.Duration(tries)*time.Second); serr != nil {
 				return p.fail(ctx, p.creating(), serr)
 			}
@@ -112,8 +109,8 @@ func (p *proposing) create(ctx context.Context) error {
 	}
 }
 
-// findAgain is for a create that was refused because the pull request is there:
-// another run made it, or this one, whose answer was lost. A list may lag behind.
+// findAgain handles a creation that was refused because the pull request exists: another run created it, or
+// this one did and the answer was lost. Lists may be out of date.
 func (p *proposing) findAgain(ctx context.Context, refused error) (err error) {
 	for tries := range 4 {
 		if tries > 0 {
@@ -128,9 +125,8 @@ func (p *proposing) findAgain(ctx context.Context, refused error) (err error) {
 	return p.fail(ctx, p.creating(), refused)
 }
 
-// complete brings the pull request from what it is to what it should be. The body,
-// whose marker remembers the labels, goes last: a run that ends in between is
-// completed by the next.
+// complete updates the pull request. The body comes last, because its marker records the labels: the next run
+// completes an interrupted one.
 func (p *proposing) complete(ctx context.Context) error {
 	if p.pr.GetHead().GetRef() != p.Branch || !strings.EqualFold(headOwner(p.pr), p.head.Owner) {
 		p.note("pull request #%d of this bundle is made from the branch %s, not from %s", p.pr.GetNumber(), p.pr.GetHead().GetRef(), p.Branch)
@@ -149,7 +145,7 @@ func (p *proposing) setTexts(ctx context.Context) error {
 	stands, _ := forge.ParseMarker(p.pr.GetBody())
 	theirs := stands.Title != "" && !sameWords(p.pr.GetTitle(), stands.Title)
 	if theirs {
-		p.marker.Title = stands.Title // and so it stays theirs
+		p.marker.Title = stands.Title // it stays theirs
 	}
 	body, err := p.body(p.ourLabels())
 	if err != nil {
@@ -175,12 +171,11 @@ func (p *proposing) setTexts(ctx context.Context) error {
 	return nil
 }
 
-// pointer stands where a body that is too long was cut.
+// pointer replaces the rest of a body that is too long.
 const pointer = "The rest was cut; the summary of the workflow run has it."
 
-// body is the text with the marker, which remembers the labels that are ours. It tells of the
-// one token whose pull requests do not start checks; who has made a pull request is not known
-// before it is made.
+// body returns the text with the marker, which records Graft's labels. It mentions the one token whose pull
+// requests do not start checks; the author of a pull request is only known after its creation.
 func (p *proposing) body(ours []string) (string, error) {
 	marker, above := p.marker, ""
 	marker.Labels = ours
@@ -212,7 +207,7 @@ func (p *proposing) creating() operation {
 	}
 }
 
-// from is the branch as pull requests name it.
+// from returns the branch in the form of pull requests.
 func (p *proposing) from() string {
 	if p.forked() {
 		return p.head.Owner + ":" + p.Branch
@@ -224,14 +219,13 @@ func (p *proposing) name() string { return p.named(p.pr.GetNumber()) }
 
 func (f *Forge) named(number int) string { return fmt.Sprintf("%s#%d", f.repo, number) }
 
-// sameWords takes the blanks that a forge leaves out for the same.
+// sameWords ignores whitespace that a forge leaves out.
 func sameWords(a, b string) bool { return slices.Equal(strings.Fields(a), strings.Fields(b)) }
 
-// ofRun is in a link to a run. That of the run which made a text is as good as that of a later one.
+// ofRun matches the run in a link, so that links to different runs compare as equal.
 var ofRun = regexp.MustCompile(`/actions/runs/\d+`)
 
-// sameBody takes the line ends that a person's edit in the browser leaves for the same, and links to
-// other runs.
+// sameBody ignores line ends that an edit in the browser changes, and links to other runs.
 func sameBody(a, b string) bool {
 	plain := func(s string) string {
 		return ofRun.ReplaceAllString(strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")), "/actions/runs/")

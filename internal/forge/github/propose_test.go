@@ -37,7 +37,7 @@ func TestEnsure(t *testing.T) {
 		t.Errorf("marker %+v", m)
 	}
 
-	// Twice is once, at the price of one request.
+	// The second time changes nothing, with one request.
 	before := h.Count("")
 	h.ensure(r, forge.Unchanged)
 	if n := h.Count("") - before; n != 1 {
@@ -56,7 +56,7 @@ func TestEnsure(t *testing.T) {
 	}
 }
 
-// A title that somebody else set is theirs, whatever Graft would call it by then.
+// A title that another person set stays, whatever title Graft would give.
 func TestEnsureLeavesTheTitlesOfOthers(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	r := h.request()
@@ -72,7 +72,7 @@ func TestEnsureLeavesTheTitlesOfOthers(t *testing.T) {
 	}
 }
 
-// What a browser does to line ends is no difference.
+// Line ends changed by a browser make no difference.
 func TestEnsureTakesEditedLineEnds(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	r := h.request()
@@ -103,7 +103,7 @@ func TestLabels(t *testing.T) {
 	}
 	h.ensure(r, forge.Unchanged)
 
-	// A label that people put there is theirs, though it is asked for no longer.
+	// A label that people added stays, even if it is no longer requested.
 	r.Labels = []string{"ONE", "three", "theirs"}
 	h.ensure(r, forge.Unchanged)
 	r.Labels = nil
@@ -113,7 +113,7 @@ func TestLabels(t *testing.T) {
 	}
 	h.ensure(r, forge.Unchanged)
 
-	// The last one goes, too.
+	// The last label is removed too.
 	r.Branch, r.Key, r.Labels = "other", "other", []string{"only"}
 	h.branch(r.Branch, "a: 5\n")
 	h.ensure(r, forge.Created)
@@ -143,7 +143,7 @@ func TestReviewers(t *testing.T) {
 	r.Reviewers, r.TeamReviewers = []string{"Ann"}, []string{"acme/owners"}
 	h.ensure(r, forge.Unchanged)
 
-	// Whoever has reviewed is not asked again, and whoever is new is.
+	// A person who has reviewed is not asked again; a new reviewer is.
 	if err := h.Review("acme", "catalog", 1, "ann"); err != nil {
 		t.Fatal(err)
 	}
@@ -192,11 +192,11 @@ func TestAutoMerge(t *testing.T) {
 	}
 	h.notes(h.ensure(r, forge.Unchanged), "somebody switched it off")
 	if h.one().AutoMerge != "" {
-		t.Error("what a person switched off was switched on again")
+		t.Error("auto-merge was turned on again after a person turned it off")
 	}
 }
 
-// What says that a person is to merge goes before the settings.
+// The reason for a merge by hand takes precedence over the settings.
 func TestByHand(t *testing.T) {
 	h := start(t, fakegithub.Repository{AutoMerge: true})
 	r := h.request()
@@ -207,7 +207,7 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// A title counts only from a branch of the repository itself that is named as whose it is names them.
+// A title counts only from a branch of the repository itself with the bot's prefix.
 func TestTitled(t *testing.T) {
 	h := start(t, fakegithub.Repository{})
 	r := h.request()
@@ -224,7 +224,7 @@ func TestTitled(t *testing.T) {
 	}
 }
 
-// GitHub refuses some of what one may ask for; the pull request is made without.
+// GitHub refuses some settings. The pull request is created without them.
 func TestCreateWithoutWhatIsRefused(t *testing.T) {
 	h := start(t, fakegithub.Repository{NoDrafts: true, Writers: []string{"ann"}})
 	h.AddUsers("graft-bot")
@@ -243,7 +243,7 @@ func TestCreateWithoutWhatIsRefused(t *testing.T) {
 	}
 	h.ensure(r, forge.Unchanged)
 
-	// A fork that belongs to somebody else.
+	// A fork that belongs to another account.
 	f, err := h.forge(h.client, r)
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +310,7 @@ func TestRequestIsChecked(t *testing.T) {
 		wantFailure(t, err, failure.Usage)
 	}
 	if h.Count("") != 0 {
-		t.Error("something was asked for a request that makes no sense")
+		t.Error("an invalid request was sent")
 	}
 	for _, url := range []string{"ftp://x", "://", "api.github.com", "https://user:secret@host/api/v3"} {
 		_, err := github.New(github.Options{APIURL: url})

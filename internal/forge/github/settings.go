@@ -15,13 +15,12 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// putIssues is for what pull requests have in common with issues.
+// putIssues is the permission for fields that pull requests share with issues.
 const putIssues = "issues: write, or pull-requests: write"
 
-// part gives the pull request a part of what it is to be given, all names at once, or each
-// alone where that is refused, since one bad name spoils the others. What GitHub refuses
-// becomes a note, since the pull request stands without it. What it could not do for now is a
-// failure: the next run completes it.
+// part sets a part of the pull request, all names at once, or one at a time after a refusal, because one bad
+// name spoils the others. GitHub's refusal becomes a note, because the pull request works without that part. A
+// temporary error is a failure, and the next run completes the part.
 func (p *proposing) part(ctx context.Context, doing, needs, note string, names []string, do func([]string) error) error {
 	if len(names) == 0 {
 		return nil
@@ -47,12 +46,12 @@ func (p *proposing) part(ctx context.Context, doing, needs, note string, names [
 	return nil
 }
 
-// refused says no to a part.
+// refused is a refusal of a part.
 type refused string
 
 func (r refused) Error() string { return string(r) }
 
-// refusal is what GitHub says where its answer will stay the same; all else is a failure.
+// refusal returns GitHub's message if its answer is permanent. Any other error is a failure.
 func (p *proposing) refusal(ctx context.Context, op operation, err error) (said string, failed error) {
 	var no refused
 	answer := answerOf(err)
@@ -84,8 +83,8 @@ func (p *proposing) setLabels(ctx context.Context) error {
 	})
 }
 
-// removeLabels replaces the list as it stands this moment by one without the labels. In the
-// path of a request of its own, a name could be another path.
+// removeLabels replaces the present list with one without the labels. A request for a single label has its name
+// in the path, where it could name another path.
 func (p *proposing) removeLabels(ctx context.Context, gone []string) error {
 	now, _, err := p.gh.Issues.ListLabelsByIssue(ctx, p.repo.Owner, p.repo.Name, p.pr.GetNumber(), &github.ListOptions{PerPage: 100})
 	if err != nil {
@@ -98,8 +97,7 @@ func (p *proposing) removeLabels(ctx context.Context, gone []string) error {
 	return err
 }
 
-// sendLabels sends {"labels": [...]}, as the API's description has it; go-github sends the
-// bare list.
+// sendLabels sends {"labels": [...]} as in the API's description. go-github sends the list alone.
 func (p *proposing) sendLabels(ctx context.Context, method string, names []string) error {
 	req, err := p.gh.NewRequest(method, fmt.Sprintf("repos/%s/issues/%d/labels", p.repo, p.pr.GetNumber()), map[string][]string{"labels": names})
 	if err == nil {
@@ -108,15 +106,15 @@ func (p *proposing) sendLabels(ctx context.Context, method string, names []strin
 	return err
 }
 
-// ourLabels are those asked for that Graft added before, or adds now; those that
-// people put there themselves stay theirs.
+// ourLabels returns the requested labels that Graft added before or adds now. Labels that people added stay
+// theirs.
 func (p *proposing) ourLabels() []string {
 	before, _ := forge.ParseMarker(p.pr.GetBody())
 	theirs := without(labelNames(p.pr.Labels), before.Labels)
 	return without(p.labels, theirs)
 }
 
-// setAssignees looks at the answer: whom GitHub may not assign, it leaves out in silence.
+// setAssignees checks the answer, because GitHub silently ignores people that it cannot assign.
 func (p *proposing) setAssignees(ctx context.Context) error {
 	missing := without(p.settings.Assignees, logins(p.pr.Assignees))
 	return p.part(ctx, "assigning people to", putIssues, "%s was not assigned", missing, func(people []string) error {
@@ -156,8 +154,7 @@ func (p *proposing) milestoneNumber(ctx context.Context) (int, error) {
 	return 0, refused("there is no open milestone of that title")
 }
 
-// setReviewers leaves out the author, whom GitHub lets nobody ask, and those who were asked
-// before.
+// setReviewers leaves out the author, who cannot be asked on GitHub, and people who were asked before.
 func (p *proposing) setReviewers(ctx context.Context) error {
 	people := without(without(p.settings.Reviewers, logins(p.pr.RequestedReviewers)), []string{p.pr.GetUser().GetLogin()})
 	var teams []string
@@ -209,7 +206,7 @@ func (p *proposing) setAutoMerge(ctx context.Context) error {
 	})
 }
 
-// enableAutoMerge is the one thing that GitHub offers by GraphQL only.
+// enableAutoMerge uses GraphQL, because GitHub's REST API cannot enable auto-merge.
 func (p *proposing) enableAutoMerge(ctx context.Context) error {
 	req, err := p.gh.NewRequest(http.MethodPost, p.graphql, map[string]any{
 		"query": `mutation($id: ID!, $method: PullRequestMergeMethod!) {
@@ -231,13 +228,13 @@ func (p *proposing) enableAutoMerge(ctx context.Context) error {
 	return refused(said)
 }
 
-// history is what has happened to a pull request before.
+// history holds past events of a pull request.
 type history struct {
-	people, teams []string // who was ever asked for a review
-	autoMergeOff  bool     // it was last switched off
+	people, teams []string // asked for a review at any time
+	autoMergeOff  bool     // last turned off
 }
 
-// history reads the events. Of a pull request that was just made there are none.
+// history reads the events. A new pull request has none.
 func (p *proposing) history(ctx context.Context) (*history, error) {
 	if p.past != nil {
 		return p.past, nil
@@ -270,8 +267,7 @@ func (p *proposing) history(ctx context.Context) (*history, error) {
 	return past, nil
 }
 
-// without is the names that are not among the others, each once. GitHub takes
-// neither labels nor logins by case.
+// without returns the names that are not among the others, each once. Labels and logins on GitHub ignore case.
 func without(names, others []string) []string {
 	var left []string
 	for _, name := range names {

@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// authorized gives the token to the API and to nobody else: a redirect may lead elsewhere.
+// authorized sends the token only to the API, because a redirect may lead elsewhere.
 type authorized struct {
 	next  http.RoundTripper
 	api   *url.URL
@@ -27,14 +27,12 @@ func (a authorized) RoundTrip(req *http.Request) (*http.Response, error) {
 	return a.next.RoundTrip(out)
 }
 
-// limitOf reads the several ways in which GitHub says that a limit was reached. A
-// limit that names no time is waited for a minute, and twice as long each time
-// that it is met again, as GitHub's documentation asks. A refusal for lack of
-// permission may have been the last request that the limit allowed, and is none.
+// limitOf reads the several ways in which GitHub reports a limit. For a limit without a time, the wait is a
+// minute and doubles each time, as GitHub's documentation asks. A refusal for lack of permission is not a
+// limit, even if it was the last request that the limit allowed.
 //
-// An answer that was the last for this hour tells of a limit as well, into which the next
-// request would run. go-github's own bookkeeping of limits refuses to send where we wait, so it
-// is kept from seeing them.
+// The last answer within the hour also reports a limit, which the next request would exceed. go-github's own
+// bookkeeping of limits would refuse to send where this client waits, so the headers are hidden from it.
 func limitOf(resp *http.Response, before int, now time.Time) (limit outbound.RateLimit, refused bool) {
 	if limit, refused = limitReached(resp, before, now); refused {
 		return limit, true
@@ -59,7 +57,7 @@ func limitReached(resp *http.Response, before int, now time.Time) (outbound.Rate
 		Documentation string `json:"documentation_url"`
 	}
 	if body, err := outbound.Body(resp); err == nil {
-		_ = json.Unmarshal(body, &answer) // what is not JSON says nothing
+		_ = json.Unmarshal(body, &answer) // an answer that is not JSON has no message
 	}
 	said := strings.ToLower(answer.Message)
 	if strings.Contains(said, "not accessible") || strings.Contains(said, "not permitted") {
@@ -83,8 +81,7 @@ func limitReached(resp *http.Response, before int, now time.Time) (outbound.Rate
 	return none, false
 }
 
-// resetOf is the second after the one that the header names: within that one the
-// limit may still hold.
+// resetOf returns the second after the one in the header, because the limit may still apply within that one.
 func resetOf(h http.Header) (time.Time, bool) {
 	seconds, err := strconv.ParseInt(strings.TrimSpace(h.Get("X-RateLimit-Reset")), 10, 64)
 	if err != nil || seconds <= 0 {
