@@ -3,6 +3,7 @@ package nats_test
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,16 +33,22 @@ func TestKilled(t *testing.T) {
 		defer close(ended)
 		load.announce(images, 30*time.Second)
 	}()
-	kills := 0
+	var kills atomic.Int64
 	restart := func(p *process) {
-		kills++
+		kills.Add(1)
 		p.kill()
 		time.Sleep(time.Second)
 		p.start()
 	}
+	silent := progress(t, func() {
+		promised, took := load.count(), time.Since(begun)
+		left := time.Duration(float64(took) * float64(images-promised) / float64(max(promised, 1)))
+		t.Logf("%v: %d kills, %d of %d promised, %d events arrived; at this rate %v until all are promised",
+			took.Round(time.Second), kills.Load(), promised, images, len(hub.Dispatches()), left.Round(time.Second))
+	})
 	restart(relays[0]) // at once, while it holds items
 	for over := false; !over; {
-		restart(servers.servers[kills%len(servers.servers)])
+		restart(servers.servers[int(kills.Load())%len(servers.servers)])
 		for next := time.Now().Add(killEvery); !over && time.Now().Before(next); time.Sleep(100 * time.Millisecond) {
 			select {
 			case <-ended:
@@ -49,8 +56,8 @@ func TestKilled(t *testing.T) {
 			default:
 			}
 		}
-		t.Logf("%v: %d kills, %d promised, %d arrived", time.Since(begun).Round(time.Second), kills, load.count(), len(hub.Dispatches()))
 	}
+	silent()
 	took := time.Since(begun)
 	for i, relay := range relays {
 		if !relay.stop() {
@@ -66,7 +73,31 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills in %v; %d images promised, %d of them when announced again; %d refusals that registries tried again; %d events arrived, %d of them again with the same id (GitHub took %d and answered 502); the longest time without a promise was %v",
-		kills, took.Round(time.Second), len(load.promised), repeated, load.refused, got.all, got.all-len(got.ids), lost.Load(), load.longestSilence().Round(10*time.Millisecond))
+		kills.Load(), took.Round(time.Second), len(load.promised), repeated, load.refused, got.all, got.all-len(got.ids), lost.Load(), load.longestSilence().Round(10*time.Millisecond))
+}
+
+// progress reports every ten seconds until stop is called.
+func progress(t *testing.T, report func()) (stop func()) {
+	ended := make(chan struct{})
+	var reporting sync.WaitGroup
+	reporting.Go(func() {
+		tick := time.NewTicker(10 * time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+				report()
+			}
+		}
+	})
+	stop = sync.OnceFunc(func() {
+		close(ended)
+		reporting.Wait()
+	})
+	t.Cleanup(stop)
+	return stop
 }
 
 // failEverySecond alternates between failing before acting, failing after acting, and cutting the connection.
