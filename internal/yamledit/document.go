@@ -114,6 +114,7 @@ func (d *Doc) body() (start, end int) {
 	return start, end - len(src[start:end]) + len(bytes.TrimRight(src[start:end], " \t\r\n"))
 }
 
+// addDoc puts a document below another one and the comments under that.
 func (e *Edits) addDoc(d *Doc, n newDoc, body string) {
 	src := e.file.Src
 	eol := eolNear(src, d.Start)
@@ -123,7 +124,7 @@ func (e *Edits) addDoc(d *Doc, n newDoc, body string) {
 		e.splice(d.End, d.End, eol+body)
 		return
 	}
-	at := d.contentEnd()
+	at := d.Start + len(bytes.TrimRight(d.Raw(), " \t\r\n"))
 	e.splice(at, at, eol+"---"+eol+body)
 }
 
