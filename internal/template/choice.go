@@ -9,15 +9,15 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Choice is the channel into which a bundle goes of which nobody says channels: the only one
-// of its package, else the default channel; of archetypes the least stable one that stands.
+// Choice is the channel for a bundle without requested channels: the only channel of its package, or the default
+// channel; with archetypes, the least stable one in the template.
 type Choice struct {
-	Channel string // empty: the template leaves no choice
-	Why     string // what the channel is, such as: the only one of t.yaml
+	Channel string // empty: the template does not decide
+	Why     string // a description of the channel, such as: the only one of t.yaml
 	Known   []string
 }
 
-// Choose decides for a package. A template that is made of templates leaves it to them.
+// Choose decides for a package. A template made of templates leaves the choice to them.
 func (t *Template) Choose(pkg string) (Choice, error) {
 	traits := t.Kind.Traits()
 	if traits.OfTemplates {
@@ -43,8 +43,8 @@ func (t *Template) Choose(pkg string) (Choice, error) {
 	return c, nil
 }
 
-// ChannelsOf are the channels of a package, and its default channel. Of a template with one
-// package they are all.
+// ChannelsOf returns the channels of a package and its default channel. In a template with a single package these
+// are all channels.
 func (t *Template) ChannelsOf(pkg string) (channels []string, byDefault string, err error) {
 	d := t.Kind.Describe(&t.Source)
 	for _, c := range d.Channels {
@@ -75,8 +75,7 @@ func holds(channels []string, archetype string) bool {
 	return slices.ContainsFunc(channels, func(c string) bool { return strings.EqualFold(c, archetype) })
 }
 
-// chosen is the request with the channel that the template chooses, where it names none and
-// what it asks for needs one.
+// chosen returns the request with the channel that the template chooses, if the request names none and needs one.
 func (t *Template) chosen(r kind.Request) (kind.Request, string, error) {
 	if len(kind.Unique(r.Channels)) > 0 || r.InsteadOf != "" || r.Rebuild || r.SubstitutesFor != "" || t.Kind.Traits().OfTemplates {
 		return r, "", nil

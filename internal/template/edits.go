@@ -7,7 +7,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Remove takes bundles or channels out of a template of the repository fsys.
+// Remove removes bundles or channels from a template of the repository fsys.
 func Remove(fsys fs.FS, p, name string, catalogs []string, r kind.Removal) (*kind.Outcome, error) {
 	t, err := Open(fsys, p, name)
 	if err != nil {
@@ -17,7 +17,7 @@ func Remove(fsys fs.FS, p, name string, catalogs []string, r kind.Removal) (*kin
 	return t.Remove(r)
 }
 
-// Remove works out what taking bundles or channels out comes to.
+// Remove returns the result of removing bundles or channels.
 func (t *Template) Remove(r kind.Removal) (*kind.Outcome, error) {
 	k, ok := t.Kind.(kind.Remover)
 	if !ok {
@@ -32,7 +32,7 @@ func (t *Template) Remove(r kind.Removal) (*kind.Outcome, error) {
 	return k.Remove(&t.Source, r)
 }
 
-// Deprecate has a template of the repository fsys say what is deprecated.
+// Deprecate adds deprecations to a template of the repository fsys.
 func Deprecate(fsys fs.FS, p, name string, catalogs []string, d kind.Deprecation) (*kind.Outcome, error) {
 	t, err := Open(fsys, p, name)
 	if err != nil {
@@ -42,7 +42,7 @@ func Deprecate(fsys fs.FS, p, name string, catalogs []string, d kind.Deprecation
 	return t.Deprecate(d)
 }
 
-// Deprecate works out what deprecating comes to.
+// Deprecate returns the result of adding deprecations.
 func (t *Template) Deprecate(d kind.Deprecation) (*kind.Outcome, error) {
 	k, ok := t.Kind.(kind.Deprecator)
 	if !ok {
@@ -55,8 +55,7 @@ func (t *Template) Deprecate(d kind.Deprecation) (*kind.Outcome, error) {
 	return k.Deprecate(&t.Source, d)
 }
 
-// SetEdges has the entries of a bundle in a template of the repository fsys replace and skip
-// what is asked for.
+// SetEdges sets the requested edges of a bundle's entries in a template of the repository fsys.
 func SetEdges(fsys fs.FS, p, name string, catalogs []string, e kind.Edges) (*kind.Outcome, error) {
 	t, err := Open(fsys, p, name)
 	if err != nil {
@@ -66,7 +65,7 @@ func SetEdges(fsys fs.FS, p, name string, catalogs []string, e kind.Edges) (*kin
 	return t.SetEdges(e)
 }
 
-// SetEdges works out what other edges come to.
+// SetEdges returns the result of setting edges.
 func (t *Template) SetEdges(e kind.Edges) (*kind.Outcome, error) {
 	k, ok := t.Kind.(kind.EdgeSetter)
 	if !ok {

@@ -11,16 +11,16 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Files are those of a repository. What is opened in them is parsed once, as a template and
-// as a catalog, until its text is another one.
+// Files are the files of a repository. Each file is parsed at most once as a template and once as a catalog,
+// until its text changes.
 type Files struct {
 	fs.FS
-	base    *Files                           // nil: none
-	changed func(name string) ([]byte, bool) // texts in the place of the base's
+	base    *Files                           // nil: no base
+	changed func(name string) ([]byte, bool) // returns texts that replace those of the base
 	texts   map[string]*text
 }
 
-// NewFiles are the files of fsys, which does not change. What is Files already is given back.
+// NewFiles returns the files of fsys, which must not change. It returns fsys itself if that is a *Files.
 func NewFiles(fsys fs.FS) *Files {
 	if f, ok := fsys.(*Files); ok {
 		return f
@@ -28,12 +28,12 @@ func NewFiles(fsys fs.FS) *Files {
 	return &Files{FS: fsys, texts: map[string]*text{}}
 }
 
-// Over are the files of fsys, in which changed tells the texts that are others than in f.
+// Over returns the files of fsys. changed returns the texts that differ from those of f.
 func (f *Files) Over(fsys fs.FS, changed func(name string) ([]byte, bool)) *Files {
 	return &Files{FS: fsys, base: f, changed: changed, texts: map[string]*text{}}
 }
 
-// Put takes the text of a file that was read already, and Forget drops it again.
+// Put sets the text of a file that was already read. Forget drops it.
 func (f *Files) Put(name string, src []byte) {
 	f = f.owner(name)
 	if old := f.texts[name]; old == nil || !bytes.Equal(old.src, src) {
@@ -41,10 +41,10 @@ func (f *Files) Put(name string, src []byte) {
 	}
 }
 
-// Forget frees a file that is not asked for again.
+// Forget frees a file that is no longer needed.
 func (f *Files) Forget(name string) { delete(f.owner(name).texts, name) }
 
-// owner has the file as it is now.
+// owner returns the Files that hold the current text of a file.
 func (f *Files) owner(name string) *Files {
 	if f.base != nil {
 		if _, ok := f.changed(name); !ok {
@@ -54,7 +54,7 @@ func (f *Files) owner(name string) *Files {
 	return f
 }
 
-// Catalog reads a file, or a directory of files, as the documents of a catalog.
+// Catalog reads a file or directory as the documents of a catalog.
 func (f *Files) Catalog(name string) ([]fbc.Doc, error) {
 	if info, err := fs.Stat(f, name); err != nil || !info.IsDir() {
 		return f.documents(name)
@@ -82,7 +82,7 @@ func (f *Files) documents(name string) ([]fbc.Doc, error) {
 	return t.docs()
 }
 
-// ReadFile implements fs.ReadFileFS. Nobody changes what it returns.
+// ReadFile implements fs.ReadFileFS. Callers must not modify the result.
 func (f *Files) ReadFile(name string) ([]byte, error) {
 	t, err := f.text(name)
 	if err != nil {
@@ -104,7 +104,7 @@ func (f *Files) text(name string) (*text, error) {
 	}
 	if f.base != nil {
 		src, _ := f.changed(name)
-		if src == nil { // it is empty, or gone
+		if src == nil { // the text is empty, or the file is gone
 			var err error
 			if src, err = fs.ReadFile(f.FS, name); err != nil {
 				return nil, err
@@ -121,7 +121,7 @@ func (f *Files) text(name string) (*text, error) {
 	return f.texts[name], nil
 }
 
-// textOf is a file as its user calls it.
+// textOf returns the text of a file under the name that its user gave.
 func textOf(fsys fs.FS, p, name string) (*text, error) {
 	if f, ok := fsys.(*Files); ok && name == p {
 		return f.text(p)
@@ -133,7 +133,7 @@ func textOf(fsys fs.FS, p, name string) (*text, error) {
 	return newText(name, src), nil
 }
 
-// text is a file with what is made of it where that is asked for.
+// text is a file with the results of parsing it on demand.
 type text struct {
 	src     []byte
 	file    func() (*yamledit.File, error)

@@ -1,5 +1,5 @@
-// Package template tells what kind of catalog template a file is, and inserts bundles
-// into it. Each kind is a folder below; this package only chooses.
+// Package template detects the kind of a catalog template and inserts bundles into it. Each kind is a package
+// below; this package only selects it.
 package template
 
 import (
@@ -25,21 +25,20 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// kinds in the order in which they are asked; raw takes what looks like a catalog.
+// kinds lists the kinds in the order of detection. raw accepts everything that looks like a catalog.
 var kinds = []kind.Kind{
 	semver.Kind{}, basic.Kind{}, goodstuff.Kind{}, composite.Kind{}, substitutes.Kind{}, raw.Kind{},
 }
 
-// Register adds a kind before the others, until undo is called. It is for tests of what a
-// kind needs: handed over as a value, the list would be a parameter of every function from
-// the command line down to here.
+// Register adds a kind before the others until undo is called. Only tests use it. Passing the list as a value
+// would add a parameter to every function from the command line down to here.
 func Register(k kind.Kind) (undo func()) {
 	before := kinds
 	kinds = append([]kind.Kind{k}, before...)
 	return func() { kinds = before }
 }
 
-// first is the first kind of which something is true, nil where there is none.
+// first returns the first kind that satisfies is, or nil.
 func first(is func(kind.Traits) bool) kind.Kind {
 	for _, k := range kinds {
 		if is(k.Traits()) {
@@ -49,12 +48,12 @@ func first(is func(kind.Traits) bool) kind.Kind {
 	return nil
 }
 
-// Named is the kind of a name, nil where there is none.
+// Named returns the kind with a name, or nil.
 func Named(name string) kind.Kind {
 	return first(func(t kind.Traits) bool { return t.Name == name })
 }
 
-// Traits are those of the kind of a name, zero where there is none.
+// Traits returns the traits of the kind with a name, or zero.
 func Traits(name string) kind.Traits {
 	if k := Named(name); k != nil {
 		return k.Traits()
@@ -62,14 +61,15 @@ func Traits(name string) kind.Traits {
 	return kind.Traits{}
 }
 
-// OfSchema is the kind that has the schema, nil where there is none.
+// OfSchema returns the kind with a schema, or nil.
 func OfSchema(schema string) kind.Kind {
 	return first(func(t kind.Traits) bool { return schema != "" && t.Schema == schema })
 }
 
 const olmSchemas = "olm."
 
-// SchemaStarts are how the schemas of templates and catalogs begin: as OLM's, or as a kind has it.
+// SchemaStarts returns the prefixes of the schemas of templates and catalogs: OLM's, and the schemas of kinds
+// that differ from it.
 func SchemaStarts() []string {
 	starts := []string{olmSchemas}
 	for _, k := range kinds {
@@ -80,8 +80,7 @@ func SchemaStarts() []string {
 	return starts
 }
 
-// IsSchema reports whether a schema is that of a template, be it one of which Graft knows
-// nothing.
+// IsSchema reports whether a schema is that of a template, even of a kind that Graft does not know.
 func IsSchema(schema string) bool {
 	return OfSchema(schema) != nil || strings.HasPrefix(schema, olmSchemas+"template.")
 }
@@ -95,8 +94,8 @@ func Lists(root *yamledit.Node) (operand.Lists, bool) {
 	return operand.Lists{Unsupported: true}, IsSchema(schema)
 }
 
-// Unlisted are the bundles that a file names and of which it lists no image. A file that is no
-// template, or none that can be read, names none.
+// Unlisted returns the bundles that a file names without listing their images. It returns none for a file that is
+// not a readable template.
 func Unlisted(name string, src []byte) []string {
 	k, ok := first(func(t kind.Traits) bool {
 		_, names := Named(t.Name).(kind.HasUnlisted)
@@ -112,17 +111,16 @@ func Unlisted(name string, src []byte) []string {
 	return k.Unlisted(&t.Source)
 }
 
-// Template is a file or directory whose kind is known.
+// Template is a file or directory with its kind.
 type Template struct {
 	Source kind.Source
 	Kind   kind.Kind
 }
 
-// maxParts is how deep templates may be made of templates.
+// maxParts is the maximum depth of templates made of templates.
 const maxParts = 8
 
-// Open reads a template of the repository fsys and tells its kind. Name is how its
-// user calls it.
+// Open reads a template of the repository fsys and detects its kind. name is the name that the user gave.
 func Open(fsys fs.FS, p, name string) (*Template, error) {
 	info, err := fs.Stat(fsys, p)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -165,7 +163,7 @@ func Open(fsys fs.FS, p, name string) (*Template, error) {
 	return t, t.detect()
 }
 
-// Parse is Open for a text that is in no repository, such as standard input.
+// Parse does the same as Open for a text outside a repository, such as standard input.
 func Parse(name string, src []byte) (*Template, error) {
 	text := newText(name, src)
 	file, err := text.file()
@@ -181,7 +179,7 @@ func (t *Template) detect() error {
 		if len(f.Docs) == 0 {
 			return failure.New(failure.TemplateMalformed, "reading %s: the file is empty", t.Source.Name).At(t.Source.Name, 1, 1)
 		}
-		// The first document decides, so that its faults come first.
+		// The first document decides, so its faults are reported first.
 		if root, err := f.Docs[0].Root(); err != nil {
 			return err
 		} else if root != nil && root.Kind != yamledit.Mapping {
@@ -202,11 +200,11 @@ func (t *Template) detect() error {
 	return err.At(t.Source.Name, 1, 1)
 }
 
-// Describe says what stands in the template.
+// Describe describes the content of the template.
 func (t *Template) Describe() kind.Description {
 	d := t.Kind.Describe(&t.Source)
 	d.Kind = t.Kind.Traits().Name
-	// Programs that read the report want lists, empty or not.
+	// Programs that read the report expect lists, even empty ones.
 	d.Channels = append([]kind.Channel{}, d.Channels...)
 	d.Bundles = append([]kind.BundleRef{}, d.Bundles...)
 	d.Problems = append([]*failure.Error{}, d.Problems...)
@@ -216,8 +214,8 @@ func (t *Template) Describe() kind.Description {
 	return d
 }
 
-// Insert works out what inserting the bundle comes to. A template that opm would read
-// otherwise than it is written is refused, with all that is wrong.
+// Insert returns the result of inserting the bundle. It refuses a template that opm would read differently than
+// written, and reports everything that is wrong.
 func (t *Template) Insert(r kind.Request) (*kind.Outcome, error) {
 	d := t.Describe()
 	if err := asErrors(d.Problems); err != nil {
@@ -243,7 +241,7 @@ func (t *Template) Insert(r kind.Request) (*kind.Outcome, error) {
 	return o, nil
 }
 
-// checkRequest refuses edges that make no sense in any template.
+// checkRequest refuses edges that are invalid in every template.
 func checkRequest(t *Template, r kind.Request) error {
 	name := r.Bundle.Name
 	if r.Replaces == name || slices.Contains(r.Skips, name) {
@@ -259,9 +257,8 @@ func checkRequest(t *Template, r kind.Request) error {
 	return nil
 }
 
-// Insert puts a bundle into a template of the repository fsys. Where there is none and create
-// names a kind, one is begun with it. Catalogs are those of a composite template that are
-// meant; empty: all.
+// Insert inserts a bundle into a template of the repository fsys. If there is no template and create names a
+// kind, it creates one. catalogs selects catalogs of a composite template; empty means all.
 func Insert(fsys fs.FS, p, name, create string, catalogs []string, r kind.Request) (*kind.Outcome, error) {
 	t, err := Open(fsys, p, name)
 	if failure.Is(err, failure.TemplateNotFound) && create != "" {
@@ -285,7 +282,7 @@ func Insert(fsys fs.FS, p, name, create string, catalogs []string, r kind.Reques
 	return t.Insert(r)
 }
 
-// Images lists the bundle images that rendering the template needs.
+// Images returns the bundle images that rendering the template needs.
 func (t *Template) Images(tags kind.Tags) ([]string, error) {
 	e, err := t.expander()
 	if err != nil {
@@ -294,7 +291,7 @@ func (t *Template) Images(tags kind.Tags) ([]string, error) {
 	return e.Images(&t.Source, tags)
 }
 
-// Expand makes the documents of the catalog.
+// Expand returns the documents of the catalog.
 func (t *Template) Expand(b kind.Bundles, tags kind.Tags) (*fbc.Catalog, error) {
 	e, err := t.expander()
 	if err != nil {
@@ -303,7 +300,8 @@ func (t *Template) Expand(b kind.Bundles, tags kind.Tags) (*fbc.Catalog, error) 
 	return e.Expand(&t.Source, b, tags)
 }
 
-// expander refuses, like Insert, what opm would read otherwise than it is written.
+// expander returns the kind's Expander. Like Insert, it refuses a template that opm would read differently than
+// written.
 func (t *Template) expander() (kind.Expander, error) {
 	if err := t.problems(); err != nil {
 		return nil, err
@@ -325,10 +323,10 @@ func asErrors(problems []*failure.Error) error {
 	return errors.Join(errs...)
 }
 
-// Creatable are the kinds of which a new template can be written.
+// Creatable returns the kinds of which new templates can be created.
 func Creatable() []string { return names[kind.Creator]() }
 
-// names are those of the kinds that can do what the interface says.
+// names returns the names of the kinds that implement an interface.
 func names[Able any]() []string {
 	var all []string
 	for _, k := range kinds {
@@ -339,7 +337,7 @@ func names[Able any]() []string {
 	return all
 }
 
-// Create writes a new template of a kind that holds just the bundle.
+// Create returns a new template of a kind that contains only the bundle.
 func Create(kindName string, r kind.Request) ([]byte, error) {
 	if r.DefaultChannel != "" && len(Traits(kindName).Archetypes) == 0 && !slices.Contains(kind.Unique(r.Channels), r.DefaultChannel) {
 		return nil, failure.New(failure.ChannelUnknown, "creating a template whose default channel is %s, into which nothing is inserted", r.DefaultChannel).
@@ -355,11 +353,11 @@ func Create(kindName string, r kind.Request) ([]byte, error) {
 		Fix("Give --create with one of %s.", strings.Join(Creatable(), ", "))
 }
 
-// Convertible are the kinds to which a catalog can be converted.
+// Convertible returns the kinds to which a catalog can be converted.
 func Convertible() []string { return names[kind.Converter]() }
 
-// Convert makes a template of a kind of a catalog's documents, of which a semver one is rendered
-// with the skips.
+// Convert converts a catalog's documents to a template of a kind. skips is the setting for rendering a semver
+// template.
 func Convert(kindName string, docs []fbc.Doc, format fbc.Format, skips kind.SemverSkips) ([]byte, error) {
 	if c, ok := Named(kindName).(kind.Converter); ok {
 		text, err := c.Convert(docs, format, skips)
@@ -372,7 +370,7 @@ func Convert(kindName string, docs []fbc.Doc, format fbc.Format, skips kind.Semv
 		Fix("Give --to with one of %s.", strings.Join(Convertible(), ", "))
 }
 
-// jsonOf writes the one document of a template as opm writes documents.
+// jsonOf writes the only document of a template as opm writes documents.
 func jsonOf(text []byte) ([]byte, error) {
 	docs, err := fbc.Read("the converted template", text)
 	if err != nil {

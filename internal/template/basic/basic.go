@@ -1,6 +1,5 @@
-// Package basic is the kind of template that holds a catalog's documents with bundles
-// by image alone. It comes wrapped (olm.template.basic) and, older, as a stream of
-// documents.
+// Package basic implements the kind of template that contains a catalog's documents with bundles only as images.
+// It has a wrapped form (olm.template.basic) and, older, a stream of documents.
 package basic
 
 import (
@@ -20,9 +19,8 @@ const Schema = "olm.template.basic"
 // Kind implements kind.Kind.
 type Kind struct{}
 
-// Match implements kind.Matcher. A stream is a basic template if it has bundles and all
-// of them carry an image only, or lists documents as the wrapped form does; rendered
-// bundles make it a catalog.
+// Match implements kind.Matcher. A stream is a basic template if it has bundles and all of them have only an
+// image, or if it has a document of the wrapped form. With rendered bundles it is a catalog.
 func (Kind) Match(s *kind.Source) bool { return s.Schema() == Schema || isStream(s) }
 
 // Traits implements kind.Kind.
@@ -105,8 +103,7 @@ func (k Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
 	return documents.Images(k.Expand(s, nil, nil))
 }
 
-// Expand implements kind.Expander: the documents stay as they are, bundles are
-// rendered.
+// Expand implements kind.Expander. The documents stay unchanged; bundles are rendered.
 func (k Kind) Expand(s *kind.Source, _ kind.Bundles, _ kind.Tags) (*fbc.Catalog, error) {
 	return documents.Expand(k, s, false)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Convert implements kind.Converter: the documents in their order, bundles by image
-// alone, in the bytes of opm's convert-template basic.
+// Convert implements kind.Converter. It keeps the order of the documents, reduces bundles to their image, and
+// writes the bytes of opm's convert-template basic.
 func (Kind) Convert(docs []fbc.Doc, format fbc.Format, _ kind.SemverSkips) ([]byte, error) {
 	template := struct {
 		Schema  string            `json:"schema"`

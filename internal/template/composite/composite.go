@@ -1,5 +1,5 @@
-// Package composite is the kind of template that is made of other templates, one for
-// each catalog and builder.
+// Package composite implements the kind of template that consists of other templates, one for each catalog and
+// builder.
 package composite
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// The schemas of the two files of a composite template, and of its builders.
+// The schemas of the two files of a composite template, and of its custom builder.
 const (
 	Schema         = "olm.composite"
 	catalogsSchema = "olm.composite.catalogs"
@@ -93,8 +93,8 @@ func describeCatalogs(d *kind.Description, s *kind.Source) {
 	}
 }
 
-// Insert implements kind.Kind: the bundle goes into the input of each component that
-// contributes to a catalog that was asked for, each input once.
+// Insert implements kind.Kind. It inserts the bundle once into the input of each component that contributes to a
+// requested catalog.
 func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	return edit(s, "inserting "+r.Bundle.Name, func(p kind.Part) (*kind.Outcome, error) { return p.Insert(r) })
 }
@@ -114,7 +114,7 @@ func (Kind) SetEdges(s *kind.Source, e kind.Edges) (*kind.Outcome, error) {
 	return edit(s, e.Doing(), func(p kind.Part) (*kind.Outcome, error) { return p.SetEdges(e) })
 }
 
-// edit makes one edit of each input.
+// edit applies an edit to each input.
 func edit(s *kind.Source, doing string, one func(kind.Part) (*kind.Outcome, error)) (*kind.Outcome, error) {
 	inputs, err := inputPaths(s, doing)
 	if err != nil {
@@ -135,7 +135,7 @@ func edit(s *kind.Source, doing string, one func(kind.Part) (*kind.Outcome, erro
 	return o, nil
 }
 
-// inputPaths are the inputs of the components that contribute, each once.
+// inputPaths returns the inputs of the contributing components, each once.
 func inputPaths(s *kind.Source, doing string) ([]string, error) {
 	asked, err := contributing(s, doing)
 	if err != nil {
@@ -175,7 +175,7 @@ func contributing(s *kind.Source, doing string) ([]component, error) {
 	return asked, nil
 }
 
-// inputPath finds an input beside the template, else from the top of the repository.
+// inputPath looks for an input relative to the template, and then relative to the top of the repository.
 func inputPath(s *kind.Source, c component) (string, error) {
 	if s.FS == nil {
 		return "", c.inputAt.Failure(failure.Usage, "following the input %s: a composite template on standard input has no repository around it", c.input).

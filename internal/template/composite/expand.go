@@ -23,7 +23,7 @@ func (Kind) Images(s *kind.Source, tags kind.Tags) ([]string, error) {
 	return kind.Unique(out), err
 }
 
-// Expand implements kind.Expander: the parts of one catalog are put together.
+// Expand implements kind.Expander. It joins the parts of one catalog.
 func (Kind) Expand(s *kind.Source, b kind.Bundles, tags kind.Tags) (*fbc.Catalog, error) {
 	out := &fbc.Catalog{}
 	err := eachPart(s, func(p kind.Part) error {
@@ -42,7 +42,7 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, tags kind.Tags) (*fbc.Catalog
 	return out, err
 }
 
-// eachPart visits the inputs of the one catalog that is asked for.
+// eachPart visits the inputs of the only requested catalog.
 func eachPart(s *kind.Source, visit func(kind.Part) error) error {
 	asked, err := contributing(s, "rendering")
 	if err != nil {
@@ -77,8 +77,8 @@ func eachPart(s *kind.Source, visit func(kind.Part) error) error {
 	return nil
 }
 
-// catalogsFile stands beside a composite template and says which catalogs there are, and
-// which builders each allows. Without it nothing is checked.
+// catalogsFile is a file next to a composite template that lists the catalogs and the builders that each allows.
+// It is optional.
 const catalogsFile = "catalogs.yaml"
 
 func checkCatalogs(s *kind.Source, asked []component) error {
@@ -87,7 +87,7 @@ func checkCatalogs(s *kind.Source, asked []component) error {
 	}
 	src, err := fs.ReadFile(s.FS, path.Join(path.Dir(s.Path), catalogsFile))
 	if err != nil {
-		return nil //nolint:nilerr // there is none
+		return nil //nolint:nilerr // the file is optional
 	}
 	file, err := yamledit.Open(catalogsFile, src)
 	if err != nil || len(file.Docs) == 0 {

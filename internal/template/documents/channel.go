@@ -9,8 +9,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// createChannel adds a channel with the bundle alone, or with the entries of the channel
-// that comes before it as well, where the request has it begin so and there is one.
+// createChannel adds a channel that contains only the bundle. If the request asks for it and there is a previous
+// channel, the new channel also gets that one's entries.
 func (s *Set) createChannel(pkg, name string, r kind.Request, adder Adder, o *kind.Outcome) error {
 	previous, list := s.previous(pkg, name, r)
 	created := kind.Change{What: kind.ChannelCreated, Channel: name, From: previous}
@@ -43,8 +43,8 @@ func (s *Set) createChannel(pkg, name string, r kind.Request, adder Adder, o *ki
 	return adder.AddChannel(v, s.siblings(fbc.SchemaChannel, pkg, r))
 }
 
-// previous is the channel whose entries a new one begins with, and the entries; none where
-// the request has it begin empty.
+// previous returns the channel whose entries a new one begins with, and these entries, or none if the request
+// does not ask for them.
 func (s *Set) previous(pkg, name string, r kind.Request) (string, []fbc.Entry) {
 	if !r.LikePrevious {
 		return "", nil

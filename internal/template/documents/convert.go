@@ -7,9 +7,8 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// Given is a catalog that is to become a template of another kind: one package whose
-// bundles are rendered. It answers what an expansion asks, so that what a template
-// would make can be held against what was given.
+// Given is a catalog to convert to a template of another kind: one package with rendered bundles. It answers the
+// questions of an expansion, so that the catalog of the new template can be compared with the given one.
 type Given struct {
 	fbc.Catalog
 	Package fbc.Package
@@ -17,8 +16,7 @@ type Given struct {
 	images  map[string]string    // by name
 }
 
-// ReadGiven reads the catalog, and refuses what the kinds with a grammar of their own
-// cannot say.
+// ReadGiven reads the catalog. It refuses content that kinds with their own grammar cannot express.
 func ReadGiven(docs []fbc.Doc) (*Given, error) {
 	g := &Given{facts: map[string]fbc.Facts{}, images: map[string]string{}}
 	for i := range docs {
@@ -47,13 +45,13 @@ func ReadGiven(docs []fbc.Doc) (*Given, error) {
 	return g, nil
 }
 
-// Image is that of a bundle by its name.
+// Image returns the image of a bundle, given its name.
 func (g *Given) Image(name string) (string, bool) {
 	image, ok := g.images[name]
 	return image, ok
 }
 
-// AllImages are those of all bundles.
+// AllImages returns the images of all bundles.
 func (g *Given) AllImages() []string {
 	var out []string
 	for image := range g.facts {
@@ -72,13 +70,13 @@ func (g *Given) Bundle(image string) (fbc.Facts, error) {
 	return f, nil
 }
 
-// Showcase implements kind.Bundles: what the package shows now is what it would show.
+// Showcase implements kind.Bundles. It returns what the package shows now.
 func (g *Given) Showcase(string) (fbc.Showcase, error) {
 	return fbc.Showcase{Description: g.Package.Description, Icon: g.Package.Icon}, nil
 }
 
-// Same holds what a template would make against what was given, and names the first
-// edge that would change.
+// Same compares the catalog that a template would produce with the given one, and returns an error that names the
+// first edge that would change.
 func (g *Given) Same(made *fbc.Catalog) error {
 	for _, ch := range g.Channels {
 		i := slices.IndexFunc(made.Channels, func(m fbc.Channel) bool { return m.Name == ch.Name })

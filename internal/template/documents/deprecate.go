@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// deprecations are the documents that say what of a package is deprecated.
+// deprecations returns the package's documents of deprecations.
 func (s *Set) deprecations(pkg string) []Document {
 	return slices.DeleteFunc(s.Of(fbc.SchemaDeprecation), func(d Document) bool { return d.Package != pkg })
 }
@@ -19,8 +19,8 @@ func referred(item *yamledit.Node) fbc.Reference {
 	return fbc.Reference{Schema: ref.FoldText("schema"), Name: ref.FoldText("name")}
 }
 
-// Deprecate has the documents of the template of that name say what is deprecated. A
-// message that stands there is changed. Add puts a document where it belongs.
+// Deprecate adds deprecations to the documents of the template with this name. It changes the message of an
+// existing one. add inserts a document in its place.
 func (s *Set) Deprecate(d kind.Deprecation, name string, add func(v yamledit.Value, siblings []Document) error, o *kind.Outcome) error {
 	pkg, err := s.packageOf(d.Doing(), "", d.Package, "in "+name, o)
 	if err != nil {
@@ -98,7 +98,7 @@ func deprecationValue(ref fbc.Reference, message string) yamledit.Value {
 	return yamledit.Map(yamledit.Field{Key: "reference", Value: yamledit.Map(fields...)}, textField("message", message))
 }
 
-// checkReferences refuses what the package does not have.
+// checkReferences refuses references to objects that the package does not have.
 func (s *Set) checkReferences(d kind.Deprecation, pkg, name string) error {
 	for _, ref := range d.References() {
 		switch {
@@ -112,7 +112,7 @@ func (s *Set) checkReferences(d kind.Deprecation, pkg, name string) error {
 	return nil
 }
 
-// ofPackage are the documents of a package; those that do not say their own count.
+// ofPackage returns the documents of a package, including those that do not name one.
 func (s *Set) ofPackage(pkg string) (docs []Document) {
 	for _, d := range s.Docs {
 		if d.Package == pkg || d.Package == "" && (d.Schema != fbc.SchemaPackage || d.Name == pkg) {
@@ -122,7 +122,7 @@ func (s *Set) ofPackage(pkg string) (docs []Document) {
 	return docs
 }
 
-// Deprecate has the documents say what is deprecated.
+// Deprecate adds deprecations to the documents.
 func (f *File) Deprecate(d kind.Deprecation) (*kind.Outcome, error) {
 	o := &kind.Outcome{}
 	if err := f.Set.Deprecate(d, f.source.Name, f.AddChannel, o); err != nil {

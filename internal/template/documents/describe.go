@@ -13,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Keys that opm reads; any other it drops without a word.
+// documentKeys lists the keys that opm reads; it silently drops others.
 var documentKeys = map[string][]string{
 	fbc.SchemaPackage:     {"schema", "name", "defaultChannel", "icon", "description", "properties"},
 	fbc.SchemaChannel:     {"schema", "name", "package", "entries", "properties"},
@@ -23,7 +23,7 @@ var documentKeys = map[string][]string{
 
 var entryKeys = []string{"name", "replaces", "skips", "skipRange"}
 
-// Describe adds the documents, and what is wrong with them, to a description.
+// Describe adds the documents and their problems to a description.
 func (s *Set) Describe(d *kind.Description) {
 	d.Package = s.Package()
 	images, names, channels, packages := Seen{}, Seen{}, Seen{}, Seen{}
@@ -55,8 +55,8 @@ func (s *Set) Describe(d *kind.Description) {
 	}
 }
 
-// noSchema is the fault of a document that nothing reads. A bundle that lost its schema stands
-// in nobody's way until it is rendered, or an edit is about it.
+// noSchema returns the fault of a document that nothing reads. For a bundle it is only a warning, until the
+// bundle is rendered or edited.
 func (doc *Document) noSchema() *failure.Error {
 	return doc.at(failure.New(failure.TemplateMalformed, "reading a document that has no schema")).Fix("Give it one: that of a bundle is %s.", fbc.SchemaBundle)
 }
@@ -77,9 +77,9 @@ func (doc *Document) describeBundle(d *kind.Description, images, names Seen) {
 		doc.problem(d, "reading bundle %s, which occurs twice", doc.Name)
 	}
 	if doc.Name == "" || doc.Version != nil {
-		return // a rendered bundle says its version itself
+		return // a rendered bundle has its own version
 	}
-	// A tag may carry a build number behind the version: only its core is compared.
+	// A tag may have a build number after the version, so only the core is compared.
 	v, ok := graph.VersionOf(doc.Name)
 	w, tagged := kind.ImageVersion(doc.Image)
 	if ok && tagged && (v.Major != w.Major || v.Minor != w.Minor || v.Patch != w.Patch) {
@@ -143,14 +143,14 @@ func (doc *Document) checkKeys(d *kind.Description) {
 	CheckKeys(d, doc.Node, documentKeys[doc.Schema], doc.Schema+" "+doc.Name)
 }
 
-// CheckKeys reports keys that occur twice, in one case or two, and, where the
-// known ones are given, those that opm does not read.
+// CheckKeys reports keys that occur twice, also in different case. If known keys are given, it reports those that
+// opm does not read.
 func CheckKeys(d *kind.Description, n *yamledit.Node, known []string, what string) {
 	checkKeys(d, n, known, what, true)
 }
 
-// CheckTop is CheckKeys for the top of a template that opm reads leniently: a key of its
-// own that somebody put there hurts nobody, one that is nearly another is misspelt.
+// CheckTop does the same as CheckKeys for the top of a template that opm reads leniently: it accepts unknown
+// keys, but not those that resemble a known one.
 func CheckTop(d *kind.Description, n *yamledit.Node, known []string) {
 	checkKeys(d, n, known, "the template", false)
 }
@@ -186,10 +186,10 @@ func checkKeys(d *kind.Description, n *yamledit.Node, known []string, what strin
 	}
 }
 
-// maxProblems is as many as a person reads.
+// maxProblems is the number of problems that a person may still read.
 const maxProblems = 200
 
-// nearKey is the known key that a misspelt one is one or two letters away from.
+// nearKey returns the known key that differs from a misspelt one in at most two letters, or "".
 func nearKey(key string, known []string) string {
 	best, distance := "", 3
 	if len(key) > 64 {

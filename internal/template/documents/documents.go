@@ -1,5 +1,5 @@
-// Package documents edits the documents of a file-based catalog where they stand in
-// a template: as items of a list (basic, substitutes) or as documents of files (raw).
+// Package documents edits the documents of a file-based catalog in a template: as items of a list (basic,
+// substitutes) or as documents of files (raw).
 package documents
 
 import (
@@ -16,8 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Document is one document. Node is nil for one that is too large to be of interest
-// as a tree: a rendered bundle.
+// Document is one document. Node is nil for a rendered bundle, which is too large to parse as a tree.
 type Document struct {
 	Node    *yamledit.Node
 	Schema  string
@@ -27,13 +26,13 @@ type Document struct {
 	File    string
 	Line    int
 	Col     int
-	Index   int             // among the items of its list, or the documents of its file
-	list    *yamledit.Node  // that it is an item of; nil for one of the file's own
-	Edits   *yamledit.Edits // of its file
+	Index   int             // in its list, or among the documents of its file
+	list    *yamledit.Node  // the list that contains it; nil for a document of the file itself
+	Edits   *yamledit.Edits // edits of its file
 	Version *semver.Version // of a rendered bundle
 }
 
-// FromNode reads what a document is from its node, keys in any case as opm does.
+// FromNode reads a document from its node. Like opm, it ignores the case of keys.
 func FromNode(n *yamledit.Node, file string, index int, e *yamledit.Edits) Document {
 	d := Document{Node: n, File: file, Index: index, Edits: e}
 	d.Line, d.Col = n.Position()
@@ -43,17 +42,17 @@ func FromNode(n *yamledit.Node, file string, index int, e *yamledit.Edits) Docum
 	return d
 }
 
-// Seen is what stands somewhere.
+// Seen is a set of keys.
 type Seen map[string]bool
 
-// Again takes a key in, and reports whether it stands there already.
+// Again adds a key and reports whether the set already had it.
 func (s Seen) Again(key string) bool {
 	again := s[key]
 	s[key] = true
 	return again
 }
 
-// Set is the documents of one template.
+// Set holds the documents of one template.
 type Set struct{ Docs []Document }
 
 // Of returns the documents of a schema.
@@ -67,8 +66,7 @@ func (s *Set) Of(schema string) []Document {
 	return out
 }
 
-// Package is the package that the documents are about; "" where there is none or
-// several.
+// Package returns the package of the documents, or "" if there is none or several.
 func (s *Set) Package() string {
 	name := ""
 	for _, d := range s.Docs {
@@ -87,12 +85,12 @@ func (s *Set) Package() string {
 	return name
 }
 
-// channels are those of a package.
+// channels returns the channels of a package.
 func (s *Set) channels(pkg string) []Document {
 	return slices.DeleteFunc(s.Of(fbc.SchemaChannel), func(d Document) bool { return d.Package != pkg && d.Package != "" })
 }
 
-// named is the document of a name, nil where there is none.
+// named returns the document with a name, or nil.
 func named(docs []Document, name string) *Document {
 	if i := slices.IndexFunc(docs, func(d Document) bool { return d.Name == name }); i >= 0 {
 		return &docs[i]
@@ -120,8 +118,8 @@ func entry(item *yamledit.Node) fbc.Entry {
 	}
 }
 
-// versions tells versions of bundles by name: of a rendered bundle its own, else the
-// one that the name ends with.
+// versions returns the versions of bundles by name: the own version of a rendered bundle, or else the one at the
+// end of the name.
 func (s *Set) versions() graph.Versions {
 	known := map[string]semver.Version{}
 	for _, d := range s.Of(fbc.SchemaBundle) {
@@ -137,12 +135,12 @@ func (s *Set) versions() graph.Versions {
 	}
 }
 
-// Place of a document, for a failure.
+// at sets the place of a failure to the document's.
 func (d *Document) at(err *failure.Error) *failure.Error { return err.At(d.File, d.Line, d.Col) }
 
-// PackageFor checks that the bundle belongs to the template, and returns its package.
-// Another name is accepted, with a note, where the template's channels list releases of
-// the same operator: some repositories know a package by the name of its folder.
+// PackageFor checks that the bundle belongs to the template and returns the template's package. It accepts
+// another package name, with a note, if the template's channels list releases of the same operator, because some
+// repositories name a package after its folder.
 func (s *Set) PackageFor(r kind.Request, name string, o *kind.Outcome) (string, error) {
 	return s.packageOf("inserting "+r.Bundle.Name, stem(r.Bundle.Name), r.Bundle.Package, "into "+name, o)
 }
@@ -175,7 +173,7 @@ func (s *Set) hasReleasesOf(operator string) bool {
 
 var versionStart = regexp.MustCompile(`[._-]v?\d+\.\d`)
 
-// stem is a bundle's name without the version at its end; "" where it has none.
+// stem returns a bundle's name without the version at its end, or "" if it has none.
 func stem(name string) string {
 	if at := versionStart.FindStringIndex(name); at != nil {
 		return name[:at[0]]

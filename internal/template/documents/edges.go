@@ -11,8 +11,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// SetEdges says anew what the entries of a bundle replace and skip, in the documents of the
-// template of that name. Edges that are wrong in one channel change none.
+// SetEdges sets what the entries of a bundle replace and skip, in the documents of the template with this name.
+// If the edges are invalid in one channel, it changes none.
 func (s *Set) SetEdges(e kind.Edges, name string, o *kind.Outcome) error {
 	pkg, err := s.packageOf(e.Doing(), stem(e.Bundle), e.Package, "in "+name, o)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Set) SetEdges(e kind.Edges, name string, o *kind.Outcome) error {
 	return errors.Join(errs...)
 }
 
-// setEdges checks and makes the change of one entry.
+// setEdges checks and applies the change of one entry.
 func (s *Set) setEdges(c *Document, before []fbc.Entry, at int, e kind.Edges, o *kind.Outcome) error {
 	item := c.Node.FoldValue("entries").Items()[at].Resolve()
 	was, is := before[at], e.Of(before[at])
@@ -61,7 +61,7 @@ func (s *Set) setEdges(c *Document, before []fbc.Entry, at int, e kind.Edges, o 
 	if heads := manyHeads(c.Name, before, after); heads != "" {
 		o.Notes = append(o.Notes, heads)
 	}
-	// A key that comes stands behind one that stays.
+	// A new key goes after an existing one that stays.
 	behindReplaces := []string{"name"}
 	if is.Replaces != "" {
 		behindReplaces = append([]string{"replaces"}, behindReplaces...)
@@ -77,8 +77,7 @@ func (s *Set) setEdges(c *Document, before []fbc.Entry, at int, e kind.Edges, o 
 	)
 }
 
-// checkEdges refuses edges that lead nowhere, or in a circle, and those without which somebody
-// could no longer reach the head.
+// checkEdges refuses edges to unknown bundles, cycles, and edges that would keep users from reaching the head.
 func (s *Set) checkEdges(channel string, before, after []fbc.Entry, at int, e kind.Edges) *failure.Error {
 	is := after[at]
 	others := slices.Delete(slices.Clone(before), at, at+1)
@@ -99,7 +98,7 @@ func (s *Set) checkEdges(channel string, before, after []fbc.Entry, at int, e ki
 	return kind.Stranded(e.Doing(), channel, graph.Stranded(before, after, s.versions()), len(after))
 }
 
-// setText has a key of an entry say a text, or be gone.
+// setText sets a key of an entry to a text, or removes the key.
 func (s *Set) setText(c *Document, item *yamledit.Node, key string, after []string, text string) error {
 	standing, v := item.Fold(key)
 	switch {
@@ -115,7 +114,7 @@ func (s *Set) setText(c *Document, item *yamledit.Node, key string, after []stri
 	return c.Edits.SetText(v, text)
 }
 
-// setSkips has an entry skip just the bundles of a list; those that stand there stay in place.
+// setSkips sets the bundles that an entry skips. Those that are already in the list keep their place.
 func (s *Set) setSkips(c *Document, item *yamledit.Node, after, skips []string) error {
 	standing, list := item.Fold("skips")
 	was := list.Strings()
@@ -129,7 +128,7 @@ func (s *Set) setSkips(c *Document, item *yamledit.Node, after, skips []string) 
 	case len(was) == 0:
 		return c.Edits.Fill(list, yamledit.Texts(skips))
 	}
-	// A list is never without items: where all go, the first one becomes the first that comes.
+	// A list must not become empty. If all items go, the first one is replaced by the first new one.
 	if !slices.ContainsFunc(was, func(name string) bool { return slices.Contains(skips, name) }) {
 		if err := c.Edits.SetText(list.Items()[0], skips[0]); err != nil {
 			return err
@@ -156,14 +155,14 @@ func (s *Set) setSkips(c *Document, item *yamledit.Node, after, skips []string) 
 	return nil
 }
 
-// edgeLikes are entries that show where a key stands and how it looks.
+// edgeLikes returns entries that show the place and style of a key.
 func (s *Set) edgeLikes(c *Document, item *yamledit.Node) []*yamledit.Node {
 	items := c.Node.FoldValue("entries").Items()
 	near := nearestEntries(items, slices.IndexFunc(items, func(n *yamledit.Node) bool { return n.Resolve() == item }))
 	return append(near, s.entryLikes(c)...)
 }
 
-// lastOf is the first of the keys that an item has, as it writes it.
+// lastOf returns the first of the keys that an item has, in the item's spelling.
 func lastOf(item *yamledit.Node, keys []string) string {
 	for _, key := range keys {
 		if k, _ := item.Fold(key); k != nil {
@@ -173,7 +172,7 @@ func lastOf(item *yamledit.Node, keys []string) string {
 	return ""
 }
 
-// SetEdges says anew what the entries of a bundle replace and skip.
+// SetEdges sets what the entries of a bundle replace and skip.
 func (f *File) SetEdges(e kind.Edges) (*kind.Outcome, error) {
 	o := &kind.Outcome{}
 	if err := f.Set.SetEdges(e, f.source.Name, o); err != nil {

@@ -28,8 +28,7 @@ func entryValue(e fbc.Entry) yamledit.Value {
 	return yamledit.Map(fields...)
 }
 
-// entryLikes are entries of other channels, which show how a key looks that no entry
-// of this one has.
+// entryLikes returns entries of other channels, which show the style of a key that no entry of this channel has.
 func (s *Set) entryLikes(c *Document) []*yamledit.Node {
 	var likes []*yamledit.Node
 	for _, d := range s.Of(fbc.SchemaChannel) {
@@ -59,13 +58,13 @@ func added(channel string, e fbc.Entry) kind.Change {
 	return kind.Change{What: kind.EntryAdded, Channel: channel, Name: e.Name, To: e.InWords()}
 }
 
-// Text is a new template that is being written.
+// Text is a new template being written.
 type Text struct{ strings.Builder }
 
 // Line writes a line that ends with a value.
 func (t *Text) Line(text, value string) { t.WriteString(text + yamledit.Quote(value) + "\n") }
 
-// Edges writes the keys of an entry's edges, four spaces deep.
+// Edges writes an entry's edges, indented by four spaces.
 func (t *Text) Edges(e fbc.Entry) {
 	if e.Replaces != "" {
 		t.Line("    replaces: ", e.Replaces)
@@ -81,7 +80,7 @@ func (t *Text) Edges(e fbc.Entry) {
 	}
 }
 
-// headNotes tells of heads that the entry, taken as said, leaves beside itself.
+// headNotes returns a note if the new entry leaves the channel with further heads.
 func headNotes(channel string, standing []fbc.Entry, p graph.Place) []string {
 	after := make([]fbc.Entry, 0, len(standing)+1)
 	after = append(append(after, standing...), p.Entry)
@@ -94,7 +93,7 @@ func headNotes(channel string, standing []fbc.Entry, p graph.Place) []string {
 	return nil
 }
 
-// manyHeads tells of heads that a change leaves beside each other; "" where it leaves none.
+// manyHeads returns a note about the heads that a change adds, or "".
 func manyHeads(channel string, standing, after []fbc.Entry) string {
 	before, now := graph.HeadNames(standing), graph.HeadNames(after)
 	if len(now) > 1 && len(now) > len(before) {

@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// AtNode gives a failure without a place that of a node.
+// AtNode sets the place of a failure to a node's, unless it has a place.
 func AtNode(err error, n *yamledit.Node) error {
 	if f := failure.Of(err); f != nil && f.File == "" {
 		return n.At(f)
@@ -17,8 +17,8 @@ func AtNode(err error, n *yamledit.Node) error {
 	return err
 }
 
-// Expand sorts a template's documents into a catalog, as opm loads them. A bundle by image
-// alone is left to be rendered; one with properties is taken as it is, if whole allows it.
+// Expand sorts a template's documents into a catalog as opm loads them. Bundles that are only an image are
+// rendered later. Bundles with properties are taken unchanged, if whole allows that.
 func Expand(k kind.HasEdges, s *kind.Source, whole bool) (*fbc.Catalog, error) {
 	c := &fbc.Catalog{}
 	docs, err := k.Documents(s)
@@ -28,7 +28,7 @@ func Expand(k kind.HasEdges, s *kind.Source, whole bool) (*fbc.Catalog, error) {
 	return c, err
 }
 
-// Images are those of a catalog that no bundle was needed for.
+// Images returns the images of a catalog that could be expanded without bundles.
 func Images(c *fbc.Catalog, err error) ([]string, error) {
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func expandBundle(d *fbc.Doc, whole bool, into *fbc.Catalog) error {
 	return nil
 }
 
-// Entries are the documents under entries as catalog documents.
+// Entries returns the documents under entries as catalog documents.
 func Entries(s *kind.Source) ([]fbc.Doc, error) {
 	docs, err := s.Docs()
 	if err != nil || len(docs) == 0 {

@@ -9,13 +9,12 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// File is a template whose documents stand in one file: as items of a list, one after
-// another, or both.
+// File is a template with its documents in one file: as items of a list, as documents of the file, or both.
 type File struct {
 	Set
 	source   *kind.Source
 	wrapped  bool
-	list     *yamledit.Node // that wraps them, where there is one
+	list     *yamledit.Node // the list around them; nil if there is none
 	edits    *yamledit.Edits
 	problems []*failure.Error
 }
@@ -32,8 +31,7 @@ func Wrapped(s *kind.Source) *File {
 	return f
 }
 
-// Stream reads the documents of a file; those of the schema wrapper list documents under
-// entries.
+// Stream reads the documents of a file. Documents with the schema wrapper list further documents under entries.
 func Stream(s *kind.Source, wrapper string) *File {
 	f := &File{source: s, edits: s.File.Edit()}
 	for i, doc := range s.File.Docs {
@@ -62,8 +60,7 @@ func (f *File) add(n, list *yamledit.Node, index int, otherwise string) {
 	f.problems = append(f.problems, n.Malformed("%s", otherwise))
 }
 
-// Describe tells the documents and what is wrong with them. Keys are those that the template
-// has around them.
+// Describe describes the documents and their problems. keys are the keys of the template around them.
 func (f *File) Describe(keys ...string) kind.Description {
 	d := kind.Description{}
 	if f.wrapped {
@@ -77,7 +74,7 @@ func (f *File) Describe(keys ...string) kind.Description {
 	return d
 }
 
-// OneDocument reports documents after the first: opm reads one from a template.
+// OneDocument reports documents after the first, because opm reads only the first of a template.
 func OneDocument(d *kind.Description, s *kind.Source) {
 	for _, doc := range s.File.Docs[min(1, len(s.File.Docs)):] {
 		if root, err := doc.Root(); err != nil {
@@ -88,7 +85,7 @@ func OneDocument(d *kind.Description, s *kind.Source) {
 	}
 }
 
-// Insert puts the bundle into the documents, by an adder that may be the file.
+// Insert inserts the bundle into the documents. adder may be the file itself.
 func (f *File) Insert(r kind.Request, adder Adder) (*kind.Outcome, error) {
 	o := &kind.Outcome{}
 	if err := f.Set.Insert(r, f.source.Name, adder, o); err != nil {
@@ -97,15 +94,15 @@ func (f *File) Insert(r kind.Request, adder Adder) (*kind.Outcome, error) {
 	return o, f.Edited(o)
 }
 
-// Edits are those to the file, Edited adds it to an outcome.
+// Edits returns the edits of the file. Edited adds the result to an outcome.
 func (f *File) Edits() *yamledit.Edits { return f.edits }
 
-// Edited adds the file to an outcome.
+// Edited adds the edited file to an outcome.
 func (f *File) Edited(o *kind.Outcome) error {
 	return o.Edited(f.source.Path, f.source.File, f.edits)
 }
 
-// AddChannel implements Adder: after the last channel, else after the package.
+// AddChannel implements Adder. It adds the channel after the last one, or after the package.
 func (f *File) AddChannel(v yamledit.Value, siblings []Document) error {
 	after := siblings
 	if len(after) == 0 {
@@ -124,7 +121,7 @@ func (f *File) AddBundle(v yamledit.Value, siblings []Document, before *Document
 	return f.insert(list, index, v, siblings)
 }
 
-// behind is the place behind documents, the end without any.
+// behind returns the place after documents, or the end if there are none.
 func (f *File) behind(docs []Document) (list *yamledit.Node, index int) {
 	if len(docs) == 0 && f.wrapped {
 		return f.list, len(f.list.Items())
@@ -149,7 +146,7 @@ func (f *File) insert(list *yamledit.Node, index int, v yamledit.Value, siblings
 	}
 }
 
-// Likes are the siblings' nodes, the nearest to an index first.
+// Likes returns the siblings' nodes, the nearest to an index first.
 func Likes(siblings []Document, index int) []*yamledit.Node {
 	at := len(siblings)
 	for i, d := range siblings {

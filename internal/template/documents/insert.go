@@ -13,18 +13,17 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Adder puts a new document where its siblings stand. A template kind supplies it.
-// Before is a sibling that the new document comes before; nil: after the last one.
+// Adder adds a new document next to its siblings. Each kind of template provides one. before is the sibling that
+// must follow the new document; nil means the end.
 type Adder interface {
 	AddChannel(v yamledit.Value, siblings []Document) error
 	AddBundle(v yamledit.Value, siblings []Document, before *Document) error
-	// ReplaceBundle puts a rendered bundle in the place of the one that stands there.
+	// ReplaceBundle replaces a rendered bundle.
 	ReplaceBundle(d *Document) error
 }
 
-// Insert puts the bundle and its entry in each channel of the request into the
-// documents of the template of that name. What stands there already stays; what is missing
-// is completed.
+// Insert adds the bundle, and its entry in each requested channel, to the documents of the template with this
+// name. Existing content stays, and missing parts are added.
 func (s *Set) Insert(r kind.Request, name string, adder Adder, o *kind.Outcome) error {
 	pkg, err := s.PackageFor(r, name, o)
 	if err != nil {
@@ -52,7 +51,7 @@ func (s *Set) Insert(r kind.Request, name string, adder Adder, o *kind.Outcome) 
 			return err
 		}
 	}
-	// Channels first: where both go to one place, bundles stand behind them.
+	// Channels first: if both go to the same place, bundles come after them.
 	if err := s.insertEntries(r, pkg, channels, adder, o); err != nil || !missing {
 		return err
 	}
@@ -68,7 +67,7 @@ func (s *Set) Insert(r kind.Request, name string, adder Adder, o *kind.Outcome) 
 	return adder.AddBundle(yamledit.Map(fields...), bundles, s.nextBundle(bundles, r.Bundle.Version))
 }
 
-// insertEntries puts the bundle into each channel.
+// insertEntries inserts the bundle into each channel.
 func (s *Set) insertEntries(r kind.Request, pkg string, channels []string, adder Adder, o *kind.Outcome) error {
 	for _, name := range channels {
 		if c := s.channel(pkg, name); c != nil {
@@ -84,9 +83,8 @@ func (s *Set) insertEntries(r kind.Request, pkg string, channels []string, adder
 	return s.setDefaultChannel(r, pkg, channels, o)
 }
 
-// siblings are the documents of a schema that belong to the package. In a template of
-// several packages a bundle by image alone does not say its own: then those of the same
-// image repository count.
+// siblings returns the documents of a schema that belong to the package. In a template with several packages a
+// bundle given only as an image does not name its package; then the bundles from the same image repository count.
 func (s *Set) siblings(schema, pkg string, r kind.Request) []Document {
 	all := s.Of(schema)
 	if s.Package() != "" || len(s.Of(fbc.SchemaPackage)) < 2 {
@@ -106,7 +104,7 @@ func (s *Set) siblings(schema, pkg string, r kind.Request) []Document {
 	return own
 }
 
-// nextBundle is the bundle before which a version is listed, nil at the end.
+// nextBundle returns the bundle that must follow a version, or nil for the end.
 func (s *Set) nextBundle(bundles []Document, v semver.Version) *Document {
 	versions := s.versions()
 	known := make([]*semver.Version, len(bundles))
@@ -147,8 +145,7 @@ func (s *Set) insertEntry(c *Document, r kind.Request, o *kind.Outcome) error {
 	return c.Edits.Insert(list, place.Index, v, append(nearestEntries(items, place.Index), likes...)...)
 }
 
-// nearestEntries are the items around a place, those with edges first shown: the
-// style of a key is taken from the nearest item that has it.
+// nearestEntries returns the items around a place. The style of a key is that of the nearest item that has it.
 func nearestEntries(items []*yamledit.Node, index int) []*yamledit.Node {
 	from, to := max(0, index-12), min(len(items), index+4)
 	out := slices.Clone(items[from:to])
@@ -162,8 +159,8 @@ func (s *Set) place(standing []fbc.Entry, r kind.Request) (graph.Place, error) {
 	return graph.PlaceIn(standing, n, s.versions(), rules)
 }
 
-// find is the index of the entry of the bundle's name, or of the same version under another; -1
-// without either.
+// find returns the index of the entry with the bundle's name, or of one with the same version and another name,
+// or -1.
 func find(standing []fbc.Entry, b kind.Bundle) int {
 	if i := slices.IndexFunc(standing, func(e fbc.Entry) bool { return e.Name == b.Name }); i >= 0 {
 		return i
@@ -174,8 +171,7 @@ func find(standing []fbc.Entry, b kind.Bundle) int {
 	})
 }
 
-// sameEdges accepts an entry that stands there if no edges were asked for or they are
-// the same.
+// sameEdges accepts an existing entry if no edges were requested or the requested ones are the same.
 func sameEdges(e fbc.Entry, r kind.Request, channel string, at *yamledit.Node) error {
 	if e.Name != r.Bundle.Name {
 		return at.Failure(failure.BundleConflict, "inserting %s into channel %s: the template has version %s as %s", r.Bundle.Name, channel, r.Bundle.Version, e.Name)
@@ -221,7 +217,7 @@ func (s *Set) setDefaultChannel(r kind.Request, pkg string, channels []string, o
 	return SetDefaultChannel(d.Edits, d.Node, r.DefaultChannel, o)
 }
 
-// SetDefaultChannel sets that of a package.
+// SetDefaultChannel sets the default channel of a package.
 func SetDefaultChannel(e *yamledit.Edits, pkg *yamledit.Node, channel string, o *kind.Outcome) error {
 	v := pkg.FoldValue("defaultChannel")
 	o.Changes = append(o.Changes, kind.Change{What: kind.DefaultChannelSet, From: v.Text(), To: channel})
@@ -231,7 +227,7 @@ func SetDefaultChannel(e *yamledit.Edits, pkg *yamledit.Node, channel string, o 
 	return e.SetText(v, channel)
 }
 
-// locate gives a failure without a place the place of the channel.
+// locate sets the place of a failure to the channel's, unless it has a place.
 func locate(err error, c *Document) error {
 	if f := failure.Of(err); f != nil && f.File == "" {
 		at := c.Node
