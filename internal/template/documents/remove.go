@@ -10,8 +10,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Remove takes bundles or channels out of the documents of the template of that name; remove
-// takes one document out. Nothing is removed where one of the channels may not be.
+// Remove removes bundles or channels from the documents of the template with this name; remove removes one
+// document. If one of the channels may not be removed, nothing is removed.
 func (s *Set) Remove(r kind.Removal, name string, remove func(*Document) error, o *kind.Outcome) error {
 	pkg, err := s.packageOf(r.Doing(), "", r.Package, "in "+name, o)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Set) Remove(r kind.Removal, name string, remove func(*Document) error, 
 	return nil
 }
 
-// removal is one edit of a set of documents.
+// A removal is one edit of a set of documents.
 type removal struct {
 	kind.Removal
 	*Set
@@ -50,20 +50,20 @@ type removal struct {
 	remove  func(*Document) error
 	o       *kind.Outcome
 	plans   []channelPlan
-	stands  map[string]bool // bundles that have an entry afterwards
-	names   []string        // of all entries before
+	stands  map[string]bool // bundles that still have an entry afterwards
+	names   []string        // of all entries before the edit
 	missing [][2]string
 	gone    []fbc.Reference
 	removed int
 }
 
-// channelPlan is what a channel is to have.
+// A channelPlan holds the entries of a channel before and after the edit.
 type channelPlan struct {
 	doc           Document
 	before, after []fbc.Entry
 }
 
-// planChannels works out what the channels are to have, and refuses what may not go.
+// planChannels works out the entries of each channel after the edit, and refuses a removal that is not allowed.
 func (e *removal) planChannels() error {
 	var errs []error
 	found := map[string]bool{}
@@ -147,7 +147,7 @@ func (e *removal) cutEntries(p channelPlan) error {
 	return nil
 }
 
-// replaceOnly has an entry replace another one, or nothing.
+// replaceOnly makes an entry replace another one, or nothing.
 func replaceOnly(c *Document, item *yamledit.Node, was fbc.Entry, to string, o *kind.Outcome) error {
 	if to != "" {
 		return rewire(c, item, was, to, o)
@@ -157,7 +157,7 @@ func replaceOnly(c *Document, item *yamledit.Node, was fbc.Entry, to string, o *
 	return c.Edits.RemoveField(item, key.Value)
 }
 
-// cutBundles takes out the bundles that no channel lists any more.
+// cutBundles removes the bundles that no channel lists any more.
 func (e *removal) cutBundles() error {
 	bundles := slices.DeleteFunc(e.Of(fbc.SchemaBundle), func(d Document) bool { return d.Package != "" && d.Package != e.pkg })
 	standing := make([]kind.Standing, len(bundles))
@@ -190,12 +190,12 @@ func (e *removal) cutBundles() error {
 	return nil
 }
 
-// firstOr is a bundle of that name, else the first.
+// firstOr returns the index of the bundle with this name, otherwise 0.
 func (e *removal) firstOr(standing []kind.Standing, name string) int {
 	return max(0, slices.IndexFunc(standing, func(s kind.Standing) bool { return e.NameOf(s.Image) == name || s.Name == name }))
 }
 
-// leaving are the bundles that are to have no entry and no image.
+// leaving returns the bundles that have no entry and no image after the edit.
 func (e *removal) leaving() (names []string) {
 	all := e.Bundles
 	for _, p := range e.plans {
@@ -208,7 +208,7 @@ func (e *removal) leaving() (names []string) {
 	return slices.DeleteFunc(kind.Unique(all), func(name string) bool { return e.stands[name] })
 }
 
-// cutDeprecations takes out what is said of that which is gone.
+// cutDeprecations removes the deprecations of bundles and channels that are removed.
 func (e *removal) cutDeprecations() error {
 	docs := e.deprecations(e.pkg)
 	for i := range docs {
@@ -242,7 +242,7 @@ func (e *removal) document(d *Document) error {
 	return e.remove(d)
 }
 
-// RemoveDocument takes one of the file's documents out.
+// RemoveDocument removes one document from the file.
 func (f *File) RemoveDocument(d *Document) error {
 	if d.list != nil {
 		return f.edits.Remove(d.Node)
@@ -250,7 +250,7 @@ func (f *File) RemoveDocument(d *Document) error {
 	return f.edits.RemoveDoc(d.Index)
 }
 
-// Remove takes bundles or channels out of the documents.
+// Remove removes bundles or channels from the documents.
 func (f *File) Remove(r kind.Removal) (*kind.Outcome, error) {
 	o := &kind.Outcome{}
 	if err := f.Set.Remove(r, f.source.Name, f.RemoveDocument, o); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// find looks for the bundle, or the one whose place it takes, among those that stand there.
-// An entry without a bundle that is known to be its own is not taken for one that lacks it.
+// find looks for the requested bundle, or the one that it takes the place of, among the bundles of the template.
+// It refuses to guess if the template has an entry of that name and an unknown image may belong to it.
 func (s *Set) find(bundles []Document, r kind.Request, pkg string) (kind.Found, error) {
 	for _, d := range s.Of("") {
 		if id, fail := r.Identify(kind.Standing{Image: d.Image, Name: d.Name}); id != kind.Another || fail != nil {
@@ -37,7 +37,7 @@ func (s *Set) find(bundles []Document, r kind.Request, pkg string) (kind.Found, 
 	return found, nil
 }
 
-// once refuses an edit of a bundle that occurs twice.
+// once refuses the edit of a bundle that occurs twice.
 func once(bundles []Document, at int) error {
 	for i := range bundles {
 		if d := &bundles[i]; i != at && d.Image == bundles[at].Image {
@@ -47,7 +47,7 @@ func once(bundles []Document, at int) error {
 	return nil
 }
 
-// place is an entry of a channel.
+// A place is an entry of a channel.
 type place struct {
 	channel Document
 	item    *yamledit.Node
@@ -55,7 +55,7 @@ type place struct {
 
 func (p place) at(err *failure.Error) *failure.Error { return p.item.At(err) }
 
-// entriesOf are the entries of a name in all channels of the package.
+// entriesOf returns the entries with a name in all channels of the package.
 func (s *Set) entriesOf(pkg, name string) []place {
 	var all []place
 	for _, c := range s.channels(pkg) {
@@ -68,7 +68,7 @@ func (s *Set) entriesOf(pkg, name string) []place {
 	return all
 }
 
-// replace has a bundle that stands there be the one of the request.
+// replace turns an existing bundle into the requested one.
 func (s *Set) replace(d *Document, id kind.Identity, r kind.Request, adder Adder, o *kind.Outcome) error {
 	o.Changes = append(o.Changes, r.Change(id, kind.Standing{Image: d.Image}))
 	if d.Node == nil || d.rendered() {
@@ -84,21 +84,21 @@ func (s *Set) replace(d *Document, id kind.Identity, r kind.Request, adder Adder
 	return d.Edits.SetText(image, r.Bundle.Image)
 }
 
-// RefuseRendered refuses to put another image into a rendered bundle of a template.
+// RefuseRendered refuses to change the image of a rendered bundle in a template.
 func RefuseRendered(d *Document) error {
 	return d.at(failure.New(failure.EditRefused, "replacing %s: the template holds what its image does, too", d.Name)).
 		Fix("Render the bundle again, and put it there by hand.")
 }
 
-// rendered reports whether the document holds what its image does.
+// rendered reports whether the document holds the contents of its image.
 func (d *Document) rendered() bool {
 	properties := d.Node.FoldValue("properties")
 	return len(properties.Items()) > 0
 }
 
-// replaceEntries has the entries of the bundle whose place the request takes be its own, and
-// whatever names that bundle name it. What a range says of the old version literally
-// it says of the new one. The channels that are left lack the bundle still.
+// replaceEntries renames the entries of the bundle that the request takes the place of, and every reference to
+// it. A range that names the old version literally then names the new one. It returns the channels that still
+// lack the bundle.
 func (s *Set) replaceEntries(r kind.Request, pkg string, channels []string, o *kind.Outcome) ([]string, error) {
 	if places := s.entriesOf(pkg, r.Bundle.Name); len(places) > 0 {
 		return nil, places[0].at(failure.New(failure.EdgeConflict, "inserting %s instead of %s: it has an entry in channel %s itself", r.Bundle.Name, r.InsteadOf, places[0].channel.Name)).
@@ -133,7 +133,7 @@ func (s *Set) replaceIn(c *Document, r kind.Request, o *kind.Outcome) (stands bo
 		item = item.Resolve()
 		was := entry(item)
 		references := append([]*yamledit.Node{item.FoldValue("replaces")}, item.FoldValue("skips").Items()...)
-		if was.Name == r.InsteadOf { // its own edges are about others
+		if was.Name == r.InsteadOf { // its own edges refer to other bundles
 			references = []*yamledit.Node{item.FoldValue("name")}
 		}
 		for _, v := range references {
@@ -159,8 +159,7 @@ func (s *Set) replaceIn(c *Document, r kind.Request, o *kind.Outcome) (stands bo
 	return stands, nil
 }
 
-// moveRange has the range of the entry end where the new version begins, where it said so
-// of the old one.
+// moveRange makes the range of the entry end at the new version if it ended at the old one.
 func (s *Set) moveRange(c *Document, item *yamledit.Node, e fbc.Entry, r kind.Request) (fbc.Entry, error) {
 	old, ok := s.versions()(r.InsteadOf)
 	v := item.FoldValue("skipRange")
@@ -176,7 +175,7 @@ func (s *Set) moveRange(c *Document, item *yamledit.Node, e fbc.Entry, r kind.Re
 	return e, c.Edits.SetText(v, now)
 }
 
-// askedEdges are put in the place of those that the entry has.
+// askedEdges sets the requested edges in place of those that the entry has.
 func askedEdges(c *Document, item *yamledit.Node, e fbc.Entry, r kind.Request) (fbc.Entry, error) {
 	if len(r.Skips) > 0 {
 		return e, item.At(failure.New(failure.Usage, "inserting %s instead of %s, with skips of its own", r.Bundle.Name, r.InsteadOf)).
@@ -204,8 +203,7 @@ func askedEdges(c *Document, item *yamledit.Node, e fbc.Entry, r kind.Request) (
 	return e, nil
 }
 
-// replaceDeprecated has what is said of the old bundle be said of the new one, and
-// messages that name it name the new one.
+// replaceDeprecated moves the deprecation of the old bundle to the new one, and renames the bundle in messages.
 func replaceDeprecated(d *Document, r kind.Request) error {
 	for _, item := range d.Node.FoldValue("entries").Items() {
 		item = item.Resolve()
@@ -224,7 +222,7 @@ func replaceDeprecated(d *Document, r kind.Request) error {
 	return nil
 }
 
-// whole finds a name or version that is no part of a longer one. A full stop may end a
+// whole matches a name or version that is not part of a longer one. A full stop may follow it if it ends a
 // sentence.
 func whole(name string) *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^0-9A-Za-z.+-])` + regexp.QuoteMeta(name) + `($|[^0-9A-Za-z.+-]|\.(?:\s|$))`)

@@ -10,8 +10,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Convert implements kind.Converter, where each channel is one chain that skips only
-// what came before and is no longer there.
+// Convert implements kind.Converter. It accepts channels that are one chain and skip only earlier versions that
+// are no longer listed.
 func (Kind) Convert(docs []fbc.Doc, _ fbc.Format, _ kind.SemverSkips) ([]byte, error) {
 	g, err := documents.ReadGiven(docs)
 	if err != nil {
@@ -59,8 +59,8 @@ func write(g *documents.Given) []byte {
 	return []byte(b.String())
 }
 
-// writeOrder writes a chain: what an entry skips are tombstones before it; what the
-// first one skips are tail edges.
+// writeOrder writes a chain: the bundles that an entry skips become tombstones before it; those that the first
+// entry skips become tail edges.
 func writeOrder(b *documents.Text, ch fbc.Channel) {
 	var tombstones []string
 	for i, e := range ch.Entries {

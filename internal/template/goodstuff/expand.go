@@ -9,8 +9,8 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Images implements kind.Expander: what the repository has that the patterns take,
-// and the images that are listed.
+// Images implements kind.Expander: it returns the images in the repository that match the patterns, and the
+// listed images.
 func (Kind) Images(s *kind.Source, tags kind.Tags) ([]string, error) {
 	t := parse(s)
 	out := t.images.Strings()
@@ -33,10 +33,10 @@ func (Kind) Images(s *kind.Source, tags kind.Tags) ([]string, error) {
 	return kind.Unique(out), nil
 }
 
-// Expand implements kind.Expander. The entries are the order of upgrades: a live one
-// replaces the live one before it and skips the tombstones between them; the first
-// carries the tail edges. A tombstone gets neither entry nor bundle. A bundle that
-// tail edges name is one that clusters may have, and not part of the catalog.
+// Expand implements kind.Expander. The order of the entries is the order of upgrades: a live entry replaces the
+// live one before it and skips the tombstones between them; the first one gets the tail edges. A tombstone gets
+// neither an entry nor a bundle. A bundle that tail edges name may be installed in clusters, but is not part of
+// the catalog.
 func (Kind) Expand(s *kind.Source, b kind.Bundles, tags kind.Tags) (*fbc.Catalog, error) {
 	t := parse(s)
 	images, err := Kind{}.Images(s, tags)
@@ -97,10 +97,10 @@ func bundlesByName(b kind.Bundles, images []string) (map[string]fbc.Facts, error
 	return out, nil
 }
 
-// mentions are all names that the channel knows: entries, and what its tail edges name.
+// mentions returns all names that the channel knows: its entries and the names in its tail edges.
 func (c channel) mentions() []string { return append(c.entries.Strings(), c.tail()...) }
 
-// tail are the names in the tail edges.
+// tail returns the names in the tail edges.
 func (c channel) tail() []string {
 	tail := c.node.FoldValue("tailEdges")
 	return append(tail.FoldValue("skips").Strings(), tail.FoldText("replaces"))
@@ -122,7 +122,7 @@ func (c channel) expand(pkg string, names []string, byName map[string]fbc.Facts)
 	return ch, nil
 }
 
-// edges are the entries that names in this order come to.
+// edges returns the entries with the edges that result from names in this order.
 func (c channel) edges(names []string) []fbc.Entry {
 	out := []fbc.Entry{}
 	var dead []string
@@ -142,7 +142,7 @@ func (c channel) edges(names []string) []fbc.Entry {
 	return out
 }
 
-// ends reports whether the names end with a live one.
+// ends reports whether the last name is live.
 func (c channel) ends(names []string) bool {
 	return len(names) > 0 && !slices.Contains(c.tombstones, names[len(names)-1])
 }

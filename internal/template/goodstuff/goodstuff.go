@@ -1,10 +1,10 @@
-// Package goodstuff is the kind of template that describes a package in one document:
-// which bundles take part, and in what order they upgrade.
+// Package goodstuff is the kind of template that describes a package in one document: which bundles are part of
+// it, and in what order they upgrade.
 //
-// The published example of the kind lists versions in its sample output that its own
-// graph does not order and for which it shows no bundle documents. Here the graph
-// description alone decides: a name that tailEdges skips gets no entry, since nothing
-// says what it upgrades from and opm rejects an entry without a bundle.
+// The published example of this kind lists versions in its sample output that its own graph does not order, and
+// for which it shows no bundle documents. Here the graph description alone decides: a name that tailEdges skips
+// gets no entry, because the template does not say which version it upgrades from, and opm rejects an entry
+// without a bundle.
 package goodstuff
 
 import (
@@ -32,7 +32,7 @@ func (Kind) Traits() kind.Traits {
 	return kind.Traits{Name: "goodstuff", Schema: Schema, Tombstones: true}
 }
 
-// template is the parsed form.
+// A template is the parsed form.
 type template struct {
 	source  *kind.Source
 	root    *yamledit.Node
@@ -41,7 +41,7 @@ type template struct {
 	repo    string
 	images  *yamledit.Node
 	graphs  []channel
-	list    *yamledit.Node // of the graph descriptions, nil where there is one mapping
+	list    *yamledit.Node // of the graph descriptions, nil if the value is one mapping
 }
 
 type channel struct {
@@ -102,7 +102,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 	return d
 }
 
-// patterns are tagRegex and semverRange, nil where there is none, and what is wrong with them.
+// patterns returns tagRegex and semverRange, nil if not set, and the problems in them.
 func (t template) patterns() (tag *regexp.Regexp, within semver.Range, problems []*failure.Error) {
 	tags, versions := t.bundles.FoldValue("tagRegex"), t.bundles.FoldValue("semverRange")
 	tag, err := regexp.Compile(tags.Text())
@@ -135,7 +135,7 @@ func (c channel) describe(d *kind.Description) {
 	d.Channels = append(d.Channels, kind.Channel{Name: c.name, Line: line, Entries: c.entries.Strings()})
 }
 
-// finds reports whether the template finds the image by itself in the registry.
+// finds reports whether the template finds the image in the registry by itself.
 func (t template) finds(image string, v semver.Version) bool {
 	repo, tag, _ := reference.Cut(image)
 	re, within, _ := t.patterns()
@@ -232,7 +232,7 @@ func (t template) insertImage(e *yamledit.Edits, r kind.Request, o *kind.Outcome
 	return e.InsertIn(t.bundles, "images", "", graph.ListIndex(known, r.Bundle.Version), v)
 }
 
-// names are the entries of all channels that are to have an image.
+// names returns the entries of all channels that must have an image.
 func (t template) names() []string {
 	var names []string
 	for _, c := range t.graphs {

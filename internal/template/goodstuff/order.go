@@ -14,9 +14,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// insertName puts the bundle's name into the order of upgrades of a channel. The
-// order is all the edges that a graph description has, so an explicit edge is taken
-// only where it says the same.
+// insertName inserts the bundle's name into the order of upgrades of a channel. A graph description has no other
+// edges than this order, so an explicit edge is accepted only if it agrees with it.
 func (t template) insertName(e *yamledit.Edits, name string, r kind.Request, o *kind.Outcome) error {
 	i := slices.IndexFunc(t.graphs, func(c channel) bool { return c.name == name })
 	if i < 0 {
@@ -56,8 +55,8 @@ func previous(names []string, index int) string {
 	return names[index-1]
 }
 
-// orderIndex is where the bundle goes: entries upgrade in their order, so in a list
-// that is not in order of version only a place above all is certain.
+// orderIndex returns the index at which to insert the bundle. Entries upgrade in their order, so in a list that
+// is not sorted by version only a place above all others is certain.
 func orderIndex(names []string, r kind.Request) (int, *failure.Error) {
 	known := make([]*semver.Version, len(names))
 	sorted := true
@@ -87,8 +86,8 @@ func orderIndex(names []string, r kind.Request) (int, *failure.Error) {
 	return len(names), nil
 }
 
-// replaceName has the entries of the bundle whose place the request takes be its own, and
-// tombstones and tail edges with it. The channels that are left lack the bundle still.
+// replaceName renames the entries, tombstones and tail edges of the bundle that the request takes the place of.
+// It returns the channels that still lack the bundle.
 func (t template) replaceName(e *yamledit.Edits, r kind.Request, channels []string, o *kind.Outcome) ([]string, error) {
 	if r.InsteadOf == "" {
 		return channels, nil
@@ -113,7 +112,7 @@ func (t template) replaceName(e *yamledit.Edits, r kind.Request, channels []stri
 	return channels, nil
 }
 
-// named are the places where the channel names a bundle.
+// named returns the nodes of the channel that name a bundle.
 func (c channel) named(name string) []*yamledit.Node {
 	_, tombstones := c.node.Fold("tombstones")
 	_, tail := c.node.Fold("tailEdges")
@@ -123,7 +122,7 @@ func (c channel) named(name string) []*yamledit.Node {
 	return slices.DeleteFunc(all, func(n *yamledit.Node) bool { return n.Text() != name })
 }
 
-// checkEdges holds explicit edges to those that the order, the tombstones and the tail edges give.
+// checkEdges compares explicit edges with those that result from the order, the tombstones and the tail edges.
 func checkEdges(r kind.Request, c channel, names []string) *failure.Error {
 	if !r.Explicit() {
 		return nil
@@ -162,7 +161,7 @@ func (t template) createChannel(e *yamledit.Edits, name string, r kind.Request, 
 	return e.Insert(t.list, len(t.list.Items()), yamledit.Map(fields...))
 }
 
-// tailEdges are what the first entry of a channel replaces and skips, which no order says.
+// tailEdges returns what the first entry of a channel replaces and skips, which the order cannot say.
 func tailEdges(r kind.Request) yamledit.Value {
 	var fields []yamledit.Field
 	if r.Replaces != "" {

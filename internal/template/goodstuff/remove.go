@@ -11,8 +11,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Remove implements kind.Remover: names go out of the order of upgrades and the tombstones,
-// and the image with them. What tail edges say stays.
+// Remove implements kind.Remover: it removes the names from the order of upgrades and from the tombstones, and
+// removes their images. Tail edges stay as they are.
 func (Kind) Remove(s *kind.Source, r kind.Removal) (*kind.Outcome, error) {
 	t, o, e := parse(s), &kind.Outcome{}, s.File.Edit()
 	if pkg := t.pkg.FoldText("name"); r.Package != "" && pkg != r.Package {
@@ -60,7 +60,7 @@ func (Kind) Remove(s *kind.Source, r kind.Removal) (*kind.Outcome, error) {
 	return o, o.Edited(s.Path, s.File, e)
 }
 
-// without are the names that the channel has afterwards.
+// without returns the names that the channel has after the edit.
 func (c channel) without(r kind.Removal) []string {
 	names := c.entries.Strings()
 	switch {
@@ -103,7 +103,7 @@ func (t template) cut(e *yamledit.Edits, c channel, rest []string, r kind.Remova
 	return removeTexts(e, c.node, "tombstones", slices.DeleteFunc(slices.Clone(tombstones.Items()), func(item *yamledit.Node) bool { return !slices.Contains(r.Bundles, item.Text()) }))
 }
 
-// removeTexts takes items out of the list under a key, and the key with the last of them.
+// removeTexts removes items from the list under a key, and removes the key if no item is left.
 func removeTexts(e *yamledit.Edits, m *yamledit.Node, key string, items []*yamledit.Node) error {
 	if len(items) > 0 && len(items) == len(m.FoldValue(key).Items()) {
 		return e.RemoveField(m, key)
@@ -116,7 +116,7 @@ func removeTexts(e *yamledit.Edits, m *yamledit.Node, key string, items []*yamle
 	return nil
 }
 
-// removeImages takes out the images of bundles that no channel lists any more.
+// removeImages removes the images of bundles that no channel lists any more.
 func (t template) removeImages(e *yamledit.Edits, r kind.Removal, gone []string, o *kind.Outcome) error {
 	var standing []kind.Standing
 	for _, item := range t.images.Items() {

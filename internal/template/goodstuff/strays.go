@@ -12,11 +12,10 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// strays are bundles that no entry names. While one of two published bundles goes into the
-// template, the other one is such a bundle: found, and of nobody's concern yet.
+// strays are bundles that no entry names, for example a published bundle that is not inserted yet.
 type strays struct {
 	notes   []string
-	channel string // into which they go
+	channel string // the channel to which they are added
 	found   []stray
 }
 
@@ -25,8 +24,8 @@ type stray struct {
 	version semver.Version
 }
 
-// strays are those of the bundles. One whose image the template lists itself is refused unless
-// it is included: who lists an image wants it in the catalog.
+// strays returns the strays among the bundles. If the template itself lists the image of a stray, rendering is
+// refused unless strays are included: an image is listed because it belongs in the catalog.
 func (t template) strays(byName map[string]fbc.Facts) (out strays, err error) {
 	known := map[string]bool{}
 	for _, g := range t.graphs {
@@ -78,7 +77,7 @@ func (t template) channelOfStrays(any bool) (string, error) {
 		Fix("Say defaultChannel, or put the bundles into entries.")
 }
 
-// into are the entries of a channel, with those that go into it at their places by version.
+// into returns the entries of a channel, with the strays inserted at their places by version.
 func (s strays) into(c channel) ([]string, error) {
 	names := c.entries.Strings()
 	if s.channel == "" || c.name != s.channel {

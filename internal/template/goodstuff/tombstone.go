@@ -11,8 +11,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// bury makes tombstones of bundles: their entries stay, the next live one skips them, and the
-// images go that no channel has any more.
+// bury turns bundles into tombstones: their entries stay, the next live entry skips them, and the images that no
+// channel lists any more are removed.
 func (t template) bury(r kind.Removal) (*kind.Outcome, error) {
 	o, e := &kind.Outcome{}, t.source.File.Edit()
 	found, live := map[string]bool{}, map[string]bool{}
@@ -79,7 +79,7 @@ func (c channel) addTombstones(e *yamledit.Edits, names []string) error {
 	return nil
 }
 
-// allows holds the channel with its new tombstones to the rules.
+// allows checks the channel with its new tombstones against the rules.
 func (c channel) allows(r kind.Removal, before []fbc.Entry, names []string) *failure.Error {
 	if !c.ends(names) {
 		return failure.New(failure.EditRefused, "%s: no live entry of %s would come after the tombstone %s", r.Doing(), c.name, names[len(names)-1]).
@@ -88,8 +88,8 @@ func (c channel) allows(r kind.Removal, before []fbc.Entry, names []string) *fai
 	return r.Strands(c.name, before, c.edges(names), graph.VersionOf)
 }
 
-// buryImages takes the images of tombstones out of the list. One that is found in the registry
-// is listed nowhere.
+// buryImages removes the images of tombstones from the list. An image that is found in the registry is not
+// listed.
 func (t template) buryImages(e *yamledit.Edits, r kind.Removal, gone []string, o *kind.Outcome) error {
 	var standing []kind.Standing
 	for _, item := range t.images.Items() {

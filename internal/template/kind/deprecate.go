@@ -7,12 +7,12 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// Deprecator is a kind whose templates hold olm.deprecations.
+// A Deprecator is a kind whose templates hold olm.deprecations.
 type Deprecator interface {
 	Deprecate(s *Source, d Deprecation) (*Outcome, error)
 }
 
-// Deprecation says what is deprecated: bundles and channels, or the package with neither.
+// A Deprecation says what is deprecated: bundles and channels, or the package if both are empty.
 type Deprecation struct {
 	Package  string
 	Bundles  []string
@@ -20,7 +20,7 @@ type Deprecation struct {
 	Message  string
 }
 
-// Doing says it in a failure.
+// Doing returns the words for the operation in a failure.
 func (d Deprecation) Doing() string {
 	if names := slices.Concat(d.Channels, d.Bundles); len(names) > 0 {
 		return "deprecating " + strings.Join(names, ", ")
@@ -28,7 +28,7 @@ func (d Deprecation) Doing() string {
 	return "deprecating all"
 }
 
-// References are what the deprecation is about.
+// References returns the references to everything that the deprecation covers.
 func (d Deprecation) References() (refs []fbc.Reference) {
 	for _, name := range d.Channels {
 		refs = append(refs, fbc.Reference{Schema: fbc.SchemaChannel, Name: name})
@@ -42,7 +42,7 @@ func (d Deprecation) References() (refs []fbc.Reference) {
 	return refs
 }
 
-// DeprecationChange tells of what is said of a reference.
+// DeprecationChange returns the change of the deprecation of a reference.
 func DeprecationChange(what string, ref fbc.Reference, from, to string) Change {
 	c := Change{What: what, From: from, To: to}
 	switch ref.Schema {

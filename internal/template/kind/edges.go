@@ -5,30 +5,30 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// EdgeSetter is a kind in whose templates the edges of an entry can be said anew.
+// An EdgeSetter is a kind in whose templates the edges of an entry can be changed.
 type EdgeSetter interface {
 	SetEdges(s *Source, e Edges) (*Outcome, error)
 }
 
-// Edges says anew what the entries of a bundle replace and skip. What is nil stays as it is,
-// what is empty goes.
+// Edges holds new edges for the entries of a bundle. A nil value leaves an edge as it is, an empty value removes
+// it.
 type Edges struct {
 	Package   string
 	Bundle    string
-	Channels  []string // empty: all that list it
+	Channels  []string // empty: all channels that list the bundle
 	Replaces  *string
 	Skips     *[]string
 	SkipRange *string
-	// AllowMissingPredecessor has it replace what the channel does not know.
+	// AllowMissingPredecessor allows it to replace a bundle that the channel does not know.
 	AllowMissingPredecessor bool
-	// AllowStranded has installed versions lose their way to the head.
+	// AllowStranded allows installed versions to lose their way to the head.
 	AllowStranded bool
 }
 
-// Doing says it in a failure.
+// Doing returns the words for the operation in a failure.
 func (e Edges) Doing() string { return "changing the edges of " + e.Bundle }
 
-// Of is an entry with the edges that are asked for. Skips in another order are the same.
+// Of returns an entry with the requested edges. Skips in another order count as equal.
 func (e Edges) Of(was fbc.Entry) fbc.Entry {
 	is := was
 	if e.Replaces != nil {
@@ -43,12 +43,12 @@ func (e Edges) Of(was fbc.Entry) fbc.Entry {
 	return is
 }
 
-// Change is what becomes of an entry.
+// Change returns the change of an entry.
 func (e Edges) Change(channel string, was, is fbc.Entry) Change {
 	return Change{What: EdgesSet, Channel: channel, Name: e.Bundle, From: was.InWords(), To: is.InWords()}
 }
 
-// NoEntry is that a bundle has no entry in a channel, or in any.
+// NoEntry returns the failure for a bundle that has no entry in a channel, or in any.
 func (e Edges) NoEntry(where string) *failure.Error {
 	return failure.New(failure.BundleNotFound, "%s: %s does not list it", e.Doing(), where).
 		Fix("Name a bundle and channels that list it, or put it there with graft insert.")

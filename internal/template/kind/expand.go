@@ -2,19 +2,19 @@ package kind
 
 import "github.com/olmgraft/graft/internal/fbc"
 
-// Expander is a kind that can be made into a catalog. Both steps are functions of the
-// template; what they need from a registry they ask for.
+// An Expander is a kind that can be rendered into a catalog. Both methods depend only on the template; they ask
+// their arguments for data from a registry.
 type Expander interface {
 	// Images lists the bundle images that Expand will ask for.
 	Images(s *Source, tags Tags) ([]string, error)
-	// Expand makes the catalog's documents; tags answer as Images got it.
+	// Expand returns the documents of the catalog; tags must answer as for Images.
 	Expand(s *Source, b Bundles, tags Tags) (*fbc.Catalog, error)
 }
 
 // Tags lists the tags of a repository.
 type Tags = func(repository string) ([]string, error)
 
-// Part is a template of which another is made.
+// A Part is a template that another template is made of.
 type Part interface {
 	Insert(r Request) (*Outcome, error)
 	Remove(r Removal) (*Outcome, error)
@@ -24,12 +24,12 @@ type Part interface {
 	Expand(b Bundles, tags Tags) (*fbc.Catalog, error)
 }
 
-// Bundles gives what is known of bundles by their image.
+// Bundles returns facts about bundles by their image.
 type Bundles = fbc.Bundles
 
-// Converter is a kind to which a catalog can be converted. What is converted and
-// rendered again, a semver template with these skips, gives the catalog back; where that cannot
-// be, it is refused. A kind may write YAML in either format.
+// A Converter is a kind into which a catalog can be converted. The converted template renders to the same catalog
+// again (a semver template with these skips); if that is not possible, Convert refuses. A kind may write YAML in
+// either format.
 type Converter interface {
 	Convert(docs []fbc.Doc, format fbc.Format, skips SemverSkips) ([]byte, error)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// ImageVersion is the semantic version that an image's tag carries.
+// ImageVersion returns the semantic version in an image's tag.
 func ImageVersion(image string) (semver.Version, bool) {
 	_, tag, _ := reference.Cut(image)
 	if tag == "" {
@@ -24,28 +24,27 @@ func ImageVersion(image string) (semver.Version, bool) {
 	return graph.VersionOf(tag)
 }
 
-// Standing is a bundle that stands in a template: Name may be unknown.
+// A Standing is an existing bundle of a template; its Name may be unknown.
 type Standing struct {
 	Image, Name string
 }
 
-// Identity compares the requested bundle with one that stands in the template.
+// An Identity is the result of comparing the requested bundle with an existing one.
 type Identity int
 
-// The outcomes of Identify.
+// The results of Identify.
 const (
 	Another  Identity = iota // another bundle
 	Same                     // the requested bundle
-	Promoted                 // the same content, to be named by the requested image
+	Promoted                 // the same content; the requested image becomes its name
 	Rebuilt                  // the requested bundle with older content
-	Replaced                 // the bundle whose place the requested one takes
+	Replaced                 // the bundle that the requested one takes the place of
 )
 
-// Identify applies the rules of identity: a bundle is its CSV's name, and its digest
-// where known. The same name (or, where nobody knows names, the same version in the tag)
-// under another image is bundle-conflict, unless the request promotes, rebuilds or
-// replaces. What users can have already is neither rebuilt nor replaced. The failure has
-// no place yet.
+// Identify applies the rules of identity: a bundle is identified by its CSV's name, and by its digest if that is
+// known. The same name (or, if no names are known, the same version in the tag) with another image is
+// bundle-conflict, unless the request promotes, rebuilds or replaces. A bundle that users may already have is
+// neither rebuilt nor replaced. The failure has no place yet.
 func (r Request) Identify(s Standing) (Identity, *failure.Error) {
 	b := r.Bundle
 	s.Name = r.nameOf(s)
@@ -87,7 +86,7 @@ func (r Request) Identify(s Standing) (Identity, *failure.Error) {
 	return r.unpublished(s, Replaced)
 }
 
-// unpublished refuses to take a bundle away from those who can have it.
+// unpublished refuses to remove a bundle that users may have.
 func (r Request) unpublished(s Standing, id Identity) (Identity, *failure.Error) {
 	catalog := r.published(s, id)
 	if catalog == "" {
@@ -100,7 +99,7 @@ func (r Request) unpublished(s Standing, id Identity) (Identity, *failure.Error)
 	return Another, err.Fix("Publish the content under a version of its own: clusters may have the old one.")
 }
 
-// Change is what becomes of a bundle that stands there.
+// Change returns the change of an existing bundle.
 func (r Request) Change(id Identity, s Standing) Change {
 	c := Change{Name: r.Bundle.Name, From: s.Image, To: r.Bundle.Image}
 	switch id {
@@ -114,7 +113,7 @@ func (r Request) Change(id Identity, s Standing) Change {
 	return c
 }
 
-// AddNames adds the bundles of a rendered catalog, by image and by digest.
+// AddNames adds the names of the bundles of a rendered catalog, by image and by digest.
 func AddNames(names map[string]string, docs []fbc.Doc) {
 	for _, d := range docs {
 		if d.Schema != fbc.SchemaBundle || d.Name == "" || d.Image == "" {
@@ -127,28 +126,26 @@ func AddNames(names map[string]string, docs []fbc.Doc) {
 	}
 }
 
-// nameOf is the name of a bundle that stands in a template, as far as anybody told.
+// nameOf returns the name of an existing bundle, empty if it is unknown.
 func (r Request) nameOf(s Standing) string {
 	_, _, digest := reference.Cut(s.Image)
 	return cmp.Or(s.Name, r.Names[s.Image], r.Names[digest])
 }
 
-// Found is what stands in a template of the requested bundle.
+// Found is the result of looking for the requested bundle in a template.
 type Found struct {
 	Identity
-	At int // of the bundles that stand there; -1 for Another
-	// Unknown are the images of which it is unknown which bundles they are, where one of
-	// them may be the requested one.
+	At int // index among the existing bundles; -1 for Another
+	// Unknown holds the images whose bundles are unknown, if one of them may be the requested one.
 	Unknown []string
-	// Names are those of the request and what was learned beside.
+	// Names holds the names of the request and those learned while looking.
 	Names map[string]string
 	asked string
 }
 
-// Find looks for the requested bundle, or the one whose place it takes, among those that
-// stand in a template. Where none is known to be it, and doubtful says that there should be
-// one of that name, those are asked for that nobody told of so far. A failure is about the
-// bundle at Found.At.
+// Find looks among the existing bundles of a template for the requested bundle, or the one that it takes the
+// place of. If no bundle is known to be it, but doubtful says that there should be one with that name, Find asks
+// for the names that are still unknown. A failure is about the bundle at Found.At.
 func (r Request) Find(standing []Standing, doubtful func(name string) bool) (Found, *failure.Error) {
 	f, err := r.match(standing)
 	if err == nil && r.InsteadOf != "" && f.At >= 0 && standing[f.At].Image == r.Bundle.Image {
@@ -173,8 +170,8 @@ func (r Request) Find(standing []Standing, doubtful func(name string) bool) (Fou
 	return f, err
 }
 
-// sameImage tells a tag that moved: the requested image stands there already, and takes the place of
-// what it was. The entries tell whether that is done.
+// sameImage handles a tag that moved: the template already holds the requested image, and the request takes the
+// place of the bundle that it was before. The entries show whether that is already done.
 func (r Request) sameImage(f Found, standing []Standing, listed func(name string) bool) (Found, *failure.Error) {
 	s := standing[f.At]
 	switch {
@@ -194,7 +191,7 @@ func (r Request) sameImage(f Found, standing []Standing, listed func(name string
 	return f, nil
 }
 
-// match looks at all bundles: there can be one that the request is about.
+// match looks at all bundles: at most one of them may match the request.
 func (r Request) match(standing []Standing) (Found, *failure.Error) {
 	found := Found{At: -1, Names: r.Names}
 	for i, s := range standing {
@@ -223,13 +220,13 @@ func (r Request) unknown(standing []Standing) []string {
 	return Unique(images)
 }
 
-// Conflict refuses to guess which of the unknown images is that of an entry.
+// Conflict refuses to guess which of the unknown images belongs to an entry.
 func (f Found) Conflict(r Request, name string) *failure.Error {
 	return failure.New(failure.BundleConflict, "inserting %s with image %s: the template has an entry %s, and %s", r.Bundle.Name, r.Bundle.Image, name, f.Untold()).
 		Fix("Give --base with a rendered catalog, which tells names and images.")
 }
 
-// Untold says of which images nobody told the names, and who was asked.
+// Untold names the images whose bundles are unknown, and the sources that were asked.
 func (f Found) Untold() string {
 	what := "it is unknown which bundle " + f.Unknown[0] + " is"
 	if n := len(f.Unknown); n > 1 {
@@ -241,7 +238,8 @@ func (f Found) Untold() string {
 	return what
 }
 
-// NothingInstead is that the bundle whose place the request takes does not stand there.
+// NothingInstead returns the failure for a request that takes the place of a bundle which the template does not
+// have.
 func (r Request) NothingInstead() *failure.Error {
 	return failure.New(failure.PredecessorMissing, "inserting %s instead of %s, which the template does not have", r.Bundle.Name, r.InsteadOf).
 		Fix("Name a bundle of the template, or leave out --instead-of.")
@@ -260,8 +258,8 @@ func (r Request) digest(image, known string) string {
 	return ""
 }
 
-// UnknownChannel is the failure for a request that names no channel of a template which leaves
-// several, or none.
+// UnknownChannel returns the failure for a request without a channel if the template has several channels, or
+// none.
 func UnknownChannel(r Request, known []string) *failure.Error {
 	if len(known) == 0 {
 		return failure.New(failure.Usage, "inserting %s: no channel is given", r.Bundle.Name).Fix("Name a channel.")
@@ -284,7 +282,7 @@ func Unique(list []string) []string {
 	return out
 }
 
-// SameSet reports whether two lists name the same, in whatever order.
+// SameSet reports whether two lists hold the same names in any order.
 func SameSet(a, b []string) bool {
 	a, b = Unique(a), Unique(b)
 	slices.Sort(a)

@@ -1,5 +1,5 @@
-// Package kind is the contract between the kinds of catalog templates and those who
-// use them. A kind is one folder beside this one.
+// Package kind is the contract between the kinds of catalog templates and their users. Each kind is a folder
+// beside this one.
 package kind
 
 import (
@@ -13,79 +13,77 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Kind is one kind of template.
+// A Kind is one kind of template.
 type Kind interface {
 	Traits() Traits
-	// Describe says what stands in the template, and all that is wrong with it.
+	// Describe returns the contents of the template, and all problems in it.
 	Describe(s *Source) Description
-	// Insert works out the edits that put a bundle into the template. A template
-	// in which Describe finds problems is never passed to it, nor a request without channels,
-	// unless it asks for a rebuild, a substitution or another bundle's place.
+	// Insert works out the edits that insert a bundle into the template. It never gets a template in which
+	// Describe finds problems. It gets a request without channels only for a rebuild, a substitution, or taking
+	// the place of another bundle.
 	Insert(s *Source, r Request) (*Outcome, error)
 }
 
-// Matcher is a kind that is told by more than the schema of its Traits.
+// A Matcher is a kind that is recognized by more than the schema of its Traits.
 type Matcher interface {
-	// Match tells by content whether a source is of this kind.
+	// Match reports whether the content of a source is of this kind.
 	Match(s *Source) bool
 }
 
-// Creator is a kind of which a new template can be written.
+// A Creator is a kind that can write a new template.
 type Creator interface {
 	Kind
 	Create(r Request) ([]byte, error)
 }
 
-// Source is the template to work on. Path is a file or a directory within FS, the
-// repository; Name is how its user calls it. File is nil for a directory.
+// A Source is the template to work on. Path is a file or directory within FS, the repository; Name is the user's
+// name for it. File is nil for a directory.
 type Source struct {
 	FS   fs.FS
 	Path string
 	Name string
 	File *yamledit.File
-	// Docs reads it as the documents of a catalog; a file is read once.
+	// Docs reads the source as documents of a catalog; a file is read once.
 	Docs func() ([]fbc.Doc, error)
-	// Entries reads the documents under its entries, once; nil for a directory.
+	// Entries reads the documents under its entries once; nil for a directory.
 	Entries func() ([]fbc.Doc, error)
-	// Open opens another template of the repository, for kinds that are made of
-	// templates.
+	// Open opens another template of the repository, for kinds that are made of templates.
 	Open func(path string) (Part, error)
-	// Depth counts the templates that led here.
+	// Depth counts the templates above this one.
 	Depth int
-	// Catalogs are the catalogs of a composite template that are asked for; empty:
-	// all.
+	// Catalogs names the requested catalogs of a composite template; empty means all.
 	Catalogs    []string
 	SemverSkips SemverSkips
-	// Strays is what a rendering does with bundles that the template finds in a registry and
-	// that no entry names: RefuseStrays, IncludeStrays, else it leaves them out and says so.
+	// Strays says what rendering does with bundles that the template finds in a registry and that no entry names:
+	// RefuseStrays or IncludeStrays. Otherwise rendering omits them and adds a note.
 	Strays string
 }
 
-// What may be done with bundles that no entry names.
+// The values of Source.Strays.
 const (
 	RefuseStrays  = "refuse"
-	IncludeStrays = "include" // in the default channel, at their places by version
+	IncludeStrays = "include" // into the default channel, at their places by version
 )
 
-// SemverSkips says what the head of a minor version skips in the channels of a semver
-// template. opm has had several answers, and its documentation shows one that it has no more.
+// SemverSkips says what the head of a minor version skips in the channels of a semver template. The answer has
+// changed between versions of opm, and the documentation of opm shows an outdated one.
 type SemverSkips string
 
-// The answers; none is SkipMajor.
+// The values of SemverSkips; empty means SkipMajor.
 const (
-	// SkipMajor is all below it in its major version, as opm does since v1.61.
+	// SkipMajor skips everything below the head in its major version, as opm does since v1.61.
 	SkipMajor SemverSkips = "major"
-	// SkipMinor is what is below it in its minor version, as the published documentation has it.
+	// SkipMinor skips everything below the head in its minor version, as in the published documentation.
 	SkipMinor SemverSkips = "minor"
-	// SkipChannel is as SkipMinor, and no entry replaces one of another channel, as opm did from
-	// v1.37 to v1.60.
+	// SkipChannel skips as SkipMinor does, and no entry replaces one of another channel, as opm did from v1.37 to
+	// v1.60.
 	SkipChannel SemverSkips = "channel"
 )
 
-// AllSemverSkips are the answers.
+// AllSemverSkips holds all values of SemverSkips.
 var AllSemverSkips = []SemverSkips{SkipMajor, SkipMinor, SkipChannel}
 
-// Root is the top node of a file's first document, nil where there is none.
+// Root returns the top node of a file's first document, nil if it has none.
 func (s *Source) Root() *yamledit.Node {
 	if s.File == nil || len(s.File.Docs) == 0 {
 		return nil
@@ -97,7 +95,7 @@ func (s *Source) Root() *yamledit.Node {
 	return root
 }
 
-// Schema is the schema of a file's first document, its key in any case.
+// Schema returns the schema of a file's first document; the key matches in any case.
 func (s *Source) Schema() string {
 	root := s.Root()
 	if root == nil {
@@ -107,20 +105,20 @@ func (s *Source) Schema() string {
 	return v.Text()
 }
 
-// Bundle is the bundle that is to be inserted. Name is its CSV's; Digest may be empty.
+// A Bundle is the bundle to insert. Name is its CSV's name; Digest may be empty.
 type Bundle struct {
 	Name    string
 	Version semver.Version
 	Package string
 	Image   string
 	Digest  string
-	// Document gives the rendered olm.bundle (YAML or JSON) under the name of an image,
-	// for templates that hold it; with csvMetadata where they want its CSV's description
-	// in place of its manifests. nil where there is none to be had.
+	// Document returns the rendered olm.bundle (YAML or JSON) under the name of an image, for templates that hold
+	// it. With csvMetadata it holds the description of the CSV in place of the manifests. Document is nil if no
+	// rendered bundle is available.
 	Document func(image string, csvMetadata bool) ([]byte, error)
 }
 
-// Request says which bundle goes where.
+// A Request says which bundle to insert where.
 type Request struct {
 	Bundle         Bundle
 	Channels       []string
@@ -130,45 +128,41 @@ type Request struct {
 	DefaultChannel string
 	SubstitutesFor string
 
-	// Rebuild has the bundle take the place of an image of the same name with other
-	// content; without it such an image is bundle-conflict.
+	// Rebuild makes the bundle take the place of an image with the same name and other content; without it such
+	// an image is bundle-conflict.
 	Rebuild bool
-	// LikePrevious has a channel that is begun have the entries of the one that comes before
-	// it by the version in its name.
+	// LikePrevious gives a new channel the entries of the channel before it, by the version in their names.
 	LikePrevious bool
-	// InsteadOf is a bundle that nobody has installed, whose place the bundle takes.
+	// InsteadOf is a bundle that is not installed anywhere; the requested bundle takes its place.
 	InsteadOf string
 
 	NoRewire                bool
 	AllowMissingPredecessor bool
 	Promote                 bool
-	// DigestOf tells the digest of an image that stands in a template, as far as
-	// known; nil where nothing is.
+	// DigestOf returns the digest of an image in the template, "" if it is unknown; nil if no digests are known.
 	DigestOf func(image string) string
-	// AsNamed keeps the name of the bundle's image, also where all others are by digest.
+	// AsNamed keeps the name of the bundle's image, even if all others are named by digest.
 	AsNamed bool
-	// Tag is the tag of the bundle's image where the digest took its place.
+	// Tag is the tag of the bundle's image before the digest replaced it.
 	Tag string
-	// Resolve asks for the digest of the bundle's image, "" where nobody tells; nil where
-	// nobody can be asked.
+	// Resolve asks for the digest of the bundle's image, "" if it is unknown; nil if it cannot be asked for.
 	Resolve func(image string) string
-	// Names tells which bundle an image is, by the image or its digest, as far as known.
+	// Names holds the known names of bundles, by the image or its digest.
 	Names map[string]string
-	// NamesOf asks for the names of images that an edit depends on, and tells whom it
-	// asked; those that nobody tells are left out. nil where nobody can be asked.
+	// NamesOf asks for the names of images that an edit depends on, and returns the sources that it asked;
+	// unknown names are omitted. nil if names cannot be asked for.
 	NamesOf func(images []string) (names map[string]string, asked string)
-	// Published is what users can have, nil where nobody told. What is there is neither
-	// rebuilt nor replaced.
+	// Published holds the bundles that users may have, nil if unknown. A published bundle is neither rebuilt nor
+	// replaced.
 	Published *Published
 }
 
-// Explicit reports whether the request says edges of its own.
+// Explicit reports whether the request sets edges of its own.
 func (r Request) Explicit() bool {
 	return r.Replaces != "" || len(r.Skips) > 0 || r.SkipRange != ""
 }
 
-// FirstChannels are the channels of a template that begins with the bundle, and its
-// default channel.
+// FirstChannels returns the channels and the default channel of a new template that starts with the bundle.
 func (r Request) FirstChannels() (channels []string, defaultChannel string, err error) {
 	channels = Unique(r.Channels)
 	if len(channels) == 0 {
@@ -177,14 +171,14 @@ func (r Request) FirstChannels() (channels []string, defaultChannel string, err 
 	return channels, cmp.Or(r.DefaultChannel, channels[0]), nil
 }
 
-// Channel is a channel or archetype as it stands in a template.
+// A Channel is a channel or archetype of a template.
 type Channel struct {
 	Name    string   `json:"name"`
 	Line    int      `json:"line,omitempty"`
 	Entries []string `json:"entries"`
 }
 
-// BundleRef is a bundle as it stands in a template.
+// A BundleRef is a bundle that a template lists.
 type BundleRef struct {
 	Image string `json:"image"`
 	Name  string `json:"name,omitempty"`
@@ -192,27 +186,26 @@ type BundleRef struct {
 	Line  int    `json:"line,omitempty"`
 }
 
-// Description is what stands in a template.
+// A Description holds the contents of a template.
 type Description struct {
 	Kind           string           `json:"kind"`
-	Form           string           `json:"form,omitempty"` // of kinds that have several
+	Form           string           `json:"form,omitempty"` // for kinds that have several
 	Package        string           `json:"package,omitempty"`
 	DefaultChannel string           `json:"defaultChannel,omitempty"`
 	Channels       []Channel        `json:"channels"`
 	Bundles        []BundleRef      `json:"bundles"`
-	Inputs         []string         `json:"inputs,omitempty"` // of a template made of templates
+	Inputs         []string         `json:"inputs,omitempty"` // of a template that is made of templates
 	Problems       []*failure.Error `json:"problems"`
-	// Warnings are what is wrong and stands in nobody's way: only an edit of that very
-	// bundle is refused.
+	// Warnings holds problems that do not block other edits: only an edit of the bundle itself is refused.
 	Warnings []*failure.Error `json:"warnings,omitempty"`
-	// Auxiliary is a file that belongs to templates and is none: no bundle goes into it.
+	// Auxiliary marks a file that belongs to templates but is not a template: bundles cannot be inserted into it.
 	Auxiliary bool `json:"-"`
 }
 
-// Problem records what is wrong.
+// Problem records a problem.
 func (d *Description) Problem(err *failure.Error) { d.Problems = append(d.Problems, err) }
 
-// Change is one thing that an edit does.
+// A Change is one change that an edit makes.
 type Change struct {
 	What    string `json:"what"`
 	Channel string `json:"channel,omitempty"`
@@ -221,7 +214,7 @@ type Change struct {
 	To      string `json:"to,omitempty"`
 }
 
-// What a change can be.
+// The values of Change.What.
 const (
 	BundleAdded       = "bundle-added"
 	BundlePromoted    = "bundle-promoted"
@@ -247,30 +240,30 @@ const (
 	FieldSet          = "field-set"
 )
 
-// Written is a file before and after.
+// Written holds the contents of a file before and after an edit.
 type Written struct {
 	Path   string // within the repository
 	Before []byte
 	After  []byte
 	New    bool
-	Gone   bool // there is to be none
+	Gone   bool // the file is deleted
 }
 
-// Outcome is what an edit comes to. No files: the template has it all already.
+// An Outcome is the result of an edit. It holds no files if the template already has everything.
 type Outcome struct {
 	Files   []Written
 	Changes []Change
 	Notes   []string
 }
 
-// Add takes what the edit of another template comes to.
+// Add adds the outcome of the edit of another template.
 func (o *Outcome) Add(part *Outcome) {
 	o.Files = append(o.Files, part.Files...)
 	o.Changes = append(o.Changes, part.Changes...)
 	o.Notes = append(o.Notes, part.Notes...)
 }
 
-// Edited applies edits to one file of the repository and adds it to the outcome.
+// Edited applies edits to one file of the repository and adds the file to the outcome.
 func (o *Outcome) Edited(path string, file *yamledit.File, e *yamledit.Edits) error {
 	if e.Empty() {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Pinned is the request with its image named as all bundles are that stand in a template: by
-// digest, with the tag before it where all have one. Where nobody tells the digest the image
-// keeps its name, and the note says so.
+// Pinned returns the request with its image named like the other bundles of a template: if all are named by
+// digest, by digest, and with the tag if all have one. If the digest is unknown, the image keeps its name, and
+// the note says so.
 func (r Request) Pinned(standing []BundleRef) (pinned Request, note string) {
 	repository, tag, digest := reference.Cut(r.Bundle.Image)
 	if tag == "" || digest != "" || len(standing) == 0 || r.AsNamed {
@@ -39,12 +39,12 @@ func (r Request) Pinned(standing []BundleRef) (pinned Request, note string) {
 	return r, ""
 }
 
-// versionComment is a comment of one word with a version in it: a tag, an image by tag, or the
-// bundle's name. One that says more speaks of its own image alone.
+// versionComment matches a comment of one word that contains a version: a tag, an image by tag, or the bundle's
+// name. A longer comment describes one image only and is not copied.
 var versionComment = regexp.MustCompile(`^\s+#\s*(?:\S*[^\sv0-9])?(v?[0-9]+\.[0-9]+\.[0-9]+[0-9A-Za-z.+-]*)\s*$`)
 
-// ImageValue is the bundle's image as a template takes it in among its siblings: where each of
-// them has its tag or version in a comment behind the digest, the new one has.
+// ImageValue returns the bundle's image as a template lists it: if each of its siblings has its tag or version in
+// a comment after the digest, the new one gets such a comment.
 func (r Request) ImageValue(siblings []*yamledit.Node) yamledit.Value {
 	v := yamledit.Text(r.Bundle.Image)
 	if _, _, digest := reference.Cut(r.Bundle.Image); digest == "" {
@@ -62,7 +62,7 @@ func (r Request) ImageValue(siblings []*yamledit.Node) yamledit.Value {
 	}
 	before, standing, after := comment[:at[2]], comment[at[2]:at[3]], comment[at[3]:]
 	version := r.Bundle.Version.String()
-	// A tag that says more than the version does. Behind a dot it is the bundle's name.
+	// The tag says more than the version. After a dot, the word is the bundle's name and not a tag.
 	if r.Tag != "" && strings.TrimPrefix(r.Tag, "v") != version && !strings.HasSuffix(before, ".") {
 		version = r.Tag
 	} else if standing[0] == 'v' {

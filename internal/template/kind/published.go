@@ -10,16 +10,15 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// Published is what users can have: the bundles of the catalogs that were added. A nil one
-// has none.
+// Published holds the bundles that users may have: those of the added catalogs. A nil Published is empty.
 type Published struct {
-	images map[string]string // the catalog, by image and by digest
+	images map[string]string // the catalog by image and by digest
 	names  map[string]publishedBundle
 }
 
 type publishedBundle struct{ catalog, image string }
 
-// Add takes the bundles of a catalog. Where several have one, the first is named.
+// Add adds the bundles of a catalog. If several catalogs have a bundle, the first one is named.
 func (p *Published) Add(catalog string, docs []fbc.Doc) {
 	if p.images == nil {
 		p.images, p.names = map[string]string{}, map[string]publishedBundle{}
@@ -39,7 +38,7 @@ func (p *Published) Add(catalog string, docs []fbc.Doc) {
 	}
 }
 
-// Has is the catalog that has a bundle of the name, empty where there is none.
+// Has returns the catalog that has a bundle with this name, empty if none has it.
 func (p *Published) Has(name string) string {
 	if p == nil {
 		return ""
@@ -47,8 +46,8 @@ func (p *Published) Has(name string) string {
 	return p.names[name].catalog
 }
 
-// HasVersion is the catalog that has a bundle of the name, or one of the version that the name
-// says: a name that was made of a tag need not be the bundle's.
+// HasVersion returns the catalog that has a bundle with this name, or with the version in the name: a name
+// derived from a tag need not be the bundle's name.
 func (p *Published) HasVersion(name string) string {
 	if found := p.Has(name); found != "" || p == nil {
 		return found
@@ -62,7 +61,7 @@ func (p *Published) HasVersion(name string) string {
 	return ""
 }
 
-// Image is the image that a published bundle of the name has, empty where there is none.
+// Image returns the image of the published bundle with this name, empty if it is not published.
 func (p *Published) Image(name string) string {
 	if p == nil {
 		return ""
@@ -70,10 +69,9 @@ func (p *Published) Image(name string) string {
 	return p.names[name].image
 }
 
-// published is the catalog from which users can have a bundle that stands in a template: by its
-// image or digest, and one that is given up by its name as well. A tag of which nobody knows
-// the digest tells nothing: then the name counts, unless it is published with the requested
-// image already.
+// published returns the catalog through which users may have an existing bundle. It looks for the image or
+// digest, and also for the name if the bundle gives up its place. If the digest of a tag is unknown, the name
+// decides, unless that name is already published with the requested image.
 func (r Request) published(s Standing, id Identity) string {
 	if r.Published == nil {
 		return ""
@@ -91,8 +89,8 @@ func (r Request) published(s Standing, id Identity) string {
 	return ""
 }
 
-// moved is the catalog from which users can have what a tag named before: the requested image
-// stands in the template by that tag, and by its digest it is not what is published.
+// moved returns the catalog through which users may have the content that a tag named before: the template holds
+// the requested image by that tag, and its digest differs from the published one.
 func (r Request) moved() string {
 	_, tag, _ := reference.Cut(r.Bundle.Image)
 	if published := digestIn(r.Published.Image(r.Bundle.Name)); !r.Rebuild || tag == "" || r.Bundle.Digest == "" || published == "" || published == r.Bundle.Digest {

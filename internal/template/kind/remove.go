@@ -10,34 +10,32 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// Remover is a kind of whose templates bundles and channels can be taken out.
+// A Remover is a kind from whose templates bundles and channels can be removed.
 type Remover interface {
-	// Remove works out the edits. A template in which Describe finds problems is never
-	// passed to it.
+	// Remove works out the edits. It never gets a template in which Describe finds problems.
 	Remove(s *Source, r Removal) (*Outcome, error)
 }
 
-// Removal says what is to go: bundles, from all channels or those named, or the channels
-// themselves.
+// A Removal says what to remove: bundles, from all channels or the named ones, or whole channels.
 type Removal struct {
 	Package  string
 	Bundles  []string
 	Channels []string
-	// DefaultChannel is to be the package's default one, "" where that stays.
+	// DefaultChannel is the package's new default channel, "" to leave it as it is.
 	DefaultChannel string
-	// Tombstone leaves the entries of the bundles where they are, as tombstones. Only a kind whose
-	// traits say that it has some is given it.
+	// Tombstone leaves the entries of the bundles in place as tombstones. It is passed only to a kind whose
+	// Traits have Tombstones.
 	Tombstone bool
-	// AllowStranded has installed versions lose their way to the head.
+	// AllowStranded allows installed versions to lose their way to the head.
 	AllowStranded bool
 	// Names and NamesOf are as in Request.
 	Names   map[string]string
 	NamesOf func(images []string) (names map[string]string, asked string)
-	// SemverSkips are those of the catalogs of a semver template.
+	// SemverSkips applies to the catalogs of a semver template.
 	SemverSkips SemverSkips
 }
 
-// Doing says it in a failure.
+// Doing returns the words for the operation in a failure.
 func (r Removal) Doing() string {
 	channels := strings.Join(r.Channels, ", ")
 	switch {
@@ -51,19 +49,19 @@ func (r Removal) Doing() string {
 	return "removing " + strings.Join(r.Bundles, ", ")
 }
 
-// From reports whether the bundles go from a channel.
+// From reports whether the bundles are removed from a channel.
 func (r Removal) From(channel string) bool {
 	return len(r.Bundles) > 0 && (len(r.Channels) == 0 || slices.Contains(r.Channels, channel))
 }
 
-// Whole reports whether a channel goes.
+// Whole reports whether a channel is removed.
 func (r Removal) Whole(channel string) bool {
 	return len(r.Bundles) == 0 && slices.Contains(r.Channels, channel)
 }
 
-// Rest is what a channel has without the bundles that go. An entry that replaced one of
-// them replaces what that replaced, or nothing where that is no entry. What it skips stays:
-// those who have it are upgraded by that.
+// Rest returns the entries that a channel has after the removal. An entry that replaced a removed one replaces
+// that one's predecessor, or nothing if that is not an entry. What it skips stays, so that clusters with the
+// removed version can upgrade.
 func (r Removal) Rest(channel string, entries []fbc.Entry) []fbc.Entry {
 	if r.Whole(channel) {
 		return nil
@@ -96,8 +94,8 @@ func (r Removal) Rest(channel string, entries []fbc.Entry) []fbc.Entry {
 	return rest
 }
 
-// Strands refuses to take the way to the head from who could be installed. The failure has
-// no place yet.
+// Strands refuses to remove the way to the head from versions that may be installed. The failure has no place
+// yet.
 func (r Removal) Strands(channel string, before, after []fbc.Entry, versions graph.Versions) *failure.Error {
 	if r.AllowStranded {
 		return nil
@@ -105,8 +103,8 @@ func (r Removal) Strands(channel string, before, after []fbc.Entry, versions gra
 	return Stranded(r.Doing(), channel, graph.Stranded(before, after, versions), len(after))
 }
 
-// Stranded refuses to leave those of a channel that lose their way to its head, of which so
-// many entries are left. The failure has no place yet.
+// Stranded refuses an edit after which the lost entries of a channel no longer reach its head; left is the number
+// of entries that stay. The failure has no place yet.
 func Stranded(doing, channel string, lost []string, left int) *failure.Error {
 	if len(lost) == 0 {
 		return nil
@@ -123,23 +121,21 @@ func Stranded(doing, channel string, lost []string, left int) *failure.Error {
 		Fix("Give --allow-stranded where nobody has them installed.")
 }
 
-// Default refuses to take a package's default channel. The failure has no place yet.
+// Default refuses to remove a package's default channel. The failure has no place yet.
 func (r Removal) Default(channel string) *failure.Error {
 	return failure.New(failure.EditRefused, "%s: channel %s would go, and it is the package's default", r.Doing(), channel).
 		Fix("Make another channel the default one: give --default-channel.")
 }
 
-// Nothing is the note that something does not stand there.
+// Nothing returns the note that a bundle or channel does not exist.
 func (r Removal) Nothing(what, name string) string {
 	return "there is no " + what + " " + name + " to remove"
 }
 
-// Find looks for a bundle among those that stand in a template, the same image in several
-// places. Entries are the names that the template's channels list, nil where it lists images
-// alone. Where none is known to be
-// it and doubtful says that there should be one, or where tags alone take several for it,
-// those are asked for of which nobody told so far. Untold says of which nobody did, where
-// one of them may be it.
+// Find looks for a bundle among the existing ones; the same image may occur in several places. entries holds the
+// names that the template's channels list, nil if the template lists images only. Find asks for unknown names if
+// no bundle is known to be it but doubtful says that there should be one, or if several tags match it. untold
+// names the images that are still unknown and may be the bundle.
 func (r Removal) Find(standing []Standing, name string, entries []string, doubtful bool) (at []int, untold string, err *failure.Error) {
 	known := Request{Names: r.Names, NamesOf: r.NamesOf}
 	at = r.match(known, standing, name)
@@ -173,7 +169,7 @@ func (r Removal) Find(standing []Standing, name string, entries []string, doubtf
 	return at, untold, nil
 }
 
-// Conflict refuses to guess which image is that of a bundle.
+// Conflict refuses to guess which image belongs to a bundle.
 func (r Removal) Conflict(name, untold string) *failure.Error {
 	return failure.New(failure.BundleConflict, "removing %s: the template has an entry of that name, and %s", name, untold).
 		Fix("Give --base with a rendered catalog, which tells names and images.")
@@ -191,7 +187,7 @@ func (r Removal) match(known Request, standing []Standing, name string) (at []in
 	return at
 }
 
-// unknown are the images of which neither a name nor the version of an entry tells.
+// unknown returns the images that neither a name nor the version of an entry identifies.
 func (r Removal) unknown(known Request, standing []Standing, entries []string) (images []string) {
 	for _, s := range standing {
 		tag, tagged := ImageVersion(s.Image)
@@ -210,7 +206,7 @@ func different(standing []Standing, at []int) bool {
 	return slices.ContainsFunc(at, func(i int) bool { return standing[i].Image != standing[at[0]].Image })
 }
 
-// NameOf is the name of an image's bundle, as far as anybody told.
+// NameOf returns the name of an image's bundle, empty if it is unknown.
 func (r Removal) NameOf(image string) string {
 	return Request{Names: r.Names}.nameOf(Standing{Image: image})
 }

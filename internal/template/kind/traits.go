@@ -6,29 +6,30 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Traits are what the rest of Graft asks of a kind. Those of which nothing is said are right
-// for one that makes edges of its own for channels that anybody may name.
+// Traits describe a kind to the rest of Graft. The zero values fit a kind with edges of its own and freely named
+// channels.
 type Traits struct {
 	// Name is the noun that users see: semver, basic, ...
 	Name string
-	// Schema is that of the first document of such a template, where that has one of its
-	// own: by it a file is told from a catalog before it is read.
+	// Schema is the schema of the first document of such a template, if it has a schema of its own. It
+	// distinguishes a file from a catalog before it is read.
 	Schema string
-	// IsCatalog: it is a catalog itself, of which nothing is rendered.
+	// IsCatalog marks a kind that is itself a catalog and is not rendered.
 	IsCatalog bool
-	// Substitutes: a bundle may substitute another one.
+	// Substitutes marks a kind in which a bundle may substitute for another one.
 	Substitutes bool
-	// Tombstones: an entry may stand there whose bundle is gone, so that who has it is upgraded.
+	// Tombstones marks a kind that can keep the entry of a removed bundle, so that clusters with that bundle can
+	// upgrade.
 	Tombstones bool
-	// OfTemplates: it is made of other templates. What it describes as channels are
-	// catalogs; channels, default channel and substitutions are those of its parts.
+	// OfTemplates marks a kind that is made of other templates. The channels in its Description are catalogs; its
+	// channels, default channel and substitutions are those of its parts.
 	OfTemplates bool
-	// Archetypes, the least stable first, are lists of images that such a template has in
-	// place of channels; it makes the channels and the default one itself.
+	// Archetypes, the least stable first, are the lists of images that such a template has in place of channels.
+	// The kind generates the channels and the default channel itself.
 	Archetypes []string
 }
 
-// ChannelNoun is what users know the channels of a Description as.
+// ChannelNoun returns the noun that users know for the channels of a Description.
 func (t Traits) ChannelNoun() string {
 	switch {
 	case len(t.Archetypes) > 0:
@@ -39,21 +40,21 @@ func (t Traits) ChannelNoun() string {
 	return "channel"
 }
 
-// HasEdges is a kind in whose templates entries stand with the edges that they have.
+// HasEdges is implemented by kinds whose templates hold entries with their edges.
 type HasEdges interface {
-	// Documents are those of the catalog, as they stand.
+	// Documents returns the documents of the catalog, unchanged.
 	Documents(s *Source) ([]fbc.Doc, error)
 }
 
-// HasUnlisted is a kind whose templates name bundles of which they list no image.
+// HasUnlisted is implemented by kinds whose templates name bundles without listing their images.
 type HasUnlisted interface {
-	// Unlisted are their names: the image is found in a registry, or the bundle is withdrawn and
-	// named for those who have it.
+	// Unlisted returns the names of such bundles: the image is found in a registry, or the bundle is withdrawn
+	// and named only so that clusters with it can upgrade.
 	Unlisted(s *Source) []string
 }
 
-// HasLists is a kind whose images can be pinned. Without it they cannot.
+// HasLists is implemented by kinds whose images can be pinned.
 type HasLists interface {
-	// Lists are those in the document at a node.
+	// Lists returns the lists of images in the document at a node.
 	Lists(root *yamledit.Node) operand.Lists
 }

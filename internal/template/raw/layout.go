@@ -16,14 +16,14 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// adder puts new documents where the layout of the catalog has their siblings.
+// An adder inserts new documents where the layout of the catalog has similar ones.
 type adder struct {
 	c *catalog
 	r kind.Request
 	o *kind.Outcome
 }
 
-// AddChannel implements documents.Adder: after the last channel, in its file.
+// AddChannel implements documents.Adder: it inserts after the last channel, in the same file.
 func (a adder) AddChannel(v yamledit.Value, siblings []documents.Document) error {
 	after := siblings
 	if len(after) == 0 {
@@ -36,9 +36,9 @@ func (a adder) AddChannel(v yamledit.Value, siblings []documents.Document) error
 	return last.Edits.InsertDoc(last.Index, v, documents.Likes(siblings, math.MaxInt)...)
 }
 
-// AddBundle implements documents.Adder. Siblings that have a file each get a file for
-// the new one, named as theirs; in one file the bundle goes by name where they are in
-// order of name, as opm writes them, else by version.
+// AddBundle implements documents.Adder. If each sibling has its own file, the new bundle gets its own file, named
+// like theirs. In a shared file the bundle is inserted by name if the siblings are sorted by name, as opm writes
+// them, otherwise by version.
 func (a adder) AddBundle(_ yamledit.Value, siblings []documents.Document, before *documents.Document) error {
 	doc, err := document(a.r, a.c.csvMetadata)
 	if err != nil {
@@ -86,8 +86,8 @@ func (a adder) insertAfter(d documents.Document, index int, doc *fbc.Doc) error 
 	return d.Edits.InsertRaw(index, text)
 }
 
-// fileFor derives the path of a new bundle's file from a sibling's, where that has the
-// sibling's name or version in it; "" where bundles share files.
+// fileFor derives the path of a new bundle's file from a sibling's, if that contains the sibling's name or
+// version. It returns "" if bundles share files.
 func (a adder) fileFor(sibling documents.Document) string {
 	f := a.c.files[sibling.File]
 	dir, base := path.Split(f.path)
@@ -107,8 +107,7 @@ func (a adder) fileFor(sibling documents.Document) string {
 	return ""
 }
 
-// hasFileOfItsOwn reports whether nothing but the bundle stands in its file, in a
-// directory.
+// hasFileOfItsOwn reports whether the bundle is alone in its file, in a directory.
 func (a adder) hasFileOfItsOwn(sibling documents.Document) bool {
 	return a.c.directory && !slices.ContainsFunc(a.c.Docs, func(d documents.Document) bool {
 		return d.File == sibling.File && d.Index != sibling.Index
@@ -135,7 +134,7 @@ func (a adder) newFile(sibling documents.Document, name string, doc *fbc.Doc) er
 	return nil
 }
 
-// document is the rendered bundle of the request, which must be the one asked for.
+// document returns the rendered bundle of the request. It refuses a document with another name or image.
 func document(r kind.Request, csvMetadata bool) (*fbc.Doc, error) {
 	if r.Bundle.Document == nil {
 		return nil, failure.New(failure.Usage, "inserting %s: the template holds rendered bundles, and none is given", r.Bundle.Name).
@@ -159,7 +158,7 @@ func document(r kind.Request, csvMetadata bool) (*fbc.Doc, error) {
 	return &docs[0], nil
 }
 
-// DocumentValue is the rendered bundle as content for a list of documents.
+// DocumentValue returns the rendered bundle as a value for a list of documents.
 func DocumentValue(r kind.Request, csvMetadata bool) (yamledit.Value, error) {
 	d, err := document(r, csvMetadata)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package raw is a file-based catalog itself, in one file or a directory, for those
-// who keep no template.
+// Package raw is a kind for users without a template: the file-based catalog itself, in one file or a directory.
 package raw
 
 import (
@@ -21,8 +20,8 @@ import (
 // Kind implements kind.Kind.
 type Kind struct{}
 
-// Match implements kind.Matcher: a directory is raw, and so is a file whose documents
-// have schemas that OLM knows.
+// Match implements kind.Matcher: a directory is raw, and so is a file whose documents have schemas that OLM
+// knows.
 func (Kind) Match(s *kind.Source) bool {
 	if s.File == nil {
 		return true
@@ -30,7 +29,7 @@ func (Kind) Match(s *kind.Source) bool {
 	known := []string{fbc.SchemaPackage, fbc.SchemaChannel, fbc.SchemaBundle, fbc.SchemaDeprecation}
 	docs, err := s.Docs()
 	if err != nil {
-		return slices.Contains(known, s.Schema()) // a catalog, of which Describe tells the fault
+		return slices.Contains(known, s.Schema()) // a catalog; Describe reports the error
 	}
 	return slices.ContainsFunc(docs, func(d fbc.Doc) bool { return slices.Contains(known, d.Schema) })
 }
@@ -41,13 +40,13 @@ func (Kind) Traits() kind.Traits { return kind.Traits{Name: "raw", IsCatalog: tr
 // Documents implements kind.HasEdges.
 func (Kind) Documents(s *kind.Source) ([]fbc.Doc, error) { return s.Docs() }
 
-// catalog is the documents of all files, and the edits to each.
+// A catalog holds the documents of all files, and the edits to each.
 type catalog struct {
 	documents.Set
 	files map[string]*file
 	order []string
-	// csvMetadata tells which of the two forms its bundles have. A catalog without
-	// bundles gets the one that current platforms want.
+	// csvMetadata reports which of the two forms its bundles have. A catalog without bundles gets the form that
+	// current platforms require.
 	csvMetadata bool
 	directory   bool
 	fsys        fs.FS
@@ -58,7 +57,7 @@ type file struct {
 	name  string
 	text  *yamledit.File
 	edits *yamledit.Edits
-	gone  []int // documents that are to go
+	gone  []int // documents to remove
 }
 
 func load(s *kind.Source) (*catalog, error) {
@@ -89,7 +88,7 @@ func (c *catalog) add(p, name string, text *yamledit.File) *file {
 	return f
 }
 
-// file opens a file of the directory, once.
+// file opens a file of the directory once.
 func (c *catalog) file(s *kind.Source, name string) (*file, error) {
 	if f := c.files[name]; f != nil {
 		return f, nil
@@ -108,10 +107,9 @@ func (c *catalog) file(s *kind.Source, name string) (*file, error) {
 	return f, nil
 }
 
-// addDoc takes small documents as trees. A rendered bundle is known by its fields and
-// version only.
+// addDoc adds small documents as trees. Of a rendered bundle it keeps only the fields and the version.
 func (c *catalog) addDoc(f *file, d fbc.Doc) error {
-	// A byte order mark stands before the first one.
+	// The first document may start after a byte order mark.
 	index := slices.IndexFunc(f.text.Docs, func(y *yamledit.Doc) bool { return d.Start < y.End })
 	if index < 0 {
 		return failure.New(failure.TemplateMalformed, "locating a document").At(f.name, d.Line, 1)
@@ -136,7 +134,7 @@ func (c *catalog) addDoc(f *file, d fbc.Doc) error {
 	return nil
 }
 
-// versionOf is the version that a rendered bundle's olm.package property says.
+// versionOf returns the version in a rendered bundle's olm.package property.
 func versionOf(b fbc.Bundle) *semver.Version {
 	for _, p := range b.Properties {
 		var value struct {
@@ -172,13 +170,13 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	return edit(s, func(c *catalog, o *kind.Outcome) error { return c.Insert(r, s.Name, adder{c, r, o}, o) })
 }
 
-// Remove implements kind.Remover. A file of which nothing is left goes.
+// Remove implements kind.Remover. A file without documents is deleted.
 func (Kind) Remove(s *kind.Source, r kind.Removal) (*kind.Outcome, error) {
 	return edit(s, func(c *catalog, o *kind.Outcome) error { return c.Remove(r, s.Name, c.remove, o) })
 }
 
-// Deprecate implements kind.Deprecator. In a directory the document stands behind the
-// channels, in a file behind the bundles.
+// Deprecate implements kind.Deprecator. In a directory the document is inserted after the channels, in a file
+// after the bundles.
 func (Kind) Deprecate(s *kind.Source, d kind.Deprecation) (*kind.Outcome, error) {
 	return edit(s, func(c *catalog, o *kind.Outcome) error {
 		return c.Deprecate(d, s.Name, func(v yamledit.Value, siblings []documents.Document) error {
@@ -227,7 +225,7 @@ func (f *file) edited(o *kind.Outcome) error {
 	return o.Edited(f.path, f.text, f.edits)
 }
 
-// remove takes a document out of its file.
+// remove removes a document from its file.
 func (c *catalog) remove(d *documents.Document) error {
 	for _, f := range c.files {
 		if f.edits == d.Edits {
@@ -238,13 +236,13 @@ func (c *catalog) remove(d *documents.Document) error {
 	return nil
 }
 
-// Images implements kind.Expander: a catalog has its bundles, but for those that a
-// person left to be rendered.
+// Images implements kind.Expander. A catalog already holds its rendered bundles; only bundles that a person left
+// unrendered are returned.
 func (k Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
 	return documents.Images(k.Expand(s, nil, nil))
 }
 
-// Expand implements kind.Expander: the catalog is loaded, merged, and put in order.
+// Expand implements kind.Expander: it loads, merges and sorts the catalog.
 func (k Kind) Expand(s *kind.Source, _ kind.Bundles, _ kind.Tags) (*fbc.Catalog, error) {
 	c, err := documents.Expand(k, s, true)
 	c.Loaded = true

@@ -16,8 +16,7 @@ import (
 
 var channelPattern = regexp.MustCompile(`^(candidate|fast|stable)-v\d+(\.\d+)?$`)
 
-// Convert implements kind.Converter, where a semver template makes the very graph that
-// is given.
+// Convert implements kind.Converter. It refuses a catalog if no semver template generates exactly its graph.
 func (Kind) Convert(docs []fbc.Doc, _ fbc.Format, skips kind.SemverSkips) ([]byte, error) {
 	g, err := documents.ReadGiven(docs)
 	if err != nil {
@@ -43,8 +42,7 @@ func (Kind) Convert(docs []fbc.Doc, _ fbc.Format, skips kind.SemverSkips) ([]byt
 	return firstSame(g, images, streams, skips)
 }
 
-// firstSame tries the options that the graph does not tell: which kind of channel is
-// preferred for the default.
+// firstSame tries the options that the graph does not show: which kind of channel is preferred as the default.
 func firstSame(g *documents.Given, images map[string][]string, streams map[stream]bool, skips kind.SemverSkips) ([]byte, error) {
 	var first error
 	for _, prefer := range []stream{"", minor, major} {

@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// stream is a way to cut versions into channels.
+// A stream is a way to divide versions into channels.
 type stream string
 
 const (
@@ -23,7 +23,7 @@ const (
 	major stream = "major"
 )
 
-// options are the template's own.
+// options are the options in the template.
 type options struct {
 	streams []stream
 	prefer  stream
@@ -45,7 +45,7 @@ func (Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
 	return out, nil
 }
 
-// Expand implements kind.Expander: channels and edges are computed from versions.
+// Expand implements kind.Expander: it computes channels and edges from versions.
 func (Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Tags) (*fbc.Catalog, error) {
 	opt, err := readOptions(s)
 	if err != nil {
@@ -101,7 +101,7 @@ func readOptions(s *kind.Source) (options, error) {
 	return o, nil
 }
 
-// member is a bundle in an archetype.
+// A member is a bundle in an archetype.
 type member struct {
 	archetype int // its rank
 	name      string
@@ -145,8 +145,8 @@ func readMembers(a archetype, b kind.Bundles, pkg *string) ([]member, error) {
 	return out, nil
 }
 
-// channel is one that is made. Its version is that of the lowest bundle in it, by which opm
-// chooses the default channel.
+// A channel is a generated channel. Its version is that of its lowest bundle, by which opm chooses the default
+// channel.
 type channel struct {
 	fbc.Channel
 	archetype int
@@ -156,8 +156,8 @@ type channel struct {
 	isDefault bool
 }
 
-// build makes the channels of all archetypes, in order of name. The default one is the best by
-// stability, by version, by the preferred way to cut, minor before major.
+// build generates the channels of all archetypes, sorted by name. The default channel is the best by stability,
+// then by version, then by the preferred stream, minor before major.
 func build(all []member, o options, pkg string, skips kind.SemverSkips) []*channel {
 	slices.SortFunc(all, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.archetype, b.archetype), a.version.Compare(b.version))
@@ -179,8 +179,7 @@ func build(all []member, o options, pkg string, skips kind.SemverSkips) []*chann
 	return out
 }
 
-// groups cuts members, in order, where edges do not go: at archetypes and at major
-// versions.
+// groups splits members, in order, where no edges lead: between archetypes and between major versions.
 func groups(all []member) [][]member {
 	var out [][]member
 	for i, m := range all {
@@ -192,8 +191,8 @@ func groups(all []member) [][]member {
 	return out
 }
 
-// link adds a group to its channels. The head of each minor version replaces the head
-// of the minor version before it, and skips what else is below it, as far as skips says.
+// link adds a group to its channels. The head of each minor version replaces the head of the minor version before
+// it, and skips the other versions below it, as far as skips says.
 func link(channels map[string]*channel, group []member, s stream, pkg string, skips kind.SemverSkips) {
 	var below []string
 	replaces := ""
@@ -210,7 +209,7 @@ func link(channels map[string]*channel, group []member, s stream, pkg string, sk
 		if isHead {
 			e.Replaces = replaces
 			e.Skips = slices.DeleteFunc(slices.Clone(below), func(n string) bool { return n == replaces })
-			if skips != kind.SkipChannel { // there they are in order of version
+			if skips != kind.SkipChannel { // SkipChannel keeps the order of versions
 				slices.Sort(e.Skips)
 			}
 		}

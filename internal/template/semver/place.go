@@ -46,8 +46,7 @@ func insertImage(e *yamledit.Edits, all []archetype, a archetype, r kind.Request
 	return e.InsertIn(a.value, key, "", graph.ListIndex(known, r.Bundle.Version), v, lists...)
 }
 
-// createArchetype adds an archetype after the last that stands there, in the case of
-// the file's own keys.
+// createArchetype adds an archetype after the last existing one, in the case of the file's own keys.
 func createArchetype(e *yamledit.Edits, root *yamledit.Node, all []archetype, channel string, r kind.Request, o *kind.Outcome) error {
 	name := canonical(channel)
 	if len(all) > 0 && isLower(all[0].name) || len(all) == 0 && otherKeysLower(root) {
@@ -84,8 +83,8 @@ func canonical(channel string) string {
 
 func isLower(s string) bool { return s != "" && unicode.IsLower(rune(s[0])) }
 
-// otherKeysLower looks at the options of the template: schema is written in lower
-// case in many files whose other keys are not.
+// otherKeysLower looks at the options of the template, not at schema: many files write schema in lower case but
+// not their other keys.
 func otherKeysLower(root *yamledit.Node) bool {
 	for i := 0; i < len(root.Children); i += 2 {
 		if key := root.Children[i].Value; !strings.EqualFold(key, "schema") {
@@ -124,7 +123,7 @@ func bundlesKey(all []archetype, archetype string) string {
 	return "Bundles"
 }
 
-// filled are nodes of the archetypes that have images.
+// filled returns a node of each archetype that has images.
 func filled(all []archetype, node func(archetype) *yamledit.Node) []*yamledit.Node {
 	var out []*yamledit.Node
 	for _, a := range all {

@@ -15,8 +15,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Remove implements kind.Remover: images go out of the archetypes, and an archetype of which
-// nothing is left goes itself. Channels and edges are computed before and after.
+// Remove implements kind.Remover: it removes images from the archetypes, and removes an archetype that is left
+// empty. It computes the channels and edges before and after to compare them.
 func (Kind) Remove(s *kind.Source, r kind.Removal) (*kind.Outcome, error) {
 	root, o, e := s.Root(), &kind.Outcome{}, s.File.Edit()
 	all := archetypes(root)
@@ -56,7 +56,7 @@ func (Kind) Remove(s *kind.Source, r kind.Removal) (*kind.Outcome, error) {
 	return o, o.Edited(s.Path, s.File, e)
 }
 
-// leaving are the images that are to go, with what users know each as.
+// leaving returns the images to remove, with the names that users know for them.
 func leaving(root *yamledit.Node, all []archetype, r *kind.Removal, o *kind.Outcome) (map[*yamledit.Node]string, error) {
 	gone := map[*yamledit.Node]string{}
 	var images []image
@@ -94,7 +94,7 @@ func leaving(root *yamledit.Node, all []archetype, r *kind.Removal, o *kind.Outc
 	return gone, nil
 }
 
-// name is what users know an image as.
+// name returns the name that users know for an image.
 func name(r kind.Removal, image string) string {
 	if name := r.NameOf(image); name != "" {
 		return name
@@ -102,8 +102,8 @@ func name(r kind.Removal, image string) string {
 	return image
 }
 
-// checkChannels refuses to remove the archetype of the default channel, and what would take
-// the way to a head. Where bundles alone go, another channel becomes the default one.
+// checkChannels refuses to remove the archetype of the default channel, and an edit after which versions could no
+// longer reach a head. If only bundles are removed, another channel may become the default.
 func checkChannels(s *kind.Source, all []archetype, r kind.Removal, gone map[*yamledit.Node]string, o *kind.Outcome) error {
 	opt, err := readOptions(s)
 	if err != nil {
@@ -141,8 +141,8 @@ func defaultOf(channels []*channel) string {
 	return ""
 }
 
-// members are the bundles before and after, with their versions. Unknown is an image of which
-// nobody tells the version.
+// members returns the bundles before and after the edit, with their versions. unknown is an image whose version
+// is unknown.
 func members(all []archetype, r kind.Removal, gone map[*yamledit.Node]string) (before, after []member, versions map[string]semver.Version, unknown string) {
 	versions = map[string]semver.Version{}
 	for _, a := range all {

@@ -1,5 +1,5 @@
-// Package semver is the kind of template that lists bundle images by archetype
-// (Candidate, Fast, Stable) and computes channels and edges from their versions.
+// Package semver is the kind of template that lists bundle images by archetype (Candidate, Fast, Stable) and
+// computes channels and edges from their versions.
 package semver
 
 import (
@@ -16,7 +16,7 @@ import (
 // Schema is the template's schema.
 const Schema = "olm.semver"
 
-// Archetypes in order of stability, as they are written where no file says otherwise.
+// Archetypes are in order of stability, in the default spelling.
 var Archetypes = []string{"Candidate", "Fast", "Stable"}
 
 var rootKeys = append([]string{"schema", "generateMajorChannels", "generateMinorChannels", "defaultChannelTypePreference"}, Archetypes...)
@@ -38,7 +38,7 @@ func (Kind) Lists(root *yamledit.Node) operand.Lists {
 	return l
 }
 
-// archetype is one of the lists of the template.
+// An archetype is one of the lists of the template.
 type archetype struct {
 	name    string // as the file writes it
 	key     *yamledit.Node
@@ -140,12 +140,12 @@ func checkFlags(d *kind.Description, root *yamledit.Node) {
 	}
 }
 
-// isBool11 knows the words that YAML 1.1, and so opm, takes for booleans.
+// isBool11 reports whether YAML 1.1, and so opm, reads the word as a boolean.
 func isBool11(s string) bool {
 	return hasFold([]string{"y", "n", "yes", "no", "on", "off"}, s)
 }
 
-// Insert implements kind.Kind: the image goes into each archetype that is named.
+// Insert implements kind.Kind: it inserts the image into each requested archetype.
 func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	root, o, e := s.Root(), &kind.Outcome{}, s.File.Edit()
 	all := archetypes(root)
@@ -180,9 +180,9 @@ func foldUnique(names []string) []string {
 	return out
 }
 
-// replace looks at every image of the template: a bundle that stands in one archetype under
-// one image cannot stand in another under a second. One whose place the requested bundle
-// takes gives way in all of them. The request comes back with the names that it learned.
+// replace looks at every image of the template: a bundle in one archetype cannot be in another one with a second
+// image. A bundle that the request takes the place of is replaced in all archetypes. The returned request also
+// holds the names that were learned.
 func replace(e *yamledit.Edits, s *kind.Source, all []archetype, r kind.Request, o *kind.Outcome) (kind.Request, error) {
 	var images []image
 	for _, a := range all {
@@ -224,7 +224,7 @@ func replace(e *yamledit.Edits, s *kind.Source, all []archetype, r kind.Request,
 // Create implements kind.Creator.
 func (Kind) Create(r kind.Request) ([]byte, error) {
 	var b documents.Text
-	// The form of the published documentation, and of the community catalogs' own bot.
+	// This is the form of the published documentation, and of the bot of the community catalogs.
 	b.WriteString("---\nSchema: olm.semver\nGenerateMajorChannels: true\nGenerateMinorChannels: true\n")
 	channels := foldUnique(kind.Unique(r.Channels))
 	if len(channels) == 0 {

@@ -40,8 +40,8 @@ func substitutions(s *kind.Source) []substitution {
 	return out
 }
 
-// Expand implements kind.Expander. The substitute takes the edges of its base, skips
-// it, and stands for it wherever another entry replaces or skips it.
+// Expand implements kind.Expander. The substitute takes the edges of its base, skips it, and replaces it wherever
+// another entry replaces or skips the base.
 func (k Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Tags) (*fbc.Catalog, error) {
 	c, err := documents.Expand(k, s, true)
 	if err != nil {
@@ -70,8 +70,8 @@ func (k Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Tags) (*fbc.Catalog,
 		for i := range c.Channels {
 			apply(&c.Channels[i], f.Name, sub.base)
 		}
-		// What was substituted in may not be substituted again: opm looks among the
-		// bundles that it has so far, in which the substitute stands by now.
+		// A substitute can be substituted again: opm looks among the bundles that it has so far, which include
+		// the substitute by now.
 		known[f.Name] = f
 		added = append(added, f)
 		c.Images = append(c.Images, sub.image)
@@ -82,8 +82,7 @@ func (k Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Tags) (*fbc.Catalog,
 	return c, nil
 }
 
-// valid holds the catalog so far to opm's rules, as opm does before the first and
-// after each substitution.
+// valid checks the catalog so far against opm's rules, as opm does before the first and after each substitution.
 func valid(s *kind.Source, c *fbc.Catalog, added []fbc.Facts) error {
 	docs, err := c.Docs()
 	if err != nil {
@@ -122,7 +121,7 @@ func check(sub substitution, f fbc.Facts, known map[string]fbc.Facts) error {
 	return nil
 }
 
-// apply puts the substitute into a channel that has the base.
+// apply adds the substitute to a channel that has the base.
 func apply(ch *fbc.Channel, name, base string) {
 	var stand []fbc.Entry
 	for i := len(ch.Entries) - 1; i >= 0; i-- {
@@ -162,7 +161,7 @@ func compare(a, b fbc.Facts) (int, error) {
 	return compareReleases(a.OrderedRelease(), b.OrderedRelease())
 }
 
-// compareReleases orders releases as semver orders pre-releases; none is the lowest.
+// compareReleases orders releases as semver orders pre-releases; an empty release is the lowest.
 func compareReleases(a, b string) (int, error) {
 	if a == "" || b == "" {
 		return cmp.Compare(len(a), len(b)), nil

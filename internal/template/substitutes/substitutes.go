@@ -1,5 +1,5 @@
-// Package substitutes is the kind of template that holds a rendered catalog and
-// bundles that stand in for others.
+// Package substitutes is the kind of template that holds a rendered catalog and bundles that substitute for
+// others.
 package substitutes
 
 import (
@@ -48,8 +48,8 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 	return d
 }
 
-// Insert implements kind.Kind: with a base, a substitution; without, an entry and the
-// rendered bundle.
+// Insert implements kind.Kind: with a base it inserts a substitution, without one an entry and the rendered
+// bundle.
 func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	f, o := documents.Wrapped(s), &kind.Outcome{}
 	if r.SubstitutesFor == "" {
@@ -64,7 +64,7 @@ func (Kind) Insert(s *kind.Source, r kind.Request) (*kind.Outcome, error) {
 	return o, f.Edited(o)
 }
 
-// Remove implements kind.Remover: a substitute goes with its substitution.
+// Remove implements kind.Remover: a substitute is removed with its substitution.
 func (Kind) Remove(s *kind.Source, r kind.Removal) (*kind.Outcome, error) {
 	f, o := documents.Wrapped(s), &kind.Outcome{}
 	if err := f.Set.Remove(r, s.Name, f.RemoveDocument, o); err != nil {
@@ -76,7 +76,7 @@ func (Kind) Remove(s *kind.Source, r kind.Removal) (*kind.Outcome, error) {
 	return o, f.Edited(o)
 }
 
-// removeSubstitutes refuses to leave a substitute of a bundle that is gone.
+// removeSubstitutes refuses to leave a substitute whose base is removed.
 func removeSubstitutes(s *kind.Source, f *documents.File, r kind.Removal, o *kind.Outcome) error {
 	all := substitutions(s)
 	standing := make([]kind.Standing, len(all))
