@@ -9,8 +9,8 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// A catalog keeps its layout: files by bundle, by name or by version; the form of its bundles;
-// and nothing is written over.
+// TestInsertIntoCatalogs checks that a catalog keeps its layout: one file per bundle, files named by name or by
+// version, and the form of its bundles. No existing file is overwritten.
 func TestInsertIntoCatalogs(t *testing.T) {
 	const channel = "schema: olm.package\nname: op\n---\nschema: olm.channel\npackage: op\nname: stable\nentries:\n- name: op.v1.0.0\n"
 	bundle := func(version, held string) string {
@@ -25,23 +25,23 @@ func TestInsertIntoCatalogs(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		files map[string]string
-		want  map[string]string // that are written; of none, the failure
+		want  map[string]string // the written files; the failure under the empty name
 		code  failure.Code
 	}{
 		{"one file", map[string]string{"c/catalog.yaml": channel + "---\n" + bundle("1.0.0", metadata)}, map[string]string{"c/catalog.yaml": entry + "---\n" + bundle("1.0.0", metadata) + "---\n" + made("1.1.0", metadata)}, 0},
 		{"of bundle objects", map[string]string{"c/catalog.yaml": channel + "---\n" + bundle("1.0.0", objects)}, map[string]string{"c/catalog.yaml": entry + "---\n" + bundle("1.0.0", objects) + "---\n" + made("1.1.0", objects)}, 0},
-		{"of both, as it is wanted with objects", map[string]string{"c/catalog.yaml": channel + "---\n" + bundle("0.9.0", objects) + "---\n" + bundle("1.0.0", metadata)},
+		{"of both forms: the new one has objects", map[string]string{"c/catalog.yaml": channel + "---\n" + bundle("0.9.0", objects) + "---\n" + bundle("1.0.0", metadata)},
 			map[string]string{"c/catalog.yaml": entry + "---\n" + bundle("0.9.0", objects) + "---\n" + bundle("1.0.0", metadata) + "---\n" + made("1.1.0", objects)}, 0},
 		{"by name", map[string]string{"c/catalog.yaml": channel + "---\n" + bundle("1.0.0", metadata) + "---\n" + bundle("1.2.0", metadata)},
 			map[string]string{"c/catalog.yaml": entry + "---\n" + bundle("1.0.0", metadata) + "---\n" + made("1.1.0", metadata) + "---\n" + bundle("1.2.0", metadata)}, 0},
 		{"by version, newest first", map[string]string{"c/catalog.yaml": channel + "---\n" + bundle("1.2.0", metadata) + "---\n" + bundle("1.0.0", metadata)},
 			map[string]string{"c/catalog.yaml": entry + "---\n" + bundle("1.2.0", metadata) + "---\n" + made("1.1.0", metadata) + "---\n" + bundle("1.0.0", metadata)}, 0},
-		{"by the version that a bundle says, whatever its name", map[string]string{"c/catalog.yaml": strings.Replace(channel, "op.v1.0.0", "op-first", 1) + "---\n" + strings.Replace(bundle("1.0.0", metadata), "op.v1.0.0", "op-first", 1)},
+		{"by the version in a bundle, not its name", map[string]string{"c/catalog.yaml": strings.Replace(channel, "op.v1.0.0", "op-first", 1) + "---\n" + strings.Replace(bundle("1.0.0", metadata), "op.v1.0.0", "op-first", 1)},
 			map[string]string{"c/catalog.yaml": head + "- name: op-first\n- name: op.v1.1.0\n  replaces: op-first\n---\n" + strings.Replace(bundle("1.0.0", metadata), "op.v1.0.0", "op-first", 1) + "---\n" + made("1.1.0", metadata)}, 0},
 		{"a file for each, by name", map[string]string{"c/channel.yaml": channel, "c/op.v1.0.0.yaml": bundle("1.0.0", metadata)}, map[string]string{"c/channel.yaml": entry, "c/op.v1.1.0.yaml": made("1.1.0", metadata)}, 0},
 		{"a file for each, by version", map[string]string{"c/channel.yaml": channel, "c/bundle-1.0.0.yaml": "---\n" + bundle("1.0.0", metadata)}, map[string]string{"c/channel.yaml": entry, "c/bundle-1.1.0.yaml": "---\n" + made("1.1.0", metadata)}, 0},
 		{"a folder for each", map[string]string{"c/channel.yaml": channel, "c/1.0.0/bundle.yaml": bundle("1.0.0", metadata)}, map[string]string{"c/channel.yaml": entry, "c/1.1.0/bundle.yaml": made("1.1.0", metadata)}, 0},
-		{"a file that stands there", map[string]string{"c/channel.yaml": channel, "c/op.v1.0.0.yaml": bundle("1.0.0", metadata), "c/op.v1.1.0.yaml": "schema: precious\n"}, map[string]string{"": "c/op.v1.1.0.yaml: adding bundle op.v1.1.0: its file c/op.v1.1.0.yaml exists"}, failure.EditRefused},
+		{"an existing file", map[string]string{"c/channel.yaml": channel, "c/op.v1.0.0.yaml": bundle("1.0.0", metadata), "c/op.v1.1.0.yaml": "schema: precious\n"}, map[string]string{"": "c/op.v1.1.0.yaml: adding bundle op.v1.1.0: its file c/op.v1.1.0.yaml exists"}, failure.EditRefused},
 		{"a channel without package", map[string]string{"c/catalog.yaml": "schema: olm.bundle\nname: op.v1.0.0\npackage: op\nimage: x\nproperties:\n- type: a\n  value: 1\n"}, map[string]string{"": "adding a channel to a catalog that has no olm.package document"}, failure.EditRefused},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

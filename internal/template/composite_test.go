@@ -11,7 +11,8 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// A composite template makes one catalog of its parts, of builders that the catalog allows.
+// TestCompositeExpands checks that the parts of a composite template are rendered into one catalog, with builders
+// that this catalog allows.
 func TestCompositeExpands(t *testing.T) {
 	const raw = "schema: olm.package\nname: op\ndefaultChannel: stable\n---\nschema: olm.deprecations\npackage: op\n---\nschema: other\n---\nschema: olm.bundle\nname: op.v1.0.0\npackage: op\nimage: q.io/op:v1.0.0\nproperties:\n- {type: olm.package, value: {packageName: op, version: 1.0.0}}\n"
 	const allowed = "schema: olm.composite.catalogs\ncatalogs:\n- {name: v4.20, builders: [olm.builder.basic, olm.builder.raw]}\n- {name: v4.21, builders: [olm.builder.semver]}\n"
@@ -21,7 +22,7 @@ func TestCompositeExpands(t *testing.T) {
 	both := component("v4.20", "basic", "basic.yaml") + component("v4.20", "raw", "raw.yaml")
 	for _, tt := range []struct {
 		name, components, catalogs, asked string
-		want                              string // or what the failure says
+		want                              string // or the text of the failure
 		code                              failure.Code
 	}{
 		{"all parts", both, allowed, "", "2 packages, 1 channels, 1 deprecations, 1 others, 1 bundles, images q.io/op:v1.1.0", 0},
@@ -29,7 +30,7 @@ func TestCompositeExpands(t *testing.T) {
 		{"one of several catalogs", both + component("v4.21", "semver", "none.yaml"), allowed, "v4.20", "2 packages, 1 channels, 1 deprecations, 1 others, 1 bundles, images q.io/op:v1.1.0", 0},
 		{"several catalogs", component("v4.20", "basic", "basic.yaml") + component("v4.21", "semver", "none.yaml"), allowed, "", "composite.yaml:1:1: rendering: the template makes several catalogs: v4.20, v4.21", failure.Usage},
 		{"a builder that is not allowed", component("v4.21", "basic", "basic.yaml"), allowed, "", "composite.yaml:3:3: rendering: catalog v4.21 allows no builder olm.builder.basic", failure.RenderFailed},
-		{"a catalog that is none", component("v4.22", "basic", "basic.yaml"), allowed, "", "composite.yaml:3:3: rendering: catalogs.yaml has no catalog v4.22", failure.RenderFailed},
+		{"an unknown catalog", component("v4.22", "basic", "basic.yaml"), allowed, "", "composite.yaml:3:3: rendering: catalogs.yaml has no catalog v4.22", failure.RenderFailed},
 	} {
 		fsys := fstest.MapFS{
 			"composite.yaml": {Data: []byte("schema: olm.composite\ncomponents:\n" + tt.components)}, "raw.yaml": {Data: []byte(raw)},
@@ -67,8 +68,8 @@ func TestCompositeExpands(t *testing.T) {
 	}
 }
 
-// The example of the proposal of goodstuff templates, its regular expression in single
-// quotes, since backslashes in double quotes are no YAML.
+// goodstuffExample is the example in the proposal of goodstuff templates. Its regular expression is in single
+// quotes, because these backslashes are not valid YAML in double quotes.
 const goodstuffExample = `---
 schema: olm.template.goodstuff
 package:

@@ -8,8 +8,8 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// catalogOf is a catalog of op with channels as "NAME: entries" in the words of short, and a
-// bundle for each entry.
+// catalogOf returns a catalog of op with channels in the notation of short, "NAME: entries", and a bundle for
+// each entry.
 func catalogOf(channels ...string) string {
 	out := "schema: olm.package\nname: op\ndefaultChannel: " + strings.SplitN(channels[0], ":", 2)[0] + "\n"
 	seen := map[string]bool{}
@@ -39,8 +39,8 @@ func catalogOf(channels ...string) string {
 	return out + bundles
 }
 
-// A catalog becomes a template of a kind that can say all that it says; else the first thing
-// that would change is named.
+// TestConvert checks that a catalog becomes a template of a kind that can express all of it. Otherwise the
+// failure names the first difference.
 func TestConvert(t *testing.T) {
 	const goodstuffHead = "---\nschema: olm.template.goodstuff\npackage:\n  name: op\n  defaultChannel: stable\nbundles:\n  images:\n"
 	images := func(versions ...string) string {
@@ -51,7 +51,7 @@ func TestConvert(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, kind, src string
-		want            string // the template, or what the failure says
+		want            string // the template, or the text of the failure
 		code            failure.Code
 	}{
 		{"a chain", "goodstuff", catalogOf("stable: 1.0.0 | 1.1.0<1.0.0"), goodstuffHead + images("1.0.0", "1.1.0") + "  - op.v1.0.0\n  - op.v1.1.0\n", 0},

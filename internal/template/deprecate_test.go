@@ -11,7 +11,7 @@ import (
 
 const deprecatedBundle = "- schema: olm.deprecations\n  package: op\n  entries:\n  - message: \"old\" # since May\n    reference:\n      name: op.v1.0.0\n      schema: olm.bundle\n"
 
-// What a deprecation does to a template: lines that go and come, as lineDiff has them.
+// deprecations lists the lines that a deprecation removes and adds, as lineDiff writes them.
 var deprecations = []struct {
 	name, template string
 	asked          kind.Deprecation
@@ -45,15 +45,15 @@ var deprecations = []struct {
 		"+---\n+schema: olm.deprecations\n+package: op\n+entries:\n+- reference:\n+    schema: olm.bundle\n+    name: op.v1.0.0\n+  message: new\n", 0, ""},
 	{"substitutes", plainSubstitutes, kind.Deprecation{Package: "op"},
 		"+- schema: olm.deprecations\n+  package: op\n+  entries:\n+  - reference:\n+      schema: olm.package\n+    message: new\n", 0, ""},
-	{"a channel that does not stand there", basicOf(channelDoc("stable", bottom)), kind.Deprecation{Channels: []string{"slow"}}, "", failure.ChannelUnknown, "deprecating channel slow, which package op does not have"},
-	{"a bundle that does not stand there", basicOf(channelDoc("stable", bottom)), kind.Deprecation{Bundles: []string{"op.v1.1.0"}}, "", failure.BundleNotFound, "deprecating bundle op.v1.1.0, which package op does not have"},
+	{"an unknown channel", basicOf(channelDoc("stable", bottom)), kind.Deprecation{Channels: []string{"slow"}}, "", failure.ChannelUnknown, "deprecating channel slow, which package op does not have"},
+	{"an unknown bundle", basicOf(channelDoc("stable", bottom)), kind.Deprecation{Bundles: []string{"op.v1.1.0"}}, "", failure.BundleNotFound, "deprecating bundle op.v1.1.0, which package op does not have"},
 	{"another package", basicOf(channelDoc("stable", bottom)), kind.Deprecation{Package: "other"}, "", failure.Usage, "deprecating all of package other in t.yaml, which holds package op"},
 	{"a message on several lines", basicOf(channelDoc("stable", bottom), "- schema: olm.deprecations\n  package: op\n  entries:\n  - reference:\n      schema: olm.package\n    message: |\n      old\n"), kind.Deprecation{}, "", failure.EditRefused, "not on one line"},
 	{"semver", plainSemver, kind.Deprecation{}, "", failure.TemplateUnsupported, "a semver template holds no olm.deprecations"},
 	{"goodstuff", plainGoodstuff, kind.Deprecation{}, "", failure.TemplateUnsupported, "a goodstuff template holds no olm.deprecations"},
 }
 
-// TestDeprecate says what is deprecated, twice, and touches no other line.
+// TestDeprecate makes each deprecation twice and checks that no other line changes.
 func TestDeprecate(t *testing.T) {
 	for _, tt := range deprecations {
 		tt.asked.Message = "new"

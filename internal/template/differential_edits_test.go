@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// change picks an edit of what stands there; nil where the template has nothing for it.
+// change picks an edit of existing contents; do is nil if the template has nothing to edit.
 func (g *generated) change(rnd *rand.Rand) (what string, after *generated, do func(*Template) (*kind.Outcome, error)) {
 	next := *g
 	next.model = *g.clone()
@@ -56,7 +56,7 @@ func (g *generated) change(rnd *rand.Rand) (what string, after *generated, do fu
 	return what, &next, inserting(r)
 }
 
-// tryChange makes an edit, twice.
+// tryChange makes an edit twice.
 func (g *generated) tryChange(rnd *rand.Rand) (what string, refused *failure.Error, err error) {
 	what, after, do := g.change(rnd)
 	if do == nil {
@@ -78,8 +78,8 @@ func (g *generated) tryChange(rnd *rand.Rand) (what string, refused *failure.Err
 	return what, nil, nil
 }
 
-// Whatever is rebuilt, put in the place of another, removed or deprecated, in whatever kind and style of
-// template: a bundle has one image, no edge leads to nothing, and all else says what it said.
+// TestGeneratedEdits rebuilds, replaces, removes and deprecates bundles in templates of all kinds and styles: a
+// bundle has one image, every edge has a target, and everything else keeps its meaning.
 func TestGeneratedEdits(t *testing.T) {
 	of, refusals := map[string]int{}, map[string]int{}
 	eachGenerated(t, 350, 1400, 200_000, func(g *generated, rnd *rand.Rand) (string, *failure.Error, error) {

@@ -21,7 +21,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
-// readBy has an independent reader say what documents mean, without regard to the order of lists.
+// readBy returns the meaning of documents as an independent reader sees it, ignoring the order of lists.
 func readBy(src []byte, isJSON bool) (string, error) {
 	next := yaml.NewDecoder(bytes.NewReader(src)).Decode
 	if isJSON {
@@ -56,7 +56,7 @@ func (g *generated) meant() (string, error) {
 
 const compositeOf = "schema: olm.composite\ncomponents:\n- name: v4.20 # why\n  destination: {path: catalog}\n  strategy:\n    name: basic\n    template:\n      schema: olm.builder.basic\n      config: {input: part.yaml, output: catalog.yaml}\n"
 
-// edit has a template edited, and gives its text and that of nothing else.
+// edit edits a template, returns its text, and fails if the edit writes any other file.
 func (g *generated) edit(src []byte, do func(*Template) (*kind.Outcome, error)) ([]byte, *kind.Outcome, error) {
 	fsys, name := fstest.MapFS{"part.yaml": {Data: src}}, "part.yaml"
 	if g.kind == "composite" {
@@ -84,7 +84,8 @@ func inserting(r kind.Request) func(*Template) (*kind.Outcome, error) {
 	return func(t *Template) (*kind.Outcome, error) { return t.Insert(r) }
 }
 
-// try inserts a bundle, again, and another one before and after. Refused is why nothing was done.
+// try inserts a bundle twice, and another bundle before and after it. refused is the reason why nothing was
+// inserted.
 func (g *generated) try(rnd *rand.Rand) (refused *failure.Error, err error) {
 	isJSON := g.style.json != ""
 	if err := g.holds("the template itself", g.src, isJSON); err != nil {
@@ -109,7 +110,7 @@ func (g *generated) try(rnd *rand.Rand) (refused *failure.Error, err error) {
 	other, _, err := after.edit(got, inserting(s))
 	first, _, refusal := g.edit(g.src, inserting(s))
 	if err != nil || refusal != nil {
-		return nil, nil //nolint:nilerr // one of both is refused in one order, as a text that is shared may be
+		return nil, nil //nolint:nilerr // if a text is shared, one of the two orders may be refused
 	}
 	reversed, _, err := g.edit(first, inserting(r))
 	if err != nil {
@@ -122,7 +123,7 @@ func (g *generated) try(rnd *rand.Rand) (refused *failure.Error, err error) {
 	return nil, err
 }
 
-// holds compares what a text says with what it is to say.
+// holds compares the meaning of a text with the expected one.
 func (g *generated) holds(doing string, src []byte, isJSON bool) error {
 	want, err := g.meant()
 	got, failed := readBy(src, isJSON)
@@ -137,15 +138,15 @@ func (g *generated) holds(doing string, src []byte, isJSON bool) error {
 
 var mark = regexp.MustCompile(`<\d+>`)
 
-// keeps holds that no byte of the template is another one, but for the names in entries that are
-// rewired, and that all comments stand in their order.
+// keeps checks that every byte of the template stays, except for names in rewired entries, and that all comments
+// stay in their order.
 func (g *generated) keeps(got []byte, o *kind.Outcome) error {
 	if marks := mark.FindAllString(string(got), -1); !slices.Equal(marks, mark.FindAllString(string(g.src), -1)) {
 		return fmt.Errorf("of the comments are left %v:\n%s", marks, got)
 	}
 	rest := g.src
 	changes := slices.Clone(o.Changes)
-	slices.SortFunc(changes, func(a, b kind.Change) int { return len(b.From) - len(a.From) }) // a name may begin with another
+	slices.SortFunc(changes, func(a, b kind.Change) int { return len(b.From) - len(a.From) }) // one name may be the start of another one
 	for _, c := range changes {
 		if c.What == kind.EntryRewired && c.From != "" {
 			escaped := fmt.Sprintf(`%c\x%02x%s`, c.From[0], c.From[1], c.From[2:])
@@ -158,8 +159,8 @@ func (g *generated) keeps(got []byte, o *kind.Outcome) error {
 	return nil
 }
 
-// Whatever kind and style a template has: an insert adds what is asked for and nothing else, to the
-// byte; again it does nothing, and the order of two does not count.
+// TestGeneratedInserts inserts into templates of all kinds and styles: an insert adds the requested bundle and
+// changes no other byte, a second one changes nothing, and the order of two inserts has no effect.
 func TestGeneratedInserts(t *testing.T) {
 	of, refusals := map[string]int{}, map[string]int{}
 	eachGenerated(t, 350, 1400, 200_000, func(g *generated, rnd *rand.Rand) (string, *failure.Error, error) {
@@ -173,8 +174,8 @@ func TestGeneratedInserts(t *testing.T) {
 	}
 }
 
-// eachGenerated tries something with many templates, and counts what it was. Only where a text stands in
-// several places, by an anchor, an edit may be refused.
+// eachGenerated runs try on many templates and counts the results. An edit may be refused only if an anchor
+// shares a text between several places.
 func eachGenerated(t *testing.T, short, usual, whole int, try func(*generated, *rand.Rand) (string, *failure.Error, error), of, refusals map[string]int) {
 	t.Helper()
 	n := effort.Of(t, short, usual, whole)

@@ -13,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// byTag knows bundles by the tag of their image: repo:NAME.vVERSION is NAME.vVERSION.
+// byTag finds bundles by the tag of their image: repo:NAME.vVERSION is NAME.vVERSION.
 type byTag struct{ pkg string }
 
 func (b byTag) Bundle(image string) (fbc.Facts, error) {
@@ -29,8 +29,8 @@ func (b byTag) Showcase(image string) (fbc.Showcase, error) {
 	return fbc.Showcase{Description: "of " + image}, nil
 }
 
-// short writes channels as lines "CHANNEL: NAME<REPLACES -SKIP,SKIP | ..." without the
-// package in front of the versions.
+// short writes channels as lines "CHANNEL: NAME<REPLACES -SKIP,SKIP | ..." without the package before the
+// versions.
 func short(c *fbc.Catalog, pkg string) string {
 	var out []string
 	for _, ch := range c.Channels {
@@ -63,7 +63,7 @@ func expand(t *testing.T, src string, skips kind.SemverSkips, tags kind.Tags) (*
 	return tmpl.Expand(byTag{"testoperator"}, tags)
 }
 
-// The example of the published documentation of semver templates.
+// semverExample returns the example in the published documentation of semver templates.
 func semverExample(options string) string {
 	list := func(versions ...string) string {
 		out := ""
@@ -144,8 +144,8 @@ stable-v1: 1.0.1`},
 	}
 }
 
-// Options are true by the words of YAML 1.1, as opm reads them, and the default channel is of
-// the most stable archetype, then the highest version, then the preferred kind.
+// TestSemverOptions checks that the YAML 1.1 words for true set an option, as in opm, and that the default
+// channel belongs to the most stable archetype, then the highest version, then the preferred kind.
 func TestSemverOptions(t *testing.T) {
 	const bundles = "candidate:\n  bundles:\n  - image: q.io/o/op:op.v2.0.0\nstable:\n  bundles:\n  - image: q.io/o/op:op.v1.0.0\n  - image: q.io/o/op:op.v1.1.0\n"
 	for options, want := range map[string]string{
@@ -206,14 +206,14 @@ func TestSemverRefuses(t *testing.T) {
 	}
 }
 
-// known knows bundles by their image.
+// known finds bundles by their image.
 type known map[string]fbc.Facts
 
 func (k known) Bundle(image string) (fbc.Facts, error) { return k[image], nil }
 
 func (k known) Showcase(string) (fbc.Showcase, error) { return fbc.Showcase{}, nil }
 
-// What bundles say of themselves is held to what a template can make of it, at their place.
+// TestRefusedBundles checks that bundles which a template cannot use are refused, with their place.
 func TestRefusedBundles(t *testing.T) {
 	const semver = "schema: olm.semver\ncandidate:\n  bundles:\n  - image: a\nstable:\n  bundles:\n  - image: b\n"
 	const two = "schema: olm.semver\nstable:\n  bundles:\n  - image: a\n  - image: b\n"
@@ -232,7 +232,7 @@ func TestRefusedBundles(t *testing.T) {
 		{"of one name", two, fact("b", "op.v1.0.0", "op", "1.0.0"), failure.RenderFailed, "t.yaml:5:5: rendering stable: a and b are the same bundle, op.v1.0.0"},
 		{"of one version but for its build", two, fact("b", "op.v1.0.0-2", "op", "1.0.0+2"), failure.VersionUnordered, "t.yaml:5:5: rendering stable: the versions of op.v1.0.0 and op.v1.0.0-2 differ in build metadata only"},
 		{"of one name, by order", goodstuff, fact("b", "op.v1.0.0", "op", "1.0.0"), failure.RenderFailed, "rendering the template: a and b are the same bundle, op.v1.0.0"},
-		{"that nobody orders", goodstuff, fact("b", "op.v1.1.0", "op", "1.1.0"), failure.RenderFailed, "t.yaml:4:20: rendering the template: no graph-description names the bundle op.v1.1.0 (b)"},
+		{"without an entry", goodstuff, fact("b", "op.v1.1.0", "op", "1.1.0"), failure.RenderFailed, "t.yaml:4:20: rendering the template: no graph-description names the bundle op.v1.1.0 (b)"},
 	} {
 		tmpl, err := Parse("t.yaml", []byte(tt.src))
 		if err != nil {
@@ -245,7 +245,8 @@ func TestRefusedBundles(t *testing.T) {
 	}
 }
 
-// A goodstuff template says its package itself, and all that its tail leads to.
+// TestGoodstuffPackageAndTail checks that the package and the targets of tail edges come from the goodstuff
+// template itself.
 func TestGoodstuffPackageAndTail(t *testing.T) {
 	c, err := expand(t, `schema: olm.template.goodstuff
 package: {name: op, defaultChannel: stable, description: It does., icon: {base64data: aGk=, mediatype: image/png}}

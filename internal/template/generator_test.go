@@ -12,24 +12,24 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// generated is a template of one kind, in one style, with what it says told without any of the code
-// that edits it.
+// generated is a template of one kind in one style. Its contents are described without any of the code that edits
+// it.
 type generated struct {
 	kind  string
 	style *printer
 	model
 	order    []string // of channels
-	byDigest bool     // images; else they have their versions as tags
+	byDigest bool     // images; otherwise their tags are their versions
 	named    bool     // bundles have names
-	extras   []string // texts of no meaning
+	extras   []string // texts without a meaning
 	subs     map[string]string
-	list     bool // of a goodstuff template, the graphs are one
+	list     bool // the graphs of a goodstuff template are a list, not one mapping
 	src      []byte
 }
 
 var generatedKinds = []string{"basic", "stream", "raw", "semver", "goodstuff", "substitutes", "composite"}
 
-// generate makes the template of a number.
+// generate returns the template for a seed.
 func generate(seed uint64) *generated {
 	rnd := rand.New(rand.NewPCG(seed, 19))
 	often := func(n int) bool { return rnd.IntN(n) == 0 }
@@ -70,7 +70,7 @@ func generate(seed uint64) *generated {
 	return g
 }
 
-// hasEdges are the kinds in which entries say their edges.
+// hasEdges reports whether entries of the kind have explicit edges.
 func (g *generated) hasEdges() bool { return g.kind != "semver" && g.kind != "goodstuff" }
 
 func (g *generated) image(v semver.Version) string {
@@ -95,7 +95,7 @@ func (g *generated) edges(rnd *rand.Rand) {
 	}
 }
 
-// request is one for a bundle that does not stand there.
+// request returns a request for a bundle that the template does not have.
 func (g *generated) request(rnd *rand.Rand) kind.Request {
 	var v semver.Version
 	for v = randomVersions(rnd, 1)[0]; g.images[nameOf(v)] != ""; v = randomVersions(rnd, 1)[0] {
@@ -116,7 +116,7 @@ func (g *generated) request(rnd *rand.Rand) kind.Request {
 	return r
 }
 
-// with is the template with the bundle of a request.
+// with returns the template with the bundle of a request.
 func (g *generated) with(r kind.Request) *generated {
 	after := *g
 	after.model = *g.clone()
@@ -127,10 +127,10 @@ func (g *generated) with(r kind.Request) *generated {
 	return &after
 }
 
-// archetypes are the channels of semver templates.
+// archetypes maps the channels to the archetypes of semver templates.
 var archetypes = map[string]string{"stable": "Stable", "fast": "Fast", "candidate": "Candidate"}
 
-// documents are what the template says.
+// documents returns the contents of the template.
 func (g *generated) documents() []*value {
 	switch g.kind {
 	case "semver":
@@ -179,12 +179,12 @@ func (g *generated) goodstuff() *value {
 	return mapping("schema", "olm.template.goodstuff", "package", mapping("name", "op", "defaultChannel", g.def), "bundles", mapping("images", images), "graph-description", graphs)
 }
 
-// names are those of the bundles, lowest first.
+// names returns the names of the bundles, lowest first.
 func (g *generated) names() []string {
 	return slices.SortedFunc(maps.Keys(g.images), func(a, b string) int { return versionIn(a).Compare(versionIn(b)) })
 }
 
-// catalog are the documents of a catalog, or of what stands for one.
+// catalog returns the documents of a catalog, or those that a template has in their place.
 func (g *generated) catalog() []*value {
 	pkg := mapping("schema", "olm.package", "name", "op", "defaultChannel", g.def)
 	properties := listOf()

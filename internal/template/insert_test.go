@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// asked reads a request: the version of op, its channels, and options as in
+// asked reads a request: the version of op, its channels, and options, for example
 //
 //	1.1.0 stable,fast replaces=op.v1.0.0 skips=op.v1.0.1 promote
 func asked(t *testing.T, text string) kind.Request {
@@ -92,7 +92,7 @@ entries:
   name: op.v1.0.0
   image: quay.io/example/op@sha256:aaaa
 `
-	// Several entries replace one, and the channel has two heads.
+	// forkedBasic has several entries that replace the same one, and two heads in its channel.
 	forkedBasic = `schema: olm.template.basic
 entries:
 - schema: olm.channel
@@ -108,7 +108,7 @@ entries:
 - schema: olm.bundle
   image: quay.io/example/op:v1.0.0
 `
-	// A stream whose bundle stands above its channel.
+	// bundleFirst is a stream in which the bundle comes before its channel.
 	bundleFirst = `schema: olm.package
 name: op
 ---
@@ -121,7 +121,7 @@ name: stable
 entries:
 - name: op.v1.0.0
 `
-	// All that tells bundles apart is their digest.
+	// digestBasic has bundles that differ only in their digest.
 	digestBasic = `schema: olm.template.basic
 entries:
 - schema: olm.channel
@@ -221,8 +221,8 @@ substitutions:
 `
 )
 
-// What an insert does to a template, to the byte: edits are what stands there and what it
-// becomes, in turn; without any the template has it already. A refusal has its code and place.
+// insertCases lists what an insert does to a template, to the byte: edits alternates between old and new text; no
+// edits means that the template already has everything. A refusal has its code and place.
 var insertCases = []struct {
 	name, src, ask string
 	edits          []string
@@ -237,14 +237,14 @@ var insertCases = []struct {
 		"op:v1.0.0\n", "op:v1.0.0\n- schema: olm.bundle\n  image: quay.io/example/op:v1.1.0\n"}, 0, ""},
 	{"raw: a byte order mark", "\uFEFF" + emptyRaw + renderedBundle("op.v1.0.0", "a/b:v1"), "1.1.0 v1.0 document", []string{"- name: op.v1.0.0\n", "- name: op.v1.0.0\n- name: op.v1.1.0\n  replaces: op.v1.0.0\n",
 		"    version: 1.0.0\n", "    version: 1.0.0\n---\nimage: quay.io/example/op:v1.1.0\nname: op.v1.1.0\npackage: op\nproperties:\n- type: olm.csv.metadata\n  value: {}\nschema: olm.bundle\n"}, 0, ""},
-	{"basic: a name where bundles have theirs", namedBasic, "1.1.0 stable", []string{
+	{"basic: a name, as other bundles have one", namedBasic, "1.1.0 stable", []string{
 		"  - {name: op.v1.0.0}\n", "  - {name: op.v1.0.0}\n  - {name: op.v1.1.0, replaces: op.v1.0.0}\n",
 		"op@sha256:aaaa\n", "op@sha256:aaaa\n- schema: olm.bundle\n  name: op.v1.1.0\n  image: quay.io/example/op:v1.1.0\n"}, 0, ""},
 	{"basic: another default channel", plainBasic, "1.2.0 stable default=stable", nil, 0, ""},
-	{"basic: a default channel where none is", namedBasic, "1.0.0 stable default=stable image=quay.io/example/op@sha256:aaaa", []string{"  name: op\n- schema: olm.channel", "  name: op\n  defaultChannel: stable\n- schema: olm.channel"}, 0, ""},
+	{"basic: a first default channel", namedBasic, "1.0.0 stable default=stable image=quay.io/example/op@sha256:aaaa", []string{"  name: op\n- schema: olm.channel", "  name: op\n  defaultChannel: stable\n- schema: olm.channel"}, 0, ""},
 	{"basic: a default channel that comes with it", plainBasic, "1.2.0 fast default=fast", []string{"defaultChannel: stable", "defaultChannel: fast",
 		"    replaces: op.v1.0.0\n", "    replaces: op.v1.0.0\n- schema: olm.channel\n  package: op\n  name: fast\n  entries:\n  - name: op.v1.2.0\n"}, 0, ""},
-	{"basic: a default channel that is none", plainBasic, "1.1.0 stable default=fast", nil, failure.ChannelUnknown, "t.yaml:3:3: setting the default channel to fast, which package op does not have"},
+	{"basic: an unknown default channel", plainBasic, "1.1.0 stable default=fast", nil, failure.ChannelUnknown, "t.yaml:3:3: setting the default channel to fast, which package op does not have"},
 	{"basic: no channel", "schema: olm.template.basic\nentries:\n- {schema: olm.package, name: op, defaultChannel: stable}\n", "1.1.0", nil, failure.Usage, "t.yaml: inserting op.v1.1.0: no channel is given"},
 	{"basic: no package", "schema: olm.template.basic\nentries:\n- schema: olm.channel\n  name: stable\n", "1.1.0 stable package=none", nil, failure.Usage, "inserting op.v1.1.0 into t.yaml: which package is it of?"},
 	{"basic: another package", plainBasic, "1.1.0 stable name=other.v1.1.0 package=other", nil, failure.Usage, "inserting other.v1.1.0 of package other into t.yaml, which holds package op"},
@@ -253,8 +253,8 @@ var insertCases = []struct {
 	{"basic: the image under another name", namedBasic, "1.1.0 stable image=quay.io/example/op@sha256:aaaa", nil, failure.BundleConflict, "t.yaml:10:3: inserting op.v1.1.0: the template has its image quay.io/example/op@sha256:aaaa under the name op.v1.0.0"},
 	{"basic: promoted", namedBasic, "1.0.0 stable promote image=prod.io/op@sha256:aaaa", []string{"quay.io/example/op@sha256:aaaa", "prod.io/op@sha256:aaaa"}, 0, ""},
 	{"basic: promoted with another digest", namedBasic, "1.0.0 stable promote image=prod.io/op@sha256:bbbb", nil, failure.BundleConflict, "t.yaml:10:3: "},
-	{"basic: other edges than stand there", plainBasic, "1.2.0 stable replaces=1.0.0 skips=1.1.0", nil, failure.EdgeConflict, "t.yaml:11:5: inserting op.v1.2.0 into channel stable: the channel has it, and it replaces op.v1.0.0; you asked that it replaces op.v1.0.0, skips op.v1.1.0"},
-	{"basic: the edges that stand there", plainBasic, "1.2.0 stable replaces=1.0.0", nil, 0, ""},
+	{"basic: other edges than the existing ones", plainBasic, "1.2.0 stable replaces=1.0.0 skips=1.1.0", nil, failure.EdgeConflict, "t.yaml:11:5: inserting op.v1.2.0 into channel stable: the channel has it, and it replaces op.v1.0.0; you asked that it replaces op.v1.0.0, skips op.v1.1.0"},
+	{"basic: the existing edges", plainBasic, "1.2.0 stable replaces=1.0.0", nil, 0, ""},
 	{"basic: a predecessor that is not there", plainBasic, "1.3.0 stable replaces=1.1.0", nil, failure.PredecessorMissing, "t.yaml:9:3: placing op.v1.3.0: it is to replace op.v1.1.0, which is nowhere in the channel (channel stable)"},
 	{"basic: a predecessor that may be missing", plainBasic, "1.3.0 stable replaces=1.1.0 missing", []string{"    replaces: op.v1.0.0\n", "    replaces: op.v1.0.0\n  - name: op.v1.3.0\n    replaces: op.v1.1.0\n", "op:v1.2.0\n", "op:v1.2.0\n- schema: olm.bundle\n  image: quay.io/example/op:v1.3.0\n"}, 0, ""},
 	{"basic: a second image of a bundle", digestBasic, "1.1.0 stable image=quay.io/example/op@sha256:cccc", nil, failure.BundleConflict, "t.yaml:8:5: inserting op.v1.1.0 with image quay.io/example/op@sha256:cccc: the template has an entry op.v1.1.0, and it is unknown which bundles 2 images are, quay.io/example/op@sha256:aaaa among them"},
@@ -279,15 +279,15 @@ var insertCases = []struct {
 	{"semver: promoted with another digest", stagedSemver, "1.1.0 fast promote image=prod.io/op:v1.1.0@sha256:bbbb", nil, failure.BundleConflict, "t.yaml:4:5: "},
 
 	{"goodstuff: between its neighbours", plainGoodstuff, "1.2.0 stable", []string{"  - op.v1.3.0\n  tombstones", "  - op.v1.2.0\n  - op.v1.3.0\n  tombstones", "  - quay.io/example/op:v1.3.0\n", "  - quay.io/example/op:v1.2.0\n  - quay.io/example/op:v1.3.0\n"}, 0, ""},
-	{"goodstuff: stands there", plainGoodstuff, "1.3.0 stable", nil, 0, ""},
+	{"goodstuff: an existing bundle", plainGoodstuff, "1.3.0 stable", nil, 0, ""},
 	{"goodstuff: the edges of the order", plainGoodstuff, "1.2.0 stable replaces=1.0.0 skips=1.1.0", []string{"  - op.v1.3.0\n  tombstones", "  - op.v1.2.0\n  - op.v1.3.0\n  tombstones", "  - quay.io/example/op:v1.3.0\n", "  - quay.io/example/op:v1.2.0\n  - quay.io/example/op:v1.3.0\n"}, 0, ""},
 	{"goodstuff: other skips than the tombstones", plainGoodstuff, "1.2.0 stable replaces=1.0.0 skips=1.0.5", nil, failure.EdgeConflict, `t.yaml:10:3: placing op.v1.2.0: the order of entries makes it replace "op.v1.0.0" and skip [op.v1.1.0]`},
 	{"goodstuff: another predecessor than the order's", plainGoodstuff, "1.2.0 stable replaces=1.1.0", nil, failure.EdgeConflict, "t.yaml:10:3: "},
 	{"goodstuff: a predecessor that is not there", plainGoodstuff, "1.2.0 stable replaces=1.0.9", nil, failure.PredecessorMissing, "t.yaml:10:3: placing op.v1.2.0: it is to replace op.v1.0.9, which is no entry of stable"},
 	{"goodstuff: a range", plainGoodstuff, "1.2.0 stable range=<1.2.0", nil, failure.EdgeConflict, "t.yaml:10:3: "},
-	{"goodstuff: other edges of what stands there", plainGoodstuff, "1.3.0 stable replaces=1.1.0", nil, failure.EdgeConflict, "t.yaml:15:5: "},
-	{"goodstuff: what tail edges skip", plainGoodstuff, "0.9.0 stable", nil, failure.EdgeConflict, "t.yaml:10:3: placing op.v0.9.0: the tail edges of stable replace or skip it"},
-	{"goodstuff: what tail edges replace", plainGoodstuff, "0.8.0 stable", nil, failure.EdgeConflict, "t.yaml:10:3: "},
+	{"goodstuff: other edges of an existing bundle", plainGoodstuff, "1.3.0 stable replaces=1.1.0", nil, failure.EdgeConflict, "t.yaml:15:5: "},
+	{"goodstuff: a bundle that tail edges skip", plainGoodstuff, "0.9.0 stable", nil, failure.EdgeConflict, "t.yaml:10:3: placing op.v0.9.0: the tail edges of stable replace or skip it"},
+	{"goodstuff: a bundle that tail edges replace", plainGoodstuff, "0.8.0 stable", nil, failure.EdgeConflict, "t.yaml:10:3: "},
 	{"goodstuff: below all that are out of order", plainGoodstuff, "0.1.0 fast", nil, failure.VersionUnordered, "t.yaml:22:3: placing op.v0.1.0: the entries are not in order of version"},
 	{"goodstuff: above all that are out of order", plainGoodstuff, "1.4.0 fast", []string{"  - op.v1.3.0\n  - op.v1.0.0\n", "  - op.v1.3.0\n  - op.v1.0.0\n  - op.v1.4.0\n", "  - quay.io/example/op:v1.3.0\n", "  - quay.io/example/op:v1.3.0\n  - quay.io/example/op:v1.4.0\n"}, 0, ""},
 	{"goodstuff: build metadata", plainGoodstuff, "1.3.0+1 stable image=quay.io/example/op@sha256:aa name=op.v1.3.0-1", nil, failure.VersionUnordered, "t.yaml:10:3: "},
@@ -296,8 +296,8 @@ var insertCases = []struct {
 	{"goodstuff: no channel of two", strings.Replace(plainGoodstuff, "defaultChannel: stable", "defaultChannel: slow", 1), "1.2.0", nil, failure.Usage, "t.yaml: inserting op.v1.2.0: no channel is given"},
 	{"goodstuff: a new channel", plainGoodstuff, "1.3.0 new", []string{"  - op.v1.3.0\n  - op.v1.0.0\n", "  - op.v1.3.0\n  - op.v1.0.0\n- package: op\n  name: new\n  entries:\n  - op.v1.3.0\n"}, 0, ""},
 	{"goodstuff: another default channel", plainGoodstuff, "1.3.0 stable default=fast", []string{"defaultChannel: stable", "defaultChannel: fast"}, 0, ""},
-	{"goodstuff: a default channel that is none", plainGoodstuff, "1.3.0 stable default=slow", nil, failure.ChannelUnknown, "t.yaml:1:1: "},
-	{"goodstuff: a default channel where none is", foundGoodstuff, "1.0.0 stable default=stable", []string{"{name: op}", "{name: op, defaultChannel: stable}"}, 0, ""},
+	{"goodstuff: an unknown default channel", plainGoodstuff, "1.3.0 stable default=slow", nil, failure.ChannelUnknown, "t.yaml:1:1: "},
+	{"goodstuff: a first default channel", foundGoodstuff, "1.0.0 stable default=stable", []string{"{name: op}", "{name: op, defaultChannel: stable}"}, 0, ""},
 	{"goodstuff: an image that is found", foundGoodstuff, "1.1.0 -", []string{"[op.v1.0.0]", "[op.v1.0.0, op.v1.1.0]"}, 0, ""},
 	{"goodstuff: a tag that no pattern finds", foundGoodstuff, "1.1.0 - image=quay.io/example/op:1.1.0", []string{"[op.v1.0.0]", "[op.v1.0.0, op.v1.1.0]", "\">=1.0.0\"\n", "\">=1.0.0\"\n  images:\n  - quay.io/example/op:1.1.0\n"}, 0, ""},
 	{"goodstuff: a version outside of the range", foundGoodstuff, "0.9.0 -", []string{"[op.v1.0.0]", "[op.v0.9.0, op.v1.0.0]", "\">=1.0.0\"\n", "\">=1.0.0\"\n  images:\n  - quay.io/example/op:v0.9.0\n"}, 0, ""},
@@ -306,9 +306,9 @@ var insertCases = []struct {
 	{"goodstuff: promoted", plainGoodstuff, "1.3.0 stable promote image=prod.io/op:v1.3.0", nil, failure.BundleConflict, "t.yaml:8:5: "},
 
 	{"substitutes: another base", plainSubstitutes, "1.0.0-1 - for=1.0.0 image=quay.io/example/op:v1.0.0-2", nil, failure.EdgeConflict, "t.yaml:20:3: substituting quay.io/example/op:v1.0.0-2 for op.v1.0.0: quay.io/example/op:v1.0.0-1 does so already"},
-	{"substitutes: another base of what substitutes", plainSubstitutes, "1.0.0-1 - for=1.1.0", nil, failure.EdgeConflict, "t.yaml:20:3: substituting quay.io/example/op:v1.0.0-1 for op.v1.1.0: it substitutes op.v1.0.0 already"},
+	{"substitutes: another base of an existing substitute", plainSubstitutes, "1.0.0-1 - for=1.1.0", nil, failure.EdgeConflict, "t.yaml:20:3: substituting quay.io/example/op:v1.0.0-1 for op.v1.1.0: it substitutes op.v1.0.0 already"},
 	{"substitutes: no such base", plainSubstitutes, "1.1.0-1 - for=1.1.0", nil, failure.PredecessorMissing, "t.yaml:1:1: "},
-	{"substitutes: stands there", plainSubstitutes, "1.0.0-1 - for=1.0.0", nil, 0, ""},
+	{"substitutes: an existing substitution", plainSubstitutes, "1.0.0-1 - for=1.0.0", nil, 0, ""},
 	{"substitutes: a bundle in the form of its siblings", plainSubstitutes, "1.1.0 stable document", []string{"  - name: op.v1.0.0\n", "  - name: op.v1.0.0\n  - name: op.v1.1.0\n    replaces: op.v1.0.0\n",
 		"substitutions:\n", "- schema: olm.bundle\n  name: op.v1.1.0\n  package: op\n  image: quay.io/example/op:v1.1.0\n  properties:\n  - type: olm.bundle.object\n    value: {}\nsubstitutions:\n"}, 0, ""},
 	{"substitutes: a bundle as current platforms want it", strings.Replace(plainSubstitutes, "olm.bundle.object", "olm.csv.metadata", 1), "1.1.0 stable document", []string{"  - name: op.v1.0.0\n", "  - name: op.v1.0.0\n  - name: op.v1.1.0\n    replaces: op.v1.0.0\n",
@@ -332,7 +332,7 @@ func TestInsert(t *testing.T) {
 			want := tt.src
 			for i := 0; i < len(tt.edits); i += 2 {
 				if strings.Count(want, tt.edits[i]) != 1 {
-					t.Fatalf("%q does not stand there once", tt.edits[i])
+					t.Fatalf("the template does not have %q exactly once", tt.edits[i])
 				}
 				want = strings.Replace(want, tt.edits[i], tt.edits[i+1], 1)
 			}
@@ -343,7 +343,7 @@ func TestInsert(t *testing.T) {
 	}
 }
 
-// A new template holds just the bundle, with all that is asked for it.
+// TestCreate checks that a new template holds only the bundle, with everything that the request sets.
 func TestCreate(t *testing.T) {
 	const head = "---\nschema: olm.template.basic\nentries:\n- schema: olm.package\n  name: op\n  defaultChannel: "
 	channel := func(name, edges string) string {

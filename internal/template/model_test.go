@@ -16,14 +16,14 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
-// model is what a template is to hold, told without any of the code that edits it: channels are
-// chains in order of version, in which each bundle replaces the one below it.
+// model holds the expected contents of a template, described without any of the code that edits it: channels are
+// chains sorted by version, in which each bundle replaces the one below it.
 type model struct {
 	chains     map[string][]string // lowest first
 	skips      map[[2]string][]string
 	ranges     map[[2]string]string
 	images     map[string]string
-	deprecated map[string]string // message by bundle
+	deprecated map[string]string // message, by bundle
 	def        string
 }
 
@@ -46,7 +46,7 @@ func (m *model) add(channel, name string) {
 	m.chains[channel] = chain
 }
 
-// remove takes a bundle out of a channel; one that no channel lists is gone.
+// remove removes a bundle from a channel, and from the model if no channel lists it any more.
 func (m *model) remove(channel, name string) {
 	m.chains[channel] = slices.DeleteFunc(slices.Clone(m.chains[channel]), func(n string) bool { return n == name })
 	delete(m.skips, [2]string{channel, name})
@@ -63,7 +63,7 @@ func (m *model) remove(channel, name string) {
 	delete(m.deprecated, name)
 }
 
-// rename puts a bundle in the place of another one.
+// rename replaces a bundle by another one.
 func (m *model) rename(old, name, image string) {
 	for channel, chain := range m.chains {
 		for i, n := range chain {
@@ -98,7 +98,7 @@ func (m *model) rename(old, name, image string) {
 	m.images[name] = image
 }
 
-// graph is the model in a line for each entry, bundle and deprecation.
+// graph returns the model with a line for each entry, bundle and deprecation.
 func (m *model) graph() (lines []string) {
 	for channel, chain := range m.chains {
 		for i, name := range chain {
@@ -120,7 +120,7 @@ func (m *model) graph() (lines []string) {
 	return lines
 }
 
-// modelled is a template that is edited at random, beside its model.
+// modelled is a template that is edited at random together with its model.
 type modelled struct {
 	*model
 	kind  string
@@ -141,9 +141,8 @@ entries:
 - name: op.v1.0.0
 `
 
-// Whatever is added, rebuilt, put in the place of another, deprecated, given other edges and
-// removed, in whatever order: the template holds the model's graph, and each edit again changes
-// nothing.
+// TestModel adds, rebuilds, replaces, deprecates, rewires and removes bundles in random order: the template holds
+// the model's graph, and a second run of each edit changes nothing.
 func TestModel(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	made := map[string]int{}
@@ -179,7 +178,7 @@ func renderedBundle(name, image string) string {
 	return fmt.Sprintf("---\nschema: olm.bundle\nname: %s\npackage: op\nimage: %s\nproperties:\n- type: olm.package\n  value:\n    packageName: op\n    version: %s\n", name, image, versionIn(name))
 }
 
-// request is one for a bundle with a new image.
+// request returns a request for a bundle with a new image.
 func (s *modelled) request(name string, channels ...string) kind.Request {
 	s.built++
 	r := kind.Request{Channels: channels, Names: map[string]string{}, Bundle: kind.Bundle{
@@ -204,7 +203,7 @@ func (s *modelled) step(t *testing.T, rnd *rand.Rand) string {
 	insert := func(r kind.Request) {
 		edit = func(tmpl *Template) (*kind.Outcome, error) { return tmpl.Insert(r) }
 	}
-	s.built++ // so that no version comes twice
+	s.built++ // so that no version is used twice
 	switch what {
 	case "add", "begin":
 		name := nameOf(semver.Version{Major: 1, Minor: uint64(rnd.IntN(5)), Patch: uint64(s.built)})
@@ -270,7 +269,7 @@ func (s *modelled) step(t *testing.T, rnd *rand.Rand) string {
 	return what
 }
 
-// begin has a channel begin as the one before it.
+// begin starts a channel with the entries of the one before it.
 func (m *model) begin(channel string) {
 	previous := ""
 	for name := range m.chains {
@@ -289,7 +288,7 @@ func (m *model) begin(channel string) {
 	}
 }
 
-// overtakes reports whether a bundle in the place of another one would be out of order.
+// overtakes reports whether a bundle would be out of order in the place of another one.
 func (m *model) overtakes(old, name string) bool {
 	for _, chain := range m.chains {
 		if i := slices.Index(chain, old); i >= 0 && i+1 < len(chain) && versionIn(chain[i+1]).LTE(versionIn(name)) {
@@ -314,7 +313,7 @@ func (s *modelled) make(t *testing.T, edit func(*Template) (*kind.Outcome, error
 	}
 }
 
-// check compares the template with the model, and looks for what no template may hold.
+// check compares the template with the model, and looks for contents that are never valid.
 func (s *modelled) check(t *testing.T) {
 	t.Helper()
 	tmpl, err := Parse("t.yaml", s.text)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// value is what a template says, however it is written: a text, a list, or a mapping.
+// value is the meaning of a template, in any notation: a text, a list, or a mapping.
 type value struct {
 	text  string
 	items []*value
@@ -28,7 +28,7 @@ func texts(all []string) *value {
 	return v
 }
 
-// mapping takes keys and values in turn; a value that is nil leaves its key out.
+// mapping takes keys and values in turn, and omits a key with a nil value.
 func mapping(pairs ...any) *value {
 	v := &value{keys: []string{}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -43,7 +43,7 @@ func mapping(pairs ...any) *value {
 	return v
 }
 
-// plainly is the value as an independent reader has it.
+// plainly returns the value as an independent reader sees it.
 func (v *value) plainly() any {
 	switch {
 	case v.list:
@@ -62,28 +62,28 @@ func (v *value) plainly() any {
 	return v.text
 }
 
-// printer writes values in one of the styles that people and tools have, and some that nobody has.
-// What is chance in it comes from a number, so that each template can be made again.
+// printer writes values in one of the styles that people and tools use, and in some unusual ones. Its random
+// choices come from a seed, so that each template can be generated again.
 type printer struct {
 	rnd *rand.Rand
 	b   strings.Builder
 
-	json              string // its indent, "-" for none at all; "" is YAML
+	json              string // its indent, "-" for none; "" is YAML
 	indent, dash      int
-	dashIn, alone     bool    // list items are further in than their key; a dash stands alone
+	dashIn, alone     bool    // list items are indented further than their key; a dash has its own line
 	flows, notes      float64 // how often: flow style, comments
 	quotes, blanks    float64
 	shuffles, aliases bool
 	odd               bool // tags and escapes
 	crlf, bom, open   bool
 	start, end        bool
-	stream            bool // of which opm takes no directives
+	stream            bool // opm accepts no directives in a stream
 
 	comments []string
 	anchors  map[string]string
 }
 
-// newPrinter picks a style.
+// newPrinter chooses a style.
 func newPrinter(rnd *rand.Rand) *printer {
 	often := func(n int) bool { return rnd.IntN(n) == 0 }
 	p := &printer{
@@ -124,7 +124,7 @@ func (p *printer) print(docs ...*value) []byte {
 		if i > 0 || p.start {
 			p.separate(i)
 		}
-		p.anchors = map[string]string{} // they end with their document
+		p.anchors = map[string]string{} // anchors end with their document
 		p.note(0)
 		p.block(d, 0)
 	}
@@ -164,7 +164,7 @@ func (p *printer) shuffle(v *value) {
 	}
 }
 
-// comment is one that is found again.
+// comment returns a comment that keeps can find again.
 func (p *printer) comment() string {
 	mark := fmt.Sprintf("<%d>", len(p.comments))
 	p.comments = append(p.comments, mark)
@@ -178,7 +178,7 @@ func (p *printer) trailing() string {
 	return strings.Repeat(" ", 1+p.rnd.IntN(3)) + p.comment()
 }
 
-// note writes lines that say nothing: above what comes.
+// note writes comments and blank lines above the next value.
 func (p *printer) note(indent int) {
 	for p.often(p.blanks / 4) {
 		p.b.WriteString([]string{"\n", "\n", " \n"}[p.rnd.IntN(3)])
@@ -186,13 +186,13 @@ func (p *printer) note(indent int) {
 	if p.often(p.notes / 2) {
 		in := indent
 		if p.rnd.IntN(4) == 0 {
-			in = p.rnd.IntN(indent + 1) // further in, it could be of a text
+			in = p.rnd.IntN(indent + 1) // further in, it could be part of a text
 		}
 		p.b.WriteString(strings.Repeat(" ", in) + p.comment() + "\n")
 	}
 }
 
-// block writes a value that begins on a line of its own.
+// block writes a value that starts on its own line.
 func (p *printer) block(v *value, indent int) {
 	for i, item := range v.items {
 		if i > 0 {
@@ -270,7 +270,7 @@ func (p *printer) literal(s string, indent int) {
 	}
 }
 
-// flat reports whether a value stands on the line of its key.
+// flat reports whether a value is on the line of its key.
 func (p *printer) flat(v *value) bool { return len(v.items) == 0 || p.often(p.flows) }
 
 // inline writes a scalar, or a value in flow style.

@@ -11,13 +11,13 @@ import (
 
 const basicHead = "schema: olm.template.basic\nentries:\n"
 
-// What opm would read otherwise than it is written is told, all of it, each at its place; and
-// nothing is inserted or rendered while it stands there.
+// TestProblems checks that everything which opm would read differently from how it is written is reported with
+// its place, and that nothing is inserted or rendered until it is fixed.
 func TestProblems(t *testing.T) {
 	for _, tt := range []struct{ name, src, want string }{
 		{"basic: sound", plainBasic, ""},
-		{"basic: a list that is none", "schema: olm.template.basic\nentries: {}\n", "2:10 reading the template: entries is no list"},
-		{"basic: an item that is no document", basicHead + "- olm.package\n", "3:3 reading the template: an item of entries is no document"},
+		{"basic: entries that are a mapping", "schema: olm.template.basic\nentries: {}\n", "2:10 reading the template: entries is no list"},
+		{"basic: an item that is not a document", basicHead + "- olm.package\n", "3:3 reading the template: an item of entries is no document"},
 		{"basic: a misspelt key at the top", "schema: olm.template.basic\nentris: []\n", "2:1 reading the template: opm knows no key entris and drops it"},
 		{"basic: a key of one's own at the top", "schema: olm.template.basic\nmaintainers: [a]\nentries: []\n", ""},
 		{"basic: a second document", plainBasic + "---\nschema: olm.bundle\n", "18:1 reading the template: opm reads its first document and ignores this one"},
@@ -29,22 +29,22 @@ func TestProblems(t *testing.T) {
 		{"basic: a channel twice", basicHead + strings.Repeat("- schema: olm.channel\n  package: op\n  name: stable\n  entries: []\n", 2), "7:3 reading channel stable, which occurs twice"},
 		{"basic: a channel of each package", basicHead + "- {schema: olm.channel, package: a, name: stable}\n- {schema: olm.channel, package: b, name: stable}\n", ""},
 		{"basic: a channel that is a number", basicHead + "- schema: olm.channel\n  package: op\n  name: 4.20\n", "5:9 reading channel 4.20: its name is no string"},
-		{"basic: entries that are no list", basicHead + "- schema: olm.channel\n  name: stable\n  entries: {}\n", "5:12 reading channel stable: entries is no list"},
-		{"basic: an entry that is no mapping", basicHead + "- schema: olm.channel\n  name: stable\n  entries: [op.v1.0.0]\n", "5:12 reading channel stable: an entry is no mapping"},
+		{"basic: a channel whose entries are a mapping", basicHead + "- schema: olm.channel\n  name: stable\n  entries: {}\n", "5:12 reading channel stable: entries is no list"},
+		{"basic: an entry that is not a mapping", basicHead + "- schema: olm.channel\n  name: stable\n  entries: [op.v1.0.0]\n", "5:12 reading channel stable: an entry is no mapping"},
 		{"basic: an entry twice", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - name: op.v1.0.0\n  - name: op.v1.0.0\n", "7:5 reading channel stable: entry op.v1.0.0 occurs twice"},
 		{"basic: an entry without name", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - replaces: op.v1.0.0\n", "6:5 reading channel stable: an entry has no name"},
 		{"basic: an unknown key of an entry", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - name: op.v1.0.0\n    replacess: x\n", "7:5 reading an entry of channel stable: opm knows no key replacess and drops it"},
 		{"basic: edges of other types", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - {name: op.v1.0.0, replaces: 1.0, skips: op.v0.9.0}\n  - {name: op.v1.1.0, skips: [1.0]}\n",
 			"6:33 reading an entry of channel stable: replaces is no string; 6:45 reading an entry of channel stable: skips is no list; 7:30 reading an entry of channel stable: an item of skips is no string"},
-		{"basic: a range that is none", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - name: op.v1.0.0\n    skipRange: '>=1.0 <x'\n", "7:16 reading an entry of channel stable: skipRange is no range: "},
+		{"basic: an invalid range", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - name: op.v1.0.0\n    skipRange: '>=1.0 <x'\n", "7:16 reading an entry of channel stable: skipRange is no range: "},
 		{"basic: a bundle without image", basicHead + "- schema: olm.bundle\n  name: op.v1.0.0\n", "3:3 reading bundle op.v1.0.0: it has no image"},
 		{"basic: a bundle twice", basicHead + "- {schema: olm.bundle, name: op.v1.0.0, image: q.io/op:a}\n- {schema: olm.bundle, name: op.v1.0.0, image: q.io/op:b}\n", "4:3 reading bundle op.v1.0.0, which occurs twice"},
 		{"basic: an image of another version", basicHead + "- {schema: olm.bundle, name: op.v1.0.0, image: q.io/op:v1.0.1}\n", "3:3 reading bundle op.v1.0.0: its name does not match its image q.io/op:v1.0.1"},
 		{"basic: a build number in the tag", basicHead + "- {schema: olm.bundle, name: op.v1.0.0, image: q.io/op:v1.0.0-7}\n", ""},
-		{"basic, a stream: a document that is no mapping", "schema: olm.package\nname: op\n---\n- a\n---\nschema: olm.bundle\nimage: q.io/op:v1\n", "4:1 "},
+		{"basic, a stream: a document that is not a mapping", "schema: olm.package\nname: op\n---\n- a\n---\nschema: olm.bundle\nimage: q.io/op:v1\n", "4:1 "},
 
 		{"semver: sound", plainSemver, ""},
-		{"semver: flags that are none", "schema: olm.semver\ngenerateMajorChannels: maybe\nGenerateMinorChannels: yes\ndefaultChannelTypePreference: patch\n", "2:24 reading generateMajorChannels: \"maybe\" is neither true nor false; 4:31 reading DefaultChannelTypePreference: \"patch\" is neither major nor minor"},
+		{"semver: invalid flags", "schema: olm.semver\ngenerateMajorChannels: maybe\nGenerateMinorChannels: yes\ndefaultChannelTypePreference: patch\n", "2:24 reading generateMajorChannels: \"maybe\" is neither true nor false; 4:31 reading DefaultChannelTypePreference: \"patch\" is neither major nor minor"},
 		{"semver: an archetype of another type", "schema: olm.semver\nstable: []\n", "2:9 reading stable: it is no mapping"},
 		{"semver: bundles of another type", "schema: olm.semver\nstable:\n  bundles: {}\n", "3:12 reading stable: its bundles are no list"},
 		{"semver: a bundle of another type", "schema: olm.semver\nstable:\n  bundles: [q.io/op:v1]\n", "3:13 reading stable: a bundle is no mapping with an image"},
@@ -54,10 +54,10 @@ func TestProblems(t *testing.T) {
 
 		{"goodstuff: sound", plainGoodstuff, ""},
 		{"goodstuff: nothing", "schema: olm.template.goodstuff\n", "1:1 reading the template: it names no package; 1:1 reading the template: it has no graph-description"},
-		{"goodstuff: patterns that are none", "schema: olm.template.goodstuff\npackage: {name: op}\nbundles:\n  tagRegex: '['\n  semverRange: '>1.x.y'\ngraph-description: {name: a, entries: []}\n", "4:13 reading tagRegex: ; 5:16 reading semverRange: "},
+		{"goodstuff: invalid patterns", "schema: olm.template.goodstuff\npackage: {name: op}\nbundles:\n  tagRegex: '['\n  semverRange: '>1.x.y'\ngraph-description: {name: a, entries: []}\n", "4:13 reading tagRegex: ; 5:16 reading semverRange: "},
 		{"goodstuff: an image twice", "schema: olm.template.goodstuff\npackage: {name: op}\nbundles:\n  images: [a, a]\ngraph-description: {name: a, entries: []}\n", "4:15 reading bundles: image a occurs twice"},
 		{"goodstuff: an entry twice", "schema: olm.template.goodstuff\npackage: {name: op}\ngraph-description: {name: a, entries: [x, x]}\n", "3:43 reading graph-description a: entry x occurs twice"},
-		{"goodstuff: a tombstone of nobody", "schema: olm.template.goodstuff\npackage: {name: op}\ngraph-description: {name: a, entries: [x], tombstones: [y]}\n", "3:20 reading graph-description a: tombstone y is none of its entries"},
+		{"goodstuff: a tombstone without an entry", "schema: olm.template.goodstuff\npackage: {name: op}\ngraph-description: {name: a, entries: [x], tombstones: [y]}\n", "3:20 reading graph-description a: tombstone y is none of its entries"},
 		{"goodstuff: a graph twice", "schema: olm.template.goodstuff\npackage: {name: op}\ngraph-description:\n- {name: a, entries: [x]}\n- {name: a, entries: [x]}\n", "5:3 reading graph-description a, which occurs twice"},
 		{"goodstuff: unknown keys", "schema: olm.template.goodstuff\npackage: {name: op, channel: a}\nbundles: {image: [a]}\ngraph-description: {name: a, entries: [x], tailEdges: {skip: [y]}}\n",
 			"2:21 reading the package: opm knows no key channel and drops it; 3:11 reading bundles: opm knows no key image and drops it; 4:56 reading tailEdges of a: opm knows no key skip and drops it"},
@@ -94,8 +94,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A composite template leads to its inputs, beside it or from the top of the repository, each
-// once, and never out of it.
+// TestCompositeInputs checks that a composite template finds its inputs, beside it or from the top of the
+// repository, each once, and never outside of the repository.
 func TestCompositeInputs(t *testing.T) {
 	component := func(catalog, builder, input string) string {
 		return "- {name: " + catalog + ", strategy: {template: {schema: olm.builder." + builder + ", config: {input: " + input + "}}}}\n"
@@ -103,7 +103,7 @@ func TestCompositeInputs(t *testing.T) {
 	files := map[string]string{"op/semver.yaml": plainSemver, "op/basic.yaml": plainBasic, "shared/semver.yaml": plainSemver, "op/catalogs.yaml": "schema: olm.composite.catalogs\ncatalogs: []\n"}
 	for _, tt := range []struct {
 		name, components, catalogs string
-		want                       string // files that are written
+		want                       string // the written files
 		code                       failure.Code
 		refusal                    string
 	}{
@@ -112,7 +112,7 @@ func TestCompositeInputs(t *testing.T) {
 		{"upwards", component("v4.20", "semver", "../shared/semver.yaml"), "", "shared/semver.yaml", 0, ""},
 		{"each once", component("v4.20", "semver", "semver.yaml") + component("v4.21", "semver", "./semver.yaml") + component("v4.21", "basic", "basic.yaml"), "", "op/semver.yaml op/basic.yaml", 0, ""},
 		{"of the catalogs that are asked for", component("v4.20", "semver", "semver.yaml") + component("v4.21", "basic", "basic.yaml") + component("v4.22", "semver", "shared/semver.yaml"), "v4.22,v4.21", "op/basic.yaml shared/semver.yaml", 0, ""},
-		{"of a catalog that is none", component("v4.20", "semver", "semver.yaml"), "v4.19", "", failure.Usage, "op/composite.yaml:1:1: inserting op.v1.1.0: no component contributes to v4.19"},
+		{"of an unknown catalog", component("v4.20", "semver", "semver.yaml"), "v4.19", "", failure.Usage, "op/composite.yaml:1:1: inserting op.v1.1.0: no component contributes to v4.19"},
 		{"none", component("v4.20", "semver", "none.yaml"), "", "", failure.TemplateNotFound, "op/none.yaml: "},
 		{"out of the repository", component("v4.20", "semver", "../../semver.yaml"), "", "", failure.EditRefused, "op/composite.yaml:3:83: following the input ../../semver.yaml of catalog v4.20: it leaves the repository"},
 		{"from the root of the machine", component("v4.20", "semver", "/op/semver.yaml"), "", "", failure.EditRefused, "op/composite.yaml:3:83: "},
@@ -146,7 +146,8 @@ func TestCompositeInputs(t *testing.T) {
 	}
 }
 
-// What is no template at all is told from what is one of an unknown kind, at its place.
+// TestNoTemplate checks that a file which is not a template is distinguished from a template of an unknown kind,
+// with its place.
 func TestNoTemplate(t *testing.T) {
 	for _, tt := range []struct {
 		src  string

@@ -35,8 +35,8 @@ func requestFor(v semver.Version, channels ...string) kind.Request {
 	}
 }
 
-// Every order of a set of natural inserts gives the same bytes, and inserting all of
-// them once more, in yet another order, changes nothing.
+// TestAnyOrder checks that every order of a set of plain inserts gives the same bytes, and that inserting all of
+// them again in another order changes nothing.
 func TestAnyOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for kindName, empty := range map[string]string{
@@ -94,8 +94,8 @@ func insertAll(t *testing.T, name string, text []byte, versions []semver.Version
 	return string(text)
 }
 
-// checkOneHead holds the channel to opm's rules: one head from which every entry is
-// reached over replaces.
+// checkOneHead checks the channel against opm's rules: one head, from which every entry is reached through
+// replaces.
 func checkOneHead(t *testing.T, text string, want int) {
 	t.Helper()
 	tmpl, err := Parse("t.yaml", []byte(text))
@@ -117,7 +117,7 @@ func checkOneHead(t *testing.T, text string, want int) {
 	}
 }
 
-// Inserting keeps its promises on any text that a fuzzer finds, for every kind.
+// FuzzInsert checks the promises of an insert on any text that the fuzzer finds, for every kind.
 func FuzzInsert(f *testing.F) {
 	f.Add([]byte(emptyBasic))
 	f.Add([]byte("schema: ! olm.template.basic\nentries:\n- {schema: ! olm.package, name: ! op}\n- schema: olm.channel\n  package: ! op\n  name: ! stable\n  entries:\n  - name: ! op.v0.0.1\n"))
@@ -142,7 +142,7 @@ func FuzzInsert(f *testing.F) {
 		}
 		again, err := Parse("t.yaml", got)
 		if err != nil {
-			t.Fatalf("the result is no template: %v\n%q", err, got)
+			t.Fatalf("the result is not a template: %v\n%q", err, got)
 		}
 		o, err = again.Insert(r)
 		if err != nil || len(o.Files) > 0 {
@@ -151,7 +151,7 @@ func FuzzInsert(f *testing.F) {
 	})
 }
 
-// largest is the size of the largest real template, made of its parts.
+// largest returns a template of the size of the largest real one, made of its parts.
 func largest(entries int) []byte {
 	var b strings.Builder
 	b.WriteString("---\nschema: olm.template.basic\nentries:\n- schema: olm.package\n  name: op\n  defaultChannel: stable\n- schema: olm.channel\n  package: op\n  name: stable\n  entries:\n")
@@ -167,8 +167,8 @@ func largest(entries int) []byte {
 	return []byte(b.String())
 }
 
-// BenchmarkInsert inserts into a template of 781 lines, as the largest real one has,
-// and into a hundred times as many entries to show that the cost is linear.
+// BenchmarkInsert inserts into a template of 781 lines, the size of the largest real one, and into one with a
+// hundred times as many entries, to show that the cost is linear.
 func BenchmarkInsert(b *testing.B) {
 	for _, entries := range []int{154, 100, 1000, 10000} {
 		src := largest(entries)

@@ -14,7 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// removal reads what is to go, as in
+// removal reads a removal, for example
 //
 //	1.1.0,1.2.0 stable,fast package=op stranded aaaa=1.0.0
 func removal(text string) kind.Removal {
@@ -43,7 +43,7 @@ func removal(text string) kind.Removal {
 	return r
 }
 
-// basicOf is a basic template: its channels, and more documents.
+// basicOf returns a basic template with these channels and further documents.
 func basicOf(channels string, more ...string) string {
 	return "schema: olm.template.basic\nentries:\n- schema: olm.package\n  name: op\n  defaultChannel: stable\n" + channels + strings.Join(more, "")
 }
@@ -88,7 +88,7 @@ var jsonBasic = `{
 
 var removals = []struct {
 	name, template, asked string
-	want                  string // the lines that go, and those that come, as - and +
+	want                  string // the removed and added lines, as - and +
 	code                  failure.Code
 	says                  string
 }{
@@ -98,19 +98,19 @@ var removals = []struct {
 		"-  - name: op.v1.0.0\n-    replaces: op.v1.0.0\n-- schema: olm.bundle\n-  image: quay.io/example/op:v1.0.0\n", 0, ""},
 	{"basic: the head", basicOf(channelDoc("stable", bottom, middle, top), bundleDocs("1.0.0", "1.1.0", "1.2.0")), "1.2.0",
 		"", failure.UpgradePathLost, "who has op.v1.2.0 could no longer reach the head of channel stable"},
-	{"basic: the head, told", basicOf(channelDoc("stable", bottom, middle, top), bundleDocs("1.0.0", "1.1.0", "1.2.0")), "1.2.0 - stranded",
+	{"basic: the head, allowed", basicOf(channelDoc("stable", bottom, middle, top), bundleDocs("1.0.0", "1.1.0", "1.2.0")), "1.2.0 - stranded",
 		"-  - name: op.v1.2.0\n-    replaces: op.v1.1.0\n-    skipRange: <1.2.0\n-- schema: olm.bundle\n-  image: quay.io/example/op:v1.2.0\n", 0, ""},
 	{"basic: two at once", basicOf(channelDoc("stable", bottom, middle, top), bundleDocs("1.0.0", "1.1.0", "1.2.0")), "1.0.0,1.1.0",
 		"-  - name: op.v1.0.0\n-  - name: op.v1.1.0\n-    replaces: op.v1.0.0\n-    skipRange: <1.1.0\n-    replaces: op.v1.1.0\n-- schema: olm.bundle\n-  image: quay.io/example/op:v1.0.0\n-- schema: olm.bundle\n-  image: quay.io/example/op:v1.1.0\n", 0, ""},
-	{"basic: what nobody skips", basicOf(channelDoc("stable", bottom, "name: op.v1.1.0\n    replaces: op.v1.0.0", "name: op.v1.2.0\n    replaces: op.v1.1.0"), bundleDocs("1.0.0", "1.1.0", "1.2.0")), "1.1.0",
+	{"basic: a bundle that no entry skips", basicOf(channelDoc("stable", bottom, "name: op.v1.1.0\n    replaces: op.v1.0.0", "name: op.v1.2.0\n    replaces: op.v1.1.0"), bundleDocs("1.0.0", "1.1.0", "1.2.0")), "1.1.0",
 		"", failure.UpgradePathLost, "who has op.v1.1.0 could"},
-	{"basic: what the head skips by name", basicOf(channelDoc("stable", bottom, "name: op.v1.1.0\n    replaces: op.v1.0.0", "name: op.v1.2.0\n    replaces: op.v1.0.0\n    skips:\n    - op.v1.1.0"), bundleDocs("1.0.0", "1.1.0", "1.2.0")), "1.1.0",
+	{"basic: a bundle that the head skips by name", basicOf(channelDoc("stable", bottom, "name: op.v1.1.0\n    replaces: op.v1.0.0", "name: op.v1.2.0\n    replaces: op.v1.0.0\n    skips:\n    - op.v1.1.0"), bundleDocs("1.0.0", "1.1.0", "1.2.0")), "1.1.0",
 		"-  - name: op.v1.1.0\n-    replaces: op.v1.0.0\n-- schema: olm.bundle\n-  image: quay.io/example/op:v1.1.0\n", 0, ""},
 	{"basic: one channel of two", basicOf(channelDoc("stable", bottom, middle, top)+channelDoc("fast", bottom, middle), bundleDocs("1.0.0", "1.1.0", "1.2.0")), "1.0.0 fast",
 		"-  - name: op.v1.0.0\n-    replaces: op.v1.0.0\n", 0, ""},
 	{"basic: a channel", basicOf(channelDoc("stable", bottom)+channelDoc("fast", bottom, middle), bundleDocs("1.0.0", "1.1.0")), "- fast stranded",
 		"-- schema: olm.channel\n-  package: op\n-  name: fast\n-  entries:\n-  - name: op.v1.0.0\n-  - name: op.v1.1.0\n-    replaces: op.v1.0.0\n-    skipRange: <1.1.0\n-- schema: olm.bundle\n-  image: quay.io/example/op:v1.1.0\n", 0, ""},
-	{"basic: a channel, not told", basicOf(channelDoc("stable", bottom) + channelDoc("fast", bottom)), "- fast",
+	{"basic: a channel, not allowed", basicOf(channelDoc("stable", bottom) + channelDoc("fast", bottom)), "- fast",
 		"", failure.UpgradePathLost, "who has op.v1.0.0 would have no channel any more, as fast goes"},
 	{"basic: a channel of which nothing is left", basicOf(channelDoc("stable", bottom)+channelDoc("fast", middle), bundleDocs("1.0.0", "1.1.0")), "1.1.0 - stranded",
 		"-- schema: olm.channel\n-  package: op\n-  name: fast\n-  entries:\n-  - name: op.v1.1.0\n-    replaces: op.v1.0.0\n-    skipRange: <1.1.0\n-- schema: olm.bundle\n-  image: quay.io/example/op:v1.1.0\n", 0, ""},
@@ -124,7 +124,7 @@ var removals = []struct {
 	{"basic: no such channel", basicOf(channelDoc("stable", bottom), bundleDocs("1.0.0")), "- slow", "", 0, "there is no channel slow to remove"},
 	{"basic: another package", basicOf(channelDoc("stable", bottom)), "1.0.0 - package=other", "", failure.Usage, "removing op.v1.0.0 of package other in t.yaml, which holds package op"},
 	{"basic: by digest", digestBasic, "1.0.0 - stranded", "", failure.BundleConflict, "t.yaml:7:5: removing op.v1.0.0: the template has an entry of that name, and it is unknown"},
-	{"basic: by digest, told", digestBasic, "1.0.0 - aaaa=1.0.0 stranded", "-  - name: op.v1.0.0\n-    replaces: op.v1.0.0\n-- schema: olm.bundle\n-  image: quay.io/example/op@sha256:aaaa\n", 0, ""},
+	{"basic: by digest, with its name", digestBasic, "1.0.0 - aaaa=1.0.0 stranded", "-  - name: op.v1.0.0\n-    replaces: op.v1.0.0\n-- schema: olm.bundle\n-  image: quay.io/example/op@sha256:aaaa\n", 0, ""},
 	{"basic: the tag of another build", strings.ReplaceAll(basicOf(channelDoc("stable", bottom, top), bundleDocs("1.0.0", "1.2.0")), "op:v1.0.0", "op:v1.0.0-4"), "1.0.0 - stranded", "", failure.BundleConflict, "it is unknown which bundle quay.io/example/op:v1.0.0-4 is"},
 	{"basic: two images of one version", basicOf(channelDoc("stable", bottom, top), bundleDocs("1.0.0", "1.2.0"), "- schema: olm.bundle\n  image: stage.io/op:v1.0.0\n"), "1.0.0 - stranded", "", failure.BundleConflict, "both quay.io/example/op:v1.0.0 and stage.io/op:v1.0.0 may be its image"},
 	{"basic: deprecated", basicOf(channelDoc("stable", bottom, middle, top), bundleDocs("1.0.0", "1.1.0", "1.2.0"), "- schema: olm.deprecations\n  package: op\n  entries:\n  - reference:\n      schema: olm.bundle\n      name: op.v1.1.0\n    message: old\n  - reference:\n      schema: olm.package\n    message: all\n"), "1.1.0",
@@ -161,19 +161,19 @@ var removals = []struct {
 	{"goodstuff: the default channel", plainGoodstuff, "- stable stranded", "", failure.EditRefused, "channel stable would go, and it is the package's default"},
 	{"goodstuff: the default channel, which moves", plainGoodstuff, "- stable default=fast stranded",
 		"-  defaultChannel: stable\n+  defaultChannel: fast\n-- package: op\n-  name: stable\n-  entries:\n-  - op.v1.0.0\n-  - op.v1.1.0\n-  - op.v1.3.0\n-  tombstones:\n-  - op.v1.1.0\n-  tailEdges:\n-    skips:\n-    - op.v0.9.0\n-    replaces: op.v0.8.0\n", 0, ""},
-	{"goodstuff: what a pattern finds", strings.ReplaceAll(foundGoodstuff, "[op.v1.0.0]", "[op.v1.0.0, op.v1.1.0]"), "1.0.0 - stranded", "", failure.EditRefused, "repo, tagRegex and semverRange find its image"},
+	{"goodstuff: a bundle that a pattern finds", strings.ReplaceAll(foundGoodstuff, "[op.v1.0.0]", "[op.v1.0.0, op.v1.1.0]"), "1.0.0 - stranded", "", failure.EditRefused, "repo, tagRegex and semverRange find its image"},
 	{"goodstuff: another package", plainGoodstuff, "1.0.0 - package=other", "", failure.Usage, "which holds package op"},
-	{"substitutes: what another one substitutes", plainSubstitutes, "1.0.0 - stranded", "", failure.EdgeConflict, "quay.io/example/op:v1.0.0-1 substitutes op.v1.0.0"},
+	{"substitutes: the base of a substitute", plainSubstitutes, "1.0.0 - stranded", "", failure.EdgeConflict, "quay.io/example/op:v1.0.0-1 substitutes op.v1.0.0"},
 	{"substitutes: a substitute", plainSubstitutes, "1.0.0-1 - stranded", "-substitutions:\n-- name: quay.io/example/op:v1.0.0-1\n-  base: op.v1.0.0\n", 0, ""},
 	{"substitutes: one of two substitutes", plainSubstitutes + "- name: quay.io/example/op:v1.0.0-2\n  base: op.v1.0.0-1\n", "1.0.0-2 - stranded", "-- name: quay.io/example/op:v1.0.0-2\n-  base: op.v1.0.0-1\n", 0, ""},
-	{"substitutes: what a substitute substitutes", plainSubstitutes + "- name: quay.io/example/op:v1.0.0-2\n  base: op.v1.0.0-1\n", "1.0.0-1 - stranded", "", failure.EdgeConflict, "quay.io/example/op:v1.0.0-2 substitutes op.v1.0.0-1"},
+	{"substitutes: a substitute that is the base of another one", plainSubstitutes + "- name: quay.io/example/op:v1.0.0-2\n  base: op.v1.0.0-1\n", "1.0.0-1 - stranded", "", failure.EdgeConflict, "quay.io/example/op:v1.0.0-2 substitutes op.v1.0.0-1"},
 	{"substitutes: both", plainSubstitutes, "1.0.0,1.0.0-1 - stranded",
 		"-- schema: olm.channel\n-  package: op\n-  name: stable\n-  entries:\n-  - name: op.v1.0.0\n-- schema: olm.bundle\n-  name: op.v1.0.0\n-  package: op\n-  image: quay.io/example/op:v1.0.0\n-  properties:\n-  - type: olm.package\n-    value: {packageName: op, version: 1.0.0}\n-  - type: olm.bundle.object\n-    value: {data: e30=}\n-substitutions:\n-- name: quay.io/example/op:v1.0.0-1\n-  base: op.v1.0.0\n", 0, ""},
 	{"raw: a file", "---\nschema: olm.package\nname: op\n---\nschema: olm.channel\npackage: op\nname: stable\nentries:\n- name: op.v1.0.0\n- name: op.v1.1.0\n  replaces: op.v1.0.0\n  skipRange: <1.1.0\n---\nschema: olm.bundle\nname: op.v1.0.0\npackage: op\nimage: a/b@sha256:aaaa\nproperties:\n- type: x\n  value: y\n---\nschema: olm.bundle\nname: op.v1.1.0\npackage: op\nimage: a/b@sha256:bbbb\nproperties: []\n", "1.0.0",
 		"-- name: op.v1.0.0\n-  replaces: op.v1.0.0\n----\n-schema: olm.bundle\n-name: op.v1.0.0\n-package: op\n-image: a/b@sha256:aaaa\n-properties:\n-- type: x\n-  value: y\n", 0, ""},
 }
 
-// TestRemove takes out what is asked for, twice, and touches no other line.
+// TestRemove makes each removal twice and checks that no other line changes.
 func TestRemove(t *testing.T) {
 	for _, tt := range removals {
 		got, o, err := remove([]byte(tt.template), removal(tt.asked))
@@ -202,7 +202,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// lists reports whether an entry of that name stands in a channel of a template, or there is no name.
+// lists reports whether a channel of a template has an entry with that name; it also does if there is no name.
 func lists(t *testing.T, text, channel, name string) bool {
 	tmpl, err := Parse("t.yaml", []byte(text))
 	if err != nil {
@@ -222,12 +222,12 @@ func remove(src []byte, r kind.Removal) ([]byte, *kind.Outcome, error) {
 	return src, o, nil
 }
 
-// sameLines compares differences, which tell the same in several orders.
+// sameLines compares differences in any order of their lines.
 func sameLines(a, b string) bool {
 	return slices.Equal(slices.Sorted(strings.Lines(a)), slices.Sorted(strings.Lines(b)))
 }
 
-// lineDiff are the lines that go and come; a line that is in both, in this order, stays.
+// lineDiff returns the removed and added lines; a line that is in both texts in the same order is omitted.
 func lineDiff(before, after string) string {
 	a, b := slices.Collect(strings.Lines(before)), slices.Collect(strings.Lines(after))
 	common := make([][]int, len(a)+1)
@@ -257,7 +257,8 @@ func lineDiff(before, after string) string {
 	return out.String()
 }
 
-// A directory loses the file of a bundle that stands there alone, and keeps the others.
+// TestRemoveFile checks that a directory loses the file of a removed bundle that is alone in it, and keeps the
+// other files.
 func TestRemoveFile(t *testing.T) {
 	fsys := fstest.MapFS{
 		"c/package.yaml":       {Data: []byte("schema: olm.package\nname: op\ndefaultChannel: stable\n")},
@@ -283,7 +284,7 @@ func TestRemoveFile(t *testing.T) {
 	}
 }
 
-// What was inserted and is removed again leaves the bytes that were there before.
+// TestRemoveUndoesInsert checks that removing an inserted bundle restores the bytes from before.
 func TestRemoveUndoesInsert(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	texts := map[string]string{}
@@ -321,7 +322,7 @@ func TestRemoveUndoesInsert(t *testing.T) {
 	}
 }
 
-// Removing keeps its promises on any text that a fuzzer finds, for every kind.
+// FuzzRemove checks the promises of a removal on any text that the fuzzer finds, for every kind.
 func FuzzRemove(f *testing.F) {
 	for _, tt := range removals {
 		f.Add([]byte(tt.template), "op.v1.0.0", "")
@@ -343,7 +344,7 @@ func FuzzRemove(f *testing.F) {
 		}
 		again, err := Parse("t.yaml", o.Files[0].After)
 		if err != nil {
-			t.Fatalf("the result is no template: %v\n%q", err, o.Files[0].After)
+			t.Fatalf("the result is not a template: %v\n%q", err, o.Files[0].After)
 		}
 		if o, err := again.Remove(r); err != nil || len(o.Files) > 0 {
 			t.Fatalf("the second run: %v %+v\n%q", err, o, src)

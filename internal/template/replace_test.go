@@ -9,7 +9,8 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// A bundle that lost its schema is no obstacle to edits of others, and is never edited itself.
+// TestLostSchema checks that a bundle without its schema does not block edits of other bundles, and is never
+// edited itself.
 func TestLostSchema(t *testing.T) {
 	before := basicOf(channelDoc("stable", bottom, "name: op.v1.1.0\n    replaces: op.v1.0.0"), bundleDocs("1.0.0")) + "- image: quay.io/example/op@sha256:aaaa\n  name: op.v1.1.0\n"
 	after, _, err := insert(t, "t.yaml", []byte(before), requestFor(semver.MustParse("1.2.0"), "stable"))
@@ -40,8 +41,8 @@ func TestLostSchema(t *testing.T) {
 	}
 }
 
-// An entry that named itself by mistake does not name the bundle that takes its place, and of its
-// range only the end moves.
+// TestInsteadOfItself checks that an entry which names itself by mistake does not name the bundle that takes its
+// place, and that only the end of its range moves.
 func TestInsteadOfItself(t *testing.T) {
 	before := basicOf(channelDoc("stable", bottom, "name: op.v1.1.0\n    replaces: op.v1.1.0\n    skipRange: '>1.1.0 <1.2.0'", "name: op.v1.1.1\n    replaces: op.v1.1.0\n    skipRange: '>=1.0.0 <1.1.1'"), bundleDocs("1.0.0", "1.1.0", "1.1.1"))
 	for _, tt := range []struct{ old, now, want string }{

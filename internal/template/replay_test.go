@@ -74,8 +74,7 @@ func readRelease(t testing.TB, dir string) release {
 	return r
 }
 
-// otherBundles stands in for a registry: what stands in a template before a release is
-// another bundle.
+// otherBundles takes the place of a registry: every image that a template has before a release is another bundle.
 func otherBundles(images []string) (names map[string]string, asked string) {
 	names = map[string]string{}
 	for _, image := range images {
@@ -84,8 +83,8 @@ func otherBundles(images []string) (names map[string]string, asked string) {
 	return names, "the registry"
 }
 
-// newImage is the image that after has more than before; of a release that was there
-// already, the one with its version.
+// newImage returns the image that only after has. If the release was already there, it returns the image with the
+// version of the release.
 func newImage(before, after []byte, version string) string {
 	known := images(before)
 	for _, img := range images(after) {
@@ -103,7 +102,7 @@ func newImage(before, after []byte, version string) string {
 
 func images(text []byte) []string {
 	var v any
-	_ = yaml.Unmarshal(text, &v) // no text has no images
+	_ = yaml.Unmarshal(text, &v) // an empty text has no images
 	var out []string
 	var walk func(v any)
 	walk = func(v any) {
@@ -125,7 +124,7 @@ func images(text []byte) []string {
 	return out
 }
 
-// insert runs one insert on a text and returns the text that results.
+// insert inserts into a text and returns the resulting text.
 func insert(t testing.TB, name string, src []byte, r kind.Request) ([]byte, *kind.Outcome, error) {
 	t.Helper()
 	tmpl, err := Open(fstest.MapFS{name: {Data: src}}, name, name)
@@ -142,15 +141,15 @@ func insert(t testing.TB, name string, src []byte, r kind.Request) ([]byte, *kin
 	return src, o, nil
 }
 
-// Each release of the corpus: the result says what the merged one says, no line
-// is changed but a rewired value, and a second run changes nothing. The project's own corpus
-// has results that were written by hand: of those no byte differs.
+// TestReplay replays each release of the corpus: the result has the same meaning as the merged one, no line
+// changes except for a rewired value, and a second run changes nothing. Some results in the project's own corpus
+// were written by hand; these must be equal to the byte.
 func TestReplay(t *testing.T) { corpus.Each(t, replay) }
 
 func replay(t *testing.T, c corpus.Corpus) {
 	ours, theirs, counted := 0, 0, 0
 	defer func() {
-		t.Logf("%d releases into templates that stood: %d lines changed; those that released them changed %d", counted, ours, theirs)
+		t.Logf("%d releases into existing templates: %d lines changed; those that released them changed %d", counted, ours, theirs)
 	}()
 	byHand := c == corpus.Own(t)
 	for _, r := range releases(t, c) {
@@ -167,7 +166,7 @@ func replay(t *testing.T, c corpus.Corpus) {
 				t.Fatal(err)
 			}
 			if a, b := meaning(t, got), meaning(t, r.after); a != b {
-				t.Errorf("it says other than what was merged:\n%s", diff.Diff("ours", []byte(a), "merged", []byte(b)))
+				t.Errorf("the meaning differs from the merged template:\n%s", diff.Diff("ours", []byte(a), "merged", []byte(b)))
 			} else if !byHand {
 				checkLines(t, r.before, got, o)
 			} else if string(got) != string(r.after) {
@@ -205,8 +204,8 @@ func detectKind(t *testing.T, src []byte) string {
 	return tmpl.Kind.Traits().Name
 }
 
-// checkLines holds the edit to its promise: lines are added, and none is changed
-// except for one value for each rewired entry or moved default channel.
+// checkLines checks that an edit only adds lines, and changes at most one value for each rewired entry or moved
+// default channel.
 func checkLines(t *testing.T, before, after []byte, o *kind.Outcome) {
 	t.Helper()
 	allowed := 0
@@ -229,7 +228,7 @@ func checkLines(t *testing.T, before, after []byte, o *kind.Outcome) {
 	}
 }
 
-// meaning is the parsed text with lists in a fixed order.
+// meaning returns the parsed text with lists in a fixed order.
 func meaning(t testing.TB, text []byte) string {
 	var v any
 	if err := yaml.Unmarshal(text, &v); err != nil {

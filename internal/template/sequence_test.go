@@ -16,7 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
-// sequence is a template that is edited at random, and what it is to hold.
+// sequence is a template that is edited at random, with its expected contents.
 type sequence struct {
 	kind   string
 	text   []byte
@@ -25,8 +25,8 @@ type sequence struct {
 	log    []string
 }
 
-// Whatever is added, rebuilt, put in the place of another, deprecated and removed, in whatever
-// order: a bundle has one image, each entry its bundle, and no edge leads to nothing.
+// TestSequences adds, rebuilds, replaces, deprecates and removes bundles in random order: a bundle has one image,
+// each entry has its bundle, and every edge has a target.
 func TestSequences(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	made := map[string]int{}
@@ -54,8 +54,7 @@ func TestSequences(t *testing.T) {
 	t.Log(made)
 }
 
-// step makes one edit, twice, and holds the template to what it is to hold. A refusal leaves
-// everything as it was.
+// step makes one edit twice and checks the contents of the template. A refused edit changes nothing.
 func (s *sequence) step(t *testing.T, rnd *rand.Rand) string {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(s.images))
@@ -104,7 +103,7 @@ func (s *sequence) step(t *testing.T, rnd *rand.Rand) string {
 	return what
 }
 
-// names are what a rendered catalog tells.
+// names returns the names as a rendered catalog has them.
 func (s *sequence) names() map[string]string {
 	names := map[string]string{}
 	for name, image := range s.images {
@@ -129,7 +128,7 @@ func (s *sequence) edited(t *testing.T, edit func(*Template) (*kind.Outcome, err
 	return s.text, nil
 }
 
-// refused are edits that no template can take: typed, and for a reason.
+// refused checks that the failure of a refused edit has one of the expected codes.
 func (s *sequence) refused(t *testing.T, err error) {
 	t.Helper()
 	for _, code := range []failure.Code{failure.EdgeConflict, failure.VersionUnordered, failure.EditRefused, failure.TemplateUnsupported, failure.BundleConflict, failure.UpgradePathLost} {

@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Bundles that no entry names stand in nobody's way, unless one asks for that.
+// TestStrays checks that bundles without an entry block nothing, unless the request refuses them.
 func TestStrays(t *testing.T) {
 	two := func(string) ([]string, error) { return []string{"v1.0.0", "v1.2.0", "v1.10.0"}, nil }
 	src := "schema: olm.template.goodstuff\npackage: {name: testoperator, defaultChannel: stable}\nbundles: {repo: quay.io/example/op, tagRegex: ^v}\ngraph-description:\n" +

@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 )
 
-// released knows substitutes by the tag of their image: repo:NAME-vVERSION-RELEASE.
+// released finds substitutes by the tag of their image: repo:NAME-vVERSION-RELEASE.
 type released struct{}
 
 func (released) Bundle(image string) (fbc.Facts, error) {
@@ -20,7 +20,7 @@ func (released) Bundle(image string) (fbc.Facts, error) {
 
 func (released) Showcase(string) (fbc.Showcase, error) { return fbc.Showcase{}, nil }
 
-// substitutesTemplate has channels as catalogOf writes them, and substitutions as
+// substitutesTemplate returns a template with channels in the notation of catalogOf, and substitutions as
 // "SUBSTITUTE for BASE".
 func substitutesTemplate(channels []string, substitutions ...string) string {
 	out := "schema: olm.template.substitutes\nentries:\n"
@@ -35,8 +35,8 @@ func substitutesTemplate(channels []string, substitutions ...string) string {
 	return out
 }
 
-// A substitute takes the edges of its base and skips it; whoever replaced or skipped the base
-// does so with the substitute, and upgrades from the base as well.
+// TestSubstitutes checks that a substitute takes the edges of its base and skips it, and that entries which
+// replaced or skipped the base now also replace or skip the substitute.
 func TestSubstitutes(t *testing.T) {
 	const chain = "stable: 1.0.0 | 1.1.0<1.0.0 | 1.2.0<1.1.0"
 	for _, tt := range []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// variants write one text in other styles, as people and tools do.
+// variants rewrite a text in other styles that people and tools use.
 var variants = map[string]func(t testing.TB, src []byte) []byte{
 	"comment on every line": func(_ testing.TB, src []byte) []byte {
 		var out []string
@@ -98,8 +98,8 @@ func restyle(t testing.TB, src []byte, indent int, style yaml.Style) []byte {
 	return b.Bytes()
 }
 
-// Every release in every style: the edit holds what it promises, or is refused. The
-// share refused is printed and stays under 1 %.
+// TestVariants replays every release in every style: the edit keeps its promises or is refused. The share of
+// refused edits is printed and stays under 1 %.
 func TestVariants(t *testing.T) { corpus.Each(t, styleVariants) }
 
 func styleVariants(t *testing.T, c corpus.Corpus) {
@@ -113,7 +113,7 @@ func styleVariants(t *testing.T, c corpus.Corpus) {
 		before, after := meaning(t, r.before), meaning(t, r.after)
 		for _, name := range names {
 			if r.before == nil || name == "comment on every line" && bytes.Contains(r.before, []byte("|")) {
-				continue // a comment between the lines of a block scalar is no comment
+				continue // the text of a block scalar cannot hold comments
 			}
 			src := variants[name](t, r.before)
 			if meaning(t, src) != before {
@@ -142,7 +142,7 @@ func styleVariants(t *testing.T, c corpus.Corpus) {
 func checkVariant(t *testing.T, r release, name, after string, src, got []byte, o *kind.Outcome) {
 	t.Helper()
 	if meaning(t, got) != after {
-		t.Errorf("%s, %s: it says other than what was merged:\n%s", r.name, name, got)
+		t.Errorf("%s, %s: the meaning differs from the merged template:\n%s", r.name, name, got)
 		return
 	}
 	if !isSubsequence(src, got) && !rewires(o) {

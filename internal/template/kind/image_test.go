@@ -14,13 +14,13 @@ func request(image string) Request {
 	return Request{Bundle: Bundle{Name: "op.v1.0.0", Version: semver.MustParse("1.0.0"), Package: "op", Image: image}}
 }
 
-// A bundle is its name, or the version of its tag where no name stands there; its image may
-// change for one of another repository with the same digest, where that is asked for.
+// TestIdentify checks that a bundle is identified by its name, or by the version in its tag if the name is
+// unknown, and that a promotion may change its image to one with the same digest in another repository.
 func TestIdentify(t *testing.T) {
 	const a, b = "@sha256:aaaa", "@sha256:bbbb"
 	known := map[string]string{"stage/op:v1.0.0": "sha256:aaaa", "prod/op:v1.0.0": "sha256:aaaa", "prod/op:v1.0.0-2": "sha256:bbbb"}
 	for _, tt := range []struct {
-		name, image, digest string // that are asked for
+		name, image, digest string // of the request
 		standing            Standing
 		promote             bool
 		want                Identity
@@ -46,7 +46,7 @@ func TestIdentify(t *testing.T) {
 		{"not the one in the reference", "prod/op:v1.0.0" + a, "sha256:bbbb", Standing{Image: "stage/op:v1.0.0" + a}, true, Another, "the template has it"},
 		{"digests that a registry tells", "prod/op:v1.0.0", "", Standing{Image: "stage/op:v1.0.0"}, true, Promoted, ""},
 		{"another digest that a registry tells", "prod/op:v1.0.0-2", "", Standing{Image: "stage/op:v1.0.0", Name: "op.v1.0.0"}, true, Another, "the template has it"},
-		{"digests that nobody knows", "prod/op:v1.0.0-x", "", Standing{Image: "stage/op:v1.0.0-x", Name: "op.v1.0.0"}, true, Another, "the template has it"},
+		{"unknown digests", "prod/op:v1.0.0-x", "", Standing{Image: "stage/op:v1.0.0-x", Name: "op.v1.0.0"}, true, Another, "the template has it"},
 		{"the same digest in the same repository", "q/op:1.0.0" + a, "", Standing{Image: "q/op:v1.0.0" + a}, true, Another, "the template has it"},
 	} {
 		r := request(tt.image)
@@ -63,12 +63,12 @@ func TestIdentify(t *testing.T) {
 	r := request("prod/op:v1.0.0")
 	r.Promote = true
 	if got, err := r.Identify(Standing{Image: "stage/op:v1.0.0"}); got != Another || err == nil {
-		t.Errorf("nobody knows digests: got %v %v", got, err)
+		t.Errorf("unknown digests: got %v %v", got, err)
 	}
 }
 
-// The bundle is looked for by what the template, catalogs and registries tell of images; the
-// registries are asked only where the edit depends on it.
+// TestFind checks that bundles are found by what the template, catalogs and registries say about images, and that
+// registries are asked only if the edit depends on it.
 func TestFind(t *testing.T) {
 	const a, b, c = "q/op@sha256:aaaa", "q/op@sha256:bbbb", "q/op@sha256:cccc"
 	own := func(images ...string) map[string]string {
@@ -83,7 +83,7 @@ func TestFind(t *testing.T) {
 		image           string
 		rebuild         bool
 		instead         string
-		entry           bool // stands there
+		entry           bool // the template has one
 		standing        []Standing
 		names, registry map[string]string
 		want            Identity
@@ -127,8 +127,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The image of a tag that moved takes the place of what it was, once, where it is certain that
-// it was that.
+// TestFindMoved checks that the image of a moved tag takes the place of its old bundle, once, and only if that
+// bundle is certain.
 func TestFindMoved(t *testing.T) {
 	const tag, other = "q/op:latest", "q/op@sha256:bbbb"
 	for _, tt := range []struct {

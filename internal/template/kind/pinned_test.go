@@ -2,7 +2,7 @@ package kind
 
 import "testing"
 
-// An image by tag comes among images by digest under its own digest.
+// TestPinned checks that an image by tag is inserted by its digest among images by digest.
 func TestPinned(t *testing.T) {
 	const a, b, tagged = "q/op@sha256:aaaa", "q/op@sha256:bbbb", "q/op:v0.9.0@sha256:cccc"
 	for _, tt := range []struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// What users can have is neither rebuilt nor replaced: by digest, and where that is not known
-// by name.
+// TestPublishedStays checks that a published bundle is neither rebuilt nor replaced: by digest, or by name if the
+// digest is unknown.
 func TestPublishedStays(t *testing.T) {
 	const old, other, mine = "q/op@sha256:aaaa", "q/op@sha256:bbbb", "q/op@sha256:cccc"
 	for _, tt := range []struct {
@@ -21,10 +21,10 @@ func TestPublishedStays(t *testing.T) {
 	}{
 		{"its digest", mine, "", Standing{old, "op.v1.0.0"}, "", "prod/op@sha256:aaaa", Another, true},
 		{"its tag", "q/op:v1.0.0-2", "", Standing{"q/op:v1.0.0", ""}, "", "q/op:v1.0.0", Another, true},
-		{"a tag of which nobody knows the digest", "q/op:v1.0.0-2", "sha256:cccc", Standing{"q/op:v1.0.0", ""}, "", old, Another, true},
+		{"a tag with an unknown digest", "q/op:v1.0.0-2", "sha256:cccc", Standing{"q/op:v1.0.0", ""}, "", old, Another, true},
 		{"a tag whose digest is known to be another", "q/op:v1.0.0-2", "sha256:cccc", Standing{"known/op:v1.0.0", ""}, "", old, Rebuilt, false},
 		{"another build", mine, "", Standing{other, "op.v1.0.0"}, "", old, Rebuilt, false},
-		{"the one that is to stand there", mine, "", Standing{"q/op:v1.0.0", "op.v1.0.0"}, "", mine, Rebuilt, false},
+		{"the published one is requested", mine, "", Standing{"q/op:v1.0.0", "op.v1.0.0"}, "", mine, Rebuilt, false},
 		{"nothing", mine, "", Standing{old, "op.v1.0.0"}, "", "", Rebuilt, false},
 		{"the same image", mine, "", Standing{mine, "op.v1.0.0"}, "", mine, Same, false},
 		{"a tag that moved", "q/op:v1.0.0", "sha256:cccc", Standing{"q/op:v1.0.0", ""}, "", old, Another, true},
