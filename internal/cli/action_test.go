@@ -7,7 +7,7 @@ import (
 	"github.com/olmgraft/graft/internal/cli/publish"
 )
 
-// actionFile is action.yml.
+// actionFile returns action.yml.
 func actionFile() string {
 	var b strings.Builder
 	b.WriteString(`# Made of internal/cli/publish/inputs.go: go test ./internal/cli -update writes it.
@@ -36,7 +36,7 @@ inputs:
 	return b.String()
 }
 
-// inputsTable and outputsTable stand in docs/action.md.
+// inputsTable and outputsTable return the tables in docs/action.md.
 func inputsTable() string {
 	var b strings.Builder
 	b.WriteString("| input | default | what it does |\n|---|---|---|\n")

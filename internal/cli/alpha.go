@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// alphaCommand is where opm has its verbs for templates: opm alpha render-template goodstuff FILE.
+// alphaCommand has opm's names of the verbs for templates: opm alpha render-template goodstuff FILE.
 func (a *app) alphaCommand() *cobra.Command {
 	alpha := &cobra.Command{
 		Use: "alpha", Short: "What opm alpha does with templates: render, convert and graph by the names that they have there", Hidden: true,

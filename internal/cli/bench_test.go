@@ -13,8 +13,8 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
-// BenchmarkPublish publishes one bundle, the real program, into 6 catalogs of 152 bundles in a
-// repository of 80,000 files: go test -run '^$' -bench Publish ./internal/cli
+// BenchmarkPublish publishes one bundle with the real program into 6 catalogs of 152 bundles in a repository of
+// 80,000 files: go test -run '^$' -bench Publish ./internal/cli
 func BenchmarkPublish(b *testing.B) {
 	const bundles, catalogs, files = 152, 6, 80_000
 	w, err := servers.Start(gitremote.Auto)
@@ -30,7 +30,7 @@ func BenchmarkPublish(b *testing.B) {
 			b.Fatal(err)
 		}
 		if n == bundles {
-			break // it is the new one
+			break // the bundle to publish
 		}
 		fmt.Fprintf(&entries, "  - name: op.v1.%d.0\n", n)
 		if n > 0 {

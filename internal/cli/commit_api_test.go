@@ -13,8 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
-// A base that moves before GitHub makes the commit is noticed: all is done again upon the
-// new one.
+// Graft notices if the base moves before GitHub makes the commit, and starts again on the new base.
 func TestBaseMovesBeforeTheAPICommits(t *testing.T) {
 	w, err := servers.Start(gitremote.GoBackend)
 	if err != nil {

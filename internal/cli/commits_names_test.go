@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// tellNames says of the images that came and went which bundles they are to their author: as
-// the template names them, as a catalog does if the template lists that bundle, else as the one
-// new entry that lacks an image, or the one bundle that lacks its old image.
+// tellNames gives the images that came and went the bundle names that their author knows: the template's names,
+// or a catalog's if the template lists that bundle, or else the only new entry without an image, or the only
+// bundle without its old image.
 func (c *commit) tellNames() error {
 	before, after := c.own(c.before), c.own(c.after)
 	lists, listedBefore := c.listed(c.after), c.listed(c.before)
@@ -56,7 +56,7 @@ func (c *commit) tellNames() error {
 	return nil
 }
 
-// onlyNewEntry is the one bundle that entries came for, "" where there are several.
+// onlyNewEntry returns the only bundle with new entries, or "".
 func (c *commit) onlyNewEntry() (name string) {
 	for _, e := range c.NewEntries {
 		if name != "" && name != e.Name {
@@ -67,12 +67,12 @@ func (c *commit) onlyNewEntry() (name string) {
 	return name
 }
 
-// hasTag reports whether an image of a template is named by a tag that moves.
+// hasTag reports whether a template names an image by a tag that moves.
 func hasTag(text []byte) bool {
 	return slices.ContainsFunc(imagesIn(string(text)), func(image string) bool { return strings.HasSuffix(image, ":latest") })
 }
 
-// tellRemoved names the images that went.
+// tellRemoved names the removed images.
 func (c *commit) tellRemoved(before map[string]string, lists map[string]bool) {
 	known := map[string]bool{}
 	var unknown []*commitImage
@@ -92,8 +92,8 @@ func (c *commit) tellRemoved(before map[string]string, lists map[string]bool) {
 			unknown = append(unknown, r)
 		}
 	}
-	// An image whose name nobody tells is that of the bundle which got a new one, or of the only
-	// entry without an image.
+	// An image without a known name belongs to the bundle that got a new one, or to the only entry without an
+	// image.
 	var lack []string
 	for name := range lists {
 		if !known[name] {
@@ -115,12 +115,12 @@ func (c *commit) tellRemoved(before map[string]string, lists map[string]bool) {
 	}
 }
 
-// nameless is an image of which it is unknown which bundle it is.
+// nameless is an image whose bundle is unknown.
 type nameless struct{ image string }
 
 func (n nameless) Error() string { return "nothing tells the name of " + n.image }
 
-// own are the names that a template itself gives its images.
+// own returns the names that a template gives its images.
 func (c *commit) own(text []byte) map[string]string {
 	names := map[string]string{}
 	for _, image := range bundlesOf(text) {
@@ -129,7 +129,7 @@ func (c *commit) own(text []byte) map[string]string {
 	return names
 }
 
-// told is the name of an image that stands in the template. What a tag is changes.
+// told returns the name of an image in the template. A tag's image may change.
 func (c *commit) told(image commitImage) string {
 	name := c.names[image.Image]
 	if lists := c.listed(c.now); image.Name == "" && name != "" && !strings.Contains(image.Image, "@") && len(lists) > 0 && !lists[name] {
@@ -141,7 +141,7 @@ func (c *commit) told(image commitImage) string {
 	return name
 }
 
-// imageOf is the image of a bundle that stands in the template, "" where that is not known.
+// imageOf returns the image of a bundle in the template, or "" if it is unknown.
 func (c *commit) imageOf(name string) string {
 	if c.isPart() {
 		return partImage + name
@@ -154,7 +154,7 @@ func (c *commit) imageOf(name string) string {
 	return ""
 }
 
-// base is a catalog that tells the names of images which stand in the template.
+// base returns a catalog with the names of the template's images.
 func (c *commit) base() []byte {
 	var out strings.Builder
 	told := map[string]bool{}
@@ -167,17 +167,15 @@ func (c *commit) base() []byte {
 	return []byte(out.String())
 }
 
-// partImage is where the images of bundles are that stand in other files of a catalog.
+// partImage is the repository for images of bundles that are in other files of a catalog.
 const partImage = "quay.io/example/"
 
-// isPart reports whether the file is the part of a catalog that has its channels, without
-// the bundles.
+// isPart reports whether the file is the part of a catalog with the channels and without the bundles.
 func (c *commit) isPart() bool {
 	return len(channelsOf(c.before)) > 0 && len(imagesIn(string(c.before)))+len(imagesIn(string(c.after))) == 0 && len(of(c.before, "olm.template.basic")) == 0
 }
 
-// lay writes the template; for a part of a catalog the catalog, with the bundles that the part
-// lists.
+// lay writes the template, or for a part of a catalog the catalog with the bundles that the part lists.
 func (c *commit) lay() error {
 	c.now = c.before
 	for _, doc := range of(c.before, "olm.channel") {
@@ -200,7 +198,7 @@ func (c *commit) lay() error {
 	return os.WriteFile(filepath.Join(dir, "0-rest.yaml"), []byte(rest), 0o600)
 }
 
-// bundle is a rendered bundle of a catalog.
+// bundle returns a rendered bundle of a catalog.
 func (c *commit) bundle(name string) string {
 	return fmt.Sprintf("---\nschema: olm.bundle\nname: %s\npackage: %s\nimage: %s\nproperties:\n- type: olm.package\n  value:\n    packageName: %s\n    version: %s\n", name, c.Package, partImage+name, c.Package, versionOf(name))
 }

@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// documents are those of a template, whether they stand in a stream or under entries.
+// documents returns the documents of a template, from a stream or from entries.
 func documents(text []byte) (all []map[string]any) {
 	for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var doc map[string]any
@@ -27,7 +27,7 @@ func documents(text []byte) (all []map[string]any) {
 	}
 }
 
-// of are the documents of a schema.
+// of returns the documents of a schema.
 func of(text []byte, schema string) []map[string]any {
 	return slices.DeleteFunc(documents(text), func(doc map[string]any) bool { return doc["schema"] != schema })
 }
@@ -37,7 +37,7 @@ func word(doc map[string]any, key string) string {
 	return v
 }
 
-// channelsOf are the entries of each channel of a template.
+// channelsOf returns the entries of each channel of a template.
 func channelsOf(text []byte) map[string][]commitEntry {
 	all := map[string][]commitEntry{}
 	for _, doc := range of(text, "olm.channel") {
@@ -58,7 +58,7 @@ func channelsOf(text []byte) map[string][]commitEntry {
 	return all
 }
 
-// listed are the names that a template's channels list. A text is read once.
+// listed returns the names in a template's channels. It parses each text once.
 func (c *commit) listed(text []byte) map[string]bool {
 	if all := c.lists[string(text)]; all != nil {
 		return all
@@ -76,7 +76,7 @@ func (c *commit) listed(text []byte) map[string]bool {
 	return all
 }
 
-// bundlesOf are the images of a template, with the names that it tells itself.
+// bundlesOf returns the images of a template with the names that the template gives.
 func bundlesOf(text []byte) []commitImage {
 	var all []commitImage
 	named := map[string]string{}
@@ -93,7 +93,7 @@ func bundlesOf(text []byte) []commitImage {
 	return all
 }
 
-// meaning is what a template says, a line each, in a fixed order.
+// meaning returns the content of a template as lines in a fixed order.
 func meaning(text []byte) []string {
 	var all []string
 	for _, doc := range documents(text) {
@@ -120,10 +120,10 @@ func meaning(text []byte) []string {
 	return all
 }
 
-// theName begins a line that says the name of an image. opm reads it from the image.
+// theName starts a line with the name of an image, which opm reads from the image.
 const theName = "the name of "
 
-// differences are the lines that either lacks. A name counts where both tell one.
+// differences returns the lines that only one side has. A name counts only if both sides give one.
 func differences(a, b []string) (onlyA, onlyB []string) {
 	optional := func(lines, others []string) []string {
 		return slices.DeleteFunc(without(lines, others), func(line string) bool {
@@ -134,7 +134,7 @@ func differences(a, b []string) (onlyA, onlyB []string) {
 	return optional(a, b), optional(b, a)
 }
 
-// sortSkips puts the skips of an entry in order: they are a set.
+// sortSkips sorts the skips of an entry, which are a set.
 func sortSkips(entry any) {
 	e, _ := entry.(map[string]any)
 	skips, _ := e["skips"].([]any)
@@ -149,7 +149,7 @@ func jsonOf(v any) string {
 	return string(text)
 }
 
-// without are the lines that the others lack.
+// without returns the lines that the others lack.
 func without(lines, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// reason tells why a change is not made, as far as the texts before and after tell: slips, and
-// other things that were done on the side.
+// reason explains from the texts before and after why a change cannot be made: mistakes, and unrelated changes.
 func (c *commit) reason(err error) string {
 	switch a, b := differences(meaning(c.before), meaning(c.after)); {
 	case errors.As(err, &nameless{}), strings.Contains(err.Error(), "nobody tells which bundle"):
@@ -38,7 +37,7 @@ func (c *commit) reason(err error) string {
 	return "other"
 }
 
-// withoutSchema are the images of documents that have no schema.
+// withoutSchema returns the images of documents without a schema.
 func withoutSchema(text []byte) (images []string) {
 	for _, doc := range documents(text) {
 		if doc["schema"] == nil && word(doc, "image") != "" {
@@ -62,7 +61,7 @@ func (c *commit) faulty(text []byte) bool {
 	return err != nil || len(t.Describe().Problems) > 0
 }
 
-// twice reports whether an image stands in the template twice, after the commit first.
+// twice reports whether the template has an image twice, checking the text after the commit first.
 func (c *commit) twice() bool {
 	count := func(text []byte) (n int) {
 		for _, image := range bundlesOf(text) {

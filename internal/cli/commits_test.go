@@ -25,12 +25,12 @@ type commit struct {
 	Added, Removed                                  []commitImage
 	NewEntries, GoneEntries                         []commitEntry
 
-	DefaultChannel string // where it moved
+	DefaultChannel string // if it moved
 
 	before, after, now []byte
-	names              map[string]string // by image, as far as the repository's catalogs tell, and its author can tell
+	names              map[string]string // by image, as far as the repository's catalogs and the commit's author can know
 	dir, file          string
-	target             string // what commands are given: the file, or the catalog that it is a part of
+	target             string // the argument of commands: the file, or the catalog that it is a part of
 	commands           [][]string
 	lists              map[string]map[string]bool
 }
@@ -45,9 +45,8 @@ type commitEntry struct {
 	Skips     []string
 }
 
-// TestCommits makes changes again that people made: with one or a few commands a template
-// comes to mean what it meant after the commit, with no more lines than the change has,
-// and the same commands again change nothing.
+// TestCommits repeats changes that people made: one or a few commands give a template the same content as the
+// commit, without changing more lines, and the same commands again change nothing.
 func TestCommits(t *testing.T) {
 	t.Parallel()
 	all := readCommits(t, corpus.Large(t))
@@ -74,8 +73,8 @@ func TestCommits(t *testing.T) {
 		}
 		s.made++
 	}
-	// What is made today stays made, of a sample all but a few; the reasons why the rest is not are
-	// in the log.
+	// The number of changes that can be made must not fall; a sample may miss a few. The log has the reasons
+	// for the others.
 	least := map[string]int{"add": 206, "add+swap": 64, "add-many": 9, "edges": 62, "remove": 104, "replace-entry": 34, "swap": 207, "swap-many": 16}
 	for _, change := range slices.Sorted(maps.Keys(share)) {
 		s := share[change]
@@ -137,8 +136,7 @@ func readCommits(t *testing.T, c corpus.Corpus) []*commit {
 	return all
 }
 
-// make makes the change by commands, twice. What the next commands have to do is seen in what
-// the ones before left.
+// make makes the change with commands, twice. Later commands depend on the result of earlier ones.
 func (c *commit) make(t *testing.T) error {
 	c.dir = t.TempDir()
 	if err := c.lay(); err != nil {
@@ -176,10 +174,10 @@ func (c *commit) make(t *testing.T) error {
 	return c.noMore()
 }
 
-// fewCommands are as many as a person gives beside one for each new bundle.
+// fewCommands limits the commands besides one for each new bundle.
 const fewCommands = 8
 
-// run gives one command.
+// run runs one command.
 func (c *commit) run(args []string) error {
 	base := filepath.Join(c.dir, "base.yaml")
 	if err := os.WriteFile(base, c.base(), 0o600); err != nil {
@@ -202,15 +200,15 @@ func (c *commit) run(args []string) error {
 	return err
 }
 
-// noMore refuses lines that the change does not need: more than its author took.
+// noMore refuses more changed lines than the author's.
 func (c *commit) noMore() error {
 	if ours, theirs := linesChanged(c.before, c.now), linesChanged(c.before, c.after); ours > theirs {
-		return fmt.Errorf("it changes %d lines, its author changed %d", ours, theirs)
+		return fmt.Errorf("the commands change %d lines, the author changed %d", ours, theirs)
 	}
 	return nil
 }
 
-// linesChanged counts lines that come or go, wherever they stand.
+// linesChanged counts added and removed lines, wherever they are.
 func linesChanged(before, after []byte) (n int) {
 	count := map[string]int{}
 	for line := range bytes.Lines(before) {

@@ -28,7 +28,7 @@ func (c *commit) insert(image, name string, more ...string) []string {
 	return all
 }
 
-// images are the commands for images that came, and for those which are another bundle now.
+// images returns the commands for new images, and for images that are now another bundle.
 func (c *commit) images() (all [][]string) {
 	removed := slices.Clone(c.Removed)
 	for _, a := range c.Added {
@@ -45,7 +45,7 @@ func (c *commit) images() (all [][]string) {
 			all = append(all, c.inChannels(c.insert(a.Image, a.Name), archetypesWith(c.after, a.Image)))
 		}
 	}
-	// Entries that changed their name, and no image with them.
+	// Entries that changed their name without their image.
 	for _, gone := range c.GoneEntries {
 		for _, e := range c.NewEntries {
 			image := c.imageOf(gone.Name)
@@ -65,8 +65,8 @@ func (c *commit) images() (all [][]string) {
 	return all
 }
 
-// comesOrGoes reports whether an image of one of the bundles came or went, or another entry has
-// the place that one leaves.
+// comesOrGoes reports whether an image of one of the bundles came or went, or another entry takes the place of
+// a removed one.
 func (c *commit) comesOrGoes(name, old string) bool {
 	if slices.ContainsFunc(slices.Concat(c.Added, c.Removed), func(i commitImage) bool { return i.Name == name || i.Name == old }) {
 		return true
@@ -83,14 +83,14 @@ func (c *commit) comesOrGoes(name, old string) bool {
 	return len(slices.Compact(come)) != 1 || len(slices.Compact(gone)) != 1
 }
 
-// takesPlace reports whether a bundle comes into a channel that another one leaves.
+// takesPlace reports whether a bundle enters a channel that another one leaves.
 func (c *commit) takesPlace(name, old string) bool {
 	return slices.ContainsFunc(c.GoneEntries, func(gone commitEntry) bool {
 		return gone.Name == old && old != "" && slices.ContainsFunc(c.NewEntries, func(e commitEntry) bool { return e.Name == name && e.Channel == gone.Channel })
 	})
 }
 
-// inChannels names the channels of a command.
+// inChannels adds the channels to a command.
 func (c *commit) inChannels(command, channels []string) []string {
 	if len(channels) == 0 {
 		return command
@@ -98,7 +98,7 @@ func (c *commit) inChannels(command, channels []string) []string {
 	return append(command, "--channel", strings.Join(channels, ","))
 }
 
-// standsIn are the channels that list a bundle, or the archetypes in which its image stands.
+// standsIn returns the channels that list a bundle, or the archetypes that have its image.
 func (c *commit) standsIn(name, image string) (channels []string) {
 	for channel, entries := range channelsOf(c.now) {
 		if slices.ContainsFunc(entries, func(e commitEntry) bool { return e.Name == name }) {
@@ -121,7 +121,7 @@ func archetypesWith(text []byte, image string) (all []string) {
 	return all
 }
 
-// entries are the commands that put bundles into channels: those with the same edges in one.
+// entries returns the commands that add bundles to channels. Bundles with the same edges share one.
 func (c *commit) entries() (all [][]string) {
 	type key struct{ name, edges string }
 	channels := map[key][]string{}
@@ -155,9 +155,8 @@ func (c *commit) entries() (all [][]string) {
 	return all
 }
 
-// missing are the entries that the template is to have and has not: of a new channel that
-// begins like the one before it, the bundles that no channel lists yet. Those of lower versions
-// come first.
+// missing returns the entries that the template still lacks, lower versions first. For a new channel that
+// begins like the previous one, it returns the bundles that no channel lists yet.
 func (c *commit) missing() (all []commitEntry) {
 	now := channelsOf(c.now)
 	for channel, entries := range channelsOf(c.after) {
@@ -186,8 +185,8 @@ func (c *commit) missing() (all []commitEntry) {
 	return all
 }
 
-// beginsLikePrevious reports whether a channel came with entries that others list already, and
-// there is one before it.
+// beginsLikePrevious reports whether a new channel has entries that others already list, and there is a
+// previous channel.
 func (c *commit) beginsLikePrevious(channel string) bool {
 	before := channelsOf(c.before)
 	_, stood := before[channel]
@@ -208,7 +207,7 @@ func edgeFlags(e commitEntry) (flags []string) {
 	return flags
 }
 
-// newDefault is the default channel where it is to move still.
+// newDefault returns the default channel if it still has to change.
 func (c *commit) newDefault() string {
 	for i, doc := range of(c.after, "olm.package") {
 		if now := of(c.now, "olm.package"); i < len(now) && word(doc, "defaultChannel") != word(now[i], "defaultChannel") {
@@ -218,7 +217,7 @@ func (c *commit) newDefault() string {
 	return ""
 }
 
-// removals take out what goes: channels, bundles, and bundles out of some of their channels.
+// removals returns the commands that remove channels, bundles, and bundles from some of their channels.
 func (c *commit) removals() (all [][]string) {
 	now, after := channelsOf(c.now), channelsOf(c.after)
 	var channels, bundles []string
@@ -260,8 +259,8 @@ func (c *commit) removals() (all [][]string) {
 	return all
 }
 
-// edges have the entries that stand there replace and skip what they are to, those with the same
-// edges in one command.
+// edges returns the commands that change replaces and skips of existing entries. Entries with the same edges
+// share one.
 func (c *commit) edges() (all [][]string) {
 	now := channelsOf(c.now)
 	channels := map[string][]string{}
@@ -290,7 +289,7 @@ func (c *commit) edges() (all [][]string) {
 	return all
 }
 
-// setFlags are what has to be said of an entry so that it becomes another one.
+// setFlags returns the flags that change an entry into another.
 func setFlags(is, to commitEntry) []string {
 	flags := []string{"--bundle", to.Name}
 	if is.Replaces != to.Replaces {
@@ -305,7 +304,7 @@ func setFlags(is, to commitEntry) []string {
 	return flags
 }
 
-// deprecations say what is deprecated, and was not or otherwise.
+// deprecations returns the commands for new or changed deprecations.
 func (c *commit) deprecations() (all [][]string) {
 	messages := func(text []byte) map[[2]string]string {
 		found := map[[2]string]string{}

@@ -15,15 +15,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// alone leaves nothing in the PATH but the programs of this repository.
+// alone restricts PATH to the programs of this repository.
 func alone(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("PATH", filepath.SplitList(ts.Getenv("PATH"))[0])
 }
 
-// changing are the texts that are others each time.
+// changing matches text that differs in each run.
 var changing = regexp.MustCompile(`127\.0\.0\.1:\d+|127\\\.0\.0\.1:\d+|sha256:[0-9a-f]{64}`)
 
-// plain writes what the last command printed to a file, without them: plain OUT.
+// plain OUT writes the output of the last command to a file, with such text replaced.
 func plain(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: plain OUT")
@@ -31,8 +31,7 @@ func plain(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(changing.ReplaceAllString(ts.ReadFile("stdout"), "PLAIN")), 0o644))
 }
 
-// serveDemo runs the demo with its page, writes the page to a file, and interrupts:
-// servedemo OUT.
+// servedemo OUT runs the demo with its page, writes the page to a file, and interrupts the demo.
 func serveDemo(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: servedemo OUT")
@@ -62,7 +61,7 @@ func serveDemo(ts *testscript.TestScript, neg bool, args []string) {
 		pages.WriteString(ask(ctx, ts, http.MethodGet, address+path, http.StatusOK))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(pages.String()), 0o644))
-	ask(ctx, ts, http.MethodGet, api+"/octo/catalog/pull/2", http.StatusOK) // where the links of the output lead
+	ask(ctx, ts, http.MethodGet, api+"/octo/catalog/pull/2", http.StatusOK) // links in the output lead here
 	ask(ctx, ts, http.MethodGet, address+"octo/catalog/pull/9", http.StatusNotFound)
 	ask(ctx, ts, http.MethodPost, address, http.StatusMethodNotAllowed)
 	ask(ctx, ts, http.MethodGet, address+"other", http.StatusNotFound)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// docs/seeds.md says which script or test runs each command. It does: with the verb and with
-// all of the flags that the page names.
+// docs/seeds.md names the script or test that runs each command. The script has the verb and all flags on the
+// page.
 func TestSeedsPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/seeds.md")
 	if err != nil {
@@ -43,7 +43,7 @@ func TestSeedsPage(t *testing.T) {
 	}
 }
 
-// runs reports whether lines of a script run a verb, and all of its flags that are named.
+// runs reports whether lines of a script run a verb with all of the named flags.
 func runs(script string, words []string) bool {
 	i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") })
 	if i < 0 {

@@ -18,7 +18,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// failuresTable is the table of docs/failures/README.md.
+// failuresTable returns the table in docs/failures/README.md.
 func failuresTable() string {
 	var b strings.Builder
 	b.WriteString("| code | class | retry | meaning |\n|---:|---|---|---|\n")
@@ -32,12 +32,12 @@ func failuresTable() string {
 	return b.String()
 }
 
-// The page of findings is generated too.
+// The page of findings is generated.
 func TestFindingsPage(t *testing.T) {
 	golden(t, "../../docs/findings.md", findingsPage())
 }
 
-// findingsPage is docs/findings.md.
+// findingsPage returns docs/findings.md.
 func findingsPage() string {
 	var b strings.Builder
 	b.WriteString("# Findings of graft verify\n\nA fault that opm validate rejects is an error. A fault that it accepts, and that harms users, is a warning.\n" +
@@ -75,12 +75,12 @@ A catalog has less than the bundle: olm.csv.metadata has install modes and API s
 has the whole CSV. olm-v1-untold names bundles that the catalog does not fully describe; it is off, because this applies to most catalogs.
 `
 
-// So is the manual page.
+// The manual page is generated.
 func TestManPage(t *testing.T) {
 	golden(t, "../../docs/graft.1", manPage(root(command.New(command.IO{Env: func(string) (string, bool) { return "", false }}))))
 }
 
-// So is action.yml: the inputs of the action are the flags of graft publish.
+// action.yml is generated: the inputs of the action are the flags of graft publish.
 func TestActionFile(t *testing.T) {
 	golden(t, "../../action.yml", actionFile())
 	flags := publish.Command(&command.App{}).Flags()
@@ -91,7 +91,7 @@ func TestActionFile(t *testing.T) {
 	}
 }
 
-// The tables of the action's page are made of the same lists.
+// The tables of the action's page are generated from the same lists.
 func TestActionPage(t *testing.T) {
 	const file = "../../docs/action.md"
 	text, err := os.ReadFile(file)
@@ -110,7 +110,7 @@ func TestActionPage(t *testing.T) {
 	golden(t, file, page)
 }
 
-// The main job's command in the README does what the README says.
+// The README's main command gives the result that the README shows.
 func TestReadmeCommand(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -130,7 +130,7 @@ func TestReadmeCommand(t *testing.T) {
 	}
 }
 
-// The picture in docs/verify.md is what the command beside it draws.
+// The picture in docs/verify.md is the output of the command beside it.
 func TestPicture(t *testing.T) {
 	var out, errs bytes.Buffer
 	args := []string{"graph", "-o", "svg", "--base", "../../testdata/catalogs/before.yaml", "../../testdata/catalogs/after.yaml"}

@@ -16,7 +16,7 @@ import (
 // edit is one edit of a template.
 type edit func(at files.Located) (*kind.Outcome, error)
 
-// editTemplates makes the edits of each template, writes all of them or none, and reports.
+// editTemplates edits each template, writes all of them or none, and reports the result.
 func (a *app) editTemplates(names []string, w files.Writing, edits func(name string) ([]edit, error)) error {
 	repos := files.Repositories{}
 	rep := report{}
@@ -101,7 +101,7 @@ func (a *app) printTemplates(rep report) {
 	}
 }
 
-// editStdin edits a template on its way from standard input to standard output.
+// editStdin edits a template from standard input to standard output.
 func (a *app) editStdin(one func(*template.Template) (*kind.Outcome, error)) error {
 	t, err := files.OpenTemplate(a.In, "-")
 	if err != nil {
@@ -122,7 +122,7 @@ func (a *app) editStdin(one func(*template.Template) (*kind.Outcome, error)) err
 	return err
 }
 
-// editOrStdin is editTemplates, or editStdin where that is what the one name says.
+// editOrStdin calls editTemplates, or editStdin if the only name is -.
 func (a *app) editOrStdin(names []string, w files.Writing, inPlace edit, through func(*template.Template) (*kind.Outcome, error)) error {
 	if !slices.Contains(names, "-") {
 		return a.editTemplates(names, w, func(string) ([]edit, error) { return []edit{inPlace}, nil })

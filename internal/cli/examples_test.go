@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/command"
 )
 
-// What init writes is the example of the repository, less the guard of that.
+// init writes the repository's example without the guard for this repository.
 func TestInitWritesTheExample(t *testing.T) {
 	text, err := os.ReadFile("../../.github/workflows/graft.yml")
 	if err != nil {
@@ -28,7 +28,7 @@ func TestInitWritesTheExample(t *testing.T) {
 	}
 }
 
-// The examples name inputs that there are, and the pages too.
+// The examples and the pages name existing inputs.
 func TestExamplesNameInputs(t *testing.T) {
 	workflows, err := filepath.Glob("../../.github/workflows/*.yml")
 	if err != nil || len(workflows) == 0 {
@@ -87,7 +87,7 @@ func isInput(t *testing.T, file, name string) {
 	}
 }
 
-// Every command that the pages show is one: the verb and its flags exist.
+// Every command on the pages has an existing verb and existing flags.
 func TestPagesNameFlags(t *testing.T) {
 	checked := 0
 	for _, file := range pages(t) {

@@ -1,6 +1,6 @@
 package cli
 
-// For the tests that know the other programs, which import this package.
+// Exported for tests with the other programs, which import this package.
 var (
 	Golden        = golden
 	FailuresTable = failuresTable

@@ -14,17 +14,17 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/syscalls"
 )
 
-// errnos are what can become of a call that changes a file; 0 is a write that is short, after which
-// the disk is full.
+// errnos lists the possible faults of a call that changes a file. 0 means a short write, after which the disk
+// is full.
 var errnos = map[string][]unix.Errno{
 	"write": {unix.ENOSPC, unix.EIO, 0}, "writev": {unix.ENOSPC, unix.EIO}, "copy": {unix.ENOSPC}, "sync": {unix.EIO, unix.ENOSPC}, "truncate": {unix.ENOSPC},
 	"chmod": {unix.EPERM}, "create": {unix.ENOSPC, unix.EMFILE}, "mkdir": {unix.ENOSPC}, "unlink": {unix.EIO}, "rename": {unix.EIO, unix.ENOSPC}, "link": {unix.EIO},
 }
 
-// broken is a call of a run, and what becomes of it.
+// broken is a call of a run with its fault.
 type broken struct {
 	call  string
-	nth   int // with that name and place, from 1
+	nth   int // among those with that name and place, from 1
 	errno unix.Errno
 }
 
@@ -32,7 +32,7 @@ func (b broken) String() string {
 	return fmt.Sprintf("%s, number %d, gives %v", b.call, b.nth, b.errno)
 }
 
-// recorder counts calls, and has one fail.
+// recorder counts calls and makes one fail.
 type recorder struct {
 	dir    string
 	fails  broken
@@ -40,7 +40,7 @@ type recorder struct {
 	seen   map[string]int
 	order  []broken
 	failed bool
-	full   string // what is written no more
+	full   string // can no longer be written
 }
 
 var random = regexp.MustCompile(`[A-Z2-7]{26}|[0-9a-f]{38,64}|(tmp_[a-z]*_?|pack-)[0-9A-Za-z]+|\.new-\d+|objects/[0-9a-f]{2}`)
@@ -58,7 +58,7 @@ func (r *recorder) decide(c syscalls.Call) syscalls.Fault {
 	}
 	r.seen[name]++
 	for i, errno := range errnos[c.Name] {
-		// Of many calls that are the same, all fail, and the first few in all ways.
+		// All of many equal calls fail, and the first few in all ways.
 		if (i == 0 || r.seen[name] <= 3) && (errno != 0 || c.Size > 1) {
 			r.order = append(r.order, broken{name, r.seen[name], errno})
 		}
@@ -78,7 +78,7 @@ func (r *recorder) decide(c syscalls.Call) syscalls.Fault {
 	return syscalls.Fault{Errno: r.fails.errno}
 }
 
-// observe runs a command that records, and says which of its calls failed.
+// observe runs a command under the recorder.
 func (r *recorder) observe(cmd *exec.Cmd) error {
 	helper, err := exec.LookPath("observed")
 	if err != nil {

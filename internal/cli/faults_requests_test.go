@@ -13,18 +13,18 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// hows are what can become of a request. Lost is one that was done, and nobody is told; down is the
-// server of the request, from there on.
+// hows are the possible faults of a request. lost: the server executes it and does not answer; down: the server
+// is down from then on.
 var hows = []string{"reset", "500", "403", "truncated", "lost", "down"}
 
-// refused is a request of a run, and what becomes of it.
+// refused is a request of a run with its fault.
 type refused struct {
 	server, what string
-	nth          int // with that server and words, from 1
+	nth          int // among those with that server and text, from 1
 	how          string
 }
 
-// desk sees all requests of a world, and has one fail.
+// desk observes all requests of a world and makes one fail.
 type desk struct {
 	fails  refused
 	mu     sync.Mutex
@@ -33,7 +33,7 @@ type desk struct {
 	failed bool
 }
 
-// how says what becomes of a request, "" where it is answered.
+// how returns the fault of a request, or "".
 func (d *desk) how(server, what string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -58,9 +58,9 @@ func (d *desk) how(server, what string) string {
 	return d.fails.how
 }
 
-const few = 20 // bytes of an answer that is cut
+const few = 20 // bytes of a truncated answer
 
-// watch has the servers of a world ask what becomes of each request.
+// watch makes the servers of a world ask desk for the fault of each request.
 func (d *desk) watch(w *faultWorld) {
 	statuses := map[string]int{"500": http.StatusInternalServerError, "403": http.StatusForbidden}
 	w.Registry.SetScript(func(r registry.Request) (f registry.Fault) {
@@ -107,7 +107,7 @@ func TestPublishWhereEachRequestFails(t *testing.T) {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			requests := slices.DeleteFunc(all.order, func(r refused) bool {
-				return r.how == "403" && r.what == "GET /user" // that says that the token is an app's
+				return r.how == "403" && r.what == "GET /user" // this means that the token is an app's
 			})
 			stands, err := w.stands()
 			if err := errors.Join(err, w.swept()); err != nil {

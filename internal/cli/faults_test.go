@@ -23,7 +23,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
-// pipelines are ways to publish in which something fails. Before them, others have been published.
+// pipelines are the ways to publish in these tests. before has the versions that are already published.
 var pipelines = []struct {
 	name   string
 	config string
@@ -49,7 +49,7 @@ after:
   changes: ['deploy/**']
 `
 
-// faultWorld is all that a run of publish reaches, made anew for each fault.
+// faultWorld is everything that a run of publish reaches. It is created again for each fault.
 type faultWorld struct {
 	*servers.Servers
 	dir  string
@@ -57,7 +57,7 @@ type faultWorld struct {
 	runs int
 }
 
-// newFaultWorld makes the world of a pipeline in a folder, up to the run that is to fail.
+// newFaultWorld creates the world of a pipeline in a folder, up to the failing run.
 func newFaultWorld(dir string, pipeline int) (w *faultWorld, err error) {
 	p := pipelines[pipeline]
 	w = &faultWorld{dir: dir}
@@ -93,9 +93,9 @@ func newFaultWorld(dir string, pipeline int) (w *faultWorld, err error) {
 	return w, nil
 }
 
-// command is a run that publishes a version, with the environment of a step of a workflow, and all that it prints.
+// command returns a run that publishes a version, with the environment of a workflow's step, and its output.
 func (w *faultWorld) command(version string) (*exec.Cmd, *bytes.Buffer) {
-	graft, err := exec.LookPath("graft") // this program, by that name
+	graft, err := exec.LookPath("graft") // this program under that name
 	w.runs++
 	cmd := exec.Command(graft, append(slices.Clone(w.args), "--image", w.Registry.Addr+"/op:v"+version)...)
 	cmd.Err = errors.Join(cmd.Err, err)
@@ -112,18 +112,18 @@ func (w *faultWorld) command(version string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, &out
 }
 
-// file is one that the last run wrote for its workflow.
+// file returns a file that the last run wrote for its workflow.
 func (w *faultWorld) file(name string) string {
 	return filepath.Join(w.dir, name+"."+strconv.Itoa(w.runs))
 }
 
-// plain leaves out what is another in each world.
+// plain replaces text that differs in each world.
 func (w *faultWorld) plain(text string) string {
 	text = strings.NewReplacer(w.Registry.Addr, "REGISTRY", w.Git.URL, "GIT", w.API, "API", w.dir, "DIR").Replace(text)
 	return commitName.ReplaceAllString(changing.ReplaceAllString(text, "PLAIN"), "COMMIT")
 }
 
-// stands is what people find in the end: branches with their files, and pull requests.
+// stands returns the final state: branches with their files, and pull requests.
 func (w *faultWorld) stands() (string, error) {
 	var out strings.Builder
 	branches, err := w.Repo.Branches()
@@ -155,7 +155,7 @@ func (w *faultWorld) stands() (string, error) {
 	return w.plain(out.String()), nil
 }
 
-// told is what the last run told its workflow.
+// told returns the outputs and the summary of the last run.
 func (w *faultWorld) told() string {
 	outputs, err := os.ReadFile(w.file("outputs"))
 	summary, missing := os.ReadFile(w.file("summary"))
@@ -165,7 +165,7 @@ func (w *faultWorld) told() string {
 
 var delimiter = regexp.MustCompile(`(?m)(^|<<)[A-Z2-7]{26}\n`)
 
-// sound is how a run may end: well, or with a failure of the table that is no bug.
+// sound checks that a run succeeded or failed with a failure of the table that is not a bug.
 func sound(cmd *exec.Cmd, out string) (code int, err error) {
 	code = cmd.ProcessState.ExitCode()
 	if code == 0 {
@@ -178,11 +178,11 @@ func sound(cmd *exec.Cmd, out string) (code int, err error) {
 	return code, nil
 }
 
-// ending is how a world ends that nothing fails in.
+// ending is the final state of a world without faults.
 type ending struct{ stands, told string }
 
-// holds says whether a world is as one in which nothing failed: at once where the run said so and
-// warned of nothing, in any case after another run.
+// holds compares a world with one without faults: at once if the run succeeded without warnings, and otherwise
+// after another run.
 func (w *faultWorld) holds(cmd *exec.Cmd, out string, want ending) (code int, err error) {
 	if code, err = sound(cmd, out); err != nil {
 		return code, err
@@ -199,7 +199,7 @@ func (w *faultWorld) holds(cmd *exec.Cmd, out string, want ending) (code int, er
 	}
 	got, err := w.stands()
 	if strings.Contains(out, "was not deleted") {
-		got = want.stands // a remote that refuses that is not asked again
+		got = want.stands // a remote that refuses this is not asked again
 	}
 	if err := errors.Join(err, differ("what stands", got, want.stands), w.swept()); err != nil {
 		return code, fmt.Errorf("after\n%s\nand the next run\n%s\n%w", out, said, err)
@@ -207,7 +207,7 @@ func (w *faultWorld) holds(cmd *exec.Cmd, out string, want ending) (code int, er
 	return code, nil
 }
 
-// differ says from where on a text is another than it should be.
+// differ returns the first difference of a text from the expected one.
 func differ(what, got, want string) error {
 	if got == want {
 		return nil
@@ -220,7 +220,7 @@ func differ(what, got, want string) error {
 	return fmt.Errorf("%s differs from line %d on: it is\n%s\nand should be\n%s", what, at+1, strings.Join(lines[at:], "\n"), strings.Join(others[at:], "\n"))
 }
 
-// swept holds that nothing temporary is left.
+// swept checks that no temporary files are left.
 func (w *faultWorld) swept() error {
 	left, err := os.ReadDir(filepath.Join(w.dir, "tmp"))
 	if err == nil && len(left) > 0 {
@@ -229,7 +229,7 @@ func (w *faultWorld) swept() error {
 	return err
 }
 
-// tries has a few workers do one thing for each of many, and a sample of them.
+// tries does one thing for a sample of many, with a few workers.
 func tries[T any](t *testing.T, short, usual int, all []T, do func(dir string, one T) error) {
 	t.Helper()
 	n := effort.Of(t, min(short, len(all)), min(usual, len(all)), len(all))

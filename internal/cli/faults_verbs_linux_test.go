@@ -14,13 +14,13 @@ import (
 	"testing"
 )
 
-// verbRun is a verb in a repository of its own, below a folder.
+// verbRun is a verb in its own repository, below a folder.
 type verbRun struct {
 	base string
 	args []string
 }
 
-// newVerbRun makes the repository.
+// newVerbRun creates the repository.
 func newVerbRun(base string, w writer) (*verbRun, error) {
 	v := &verbRun{base: base}
 	for i, arg := range w.args {
@@ -37,7 +37,7 @@ func newVerbRun(base string, w writer) (*verbRun, error) {
 func (v *verbRun) repo() string { return filepath.Join(v.base, "repo") }
 
 func (v *verbRun) command() (*exec.Cmd, *bytes.Buffer) {
-	graft, err := exec.LookPath("graft") // this program, by that name
+	graft, err := exec.LookPath("graft") // this program under that name
 	cmd := exec.Command(graft, v.args...)
 	cmd.Err = errors.Join(cmd.Err, err)
 	cmd.Dir = v.repo()
@@ -49,7 +49,7 @@ func (v *verbRun) command() (*exec.Cmd, *bytes.Buffer) {
 
 var besides = regexp.MustCompile(`/\.graft-[A-Z2-7]{26}\.tmp$|/\.git/graft/`)
 
-// files are all that stands there; beside are those that are nobody's.
+// files returns all files. beside are the left-over ones.
 func (v *verbRun) files() (files map[string]string, beside []string, err error) {
 	files = map[string]string{}
 	err = filepath.WalkDir(v.base, func(name string, d os.DirEntry, err error) error {
@@ -67,8 +67,8 @@ func (v *verbRun) files() (files map[string]string, beside []string, err error) 
 	return files, beside, err
 }
 
-// Each system call of a verb that writes files fails once: all files are as they were or as asked, as the
-// run says, and the next one leaves nothing else.
+// Each system call of a verb that changes a file fails once. All files have their old or their new content, as
+// the run reports, and the next run leaves no other file.
 func TestVerbsWhereEachWriteFails(t *testing.T) {
 	t.Parallel()
 	type place struct {
@@ -127,7 +127,7 @@ func TestVerbsWhereEachWriteFails(t *testing.T) {
 		}
 		got, beside, err := v.files()
 		if code != 0 && at.out == "empty" {
-			// Without its index, what stands in a folder is no image.
+			// A folder without its index is not an image.
 			maps.DeleteFunc(got, func(name, _ string) bool {
 				return strings.HasPrefix(name, "/repo/files/empty/") && !strings.HasSuffix(name, "/index.json")
 			})

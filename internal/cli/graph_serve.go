@@ -22,12 +22,12 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// graphPath is where clients of the Cincinnati protocol ask.
+// graphPath is the path of the Cincinnati protocol.
 const graphPath = "/api/upgrades_info/v1/graph"
 
-// graphServer answers with the explorer of catalogs, and of a single one by the Cincinnati protocol. It
-// reads them again when it is asked after some time; for the explorer, as soon as their files change.
-// While they cannot be read, what was read before is served.
+// graphServer serves the explorer of catalogs, and a single catalog with the Cincinnati protocol. It reads the
+// catalogs again on a request after some time; for the explorer, as soon as their files change. While they are
+// unreadable, it serves the last content.
 type graphServer struct {
 	read  func(ctx context.Context) ([]explorer.Platform, error)
 	stamp func() string // of the files
@@ -40,8 +40,8 @@ type graphServer struct {
 	platforms []explorer.Platform
 	since     time.Time
 	stamped   string
-	trouble   string // why what is served is not what stands there
-	page      []byte // of the platforms, once it was asked for
+	trouble   string // why the served content is not the present one
+	page      []byte // of the platforms, made on demand
 	version   string // of the page
 }
 
@@ -79,10 +79,10 @@ func (a *app) serveGraph(ctx context.Context, o *graphOptions, names []string) e
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return failure.New(failure.Usage, "serving the graph: %w", err)
 	}
-	return nil // to be stopped is how it is meant to end
+	return nil // a stop is the normal end
 }
 
-// served refuses what could never be answered.
+// served refuses arguments for which no request could succeed.
 func (o *graphOptions) served(all []explorer.Platform, names []string) error {
 	if o.operand != "" {
 		_, err := o.cincinnati(all[0].Catalog)
@@ -91,7 +91,7 @@ func (o *graphOptions) served(all []explorer.Platform, names []string) error {
 	return o.shows(all, names)
 }
 
-// current is what stands in the catalogs, read again where that was long ago.
+// current returns the catalogs, and reads them again if they are old.
 func (s *graphServer) current(ctx context.Context) ([]explorer.Platform, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *graphServer) current(ctx context.Context) ([]explorer.Platform, error) 
 	return s.platforms, err
 }
 
-// load reads the catalogs where that was long ago, or their files are not as they were.
+// load reads the catalogs if they are old or their files have changed.
 func (s *graphServer) load(ctx context.Context, stamp string) error {
 	if s.platforms != nil && stamp == s.stamped && time.Since(s.since) < s.every {
 		return nil
@@ -117,7 +117,7 @@ func (s *graphServer) load(ctx context.Context, stamp string) error {
 	return nil
 }
 
-// ServeHTTP answers with the graph of a channel, or with an error as the protocol has it.
+// ServeHTTP answers with the graph of a channel, or with an error in the protocol's form.
 func (s *graphServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept")
 	switch {
@@ -140,7 +140,7 @@ func (s *graphServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "missing_params", "the parameter channel is missing")
 		return
 	}
-	// A client that goes away must not keep the others from what is read.
+	// A client that disconnects must not cancel the read for the others.
 	all, err := s.current(context.WithoutCancel(r.Context()))
 	if err == nil && len(all) > 1 {
 		err = failure.New(failure.Usage, "drawing for Cincinnati: %d catalogs are served, not one", len(all))
@@ -165,8 +165,8 @@ func refuse(w http.ResponseWriter, status int, kind, value string) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"kind": kind, "value": value}) // the client may be gone
 }
 
-// acceptsJSON tells whether a client takes application/json: by the most particular of the
-// ranges that it names, and where it names none.
+// acceptsJSON reports whether a client accepts application/json, by the most specific matching range, or
+// because it names none.
 func acceptsJSON(headers []string) bool {
 	best, accepted := 0, len(headers) == 0
 	for _, part := range strings.Split(strings.Join(headers, ","), ",") {

@@ -118,7 +118,7 @@ func TestGraphServer(t *testing.T) {
 	}
 }
 
-// What has not changed is not sent again; what has, is.
+// Unchanged content is not sent again; changed content is.
 func TestGraphServerETag(t *testing.T) {
 	s := servedBy(t, servedCatalog)
 	const stable = graphPath + "?channel=stable"
@@ -135,7 +135,7 @@ func TestGraphServerETag(t *testing.T) {
 		t.Errorf("another channel: %d", w.Code)
 	}
 
-	// Read again after some time; while it cannot be read, the old one is served.
+	// The catalog is read again after some time. While it is unreadable, the old one is served.
 	next := servedBy(t, strings.ReplaceAll(servedCatalog, "quay.io/example/op:v1.1.0", "quay.io/example/op:v1.1.0-2"))
 	s.read = next.read
 	if w := askGraph(s, "GET", stable, "If-None-Match", tag); w.Code != 304 {
@@ -154,7 +154,7 @@ func TestGraphServerETag(t *testing.T) {
 	}
 }
 
-// lineWriter gives what is written to it line by line.
+// lineWriter returns the written text line by line.
 type lineWriter struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -171,7 +171,7 @@ func (l *lineWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The command serves until it is stopped, which is no failure, and takes up what changes.
+// The command serves until it is stopped, which is not a failure, and serves changes.
 func TestGraphServe(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "catalog.yaml")
 	writeFile(t, file, servedCatalog)

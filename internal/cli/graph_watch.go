@@ -17,7 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// eventsPath is where the explorer hears of changes.
+// eventsPath is the path of the explorer's events.
 const eventsPath = "/events"
 
 // While an explorer listens, Graft checks the files at this interval. An editor empties a file before it
@@ -28,7 +28,8 @@ const (
 	quietChecks = 10
 )
 
-// stampOf changes with the names, sizes and times of the files that are read. Images have none.
+// stampOf returns a value that changes with the names, sizes and times of the read files. It does not cover
+// images.
 func stampOf(sources []source) string {
 	h := sha256.New()
 	for _, s := range sources {
@@ -36,7 +37,7 @@ func stampOf(sources []source) string {
 			if name == "" || catalogs.IsImage(name) {
 				continue
 			}
-			_ = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error { // what cannot be read says so when it is read
+			_ = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error { // unreadable files are reported when they are read
 				if err == nil {
 					if info, err := d.Info(); err == nil {
 						fmt.Fprintln(h, path, info.Size(), info.ModTime().UnixNano())
@@ -61,7 +62,7 @@ func (s *graphServer) settled(stamp string) string {
 	return stamp
 }
 
-// troubleOf is why catalogs cannot be read, for those who look at what was read before.
+// troubleOf returns why catalogs are unreadable, for viewers of the last content.
 func troubleOf(err error) string {
 	var lines []string
 	for _, f := range failure.All(err) {
@@ -73,7 +74,7 @@ func troubleOf(err error) string {
 	return strings.Join(lines, "\n")
 }
 
-// explored is the page of what stands in the catalogs now, its version, and what is wrong with it.
+// explored returns the page for the current catalogs, its version, and the reason if they cannot be read.
 func (s *graphServer) explored(ctx context.Context) (page []byte, version, trouble string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,14 +91,14 @@ func (s *graphServer) explored(ctx context.Context) (page []byte, version, troub
 	return s.page, s.version, s.trouble, nil
 }
 
-// serveExplorer answers with the page, or tells of changes for as long as the page listens.
+// serveExplorer answers with the page, or sends its changes while the page listens.
 func (s *graphServer) serveExplorer(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "the method is neither GET nor HEAD", http.StatusMethodNotAllowed)
 		return
 	}
-	// One that goes away must not keep the others from what is read.
+	// A client that disconnects must not cancel the read for the others.
 	ctx := context.WithoutCancel(r.Context())
 	page, version, trouble, err := s.explored(ctx)
 	if err != nil {
@@ -115,7 +116,7 @@ func (s *graphServer) serveExplorer(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	for told := ""; err == nil; _, version, trouble, err = s.explored(ctx) {
-		news, _ := json.Marshal(map[string]string{"version": version, "trouble": trouble}) // strings can be encoded
+		news, _ := json.Marshal(map[string]string{"version": version, "trouble": trouble}) // strings can always be encoded
 		if told != string(news) {
 			told = string(news)
 			fmt.Fprintf(w, "data: %s\n\n", news)

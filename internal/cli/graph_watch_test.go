@@ -40,11 +40,11 @@ func TestExplorerServed(t *testing.T) {
 	}
 }
 
-// A page hears of each change, and of what is wrong while the catalog cannot be read.
+// A page receives each change, and the error while the catalog is unreadable.
 func TestExplorerHears(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "catalog.yaml")
-	put := func(text string) { // at once: half a file is a catalog, too
+	put := func(text string) { // in one step: half a file is a valid catalog too
 		t.Helper()
 		writeFile(t, filepath.Join(dir, "next"), text)
 		if err := os.Rename(filepath.Join(dir, "next"), file); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// starterConfig writes what the survey found, with where it saw it beside each decision.
+// starterConfig writes the survey's results, with the evidence beside each decision.
 func starterConfig(s *survey.Survey, proofs map[survey.Pair]proof) []byte {
 	var b strings.Builder
 	b.WriteString("# yaml-language-server: $schema=https://raw.githubusercontent.com/olmgraft/graft/main/internal/config/graft.schema.json\n")
@@ -42,7 +42,7 @@ func starterConfig(s *survey.Survey, proofs map[survey.Pair]proof) []byte {
 	return []byte(b.String())
 }
 
-// starterLeft says what is no part of the configuration, and why.
+// starterLeft writes the parts without configuration, and why.
 func starterLeft(b *strings.Builder, left []plan.LeftOut) {
 	for i, l := range left {
 		if i == 0 {
@@ -52,15 +52,15 @@ func starterLeft(b *strings.Builder, left []plan.LeftOut) {
 	}
 }
 
-// comment writes a text behind # in one line.
+// comment writes a text behind # on one line.
 func comment(b *strings.Builder, indent, text string) {
 	fmt.Fprintf(b, "#%s%s\n", indent, oneLine(text))
 }
 
-// oneLine keeps a text from ending its comment.
+// oneLine stops a text from ending its comment.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// scalar is a text as YAML, quoted where it would be something else.
+// scalar returns a text as YAML, quoted if needed.
 func scalar(s string) string {
 	text, err := yaml.Marshal(s)
 	if err != nil {
@@ -119,7 +119,7 @@ func starterTarget(b *strings.Builder, t survey.Target, several bool, proofs map
 	}
 }
 
-// starterCut says what a catalog does not hold of its template.
+// starterCut writes what a catalog leaves out of its template.
 func starterCut(b *strings.Builder, c survey.Catalog) {
 	for i, e := range c.Exclude {
 		if i == 0 {
@@ -155,14 +155,14 @@ func starterCut(b *strings.Builder, c survey.Catalog) {
 	}
 }
 
-// whoSkips makes catalogs of semver templates that nothing else explains.
+// whoSkips explains unusual rules for skips in catalogs of semver templates.
 var whoSkips = map[kind.SemverSkips]string{
 	kind.SkipMinor:   "the documentation of opm has it",
 	kind.SkipChannel: "opm did from v1.37 to v1.60",
 }
 
-// skipsOf is what the heads of minor versions skip in the catalogs of a target; empty where that
-// is what they do without a word, or where nothing tells.
+// skipsOf returns the rule for the skips of minor versions' heads in a target's catalogs; empty for the
+// default, or if it is unknown.
 func skipsOf(t survey.Target, proofs map[survey.Pair]proof) kind.SemverSkips {
 	for _, c := range t.Catalogs {
 		for _, p := range c.Pairs {
@@ -198,8 +198,7 @@ func starterRules(b *strings.Builder, rules []survey.Rule) {
 	}
 }
 
-// seen says where the survey saw that catalogs belong to their template, and how they compare
-// to what that renders.
+// seen returns the evidence that catalogs belong to their template, and how they compare with its rendering.
 func seen(c survey.Catalog, proofs map[survey.Pair]proof) string {
 	if len(c.Pairs) == 1 {
 		return c.Pairs[0].Why + "; it " + proofs[c.Pairs[0]].text

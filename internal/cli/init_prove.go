@@ -26,14 +26,14 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// proof is how a catalog compares to what its template renders.
+// proof compares a catalog with its template's rendering.
 type proof struct {
 	differs int // documents
 	text    string
-	skips   kind.SemverSkips // with which the template is rendered; empty: as it is without a word
+	skips   kind.SemverSkips // the rule for rendering; empty: the default
 }
 
-// prove renders each template of its own catalog, without a registry, and compares.
+// prove renders each template from its own catalog, without a registry, and compares.
 func prove(ctx context.Context, fsys fs.FS, targets []survey.Target) map[survey.Pair]proof {
 	all := map[survey.Pair]proof{}
 	for _, t := range targets {
@@ -42,8 +42,8 @@ func prove(ctx context.Context, fsys fs.FS, targets []survey.Target) map[survey.
 	return all
 }
 
-// proveTarget compares with what semver templates render where their heads skip as nobody says,
-// or otherwise where that comes nearer to the catalogs.
+// proveTarget compares with the rendering of semver templates by the default rule for skips, or by the rule
+// that is nearer to the catalogs.
 func proveTarget(ctx context.Context, fsys fs.FS, t survey.Target) map[survey.Pair]proof {
 	catalogs, names := map[string][]fbc.Doc{}, map[string]string{}
 	unread := map[survey.Pair]proof{}
@@ -121,7 +121,7 @@ func provePair(ctx context.Context, fsys fs.FS, p survey.Pair, standing []fbc.Do
 	return proof{text: "is as the template renders", skips: skips}
 }
 
-// cutOf is what a catalog leaves out of its template.
+// cutOf returns what a catalog leaves out of its template.
 func cutOf(c survey.Catalog, p survey.Pair) cut.Cut {
 	leaves := cut.Cut{Heads: c.Heads, Close: c.Closed}
 	platform, known := plan.PlatformOf(p.Catalog)
@@ -141,12 +141,11 @@ func cutOf(c survey.Catalog, p survey.Pair) cut.Cut {
 	return leaves
 }
 
-// missingFrom counts the images of the template that the catalog does not hold, or holds by the
-// name of another repository.
+// missingFrom counts the template's images that the catalog lacks or has under another repository's name.
 func missingFrom(standing []fbc.Doc, t *template.Template, rewrite reference.Rewrites) (missing int, text string) {
 	images, err := t.Images(nowhere{}.tags)
 	if err != nil {
-		return 0, "" // rendering says so
+		return 0, "" // rendering reports it
 	}
 	byDigest, held := map[string]string{}, map[string]bool{}
 	for _, d := range standing {
@@ -178,7 +177,7 @@ func missingFrom(standing []fbc.Doc, t *template.Template, rewrite reference.Rew
 	return lacking + elsewhere, strings.Join(said, ", and ")
 }
 
-// metadataOf is the form that the platform of a catalog wants, else the one that it has.
+// metadataOf returns the form for the platform of a catalog, or else the catalog's own.
 func metadataOf(name string, standing []fbc.Doc) bundle.MetadataFormat {
 	if platform, ok := plan.PlatformOf(name); ok {
 		return platform.Metadata()
@@ -191,7 +190,7 @@ func metadataOf(name string, standing []fbc.Doc) bundle.MetadataFormat {
 	return bundle.BundleObjects
 }
 
-// differing are the documents that only one of two catalogs has so.
+// differing returns the documents that differ between two catalogs.
 func differing(a, b []fbc.Doc) (names []string) {
 	texts := map[string]string{}
 	for i := range a {
@@ -237,7 +236,7 @@ func firstOf(names []string) string {
 	return fmt.Sprintf("%d %s (%s)", len(names), word, list)
 }
 
-// nowhere is a registry that is not asked.
+// nowhere is a registry that gets no request.
 type nowhere struct{}
 
 func (nowhere) refuse(ref string) error {

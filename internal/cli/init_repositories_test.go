@@ -20,13 +20,12 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// driftOf are the repositories whose catalogs are not what their templates render, and how many:
-// images that stand twice, and a bundle that one template lacks.
+// driftOf has the number of catalogs that differ from their templates' rendering, by repository: the causes are
+// images that occur twice, and a bundle that one template lacks.
 var driftOf = map[string]int{"konflux-coo-fbc": 6, "trustee-fbc": 1}
 
-// TestInitOfRepositories writes the configuration of public repositories and plans with it: the
-// version after the newest goes into each template and each catalog that the survey found for
-// it, and no other.
+// TestInitOfRepositories writes the configuration of public repositories and plans with it: the version after
+// the newest goes into exactly the templates and catalogs that the survey found for it.
 func TestInitOfRepositories(t *testing.T) {
 	c := corpus.Large(t)
 	for _, file := range c.Files(t, "repositories/*.tar.xz") {
@@ -101,7 +100,7 @@ func planNext(t *testing.T, fsys fs.FS, cfg *config.Config, target survey.Target
 	}
 }
 
-// after is a bundle of the next patch version.
+// after returns a bundle of the next patch version.
 func after(t *testing.T, fsys fs.FS, target survey.Target) kind.Bundle {
 	t.Helper()
 	var top semver.Version
@@ -128,7 +127,7 @@ func after(t *testing.T, fsys fs.FS, target survey.Target) kind.Bundle {
 		}
 	}
 	if top.Major+top.Minor+top.Patch == 0 {
-		top = semver.MustParse("2.12.0") // templates that have no bundles yet
+		top = semver.MustParse("2.12.0") // templates without bundles
 	}
 	top.Patch++
 	top.Pre, top.Build = nil, nil

@@ -15,11 +15,11 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
-// An edit of thirty files that is killed at any moment is completed, or taken back, by the next run that
-// writes in that repository, whatever it writes.
+// An edit of thirty files is killed at any moment. The next run that writes in that repository completes the
+// edit or takes it back.
 func TestKilledEdits(t *testing.T) {
 	t.Parallel()
-	graft, err := exec.LookPath("graft") // this program, by that name
+	graft, err := exec.LookPath("graft") // this program under that name
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestKilledEdits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		limit := time.Minute // the first one says how long it takes
+		limit := time.Minute // the first run gives the duration
 		if run > 0 {
 			limit = rand.N(took)
 		}

@@ -23,7 +23,7 @@ func (a *app) manCommand() *cobra.Command {
 	}
 }
 
-// manPage is docs/graft.1: every verb with its flags, and the exit codes.
+// manPage returns docs/graft.1: every verb with its flags, and the exit codes.
 func manPage(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(".TH GRAFT 1\n.SH NAME\ngraft \\- " + roff(strings.ToLower(root.Short[:1])+root.Short[1:]) + "\n")
@@ -76,7 +76,7 @@ func manFlags(b *strings.Builder, flags *pflag.FlagSet) {
 	})
 }
 
-// roff escapes what troff would take for its own.
+// roff escapes characters that are special to troff.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 	lines := strings.Split(s, "\n")

@@ -6,7 +6,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// moved are verbs that became programs of their own. Whoever still types one is told so.
+// moved returns verbs that became programs of their own. They print where to find the program.
 func moved() (verbs []*cobra.Command) {
 	for _, v := range []struct{ name, remedy string }{
 		{"demo", "Run go run github.com/olmgraft/graft/cmd/graft-demo@latest."},

@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// publishedIn is what users can have of a package from catalogs.
+// publishedIn returns what catalogs offer users of a package.
 func (a *app) publishedIn(ctx context.Context, names []string, pkg string, o registry.Options) (*kind.Published, error) {
 	var published kind.Published
 	reader := catalogs.Reader{In: a.In, Err: a.Err, Options: o}
@@ -25,8 +25,8 @@ func (a *app) publishedIn(ctx context.Context, names []string, pkg string, o reg
 	return &published, nil
 }
 
-// bundleNames reads which bundles images are from the catalogs of --base. The function asks
-// registries for those that an edit depends on.
+// bundleNames reads the bundle names of images from the catalogs of --base. The returned function asks
+// registries for those that an edit needs.
 func (a *app) bundleNames(ctx context.Context, base []string, o registry.Options) (names map[string]string, namesOf func([]string) (map[string]string, string), err error) {
 	asked := append([]string{"the template"}, base...)
 	names = map[string]string{}
@@ -47,7 +47,7 @@ func (a *app) bundleNames(ctx context.Context, base []string, o registry.Options
 	}, nil
 }
 
-// digests asks registries what a tag is.
+// digests returns a function that asks registries for a tag's digest.
 func digests(ctx context.Context, o registry.Options) func(image string) string {
 	return func(image string) string {
 		client, err := o.Client()
@@ -56,10 +56,10 @@ func digests(ctx context.Context, o registry.Options) func(image string) string 
 		}
 		ctx, stop := context.WithTimeout(ctx, digestPatience)
 		defer stop()
-		digest, _ := client.Resolve(ctx, image) // who asks says what is missing
+		digest, _ := client.Resolve(ctx, image) // the caller reports a missing one
 		return digest
 	}
 }
 
-// digestPatience bounds a question that an edit can do without.
+// digestPatience limits an optional request.
 const digestPatience = 10 * time.Second

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A manifest list is listed with what is in it, and an image by itself.
+// A manifest list is listed with its images, and an image alone.
 func TestOperandImagesExpanded(t *testing.T) {
 	s, index, _, members := etcdRegistry(t)
 	catalog := filepath.Join(t.TempDir(), "catalog.yaml")

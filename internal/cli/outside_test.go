@@ -17,13 +17,13 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// writer is a verb that writes files, and how it is run: OUT is where it is to write.
+// writer is a verb that writes files, with its arguments. OUT is the file to write.
 type writer struct {
-	out  string // what OUT is outside of the repository: a file, or a folder
+	out  string // outside of the repository: a file or a folder
 	args []string
 }
 
-// writers are all verbs that write files which a person names.
+// writers lists all verbs that write files named by a person.
 var writers = map[string][]writer{
 	"insert":    {{"file.yaml", []string{"insert", "--image", "quay.io/example/op:v1.1.0", "--name", "op.v1.1.0", "--version", "1.1.0", "--package", "op", "--channel", "stable", "OUT"}}},
 	"remove":    {{"file.yaml", []string{"remove", "--bundle", "op.v0.9.0", "--allow-stranded", "OUT"}}},
@@ -42,14 +42,14 @@ var writers = map[string][]writer{
 	"catalogsource convert": {{"source.yaml", []string{"catalogsource", "convert", "--to", "new", "OUT"}}},
 }
 
-// readers write no file that a person names: publish commits elsewhere, and --cache is a folder of
-// names that nobody chooses.
+// readers write no file named by a person: publish commits elsewhere, and files in --cache have names that no
+// one chooses.
 var readers = []string{
 	"publish", "verify", "detect", "diff", "graph", "explain", "formulary", "man", "version",
 	"image push", "image inspect", "operand images", "operand resolve", "path", "catalogsource validate",
 }
 
-// Every verb is one of both, so that a new one cannot write past the door.
+// Every verb is in one of the lists, so that a new one cannot bypass the check.
 func TestWritersAreKnown(t *testing.T) {
 	var walk func(cmd *cobra.Command)
 	var found []string
@@ -74,7 +74,7 @@ func TestWritersAreKnown(t *testing.T) {
 	}
 }
 
-// No verb follows a link, or .., out of the repository, unless it is told to.
+// No verb follows a link, or .., out of the repository, unless allowed.
 func TestOutside(t *testing.T) {
 	for verb, ways := range writers {
 		for _, w := range ways {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// pages are the documents that people read.
+// pages returns the documents for people.
 func pages(t *testing.T) []string {
 	t.Helper()
 	all := []string{"../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md"}
@@ -29,7 +29,7 @@ var (
 	fenced     = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
 )
 
-// Every link of a page within the repository leads to a file, and to a title of it.
+// Every link within the repository leads to a file and to an existing title.
 func TestPageLinks(t *testing.T) {
 	checked := 0
 	for _, file := range pages(t) {
@@ -59,7 +59,7 @@ func TestPageLinks(t *testing.T) {
 	}
 }
 
-// hasTitle tells whether a page has a title that GitHub gives this anchor.
+// hasTitle reports whether a page has a title with this anchor on GitHub.
 func hasTitle(t *testing.T, file, anchor string) bool {
 	t.Helper()
 	text, err := os.ReadFile(file)

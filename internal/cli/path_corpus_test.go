@@ -15,8 +15,8 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// TestPathsOfRealCatalogs asks the questions of docs/path.md, whose answers were checked by hand
-// against the entries of the channels.
+// TestPathsOfRealCatalogs asks the questions of docs/path.md. The answers were checked by hand against the
+// channels' entries.
 func TestPathsOfRealCatalogs(t *testing.T) {
 	c := corpus.Large(t)
 	const chain = "1.1.0 1.1.1 1.1.2 1.1.3 1.1.4 1.1.5 1.1.6 1.1.7"
@@ -56,11 +56,11 @@ func TestPathsOfRealCatalogs(t *testing.T) {
 	}
 }
 
-// pathStep is a line of a path, and the platform, channel or version to which it leads.
+// pathStep matches a line of a path with its platform, channel or version.
 var pathStep = regexp.MustCompile(`(?m)^  (?:upgrade the cluster to |follow channel |upgrade to .*?\.v)([^,\n]+)`)
 
-// realCatalogs writes what there is of an operator: a published catalog, or those of all
-// platforms to 4.22 that stand in its repository.
+// realCatalogs writes the catalogs of an operator: a published one, or those in its repository for all
+// platforms up to 4.22.
 func realCatalogs(t *testing.T, c corpus.Corpus, name string) (all []string) {
 	dir := t.TempDir()
 	write := func(file string, text []byte) {

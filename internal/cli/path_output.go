@@ -14,7 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// pathReport is what graft path prints with --json; docs/report.schema.json describes it.
+// pathReport is the output of graft path --json; docs/report.schema.json describes it.
 type pathReport struct {
 	output.Report
 	Path pathDetails `json:"path"`
@@ -84,7 +84,7 @@ func pathNodes(p *graph.Path) []draw.PathNode {
 	return nodes
 }
 
-// places are the states on a path, the start among them.
+// places returns the states on a path, including the start.
 func places(p *graph.Path) []graph.PathPlace {
 	all := []graph.PathPlace{p.Start}
 	for _, s := range p.Steps {
@@ -93,7 +93,7 @@ func places(p *graph.Path) []graph.PathPlace {
 	return all
 }
 
-// pathImages are the images of the bundles on the path, each once, sorted.
+// pathImages returns the images of the bundles on the path, each once, sorted.
 func pathImages(all []*platformCatalog, found *graph.Path) ([]string, error) {
 	images := []string{}
 	for _, c := range all {
@@ -120,8 +120,8 @@ func pathImages(all []*platformCatalog, found *graph.Path) ([]string, error) {
 	return slices.Compact(images), nil
 }
 
-// imageSet is oc-mirror's ImageSetConfiguration: of each catalog, the versions of each channel
-// from the lowest to the highest on the path, so that the edges between them stay.
+// imageSet returns an ImageSetConfiguration of oc-mirror: for each channel of each catalog, the lowest to the
+// highest version on the path, so that the edges between them stay.
 func (o *pathOptions) imageSet(all []*platformCatalog, found *graph.Path) (string, error) {
 	var b strings.Builder
 	b.WriteString("kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror:\n  operators:")
@@ -152,7 +152,7 @@ func (o *pathOptions) imageSet(all []*platformCatalog, found *graph.Path) (strin
 	return b.String() + "\n", nil
 }
 
-// mirroredChannel is a channel of a catalog with the versions that a path needs.
+// mirroredChannel is a channel with the versions that a path needs.
 type mirroredChannel struct {
 	name            string
 	lowest, highest graph.Version
@@ -183,7 +183,7 @@ func (o *pathOptions) mirrored(c *platformCatalog, found *graph.Path) (all []mir
 	return all
 }
 
-// imageOf is the image of a catalog: the one that was read, or the one that --image names.
+// imageOf returns the image of a catalog: the one that was read, or the one that --image names.
 func (o *pathOptions) imageOf(c *platformCatalog) (string, error) {
 	if o.image != "" {
 		return strings.ReplaceAll(o.image, "{platform}", c.platform.String()), nil

@@ -19,7 +19,7 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// pinnable is a file and the images in it; repo is nil for standard input.
+// pinnable is a file with its images. repo is nil for standard input.
 type pinnable struct {
 	repo   *files.Repository
 	path   string
@@ -27,7 +27,7 @@ type pinnable struct {
 	places []operand.Place
 }
 
-// pinReport is what became of one file's images.
+// pinReport is the result for one file's images.
 type pinReport struct {
 	File    string      `json:"file"`
 	Result  string      `json:"result"`
@@ -35,7 +35,7 @@ type pinReport struct {
 	Changes []pinChange `json:"changes,omitempty"`
 }
 
-// pinChange is one image that was named by tag.
+// pinChange is an image that was named by tag.
 type pinChange struct {
 	Line  int    `json:"line"`
 	Col   int    `json:"col"`
@@ -55,8 +55,8 @@ func (f pinnable) report(digests map[string]string) pinReport {
 	return rep
 }
 
-// pinnables are the files that a person names: a file, the ClusterServiceVersion of a
-// bundle's directory, or the files of a catalog's.
+// pinnables returns the files for an argument: a file, the ClusterServiceVersion of a bundle's directory, or
+// the files of a catalog's directory.
 func (a *app) pinnables(repos files.Repositories, o *pinOptions, name string) ([]pinnable, error) {
 	if name == "-" {
 		src, err := files.Stdin(a.In)
@@ -102,8 +102,8 @@ func opened(repo *files.Repository, p, shown string, src []byte) (pinnable, erro
 	return pinnable{repo, p, text, places}, err
 }
 
-// pinnablePaths are the file itself, or those of a directory: those with a
-// ClusterServiceVersion where it or its manifests/ has one, else those of a catalog.
+// pinnablePaths returns the file itself, or the files of a directory: those with a ClusterServiceVersion in it
+// or its manifests/, or else those of a catalog.
 func pinnablePaths(at files.Located) ([]string, error) {
 	for _, dir := range []string{path.Join(at.Path, "manifests"), at.Path} {
 		paths, err := csvPaths(at, dir)
@@ -137,7 +137,7 @@ func csvPaths(at files.Located, dir string) ([]string, error) {
 	return paths, nil
 }
 
-// digests are those of all images that are named by tag, by the image.
+// digests returns the digests of all images that are named by tag.
 func (o *pinOptions) digests(ctx context.Context, all []pinnable) (map[string]string, error) {
 	var places []operand.Place
 	for _, f := range all {
@@ -157,7 +157,7 @@ func (o *pinOptions) digests(ctx context.Context, all []pinnable) (map[string]st
 	return operand.Locked(o.lock, text, wanted)
 }
 
-// asked asks the registries.
+// asked reads digests from the registries.
 func (o *pinOptions) asked(ctx context.Context, wanted map[string]operand.Place) (map[string]string, error) {
 	client, err := o.registry.Client()
 	if err != nil {
@@ -174,7 +174,7 @@ func (o *pinOptions) asked(ctx context.Context, wanted map[string]operand.Place)
 	})
 }
 
-// lockFile is the lock file with what was found; none where it says so already.
+// lockFile returns the lock file with the found digests, or nothing if it has them.
 func (o *pinOptions) lockFile(found map[string]string) ([]atomicfile.File, error) {
 	if o.writeLock == "" {
 		return nil, nil

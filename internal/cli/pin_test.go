@@ -12,7 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// runGraft gives the exit code, standard output and standard error of a command.
+// runGraft returns the exit code, standard output and standard error of a command.
 func runGraft(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -20,7 +20,7 @@ func runGraft(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-// etcdRegistry holds the index etcd:v3 of two platforms, and the image op:v1.
+// etcdRegistry has the index etcd:v3 for two platforms, and the image op:v1.
 func etcdRegistry(t *testing.T) (s *registry.Server, index, image registry.Member, members []registry.Member) {
 	t.Helper()
 	s, err := registry.Start()
@@ -83,8 +83,8 @@ spec:
                 - {name: ETCD_V3, value: 'REGISTRY/etcd:v3'}
 `
 
-// The digest of an image for several platforms is that of its index, so that all stay; each
-// image is asked for once, and not at all when all are pinned.
+// The digest of an image for several platforms is that of its index, so that all stay. Each image is looked up
+// once, and not at all if all are pinned.
 func TestPinFromRegistry(t *testing.T) {
 	s, index, image, _ := etcdRegistry(t)
 	dir := t.TempDir()
@@ -130,7 +130,7 @@ func manifestRequests(s *registry.Server) (n int) {
 	return n
 }
 
-// What a registry does not have fails at its place, and nothing is written.
+// An image that the registry lacks is a failure at its place, and nothing is written.
 func TestPinAllOrNothing(t *testing.T) {
 	s, _, _, _ := etcdRegistry(t)
 	dir := t.TempDir()
@@ -147,7 +147,7 @@ func TestPinAllOrNothing(t *testing.T) {
 	}
 }
 
-// A lock file that was written with a registry serves without.
+// A lock file that was written with a registry works without one.
 func TestPinByLock(t *testing.T) {
 	s, index, _, _ := etcdRegistry(t)
 	dir := t.TempDir()
@@ -155,7 +155,7 @@ func TestPinByLock(t *testing.T) {
 	text := "schema: olm.relatedimages\nrelatedImages:\n- {name: a, image: " + s.Addr + "/etcd:v3}\n"
 	writeFile(t, one, text)
 	writeFile(t, two, text)
-	for range 2 { // the second run finds nothing, and forgets nothing
+	for range 2 { // the second run finds nothing and forgets nothing
 		if code, _, stderr := runGraft(t, "pin", "--write-lock", lock, one); code != 0 {
 			t.Fatal(stderr)
 		}

@@ -27,7 +27,7 @@ var programs = map[string]func(context.Context, []string, command.IO) int{"graft
 // helpers are programs of tests.
 var helpers = map[string]func(){}
 
-// The programs are this one, by their names: they are found in $PATH.
+// The test binary is in $PATH under the programs' names.
 func TestMain(m *testing.M) {
 	named := maps.Clone(helpers)
 	for name, main := range programs {
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, named)
 }
 
-// What the pages show of the programs beside graft are flags of theirs.
+// The flags of the other programs on the pages exist.
 func TestPagesNamePrograms(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -73,8 +73,8 @@ func TestPagesNamePrograms(t *testing.T) {
 	}
 }
 
-// The pages of failure codes are generated: a change of the table without them is stale.
-// What a failure says is what the demo shows of it.
+// The pages of failure codes are generated: a change of the table makes them stale. Their examples come from
+// the demo.
 func TestFailurePages(t *testing.T) {
 	var out, errs bytes.Buffer
 	if code := demo.Main(context.Background(), []string{"--json"}, command.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Env: func(string) (string, bool) { return "", false }}); code != 0 {
@@ -98,7 +98,7 @@ func TestFailurePages(t *testing.T) {
 	}
 }
 
-// failuresPage is the list of all codes.
+// failuresPage returns the list of all codes.
 func failuresPage() string {
 	var b strings.Builder
 	b.WriteString("# Failure codes\n\nThe exit code of every verb. Codes are never reused and never change their meaning. `graft explain CODE` prints an entry.\n\n" +

@@ -70,7 +70,7 @@ func newTown(t *testing.T, bundles int) *town {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	graft, err := exec.LookPath("graft") // this program, by that name
+	graft, err := exec.LookPath("graft") // this program under that name
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func pushVersion(t *testing.T, w *servers.Servers, version string) {
 	}
 }
 
-// process is the command as a process of its own, in a directory.
+// process returns the command as a process of its own, in a directory.
 func (w *town) process(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, w.graft, args...)
 	cmd.Dir = dir
@@ -111,8 +111,8 @@ func (w *town) entries(t *testing.T, branch string) []string {
 	return names
 }
 
-// publishAtOnce has processes publish a tag each. It gives those that lost all of their tries, which
-// another run makes up for.
+// publishAtOnce starts processes that each publish a tag. It returns those that lost all of their attempts, for
+// which another run makes up.
 func (w *town) publishAtOnce(t *testing.T, wg *sync.WaitGroup, processes int, tag func(i int) string) (lost chan int) {
 	lost = make(chan int, 10*processes)
 	for i := range processes {
@@ -125,7 +125,7 @@ func (w *town) publishAtOnce(t *testing.T, wg *sync.WaitGroup, processes int, ta
 				if err == nil {
 					return
 				}
-				// A run that loses ten times says that it is worth another try.
+				// A run that loses ten times reports that a retry makes sense.
 				if cmd.ProcessState.ExitCode() != int(failure.GitRaceLost) {
 					t.Errorf("bundle %d, run %d: %v\n%s", i+1, try, err, out.String())
 					return
@@ -138,8 +138,8 @@ func (w *town) publishAtOnce(t *testing.T, wg *sync.WaitGroup, processes int, ta
 	return lost
 }
 
-// Up to twenty processes publish to one pull request at once, while others push to the base.
-// None is lost, none is there twice, and the branch is one commit upon the base.
+// Up to twenty processes publish to one pull request at once, while others push to the base. No bundle is lost
+// or duplicated, and the branch is one commit on the base.
 func TestProcessesRace(t *testing.T) {
 	t.Parallel()
 	processes := effort.Of(t, 3, 6, 20)
@@ -154,7 +154,7 @@ func TestProcessesRace(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	// Those who lose wait longer each time, so that the pushes do not grow with the square.
+	// Losers wait longer each time, so that the pushes do not grow quadratically.
 	pushes := count(gitremote.Push)
 	t.Logf("%d of %d runs lost all ten tries; %d pushes, the branches were looked up %d times", len(lost), processes+len(lost), pushes, count(gitremote.FetchRefs))
 	if pushes > 6*processes {
@@ -171,7 +171,7 @@ func TestProcessesRace(t *testing.T) {
 	if prs := w.PullRequests(); len(prs) != 1 || prs[0].State != "open" {
 		t.Errorf("%d pull requests", len(prs))
 	}
-	// A branch that delivers the same is left upon the base that it was made upon.
+	// A branch that already delivers the same stays on its base.
 	log, err := w.Repo.Log("graft/op/rolling")
 	base, baseErr := w.Repo.Log(gitremote.DefaultBranch)
 	if err != nil || baseErr != nil || len(log) < 2 || !slices.ContainsFunc(base, func(c gitremote.Commit) bool { return c.SHA == log[1].SHA }) {
@@ -184,8 +184,8 @@ func TestProcessesRace(t *testing.T) {
 	}
 }
 
-// Up to twenty processes rebuild bundles of the base at once, two of them each: all are rebuilt, in
-// one pull request, and no bundle has two images.
+// Up to twenty processes rebuild bundles of the base at once, two for each. All are rebuilt, in one pull
+// request, and no bundle has two images.
 func TestRebuildsRace(t *testing.T) {
 	t.Parallel()
 	processes := effort.Of(t, 4, 6, 20)
@@ -223,8 +223,8 @@ func TestRebuildsRace(t *testing.T) {
 	}
 }
 
-// A run that is killed at any moment leaves the work tree as it was, and what it left
-// on the remote the next run completes.
+// A run that is killed at any moment leaves the work tree unchanged, and the next run completes what it left on
+// the remote.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	kills := effort.Of(t, 6, 20, 200)
@@ -277,7 +277,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// treeOf is all that stands in a directory, git's own files included.
+// treeOf returns all files of a directory, including git's own.
 func treeOf(t *testing.T, dir string) string {
 	t.Helper()
 	var out strings.Builder

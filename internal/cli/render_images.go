@@ -12,13 +12,13 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// areImages reports whether all that is to be rendered are images.
+// areImages reports whether all arguments are images.
 func areImages(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !catalogs.IsImage(name) })
 }
 
-// renderImages writes what images hold, as opm render does: the document of a bundle, and those
-// of a catalog as they are.
+// renderImages writes the content of images as opm render does: the document of a bundle, and those of a
+// catalog unchanged.
 func (a *app) renderImages(ctx context.Context, o *renderOptions, names []string) error {
 	ro, err := o.options()
 	if err != nil {
@@ -32,7 +32,7 @@ func (a *app) renderImages(ctx context.Context, o *renderOptions, names []string
 	for _, name := range names {
 		docs, err := reader.AsItStands(ctx, name)
 		switch {
-		case failure.Is(err, failure.BundleInvalid): // no catalog, as it seems
+		case failure.Is(err, failure.BundleInvalid): // apparently not a catalog
 			docs, err = renderBundle(ctx, name, ro)
 		case err == nil && (o.migrateLevel != "none" || len(ro.Rewrite) > 0):
 			err = failure.New(failure.Usage, "rendering %s: the documents of a catalog image stay as they are", name).Fix("Leave out --migrate-level and --rewrite.")
@@ -51,7 +51,7 @@ func (a *app) renderImages(ctx context.Context, o *renderOptions, names []string
 	return fbc.Write(a.Out.Documents(), ro.Format, blobs)
 }
 
-// renderBundle is the document of a bundle image.
+// renderBundle returns the document of a bundle image.
 func renderBundle(ctx context.Context, name string, ro render.Options) ([]fbc.Doc, error) {
 	t, err := template.Parse(name, []byte("schema: olm.template.basic\nentries:\n- schema: olm.bundle\n  image: "+name+"\n"))
 	if err != nil {

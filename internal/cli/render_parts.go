@@ -8,7 +8,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// writeParts writes those files of a directory that differ from what was rendered.
+// writeParts writes the files of a directory that changed.
 func (a *app) writeParts(o *renderOptions, r *render.Result) (changed bool, err error) {
 	if o.output == "mermaid" {
 		return false, failure.New(failure.Usage, "writing a picture into %s: it is a directory", o.write).Fix("Name a file.")

@@ -25,16 +25,15 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
-// history is releases of one template that followed upon each other.
+// history is a sequence of releases of one template.
 type history struct {
 	corpus             corpus.Corpus
 	operator, template string
 	most               int
 }
 
-// Histories, published one after another through all of publish by their own
-// release-config.yaml, end in the template that was merged. The bundles are made up, under
-// the names that the templates have.
+// Histories, published one after another with their own release-config.yaml, end with the merged template. The
+// bundles are made up, with the names in the templates.
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	corpus.Each(t, func(t *testing.T, c corpus.Corpus) {
@@ -57,7 +56,7 @@ func TestHistories(t *testing.T) {
 	})
 }
 
-// ownHistories are those of all templates that a community repository can name.
+// ownHistories returns those of all templates that a community repository can name.
 func ownHistories(t *testing.T, c corpus.Corpus) (all []history) {
 	for _, file := range c.Files(t, "replay/*/case.json") {
 		var r pastRelease
@@ -73,7 +72,7 @@ func ownHistories(t *testing.T, c corpus.Corpus) (all []history) {
 	return all
 }
 
-// communitySchema is the kind of template that a ci.yaml may name, "" for any other.
+// communitySchema returns the schema of a template that a ci.yaml may name, or "".
 func communitySchema(text string) string {
 	for _, schema := range []string{"olm.semver", "olm.template.basic"} {
 		if strings.Contains(text, schema) {
@@ -89,8 +88,7 @@ type pastRelease struct {
 	before, after, image             string
 }
 
-// read gives the longest run of releases in which each begins with what the one before
-// it left.
+// read returns the longest sequence of releases in which each starts with the result of the one before it.
 func (h history) read(t *testing.T) []pastRelease {
 	var all []pastRelease
 	for _, file := range h.corpus.Files(t, "replay/"+h.operator+"-*/case.json") {
@@ -130,7 +128,7 @@ func (h history) read(t *testing.T) []pastRelease {
 	return longest[:min(len(longest), h.most)]
 }
 
-// imagesIn are the values of all keys named image, in the order in which they stand there.
+// imagesIn returns the values of all keys named image, in order.
 func imagesIn(text string) []string {
 	var root yaml.Node
 	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
@@ -202,13 +200,13 @@ func (h history) publish(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, b := meaningOf(t, got), meaningOf(t, texts[len(texts)-1]); a != b {
-		t.Errorf("it says other than what was merged:\n%s", diff.Diff("ours", []byte(a), "merged", []byte(b)))
+		t.Errorf("the template differs from the merged one:\n%s", diff.Diff("ours", []byte(a), "merged", []byte(b)))
 	}
 	t.Logf("%d releases", len(releases))
 }
 
-// serve pushes a bundle for each image, and gives the templates, the first one and then
-// those after each release, with the digests that the bundles have.
+// serve pushes a bundle for each image. It returns the first template and those after each release, with the
+// digests of these bundles.
 func (h history) serve(t *testing.T, w *servers.Servers, releases []pastRelease) []string {
 	texts := []string{releases[0].before}
 	names := map[string]string{}
@@ -227,7 +225,7 @@ func (h history) serve(t *testing.T, w *servers.Servers, releases []pastRelease)
 		}
 		texts = append(texts, r.after)
 	}
-	// The images that stood there before: in the order of the names that have no image.
+	// The earlier images get the names without an image, in order.
 	var spare []string
 	for _, m := range regexp.MustCompile(`(?m)^ *- name: *(\S+\.v?\d\S*)|^ *name: *(`+regexp.QuoteMeta(h.operator)+`\S*\.v?\d\S*)$`).FindAllStringSubmatch(texts[0], -1) {
 		if name := m[1] + m[2]; !slices.Contains(spare, name) {
@@ -288,7 +286,7 @@ func (h history) hosts(texts []string) []string {
 	return hosts
 }
 
-// meaningOf is the parsed text with lists in a fixed order.
+// meaningOf returns the parsed text with lists in a fixed order.
 func meaningOf(t *testing.T, text string) string {
 	t.Helper()
 	var v any

@@ -5,13 +5,13 @@ import (
 	"github.com/olmgraft/graft/internal/cli/output"
 )
 
-// report is what --json prints; docs/report.schema.json describes it.
+// report is the output of --json; docs/report.schema.json describes it.
 type report struct {
 	output.Report
 	Templates []output.Template `json:"templates,omitempty"`
 	Catalogs  []output.Catalog  `json:"catalogs,omitempty"`
 	Pinned    []pinReport       `json:"pinned,omitempty"`
 	Files     []string          `json:"files,omitempty"`
-	// Recipes are of the formulary.
+	// Recipes are those of the formulary.
 	Recipes []formulary.Recipe `json:"recipes,omitempty"`
 }

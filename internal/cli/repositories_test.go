@@ -33,10 +33,9 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
-// TestRepositories takes public repositories as they are through the first day with Graft:
-// init writes the configuration, publish adds the next version of the newest bundle, and
-// then that bundle built again. The registry serves the new bundles alone. Each pull request
-// consists of its bundle.
+// TestRepositories takes unchanged public repositories through the first day with Graft: init writes the
+// configuration, publish adds the next version of the newest bundle, and then a rebuild of that bundle. The
+// registry has only the new bundles. Each pull request changes only its bundle.
 func TestRepositories(t *testing.T) {
 	t.Parallel()
 	c := corpus.Large(t)
@@ -57,27 +56,27 @@ func TestRepositories(t *testing.T) {
 			case err != nil:
 				t.Logf("%s: %v", reason, err)
 			case reason != "":
-				t.Errorf("it works, and is listed as one that does not: %s", reason)
+				t.Errorf("the repository works and is listed as one that does not: %s", reason)
 			}
 		})
 	}
 }
 
-// notYet are the repositories for which the first day fails, and why.
+// notYet has the repositories for which the first day fails, and why.
 var notYet = map[string]string{
 	"konflux-coo-fbc":                       "its template names one image for two bundles; a script puts others in before it renders",
 	"trusted-profile-analyzer-operator-fbc": "a script writes its templates, which opm does not render as they are; init refuses them",
 }
 
-// repository is one of the corpus, under way.
+// repository is a repository of the corpus during the test.
 type repository struct {
 	files  fstest.MapFS
 	config *config.Config
 	*servers.Servers
-	registries string // that sends every host to the registry
+	registries string // redirects every host to the registry
 }
 
-// newest is the bundle with the highest version that templates hold.
+// newest is the bundle with the highest version in the templates.
 type newest struct {
 	pkg, name, repository string
 	version               semver.Version
@@ -141,7 +140,7 @@ func (r *repository) firstDay(t *testing.T) error {
 	return nil
 }
 
-// init has the configuration written.
+// init writes the configuration.
 func (r *repository) init(t *testing.T) error {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, r.files); err != nil {
@@ -158,7 +157,7 @@ func (r *repository) init(t *testing.T) error {
 	return err
 }
 
-// graft runs the command line, and gives its exit code and all that it says.
+// graft runs the command line and returns its exit code and its output.
 func (r *repository) graft(args ...string) (int, string) {
 	var out bytes.Buffer
 	code := Main(context.Background(), args, command.IO{In: strings.NewReader(""), Out: &out, Err: &out, Env: func(key string) (string, bool) {
@@ -171,7 +170,7 @@ func (r *repository) graft(args ...string) (int, string) {
 	return code, out.String()
 }
 
-// newest looks through the templates of the configuration.
+// newest searches the templates of the configuration.
 func (r *repository) newest() (b newest, err error) {
 	for _, target := range r.config.Targets {
 		paths, err := fs.Glob(r.files, string(target.Template))
@@ -207,11 +206,11 @@ func (r *repository) newest() (b newest, err error) {
 	return b, nil
 }
 
-// inCatalogs are the names of bundles in a target's catalogs: a semver template has none.
+// inCatalogs returns the names of bundles in a target's catalogs, because a semver template has none.
 func (r *repository) inCatalogs(target plan.TargetSetup, file string) (names []string) {
 	for _, c := range target.Catalogs {
 		pattern := strings.NewReplacer("{folder}", path.Dir(file), "{platform}", "*", "{platformDashed}", "*", "{template}", "*", "{package}", "*").Replace(string(c.Path))
-		found, _ := fs.Glob(r.files, pattern) // what matches nothing has no names
+		found, _ := fs.Glob(r.files, pattern) // no match gives no names
 		for _, at := range found {
 			docs, err := fbc.ReadFS(r.files, at)
 			if err != nil {
@@ -227,7 +226,7 @@ func (r *repository) inCatalogs(target plan.TargetSetup, file string) (names []s
 	return names
 }
 
-// published publishes a bundle as pull request n, and looks at what that changes.
+// published publishes a bundle as pull request n, and checks its changes.
 func (r *repository) published(t *testing.T, n int, b newest, made registry.Bundle, more ...string) error {
 	digest, err := r.Registry.Push(fmt.Sprintf("%s:t%d", b.repository, n), made, registry.Form{})
 	if err != nil {
@@ -246,7 +245,7 @@ func (r *repository) published(t *testing.T, n int, b newest, made registry.Bund
 	return bundleAlone(before, after, b)
 }
 
-// change is what a commit changes: the files before and after it.
+// change returns the files that a commit changes, before and after.
 func (r *repository) change(t *testing.T, branch string) (before, after map[string]string) {
 	t.Helper()
 	commits, err := r.Repo.Log(branch)
@@ -271,9 +270,8 @@ func (r *repository) change(t *testing.T, branch string) (before, after map[stri
 	return before, after
 }
 
-// bundleAlone holds the difference of two states to be one bundle's. In a catalog only documents and
-// entries of its name come and change. In other files no line goes that does not name its
-// repository.
+// bundleAlone checks that a difference belongs to one bundle. In a catalog, only documents and entries of its
+// name are added or changed. In other files, only lines with its repository are removed.
 func bundleAlone(before, after map[string]string, b newest) error {
 	var errs []error
 	for _, file := range slices.Sorted(maps.Keys(after)) {
@@ -299,8 +297,7 @@ func bundleAlone(before, after map[string]string, b newest) error {
 	return errors.Join(errs...)
 }
 
-// units are the documents and entries of a catalog by what they are called, nil for any other
-// file.
+// units returns the documents and entries of a catalog by name, or nil for any other file.
 func units(file, text string) map[string]string {
 	docs, err := fbc.Read(file, []byte(text))
 	if err != nil || len(docs) == 0 || slices.ContainsFunc(docs, isTemplate) {
@@ -324,8 +321,8 @@ func units(file, text string) map[string]string {
 	return out
 }
 
-// noSuchChannel is the default channel of a template or catalog where that is no channel of it:
-// that is mended on the way.
+// noSuchChannel returns the default channel of a template or catalog if it has no such channel, which the edit
+// repairs.
 func noSuchChannel(file, text string) string {
 	t, err := template.Open(fstest.MapFS{file: {Data: []byte(text)}}, file, file)
 	if err != nil {
@@ -338,7 +335,7 @@ func noSuchChannel(file, text string) string {
 	return d.DefaultChannel
 }
 
-// handed reports whether an entry gave what it skipped to a new head, as semver templates do.
+// handed reports whether an entry passed its skips to a new head, as in semver templates.
 func handed(unit, was, is string, now map[string]string, head string) bool {
 	channel, _, isEntry := strings.Cut(unit, " entry ")
 	return isEntry && is == (fbc.Entry{}).InWords() && strings.Contains(now[channel+" entry "+head], was)

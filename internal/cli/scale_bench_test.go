@@ -21,9 +21,8 @@ const (
 	scaleBundles   = 8
 )
 
-// scaleFiles are those of a repository in the layout of the community catalogs: packages, each
-// with a template and a catalog for each of the platforms. The catalog of one is rendered; the
-// others have another name.
+// scaleFiles returns a repository in the layout of the community catalogs: packages, each with a template and a
+// catalog for each platform. One package's catalog is rendered; the others are copies under other names.
 func scaleFiles(b *testing.B, w *servers.Servers, packages int) map[string]string {
 	const named = "op-0000"
 	template := "schema: olm.template.basic\nentries:\n- schema: olm.package\n  name: " + named + "\n  defaultChannel: stable\n- schema: olm.channel\n  package: " + named + "\n  name: stable\n  entries:\n"
@@ -34,7 +33,7 @@ func scaleFiles(b *testing.B, w *servers.Servers, packages int) map[string]strin
 			b.Fatal(err)
 		}
 		if n == scaleBundles {
-			break // it is the new one
+			break // the bundle to publish
 		}
 		template += "  - name: " + named + ".v" + version + "\n"
 		if n > 0 {
@@ -70,8 +69,8 @@ func scaleFiles(b *testing.B, w *servers.Servers, packages int) map[string]strin
 	return all
 }
 
-// BenchmarkScale publishes one bundle, the real program, into the 20 catalogs of its package in
-// repositories of more and more packages: from a checkout of depth 1, as the action has one.
+// BenchmarkScale publishes one bundle with the real program into the 20 catalogs of its package, in
+// repositories with more and more packages, from a checkout of depth 1 as in the action.
 //
 //	go test -run '^$' -bench Scale ./internal/cli
 func BenchmarkScale(b *testing.B) {
@@ -106,7 +105,7 @@ func scale(b *testing.B, packages int, configuration string) {
 	measured(b, w, dir, fmt.Sprintf("%s/op-0000:v1.%d.0", w.Registry.Addr, scaleBundles))
 }
 
-// measured publishes an image again and again, without a push, and reports what that costs.
+// measured publishes an image repeatedly without a push, and reports the cost.
 func measured(b *testing.B, w *servers.Servers, dir, image string) {
 	most, busy := 0, time.Duration(0)
 	file := filepath.Join(b.TempDir(), "peak")

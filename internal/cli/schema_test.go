@@ -13,7 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/command"
 )
 
-// Every report holds to the schema that programs are told of.
+// Every report is valid by its schema.
 func TestReportsHoldToTheSchema(t *testing.T) {
 	compiler := jsonschema.NewCompiler()
 	schema, err := compiler.Compile("../../docs/report.schema.json")

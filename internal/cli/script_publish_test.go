@@ -14,8 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
-// headOf BRANCH OUT writes who made the newest commit of a branch of the remote, and its
-// message.
+// head BRANCH OUT writes the author and the message of the newest commit of a remote branch.
 func headOf(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: head BRANCH OUT")
@@ -29,8 +28,7 @@ func headOf(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
 
-// changed BRANCH OUT writes the files that the newest commit of a branch of the remote adds,
-// modifies and deletes.
+// changed BRANCH OUT writes the files that the newest commit of a remote branch adds, modifies and deletes.
 func changedFiles(ts *testscript.TestScript, _ bool, args []string) {
 	repo := serversOf(ts).Repo
 	log, err := repo.Log(args[0])
@@ -65,7 +63,7 @@ func branches(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(names.String()), 0o644))
 }
 
-// workflowToken makes the token that of a workflow: GitHub's own bot.
+// workflowToken makes the token a workflow's, which is GitHub's own bot.
 func workflowToken(ts *testscript.TestScript, _ bool, _ []string) {
 	serversOf(ts).Forge.AddToken(servers.Token, fakegithub.Identity{
 		Login: "github-actions[bot]", App: true,
@@ -75,8 +73,8 @@ func workflowToken(ts *testscript.TestScript, _ bool, _ []string) {
 
 var commitName = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
 
-// outputs FILE OUT writes the outputs that a run set, but for the report, as lines of name
-// and value, without what differs each time.
+// outputs FILE OUT writes the outputs of a run except the report, as lines of name and value, without text that
+// differs each time.
 func outputs(ts *testscript.TestScript, _ bool, args []string) {
 	var out strings.Builder
 	lines := strings.Split(ts.ReadFile(args[0]), "\n")
@@ -97,8 +95,8 @@ func outputs(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
 
-// quickStart runs the commands below "Try it" in the README, with the image of the
-// script's registry in place of the example's.
+// quickStart runs the commands below "Try it" in the README, with the image of the script's registry instead of
+// the example's.
 func quickStart(ts *testscript.TestScript, _ bool, _ []string) {
 	readme := ts.ReadFile(filepath.Join(ts.Getenv("ROOT"), "README.md"))
 	_, section, _ := strings.Cut(readme, "\n## Try it\n")
@@ -118,8 +116,8 @@ func quickStart(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(ts.Exec("cat", "../quickstart.out"))
 }
 
-// layout NAME does what docs/layouts/NAME.md says: it writes the page's graft.yaml, runs its
-// commands, and looks for the lines of its diff in what they print.
+// layout NAME follows docs/layouts/NAME.md: it writes the page's graft.yaml, runs its commands, and checks that
+// their output has the lines of its diff.
 func layout(ts *testscript.TestScript, _ bool, args []string) {
 	page := strings.ReplaceAll(ts.ReadFile(filepath.Join(ts.Getenv("ROOT"), "docs", "layouts", args[0]+".md")), "quay.io/example/", ts.Getenv("REGISTRY")+"/")
 	if m := regexp.MustCompile("(?s)```yaml\n(# .github/graft.yaml\n.*?)```").FindStringSubmatch(page); m != nil {
@@ -142,13 +140,13 @@ func layout(ts *testscript.TestScript, _ bool, args []string) {
 			_, after, found = strings.Cut(out, "\n"+strings.TrimSuffix(line, "..."))
 		}
 		if !found {
-			ts.Fatalf("docs/layouts/%s.md shows a line that is not printed, or not there: %s", args[0], line)
+			ts.Fatalf("docs/layouts/%s.md shows a line that is not in the output: %s", args[0], line)
 		}
 		out = "\n" + after
 	}
 }
 
-// report FILE holds a report to its schema.
+// report FILE checks a report with its schema.
 func holdReport(ts *testscript.TestScript, _ bool, args []string) {
 	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(ts.Getenv("ROOT"), "docs", "report.schema.json"))
 	ts.Check(err)

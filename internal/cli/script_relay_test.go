@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// freeAddress sets a variable to an address on which nobody listens: freeaddress NAME.
+// freeaddress NAME sets a variable to an unused address.
 func freeAddress(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: freeaddress NAME")
@@ -25,10 +25,9 @@ func freeAddress(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(l.Close())
 }
 
-// announce sends to an address what a registry of the distribution project says of an image
-// that was pushed, and holds the answer to the announcement of its manifest; those of its
-// blobs are nothing to keep: announce STATUS REPOSITORY:TAG URL. A registry tries again
-// while nobody answers.
+// announce STATUS REPOSITORY:TAG URL sends the distribution project's announcements for a pushed image to an
+// address, and checks the status for its manifest; those for its blobs are ignored. Like a registry, it retries
+// until it gets an answer.
 func announce(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: announce STATUS REPOSITORY:TAG URL")
@@ -60,12 +59,12 @@ func send(ts *testscript.TestScript, url string, body []byte) int {
 		ts.Check(resp.Body.Close())
 		return resp.StatusCode
 	}
-	ts.Fatalf("nobody answers: %v", last)
+	ts.Fatalf("there is no answer: %v", last)
 	return 0
 }
 
-// dispatched waits for events that were sent to GitHub, holds how many there are, and writes
-// each as a workflow finds it, into event.1.json and so on: dispatched N.
+// dispatched N waits for events to GitHub, checks their number, and writes each as a workflow receives it, to
+// event.1.json and so on.
 func dispatched(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: dispatched N")

@@ -16,7 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
-// counted are the requests to the git remote of each kind.
+// counted counts the requests to the git remote by kind.
 func counted(w *servers.Servers) func(gitremote.Kind) int {
 	var mu sync.Mutex
 	kinds := map[gitremote.Kind]int{}
@@ -33,7 +33,7 @@ func counted(w *servers.Servers) func(gitremote.Kind) int {
 	}
 }
 
-// stormTown has packages of bundles, none of them in the repository yet but the first of each.
+// stormTown has packages with several bundles each. The repository has only the first of each package.
 func stormTown(t *testing.T, packages, bundles int) (w *town, images []string) {
 	t.Helper()
 	w = newTown(t, 0)
@@ -57,8 +57,7 @@ func stormTown(t *testing.T, packages, bundles int) (w *town, images []string) {
 	return w, images
 }
 
-// Two hundred bundles of ten packages in one event are a commit, a push and a pull request for
-// each package.
+// Two hundred bundles of ten packages in one event lead to one commit, push and pull request for each package.
 func TestManyBundlesInOneEvent(t *testing.T) {
 	t.Parallel()
 	packages, bundles := effort.Of(t, 3, 10, 10), effort.Of(t, 4, 20, 20)

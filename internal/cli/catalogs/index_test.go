@@ -16,7 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// sample are the documents of a package, some of them with faults.
+// sample returns the documents of a package, some with faults.
 func sample(name string, n int) (docs []string) {
 	add := func(format string, args ...any) { docs = append(docs, fmt.Sprintf(format, args...)) }
 	add("schema: olm.package\nname: %s\ndefaultChannel: stable%d\n", name, n%2)
@@ -31,8 +31,8 @@ func sample(name string, n int) (docs []string) {
 	return docs
 }
 
-// However the documents of packages are strewn over files, verifying package by package finds
-// what verifying all at once does.
+// For any distribution of documents over files, verifying package by package finds the same as verifying all at
+// once.
 func TestVerifyInParts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for round := range 40 {
@@ -69,7 +69,7 @@ func TestVerifyInParts(t *testing.T) {
 	}
 }
 
-// atOnce is what verifying finds when the whole catalog is held.
+// atOnce verifies with the whole catalog in memory.
 func atOnce(t *testing.T, name string) []graph.Finding {
 	t.Helper()
 	var b graph.Builder
@@ -109,8 +109,8 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// What is held of a catalog does not grow with the number of its packages: of 10 and of 150, of
-// 256 KiB each, in one file and in many.
+// Memory for a catalog does not grow with the number of its packages: 10 and 150 packages of 256 KiB each, in
+// one file and in many.
 func TestVerifyHoldsOnePackage(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	for _, layout := range []string{"one file", "a file each"} {
@@ -122,7 +122,7 @@ func TestVerifyHoldsOnePackage(t *testing.T) {
 	}
 }
 
-// heldBy is the most that is live at once, beside what was before, while a catalog is verified.
+// heldBy returns the largest additional live memory while a catalog is verified.
 func heldBy(t *testing.T, layout string, packages int) int64 {
 	t.Helper()
 	dir := t.TempDir()
@@ -142,7 +142,7 @@ func heldBy(t *testing.T, layout string, packages int) int64 {
 		write(t, filepath.Dir(dir), "catalog.yaml", all.String())
 		all.Reset()
 	}
-	debug.FreeOSMemory() // collects
+	debug.FreeOSMemory() // collects garbage
 	live := func() int64 {
 		s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(s)

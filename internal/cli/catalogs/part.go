@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 )
 
-// Packages are the documents that the catalog has of some packages.
+// Packages returns the catalog's documents of some packages.
 func (c *Reader) Packages(ctx context.Context, name string, pkgs ...string) ([]fbc.Doc, error) {
 	if IsImage(name) {
 		client, err := c.Client()
@@ -28,14 +28,14 @@ func (c *Reader) Packages(ctx context.Context, name string, pkgs ...string) ([]f
 	return fbc.OfPackage(docs, pkgs...), err
 }
 
-// Images are catalog images that are asked for one package: they are read in part, and once for
-// each digest where there is a cache.
+// Images reads single packages from catalog images: only a part of each image, and with a cache only once for
+// each digest.
 type Images struct {
 	Client *oci.Client
 	Cache  *oci.Cache
 }
 
-// Package are the documents that the image has of the package.
+// Package returns the image's documents of the package.
 func (c Images) Package(ctx context.Context, image, pkg string) ([]fbc.Doc, error) {
 	return c.packages(ctx, image, []string{pkg})
 }
@@ -55,7 +55,7 @@ func (c Images) packages(ctx context.Context, image string, pkgs []string) ([]fb
 	return docs, err
 }
 
-// files are the packages' documents in files of the names that they have in the image.
+// files returns the packages' documents by their files' names in the image.
 func (c Images) files(ctx context.Context, image string, pkgs []string) (map[string][]byte, error) {
 	kind := fmt.Sprintf("catalog %x", sha256.Sum256([]byte(strings.Join(pkgs, " "))))
 	if c.Cache != nil {
@@ -90,7 +90,7 @@ func (c Images) files(ctx context.Context, image string, pkgs []string) (map[str
 		files[name] = append(append(files[name], d.Raw()...), '\n')
 	}
 	if text, err := json.Marshal(files); err == nil {
-		// A cache that cannot be written to makes the next run slower, no more.
+		// If the cache cannot be written, the next run is slower.
 		_ = c.Cache.Put(kind, part.Digest, text)
 	}
 	return files, nil

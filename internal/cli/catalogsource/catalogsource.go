@@ -1,4 +1,4 @@
-// Package catalogsource is graft catalogsource: the manifests of CatalogSources.
+// Package catalogsource implements graft catalogsource for the manifests of CatalogSources.
 package catalogsource
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Command is the family.
+// Command returns the family of verbs.
 func Command(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "catalogsource",
@@ -31,13 +31,13 @@ func Command(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// report is what --json prints; docs/report.schema.json describes it.
+// report is the output of --json; docs/report.schema.json describes it.
 type report struct {
 	output.Report
 	CatalogSources []sourceReport `json:"catalogSources,omitempty"`
 }
 
-// sourceReport is what became of one CatalogSource.
+// sourceReport is the result for one CatalogSource.
 type sourceReport struct {
 	File      string           `json:"file"`
 	Name      string           `json:"name"`
@@ -50,7 +50,7 @@ type sourceReport struct {
 	Warnings  []warningReport  `json:"warnings,omitempty"`
 }
 
-// warningReport is what will be wrong later, or may be meant otherwise.
+// warningReport is a fault that may come later, or a possible mistake.
 type warningReport struct {
 	Message string `json:"message"`
 	Remedy  string `json:"remedy"`
@@ -58,20 +58,20 @@ type warningReport struct {
 	Col     int    `json:"col"`
 }
 
-// platformReport is the image that a platform version gets.
+// platformReport is the image for a platform version.
 type platformReport struct {
 	Version string `json:"version"`
 	Image   string `json:"image"`
 	Digest  string `json:"digest,omitempty"`
 }
 
-// manifests are the files of one run, all of which are written or none.
+// manifests are the files of one run. All of them are written, or none.
 type manifests struct {
 	app   *command.App
 	repos files.Repositories
 	stdin bool
-	how   *files.Writing // nil where nothing is written
-	text  []byte         // what standard input became
+	how   *files.Writing // nil if nothing is written
+	text  []byte         // the result for standard input
 }
 
 func openManifests(a *command.App, names []string, how *files.Writing, restricted bool) (*manifests, error) {
@@ -136,7 +136,7 @@ func (m *manifests) locate(name string) (files.Located, error) {
 	return m.repos.LocateToWrite(name, *m.how)
 }
 
-// finish writes the files, or with --dry-run shows what would change.
+// finish writes the files, or with --dry-run prints the difference.
 func (m *manifests) finish() error {
 	if m.stdin {
 		_, err := m.app.Out.Documents().Write(m.text)
@@ -145,7 +145,7 @@ func (m *manifests) finish() error {
 	return m.repos.Finish(m.app, "manifests", m.how.DryRun)
 }
 
-// tell prints what became of the CatalogSources.
+// tell prints the results for the CatalogSources.
 func tell(a *command.App, sources []sourceReport, dryRun bool) {
 	if a.JSON {
 		rep := report{output.NewReport("unchanged"), sources}

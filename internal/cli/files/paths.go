@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// Paths are the file itself, or the files of a catalog's directory.
+// Paths returns the file itself, or the files of a catalog's directory.
 func (at Located) Paths() ([]string, error) {
 	if info, err := fs.Stat(at.Repo, at.Path); err != nil || !info.IsDir() {
 		return []string{at.Path}, nil //nolint:nilerr // reading the file tells
@@ -33,7 +33,7 @@ func (at Located) Paths() ([]string, error) {
 	return paths, nil
 }
 
-// Read reads a file of what was located.
+// Read reads a file of the located path.
 func (at Located) Read(p string) ([]byte, error) {
 	src, err := fs.ReadFile(at.Repo, p)
 	if err != nil {
@@ -43,7 +43,7 @@ func (at Located) Read(p string) ([]byte, error) {
 	return src, nil
 }
 
-// Shown is how a person calls a file of what was located.
+// Shown returns the user's name for a file of the located path.
 func (at Located) Shown(p string) string {
 	if p == at.Path {
 		return at.Name

@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/runner"
 )
 
-// draft is a catalog that was verified, and all that an image is made of besides.
+// draft is a verified catalog with everything else for an image.
 type draft struct {
 	oci.CatalogImage
 	catalog *graph.Catalog
@@ -46,7 +46,7 @@ func newDraft(ctx context.Context, a *command.App, o *options, dir string) (*dra
 	return d, err
 }
 
-// verified is the catalog, if it has no errors. Warnings are told.
+// verified returns the catalog if it has no errors, and prints warnings.
 func verified(ctx context.Context, w *runner.Log, o *options, dir string) (*graph.Catalog, error) {
 	levels, err := o.verify.Levels(dir)
 	if err != nil {
@@ -62,7 +62,7 @@ func verified(ctx context.Context, w *runner.Log, o *options, dir string) (*grap
 	}
 	warnings := slices.DeleteFunc(found, func(f graph.Finding) bool { return f.Level != graph.Warning })
 	if len(warnings) > 0 {
-		_ = graphreport.Text(w, warnings, graphreport.Style{Color: w.IsTerminal()}) // nobody is there to be told
+		_ = graphreport.Text(w, warnings, graphreport.Style{Color: w.IsTerminal()}) // the output may be closed
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
@@ -75,7 +75,7 @@ func verified(ctx context.Context, w *runner.Log, o *options, dir string) (*grap
 	return c, err
 }
 
-// origin is where the image comes from, as flags and the workflow's environment say.
+// origin returns the origin of the image, from flags and the workflow's environment.
 func (o *options) origin(a *command.App, base *oci.Base) (catalogimage.Origin, error) {
 	env := func(key string) string {
 		v, _ := a.Env(key)

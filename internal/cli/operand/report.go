@@ -5,7 +5,7 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// report is what --json prints; docs/report.schema.json describes it.
+// report is the output of --json; docs/report.schema.json describes it.
 type report struct {
 	output.Report
 	Templates []output.Template `json:"templates,omitempty"`
@@ -13,14 +13,14 @@ type report struct {
 	Mirror    []string          `json:"mirror,omitempty"`
 }
 
-// resolutionReport is what the operands of a bundle come to.
+// resolutionReport is the result for the operands of a bundle.
 type resolutionReport struct {
 	Bundle   string         `json:"bundle"`
 	Asked    []chosenReport `json:"asked"`
 	Required []chosenReport `json:"required"`
 }
 
-// chosenReport is an entry that was chosen.
+// chosenReport is a chosen entry.
 type chosenReport struct {
 	Name     string            `json:"name"`
 	Schema   string            `json:"schema"`

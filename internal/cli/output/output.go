@@ -1,4 +1,4 @@
-// Package output is what several verbs print.
+// Package output has the output that several verbs share.
 package output
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Catalog is what became of one catalog.
+// Catalog is the result for one catalog.
 type Catalog struct {
 	File     string `json:"file"`
 	Template string `json:"template,omitempty"`
@@ -19,7 +19,7 @@ type Catalog struct {
 	Pulled   int    `json:"pulled"`
 }
 
-// Copied tells how little was pulled.
+// Copied reports how many bundles were copied and pulled.
 func Copied(reused, pulled int) string {
 	if reused == 1 {
 		return fmt.Sprintf("1 bundle copied, %d pulled", pulled)
@@ -27,8 +27,8 @@ func Copied(reused, pulled int) string {
 	return fmt.Sprintf("%d bundles copied, %d pulled", reused, pulled)
 }
 
-// Printable is a line as people read it. What came from outside begins no line of its own,
-// and is no command to a terminal.
+// Printable returns a line without control characters, so that foreign text starts no new line and controls no
+// terminal.
 func Printable(line string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) {
@@ -38,7 +38,7 @@ func Printable(line string) string {
 	}, line)
 }
 
-// Sentence tells of a change.
+// Sentence describes a change.
 func Sentence(c kind.Change) string {
 	in := ""
 	if c.Channel != "" {

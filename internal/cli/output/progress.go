@@ -9,8 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/runner"
 )
 
-// Progress shows a count on standard error where that is a terminal, and nothing
-// where it is not.
+// Progress shows a count on standard error if that is a terminal, and nothing otherwise.
 type Progress struct {
 	out   io.Writer
 	verb  string
@@ -19,12 +18,12 @@ type Progress struct {
 	shown time.Time
 }
 
-// NewProgress shows the count on a writer.
+// NewProgress returns a Progress for a writer.
 func NewProgress(out *runner.Log, verb string) *Progress {
 	return &Progress{out: out, verb: verb, on: out.IsTerminal()}
 }
 
-// Step shows what is done, not more than some times a second.
+// Step shows progress, at most some times a second.
 func (p *Progress) Step(done, total int, current string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/runner"
 )
 
-// Bundles are done several at a time, and the last of them is shown.
+// Bundles are processed concurrently, and the last one is shown.
 func TestProgress(t *testing.T) {
 	var out bytes.Buffer
 	p := NewProgress(runner.NewLog(&out, false), "rendering")

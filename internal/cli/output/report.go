@@ -2,23 +2,23 @@ package output
 
 import "github.com/olmgraft/graft/internal/template/kind"
 
-// Report begins what --json prints; docs/report.schema.json describes it.
+// Report is the common start of the output of --json; docs/report.schema.json describes it.
 type Report struct {
 	SchemaVersion int    `json:"schemaVersion"`
 	Result        string `json:"result"`
 }
 
-// NewReport is one of a result.
+// NewReport returns a report with a result.
 func NewReport(result string) Report { return Report{1, result} }
 
-// Planned has a report tell of a dry run, which changes nothing.
+// Planned changes a report to that of a dry run, which changes nothing.
 func (r *Report) Planned() {
 	if r.Result != "unchanged" {
 		r.Result = "planned"
 	}
 }
 
-// Template is what became of one template.
+// Template is the result for one template.
 type Template struct {
 	File        string            `json:"file"`
 	Result      string            `json:"result,omitempty"`
@@ -26,11 +26,11 @@ type Template struct {
 	Notes       []string          `json:"notes,omitempty"`
 	Files       []string          `json:"files,omitempty"`
 	Description *kind.Description `json:"description,omitempty"`
-	// Itself says that the file is among those that change, and not its inputs alone.
+	// Itself reports whether the file itself changes, rather than only its inputs.
 	Itself bool `json:"-"`
 }
 
-// Overall is the result of a run that had these templates.
+// Overall returns the result of a run from the results of its templates.
 func Overall(templates []Template) string {
 	result := "unchanged"
 	for _, t := range templates {

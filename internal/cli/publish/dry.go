@@ -13,8 +13,8 @@ import (
 	"github.com/olmgraft/graft/internal/publish"
 )
 
-// printDry shows what a dry run found: the difference of the templates, that of each catalog in
-// a line (--diff shows all of it), and the pull request as its reviewer reads it.
+// printDry prints the result of a dry run: the difference of the templates, a line for each catalog (with
+// --diff its whole difference), and the pull request as its reviewer reads it.
 func (p *publishing) printDry(r *publish.Result) {
 	fmt.Fprintln(p.Out)
 	catalogs := map[string]publish.Catalog{}
@@ -46,7 +46,7 @@ func (p *publishing) printDry(r *publish.Result) {
 	}
 }
 
-// catalogOf is the catalog of a file: the file itself, or the directory that holds it.
+// catalogOf returns the catalog of a file: the file itself, or the directory that holds it.
 func catalogOf(all map[string]publish.Catalog, name string) (publish.Catalog, bool) {
 	for path, c := range all {
 		if name == path || strings.HasPrefix(name, path+"/") {
@@ -56,10 +56,10 @@ func catalogOf(all map[string]publish.Catalog, name string) (publish.Catalog, bo
 	return publish.Catalog{}, false
 }
 
-// newBundles names the bundles that a catalog did not have.
+// newBundles names the bundles that are new in a catalog.
 func newBundles(c publish.Catalog, name string) string {
 	if name != c.Path {
-		return "" // a part of it, which may hold something else
+		return "" // a part of it may hold something else
 	}
 	var names []string
 	for _, pkg := range c.After.Packages {
@@ -99,7 +99,7 @@ func lineCount(text string) string {
 	return fmt.Sprintf("+%d -%d lines", added, removed)
 }
 
-// tinted colours a line of a difference on a terminal that wants it.
+// tinted colours a line of a difference if colours are on.
 func (p *publishing) tinted(line string) string {
 	colour := map[byte]string{'+': "\x1b[32m", '-': "\x1b[31m", '@': "\x1b[36m"}[line[0]]
 	if colour == "" || !p.Colour() {

@@ -10,7 +10,8 @@ import (
 	"github.com/olmgraft/graft/internal/publish"
 )
 
-// artifacts is where those of the workflow's run are, "" where there is none or nothing to explore.
+// artifacts returns the address of the workflow run's artifacts, or "" if there are none or there is nothing to
+// explore.
 func (p *publishing) artifacts() string {
 	repository, run := p.env("GITHUB_REPOSITORY"), p.env("GITHUB_RUN_ID")
 	if p.explorer == "" || p.action == nil || repository == "" || run == "" {
@@ -19,8 +20,8 @@ func (p *publishing) artifacts() string {
 	return strings.TrimSuffix(cmp.Or(p.env("GITHUB_SERVER_URL"), "https://github.com"), "/") + "/" + repository + "/actions/runs/" + run + "#artifacts"
 }
 
-// explore writes the explorer of the last change that came to something, and gives the file; "" where
-// there is nothing to be explored.
+// explore writes the explorer of the last change with a result and returns the file, or "" if there is nothing
+// to explore.
 func (p *publishing) explore(results []*publish.Result) (file string, err error) {
 	if p.inputs == nil || p.explorer == "" {
 		return "", nil

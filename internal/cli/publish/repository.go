@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/publish"
 )
 
-// openSource opens what the run reads.
+// openSource opens the source of the run's content.
 func (p *publishing) openSource(ctx context.Context) (source, error) {
 	if p.readsWorkTree() {
 		return p.openWorkTree()
@@ -27,8 +27,8 @@ func (p *publishing) openSource(ctx context.Context) (source, error) {
 	return repo, nil
 }
 
-// openRepository opens the repository at the base that the inputs name, else the one
-// that its configuration names, and reads the configuration there.
+// openRepository opens the repository at the base from the inputs, or else from its configuration, and reads
+// the configuration there.
 func (p *publishing) openRepository(ctx context.Context) (*gitrepo.Repo, error) {
 	o := gitrepo.Options{Dir: cmp.Or(p.env("GITHUB_WORKSPACE"), "."), Base: p.base, Token: p.token}
 	if p.repository != "" {
@@ -60,7 +60,7 @@ func (p *publishing) openAt(ctx context.Context, o gitrepo.Options) (*gitrepo.Re
 	return repo, read, err
 }
 
-// sign says in whose name commits are made.
+// sign sets the identities of commits.
 func (p *publishing) sign(repo *gitrepo.Repo) {
 	c := p.config.Commit
 	s := gitrepo.Signing{Author: publish.DefaultAuthor, Committer: gitrepo.Identity(c.Committer), Signoff: c.Signoff}
@@ -70,7 +70,7 @@ func (p *publishing) sign(repo *gitrepo.Repo) {
 	repo.Sign(s)
 }
 
-// remoteURL is the address of OWNER/NAME on the server of the run, or the URL given.
+// remoteURL returns the address of OWNER/NAME on the run's server, or the given URL.
 func (p *publishing) remoteURL(repository string) string {
 	if strings.Contains(repository, "://") || strings.Count(repository, "/") != 1 {
 		return repository
@@ -78,8 +78,7 @@ func (p *publishing) remoteURL(repository string) string {
 	return strings.TrimSuffix(cmp.Or(p.env("GITHUB_SERVER_URL"), "https://github.com"), "/") + "/" + repository
 }
 
-// connect gives the options a repository that delivers, and the forge. A dry run needs
-// none of the forge.
+// connect adds a repository that delivers, and the forge. A dry run needs no forge.
 func (p *publishing) connect(ctx context.Context, from source, r *publish.Run) error {
 	r.Repository = from
 	repo, remote := from.(*gitrepo.Repo)
@@ -104,7 +103,7 @@ func (p *publishing) connect(ctx context.Context, from source, r *publish.Run) e
 	return nil
 }
 
-// forge is the one that hosts the repository. Here alone stands which forges there are.
+// forge returns the repository's host. Only this function knows the available forges.
 func (p *publishing) forge(repo *gitrepo.Repo) (forge.Forge, error) {
 	at, err := p.ownerAndName(repo)
 	if err != nil {
@@ -121,7 +120,7 @@ func (p *publishing) forge(repo *gitrepo.Repo) (forge.Forge, error) {
 	})
 }
 
-// ownerAndName go by where the base is read: pushes and pull requests belong together.
+// ownerAndName follows the base's address, because pushes and pull requests must go to the same repository.
 func (p *publishing) ownerAndName(repo *gitrepo.Repo) (forge.Repository, error) {
 	full := p.env("GITHUB_REPOSITORY")
 	if u, err := url.Parse(repo.URL()); err == nil && u.Host != "" {
@@ -137,7 +136,7 @@ func (p *publishing) ownerAndName(repo *gitrepo.Repo) (forge.Repository, error) 
 	return forge.Repository{Owner: owner, Name: name}, nil
 }
 
-// useFork has branches go to a fork.
+// useFork sends branches to a fork.
 func (p *publishing) useFork(ctx context.Context, f forge.Forge, repo *gitrepo.Repo, owner string) error {
 	if owner == "true" {
 		owner = ""
@@ -150,7 +149,7 @@ func (p *publishing) useFork(ctx context.Context, f forge.Forge, repo *gitrepo.R
 	if err != nil {
 		return err
 	}
-	// The fork stands beside the repository, under its own name.
+	// The fork is beside the repository, under its own name.
 	address, git := strings.CutSuffix(repo.URL(), ".git")
 	address = strings.TrimSuffix(address, at.String()) + fork.String()
 	if git {
