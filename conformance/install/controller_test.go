@@ -8,11 +8,16 @@ import (
 	"sync"
 	"testing"
 
+	authorization "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/olmgraft/graft/internal/controller"
+	"github.com/olmgraft/graft/internal/controller/operands"
+	operandsuite "github.com/olmgraft/graft/internal/controller/operands/suite"
 	"github.com/olmgraft/graft/internal/controller/suite"
 )
 
@@ -68,6 +73,36 @@ func grantLookups(t *testing.T) {
 		}
 	}
 	apply(t, all...)
+}
+
+// keepOperands runs the suite of operands with the permissions of deploy/controller/operands, in each
+// namespace of the suite.
+func keepOperands(t *testing.T, own *rest.Config) {
+	t.Helper()
+	apply(t, defined(t, "Namespaced", "operators.coreos.com", "v1alpha1", "Subscription"), defined(t, "Cluster", "olm.operatorframework.io", "v1", "ClusterCatalog"))
+	roles := inFile(t, "controller", "operands", "operands.yaml")
+	operandsuite.Run(t, &operandsuite.Server{Config: admin, Own: own, ConfigMaps: operands.ConfigMaps, ClusterCatalogs: true, Namespace: func(name string) {
+		namespace(t, name, nil)
+		for _, o := range roles {
+			if o.GetNamespace() != "" {
+				o.SetNamespace(name)
+			}
+		}
+		apply(t, roles...)
+		allowed(t, authorization.ResourceAttributes{Namespace: name, Verb: "list", Resource: "configmaps"})
+	}})
+}
+
+// allowed waits until the server knows of a permission of the controller's.
+func allowed(t *testing.T, what authorization.ResourceAttributes) {
+	t.Helper()
+	reviews := kubernetes.NewForConfigOrDie(admin).AuthorizationV1().SubjectAccessReviews()
+	eventually(t, "the controller may "+what.Verb+" "+what.Resource, func() bool {
+		answer, err := reviews.Create(t.Context(), &authorization.SubjectAccessReview{Spec: authorization.SubjectAccessReviewSpec{
+			User: "system:serviceaccount:graft-controller:graft-controller", ResourceAttributes: &what,
+		}}, metav1.CreateOptions{})
+		return err == nil && answer.Status.Allowed
+	})
 }
 
 // laterGroup has Samples too, once the suite defines them.

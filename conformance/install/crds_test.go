@@ -2,6 +2,7 @@ package install
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,13 +37,15 @@ func TestComponents(t *testing.T) {
 	}
 	for app, components := range charts {
 		all := values{}
-		for _, v := range components {
-			for name, one := range v {
-				all[name] = one
-			}
+		var names []string
+		for _, c := range components {
+			names = append(names, c.name)
+			maps.Copy(all, c.values)
 		}
-		namespace(t, "graft-"+app, nil)
-		for kind, objects := range map[string][]*unstructured.Unstructured{"kustomize": kustomized(t, app, "complete"), "helm": rendered(t, app, all)} {
+		for _, name := range []string{"graft-" + app, "operators"} {
+			namespace(t, name, nil)
+		}
+		for kind, objects := range map[string][]*unstructured.Unstructured{"kustomize": composed(t, app, names...), "helm": rendered(t, app, all)} {
 			for _, o := range objects {
 				if o.GetNamespace() == "" && !strings.HasPrefix(o.GetKind(), "Cluster") && o.GetKind() != "Namespace" {
 					o.SetNamespace("graft-" + app)

@@ -33,7 +33,7 @@ func TestPodsAreRestricted(t *testing.T) {
 		return err
 	}
 	for app := range charts {
-		for kind, all := range map[string][]*unstructured.Unstructured{"kustomize": composed(t, app), "helm": rendered(t, app, everything[app]), "complete": kustomized(t, app, "complete")} {
+		for kind, all := range map[string][]*unstructured.Unstructured{"kustomize": composed(t, app), "helm": rendered(t, app, everything[app]), "complete": kustomized(t, app, "complete"), chosen[app]: composed(t, app, chosen[app])} {
 			spec := podOf(t, all)
 			for _, account := range []string{"default", spec.ServiceAccountName} {
 				_, err := pods.ServiceAccounts("restricted").Create(t.Context(), &core.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account}}, metav1.CreateOptions{})
@@ -101,14 +101,14 @@ func podOf(t *testing.T, all []*unstructured.Unstructured) core.PodSpec {
 
 // The programs accept the arguments, and the relay accepts the configuration.
 func TestProgramsBegin(t *testing.T) {
-	for _, all := range [][]*unstructured.Unstructured{composed(t, "controller"), kustomized(t, "controller", "complete"), rendered(t, "controller", everything["controller"])} {
+	for _, all := range [][]*unstructured.Unstructured{composed(t, "controller"), kustomized(t, "controller", "complete"), composed(t, "controller", "operands"), rendered(t, "controller", everything["controller"])} {
 		var said bytes.Buffer
 		args := podOf(t, all).Containers[0].Args
 		if code := controller.Main(t.Context(), append(slices.Clone(args), "--help"), "x", nil, io.Discard, &said); code != 0 {
 			t.Errorf("%v: %s", args, said.String())
 		}
 	}
-	for _, all := range [][]*unstructured.Unstructured{composed(t, "relay"), rendered(t, "relay", everything["relay"])} {
+	for _, all := range [][]*unstructured.Unstructured{composed(t, "relay"), composed(t, "relay", "nats"), rendered(t, "relay", everything["relay"])} {
 		var said bytes.Buffer
 		args := podOf(t, all).Containers[0].Args
 		if code := relay.Main(t.Context(), append(slices.Clone(args), "--help"), command.IO{Out: io.Discard, Err: &said}); code != 0 {

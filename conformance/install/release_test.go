@@ -23,15 +23,17 @@ var everything = map[string]values{
 		"namespaces": []any{"team-a", "team-b"}, "olm": "absent", "poll": "10s", "workers": 8, "logFormat": "text", "networkPolicy": on, "replicas": 3,
 		"lookups":   []any{values{"group": "foo.example.com", "resource": "samples", "namespace": "team-a"}, values{"group": "foo.example.com", "resource": "clusters"}},
 		"webhook":   values{"enabled": true, "secretName": "mine"},
+		"operands":  values{"namespaces": []any{"team-a", "team-c"}, "poll": "5m"},
 		"image":     values{"digest": "sha256:" + strings.Repeat("a", 64), "pullPolicy": "Always"},
 		"podLabels": values{"team": "a"}, "podAnnotations": values{"note": "b"}, "nodeSelector": values{"kubernetes.io/os": "linux"}, "priorityClassName": "system-cluster-critical",
 		"tolerations": []any{values{"operator": "Exists"}}, "imagePullSecrets": []any{values{"name": "pull"}}, "serviceAccount": values{"annotations": values{"a": "b"}},
 		"affinity": values{"nodeAffinity": values{"requiredDuringSchedulingIgnoredDuringExecution": values{"nodeSelectorTerms": []any{values{"matchExpressions": []any{values{"key": "a", "operator": "Exists"}}}}}}},
 	},
 	"relay": {
-		"secretName": "mine", "replicas": 2, "persistence": values{"enabled": false}, "service": values{"type": "NodePort", "port": 8000},
+		"secretName": "mine", "replicas": 2, "service": values{"type": "NodePort", "port": 8000},
 		"ingress":       values{"enabled": true, "host": "relay.example.com", "className": "nginx", "tlsSecretName": "tls", "annotations": values{"a": "b"}},
-		"networkPolicy": values{"enabled": true, "egress": []any{values{"ports": []any{values{"port": 4222, "protocol": "TCP"}}}}},
+		"nats":          values{"url": "tls://a.nats,tls://b.nats:4333,tls://c.nats:4333", "replicas": 1, "stream": "HOOKS", "partitions": 4, "creds": "nats", "tls": values{"secretName": "nats-tls", "clientCertificate": true}},
+		"networkPolicy": values{"enabled": true, "egress": []any{values{"ports": []any{values{"port": 4318, "protocol": "TCP"}}}}},
 		"podLabels":     values{"team": "a"}, "podAnnotations": values{"note": "b"}, "tolerations": []any{values{"operator": "Exists"}},
 	},
 }
@@ -88,7 +90,7 @@ func TestRelease(t *testing.T) {
 	for app := range charts {
 		t.Run(app, func(t *testing.T) {
 			in, release := "release-"+app, "my"
-			for _, name := range []string{in, "team-a", "team-b"} {
+			for _, name := range []string{in, "team-a", "team-b", "team-c"} {
 				namespace(t, name, map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
 			}
 			before := left(t, release, in)

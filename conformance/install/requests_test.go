@@ -97,6 +97,7 @@ func TestRequests(t *testing.T) {
 	}
 	t.Run("suite", func(t *testing.T) { suite.Run(t, server) })
 	t.Run("command", func(t *testing.T) { testCommands(t, server) })
+	t.Run("operands", func(t *testing.T) { keepOperands(t, own) })
 
 	asked, refused := map[string]bool{}, map[string]bool{}
 	for _, r := range audited(t) {
@@ -113,7 +114,7 @@ func TestRequests(t *testing.T) {
 	for one := range refused {
 		t.Errorf("the controller may not %s", one)
 	}
-	granted := permitted(t, append(slices.Clone(base), inFile(t, "controller", "lookups.yaml")...))
+	granted := permitted(t, slices.Concat(base, inFile(t, "controller", "lookups.yaml"), inFile(t, "controller", "operands", "operands.yaml")))
 	for one := range granted {
 		if !asked[one] {
 			t.Errorf("the controller never asks to %s, and may", one)

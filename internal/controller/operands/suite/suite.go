@@ -3,6 +3,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -30,6 +31,10 @@ import (
 // Server is an API server with CatalogSources, Subscriptions and the kind that stands for ConfigMaps.
 type Server struct {
 	Config *rest.Config
+	// Own is the server with the keeper's account. If it is nil, the keeper uses Config.
+	Own *rest.Config
+	// Namespace creates a namespace, on a server that requires one.
+	Namespace func(name string)
 	// ConfigMaps is the resource that stands for ConfigMaps.
 	ConfigMaps schema.GroupVersionResource
 	// ClusterCatalogs reports whether the server has them.
@@ -67,6 +72,9 @@ type bench struct {
 
 func newBench(t *testing.T, s *Server, namespace string) *bench {
 	t.Helper()
+	if s.Namespace != nil {
+		s.Namespace(namespace)
+	}
 	b := &bench{T: t, Server: s, namespace: namespace, events: record.NewFakeRecorder(1000)}
 	var err error
 	if b.Interface, err = dynamic.NewForConfig(s.Config); err != nil {
@@ -81,7 +89,7 @@ func newBench(t *testing.T, s *Server, namespace string) *bench {
 		t.Fatal(err)
 	}
 	b.keeper, err = operands.New(operands.Options{
-		Config: s.Config, Namespaces: []string{namespace}, Poll: 20 * time.Millisecond, Registry: client,
+		Config: cmp.Or(s.Own, s.Config), Namespaces: []string{namespace}, Poll: 20 * time.Millisecond, Registry: client,
 		Events: b.events, Log: slog.New(slog.DiscardHandler), Resource: s.ConfigMaps,
 	})
 	if err != nil {
