@@ -97,6 +97,8 @@ const well = `
   graft_relay_queue_bytes_limit 1000x120
   graft_relay_queue_oldest_seconds 0x20 600x10 0x90
   graft_relay_held_seconds 0x20 600x10 0x90
+  graft_relay_account_requests_left{account="octo"} 5000-80x59 5000-30x60
+  graft_relay_account_requests_limit{account="octo"} 5000x120
 `
 
 // No alert fires while nothing is wrong.
@@ -122,6 +124,7 @@ func TestFiring(t *testing.T) {
 		{"GraftRelayQueueFull", `graft_relay_queue_items 0x20 900x3 0x97`, `graft_relay_queue_items 900x120`},
 		{"GraftRelayQueueFull", `graft_relay_queue_bytes 0x120`, `graft_relay_queue_bytes 900x120`},
 		{"GraftRelayHeld", `graft_relay_held_seconds 0x20 600x10 0x90`, `graft_relay_held_seconds 600x120`},
+		{"GraftRelayRequestsLeft", `requests_left{account="octo"} 5000-80x59 5000-30x60`, `requests_left{account="octo"} 400x120`},
 		{"GraftRelayStrangers", `graft_relay_requests_total{route="/quay",code="401"} 0x60 3x60`, `graft_relay_requests_total{route="/quay",code="401"} 0+1x120`},
 		{"GraftRelayAbsent", `graft_relay_`, `other_`},
 	} {

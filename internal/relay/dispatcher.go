@@ -80,6 +80,7 @@ func (d *dispatcher) add(items ...queue.Item) {
 			d.turns = append(d.turns, a)
 		}
 		a.lane(to).add(waiting{item, from, time.Now()})
+		a.waits++
 		d.waits[from]++
 		d.total++
 	}
@@ -265,6 +266,7 @@ func (d *dispatcher) release(a *account, l *lane, v outcome, items []waiting, ov
 			continue
 		}
 		d.total--
+		a.waits--
 		if d.waits[item.from]--; d.waits[item.from] <= 0 {
 			delete(d.waits, item.from)
 		}
@@ -282,6 +284,17 @@ func (d *dispatcher) holds(now time.Time) (accounts int, longest time.Duration) 
 		}
 	}
 	return accounts, longest
+}
+
+// waiting returns the number of waiting deliveries of each account.
+func (d *dispatcher) waiting() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := map[string]int{}
+	for _, a := range d.turns {
+		all[a.name] = a.waits
+	}
+	return all
 }
 
 // backoff grows up to LongestRetry. Half of it is random, so that lanes do not all return at once.

@@ -112,14 +112,11 @@ func tags(image string, from, n int) string {
 	return `{"docker_url": "` + image + `", "updated_tags": [` + strings.Join(all, ", ") + `]}`
 }
 
-// The same with webhooks, queue and forge: an announcement after thousands of another image is among the next
-// that GitHub receives, and the limit of one installation delays no other.
-func TestFleetIsFair(t *testing.T) {
-	t.Parallel()
+// beginFleet starts a relay for an App with installations in three accounts, each with a catalog.
+func beginFleet(t *testing.T, script func(fakegithub.Request) *fakegithub.Fault) *fixture {
+	t.Helper()
 	file, key := appKey(t)
-	var limited atomic.Int32
-	hold := make(chan struct{})
-	w := begin(t, setup{
+	return begin(t, setup{
 		config: map[string]string{"targets": `[{images: ["quay.io/{org}/*"], repositories: ["{org}/catalog"]}]`},
 		github: map[string]string{"app": `{id: "77", keyFile: ` + file + `}`},
 		hub: func(h *fakegithub.Server) {
@@ -130,17 +127,26 @@ func TestFleetIsFair(t *testing.T) {
 				}
 			}
 		},
-		script: func(r fakegithub.Request) *fakegithub.Fault {
-			if r.Route != dispatches {
-				return nil
-			}
-			<-hold
-			if strings.Contains(r.Path, "/gamma/") {
-				limited.Add(1)
-				return fakegithub.SecondaryLimit(403, time.Hour)
-			}
+		script: script,
+	})
+}
+
+// The same with webhooks, queue and forge: an announcement after thousands of another image is among the next
+// that GitHub receives, and the limit of one installation delays no other.
+func TestFleetIsFair(t *testing.T) {
+	t.Parallel()
+	var limited atomic.Int32
+	hold := make(chan struct{})
+	w := beginFleet(t, func(r fakegithub.Request) *fakegithub.Fault {
+		if r.Route != dispatches {
 			return nil
-		},
+		}
+		<-hold
+		if strings.Contains(r.Path, "/gamma/") {
+			limited.Add(1)
+			return fakegithub.SecondaryLimit(403, time.Hour)
+		}
+		return nil
 	})
 	post := func(body string) {
 		t.Helper()

@@ -30,6 +30,7 @@ type githubSender struct {
 	userAgent string
 	transport http.RoundTripper
 	retry     outbound.Retry
+	limits    rateLimits
 
 	mu      sync.Mutex
 	clients map[string]client // by owner
@@ -44,7 +45,7 @@ type client struct {
 func newSender(c GitHub, t tokens, userAgent string) *githubSender {
 	return &githubSender{
 		config: c, tokens: t, userAgent: userAgent, transport: newTransport(),
-		retry: outbound.Retry{Attempts: 1, LongestAsked: time.Nanosecond}, clients: map[string]client{},
+		retry: outbound.Retry{Attempts: 1, LongestAsked: time.Nanosecond}, limits: rateLimits{of: map[string]rateLimit{}}, clients: map[string]client{},
 	}
 }
 
@@ -85,7 +86,8 @@ func (d *githubSender) client(ctx context.Context, owner string) (client, error)
 		return c, nil
 	}
 	made, err := github.New(github.Options{
-		APIURL: d.config.APIURL, Token: g.token, UserAgent: d.userAgent, Transport: d.transport, Retry: d.retry,
+		APIURL: d.config.APIURL, Token: g.token, UserAgent: d.userAgent, Retry: d.retry,
+		Transport: noting{d.transport, d.config.accountOf(owner), &d.limits},
 	})
 	if err != nil {
 		return client{}, err

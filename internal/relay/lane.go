@@ -12,6 +12,7 @@ type account struct {
 	lanes map[string]*lane // by repository
 	turns []*lane          // possibly not empty, in the order of their turns
 	busy  int
+	waits int       // how many deliveries wait
 	next  time.Time // the earliest time for the next delivery, by pace or limit
 	// limited is the end of a rate limit.
 	limited time.Time

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -14,7 +15,8 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// metrics are the relay's counters. Labels are routes, statuses and words of this package, never text of a sender.
+// metrics are the relay's counters. Labels are routes, statuses, words of this package and a bounded number of
+// accounts with an installation, never text of a sender.
 type metrics struct {
 	registry      *prometheus.Registry
 	requests      *prometheus.CounterVec
@@ -101,11 +103,14 @@ type gauges struct {
 	config *Config
 	state  func(context.Context) queue.State
 	held   func(now time.Time) (accounts int, longest time.Duration)
-	now    func() time.Time
+	// waiting and limits are by account.
+	waiting func() map[string]int
+	limits  func(now time.Time) map[string]rateLimit
+	now     func() time.Time
 }
 
-func gauge(name, help string) *prometheus.Desc {
-	return prometheus.NewDesc("graft_relay_"+name, help, nil, nil)
+func gauge(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("graft_relay_"+name, help, labels, nil)
 }
 
 var (
@@ -116,11 +121,15 @@ var (
 	queueOldest     = gauge("queue_oldest_seconds", "Age of the delivery that waits longest.")
 	heldSeconds     = gauge("held_seconds", "How long GitHub's rate limits still hold, the longest of them.")
 	heldAccounts    = gauge("held_accounts", "Installations that a rate limit holds; without installations, 1 while it holds.")
+
+	accountItems = gauge("account_items", "Deliveries that wait here for an installation, by the account that has it; without installations, for all.", "account")
+	accountLeft  = gauge("account_requests_left", "Requests that GitHub still takes from an installation until its rate limit begins anew.", "account")
+	accountLimit = gauge("account_requests_limit", "Requests that GitHub takes from an installation in all.", "account")
 )
 
 // Describe implements prometheus.Collector.
 func (g gauges) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{queueItems, queueItemsLimit, queueBytes, queueBytesLimit, queueOldest, heldSeconds, heldAccounts} {
+	for _, d := range []*prometheus.Desc{queueItems, queueItemsLimit, queueBytes, queueBytesLimit, queueOldest, heldSeconds, heldAccounts, accountItems, accountLeft, accountLimit} {
 		to <- d
 	}
 }
@@ -140,5 +149,30 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 		queueOldest: age, heldSeconds: longest.Seconds(), heldAccounts: float64(accounts),
 	} {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value)
+	}
+	g.collectAccounts(to, now)
+}
+
+func (g gauges) collectAccounts(to chan<- prometheus.Metric, now time.Time) {
+	send := func(d *prometheus.Desc, value int, account string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(value), account)
+	}
+	waiting := g.waiting()
+	most, rest := named(waiting, func(a, b int) int { return cmp.Compare(b, a) })
+	for _, account := range most {
+		send(accountItems, waiting[account], account)
+	}
+	if len(rest) > 0 {
+		sum := 0
+		for _, account := range rest {
+			sum += waiting[account]
+		}
+		send(accountItems, sum, restNamed)
+	}
+	limits := g.limits(now)
+	least, _ := named(limits, func(a, b rateLimit) int { return cmp.Compare(a.left*b.most, b.left*a.most) })
+	for _, account := range least {
+		send(accountLeft, limits[account].left, account)
+		send(accountLimit, limits[account].most, account)
 	}
 }

@@ -63,7 +63,10 @@ func TestMetrics(t *testing.T) {
 	}
 	c := &Config{}
 	c.Queue.Items, c.Queue.Bytes = 10, 65536
-	m.registry.MustRegister(gauges{config: c, state: q.State, now: func() time.Time { return now }, held: func(time.Time) (int, time.Duration) { return 2, 25 * time.Second }})
+	m.registry.MustRegister(gauges{config: c, state: q.State, now: func() time.Time { return now }, held: func(time.Time) (int, time.Duration) { return 2, 25 * time.Second },
+		waiting: func() map[string]int { return map[string]int{"octo": 7} },
+		limits:  func(time.Time) map[string]rateLimit { return map[string]rateLimit{"octo": {left: 60, most: 5000}} },
+	})
 	text := read(t, m)
 	for _, want := range []string{
 		`graft_relay_requests_total{code="404",route=""} 1`, `graft_relay_requests_total{code="202",route="/quay"} 2`,
@@ -73,6 +76,7 @@ func TestMetrics(t *testing.T) {
 		"graft_relay_dispatch_seconds_sum 31", "graft_relay_dispatch_seconds_count 5", `graft_relay_dispatch_seconds_bucket{le="1"} 1`,
 		"graft_relay_queue_items 2", "graft_relay_queue_items_limit 10", fmt.Sprint("graft_relay_queue_bytes ", q.State(t.Context()).Bytes), "graft_relay_queue_bytes_limit 65536",
 		"graft_relay_queue_oldest_seconds 90", "graft_relay_held_seconds 25", "graft_relay_held_accounts 2",
+		`graft_relay_account_items{account="octo"} 7`, `graft_relay_account_requests_left{account="octo"} 60`, `graft_relay_account_requests_limit{account="octo"} 5000`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("there is no %s", want)
@@ -121,6 +125,7 @@ func TestPageHasTheMetrics(t *testing.T) {
 	_, text := w.request(http.MethodGet, "/metrics", nil)
 	w.request(http.MethodGet, "/else", nil)
 	w.hook("quay.io/example/op:v1")
+	w.settled()
 	_, after := w.request(http.MethodGet, "/metrics", nil)
 	is := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (graft_relay_[a-z_]+) `).FindAllStringSubmatch(text+after, -1) {

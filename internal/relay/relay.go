@@ -110,7 +110,7 @@ func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
 		config: c, send: d.send, queue: r.queue, metrics: r.metrics, traces: r.traces, log: o.Log,
 		accounts: map[string]*account{}, waits: map[string]int{}, wake: make(chan struct{}, 1),
 	}
-	r.metrics.registry.MustRegister(gauges{config: c, state: r.queue.State, held: r.dispatcher.holds, now: time.Now})
+	r.metrics.registry.MustRegister(gauges{config: c, state: r.queue.State, held: r.dispatcher.holds, waiting: r.dispatcher.waiting, limits: d.limits.now, now: time.Now})
 	return r, nil
 }
 
