@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// concurrent limits the deliveries in progress of one account, each to another repository, and mostConcurrent
+// concurrent limits the attempts in progress of one account, each to another repository, and mostConcurrent
 // those of all accounts.
 const (
 	concurrent     = 4
@@ -161,6 +161,7 @@ func (d *dispatcher) deliver(ctx context.Context, a *account, l *lane, items []w
 	over := make([]bool, len(items))
 	begun := time.Now()
 	each, v := d.attempt(ctx, items)
+	d.answered(a, &v)
 	if ctx.Err() != nil && !v.delivered {
 		d.release(a, l, v, items, over)
 		return
@@ -170,6 +171,24 @@ func (d *dispatcher) deliver(ctx context.Context, a *account, l *lane, items []w
 		over[i] = d.conclude(ctx, each[i], item, v)
 	}
 	d.release(a, l, v, items, over)
+}
+
+// answered ends the attempt for the limits of concurrent attempts, and starts the hold of a rate limit. The lane
+// stays busy until the queue has recorded the result. If a server of the queue is lost, that can take seconds, in
+// which other lanes continue.
+func (d *dispatcher) answered(a *account, v *outcome) {
+	d.mu.Lock()
+	defer d.wakeUp()
+	defer d.mu.Unlock()
+	d.busy--
+	a.busy--
+	// A server cannot delay the next attempt for longer than this, whatever it requests.
+	if most := time.Now().Add(max(longestHold, d.config.GitHub.LongestRetry)); v.again.After(most) {
+		v.again = most
+	}
+	if v.limited && v.refused == "" && v.again.After(a.next) {
+		a.next, a.limited = v.again, v.again
+	}
 }
 
 // conclude removes a delivery from the queue if it is over.
@@ -240,20 +259,11 @@ func (d *dispatcher) release(a *account, l *lane, v outcome, items []waiting, ov
 	d.mu.Lock()
 	defer d.wakeUp()
 	defer d.mu.Unlock()
-	d.busy--
-	a.busy--
-	// A server cannot delay the next attempt for longer than this, whatever it requests.
-	if most := time.Now().Add(max(longestHold, d.config.GitHub.LongestRetry)); v.again.After(most) {
-		v.again = most
-	}
 	switch {
 	case !slices.Contains(over, false):
 		l.failures = 0
 	case v.limited:
 		l.goFirst()
-		if v.again.After(a.next) {
-			a.next, a.limited = v.again, v.again
-		}
 	default:
 		l.failures++
 		l.next = time.Now().Add(d.backoff(l.failures))

@@ -32,8 +32,9 @@ type round struct {
 	most       int // the most at one time
 	finished   []string
 	aside      []string
-	asideFails int // attempts to set aside that still fail
-	lost       int // ends that the queue still refuses
+	asideFails int    // attempts to set aside that still fail
+	lost       int    // ends that the queue still refuses
+	deaf       string // prefix of the repositories whose ends the queue never records
 	seq        uint64
 }
 
@@ -128,7 +129,11 @@ func (r *round) Bury(_ context.Context, item queue.Item, text json.RawMessage) e
 	return nil
 }
 
-func (r *round) Done(_ context.Context, item queue.Item) error {
+func (r *round) Done(ctx context.Context, item queue.Item) error {
+	if r.deaf != "" && strings.HasPrefix(item.Key, r.deaf) {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.lost > 0 {
@@ -174,6 +179,27 @@ func TestCourierKeepsOrder(t *testing.T) {
 		}
 		if slices.Sort(r.finished); strings.Join(r.finished, " ") != "1 2 3 4 5" {
 			t.Errorf("the queue was told of %v", r.finished)
+		}
+	})
+}
+
+// While the queue cannot record the end of deliveries, it delays their repositories and no others.
+func TestDeafQueueHoldsUpItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all []string
+		for n := range 2 * concurrent {
+			all = append(all, fmt.Sprintf("deaf%d 1", n), fmt.Sprintf("deaf%d 2", n))
+		}
+		r := newRound(steady, slowly, append(all, "a 1", "a 2")...)
+		r.deaf = "deaf"
+		r.start()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		r.stop()
+		r.abort()
+		<-r.ended
+		if got := strings.Join(r.finished, " "); got != "17 18" || len(r.tried) != 2*concurrent+2 {
+			t.Errorf("the queue was told of %s, after %v", got, r.tried)
 		}
 	})
 }
