@@ -13,6 +13,7 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 	"github.com/olmgraft/graft/internal/relay/queue/jetstream"
 	"github.com/olmgraft/graft/internal/relay/queue/suite"
+	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
 // embedded starts a server in this process. change sets the differences from the usual options.
@@ -45,14 +46,21 @@ func usual(t testing.TB, url string) jetstream.Options {
 	}
 }
 
+// asked returns options of a queue with those that a test requires.
+func asked(all jetstream.Options, o suite.Options) jetstream.Options {
+	all.MaxItems, all.MaxBytes, all.Remember = o.MaxItems, o.MaxBytes, o.Remember
+	if o.Partitions > 0 {
+		all.Partitions = o.Partitions
+	}
+	return all
+}
+
 // The queue on one server passes the same tests as the queue in a file.
 func TestSuite(t *testing.T) {
-	suite.Test(t, suite.Engine{Shared: true, Prepare: func(t *testing.T, o suite.Options) suite.Open {
+	suite.Test(t, suite.Engine{Shared: true, Many: effort.Of(t, 200, 1000, 10_000), Prepare: func(t *testing.T, o suite.Options) suite.Open {
 		s := embedded(t, nil)
 		return func() (queue.Queue, error) {
-			all := usual(t, s.ClientURL())
-			all.MaxItems, all.MaxBytes, all.Remember = o.MaxItems, o.MaxBytes, o.Remember
-			return jetstream.Open(t.Context(), all)
+			return jetstream.Open(t.Context(), asked(usual(t, s.ClientURL()), o))
 		}
 	}})
 }
@@ -61,10 +69,9 @@ func TestSuite(t *testing.T) {
 func TestSuiteOnThreeServers(t *testing.T) {
 	c := startCluster(t)
 	var n atomic.Int64
-	suite.Test(t, suite.Engine{Shared: true, Prepare: func(t *testing.T, o suite.Options) suite.Open {
-		all := usual(t, c.url())
+	suite.Test(t, suite.Engine{Shared: true, Many: effort.Of(t, 200, 1000, 10_000), Prepare: func(t *testing.T, o suite.Options) suite.Open {
+		all := asked(usual(t, c.url()), o)
 		all.Stream, all.Replicas = fmt.Sprint("GRAFT", n.Add(1)), 3
-		all.MaxItems, all.MaxBytes, all.Remember = o.MaxItems, o.MaxBytes, o.Remember
 		return func() (queue.Queue, error) { return jetstream.Open(t.Context(), all) }
 	}})
 }

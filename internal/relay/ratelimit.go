@@ -12,22 +12,22 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// rateLimits are what GitHub's answers say of the rate limit of each account.
+// rateLimits are the rate limits of accounts, from GitHub's answers.
 type rateLimits struct {
 	mu sync.Mutex
 	of map[string]rateLimit
 }
 
-// rateLimit is how many requests are left of how many, until a time by the clock here.
+// rateLimit is the number of requests left, and of all, until a time of the local clock.
 type rateLimit struct {
 	left, most int
 	until      time.Time
 }
 
-// mostLimits bounds the accounts whose limits are kept in mind.
+// mostLimits limits the accounts in memory.
 const mostLimits = 10_000
 
-// note takes what an answer says. One that is not of the limit for dispatches says nothing.
+// note reads the headers of an answer. It ignores limits of other kinds, and headers that it cannot read.
 func (r *rateLimits) note(account string, h http.Header, now time.Time) {
 	left, leftErr := strconv.Atoi(h.Get("X-RateLimit-Remaining"))
 	most, mostErr := strconv.Atoi(h.Get("X-RateLimit-Limit"))
@@ -44,7 +44,7 @@ func (r *rateLimits) note(account string, h http.Header, now time.Time) {
 	r.of[account] = rateLimit{left, most, until}
 }
 
-// now are the limits that still hold.
+// now returns the limits that have not started anew.
 func (r *rateLimits) now(now time.Time) map[string]rateLimit {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,7 +52,7 @@ func (r *rateLimits) now(now time.Time) map[string]rateLimit {
 	return maps.Clone(r.of)
 }
 
-// noting notes what the answers to an account's requests say.
+// noting passes the headers of an account's answers to limits.
 type noting struct {
 	next    http.RoundTripper
 	account string
@@ -68,14 +68,14 @@ func (n noting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// Metrics name so many accounts: those for which most waits, and those with the least left of
-// their limits. What waits for the rest is one figure, whose name no account has.
+// Metrics name mostNamed accounts: those with the most waiting deliveries, and those with the least left of their
+// limits. One line has the waiting deliveries of the rest. No account on GitHub can have its name.
 const (
 	mostNamed = 100
 	restNamed = "_rest"
 )
 
-// named are the accounts that come first, and the others.
+// named returns the accounts that come first, and the others.
 func named[V any](all map[string]V, first func(a, b V) int) (names, rest []string) {
 	names = slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Or(first(all[a], all[b]), cmp.Compare(a, b)) })
 	n := min(len(names), mostNamed)

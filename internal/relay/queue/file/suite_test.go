@@ -8,7 +8,7 @@ import (
 )
 
 func TestSuite(t *testing.T) {
-	suite.Test(t, suite.Engine{Prepare: func(t *testing.T, o suite.Options) suite.Open {
+	suite.Test(t, suite.Engine{Many: 10_000, Prepare: func(t *testing.T, o suite.Options) suite.Open {
 		dir := t.TempDir()
 		return func() (queue.Queue, error) {
 			return Open(Options{Dir: dir, MaxItems: o.MaxItems, MaxBytes: o.MaxBytes, Remember: o.Remember})

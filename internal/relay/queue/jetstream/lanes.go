@@ -50,9 +50,14 @@ func (q *Queue) Run(ctx context.Context, hand func(...queue.Item)) error {
 // look finds the lanes with waiting items of any relay.
 func (q *Queue) look(ctx context.Context) {
 	for ctx.Err() == nil {
+		begun := time.Now()
 		info, err := q.info(ctx, jetstream.WithSubjectFilter(">"))
 		if err == nil {
-			for lane := range info.State.Subjects {
+			lanes := map[string]bool{}
+			for subject := range info.State.Subjects {
+				lanes[laneOf(subject)] = true
+			}
+			for lane := range lanes {
 				select {
 				case q.fresh <- lane:
 				case <-ctx.Done():
@@ -62,7 +67,8 @@ func (q *Queue) look(ctx context.Context) {
 		} else if ctx.Err() == nil {
 			q.o.Log.Warn("the queue cannot be looked at", "error", err.Error())
 		}
-		if pause.For(ctx, lookEvery) != nil {
+		// A long list of sources is requested less often.
+		if pause.For(ctx, max(lookEvery, 10*time.Since(begun))) != nil {
 			return
 		}
 	}
@@ -104,6 +110,12 @@ func (q *Queue) ask(ctx context.Context, lane string, hand func(...queue.Item)) 
 		item, h, err := q.hold(msg)
 		if err != nil {
 			q.complain(ctx, lane, err)
+			return
+		}
+		if err := q.others(ctx, lane, msg, hand); err != nil {
+			q.complain(ctx, lane, err) // they go before the next item
+		}
+		if ctx.Err() != nil {
 			return
 		}
 		hand(item)
@@ -157,7 +169,9 @@ func (q *Queue) keep() {
 		}
 		q.mu.Lock()
 		for _, h := range q.held {
-			_ = h.msg.InProgress() // otherwise another relay gets the item after AckWait
+			if h.msg != nil {
+				_ = h.msg.InProgress() // otherwise another relay gets the item after AckWait
+			}
 		}
 		q.mu.Unlock()
 	}
@@ -166,15 +180,15 @@ func (q *Queue) keep() {
 // mend removes a consumer that hands out nothing although items wait: it has reached its limit of deliveries,
 // or it was acknowledged and the stream did not record that.
 func (q *Queue) mend(ctx context.Context, lane string, consumer jetstream.Consumer) {
-	info, err := q.info(ctx, jetstream.WithSubjectFilter(lane))
-	if err != nil || info.State.Subjects[lane] == 0 {
+	sources, err := q.sources(ctx, lane)
+	if err != nil || len(sources) == 0 {
 		return
 	}
 	c, err := consumer.Info(ctx)
 	if err != nil || c.NumPending > 0 || c.NumAckPending > 0 {
 		return
 	}
-	q.o.Log.Warn("a lane hands out nothing, and is begun anew", "lane", lane, "waiting", info.State.Subjects[lane])
+	q.o.Log.Warn("a lane hands out nothing, and is begun anew", "lane", lane, "sources", len(sources))
 	if err := q.js.DeleteConsumer(ctx, q.o.Stream, c.Name); err != nil {
 		q.complain(ctx, lane, err)
 	}

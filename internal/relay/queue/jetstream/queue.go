@@ -1,10 +1,12 @@
 // Package jetstream is the queue that relays share: streams of NATS.
 //
-// 1. Everything that Put has returned is stored by a majority of the configured replicas. 2. Each receiver has
-// partitions. All entries of one source are in the same one. One item of a partition at a time is handed out,
-// to one relay, which keeps the order across relays. 3. A relay that holds an item sends signs of life. If they
-// stop, another relay gets the item, and then both may send it. 4. Missing streams are created. Existing ones
-// are never changed.
+//  1. Everything that Put has returned is stored by a majority of the configured replicas.
+//  2. Each receiver has partitions, its lanes. All entries of one source are in the same one. One relay at a time
+//     hands out the items of a lane, one item of each source at a time. This keeps the order across relays, and
+//     sources take turns.
+//  3. A relay that holds an item sends signs of life. If they stop, another relay gets the item, and then both
+//     may send it.
+//  4. Missing streams are created. Existing ones are never changed.
 package jetstream
 
 import (
@@ -30,7 +32,7 @@ type Queue struct {
 	conn          *nats.Conn
 	js            jetstream.JetStream
 	waiting, keys jetstream.Stream
-	fresh         chan string   // subjects with new entries
+	fresh         chan string   // lanes with new entries
 	gone          chan struct{} // closed with the connection
 	keeping       sync.WaitGroup
 	closing       chan struct{}
@@ -39,13 +41,14 @@ type Queue struct {
 	counted jetstream.Stream // for the stream's state, which the library writes into it without a lock
 
 	mu    sync.Mutex
-	lanes map[string]bool  // polled subjects
-	held  map[uint64]*held // items handed out here
+	lanes map[string]bool   // polled lanes
+	turns map[string]string // by lane, the last source of the last turn, if there are many
+	held  map[uint64]*held  // items handed out here
 }
 
 // held is an item that was handed out here and is not over.
 type held struct {
-	msg  jetstream.Msg
+	msg  jetstream.Msg // nil for an item of another source that goes first
 	over chan struct{}
 }
 
@@ -66,7 +69,7 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	}
 	q := &Queue{
 		o: o, fresh: make(chan string, 1024), gone: make(chan struct{}), closing: make(chan struct{}),
-		lanes: map[string]bool{}, held: map[uint64]*held{},
+		lanes: map[string]bool{}, turns: map[string]string{}, held: map[uint64]*held{},
 	}
 	var err error
 	if q.conn, err = connect(o, sync.OnceFunc(func() { close(q.gone) })); err != nil {
@@ -132,7 +135,7 @@ func (q *Queue) put(ctx context.Context, e queue.Entry) (item queue.Item, fresh 
 		return item, false, err
 	}
 	lane := q.o.lane(e.To, e.From)
-	msg := &nats.Msg{Subject: lane, Data: e.Data, Header: nats.Header{keyHeader: {e.Key}}}
+	msg := &nats.Msg{Subject: q.o.subject(e.To, e.From), Data: e.Data, Header: nats.Header{keyHeader: {e.Key}}}
 	var ack *jetstream.PubAck
 	unsure := false // whether an earlier try was stored
 	err = again(ctx, func(ctx context.Context) (err error) {
@@ -254,13 +257,20 @@ func (q *Queue) Done(ctx context.Context, item queue.Item) error {
 	ctx, cancel := context.WithTimeout(ctx, putWait+askWait)
 	defer cancel()
 	err := errors.New("it is not held")
-	if h != nil {
+	switch {
+	case h != nil && h.msg == nil:
+		err = q.remove(ctx, item.Seq)
+	case h != nil:
 		acked, stop := context.WithTimeout(ctx, askWait)
 		err = h.msg.DoubleAck(acked)
 		stop()
 	}
 	if err != nil {
-		if err = q.remove(ctx, item); err != nil {
+		waits, err := q.waits(ctx, item.Seq, item.Key)
+		if err == nil && waits {
+			err = q.remove(ctx, item.Seq)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -268,12 +278,9 @@ func (q *Queue) Done(ctx context.Context, item queue.Item) error {
 	return nil
 }
 
-func (q *Queue) remove(ctx context.Context, item queue.Item) error {
-	waits, err := q.waits(ctx, item.Seq, item.Key)
-	if err != nil || !waits {
-		return err
-	}
-	err = q.waiting.DeleteMsg(ctx, item.Seq)
+// remove deletes an item from the stream.
+func (q *Queue) remove(ctx context.Context, seq uint64) error {
+	err := q.waiting.DeleteMsg(ctx, seq)
 	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) && strings.Contains(err.Error(), "no message found") {
 		return nil // the first replica did not have it yet
 	}
@@ -339,7 +346,9 @@ func (q *Queue) Close() error {
 	q.keeping.Wait()
 	q.mu.Lock()
 	for _, h := range q.held {
-		_ = h.msg.Nak() // otherwise another relay gets the item after AckWait
+		if h.msg != nil {
+			_ = h.msg.Nak() // otherwise another relay gets the item after AckWait
+		}
 	}
 	q.mu.Unlock()
 	err := q.conn.FlushTimeout(askWait)

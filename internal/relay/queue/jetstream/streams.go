@@ -27,10 +27,10 @@ const (
 	partitionsKey   = "graft-partitions"
 )
 
-// waiting is the stream of waiting items. Its subjects are STREAM.queue.RECEIVER.PARTITION.
+// waiting is the stream of waiting items. Its subjects are STREAM.queue.RECEIVER.PARTITION.SOURCE.
 func (o Options) waiting() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name: o.Stream, Description: "What graft-relay has accepted and not delivered", Subjects: []string{o.Stream + ".queue.*.*"},
+		Name: o.Stream, Description: "What graft-relay has accepted and not delivered", Subjects: []string{o.Stream + ".queue.*.*.*"},
 		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Replicas: o.Replicas,
 		Discard: jetstream.DiscardNew, MaxMsgs: int64(o.MaxItems), MaxBytes: o.MaxBytes,
 		Duplicates: min(retryWindow, o.Remember), AllowDirect: true,
@@ -122,13 +122,13 @@ func unlimited(n int64) int64 {
 	return n
 }
 
-// consumer configures the consumer of one partition of one receiver. It hands out one item at a time, to the
-// first relay that asks, and the next item after that one is over.
-func (o Options) consumer(subject string) jetstream.ConsumerConfig {
+// consumer configures the consumer of a lane. It hands out one item at a time, to the first relay that asks, and
+// the next item after that one is over.
+func (o Options) consumer(lane string) jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		// Names of receivers may be too long for names of consumers.
-		Name: fmt.Sprintf("lane-%x", sum(subject)), Durable: fmt.Sprintf("lane-%x", sum(subject)),
-		Description: subject, FilterSubject: subject, DeliverPolicy: jetstream.DeliverAllPolicy,
+		Name: fmt.Sprintf("lane-%x", sum(lane)), Durable: fmt.Sprintf("lane-%x", sum(lane)),
+		Description: lane, FilterSubject: lane + ".*", DeliverPolicy: jetstream.DeliverAllPolicy,
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: o.AckWait, MaxDeliver: maxDeliver, MaxAckPending: 1,
 		InactiveThreshold: inactive,
 	}
@@ -147,7 +147,12 @@ func sum(text string) uint64 {
 	return h.Sum64()
 }
 
-// lane returns the subject of an entry.
+// subject returns the subject of an entry: its lane and the hash of its source, because a source may be long.
+func (o Options) subject(to, from string) string {
+	return fmt.Sprintf("%s.%016x", o.lane(to, from), sum(from))
+}
+
+// lane returns the first parts of the subject, for one partition of one receiver.
 func (o Options) lane(to, from string) string {
 	return fmt.Sprintf("%s.queue.%s.%d", o.Stream, token(to), sum(from)%uint64(o.Partitions))
 }

@@ -31,12 +31,17 @@ func TestTokens(t *testing.T) {
 // One source has one lane for each receiver, and receivers share no lane.
 func TestLanes(t *testing.T) {
 	o := Options{Stream: "S", Partitions: 4}
-	lanes := map[string]bool{}
+	lanes, subjects := map[string]bool{}, map[string]bool{}
 	for _, from := range []string{"quay.io/a/a", "quay.io/a/b", "quay.io/a/c", "quay.io/a/d", "quay.io/a/e", "quay.io/a/f", "quay.io/a/g", "quay.io/a/h"} {
 		lane := o.lane("octo/catalog", from)
 		if lane != o.lane("octo/catalog", from) || !strings.HasPrefix(lane, "S.queue.octo=2Fcatalog.") || lane == o.lane("octo/other", from) {
 			t.Errorf("%s has the lane %s", from, lane)
 		}
+		subject := o.subject("octo/catalog", from)
+		if laneOf(subject) != lane || subjects[subject] {
+			t.Errorf("%s has the subject %s", from, subject)
+		}
+		subjects[subject] = true
 		lanes[lane] = true
 	}
 	if len(lanes) < 2 || len(lanes) > 4 {

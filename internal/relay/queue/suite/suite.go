@@ -19,6 +19,8 @@ type Options struct {
 	MaxItems int
 	MaxBytes int64
 	Remember time.Duration
+	// Partitions is the number of partitions of an engine that has them; 0 is its default.
+	Partitions int
 }
 
 // Open opens a queue. Within a test it opens the same one each time.
@@ -28,6 +30,8 @@ type Open func() (queue.Queue, error)
 type Engine struct {
 	Prepare func(*testing.T, Options) Open
 	Shared  bool
+	// Many is the number of items of one source in the test of turns.
+	Many int
 }
 
 // Test tests an implementation.
@@ -38,6 +42,7 @@ func Test(t *testing.T, e Engine) {
 		"what is not over is handed out again":         handedAgain,
 		"an item holds up no other receiver's":         receivers,
 		"many from one source hold up few others":      flood,
+		"sources take turns":                           turns,
 		"a key is taken once":                          duplicates,
 		"a key whose item waits is taken once":         waitingKey,
 		"a key is taken once by many at a time":        duplicatesAtOnce,
@@ -80,7 +85,7 @@ func open(t *testing.T, open Open) queue.Queue {
 func run(t *testing.T, q queue.Queue) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{Queue: q, t: t, items: make(chan queue.Item, 10_000), stop: cancel, ended: make(chan error, 1)}
+	r := &running{Queue: q, t: t, items: make(chan queue.Item, 20_000), stop: cancel, ended: make(chan error, 1)}
 	go func() {
 		r.ended <- q.Run(ctx, func(items ...queue.Item) {
 			for _, item := range items {
