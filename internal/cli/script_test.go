@@ -33,6 +33,7 @@ func TestScripts(t *testing.T) {
 			"requests":    requests,
 			"catalog":     catalogImage,
 			"repository":  makeRepository,
+			"enterprise":  enterprise,
 			"pulls":       pulls,
 			"merge":       merge,
 			"remote":      remote,

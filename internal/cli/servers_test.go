@@ -50,6 +50,16 @@ func makeRepository(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(ts.Exec("git", "-C", "checkout", "remote", "set-url", "origin", w.Repo.URL()))
 }
 
+// enterprise moves the repository and its checkout to one host with the API below /api/v3.
+func enterprise(ts *testscript.TestScript, _ bool, _ []string) {
+	w := serversOf(ts)
+	for key, value := range w.Enterprise() {
+		ts.Setenv(key, value)
+	}
+	ts.Setenv("URL", w.API+"/"+servers.Repository)
+	ts.Check(ts.Exec("git", "-C", "checkout", "remote", "set-url", "origin", w.API+"/"+servers.Repository))
+}
+
 func readTree(ts *testscript.TestScript, dir string) map[string]string {
 	files := map[string]string{}
 	ts.Check(filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -29,7 +30,7 @@ type credentials struct {
 // keychain finds credentials in the places of docker and podman.
 type keychain struct {
 	auth   string // given in place of a file
-	token  string // for ghcr.io
+	token  string // for GitHub's container registry
 	getenv func(string) string
 	home   string
 	uid    int
@@ -47,7 +48,7 @@ func systemKeychain(o Options) *keychain {
 
 // resolve checks the given credentials and then the files in order. The first file that knows the repository
 // wins. Within a file, a helper for the registry comes first, then the longest prefix of the repository, then
-// the store for all registries. For ghcr.io the workflow's GITHUB_TOKEN comes last.
+// the store for all registries. The workflow's GITHUB_TOKEN comes last, for its GitHub's container registry.
 func (k *keychain) resolve(ctx context.Context, repo name.Repository) (credentials, error) {
 	k.once.Do(k.load)
 	if k.err != nil {
@@ -59,11 +60,24 @@ func (k *keychain) resolve(ctx context.Context, repo name.Repository) (credentia
 			return credentials{config: found, from: file.path}, err
 		}
 	}
-	if token := cmp.Or(k.token, k.getenv("GITHUB_TOKEN")); token != "" && repo.RegistryStr() == "ghcr.io" {
+	if token := cmp.Or(k.token, k.getenv("GITHUB_TOKEN")); token != "" && repo.RegistryStr() == containerRegistry(k.getenv("GITHUB_SERVER_URL")) {
 		user := cmp.Or(k.getenv("GITHUB_ACTOR"), "github-actions")
 		return credentials{authn.AuthConfig{Username: user, Password: token}, "GITHUB_TOKEN", true}, nil
 	}
 	return credentials{}, nil
+}
+
+// containerRegistry returns the container registry of the GitHub at this address, the only one that gets its
+// tokens: ghcr.io, or containers.HOST of an Enterprise Server.
+func containerRegistry(server string) string {
+	u, err := url.Parse(cmp.Or(server, "https://github.com"))
+	switch {
+	case err != nil || u.Host == "":
+		return ""
+	case u.Host == "github.com":
+		return "ghcr.io"
+	}
+	return "containers." + u.Host
 }
 
 // load reads the existing files. It skips a broken file in a default place, so that public images can still be

@@ -257,3 +257,28 @@ func TestGitHubToken(t *testing.T) {
 	configured["GITHUB_TOKEN"], configured["GITHUB_ACTOR"] = "ghs_right", "octo"
 	wantFailure(t, pull(configured, ref), failure.RegistryAuth, ref, "auth.json")
 }
+
+// The token of an Enterprise Server goes to that server's registry, and not to github.com's.
+func TestGitHubTokenOfAnotherServer(t *testing.T) {
+	for _, tt := range []struct {
+		server, registry string
+		want             bool
+	}{
+		{"", "ghcr.io", true},
+		{"https://github.com", "ghcr.io", true},
+		{"https://github.com", "containers.github.com", false},
+		{"https://git.example.com", "ghcr.io", false},
+		{"https://git.example.com/", "containers.git.example.com", true},
+		{"https://octo.ghe.com", "containers.octo.ghe.com", true},
+		{"https://git.example.com", "quay.io", false},
+		{"git.example.com", "ghcr.io", false},
+		{"://", "ghcr.io", false},
+	} {
+		env := map[string]string{"GITHUB_TOKEN": "ghs_right", "GITHUB_SERVER_URL": tt.server}
+		k := &keychain{getenv: func(n string) string { return env[n] }, home: "/nonexistent", uid: -1}
+		got, err := k.resolve(context.Background(), mustRepo(t, tt.registry+"/acme/op"))
+		if err != nil || (got.config.Password == "ghs_right") != tt.want {
+			t.Errorf("%s, %s: %+v, %v", tt.server, tt.registry, got.config, err)
+		}
+	}
+}

@@ -37,6 +37,7 @@ type Servers struct {
 	API string
 
 	http   *http.Server
+	alone  atomic.Bool // the host of the API is that of an Enterprise Server
 	pages  atomic.Pointer[http.Handler]
 	rights map[string]gitremote.Right
 }
@@ -65,6 +66,10 @@ func Start(backend gitremote.Backend) (*Servers, error) {
 func (s *Servers) ShowPages(pages http.Handler) { s.pages.Store(&pages) }
 
 func (s *Servers) forge(w http.ResponseWriter, r *http.Request) {
+	if s.alone.Load() && !strings.HasPrefix(r.URL.Path, "/api/") {
+		s.Git.ServeHTTP(w, r)
+		return
+	}
 	if pages := s.pages.Load(); pages != nil && r.Method == http.MethodGet && (r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/"+Repository+"/")) {
 		(*pages).ServeHTTP(w, r)
 		return
@@ -115,6 +120,15 @@ func (s *Servers) forkDir(owner, name string) (string, error) {
 // Env returns the part of a workflow's environment that concerns these servers.
 func (s *Servers) Env() map[string]string {
 	return map[string]string{"GITHUB_API_URL": s.API, "GITHUB_SERVER_URL": s.Git.URL, "GITHUB_REPOSITORY": Repository, "GITHUB_TOKEN": Token}
+}
+
+// Enterprise serves repositories and, below /api only, the API on one host, as an Enterprise Server does. It
+// returns the environment of a workflow there.
+func (s *Servers) Enterprise() map[string]string {
+	s.alone.Store(true)
+	env := s.Env()
+	env["GITHUB_SERVER_URL"], env["GITHUB_API_URL"] = s.API, s.API+"/api/v3"
+	return env
 }
 
 // Checkout updates a folder to the default branch: it clones, or pulls if it cloned before. It leaves no token
