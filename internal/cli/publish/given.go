@@ -42,6 +42,7 @@ type inputs struct {
 	dryRun, force bool
 	allowCommands bool
 	fromRemote    bool // a dry run reads the base branch
+	fromWorkTree  bool // a dry run of act reads what act copied
 	diff          bool // a dry run shows the difference of catalogs
 	registry      registry.Options
 	cache         string

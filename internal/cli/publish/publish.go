@@ -81,6 +81,7 @@ func (p *publishing) run(cmd *cobra.Command) (_ []*publish.Result, err error) {
 	if p.inputs, err = readInputs(cmd.Flags(), p.action, p.env); err != nil {
 		return nil, err
 	}
+	p.rehearse()
 	ctx, cancel := context.WithTimeout(cmd.Context(), p.timeout)
 	defer cancel()
 	repo, err := p.openSource(ctx)
@@ -112,6 +113,15 @@ func (p *publishing) run(cmd *cobra.Command) (_ []*publish.Result, err error) {
 		return nil, err
 	}
 	return publish.Publish(ctx, requests, r)
+}
+
+// rehearse makes a run of act without a token a dry run of the work tree, which act put there.
+func (p *publishing) rehearse() {
+	if p.action == nil || p.env("ACT") != "true" || p.token != "" || p.dryRun {
+		return
+	}
+	p.dryRun, p.fromWorkTree = true, true
+	p.notice("act gives no token: this is a dry run. Give act -s GITHUB_TOKEN to open a pull request.")
 }
 
 func (p *publishing) env(key string) string {

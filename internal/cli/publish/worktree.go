@@ -33,7 +33,7 @@ type workTree struct {
 // readsWorkTree reports whether the run is a dry one of somebody who edits: nothing is asked of
 // a remote then.
 func (p *publishing) readsWorkTree() bool {
-	return p.dryRun && p.action == nil && !p.fromRemote && !p.refresh && p.repository == "" && p.base == ""
+	return p.dryRun && (p.action == nil || p.fromWorkTree) && !p.fromRemote && !p.refresh && p.repository == "" && p.base == ""
 }
 
 func (p *publishing) openWorkTree() (source, error) {
