@@ -196,6 +196,17 @@ func testWatch(t *testing.T, s *Server) {
 	b.until("one", "operand-unresolvable: finding bundle etcd.v1")
 	b.install("etcd.v2")
 	b.until("one", "resolved: etcd 4.0.0")
+	if !s.ClusterCatalogs {
+		return
+	}
+	b.policy("one", "catalogs: [{clusterCatalog: watched}]\nbundle: etcd.v2\noperands: [etcd]")
+	b.until("one", "cluster-unavailable")
+	catalog := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "olm.operatorframework.io/v1", "kind": "ClusterCatalog", "metadata": map[string]any{"name": "watched"}}}
+	_ = unstructured.SetNestedField(catalog.Object, fresh, "spec", "source", "image", "ref")
+	if _, err := b.Resource(clusterCatalogs).Create(t.Context(), catalog, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.until("one", "resolved: etcd 4.0.0")
 }
 
 // Run continues by itself and ends with its context.
