@@ -56,7 +56,7 @@ func TestFolding(t *testing.T) {
 		"all of it fits":     {"", Options{}, 10, "v1.0.0 | v1.1.0 | v1.2.0 | v1.3.0 | v1.4.0 | v1.5.0 | v1.6.0 | v1.7.0 | v1.8.0 | v1.9.0"},
 		"around the head":    {"", Options{}, 4, "… 7 older versions | v1.7.0 | v1.8.0 | v1.9.0"},
 		"around the new one": {"n4", Options{}, 6, "… 3 older versions | v1.3.0 | v1.4.0 | v1.5.0 | … 3 versions | v1.9.0"},
-		"around the one that is asked for": {"n4", Options{Around: "pkg.v1.1.0", Radius: 1}, anyRoom,
+		"around the requested one": {"n4", Options{Around: "pkg.v1.1.0", Radius: 1}, anyRoom,
 			"v1.0.0 | v1.1.0 | v1.2.0 | v1.3.0 | v1.4.0 | … 4 versions | v1.9.0"},
 		"around one of another channel": {"n4", Options{Around: "other.v1.1.0", Radius: 1}, anyRoom,
 			"… 3 older versions | v1.3.0 | v1.4.0 | v1.5.0 | … 3 versions | v1.9.0"},

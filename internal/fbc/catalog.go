@@ -50,7 +50,7 @@ type Bundles interface {
 	Showcase(image string) (Showcase, error)
 }
 
-// Showcase is what a package takes from its head bundle.
+// Showcase holds the fields that a package takes from its head bundle.
 type Showcase struct {
 	Description string
 	Icon        *Icon

@@ -69,7 +69,7 @@ func TestReadRefuses(t *testing.T) {
 		{"a schema that is no text", "name: a\nschema: 1\n", "f:2:9", "schema must be a text"},
 		{"a name that is a boolean", "schema: s\n---\nschema: s\nname: y\n", "f:4:7", "name must be a text"},
 		{"a separator with more on its line", "schema: s\n---a\n", "f:2:1", "begins with ---"},
-		{"what JSON has no form for", "schema: s\nx: .nan\n", "f:2:4", "NaN has no form"},
+		{"a value without a form in JSON", "schema: s\nx: .nan\n", "f:2:4", "NaN has no form"},
 		{"YAML that does not parse", "schema: s\n---\nschema: t\nx: a: b\n", "f:4:5", "needs quotes"},
 		{"JSON that does not parse", "{\"schema\":\"s\"}\n{\"schema\":\"s\"}\n{\"schema\":,}", "f:3:11", "looking for beginning of value"},
 		{"JSON with a key in two cases", "{\"schema\":\"s\"}\n {\"schema\":\"s\",\n\"x\":1,\"X\":2}", "f:3:11", "the same to opm"},
@@ -223,7 +223,7 @@ func FuzzRead(f *testing.F) {
 			}
 			end = d.End
 			if _, err := d.JSON(); err != nil {
-				t.Fatalf("what was read has no JSON: %v", err)
+				t.Fatalf("the document cannot be written as JSON: %v", err)
 			}
 			d.EntryLines()
 			light, lightErr := d.BundleLight()

@@ -38,7 +38,7 @@ func TestCompareBase(t *testing.T) {
 		{"the tail is pruned, and the edge to it", []string{chain}, []string{"c: 1.1.0; 1.2.0 <1.1.0"}, []string{"entry-pruned 1.0.0", "upgrade-path-lost 1.0.0"}},
 		{"a bad release is taken back", []string{chain}, []string{"c: 1.0.0; 1.1.0 <1.0.0; 1.2.1 <1.1.0 -1.2.0"}, []string{"entry-withdrawn 1.2.0"}},
 		{"a tombstone in the middle", []string{chain}, []string{"c: 1.0.0; 1.2.0 <1.0.0 -1.1.0"}, []string{"entry-withdrawn 1.1.0"}},
-		{"what was skipped before is gone", []string{"c: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.0.0 -1.1.0"}, []string{"c: 1.0.0; 1.2.0 <1.0.0 -1.1.0"}, []string{"entry-pruned 1.1.0"}},
+		{"an entry that was skipped before is gone", []string{"c: 1.0.0; 1.1.0 <1.0.0; 1.2.0 <1.0.0 -1.1.0"}, []string{"c: 1.0.0; 1.2.0 <1.0.0 -1.1.0"}, []string{"entry-pruned 1.1.0"}},
 		{"the head is gone", []string{chain}, []string{"c: 1.0.0; 1.1.0 <1.0.0"}, []string{"entry-pruned 1.2.0", "head-regressed 1.1.0", "upgrade-path-lost 1.2.0"}},
 		{"a range no longer reaches so far", []string{"c: 1.0.0; 2.0.0 ~>=1.0.0,<2.0.0 -1.0.0"}, []string{"c: 1.0.0; 2.0.0 ~>=1.5.0,<2.0.0 -1.0.0"}, nil},
 		{"a skip is gone", []string{"c: 1.0.0; 2.0.0 -1.0.0"}, []string{"c: 1.0.0; 1.5.0 -1.0.0; 2.0.0 -1.5.0"},

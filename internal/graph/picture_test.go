@@ -48,7 +48,7 @@ var pictureTests = map[string]struct {
 	bundles        string // more bundles
 	want           string // for the first channel
 }{
-	"by version, whatever the order of entries": {
+	"by version, in any order of entries": {
 		channels: []string{"a: 1.10.0 <1.9.0; 1.9.0"},
 		want:     "1.9.0 1.10.0,head 1.10.0<1.9.0",
 	},

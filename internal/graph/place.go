@@ -36,7 +36,7 @@ type Place struct {
 	Rewired []int
 }
 
-// PlaceRules are what the caller allows.
+// PlaceRules are the caller's rules for placing a newcomer.
 type PlaceRules struct {
 	MissingPredecessor bool // allow a replaces target that the channel does not contain
 	NoRewire           bool // existing entries must not change

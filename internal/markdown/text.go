@@ -25,7 +25,7 @@ var breaks = []*regexp.Regexp{
 }
 
 // Plain makes foreign text safe to show unchanged, for example in the title of a pull request or the subject of a
-// commit. The result is one line without control, bidirectional or hidden characters. It mentions nobody, refers
+// commit. The result is one line without control, bidirectional or hidden characters. It mentions no user, refers
 // to no issue, contains no link, and is not a command for a runner or bot. Plain does not change text without
 // these features, such as image references.
 func Plain(s string) string {

@@ -177,7 +177,7 @@ func TestLimit(t *testing.T) {
 			"<details>\n<summary>a</summary>\n\n" + pointer + "\n\n</details>\n<details>\n<summary>b</summary>\n\n" + pointer + "\n\n</details>\n"},
 		"details that cannot be folded": {"<details>\n" + long, 60, "<details>\n0123456789\n\n</details>\n\n" + pointer},
 		"a fence within details":        {"<details>\n```\n" + long, 64, "<details>\n```\n0123456789\n```\n\n</details>\n\n" + pointer},
-		"what looks like details":       {"```\n<details>\n</summary>\n" + long + "```\n", 60, "```\n<details>\n</summary>\n```\n\n" + pointer},
+		"details as text":               {"```\n<details>\n</summary>\n" + long + "```\n", 60, "```\n<details>\n</summary>\n```\n\n" + pointer},
 	} {
 		got := markdown.Limit(tt.body, tt.most, pointer)
 		if got != tt.want {

@@ -8,7 +8,7 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 )
 
-// Selection is what a site installs. Without bundles and packages it means everything in the catalogs; without
+// A Selection is the part of the catalogs that a site installs. Without bundles and packages it means everything in the catalogs; without
 // operands, all versions that the bundles support.
 type Selection struct {
 	Bundles, Packages []string

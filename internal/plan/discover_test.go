@@ -61,7 +61,7 @@ func TestDiscover(t *testing.T) {
 		"passed over": {files: map[string]string{
 			"t.yaml": basicTemplate, ".git/t.yaml": basicTemplate, ".github/t.yaml": basicTemplate, "x/node_modules/t.yaml": basicTemplate, "vendor/a/t.yaml": basicTemplate, "x/testdata/t.yaml": basicTemplate, "t.txt": basicTemplate,
 		}, in: asked(Asked{}), want: "t.yaml basic\n  into a\n"},
-		"the catalogs of a composite template are none": {files: map[string]string{"catalogs.yaml": "schema: olm.composite.catalogs\ncatalogs: []\n", "t.yaml": basicTemplate}, in: asked(Asked{}), want: "t.yaml basic\n  into a\n"},
+		"the catalogs of a composite template are not templates": {files: map[string]string{"catalogs.yaml": "schema: olm.composite.catalogs\ncatalogs: []\n", "t.yaml": basicTemplate}, in: asked(Asked{}), want: "t.yaml basic\n  into a\n"},
 	} {
 		t.Run(name, tt.run)
 	}

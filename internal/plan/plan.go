@@ -54,7 +54,7 @@ type Asked struct {
 	InsteadOf      string // a bundle that it replaces in place
 }
 
-// Plan is what to do. Targets have the order of the Setup. A plan without targets is not an error: LeftOut gives
+// A Plan lists the work to do. Targets have the order of the Setup. A plan without targets is not an error: LeftOut gives
 // the reasons.
 type Plan struct {
 	Bundle  kind.Bundle // as inserted into templates: with the production repository, if Registries has one

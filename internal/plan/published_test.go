@@ -78,23 +78,23 @@ func TestInsteadOfTheHead(t *testing.T) {
 		want                    string
 		reason                  string
 	}{
-		{name: "nobody has it", version: "1.3.0", want: "op.v1.2.0", reason: "It takes the place of op.v1.2.0: that is the head, and index:v4.20 does not have it."},
-		{name: "only lower ones are out", version: "1.3.0", has: []string{"1.0.0"}, want: "op.v1.2.0"},
-		{name: "it is out", version: "1.3.0", has: []string{"1.0.0", "1.2.0"}, reason: "its head op.v1.2.0 is published in index:v4.20"},
+		{name: "not published", version: "1.3.0", want: "op.v1.2.0", reason: "It takes the place of op.v1.2.0: that is the head, and index:v4.20 does not have it."},
+		{name: "only lower ones are published", version: "1.3.0", has: []string{"1.0.0"}, want: "op.v1.2.0"},
+		{name: "published", version: "1.3.0", has: []string{"1.0.0", "1.2.0"}, reason: "its head op.v1.2.0 is published in index:v4.20"},
 		{name: "it arrives late", version: "1.1.0", reason: "its head op.v1.2.0 is the higher version"},
-		{name: "it stands there", version: "1.2.0"},
-		{name: "it stands there, below", version: "1.0.0"},
-		{name: "another is asked for", version: "1.3.0", asked: "op.v1.0.0", want: "op.v1.0.0"},
+		{name: "an existing bundle", version: "1.2.0"},
+		{name: "an existing bundle below the head", version: "1.0.0"},
+		{name: "another one is requested", version: "1.3.0", asked: "op.v1.0.0", want: "op.v1.0.0"},
 		{name: "not in this target", version: "1.3.0", own: "nobody"},
 		{name: "in this target alone", version: "1.3.0", top: "nobody", own: HeadUnpublished, want: "op.v1.2.0"},
 		{name: "no such channel", version: "1.3.0", channels: []Pattern{"new"}},
 		{name: "one head in two channels", version: "1.3.0", channels: []Pattern{"stable", "v1.2"}, want: "op.v1.2.0"},
 		{name: "two heads", version: "1.3.0", template: apart, channels: []Pattern{"stable", "v1.2"}, reason: "op.v1.2.0 and op.v1.2.1 are heads that nobody can have yet"},
-		{name: "two heads, one is out", version: "1.3.0", template: apart, channels: []Pattern{"stable", "v1.2"}, has: []string{"1.2.0"}, want: "op.v1.2.1"},
+		{name: "two heads, one is published", version: "1.3.0", template: apart, channels: []Pattern{"stable", "v1.2"}, has: []string{"1.2.0"}, want: "op.v1.2.1"},
 		{name: "images by tag", version: "1.3.0", template: byTag, want: "op.v1.2.0"},
-		{name: "images by tag, it is out", version: "1.3.0", template: byTag, has: []string{"1.2.0"}, reason: "published in"},
-		{name: "images by digest, the catalog tells", version: "1.3.0", template: byDigest, want: "the-op.v1.2.0"},
-		{name: "images by digest, nobody tells", version: "1.3.0", template: strings.Replace(byDigest, "0123", "3210", 1), reason: "it is unknown which bundle"},
+		{name: "images by tag, published", version: "1.3.0", template: byTag, has: []string{"1.2.0"}, reason: "published in"},
+		{name: "images by digest, known from the catalog", version: "1.3.0", template: byDigest, want: "the-op.v1.2.0"},
+		{name: "images by digest, unknown", version: "1.3.0", template: strings.Replace(byDigest, "0123", "3210", 1), reason: "it is unknown which bundle"},
 	} {
 		if tt.template == "" {
 			tt.template = basicTemplate

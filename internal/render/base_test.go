@@ -93,7 +93,7 @@ const packageProperty = "- type: olm.package\n  value:\n    packageName: op\n   
 
 // A bundle in the base is copied in the requested form; a bundle that the base lacks, or has only in part, is
 // pulled. Both give the same catalog as rendering without a base, except for changes by hand in the base that no
-// sum contradicts. What another rendering saw of a base makes no difference.
+// sum contradicts. It makes no difference what an earlier rendering read from a base.
 func TestUponABase(t *testing.T) {
 	seen := render.Seen{}
 	by := func(pairs ...string) func(string) string { return strings.NewReplacer(pairs...).Replace }

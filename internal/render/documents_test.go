@@ -119,7 +119,7 @@ schema: some.other
 		back.WriteString("---\n" + string(b.Body))
 	}
 	if back.String() != yaml {
-		t.Errorf("JSON says other than YAML:\n%s", back.String())
+		t.Errorf("JSON and YAML differ in meaning:\n%s", back.String())
 	}
 }
 

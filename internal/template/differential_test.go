@@ -131,7 +131,7 @@ func (g *generated) holds(doing string, src []byte, isJSON bool) error {
 		return fmt.Errorf("%s: %w\n%s", doing, err, src)
 	}
 	if got != want {
-		return fmt.Errorf("%s: it says other than it should:\n%s\n%s", doing, lineDiff(want, got), src)
+		return fmt.Errorf("%s: the meaning is not the expected one:\n%s\n%s", doing, lineDiff(want, got), src)
 	}
 	return nil
 }

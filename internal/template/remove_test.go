@@ -112,7 +112,7 @@ var removals = []struct {
 		"-- schema: olm.channel\n-  package: op\n-  name: fast\n-  entries:\n-  - name: op.v1.0.0\n-  - name: op.v1.1.0\n-    replaces: op.v1.0.0\n-    skipRange: <1.1.0\n-- schema: olm.bundle\n-  image: quay.io/example/op:v1.1.0\n", 0, ""},
 	{"basic: a channel, not allowed", basicOf(channelDoc("stable", bottom) + channelDoc("fast", bottom)), "- fast",
 		"", failure.UpgradePathLost, "who has op.v1.0.0 would have no channel any more, as fast goes"},
-	{"basic: a channel of which nothing is left", basicOf(channelDoc("stable", bottom)+channelDoc("fast", middle), bundleDocs("1.0.0", "1.1.0")), "1.1.0 - stranded",
+	{"basic: a channel that becomes empty", basicOf(channelDoc("stable", bottom)+channelDoc("fast", middle), bundleDocs("1.0.0", "1.1.0")), "1.1.0 - stranded",
 		"-- schema: olm.channel\n-  package: op\n-  name: fast\n-  entries:\n-  - name: op.v1.1.0\n-    replaces: op.v1.0.0\n-    skipRange: <1.1.0\n-- schema: olm.bundle\n-  image: quay.io/example/op:v1.1.0\n", 0, ""},
 	{"basic: the default channel", basicOf(channelDoc("stable", bottom) + channelDoc("fast", bottom)), "- stable stranded", "", failure.EditRefused, "channel stable would go, and it is the package's default"},
 	{"basic: the default channel, which moves", basicOf(channelDoc("stable", bottom) + channelDoc("fast", bottom)), "- stable default=fast stranded",

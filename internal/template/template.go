@@ -323,7 +323,7 @@ func asErrors(problems []*failure.Error) error {
 	return errors.Join(errs...)
 }
 
-// Creatable returns the kinds of which new templates can be created.
+// Creatable returns the kinds for which Graft can create templates.
 func Creatable() []string { return names[kind.Creator]() }
 
 // names returns the names of the kinds that implement an interface.

@@ -45,7 +45,7 @@ func (e *Edits) at(t *testing.T, text string) int {
 	return bytes.Index(e.file.Src, []byte(text))
 }
 
-// An edit is refused whenever its splices change text that nobody asked to change. Nobody gets an unproved
+// An edit is refused whenever its splices change text outside the requested edit. No caller gets an unproved
 // result.
 func TestWrongSplicesAreRefused(t *testing.T) {
 	add := func(e *Edits, at int, text string) { e.splices = append(e.splices, splice{at, at, []byte(text), 0}) }

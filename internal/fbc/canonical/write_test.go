@@ -35,7 +35,7 @@ func TestFromJSON(t *testing.T) {
 		{"not at a double space", `{"a":"` + strings.Repeat("x", 90) + `  b c"}`, "a: " + strings.Repeat("x", 90) + "  b\n  c\n"},
 		{"columns are characters, not bytes", `{"a":"` + wide + ` b c","d":"- ` + wide + ` b c","e":"\t` + wide + ` b c"}`,
 			"a: " + wide + " b\n  c\nd: '- " + wide + "\n  b c'\ne: \"\\t" + wide + "\n  b c\"\n"},
-		{"nor where there is none", `{"a":"` + strings.Repeat("x", 200) + `"}`, "a: " + strings.Repeat("x", 200) + "\n"},
+		{"a word without spaces does not fold", `{"a":"` + strings.Repeat("x", 200) + `"}`, "a: " + strings.Repeat("x", 200) + "\n"},
 		{"double quotes fold with a backslash before a space", `{"a":"` + strings.Repeat("x", 90) + `\t  b"}`, "a: \"" + strings.Repeat("x", 90) + "\\t\n  \\ b\"\n"},
 		{"a long key needs a question mark", `{"` + strings.Repeat("k", 129) + `":["v"]}`, "? " + strings.Repeat("k", 129) + "\n: - v\n"},
 		{"as does one with a line feed", `{"a\nb":{"c":1}}`, "? |-\n  a\n  b\n: c: 1\n"},

@@ -114,7 +114,7 @@ func (w *writer) inOrder() []*file {
 	return all
 }
 
-// identity is what two versions of a document have in common.
+// identity holds the fields that two versions of a document share.
 type identity struct{ schema, pkg, name string }
 
 func identityOf(schema, pkg, name string) identity {

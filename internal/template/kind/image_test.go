@@ -44,8 +44,8 @@ func TestIdentify(t *testing.T) {
 		{"another digest elsewhere, promoted", "prod/op:v1.0.0" + b, "", Standing{Image: "stage/op:v1.0.0" + a}, true, Another, "the template has it with image stage/op:v1.0.0" + a},
 		{"the digest that was pulled counts", "prod/op:v1.0.0", "sha256:aaaa", Standing{Image: "stage/op:v1.0.0" + a}, true, Promoted, ""},
 		{"not the one in the reference", "prod/op:v1.0.0" + a, "sha256:bbbb", Standing{Image: "stage/op:v1.0.0" + a}, true, Another, "the template has it"},
-		{"digests that a registry tells", "prod/op:v1.0.0", "", Standing{Image: "stage/op:v1.0.0"}, true, Promoted, ""},
-		{"another digest that a registry tells", "prod/op:v1.0.0-2", "", Standing{Image: "stage/op:v1.0.0", Name: "op.v1.0.0"}, true, Another, "the template has it"},
+		{"digests from a registry", "prod/op:v1.0.0", "", Standing{Image: "stage/op:v1.0.0"}, true, Promoted, ""},
+		{"another digest from a registry", "prod/op:v1.0.0-2", "", Standing{Image: "stage/op:v1.0.0", Name: "op.v1.0.0"}, true, Another, "the template has it"},
 		{"unknown digests", "prod/op:v1.0.0-x", "", Standing{Image: "stage/op:v1.0.0-x", Name: "op.v1.0.0"}, true, Another, "the template has it"},
 		{"the same digest in the same repository", "q/op:1.0.0" + a, "", Standing{Image: "q/op:v1.0.0" + a}, true, Another, "the template has it"},
 	} {
@@ -92,20 +92,20 @@ func TestFind(t *testing.T) {
 		conflict        string
 	}{
 		{name: "nothing", image: c, want: Another, at: -1},
-		{name: "no entry: nobody is asked", image: c, standing: []Standing{{Image: a}}, registry: own(a), want: Another, at: -1},
-		{name: "an entry, and the registry tells", image: c, entry: true, standing: []Standing{{Image: b}, {Image: a}}, registry: own(a, b), at: 1, asked: 2, conflict: "--rebuild replace"},
-		{name: "the registry tells, rebuilt", image: c, rebuild: true, entry: true, standing: []Standing{{Image: b}, {Image: a}}, registry: own(a, b), want: Rebuilt, at: 1, asked: 2},
-		{name: "a catalog tells", image: c, rebuild: true, entry: true, standing: []Standing{{Image: b}, {Image: a}}, names: own(a, b), want: Rebuilt, at: 1},
-		{name: "a catalog tells by digest", image: c, rebuild: true, standing: []Standing{{Image: "stage/op@sha256:aaaa"}}, names: map[string]string{"sha256:aaaa": "op.v1.0.0"}, want: Rebuilt},
-		{name: "the tag tells", image: "q/op:v1.0.0-2", rebuild: true, standing: []Standing{{Image: "q/op:v1.0.0"}}, want: Rebuilt},
+		{name: "no entry: the registry is not asked", image: c, standing: []Standing{{Image: a}}, registry: own(a), want: Another, at: -1},
+		{name: "an entry, known to the registry", image: c, entry: true, standing: []Standing{{Image: b}, {Image: a}}, registry: own(a, b), at: 1, asked: 2, conflict: "--rebuild replace"},
+		{name: "known to the registry, rebuilt", image: c, rebuild: true, entry: true, standing: []Standing{{Image: b}, {Image: a}}, registry: own(a, b), want: Rebuilt, at: 1, asked: 2},
+		{name: "known to a catalog", image: c, rebuild: true, entry: true, standing: []Standing{{Image: b}, {Image: a}}, names: own(a, b), want: Rebuilt, at: 1},
+		{name: "known to a catalog by digest", image: c, rebuild: true, standing: []Standing{{Image: "stage/op@sha256:aaaa"}}, names: map[string]string{"sha256:aaaa": "op.v1.0.0"}, want: Rebuilt},
+		{name: "known by the tag", image: "q/op:v1.0.0-2", rebuild: true, standing: []Standing{{Image: "q/op:v1.0.0"}}, want: Rebuilt},
 		{name: "the others are known", image: c, entry: true, standing: []Standing{{Image: b}}, names: map[string]string{b: "op.v0.9.0"}, want: Another, at: -1},
-		{name: "nobody tells", image: c, rebuild: true, entry: true, standing: []Standing{{Image: a}, {Image: b}}, want: Another, at: -1, unknown: 2, asked: 2},
-		{name: "one is not told", image: c, rebuild: true, entry: true, standing: []Standing{{Image: a}, {Image: b}}, registry: map[string]string{b: "op.v0.9.0"}, want: Another, at: -1, unknown: 1, asked: 2},
+		{name: "all unknown", image: c, rebuild: true, entry: true, standing: []Standing{{Image: a}, {Image: b}}, want: Another, at: -1, unknown: 2, asked: 2},
+		{name: "one is unknown", image: c, rebuild: true, entry: true, standing: []Standing{{Image: a}, {Image: b}}, registry: map[string]string{b: "op.v0.9.0"}, want: Another, at: -1, unknown: 1, asked: 2},
 		{name: "the same image", image: a, entry: true, standing: []Standing{{Image: b}, {Image: a}}, want: Same, at: 1},
 		{name: "two images of one bundle", image: a, entry: true, rebuild: true, standing: []Standing{{Image: a}, {Image: b, Name: "op.v1.0.0"}}, at: 1, conflict: "both q/op@sha256:aaaa and q/op@sha256:bbbb"},
 		{name: "instead of another", image: c, instead: "op.v0.9.0", entry: true, standing: []Standing{{Image: a, Name: "op.v0.8.0"}, {Image: b, Name: "op.v0.9.0"}}, want: Replaced, at: 1},
 		{name: "instead of another, by tag", image: c, instead: "op.v0.9.0", standing: []Standing{{Image: "q/op:v0.9.0"}}, want: Replaced},
-		{name: "instead of one beside which it stands", image: c, instead: "op.v0.9.0", standing: []Standing{{Image: c}, {Image: b, Name: "op.v0.9.0"}}, at: 1, conflict: "both"},
+		{name: "instead of another one in the same template", image: c, instead: "op.v0.9.0", standing: []Standing{{Image: c}, {Image: b, Name: "op.v0.9.0"}}, at: 1, conflict: "both"},
 	} {
 		r := request(tt.image)
 		r.Rebuild, r.InsteadOf, r.Names = tt.rebuild, tt.instead, tt.names

@@ -14,7 +14,7 @@ func TestPinned(t *testing.T) {
 		{name: "known", image: "q/op:v1.0.0", known: "sha256:dddd", standing: []string{a, b}, want: "q/op@sha256:dddd"},
 		{name: "asked", image: "q/op:v1.0.0", told: "sha256:dddd", standing: []string{a, tagged}, want: "q/op@sha256:dddd"},
 		{name: "with the tag", image: "q/op:v1.0.0", told: "sha256:dddd", standing: []string{tagged}, want: "q/op:v1.0.0@sha256:dddd"},
-		{name: "nobody tells", image: "q/op:v1.0.0", standing: []string{a}, want: "q/op:v1.0.0", note: true},
+		{name: "an unknown digest", image: "q/op:v1.0.0", standing: []string{a}, want: "q/op:v1.0.0", note: true},
 		{name: "one has a tag alone", image: "q/op:v1.0.0", known: "sha256:dddd", standing: []string{a, "q/op:v0.8.0"}, want: "q/op:v1.0.0"},
 		{name: "the first", image: "q/op:v1.0.0", known: "sha256:dddd", want: "q/op:v1.0.0"},
 		{name: "by digest", image: b, known: "sha256:dddd", standing: []string{a}, want: b},

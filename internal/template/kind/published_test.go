@@ -29,9 +29,9 @@ func TestPublishedStays(t *testing.T) {
 		{"the same image", mine, "", Standing{mine, "op.v1.0.0"}, "", mine, Same, false},
 		{"a tag that moved", "q/op:v1.0.0", "sha256:cccc", Standing{"q/op:v1.0.0", ""}, "", old, Another, true},
 		{"a tag that did not", "q/op:v1.0.0", "sha256:aaaa", Standing{"q/op:v1.0.0", ""}, "", old, Same, false},
-		{"the one that gives way", mine, "", Standing{old, "op.v0.9.0"}, "op.v0.9.0", "", Another, true},
-		{"the one that gives way, by tag", mine, "", Standing{"q/op:v0.9.0", ""}, "op.v0.9.0", "", Another, true},
-		{"not the one that gives way", mine, "", Standing{old, "op.v0.8.0"}, "op.v0.8.0", "", Replaced, false},
+		{"the replaced bundle is published", mine, "", Standing{old, "op.v0.9.0"}, "op.v0.9.0", "", Another, true},
+		{"the replaced bundle is published, by tag", mine, "", Standing{"q/op:v0.9.0", ""}, "op.v0.9.0", "", Another, true},
+		{"another bundle is published", mine, "", Standing{old, "op.v0.8.0"}, "op.v0.8.0", "", Replaced, false},
 	} {
 		r := request(tt.image)
 		r.Bundle.Digest, r.Rebuild, r.InsteadOf, r.Published = tt.digest, tt.instead == "", tt.instead, &Published{}
