@@ -10,7 +10,7 @@ const Azure FormName = "azure"
 
 var azure = Form{
 	Name: Azure, Proofs: []Proof{ByHeader, ByURL},
-	Setup: "Registry, Webhooks, Add: Service URI `https://RELAY/azure`, custom header `Authorization: Bearer SECRET`, action *push*. Event Grid instead: `proof: url` and `https://RELAY/azure?token=SECRET`; its handshakes, in both schemas, are answered",
+	Setup: "Registry, Webhooks, Add: Service URI `https://RELAY/azure`, custom header `Authorization: Bearer SECRET`, action *push*. Event Grid instead: `proof: url` and `https://RELAY/azure?token=SECRET`. The relay answers its handshakes in both schemas",
 	Time:  [][]string{{"timestamp"}, {"eventTime"}, {"time"}},
 	Detect: func(n Node) bool {
 		if list, ok := n.value.([]any); ok {

@@ -57,7 +57,7 @@ func TestListsAreMadeOfTheTables(t *testing.T) {
 		for _, m := range row.FindAllStringSubmatch(old, -1) {
 			stand = append(stand, m[1])
 		}
-		table := "\n| from | proof | where the registry takes address and secret |\n|---|---|---|\n"
+		table := "\n| from | proof | setup in the registry |\n|---|---|---|\n"
 		for _, sender := range inOrder(stand, event.Senders()) {
 			f := event.FormsOf(sender)[0]
 			table += fmt.Sprintf("| `%s` | `%s` | %s |\n", sender, strings.ReplaceAll(event.InWords(f.Proofs), ", ", "`, `"), f.Setup)
