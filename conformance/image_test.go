@@ -166,7 +166,7 @@ func TestImagesAreTakenByOpm(t *testing.T) {
 			opm(t, "validate", filepath.Join(root, "configs"))
 			if name == "scratch" {
 				if len(command) > 0 {
-					t.Errorf("upon nothing nothing can be run: %v", command)
+					t.Errorf("an image without a base has a command: %v", command)
 				}
 				return
 			}

@@ -196,7 +196,7 @@ func holdStored(t *testing.T, name string, got []byte) {
 	} else if err != nil {
 		t.Fatal(err)
 	} else if !bytes.Equal(got, want) {
-		t.Errorf("%s is stale: opm says otherwise; -update writes it anew", file)
+		t.Errorf("%s is stale: opm's output differs; -update rewrites it", file)
 	}
 }
 

@@ -80,7 +80,7 @@ func TestImportsGoDownward(t *testing.T) {
 		from, at := room(p.ImportPath)
 		if at < 0 {
 			if p.ImportPath != strings.TrimSuffix(module, "/")+"/internal" {
-				t.Errorf("%s is no room of the house", p.ImportPath)
+				t.Errorf("%s is not in the list of packages", p.ImportPath)
 			}
 			continue
 		}
@@ -89,7 +89,7 @@ func TestImportsGoDownward(t *testing.T) {
 				continue
 			}
 			if to, i := room(imp); i < at {
-				t.Errorf("%s imports %s, which stands above it", from, to)
+				t.Errorf("%s imports %s, which is above it", from, to)
 			}
 		}
 	}

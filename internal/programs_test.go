@@ -90,7 +90,7 @@ func foreignToGo(name string, text []byte) (all []string) {
 	}
 	for _, imported := range file.Imports {
 		if imported.Path.Value == `"os/exec"` && imported.Name != nil {
-			all = append(all, "what it hides behind another name of os/exec")
+			all = append(all, "an import of os/exec under another name")
 		}
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -170,7 +170,7 @@ func TestForeignProgramsAreFound(t *testing.T) {
 		{foreignToGo, `use(exec.Cmd{Path: "/usr/bin/jq"})`, `[something by exec.Cmd]`},
 		{foreignToGo, `use(&os.ProcAttr{})`, `[something by os.ProcAttr]`},
 		{foreignToGo, `ts.Exec("yq")`, `["yq"]`},
-		{foreignToGo, `import run "os/exec"`, `[what it hides behind another name of os/exec]`},
+		{foreignToGo, `import run "os/exec"`, `[an import of os/exec under another name]`},
 		{foreignToScript, "exec graft x\n! exec cmp a b\nexec sh -c 'sed \"s|a;b|c|\" x > y; X=1 graft y && [ $? = 2 ]'\n-- x --\nexec jq", "[]"},
 		{foreignToScript, "exec jq .", "[jq]"},
 		{foreignToScript, "! exec yq", "[yq]"},

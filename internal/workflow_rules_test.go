@@ -156,14 +156,14 @@ func (s step) breaches(publishes bool) (all []string) {
 	script, _ := s.With["script"].(string)
 	for _, code := range []string{s.Run, s.Shell, script} {
 		if strings.Contains(code, "${{") {
-			all = append(all, "an expression stands in a script: give it by env")
+			all = append(all, "a script contains an expression: give it by env")
 		}
 	}
 	if strings.HasPrefix(s.Uses, "actions/checkout@") && s.With["persist-credentials"] != false {
 		all = append(all, "the checkout leaves the token behind")
 	}
 	if strings.HasPrefix(s.Uses, "actions/setup-") && publishes && s.With["cache"] != false {
-		all = append(all, "a cache that others may have filled goes into what is published")
+		all = append(all, "a release uses a cache that others may have filled")
 	}
 	for _, m := range goInstall.FindAllStringSubmatch(s.Run, -1) {
 		if !goPinned.MatchString(m[1]) {
@@ -171,7 +171,7 @@ func (s step) breaches(publishes bool) (all []string) {
 		}
 	}
 	if intoShell.MatchString(s.Run) {
-		all = append(all, "what is downloaded is run")
+		all = append(all, "a download is run")
 	}
 	if fileOfNext.MatchString(s.Run) {
 		all = append(all, "it changes the environment of later steps")
@@ -198,9 +198,9 @@ func TestWorkflowRules(t *testing.T) {
 		t.Errorf("what is sound breaks %v", got)
 	}
 	for _, tt := range [][3]string{
-		{`c "$TITLE"`, `c "${{ github.event.pull_request.title }}"`, "an expression stands in a script"},
-		{"- run: |", "- shell: \"bash ${{ inputs.flags }}\"\n        run: |", "an expression stands in a script"},
-		{"      - run: |", "      - uses: actions/github-script@" + commit + "\n        with: {script: \"console.log('${{ github.head_ref }}')\"}\n      - run: |", "an expression stands in a script"},
+		{`c "$TITLE"`, `c "${{ github.event.pull_request.title }}"`, "a script contains an expression"},
+		{"- run: |", "- shell: \"bash ${{ inputs.flags }}\"\n        run: |", "a script contains an expression"},
+		{"      - run: |", "      - uses: actions/github-script@" + commit + "\n        with: {script: \"console.log('${{ github.head_ref }}')\"}\n      - run: |", "a script contains an expression"},
 		{"{persist-credentials: false}", "{fetch-depth: 0}", "the checkout leaves the token behind"},
 		{"{persist-credentials: false}", "{persist-credentials: true}", "the checkout leaves the token behind"},
 		{"[push, pull_request]", "[push, pull_request_target]", "strangers start it with a token"},
@@ -220,7 +220,7 @@ func TestWorkflowRules(t *testing.T) {
 		{"{cache: false}", "{go-version: stable}", ""},
 		{"{contents: read}", "{contents: write}", ""},
 		{"go install a.b/c@v1.2.3", "go install a.b/c@latest", "another program tomorrow"},
-		{"go install a.b/c@v1.2.3", "curl -sSf https://a.b/c | sudo bash -s", "what is downloaded is run"},
+		{"go install a.b/c@v1.2.3", "curl -sSf https://a.b/c | sudo bash -s", "a download is run"},
 		{"go install a.b/c@v1.2.3", "echo \"X=$TITLE\" >> \"$GITHUB_ENV\"", "the environment of later steps"},
 		{"- run: |", "- if: github.actor == 'dependabot[bot]'\n        run: |", "trusts the name"},
 		{"    runs-on: ubuntu-latest", "    if: github.triggering_actor == 'x'\n    runs-on: ubuntu-latest", "trusts the name"},

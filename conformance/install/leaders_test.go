@@ -80,7 +80,7 @@ func TestLeadersAreKilled(t *testing.T) {
 		took := time.Since(killed)
 		t.Logf("%s was killed, and %s works %v later", leader.name, next.name, took.Round(100*time.Millisecond))
 		if took > takeover {
-			t.Errorf("after %s was killed nobody worked for %v", leader.name, took)
+			t.Errorf("after %s was killed no replica worked for %v", leader.name, took)
 		}
 		follow(c, image) // the new leader finishes the work of the old one
 	}

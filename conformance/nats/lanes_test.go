@@ -70,6 +70,6 @@ func TestWornOut(t *testing.T) {
 		t.Fatalf("the server handed it out %d times more", handed)
 	}
 	if got := first(t, o); got.Key != "a" || got.Handed != 0 {
-		t.Errorf("from a lane that was begun anew, %+v was handed out", got)
+		t.Errorf("a restarted lane handed out %+v", got)
 	}
 }

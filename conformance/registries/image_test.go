@@ -57,7 +57,7 @@ func TestSkopeoReadsAndWrites(t *testing.T) {
 	for _, file := range []string{"layout", "docker.tar", "theirs.tar", "own.tar"} {
 		// Each of them can be the base of another image.
 		if _, again := build(t, c, in(file)); again.Digest == "" {
-			t.Errorf("nothing is built upon %s", file)
+			t.Errorf("there is no image on the base %s", file)
 		}
 	}
 	if index := read(t, in("layout/index.json")); !strings.Contains(index, image.Digest) {

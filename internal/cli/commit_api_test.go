@@ -49,6 +49,6 @@ func TestBaseMovesBeforeTheAPICommits(t *testing.T) {
 	base, baseErr := w.Repo.Head(gitremote.DefaultBranch)
 	log, err := w.Repo.Log("graft/op/rolling")
 	if err != nil || baseErr != nil || len(log) < 2 || log[1].SHA != base {
-		t.Errorf("the branch is not one commit upon the base %s: %v, %v, %v", base, log, err, baseErr)
+		t.Errorf("the branch is not one commit on the base %s: %v, %v, %v", base, log, err, baseErr)
 	}
 }

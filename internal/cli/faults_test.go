@@ -189,7 +189,7 @@ func (w *faultWorld) holds(cmd *exec.Cmd, out string, want ending) (code int, er
 	}
 	if code == 0 && !strings.Contains(out, "::warning") {
 		got, err := w.stands()
-		if err := errors.Join(err, differ("what stands", got, want.stands), differ("what it tells", w.told(), want.told)); err != nil {
+		if err := errors.Join(err, differ("the state", got, want.stands), differ("the run's report", w.told(), want.told)); err != nil {
 			return code, fmt.Errorf("it ends well, and\n%w\n%s", err, out)
 		}
 	}
@@ -201,7 +201,7 @@ func (w *faultWorld) holds(cmd *exec.Cmd, out string, want ending) (code int, er
 	if strings.Contains(out, "was not deleted") {
 		got = want.stands // a remote that refuses this is not asked again
 	}
-	if err := errors.Join(err, differ("what stands", got, want.stands), w.swept()); err != nil {
+	if err := errors.Join(err, differ("the state", got, want.stands), w.swept()); err != nil {
 		return code, fmt.Errorf("after\n%s\nand the next run\n%s\n%w", out, said, err)
 	}
 	return code, nil

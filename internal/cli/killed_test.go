@@ -75,5 +75,5 @@ func TestKilledEdits(t *testing.T) {
 			t.Errorf("%d of 31 files are edited", edited)
 		}
 	}
-	t.Logf("%d runs were killed: %d sets stood as they were, %d as asked", killed, before, after)
+	t.Logf("%d runs were killed: %d sets were unchanged, %d as asked", killed, before, after)
 }

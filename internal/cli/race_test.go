@@ -175,7 +175,7 @@ func TestProcessesRace(t *testing.T) {
 	log, err := w.Repo.Log("graft/op/rolling")
 	base, baseErr := w.Repo.Log(gitremote.DefaultBranch)
 	if err != nil || baseErr != nil || len(log) < 2 || !slices.ContainsFunc(base, func(c gitremote.Commit) bool { return c.SHA == log[1].SHA }) {
-		t.Errorf("the branch is not one commit upon the base %v: %v, %v", base, log, errors.Join(err, baseErr))
+		t.Errorf("the branch is not one commit on the base %v: %v, %v", base, log, errors.Join(err, baseErr))
 	}
 	for _, c := range log {
 		if len(c.Parents) > 1 {

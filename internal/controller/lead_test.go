@@ -80,7 +80,7 @@ func TestLead(t *testing.T) {
 			t.Errorf("the first works: %v, the second: %v", first.works.Load(), second.works.Load())
 		}
 		if first.standby.Load() || !second.standby.Load() {
-			t.Errorf("the first stands by: %v, the second: %v", first.standby.Load(), second.standby.Load())
+			t.Errorf("the first is on standby: %v, the second: %v", first.standby.Load(), second.standby.Load())
 		}
 		first.stop()
 		if err := <-first.ended; err != nil {
@@ -146,7 +146,7 @@ func TestNeverLeads(t *testing.T) {
 		c := contend(config, "first", nil)
 		time.Sleep(time.Minute)
 		if c.works.Load() || c.standby.Load() {
-			t.Errorf("without a lease it works: %v, stands by: %v", c.works.Load(), c.standby.Load())
+			t.Errorf("without a lease it works: %v, is on standby: %v", c.works.Load(), c.standby.Load())
 		}
 		c.stop()
 		if err := <-c.ended; err != nil {

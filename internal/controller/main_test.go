@@ -88,7 +88,7 @@ func TestCommandLeads(t *testing.T) {
 	lease := c.Create(leases, "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: graft-controller, namespace: lead}\n"+
 		"spec: {holderIdentity: other, leaseDurationSeconds: 15, acquireTime: '"+now+"', renewTime: '"+now+"'}\n")
 	p := begin(t, s, "--leader-elect", "lead", "--namespace", "lead")
-	c.Eventually("it stands by", func() bool { code, _ := p.answer("/readyz"); return code == http.StatusOK })
+	c.Eventually("it is ready while another leads", func() bool { code, _ := p.answer("/readyz"); return code == http.StatusOK })
 	if code, text := p.answer("/healthz"); code != http.StatusOK || text != "ok\n" {
 		t.Errorf("another leads, and it says %d %s", code, text)
 	}

@@ -37,7 +37,7 @@ func TestCommitKeepsModesAndLinks(t *testing.T) {
 		"deletion of a folder's last":   {Change{Deleted: []string{"operators/op-a/ci.yaml"}}, "operators/op-a/ci.yaml gone"},
 		"deletion of a link":            {Change{Deleted: []string{"latest"}}, "latest gone"},
 		"deletion through a link":       {Change{Deleted: []string{"latest/run.sh"}}, "operators/op/run.sh gone"},
-		"deletion of what is not there": {Change{Deleted: []string{"none", "no/thing"}, Files: map[string]File{"x": text("")}}, "x 100644 "},
+		"deletion of files not present": {Change{Deleted: []string{"none", "no/thing"}, Files: map[string]File{"x": text("")}}, "x 100644 "},
 		"bytes as they are":             {Change{Files: map[string]File{"crlf": text("\ufeffa\r\nb\x00\xff")}}, "crlf 100644 \ufeffa\r\nb\x00\xff"},
 	} {
 		t.Run(name, func(t *testing.T) {

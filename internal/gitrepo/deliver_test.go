@@ -50,7 +50,7 @@ func TestTwiceIsOnce(t *testing.T) {
 				t.Errorf("%s: %+v", name, got)
 			}
 			if log := h.log(t, "graft/a"); log[0].SHA != got.Commit || log[1].SHA != r.BaseCommit() {
-				t.Errorf("%s: the branch is not one commit upon the base: %+v", name, log)
+				t.Errorf("%s: the branch is not one commit on the base: %+v", name, log)
 			}
 		}
 
@@ -196,7 +196,7 @@ func TestBaseMoves(t *testing.T) {
 				t.Error("Fetch does not see that the base moved")
 			}
 			if _, err := r.Deliver(context.Background(), d); failure.Of(err).Code != failure.GitRaceLost {
-				t.Errorf("a change made upon the old base: %v", err)
+				t.Errorf("a change made on the old base: %v", err)
 			}
 			got := deliver(t, r, d.Branch, map[string]string{cat: string(at)})
 			if log := h.log(t, d.Branch); log[0].SHA != got.Commit || log[1].Message != "theirs" {

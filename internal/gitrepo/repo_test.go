@@ -78,7 +78,7 @@ func TestCheckoutIsOnlyRead(t *testing.T) {
 				return dir
 			},
 			"borrowing": func(t *testing.T) string { return h.checkout(t, "--reference", h.checkout(t)) },
-			"borrowing what is gone": func(t *testing.T) string {
+			"borrowing missing objects": func(t *testing.T) string {
 				lender := h.checkout(t)
 				dir := h.checkout(t, "--reference", lender)
 				if err := os.RemoveAll(lender); err != nil {

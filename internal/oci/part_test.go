@@ -36,10 +36,10 @@ func TestCatalogPart(t *testing.T) {
 		{"one layer", []registry.Layer{packed(t, registry.Gzip, own, other, system)}, "op/catalog.yaml=package: op"},
 		{"an upper layer replaces", []registry.Layer{packed(t, registry.Zstd, old, other), packed(t, registry.Gzip, own)}, "op/catalog.yaml=package: op"},
 		{"an upper layer has another package", []registry.Layer{packed(t, registry.Gzip, own), packed(t, registry.Gzip, other)}, "op/catalog.yaml=package: op"},
-		{"what is not wanted replaces", []registry.Layer{packed(t, registry.Gzip, old), packed(t, registry.Gzip, plain("configs/op/catalog.yaml", "package: another\n"))}, ""},
+		{"an unwanted file replaces", []registry.Layer{packed(t, registry.Gzip, old), packed(t, registry.Gzip, plain("configs/op/catalog.yaml", "package: another\n"))}, ""},
 		{"removed", []registry.Layer{packed(t, registry.Gzip, old), packed(t, registry.Gzip, plain("configs/.wh.op", ""))}, ""},
 		{"all removed", []registry.Layer{packed(t, registry.Gzip, old), packed(t, registry.Gzip, plain(".wh..wh..opq", ""))}, ""},
-		{"the topmost stands alone", []registry.Layer{packed(t, registry.Gzip, old, plain("configs/op/more.yaml", "package: op\n")), packed(t, registry.Gzip, plain("configs/.wh..wh..opq", ""), own)}, "op/catalog.yaml=package: op"},
+		{"the topmost layer hides the others", []registry.Layer{packed(t, registry.Gzip, old, plain("configs/op/more.yaml", "package: op\n")), packed(t, registry.Gzip, plain("configs/.wh..wh..opq", ""), own)}, "op/catalog.yaml=package: op"},
 		{"a link", []registry.Layer{packed(t, registry.Gzip, plain("data/catalog.yaml", "package: op\n"), registry.Entry{Name: "configs", Type: tar.TypeSymlink, Link: "data"})}, "catalog.yaml=package: op"},
 		{"nothing", []registry.Layer{packed(t, registry.Gzip, system)}, ""},
 	} {

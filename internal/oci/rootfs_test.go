@@ -39,7 +39,7 @@ func TestUnpack(t *testing.T) {
 		want   tree
 	}{
 		{"nothing", nil, tree{}},
-		{"only what is named", []layer{{plain("manifests/a", "a"), plain("etc/b", "b"), plain("manifests.txt", "c"), plain("manifestsx/d", "d")}}, tree{"manifests/a": "a"}},
+		{"only the named directories", []layer{{plain("manifests/a", "a"), plain("etc/b", "b"), plain("manifests.txt", "c"), plain("manifestsx/d", "d")}}, tree{"manifests/a": "a"}},
 		{"dotted names", []layer{{dir("."), dir("./manifests"), plain("./manifests/a", "a"), plain("x/../manifests/b", "b")}}, tree{"manifests/a": "a", "manifests/b": "b"}},
 		{"no directory entries", []layer{{plain("manifests/deep/er/a", "a")}}, tree{"manifests/deep/er/a": "a"}},
 		{"an empty file", []layer{{plain("manifests/a", "")}}, tree{"manifests/a": ""}},
@@ -66,12 +66,12 @@ func TestUnpack(t *testing.T) {
 		{"link before its file", []layer{{symlink("manifests/b", "./../manifests/a"), plain("manifests/a", "a")}}, tree{"manifests/a": "a", "manifests/b": "a"}},
 		{"link to elsewhere in the image", []layer{{plain("shared/a", "a"), symlink("manifests/b", "../shared/a")}}, tree{"manifests/b": "a"}},
 		{"link to a lower layer", []layer{{plain("x", "0"), plain("shared/a", "a")}, {symlink("manifests/b", "../shared/a")}}, tree{"manifests/b": "a"}},
-		{"link to what a later layer changes", []layer{{plain("shared/a", "1"), symlink("manifests/b", "../shared/a")}, {plain("shared/a", "2")}}, tree{"manifests/b": "2"}},
+		{"link to a file that a later layer changes", []layer{{plain("shared/a", "1"), symlink("manifests/b", "../shared/a")}, {plain("shared/a", "2")}}, tree{"manifests/b": "2"}},
 		{"links of links", []layer{{plain("c", "c"), symlink("b", "c"), symlink("manifests/a", "../b")}}, tree{"manifests/a": "c"}},
 		{"directory that is a link", []layer{{plain("bundle/manifests/a", "a"), symlink("manifests", "bundle/manifests")}}, tree{"manifests/a": "a"}},
 		{"files through a link", []layer{{dir("bundle"), symlink("manifests", "bundle")}, {plain("manifests/a", "a")}}, tree{"manifests/a": "a"}},
 		{"link to a directory below", []layer{{plain("manifests/a", "a"), symlink("manifests/self", ".")}}, tree{"manifests/a": "a"}},
-		{"a link that nobody follows", []layer{{plain("manifests/a", "a"), symlink("etc/passwd", "/../../etc/passwd"), symlink("x", "../..")}}, tree{"manifests/a": "a"}},
+		{"a link that is not followed", []layer{{plain("manifests/a", "a"), symlink("etc/passwd", "/../../etc/passwd"), symlink("x", "../..")}}, tree{"manifests/a": "a"}},
 		{"a file for a link", []layer{{plain("manifests/a", "a"), symlink("manifests/b", "a")}, {plain("manifests/b", "b")}}, tree{"manifests/a": "a", "manifests/b": "b"}},
 		{"a directory for a link", []layer{{plain("x/a", "a"), symlink("manifests", "x")}, {dir("manifests"), plain("manifests/b", "b")}}, tree{"manifests/b": "b"}},
 
@@ -171,7 +171,7 @@ func TestLimits(t *testing.T) {
 		{"over two layers", [][]registry.Entry{many(6, "manifests/%d"), many(6, "metadata/%d")}, registry.Gzip, "10 files"},
 		{"as many directories", [][]registry.Entry{many(10, "%d/")}, registry.Gzip, ""},
 		{"a directory more", [][]registry.Entry{many(11, "%d/")}, registry.Gzip, "directories"},
-		{"directories nobody made", [][]registry.Entry{{plain("manifests/a/b/c/d/e/f/g/h/i/j/k", "x")}}, registry.Gzip, "directories"},
+		{"directories without entries", [][]registry.Entry{{plain("manifests/a/b/c/d/e/f/g/h/i/j/k", "x")}}, registry.Gzip, "directories"},
 		{"as large as may be", [][]registry.Entry{{plain("manifests/a", noise(2<<20))}}, registry.Plain, ""},
 		{"a byte more", [][]registry.Entry{{plain("manifests/a", noise(2<<20+1))}}, registry.Zstd, "2 MiB"},
 		{"a byte more, plain", [][]registry.Entry{{plain("etc/a", noise(2<<20+1))}}, registry.Plain, "2 MiB"},

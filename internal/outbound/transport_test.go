@@ -80,13 +80,13 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		status     int // 0 means an error
 	}{
 		{"a success", "GET", nil, false, status(200), 1, 200},
-		{"what passes", "GET", nil, false, status(503, 429, 200), 3, 200},
-		{"what does not pass", "GET", nil, false, status(404), 1, 404},
-		{"what will never be understood", "GET", nil, false, status(501), 1, 501},
-		{"what stays", "GET", nil, false, status(500), 4, 500},
-		{"what writes", "POST", nil, false, status(500), 1, 500},
-		{"what may be repeated", "POST", all, false, status(500, 201), 2, 201},
-		{"what is done once", "POST", all, true, status(500), 1, 500},
+		{"a temporary error", "GET", nil, false, status(503, 429, 200), 3, 200},
+		{"a permanent error", "GET", nil, false, status(404), 1, 404},
+		{"an unsupported request", "GET", nil, false, status(501), 1, 501},
+		{"a lasting error", "GET", nil, false, status(500), 4, 500},
+		{"a write", "POST", nil, false, status(500), 1, 500},
+		{"a repeatable write", "POST", all, false, status(500, 201), 2, 201},
+		{"a write marked as once", "POST", all, true, status(500), 1, 500},
 		{"half a body", "GET", nil, false, cut, 4, 0},
 		{"half a body, once", "GET", nil, true, cut, 1, 0},
 	}

@@ -332,7 +332,7 @@ func FuzzRequest(f *testing.F) {
 			t.Errorf("%q became %q, then %q (%v)", text, r.String(), again.String(), err)
 		}
 		if strings.ContainsAny(r.String(), " \n\r") {
-			t.Errorf("%q is no one word", r.String())
+			t.Errorf("%q is not one word", r.String())
 		}
 	})
 }

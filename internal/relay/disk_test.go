@@ -53,7 +53,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("/readyz: %d %s", status, said)
 	}
 	close(down)
-	real.until("what was promised is sent", func() bool { return len(w.hub.Dispatches()) == 2 })
+	real.until("the accepted images are sent", func() bool { return len(w.hub.Dispatches()) == 2 })
 	full(t, p.cmd.Process.Pid, false)
 	real.until("there is room", func() bool {
 		status, _ := real.request(http.MethodGet, "/readyz", nil)

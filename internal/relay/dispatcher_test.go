@@ -178,7 +178,7 @@ func TestCourierKeepsOrder(t *testing.T) {
 			}
 		}
 		if slices.Sort(r.finished); strings.Join(r.finished, " ") != "1 2 3 4 5" {
-			t.Errorf("the queue was told of %v", r.finished)
+			t.Errorf("the finished items are %v", r.finished)
 		}
 	})
 }
@@ -341,7 +341,7 @@ func TestSetsAside(t *testing.T) {
 			t.Errorf("aside %s", got)
 		}
 		if slices.Sort(r.finished); strings.Join(r.finished, " ") != "1 2 3 4 5 6 7" {
-			t.Errorf("the queue was told of %v", r.finished)
+			t.Errorf("the finished items are %v", r.finished)
 		}
 		sent := 0
 		for _, one := range r.tried {
@@ -399,7 +399,7 @@ func TestCourierStops(t *testing.T) {
 				}
 				<-r.ended
 				if r.abort(); len(r.tried) != 1 || len(r.finished) != tt.finished || len(r.aside) != 0 {
-					t.Errorf("tried %v, the queue was told of %v, aside %v", r.tried, r.finished, r.aside)
+					t.Errorf("tried %v, the finished items are %v, aside %v", r.tried, r.finished, r.aside)
 				}
 			})
 		})

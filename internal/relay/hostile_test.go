@@ -145,7 +145,7 @@ func attack(t *testing.T, w *fixture, requests int, replayed string, signed []st
 			said = append(said, fmt.Sprintf("%d %s (cut off)", n, k.name))
 		}
 		if counts[i].Load() == 0 {
-			t.Errorf("none that was %s was answered with %s", k.name, k.want)
+			t.Errorf("no request of the kind %s was answered with %s", k.name, k.want)
 		}
 	}
 	return strings.Join(said, ", ")

@@ -86,7 +86,7 @@ func TestTrace(t *testing.T) {
 	told := w.hub.Dispatches()[0].Payload
 	want := "00-0af7651916cd43dd8448eb211c80319c-" + hook[0].SpanContext.SpanID().String() + "-01"
 	if !bytes.Contains(told, []byte(`"x-traceparent":"`+want+`"`)) {
-		t.Errorf("the receiver is told %s", told)
+		t.Errorf("the receiver gets %s", told)
 	}
 	if !strings.Contains(w.log.String(), `"trace":"`+want+`"`) {
 		t.Error("the log has no trace")
@@ -166,7 +166,7 @@ func TestTraceIsKept(t *testing.T) {
 	up.Store(true)
 	w.serve(w.config)
 	w.settled()
-	w.until("the last attempt is told of", func() bool {
+	w.until("the last attempt has a span", func() bool {
 		all := spans()["dispatch"]
 		return attributes(all[len(all)-1])["graft.result"] == dead
 	})

@@ -286,7 +286,7 @@ func testMany(t *testing.T, s *Server) {
 	c.rest(objects, sources, 4*sources)
 	m := &c.Controller.Metrics
 	if m.Conflicts.Load() != 0 || m.Images.Load() != 2*sources || m.Statuses.Load() != 2*sources || m.Errors.Load() != 0 {
-		t.Errorf("%d conflicts with nobody, %d images, %d statuses, %d errors", m.Conflicts.Load(), m.Images.Load(), m.Statuses.Load(), m.Errors.Load())
+		t.Errorf("%d conflicts without another writer, %d images, %d statuses, %d errors", m.Conflicts.Load(), m.Images.Load(), m.Statuses.Load(), m.Errors.Load())
 	}
 }
 

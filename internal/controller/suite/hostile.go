@@ -87,7 +87,7 @@ func testManyWatches(t *testing.T, s *Server) {
 			o.SetAnnotations(map[string]string{"olm.catalogImageTemplate": template(0)})
 		})
 	}
-	c.Eventually("what is let go is free", func() bool { return refused() == 0 })
+	c.Eventually("freed watches are available", func() bool { return refused() == 0 })
 }
 
 // A group whose server hangs delays the CatalogSources that name it, and none in another namespace.

@@ -178,7 +178,7 @@ func testTwoWriters(t *testing.T, s *Server) {
 // quiet waits until neither has written for a while, and returns the writes of both.
 func (c *Cluster) quiet(others *atomic.Int64) (mine, theirs int64) {
 	c.Helper()
-	c.Eventually("nobody writes", func() bool {
+	c.Eventually("neither writes", func() bool {
 		mine, theirs = c.Writes.Load(), others.Load()
 		time.Sleep(5 * c.Options.Poll)
 		return c.Writes.Load() == mine && others.Load() == theirs

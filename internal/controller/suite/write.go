@@ -136,10 +136,10 @@ func testServer(t *testing.T, s *Server) {
 		t.Fatalf("%v, %v", second, err)
 	}
 	if _, err := patch(first, both("a/b:2", "2")); !apierrors.IsConflict(err) {
-		t.Errorf("upon the first version: %v", err)
+		t.Errorf("a patch of the first version: %v", err)
 	}
 	if _, err := patch(first, both("a/b:2", "2"), "status"); !apierrors.IsConflict(err) {
-		t.Errorf("of the status, upon the first version: %v", err)
+		t.Errorf("a patch of the first version's status: %v", err)
 	}
 	third, err := patch(second.GetResourceVersion(), both("a/b:3", "3"), "status")
 	if err != nil || Image(third) != "a/b:1" || Condition(third, "Ready")["message"] != "3" {

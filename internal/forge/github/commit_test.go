@@ -99,7 +99,7 @@ func TestCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if h.file(r.Branch, "docs/README.md") != "" || h.file(r.Branch, "new") != "new\n" {
-		t.Error("the file stands there, or others are gone")
+		t.Error("the file still exists, or others are gone")
 	}
 	r.Parent, r.Tip = gone, gone
 	if again, err := h.of(catalog).Commit(ctx, r); err != nil || again != gone {

@@ -246,7 +246,7 @@ func wantFailure(t *testing.T, err error, code failure.Code, texts ...string) {
 	}
 	for _, text := range texts {
 		if !strings.Contains(f.Message+" | "+f.Remedy, text) {
-			t.Errorf("%q | %q says nothing of %q", f.Message, f.Remedy, text)
+			t.Errorf("%q | %q lacks %q", f.Message, f.Remedy, text)
 		}
 	}
 	if strings.Contains(f.Message+f.Remedy, token) || strings.Contains(f.Message, "\n") {

@@ -127,7 +127,7 @@ func TestLabels(t *testing.T) {
 	r.Labels = []string{"good", strings.Repeat("x", 51), "fine"}
 	h.notes(h.ensure(r, forge.Updated), "the label xxx")
 	if got := fmt.Sprint(h.pulls()[0].Labels); got != "[theirs good fine]" {
-		t.Errorf("labels %s beside one that is refused", got)
+		t.Errorf("labels %s after a refusal of another", got)
 	}
 }
 

@@ -166,7 +166,7 @@ func TestAsksForCredentials(t *testing.T) {
 		t.Errorf("%d %v", status, h)
 	}
 	if status, _, _, _ := get(t, s, realm); status != 401 {
-		t.Errorf("a token for nobody: %d", status)
+		t.Errorf("a token without credentials: %d", status)
 	}
 	if status, _, _, _ := get(t, s, "http://registry.example/token?scope=repository:acme/pub:pull"); status != 200 {
 		t.Errorf("no token for a public repository: %d", status)
