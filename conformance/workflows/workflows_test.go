@@ -105,11 +105,11 @@ func breakAndLint(t *testing.T, workflow string) {
 	}
 }
 
-// build builds the command of this checkout.
-func build(t *testing.T) string {
+// build builds the command of this checkout, with flags of go build.
+func build(t *testing.T, flags ...string) string {
 	t.Helper()
 	graft := filepath.Join(t.TempDir(), "graft")
-	cmd := exec.Command("go", "build", "-o", graft, "./cmd/graft")
+	cmd := exec.Command("go", append(append([]string{"build", "-o", graft}, flags...), "./cmd/graft")...)
 	cmd.Dir = "../.."
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building graft: %v\n%s", err, out)
