@@ -23,8 +23,8 @@ type Options struct {
 	// RegistriesConf is a registries.conf with mirrors. "" reads none.
 	RegistriesConf string
 	// Auth holds credentials in the format of docker's and podman's files, and overrides those files.
-	// GitHubToken is used for ghcr.io if there are no other credentials; it defaults to the token in the
-	// environment.
+	// GitHubToken is used for the container registry of its GitHub if there are no other credentials; it defaults
+	// to the token in the environment.
 	Auth, GitHubToken string
 	// Jobs limits the concurrent requests to one host. 0 means 8.
 	Jobs int
