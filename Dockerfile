@@ -1,8 +1,8 @@
 # The image of the action, also for other CI: the static binary and certificates. With --target controller it is
-# the image of graft-controller, with --target relay that of graft-relay. The bases are arguments, so that it
-# can be built without a registry.
-ARG BUILD_IMAGE=docker.io/library/golang:1.26
-ARG RUN_IMAGE=gcr.io/distroless/static-debian12:latest
+# the image of graft-controller, with --target relay that of graft-relay. The bases are named by digest, and are
+# arguments, so that it can be built without a registry.
+ARG BUILD_IMAGE=docker.io/library/golang:1.26@sha256:2dbae744204892730b7032501f5973360ce57cfe118a194b338a97b5aa2d40cc
+ARG RUN_IMAGE=gcr.io/distroless/static-debian12:latest@sha256:d75cdd72874d4790092fcb1b058493ecf6bb5bf2b2b897045b00ff01d91843f2
 
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /src

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -105,5 +106,28 @@ func TestPoint(t *testing.T) {
 				t.Errorf("%s %s: %s is %v\n%s", tt.version, tt.image, name, err, after)
 			}
 		}
+	}
+}
+
+// The images that ours are built from are named by digest.
+func TestBases(t *testing.T) {
+	text, err := os.ReadFile("../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bases := regexp.MustCompile(`(?m)^ARG (\w+_IMAGE)=(.*)$`).FindAllStringSubmatch(string(text), -1)
+	known := "build"
+	for _, b := range bases {
+		if known += " ${" + b[1] + "}"; !byDigest.MatchString(b[2]) {
+			t.Errorf("%s is not named by digest", b[2])
+		}
+	}
+	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(string(text), -1) {
+		if !strings.Contains(" "+known+" ", " "+from[1]+" ") {
+			t.Errorf("FROM %s is no base that is named by digest", from[1])
+		}
+	}
+	if len(bases) != 2 {
+		t.Errorf("there are the bases %v", bases)
 	}
 }

@@ -1,6 +1,7 @@
-// Command act runs the workflow of .github/workflows/graft.yml with nektos/act: to a pull
-// request, then to none since nothing changed, then to the failure of a bad bundle. It
-// wants act in the PATH and docker's API at DOCKER_HOST; .ci/act/run sees to both.
+// Command act runs workflows of this repository with nektos/act, from the event to the pull request: that of
+// .github/workflows/graft.yml by the image of a release and by the Dockerfile, and that of docs/action.md that sets
+// graft up. It holds outputs, exit codes and pull requests, and prints what each way takes. It wants act and podman
+// in the PATH and docker's API at DOCKER_HOST; .ci/act/run sees to all.
 package main
 
 import (
@@ -13,22 +14,26 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing/fstest"
 	"time"
 
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
 	"github.com/olmgraft/graft/internal/testkit/registry"
 	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
 func main() {
-	action := flag.String("action", "", "folder of Graft as an action")
-	checkout := flag.String("checkout", "", "folder of the action that checks out")
-	work := flag.String("work", "", "folder for everything that is written")
+	s := &session{}
+	flag.StringVar(&s.built, "action", "", "folder of Graft as an action that builds the Dockerfile")
+	flag.StringVar(&s.dist, "dist", "", "folder with archives of version 0.0.0-act, and checksums.txt")
+	flag.StringVar(&s.checkout, "checkout", "", "folder of the action that checks out")
+	flag.StringVar(&s.work, "work", "", "folder for everything that is written")
 	flag.Parse()
-	if err := run(*action, *checkout, *work); err != nil {
+	if err := s.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "act:", err)
 		os.Exit(1)
 	}
@@ -36,20 +41,26 @@ func main() {
 
 type session struct {
 	*servers.Servers
-	action, checkout, work string
-	workflow               string
-	uses                   string // the name by which the workflow uses the checkout
-	own                    string // and Graft
+	built, released       string // folders of Graft as an action
+	dist, checkout, work  string
+	usesCheckout, usesOwn string // the names by which workflows use the checkout and Graft
+	heads                 []string
+	opened                atomic.Int64 // when the last pull request was opened
 }
 
-func run(action, checkout, work string) error {
-	w, err := servers.Start(gitremote.GoBackend)
-	if err != nil {
+func (s *session) run() error {
+	var err error
+	if s.Servers, err = servers.Start(gitremote.GoBackend); err != nil {
 		return err
 	}
-	defer w.Close() //nolint:errcheck // the process ends
-	s := &session{Servers: w, action: action, checkout: checkout, work: work}
-	for _, version := range []string{"1.0.0", "1.1.0"} {
+	defer s.Close() //nolint:errcheck // the process ends
+	s.Forge.SetScript(func(r fakegithub.Request) *fakegithub.Fault {
+		if r.Route == "POST /repos/{owner}/{repo}/pulls" {
+			s.opened.Store(time.Now().UnixNano())
+		}
+		return nil
+	})
+	for _, version := range []string{"1.0.0", "1.1.0", "1.3.0", "1.4.0", "1.5.0", "1.6.0", "1.7.0"} {
 		if err := s.push(version, "op"); err != nil {
 			return err
 		}
@@ -57,15 +68,31 @@ func run(action, checkout, work string) error {
 	if err := s.push("1.2.0", ""); err != nil {
 		return err
 	}
-	if err := s.begin(); err != nil {
+	mirror, err := s.release()
+	if err != nil {
 		return err
 	}
+	defer mirror.Close() //nolint:errcheck // the process ends
+	if err := s.begin("http://" + mirror.Addr); err != nil {
+		return err
+	}
+	const image, setup = "graft.yml", "setup.yml"
 	return errors.Join(
-		s.expect("1.1.0", 0, map[string]string{"result": "created", "changed": "true", "bundle-name": "op.v1.1.0", "pull-request-number": "1", "pull-request-operation": "created", "failure-code": "0"}),
-		s.expect("1.1.0", 0, map[string]string{"result": "unchanged", "changed": "false", "pull-request-number": "1", "failure-code": "0"}),
-		s.expect("1.2.0", 23, map[string]string{"result": "failed", "failure-code": "23", "failure-class": "bundle-invalid", "retryable": "false"}),
+		s.expect(run{"the released action, its image pulled", image, s.released, "1.1.0"}, 0, map[string]string{"result": "created", "changed": "true", "bundle-name": "op.v1.1.0", "pull-request-number": "1", "pull-request-operation": "created", "failure-code": "0"}),
+		s.expect(run{"the released action", image, s.released, "1.1.0"}, 0, map[string]string{"result": "unchanged", "changed": "false", "pull-request-number": "1", "failure-code": "0"}),
+		s.expect(run{"the released action", image, s.released, "1.2.0"}, 23, map[string]string{"result": "failed", "failure-code": "23", "failure-class": "bundle-invalid", "retryable": "false"}),
+		s.expect(run{"the released action, its image there", image, s.released, "1.3.0"}, 0, created),
+		s.expect(run{"setup and graft publish, downloaded", setup, s.released, "1.4.0"}, 0, created),
+		s.expect(run{"setup and graft publish, cached", setup, s.released, "1.5.0"}, 0, created),
+		s.expect(run{"a commit without a release, its image built", image, s.built, "1.6.0"}, 0, created),
+		s.documented("1.7.0"),
 	)
 }
+
+var created = map[string]string{"result": "created", "changed": "true", "failure-code": "0"}
+
+// run is one event: how a workflow uses which folder as Graft, for which version.
+type run struct{ way, workflow, action, version string }
 
 // push stores a bundle; without a package it is none.
 func (s *session) push(version, pkg string) error {
@@ -79,82 +106,73 @@ func (s *session) push(version, pkg string) error {
 	return err
 }
 
-// begin makes the repository of a catalog with the example workflow in it.
-func (s *session) begin() error {
-	text, err := os.ReadFile(filepath.Join(".github", "workflows", "graft.yml"))
+// begin makes the repository of a catalog with the workflows in it. Setup takes the release from mirror.
+func (s *session) begin(mirror string) error {
+	workflows, err := s.workflows(mirror)
 	if err != nil {
 		return err
 	}
-	s.workflow = string(text)
-	_, rest, _ := strings.Cut(s.workflow, "uses: actions/checkout@")
-	s.uses = "actions/checkout@" + strings.Fields(rest + " none")[0]
-	own := regexp.MustCompile(`- uses: (olmgraft/graft@[0-9a-f]{40}) `).FindAllStringSubmatch(s.workflow, -1)
-	if len(own) != 1 {
-		return errors.New("the example workflow does not use Graft once")
-	}
-	s.own = own[0][1]
-	s.workflow = strings.Replace(s.workflow, own[0][0], "- id: graft\n        uses: "+s.own+" ", 1)
-	s.workflow += "      - if: always()\n        shell: sh\n        env:\n          OUTPUTS: ${{ toJSON(steps.graft.outputs) }}\n        run: printf '%s' \"$OUTPUTS\" >\"$OUTPUTS_FILE\"\n"
-	if err := s.Create(map[string]string{
-		".github/workflows/graft.yml": s.workflow,
+	files := map[string]string{
 		"template.yaml": "---\nschema: olm.template.basic\nentries:\n- schema: olm.package\n  name: op\n  defaultChannel: stable\n" +
 			"- schema: olm.channel\n  package: op\n  name: stable\n  entries:\n  - name: op.v1.0.0\n- schema: olm.bundle\n  image: " + s.Registry.Addr + "/example/op-bundle:v1.0.0\n",
 		".github/graft.yaml": "package: op\ntargets:\n- template: template.yaml\n  channels: [stable]\n  catalogs:\n  - path: catalogs/v4.20/op/catalog.yaml\n    create: true\n",
-	}); err != nil {
+	}
+	for name, text := range workflows {
+		files[".github/workflows/"+name] = text
+	}
+	if err := s.Create(files); err != nil {
 		return err
 	}
 	return s.Checkout(filepath.Join(s.work, "catalog"))
 }
 
-// expect runs the workflow for a version, and holds outputs, the exit code of the step and
-// the pull requests.
-func (s *session) expect(version string, code int, want map[string]string) error {
-	began := time.Now()
-	log, outputs, err := s.dispatch(version)
+// expect runs the workflow, and holds outputs, the exit code of the step and the pull requests.
+func (s *session) expect(r run, code int, want map[string]string) error {
+	began, pushes := time.Now(), s.Git.Count(gitremote.Push)
+	log, outputs, err := s.dispatch(r)
 	if err != nil && code == 0 || err == nil && code != 0 {
-		return errors.Join(fmt.Errorf("%s: the step was to end with %d", version, code), err, errors.New(log))
+		return errors.Join(fmt.Errorf("%s: %s: the step was to end with %d", r.way, r.version, code), err, errors.New(log))
 	}
 	var errs []error
 	for name, value := range want {
 		if outputs[name] != value {
-			errs = append(errs, fmt.Errorf("%s: the output %s is %q, want %q", version, name, outputs[name], value))
+			errs = append(errs, fmt.Errorf("%s: the output %s is %q, want %q", r.version, name, outputs[name], value))
 		}
 	}
 	if code != 0 && !strings.Contains(log, fmt.Sprintf("exit with `FAILURE`: %d", code)) {
-		errs = append(errs, fmt.Errorf("%s: no step ended with %d", version, code))
+		errs = append(errs, fmt.Errorf("%s: no step ended with %d", r.version, code))
 	}
-	pulls := s.PullRequests()
-	if len(pulls) != 1 || pulls[0].Head != "graft/op/1.1.0" || pulls[0].State != "open" || s.Git.Count(gitremote.Push) != 1 {
-		errs = append(errs, fmt.Errorf("%s: after %d pushes the pull requests are %+v", version, s.Git.Count(gitremote.Push), pulls))
+	took := ""
+	if want["result"] == "created" {
+		s.heads, pushes = append(s.heads, "graft/op/"+r.version), pushes+1
+		took = fmt.Sprintf(", pull request after %.1f s", time.Unix(0, s.opened.Load()).Sub(began).Seconds())
+	}
+	var heads []string
+	for _, pull := range s.PullRequests() {
+		heads = append(heads, pull.Head)
+	}
+	if !slices.Equal(heads, s.heads) || s.Git.Count(gitremote.Push) != pushes {
+		errs = append(errs, fmt.Errorf("%s: after %d pushes the pull requests are %v", r.version, s.Git.Count(gitremote.Push), heads))
 	}
 	if len(errs) > 0 {
 		return errors.Join(append(errs, errors.New(log))...)
 	}
-	fmt.Printf("%s: %s, exit code %d (%.0fs)\n", version, outputs["result"], code, time.Since(began).Seconds())
+	fmt.Printf("%s: %s: %s, exit code %d (%.1f s%s)\n", r.version, r.way, outputs["result"], code, time.Since(began).Seconds(), took)
 	return nil
 }
 
-func (s *session) dispatch(version string) (log string, outputs map[string]string, err error) {
+func (s *session) dispatch(r run) (log string, outputs map[string]string, err error) {
 	event := filepath.Join(s.work, "event.json")
 	file := filepath.Join(s.work, "outputs.json")
-	payload := fmt.Appendf(nil, `{"action": "bundle", "client_payload": {"image": "%s/example/op-bundle:v%s"}}`, s.Registry.Addr, version)
+	payload := fmt.Appendf(nil, `{"action": "bundle", "client_payload": {"image": "%s/example/op-bundle:v%s"}}`, s.Registry.Addr, r.version)
 	if err := errors.Join(os.WriteFile(event, payload, 0o600), os.RemoveAll(file)); err != nil {
 		return "", nil, err
 	}
 	// Where act has no container for the job, it gives those of the steps the host's paths
 	// for event and outputs and mounts them not, and a network of their own.
 	actions := filepath.Join(s.work, "actions")
-	args := []string{"repository_dispatch", "-e", event, "-P", "ubuntu-latest=-self-hosted", "--pull=false", "--no-skip-checkout",
-		"--local-repository", s.uses + "=" + s.checkout, "--local-repository", s.own + "=" + s.action,
-		"--container-options", "--network=host --volume=" + actions + ":" + actions, "--container-daemon-socket", "-",
-		"--action-cache-path", actions, "--env", "OUTPUTS_FILE=" + file}
-	for key, value := range s.Env() {
-		if key == "GITHUB_TOKEN" {
-			args = append(args, "-s", key+"="+value)
-			continue
-		}
-		args = append(args, "--env", key+"="+value)
-	}
+	args := append([]string{"repository_dispatch", "-e", event, "-P", "ubuntu-latest=-self-hosted", "--no-skip-checkout", "-s", "GITHUB_TOKEN=" + servers.Token,
+		"--container-options", "--network=host --volume=" + actions + ":" + actions, "--env", "OUTPUTS_FILE=" + file}, s.here(r, actions)...)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "act", args...)
@@ -166,4 +184,16 @@ func (s *session) dispatch(version string) (log string, outputs map[string]strin
 		err = errors.Join(err, json.Unmarshal(text, &outputs))
 	}
 	return out.String(), outputs, err
+}
+
+// here are the arguments by which act finds everything on this machine.
+func (s *session) here(r run, actions string) []string {
+	args := []string{"-W", filepath.Join(".github", "workflows", r.workflow), "--pull=false", "--container-daemon-socket", "-", "--action-cache-path", actions,
+		"--local-repository", s.usesCheckout + "=" + s.checkout, "--local-repository", s.usesOwn + "=" + r.action}
+	for key, value := range s.Env() {
+		if key != "GITHUB_TOKEN" {
+			args = append(args, "--env", key+"="+value)
+		}
+	}
+	return args
 }
