@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,9 +105,12 @@ func (a *Action) Event() (name string, body []byte, err error) {
 	return a.env("GITHUB_EVENT_NAME"), body, nil
 }
 
-// Fail annotates a failure at its place in the repository.
-func (a *Action) Fail(f *failure.Error) {
-	a.at(f.Class+" ("+strconv.Itoa(int(f.Code))+")", f.File, f.Line, f.Col).Errorf("%s", message(f))
+// Fail annotates failures, each once, at its first place in the repository.
+func (a *Action) Fail(all []*failure.Error) {
+	for _, said := range failure.Distinct(all) {
+		f := said.First
+		a.at(f.Class+" ("+strconv.Itoa(int(f.Code))+")", f.File, f.Line, f.Col).Errorf("%s", lines(f.Message, said.Also(), f.Remedy))
+	}
 }
 
 // Warn adds a warning, at its place if it has one. The title of a finding is its id.
@@ -131,11 +135,9 @@ func (a *Action) at(title, file string, line, col int) *githubactions.Action {
 	return a.gh.WithFieldsMap(fields)
 }
 
-func message(f *failure.Error) string {
-	if f.Remedy == "" {
-		return f.Message
-	}
-	return f.Message + "\n" + f.Remedy
+// lines are those of an annotation, without the empty ones.
+func lines(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(line string) bool { return line == "" }), "\n")
 }
 
 // oneLine stops foreign text from starting a line, and with it a command.

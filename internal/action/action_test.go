@@ -77,7 +77,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 // Foreign text cannot start a line, and so cannot be a workflow command.
 func TestCommandsCannotBeSmuggled(t *testing.T) {
 	a, out := running(t, map[string]string{})
-	a.Fail(failure.New(failure.EdgeConflict, "inserting x\n::add-mask::y").At("a,b:c.yaml", 3, 5))
+	a.Fail([]*failure.Error{failure.New(failure.EdgeConflict, "inserting x\n::add-mask::y").At("a,b:c.yaml", 3, 5)})
 	a.Notice("first\n::set-output name=x::y")
 	a.Warn("warning", "a.yaml", 2, "first\n::set-output name=x::y")
 	end := a.Group("bundle\n::stop-commands::x")

@@ -188,14 +188,18 @@ func usage(cmd *cobra.Command, err error, args []string) error {
 	return f.Fix("Run %s --help.", cmd.CommandPath())
 }
 
-// PrintFailures prints failures on standard error.
+// PrintFailures prints failures on standard error, each once with its places.
 func (a *App) PrintFailures(err error) {
-	for _, f := range failure.All(err) {
+	for _, said := range failure.Distinct(failure.All(err)) {
+		f := said.First
 		place := f.Place()
 		if place != "" {
 			place += ": "
 		}
 		fmt.Fprintf(a.Err, "%s: %s%s (%s, %d)\n", a.name, place, f.Message, f.Class, f.Code)
+		if also := said.Also(); also != "" {
+			fmt.Fprintf(a.Err, "       %s\n", also)
+		}
 		if f.Remedy != "" {
 			fmt.Fprintf(a.Err, "       %s\n", f.Remedy)
 		}

@@ -3,6 +3,7 @@ package failure
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -50,5 +51,28 @@ func TestError(t *testing.T) {
 	var typed *Error
 	if !errors.As(fmt.Errorf("more: %w", err), &typed) || typed != err {
 		t.Error("errors.As does not find the failure")
+	}
+}
+
+// What fails in the same words in several places is said once.
+func TestDistinct(t *testing.T) {
+	said := Distinct([]*Error{
+		New(UpgradePathLost, "a").At("one.yaml", 3, 0), New(CatalogPruned, "a").At("one.yaml", 3, 0), New(UpgradePathLost, "a").At("two.yaml", 0, 0),
+		New(UpgradePathLost, "b"), New(UpgradePathLost, "a").At("two.yaml", 0, 0), New(UpgradePathLost, "a").Fix("Do it."), New(UpgradePathLost, "b"),
+	})
+	var got []string
+	for _, s := range said {
+		got = append(got, fmt.Sprintf("%d %s %s", s.First.Code, s.First.Error(), s.Also()))
+	}
+	want := []string{"41 one.yaml:3: a Also in two.yaml.", "43 one.yaml:3: a ", "41 b ", "41 a "}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	many := Said[int]{Places: make([]string, 30)}
+	if also := many.Also(); !strings.HasSuffix(also, " and 9 more places.") {
+		t.Errorf("of many: %q", also)
+	}
+	if len(Distinct(nil)) > 0 {
+		t.Error("nothing failed")
 	}
 }

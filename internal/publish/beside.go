@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/markdown"
 	"github.com/olmgraft/graft/internal/template/kind"
@@ -152,8 +153,11 @@ func few(names []string) string {
 
 // beside writes what changes besides the bundles: first what nobody asked for.
 func (w *Work) beside(b *strings.Builder) {
-	for _, d := range w.Drift() {
-		b.WriteString("**Drift:** " + markdown.Escape(d.String()) + "\n\n")
+	for _, said := range failure.Once(w.Drift(), func(d Drift) (text, place string) { return d.differed(), d.Catalog }) {
+		b.WriteString("**Drift:** " + some(said.Places, "catalog") + " " + markdown.Escape(said.First.differed()) + "\n\n")
+		if len(said.Places) > named {
+			b.WriteString(markdown.Details(count(len(said.Places), "catalog")+" with drift", markdown.List(codes(said.Places))))
+		}
 	}
 	for _, one := range w.Begun() {
 		if one.Catalog != "" {

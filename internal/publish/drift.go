@@ -38,18 +38,20 @@ func (w *Work) Drift() (all []Drift) {
 }
 
 // String tells of the first few differences.
-func (d Drift) String() string {
+func (d Drift) String() string { return d.Catalog + " " + d.differed() }
+
+func (d Drift) differed() string {
 	const shown = 5
 	text := strings.Join(d.Differs[:min(shown, len(d.Differs))], "; ")
 	if n := len(d.Differs) - shown; n > 0 {
 		text += fmt.Sprintf("; and %d more", n)
 	}
-	return fmt.Sprintf("%s differed from %s before: %s", d.Catalog, d.Template, text)
+	return fmt.Sprintf("differed from %s before: %s", d.Template, text)
 }
 
 func (w *Work) refuseDrift() (errs []error) {
 	for _, d := range w.Drift() {
-		errs = append(errs, failure.New(failure.CatalogDrifted, "rendering the catalog: %s", d).At(d.Catalog, 0, 0))
+		errs = append(errs, failure.New(failure.CatalogDrifted, "rendering the catalog: it %s", d.differed()).At(d.Catalog, 0, 0))
 	}
 	return errs
 }

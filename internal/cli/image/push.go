@@ -127,8 +127,6 @@ func tellRunner(runner *action.Action, r *report, failed error) error {
 	if r != nil {
 		image, digest, changed = r.Image.Image, r.Image.Digest, r.Result == "created" || r.Result == "updated"
 	}
-	for _, f := range failure.All(failed) {
-		runner.Fail(f)
-	}
+	runner.Fail(failure.All(failed))
 	return errors.Join(runner.Output("image", image), runner.Output("digest", digest), runner.Output("changed", strconv.FormatBool(changed)))
 }

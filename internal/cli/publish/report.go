@@ -174,19 +174,23 @@ func (p *publishing) annotate(rep report, results []*publish.Result) {
 			p.action.Notice(cmp.Or(r.Subjects[0].Name, r.Subjects[0].Image) + ": nothing changes: " + r.Work.Unchanged())
 		}
 	}
-	for _, f := range rep.Failures {
-		p.action.Fail(f)
-	}
+	p.action.Fail(rep.Failures)
 	for _, one := range rep.Published {
 		for _, w := range one.Warnings {
 			p.action.Warn("warning", "", 0, w)
 		}
-		for _, f := range one.Findings {
-			if f.Level == graph.Warning {
-				p.action.Warn(f.ID, f.File, f.Line, f.Message)
-			}
+		warnings := slices.DeleteFunc(slices.Clone(one.Findings), func(f graph.Finding) bool { return f.Level != graph.Warning })
+		for _, said := range failure.Once(warnings, worded) {
+			f := said.First
+			p.action.Warn(f.ID, f.File, f.Line, strings.TrimSpace(f.Message+" "+said.Also()))
 		}
 	}
+}
+
+// worded is what a finding says, and of which place.
+func worded(f graph.Finding) (text, place string) {
+	at := failure.Error{File: f.File, Line: f.Line}
+	return f.ID + "\x00" + f.Message, at.Place()
 }
 
 // mostOutput bounds an output: all of a job's have 1 MB together.
@@ -242,8 +246,14 @@ const mostSummary = 1 << 20
 // summary is the page of the run: what failed, and each change's text.
 func summary(rep report, results []*publish.Result) string {
 	var b strings.Builder
-	for _, f := range rep.Failures {
-		fmt.Fprintf(&b, "**%s (%d)** %s\n\n%s\n\n", f.Class, f.Code, markdown.Escape(f.Error()), markdown.Escape(f.Remedy))
+	for _, said := range failure.Distinct(rep.Failures) {
+		f := said.First
+		fmt.Fprintf(&b, "**%s (%d)** %s\n\n", f.Class, f.Code, markdown.Escape(f.Error()))
+		for _, text := range []string{said.Also(), f.Remedy} {
+			if text != "" {
+				b.WriteString(markdown.Escape(text) + "\n\n")
+			}
+		}
 	}
 	for i, r := range results {
 		one := rep.Published[i]

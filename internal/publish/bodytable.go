@@ -1,0 +1,150 @@
+package publish
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/olmgraft/graft/internal/markdown"
+	"github.com/olmgraft/graft/internal/template/kind"
+)
+
+// table has a row for each edge that was made or moved.
+func (w *Work) table(b *strings.Builder) {
+	w.edges(b)
+	b.WriteString(markdown.Table([]string{"manifest", "CatalogSource", "before", "after"}, w.rows(func(c kind.Change) []string {
+		if c.What != kind.CatalogSourceSet && c.What != kind.ClusterCatalogSet {
+			return nil
+		}
+		return []string{c.Name, c.From, c.To}
+	})))
+	b.WriteString(markdown.Table([]string{"file", "value", "before", "after"}, w.rows(func(c kind.Change) []string {
+		if c.What != kind.FieldSet {
+			return nil
+		}
+		return []string{c.Name, c.From, c.To}
+	})))
+	if len(w.ran) > 0 {
+		fmt.Fprintf(b, "Commands that the repository adds changed %s.\n\n", markdown.Codes(w.ran))
+	}
+}
+
+// edges has a row for each distinct change, with the channels that it is made in. Templates that
+// change alike are named once.
+func (w *Work) edges(b *strings.Builder) {
+	var all []row
+	for _, t := range w.Targets {
+		for _, c := range t.Changes {
+			if cells := edgeCells(c); cells != nil {
+				all = append(all, row{files: []string{t.Template}, channels: []string{c.Channel}, cells: cells})
+			}
+		}
+	}
+	all = merged(all)
+	if len(all) == 0 {
+		return
+	}
+	var files []string
+	for _, r := range all {
+		files = append(files, r.files...)
+	}
+	files = kind.Unique(files)
+	table := make([][]string, 0, len(all))
+	for _, r := range all {
+		where := markdown.Codes(slices.DeleteFunc(slices.Clone(r.channels), func(s string) bool { return s == "" }))
+		if len(r.files) < len(files) {
+			where = strings.TrimSpace(where + " in " + some(r.files, "template"))
+		}
+		table = append(table, append([]string{where}, codes(r.cells)...))
+	}
+	fmt.Fprintf(b, "In %s:\n\n", some(files, "template"))
+	b.WriteString(markdown.Table([]string{"channel", "bundle", "before", "after"}, table))
+	if len(files) > named {
+		b.WriteString(markdown.Details(count(len(files), "template"), markdown.List(codes(files))))
+	}
+}
+
+// edgeCells are the bundle of a change, what was, and what is.
+func edgeCells(c kind.Change) []string {
+	switch c.What {
+	case kind.EntryAdded:
+		return []string{c.Name, "", c.To}
+	case kind.EntryRewired:
+		before := "replaces " + c.From
+		if c.From == "" {
+			before = "replaces nothing"
+		}
+		return []string{c.Name, before, "replaces " + c.To}
+	case kind.OperandAdded:
+		return []string{c.Name, "", "version " + c.To}
+	case kind.DefaultChannelSet:
+		return []string{"default channel", c.From, c.To}
+	case kind.BundlePromoted, kind.BundleRebuilt, kind.BundleReplaced:
+		return []string{c.Name, c.From, c.To}
+	case kind.EntryRemoved, kind.BundleRemoved:
+		return []string{c.Name, c.From, "removed"}
+	case kind.ChannelRemoved:
+		return []string{"", "", "removed"}
+	case kind.DeprecationAdded:
+		return []string{c.Name, c.From, "deprecated: " + c.To}
+	case kind.DeprecationGone:
+		return []string{c.Name, c.From, "no longer deprecated"}
+	case kind.EntryReplaced:
+		return []string{c.Name, "entry of " + c.From, c.To}
+	case kind.BundleAdded:
+		if c.Channel != "" { // of a semver template, whose edges are computed
+			return []string{c.Name, "", "added"}
+		}
+	}
+	return nil
+}
+
+// rows are the files and cells of the changes that have any, once for files that change alike.
+func (w *Work) rows(cells func(kind.Change) []string) (rows [][]string) {
+	var all []row
+	for _, t := range w.Targets {
+		for _, c := range t.Changes {
+			if cells := cells(c); cells != nil {
+				all = append(all, row{files: []string{t.Template}, cells: cells})
+			}
+		}
+	}
+	for _, r := range merged(all) {
+		rows = append(rows, append([]string{some(r.files, "file")}, codes(r.cells)...))
+	}
+	return rows
+}
+
+// row is a change, and the files and channels that it is made in.
+type row struct{ files, channels, cells []string }
+
+// merged joins rows that differ in the file alone, then those that differ in the channel alone.
+func merged(rows []row) []row {
+	rows = join(rows, func(r row) [][]string { return [][]string{r.channels, r.cells} }, func(to *row, r row) { to.files = kind.Unique(append(to.files, r.files...)) })
+	return join(rows, func(r row) [][]string { return [][]string{r.files, r.cells} }, func(to *row, r row) { to.channels = kind.Unique(append(to.channels, r.channels...)) })
+}
+
+func join(rows []row, same func(row) [][]string, add func(to *row, r row)) (out []row) {
+	at := map[string]int{}
+	for _, r := range rows {
+		key := fmt.Sprintf("%q", same(r))
+		if i, known := at[key]; known {
+			add(&out[i], r)
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, r)
+	}
+	return out
+}
+
+// codes are texts as code, each by itself.
+func codes(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		if text != "" {
+			out[i] = markdown.Code(text)
+		}
+	}
+	return out
+}
