@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/cli/catalogs"
+	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/draw"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
@@ -25,7 +26,7 @@ type graphOptions struct {
 }
 
 func (a *app) graphCommand() *cobra.Command {
-	o := &graphOptions{catalogs: catalogs.Reader{In: a.In, Err: a.Err}}
+	o := &graphOptions{catalogs: catalogs.Reader{In: a.In, Err: a.Err, Progress: output.NewProgress(a.App)}}
 	cmd := &cobra.Command{
 		Use:   "graph [PLATFORM=]CATALOG|TEMPLATE...",
 		Short: "Draw the upgrade graph: mermaid, dot, svg, html, json, cincinnati",

@@ -63,7 +63,10 @@ func (a *app) init(ctx context.Context, dir string, w files.Writing) error {
 	}
 	defer r.Close()
 	repo := files.At(root, r.FS())
-	said, err := starter(ctx, r.FS(), &repo.Change, defaultBranch(root))
+	progress := output.NewProgress(a.App)
+	progress.Begin("looking for templates and catalogs")
+	said, err := starter(ctx, r.FS(), &repo.Change, defaultBranch(root), progress.Of)
+	progress.End()
 	for _, line := range said {
 		fmt.Fprintf(a.Err, "graft: %s\n", line)
 	}
@@ -126,16 +129,19 @@ func refIn(file, prefix string) (string, bool) {
 	return name, err == nil && ok && name != ""
 }
 
+// part is called for each of the things that something goes through.
+type part func(what string, n, total int)
+
 // starter adds what lacks, and says what a person has to know of it. A repository of the
 // community layout says all that graft.yaml would.
-func starter(ctx context.Context, fsys fs.FS, change *atomicfile.Change, branch string) (said []string, err error) {
+func starter(ctx context.Context, fsys fs.FS, change *atomicfile.Change, branch string, of part) (said []string, err error) {
 	community, err := fs.Glob(fsys, "operators/*/ci.yaml")
 	if err != nil {
 		return nil, failure.New(failure.Internal, "looking for operators: %w", err)
 	}
 	if lacks(fsys, config.File, ".github/graft.yml") && len(community) == 0 {
 		var text []byte
-		if _, text, said, err = surveyed(ctx, fsys); err != nil {
+		if _, text, said, err = surveyed(ctx, fsys, of); err != nil {
 			return said, err
 		}
 		change.Set(config.File, nil, text, true)
@@ -147,7 +153,7 @@ func starter(ctx context.Context, fsys fs.FS, change *atomicfile.Change, branch 
 }
 
 // surveyed is what stands in a repository, with the configuration for that.
-func surveyed(ctx context.Context, fsys fs.FS) (found *survey.Survey, text []byte, said []string, err error) {
+func surveyed(ctx context.Context, fsys fs.FS, of part) (found *survey.Survey, text []byte, said []string, err error) {
 	if found, err = survey.Of(fsys); err != nil {
 		return nil, nil, nil, err
 	}
@@ -157,7 +163,7 @@ func surveyed(ctx context.Context, fsys fs.FS) (found *survey.Survey, text []byt
 	if len(found.Targets) == 0 {
 		return nil, nil, said, nothingFound(found.Left)
 	}
-	proofs := prove(ctx, fsys, found.Targets)
+	proofs := prove(ctx, fsys, found.Targets, of)
 	for _, t := range found.Targets {
 		for _, c := range t.Catalogs {
 			for _, p := range c.Pairs {

@@ -34,9 +34,10 @@ type proof struct {
 }
 
 // prove renders each template from its own catalog, without a registry, and compares.
-func prove(ctx context.Context, fsys fs.FS, targets []survey.Target) map[survey.Pair]proof {
+func prove(ctx context.Context, fsys fs.FS, targets []survey.Target, of part) map[survey.Pair]proof {
 	all := map[survey.Pair]proof{}
-	for _, t := range targets {
+	for i, t := range targets {
+		of("comparing the catalogs of "+t.Template, i+1, len(targets))
 		maps.Copy(all, proveTarget(ctx, fsys, t))
 	}
 	return all

@@ -36,7 +36,7 @@ func TestInitOfRepositories(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, text, said, err := surveyed(t.Context(), fsys)
+			found, text, said, err := surveyed(t.Context(), fsys, func(string, int, int) {})
 			if name == "trusted-profile-analyzer-operator-fbc" {
 				if !failure.Is(err, failure.TemplateNotFound) || !strings.Contains(err.Error(), "generate-fbc.sh:122 writes it") {
 					t.Fatalf("its graphs are made by a script: %v", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/cli/catalogs"
+	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
@@ -35,7 +36,7 @@ type platformCatalog struct {
 }
 
 func (a *app) pathCommand() *cobra.Command {
-	o := &pathOptions{catalogs: catalogs.Reader{In: a.In}}
+	o := &pathOptions{catalogs: catalogs.Reader{In: a.In, Progress: output.NewProgress(a.App)}}
 	cmd := &cobra.Command{
 		Use:   "path --from BUNDLE --to BUNDLE [PLATFORM=]CATALOG...",
 		Short: "Tell which upgrades lead from one bundle to another, across platforms",

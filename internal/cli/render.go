@@ -136,10 +136,12 @@ func (a *app) render(ctx context.Context, o *renderOptions, kindName, name strin
 	if err := catalogs.SetSkips(t, o.semverSkips); err != nil {
 		return err
 	}
+	progress := output.NewProgress(a.App)
+	progress.Begin("rendering %s", name)
+	defer progress.End()
 	if err := a.readBase(ctx, o, &ro); err != nil {
 		return err
 	}
-	progress := output.NewProgress(a.Err, "rendering")
 	ro.Progress = progress.Step
 	result, err := render.Render(ctx, t, ro)
 	progress.End()

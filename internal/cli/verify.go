@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/olmgraft/graft/internal/cli/catalogs"
+	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
@@ -36,7 +37,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), o, args[0]) },
 	}
 	f := cmd.Flags()
-	o.catalogs = catalogs.Reader{In: a.In, Err: a.Err}
+	o.catalogs = catalogs.Reader{In: a.In, Err: a.Err, Progress: output.NewProgress(a.App)}
 	o.catalogs.Flags(f)
 	o.Flags(f, "fail on warnings as well")
 	f.StringVar(&o.Base, "base", "", "the catalog as published")
@@ -84,8 +85,8 @@ func (a *app) printFindings(output, name string, found []graph.Finding) error {
 }
 
 func (a *app) diffCommand() *cobra.Command {
+	reader := catalogs.Reader{In: a.In, Err: a.Err, Progress: output.NewProgress(a.App)}
 	var output string
-	reader := catalogs.Reader{In: a.In, Err: a.Err}
 	cmd := &cobra.Command{
 		Use:     "diff OLD NEW",
 		Short:   "Tell what changed between two catalogs: bundles, edges, and upgrade paths gained and lost",

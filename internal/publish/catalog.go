@@ -39,10 +39,16 @@ func (p *preparation) catalog(ctx context.Context, from string, c plan.Catalog) 
 // other.
 func (p *preparation) verify(ctx context.Context) error {
 	var errs []error
+	total, n := p.countCatalogs(), 0
+	if total > 0 {
+		p.Step("verifying " + count(total, "catalog"))
+	}
 	for i := range p.Targets {
 		t := &p.Targets[i]
 		for j := range t.Catalogs {
 			c := &t.Catalogs[j]
+			n++
+			p.Part("verifying "+c.Path, n, total)
 			after, err := documents(p.files, c.Path)
 			if errs = append(errs, err); err == nil {
 				p.verifyCatalog(t.Template, c, after)

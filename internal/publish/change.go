@@ -67,6 +67,7 @@ func (c *change) publish(ctx context.Context) *Result {
 // attempt makes the change upon the base as it is now.
 func (c *change) attempt(ctx context.Context) (*Result, error) {
 	out := &Result{Result: Unchanged, Branch: c.branch, Subjects: factsOf(c.own)}
+	c.Step("reading the base and the branch " + c.branch)
 	content, commit, err := c.Repository.Base(ctx)
 	if err != nil {
 		return out, err

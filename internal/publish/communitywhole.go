@@ -30,7 +30,9 @@ func (p *preparation) wholeCatalogs() error {
 			dirs = append(dirs, parts[0]+"/"+parts[1])
 		}
 	}
-	for _, dir := range slices.Compact(dirs) {
+	dirs = slices.Compact(dirs)
+	for i, dir := range dirs {
+		p.Part("loading "+dir+" as a whole", i+1, len(dirs))
 		folders, err := fs.ReadDir(p.base.FS, dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

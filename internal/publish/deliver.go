@@ -32,6 +32,7 @@ func (c *change) deliver(ctx context.Context, out *Result, older []superseded, d
 	if err := c.stillOpen(ctx); err != nil {
 		return err
 	}
+	c.Step("pushing the branch " + c.branch)
 	done, err := c.Repository.Deliver(ctx, d)
 	if err != nil {
 		return err
@@ -43,6 +44,7 @@ func (c *change) deliver(ctx context.Context, out *Result, older []superseded, d
 	if c.Forge == nil {
 		return nil
 	}
+	c.Step("proposing the branch " + c.branch)
 	out.Proposed, err = c.Forge.Propose(ctx, forge.Change{Branch: c.branch, Title: out.Title, Body: out.Body, Key: c.key, Requests: d.Requests, ByHand: out.Work.byHand})
 	if err != nil {
 		return err

@@ -188,9 +188,15 @@ func (p *publisher) without(ctx context.Context, base Base, subjects []subject, 
 // render makes the catalogs of all templates, and the manifests that name them.
 func (p *preparation) render(ctx context.Context) error {
 	var errs []error
+	total, n := p.countCatalogs(), 0
+	if total > 0 {
+		p.Step("rendering " + count(total, "catalog"))
+	}
 	for i := range p.Targets {
 		t := &p.Targets[i]
 		for _, c := range p.catalogs[t.Template] {
+			n++
+			p.Part("rendering "+c.Path, n, total)
 			made, err := p.catalog(ctx, t.Template, c)
 			errs = append(errs, err)
 			if err == nil {
@@ -201,6 +207,13 @@ func (p *preparation) render(ctx context.Context) error {
 	}
 	errs = append(errs, p.catalogSources(ctx))
 	return errors.Join(append(errs, p.writeSum())...)
+}
+
+func (p *preparation) countCatalogs() (n int) {
+	for _, t := range p.Targets {
+		n += len(p.catalogs[t.Template])
+	}
+	return n
 }
 
 func (p *preparation) findings() error {

@@ -116,8 +116,12 @@ type Text func(kind.Bundle) (string, error)
 
 // Log is told what a run does.
 type Log struct {
-	Line     func(format string, args ...any)
-	Notice   func(format string, args ...any) // of what is worth more than a line
+	Line   func(format string, args ...any)
+	Notice func(format string, args ...any) // of what is worth more than a line
+	// Step is called as a part of a run begins, Part for each of the things that it goes through, and
+	// Progress for each bundle that is rendered.
+	Step     func(what string)
+	Part     func(what string, n, total int)
 	Progress func(done, total int, image string)
 	// Group folds the lines of one change until the returned function is called.
 	Group func(title string) (end func())
@@ -184,6 +188,12 @@ func newPublisher(r Run) *publisher {
 	if r.Sleep == nil {
 		r.Sleep = pause.For
 	}
+	if r.Step == nil {
+		r.Step = func(string) {}
+	}
+	if r.Part == nil {
+		r.Part = func(string, int, int) {}
+	}
 	return &publisher{Run: r, learned: map[string]subject{}, early: map[string]early{}, pulled: map[string]*oci.Pulled{}, open: map[string][]forge.Proposal{}}
 }
 
@@ -191,11 +201,21 @@ func newPublisher(r Run) *publisher {
 // each is published although another one fails. The error is that of all.
 func Publish(ctx context.Context, requests []Request, run Run) ([]*Result, error) {
 	p := newPublisher(run)
+	if len(requests) > 1 {
+		p.Step(fmt.Sprintf("reading %d images", len(requests)))
+	}
 	p.learnEarly(ctx, requests)
 	var results []*Result
 	var changes []*change
 	by := map[string]*change{}
-	for _, r := range requests {
+	for i, r := range requests {
+		switch {
+		case r.Edit.Said():
+		case len(requests) == 1:
+			p.Step("reading " + r.Image())
+		default:
+			p.Part("reading "+r.Image(), i+1, len(requests))
+		}
 		s, c, err := p.changeOf(ctx, r)
 		if err != nil {
 			results = append(results, failed(err, "", r))

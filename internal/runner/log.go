@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/term"
+
 	"github.com/olmgraft/graft/internal/failure"
 )
 
@@ -17,6 +19,7 @@ type Log struct {
 	to    io.Writer
 	on    bool
 	quiet bool
+	shown bool // a status is in the last line
 	state state
 }
 
@@ -36,6 +39,9 @@ func (l *Log) Write(text []byte) (int, error) {
 	if l.quiet {
 		return len(text), nil
 	}
+	if err := l.clear(); err != nil {
+		return 0, err
+	}
 	if !l.on {
 		return l.to.Write(text)
 	}
@@ -52,10 +58,40 @@ func (l *Log) Quiet(on bool) {
 	l.quiet = on
 }
 
+// Status shows one line on a terminal, in the place of the status before; "" takes it away, and so
+// does the next text.
+func (l *Log) Status(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.quiet || l.clear() != nil || line == "" {
+		return
+	}
+	// A longer line would continue in the next one, which cannot be taken away.
+	width := 80
+	if f, ok := l.to.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			width = columns
+		}
+	}
+	runes := []rune(line)
+	_, err := io.WriteString(l.to, string(runes[:min(len(runes), width-1)]))
+	l.shown = err == nil
+}
+
+// clear takes the status away.
+func (l *Log) clear() error {
+	if !l.shown {
+		return nil
+	}
+	l.shown = false
+	_, err := io.WriteString(l.to, "\r\x1b[K")
+	return err
+}
+
 // IsTerminal reports whether the output is a terminal.
 func (l *Log) IsTerminal() bool {
-	info, ok := l.stat()
-	return ok && info.Mode()&os.ModeCharDevice != 0
+	f, ok := l.to.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 func (l *Log) stat() (info os.FileInfo, ok bool) {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/olmgraft/graft/internal/cli/files"
+	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
@@ -34,6 +35,7 @@ type Reader struct {
 	In          io.Reader
 	Err         io.Writer // takes what a template leaves out of its catalog; nil: nobody does
 	SemverSkips string    // with which templates are rendered; empty: graft.yaml says
+	Progress    *output.Progress
 }
 
 // Flags are those of the registry, and of rendering.
@@ -131,7 +133,7 @@ func (c *Reader) rendered(ctx context.Context, t *template.Template) ([]fbc.Doc,
 	if err != nil {
 		return nil, err
 	}
-	r, err := render.Render(ctx, t, render.Options{Registry: client, Jobs: c.Jobs})
+	r, err := render.Render(ctx, t, render.Options{Registry: client, Jobs: c.Jobs, Progress: c.Progress.Step})
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +161,8 @@ func (c *Reader) Whole(ctx context.Context, name string) (*graph.Catalog, error)
 }
 
 func (c *Reader) graph(ctx context.Context, name string, b *graph.Builder) (*graph.Catalog, error) {
+	c.Progress.Begin("reading %s", name)
+	defer c.Progress.End()
 	var faults []error
 	if err := c.build(ctx, name, b, func(err error) { faults = append(faults, err) }); err != nil {
 		return nil, err

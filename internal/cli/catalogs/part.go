@@ -17,6 +17,8 @@ import (
 
 // Packages returns the catalog's documents of some packages.
 func (c *Reader) Packages(ctx context.Context, name string, pkgs ...string) ([]fbc.Doc, error) {
+	c.Progress.Begin("reading %s", name)
+	defer c.Progress.End()
 	if IsImage(name) {
 		client, err := c.Client()
 		if err != nil {

@@ -55,6 +55,7 @@ func (v *Verification) Levels(name string) (graph.Levels, error) {
 
 // Verify reads a catalog package by package, and finds what is wrong with it.
 func (c *Reader) Verify(ctx context.Context, name string, v *Verification, levels graph.Levels) ([]graph.Finding, error) {
+	defer c.Progress.End()
 	s, err := c.sides(ctx, name, v)
 	if err != nil {
 		return nil, err
@@ -64,7 +65,9 @@ func (c *Reader) Verify(ctx context.Context, name string, v *Verification, level
 		all.Fail(fault)
 	}
 	var compared []graph.Finding
-	for _, names := range s.groups() {
+	groups := s.groups()
+	for i, names := range groups {
+		c.Progress.Of("verifying "+names[0], i+1, len(groups))
 		found, err := s.verify(&all, names, levels)
 		if err != nil {
 			return nil, err
@@ -85,6 +88,7 @@ type sides struct {
 
 func (c *Reader) sides(ctx context.Context, name string, v *Verification) (*sides, error) {
 	sound := func(name string) (*index, error) {
+		c.Progress.Begin("reading %s", name)
 		x, err := c.index(ctx, name)
 		if err == nil {
 			err = errors.Join(x.faults...)
@@ -98,6 +102,7 @@ func (c *Reader) sides(ctx context.Context, name string, v *Verification) (*side
 			return nil, err
 		}
 	}
+	c.Progress.Begin("reading %s", name)
 	if s.now, err = c.index(ctx, name); err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (o *options) flags(cmd *cobra.Command) {
 func buildCommand(a *command.App) *cobra.Command {
 	var to string
 	var writing files.Writing
-	o := &options{catalogs: catalogs.Reader{In: a.In, Err: a.Err}}
+	o := &options{catalogs: catalogs.Reader{In: a.In, Err: a.Err, Progress: output.NewProgress(a)}}
 	cmd := &cobra.Command{
 		Use:   "build --output OCI_LAYOUT_DIR|FILE.tar [--base IMAGE] CATALOG_DIR",
 		Short: "Write a catalog image as an OCI layout, in a directory or a tarball",

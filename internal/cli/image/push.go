@@ -28,7 +28,7 @@ type pushOptions struct {
 }
 
 func pushCommand(a *command.App) *cobra.Command {
-	o := &pushOptions{options: options{catalogs: catalogs.Reader{In: a.In, Err: a.Err}}}
+	o := &pushOptions{options: options{catalogs: catalogs.Reader{In: a.In, Err: a.Err, Progress: output.NewProgress(a)}}}
 	cmd := &cobra.Command{
 		Use:   "push --to REPOSITORY [--tag PATTERN] [--base IMAGE] CATALOG_DIR",
 		Short: "Build a catalog image and push it, unless it is published already",

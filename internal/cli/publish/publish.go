@@ -58,8 +58,9 @@ func Command(a *command.App) *cobra.Command {
 				return err
 			}
 		}
-		p := &publishing{App: a, configs: config.Commits{}, action: action.Running(a.Env, a.Out)}
+		p := &publishing{App: a, configs: config.Commits{}, action: action.Running(a.Env, a.Out), progress: output.NewProgress(a)}
 		results, err := p.run(cmd)
+		p.progress.End()
 		return p.print(results, err)
 	}
 	return cmd
@@ -69,7 +70,8 @@ func Command(a *command.App) *cobra.Command {
 type publishing struct {
 	*command.App
 	*inputs
-	action *action.Action
+	action   *action.Action
+	progress *output.Progress
 	// configs are of the commits that the run meets; config is that of the first, with the
 	// inputs over it.
 	configs config.Commits
@@ -84,6 +86,7 @@ func (p *publishing) run(cmd *cobra.Command) (_ []*publish.Result, err error) {
 	p.rehearse()
 	ctx, cancel := context.WithTimeout(cmd.Context(), p.timeout)
 	defer cancel()
+	p.progress.Begin("reading the repository")
 	repo, err := p.openSource(ctx)
 	if err != nil {
 		return nil, err
@@ -138,6 +141,7 @@ func (p *publishing) requests(ctx context.Context, content fs.FS, r publish.Run)
 	var found []publish.Found
 	var err error
 	if len(p.fromTags) > 0 {
+		p.step("looking for images that were not announced")
 		found, err = r.Unannounced(ctx, content, p.fromTags, publish.Sweep{Stages: p.config.Registries, SkipTags: p.config.SkipTags, Versions: p.versions, Sum: p.config.Sum, Jobs: p.registry.Jobs})
 	} else {
 		var one event.Announcement
@@ -168,6 +172,14 @@ func (p *publishing) edit() (bool, error) {
 
 func (p *publishing) line(format string, args ...any) {
 	fmt.Fprintf(p.Err, "graft: "+format+"\n", args...)
+}
+
+// step shows what is done now; in a workflow, in a line of the log.
+func (p *publishing) step(what string) {
+	if p.action != nil {
+		p.line("%s", what)
+	}
+	p.progress.Begin("%s", what)
 }
 
 func (p *publishing) notice(format string, args ...any) {
@@ -238,7 +250,7 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 			Artifacts:    p.artifacts(),
 			RebuildTitle: text("title", config.OfRebuild(pr.Title)), RebuildMessage: text("message", config.OfRebuild(p.config.Commit.Message)),
 		},
-		Log: publish.Log{Line: p.line, Notice: p.notice, Progress: output.NewProgress(p.Err, "rendering").Step, Group: p.group},
+		Log: publish.Log{Line: p.line, Notice: p.notice, Step: p.step, Part: p.progress.Of, Progress: p.progress.Step, Group: p.group},
 	}
 	if allowed := p.config.AllowedRepositories; len(allowed) > 0 {
 		r.Allow = func(one event.Publication) error { return event.Check(allowed, one) }
