@@ -19,8 +19,8 @@ type PictureOptions struct {
 	Base *Catalog
 }
 
-// Picture returns the data for pictures of a catalog. It returns an empty graph for an unknown package or
-// channel; the caller must report that.
+// Picture returns the data for pictures of a catalog, the default channel of a package first. It returns an
+// empty graph for an unknown package or channel; the caller must report that.
 func (c *Catalog) Picture(o PictureOptions) draw.Graph {
 	var g draw.Graph
 	for _, p := range c.Packages {
@@ -39,6 +39,15 @@ func (c *Catalog) Picture(o PictureOptions) draw.Graph {
 				drawn.Channels = append(drawn.Channels, picture.channel())
 			}
 		}
+		slices.SortStableFunc(drawn.Channels, func(a, b draw.Channel) int {
+			switch {
+			case a.Default == b.Default:
+				return CompareChannels(a.Name, b.Name)
+			case a.Default:
+				return -1
+			}
+			return 1
+		})
 		if len(drawn.Channels) > 0 {
 			g.Packages = append(g.Packages, drawn)
 		}

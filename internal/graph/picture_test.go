@@ -183,7 +183,7 @@ entries:
 		options PictureOptions
 		want    string
 	}{
-		{PictureOptions{}, "p,deprecated(a,deprecated b,default) q(a,default)"},
+		{PictureOptions{}, "p,deprecated(b,default a,deprecated) q(a,default)"},
 		{PictureOptions{Package: "q"}, "q(a,default)"},
 		{PictureOptions{Channel: "b"}, "p,deprecated(b,default)"},
 		{PictureOptions{Package: "q", Channel: "b"}, ""},

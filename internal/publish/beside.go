@@ -52,7 +52,9 @@ func (w *Work) Begun() (all []Begun) {
 			}
 		}
 	}
-	for _, name := range kind.Unique(channels) {
+	channels = kind.Unique(channels)
+	slices.SortFunc(channels, w.channelOrder())
+	for _, name := range channels {
 		all = append(all, Begun{Channel: name, In: kind.Unique(in[name])})
 	}
 	return all
@@ -85,6 +87,8 @@ func (w *Work) Moved() (all []Moved) {
 			}
 		}
 	}
+	order := w.channelOrder()
+	slices.SortStableFunc(all, func(a, b Moved) int { return order(a.Channel, b.Channel) })
 	return all
 }
 

@@ -2,6 +2,7 @@ package publish
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/draw"
@@ -106,14 +107,20 @@ func (w *Work) catalogs() []Catalog {
 // of versions, once for catalogs that change alike.
 func (w *Work) paths(b *strings.Builder) {
 	in := map[string][]string{}
-	var lines []string
 	catalogs := w.catalogs()
+	var ranges []graph.NextRange
 	for _, c := range catalogs {
 		for _, r := range graph.Diff(c.Before, c.After).NextRanges() {
 			line := nextLine(r, len(w.packages()) > 1)
-			lines = append(lines, line)
+			ranges = append(ranges, r)
 			in[line] = kind.Unique(append(in[line], c.Path))
 		}
+	}
+	order := w.channelOrder()
+	slices.SortStableFunc(ranges, func(a, b graph.NextRange) int { return order(a.Channel, b.Channel) })
+	var lines []string
+	for _, r := range ranges {
+		lines = append(lines, nextLine(r, len(w.packages()) > 1))
 	}
 	if lines = kind.Unique(lines); len(lines) == 0 {
 		return
@@ -259,7 +266,10 @@ func (w *Work) reasons(b *strings.Builder) {
 // unless it is told otherwise.
 func (w *Work) reproduce(b *strings.Builder) {
 	var flags []string
-	if w.remote {
+	switch {
+	case w.base != "":
+		flags = []string{"--base", quoted(w.base)}
+	case w.remote:
 		flags = []string{"--remote"}
 	}
 	var commands strings.Builder

@@ -33,12 +33,12 @@ In <code>a.yaml</code>, <code>b.yaml</code>, <code>c.yaml</code>:
 
 | channel | bundle | before | after |
 |---|---|---|---|
+| <code>Stable</code> in <code>b.yaml</code> | <code>op.v1</code> |  | <code>added</code> |
+| <code>fast</code> in <code>a.yaml</code> | <code>op.v2</code> | <code>replaces nothing</code> | <code>replaces op.v1</code> |
+| <code>fast</code> in <code>a.yaml</code> | <code>op.v2</code> | <code>stage</code> | <code>prod</code> |
 | <code>stable</code> in <code>a.yaml</code> | <code>op.v1</code> |  | <code>replaces op.v0</code> |
 | <code>stable</code> in <code>a.yaml</code> | <code>op.v2</code> | <code>replaces op.v0</code> | <code>replaces op.v1</code> |
-| <code>fast</code> in <code>a.yaml</code> | <code>op.v2</code> | <code>replaces nothing</code> | <code>replaces op.v1</code> |
 | in <code>a.yaml</code> | <code>default channel</code> | <code>stable</code> | <code>fast</code> |
-| <code>fast</code> in <code>a.yaml</code> | <code>op.v2</code> | <code>stage</code> | <code>prod</code> |
-| <code>Stable</code> in <code>b.yaml</code> | <code>op.v1</code> |  | <code>added</code> |
 | in <code>c.yaml</code> | <code>etcd</code> |  | <code>version 3.1.1</code> |
 
 | manifest | CatalogSource | before | after |

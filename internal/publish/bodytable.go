@@ -1,10 +1,12 @@
 package publish
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/markdown"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -49,6 +51,11 @@ func (w *Work) edges(b *strings.Builder) {
 		files = append(files, r.files...)
 	}
 	files = kind.Unique(files)
+	order := w.channelOrder()
+	for _, r := range all {
+		slices.SortFunc(r.channels, order)
+	}
+	slices.SortStableFunc(all, func(a, b row) int { return order(a.channels[0], b.channels[0]) })
 	table := make([][]string, 0, len(all))
 	for _, r := range all {
 		where := markdown.Codes(slices.DeleteFunc(slices.Clone(r.channels), func(s string) bool { return s == "" }))
@@ -61,6 +68,29 @@ func (w *Work) edges(b *strings.Builder) {
 	b.WriteString(markdown.Table([]string{"channel", "bundle", "before", "after"}, table))
 	if len(files) > named {
 		b.WriteString(markdown.Details(count(len(files), "template"), markdown.List(codes(files))))
+	}
+}
+
+// channelOrder compares channels: default channels come first, then the others by the versions in
+// their names, then what is no channel.
+func (w *Work) channelOrder() func(a, b string) int {
+	first := map[string]bool{}
+	for _, c := range w.catalogs() {
+		for _, pkg := range c.After.Packages {
+			first[pkg.DefaultChannel] = true
+		}
+	}
+	rank := func(channel string) int {
+		switch {
+		case channel == "":
+			return 2
+		case first[channel]:
+			return 0
+		}
+		return 1
+	}
+	return func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), graph.CompareChannels(a, b))
 	}
 }
 

@@ -34,6 +34,7 @@ type Work struct {
 	ran      []string  // files that commands of the repository changed
 	byHand   string    // why a person is to merge
 	remote   bool      // it is upon a commit of the base branch, not upon a work tree
+	base     string    // the base branch, where it is not the default branch
 	levels   graph.Levels
 	// artifacts is where the run has the explorer, "" where it has none.
 	artifacts string
@@ -141,7 +142,7 @@ type preparation struct {
 // prepare is a function of the content and of the subjects, so that it can be done again upon
 // another base. The order of the subjects does not matter.
 func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) (*Work, error) {
-	w := &Work{change: atomicfile.Change{Base: base}, remote: base.Commit != ""}
+	w := &Work{change: atomicfile.Change{Base: base}, remote: base.Commit != "", base: p.OtherBase}
 	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}, semverSkips: map[string]kind.SemverSkips{}, anew: map[string]bool{}, givenUp: map[string]bool{}, seen: render.Seen{}, users: newUsers()}
 	subjects = inOrder(subjects)
 	var errs []error

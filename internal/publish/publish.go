@@ -69,7 +69,9 @@ func (b Base) over(c *atomicfile.Change) *template.Files {
 type Policy struct {
 	// BaseBranch is the one that changes are proposed to; no change is put onto it.
 	BaseBranch string
-	Levels     graph.Levels
+	// OtherBase is the same where it is not the default branch.
+	OtherBase string
+	Levels    graph.Levels
 	// Allow refuses images that nobody is to publish, before anything of them is
 	// fetched; nil allows all.
 	Allow func(event.Publication) error

@@ -265,6 +265,9 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 			return r, failure.New(failure.Usage, "opening the cache: %w", err)
 		}
 	}
+	if base != standard && standard != "" {
+		r.OtherBase = base
+	}
 	r.Catalogs = catalogs.Images{Client: client, Cache: r.Cache}.Package
 	return r, nil
 }
