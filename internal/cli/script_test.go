@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 			"enterprise":  enterprise,
 			"pulls":       pulls,
 			"merge":       merge,
+			"setstate":    setState,
 			"remote":      remote,
 			"person":      person,
 			"alone":       alone,

@@ -92,6 +92,13 @@ func merge(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(serversOf(ts).Merge(n))
 }
 
+// setstate N closed|open closes a pull request or opens it again.
+func setState(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	ts.Check(serversOf(ts).SetState(n, args[1]))
+}
+
 // remote BRANCH FILE OUT writes a file of the remote's branch.
 func remote(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 3 {

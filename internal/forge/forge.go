@@ -16,6 +16,8 @@ type Proposals interface {
 	Titled(ctx context.Context, title, prefix string) ([]Proposal, error)
 	// Propose makes the proposal of a change be as asked.
 	Propose(ctx context.Context, c Change) (Result, error)
+	// Past gives the closed and merged proposals of ours from a branch, the newest first.
+	Past(ctx context.Context, branch string) ([]Past, error)
 	// Ended reports whether a branch at that commit is what a closed or merged proposal
 	// left, and no open one has it.
 	Ended(ctx context.Context, branch, commit string) (bool, error)
@@ -75,6 +77,13 @@ type Proposal struct {
 	URL    string
 	Head   string
 	Marker Marker
+}
+
+// Past is a proposal that is not open any more.
+type Past struct {
+	Proposal
+	// Rejected says that somebody closed it: it was not merged, and Close did not close it.
+	Rejected bool
 }
 
 // Operation is what was done to a proposal.

@@ -28,6 +28,8 @@ type Marker struct {
 	Title string `json:"title,omitempty"`
 	// Labels are those that Graft put there, and so may take away.
 	Labels []string `json:"labels,omitempty"`
+	// Withdrawn says that Graft closed the proposal.
+	Withdrawn bool `json:"withdrawn,omitempty"`
 }
 
 // MarkerOf is the marker of a change that was not proposed before.
@@ -84,6 +86,17 @@ func ParseMarker(body string) (Marker, bool) {
 		}
 	}
 	return Marker{}, false
+}
+
+// Withdraw is a body whose marker says that Graft closed the proposal. One without a marker stays
+// as it is.
+func Withdraw(body string, most int, pointer string) (string, error) {
+	m, ours := ParseMarker(body)
+	if !ours || m.Withdrawn {
+		return body, nil
+	}
+	m.Withdrawn = true
+	return m.AppendTo(strings.TrimSpace(markerPattern.ReplaceAllString(body, "")), most, pointer)
 }
 
 // AppendTo appends the marker to a body, which is cut to leave room for it: together

@@ -83,7 +83,9 @@ type Policy struct {
 	Rolling bool
 	// Supersede takes the bundles of older pull requests of the package over into a
 	// newer one, and closes those.
-	Supersede     bool
+	Supersede bool
+	// Reopen proposes again what somebody closed.
+	Reopen        bool
 	DryRun, Force bool
 	// Explore keeps the catalogs of a change for the explorer.
 	Explore bool
@@ -219,8 +221,16 @@ func Publish(ctx context.Context, requests []Request, run Run) ([]*Result, error
 			p.Part("reading "+r.Image(), i+1, len(requests))
 		}
 		s, c, err := p.changeOf(ctx, r)
+		var rejected *Result
+		if err == nil {
+			rejected, err = c.rejected(ctx, s)
+		}
 		if err != nil {
 			results = append(results, failed(err, "", r))
+			continue
+		}
+		if rejected != nil {
+			results = append(results, rejected)
 			continue
 		}
 		if by[c.branch] == nil {

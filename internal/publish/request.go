@@ -136,6 +136,12 @@ func ParseRequest(text string) (Request, error) {
 	return r, nil
 }
 
+// again reports whether another request asks for the same of the same image.
+func (r Request) again(other Request) bool {
+	r.Tag, other.Tag = "", ""
+	return r.Digest != "" && r.String() == other.String()
+}
+
 // Command is what does the same at a desk, with flags that say where it reads.
 func (r Request) Command(flags ...string) string {
 	words := append([]string{"graft publish --dry-run"}, flags...)

@@ -31,6 +31,7 @@ type inputs struct {
 	fromTags            []string
 	versions            semver.Range
 	refresh, planMatrix bool
+	reopen              bool
 	published           []plan.PublishedSetup
 
 	token, repository, base, pushToFork string
@@ -59,7 +60,7 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 	}
 	in = &inputs{
 		asked: publish.Ask(v.text, v.list), image: v.text("image"), event: v.text("event"), fromTags: v.list("from-tags"),
-		refresh: v.is("refresh"), planMatrix: v.is("plan-matrix"),
+		refresh: v.is("refresh"), planMatrix: v.is("plan-matrix"), reopen: v.is("reopen"),
 		token: cmp.Or(v.text("token"), env("GITHUB_TOKEN")), repository: v.text("repository"), base: v.text("base"), pushToFork: v.text("push-to-fork"),
 		branch: plan.Pattern(v.text("branch")), dryRun: v.is("dry-run"), fromRemote: v.is("remote"), diff: v.is("diff"), force: v.is("force"), allowCommands: v.is("allow-commands"), cache: v.text("cache"), explorer: v.text("explorer"),
 		registry: registry.Options{UseHTTP: v.is("use-http"), SkipTLSVerify: v.is("skip-tls-verify"), Conf: v.text("registries-conf"), Jobs: 8, Auth: v.text("registry-auth")},

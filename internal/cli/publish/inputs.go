@@ -45,6 +45,7 @@ var Inputs = []Input{
 	{Name: "from-tags", Description: "Image repositories, separated by commas. Publishes their images that no template or catalog names, and those that a tag moved to."},
 	{Name: "versions", Description: "With from-tags, the range of versions to publish, such as >=1.2.0."},
 	{Name: "refresh", Description: "Remake all open pull requests on the current base instead of publishing.", Boolean: true},
+	{Name: "reopen", Description: "Propose a bundle again whose pull request somebody closed without merging it.", Boolean: true},
 	{Name: "plan-matrix", Description: "Print the images to publish as a job matrix instead of publishing.", Boolean: true},
 	{Name: "token", Description: "Token to push and to open the pull request. With GITHUB_TOKEN, the checks of the pull request do not start by themselves.", Secret: true, Fallback: "${{ github.token }}"},
 	{Name: "repository", Description: "Repository to change, OWNER/NAME or a URL. Defaults to the checked-out one."},

@@ -241,7 +241,7 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 		Ports: publish.Ports{Registry: client, Setup: p.setup, Sleep: p.Sleep},
 		Policy: publish.Policy{
 			BaseBranch: base, Levels: graph.Levels{Of: p.config.Levels}, Operands: p.config.Operands, CatalogSources: publish.AsAnnounced(p.config.CatalogSources),
-			Rolling: pr.Strategy == config.ForPackage, Supersede: pr.Supersede, DryRun: p.dryRun, Force: p.force, Explore: p.explorer != "", RefuseDrift: p.config.Drift == config.RefuseDrift, Jobs: p.registry.Jobs, Patience: p.wait,
+			Rolling: pr.Strategy == config.ForPackage, Supersede: pr.Supersede, Reopen: p.reopen, DryRun: p.dryRun, Force: p.force, Explore: p.explorer != "", RefuseDrift: p.config.Drift == config.RefuseDrift, Jobs: p.registry.Jobs, Patience: p.wait,
 		},
 		Texts: publish.Texts{
 			Branch: text("branch", p.branch), CatalogBranch: string(config.BranchOf("graft/catalogsources", base, standard)),

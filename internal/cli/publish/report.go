@@ -270,12 +270,21 @@ func summary(rep report, results []*publish.Result) string {
 			b.WriteString(r.Body + "\n")
 		case r.Work != nil && r.Err == nil:
 			fmt.Fprintf(&b, "Nothing changes: %s.\n\n", markdown.Escape(r.Work.Unchanged()))
+		case r.Err == nil:
+			b.WriteString(markdown.List(escaped(one.Warnings)))
 		}
 	}
 	if b.Len() == 0 {
 		b.WriteString("There was nothing to publish.\n")
 	}
 	return markdown.Limit(b.String(), mostSummary-1, "The rest was cut.")
+}
+
+func escaped(texts []string) (out []string) {
+	for _, text := range texts {
+		out = append(out, markdown.Escape(text))
+	}
+	return out
 }
 
 func asJSON(v any) string {

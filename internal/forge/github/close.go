@@ -6,12 +6,13 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
+	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/markdown"
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
 // Close implements forge.Proposals. A pull request that is closed or merged already is left
-// alone, as GitHub closes one whose branch is deleted.
+// alone, as GitHub closes one whose branch is deleted. The marker says who closed it.
 //
 // The comment comes first, since of a closed pull request nobody would know that it
 // is missing. A run that ended in between, or an answer that was lost, does not make
@@ -29,7 +30,13 @@ func (f *Forge) Close(ctx context.Context, number int, why string, before func()
 		if err := before(); err != nil {
 			return err
 		}
-		_, _, err = f.gh.PullRequests.Edit(ctx, f.repo.Owner, f.repo.Name, number, &github.PullRequest{State: github.String("closed")})
+		body, err := forge.Withdraw(pr.GetBody(), MaxBody, pointer)
+		if err != nil {
+			return err
+		}
+		if _, _, err = f.gh.PullRequests.Edit(ctx, f.repo.Owner, f.repo.Name, number, &github.PullRequest{State: github.String("closed"), Body: &body}); err != nil {
+			return f.fail(ctx, op, err)
+		}
 	}
 	if err != nil {
 		return f.fail(ctx, op, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/google/go-github/v60/github"
@@ -107,6 +108,20 @@ func (f *Forge) find(ctx context.Context, branch, key string) (*github.PullReque
 		}
 	}
 	return nil, nil
+}
+
+// Past implements forge.Proposals.
+func (f *Forge) Past(ctx context.Context, branch string) (past []forge.Past, err error) {
+	list, err := f.fromHead(ctx, branch, "closed")
+	for _, pr := range list {
+		marker, ours := forge.ParseMarker(pr.GetBody())
+		if ours && f.trusts(pr) && pr.GetBase().GetRef() == f.base {
+			one := forge.Proposal{Number: pr.GetNumber(), URL: pr.GetHTMLURL(), Head: branch, Marker: marker}
+			past = append(past, forge.Past{Proposal: one, Rejected: pr.MergedAt == nil && !marker.Withdrawn})
+		}
+	}
+	slices.SortFunc(past, func(a, b forge.Past) int { return cmp.Compare(b.Number, a.Number) })
+	return past, err
 }
 
 // Ended implements forge.Proposals.

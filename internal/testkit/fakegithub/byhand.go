@@ -123,6 +123,16 @@ func (s *Server) Merge(owner, repo string, number int, method string) error {
 	})
 }
 
+// SetState closes a pull request as a person does in a browser, or opens it again.
+func (s *Server) SetState(owner, repo string, number int, state string) error {
+	return s.changePull(owner, repo, number, func(c *call, p *pull) error {
+		if refused := c.setState(p, state); refused != nil {
+			return fmt.Errorf("fakegithub: %s/%s#%d cannot become %s", owner, repo, number, state)
+		}
+		return nil
+	})
+}
+
 // Review removes a person from the requested reviewers, as a review does.
 func (s *Server) Review(owner, repo string, number int, login string) error {
 	return s.changePull(owner, repo, number, func(_ *call, p *pull) error {

@@ -161,6 +161,11 @@ func (s *Servers) Changes(number int) ([]fakegithub.Change, error) {
 	return s.Forge.Changes(owner, name, number)
 }
 
+// SetState closes a pull request as a maintainer does, or opens it again.
+func (s *Servers) SetState(number int, state string) error {
+	return s.Forge.SetState(owner, name, number, state)
+}
+
 // Merge merges a pull request as a maintainer does.
 func (s *Servers) Merge(number int) error {
 	return s.Forge.Merge(owner, name, number, "squash")

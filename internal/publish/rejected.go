@@ -1,0 +1,39 @@
+package publish
+
+import (
+	"context"
+	"slices"
+
+	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/gitrepo"
+)
+
+// rejected is the result of a subject whose pull request somebody closed without a merge; nil where
+// nobody did. Another digest or other inputs are news, and so is what has an open pull request. Of
+// several pull requests that had the subject the newest one counts.
+func (c *change) rejected(ctx context.Context, s subject) (*Result, error) {
+	r := s.request()
+	if c.Forge == nil || c.Reopen || r.Digest == "" || c.proposes(s) {
+		return nil, nil
+	}
+	past, err := c.Forge.Past(ctx, c.branch)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(past, func(pr forge.Past) bool { return holds(pr.Proposal, r.again) })
+	if i < 0 || !past[i].Rejected {
+		return nil, nil
+	}
+	pr := past[i]
+	out := &Result{Result: Unchanged, Branch: c.branch, Subjects: []Facts{s.facts()}, Proposed: forge.Result{Number: pr.Number, URL: pr.URL, Operation: forge.Unchanged}}
+	out.warn("%s is not proposed again: somebody closed pull request #%d without merging it. Reopen it, or publish with reopen.", s.facts().Name, pr.Number)
+	return out, nil
+}
+
+// proposes reports whether the open pull request of the change has a subject.
+func (c *change) proposes(s subject) bool { return c.proposed != nil && holds(*c.proposed, s.covers) }
+
+func holds(pr forge.Proposal, is func(Request) bool) bool {
+	requests, err := requestsOf(pr, gitrepo.State{})
+	return err == nil && slices.ContainsFunc(requests, is)
+}
