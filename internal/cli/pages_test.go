@@ -73,3 +73,63 @@ func hasTitle(t *testing.T, file, anchor string) bool {
 	}
 	return false
 }
+
+var testCommand = regexp.MustCompile("(?:cd ([a-z/]+) && )?(?:[A-Z_]+=[a-z=-]+ )?go test ([^`\n]*)")
+
+// Every figure of a page names a command. Its folder and its tests exist.
+func TestPagesNameTests(t *testing.T) {
+	checked := 0
+	for _, file := range append(pages(t), "../../testdata/corpus/README.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range testCommand.FindAllStringSubmatch(string(text), -1) {
+			checked++
+			if fault := namesTests(filepath.Join("../..", m[1]), strings.ReplaceAll(m[2], `\|`, "|")); fault != "" {
+				t.Errorf("%s: %s: %s", file, m[0], fault)
+			}
+		}
+	}
+	if checked < 30 {
+		t.Errorf("only %d commands were found", checked)
+	}
+}
+
+// namesTests returns the fault in the arguments of go test, or "".
+func namesTests(dir, args string) string {
+	wanted := map[string]string{}
+	words := strings.Fields(args)
+	for i, word := range words {
+		if (word == "-run" || word == "-bench") && i+1 < len(words) {
+			wanted[word] = strings.Trim(words[i+1], "'")
+		}
+		if word == "." || strings.HasPrefix(word, "./") && !strings.Contains(word, "...") {
+			dir = filepath.Join(dir, word)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil || len(files) == 0 && dir != "../.." {
+		return "there are no tests in " + dir
+	}
+	var all strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err.Error()
+		}
+		all.Write(text)
+	}
+	for flag, prefix := range map[string]string{"-run": "Test", "-bench": "Benchmark"} {
+		pattern := wanted[flag]
+		if pattern == "" || pattern == "^$" || pattern == "-" {
+			continue
+		}
+		for part := range strings.SplitSeq(pattern, "|") {
+			if !regexp.MustCompile(`func ` + prefix + `\w*` + strings.TrimPrefix(part, prefix)).MatchString(all.String()) {
+				return "no " + prefix + " in " + dir + " matches " + part
+			}
+		}
+	}
+	return ""
+}
