@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the scripts and generated pages expect")
 
-// TestScripts runs what a person types.
+// TestScripts runs the commands that a person types.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exitCode runs a command and holds its exit code: exitcode 31 graft insert ...
+// exitcode 31 graft insert ... runs a command and checks its exit code.
 func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exitcode CODE COMMAND [ARG...]")
@@ -75,8 +75,8 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// push stores a bundle directory in the script's own registry, whose address is in
-// $REGISTRY: push op:v1.0.0 DIR. Of a package and a version it makes a small one.
+// push op:v1.0.0 DIR stores a bundle directory in the script's own registry, whose address is in $REGISTRY.
+// With a package and a version it makes a small bundle.
 func push(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: push REPOSITORY:TAG DIR, or push REPOSITORY:TAG PACKAGE VERSION")
@@ -94,8 +94,7 @@ func push(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// requests holds the number of requests since the last call: requests 4. Without a number
-// it begins to count.
+// requests 4 checks the number of requests since the last call. Without a number it starts to count.
 func requests(ts *testscript.TestScript, _ bool, args []string) {
 	s := serversOf(ts).Registry
 	if got := itoa(s.Count()); len(args) > 0 && got != args[0] {
@@ -104,7 +103,7 @@ func requests(ts *testscript.TestScript, _ bool, args []string) {
 	s.Reset()
 }
 
-// catalog op-catalog:v1 FILE stores a catalog image that holds the file.
+// catalog op-catalog:v1 FILE stores a catalog image with the file.
 func catalogImage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: catalog REPOSITORY:TAG FILE")

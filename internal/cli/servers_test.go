@@ -13,10 +13,10 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
-// running are the servers of the scripts that run, by their work directory.
+// running holds the servers of the running scripts by work directory.
 var running sync.Map
 
-// serversOf gives the script its own servers; the address of its registry is in $REGISTRY.
+// serversOf returns the script's own servers. The address of the registry is in $REGISTRY.
 func serversOf(ts *testscript.TestScript) *servers.Servers {
 	dir := ts.Getenv("WORK")
 	if w, ok := running.Load(dir); ok {
@@ -33,9 +33,8 @@ func serversOf(ts *testscript.TestScript) *servers.Servers {
 	return w
 }
 
-// makeRepository puts the files of a directory into the repository of the servers, checks it
-// out into checkout as actions/checkout does, and sets the environment of a workflow that
-// runs there: repository DIR.
+// repository DIR puts the files of a directory into the repository on the servers, checks it out into checkout
+// as actions/checkout does, and sets the environment of a workflow there.
 func makeRepository(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: repository DIR")
@@ -74,8 +73,7 @@ func readTree(ts *testscript.TestScript, dir string) map[string]string {
 	return files
 }
 
-// pulls writes the pull requests as lines into the file pulls, and each body into
-// body.N.
+// pulls writes the pull requests as lines into the file pulls, and each body into body.N.
 func pulls(ts *testscript.TestScript, _ bool, _ []string) {
 	var out strings.Builder
 	for _, pr := range serversOf(ts).PullRequests() {
@@ -109,7 +107,7 @@ func remote(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(text), 0o644))
 }
 
-// branch NAME makes a branch where main is.
+// branch NAME creates a branch at main.
 func branch(ts *testscript.TestScript, _ bool, args []string) {
 	repo := serversOf(ts).Repo
 	head, err := repo.Head("main")
@@ -117,7 +115,7 @@ func branch(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(repo.Move(args[0], head))
 }
 
-// person BRANCH FILE [CONTENT] commits to a branch as a person does.
+// person BRANCH FILE [CONTENT] commits to a branch as a person.
 func person(ts *testscript.TestScript, _ bool, args []string) {
 	text := "by hand\n"
 	if len(args) == 3 {

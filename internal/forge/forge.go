@@ -1,54 +1,52 @@
-// Package forge is what Graft asks of wherever a repository is hosted, in words that fit
-// any forge: a change goes onto a branch, and is proposed; a proposal is what one forge
-// calls a pull request and another a merge request. Each forge is a folder below.
+// Package forge defines Graft's interface to the host of a repository, in words that fit any forge: a change
+// goes onto a branch and is proposed. A proposal is a pull request on one forge and a merge request on another.
+// Each forge is a folder below.
 package forge
 
 import "context"
 
-// Proposals are those of one repository, to one base branch.
+// Proposals manages the proposals of one repository to one base branch.
 type Proposals interface {
-	// Open gives the open proposals of ours whose key begins with the prefix, the oldest
-	// first, from places that only those push to who may. What a marker holds those may
-	// have edited, so it is checked like any other request.
+	// Open returns Graft's open proposals whose key begins with the prefix, oldest first. They come from
+	// branches that only people with push permission can push to. Those people may have edited the marker, so
+	// callers check its content like any other request.
 	Open(ctx context.Context, prefix string) ([]Proposal, error)
-	// Titled gives the open proposals of a title, from branches of the repository itself that
-	// begin with the prefix: anybody can give a proposal a title.
+	// Titled returns the open proposals with a title, from branches of the repository itself that begin with
+	// the prefix. Anyone can give a proposal a title.
 	Titled(ctx context.Context, title, prefix string) ([]Proposal, error)
-	// Propose makes the proposal of a change be as asked.
+	// Propose creates or updates the proposal of a change.
 	Propose(ctx context.Context, c Change) (Result, error)
 	// Past gives the closed and merged proposals of ours from a branch, the newest first.
 	Past(ctx context.Context, branch string) ([]Past, error)
-	// Ended reports whether a branch at that commit is what a closed or merged proposal
-	// left, and no open one has it.
+	// Ended reports whether a closed or merged proposal left the branch at that commit, and no open one uses it.
 	Ended(ctx context.Context, branch, commit string) (bool, error)
-	// Close closes one, with a comment that says why. What goes before it may close it as well; where
-	// that fails, it stays open, so that the next run finds it.
+	// Close closes a proposal with a comment that gives the reason. It calls before first, which may close the
+	// proposal as well. If before fails, the proposal stays open, so that the next run finds it.
 	Close(ctx context.Context, number int, why string, before func() error) error
 }
 
-// Forge hosts a repository.
+// Forge is the host of a repository.
 type Forge interface {
 	Proposals
-	// UseFork has branches go to a fork of the repository, which is made or brought up to
-	// date: one that the owner has, or whoever the token is of where that is "".
+	// UseFork sends branches to a fork of the repository, which it creates or updates. The fork belongs to
+	// owner, or to the token's account if owner is "".
 	UseFork(ctx context.Context, owner string) (Repository, error)
-	// Tip is the commit that the base branch is at; "" where there is no such branch.
+	// Tip returns the commit of the base branch, or "" if there is no such branch.
 	Tip(ctx context.Context) (string, error)
-	// Commit makes a commit and puts its branch on it; it gives the commit's name. Where the
-	// files are what the parent holds already, that is the parent's. A branch that is not
-	// where it was said to be is git-race-lost.
+	// Commit makes a commit, points its branch at it, and returns the commit's name. If the parent already has
+	// the files, it returns the parent's. If the branch is not at Tip, it returns git-race-lost.
 	Commit(ctx context.Context, c Commit) (string, error)
-	// Signs reports whether commits that name nobody are made in the forge's own name and
-	// signed, as it does for apps and workflows, not for users.
+	// Signs reports whether the forge makes commits without an author in its own name and signs them, as it
+	// does for apps and workflows and not for users.
 	Signs(ctx context.Context) (bool, error)
 }
 
-// Repository is one on the forge.
+// Repository is a repository on the forge.
 type Repository struct{ Owner, Name string }
 
 func (r Repository) String() string { return r.Owner + "/" + r.Name }
 
-// Settings are what each proposal is given.
+// Settings apply to each proposal.
 type Settings struct {
 	Labels, Reviewers []string
 	// TeamReviewers are names of teams, with or without ORGANIZATION/.
@@ -56,22 +54,22 @@ type Settings struct {
 	Assignees     []string
 	// Milestone is a number or a title.
 	Milestone string
-	// Draft and MaintainerCanModify are for the creation; later they are the people's.
+	// Draft and MaintainerCanModify apply to the creation only. Later, people change them.
 	Draft, MaintainerCanModify bool
 	// AutoMerge is "", merge, squash or rebase.
 	AutoMerge string
 }
 
-// Change is what is on a branch, as it should be proposed.
+// Change is the content of a branch with the text of its proposal.
 type Change struct {
 	Branch, Title, Body string
-	Key                 string   // there is one open proposal for it
-	Requests            []string // that it answers
-	// ByHand says why a person is to merge it, whatever the settings say; empty: nothing does.
+	Key                 string   // at most one open proposal has this key
+	Requests            []string // the requests that it answers
+	// ByHand is the reason why a person must merge it despite the settings, or "".
 	ByHand string
 }
 
-// Proposal is an open proposal as Graft sees it; Head is the branch that it is made from.
+// Proposal is an open proposal. Head is its branch.
 type Proposal struct {
 	Number int
 	URL    string
@@ -86,7 +84,7 @@ type Past struct {
 	Rejected bool
 }
 
-// Operation is what was done to a proposal.
+// Operation is what Propose did.
 type Operation string
 
 // The operations.
@@ -97,8 +95,8 @@ const (
 	Closed    Operation = "closed"
 )
 
-// Result is what became of a proposal. Notes are what could not be done although it stands:
-// a label, a reviewer, a milestone.
+// Result is the result of Propose. Notes are the parts that could not be set on the proposal: a label, a
+// reviewer, a milestone.
 type Result struct {
 	Number    int
 	URL       string
@@ -106,23 +104,23 @@ type Result struct {
 	Notes     []string
 }
 
-// Commit is a commit that the forge is to make.
+// Commit describes a commit for the forge to make.
 type Commit struct {
-	// Branch is where it goes, without refs/heads/.
+	// Branch is the target branch, without refs/heads/.
 	Branch string
-	// Parent is the commit whose tree the files are put into.
+	// Parent is the commit to whose tree the files are added.
 	Parent string
-	// Tip is what the branch must be at; "" means that it must not exist. Where Tip is
-	// not Parent the branch is replaced, not extended.
+	// Tip is the required commit of the branch; "" means that it must not exist. If Tip differs from Parent,
+	// the branch is replaced rather than extended.
 	Tip string
-	// Files are what changes, by path. One that is there keeps its mode.
+	// Files are the changed files by path. An existing file keeps its mode.
 	Files map[string][]byte
-	// Deleted are the paths where nothing is to stand.
+	// Deleted are the paths to delete.
 	Deleted []string
 	Message string
-	// Author and Committer are best left nil where the forge signs.
+	// Author and Committer should be nil if the forge signs.
 	Author, Committer *Signature
 }
 
-// Signature is a name in a commit.
+// Signature is the identity of an author or committer.
 type Signature struct{ Name, Email string }

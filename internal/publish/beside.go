@@ -11,14 +11,14 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Begun is a catalog or channel that did not stand before.
+// Begun is a new catalog or channel.
 type Begun struct {
 	Catalog string   `json:"catalog,omitempty"`
 	Channel string   `json:"channel,omitempty"`
-	In      []string `json:"in,omitempty"` // of a channel: templates and catalogs
+	In      []string `json:"in,omitempty"` // for a channel: templates and catalogs
 }
 
-// Begun are the catalogs and channels that the change creates.
+// Begun returns the catalogs and channels that the change creates.
 func (w *Work) Begun() (all []Begun) {
 	var channels []string
 	in := map[string][]string{}
@@ -60,8 +60,7 @@ func (w *Work) Begun() (all []Begun) {
 	return all
 }
 
-// Moved is an entry of another bundle than those that are published, whose edges change in
-// catalogs.
+// Moved is an entry of an unpublished bundle whose edges change in catalogs.
 type Moved struct {
 	Channel  string   `json:"channel"`
 	Bundle   string   `json:"bundle"`
@@ -69,8 +68,8 @@ type Moved struct {
 	Catalogs []string `json:"catalogs"`
 }
 
-// Moved are the entries whose edges the change alone moves, but for those that it moves in
-// templates, which the table has.
+// Moved returns the entries whose edges only the change moves, except those that it moves in templates, which
+// are in the table.
 func (w *Work) Moved() (all []Moved) {
 	for _, t := range w.Targets {
 		for _, c := range t.Catalogs {
@@ -122,7 +121,7 @@ func movedIn(c Catalog, changes []kind.Change) (all []Moved) {
 	return all
 }
 
-// edgesChanged tells how an entry's edges differ from what they were; "" where they do not.
+// edgesChanged describes how an entry's edges changed, or returns "".
 func edgesChanged(was, is fbc.Entry) string {
 	var parts []string
 	one := func(verb, was, is string) {
@@ -155,7 +154,7 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// beside writes what changes besides the bundles: first what nobody asked for.
+// beside writes the changes besides the bundles, unrequested ones first.
 func (w *Work) beside(b *strings.Builder) {
 	for _, said := range failure.Once(w.Drift(), func(d Drift) (text, place string) { return d.differed(), d.Catalog }) {
 		b.WriteString("**Drift:** " + some(said.Places, "catalog") + " " + markdown.Escape(said.First.differed()) + "\n\n")
@@ -172,7 +171,7 @@ func (w *Work) beside(b *strings.Builder) {
 	}
 }
 
-// moved writes of the edges that the table has not.
+// moved writes the changed edges that are not in the table.
 func (w *Work) moved(b *strings.Builder) {
 	var lines []string
 	for _, m := range w.Moved() {

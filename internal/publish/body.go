@@ -11,8 +11,8 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// body writes the pull request's text: what a maintainer reads before the button.
-// Everything in it that came from outside goes through package markdown.
+// body returns the pull request's text: what a maintainer reads before merging. All foreign text in it goes
+// through package markdown.
 func (c *change) body(w *Work) (string, error) {
 	var b strings.Builder
 	intro, err := newest(w.subjects).intro(c.Texts)
@@ -26,7 +26,7 @@ func (c *change) body(w *Work) (string, error) {
 	return b.String(), nil
 }
 
-// describe writes what Graft has to say, the most important first.
+// describe writes Graft's description, most important parts first.
 func (w *Work) describe(b *strings.Builder) {
 	w.beside(b)
 	w.head(b)
@@ -50,11 +50,11 @@ func (w *Work) head(b *strings.Builder) {
 	}
 }
 
-// around is how many steps of a channel are drawn on each side of a change.
+// around is the number of steps of a channel that are drawn on each side of a change.
 const around = 3
 
-// pictures draws the neighbourhood of each bundle in the channels that a change touches, once for
-// catalogs that look alike. The first one is what a reviewer sees.
+// pictures draws the neighbourhood of each bundle in the changed channels, once for catalogs that look the
+// same. A reviewer sees the first one.
 func (w *Work) pictures(b *strings.Builder) {
 	seen := map[string][]string{}
 	var order []string
@@ -64,7 +64,7 @@ func (w *Work) pictures(b *strings.Builder) {
 			g := c.After.Picture(graph.PictureOptions{Package: facts.Package, Base: c.Before}).Touched(facts.Name)
 			o := draw.Options{Around: facts.Name, Radius: around}
 			if o.Check(g) != nil {
-				continue // a catalog in which the bundle has no place shows nothing
+				continue // a catalog without the bundle shows nothing
 			}
 			picture := string(draw.Mermaid(g, o))
 			if seen[picture] == nil {
@@ -82,10 +82,10 @@ func (w *Work) pictures(b *strings.Builder) {
 	b.WriteString(first.String() + markdown.Details("The graphs of the other catalogs", others.String()))
 }
 
-// named is how many paths are said by their names.
+// named is the number of paths that are listed by name.
 const named = 3
 
-// some are a few paths, or how many there are.
+// some returns a few paths, or their number.
 func some(paths []string, noun string) string {
 	if len(paths) <= named {
 		return markdown.Codes(paths)
@@ -103,8 +103,8 @@ func (w *Work) catalogs() []Catalog {
 	return all
 }
 
-// paths tells what installed versions are upgraded to next, and were: a line for each stretch
-// of versions, once for catalogs that change alike.
+// paths writes the next upgrade of installed versions, before and after: one line for each range of versions,
+// once for catalogs with the same change.
 func (w *Work) paths(b *strings.Builder) {
 	in := map[string][]string{}
 	catalogs := w.catalogs()
@@ -139,7 +139,7 @@ func (w *Work) paths(b *strings.Builder) {
 	b.WriteString("Next upgrades of installed versions:\n\n" + markdown.List(lines))
 }
 
-// nextLine is such as "stable: 1.0.0 to 1.2.9: next 1.3.0, was 1.2.10".
+// nextLine returns a line such as "stable: 1.0.0 to 1.2.9: next 1.3.0, was 1.2.10".
 func nextLine(r graph.NextRange, several bool) string {
 	version := func(v string) string {
 		if v == "" {
@@ -162,7 +162,7 @@ func nextLine(r graph.NextRange, several bool) string {
 	return text
 }
 
-// packages are those that the catalogs of the change are about.
+// packages returns the packages that the change concerns.
 func (w *Work) packages() []string {
 	var all []string
 	for _, s := range w.subjects {
@@ -229,7 +229,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// reasons says why the change is as it is: each reason once, with the files that it is about.
+// reasons explains the change: each reason once, with its files.
 func (w *Work) reasons(b *strings.Builder) {
 	about := map[string][]string{}
 	var order []string
@@ -262,8 +262,7 @@ func (w *Work) reasons(b *strings.Builder) {
 	b.WriteString(markdown.Details("Why these places", markdown.List(kind.Unique(lines))))
 }
 
-// reproduce gives the command that does the same at a desk, where a dry run reads the work tree
-// unless it is told otherwise.
+// reproduce writes the command that does the same locally, where a dry run reads the work tree by default.
 func (w *Work) reproduce(b *strings.Builder) {
 	var flags []string
 	switch {

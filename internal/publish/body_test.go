@@ -71,8 +71,7 @@ graft publish --dry-run --image quay.io/x/op:v2 --channels stable,fast
 </details>
 `
 
-// The body tells of each bundle, edge, finding, reason and command, and of all that was left
-// out, in this order.
+// The body has each bundle, edge, finding, reason and command, and everything that was left out, in this order.
 func TestBody(t *testing.T) {
 	bundle := func(name, version, image, digest string, channels ...string) subject {
 		p, err := event.ParseReference(image)
@@ -111,7 +110,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// What installed versions are upgraded to next is told once for catalogs that change alike.
+// The next upgrade of installed versions is written once for catalogs with the same change.
 func TestBodyTellsNextUpgrades(t *testing.T) {
 	w := newSetup(t)
 	w.repo.merge(w.publish(t, w.push(t, "1.1.0")).Branch)

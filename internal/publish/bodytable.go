@@ -11,7 +11,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// table has a row for each edge that was made or moved.
+// table has a row for each added or changed edge.
 func (w *Work) table(b *strings.Builder) {
 	w.edges(b)
 	b.WriteString(markdown.Table([]string{"manifest", "CatalogSource", "before", "after"}, w.rows(func(c kind.Change) []string {
@@ -31,8 +31,7 @@ func (w *Work) table(b *strings.Builder) {
 	}
 }
 
-// edges has a row for each distinct change, with the channels that it is made in. Templates that
-// change alike are named once.
+// edges has a row for each distinct change with its channels. Templates with the same change share a row.
 func (w *Work) edges(b *strings.Builder) {
 	var all []row
 	for _, t := range w.Targets {
@@ -94,7 +93,7 @@ func (w *Work) channelOrder() func(a, b string) int {
 	}
 }
 
-// edgeCells are the bundle of a change, what was, and what is.
+// edgeCells returns the bundle of a change, the old value and the new value.
 func edgeCells(c kind.Change) []string {
 	switch c.What {
 	case kind.EntryAdded:
@@ -122,14 +121,14 @@ func edgeCells(c kind.Change) []string {
 	case kind.EntryReplaced:
 		return []string{c.Name, "entry of " + c.From, c.To}
 	case kind.BundleAdded:
-		if c.Channel != "" { // of a semver template, whose edges are computed
+		if c.Channel != "" { // a semver template, whose edges are computed
 			return []string{c.Name, "", "added"}
 		}
 	}
 	return nil
 }
 
-// rows are the files and cells of the changes that have any, once for files that change alike.
+// rows returns the files and cells of the changes that have cells. Files with the same change share a row.
 func (w *Work) rows(cells func(kind.Change) []string) (rows [][]string) {
 	var all []row
 	for _, t := range w.Targets {
@@ -145,10 +144,10 @@ func (w *Work) rows(cells func(kind.Change) []string) (rows [][]string) {
 	return rows
 }
 
-// row is a change, and the files and channels that it is made in.
+// row is a change with its files and channels.
 type row struct{ files, channels, cells []string }
 
-// merged joins rows that differ in the file alone, then those that differ in the channel alone.
+// merged joins rows that differ only in the file, then those that differ only in the channel.
 func merged(rows []row) []row {
 	rows = join(rows, func(r row) [][]string { return [][]string{r.channels, r.cells} }, func(to *row, r row) { to.files = kind.Unique(append(to.files, r.files...)) })
 	return join(rows, func(r row) [][]string { return [][]string{r.files, r.cells} }, func(to *row, r row) { to.channels = kind.Unique(append(to.channels, r.channels...)) })
@@ -168,7 +167,7 @@ func join(rows []row, same func(row) [][]string, add func(to *row, r row)) (out 
 	return out
 }
 
-// codes are texts as code, each by itself.
+// codes formats each text as code.
 func codes(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, text := range texts {

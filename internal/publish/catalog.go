@@ -16,7 +16,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// catalog makes one catalog. One that is its own template is not rendered.
+// catalog makes one catalog. It does not render one that is its own template.
 func (p *preparation) catalog(ctx context.Context, from string, c plan.Catalog) (*Catalog, error) {
 	out := &Catalog{Path: c.Path, Rendered: c.Path != from, begun: c.New, planned: c}
 	if c.Platform != nil {
@@ -29,14 +29,13 @@ func (p *preparation) catalog(ctx context.Context, from string, c plan.Catalog) 
 	var err error
 	out.before, err = documents(standing, c.Path)
 	if out.Rendered && (err == nil || !c.Folder) {
-		// What cannot be read is rendered as if it did not stand: what it holds is of no use.
+		// An unreadable catalog is rendered as if it were missing, because its content is useless.
 		err = p.renderCatalog(ctx, from, c, out.before, out)
 	}
 	return out, err
 }
 
-// verify holds all catalogs, as they are now, against those that stood there, and against each
-// other.
+// verify compares all new catalogs with the old ones and with each other.
 func (p *preparation) verify(ctx context.Context) error {
 	var errs []error
 	total, n := p.countCatalogs(), 0
@@ -63,7 +62,7 @@ func (p *preparation) verify(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// documents are those of a catalog, a file or a directory of files; none where there is none.
+// documents returns the documents of a catalog file or folder, or none if it is missing.
 func documents(files *template.Files, name string) ([]fbc.Doc, error) {
 	info, err := fs.Stat(files, name)
 	switch {
@@ -80,7 +79,7 @@ func documents(files *template.Files, name string) ([]fbc.Doc, error) {
 	return files.Catalog(name)
 }
 
-// renderCatalog writes a catalog upon the documents that stand there.
+// renderCatalog renders a catalog on top of its present documents.
 func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Catalog, before []fbc.Doc, out *Catalog) error {
 	o := render.Options{Registry: pinned{p.Registry, p.pulled}, Base: render.NewBase(p.reusable(before, c)), Cache: p.Cache, Progress: p.Progress}
 	if p.sum != nil {
@@ -106,7 +105,7 @@ func (p *preparation) renderCatalog(ctx context.Context, from string, c plan.Cat
 	return p.writeCatalog(c, before, result)
 }
 
-// rendering makes a catalog of a template as it stands in the files.
+// rendering renders a catalog from a template in the files.
 func (p *preparation) rendering(ctx context.Context, files *template.Files, from string, c plan.Catalog, o render.Options) (*render.Result, error) {
 	return p.renderingWith(ctx, p.semverSkips[from], files, from, c, o)
 }
@@ -141,18 +140,18 @@ func (p *preparation) verifyCatalog(from string, out *Catalog, after []fbc.Doc) 
 	p.verifyForUsers(from, out.planned.Platform, out.After, found)
 }
 
-// lost are findings about what users of a catalog lose, but for what nobody has.
+// lost returns findings about losses of a catalog's users, except losses of bundles that no user has.
 func (p *preparation) lost(before, after *graph.Catalog) (found []graph.Finding) {
 	for _, f := range graph.CompareBase(before, after, p.Levels) {
 		if p.givenUp[f.Bundle] && len(f.Bundles) == 0 {
-			continue // as who asked said
+			continue // as the request says
 		}
 		found = append(found, p.asMeant(f))
 	}
 	return found
 }
 
-// asMeant is a finding, as a warning where somebody asked for it.
+// asMeant makes a finding a warning if the request asked for it.
 func (p *preparation) asMeant(f graph.Finding) graph.Finding {
 	if slices.ContainsFunc(p.meant, func(meant func(graph.Finding) bool) bool { return meant(f) }) {
 		f.Level = graph.Warning
@@ -160,7 +159,7 @@ func (p *preparation) asMeant(f graph.Finding) graph.Finding {
 	return f
 }
 
-// useSum reads the repository's catalog.sum, where it keeps one.
+// useSum reads the repository's catalog.sum, if there is one.
 func (p *preparation) useSum(file string) error {
 	if file == "" || p.sum != nil {
 		return nil

@@ -10,17 +10,15 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// What a run may cost must not grow with the operators of others, so this much of all catalogs
-// is looked at as a whole.
+// The cost of a run must not grow with other operators, so these limits apply to loading whole catalogs.
 const (
 	maxWhole      = 64 << 20 // bytes
 	mostOperators = 400
 )
 
-// wholeCatalogs loads all operators of each catalog that the change touches, as the pipeline's
-// opm validate catalogs/NAME does. What an operator alone shows was told before; what is left
-// is what others do to it: a package in two folders, a file that cannot be read. Catalogs beyond
-// the bounds are left to the pipeline, and a line says so.
+// wholeCatalogs loads all operators of each changed catalog, as the pipeline's opm validate catalogs/NAME does.
+// Faults of a single operator are already reported; the remaining ones are a package in two folders or an
+// unreadable file. Catalogs beyond the limits are left to the pipeline, and a line says so.
 func (p *preparation) wholeCatalogs() error {
 	left, operators := int64(maxWhole), mostOperators
 	var known *graph.Catalog
@@ -49,7 +47,7 @@ func (p *preparation) wholeCatalogs() error {
 			p.Line("%s and what follows are not loaded as a whole: they have more than %d operators or %d MiB; their pipeline validates them", dir, mostOperators, maxWhole>>20)
 			return nil
 		}
-		// What stands in the catalog of another platform as well is read once.
+		// Operators that another platform's catalog has too are read once.
 		if known, err = p.loadWhole(files, known); err != nil {
 			return err
 		}
@@ -58,7 +56,7 @@ func (p *preparation) wholeCatalogs() error {
 	return nil
 }
 
-// filesOf are the files of a catalog as the change leaves it, and the bytes of those that stand.
+// filesOf returns the files of a catalog after the change, and the bytes of the existing ones.
 func (p *preparation) filesOf(dir string) (files []string, size int64, err error) {
 	files, err = fbc.Files(p.base.FS, dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +102,7 @@ func (p *preparation) loadWhole(files []string, known *graph.Catalog) (*graph.Ca
 	return b.Catalog(), nil
 }
 
-// toldOfWhole keeps what opm rejects and nothing told yet.
+// toldOfWhole keeps findings that opm rejects and that are not reported yet.
 func (p *preparation) toldOfWhole(dir string, c *graph.Catalog) {
 	for _, f := range graph.Verify(c, nil, graph.Levels{}) {
 		told := func(o graph.Finding) bool {

@@ -10,8 +10,8 @@ import (
 	"github.com/olmgraft/graft/internal/gitrepo"
 )
 
-// deliver pushes the branch, makes the pull request, and closes what it supersedes, in
-// this order: whatever ends a run in between, the next one completes it.
+// deliver pushes the branch, creates the pull request, and closes superseded ones, in this order: the next run
+// completes an interrupted one.
 func (c *change) deliver(ctx context.Context, out *Result, older []superseded, d gitrepo.Delivery) error {
 	highest, others := newest(out.Work.subjects), len(out.Work.subjects)-1
 	var err error
@@ -68,8 +68,8 @@ func (c *change) deliver(ctx context.Context, out *Result, older []superseded, d
 	return nil
 }
 
-// stillNewest holds what was proposed to the branch as it is now: where another run put more
-// onto it meanwhile, that run's text may have been written over, and all is made again.
+// stillNewest compares the proposal with the present branch. If another run has pushed more meanwhile, this run
+// may have overwritten that run's text, and the change is made again.
 func (c *change) stillNewest(ctx context.Context, commit string) error {
 	now, err := c.Repository.Inspect(ctx, c.branch)
 	if err == nil && now.Exists && now.OnlyOurs && now.Head != commit {
@@ -78,8 +78,7 @@ func (c *change) stillNewest(ctx context.Context, commit string) error {
 	return err
 }
 
-// stillOpen refuses to make a pull request anew that somebody closed while it was being
-// made again.
+// stillOpen refuses to create a pull request again that a person closed during a refresh.
 func (c *change) stillOpen(ctx context.Context) error {
 	if !c.again {
 		return nil
@@ -91,9 +90,9 @@ func (c *change) stillOpen(ctx context.Context) error {
 	return err
 }
 
-// requestsOf are those that a pull request's marker holds, or the commits of its branch
-// where there are too many for a marker. Whoever may edit either may have edited them, so
-// they are checked like any others.
+// requestsOf returns the requests in a pull request's marker, or in the commits of its branch if they were too
+// many for a marker. People with permission may have edited either, so the requests are checked like any
+// others.
 func requestsOf(pr forge.Proposal, state gitrepo.State) ([]Request, error) {
 	texts, err := pr.Marker.Requests()
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Drift is a catalog that was not what its template makes before the change, so that rendering
-// it changes more than what is published.
+// Drift is a catalog that differed from its template before the change, so that rendering it changes more than
+// the published bundles.
 type Drift struct {
 	Catalog  string   `json:"catalog"`
 	Template string   `json:"template"`
 	Differs  []string `json:"differs"`
 }
 
-// Drift is that of all catalogs.
+// Drift returns the drift of all catalogs.
 func (w *Work) Drift() (all []Drift) {
 	for _, t := range w.Targets {
 		for _, c := range t.Catalogs {
@@ -37,7 +37,7 @@ func (w *Work) Drift() (all []Drift) {
 	return all
 }
 
-// String tells of the first few differences.
+// String lists the first differences.
 func (d Drift) String() string { return d.Catalog + " " + d.differed() }
 
 func (d Drift) differed() string {
@@ -56,8 +56,7 @@ func (w *Work) refuseDrift() (errs []error) {
 	return errs
 }
 
-// known serves the bundles that were learned, and the tags that the catalog has, and nothing
-// else: no difference is worth a pull.
+// known serves only the bundles that were learned and the catalog's tags: Graft pulls nothing to find differences.
 type known struct {
 	pulled  map[string]*oci.Pulled
 	catalog []fbc.Doc
@@ -83,13 +82,12 @@ func (k known) Tags(_ context.Context, repository string) (tags []string, _ erro
 	return kind.Unique(tags), nil
 }
 
-// drift renders a catalog of the template as it was, and holds the result to the catalog that
-// stood there by what they mean. Bundles that only the template named are taken from the catalog
-// as it becomes. It sets what the edit alone is to be compared with.
+// drift renders a catalog from the old template and compares the meaning with the old catalog. Bundles that
+// only the template names come from the new catalog. It sets the catalog with which the edit alone is compared.
 func (p *preparation) drift(ctx context.Context, from string, c plan.Catalog, before, after []fbc.Doc, out *Catalog) {
 	out.standing = out.Before
 	if p.mayChange(c.Path) || p.mayChange(c.Path+"/") {
-		return // commands of the repository make of it what they want
+		return // the repository's commands may change it
 	}
 	if src, err := p.base.ReadFile(from); err != nil || len(src) == 0 || len(before) == 0 {
 		return
@@ -109,7 +107,7 @@ func (p *preparation) drift(ctx context.Context, from string, c plan.Catalog, be
 	}
 	docs, err := fbc.Read(c.Path, text.Bytes())
 	if err != nil {
-		return // as the template is rendered now, its faults are told
+		return // rendering the new template reports its faults
 	}
 	if out.differed = differences(before, docs); len(out.differed) == 0 {
 		return
@@ -122,7 +120,7 @@ func (p *preparation) drift(ctx context.Context, from string, c plan.Catalog, be
 	out.standing = b.Catalog()
 }
 
-// together are the documents of a catalog, and the bundles of another one whose images it lacks.
+// together returns the documents of a catalog, and those of another one for images that it lacks.
 func together(catalog, other []fbc.Doc) []fbc.Doc {
 	has := map[string]bool{}
 	for _, d := range catalog {
@@ -137,7 +135,7 @@ func together(catalog, other []fbc.Doc) []fbc.Doc {
 	return all
 }
 
-// differences tell how a catalog differs from what its template makes.
+// differences describes how a catalog differs from the rendering of its template.
 func differences(catalog, made []fbc.Doc) (all []string) {
 	type document struct{ stands, made *fbc.Doc }
 	var order []string

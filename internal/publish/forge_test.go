@@ -11,12 +11,12 @@ import (
 // rejected is why a pull request is closed that somebody closed without a merge.
 const rejected = "rejected"
 
-// proposals are the pull requests of a forge.
+// proposals holds the pull requests of a forge.
 type proposals struct {
 	all    []forge.Change
 	closed map[int]string
-	bot    map[string]forge.Proposal // of others, by title and the beginning of the branch
-	before func()                    // of another run, once, before a proposal arrives
+	bot    map[string]forge.Proposal // of other authors, by title and branch prefix
+	before func()                    // another run's action, once, before a proposal arrives
 }
 
 func (p *proposals) Propose(_ context.Context, one forge.Change) (forge.Result, error) {

@@ -18,46 +18,45 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Work is what a change comes to, before anything is written.
+// Work is the result of preparing a change, before anything is written.
 type Work struct {
 	Targets []Target
-	// LeftOut are templates and catalogs that the bundles do not go to.
+	// LeftOut are templates and catalogs that do not get the bundles.
 	LeftOut  []plan.LeftOut
 	Reasons  []string
 	Warnings []string
-	// Findings are those of all catalogs.
+	// Findings are the findings in all catalogs.
 	Findings []graph.Finding
 
-	subjects []subject // that change something; where nothing changes, all
-	nowhere  []string  // bundles that go into no template
-	unserved []string  // catalog images that manifests name by digest, and the registry has no more
-	ran      []string  // files that commands of the repository changed
-	byHand   string    // why a person is to merge
-	remote   bool      // it is upon a commit of the base branch, not upon a work tree
+	subjects []subject // with changes; all if nothing changes
+	nowhere  []string  // bundles for no template
+	unserved []string  // catalog images that manifests name by digest and the registry no longer has
+	ran      []string  // files changed by the repository's commands
+	byHand   string    // why a person must merge
+	remote   bool      // based on a commit of the base branch rather than on a work tree
 	base     string    // the base branch, where it is not the default branch
 	levels   graph.Levels
-	// artifacts is where the run has the explorer, "" where it has none.
+	// artifacts is the place of the explorer, or "".
 	artifacts string
 	change    atomicfile.Change
 }
 
-// Target is what becomes of one template and its catalogs.
+// Target is the result for one template and its catalogs.
 type Target struct {
 	Template string
 	Changes  []kind.Change
 	Notes    []string
 	Catalogs []Catalog
 
-	archetypes bool     // its channels are made of them
-	inMemory   *Catalog // verified, and kept nowhere
-	unverified string   // why it is not
-	entries    bool     // of operands, or a CatalogSource: no graph changes
+	archetypes bool     // its channels are archetypes
+	inMemory   *Catalog // verified and not stored
+	unverified string   // why it is not verified
+	entries    bool     // operands or a CatalogSource: no graph changes
 }
 
 func (t *Target) note(text string) { t.Notes = kind.Unique(append(t.Notes, text)) }
 
-// Catalog is a catalog as it becomes, beside the one that stands there. A catalog that is
-// its own template is not rendered.
+// Catalog is a new catalog with the present one. A catalog that is its own template is not rendered.
 type Catalog struct {
 	Path           string
 	Platform       string
@@ -65,25 +64,25 @@ type Catalog struct {
 	Rendered       bool
 	Reused, Pulled int
 
-	begun    bool             // it did not stand
-	differed []string         // from its template before
-	skips    kind.SemverSkips // with which its template makes the edges that stand there; empty: as it is rendered
-	standing *graph.Catalog   // what the template made before
+	begun    bool             // new
+	differed []string         // from its template before the change
+	skips    kind.SemverSkips // the rule that gives the present edges; empty: as rendered
+	standing *graph.Catalog   // from the old template
 	before   []fbc.Doc
 	planned  plan.Catalog
-	whole    *graph.Catalog // After for the explorer
+	whole    *graph.Catalog // After, for the explorer
 }
 
-// Changed are the paths of the files that differ, in order.
+// Changed returns the paths of the changed files, in order.
 func (w *Work) Changed() []string { return w.change.Names() }
 
-// File is a changed file before and after.
+// File returns a changed file before and after.
 func (w *Work) File(name string) atomicfile.Pending {
 	p, _ := w.change.Get(name)
 	return p
 }
 
-// Unchanged says why nothing changes.
+// Unchanged returns why nothing changes.
 func (w *Work) Unchanged() string {
 	switch {
 	case len(w.unserved) > 0:
@@ -110,37 +109,37 @@ func (w *Work) target(template string) *Target {
 	return &w.Targets[i]
 }
 
-// preparation makes a Work: it inserts, renders and verifies upon the content of a repository.
+// preparation makes a Work: it inserts, renders and verifies on the content of a repository.
 type preparation struct {
 	*publisher
 	*Work
 	base    Base
-	files   *template.Files // with what is changed
-	several bool            // subjects, so that texts say which one is meant
-	// catalogs are those that bundles go to, by template.
+	files   *template.Files // with the changes
+	several bool            // whether texts must name their subject
+	// catalogs are the catalogs of the bundles, by template.
 	catalogs map[string][]plan.Catalog
-	// semverSkips are what is said of them, by template.
+	// semverSkips are the configured values, by template.
 	semverSkips map[string]kind.SemverSkips
-	// anew are the images that are rendered as they are now, whatever catalogs hold.
+	// anew are the images to render again whatever the catalogs have.
 	anew map[string]bool
-	// givenUp are the bundles in whose place others come.
+	// givenUp are the replaced bundles.
 	givenUp map[string]bool
-	// seen are the bundles of catalogs that were rendered.
+	// seen are the bundles of rendered catalogs.
 	seen  render.Seen
 	users users
 	lines lines
-	// meant are findings that somebody asked for: they are warnings.
+	// meant selects findings that the request asked for: they become warnings.
 	meant   []func(graph.Finding) bool
-	fetched []fbc.Doc // bundles that were rendered in memory
+	fetched []fbc.Doc // rendered in memory
 	sum     *render.Sum
 	sumFile string
 	after   plan.AfterSetup
-	// operators are those of the community catalogs that bundles go to.
+	// operators are the bundles' operators in community catalogs.
 	operators []plan.Community
 }
 
-// prepare is a function of the content and of the subjects, so that it can be done again upon
-// another base. The order of the subjects does not matter.
+// prepare depends only on the content and the subjects, so that it can be repeated on another base. The order
+// of the subjects does not matter.
 func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) (*Work, error) {
 	w := &Work{change: atomicfile.Change{Base: base}, remote: base.Commit != "", base: p.OtherBase}
 	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}, semverSkips: map[string]kind.SemverSkips{}, anew: map[string]bool{}, givenUp: map[string]bool{}, seen: render.Seen{}, users: newUsers()}
@@ -160,7 +159,7 @@ func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) 
 		return nil, err
 	}
 	if len(w.subjects) == 0 {
-		w.subjects = subjects // what is rendered now was inserted before
+		w.subjects = subjects // rendered bundles were inserted earlier
 	}
 	for _, step := range []func(context.Context) error{one.render, one.runAfter, one.verify} {
 		if err := step(ctx); err != nil {
@@ -173,8 +172,8 @@ func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) 
 	return w, one.findings()
 }
 
-// without prepares a change without a bundle that a sweep found, and that stands there as another
-// build: it does not hold up the others, and nobody asked for it.
+// without prepares a change without a bundle from a sweep whose name is there with another build: no one
+// requested it, and it must not delay the others.
 func (p *publisher) without(ctx context.Context, base Base, subjects []subject, i int, why error) (w *Work, err error) {
 	rest := slices.Delete(slices.Clone(subjects), i, i+1)
 	if len(rest) == 0 {
@@ -186,7 +185,7 @@ func (p *publisher) without(ctx context.Context, base Base, subjects []subject, 
 	return w, nil
 }
 
-// render makes the catalogs of all templates, and the manifests that name them.
+// render renders the catalogs of all templates, and the manifests that name them.
 func (p *preparation) render(ctx context.Context) error {
 	var errs []error
 	total, n := p.countCatalogs(), 0
@@ -232,8 +231,7 @@ func (p *preparation) findings() error {
 	return errors.Join(errs...)
 }
 
-// rendered adds the catalogs of a target to those that other bundles brought. A catalog that is
-// its own template is one of them.
+// rendered adds the catalogs of a target to those of other bundles. A catalog that is its own template counts too.
 func (p *preparation) rendered(t plan.Target) {
 	p.semverSkips[t.Template] = t.SemverSkips
 	catalogs := t.Catalogs
@@ -251,7 +249,7 @@ func (p *preparation) rendered(t plan.Target) {
 	}
 }
 
-// take takes the files of an edit.
+// take adds the files of an edit.
 func (p *preparation) take(files []kind.Written) {
 	for _, f := range files {
 		if f.Gone {
@@ -262,7 +260,7 @@ func (p *preparation) take(files []kind.Written) {
 	}
 }
 
-// write puts a file into the change.
+// write adds a file to the change.
 func (p *preparation) write(name string, after []byte) error {
 	before, err := p.files.ReadFile(name)
 	isNew := errors.Is(err, fs.ErrNotExist)

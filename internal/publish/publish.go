@@ -1,6 +1,6 @@
-// Package publish is the pipeline from what a registry announced to one pull request:
-// plan, insert, render, verify, commit, push, pull request. It knows the order and none
-// of the details; registry, repository and forge come in as interfaces.
+// Package publish is the pipeline from a registry's announcement to one pull request: plan, insert, render,
+// verify, commit, push, propose. It knows the order and none of the details; registry, repository and forge are
+// interfaces.
 package publish
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Run is what publishes: what it works with, what it may do, what it writes, and whom it tells.
+// Run holds everything for a run: its ports, its policy, its texts and its log.
 type Run struct {
 	Ports
 	Policy
@@ -34,18 +34,17 @@ type Run struct {
 	Log
 }
 
-// Ports are what is outside.
+// Ports are the connections to the outside.
 type Ports struct {
 	Registry   render.Registry
 	Repository Repository
 	Forge      forge.Proposals // nil: the run ends with the branch
-	// Setup is what the repository says of a bundle's places.
+	// Setup returns the repository's configuration for a bundle.
 	Setup func(base Base, b kind.Bundle) (*plan.Setup, error)
-	// Catalogs gives what a catalog image has of a package; nil where no published catalog is
-	// an image.
+	// Catalogs returns the documents of a package in a catalog image. nil if no published catalog is an image.
 	Catalogs func(ctx context.Context, image, pkg string) ([]fbc.Doc, error)
-	// Commands runs commands in a copy of the base with a change over it, and gives the files
-	// that differ then, without a text those that are gone; nil: nobody allowed that.
+	// Commands runs commands in a copy of the base with a change, and returns the files that differ afterwards;
+	// nil content means deleted. nil if commands are not allowed.
 	Commands func(ctx context.Context, base fs.FS, change *atomicfile.Change, commands []string) (map[string][]byte, error)
 	Cache    *oci.Cache
 	Sleep    func(context.Context, time.Duration) error
@@ -57,7 +56,7 @@ type Base struct {
 	Commit string
 }
 
-// over are the files of the base with those of a change over them.
+// over returns the files of the base with a change over them.
 func (b Base) over(c *atomicfile.Change) *template.Files {
 	return b.Over(c, func(name string) ([]byte, bool) {
 		p, ok := c.Get(name)
@@ -65,63 +64,59 @@ func (b Base) over(c *atomicfile.Change) *template.Files {
 	})
 }
 
-// Policy is what a run may do, and how.
+// Policy configures what a run may do, and how.
 type Policy struct {
-	// BaseBranch is the one that changes are proposed to; no change is put onto it.
+	// BaseBranch is the branch that changes are proposed to. No change is pushed to it.
 	BaseBranch string
 	// OtherBase is the same where it is not the default branch.
 	OtherBase string
 	Levels    graph.Levels
-	// Allow refuses images that nobody is to publish, before anything of them is
-	// fetched; nil allows all.
+	// Allow refuses images before anything of them is fetched. nil allows all.
 	Allow func(event.Publication) error
-	// Operands are images that are no bundles, and where their entries go.
+	// Operands are images that are not bundles, with the files for their entries.
 	Operands []plan.OperandSetup
 	// CatalogSources are manifests that name catalog images.
 	CatalogSources []plan.CatalogSourceSetup
 	// Rolling puts all bundles of a package into one pull request.
 	Rolling bool
-	// Supersede takes the bundles of older pull requests of the package over into a
-	// newer one, and closes those.
+	// Supersede moves the bundles of older pull requests of the package to a newer one and closes the older ones.
 	Supersede bool
 	// Reopen proposes again what somebody closed.
 	Reopen        bool
 	DryRun, Force bool
 	// Explore keeps the catalogs of a change for the explorer.
 	Explore bool
-	// RefuseDrift fails where a catalog was not what its template makes before the change.
+	// RefuseDrift fails if a catalog differed from its template before the change.
 	RefuseDrift bool
-	Jobs        int // bundles under way at a time
-	// Attempts at a base or branch that moves between read and push: 0 means 10, one and nine
-	// more, which is enough for some hundred runs at once.
+	Jobs        int // concurrent bundles
+	// Attempts limits the attempts if the base or branch moves between read and push. 0 means 10, which
+	// suffices for some hundred runs at once.
 	Attempts int
-	// Patience is how long a bundle is waited for that was announced before it can
-	// be served.
+	// Patience is how long to wait for a bundle that was announced before the registry serves it.
 	Patience time.Duration
 }
 
-// Texts of a change are made of its bundle, the highest one of several.
+// Texts of a change use its bundle's facts, the highest version's of several.
 type Texts struct {
 	Branch, Title, Message Text
-	// RebuildTitle and RebuildMessage are those of a bundle that was built again.
+	// RebuildTitle and RebuildMessage are for a rebuilt bundle.
 	RebuildTitle, RebuildMessage Text
-	Intro                        Text // above what Graft writes; nil: nothing
-	// CatalogBranch is the branch of changes by catalog images, and EditBranches what the
-	// branches of edits begin with.
+	Intro                        Text // above Graft's text; nil: nothing
+	// CatalogBranch is the branch for changes by catalog images. EditBranches is the prefix of branches for edits.
 	CatalogBranch, EditBranches string
-	// EditTitle and EditMessage are in the place of what edits say themselves; nil: nothing.
+	// EditTitle and EditMessage replace the default texts of edits, if set.
 	EditTitle, EditMessage Text
-	// Artifacts is where the files of the run can be had; "" says nothing of them.
+	// Artifacts is the address of the run's files; "" if there are none.
 	Artifacts string
 }
 
-// Text makes a text of a bundle's facts.
+// Text makes a text from a bundle's facts.
 type Text func(kind.Bundle) (string, error)
 
-// Log is told what a run does.
+// Log receives the messages of a run.
 type Log struct {
 	Line   func(format string, args ...any)
-	Notice func(format string, args ...any) // of what is worth more than a line
+	Notice func(format string, args ...any) // for important messages
 	// Step is called as a part of a run begins, Part for each of the things that it goes through, and
 	// Progress for each bundle that is rendered.
 	Step     func(what string)
@@ -136,24 +131,24 @@ const (
 	Created   = "created"
 	Updated   = "updated"
 	Unchanged = "unchanged"
-	Planned   = "planned" // a dry run would change something
-	Closed    = "closed"  // the base has it all by now
+	Planned   = "planned" // a dry run with changes
+	Closed    = "closed"  // the base already has everything
 	Failed    = "failed"
 )
 
-// Result is what became of a change: of one bundle, or of several that share a branch.
+// Result is the result of a change of one bundle, or of several that share a branch.
 type Result struct {
 	Result   string
 	Subjects []Facts
-	Work     *Work // nil where it did not come to that
+	Work     *Work // nil if the run ended earlier
 	Branch   string
 	Commit   string
-	// Changed says that a branch was pushed, or a pull request made, updated or closed.
+	// Changed reports that a branch was pushed, or a pull request created, updated or closed.
 	Changed  bool
 	Title    string
 	Body     string
 	Proposed forge.Result
-	// Superseded are the pull requests whose bundles were taken over.
+	// Superseded are the pull requests whose bundles moved to this one.
 	Superseded []int
 	Warnings   []string
 	Err        error
@@ -163,7 +158,7 @@ func (r *Result) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-// failed is the result of requests that did not come to a change.
+// failed returns the result of requests that led to no change.
 func failed(err error, branch string, requests ...Request) *Result {
 	r := &Result{Result: Failed, Branch: branch, Err: err}
 	for _, one := range requests {
@@ -201,8 +196,8 @@ func newPublisher(r Run) *publisher {
 	return &publisher{Run: r, learned: map[string]subject{}, early: map[string]early{}, pulled: map[string]*oci.Pulled{}, open: map[string][]forge.Proposal{}}
 }
 
-// Publish publishes bundles. Those whose branch is the same are one change; of the others
-// each is published although another one fails. The error is that of all.
+// Publish publishes bundles. Bundles with the same branch are one change. A failure of one change does not stop
+// the others. The error joins all errors.
 func Publish(ctx context.Context, requests []Request, run Run) ([]*Result, error) {
 	p := newPublisher(run)
 	if len(requests) > 1 {
@@ -253,8 +248,8 @@ func errorsOf(results []*Result) error {
 	return errors.Join(errs...)
 }
 
-// changeOf learns of a subject and finds its change: the open pull request that has it, on
-// whatever branch that is by now, else the branch that the pattern names.
+// changeOf learns a subject and finds its change: the open pull request that has it, whatever its branch, or
+// else the branch of the pattern.
 func (p *publisher) changeOf(ctx context.Context, r Request) (subject, *change, error) {
 	s, err := p.learn(ctx, r, p.Patience)
 	if err != nil {
@@ -273,8 +268,8 @@ func (p *publisher) changeOf(ctx context.Context, r Request) (subject, *change, 
 	return s, c, err
 }
 
-// proposalFor is the open pull request of the change, or one that has the subject already, be it
-// as another build.
+// proposalFor returns the open pull request of the change, or one that already has the subject, even as another
+// build.
 func (p *publisher) proposalFor(ctx context.Context, c *change, s subject) (*forge.Proposal, error) {
 	open, err := p.openFor(ctx, packageOf(c.key))
 	if err != nil {
@@ -303,8 +298,7 @@ func (p *publisher) proposalFor(ctx context.Context, c *change, s subject) (*for
 	return nil, nil
 }
 
-// openFor are the open pull requests of a package, as they were when it was first asked
-// for them.
+// openFor returns the open pull requests of a package, as of the first call.
 func (p *publisher) openFor(ctx context.Context, pkg string) ([]forge.Proposal, error) {
 	if p.Forge == nil {
 		return nil, nil

@@ -20,7 +20,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// memory is a repository whose branches are kept as what they change.
+// memory is a repository that stores branches as their changes.
 type memory struct {
 	files    fstest.MapFS
 	commit   int
@@ -29,8 +29,8 @@ type memory struct {
 	branches map[string]gitrepo.Delivery
 	heads    map[string]string
 	edited   map[string]bool
-	kept     error  // what becomes of deleting a branch
-	moved    string // a branch that is elsewhere by now
+	kept     error  // result of deleting a branch
+	moved    string // a branch that has moved
 	made     []gitrepo.Delivery
 }
 
@@ -85,7 +85,7 @@ func (m *memory) Delete(_ context.Context, branch, _ string) error {
 	return nil
 }
 
-// merge takes a branch into the base.
+// merge merges a branch into the base.
 func (m *memory) merge(branch string) {
 	for name, f := range m.branches[branch].Files {
 		m.files[name] = &fstest.MapFile{Data: f.Data}
@@ -193,7 +193,7 @@ func TestPublish(t *testing.T) {
 	if again := w.publish(t, p); again.Result != "unchanged" || len(w.forge.all) != 1 {
 		t.Errorf("the second run: %+v", again)
 	}
-	// A backport goes between, and costs one pull beside its own.
+	// A backport goes in between, and costs one pull besides its own.
 	w.Reset()
 	r = w.publish(t, w.push(t, "1.0.1"))
 	if !strings.Contains(r.Body, "replaces op.v1.0.1") || r.Work.Targets[0].Catalogs[0].Pulled != 1 {
@@ -201,7 +201,7 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// A base that moves is met by doing all again upon the new one.
+// If the base moves, Graft starts again on the new base.
 func TestRace(t *testing.T) {
 	w := newSetup(t)
 	p, other := w.push(t, "1.2.0"), w.push(t, "1.1.0")
@@ -257,7 +257,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Channels that the sender says count where nobody asks for others.
+// The sender's channels apply if the request names none.
 func TestSaidChannels(t *testing.T) {
 	w := newSetup(t)
 	p := w.push(t, "1.1.0")
@@ -280,7 +280,7 @@ func TestSaidChannels(t *testing.T) {
 	}
 }
 
-// A registry that announces before it can serve is asked again.
+// Graft retries a registry that announces an image before it serves it.
 func TestAnnouncedEarly(t *testing.T) {
 	w := newSetup(t)
 	asked := 0
@@ -304,8 +304,8 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// What a registry, a bundle or an event says cannot mention people, close issues, run
-// commands or break the table of the body.
+// Text from a registry, a bundle or an event cannot mention people, close issues, run commands or break the
+// table of the body.
 func TestHostileText(t *testing.T) {
 	w := &Work{LeftOut: []plan.LeftOut{{Template: "a|b", Reason: "@everyone fixes #1 <!-- x --> ::set-output::"}}, Warnings: []string{"@all"}}
 	hostile := &bundleImage{versioned: versioned{bundle: kind.Bundle{Name: "op|`x`\n| <b>", Package: "@team", Image: "a/b:c@d"}}}

@@ -10,18 +10,17 @@ import (
 	"github.com/olmgraft/graft/internal/plan"
 )
 
-// Request is a bundle to publish, and what its publisher asks for, or an Edit in place of it.
-// A change is made again from its requests and a base alone.
+// Request is a bundle to publish with its publisher's parameters, or an Edit instead. A change can be made
+// again from its requests and a base.
 type Request struct {
 	event.Publication
 	Asked plan.Asked
 	Edit  Edit
-	// Swept is what a sweep found beside it; nil where somebody names the image.
+	// Swept has the sweep's other results. It is nil if the image was named.
 	Swept *Swept
 }
 
-// parameter is one thing that can be asked for: an input of the action, a flag, a part of
-// a request's text.
+// parameter is a parameter of a request: an input of the action, a flag, a part of a request's text.
 type parameter struct {
 	name string
 	one  func(*Request) *string
@@ -52,7 +51,7 @@ var parameters = []parameter{
 	{name: "allow-stranded", is: func(r *Request) *bool { return &r.Edit.AllowStranded }},
 }
 
-// Ask reads all that can be asked for by its names.
+// Ask reads all parameters by name.
 func Ask(one func(name string) string, many func(name string) []string) Request {
 	var r Request
 	for _, p := range parameters {
@@ -68,7 +67,7 @@ func Ask(one func(name string) string, many func(name string) []string) Request 
 	return r
 }
 
-// eachParameter gives what is asked for as pairs of a name and a value.
+// eachParameter visits the set parameters with their values.
 func (r Request) eachParameter(visit func(p parameter, value string)) {
 	for _, p := range parameters {
 		var value string
@@ -88,12 +87,11 @@ func (r Request) eachParameter(visit func(p parameter, value string)) {
 	}
 }
 
-// edit stands in the place of an image in the text of a request for an Edit. No image is
-// called so without a tag or digest.
+// edit replaces the image in the text of a request for an Edit. No image has this name without a tag or digest.
 const edit = "edit"
 
-// String is the request in one line, as commits and pull requests keep it: the image
-// and, as the query of a URL, what is asked for.
+// String returns the request on one line, as in commits and pull requests: the image, and the parameters as a
+// URL's query.
 func (r Request) String() string {
 	image := edit
 	if !r.Edit.Said() {
@@ -107,7 +105,7 @@ func (r Request) String() string {
 	return image + "?" + query.Encode()
 }
 
-// ParseRequest reads what String wrote. It may have been edited since.
+// ParseRequest parses the result of String, which may have been edited since.
 func ParseRequest(text string) (Request, error) {
 	image, query, _ := strings.Cut(text, "?")
 	var p event.Publication
@@ -142,7 +140,7 @@ func (r Request) again(other Request) bool {
 	return r.Digest != "" && r.String() == other.String()
 }
 
-// Command is what does the same at a desk, with flags that say where it reads.
+// Command returns the command that does the same locally, with flags for its source.
 func (r Request) Command(flags ...string) string {
 	words := append([]string{"graft publish --dry-run"}, flags...)
 	if !r.Edit.Said() {

@@ -18,7 +18,7 @@ import (
 	"github.com/olmgraft/graft/internal/publish"
 )
 
-// report is what --json prints; docs/report.schema.json describes it.
+// report is the output of --json; docs/report.schema.json describes it.
 type report struct {
 	SchemaVersion int              `json:"schemaVersion"`
 	Result        string           `json:"result"`
@@ -26,7 +26,7 @@ type report struct {
 	Failures      []*failure.Error `json:"failures,omitempty"`
 }
 
-// changeReport is what became of one change.
+// changeReport is the result of one change.
 type changeReport struct {
 	Result      string             `json:"result"`
 	Bundles     []publish.Facts    `json:"bundles"`
@@ -78,10 +78,10 @@ func reportOf(r *publish.Result) changeReport {
 	return out
 }
 
-// ranking orders results: the first that any change has is that of the run.
+// ranking orders results: the run's result is the first one that any change has.
 var ranking = []string{publish.Failed, publish.Created, publish.Updated, publish.Closed, publish.Planned, publish.Unchanged}
 
-// print says what a run came to, to people and to the workflow.
+// print prints the result of a run for people and for the workflow.
 func (p *publishing) print(results []*publish.Result, err error) error {
 	explorer, unwritten := p.explore(results)
 	err = errors.Join(err, unwritten)
@@ -138,7 +138,7 @@ func (p *publishing) printChange(one changeReport, r *publish.Result) {
 	}
 }
 
-// printBeside tells what changes besides the bundles.
+// printBeside prints the changes besides the bundles.
 func printBeside(w io.Writer, one changeReport) {
 	for _, d := range one.Drift {
 		fmt.Fprintf(w, "  drift: %s\n", output.Printable(d.String()))
@@ -166,8 +166,7 @@ func (p *publishing) printWork(one changeReport, w *publish.Work) {
 	}
 }
 
-// annotate shows failures and warnings at their places in the repository, and says why nothing
-// changes.
+// annotate shows failures and warnings at their places in the repository, and why nothing changes.
 func (p *publishing) annotate(rep report, results []*publish.Result) {
 	for _, r := range results {
 		if r.Result == publish.Unchanged && r.Work != nil && len(r.Subjects) > 0 {
@@ -193,11 +192,11 @@ func worded(f graph.Finding) (text, place string) {
 	return f.ID + "\x00" + f.Message, at.Place()
 }
 
-// mostOutput bounds an output: all of a job's have 1 MB together.
+// mostOutput limits an output: all outputs of a job together may have 1 MB.
 const mostOutput = 64 << 10
 
-// outputs sets every output of the action, of a failed run as well. Of several changes
-// they tell of the last that came to something, and the report of all.
+// outputs sets every output of the action, also after a failure. If there are several changes, they describe
+// the last one with a result; report describes all.
 func (p *publishing) outputs(rep report, results []*publish.Result, explorer string) error {
 	values := map[string]string{"explorer": explorer, "result": rep.Result, "failure-code": "0", "retryable": "false", "matrix": p.matrix}
 	changed, last := false, -1
@@ -240,10 +239,10 @@ func outputsOf(one changeReport, r *publish.Result, values map[string]string) {
 	}
 }
 
-// mostSummary is what GitHub shows of one step's summary.
+// mostSummary is GitHub's limit for one step's summary.
 const mostSummary = 1 << 20
 
-// summary is the page of the run: what failed, and each change's text.
+// summary returns the page of the run: failures, and each change's text.
 func summary(rep report, results []*publish.Result) string {
 	var b strings.Builder
 	for _, said := range failure.Distinct(rep.Failures) {

@@ -14,7 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/publish"
 )
 
-// source is where catalogs are read.
+// source provides the catalogs.
 type source interface {
 	publish.Repository
 	FS() fs.FS
@@ -23,15 +23,13 @@ type source interface {
 	Close() error
 }
 
-// workTree is the repository as its files stand, committed or not. It has no branches, and takes
-// none.
+// workTree is the repository in its files, committed or not. It has no branches and accepts none.
 type workTree struct {
 	root *os.Root
 	base string
 }
 
-// readsWorkTree reports whether the run is a dry one of somebody who edits: nothing is asked of
-// a remote then.
+// readsWorkTree reports whether this is a local dry run, which sends nothing to a remote.
 func (p *publishing) readsWorkTree() bool {
 	return p.dryRun && (p.action == nil || p.fromWorkTree) && !p.fromRemote && !p.refresh && p.repository == "" && p.base == ""
 }

@@ -55,7 +55,7 @@ func (f *Forge) comment(ctx context.Context, number int, body string) error {
 		if tries == 1 || err == nil || answerOf(err) != nil && statusOf(err) < 500 {
 			break
 		}
-		// It may have been made all the same.
+		// The comment may have been made anyway.
 	}
 	return err
 }

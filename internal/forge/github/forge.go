@@ -15,18 +15,18 @@ import (
 	"github.com/olmgraft/graft/internal/forge"
 )
 
-// Forge is a repository on GitHub with the branch that changes are proposed to.
+// Forge is a repository on GitHub with the base branch of its proposals.
 type Forge struct {
 	*Client
 	repo     forge.Repository
 	base     string
 	settings forge.Settings
-	head     forge.Repository // that branches are in: the same, or a fork
+	head     forge.Repository // the repository of the branches: the same, or a fork
 }
 
 var _ forge.Forge = (*Forge)(nil)
 
-// Forge is a repository with its base branch, and what its pull requests are given.
+// Forge returns a repository with its base branch and the settings of its pull requests.
 func (c *Client) Forge(repo forge.Repository, base string, s forge.Settings) (*Forge, error) {
 	return &Forge{Client: c, repo: repo, base: base, settings: s, head: repo}, checkRepository(repo)
 }
@@ -47,7 +47,7 @@ func (f *Forge) Signs(ctx context.Context) (bool, error) {
 // Tip implements forge.Forge.
 func (f *Forge) Tip(ctx context.Context) (string, error) { return f.tip(ctx, f.repo, f.base) }
 
-// tip is the commit at the tip of a branch; "" where there is no such branch.
+// tip returns the commit of a branch, or "" if there is no such branch.
 func (c *Client) tip(ctx context.Context, repo forge.Repository, branch string) (string, error) {
 	ref, _, err := c.gh.Git.GetRef(ctx, repo.Owner, repo.Name, "heads/"+branch)
 	switch {
@@ -92,8 +92,8 @@ func (f *Forge) Titled(ctx context.Context, title, prefix string) ([]forge.Propo
 	return open, nil
 }
 
-// find gives the open pull request of a change: the one from its branch, or else the one to
-// its base whose marker has its key, since people rename branches.
+// find returns the open pull request of a change: the one from its branch, or else the one to its base whose
+// marker has its key, because people rename branches.
 func (f *Forge) find(ctx context.Context, branch, key string) (*github.PullRequest, error) {
 	pr, err := f.findByHead(ctx, branch, key)
 	if pr != nil || err != nil || key == "" {
@@ -139,11 +139,11 @@ func (f *Forge) Ended(ctx context.Context, branch, commit string) (bool, error) 
 	return false, err
 }
 
-// findByHead leaves the base out of the question: a second pull request of the same
-// branch to another base would be a second one for one bundle.
+// findByHead ignores the base: a second pull request from the same branch to another base would be a second one
+// for one bundle.
 func (f *Forge) findByHead(ctx context.Context, branch, key string) (*github.PullRequest, error) {
 	list, err := f.fromHead(ctx, branch, "open")
-	// Of several, that of the bundle comes first, then that of the base, then the oldest.
+	// Of several, the bundle's comes first, then the base's, then the oldest.
 	rank := func(pr *github.PullRequest) int {
 		switch {
 		case key != "" && keyOf(pr) == key:
@@ -162,8 +162,8 @@ func (f *Forge) findByHead(ctx context.Context, branch, key string) (*github.Pul
 	return best, err
 }
 
-// fromHead lists the pull requests from a branch, those that were updated last first.
-// GitHub gives everything where it does not understand the filter.
+// fromHead lists the pull requests from a branch, last updated first. GitHub returns all pull requests if it
+// does not understand the filter.
 func (f *Forge) fromHead(ctx context.Context, branch, state string) (list []*github.PullRequest, err error) {
 	all, _, err := f.gh.PullRequests.List(ctx, f.repo.Owner, f.repo.Name, &github.PullRequestListOptions{
 		State: state, Head: f.head.Owner + ":" + branch, Sort: "updated", Direction: "desc", ListOptions: github.ListOptions{PerPage: 100},
@@ -179,7 +179,7 @@ func (f *Forge) fromHead(ctx context.Context, branch, state string) (list []*git
 	return list, nil
 }
 
-// pulls are the pull requests of the repository.
+// pulls returns the pull requests of the repository.
 func (f *Forge) pulls(ctx context.Context, o github.PullRequestListOptions) iter.Seq2[*github.PullRequest, error] {
 	return pages(func(page github.ListOptions) ([]*github.PullRequest, *github.Response, error) {
 		o.ListOptions = page
@@ -191,7 +191,7 @@ func (f *Forge) pulls(ctx context.Context, o github.PullRequestListOptions) iter
 	})
 }
 
-// pages gives what a list holds, or why it could not be read.
+// pages returns the items of a list, or the error in reading it.
 func pages[T any](list func(github.ListOptions) ([]T, *github.Response, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for page := (github.ListOptions{PerPage: 100}); ; {
@@ -216,8 +216,8 @@ func (f *Forge) listing(ctx context.Context, err error) error {
 	return f.fail(ctx, operation{doing: fmt.Sprintf("listing the pull requests of %s", f.repo), needs: "pull-requests: read"}, err)
 }
 
-// trusts: a body can be written by anybody, so its marker counts only where the change comes
-// from a branch of the repository itself or of our fork, which only trusted people push to.
+// trusts reports whether a pull request's marker counts. Anyone can write a body, so it counts only if the
+// branch is in the repository itself or in Graft's fork, to which only trusted people push.
 func (f *Forge) trusts(pr *github.PullRequest) bool {
 	return strings.EqualFold(pr.GetHead().GetRepo().GetFullName(), f.repo.String()) ||
 		f.forked() && strings.EqualFold(headOwner(pr), f.head.Owner)
@@ -230,8 +230,7 @@ func keyOf(pr *github.PullRequest) string {
 	return marker.Key
 }
 
-// headOwner is who owns the repository that the change comes from; the repository
-// itself may be gone.
+// headOwner returns the owner of the head's repository, which may no longer exist.
 func headOwner(pr *github.PullRequest) string {
 	if login := pr.GetHead().GetRepo().GetOwner().GetLogin(); login != "" {
 		return login
