@@ -208,8 +208,8 @@ func (b *bench) once(command string, args ...string) (figure, error) {
 	return f, err
 }
 
-// alone is the argument that has the bench start a command for itself. Linux counts the memory of the
-// program that starts another to the other's peak, and the bench holds a whole registry.
+// alone is the argument that makes the bench start a command for itself. Linux adds the memory of the starting
+// program to the peak of the started one, and the bench holds a whole registry.
 const alone = "alone"
 
 // runAlone runs a command and writes its peak memory to file descriptor 3.

@@ -11,8 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The steps of the setup action break no rule of workflows; its script alone changes the PATH of
-// later steps. What it installs is fixed by the commit: no input names a version or a checksum.
+// The steps of the setup action break no rule of workflows, and only its script changes the PATH of later
+// steps. The commit fixes what it installs: no input names a version or a checksum.
 func TestSetupAction(t *testing.T) {
 	text, err := os.ReadFile("../setup/action.yml")
 	if err != nil {
@@ -44,7 +44,7 @@ func TestSetupAction(t *testing.T) {
 	}
 }
 
-// A release points both actions at what it made, and at nothing else.
+// A release points both actions at its own files and images only.
 func TestPoint(t *testing.T) {
 	digest := "ghcr.io/olmgraft/graft@sha256:" + strings.Repeat("a", 64)
 	sum := strings.Repeat("0", 64)

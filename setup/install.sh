@@ -1,13 +1,13 @@
 #!/bin/sh
 # Puts the graft binary of one release on the PATH of later steps. checksums.txt beside this file names the
 # release and the SHA-256 of its archives, so that the commit of the action fixes every byte that is run.
-# GRAFT_URL is where the releases are, GRAFT_ATTESTATION whether gh has to verify who built the archive.
+# GRAFT_URL is the address of the releases. With GRAFT_ATTESTATION=true, gh must verify who built the archive.
 set -eu
 
 releases=https://github.com/olmgraft/graft/releases
 most=67108864 # bytes of a download; ulimit counts blocks of 512
 
-# fail CLASS MESSAGE REMEDY annotates the step. All three are of characters that end no annotation.
+# fail CLASS MESSAGE REMEDY annotates the step. None of the three has a character that ends an annotation.
 fail() {
 	printf '::error title=%s::%s %s\n' "$1" "$2" "$3"
 	exit 1
@@ -17,8 +17,8 @@ sum_of() {
 	if command -v sha256sum >/dev/null; then sha256sum <"$1"; else shasum -a 256 <"$1"; fi | cut -c 1-64
 }
 
-# fetch FILE downloads a file of the release into $work, bounded in size and time. It tries again
-# after what may pass: no connection, a broken one, 408, 429 and 5xx.
+# fetch FILE downloads a file of the release into $work, with limits of size and time. It retries after temporary
+# errors: no connection, a broken one, 408, 429 and 5xx.
 fetch() {
 	for pause in 1 4 10 ''; do
 		code=0
@@ -83,7 +83,7 @@ work=$folder/work bin=$folder/bin
 mkdir "$work" "$bin"
 trap 'rm -rf "$work"' EXIT
 
-# The cache saves the download and no check: what it holds is copied first, so that nobody changes it after.
+# The cache saves the download but no check: the cached file is copied first, so that it cannot change after it.
 cache=${RUNNER_TOOL_CACHE:+$RUNNER_TOOL_CACHE/graft/$version}
 from="the tool cache"
 if [ -z "$cache" ] || ! cp "$cache/$archive" "$work/$archive" 2>/dev/null || [ "$(sum_of "$work/$archive")" != "$sum" ]; then
@@ -97,7 +97,7 @@ if [ -z "$cache" ] || ! cp "$cache/$archive" "$work/$archive" 2>/dev/null || [ "
 		echo "the tool cache cannot be written; the next job downloads $archive again"
 fi
 
-# The bundle of the attestation comes with the release, so that gh needs no token. What it says is signed.
+# The release contains the attestation's bundle, so that gh needs no token. The bundle is signed.
 proven="checksum verified"
 if [ "$GRAFT_ATTESTATION" = true ]; then
 	fetch "graft_${version}_attestation.json"

@@ -20,8 +20,8 @@ var (
 	firstLines = regexp.MustCompile(`(?m)^    .*\n(?:    .*\n)*`)
 )
 
-// documented runs the lines of docs/action.md for act as they are, with another image and the arguments that find
-// everything here. The job runs in a container. It has to be a dry run that says so.
+// documented runs the lines for act in docs/action.md, with another image and arguments that find everything on
+// this machine. The job runs in a container. The run must be a dry run and say so.
 func (s *session) documented(version string) error {
 	page, err := os.ReadFile(filepath.Join("docs", "action.md"))
 	if err != nil {

@@ -1,7 +1,7 @@
-// Command act runs workflows of this repository with nektos/act, from the event to the pull request: that of
-// .github/workflows/graft.yml by the image of a release and by the Dockerfile, and that of docs/action.md that sets
-// graft up. It holds outputs, exit codes and pull requests, and prints what each way takes. It wants act and podman
-// in the PATH and docker's API at DOCKER_HOST; .ci/act/run sees to all.
+// Command act runs workflows of this repository with nektos/act, from the event to the pull request:
+// .github/workflows/graft.yml with the image of a release and with the Dockerfile, and the workflow with setup
+// in docs/action.md. It checks outputs, exit codes and pull requests, and prints the time of each way. It needs
+// act and podman in the PATH and docker's API at DOCKER_HOST; .ci/act/run provides them.
 package main
 
 import (
@@ -41,9 +41,9 @@ func main() {
 
 type session struct {
 	*servers.Servers
-	built, released       string // folders of Graft as an action
+	built, released       string // folders with Graft as an action
 	dist, checkout, work  string
-	usesCheckout, usesOwn string // the names by which workflows use the checkout and Graft
+	usesCheckout, usesOwn string // the names of the checkout and of Graft in workflows
 	heads                 []string
 	opened                atomic.Int64 // when the last pull request was opened
 }
@@ -91,10 +91,10 @@ func (s *session) run() error {
 
 var created = map[string]string{"result": "created", "changed": "true", "failure-code": "0"}
 
-// run is one event: how a workflow uses which folder as Graft, for which version.
+// run is one event: the way, the workflow, the folder with Graft, and the version.
 type run struct{ way, workflow, action, version string }
 
-// push stores a bundle; without a package it is none.
+// push stores a bundle, or without a package another image.
 func (s *session) push(version, pkg string) error {
 	b, err := registry.FromDir(fstest.MapFS{
 		"manifests/csv.yaml":        {Data: fmt.Appendf(nil, "apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata: {name: op.v%s}\nspec: {version: %s}\n", version, version)},
@@ -106,7 +106,7 @@ func (s *session) push(version, pkg string) error {
 	return err
 }
 
-// begin makes the repository of a catalog with the workflows in it. Setup takes the release from mirror.
+// begin creates the repository of a catalog with the workflows in it. Setup gets the release from mirror.
 func (s *session) begin(mirror string) error {
 	workflows, err := s.workflows(mirror)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *session) begin(mirror string) error {
 	return s.Checkout(filepath.Join(s.work, "catalog"))
 }
 
-// expect runs the workflow, and holds outputs, the exit code of the step and the pull requests.
+// expect runs the workflow and checks outputs, the exit code of the step and the pull requests.
 func (s *session) expect(r run, code int, want map[string]string) error {
 	began, pushes := time.Now(), s.Git.Count(gitremote.Push)
 	log, outputs, err := s.dispatch(r)
@@ -168,8 +168,8 @@ func (s *session) dispatch(r run) (log string, outputs map[string]string, err er
 	if err := errors.Join(os.WriteFile(event, payload, 0o600), os.RemoveAll(file)); err != nil {
 		return "", nil, err
 	}
-	// Where act has no container for the job, it gives those of the steps the host's paths
-	// for event and outputs and mounts them not, and a network of their own.
+	// Without a container for the job, act passes the host's paths for event and outputs to containers of steps
+	// without mounting them, and gives these a network of their own.
 	actions := filepath.Join(s.work, "actions")
 	args := append([]string{"repository_dispatch", "-e", event, "-P", "ubuntu-latest=-self-hosted", "--no-skip-checkout", "-s", "GITHUB_TOKEN=" + servers.Token,
 		"--container-options", "--network=host --volume=" + actions + ":" + actions, "--env", "OUTPUTS_FILE=" + file}, s.here(r, actions)...)
@@ -186,7 +186,7 @@ func (s *session) dispatch(r run) (log string, outputs map[string]string, err er
 	return out.String(), outputs, err
 }
 
-// here are the arguments by which act finds everything on this machine.
+// here returns the arguments with which act finds everything on this machine.
 func (s *session) here(r run, actions string) []string {
 	args := []string{"-W", filepath.Join(".github", "workflows", r.workflow), "--pull=false", "--container-daemon-socket", "-", "--action-cache-path", actions,
 		"--local-repository", s.usesCheckout + "=" + s.checkout, "--local-repository", s.usesOwn + "=" + r.action}

@@ -13,11 +13,11 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/wire"
 )
 
-// version is that of the rehearsed release.
+// version is the version of the rehearsed release.
 const version = "0.0.0-act"
 
-// release pushes the image, serves the archives, and points a copy of the actions at both. What
-// action.yml then names has to be what the registry has under the release's tag.
+// release pushes the image, serves the archives, and points a copy of the actions at both. The image in
+// action.yml must be the one with the release's tag in the registry.
 func (s *session) release() (*http.Server, error) {
 	s.released = filepath.Join(s.work, "released")
 	if err := os.CopyFS(s.released, os.DirFS(s.built)); err != nil {
@@ -66,8 +66,8 @@ var (
 	yamlBlock    = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 )
 
-// workflows are the example that graft init writes and that of docs/action.md with setup, as they stand but for an id, the
-// addresses here, and a last step that keeps the outputs. Here is no gh.
+// workflows returns the example that graft init writes and the one with setup in docs/action.md, unchanged
+// except for an id, the addresses here, and a last step that stores the outputs. There is no gh here.
 func (s *session) workflows(mirror string) (map[string]string, error) {
 	example, err := os.ReadFile(filepath.Join(".github", "workflows", "graft.yml"))
 	if err != nil {

@@ -22,7 +22,7 @@ func TestServe(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	file := filepath.Join(dir, "catalog", "catalog.yaml")
-	write := func(text string) { // in one step, since Graft may read a file at any moment
+	write := func(text string) { // in one step, because Graft may read a file at any moment
 		t.Helper()
 		next := filepath.Join(dir, "next")
 		if err := os.WriteFile(next, []byte(text), 0o600); err != nil {

@@ -22,13 +22,13 @@ type values = map[string]any
 
 var on = values{"enabled": true}
 
-// component is a component of kustomize, with the values of the chart that do the same.
+// component is a component of kustomize, with the equivalent values of the chart.
 type component struct {
 	name string
 	values
 }
 
-// charts are those of deploy/charts, with their components. A component may patch earlier ones.
+// charts are those of deploy/charts with their components. A component may patch earlier ones.
 var charts = map[string][]component{
 	"controller": {
 		{"webhook", values{"webhook": on}}, {"network-policy", values{"networkPolicy": on}}, {"monitoring", values{"monitoring": on}},
@@ -40,8 +40,8 @@ var charts = map[string][]component{
 	},
 }
 
-// chosen are the components that deploy/APP/complete omits: the first names a namespace of the user,
-// the second needs servers of NATS.
+// chosen are the components that deploy/APP/complete omits: the first names a user's namespace, the second
+// needs NATS servers.
 var chosen = map[string]string{"controller": "operands", "relay": "nats"}
 
 func chartOf(t *testing.T, app string) *chart.Chart {
@@ -91,7 +91,7 @@ func composed(t *testing.T, app string, components ...string) []*unstructured.Un
 		return at
 	}
 	k := values{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": []string{below("base")}}
-	if app == "relay" { // the controller has a namespace of its own
+	if app == "relay" { // the controller has its own namespace
 		k["namespace"] = "graft-relay"
 	}
 	var parts []string

@@ -93,7 +93,7 @@ func keepOperands(t *testing.T, own *rest.Config) {
 	}})
 }
 
-// allowed waits until the server knows of a permission of the controller's.
+// allowed waits until the server knows a permission of the controller.
 func allowed(t *testing.T, what authorization.ResourceAttributes) {
 	t.Helper()
 	reviews := kubernetes.NewForConfigOrDie(admin).AuthorizationV1().SubjectAccessReviews()

@@ -46,7 +46,7 @@ func usual(t testing.TB, url string) jetstream.Options {
 	}
 }
 
-// asked returns options of a queue with those that a test requires.
+// asked returns a queue's options with those that a test requires.
 func asked(all jetstream.Options, o suite.Options) jetstream.Options {
 	all.MaxItems, all.MaxBytes, all.Remember = o.MaxItems, o.MaxBytes, o.Remember
 	if o.Partitions > 0 {

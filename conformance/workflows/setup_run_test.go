@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// mirror serves releases. answer may answer a request in its place; n counts those of a path from 1.
+// mirror serves releases. answer may answer a request instead; n counts the requests of a path from 1.
 type mirror struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -40,14 +40,14 @@ func serve(t *testing.T, r release, answer func(w http.ResponseWriter, req *http
 	return m
 }
 
-// asked is how many requests there were for the archive.
+// asked returns the number of requests for the archive.
 func (m *mirror) asked(r release) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.seen["/v"+r.version+"/"+r.archive]
 }
 
-// The action installs, and takes the archive from the tool cache the next time, unless that was changed.
+// The action installs, and later uses the archive in the tool cache unless it was changed.
 func TestSetupInstalls(t *testing.T) {
 	r := released(t)
 	m := serve(t, r, nil)
@@ -71,7 +71,7 @@ func TestSetupInstalls(t *testing.T) {
 	j.installs(r)
 }
 
-// gh gets the archive, the bundle of the release and who may have signed it, and no token.
+// gh gets the archive, the release's attestation bundle and the permitted signer, and no token.
 func TestSetupVerifies(t *testing.T) {
 	r := released(t)
 	m := serve(t, r, nil)
@@ -186,7 +186,7 @@ func TestSetupRefuses(t *testing.T) {
 	}
 }
 
-// cut sends half of the content, and closes the connection.
+// cut sends half of the content and closes the connection.
 func cut(w http.ResponseWriter, content []byte, length bool) {
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -202,7 +202,7 @@ func cut(w http.ResponseWriter, content []byte, length bool) {
 	_ = buffered.Flush()
 }
 
-// endless sends until nobody takes it any more.
+// endless sends until the client disconnects.
 func endless(w http.ResponseWriter) {
 	for zeros := make([]byte, 1<<20); ; {
 		if _, err := w.Write(zeros); err != nil {
@@ -211,7 +211,7 @@ func endless(w http.ResponseWriter) {
 	}
 }
 
-// What may pass is tried again, and GitHub's own redirects are followed.
+// Temporary errors are retried, and GitHub's own redirects are followed.
 func TestSetupTriesAgain(t *testing.T) {
 	r := released(t)
 	m := serve(t, r, func(w http.ResponseWriter, req *http.Request, n int) bool {

@@ -34,7 +34,7 @@ var (
 	built    []byte
 )
 
-// released makes the archive of this machine, or takes those of the folder dist that GRAFT_DIST names.
+// released makes the archive for this machine, or uses those in the folder that GRAFT_DIST names.
 func released(t *testing.T) release {
 	t.Helper()
 	if dist := os.Getenv("GRAFT_DIST"); dist != "" {
@@ -52,7 +52,7 @@ func released(t *testing.T) release {
 	return packed(t, built)
 }
 
-// packed is a release whose archive holds this as its binary.
+// packed returns a release whose archive has this binary.
 func packed(t *testing.T, binary []byte) release {
 	t.Helper()
 	var out bytes.Buffer
@@ -120,7 +120,7 @@ func write(t *testing.T, file string, content []byte, mode os.FileMode) {
 	}
 }
 
-// needed are the programs that the action may use on a runner, beside gh.
+// needed lists the programs that the action may use on a runner, besides gh.
 var needed = []string{"sh", "cat", "cp", "curl", "cut", "dirname", "gzip", "mkdir", "mktemp", "mv", "rm", "sed", "sha256sum", "sleep", "tar", "uname"}
 
 // job is a job in which the action runs.
@@ -131,7 +131,7 @@ type job struct {
 	said string
 }
 
-// newJob begins a job on a runner that has what the action needs and no gh.
+// newJob returns a job on a runner that has the needed programs and no gh.
 func newJob(t *testing.T, url string) *job {
 	t.Helper()
 	j := &job{t: t, dir: t.TempDir()}
@@ -162,7 +162,7 @@ func (j *job) link(name, to string) {
 	}
 }
 
-// program puts a script in the place of a program.
+// program replaces a program by a script.
 func (j *job) program(name, script string) {
 	j.t.Helper()
 	j.without(name)
@@ -171,7 +171,7 @@ func (j *job) program(name, script string) {
 
 func (j *job) without(name string) { _ = os.Remove(filepath.Join(j.dir, "bin", name)) }
 
-// run runs the script of the action as its step does.
+// run runs the action's script like its step.
 func (j *job) run(r release) error {
 	j.t.Helper()
 	cmd := exec.Command("/bin/sh", filepath.Join(r.action, "install.sh"))
@@ -186,7 +186,7 @@ func (j *job) run(r release) error {
 
 var annotation = regexp.MustCompile(`(?m)^::error title=([a-z-]+)::([^\n]+\.)$`)
 
-// refuses holds that the step fails with one annotation of a class, and leaves nothing on PATH.
+// refuses checks that the step fails with one annotation of a class and leaves nothing on PATH.
 func (j *job) refuses(r release, class, part string) {
 	j.t.Helper()
 	err := j.run(r)
@@ -205,7 +205,7 @@ func (j *job) refuses(r release, class, part string) {
 	j.clean()
 }
 
-// clean holds that nothing which was downloaded is left beside the binary.
+// clean checks that no download is left beside the binary.
 func (j *job) clean() {
 	j.t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(j.env["RUNNER_TEMP"], "*", "work")); len(left) > 0 {
@@ -213,7 +213,7 @@ func (j *job) clean() {
 	}
 }
 
-// installs holds that the binary is on the PATH of later steps, and runs.
+// installs checks that the binary is on the PATH of later steps and runs.
 func (j *job) installs(r release) {
 	j.t.Helper()
 	if err := j.run(r); err != nil {

@@ -135,7 +135,7 @@ func (a *Action) at(title, file string, line, col int) *githubactions.Action {
 	return a.gh.WithFieldsMap(fields)
 }
 
-// lines are those of an annotation, without the empty ones.
+// lines joins the lines of an annotation, without empty ones.
 func lines(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(line string) bool { return line == "" }), "\n")
 }

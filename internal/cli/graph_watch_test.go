@@ -99,7 +99,7 @@ func TestExplorerHears(t *testing.T) {
 	}
 }
 
-// An editor empties a file before it writes it: nobody sees the empty catalog.
+// An editor empties a file before it writes it. The explorer never shows the empty catalog.
 func TestExplorerWaitsForWrites(t *testing.T) {
 	platforms, err := servedBy(t, servedCatalog).current(t.Context())
 	if err != nil {

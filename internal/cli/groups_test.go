@@ -14,8 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/servers"
 )
 
-// The log of a workflow has a line for each step of a change, in a group that is never empty, and
-// no line that is rewritten.
+// A workflow's log has a line for each step of a change, in a group that is never empty, and no rewritten line.
 func TestStepsInTheLogOfAWorkflow(t *testing.T) {
 	w, err := servers.Start(gitremote.GoBackend)
 	if err != nil {

@@ -90,7 +90,7 @@ func merge(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(serversOf(ts).Merge(n))
 }
 
-// setstate N closed|open closes a pull request or opens it again.
+// setstate N closed|open closes or reopens a pull request.
 func setState(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)

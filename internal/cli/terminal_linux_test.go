@@ -19,7 +19,7 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/registry"
 )
 
-// terminal opens a pseudo-terminal of a width: what is written to it can be read from the other end.
+// terminal opens a pseudo-terminal of a width. The other end reads what is written to it.
 func terminal(t *testing.T, columns uint16) (end, it *os.File) {
 	t.Helper()
 	end, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -44,13 +44,13 @@ func terminal(t *testing.T, columns uint16) (end, it *os.File) {
 	return end, it
 }
 
-// onTerminal runs a verb whose standard error is a terminal, and gives what the terminal got.
+// onTerminal runs a verb whose standard error is a terminal, and returns the terminal's input.
 func onTerminal(t *testing.T, columns uint16, env map[string]string, args ...string) string {
 	t.Helper()
 	end, it := terminal(t, columns)
 	got := make(chan string)
 	go func() {
-		text, _ := io.ReadAll(end) // ends with an error once nobody writes any more
+		text, _ := io.ReadAll(end) // ends with an error once the writer has closed it
 		got <- string(text)
 	}()
 	var out bytes.Buffer
@@ -68,7 +68,7 @@ func onTerminal(t *testing.T, columns uint16, env map[string]string, args ...str
 	return text
 }
 
-// status is one text of the line that is rewritten.
+// status matches one text of the rewritten line.
 var status = regexp.MustCompile(`(?:^|\x1b\[K)( *[0-9.]+m?s  [^\x1b\r\n]+)`)
 
 func TestProgressOnATerminal(t *testing.T) {
@@ -146,7 +146,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 }
 
-// A line that is longer than a second shows how the time goes on.
+// A line that is shown for more than a second updates the elapsed time.
 func TestProgressOfALongStep(t *testing.T) {
 	end, it := terminal(t, 80)
 	a := command.New(command.IO{Out: io.Discard, Err: it, Env: func(string) (string, bool) { return "", false }})

@@ -16,7 +16,7 @@ type Proposals interface {
 	Titled(ctx context.Context, title, prefix string) ([]Proposal, error)
 	// Propose creates or updates the proposal of a change.
 	Propose(ctx context.Context, c Change) (Result, error)
-	// Past gives the closed and merged proposals of ours from a branch, the newest first.
+	// Past returns Graft's closed and merged proposals from a branch, newest first.
 	Past(ctx context.Context, branch string) ([]Past, error)
 	// Ended reports whether a closed or merged proposal left the branch at that commit, and no open one uses it.
 	Ended(ctx context.Context, branch, commit string) (bool, error)
@@ -77,10 +77,10 @@ type Proposal struct {
 	Marker Marker
 }
 
-// Past is a proposal that is not open any more.
+// Past is a proposal that is no longer open.
 type Past struct {
 	Proposal
-	// Rejected says that somebody closed it: it was not merged, and Close did not close it.
+	// Rejected reports that a person closed it: it was not merged, and Close did not close it.
 	Rejected bool
 }
 

@@ -200,7 +200,7 @@ func (w *Work) findings(b *strings.Builder) {
 	b.WriteString(markdown.Details(count(len(warnings), "warning")+" of the graph", markdown.List(warnings)))
 }
 
-// catalogOf is the catalog of the change that a file is, or is a part of.
+// catalogOf returns the catalog of the change that contains a file.
 func (w *Work) catalogOf(file string) []string {
 	for _, c := range w.catalogs() {
 		if file == c.Path || strings.HasPrefix(file, c.Path+"/") {
@@ -210,7 +210,7 @@ func (w *Work) catalogOf(file string) []string {
 	return nil
 }
 
-// among says which catalogs of several a line is about.
+// among names the catalogs that a line concerns, if it does not concern all.
 func (w *Work) among(paths []string) string {
 	all := len(w.catalogs())
 	switch {

@@ -70,8 +70,8 @@ func (w *Work) edges(b *strings.Builder) {
 	}
 }
 
-// channelOrder compares channels: default channels come first, then the others by the versions in
-// their names, then what is no channel.
+// channelOrder compares channels: default channels come first, then the others by the versions in their names,
+// then names that are not channels.
 func (w *Work) channelOrder() func(a, b string) int {
 	first := map[string]bool{}
 	for _, c := range w.catalogs() {

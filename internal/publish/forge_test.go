@@ -8,7 +8,7 @@ import (
 	"github.com/olmgraft/graft/internal/forge"
 )
 
-// rejected is why a pull request is closed that somebody closed without a merge.
+// rejected is the reason for closing a pull request by hand without a merge.
 const rejected = "rejected"
 
 // proposals holds the pull requests of a forge.

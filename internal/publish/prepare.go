@@ -34,7 +34,7 @@ type Work struct {
 	ran      []string  // files changed by the repository's commands
 	byHand   string    // why a person must merge
 	remote   bool      // based on a commit of the base branch rather than on a work tree
-	base     string    // the base branch, where it is not the default branch
+	base     string    // the base branch, unless it is the default branch
 	levels   graph.Levels
 	// artifacts is the place of the explorer, or "".
 	artifacts string

@@ -68,7 +68,7 @@ func (b Base) over(c *atomicfile.Change) *template.Files {
 type Policy struct {
 	// BaseBranch is the branch that changes are proposed to. No change is pushed to it.
 	BaseBranch string
-	// OtherBase is the same where it is not the default branch.
+	// OtherBase is BaseBranch, unless that is the default branch.
 	OtherBase string
 	Levels    graph.Levels
 	// Allow refuses images before anything of them is fetched. nil allows all.
@@ -81,7 +81,7 @@ type Policy struct {
 	Rolling bool
 	// Supersede moves the bundles of older pull requests of the package to a newer one and closes the older ones.
 	Supersede bool
-	// Reopen proposes again what somebody closed.
+	// Reopen proposes again what a person has closed.
 	Reopen        bool
 	DryRun, Force bool
 	// Explore keeps the catalogs of a change for the explorer.
@@ -117,8 +117,8 @@ type Text func(kind.Bundle) (string, error)
 type Log struct {
 	Line   func(format string, args ...any)
 	Notice func(format string, args ...any) // for important messages
-	// Step is called as a part of a run begins, Part for each of the things that it goes through, and
-	// Progress for each bundle that is rendered.
+	// Step is called when a part of a run begins, Part for each thing that it handles, and Progress for each
+	// rendered bundle.
 	Step     func(what string)
 	Part     func(what string, n, total int)
 	Progress func(done, total int, image string)

@@ -8,9 +8,9 @@ import (
 	"github.com/olmgraft/graft/internal/gitrepo"
 )
 
-// rejected is the result of a subject whose pull request somebody closed without a merge; nil where
-// nobody did. Another digest or other inputs are news, and so is what has an open pull request. Of
-// several pull requests that had the subject the newest one counts.
+// rejected returns the result for a subject whose pull request a person closed without a merge, or nil. Another
+// digest or other inputs make a new request, and so does an open pull request. Of several pull requests with
+// the subject the newest counts.
 func (c *change) rejected(ctx context.Context, s subject) (*Result, error) {
 	r := s.request()
 	if c.Forge == nil || c.Reopen || r.Digest == "" || c.proposes(s) {

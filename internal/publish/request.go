@@ -134,7 +134,7 @@ func ParseRequest(text string) (Request, error) {
 	return r, nil
 }
 
-// again reports whether another request asks for the same of the same image.
+// again reports whether another request has the same image and the same parameters.
 func (r Request) again(other Request) bool {
 	r.Tag, other.Tag = "", ""
 	return r.Digest != "" && r.String() == other.String()

@@ -44,7 +44,7 @@ func (r *rateLimits) note(account string, h http.Header, now time.Time) {
 	r.of[account] = rateLimit{left, most, until}
 }
 
-// now returns the limits that have not started anew.
+// now returns the limits that have not started again.
 func (r *rateLimits) now(now time.Time) map[string]rateLimit {
 	r.mu.Lock()
 	defer r.mu.Unlock()

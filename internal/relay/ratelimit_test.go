@@ -17,8 +17,8 @@ import (
 	"github.com/olmgraft/graft/internal/relay/queue"
 )
 
-// What GitHub says of a limit holds until it begins anew, by GitHub's clock; what cannot be read, and
-// limits of other kinds, say nothing.
+// A limit from GitHub's answer applies until it starts again, by GitHub's clock. Unreadable headers and limits
+// of other kinds are ignored.
 func TestRateLimitIsNoted(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	there := now.Add(-10 * time.Minute)
@@ -53,7 +53,7 @@ func TestRateLimitIsNoted(t *testing.T) {
 	}
 }
 
-// However many accounts there are, so many have a line, and those that matter most.
+// The number of lines is limited for any number of accounts, and the most important accounts have one.
 func TestAccountsAreBounded(t *testing.T) {
 	waiting, limits := map[string]int{}, map[string]rateLimit{}
 	for n := range 1000 {
@@ -96,7 +96,7 @@ func TestAccountsAreBounded(t *testing.T) {
 	}
 }
 
-// The relay says for each installation what waits for it and what is left of its limit.
+// The metrics have the waiting deliveries and the remaining limit of each installation.
 func TestAccountsAreCounted(t *testing.T) {
 	t.Parallel()
 	w := beginFleet(t, nil)

@@ -19,7 +19,7 @@ type Log struct {
 	to    io.Writer
 	on    bool
 	quiet bool
-	shown bool // a status is in the last line
+	shown bool // the last line is a status
 	state state
 }
 
@@ -58,15 +58,14 @@ func (l *Log) Quiet(on bool) {
 	l.quiet = on
 }
 
-// Status shows one line on a terminal, in the place of the status before; "" takes it away, and so
-// does the next text.
+// Status shows one line on a terminal and replaces the previous status. "" removes it, and so does the next text.
 func (l *Log) Status(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.quiet || l.clear() != nil || line == "" {
 		return
 	}
-	// A longer line would continue in the next one, which cannot be taken away.
+	// A longer line would continue on the next one, which cannot be removed.
 	width := 80
 	if f, ok := l.to.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
@@ -78,7 +77,7 @@ func (l *Log) Status(line string) {
 	l.shown = err == nil
 }
 
-// clear takes the status away.
+// clear removes the status.
 func (l *Log) clear() error {
 	if !l.shown {
 		return nil

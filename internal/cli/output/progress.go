@@ -8,23 +8,23 @@ import (
 	"github.com/olmgraft/graft/internal/command"
 )
 
-// Progress shows on standard error what a run does, how much of it is done, and how long the run
-// takes so far: one line of a terminal, rewritten. Where standard error is no terminal or a dumb one,
-// and in a workflow, it shows nothing, as a nil Progress does.
+// Progress shows on standard error what a run does, how much is done, and the elapsed time: one line of a
+// terminal, rewritten. If standard error is not a terminal or a dumb one, and in a workflow, it shows nothing,
+// like a nil Progress.
 type Progress struct {
 	app         *command.App
 	mu          sync.Mutex
 	seen        bool      // by a person
-	begun       time.Time // of the first thing that was shown
+	begun       time.Time // of the first shown thing
 	shown       time.Time
 	what, count string
 	stop        chan struct{} // nil while nothing is shown
 }
 
-// NewProgress is the progress of a run.
+// NewProgress returns the progress of a run.
 func NewProgress(a *command.App) *Progress { return &Progress{app: a} }
 
-// Begin shows what is done now.
+// Begin shows the present action.
 func (p *Progress) Begin(format string, args ...any) {
 	if p == nil {
 		return
@@ -47,7 +47,7 @@ func (p *Progress) Begin(format string, args ...any) {
 	p.show()
 }
 
-// Of shows what is done now, the nth of several.
+// Of shows the present action, the nth of several.
 func (p *Progress) Of(what string, n, total int) {
 	if total == 1 {
 		p.Begin("%s", what)
@@ -56,7 +56,7 @@ func (p *Progress) Of(what string, n, total int) {
 	p.Begin("%s (%d of %d)", what, n, total)
 }
 
-// Step shows how many bundles of what is done now are done, not more than some times a second.
+// Step shows how many bundles of the present action are done, at most some times a second.
 func (p *Progress) Step(done, total int, current string) {
 	if p == nil {
 		return
@@ -69,7 +69,7 @@ func (p *Progress) Step(done, total int, current string) {
 	}
 }
 
-// End takes the line away.
+// End removes the line.
 func (p *Progress) End() {
 	if p == nil {
 		return
@@ -83,7 +83,7 @@ func (p *Progress) End() {
 	}
 }
 
-// tick has the time go on while nothing else changes.
+// tick updates the elapsed time while nothing else changes.
 func (p *Progress) tick(stop <-chan struct{}) {
 	each := time.NewTicker(time.Second)
 	defer each.Stop()

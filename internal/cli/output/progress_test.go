@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/command"
 )
 
-// Where nobody looks nothing is shown.
+// Without a terminal nothing is shown.
 func TestProgressOfAPipe(t *testing.T) {
 	var out bytes.Buffer
 	p := NewProgress(command.New(command.IO{Out: io.Discard, Err: &out, Env: func(string) (string, bool) { return "", false }}))

@@ -186,7 +186,7 @@ func (p *publishing) annotate(rep report, results []*publish.Result) {
 	}
 }
 
-// worded is what a finding says, and of which place.
+// worded returns the text and the place of a finding.
 func worded(f graph.Finding) (text, place string) {
 	at := failure.Error{File: f.File, Line: f.Line}
 	return f.ID + "\x00" + f.Message, at.Place()

@@ -47,7 +47,7 @@ type Keeper struct {
 	Options
 	client   dynamic.Interface
 	catalogs map[string]*operand.Set // by reference with digest; from the last round
-	watches  *watches                // nil unless Run began them
+	watches  *watches                // nil unless Run has started them
 }
 
 // New sends no request.
@@ -59,9 +59,9 @@ func New(o Options) (*Keeper, error) {
 	return &Keeper{Options: o, client: client}, nil
 }
 
-// Run checks all ConfigMaps until ctx ends: when a policy or an object that it names changes, and once in
-// each Poll, since nobody reports that the tag of a catalog image moved. Failures are in their status, and
-// are tried again.
+// Run checks all ConfigMaps until ctx ends: when a policy or an object that it names changes, and once in each
+// Poll, because a moved tag of a catalog image causes no event. Failures are in their status, and are tried
+// again.
 func (k *Keeper) Run(ctx context.Context) {
 	k.watches = newWatches(k.client)
 	defer k.watches.running.Wait()

@@ -15,15 +15,15 @@ import (
 	"github.com/olmgraft/graft/internal/pause"
 )
 
-// watches report changes of policies, and of the objects that policies name. A lost or refused watch
-// costs time only: Run looks at everything once in each Poll.
+// watches report changes of policies, and of the objects that policies name. A lost or refused watch only costs
+// time: Run checks everything once in each Poll.
 type watches struct {
 	client  dynamic.Interface
 	changed chan struct{} // holds one signal
 	running sync.WaitGroup
 
 	mu    sync.Mutex
-	look  int // counts the looks at all ConfigMaps
+	look  int // counts the checks of all ConfigMaps
 	begun map[watched]*watching
 }
 
@@ -34,12 +34,12 @@ type watched struct {
 }
 
 type watching struct {
-	look int // the last one that needed the watch
+	look int // the last check that needed the watch
 	stop context.CancelFunc
 }
 
 const (
-	// settle is the time between a change and the look at it. Changes often come in groups.
+	// settle is the time between a change and the check of it. Changes often come in groups.
 	settle = time.Second
 	// refused is the time until Graft asks again for a watch that the server refuses.
 	refused = time.Minute
@@ -59,7 +59,7 @@ func (w *watches) object(ctx context.Context, resource schema.GroupVersionResour
 	w.need(ctx, watched{resource: resource, namespace: namespace, name: name})
 }
 
-// need begins a watch, unless it runs or there are too many. It ends with ctx, or when a look at all
+// need starts a watch, unless it runs or there are too many. It ends with ctx, or when a check of all
 // ConfigMaps no longer needs it.
 func (w *watches) need(ctx context.Context, one watched) {
 	if w == nil {
@@ -87,7 +87,7 @@ func (w *watches) need(ctx context.Context, one watched) {
 	})
 }
 
-// looked ends the watches that the look before did not need.
+// looked ends the watches that the last check did not need.
 func (w *watches) looked() {
 	if w == nil {
 		return

@@ -11,12 +11,12 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// Close implements forge.Proposals. A pull request that is closed or merged already is left
-// alone, as GitHub closes one whose branch is deleted. The marker says who closed it.
+// Close implements forge.Proposals. It leaves a closed or merged pull request alone. GitHub itself closes one
+// whose branch is deleted. The marker records who closed it.
 //
-// The comment comes first, since of a closed pull request nobody would know that it
-// is missing. A run that ended in between, or an answer that was lost, does not make
-// it twice: a comment of that text is looked for before.
+// The comment comes first, because a missing comment on a closed pull request would never be noticed. Close
+// first looks for a comment with that text, so that an interrupted run or a lost answer does not cause a second
+// one.
 func (f *Forge) Close(ctx context.Context, number int, why string, before func() error) error {
 	op := operation{doing: "closing the pull request " + f.named(number), needs: "pull-requests: write"}
 	pr, _, err := f.gh.PullRequests.Get(ctx, f.repo.Owner, f.repo.Name, number)

@@ -123,7 +123,7 @@ func (s *Server) Merge(owner, repo string, number int, method string) error {
 	})
 }
 
-// SetState closes a pull request as a person does in a browser, or opens it again.
+// SetState closes or reopens a pull request as a person does in a browser.
 func (s *Server) SetState(owner, repo string, number int, state string) error {
 	return s.changePull(owner, repo, number, func(c *call, p *pull) error {
 		if refused := c.setState(p, state); refused != nil {

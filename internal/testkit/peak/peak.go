@@ -1,5 +1,5 @@
-// Package peak measures the most memory that a program of a test uses. On Linux, getrusage is no help: it
-// counts the memory of the test that starts a program to the peak of that program.
+// Package peak measures the peak memory of a program in a test. getrusage does not help on Linux: it adds the
+// memory of the starting test to the peak of the program.
 package peak
 
 import (

@@ -37,7 +37,7 @@ type Servers struct {
 	API string
 
 	http   *http.Server
-	alone  atomic.Bool // the host of the API is that of an Enterprise Server
+	alone  atomic.Bool // the API's host is an Enterprise Server's
 	pages  atomic.Pointer[http.Handler]
 	rights map[string]gitremote.Right
 }
@@ -161,7 +161,7 @@ func (s *Servers) Changes(number int) ([]fakegithub.Change, error) {
 	return s.Forge.Changes(owner, name, number)
 }
 
-// SetState closes a pull request as a maintainer does, or opens it again.
+// SetState closes or reopens a pull request as a maintainer does.
 func (s *Servers) SetState(number int, state string) error {
 	return s.Forge.SetState(owner, name, number, state)
 }

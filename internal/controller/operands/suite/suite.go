@@ -152,7 +152,7 @@ func (b *bench) keep(name, policy string) {
 
 func (b *bench) update(name string, change func(m *unstructured.Unstructured)) {
 	b.Helper()
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() error { // a running keeper writes, too
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error { // a running keeper writes too
 		m := b.get(name)
 		change(m)
 		_, err := b.Resource(b.ConfigMaps).Namespace(b.namespace).Update(context.Background(), m, metav1.UpdateOptions{})

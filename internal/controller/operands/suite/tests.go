@@ -219,7 +219,7 @@ func testRun(t *testing.T, s *Server) {
 	end()
 }
 
-// begin has the keeper run until the test, or what it returns, ends it.
+// begin runs the keeper until the test ends or end is called.
 func (b *bench) begin() (end func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -147,7 +147,7 @@ func sum(text string) uint64 {
 	return h.Sum64()
 }
 
-// subject returns the subject of an entry: its lane and the hash of its source, because a source may be long.
+// subject returns the subject of an entry: its lane and the hash of its source, whose name may be long.
 func (o Options) subject(to, from string) string {
 	return fmt.Sprintf("%s.%016x", o.lane(to, from), sum(from))
 }
