@@ -58,7 +58,7 @@ func Locate(name string, outside bool) (Place, error) {
 	}
 	if refused {
 		return Place{}, failure.New(failure.EditRefused, "writing %s: it leads out of the repository, to %s", name, real).At(name, 0, 0).
-			Fix("Name a file of the repository, or allow this one with --allow-outside.")
+			Fix("Name a file in the repository, or allow this one with --allow-outside.")
 	}
 	if err := resume(at[0].Root); err != nil {
 		if failure.Is(err, failure.EditRefused) {

@@ -72,7 +72,7 @@ func resumeOne(root *os.Root, name string) error {
 	if err != nil {
 		_ = f.Close()
 		return failure.New(failure.EditRefused, "completing what a killed run began: its note says nothing that can be done: %w", err).At(name, 0, 0).
-			Fix("Look at what differs with git diff, then remove the note.")
+			Fix("Check the changes with git diff, then remove the note.")
 	}
 	if rest == moving {
 		if err = forward(root, entries); err != nil && !failure.Is(err, failure.EditRefused) {
@@ -128,7 +128,7 @@ func forward(root *os.Root, entries []entry) error {
 		}
 		if stands != e.Before || staged != e.After {
 			return failure.New(failure.EditRefused, "completing what a killed run began: the file was changed since").At(filepath.Join(root.Name(), e.Path), 0, 0).
-				Fix("Look at what differs with git diff, then run again.")
+				Fix("Check the changes with git diff, then run again.")
 		}
 		left = append(left, e)
 	}

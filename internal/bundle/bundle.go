@@ -76,7 +76,7 @@ func Parse(ctx context.Context, img Image) (*Bundle, error) {
 		return nil, failure.New(failure.Interrupted, "reading bundle %s: interrupted", img.Ref)
 	case ctx.Err() != nil:
 		return nil, failure.New(failure.RegistryUnavailable, "reading bundle %s: it was not read before the deadline of the run", img.Ref).
-			Fix("Give more time, by --timeout where there is one.")
+			Fix("Give graft publish or graft render more time with --timeout.")
 	case err != nil:
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (b *Bundle) checkSize(context.Context) error {
 }
 
 func (b *Bundle) tooMuch(file, format string, args ...any) *failure.Error {
-	return b.fail(file, format, args...).Fix("Check that this is the image that is meant; docs/limits.md says how much of a bundle is read.")
+	return b.fail(file, format, args...).Fix("Check that this is the intended image. docs/limits.md has the limits of a bundle.")
 }
 
 // one reads a file within the rest of the budget. Exceeding the budget is an error. Any other fault is returned

@@ -56,7 +56,7 @@ func (v Values) kube(part int) string {
 // result that is not a valid tag.
 func (v Values) Tags(patterns []string) ([]string, error) {
 	if v.KubeVersion != "" && v.kube(1) == "" {
-		return nil, failure.New(failure.Usage, "reading the command line: --kube-version %s", v.KubeVersion).Fix("Give a version such as v1.30.2.")
+		return nil, failure.New(failure.Usage, "reading the command line: --kube-version: invalid value %q", v.KubeVersion).Fix("Give a version such as v1.30.2.")
 	}
 	var tags []string
 	for _, pattern := range patterns {

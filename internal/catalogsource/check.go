@@ -181,7 +181,7 @@ func (c *checker) deprecated() {
 		c.warn(kind, "spec.sourceType is configMap, and OLM reads configmap alone").Fix("Write configmap.")
 	}
 	if c.source.spec.Get(sourceType) != nil {
-		c.warn(c.key(sourceType), "spec.sourceType is deprecated").Fix("Remove it with the field that takes the place of the source; graft catalogsource convert --to new does it.")
+		c.warn(c.key(sourceType), "spec.sourceType is deprecated").Fix("Remove it with the deprecated source field; graft catalogsource convert --to new does both.")
 	}
 	if c.source.spec.Get(legacyOverrides) != nil {
 		c.warn(c.key(legacyOverrides), "spec.grpcPodConfig is deprecated").Fix("Write catalogImageSource.podSpecOverrides instead; graft catalogsource convert --to new does it.")

@@ -194,12 +194,12 @@ func (s *Source) TakesImage() error {
 	}
 	if kind := s.spec.Get(sourceType); kind != nil && kind.Text() != "grpc" {
 		return kind.Failure(failure.CatalogSourceInvalid, "setting the image of %s: its sourceType is %s", s, kind.Text()).
-			Fix("Write catalogImageSource in place of sourceType and what it is for.")
+			Fix("Write catalogImageSource instead of sourceType and its fields.")
 	}
 	for _, other := range otherSources() {
 		if s.spec.Get(other) != nil {
 			return s.spec.Get(other).Failure(failure.CatalogSourceInvalid, "setting the image of %s: its source is %s", s, other).
-				Fix("Write catalogImageSource in place of %s.", other)
+				Fix("Write catalogImageSource instead of %s.", other)
 		}
 	}
 	return nil

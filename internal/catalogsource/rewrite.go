@@ -57,7 +57,7 @@ func (m *Manifest) Convert(to Form, only ...*Source) (after []byte, changed []*S
 func (m *Manifest) prove(after []byte, want []any, first *Source) error {
 	refused := func(what string) error {
 		return first.root.Failure(failure.EditRefused, "converting %s: proving the result: %s", first, what).
-			Fix("Write each field of the spec on lines of its own, without anchors.")
+			Fix("Write each field of the spec on its own lines, without anchors.")
 	}
 	again, err := Open(m.file.Name, after)
 	if err != nil || len(again.Sources) != len(want) || len(again.file.Docs) != len(m.file.Docs) {
@@ -103,7 +103,7 @@ func (s *Source) convert(src []byte, to Form) (map[string]any, []replacement, er
 	converted, err := ConvertSpec(spec, to)
 	if err != nil {
 		return nil, nil, s.spec.Failure(failure.CatalogSourceInvalid, "converting %s to the %s form: %w", s, to, err).
-			Fix("Correct the spec; graft catalogsource validate says more.")
+			Fix("Correct the spec. graft catalogsource validate shows the details.")
 	}
 	p, from, _ := sourceOf(spec)
 	if from == to {
@@ -145,7 +145,7 @@ var oddBreak = regexp.MustCompile("\r(?:[^\n]|$)|[\u0085\u2028\u2029]")
 
 func (s *Source) layout(src []byte) (*lines, error) {
 	refused := func(at *yamledit.Node, what string) error {
-		return at.Failure(failure.EditRefused, "converting %s: %s", s, what).Fix("Write the spec in block style, each field on lines of its own.")
+		return at.Failure(failure.EditRefused, "converting %s: %s", s, what).Fix("Write the spec in block style, each field on its own lines.")
 	}
 	if s.spec.Style != yamledit.Block || s.spec.Anchor != "" || len(s.spec.Children) == 0 {
 		return nil, refused(s.spec, "its spec is not in block style, or stands in several places")
@@ -239,7 +239,7 @@ func (l *lines) toLegacy(p pair) ([]replacement, error) {
 	in := f.value
 	if in.Kind != yamledit.Mapping || in.Style != yamledit.Block || in.Anchor != "" || in.Start < f.key.End {
 		return nil, f.key.Failure(failure.EditRefused, "converting %s: %s is not in block style, or stands in several places", l.source, p.source).
-			Fix("Write %s in block style, each field on lines of its own.", p.source)
+			Fix("Write %s in block style, each field on its own lines.", p.source)
 	}
 	colon := f.key.End + bytes.IndexByte(l.src[f.key.End:], ':')
 	begin := colon + bytes.IndexByte(l.src[colon:], '\n') + 1

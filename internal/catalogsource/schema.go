@@ -112,7 +112,7 @@ func (c *checker) inWords(f schema.Fault) {
 	case *kind.MinLength, *kind.MaxLength:
 		c.fault(n, "%s has %d characters", f.Path, utf8.RuneCountInString(n.Value)).Fix("Write %s to %s characters.", cmp.Or(f.Schema.Get("minLength").Text(), "0"), f.Schema.Get("maxLength").Text())
 	case *kind.Pattern:
-		c.fault(n, "%s is %q", f.Path, n.Value).Fix("Write what matches %s.", k.Want)
+		c.fault(n, "%s is %q", f.Path, n.Value).Fix("Write a text that matches %s.", k.Want)
 	case *kind.Format:
 		c.fault(n, "%s is %q, which is no time", f.Path, n.Value).Fix("Write a time as in 2021-07-19T23:00:00Z.")
 	default:

@@ -148,7 +148,7 @@ func (m *Manifest) Find(kind, name, namespace string) (*Source, error) {
 		return nil, nil
 	case len(found) > 1:
 		return nil, found[1].root.Failure(failure.CatalogSourceInvalid, "looking for a %s: %s is the second of %d", found[1].Kind(), found[1], len(found)).
-			Fix("Say by name and namespace which one is meant.")
+			Fix("Give the name and namespace of the intended one.")
 	case !isSubdomain(found[0].Name):
 		return nil, found[0].root.Failure(failure.CatalogSourceInvalid, "looking for a %s: %q is no name of an object", found[0].Kind(), found[0].Name).
 			Fix("Write lower case letters, digits, - and dots.")

@@ -27,7 +27,7 @@ func isBundleDir(name string) bool {
 // renderBundleDir renders a bundle that was not published yet.
 func (a *app) renderBundleDir(ctx context.Context, o *renderOptions, ro render.Options, name string) error {
 	if o.output == "mermaid" || o.base != "" || o.sum != "" || o.write != "" {
-		return failure.New(failure.Usage, "rendering a bundle directory with --base, --sum, --write or as mermaid").Fix("Leave them out: one document goes to standard output.")
+		return failure.New(failure.Usage, "rendering a bundle directory with --base, --sum, --write or as mermaid").Fix("Leave them out: the document goes to standard output.")
 	}
 	root, err := os.OpenRoot(name)
 	if err != nil {

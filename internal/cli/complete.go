@@ -2,12 +2,15 @@ package cli
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/olmgraft/graft/internal/cli/files"
+	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/operand"
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -49,7 +52,8 @@ func group(root *cobra.Command) {
 	root.AddCommand(ordered...)
 }
 
-// oneOf are the values of flags that take one of a few; --output says its own in its usage.
+// oneOf are the values of flags that take one of a few, by the flag, or by the verb and the flag; the
+// usage of --output has its own.
 var oneOf = map[string][]string{
 	"commit-method": {"git", "api"},
 	"rebuild":       {"refuse", "replace"},
@@ -58,7 +62,12 @@ var oneOf = map[string][]string{
 	"semver-skips":  {"major", "minor", "channel"},
 	"auto-merge":    {"merge", "squash", "rebase"},
 	"strays":        {"warn", "refuse", "include"},
-	"to":            {"basic", "goodstuff", "semver"}, // of convert
+	"migrate-level": {"none", "bundle-object-to-csv-metadata"},
+	"olm":           {"v0", "v1"},
+	"schema":        {operand.SchemaOperand, operand.SchemaRelatedImages},
+
+	"graft render refresh":           {"tags"},
+	"graft catalogsource convert to": {"new", "legacy"},
 }
 
 var (
@@ -66,26 +75,66 @@ var (
 	separator  = regexp.MustCompile(`,\s*|\s+or\s+`)
 )
 
+// choices are the flags of a verb that take one of a few values.
+func choices(cmd *cobra.Command) map[string][]string {
+	all := map[string][]string{}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		values := oneOf[f.Name]
+		if own := oneOf[cmd.CommandPath()+" "+f.Name]; own != nil {
+			values = own
+		}
+		switch {
+		case f.Name == "create":
+			values = template.Creatable()
+		case cmd.CommandPath() == "graft convert" && f.Name == "to":
+			values = template.Convertible()
+		case f.Name == "output" && strings.Contains(f.Usage, " or ") && !strings.Contains(f.Usage, "FILE"):
+			values = separator.Split(inBrackets.ReplaceAllString(f.Usage, ""), -1)
+		}
+		if values != nil {
+			all[f.Name] = slices.Clone(values)
+		}
+	})
+	return all
+}
+
+// refuseOthers has every verb below a command refuse a value that is none of a flag's, before it does
+// anything.
+func refuseOthers(cmd *cobra.Command) {
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			for flag, values := range choices(cmd) {
+				if f := cmd.Flags().Lookup(flag); f.Changed && f.Value.String() != f.DefValue && !slices.Contains(values, f.Value.String()) {
+					return failure.New(failure.Usage, "reading the command line: --%s: invalid value %q", flag, f.Value).
+						Fix("Give --%s with %s.", flag, one(values))
+				}
+			}
+			return run(cmd, args)
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		refuseOthers(sub)
+	}
+}
+
+// one of a few: "a, b or c".
+func one(values []string) string {
+	last := len(values) - 1
+	if last == 0 {
+		return values[0]
+	}
+	return strings.Join(values[:last], ", ") + " or " + values[last]
+}
+
 // complete has a shell complete values: of flags that take one of a few, channels of the templates
 // that the line names, and files that may be templates or catalogs.
 func complete(cmd *cobra.Command) {
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		values := oneOf[f.Name]
-		switch {
-		case f.Name == "output" && strings.Contains(f.Usage, " or "):
-			values = separator.Split(inBrackets.ReplaceAllString(f.Usage, ""), -1)
-		case f.Name == "create":
-			values = template.Creatable()
-		case f.Name == "to" && cmd.Name() != "convert":
-			values = nil
-		case f.Name == "channel":
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, channels)
-			return
-		}
-		if values != nil {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-		}
-	})
+	for flag, values := range choices(cmd) {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+	if cmd.LocalFlags().Lookup("channel") != nil {
+		_ = cmd.RegisterFlagCompletionFunc("channel", channels)
+	}
 	if cmd.ValidArgsFunction == nil && regexp.MustCompile(`TEMPLATE|CATALOG|FILE|OLD`).MatchString(cmd.Use) {
 		cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt

@@ -23,10 +23,10 @@ func (a *app) convertCommand() *cobra.Command {
 	reader := &catalogs.Reader{In: a.In, Err: a.Err}
 	cmd := &cobra.Command{
 		Use:   "convert --to KIND CATALOG|-",
-		Short: "Make a template of a catalog, where the template renders to that catalog again",
-		Long: "Convert makes a template of a file-based catalog. What is converted and rendered again gives the\n" +
-			"catalog back; where a kind cannot say what the catalog says, the first edge that would change is\n" +
-			"named and nothing is written.",
+		Short: "Convert a catalog to a template that renders to the same catalog",
+		Long: "Convert makes a template from a file-based catalog. Rendering the template gives the same catalog. If\n" +
+			"the kind of template cannot express the catalog, convert names the first edge that would change, and\n" +
+			"writes nothing.",
 		Example: "  graft convert --to basic catalog.yaml > basic.yaml",
 		Aliases: []string{"convert-template"},
 		Args:    cobra.RangeArgs(1, 2),
@@ -74,11 +74,7 @@ func (a *app) convertCommand() *cobra.Command {
 
 // given are the documents of the catalog, and the format of the template.
 func given(ctx context.Context, reader *catalogs.Reader, output, name string) ([]fbc.Doc, fbc.Format, error) {
-	formats := map[string]fbc.Format{"yaml": fbc.YAML, "json": fbc.JSON}
-	format, ok := formats[output]
-	if !ok {
-		return nil, format, failure.New(failure.Usage, "reading the command line: --output %s", output).Fix("Give --output with yaml or json.")
-	}
+	format := map[string]fbc.Format{"yaml": fbc.YAML, "json": fbc.JSON}[output]
 	docs, err := reader.Docs(ctx, name)
 	if err == nil && len(docs) == 0 {
 		err = failure.New(failure.TemplateMalformed, "converting %s: it has no documents", name).At(name, 1, 1)

@@ -20,22 +20,22 @@ func (a *app) deprecateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "deprecate [--bundle NAME,...] [--channel C,...] --message TEXT TEMPLATE...",
 		Short: "Deprecate a package, channels or bundles in catalog templates, in place",
-		Long: "Deprecate has the olm.deprecations of catalog templates say what is deprecated: the bundles and\n" +
-			"channels that are named, the package where none is. The message of what is deprecated already is\n" +
-			"changed; the document is added if there is none. No other byte is touched.\n\n" +
-			"All templates are written or none. With - for TEMPLATE the template is read from standard input\n" +
-			"and the result goes to standard output.",
+		Long: "Deprecate writes the olm.deprecations of catalog templates: for the bundles and channels that the flags\n" +
+			"name, or for the package if they name none. It changes the message of an existing deprecation, and adds\n" +
+			"the document if there is none. No other byte changes.\n\n" +
+			"Deprecate writes all templates or none. With - for TEMPLATE, it reads the template from standard input and\n" +
+			"writes the result to standard output.",
 		Example: "  graft deprecate --bundle op.v1.2.3 --message 'op.v1.2.3 is broken. Use op.v1.2.4.' catalog-templates/*.yaml\n" +
 			"  graft deprecate --channel alpha --message 'Use the channel stable.' catalog-templates/basic.yaml",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.deprecate(o, args) },
 	}
 	f, d := cmd.Flags(), &o.deprecation
-	f.StringSliceVar(&d.Bundles, "bundle", nil, "the bundles to deprecate, by the names of their CSVs")
-	f.StringSliceVar(&d.Channels, "channel", nil, "the channels to deprecate")
-	f.StringVar(&d.Package, "package", "", "the package, where a template holds several")
-	f.StringVar(&d.Message, "message", "", "what users are told (required)")
-	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template (all)")
+	f.StringSliceVar(&d.Bundles, "bundle", nil, "bundles to deprecate, by the names of their CSVs")
+	f.StringSliceVar(&d.Channels, "channel", nil, "channels to deprecate")
+	f.StringVar(&d.Package, "package", "", "package, if a template has several")
+	f.StringVar(&d.Message, "message", "", "message for users (required)")
+	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template. Defaults to all")
 	o.writing.Flags(f)
 	return cmd
 }
@@ -44,7 +44,7 @@ func (a *app) deprecate(o *deprecateOptions, names []string) error {
 	d := &o.deprecation
 	d.Bundles, d.Channels = kind.Unique(d.Bundles), kind.Unique(d.Channels)
 	if d.Message == "" {
-		return failure.New(failure.Usage, "reading the command line: --message is missing").Fix("Give --message with what users are to be told.")
+		return failure.New(failure.Usage, "reading the command line: --message is missing").Fix("Give --message with a message for users.")
 	}
 	return a.editOrStdin(names, o.writing,
 		func(at files.Located) (*kind.Outcome, error) {

@@ -16,10 +16,9 @@ import (
 func (a *app) detectCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "detect FILE|DIR|-",
-		Short: "Tell what kind of catalog template a file is, what it holds, and what is wrong with it",
-		Long: "Detect tells the kind of a catalog template by its content, never by its name, and prints what\n" +
-			"it holds. What opm would misread without a word is listed with its line; detect itself exits 0\n" +
-			"whenever the kind is known.",
+		Short: "Show what kind of catalog template a file is, what it holds, and what is wrong with it",
+		Long: "Detect recognizes a catalog template by its content, not by its name, and prints what it holds. It\n" +
+			"lists everything that opm would silently misread, with its line. If the kind is known, detect exits 0.",
 		Example: "  graft detect catalog-templates/basic.yaml\n  graft detect --json - < semver.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -23,29 +23,29 @@ func (a *app) edgesCommand() *cobra.Command {
 	o := &edgesOptions{}
 	cmd := &cobra.Command{
 		Use:   "edges --bundle NAME [--channel C,...] [--replaces NAME] [--skips NAME,...] [--skip-range RANGE] TEMPLATE...",
-		Short: "Change what an entry of catalog templates replaces and skips, in place",
-		Long: "Edges has the entries of a bundle, in all channels that list it or those named, replace and skip\n" +
-			"what is asked for. An edge that no flag names stays as it is; one that is given empty goes. No\n" +
-			"other byte is touched.\n\n" +
-			"Where somebody could reach the head of a channel before and could not after, it is refused\n" +
-			"(upgrade-path-lost) without --allow-stranded. The same edges again change nothing.\n\n" +
-			"All templates are written or none. With - for TEMPLATE the template is read from standard input\n" +
-			"and the result goes to standard output.",
+		Short: "Change what a bundle replaces and skips in catalog templates, in place",
+		Long: "Edges changes what the entries of a bundle replace and skip, in all channels that list the bundle or in\n" +
+			"those that --channel names. An edge without a flag stays as it is; an empty value removes it. No other\n" +
+			"byte changes.\n\n" +
+			"If a version could reach the head of its channel before and could not afterwards, edges refuses\n" +
+			"(upgrade-path-lost), unless --allow-stranded is given. Setting the same edges again changes nothing.\n\n" +
+			"Edges writes all templates or none. With - for TEMPLATE, it reads the template from standard input and\n" +
+			"writes the result to standard output.",
 		Example: "  graft edges --bundle op.v1.2.3 --skip-range '>=1.0.0 <1.2.3' catalog-templates/*.yaml\n" +
 			"  graft edges --bundle op.v1.2.3 --channel stable --replaces '' --allow-stranded catalog-templates/basic.yaml",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.edges(cmd, o, args) },
 	}
 	f, e := cmd.Flags(), &o.edges
-	f.StringVar(&e.Bundle, "bundle", "", "the bundle, by the name of its CSV (required)")
-	f.StringSliceVar(&e.Channels, "channel", nil, "channels in which to change them (all that list it)")
-	f.StringVar(&e.Package, "package", "", "the package, where a template holds several")
-	f.StringVar(&o.replaces, "replaces", "", "the bundle that it is to replace")
-	f.StringSliceVar(&o.skips, "skips", nil, "all bundles that it is to skip")
-	f.StringVar(&o.skipRange, "skip-range", "", "range of versions that it is to skip")
-	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template (all)")
-	f.BoolVar(&e.AllowMissingPredecessor, "allow-missing-predecessor", false, "accept a --replaces that the channel does not know")
-	f.BoolVar(&e.AllowStranded, "allow-stranded", false, "change even what somebody may have installed and could not upgrade from")
+	f.StringVar(&e.Bundle, "bundle", "", "bundle, by the name of its CSV (required)")
+	f.StringSliceVar(&e.Channels, "channel", nil, "channels in which to change the edges. Defaults to all that list the bundle")
+	f.StringVar(&e.Package, "package", "", "package, if a template has several")
+	f.StringVar(&o.replaces, "replaces", "", "bundle that it replaces")
+	f.StringSliceVar(&o.skips, "skips", nil, "all bundles that it skips")
+	f.StringVar(&o.skipRange, "skip-range", "", "range of versions that it skips")
+	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template. Defaults to all")
+	f.BoolVar(&e.AllowMissingPredecessor, "allow-missing-predecessor", false, "accept a --replaces that the channel does not have")
+	f.BoolVar(&e.AllowStranded, "allow-stranded", false, "change edges even if an installed version can then no longer upgrade")
 	o.writing.Flags(f)
 	return cmd
 }
@@ -64,12 +64,12 @@ func (a *app) edges(cmd *cobra.Command, o *edgesOptions, names []string) error {
 	e.Channels = kind.Unique(e.Channels)
 	switch {
 	case e.Bundle == "":
-		return failure.New(failure.Usage, "reading the command line: --bundle is missing").Fix("Name the bundle whose edges are to change.")
+		return failure.New(failure.Usage, "reading the command line: --bundle is missing").Fix("Give --bundle with the bundle to change.")
 	case e.Replaces == nil && e.Skips == nil && e.SkipRange == nil:
-		return failure.New(failure.Usage, "reading the command line: none of --replaces, --skips and --skip-range is given").Fix("Say which edges are to change.")
+		return failure.New(failure.Usage, "reading the command line: none of --replaces, --skips and --skip-range is given").Fix("Give --replaces, --skips or --skip-range.")
 	case o.skipRange != "":
 		if _, err := semver.ParseRange(o.skipRange); err != nil {
-			return failure.New(failure.Usage, "reading the command line: --skip-range %q: %w", o.skipRange, err).Fix("Give a range such as %q.", ">=1.0.0 <1.2.3")
+			return failure.New(failure.Usage, "reading the command line: --skip-range: invalid value %q: %w", o.skipRange, err).Fix("Give a range such as %q.", ">=1.0.0 <1.2.3")
 		}
 	}
 	return a.editOrStdin(names, o.writing,

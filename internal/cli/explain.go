@@ -12,7 +12,7 @@ import (
 func (a *app) explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain [CODE|FINDING]",
-		Short:   "Tell what a failure code or a finding means, its cause and remedy; without one, list the codes",
+		Short:   "Explain a failure code or a finding; without one, list the codes",
 		Example: "  graft explain 31\n  graft explain edge-conflict\n  graft explain channel-two-heads",
 		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -47,7 +47,7 @@ func (a *app) explain(name string) error {
 	switch {
 	case !ok && !isFinding:
 		return failure.New(failure.Usage, "explaining %q: there is no such failure code or finding", name).
-			Fix("Run graft explain for the codes; docs/findings.md has the findings.")
+			Fix("Run graft explain for the codes. docs/findings.md has the findings.")
 	case ok && a.JSON:
 		a.PrintJSON(e)
 	case a.JSON:

@@ -33,7 +33,7 @@ func (o *insertOptions) facts(ctx context.Context) (notes []string, err error) {
 	}
 	v, err := semver.Parse(strings.TrimPrefix(o.version, "v"))
 	if err != nil {
-		return nil, failure.New(failure.Usage, "reading the command line: --version %s: %w", o.version, err).Fix("Give a semantic version such as 1.2.3.")
+		return nil, failure.New(failure.Usage, "reading the command line: --version: invalid value %q: %w", o.version, err).Fix("Give a semantic version such as 1.2.3.")
 	}
 	b.Version = v
 	if named, ok := graph.VersionOf(b.Name); ok && !named.EQ(v) {
@@ -65,7 +65,7 @@ func (o *insertOptions) pull(ctx context.Context, client *oci.Client) (notes []s
 	}{"name": {&b.Name, facts.Name}, "version": {&o.version, facts.Version}, "package": {&b.Package, facts.Package}} {
 		if *pair.given != "" && strings.TrimPrefix(*pair.given, "v") != strings.TrimPrefix(pair.found, "v") {
 			return nil, failure.New(failure.BundleConflict, "reading bundle %s: its %s is %s, asked was %s", b.Image, flag, pair.found, *pair.given).
-				Fix("Leave out --%s, or name the image that has it.", flag)
+				Fix("Leave out --%s, or give the image that has it.", flag)
 		}
 		*pair.given = pair.found
 	}

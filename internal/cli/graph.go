@@ -30,17 +30,16 @@ func (a *app) graphCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph [PLATFORM=]CATALOG|TEMPLATE...",
 		Short: "Draw the upgrade graph: mermaid, dot, svg, html, json, cincinnati",
-		Long: "Graph draws the channels of a catalog. With --base, the catalog as published, what is new and what\n" +
-			"was lost is marked. Long channels are folded to the neighbourhood of --around, of what is new,\n" +
-			"or of the head.\n\n" +
-			"With -o html it is the explorer: one file that needs nothing else, in which to search, zoom, compare\n" +
-			"and ask for paths. It takes several catalogs, one for each platform, which its path or tag names, or\n" +
-			"PLATFORM= before it.\n\n" +
-			"With -o cincinnati and --operand it is the versions of an operand that bundles take, and with -o property\n" +
-			"the same as a property of a bundle, for its metadata/properties.yaml.\n\n" +
-			"With --serve the graph can be watched while the catalogs are edited: in a browser by the explorer, which\n" +
-			"shows each change as soon as it is written, and of a single catalog by clients of the Cincinnati\n" +
-			"protocol, at " + graphPath + "?channel=C.",
+		Long: "Graph draws the channels of a catalog. With --base, the published catalog, it marks what is new and what\n" +
+			"is gone. It folds long channels to the neighbourhood of --around, of the new bundles, or of the head.\n\n" +
+			"With -o html it writes the explorer: one HTML file, without dependencies, to search, zoom, compare and ask\n" +
+			"for paths. The explorer takes several catalogs, one for each platform. The platform comes from the path\n" +
+			"or the tag of the catalog, or from PLATFORM= before it.\n\n" +
+			"With -o cincinnati and --operand it prints the versions of an operand that bundles use. With -o property\n" +
+			"it prints the same as a property of a bundle, for its metadata/properties.yaml.\n\n" +
+			"With --serve it serves the graph while you edit the catalogs. The explorer in the browser shows each\n" +
+			"change at once. Clients of the Cincinnati protocol read a single catalog at\n" +
+			"" + graphPath + "?channel=C.",
 		Example: "  graft graph catalog.yaml\n  graft graph -o svg --base published.yaml catalog.yaml > graph.svg\n" +
 			"  graft graph -o html --base 'published/v{platform}' catalogs/v4.19 catalogs/v4.20 > graph.html\n" +
 			"  graft graph -o cincinnati --package op --channel stable catalog.yaml\n  graft graph --serve 127.0.0.1:8080 catalogs/v4.20",
@@ -50,14 +49,14 @@ func (a *app) graphCommand() *cobra.Command {
 	f := cmd.Flags()
 	o.catalogs.Flags(f)
 	f.StringVarP(&o.output, "output", "o", "mermaid", "mermaid, dot, svg, html, json, cincinnati or property")
-	f.StringVar(&o.picture.Package, "package", "", "draw this package only")
-	f.StringVar(&o.picture.Channel, "channel", "", "draw channels of this name only")
-	f.StringVar(&o.base, "base", "", "the catalog with which this one is compared; with several, {platform} stands for the platform of each")
-	f.StringVar(&o.operand, "operand", "", "with -o cincinnati, -o property or --serve, the versions of this operand in place of bundles")
+	f.StringVar(&o.picture.Package, "package", "", "draw only this package")
+	f.StringVar(&o.picture.Channel, "channel", "", "draw only channels with this name")
+	f.StringVar(&o.base, "base", "", "published catalog to compare with. With several catalogs, {platform} stands for the platform of each")
+	f.StringVar(&o.operand, "operand", "", "with -o cincinnati, -o property or --serve, show versions of this operand instead of bundles")
 	f.StringVar(&o.serve, "serve", "", "serve the graph at this address, such as 127.0.0.1:8080")
-	f.DurationVar(&o.refresh, "refresh", time.Minute, "with --serve, read catalogs again when asked after this time; for the explorer, also when their files change")
+	f.DurationVar(&o.refresh, "refresh", time.Minute, "with --serve, read the catalogs again after this time. The explorer also reads them when their files change")
 	f.StringVar(&o.draw.Around, "around", "", "show the neighbourhood of this bundle")
-	f.IntVar(&o.draw.Radius, "radius", 0, "steps of the neighbourhood; -1 folds nothing")
+	f.IntVar(&o.draw.Radius, "radius", 0, "steps of the neighbourhood. -1 folds nothing")
 	return cmd
 }
 
@@ -101,7 +100,7 @@ func (a *app) graph(ctx context.Context, o *graphOptions, names []string) error 
 	}
 	g := c.Picture(o.picture)
 	if len(g.Packages) == 0 {
-		return failure.New(failure.Usage, "drawing %s: it has no such package or channel", name).Fix("Run graft detect %s for what it has.", name)
+		return failure.New(failure.Usage, "drawing %s: it has no such package or channel", name).Fix("Run graft detect %s to see what it has.", name)
 	}
 	if err := o.draw.Check(g); err != nil {
 		return err
@@ -125,10 +124,8 @@ func (o *graphOptions) drawn(g draw.Graph) ([]byte, error) {
 		return draw.Dot(g, o.draw), nil
 	case "svg":
 		return draw.SVG(g, o.draw), nil
-	case "json":
-		return draw.JSON(g), nil
 	}
-	return nil, failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with mermaid, dot, svg, html, json, cincinnati or property.")
+	return draw.JSON(g), nil
 }
 
 // cincinnati gives the graph of the one package that is asked for, or of an operand.

@@ -24,7 +24,7 @@ func (o *graphOptions) explorer(ctx context.Context, names []string) ([]byte, er
 // shows refuses a page of nothing.
 func (o *graphOptions) shows(all []explorer.Platform, names []string) error {
 	if explorer.Empty(all, explorer.Options{Package: o.picture.Package, Channel: o.picture.Channel}) {
-		return failure.New(failure.Usage, "drawing %s: it has no such package or channel", strings.Join(names, ", ")).Fix("Run graft detect %s for what it has.", names[0])
+		return failure.New(failure.Usage, "drawing %s: it has no such package or channel", strings.Join(names, ", ")).Fix("Run graft detect %s to see what it has.", names[0])
 	}
 	return nil
 }

@@ -33,10 +33,10 @@ func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write the workflow and graft.yaml for this repository",
-		Long: "Init finds the templates of a repository and the catalogs that are made of them, by what stands in\n" +
-			"them, and writes " + config.File + " and " + workflowFile + ". Comments say where\n" +
-			"each decision was seen, what is left alone, and which catalogs differ from what their templates render.\n" +
-			"No registry is asked. A file that stands is left as it is.",
+		Long: "Init finds the templates of a repository and the catalogs that they render to, by their content.\n" +
+			"It writes " + config.File + " and " + workflowFile + ". Comments in them give the\n" +
+			"reason for each decision, what init left alone, and which catalogs differ from what their templates\n" +
+			"render. Init contacts no registry and overwrites no file.",
 		Example: "  graft init --dry-run\n  graft init",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -183,10 +183,10 @@ func surveyed(ctx context.Context, fsys fs.FS, of part) (found *survey.Survey, t
 func nothingFound(left []plan.LeftOut) error {
 	if i := slices.IndexFunc(left, func(l plan.LeftOut) bool { return l.Catalog == "" }); i >= 0 {
 		return failure.New(failure.TemplateNotFound, "looking for templates: the repository has none that a bundle can be put into: %s", left[i].Reason).At(left[i].Template, 0, 0).
-			Fix("Keep a template from which the catalogs are rendered, then run graft init again.")
+			Fix("Add a template for the catalogs, then run graft init again.")
 	}
 	return failure.New(failure.TemplateNotFound, "looking for templates: the repository has neither a template nor a catalog").
-		Fix("Begin one with graft insert --create basic, then run graft init again.")
+		Fix("Create one with graft insert --create basic, then run graft init again.")
 }
 
 func lacks(fsys fs.FS, names ...string) bool {

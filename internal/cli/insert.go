@@ -37,18 +37,18 @@ func (a *app) insertCommand() *cobra.Command {
 	o := &insertOptions{}
 	cmd := &cobra.Command{
 		Use:   "insert --image REF [--channel C[,C...]] TEMPLATE...",
-		Short: "Put a bundle into catalog templates, in place",
-		Long: "Insert puts a bundle into catalog templates and touches no byte that the bundle does not need.\n" +
-			"Given --name, --version and --package nothing is pulled; without them the image says. Where\n" +
-			"a template names all bundles by digest, the registry is asked for that of a tag.\n" +
-			"Existing content stays, and the same insert again changes nothing. Without edges the bundle\n" +
-			"takes its natural place in each channel, between its neighbours by version. Without --channel it goes into\n" +
-			"the only channel of its package, else into the default channel; in a semver template, into the least\n" +
-			"stable archetype that stands. A note says which.\n\n" +
-			"A rebuilt bundle has another image in the template: --rebuild replace puts the new one in\n" +
-			"its place. Templates that name images by digest do not tell whose they are: --base does.\n\n" +
-			"All templates are written or none. With - for TEMPLATE the template is read from standard input\n" +
-			"and the result goes to standard output.",
+		Short: "Insert a bundle into catalog templates, in place",
+		Long: "Insert adds a bundle to catalog templates and changes only the lines that the bundle needs. With\n" +
+			"--name, --version and --package it pulls no image; otherwise it reads them from the image. If a\n" +
+			"template names all bundles by digest, insert asks the registry for the digest of a tag. Existing\n" +
+			"entries stay, and inserting the same bundle again changes nothing.\n\n" +
+			"Without --replaces, --skips and --skip-range, the bundle takes its place by version in each channel.\n" +
+			"Without --channel, it goes into the only channel of its package, or else into the default channel; in a\n" +
+			"semver template, into the least stable archetype that the template has. A note names the choice.\n\n" +
+			"If the template has the bundle with another image, --rebuild replace puts the new image in its place.\n" +
+			"A template that names images by digest does not show which bundle an image is: give --base.\n\n" +
+			"Insert writes all templates or none. With - for TEMPLATE, it reads the template from standard input and\n" +
+			"writes the result to standard output.",
 		Example: "  graft insert --image quay.io/example/op-bundle:v1.2.3 --name op.v1.2.3 --version 1.2.3 \\\n" +
 			"    --package op --channel stable catalog-templates/basic.yaml\n" +
 			"  graft insert --image quay.io/example/op-bundle:v1.2.3 --name op.v1.2.3 --version 1.2.3 \\\n" +
@@ -58,28 +58,28 @@ func (a *app) insertCommand() *cobra.Command {
 	}
 	f, r := cmd.Flags(), &o.request
 	o.registry.Flags(f)
-	f.StringVar(&r.Bundle.Image, "image", "", "the bundle image, by tag or digest (required)")
-	f.StringVar(&r.Bundle.Name, "name", "", "the bundle's name, that of its CSV")
-	f.StringVar(&o.version, "version", "", "the bundle's version")
-	f.StringVar(&r.Bundle.Package, "package", "", "the bundle's package")
-	f.StringSliceVar(&r.Channels, "channel", nil, "channels or archetypes to put it in (the template's own choice)")
-	f.StringVar(&r.Replaces, "replaces", "", "the bundle that it replaces")
+	f.StringVar(&r.Bundle.Image, "image", "", "bundle image, by tag or digest (required)")
+	f.StringVar(&r.Bundle.Name, "name", "", "name of the bundle, as in its CSV")
+	f.StringVar(&o.version, "version", "", "version of the bundle")
+	f.StringVar(&r.Bundle.Package, "package", "", "package of the bundle")
+	f.StringSliceVar(&r.Channels, "channel", nil, "channels or archetypes for the bundle. Defaults to the template's own choice")
+	f.StringVar(&r.Replaces, "replaces", "", "bundle that it replaces")
 	f.StringSliceVar(&r.Skips, "skips", nil, "bundles that it skips")
 	f.StringVar(&r.SkipRange, "skip-range", "", "range of versions that it skips")
 	f.StringVar(&r.DefaultChannel, "default-channel", "", "make this the package's default channel")
-	f.StringVar(&o.newChannel, "new-channel", "empty", "how a channel of a new version begins: empty, or like-previous with the entries of the channel before it")
-	f.StringVar(&r.SubstitutesFor, "substitutes-for", "", "the bundle that it substitutes, in a substitutes template")
-	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template (all)")
+	f.StringVar(&o.newChannel, "new-channel", "empty", "how a channel for a new version begins: empty, or like-previous with the entries of the channel before it")
+	f.StringVar(&r.SubstitutesFor, "substitutes-for", "", "bundle that it substitutes, in a substitutes template")
+	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template. Defaults to all")
 	f.StringVar(&o.create, "create", "", "create a template of this kind if there is none: "+strings.Join(template.Creatable(), ", "))
-	f.StringVar(&o.releaseConfig, "release-config", "", "file that says channels and edges for each template")
-	f.StringVar(&o.bundleFile, "bundle-file", "", "file with the rendered bundle, for templates that hold it")
+	f.StringVar(&o.releaseConfig, "release-config", "", "file with the channels and edges for each template")
+	f.StringVar(&o.bundleFile, "bundle-file", "", "file with the rendered bundle, for templates that contain it")
 	f.BoolVar(&r.NoRewire, "no-rewire", false, "fail instead of changing an existing entry")
-	f.BoolVar(&r.AllowMissingPredecessor, "allow-missing-predecessor", false, "accept a --replaces that the channel does not know")
-	f.BoolVar(&r.Promote, "promote", false, "if the template has the same digest from another repository, name it by the new one")
-	f.StringSliceVar(&o.base, "base", nil, "rendered catalogs, which tell names and images of bundles")
-	f.StringSliceVar(&o.published, "published", nil, "catalogs that users have: what is in them is neither rebuilt nor replaced")
+	f.BoolVar(&r.AllowMissingPredecessor, "allow-missing-predecessor", false, "accept a --replaces that the channel does not have")
+	f.BoolVar(&r.Promote, "promote", false, "if the template names the same digest in another repository, use the new repository")
+	f.StringSliceVar(&o.base, "base", nil, "rendered catalogs, from which Graft takes the names of bundle images")
+	f.StringSliceVar(&o.published, "published", nil, "catalogs that users have. Graft neither rebuilds nor replaces the bundles in them")
 	f.StringVar(&o.rebuild, "rebuild", "refuse", "what to do if the template has the bundle with another image: refuse, or replace it")
-	f.StringVar(&r.InsteadOf, "instead-of", "", "take the place of this bundle, which nobody has installed")
+	f.StringVar(&r.InsteadOf, "instead-of", "", "unreleased bundle whose place it takes")
 	o.writing.Flags(f)
 	return cmd
 }
@@ -122,15 +122,8 @@ func (o *insertOptions) check(cmd *cobra.Command) error {
 			}
 		}
 	}
-	if o.request.Rebuild = o.rebuild == "replace"; !o.request.Rebuild && o.rebuild != "refuse" {
-		return failure.New(failure.Usage, "reading the command line: --rebuild %s", o.rebuild).Fix("Give --rebuild with refuse or replace.")
-	}
-	if o.request.LikePrevious = o.newChannel == "like-previous"; !o.request.LikePrevious && o.newChannel != "empty" {
-		return failure.New(failure.Usage, "reading the command line: --new-channel %s", o.newChannel).Fix("Give --new-channel with empty or like-previous.")
-	}
-	if o.create != "" && !slices.Contains(template.Creatable(), o.create) {
-		return failure.New(failure.Usage, "reading the command line: --create %s", o.create).Fix("Give --create with one of %s.", strings.Join(template.Creatable(), ", "))
-	}
+	o.request.Rebuild = o.rebuild == "replace"
+	o.request.LikePrevious = o.newChannel == "like-previous"
 	if o.bundleFile != "" {
 		doc, err := os.ReadFile(o.bundleFile)
 		if err != nil {
@@ -140,7 +133,7 @@ func (o *insertOptions) check(cmd *cobra.Command) error {
 	}
 	if o.request.SkipRange != "" {
 		if _, err := semver.ParseRange(o.request.SkipRange); err != nil {
-			return failure.New(failure.Usage, "reading the command line: --skip-range %q: %w", o.request.SkipRange, err).Fix("Give a range such as %q.", ">=1.0.0 <1.2.3")
+			return failure.New(failure.Usage, "reading the command line: --skip-range: invalid value %q: %w", o.request.SkipRange, err).Fix("Give a range such as %q.", ">=1.0.0 <1.2.3")
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ func root(run *command.App) *cobra.Command {
 	root := run.Root(&cobra.Command{
 		Use:   "graft",
 		Short: "Put operator bundles on the upgrade graphs of OLM catalogs",
-		Long:  "Graft puts a newly published operator bundle on the upgrade graph of an OLM catalog,\nand touches no byte that the bundle does not need.",
+		Long:  "Graft inserts newly published operator bundles into OLM catalogs. It changes only the lines that\na bundle needs.",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	})
@@ -41,6 +41,7 @@ func root(run *command.App) *cobra.Command {
 		root.AddCommand(verb)
 	}
 	registry.RefuseBoth(root)
+	refuseOthers(root)
 	group(root)
 	complete(root)
 	return root

@@ -39,13 +39,13 @@ func (a *app) pathCommand() *cobra.Command {
 	o := &pathOptions{catalogs: catalogs.Reader{In: a.In, Progress: output.NewProgress(a.App)}}
 	cmd := &cobra.Command{
 		Use:   "path --from BUNDLE --to BUNDLE [PLATFORM=]CATALOG...",
-		Short: "Tell which upgrades lead from one bundle to another, across platforms",
-		Long: "Path gives the upgrades to make in order, with the cluster upgrades and channel changes among them:\n" +
-			"those with the fewest deprecated bundles, then the fewest bundle upgrades, channel changes and cluster\n" +
-			"upgrades. Each catalog is for one platform, which its path or tag names, or PLATFORM= before it. Without\n" +
-			"--platform the cluster begins at the lowest, and ends wherever the path does. Where there is no path, it\n" +
-			"says why, and which edge would give one.\n\n" +
-			"With -o images and -o imageset it lists what a disconnected site must mirror for the path.",
+		Short: "Find the upgrades that lead from one bundle to another, across platforms",
+		Long: "Path prints the upgrades to make in order, with the cluster upgrades and channel changes between them. It\n" +
+			"prefers the path with the fewest deprecated bundles, then the fewest bundle upgrades, channel changes and\n" +
+			"cluster upgrades. Each catalog is for one platform, which comes from its path or tag, or from PLATFORM=\n" +
+			"before it. Without --platform, the cluster begins at the lowest platform, and ends where the path does. If\n" +
+			"there is no path, path explains why, and names an edge that would give one.\n\n" +
+			"With -o images and -o imageset it lists the images that a disconnected site must mirror for the path.",
 		Example: "  graft path --from op.v1.2.3 --to op.v2.0.1 --platform 4.16..4.18 catalogs/v4.16 catalogs/v4.17 catalogs/v4.18\n" +
 			"  graft path --from op.v1.2.3 --to op.v2.0.1 -o imageset quay.io/example/catalog:v4.16 quay.io/example/catalog:v4.17",
 		Args: cobra.MinimumNArgs(1),
@@ -53,13 +53,13 @@ func (a *app) pathCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.catalogs.Flags(f)
-	f.StringVar(&o.query.From, "from", "", "the bundle that is installed (required)")
-	f.StringVar(&o.query.To, "to", "", "the bundle to come to (required)")
-	f.StringVar(&o.query.Package, "package", "", "the package (the one that has the bundles)")
-	f.StringVar(&o.query.Channel, "channel", "", "the channel that is followed at the start (any that has the bundle)")
-	f.StringVar(&o.platforms, "platform", "", "where the cluster begins, 4.16, or where it begins and ends, 4.16..4.20")
-	f.StringVar(&o.olm, "olm", "v0", "the rules of OLM v0 or v1")
-	f.StringVar(&o.image, "image", "", "with -o imageset, the images of catalogs that are files, such as quay.io/example/catalog:v{platform}")
+	f.StringVar(&o.query.From, "from", "", "installed bundle (required)")
+	f.StringVar(&o.query.To, "to", "", "bundle to reach (required)")
+	f.StringVar(&o.query.Package, "package", "", "package. Defaults to the one that has the bundles")
+	f.StringVar(&o.query.Channel, "channel", "", "channel that the subscription follows at the start. Defaults to any that has the bundle")
+	f.StringVar(&o.platforms, "platform", "", "platform at the start, such as 4.16, or at the start and the end, such as 4.16..4.20")
+	f.StringVar(&o.olm, "olm", "v0", "rules of OLM: v0 or v1")
+	f.StringVar(&o.image, "image", "", "with -o imageset, the image of a catalog that is a file, such as quay.io/example/catalog:v{platform}")
 	f.StringVarP(&o.output, "output", "o", "text", "text, json, mermaid, svg, images or imageset (for oc-mirror)")
 	return cmd
 }
@@ -71,15 +71,7 @@ func (a *app) path(ctx context.Context, o *pathOptions, names []string) error {
 	if o.query.From == "" || o.query.To == "" {
 		return failure.New(failure.Usage, "reading the command line: --from or --to is missing").Fix("Give both, with names of bundles such as op.v1.2.3.")
 	}
-	if !slices.Contains([]string{"text", "json", "mermaid", "svg", "images", "imageset"}, o.output) {
-		return failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with text, json, mermaid, svg, images or imageset.")
-	}
-	switch o.olm {
-	case "v0", "v1":
-		o.query.Rules = map[string]graph.Generation{"v0": graph.V0, "v1": graph.V1}[o.olm]
-	default:
-		return failure.New(failure.Usage, "reading the command line: --olm %s", o.olm).Fix("Give --olm with v0 or v1.")
-	}
+	o.query.Rules = map[string]graph.Generation{"v0": graph.V0, "v1": graph.V1}[o.olm]
 	all, err := platformsOf(names)
 	if err != nil {
 		return err
@@ -105,7 +97,7 @@ func (a *app) path(ctx context.Context, o *pathOptions, names []string) error {
 func (a *app) noPath(o *pathOptions, none *graph.NoPath) error {
 	fault := failure.New(failure.UpgradePathLost, "looking for upgrades from %s to %s under OLM %s: %s", o.query.From, o.query.To, o.olm, none.Why)
 	if none.Edge != nil {
-		fault = fault.Fix("Have an entry changed so that %s.", none.Edge)
+		fault = fault.Fix("Change an entry so that %s.", none.Edge)
 	} else {
 		fault = fault.Fix("Name another bundle with --to, or more catalogs.")
 	}
@@ -133,7 +125,7 @@ func platformsOf(names []string) ([]*platformCatalog, error) {
 		}
 		if !ok {
 			return nil, failure.New(failure.Usage, "reading the command line: of which platform is catalog %s", name).
-				Fix("Write the platform before it, as in 4.16=%s.", name)
+				Fix("Write the platform before it, such as 4.16=%s.", name)
 		}
 		c.platform = platform
 		all = append(all, c)
@@ -163,7 +155,7 @@ func (o *pathOptions) within(all []*platformCatalog) ([]*platformCatalog, error)
 		}
 		p, ok := plan.ParsePlatform(text)
 		if !ok {
-			return nil, failure.New(failure.Usage, "reading the command line: --platform %s", o.platforms).Fix("Give --platform such as 4.16 or 4.16..4.20.")
+			return nil, failure.New(failure.Usage, "reading the command line: --platform: invalid value %q", o.platforms).Fix("Give --platform such as 4.16 or 4.16..4.20.")
 		}
 		ends[i] = slices.IndexFunc(all, func(c *platformCatalog) bool { return c.platform == p })
 		if ends[i] < 0 {

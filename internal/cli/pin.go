@@ -27,13 +27,13 @@ func (a *app) pinCommand() *cobra.Command {
 	o := &pinOptions{}
 	cmd := &cobra.Command{
 		Use:   "pin BUNDLE_DIR|FILE|TEMPLATE...",
-		Short: "Name images by digest in place of tags, in place",
-		Long: "Pin puts the digests of images in place of their tags and touches no other byte. In a bundle's\n" +
-			"ClusterServiceVersion: related images, containers and init containers, variables and annotations\n" +
-			"that are images. In semver and basic templates and in catalogs: bundles, their related images,\n" +
-			"and the images of operands. The digest of an image for several platforms is that of its index.\n\n" +
-			"With --check nothing is asked and nothing is written: images that are named by tag are failures\n" +
-			"(image-unpinned). All files are written or none. With - standard input is pinned to standard output.",
+		Short: "Replace the tags of images with digests, in place",
+		Long: "Pin replaces the tags of images with digests and changes no other byte. In a bundle's\n" +
+			"ClusterServiceVersion it pins related images, containers and init containers, and variables and\n" +
+			"annotations that are images. In semver and basic templates and in catalogs it pins bundles, their related\n" +
+			"images, and the images of operands. The digest of an image for several platforms is that of its index.\n\n" +
+			"With --check, pin contacts no registry and writes nothing: an image that is named by tag is a failure\n" +
+			"(image-unpinned). Pin writes all files or none. With -, it reads standard input and writes standard output.",
 		Example: "  graft pin bundle/\n  graft pin --check bundle/ catalog-templates/semver.yaml\n" +
 			"  graft pin --write-lock images.lock bundle/ && graft pin --lock images.lock other-bundle/",
 		Args: cobra.MinimumNArgs(1),
@@ -41,9 +41,9 @@ func (a *app) pinCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.registry.Flags(f)
-	f.BoolVar(&o.check, "check", false, "fail where an image is named by tag, and change nothing")
-	f.StringVar(&o.lock, "lock", "", "take the digests from this file, and ask no registry")
-	f.StringVar(&o.writeLock, "write-lock", "", "add the digests that were found to this file")
+	f.BoolVar(&o.check, "check", false, "fail if an image is named by tag, and change nothing")
+	f.StringVar(&o.lock, "lock", "", "take the digests from this file, and contact no registry")
+	f.StringVar(&o.writeLock, "write-lock", "", "add the digests to this file")
 	o.writing.Flags(f)
 	return cmd
 }

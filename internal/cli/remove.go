@@ -24,18 +24,18 @@ func (a *app) removeCommand() *cobra.Command {
 	o := &removeOptions{}
 	cmd := &cobra.Command{
 		Use:   "remove --bundle NAME[,NAME...] [--channel C[,C...]] TEMPLATE...",
-		Short: "Take bundles or channels out of catalog templates, in place",
-		Long: "Remove takes bundles out of catalog templates and touches no byte that is not theirs: their entries,\n" +
-			"in all channels or those named; their images and deprecations when no channel lists them any more.\n" +
-			"What replaced a bundle that goes replaces what that replaced. With --channel and no --bundle the\n" +
-			"channels go, with the bundles that no other channel has.\n\n" +
-			"Where somebody could reach the head of a channel before and could not after, it is refused\n" +
-			"(upgrade-path-lost) without --allow-stranded. A default channel never goes: --default-channel\n" +
-			"makes another one the default. With --tombstone the entries of a goodstuff template stay: the bundle\n" +
-			"goes, and the next version skips it, so that who has it is upgraded. What is not there is not removed: the same remove again\n" +
-			"changes nothing.\n\n" +
-			"All templates are written or none. With - for TEMPLATE the template is read from standard input\n" +
-			"and the result goes to standard output.",
+		Short: "Remove bundles or channels from catalog templates, in place",
+		Long: "Remove takes bundles out of catalog templates and changes no other byte. It removes their entries from\n" +
+			"all channels, or from those that --channel names, and their images and deprecations once no channel\n" +
+			"lists them. An entry that replaced a removed bundle then replaces what that bundle replaced. With\n" +
+			"--channel and without --bundle, it removes channels, and the bundles that no other channel has.\n\n" +
+			"If a version could reach the head of its channel before and could not afterwards, remove refuses\n" +
+			"(upgrade-path-lost), unless --allow-stranded is given. It never removes the default channel: give\n" +
+			"--default-channel to choose another one. With --tombstone, the entries of a goodstuff template stay: the\n" +
+			"bundle goes, and the next version skips it, so that its users can upgrade. Removing what the template\n" +
+			"does not have changes nothing.\n\n" +
+			"Remove writes all templates or none. With - for TEMPLATE, it reads the template from standard input and\n" +
+			"writes the result to standard output.",
 		Example: "  graft remove --bundle op.v1.2.3 --allow-stranded catalog-templates/*.yaml\n" +
 			"  graft remove --channel alpha --allow-stranded --base catalog.yaml catalog-templates/basic.yaml",
 		Args: cobra.MinimumNArgs(1),
@@ -43,14 +43,14 @@ func (a *app) removeCommand() *cobra.Command {
 	}
 	f, r := cmd.Flags(), &o.removal
 	o.registry.Flags(f)
-	f.StringSliceVar(&r.Bundles, "bundle", nil, "the bundles to remove, by the names of their CSVs")
-	f.StringSliceVar(&r.Channels, "channel", nil, "channels or archetypes to remove them from (all); without --bundle, channels to remove")
-	f.StringVar(&r.Package, "package", "", "the package, where a template holds several")
+	f.StringSliceVar(&r.Bundles, "bundle", nil, "bundles to remove, by the names of their CSVs")
+	f.StringSliceVar(&r.Channels, "channel", nil, "channels or archetypes to remove the bundles from. Defaults to all. Without --bundle, channels to remove")
+	f.StringVar(&r.Package, "package", "", "package, if a template has several")
 	f.StringVar(&r.DefaultChannel, "default-channel", "", "make this the package's default channel")
-	f.StringSliceVar(&o.base, "base", nil, "rendered catalogs, which tell names and images of bundles")
-	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template (all)")
-	f.BoolVar(&r.Tombstone, "tombstone", false, "leave the entries of a goodstuff template where they are, as tombstones that the next version skips")
-	f.BoolVar(&r.AllowStranded, "allow-stranded", false, "remove even what somebody may have installed and could not upgrade from")
+	f.StringSliceVar(&o.base, "base", nil, "rendered catalogs, from which Graft takes the names of bundle images")
+	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template. Defaults to all")
+	f.BoolVar(&r.Tombstone, "tombstone", false, "leave the entries of a goodstuff template in place, as tombstones that the next version skips")
+	f.BoolVar(&r.AllowStranded, "allow-stranded", false, "remove even if an installed version can then no longer upgrade")
 	o.writing.Flags(f)
 	return cmd
 }
@@ -59,7 +59,7 @@ func (a *app) remove(ctx context.Context, o *removeOptions, names []string) erro
 	r := &o.removal
 	r.Bundles, r.Channels = kind.Unique(r.Bundles), kind.Unique(r.Channels)
 	if len(r.Bundles)+len(r.Channels) == 0 {
-		return failure.New(failure.Usage, "reading the command line: neither --bundle nor --channel is given").Fix("Say what is to go.")
+		return failure.New(failure.Usage, "reading the command line: neither --bundle nor --channel is given").Fix("Give --bundle or --channel.")
 	}
 	if r.Tombstone && len(r.Bundles) == 0 {
 		return failure.New(failure.Usage, "reading the command line: --tombstone without --bundle").Fix("Give --bundle.")

@@ -24,7 +24,6 @@ import (
 	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/template"
-	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 type renderOptions struct {
@@ -53,12 +52,12 @@ func (a *app) renderCommand() *cobra.Command {
 	o := &renderOptions{}
 	cmd := &cobra.Command{
 		Use:   "render [KIND] TEMPLATE|BUNDLE_DIR|IMAGE...|-",
-		Short: "Make the file-based catalog of a template, byte for byte as opm does",
-		Long: "Render makes the file-based catalog of a template of any kind, byte for byte as opm " + opmVersion + " does.\n" +
-			"With --base, an earlier output, the bundles of it are copied and only new ones are\n" +
-			"pulled. The catalog goes to standard output, or with --write to a file that is replaced at once. Of a\n" +
-			"directory only those files are written whose documents change, and new ones are named as the others.\n" +
-			"Of images, of bundles or of catalogs, the documents are written together.",
+		Short: "Render a template to a file-based catalog, byte for byte as opm does",
+		Long: "Render turns a template of any kind into the file-based catalog that opm " + opmVersion + " renders, byte\n" +
+			"for byte. With --base, an earlier output, it copies that catalog's bundles and pulls only new ones. It writes\n" +
+			"the catalog to standard output, or with --write to a file, which it replaces as a whole. In a directory\n" +
+			"it writes only the files whose documents change, and names new files like the existing ones. Given\n" +
+			"images of bundles or catalogs, it writes their documents together.",
 		Example: "  graft render catalog-templates/basic.yaml > catalog.yaml\n" +
 			"  graft render --base catalog.yaml --write catalog.yaml catalog-templates/basic.yaml\n" +
 			"  graft render --base catalog-4-20 --write catalog-4-20 catalog-template.yaml",
@@ -85,20 +84,20 @@ func (a *app) renderCommand() *cobra.Command {
 	o.registry.Flags(f)
 	f.StringVarP(&o.output, "output", "o", "yaml", "yaml, json or mermaid")
 	f.StringVar(&o.write, "write", "", "write the catalog to this file, or into this directory")
-	f.StringVar(&o.base, "base", "", "an earlier output, a file, a directory or a catalog image, whose bundles are copied")
+	f.StringVar(&o.base, "base", "", "earlier output to copy bundles from: a file, a directory or a catalog image")
 	o.writing.OutsideFlag(f)
-	f.BoolVar(&o.full, "full", false, "pull every bundle, whatever --base holds")
+	f.BoolVar(&o.full, "full", false, "pull every bundle, even if --base has it")
 	f.StringVar(&o.migrateLevel, "migrate-level", "none", "none, or bundle-object-to-csv-metadata")
-	f.StringVar(&o.sum, "sum", "", "catalog.sum that records digests and documents")
-	f.BoolVar(&o.updateSum, "update-sum", false, "record what --sum contradicts")
-	f.StringVar(&o.refresh, "refresh", "", "tags: ask whether the tags of copied bundles have moved since --sum recorded them")
+	f.StringVar(&o.sum, "sum", "", "catalog.sum, the file that records digests and documents")
+	f.BoolVar(&o.updateSum, "update-sum", false, "where --sum differs, record the new digest or document")
+	f.StringVar(&o.refresh, "refresh", "", "tags: check whether the tags of copied bundles have moved since --sum recorded them")
 	f.StringVar(&o.cache, "cache", "", "directory that keeps rendered bundles by digest")
 	catalogs.SkipsFlag(f, &o.semverSkips)
-	f.StringVar(&o.strays, "strays", "warn", "what becomes of bundles that a goodstuff template finds in the registry and no entry names: warn (they are left out), refuse, or include them in the default channel")
-	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalog of a composite template to render")
-	f.StringArrayVar(&o.rewrite, "rewrite", nil, "FROM=TO: name images that begin with FROM otherwise in the catalog, as rewrite in graft.yaml does; may be given several times")
-	f.StringVar(&o.imageTemplate, "image-ref-template", "", "image of a bundle directory, with {{.Package}}, {{.Name}} and {{.Version}} in it")
-	f.DurationVar(&o.timeout, "timeout", 0, "give up after this time")
+	f.StringVar(&o.strays, "strays", "warn", "what to do with bundles that a goodstuff template finds in the registry and no entry names: warn and leave them out, refuse, or include them in the default channel")
+	f.StringSliceVar(&o.catalogs, "catalog", nil, "catalogs of a composite template to render")
+	f.StringArrayVar(&o.rewrite, "rewrite", nil, "FROM=TO: in the catalog, begin image names with TO instead of FROM, as rewrite in graft.yaml does. Repeatable")
+	f.StringVar(&o.imageTemplate, "image-ref-template", "", "image of a bundle directory, with the variables {{.Package}}, {{.Name}} and {{.Version}}")
+	f.DurationVar(&o.timeout, "timeout", 0, "stop after this time")
 	return cmd
 }
 
@@ -130,7 +129,7 @@ func (a *app) render(ctx context.Context, o *renderOptions, kindName, name strin
 		return err
 	}
 	if is := t.Kind.Traits().Name; kindName != "" && is != kindName {
-		return failure.New(failure.Usage, "rendering %s: it is a %s template, and %s is asked for", name, is, kindName).At(name, 1, 1).Fix("Leave out the kind: the file says it.")
+		return failure.New(failure.Usage, "rendering %s: it is a %s template, and %s is asked for", name, is, kindName).At(name, 1, 1).Fix("Leave out the kind: the file has it.")
 	}
 	t.Source.Catalogs, t.Source.Strays = o.catalogs, o.strays
 	if err := catalogs.SetSkips(t, o.semverSkips); err != nil {
@@ -165,29 +164,13 @@ func (o *renderOptions) locate() (err error) {
 	return err
 }
 
-// options reads the flags that take one of several words.
+// options are what the flags ask of a rendering.
 func (o *renderOptions) options() (render.Options, error) {
 	ro := render.Options{Jobs: o.registry.Jobs, UpdateSum: o.updateSum, RefreshTags: o.refresh == "tags"}
-	word := func(flag, value string, allowed ...string) error {
-		for _, w := range allowed {
-			if value == w {
-				return nil
-			}
-		}
-		return failure.New(failure.Usage, "reading the command line: --%s %s", flag, value).Fix("Give --%s with one of %v.", flag, allowed)
-	}
-	err := errors.Join(
-		word("output", o.output, "yaml", "json", "mermaid"),
-		word("migrate-level", o.migrateLevel, "none", "bundle-object-to-csv-metadata"),
-		word("strays", o.strays, "warn", kind.RefuseStrays, kind.IncludeStrays),
-		word("refresh", o.refresh, "", "tags"),
-	)
 	if (o.updateSum || o.refresh != "") && o.sum == "" {
-		err = errors.Join(err, failure.New(failure.Usage, "reading the command line: --update-sum and --refresh need --sum").Fix("Give --sum FILE."))
+		return ro, failure.New(failure.Usage, "reading the command line: --update-sum and --refresh need --sum").Fix("Give --sum FILE.")
 	}
-	if err != nil {
-		return ro, err
-	}
+	var err error
 	if ro.Rewrite, err = rewrites(o.rewrite); err != nil {
 		return ro, err
 	}
@@ -202,7 +185,7 @@ func (o *renderOptions) options() (render.Options, error) {
 	}
 	if o.cache != "" {
 		if ro.Cache, err = oci.OpenCache(o.cache); err != nil {
-			return ro, failure.New(failure.Usage, "opening the cache: %w", err).Fix("Give --cache with a directory that can be written to.")
+			return ro, failure.New(failure.Usage, "opening the cache: %w", err).Fix("Give --cache with a writable directory.")
 		}
 	}
 	return ro, nil
@@ -212,12 +195,12 @@ func rewrites(rules []string) (all reference.Rewrites, err error) {
 	for _, rule := range rules {
 		from, to, ok := strings.Cut(rule, "=")
 		if !ok || from == "" || to == "" {
-			return nil, failure.New(failure.Usage, "reading the command line: --rewrite %s", rule).Fix("Give --rewrite FROM=TO, such as quay.io/tenant/op=registry.example.com/org/op.")
+			return nil, failure.New(failure.Usage, "reading the command line: --rewrite: invalid value %q", rule).Fix("Give --rewrite FROM=TO, such as quay.io/tenant/op=registry.example.com/org/op.")
 		}
 		all = append(all, reference.Rewrite{From: from, To: to})
 	}
 	if again := all.Check(); again != nil {
-		return nil, failure.New(failure.Usage, "reading the command line: what --rewrite %s=%s gives would be rewritten again", again.From, again.To).Fix("Let no rule fit the result of one.")
+		return nil, failure.New(failure.Usage, "reading the command line: what --rewrite %s=%s gives would be rewritten again", again.From, again.To).Fix("Change the rules so that none matches the result of another.")
 	}
 	return all, nil
 }

@@ -25,12 +25,12 @@ func (a *app) verifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [--base CATALOG] [--next CATALOG] CATALOG|TEMPLATE",
 		Short: "Check the upgrade graph of a catalog",
-		Long: "Verify checks the upgrade graph of a catalog, or of what a template renders to: all that opm validate\n" +
-			"rejects is an error; what it accepts though users suffer from it is a warning. With --base, the catalog\n" +
-			"as published, no version that could be upgraded before may be left behind, under the rules of OLM v0\n" +
-			"and v1; --published does so for the packages of CATALOG alone, against a catalog image of a whole\n" +
-			"platform, say. With --next, the catalogs of later platform versions in their order, no version may be\n" +
-			"without a way forward after a cluster upgrade.",
+		Long: "Verify checks the upgrade graph of a catalog, or of the catalog that a template renders to. What opm\n" +
+			"validate rejects is an error. What opm accepts although users suffer from it is a warning. With --base,\n" +
+			"the published catalog, verify also checks that every version that could upgrade still can, under the\n" +
+			"rules of OLM v0 and v1. --published does the same for the packages of CATALOG only, for example against\n" +
+			"the catalog image of a whole platform. With --next, the catalogs of later platform versions in order,\n" +
+			"verify checks that every version has a way forward after a cluster upgrade.",
 		Example: "  graft verify catalog.yaml\n  graft verify --base published.yaml --next v4.21/catalog.yaml catalog.yaml\n" +
 			"  graft verify --published quay.io/operatorhubio/catalog:latest catalog.yaml\n  graft verify -o sarif catalogs/ > graft.sarif",
 		Args: cobra.ExactArgs(1),
@@ -40,8 +40,8 @@ func (a *app) verifyCommand() *cobra.Command {
 	o.catalogs = catalogs.Reader{In: a.In, Err: a.Err, Progress: output.NewProgress(a.App)}
 	o.catalogs.Flags(f)
 	o.Flags(f, "fail on warnings as well")
-	f.StringVar(&o.Base, "base", "", "the catalog as published")
-	f.StringSliceVar(&o.Published, "published", nil, "catalogs that users have, of which the packages of CATALOG count: no version in them may lose its way")
+	f.StringVar(&o.Base, "base", "", "published catalog")
+	f.StringSliceVar(&o.Published, "published", nil, "catalogs that users have. No version that they have of the packages of CATALOG may lose its upgrades")
 	f.StringSliceVar(&o.Next, "next", nil, "catalogs of later platform versions, in order")
 	f.StringVarP(&o.output, "output", "o", "text", "text, json or sarif")
 	return cmd
@@ -54,9 +54,6 @@ func (a *app) verify(ctx context.Context, o *verifyOptions, name string) error {
 	}
 	if a.JSON {
 		o.output = "json"
-	}
-	if o.output != "text" && o.output != "json" && o.output != "sarif" {
-		return failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with text, json or sarif.")
 	}
 	found, err := o.catalogs.Verify(ctx, name, &o.Verification, levels)
 	if err != nil {
@@ -89,7 +86,7 @@ func (a *app) diffCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:     "diff OLD NEW",
-		Short:   "Tell what changed between two catalogs: bundles, edges, and upgrade paths gained and lost",
+		Short:   "Show what changed between two catalogs: bundles, edges, and upgrade paths gained and lost",
 		Example: "  graft diff published.yaml catalog.yaml\n  graft diff -o markdown published.yaml catalog.yaml",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -110,10 +107,8 @@ func (a *app) diffCommand() *cobra.Command {
 				return graphreport.ChangesText(a.Out, changes, graphreport.Style{Color: a.Colour()})
 			case "json":
 				return graphreport.ChangesJSON(a.Out, changes)
-			case "markdown":
-				return graphreport.ChangesMarkdown(a.Out.Documents(), changes)
 			}
-			return failure.New(failure.Usage, "reading the command line: --output %s", output).Fix("Give --output with text, json or markdown.")
+			return graphreport.ChangesMarkdown(a.Out.Documents(), changes)
 		},
 	}
 	reader.Flags(cmd.Flags())

@@ -15,7 +15,7 @@ const opmVersion = "v1.73.0"
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, the commit, and the opm whose output is reproduced",
+		Short: "Print the version, the commit, and the version of opm that Graft reproduces",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			commit := "unknown"

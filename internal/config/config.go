@@ -185,7 +185,7 @@ func meaning(top *yamledit.Node, c *Config) (errs []error) {
 		}
 		if t.Create != "" && strings.ContainsAny(string(t.Template), "*?[") {
 			errs = append(errs, at(node.Get("create"), "reading %s: create begins one template, and %s is a pattern for several", where, t.Template).
-				Fix("Name the template that is to be created."))
+				Fix("Name the template to create."))
 		}
 		for j, rule := range node.Get("rules").Items() {
 			if err := t.Rules[j].Versions.Check(); err != nil {
@@ -242,7 +242,7 @@ func catalogSourcesMeaning(nodes []*yamledit.Node, c *Config) (errs []error) {
 		}
 		if s.Template != "" {
 			if err := catalogsource.CheckTemplate(s.Template); err != nil {
-				wrong("template", "%w", err).Fix("Write a reference with templates, as docs/catalogsource.md has them.")
+				wrong("template", "%w", err).Fix("Write a reference with templates, as in docs/catalogsource.md.")
 			}
 		}
 		if key, what, fix := clusterFault(nodes[i], s); key != "" {
@@ -256,11 +256,11 @@ func catalogSourcesMeaning(nodes []*yamledit.Node, c *Config) (errs []error) {
 		}
 		file := s.Path + " " + cmp.Or(s.Kind, catalogsource.Kind)
 		if others, twice := names[file]; twice && (s.Name == "" || slices.Contains(others, s.Name) || slices.Contains(others, "")) {
-			wrong("path", "%s occurs twice", s.Path).Fix("Keep one, or say by name which CatalogSource of the file each is for.")
+			wrong("path", "%s occurs twice", s.Path).Fix("Keep one, or give each the name of its CatalogSource in the file.")
 		}
 		names[file] = append(names[file], s.Name)
 		if slices.ContainsFunc(c.Operands, func(o plan.OperandSetup) bool { return o.Image == s.Repository }) {
-			wrong("image", "%s is an operand's", s.Repository).Fix("Keep catalogs in a repository of their own.")
+			wrong("image", "%s is an operand's", s.Repository).Fix("Keep catalogs in their own repository.")
 		}
 	}
 	return errs

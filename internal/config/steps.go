@@ -28,7 +28,7 @@ func stepsMeaning(n *yamledit.Node, t plan.TargetSetup) (errs []error) {
 	check := func(n *yamledit.Node, rules reference.Rewrites) {
 		if again := rules.Check(); again != nil {
 			errs = append(errs, at(n, "reading targets[].rewrite: what %s becomes, %s, would be rewritten again", again.From, again.To).
-				Fix("Let no rule fit the result of one."))
+				Fix("Change the rules so that none matches the result of another."))
 		}
 	}
 	check(n.Get("rewrite"), t.Rewrite)

@@ -65,7 +65,7 @@ func (c *Controller) Answer(ctx context.Context, in io.Reader, say *json.Encoder
 			return nil
 		}
 		if one.err != nil {
-			return failure.New(failure.Usage, "reading a lookup: %w", one.err).Fix("Let graft catalogsource resolve --kubeconfig ask.")
+			return failure.New(failure.Usage, "reading a lookup: %w", one.err).Fix("Run graft catalogsource resolve --kubeconfig instead.")
 		}
 		answer, err := c.answer(ctx, one.Lookup)
 		if err == nil {

@@ -20,9 +20,9 @@ type keeping struct {
 }
 
 func (k *keeping) flags(f *pflag.FlagSet) {
-	f.StringSliceVar(&k.namespaces, "operands-namespace", nil, "namespaces whose ConfigMaps are kept to their operand policies (none)")
-	f.DurationVar(&k.poll, "operands-poll", time.Minute, "time between checks whether the tags of catalogs moved; other changes are watched")
-	f.StringVar(&k.conf, "registries-conf", "", "take mirrors of catalog images from this registries.conf")
+	f.StringSliceVar(&k.namespaces, "operands-namespace", nil, "namespaces whose ConfigMaps follow their operand policies. Defaults to none")
+	f.DurationVar(&k.poll, "operands-poll", time.Minute, "time between checks whether the tags of catalogs moved. Graft watches other changes")
+	f.StringVar(&k.conf, "registries-conf", "", "registries.conf with mirrors of catalog images")
 }
 
 func (k *keeping) keeper(c *Controller) (*operands.Keeper, error) {

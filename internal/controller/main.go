@@ -60,25 +60,25 @@ func Main(ctx context.Context, args []string, identity string, in io.Reader, out
 	c := command{identity: identity, in: in, out: out}
 	f := pflag.NewFlagSet("graft-controller", pflag.ContinueOnError)
 	f.SetOutput(out)
-	f.StringVar(&c.kubeconfig, "kubeconfig", "", "file with the cluster's address (default: $KUBECONFIG, or the pod's own cluster)")
-	f.StringSliceVar(&c.options.Namespaces, "namespace", nil, "namespaces to watch (all)")
-	f.BoolVar(&c.once, "once", false, "resolve all and exit: 80 if one does not resolve")
+	f.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster. Defaults to $KUBECONFIG, or the pod's own cluster")
+	f.StringSliceVar(&c.options.Namespaces, "namespace", nil, "namespaces to watch. Defaults to all")
+	f.BoolVar(&c.once, "once", false, "resolve all CatalogSources and exit, with 80 if one does not resolve")
 	f.BoolVar(&c.answer, "answer", false, "answer lookups of graft catalogsource resolve --kubeconfig, and change nothing")
-	f.DurationVar(&c.options.Poll, "poll", 30*time.Second, "time between looks at the server's version")
-	f.StringVar(&c.options.OLM, "olm", OLMAuto, "whether OLM resolves templates in this cluster too: auto, present or absent")
-	f.IntVar(&c.options.Workers, "workers", 4, "CatalogSources to resolve at a time")
+	f.DurationVar(&c.options.Poll, "poll", 30*time.Second, "time between checks of the server's version")
+	f.StringVar(&c.options.OLM, "olm", OLMAuto, "whether OLM also resolves templates in this cluster: auto, present or absent")
+	f.IntVar(&c.options.Workers, "workers", 4, "number of CatalogSources to resolve at a time")
 	f.StringVar(&c.listen, "listen", ":8080", "address of /metrics, /healthz and /readyz")
-	f.StringVar(&c.webhook, "webhook-listen", "", "address of the webhook that converts versions, by HTTPS (default: no webhook)")
+	f.StringVar(&c.webhook, "webhook-listen", "", "HTTPS address of the webhook that converts versions. Defaults to no webhook")
 	f.StringVar(&c.cert, "webhook-cert", "/etc/graft-controller/tls", "directory with the webhook's tls.crt and tls.key")
-	f.StringVar(&c.format, "log-format", logText, "what a line of the log on standard error is: text or json")
-	f.StringVar(&c.lease, "leader-elect", "", "namespace of the lease by which one of several replicas leads (default: no election)")
+	f.StringVar(&c.format, "log-format", logText, "format of the log on standard error: text or json")
+	f.StringVar(&c.lease, "leader-elect", "", "namespace of the lease that elects one of several replicas. Defaults to no election")
 	c.keeping.flags(f)
 	err := f.Parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		return 0
 	case err == nil && (f.NArg() > 0 || c.options.Poll <= 0 || c.keeping.poll <= 0):
-		err = errors.New("there are no arguments, and --poll and --operands-poll are more than nothing")
+		err = errors.New("it takes no arguments, and --poll and --operands-poll must be positive")
 	case err == nil && !slices.Contains([]string{OLMAuto, OLMPresent, OLMAbsent}, c.options.OLM):
 		err = fmt.Errorf("--olm is %q, want auto, present or absent", c.options.OLM)
 	case err == nil && c.format != logText && c.format != logJSON:
@@ -187,7 +187,7 @@ func (c *command) controller() (*Controller, error) {
 func (c *command) serve(ctx context.Context, end context.CancelCauseFunc, address string, handler http.Handler, secure *tls.Config) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return failure.New(failure.Usage, "listening: %w", err).Fix("Give --listen and --webhook-listen with addresses that are free.")
+		return failure.New(failure.Usage, "listening: %w", err).Fix("Give --listen and --webhook-listen with free addresses.")
 	}
 	if secure != nil {
 		listener = tls.NewListener(listener, secure)

@@ -79,18 +79,17 @@ func root(run *command.App) *cobra.Command {
 	d := &demo{App: run}
 	cmd := run.Root(&cobra.Command{
 		Use:   "graft-demo",
-		Short: "Show all of publish on this machine alone: registry, git remote and GitHub are stand-ins",
-		Long: "Graft-demo starts an image registry, a git remote and a stand-in for GitHub within this process, and\n" +
-			"publishes bundles to them by the verbs that are used in earnest. It needs nothing installed,\n" +
-			"and reaches nothing beyond this machine.",
+		Short: "Show graft publish on this machine, with stand-ins for registry, git remote and GitHub",
+		Long: "Graft-demo starts an image registry, a git remote and a stand-in for GitHub in its own process, and\n" +
+			"publishes bundles to them with the verbs of graft. It needs no other program, and no network.",
 		Example: "  graft-demo\n  graft-demo --serve\n  graft-demo --all --keep demo",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context(), cmd.Flags().Changed("listen")) },
 	})
 	f := cmd.Flags()
-	f.StringVar(&d.keep, "keep", "", "write the checkout with its catalogs, the pull requests and the graph to this new directory")
-	f.BoolVar(&d.all, "all", false, "show every step, and every failure")
-	f.BoolVar(&d.serve, "serve", false, "stay up until interrupted, and show pull requests and failures on a local page")
+	f.StringVar(&d.keep, "keep", "", "write the checkout, the pull requests and the graph to this new directory")
+	f.BoolVar(&d.all, "all", false, "show every step and every failure")
+	f.BoolVar(&d.serve, "serve", false, "show pull requests and failures on a local page, until interrupted")
 	f.StringVar(&d.listen, "listen", "127.0.0.1:0", "address of the page")
 	return cmd
 }

@@ -242,7 +242,7 @@ func (n Node) Fail(format string, args ...any) {
 		what = string(n.r.form) + " event"
 	}
 	n.r.err = failure.New(failure.Usage, "reading the %s: %s: %s", what, n.path, fmt.Sprintf(format, args...)).
-		Fix("send the event as the registry makes it, or a client_payload that names the image as registry/repository:tag")
+		Fix("Send the event as the registry makes it, or a client_payload with the image as registry/repository:tag.")
 }
 
 // quote prepares foreign text for a message: one line, bounded, visible.

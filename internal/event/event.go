@@ -104,7 +104,7 @@ func ParseAny(githubEvent string, body []byte, skipTags []string) (Announcement,
 		return Announcement{Skipped: []Skipped{{Reason: "a ping announces nothing"}}}, nil
 	}
 	return Announcement{}, failure.New(failure.Usage, "reading the GitHub event: %s announces no image", quote(githubEvent)).
-		Fix("start the workflow on repository_dispatch, workflow_dispatch, registry_package or package, or name the image as an input")
+		Fix("Start the workflow on repository_dispatch, workflow_dispatch, registry_package or package, or give the image as an input.")
 }
 
 func (n Node) announcement(form FormName, skipTags []string) (Announcement, error) {

@@ -109,7 +109,7 @@ func (p Payload) Marshal() ([]byte, error) {
 	}
 	if len(body) > maxPayload {
 		return nil, failure.New(failure.Usage, "writing the client_payload for %s: it has %d bytes, and GitHub takes %d", quote(p.Image), len(body), maxPayload).
-			Fix("announce the bundle with fewer channels, or fewer images at a time")
+			Fix("Announce the bundle with fewer channels, or fewer images at a time.")
 	}
 	if _, err := Parse(ClientPayload, body, []string{}); err != nil {
 		return nil, err

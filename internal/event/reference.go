@@ -21,7 +21,7 @@ func ParseReference(image string) (Publication, error) {
 	p, err := parseReference(image)
 	if err != nil {
 		return Publication{}, failure.New(failure.Usage, "%w", err).
-			Fix("write the image as registry/repository:tag or registry/repository@sha256:digest")
+			Fix("Write the image as registry/repository:tag or registry/repository@sha256:digest.")
 	}
 	return p, nil
 }

@@ -80,14 +80,14 @@ func find(f *yamledit.File, at string, steps []step) (*yamledit.Node, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return nil, missing.Fix("Correct the path in files of graft.yaml, or add the value by hand once.")
+		return nil, missing.Fix("Correct the path in files of graft.yaml, or add the value by hand.")
 	case len(found) > 1:
 		first, _ := found[0].Position()
 		return nil, found[1].Failure(failure.EditRefused, "setting %s: it is here and at line %d", at, first).
 			Fix("Let the path in files of graft.yaml name one value, by [key=value] or [0].")
 	case found[0].Kind != yamledit.Scalar:
 		return nil, found[0].Failure(failure.EditRefused, "setting %s: it is no text of its own", at).
-			Fix("Let the path in files of graft.yaml lead to a text that stands there itself.")
+			Fix("Let the path in files of graft.yaml lead to a plain text.")
 	}
 	return found[0], nil
 }

@@ -35,7 +35,7 @@ func setLine(name string, src []byte, key, value string) (string, []byte, error)
 	}
 	if at < 0 {
 		return "", nil, failure.New(failure.EditRefused, "setting %s: no line begins with %s=", key, key).At(name, 1, 1).
-			Fix("Correct the name in files of graft.yaml, or add the line by hand once.")
+			Fix("Correct the name in files of graft.yaml, or add the line by hand.")
 	}
 	text, _, _ := bytes.Cut(src[at:], []byte("\n"))
 	from, to, err := valueIn(string(text))
@@ -43,7 +43,7 @@ func setLine(name string, src []byte, key, value string) (string, []byte, error)
 		err = fits(value, strings.TrimLeft(string(text[:from]), " \t"))
 	}
 	if err != nil {
-		return "", nil, failure.New(failure.EditRefused, "setting %s: %w", key, err).At(name, line, at-begin+1).Fix("Write it as one plain value, in quotes where it has blanks or signs of a shell.")
+		return "", nil, failure.New(failure.EditRefused, "setting %s: %w", key, err).At(name, line, at-begin+1).Fix("Write it as one plain value, in quotes if it has blanks or characters special to a shell.")
 	}
 	before := string(text[from:to])
 	return before, bytes.Join([][]byte{src[:at+from], []byte(value), src[at+to:]}, nil), nil

@@ -70,7 +70,7 @@ func FormatMarker(m Marker) (string, error) {
 	if len(text) > longestMarker {
 		return "", failure.New(failure.Usage, "the request of %s is too long to be kept in a pull request: %d bytes, and %d are allowed",
 			m.Key[:min(len(m.Key), 100)], len(text), longestMarker).
-			Fix("publish fewer bundles or channels at once")
+			Fix("Publish fewer bundles or channels at once.")
 	}
 	return "<!-- graft: " + string(text) + " -->", nil
 }

@@ -94,7 +94,7 @@ func refused(doing string, err error) error {
 		return failure.New(failure.GitFailed, "%s: %w", doing, err)
 	}
 	return failure.New(failure.EditRefused, "%s: %w", doing, err).
-		Fix("name a file within the repository")
+		Fix("Name a file in the repository.")
 }
 
 // tree builds the tree that results from a tree and the edits below it. empty reports that no entry is left.

@@ -58,11 +58,11 @@ func openCheckout(root string, dotGit fs.FileInfo) (*checkout, error) {
 	}
 	if err != nil {
 		return nil, failure.New(failure.GitFailed, "opening the checkout %s: %w", root, err).
-			Fix("check that git status works there")
+			Fix("Check that git status works there.")
 	}
 	if names := c.config.Raw.Section("extensions").Option("objectformat"); names != "" && names != "sha1" {
 		return nil, failure.New(failure.GitFailed, "opening the checkout %s: its objects are named by %s", root, names).
-			Fix("use a repository of the sha1 object format; no other is supported")
+			Fix("Use a repository in the sha1 object format: Graft supports no other.")
 	}
 	return c, nil
 }
@@ -110,7 +110,7 @@ func (c *checkout) address() (string, error) {
 	}
 	if remote == nil || len(remote.URLs) == 0 {
 		return "", failure.New(failure.GitFailed, "opening the checkout %s: it has no remote origin", c.root).
-			Fix("name the repository, or run git remote add origin URL")
+			Fix("Name the repository, or run git remote add origin URL.")
 	}
 	address := remote.URLs[0]
 	if !strings.Contains(address, ":") {

@@ -110,7 +110,7 @@ func (r *Repo) signatures() (author, committer object.Signature, err error) {
 	for _, s := range []object.Signature{author, committer} {
 		if s.Name == "" || s.Email == "" {
 			return author, committer, failure.New(failure.Usage, "committing: there is no author").
-				Fix("give the author as Name <email>")
+				Fix("Give the author as NAME <EMAIL>.")
 		}
 	}
 	return author, committer, nil

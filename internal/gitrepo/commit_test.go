@@ -91,7 +91,7 @@ func TestCommitRefuses(t *testing.T) {
 	}
 	r = h.open(t, func(o *Options) { o.Author = Identity{} })
 	_, err := r.Commit(context.Background(), change(Change{Files: map[string]File{"x": {}}}))
-	wantFailure(t, err, failure.Usage, "no author", "Name <email>")
+	wantFailure(t, err, failure.Usage, "no author", "NAME <EMAIL>")
 }
 
 func TestCommitIsAFunctionOfItsInput(t *testing.T) {

@@ -40,20 +40,20 @@ func (m *remote) classify(ctx context.Context, what, needs string, err error) *f
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		f = failure.New(failure.GitFailed, "%s: no answer before the deadline of the run", what)
 	case errors.Is(err, transport.ErrAuthenticationRequired) && m.auth == nil:
-		return f.Fix("give a token with the permission %s", needs)
+		return f.Fix("Give a token with the permission %s.", needs)
 	case errors.Is(err, transport.ErrAuthenticationRequired):
-		return f.Fix("check that the token is meant for this host and has not expired; it needs the permission %s", needs)
+		return f.Fix("Check that the token is for this host and has not expired. It needs the permission %s.", needs)
 	case errors.Is(err, transport.ErrAuthorizationFailed):
-		return f.Fix("give the token the permission %s for this repository", needs)
+		return f.Fix("Give the token the permission %s for this repository.", needs)
 	case errors.Is(err, transport.ErrRepositoryNotFound):
-		return f.Fix("check the address; if the repository is private, give a token that may see it, with the permission %s", needs)
+		return f.Fix("Check the address. If the repository is private, give a token with access to it, and the permission %s.", needs)
 	case outbound.IsCertificate(err):
-		return f.Fix("have the system trust the certificate authority of the host, as by SSL_CERT_FILE")
+		return f.Fix("Make the system trust the certificate authority of the host, for example with SSL_CERT_FILE.")
 	case !mayPass(err):
 		return f
 	}
 	f.Retryable = true
-	return f.Fix("run again later")
+	return f.Fix("Run again later.")
 }
 
 // unwrap removes wrappers of go-git that errors.As does not see.

@@ -39,7 +39,7 @@ func TestCredentials(t *testing.T) {
 		}{
 			"none":      {nil, []string{"authentication required", "contents: read"}},
 			"wrong":     {func(o *Options) { o.Token = "wrong" }, []string{"authentication required", "has not expired"}},
-			"not found": {func(o *Options) { o.Token = "stranger" }, []string{"repository not found", "may see it"}},
+			"not found": {func(o *Options) { o.Token = "stranger" }, []string{"repository not found", "with access to it"}},
 			"in URL":    {inURL("x-access-token:" + "wrongwrong"), []string{"authentication required", "has not expired"}},
 		} {
 			_, err := h.tryOpen(t, tt.change)
@@ -141,7 +141,7 @@ func TestProtectedBranch(t *testing.T) {
 		}
 		r := h.open(t, func(o *Options) { o.Token = secret })
 		_, err := r.Deliver(context.Background(), delivery(r, "main", map[string]string{cat: "x"}))
-		f := failed(t, err, failure.GitFailed, "pre-receive hook declined", "GH006: Protected branch update failed", "At least 1 approving review is required; not by ***", "past the rules that protect the branch main")
+		f := failed(t, err, failure.GitFailed, "pre-receive hook declined", "GH006: Protected branch update failed", "At least 1 approving review is required; not by ***", "bypass the rules that protect the branch main")
 		if f.Retryable || strings.ContainsAny(f.Message, "\x1b\n") || strings.Contains(f.Message, "[31m") {
 			t.Errorf("%+v", f)
 		}
@@ -157,8 +157,8 @@ func TestPermissionsByTheHostsWords(t *testing.T) {
 	for message, remedy := range map[string]string{
 		"refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yaml` without `workflows` permission": "workflows: write",
 		"GH013: Repository rule violations found for refs/heads/graft/a.":                                                        "rules that protect the branch graft/a",
-		"denying non-fast-forward refs/heads/graft/a":                                                                            "forbids forced pushes",
-		"Commits must have verified signatures.":                                                                                 "do what the remote's message asks for",
+		"denying non-fast-forward refs/heads/graft/a":                                                                            "which the host forbids",
+		"Commits must have verified signatures.":                                                                                 "Do what the remote's message asks for",
 	} {
 		if err := h.repo.Protect("graft/a", message); err != nil {
 			t.Fatal(err)

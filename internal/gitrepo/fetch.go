@@ -69,16 +69,16 @@ func (r *Repo) chooseBase(there *refs) error {
 	switch {
 	case len(there.heads) == 0:
 		return failure.New(failure.GitFailed, "fetching %s: the repository has no commits", r.source.url).
-			Fix("push a first commit to it")
+			Fix("Push a first commit to the repository.")
 	case base == "" && there.standard == "":
 		return failure.New(failure.GitFailed, "fetching %s: it does not say which branch is the default", r.source.url).
-			Fix("name the base branch")
+			Fix("Name the base branch.")
 	case base == "":
 		base = there.standard
 	}
 	if _, ok := there.heads[base]; !ok {
 		return failure.New(failure.GitFailed, "fetching %s: there is no branch %s", r.source.url, base).
-			Fix("name a base branch that exists; the default one is %s", there.standard)
+			Fix("Name a base branch that exists. The default branch is %s.", there.standard)
 	}
 	r.base = base
 	return nil

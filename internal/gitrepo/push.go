@@ -45,7 +45,7 @@ func (r *Repo) Push(ctx context.Context, p Push) error {
 	}
 	if p.Expect != "" && !p.Force && !slices.Contains(made.ParentHashes, plumbing.NewHash(p.Expect)) {
 		return failure.New(failure.GitFailed, "pushing the branch %s to %s: %s does not follow upon %s", p.Branch, r.target.url, p.Commit, p.Expect).
-			Fix("push to another branch, or with force")
+			Fix("Push to another branch, or give --force.")
 	}
 	err := r.target.again(ctx, func() error { return r.push(ctx, p, made) }, "pushing the branch "+p.Branch+" to", "contents: write")
 	if err == nil && r.target == r.source && p.Branch == r.base {
@@ -66,7 +66,7 @@ func (r *Repo) Delete(ctx context.Context, branch, expect string) error {
 func checkBranch(branch string) error {
 	if plumbing.NewBranchReferenceName(branch).Validate() != nil {
 		return failure.New(failure.Usage, "pushing the branch %q: git allows no such name", branch).
-			Fix("correct the pattern of the branch's name")
+			Fix("Correct the pattern of the branch's name.")
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (r *Repo) checkRoom(branch string, there *refs) error {
 	for other := range there.heads {
 		if strings.HasPrefix(other, branch+"/") || strings.HasPrefix(branch, other+"/") {
 			return failure.New(failure.GitFailed, "pushing the branch %s to %s: the branch %s stands in the way", branch, r.target.url, other).
-				Fix("delete the branch %s, or give branches another pattern", other)
+				Fix("Delete the branch %s, or give branches another pattern.", other)
 		}
 	}
 	return nil
@@ -204,13 +204,13 @@ func (r *Repo) declined(ctx context.Context, c *packp.Command, status, said stri
 	f := failure.New(failure.GitFailed, "pushing the branch %s to %s: the remote declined it: %s", branch, r.target.url, text)
 	switch {
 	case strings.Contains(lower, "workflow") && (strings.Contains(lower, "scope") || strings.Contains(lower, "permission")):
-		return f.Fix("give the token the permission workflows: write")
+		return f.Fix("Give the token the permission workflows: write.")
 	case strings.Contains(lower, "gh006"), strings.Contains(lower, "protected branch"), strings.Contains(lower, "gh013"), strings.Contains(lower, "rule violations"):
-		return f.Fix("let the token's owner past the rules that protect the branch %s, or push to another branch", branch)
+		return f.Fix("Let the token's owner bypass the rules that protect the branch %s, or push to another branch.", branch)
 	case strings.Contains(lower, "non-fast-forward"):
-		return f.Fix("the host forbids forced pushes to the branch %s: allow them, or delete the branch", branch)
+		return f.Fix("Allow forced pushes to the branch %s, which the host forbids, or delete the branch.", branch)
 	}
-	return f.Fix("do what the remote's message asks for")
+	return f.Fix("Do what the remote's message asks for.")
 }
 
 // hookMessages returns the output of a hook or the host, without git's progress lines.

@@ -32,7 +32,7 @@ func newRemote(address string, over *boundedTransport, o Options) (*remote, erro
 	if err != nil {
 		// The message does not show the address, because the place of credentials in it is unknown.
 		return nil, failure.New(failure.Usage, "reading the address of the repository: it is no URL").
-			Fix("give https://HOST/OWNER/NAME")
+			Fix("Give https://HOST/OWNER/NAME.")
 	}
 	m := &remote{retry: outbound.Retry{Attempts: o.Attempts, Sleep: o.Sleep}.WithDefaults()}
 	if ep.Protocol == "ssh" && o.Token != "" {
@@ -45,7 +45,7 @@ func newRemote(address string, over *boundedTransport, o Options) (*remote, erro
 		ep.Password = ""
 		if m.client, err = client.NewClient(ep); err != nil {
 			return nil, failure.New(failure.Usage, "reading the address of the repository: %s is no protocol to reach one by", ep.Protocol).
-				Fix("give https://HOST/OWNER/NAME")
+				Fix("Give https://HOST/OWNER/NAME.")
 		}
 	}
 	m.endpoint = *ep

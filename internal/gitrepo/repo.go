@@ -85,7 +85,7 @@ func Open(ctx context.Context, o Options) (r *Repo, err error) {
 	}
 	if found == nil && o.URL == "" {
 		return nil, failure.New(failure.GitFailed, "opening %s: there is no git checkout", orHere(o.Dir)).
-			Fix("run in a checkout of the repository, or name the repository")
+			Fix("Run in a checkout of the repository, or name the repository.")
 	}
 	address := o.URL
 	if found != nil {

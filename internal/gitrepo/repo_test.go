@@ -196,10 +196,10 @@ func TestBaseBranch(t *testing.T) {
 			}
 		}
 		_, err := h.tryOpen(t, func(o *Options) { o.Base = "none" })
-		wantFailure(t, err, failure.GitFailed, "there is no branch none", "the default one is main")
+		wantFailure(t, err, failure.GitFailed, "there is no branch none", "The default branch is main")
 		empty := must[*gitremote.Repo](t)(h.Create("acme/empty", nil))
 		_, err = h.tryOpen(t, func(o *Options) { o.URL = empty.URL() })
-		wantFailure(t, err, failure.GitFailed, "no commits", "push a first commit")
+		wantFailure(t, err, failure.GitFailed, "no commits", "Push a first commit")
 	})
 }
 

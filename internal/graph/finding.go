@@ -57,17 +57,17 @@ func (l Levels) Check() error {
 }
 
 // ParseLevels parses arguments of the form ID=LEVEL.
-func ParseLevels(pairs []string, strict bool) (Levels, error) {
+func ParseLevels(flag string, pairs []string, strict bool) (Levels, error) {
 	l := Levels{Of: map[string]Level{}, Strict: strict}
 	for _, pair := range pairs {
 		id, level, ok := strings.Cut(pair, "=")
 		if !ok {
-			return l, failure.New(failure.Usage, "reading the command line: --level %s", pair).Fix("Give --level with ID=error, ID=warning or ID=off.")
+			return l, failure.New(failure.Usage, "reading the command line: --%s: invalid value %q", flag, pair).Fix("Give --%s with ID=error, ID=warning or ID=off.", flag)
 		}
 		l.Of[id] = Level(level)
 	}
 	if err := l.Check(); err != nil {
-		return l, failure.New(failure.Usage, "reading the command line: --level: %w", err).Fix("Run graft explain --findings for the list of findings.")
+		return l, failure.New(failure.Usage, "reading the command line: --%s: %w", flag, err).Fix("Give the id of a finding: docs/findings.md lists them.")
 	}
 	return l, nil
 }

@@ -86,7 +86,7 @@ func PlaceIn(entries []fbc.Entry, n Newcomer, versions Versions, rules PlaceRule
 	if rules.NoRewire && len(p.Rewired) > 0 {
 		e := entries[p.Rewired[0]]
 		return p, failure.New(failure.EdgeConflict, "placing %s: %s replaces %s and would have to replace %s", n.Name, e.Name, cmp.Or(e.Replaces, "nothing"), n.Name).
-			Fix("Leave out --no-rewire, or give edges that need no change of %s.", e.Name)
+			Fix("Leave out rewire: false in graft.yaml, or --no-rewire of graft insert, or give edges that need no change of %s.", e.Name)
 	}
 	p.Index = listIndex(entries, n, versions)
 	return p, nil

@@ -77,7 +77,7 @@ func Scratch(platforms []string) (*Base, error) {
 func parsePlatform(text string) (*v1.Platform, error) {
 	p, err := v1.ParsePlatform(text)
 	if err != nil || p.OS == "" || p.Architecture == "" {
-		return nil, failure.New(failure.Usage, "reading the command line: --platform %s", text).Fix("Give --platform with OS/ARCHITECTURE, such as linux/arm64.")
+		return nil, failure.New(failure.Usage, "reading the command line: --platform: invalid value %q", text).Fix("Give --platform with OS/ARCHITECTURE, such as linux/arm64.")
 	}
 	return p, nil
 }

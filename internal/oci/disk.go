@@ -137,7 +137,7 @@ func (a *diskImage) content(what string, digest v1.Hash, limit int64) ([]byte, e
 	}
 	if got := digestOf(body, want); got != want {
 		return nil, failure.New(failure.DigestMismatch, "%s %s: what the archive holds has digest %s", what, want, got).
-			Fix("Write the archive again: it is damaged or was altered.")
+			Fix("Write the archive again: it is damaged.")
 	}
 	return body, nil
 }

@@ -68,7 +68,7 @@ func (a *diskImage) checkDiffs(m v1.Manifest) error {
 	for i, layer := range m.Layers {
 		if layer.MediaType == types.DockerUncompressedLayer && layer.Digest != diffs[i] {
 			return failure.New(failure.DigestMismatch, "layer %s: what the archive holds has digest %s", diffs[i], layer.Digest).
-				Fix("Write the archive again: it is damaged or was altered.")
+				Fix("Write the archive again: it is damaged.")
 		}
 	}
 	return nil

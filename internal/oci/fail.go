@@ -73,12 +73,12 @@ func ofStatus(doing, from, after string, answer *transport.Error) *failure.Error
 			}
 		}
 		if status == http.StatusTooManyRequests {
-			f = f.Fix("run again later, with fewer --jobs, or logged in, which most registries allow more requests")
+			f = f.Fix("Run again later, or log in: most registries then allow more requests.")
 		}
 		return f
 	}
 	f := failure.New(failure.RegistryUnavailable, "%s: %s", doing, said).
-		Fix("check the image reference, and that its host is a registry")
+		Fix("Check the image reference, and that its host is a registry.")
 	f.Retryable = false
 	return f
 }
@@ -86,9 +86,9 @@ func ofStatus(doing, from, after string, answer *transport.Error) *failure.Error
 func refusedSignIn(doing, from string, answer *transport.Error) *failure.Error {
 	f := failure.New(failure.RegistryAuth, "%s: %s", doing, describeAnswer(answer))
 	if from == "" {
-		return f.Fix("check the image reference; if the image is private, log in with docker login or podman login, or set REGISTRY_AUTH_FILE")
+		return f.Fix("Check the image reference. If the image is private, log in with docker login or podman login, or set REGISTRY_AUTH_FILE.")
 	}
-	return f.Fix("check the image reference, and that the credentials from %s may pull it", from)
+	return f.Fix("Check the image reference, and that the credentials from %s may pull the image.", from)
 }
 
 // ofNetwork returns the failure for a request without an answer.
@@ -106,14 +106,14 @@ func ofNetwork(doing string, err error) *failure.Error {
 		return failure.New(failure.BundleInvalid, "%s: the answer is longer than an image's may be", doing)
 	case errors.As(err, &dns) && dns.IsNotFound:
 		f.Message = doing + ": no such host: " + dns.Name
-		f = f.Fix("check the host in the image reference, and the network's name server")
+		f = f.Fix("Check the host in the image reference, and the network's name server.")
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &plain):
 		f.Message = doing + ": the registry does not answer by TLS"
-		f = f.Fix("give --use-http if it serves plain HTTP")
+		f = f.Fix("Give --use-http if the registry serves plain HTTP.")
 	case outbound.IsTLS(err):
-		f = f.Fix("have the system trust the registry's certificate authority, or give --skip-tls-verify")
+		f = f.Fix("Make the system trust the registry's certificate authority, or give --skip-tls-verify.")
 	case errors.As(err, &redirect):
-		f = f.Fix("name the host as a location in the file that --registries-conf names if it is yours; else use another registry")
+		f = f.Fix("If the host is yours, name it as a location in the file of --registries-conf; otherwise use another registry.")
 	case outbound.PassingError(err):
 		return f
 	}
@@ -126,10 +126,10 @@ func refused(ref string, err error) error {
 	var blocked errBlocked
 	if errors.As(err, &blocked) {
 		return failure.New(failure.BundleNotAllowed, "%s: %w", ref, err).
-			Fix("unblock the registry in the file that --registries-conf names, or use another image")
+			Fix("Unblock the registry in the file of --registries-conf, or use another image.")
 	}
 	return failure.New(failure.Usage, "%s: the registries configuration makes no reference of it: %w", ref, err).
-		Fix("correct prefix and location in the file that --registries-conf names")
+		Fix("Correct prefix and location in the file of --registries-conf.")
 }
 
 // mention adds the mirrors that were tried before.

@@ -24,7 +24,7 @@ func askHelper(ctx context.Context, helper, registry string) (authn.AuthConfig, 
 	program := "docker-credential-" + helper
 	failed := func(why string) (authn.AuthConfig, error) {
 		return none, failure.New(failure.RegistryAuth, "asking %s for the credentials of %s: %s", program, registry, why).
-			Fix("run: echo %s | %s get", serverOf(registry), program)
+			Fix("Run the credential helper by hand, with echo %s | %s get.", serverOf(registry), program)
 	}
 	if strings.ContainsAny(helper, `/\`) {
 		return failed("the name of a helper is no path")

@@ -86,7 +86,7 @@ func (k *keychain) load() {
 	if k.auth != "" {
 		file, err := parseAuthFile("the credentials given", []byte(k.auth))
 		if err != nil {
-			k.err = failure.New(failure.RegistryAuth, "reading the credentials given: %w", err).Fix("give them as docker login writes them to config.json")
+			k.err = failure.New(failure.RegistryAuth, "reading the credentials given: %w", err).Fix("Give the credentials as docker login writes them to config.json.")
 			return
 		}
 		k.files = append(k.files, file)
@@ -101,7 +101,7 @@ func (k *keychain) load() {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil && place.variable != "":
 			k.err = failure.New(failure.RegistryAuth, "reading %s, which %s names: %w", place.path, place.variable, err).
-				Fix("correct the file, write it anew with podman login or docker login, or unset %s", place.variable)
+				Fix("Correct the file, write it again with podman login or docker login, or unset %s.", place.variable)
 			return
 		case err == nil:
 			k.files = append(k.files, file)

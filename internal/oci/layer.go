@@ -64,7 +64,7 @@ func (l limits) checkImage(image *v1.Manifest) error {
 
 func tooMuch(format string, args ...any) error {
 	return failure.New(failure.BundleInvalid, "the image exceeds the limits: it %w", fmt.Errorf(format, args...)).
-		Fix("check that this is the image that is meant; a bundle is built FROM scratch with nothing but manifests/ and metadata/")
+		Fix("Check that this is the intended image. A bundle is built FROM scratch, with only manifests/ and metadata/.")
 }
 
 // entry is one entry of a layer's archive.
@@ -201,7 +201,7 @@ func cleanName(name string) (string, error) {
 
 func outside(format string, args ...any) error {
 	return failure.New(failure.BundleInvalid, "%w, which is outside of the image's root", fmt.Errorf(format, args...)).
-		Fix("build the bundle image again with relative paths and links that stay inside of it")
+		Fix("Build the bundle image again, with relative paths and links that stay inside of it.")
 }
 
 func badLayer(err error) error {

@@ -220,7 +220,7 @@ func digestOf(b []byte, other string) string {
 
 func mismatch(what, want, got string) error {
 	return failure.New(failure.DigestMismatch, "%s %s: what the registry sent has digest %s", what, want, got).
-		Fix("pull again; if it stays so, the registry or a proxy on the way serves altered content: tell its operator")
+		Fix("Pull again. If the problem stays, the registry or a proxy serves altered content: tell its operator.")
 }
 
 func notABundle(format string, args ...any) *failure.Error {

@@ -125,7 +125,7 @@ func (t *Target) fail(ctx context.Context, err error) error {
 	case failure.RegistryAuth:
 		return f.Fix("Check the repository, and log in with an account that may push to it.")
 	case failure.BundleNotFound:
-		return f.Fix("Check the repository; some registries want it to be made first.")
+		return f.Fix("Check the repository. Some registries require that it is created first.")
 	}
 	return f
 }

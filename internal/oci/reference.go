@@ -19,7 +19,7 @@ func parseReference(ref string) (name.Reference, error) {
 	parsed, err := name.ParseReference(ref)
 	if err != nil {
 		return nil, failure.New(failure.Usage, "%s: no image reference: %w", ref, err).
-			Fix("write the image as registry/repository:tag or registry/repository@sha256:digest")
+			Fix("Write the image as registry/repository:tag or registry/repository@sha256:digest.")
 	}
 	return parsed, nil
 }
@@ -28,7 +28,7 @@ func parseRepository(repository string) (name.Repository, error) {
 	parsed, err := name.NewRepository(repository)
 	if err != nil {
 		return name.Repository{}, failure.New(failure.Usage, "%s: no image repository: %w", repository, err).
-			Fix("write the repository as registry/repository, without tag or digest")
+			Fix("Write the repository as registry/repository, without tag or digest.")
 	}
 	return parsed, nil
 }
@@ -48,7 +48,7 @@ func bundleDirs(labels map[string]string) ([]string, error) {
 		dir := path.Clean(strings.TrimLeft(named, "/"))
 		if dir == ".." || strings.HasPrefix(dir, "../") {
 			return nil, failure.New(failure.BundleInvalid, "label %s names %q, which is outside of the image", label, named).
-				Fix("set the label to a directory of the image, such as manifests/, and publish the bundle again")
+				Fix("Set the label to a directory of the image, such as manifests/, and publish the bundle again.")
 		}
 		dirs = append(dirs, dir)
 	}

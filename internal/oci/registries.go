@@ -37,7 +37,7 @@ type location struct {
 }
 
 func readRegistriesConf(path string) (*registriesConf, error) {
-	const remedy = "correct the file, or leave out --registries-conf"
+	const remedy = "Correct the file, or leave out --registries-conf."
 	data, err := os.ReadFile(path)
 	if err != nil {
 		var cause *os.PathError

@@ -81,7 +81,7 @@ func indexTarball(file string) (fileSet, error) {
 			return t, nil
 		}
 		if err != nil {
-			return nil, notABundle("the tarball is malformed, or packed: %w", err).Fix("Give a tarball as podman save, docker save or skopeo write it, not packed.")
+			return nil, notABundle("the tarball is malformed, or packed: %w", err).Fix("Give a tarball as podman save, docker save or skopeo write it, uncompressed.")
 		}
 		at, err := f.Seek(0, io.SeekCurrent)
 		if err != nil {

@@ -191,7 +191,7 @@ func (e Entry) first(all []standing, files []*yamledit.File) (standing, error) {
 		return all[len(all)-1], nil
 	}
 	return standing{}, failure.New(failure.EditRefused, "adding %s %s: no file holds an %s, so that its place is not known", e.Name, e.Version, e.Schema).
-		Fix("Name the file that is to hold it.")
+		Fix("Name the file that should have it.")
 }
 
 func (e Entry) insert(edits *yamledit.Edits, at standing, after int, siblings []standing) error {

@@ -86,7 +86,7 @@ func Property(name string, graph []byte) ([]byte, error) {
 		return nil, failure.New(failure.Internal, "writing the property: %w", err)
 	}
 	if _, _, err := ParseGraph(TypeGraph, value); err != nil {
-		return nil, failure.New(failure.OperandUnresolvable, "writing the property of %s: %s", name, failure.Of(err).Message).Fix("Name a channel whose bundles take versions of it.")
+		return nil, failure.New(failure.OperandUnresolvable, "writing the property of %s: %s", name, failure.Of(err).Message).Fix("Name a channel whose bundles use versions of it.")
 	}
 	body, err := json.Marshal(map[string]any{"properties": []fbc.Property{{Type: TypeGraph, Value: value}}})
 	if err != nil {

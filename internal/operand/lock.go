@@ -21,11 +21,11 @@ func parseLock(name string, text []byte) (map[string]string, error) {
 		}
 		if len(words) != 2 || !ByTag(words[0]) || !reference.IsDigest(words[1]) {
 			return nil, failure.New(failure.Config, "reading the lock file: a line is an image by tag and its digest").At(name, i+1, 1).
-				Fix("Write a line such as quay.io/example/op:v1.0.0 sha256:..., or have --write-lock do so.")
+				Fix("Write a line such as quay.io/example/op:v1.0.0 sha256:..., or run graft pin --write-lock.")
 		}
 		if other := digests[words[0]]; other != "" && other != words[1] {
 			return nil, failure.New(failure.Config, "reading the lock file: %s has two digests", words[0]).At(name, i+1, 1).
-				Fix("Leave the line that is right.")
+				Fix("Keep the correct line.")
 		}
 		digests[words[0]] = words[1]
 	}
@@ -62,7 +62,7 @@ func Locked(name string, text []byte, wanted map[string]Place) (map[string]strin
 	for image, p := range wanted {
 		if digests[image] == "" {
 			errs = append(errs, p.Failure(failure.BundleNotFound, "%s: the lock file %s has no digest for %s", p.Field, name, image).
-				Fix("Run graft pin --write-lock %s where the registry can be reached.", name))
+				Fix("Run graft pin --write-lock %s with access to the registry.", name))
 		}
 	}
 	return digests, failure.InOrder(errs)

@@ -66,7 +66,7 @@ func (s *Set) selected(sel Selection) ([]*Bundle, error) {
 	for _, p := range sel.Packages {
 		if !had[p] {
 			return nil, failure.New(failure.OperandUnresolvable, "finding package %s: no catalog has a bundle of it", p).
-				Fix("Give the name of a package, or the catalog that has it.")
+				Fix("Give the name of a package, or also the catalog that has it.")
 		}
 	}
 	return out, nil
@@ -148,7 +148,7 @@ func (s *Set) highest(b *Bundle, name string) (*Entry, error) {
 		}
 	}
 	return nil, b.unresolvable(Request{Name: name}, "the bundle takes %s, and no catalog has an %s in that range", texts(claims, " and "), SchemaRelatedImages).
-		Fix("Give the catalog that has it as well.")
+		Fix("Also give the catalog that has it.")
 }
 
 // supported adds every entry that a bundle supports.
@@ -197,7 +197,7 @@ func (m *mirror) operand(q Request, chosen []*Bundle) error {
 	}
 	if first == nil {
 		first = failure.New(failure.OperandUnresolvable, "resolving %s: none of the bundles takes an operand of that name", q).
-			Fix("Name an operand that a bundle takes.")
+			Fix("Name an operand that a bundle uses.")
 	}
 	return first
 }

@@ -149,7 +149,7 @@ func (f *search) fail(met int, n need, why string) {
 	}
 	f.deepest = met
 	f.nearest = failure.New(failure.OperandUnresolvable, "resolving %s: %s", n, why).At(n.of.File, n.of.Line, 1).
-		Fix("Give the catalog that has a provider and an entry in that range, or widen the range.")
+		Fix("Also give a catalog with a provider and an entry in that range, or widen the range.")
 }
 
 // missing returns the reason why nothing satisfies a need.

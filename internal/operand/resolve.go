@@ -113,12 +113,12 @@ func (s *Set) choose(b *Bundle, q Request) (Chosen, error) {
 	schema, holds, words := b.takes(q.Name)
 	if words == "" {
 		return Chosen{}, b.unresolvable(q, "the bundle takes no operand of that name%s", b.namesTaken()).
-			Fix("Name an operand that the bundle takes.")
+			Fix("Name an operand that the bundle uses.")
 	}
 	all := s.of(schema, q.Name, b)
 	if len(all) == 0 {
 		return Chosen{}, b.unresolvable(q, "no catalog has an %s named %s", schema, q.Name).
-			Fix("Give the catalog that has it as well.")
+			Fix("Also give the catalog that has it.")
 	}
 	var passed []string
 	for _, e := range slices.Backward(all) {
@@ -196,7 +196,7 @@ func unambiguous(e *Entry, all []*Entry) error {
 	for _, o := range all {
 		if o != e && Compare(o.Version, e.Version) == 0 && !slices.Equal(e.sorted(), o.sorted()) {
 			return failure.New(failure.OperandUnresolvable, "resolving %s %s: %s and %s give it different images", e.Name, e.Version, o.Pos, e.Pos).
-				At(e.File, e.Line, 1).Fix("Make the two entries agree, or give only the catalog that is meant.")
+				At(e.File, e.Line, 1).Fix("Make the two entries agree, or give only the intended catalog.")
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func (r *Resolution) Variables(prefix string) ([]Variable, error) {
 			for _, name := range c.names(prefix, i.Name) {
 				if other, twice := images[name]; twice && other != i.Image {
 					return nil, failure.New(failure.Usage, "naming the images: %s would be both %s and %s", name, other, i.Image).
-						Fix("Ask for one version of each major version, or use --output json.")
+						Fix("Give one version of each major version, or use --output json.")
 				}
 				images[name] = i.Image
 			}

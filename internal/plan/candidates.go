@@ -120,7 +120,7 @@ func (p *planner) open(c candidate) (*opened, error) {
 	}
 	missing := failure.New(failure.TemplateNotFound, "opening %s: there is no such file", c.path)
 	if c.Line > 0 {
-		return nil, missing.At(p.setup.File, c.Line, c.Col).Fix("Correct the path, or say which kind of template to create.")
+		return nil, missing.At(p.setup.File, c.Line, c.Col).Fix("Correct the path, or give the kind of template to create.")
 	}
 	return nil, missing.At(c.path, 0, 0)
 }

@@ -78,7 +78,7 @@ func (p *planner) catalog(setup CatalogSetup, at place, c candidate, t *Target) 
 		}
 		if cat.New && !setup.Create && !t.Create {
 			return false, p.misconfigured(c.TargetSetup, "planning for %s: the catalog %s of %s does not stand", p.in.Bundle.Name, cat.Path, c.path).
-				Fix("Correct its path, or set create: true where the catalog is named, to have it begun.")
+				Fix("Correct its path, or set create: true for the catalog in graft.yaml.")
 		}
 		t.Catalogs = append(t.Catalogs, cat)
 	}

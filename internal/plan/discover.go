@@ -75,7 +75,7 @@ func (p *planner) withoutTemplate(found *search) ([]candidate, error) {
 	if len(found.broken) > 0 {
 		return nil, err.Fix("Correct %s, or name the template.", strings.Join(firstFew(found.broken), ", "))
 	}
-	return nil, err.Fix("Name the template in the inputs or in .github/graft.yaml, or create one with graft insert --create KIND.")
+	return nil, err.Fix("Name the template in the inputs or in .github/graft.yaml, or create one with graft insert --create.")
 }
 
 func (p *planner) ambiguous(what string, paths []string) error {

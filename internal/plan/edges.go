@@ -33,7 +33,7 @@ func (p *planner) edges(r kind.Request, rule EdgeRule, c candidate, o *opened, t
 		p.reason(&t.Reasons, "A %s template makes the edges itself.", o.kind)
 	case rule.Explicit:
 		return nil, failure.New(failure.Usage, "planning for %s: %s leaves the edges to be said, and none are", r.Bundle.Name, p.setup.File).At(p.setup.File, c.Line, c.Col).
-			Fix("Say what it replaces, skips, or the range that it skips.")
+			Fix("Give what the bundle replaces or skips, or the range that it skips.")
 	case rule.From == FromCSV && p.in.Stated.Said():
 		return p.eachChannel(r, o, t, func(string, []fbc.Entry) (Edges, string, error) {
 			return p.in.Stated, "it " + p.in.Stated.inWords() + ", as its ClusterServiceVersion says.", nil

@@ -31,7 +31,7 @@ func Everywhere(fsys fs.FS, in Input) (*Plan, error) {
 	}
 	if len(candidates) == 0 {
 		return nil, failure.New(failure.Usage, "planning for %s: no target of %s is for package %s", in.Bundle.Name, p.setup.File, in.Bundle.Package).At(p.setup.File, 0, 0).
-			Fix("Name a package that a target is for.")
+			Fix("Name the package of a target.")
 	}
 	var errs []error
 	for _, c := range candidates {

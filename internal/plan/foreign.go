@@ -32,14 +32,14 @@ func (p *planner) foreign(c candidate, o *opened, t *Target) error {
 	named := cmp.Or(c.Package, p.setup.Package) == b.Package
 	if len(packages) > 0 && !slices.Contains(packages, b.Package) && !named {
 		return failure.New(failure.BundleNotAllowed, "planning for %s: it is of package %s, and %s holds %s", b.Name, b.Package, c.path, strings.Join(firstFew(packages), ", ")).At(p.saidAt(c)).
-			Fix("Name the template of package %s; one that is to hold it has package: %s in .github/graft.yaml.", b.Package, b.Package)
+			Fix("Name the template of package %s, or set package: %s for this target in .github/graft.yaml.", b.Package, b.Package)
 	}
 	own, _, _ := reference.Cut(b.Image)
 	if p.promoted || p.in.Trusted || p.setup.Community != nil || len(siblings) == 0 || slices.Contains(siblings, repository(own)) {
 		return nil
 	}
 	return failure.New(failure.BundleNotAllowed, "planning for %s: its repository is %s, and the bundles of %s are from %s", b.Name, own, c.path, strings.Join(firstFew(siblings), ", ")).At(p.saidAt(c)).
-		Fix("Add the repository to allowedRepositories in .github/graft.yaml; where it is a stage, say in registries what it is called in production.")
+		Fix("Add the repository to allowedRepositories in .github/graft.yaml. If it is a staging repository, map it to the production repository in registries.")
 }
 
 // standingIn returns the packages of a template and its catalogs, and the repositories of the template's bundles.

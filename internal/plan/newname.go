@@ -56,7 +56,7 @@ func (p *planner) newNames() error {
 		}
 		if i := slices.IndexFunc(p.held, func(held string) bool { return misspelt(word, letters(held)) }); i >= 0 {
 			return failure.New(failure.ChannelUnknown, "planning for %s: no template has the channel %s, and %s is nearly called so", p.in.Bundle.Name, m.channel, p.held[i]).
-				At(p.saidAt(m.of)).Fix("Correct the channel; one that is meant so is begun where it is asked for, by --channels.")
+				At(p.saidAt(m.of)).Fix("Correct the channel. To begin a channel of this name, give it with --channels.")
 		}
 		if text := "Channel " + m.channel + unheard; !slices.Contains(p.plan.Warnings, text) {
 			p.warn("%s", text)

@@ -274,7 +274,7 @@ func (p *planner) distinct() error {
 			}
 			if other, twice := from[c.Path]; twice {
 				return failure.New(failure.Config, "planning for %s: the catalog %s is made of %s and of %s", p.in.Bundle.Name, c.Path, other, t.Template).At(p.setup.File, 0, 0).
-					Fix("Let one template make each catalog, or join the two in a composite template.")
+					Fix("Render each catalog from one template, or join the two in a composite template.")
 			}
 			from[c.Path] = t.Template
 		}

@@ -108,7 +108,7 @@ func (p *planner) publishedOf(setup PublishedSetup, c candidate, platforms []*Pl
 	}
 	if platforms == nil {
 		return nil, p.misconfigured(c.TargetSetup, "finding the published catalog of %s: no platform is known for {platform} in %s", c.path, setup.Catalog).
-			Fix("Give its catalogs a platform, or the target a published of its own that lists the catalogs.")
+			Fix("Give its catalogs a platform, or list the target's catalogs in its own published.")
 	}
 	for _, platform := range platforms {
 		if err := name(platform); err != nil {

@@ -179,7 +179,7 @@ func (p *planner) annotated(c candidate, o *opened) ([]string, error) {
 	for _, ch := range channels {
 		if !channelGrammar.MatchString(ch) {
 			return nil, failure.New(failure.BundleInvalid, "planning for %s: its annotations name the channel %q, which is no name", p.in.Bundle.Name, ch).
-				Fix("Say the channels of %s.", c.path)
+				Fix("Give the channels of %s.", c.path)
 		}
 	}
 	return channels, nil

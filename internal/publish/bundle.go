@@ -56,7 +56,7 @@ func bundleOf(ctx context.Context, r Request, pulled *oci.Pulled) (*bundleImage,
 	}
 	if said := r.Said; said.Name != "" && said.Name != facts.Name || said.Package != "" && said.Package != facts.Package || said.Version != "" && said.Version != facts.Version {
 		return nil, failure.New(failure.BundleConflict, "reading bundle %s: it is %s %s of package %s, announced was %s %s of %s", r.Image(), facts.Name, facts.Version, facts.Package, said.Name, said.Version, said.Package).
-			Fix("Correct what sends the event.")
+			Fix("Correct the sender of the event.")
 	}
 	version, err := semver.Parse(facts.Version)
 	if err != nil {

@@ -135,7 +135,7 @@ func (c *change) withStanding(ctx context.Context, state gitrepo.State) ([]subje
 		if err != nil {
 			// To leave it out would take it from the pull request without a word.
 			f := *failure.Of(err)
-			return nil, f.Fix("The branch %s has it: publish it again as it is now, or close the pull request of that branch. %s", c.branch, f.Remedy)
+			return nil, f.Fix("The branch %s has it: publish it again, or close the pull request of that branch. %s", c.branch, f.Remedy)
 		}
 		subjects = add(subjects, s)
 	}

@@ -49,15 +49,15 @@ func (e Edit) Check() error {
 	}
 	switch {
 	case !e.Said() && (e.Package != "" || e.AllowStranded):
-		return wrong("package and allow-stranded are for remove and deprecate").Fix("Leave them out, or say what is to be removed or deprecated.")
+		return wrong("package and allow-stranded are for remove and deprecate").Fix("Leave them out, or name the bundles or channels to remove or deprecate.")
 	case e.Tombstone && (len(e.Remove) == 0 || len(e.RemoveChannels) > 0):
 		return wrong("tombstone is for bundles that are removed, and for these alone").Fix("Give --remove with --tombstone, and remove channels in another run.")
 	case e.removes() && e.deprecates():
-		return wrong("something is to be removed, and something deprecated").Fix("Publish, remove and deprecate in runs of their own.")
+		return wrong("something is to be removed, and something deprecated").Fix("Publish, remove and deprecate in separate runs.")
 	case e.deprecates() && e.Deprecation == "":
-		return wrong("deprecation is missing").Fix("Give --deprecation with what users are to be told.")
+		return wrong("deprecation is missing").Fix("Give --deprecation with a message for users.")
 	case e.Said() && e.Package == "":
-		return wrong("the package of %s is unknown", e.facts().Name).Fix("Give --package, or say the package in .github/graft.yaml.")
+		return wrong("the package of %s is unknown", e.facts().Name).Fix("Give --package, or set package in .github/graft.yaml.")
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (o *operandImage) edit(_ context.Context, p *preparation) (subject, error) 
 	for _, file := range s.Files {
 		src, err := p.files.ReadFile(file)
 		if err != nil {
-			return nil, failure.New(failure.TemplateNotFound, "opening %s: %w", file, err).At(file, 0, 0).Fix("Name a template or a catalog that stands in the repository.")
+			return nil, failure.New(failure.TemplateNotFound, "opening %s: %w", file, err).At(file, 0, 0).Fix("Name a template or a catalog in the repository.")
 		}
 		f, err := yamledit.Open(file, src)
 		if err != nil {
@@ -100,7 +100,7 @@ func (o *operandImage) takenBy(p *preparation, entry operand.Entry) error {
 	}
 	for _, file := range catalogs {
 		if _, err := p.files.ReadFile(file); err != nil {
-			return failure.New(failure.TemplateNotFound, "opening %s: %w", file, err).At(file, 0, 0).Fix("Name a catalog that stands in the repository.")
+			return failure.New(failure.TemplateNotFound, "opening %s: %w", file, err).At(file, 0, 0).Fix("Name a catalog in the repository.")
 		}
 		docs, err := p.files.Catalog(file)
 		if err != nil {

@@ -91,7 +91,7 @@ func (p *preparation) tell(one plan.Published, there bool) error {
 		p.users.found = p.users.found || one.Derived
 	case !one.Derived:
 		return failure.New(failure.Config, "reading the published catalog %s: there is none", one.Catalog).
-			Fix("Correct published, or leave the catalog out as long as there is none.")
+			Fix("Correct published, or leave the catalog out until it exists.")
 	case !slices.ContainsFunc(p.users.missing, func(o plan.Published) bool { return o.Catalog == one.Catalog }):
 		p.users.missing = append(p.users.missing, one)
 	}

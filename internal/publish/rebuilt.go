@@ -81,9 +81,9 @@ func (p *preparation) tagMoved(t plan.Target, b kind.Bundle, rebuilds, released 
 func refused(b kind.Bundle, released bool, format string, args ...any) *failure.Error {
 	err := failure.New(failure.BundleConflict, "inserting %s with image %s: %s", b.Name, b.Image, fmt.Sprintf(format, args...))
 	if released {
-		return err.Fix("Publish the content under a version of its own: clusters may have the old one.")
+		return err.Fix("Publish the content under a new version: clusters may have the old one.")
 	}
-	return err.Fix("Give --rebuild replace to put the new build in the old one's place, or the bundle a version of its own.")
+	return err.Fix("Give --rebuild replace to replace the old build, or publish the bundle under a new version.")
 }
 
 // another is the catalog that holds a bundle in another form than it has now: in whatever

@@ -68,7 +68,7 @@ func (w *Work) refuseSwitch() (errs []error) {
 			if c.skips != "" {
 				errs = append(errs, failure.New(failure.CatalogDrifted, "rendering the catalog: its entries replace and skip what semverSkips: %s gives, and nobody says so; they would change to %s", c.skips, kind.SkipMajor).
 					At(c.Path, 0, 0).
-					Fix("Set semverSkips: %s for %s in graft.yaml, or give semver-skips as an input; %s has the edges change.", c.skips, t.Template, kind.SkipMajor))
+					Fix("Set semverSkips: %s for %s in graft.yaml, or give --semver-skips; with %s the edges change.", c.skips, t.Template, kind.SkipMajor))
 			}
 		}
 	}

@@ -35,7 +35,7 @@ func (p *preparation) setFields(fields []plan.Field) (changed bool, err error) {
 	for _, f := range fields {
 		src, err := p.files.ReadFile(f.Path)
 		if err != nil {
-			return changed, failure.New(failure.EditRefused, "setting %s in %s: %w", f.At, f.Path, err).At(f.Said, f.Line, f.Col).Fix("Name a file that stands in the repository.")
+			return changed, failure.New(failure.EditRefused, "setting %s in %s: %w", f.At, f.Path, err).At(f.Said, f.Line, f.Col).Fix("Name a file in the repository.")
 		}
 		before, after, err := field.Set(f.Path, src, f.At, f.Value)
 		if err != nil {
@@ -77,7 +77,7 @@ func (p *preparation) runAfter(ctx context.Context) error {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("after is left out: nobody allowed the commands of %s", p.after.File))
 		return nil
 	case p.Commands == nil:
-		return refused(failure.Usage, "running what stands in after: nobody allowed commands").Fix("Give allow-commands, or take after out.")
+		return refused(failure.Usage, "running what stands in after: nobody allowed commands").Fix("Give --allow-commands, or remove after from graft.yaml.")
 	}
 	p.Line("running %s after the change", count(len(commands), "command"))
 	written, err := p.Commands(ctx, p.base.FS, &p.change, commands)
@@ -88,7 +88,7 @@ func (p *preparation) runAfter(ctx context.Context) error {
 	outside := slices.DeleteFunc(slices.Clone(names), p.mayChange)
 	if len(outside) > 0 {
 		return refused(failure.EditRefused, "running what stands in after: it changed %s, which changes does not name", strings.Join(outside[:min(len(outside), 10)], ", ")).
-			Fix("Add what the commands may change to changes, or have them leave it alone.")
+			Fix("Add the files to changes, or keep the commands from changing them.")
 	}
 	for _, name := range names {
 		if err := p.put(name, written[name]); err != nil {

@@ -92,7 +92,7 @@ func (g *GitHub) check(fault faulty) {
 		fault("Write https://api.github.com or https://HOST/api/v3.", at("apiURL"), "it is no address of an API")
 	}
 	if g.Pace < 0 || g.FirstRetry <= 0 || g.LongestRetry < g.FirstRetry || g.GiveUpAfter < g.LongestRetry {
-		fault("pace may be 0; firstRetry, longestRetry and giveUpAfter grow in this order.", []any{"github"}, "its times contradict each other")
+		fault("Set pace to 0 or more, and firstRetry, longestRetry and giveUpAfter in increasing order.", []any{"github"}, "its times contradict each other")
 	}
 	if g.App == nil {
 		return

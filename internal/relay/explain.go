@@ -155,7 +155,7 @@ func (d *githubSender) try(ctx context.Context, to string) error {
 	repo := repositoryOf(to)
 	c, err := d.client(ctx, repo.Owner)
 	if err != nil {
-		return failure.New(failure.ForgeAuth, "checking %s: %w", to, err).Fix("Mend the credential in github, or have the App installed there.")
+		return failure.New(failure.ForgeAuth, "checking %s: %w", to, err).Fix("Correct the credential in github, or install the App there.")
 	}
 	if may := c.held.contents; may != "" && may != "write" {
 		return failure.New(failure.ForgeAuth, "checking %s: the App's installation has %s access to contents, and events need contents: write", to, may).

@@ -118,7 +118,7 @@ func (r *Relay) listen(ctx context.Context) error {
 	open := func(address string) (net.Listener, error) {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 		if err != nil {
-			return nil, failure.New(failure.Usage, "listening: %w", err).Fix("Give an address that is free.")
+			return nil, failure.New(failure.Usage, "listening: %w", err).Fix("Give a free address.")
 		}
 		return l, nil
 	}

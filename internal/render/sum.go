@@ -39,12 +39,12 @@ func ParseSum(name string, text []byte) (*Sum, error) {
 		f := strings.Fields(line)
 		if len(f) != 3 || !strings.Contains(f[1], ":") || !strings.HasPrefix(f[2], "h1:") {
 			return nil, failure.New(failure.Config, "reading it: the line is not IMAGE DIGEST HASH").At(name, i+1, 1).
-				Fix("Restore the file, or remove it and render with --update-sum.")
+				Fix("Restore the file, or remove it and run graft render --update-sum.")
 		}
 		row, ok := s.rows[f[0]]
 		if ok && row.digest != f[1] {
 			return nil, failure.New(failure.DigestMismatch, "reading it: %s is recorded twice, with %s and %s", f[0], row.digest, f[1]).At(name, i+1, 1).
-				Fix("Keep the line that is right, or render with --update-sum.")
+				Fix("Keep the correct line, or run graft render --update-sum.")
 		}
 		s.rows[f[0]] = row.with(f[1], f[2])
 	}

@@ -24,7 +24,7 @@ func run(ctx context.Context, command, dir, home string, log func(line string)) 
 	shell, err := exec.LookPath("sh")
 	if err != nil {
 		return failure.New(failure.Usage, "running %s: there is no shell here", printable(command)).
-			Fix("Run Graft where the commands have their programs: the binary, or an image of your own upon Graft's.")
+			Fix("Run Graft where the programs of the commands are installed: as a binary, or in your own image on top of Graft's.")
 	}
 	out := &output{}
 	cmd := exec.CommandContext(ctx, shell, "-c", command)
@@ -48,7 +48,7 @@ func run(ctx context.Context, command, dir, home string, log func(line string)) 
 	if len(lines) > 0 {
 		last = ": " + lines[len(lines)-1]
 	}
-	return failure.New(failure.EditRefused, "running %s: %w%s", printable(command), err, last).Fix("Correct the command; what it printed stands above.")
+	return failure.New(failure.EditRefused, "running %s: %w%s", printable(command), err, last).Fix("Correct the command. Its output is above.")
 }
 
 // output keeps the first bytes written to it and counts the rest.

@@ -157,7 +157,7 @@ func (c *copied) link(base fs.FS, name string) error {
 func (c *copied) changed(ctx context.Context) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	refused := func(name, why string) error {
-		return failure.New(failure.EditRefused, "reading what commands changed: %s %s", name, why).At(name, 0, 0).Fix("Let the commands write files, and leave links alone.")
+		return failure.New(failure.EditRefused, "reading what commands changed: %s %s", name, why).At(name, 0, 0).Fix("Let the commands write only files, not links.")
 	}
 	seen := map[string]bool{}
 	err := fs.WalkDir(c.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {

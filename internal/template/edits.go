@@ -21,13 +21,13 @@ func Remove(fsys fs.FS, p, name string, catalogs []string, r kind.Removal) (*kin
 func (t *Template) Remove(r kind.Removal) (*kind.Outcome, error) {
 	k, ok := t.Kind.(kind.Remover)
 	if !ok {
-		return nil, t.unsupported(r.Doing(), "takes bundles in alone").Fix("Take them out by hand.")
+		return nil, t.unsupported(r.Doing(), "takes bundles in alone").Fix("Remove them by hand.")
 	}
 	if err := t.problems(); err != nil {
 		return nil, err
 	}
 	if has := t.Kind.Traits(); r.Tombstone && !has.Tombstones && !has.OfTemplates {
-		return nil, t.unsupported(r.Doing(), "has none").Fix("Leave out --tombstone, and have the next version skip the bundle by graft edges --skips.")
+		return nil, t.unsupported(r.Doing(), "has none").Fix("Leave out --tombstone, and let the next version skip the bundle with graft edges --skips.")
 	}
 	return k.Remove(&t.Source, r)
 }
@@ -47,7 +47,7 @@ func (t *Template) Deprecate(d kind.Deprecation) (*kind.Outcome, error) {
 	k, ok := t.Kind.(kind.Deprecator)
 	if !ok {
 		return nil, t.unsupported("deprecating", "holds no olm.deprecations").
-			Fix("Deprecate in the rendered catalog, or keep a basic template: graft convert --to basic writes one.")
+			Fix("Deprecate in the rendered catalog, or use a basic template: graft convert --to basic writes one.")
 	}
 	if err := t.problems(); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func SetEdges(fsys fs.FS, p, name string, catalogs []string, e kind.Edges) (*kin
 func (t *Template) SetEdges(e kind.Edges) (*kind.Outcome, error) {
 	k, ok := t.Kind.(kind.EdgeSetter)
 	if !ok {
-		return nil, t.unsupported(e.Doing(), "has none of its own").Fix("Keep a basic template: graft convert --to basic writes one.")
+		return nil, t.unsupported(e.Doing(), "has none of its own").Fix("Use a basic template: graft convert --to basic writes one.")
 	}
 	if err := t.problems(); err != nil {
 		return nil, err

@@ -252,7 +252,7 @@ func checkRequest(t *Template, r kind.Request) error {
 	}
 	if _, ok := t.Kind.(kind.HasEdges); r.LikePrevious && !ok && !t.Kind.Traits().OfTemplates {
 		return failure.New(failure.Usage, "inserting %s: the channels of a %s template have no entries with edges that a new one could begin with", name, t.Kind.Traits().Name).
-			Fix("Leave out --new-channel.")
+			Fix("Leave out newChannel in graft.yaml, or --new-channel of graft insert.")
 	}
 	return nil
 }
@@ -273,7 +273,7 @@ func Insert(fsys fs.FS, p, name, create string, catalogs []string, r kind.Reques
 	}
 	var missing *failure.Error
 	if errors.As(err, &missing) && missing.Code == failure.TemplateNotFound {
-		return nil, missing.Fix("Correct the path, or give --create KIND to write a new template.")
+		return nil, missing.Fix("Correct the path, or give --create with a kind of template.")
 	}
 	if err != nil {
 		return nil, err
@@ -341,7 +341,7 @@ func names[Able any]() []string {
 func Create(kindName string, r kind.Request) ([]byte, error) {
 	if r.DefaultChannel != "" && len(Traits(kindName).Archetypes) == 0 && !slices.Contains(kind.Unique(r.Channels), r.DefaultChannel) {
 		return nil, failure.New(failure.ChannelUnknown, "creating a template whose default channel is %s, into which nothing is inserted", r.DefaultChannel).
-			Fix("Insert into %s as well.", r.DefaultChannel)
+			Fix("Also insert into %s.", r.DefaultChannel)
 	}
 	if r.Replaces == r.Bundle.Name || slices.Contains(r.Skips, r.Bundle.Name) {
 		return nil, failure.New(failure.Usage, "inserting %s: it is to replace or skip itself", r.Bundle.Name).Fix("Name another bundle.")
@@ -367,7 +367,7 @@ func Convert(kindName string, docs []fbc.Doc, format fbc.Format, skips kind.Semv
 		return text, err
 	}
 	return nil, failure.New(failure.Usage, "converting to a template of kind %q", kindName).
-		Fix("Give --to with one of %s.", strings.Join(Convertible(), ", "))
+		Fix("Run graft convert --to with one of %s.", strings.Join(Convertible(), ", "))
 }
 
 // jsonOf writes the only document of a template as opm writes documents.

@@ -269,7 +269,7 @@ func Files(dir string) (map[string][]byte, error) {
 	for _, name := range names {
 		if files[name], err = fs.ReadFile(root.FS(), name); err != nil {
 			return nil, failure.New(failure.TemplateMalformed, "reading the catalog: %w", err).At(dir+"/"+name, 0, 0).
-				Fix("Make it a file that can be read, or name it in .indexignore.")
+				Fix("Make the file readable, or name it in .indexignore.")
 		}
 	}
 	return files, nil

@@ -161,7 +161,7 @@ func (x *index) read(names []string) (docs []fbc.Doc, err error) {
 		for _, r := range p.runs {
 			text, err := files.read(r)
 			if err != nil {
-				return nil, failure.New(failure.TemplateMalformed, "reading a catalog: %w", err).At(r.file, 0, 0).Fix("Leave the catalog as it is while it is read.")
+				return nil, failure.New(failure.TemplateMalformed, "reading a catalog: %w", err).At(r.file, 0, 0).Fix("Do not change the catalog while Graft reads it.")
 			}
 			more, err := r.from.Read(r.file, text)
 			if err != nil {

@@ -28,12 +28,12 @@ type Verification struct {
 // Flags are --strict and --level.
 func (v *Verification) Flags(f *pflag.FlagSet, strict string) {
 	f.BoolVar(&v.strict, "strict", false, strict)
-	f.StringSliceVar(&v.levels, "level", nil, "set the level of a finding: ID=error, ID=warning or ID=off")
+	f.StringSliceVar(&v.levels, "level", nil, "level of a finding: ID=error, ID=warning or ID=off")
 }
 
 // Levels are those of the flags, and beside them those of the repository's graft.yaml.
 func (v *Verification) Levels(name string) (graph.Levels, error) {
-	levels, err := graph.ParseLevels(v.levels, v.strict)
+	levels, err := graph.ParseLevels("level", v.levels, v.strict)
 	if err != nil || name == "-" || IsImage(name) {
 		return levels, err
 	}

@@ -16,11 +16,11 @@ import (
 func validateCommand(a *command.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate FILE...|-",
-		Short: "Check CatalogSources and ClusterCatalogs as an API server does, and say what to do",
-		Long: "Validate finds what an API server with deploy/crds/catalogsources.yaml refuses: no source or\n" +
-			"several, fields that have no meaning beside others, values of the wrong type. Deprecated fields,\n" +
-			"unknown ones, and what looks like a template and is none, are warnings. ClusterCatalogs of OLM v1\n" +
-			"are held to the definition that comes with it.",
+		Short: "Check CatalogSources and ClusterCatalogs as an API server does",
+		Long: "Validate finds what an API server with deploy/crds/catalogsources.yaml refuses: no source or several,\n" +
+			"fields that mean nothing beside others, values of the wrong type. Deprecated fields, unknown fields, and\n" +
+			"texts that only look like templates are warnings. Validate checks ClusterCatalogs of OLM v1 against the\n" +
+			"definition that comes with it.",
 		Example: "  graft catalogsource validate catalogsource.yaml",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -18,15 +18,16 @@ func convertCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert --to new|legacy FILE...|-",
 		Short: "Convert CatalogSources between the new and the deprecated form of the spec, in place",
-		Long: "Convert says the same in the other form: catalogImageSource, catalogServiceSource and\n" +
-			"configMapSource, or sourceType with image, address and configMap. Comments stay, there and back is\n" +
-			"the same, and no other byte changes. What a form cannot say is catalogsource-invalid.",
+		Long: "Convert rewrites the spec from one form to the other: from sourceType with image, address and configMap\n" +
+			"to catalogImageSource, catalogServiceSource and configMapSource, or back. Comments stay, no other byte\n" +
+			"changes, and converting back gives the original. If a form cannot express the spec, convert fails with\n" +
+			"catalogsource-invalid.",
 		Example: "  graft catalogsource convert --to new catalogsource.yaml",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			form := catalogsource.Form(to)
 			if form != catalogsource.New && form != catalogsource.Legacy {
-				return failure.New(failure.Usage, "reading the command line: --to %q", to).Fix("Give --to with new or legacy.")
+				return failure.New(failure.Usage, "reading the command line: --to: invalid value %q", to).Fix("Give --to with new or legacy.")
 			}
 			return convert(a, args, form, how)
 		},

@@ -39,15 +39,14 @@ func resolveCommand(a *command.App) *cobra.Command {
 	o := &resolveOptions{digests: map[string]string{}}
 	cmd := &cobra.Command{
 		Use:   "resolve [--kube-version V|--kubeconfig FILE] FILE...|-",
-		Short: "Put the image that a cluster's version asks for into CatalogSources and ClusterCatalogs, in place",
-		Long: "Resolve puts values in place of the templates in the annotation " + catalogsource.ImageTemplate + ",\n" +
-			"or " + catalogsource.OwnTemplate + " where that stands,\n" +
-			"and sets the image of the CatalogSource where it differs, in the form that its spec has. No other\n" +
-			"byte of the file changes; other objects in it are passed over.\n\n" +
-			"Objects that templates look up come from files, by the JSONPath of kubectl. With --kubeconfig\n" +
-			"version and objects are those of a cluster, which graft-controller is asked for.\n\n" +
-			"--matrix says which image each platform version gets, of Kubernetes, or of OpenShift from 4 on.\n" +
-			"Without --kube-version, --ocp-version and --kubeconfig it changes nothing.",
+		Short: "Set the images of CatalogSources and ClusterCatalogs for a cluster's version, in place",
+		Long: "Resolve fills in the templates in the annotation " + catalogsource.ImageTemplate + ", or in\n" +
+			"" + catalogsource.OwnTemplate + " if that is set. It sets the image of the CatalogSource\n" +
+			"if it differs, in the form that the spec uses. It changes no other byte and no other object.\n\n" +
+			"Templates can look up objects, which come from files, by the JSONPath of kubectl. With --kubeconfig, the\n" +
+			"version and the objects come from a cluster, by graft-controller.\n\n" +
+			"--matrix prints the image for each platform version, of Kubernetes, or of OpenShift from 4 on. Without\n" +
+			"--kube-version, --ocp-version and --kubeconfig it changes nothing.",
 		Example: "  graft catalogsource resolve --kube-version v1.31.2 catalogsource.yaml\n" +
 			"  graft catalogsource resolve --matrix 1.29..1.33 --check-registry catalogsource.yaml\n" +
 			"  graft catalogsource resolve --kubeconfig ~/.kube/config catalogsource.yaml\n" +
@@ -58,11 +57,11 @@ func resolveCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.registry.Flags(f)
-	f.StringVar(&o.version, "kube-version", "", "version of Kubernetes, as the gitVersion of a server says it")
-	f.StringVar(&o.openShift, "ocp-version", "", "version of OpenShift; without it, that of the ClusterVersion which --object or the cluster has")
+	f.StringVar(&o.version, "kube-version", "", "version of Kubernetes, as in a server's gitVersion")
+	f.StringVar(&o.openShift, "ocp-version", "", "version of OpenShift. Defaults to that of the ClusterVersion in --object or in the cluster")
 	f.StringArrayVar(&o.objects, "object", nil, "file with objects that templates look up")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "file with the address of a cluster that says version and objects")
-	f.StringVar(&o.matrix, "matrix", "", "platform versions to say the image of, such as 1.29..1.33")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster that has the version and the objects")
+	f.StringVar(&o.matrix, "matrix", "", "platform versions to print images for, such as 1.29..1.33")
 	f.BoolVar(&o.check, "check-registry", false, "fail unless the registry has each image")
 	o.writing.Flags(f)
 	return cmd
@@ -107,7 +106,7 @@ func resolve(ctx context.Context, a *command.App, o *resolveOptions, names []str
 // read makes values of the flags.
 func (o *resolveOptions) read() error {
 	if o.kubeconfig != "" && (o.version != "" || o.openShift != "" || len(o.objects) > 0) {
-		return failure.New(failure.Usage, "reading the command line: --kubeconfig stands beside --kube-version, --ocp-version or --object").Fix("Say version and objects, or the cluster that has them.")
+		return failure.New(failure.Usage, "reading the command line: --kubeconfig stands beside --kube-version, --ocp-version or --object").Fix("Give the version and the objects, or the cluster that has them.")
 	}
 	var err error
 	if o.values.Kube, err = versionFlag("--kube-version", o.version, "v1.31.2"); err != nil {
@@ -146,7 +145,7 @@ func (o *resolveOptions) read() error {
 func versionFlag(flag, text, such string) (catalogsource.KubeVersion, error) {
 	v, ok := catalogsource.ParseKubeVersion(text)
 	if text != "" && !ok {
-		return v, failure.New(failure.Usage, "reading the command line: %s %q is no version", flag, text).Fix("Give %s as in %s.", flag, such)
+		return v, failure.New(failure.Usage, "reading the command line: %s %q is no version", flag, text).Fix("Give %s with a version such as %s.", flag, such)
 	}
 	return v, nil
 }
@@ -177,8 +176,8 @@ func platformRange(s string) ([]string, error) {
 	from, fromOK := plan.ParsePlatform(first)
 	to, toOK := plan.ParsePlatform(last)
 	if !fromOK || !toOK || from.Major != to.Major || from.Minor > to.Minor || to.Minor-from.Minor >= maxPlatforms {
-		return nil, failure.New(failure.Usage, "reading the command line: --matrix %q", s).
-			Fix("Give --matrix as in 1.29..1.33, with one major version and at most %d versions.", maxPlatforms)
+		return nil, failure.New(failure.Usage, "reading the command line: --matrix: invalid value %q", s).
+			Fix("Give --matrix with versions such as 1.29..1.33, of one major version and at most %d.", maxPlatforms)
 	}
 	var out []string
 	for p := from; p.Compare(to) <= 0; p.Minor++ {

@@ -51,7 +51,7 @@ func (w *Writing) Flags(f *pflag.FlagSet) {
 
 // OutsideFlag is --allow-outside alone.
 func (w *Writing) OutsideFlag(f *pflag.FlagSet) {
-	f.BoolVar(&w.Outside, "allow-outside", false, "write what lies outside of the repository, too: by a link, or by ..")
+	f.BoolVar(&w.Outside, "allow-outside", false, "also write files outside of the repository, which a link or .. leads to")
 }
 
 // Locate finds the repository of a path that is read. A symbolic link is followed inside of it and

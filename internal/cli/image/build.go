@@ -32,11 +32,11 @@ func (o *options) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.catalogs.Flags(f)
 	f.StringVar(&o.base, "base", scratch, "image to build upon: an opm image for OLM v0, by reference, OCI layout or tarball")
-	f.StringSliceVar(&o.platforms, "platform", nil, "platforms of the base to build for, in place of all; upon scratch, those of the index")
+	f.StringSliceVar(&o.platforms, "platform", nil, "platforms of the base to build for. Defaults to all. Without a base, the platforms of the index")
 	f.StringVar(&o.source, "source", "", "address of the sources; in GitHub Actions the repository")
-	f.StringVar(&o.revision, "revision", "", "commit of the sources; in GitHub Actions that of the run")
+	f.StringVar(&o.revision, "revision", "", "commit of the sources. In GitHub Actions, defaults to the run's")
 	o.verify.Flags(f, "fail on warnings of the catalog as well")
-	f.StringVar(&o.verify.Base, "base-catalog", "", "the catalog as published, of which no installed version may be left behind")
+	f.StringVar(&o.verify.Base, "base-catalog", "", "published catalog, of which every installed version must still upgrade")
 	f.BoolVar(&o.dryRun, "dry-run", false, "verify and build, and change nothing")
 }
 
@@ -70,7 +70,7 @@ func buildCommand(a *command.App) *cobra.Command {
 	}
 	o.flags(cmd)
 	writing.OutsideFlag(cmd.Flags())
-	cmd.Flags().StringVarP(&to, "output", "o", "", "OCI layout directory, or FILE.tar, to write")
+	cmd.Flags().StringVarP(&to, "output", "o", "", "OCI layout directory to write, or FILE.tar")
 	return cmd
 }
 

@@ -12,9 +12,9 @@ func Command(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "image",
 		Short: "Build, push and inspect catalog images without a container engine",
-		Long: "Image makes a catalog image of the directory of a file-based catalog: one layer with /configs upon a\n" +
-			"base, or upon nothing for OLM v1. The catalog is verified first. The same catalog gives the same\n" +
-			"digest, and what is published already is not pushed again.",
+		Long: "Image builds a catalog image from the directory of a file-based catalog: one layer with /configs on top of\n" +
+			"a base image, or on top of nothing for OLM v1. It verifies the catalog first. The same catalog gives the\n" +
+			"same digest, and an image that is already published is not pushed again.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -79,7 +79,7 @@ func inspectCommand(a *command.App) *cobra.Command {
 	var from registry.Options
 	cmd := &cobra.Command{
 		Use:     "inspect IMAGE|OCI_LAYOUT_DIR|FILE.tar",
-		Short:   "Tell what a catalog image holds",
+		Short:   "Show what a catalog image holds",
 		Example: "  graft image inspect quay.io/example/catalog:v4.20\n  graft image inspect catalog.tar",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -31,10 +31,10 @@ func pushCommand(a *command.App) *cobra.Command {
 	o := &pushOptions{options: options{catalogs: catalogs.Reader{In: a.In, Err: a.Err, Progress: output.NewProgress(a)}}}
 	cmd := &cobra.Command{
 		Use:   "push --to REPOSITORY [--tag PATTERN] [--base IMAGE] CATALOG_DIR",
-		Short: "Build a catalog image and push it, unless it is published already",
-		Long: "Push builds a catalog image and makes the tags name it. A tag that names the same content already,\n" +
-			"be it of another commit, is left alone. In the pattern of a tag may stand " + strings.Join(catalogimage.Placeholders(), ", ") + ".\n" +
-			"In GitHub Actions the outputs image, digest and changed are set.",
+		Short: "Build a catalog image and push it, unless it is already published",
+		Long: "Push builds a catalog image and points the tags at it. It leaves a tag alone that already has the same\n" +
+			"content, even from another commit. The pattern of a tag can contain " + strings.Join(catalogimage.Placeholders(), ", ") + ".\n" +
+			"In GitHub Actions, push sets the outputs image, digest and changed.",
 		Example: "  graft image push --to quay.io/example/catalog --tag 'v{platform_version}' --base quay.io/operator-framework/opm:v1.72.0 catalogs/v4.20\n" +
 			"  graft image push --to quay.io/example/catalog --tag 'v{kube_major_version}.{kube_minor_version}' --kube-version v1.30.2 catalog",
 		Args: cobra.ExactArgs(1),
@@ -55,8 +55,8 @@ func pushCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.to, "to", "", "repository to push to, without a tag")
 	f.StringSliceVar(&o.tags, "tag", []string{"latest"}, "tags, with placeholders")
-	f.StringVar(&o.platformVersion, "platform-version", "", "what {platform_version} stands for; without it, the version that a folder of the path is named after")
-	f.StringVar(&o.kubeVersion, "kube-version", "", "version of Kubernetes that {kube_major_version} and the like are parts of")
+	f.StringVar(&o.platformVersion, "platform-version", "", "value of {platform_version}. Defaults to the version in the name of a folder of the path")
+	f.StringVar(&o.kubeVersion, "kube-version", "", "version of Kubernetes, for {kube_major_version} and the like")
 	return cmd
 }
 

@@ -28,11 +28,10 @@ func addCommand(a *command.App) *cobra.Command {
 	o := &addOptions{}
 	cmd := &cobra.Command{
 		Use:   "add --name NAME --version V --image NAME=REF TEMPLATE...",
-		Short: "Put a version of an operand into basic templates and catalogs, in place",
-		Long: "Add puts an entry, a version of an operand and its images, into basic templates and catalogs, and\n" +
-			"touches no other byte. It goes where its version belongs among those of its name. What stands\n" +
-			"there already stays; the same version with other images is a conflict. With - standard input is\n" +
-			"edited to standard output.",
+		Short: "Add a version of an operand to basic templates and catalogs, in place",
+		Long: "Add puts an entry, a version of an operand and its images, into basic templates and catalogs, and changes\n" +
+			"no other byte. The entry goes by version among those of its name. An existing entry stays; the same\n" +
+			"version with other images is a conflict. With -, add reads standard input and writes standard output.",
 		Example: "  graft operand add --name etcd --version 3.1.2 --image etcd=quay.io/coreos/etcd@sha256:... catalog.yaml\n" +
 			"  graft operand add --schema olm.relatedimages --name etcdoperator-related --version 0.9.1 \\\n" +
 			"    --image etcd-stable=quay.io/coreos/etcd@sha256:... catalog-templates/basic.yaml",
@@ -42,9 +41,9 @@ func addCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.schema, "schema", operand.SchemaOperand, operand.SchemaOperand+" or "+operand.SchemaRelatedImages)
 	f.StringVar(&o.name, "name", "", "name of the operand or set of related images (required)")
-	f.StringVar(&o.version, "version", "", "its version (required)")
-	f.StringArrayVar(&o.images, "image", nil, "an image of it, NAME=REFERENCE (required)")
-	f.StringVar(&o.pkg, "package", "", "let it serve the bundles of this package only")
+	f.StringVar(&o.version, "version", "", "version of the operand (required)")
+	f.StringArrayVar(&o.images, "image", nil, "image of the operand, NAME=REFERENCE (required)")
+	f.StringVar(&o.pkg, "package", "", "only package whose bundles may use it")
 	o.writing.Flags(f)
 	return cmd
 }

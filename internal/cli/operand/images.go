@@ -11,7 +11,6 @@ import (
 	"github.com/olmgraft/graft/internal/cli/catalogs"
 	"github.com/olmgraft/graft/internal/cli/output"
 	"github.com/olmgraft/graft/internal/command"
-	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/oci"
 	"github.com/olmgraft/graft/internal/operand"
 )
@@ -29,10 +28,10 @@ func imagesCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "images [--bundle NAME] [--package P] [--operand NAME[@RANGE]] CATALOG...",
 		Short: "List the images that a site must mirror",
-		Long: "Images lists just what a set of operators needs: the images of the bundles, their related images,\n" +
-			"the sets of related images and the operands that they take, and the same of what they require.\n" +
-			"Without --bundle and --package it is all that the catalogs have. With --operand only the operands\n" +
-			"that are named count, each at the highest version in its range; give it once for each version.",
+		Long: "Images lists the images that a set of operators needs: those of the bundles, their related images, the\n" +
+			"sets of related images and the operands that they use, and the same for what they require. Without\n" +
+			"--bundle and --package it lists everything in the catalogs. With --operand, only these operands count,\n" +
+			"each at the highest version in its range; repeat it for each version.",
 		Example: "  graft operand images catalog.yaml\n" +
 			"  graft operand images --bundle etcdoperator.v0.6.1 --operand 'etcd@3.x' -o imageset catalog.yaml operands.yaml",
 		Args: cobra.MinimumNArgs(1),
@@ -41,10 +40,10 @@ func imagesCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	o.catalogs.Flags(f)
 	f.StringSliceVar(&o.selection.Bundles, "bundle", nil, "bundles to install")
-	f.StringSliceVar(&o.selection.Packages, "package", nil, "packages of which all bundles count")
-	f.StringArrayVar(&o.operands, "operand", nil, "an operand or set of related images to use, NAME or NAME@RANGE")
+	f.StringSliceVar(&o.selection.Packages, "package", nil, "packages whose bundles all count")
+	f.StringArrayVar(&o.operands, "operand", nil, "operand or set of related images to use, NAME or NAME@RANGE")
 	f.StringVarP(&o.output, "output", "o", "list", "list, imageset (for oc-mirror) or skopeo (for skopeo sync)")
-	f.BoolVar(&o.expand, "expand", false, "list what is in manifest lists as well; asks the registries")
+	f.BoolVar(&o.expand, "expand", false, "also list the images in manifest lists, from the registries")
 	return cmd
 }
 
@@ -54,10 +53,6 @@ func images(ctx context.Context, a *command.App, o *imagesOptions, names []strin
 			return strings.Join(append(images, ""), "\n")
 		},
 		"imageset": operand.ImageSet, "skopeo": operand.Skopeo,
-	}
-	format := formats[o.output]
-	if format == nil {
-		return failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with list, imageset or skopeo.")
 	}
 	var err error
 	if o.selection.Operands, err = parseRequests(o.operands); err != nil {
@@ -78,7 +73,7 @@ func images(ctx context.Context, a *command.App, o *imagesOptions, names []strin
 		a.PrintReport(report{Report: output.NewReport("ok"), Mirror: found})
 		return nil
 	}
-	_, err = fmt.Fprint(a.Out.Documents(), format(found))
+	_, err = fmt.Fprint(a.Out.Documents(), formats[o.output](found))
 	return err
 }
 

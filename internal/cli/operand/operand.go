@@ -21,9 +21,9 @@ import (
 func Command(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "operand",
-		Short: "Images of what operators manage: resolve, list for a mirror, add",
-		Long: "Operand works with the entries of a catalog that map versions of an operand to images, olm.operand\n" +
-			"and olm.relatedimages, and with the properties of bundles that take them.",
+		Short: "Work with the images of operands: resolve, list for a mirror, add",
+		Long: "Operand works with olm.operand and olm.relatedimages, the entries of a catalog that map versions of an\n" +
+			"operand to images, and with the properties of bundles that use them.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -72,10 +72,10 @@ func resolveCommand(a *command.App) *cobra.Command {
 	o := &resolveOptions{catalogs: catalogs.Reader{In: a.In, Err: a.Err}}
 	cmd := &cobra.Command{
 		Use:   "resolve --bundle NAME --operand NAME[@RANGE] CATALOG...",
-		Short: "Choose the images of operands: the highest version that a bundle takes",
-		Long: "Resolve chooses for each --operand the highest version that lies in its range and that the bundle\n" +
-			"takes, from all catalogs together, and a provider for each operand that the bundle requires, and\n" +
-			"that those require in turn. The order of the catalogs does not matter.",
+		Short: "Choose the images of operands: the highest version that a bundle accepts",
+		Long: "Resolve chooses, for each --operand, the highest version in its range that the bundle accepts, from all\n" +
+			"catalogs together. It also chooses a provider for each operand that the bundle requires, and for those\n" +
+			"that they require. The order of the catalogs does not matter.",
 		Example: "  graft operand resolve --bundle etcdoperator.v0.6.1 --operand etcd catalog.yaml\n" +
 			"  graft operand resolve --bundle etcdoperator.v0.6.1 --operand etcd --operand 'etcd@<3.0.0' -o env catalog.yaml operands.yaml",
 		Args: cobra.MinimumNArgs(1),
@@ -83,15 +83,15 @@ func resolveCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.catalogs.Flags(f)
-	f.StringVar(&o.bundle, "bundle", "", "the bundle that takes the operands (required)")
-	f.StringArrayVar(&o.operands, "operand", nil, "an operand or set of related images, NAME or NAME@RANGE (required)")
+	f.StringVar(&o.bundle, "bundle", "", "bundle that uses the operands (required)")
+	f.StringArrayVar(&o.operands, "operand", nil, "operand or set of related images, NAME or NAME@RANGE (required)")
 	f.StringVarP(&o.output, "output", "o", "text", "text, json, env, configmap or annotations")
-	f.StringVar(&o.prefix, "prefix", "", "begin the names of variables with this (the operand's name)")
-	f.StringVar(&o.name, "name", "", "name of the ConfigMap (the package, and -operands)")
+	f.StringVar(&o.prefix, "prefix", "", "prefix of the names of variables. Defaults to the operand's name")
+	f.StringVar(&o.name, "name", "", "name of the ConfigMap. Defaults to PACKAGE-operands")
 	f.StringVar(&o.namespace, "namespace", "", "namespace of the ConfigMap")
-	f.BoolVar(&o.keep, "keep", false, "have graft-controller keep the ConfigMap to what is asked for here, as the catalog images change")
-	f.StringVar(&o.deployment, "deployment", "", "the Deployment to annotate")
-	f.StringVar(&o.container, "container", "", "the container of the Deployment that gets the variables")
+	f.BoolVar(&o.keep, "keep", false, "have graft-controller update the ConfigMap as the catalog images change")
+	f.StringVar(&o.deployment, "deployment", "", "Deployment to annotate")
+	f.StringVar(&o.container, "container", "", "container of the Deployment that gets the variables")
 	return cmd
 }
 
@@ -178,8 +178,6 @@ func printResolution(a *command.App, o *resolveOptions, r *operand.Resolution, p
 		text, err = operand.ConfigMap(name, o.namespace, all, policy)
 	case "annotations":
 		text, err = operand.Annotations(o.deployment, o.container, all)
-	default:
-		err = failure.New(failure.Usage, "reading the command line: --output %s", o.output).Fix("Give --output with text, json, env, configmap or annotations.")
 	}
 	if err != nil {
 		return err

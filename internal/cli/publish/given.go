@@ -78,7 +78,7 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 		in.mask(act, v)
 	}
 	if in.timeout, err = time.ParseDuration(v.text("timeout")); err != nil || in.timeout <= 0 {
-		return nil, failure.New(failure.Usage, "reading the inputs: timeout %q", v.text("timeout")).Fix("Give a time such as 15m.")
+		return nil, failure.New(failure.Usage, "reading the inputs: timeout: invalid value %q", v.text("timeout")).Fix("Give a time such as 15m.")
 	}
 	if in.wait, err = patience(v.text("wait"), act != nil); err != nil {
 		return nil, err
@@ -86,36 +86,36 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 	switch in.given.Commit.Method {
 	case "", config.WithGit, config.WithAPI:
 	default:
-		return nil, failure.New(failure.Usage, "reading the inputs: commit-method %q", in.given.Commit.Method).Fix("Give git or api.")
+		return nil, failure.New(failure.Usage, "reading the inputs: commit-method: invalid value %q", in.given.Commit.Method).Fix("Give git or api.")
 	}
 	switch in.given.Drift {
 	case "", config.WarnOfDrift, config.RefuseDrift:
 	default:
-		return nil, failure.New(failure.Usage, "reading the inputs: drift %q", in.given.Drift).Fix("Give warn or refuse.")
+		return nil, failure.New(failure.Usage, "reading the inputs: drift: invalid value %q", in.given.Drift).Fix("Give warn or refuse.")
 	}
 	switch in.asked.Asked.Rebuild {
 	case "", plan.Refuse, plan.Replace:
 	default:
-		return nil, failure.New(failure.Usage, "reading the inputs: rebuild %q", in.asked.Asked.Rebuild).Fix("Give refuse or replace.")
+		return nil, failure.New(failure.Usage, "reading the inputs: rebuild: invalid value %q", in.asked.Asked.Rebuild).Fix("Give refuse or replace.")
 	}
 	if skips := in.asked.Asked.SemverSkips; skips != "" && !slices.Contains(kind.AllSemverSkips, skips) {
-		return nil, failure.New(failure.Usage, "reading the inputs: semver-skips %q", skips).Fix("Give major, minor or channel.")
+		return nil, failure.New(failure.Usage, "reading the inputs: semver-skips: invalid value %q", skips).Fix("Give major, minor or channel.")
 	}
 	if in.asked.Edit.Said() && (in.image != "" || in.event != "" || len(in.fromTags) > 0 || in.refresh || in.planMatrix) {
 		return nil, failure.New(failure.Usage, "reading the inputs: something is to be removed or deprecated, and something else done").
-			Fix("Publish, remove and deprecate in runs of their own.")
+			Fix("Publish, remove and deprecate in separate runs.")
 	}
 	switch in.given.PullRequest.AutoMerge {
 	case "", "merge", "squash", "rebase":
 	default:
-		return nil, failure.New(failure.Usage, "reading the inputs: auto-merge %q", in.given.PullRequest.AutoMerge).Fix("Give merge, squash or rebase.")
+		return nil, failure.New(failure.Usage, "reading the inputs: auto-merge: invalid value %q", in.given.PullRequest.AutoMerge).Fix("Give merge, squash or rebase.")
 	}
 	for _, catalog := range v.list("published") {
 		in.published = append(in.published, plan.PublishedSetup{Catalog: plan.Pattern(catalog)})
 	}
 	if text := v.text("versions"); text != "" && len(in.fromTags) > 0 {
 		if in.versions, err = semver.ParseRange(text); err != nil {
-			return nil, failure.New(failure.Usage, "reading the inputs: versions %q: %w", text, err).Fix("Give a range such as >=1.2.0.")
+			return nil, failure.New(failure.Usage, "reading the inputs: versions: invalid value %q: %w", text, err).Fix("Give a range such as >=1.2.0.")
 		}
 	}
 	if text := v.text("author"); text != "" {
@@ -125,7 +125,7 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 		}
 		in.given.Commit.Author = config.Person(author)
 	}
-	levels, err := graph.ParseLevels(v.list("findings"), false)
+	levels, err := graph.ParseLevels("findings", v.list("findings"), false)
 	in.given.Levels = levels.Of
 	return in, err
 }
@@ -136,7 +136,7 @@ func patience(text string, event bool) (wait time.Duration, err error) {
 	switch {
 	case text != "":
 		if wait, err = time.ParseDuration(text); err != nil || wait < 0 {
-			return 0, failure.New(failure.Usage, "reading the inputs: wait %q", text).Fix("Give a time such as 1m, or 0s.")
+			return 0, failure.New(failure.Usage, "reading the inputs: wait: invalid value %q", text).Fix("Give a time such as 1m, or 0s.")
 		}
 	case event:
 		wait = time.Minute

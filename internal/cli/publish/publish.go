@@ -33,12 +33,12 @@ func Command(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "publish [IMAGE]",
 		Short: "Publish a bundle: edit templates, render and verify catalogs, open one pull request",
-		Long: "Publish takes what a registry announced to a pull request: it plans which catalogs the bundle goes\n" +
-			"to, inserts it into their templates, renders and verifies them, pushes a branch and opens one pull\n" +
-			"request. In GitHub Actions the inputs of the action count where no flag is given.\n\n" +
-			"At a desk --dry-run reads the work tree, with what is not committed yet, and asks neither a remote nor\n" +
-			"a forge. With --remote, --repository or --base it reads the base branch.\n\n" +
-			"Environment: GITHUB_TOKEN where --token is not given; GITHUB_API_URL and GITHUB_SERVER_URL for\n" +
+		Long: "Publish turns a new bundle into a pull request. It plans which catalogs the bundle goes to, inserts\n" +
+			"the bundle into their templates, renders and verifies the catalogs, pushes a branch and opens one pull\n" +
+			"request. In GitHub Actions, the inputs of the action set the flags that are not given.\n\n" +
+			"On your machine, --dry-run reads the work tree with its uncommitted changes, and contacts neither the\n" +
+			"remote nor the forge. With --remote, --repository or --base it reads the base branch.\n\n" +
+			"Environment: GITHUB_TOKEN, unless --token is given; GITHUB_API_URL and GITHUB_SERVER_URL for\n" +
 			"GitHub Enterprise Server.",
 		Example: "  graft publish --dry-run quay.io/example/op-bundle:v1.2.3\n" +
 			"  graft publish --event event.json\n" +
@@ -47,8 +47,8 @@ func Command(a *command.App) *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 	}
 	addInputs(cmd.Flags())
-	cmd.Flags().Bool("remote", false, "with dry-run, read the base branch of the remote in place of the work tree")
-	cmd.Flags().Bool("diff", false, "with dry-run, show the whole difference of catalogs, too")
+	cmd.Flags().Bool("remote", false, "with dry-run, read the base branch of the remote instead of the work tree")
+	cmd.Flags().Bool("diff", false, "with dry-run, also show the whole difference of the catalogs")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		for _, image := range args {
 			if cmd.Flags().Changed("image") {

@@ -22,8 +22,8 @@ type Options struct {
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.UseHTTP, "use-http", false, "use plain HTTP if a registry does not answer over TLS")
 	f.BoolVar(&o.SkipTLSVerify, "skip-tls-verify", false, "accept any certificate of a registry")
-	f.StringVar(&o.Conf, "registries-conf", "", "take mirrors from this registries.conf")
-	f.IntVar(&o.Jobs, "jobs", 8, "bundles to pull at a time")
+	f.StringVar(&o.Conf, "registries-conf", "", "registries.conf with mirrors")
+	f.IntVar(&o.Jobs, "jobs", 8, "number of bundles to pull at a time")
 }
 
 // RefuseBoth has every verb below a command refuse --use-http beside --skip-tls-verify, before

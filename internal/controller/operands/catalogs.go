@@ -89,7 +89,7 @@ func (r *round) get(ctx context.Context, resource schema.GroupVersionResource, n
 	object, err := r.client.Resource(resource).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil, failure.New(failure.ClusterUnavailable, "reading %s: %w", strings.Trim(namespace+"/"+name, "/"), err).
-			Fix("Correct the policy, or let graft-controller read %s: deploy/controller/operands.", resource.Resource)
+			Fix("Correct the policy, or let graft-controller read %s, as in deploy/controller/operands/operands.yaml.", resource.Resource)
 	}
 	return object, nil
 }

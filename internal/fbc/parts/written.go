@@ -117,7 +117,7 @@ func (w *writer) holds(f *file, after []byte) error {
 	}
 	wrong := func() error {
 		return failure.New(failure.EditRefused, "writing a part of the catalog: %s would not say what was rendered", f.path).At(f.path, 0, 0).
-			Fix("Write the file anew with opm, and try again.")
+			Fix("Write the file again with opm, and retry.")
 	}
 	next := 0
 	for _, i := range f.docs {

@@ -57,11 +57,11 @@ func New(o Options) (*Client, error) {
 	api, err := url.Parse(strings.TrimRight(o.APIURL, "/") + "/")
 	if err != nil || api.Host == "" || api.Scheme != "https" && api.Scheme != "http" {
 		return nil, failure.New(failure.Usage, "the API address %q is no http or https URL", o.APIURL).
-			Fix("set GITHUB_API_URL to https://api.github.com or https://HOST/api/v3")
+			Fix("Set GITHUB_API_URL to https://api.github.com or https://HOST/api/v3.")
 	}
 	if api.User != nil {
 		return nil, failure.New(failure.Usage, "the API address of %s holds credentials", api.Host).
-			Fix("give the token by its own input")
+			Fix("Give the token in its own input.")
 	}
 	o.Retry.Attempts, o.Retry.LongestAsked = cmp.Or(o.Retry.Attempts, 5), cmp.Or(o.Retry.LongestAsked, 10*time.Minute)
 	c := &Client{
@@ -86,7 +86,7 @@ var namePattern = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 func checkRepository(repo forge.Repository) error {
 	for _, name := range []string{repo.Owner, repo.Name} {
 		if !namePattern.MatchString(name) || strings.Trim(name, ".") == "" {
-			return failure.New(failure.Usage, "%q is no repository of GitHub", repo).Fix("name it OWNER/NAME")
+			return failure.New(failure.Usage, "%q is no repository of GitHub", repo).Fix("Name it OWNER/NAME.")
 		}
 	}
 	return nil

@@ -40,11 +40,11 @@ func (c *Client) Dispatch(ctx context.Context, repo forge.Repository, eventType 
 		}
 		if len(properties) > mostProperties {
 			return failure.New(failure.Usage, "%s: the payload has %d properties, and GitHub takes %d",
-				op.doing, len(properties), mostProperties).Fix(`put the values into one object, such as {"bundle": {...}}`)
+				op.doing, len(properties), mostProperties).Fix(`Put the values into one object, such as {"bundle": {...}}.`)
 		}
 		if len(payload) > longestPayload {
 			return failure.New(failure.Usage, "%s: the payload has %d bytes, and GitHub takes %d",
-				op.doing, len(payload), longestPayload).Fix("send what names the bundle, and let the workflow fetch the rest")
+				op.doing, len(payload), longestPayload).Fix("Send only the reference of the bundle, and let the workflow fetch the rest.")
 		}
 		options.ClientPayload = &payload
 	}

@@ -44,7 +44,7 @@ func (c *Client) classify(ctx context.Context, op operation, err error) *failure
 		return &own
 	case errors.As(err, &limited):
 		return failure.New(failure.ForgeRateLimited, "%s: %s", op.doing, limited).
-			Fix("run again after %s, or with a token that has a limit of its own", limited.Until.UTC().Format("2006-01-02 15:04:05 UTC"))
+			Fix("Run again after %s, or with a token that has its own limit.", limited.Until.UTC().Format("2006-01-02 15:04:05 UTC"))
 	case errors.Is(ctx.Err(), context.Canceled):
 		return failure.New(failure.Interrupted, "%s: interrupted", op.doing)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -64,12 +64,12 @@ func (c *Client) ofAnswer(op operation, answer *github.ErrorResponse) *failure.E
 	switch {
 	case status == http.StatusUnauthorized:
 		return failure.New(failure.ForgeAuth, "%s: HTTP 401 %s", op.doing, said).
-			Fix("give a token that is valid for %s", c.serverURL)
+			Fix("Give a token that is valid for %s.", c.serverURL)
 	case strings.Contains(lower, "not permitted to create or approve pull requests"):
 		return failure.New(failure.ForgeAuth, "%s: %s", op.doing, said).
-			Fix("allow it under Settings, Actions, General, Workflow permissions, or give the token of a GitHub App")
+			Fix("Allow it under Settings, Actions, General, Workflow permissions, or give the token of a GitHub App.")
 	case strings.Contains(lower, "archived"):
-		return failure.New(cmp.Or(op.refused, failure.PullRequestRefused), "%s: %s", op.doing, said).Fix("unarchive the repository, or publish to another")
+		return failure.New(cmp.Or(op.refused, failure.PullRequestRefused), "%s: %s", op.doing, said).Fix("Unarchive the repository, or publish to another.")
 	case status == http.StatusForbidden, status == http.StatusNotFound:
 		return ofPermission(op, answer, said)
 	case status == http.StatusUnprocessableEntity, status == http.StatusConflict:
@@ -78,7 +78,7 @@ func (c *Client) ofAnswer(op operation, answer *github.ErrorResponse) *failure.E
 		return failure.New(failure.ForgeUnavailable, "%s: HTTP %d %s", op.doing, status, said)
 	}
 	f := failure.New(failure.ForgeUnavailable, "%s: HTTP %d %s", op.doing, status, said).
-		Fix("check GITHUB_API_URL: something other than GitHub's API seems to answer there")
+		Fix("Check GITHUB_API_URL: something other than GitHub's API answers there.")
 	f.Retryable = false
 	return f
 }
@@ -97,9 +97,9 @@ func ofPermission(op operation, answer *github.ErrorResponse, said string) *fail
 		f.Message += "; or of a classic token one of the scopes " + scopes
 	}
 	if answer.Response.StatusCode == http.StatusNotFound {
-		return f.Fix("check the names; where they are right, give the token the permission %s", needs)
+		return f.Fix("Check the names. If they are correct, give the token the permission %s.", needs)
 	}
-	return f.Fix("give the token the permission %s (in a workflow: under permissions)", needs)
+	return f.Fix("Give the token the permission %s (in a workflow: under permissions).", needs)
 }
 
 // acceptedPermissions turns "pull_requests=write,contents=read; issues=write" into
@@ -127,10 +127,10 @@ func ofNetwork(op operation, err error) *failure.Error {
 	var dns *net.DNSError
 	switch {
 	case errors.As(err, &dns) && dns.IsNotFound:
-		f = f.Fix("check the host in GITHUB_API_URL, and the network's name server")
+		f = f.Fix("Check the host in GITHUB_API_URL, and the network's name server.")
 		f.Retryable = false
 	case outbound.IsTLS(err):
-		f = f.Fix("have the system trust the server's certificate authority")
+		f = f.Fix("Make the system trust the server's certificate authority.")
 		f.Retryable = false
 	}
 	return f

@@ -45,7 +45,7 @@ func TestFailureClasses(t *testing.T) {
 		"no permission, and the last request of the hour": {createPull, answer(403, notAccessible, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1"),
 			nil, failure.ForgeAuth, []string{"pull-requests: write"}},
 		"classic token": {createPull, answer(404, "Not Found", "X-Accepted-OAuth-Scopes", "public_repo, repo"), nil,
-			failure.ForgeAuth, []string{"one of the scopes public_repo, repo", "check the names"}},
+			failure.ForgeAuth, []string{"one of the scopes public_repo, repo", "Check the names"}},
 		"workflows may not open": {createPull, answer(403, "GitHub Actions is not permitted to create or approve pull requests."), nil,
 			failure.ForgeAuth, []string{"Settings, Actions, General"}},
 		"archived": {createPull, answer(403, "Repository was archived so is read-only."), nil,
@@ -193,7 +193,7 @@ func TestNotPassingInTime(t *testing.T) {
 		"primary limit beyond the deadline": {always(func(now time.Time) *fakegithub.Fault { return fakegithub.PrimaryLimit(now.Add(time.Hour)) }), time.Minute,
 			failure.ForgeRateLimited, 1, []string{"the primary rate limit lasts until "}},
 		"primary limit beyond patience": {always(func(now time.Time) *fakegithub.Fault { return fakegithub.PrimaryLimit(now.Add(time.Hour)) }), 0,
-			failure.ForgeRateLimited, 1, []string{"run again after "}},
+			failure.ForgeRateLimited, 1, []string{"Run again after "}},
 		"secondary limit that does not end": {always(func(time.Time) *fakegithub.Fault { return fakegithub.SecondaryLimit(429, time.Second) }), 0,
 			failure.ForgeRateLimited, 21, []string{"secondary"}},
 	} {

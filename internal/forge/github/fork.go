@@ -45,7 +45,7 @@ func (f *Forge) ensureFork(ctx context.Context, organization string) (forge.Repo
 	}
 	if strings.EqualFold(holder, f.repo.Owner) {
 		return forge.Repository{}, failure.New(failure.Usage, "%s: %s owns the repository itself", op.doing, holder).
-			Fix("publish without a fork, or name another owner for it")
+			Fix("Publish without a fork, or name another owner for it.")
 	}
 	// One of another name is found by asking GitHub to fork, which then gives the one that
 	// is there.
@@ -83,7 +83,7 @@ func (f *Forge) holder(ctx context.Context, op operation, organization string) (
 	}
 	why := failure.Of(f.fail(ctx, op, err))
 	if why.Code == failure.ForgeAuth && status != http.StatusUnauthorized {
-		why = why.Fix("name the owner of the fork; or give the token of a user, since that of a workflow or an app owns no forks")
+		why = why.Fix("Name the owner of the fork, or give the token of a user, because a workflow or an app owns no forks.")
 	}
 	return "", false, why
 }

@@ -66,7 +66,7 @@ func TestUseFork(t *testing.T) {
 	wantFailure(t, err, failure.GitFailed, "forking acme/catalog")
 	h.AddToken(token, fakegithub.Identity{Login: "github-actions[bot]", App: true, Permissions: map[string]string{"metadata": "read"}})
 	_, err = h.useFork(h.client, "")
-	wantFailure(t, err, failure.ForgeAuth, "name the owner of the fork")
+	wantFailure(t, err, failure.ForgeAuth, "Name the owner of the fork")
 	_, err = h.useFork(h.client, "ann")
 	wantFailure(t, err, failure.ForgeAuth, "administration: write and contents: read")
 }

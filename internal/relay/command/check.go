@@ -28,10 +28,10 @@ func checkCommand(a *command.App) *cobra.Command {
 	var online bool
 	cmd := &cobra.Command{
 		Use:   "check --config FILE IMAGE...",
-		Short: "Say what would be sent for an image, and why not",
-		Long: "Check says for each image which routes announce it, which repositories would hear of it as which\n" +
-			"event, by which pattern and with which credential, and which targets would not, and why not. It needs\n" +
-			"no secret. With --online it asks GitHub whether each repository takes events; it sends none.",
+		Short: "Show which events an image would cause, and why others would not be sent",
+		Long: "Check shows, for each image, which routes announce it, and which repositories receive which event, by which\n" +
+			"pattern and with which credential. It also shows which targets do not match, and why. It needs no secret.\n" +
+			"With --online it asks GitHub whether each repository accepts events; it sends none.",
 		Example: "  graft-relay check --config relay.yaml quay.io/example/op-bundle:v1.2.3\n" +
 			"  graft-relay check --config relay.yaml --online -o json quay.io/example/op-bundle:v1.2.3",
 		Args: cobra.MinimumNArgs(1),
@@ -39,10 +39,10 @@ func checkCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&file, "config", "", "configuration file")
 	f.StringVarP(&output, "output", "o", "text", "text or json")
-	f.BoolVar(&online, "online", false, "ask GitHub whether it would take the events, and send none")
+	f.BoolVar(&online, "online", false, "ask GitHub whether it would accept the events, and send none")
 	cmd.RunE = func(cmd *cobra.Command, images []string) error {
 		if output != "text" && output != "json" {
-			return failure.New(failure.Usage, "reading the command line: --output %s", output).Fix("Give --output with text or json.")
+			return failure.New(failure.Usage, "reading the command line: --output: invalid value %q", output).Fix("Give --output with text or json.")
 		}
 		a.JSON = a.JSON || output == "json"
 		c, err := read(file)

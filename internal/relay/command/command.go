@@ -30,11 +30,11 @@ func root(a *command.App) *cobra.Command {
 	cmd := a.Root(&cobra.Command{
 		Use:   "graft-relay --config FILE",
 		Short: "Serve registry webhooks, and send repository_dispatch events",
-		Long: "Graft-relay takes the webhooks of registries and sends repository_dispatch events to the repositories\n" +
-			"that its configuration maps the images to. What it answered with 202 is in a queue, on disk or in NATS,\n" +
-			"until GitHub has taken it. docs/relay.md describes the configuration.\n\n" +
-			"Environment: GITHUB_TOKEN where the configuration names neither a token file nor an App;\n" +
-			"OTEL_EXPORTER_OTLP_ENDPOINT where traces go, beside the other variables of OpenTelemetry.",
+		Long: "Graft-relay takes the webhooks of registries and sends repository_dispatch events to the repositories that\n" +
+			"its configuration maps the images to. It answers 202 once the announcement is in its queue, on disk or in\n" +
+			"NATS, where it stays until GitHub has taken it. docs/relay.md describes the configuration.\n\n" +
+			"Environment: GITHUB_TOKEN, if the configuration names neither a token file nor an App;\n" +
+			"OTEL_EXPORTER_OTLP_ENDPOINT for traces, and the other variables of OpenTelemetry.",
 		Example: "  graft-relay --config relay.yaml\n" +
 			"  graft-relay --config relay.yaml --check\n" +
 			"  graft-relay check --config relay.yaml quay.io/example/op-bundle:v1.2.3\n" +
@@ -44,12 +44,12 @@ func root(a *command.App) *cobra.Command {
 	})
 	f := cmd.Flags()
 	f.StringVar(&file, "config", "", "configuration file")
-	f.StringVar(&listen, "listen", "", "address to listen on, in place of the configuration's")
-	f.StringVar(&queue, "queue", "", "folder of the queue or its address, nats://HOST:4222, in place of the configuration's")
-	f.StringVar(&format, "log", "json", "how the log is written: json or text")
-	f.BoolVar(&check, "check", false, "read the configuration and all that it names, and serve nothing")
-	f.BoolVar(&dead, "dead", false, "print the dead letters of the queue, one a line, and serve nothing")
-	f.StringVar(&replay, "replay", "", "send the dead letters of this file once more, and serve nothing")
+	f.StringVar(&listen, "listen", "", "address to listen on. Defaults to the configuration's")
+	f.StringVar(&queue, "queue", "", "folder of the queue, or its address, nats://HOST:4222. Defaults to the configuration's")
+	f.StringVar(&format, "log", "json", "format of the log: json or text")
+	f.BoolVar(&check, "check", false, "check the configuration and the files that it names, and exit")
+	f.BoolVar(&dead, "dead", false, "print the dead letters of the queue, one a line, and exit")
+	f.StringVar(&replay, "replay", "", "send the dead letters in this file again, and exit")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := read(file)
 		if err != nil {

@@ -59,7 +59,7 @@ func openTraces(ctx context.Context, a *command.App, c *relay.Config, log *slog.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces", "error", err.Error()) }))
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address))
 	if err != nil {
-		return nil, failure.New(failure.Usage, "reading where traces go: %w", err).Fix("Set the variables of OpenTelemetry as its exporter documents them.")
+		return nil, failure.New(failure.Usage, "reading where traces go: %w", err).Fix("Set the variables of OpenTelemetry as the documentation of its exporter describes.")
 	}
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(
 		attribute.String("service.name", "graft-relay"), attribute.String("service.version", command.Version)), resource.WithFromEnv())
@@ -86,5 +86,5 @@ func newLog(a *command.App, format string) (*slog.Logger, error) {
 	case "text":
 		return slog.New(slog.NewTextHandler(a.Err, nil)), nil
 	}
-	return nil, failure.New(failure.Usage, "reading the command line: --log %s", format).Fix("Give --log with json or text.")
+	return nil, failure.New(failure.Usage, "reading the command line: --log: invalid value %q", format).Fix("Give --log with json or text.")
 }

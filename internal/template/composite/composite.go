@@ -170,7 +170,7 @@ func contributing(s *kind.Source, doing string) ([]component, error) {
 	}
 	if len(asked) == 0 {
 		return nil, s.Root().Failure(failure.Usage, "%s: no component contributes to %s", doing, strings.Join(s.Catalogs, ", ")).
-			Fix("Give --catalog with a name that the template's components have.")
+			Fix("Give --catalog with the name of a component of the template.")
 	}
 	return asked, nil
 }

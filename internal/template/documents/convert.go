@@ -36,7 +36,7 @@ func ReadGiven(docs []fbc.Doc) (*Given, error) {
 	switch {
 	case len(g.Packages) != 1:
 		return nil, failure.New(failure.TemplateUnsupported, "converting the catalog: it has %d packages, a template of this kind has one", len(g.Packages)).
-			Fix("Convert each package by itself.")
+			Fix("Convert each package separately.")
 	case len(g.Deprecations) > 0 || len(g.Others) > 0:
 		return nil, failure.New(failure.TemplateUnsupported, "converting the catalog: it has deprecations or documents of other schemas, which a template of this kind cannot hold").
 			Fix("Convert to a basic template.")
@@ -123,5 +123,5 @@ func sameChannel(given, made fbc.Channel) error {
 func changed(format string, args ...any) error {
 	e := failure.New(failure.EdgeConflict, format, args...)
 	e.Message = "converting the catalog: " + e.Message
-	return e.Fix("Convert to a basic template, which can say any edge.")
+	return e.Fix("Convert to a basic template, which can have any edge.")
 }

@@ -58,7 +58,7 @@ func (s *Set) Describe(d *kind.Description) {
 // noSchema returns the fault of a document that nothing reads. For a bundle it is only a warning, until the
 // bundle is rendered or edited.
 func (doc *Document) noSchema() *failure.Error {
-	return doc.at(failure.New(failure.TemplateMalformed, "reading a document that has no schema")).Fix("Give it one: that of a bundle is %s.", fbc.SchemaBundle)
+	return doc.at(failure.New(failure.TemplateMalformed, "reading a document that has no schema")).Fix("Give it a schema: that of a bundle is %s.", fbc.SchemaBundle)
 }
 
 func (doc *Document) problem(d *kind.Description, format string, args ...any) {

@@ -140,7 +140,7 @@ func (f *File) insert(list *yamledit.Node, index int, v yamledit.Value, siblings
 		return f.edits.InsertDoc(index-1, v, likes...)
 	case list.IsNull():
 		return failure.New(failure.EditRefused, "adding a document to a template that has none").
-			Fix("Write the olm.package document under entries first, or begin with --create.")
+			Fix("First write the olm.package document under entries, or create the template with --create.")
 	default:
 		return f.edits.Insert(list, index, v, likes...)
 	}

@@ -209,7 +209,7 @@ func (s *Set) setDefaultChannel(r kind.Request, pkg string, channels []string, o
 	}
 	if s.channel(pkg, r.DefaultChannel) == nil && !slices.Contains(channels, r.DefaultChannel) {
 		return d.at(failure.New(failure.ChannelUnknown, "setting the default channel to %s, which package %s does not have", r.DefaultChannel, pkg)).
-			Fix("Name one of the package's channels, or insert into %s as well.", r.DefaultChannel)
+			Fix("Name one of the package's channels, or also insert into %s.", r.DefaultChannel)
 	}
 	if d.Node.FoldText("defaultChannel") == r.DefaultChannel {
 		return nil

@@ -87,7 +87,7 @@ func (s *Set) replace(d *Document, id kind.Identity, r kind.Request, adder Adder
 // RefuseRendered refuses to change the image of a rendered bundle in a template.
 func RefuseRendered(d *Document) error {
 	return d.at(failure.New(failure.EditRefused, "replacing %s: the template holds what its image does, too", d.Name)).
-		Fix("Render the bundle again, and put it there by hand.")
+		Fix("Render the bundle again, and add it by hand.")
 }
 
 // rendered reports whether the document holds the contents of its image.

@@ -28,7 +28,7 @@ func (Kind) Convert(docs []fbc.Doc, _ fbc.Format, _ kind.SemverSkips) ([]byte, e
 	}
 	made, err := Kind{}.Expand(&kind.Source{Name: file.Name, File: file, Strays: kind.RefuseStrays}, g, nil)
 	if err != nil {
-		return nil, failure.New(failure.EdgeConflict, "converting the catalog: %w", err).Fix("Convert to a basic template, which can say any edge.")
+		return nil, failure.New(failure.EdgeConflict, "converting the catalog: %w", err).Fix("Convert to a basic template, which can have any edge.")
 	}
 	return text, g.Same(made)
 }

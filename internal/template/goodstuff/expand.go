@@ -112,7 +112,7 @@ func (c channel) expand(pkg string, names []string, byName map[string]fbc.Facts)
 		name := item.Text()
 		if _, ok := byName[name]; !ok && !slices.Contains(c.tombstones, name) {
 			return ch, item.Failure(failure.RenderFailed, "rendering graph-description %s: there is no bundle for the entry %s", c.name, name).
-				Fix("Add its image to bundles.images, let repo, tagRegex and semverRange find it, or make it a tombstone.")
+				Fix("Add its image to bundles.images, change repo, tagRegex or semverRange so that they find it, or make it a tombstone.")
 		}
 	}
 	if !c.ends(names) {

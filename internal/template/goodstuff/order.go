@@ -28,7 +28,7 @@ func (t template) insertName(e *yamledit.Edits, name string, r kind.Request, o *
 	}
 	if slices.Contains(c.tail(), r.Bundle.Name) {
 		return place(c.node, failure.New(failure.EdgeConflict, "placing %s: the tail edges of %s replace or skip it", r.Bundle.Name, name).
-			Fix("Take the bundle out of tailEdges, and insert it then."))
+			Fix("Remove the bundle from tailEdges, and insert it again."))
 	}
 	index, err := orderIndex(names, r)
 	if err != nil {
@@ -70,7 +70,7 @@ func orderIndex(names []string, r kind.Request) (int, *failure.Error) {
 				return 0, failure.New(failure.BundleConflict, "placing %s: the template has version %s as %s", r.Bundle.Name, v, n)
 			}
 			return 0, failure.New(failure.VersionUnordered, "placing %s: its version and that of %s differ in build metadata only", r.Bundle.Name, n).
-				Fix("Publish it under a version that orders.")
+				Fix("Publish the bundle under a version that has an order.")
 		}
 		sorted = sorted && (i == 0 || known[i-1].LT(v))
 		known[i] = &v
@@ -141,13 +141,13 @@ func checkEdges(r kind.Request, c channel, names []string) *failure.Error {
 		return nil
 	}
 	return failure.New(failure.EdgeConflict, "placing %s: the order of entries makes it replace %q and skip [%s], which is not what was asked", r.Bundle.Name, has.Replaces, strings.Join(skips, ", ")).
-		Fix("A goodstuff template has no edges but its order, tombstones and tail edges; leave the edges out, or change those.")
+		Fix("Leave the edges out, or change the order, the tombstones or the tail edges of the template: a goodstuff template has no others.")
 }
 
 func (t template) createChannel(e *yamledit.Edits, name string, r kind.Request, o *kind.Outcome) error {
 	if t.list == nil {
 		return t.root.FoldValue("graph-description").Failure(failure.EditRefused, "creating channel %s: graph-description is one mapping", name).
-			Fix("Make graph-description a list of mappings by hand, once.")
+			Fix("Rewrite graph-description by hand as a list of mappings.")
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.ChannelCreated, Channel: name}, kind.Change{What: kind.EntryAdded, Channel: name, Name: r.Bundle.Name})
 	fields := []yamledit.Field{

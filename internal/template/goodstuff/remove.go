@@ -80,7 +80,7 @@ func (t template) refuses(c channel, rest []string, r kind.Removal) *failure.Err
 		return failure.New(failure.EditRefused, "%s: nothing would be left in the template", r.Doing()).Fix("Remove the template.")
 	case len(rest) > 0 && !c.ends(rest):
 		return failure.New(failure.EditRefused, "%s: no live entry of %s would come after the tombstone %s", r.Doing(), c.name, rest[len(rest)-1]).
-			Fix("Remove the tombstones at the end with it: name them too.")
+			Fix("Also name the tombstones at the end.")
 	}
 	return r.Strands(c.name, c.edges(c.entries.Strings()), c.edges(rest), graph.VersionOf)
 }
@@ -132,7 +132,7 @@ func (t template) removeImages(e *yamledit.Edits, r kind.Removal, gone []string,
 			return t.images.At(err)
 		case len(at) == 0 && live && t.repo != "":
 			return t.bundles.Failure(failure.EditRefused, "removing %s: repo, tagRegex and semverRange find its image", name).
-				Fix("Make it a tombstone by graft remove --tombstone, or narrow semverRange.")
+				Fix("Make it a tombstone with graft remove --tombstone, or narrow semverRange.")
 		case untold != "" && live:
 			return t.images.At(r.Conflict(name, untold))
 		case len(at) == 0 && !live && !slices.ContainsFunc(t.graphs, func(c channel) bool { return slices.Contains(c.tombstones, name) }):

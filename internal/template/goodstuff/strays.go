@@ -42,7 +42,7 @@ func (t template) strays(byName map[string]fbc.Facts) (out strays, err error) {
 		v, err := semver.Parse(f.Version)
 		if err != nil {
 			return out, failure.New(failure.BundleInvalid, "rendering the template: the version %q of %s (%s): %w", f.Version, f.Name, f.Image, err).
-				Fix("Narrow tagRegex, so that it is not found.")
+				Fix("Narrow tagRegex so that it does not match.")
 		}
 		out.found = append(out.found, stray{f, v})
 		if t.source.Strays == kind.RefuseStrays || slices.Contains(listed, f.Image) {
@@ -57,7 +57,7 @@ func (t template) strays(byName map[string]fbc.Facts) (out strays, err error) {
 	if len(refused) > 0 {
 		slices.Sort(refused)
 		return out, t.root.FoldValue("graph-description").Failure(failure.RenderFailed, "rendering the template: no graph-description names the bundle %s", strings.Join(refused, ", ")).
-			Fix("Put the bundle into entries, or narrow tagRegex and semverRange.")
+			Fix("Add the bundle to entries, or narrow tagRegex and semverRange.")
 	}
 	for _, f := range out.found {
 		out.notes = append(out.notes, f.Name+" ("+f.Image+") is left out: it is in the registry, and no graph-description names it")
@@ -74,7 +74,7 @@ func (t template) channelOfStrays(any bool) (string, error) {
 		return t.graphs[0].name, nil
 	}
 	return "", t.root.FoldValue("graph-description").Failure(failure.RenderFailed, "rendering the template: there is no default channel that bundles without an entry could go into").
-		Fix("Say defaultChannel, or put the bundles into entries.")
+		Fix("Set defaultChannel, or add the bundles to entries.")
 }
 
 // into returns the entries of a channel, with the strays inserted at their places by version.

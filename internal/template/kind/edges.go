@@ -51,5 +51,5 @@ func (e Edges) Change(channel string, was, is fbc.Entry) Change {
 // NoEntry returns the failure for a bundle that has no entry in a channel, or in any.
 func (e Edges) NoEntry(where string) *failure.Error {
 	return failure.New(failure.BundleNotFound, "%s: %s does not list it", e.Doing(), where).
-		Fix("Name a bundle and channels that list it, or put it there with graft insert.")
+		Fix("Name a bundle and channels that list it, or add it with graft insert.")
 }

@@ -54,7 +54,7 @@ func (r Request) Identify(s Standing) (Identity, *failure.Error) {
 		}
 		if catalog := r.moved(); catalog != "" {
 			return Another, failure.New(failure.BundleConflict, "inserting %s with image %s: its tag is %s now, and %s has %s", b.Name, b.Image, b.Digest, catalog, r.Published.Image(b.Name)).
-				Fix("Publish the content under a version of its own: clusters may have the old one.")
+				Fix("Publish the content under a new version: clusters may have the old one.")
 		}
 		return Same, nil
 	}
@@ -77,9 +77,9 @@ func (r Request) Identify(s Standing) (Identity, *failure.Error) {
 	case sameName && !r.Rebuild:
 		err := failure.New(failure.BundleConflict, "inserting %s with image %s: the template has it with image %s", b.Name, b.Image, s.Image)
 		if moved {
-			return Another, err.Fix("The digest is the same: give --promote to name it by the new repository.")
+			return Another, err.Fix("The digest is the same. To use the new repository, run graft insert --promote, or set registries in graft.yaml.")
 		}
-		return Another, err.Fix("Give --rebuild replace to put the new image in the old one's place, or the bundle a version of its own.")
+		return Another, err.Fix("Give --rebuild replace to replace the old image, or publish the bundle under a new version.")
 	case sameName:
 		return r.unpublished(s, Rebuilt)
 	}
@@ -94,9 +94,9 @@ func (r Request) unpublished(s Standing, id Identity) (Identity, *failure.Error)
 	}
 	err := failure.New(failure.BundleConflict, "inserting %s with image %s: it would take the place of %s, which is published in %s", r.Bundle.Name, r.Bundle.Image, s.Image, catalog)
 	if id == Replaced {
-		return Another, err.Fix("Leave out --instead-of: clusters may have %s, and the new bundle can replace it.", cmp.Or(s.Name, r.InsteadOf))
+		return Another, err.Fix("Leave out --instead-of: clusters may have %s. The new bundle can replace it.", cmp.Or(s.Name, r.InsteadOf))
 	}
-	return Another, err.Fix("Publish the content under a version of its own: clusters may have the old one.")
+	return Another, err.Fix("Publish the content under a new version: clusters may have the old one.")
 }
 
 // Change returns the change of an existing bundle.
@@ -204,7 +204,7 @@ func (r Request) match(standing []Standing) (Found, *failure.Error) {
 			found.Identity, found.At = id, i
 		case s.Image != standing[found.At].Image:
 			return Found{At: i, Names: r.Names}, failure.New(failure.BundleConflict, "inserting %s with image %s: the template has both %s and %s", r.Bundle.Name, r.Bundle.Image, standing[found.At].Image, s.Image).
-				Fix("Remove the one that is not to stay.")
+				Fix("Remove one of them.")
 		}
 	}
 	return found, nil
@@ -223,7 +223,7 @@ func (r Request) unknown(standing []Standing) []string {
 // Conflict refuses to guess which of the unknown images belongs to an entry.
 func (f Found) Conflict(r Request, name string) *failure.Error {
 	return failure.New(failure.BundleConflict, "inserting %s with image %s: the template has an entry %s, and %s", r.Bundle.Name, r.Bundle.Image, name, f.Untold()).
-		Fix("Give --base with a rendered catalog, which tells names and images.")
+		Fix("Give a rendered catalog: with graft insert --base or graft remove --base, or in catalogs of graft.yaml.")
 }
 
 // Untold names the images whose bundles are unknown, and the sources that were asked.

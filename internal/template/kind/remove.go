@@ -118,13 +118,13 @@ func Stranded(doing, channel string, lost []string, left int) *failure.Error {
 		to = "would have no channel any more, as " + channel + " goes"
 	}
 	return failure.New(failure.UpgradePathLost, "%s: who has %s %s", doing, who, to).
-		Fix("Give --allow-stranded where nobody has them installed.")
+		Fix("Give --allow-stranded if nobody has them installed.")
 }
 
 // Default refuses to remove a package's default channel. The failure has no place yet.
 func (r Removal) Default(channel string) *failure.Error {
 	return failure.New(failure.EditRefused, "%s: channel %s would go, and it is the package's default", r.Doing(), channel).
-		Fix("Make another channel the default one: give --default-channel.")
+		Fix("Choose another default channel with --default-channel.")
 }
 
 // Nothing returns the note that a bundle or channel does not exist.
@@ -161,7 +161,7 @@ func (r Removal) Find(standing []Standing, name string, entries []string, doubtf
 	}
 	if different(standing, at) {
 		return nil, "", failure.New(failure.BundleConflict, "removing %s: both %s and %s may be its image", name, standing[at[0]].Image, standing[at[1]].Image).
-			Fix("Give --base with a rendered catalog, which tells names and images.")
+			Fix("Give a rendered catalog: with graft insert --base or graft remove --base, or in catalogs of graft.yaml.")
 	}
 	if len(at) == 0 && len(found.Unknown) > 0 {
 		untold = found.Untold()
@@ -172,7 +172,7 @@ func (r Removal) Find(standing []Standing, name string, entries []string, doubtf
 // Conflict refuses to guess which image belongs to a bundle.
 func (r Removal) Conflict(name, untold string) *failure.Error {
 	return failure.New(failure.BundleConflict, "removing %s: the template has an entry of that name, and %s", name, untold).
-		Fix("Give --base with a rendered catalog, which tells names and images.")
+		Fix("Give a rendered catalog: with graft insert --base or graft remove --base, or in catalogs of graft.yaml.")
 }
 
 func (r Removal) match(known Request, standing []Standing, name string) (at []int) {

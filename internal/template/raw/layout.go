@@ -138,7 +138,7 @@ func (a adder) newFile(sibling documents.Document, name string, doc *fbc.Doc) er
 func document(r kind.Request, csvMetadata bool) (*fbc.Doc, error) {
 	if r.Bundle.Document == nil {
 		return nil, failure.New(failure.Usage, "inserting %s: the template holds rendered bundles, and none is given", r.Bundle.Name).
-			Fix("Give --bundle-file with the bundle as opm render writes it, or leave out --name, --version and --package, so that the image is pulled.")
+			Fix("Run graft insert --bundle-file with the bundle as opm render writes it, or leave out --name, --version and --package, so that Graft pulls the image.")
 	}
 	text, err := r.Bundle.Document(r.Bundle.Image, csvMetadata)
 	if err != nil {

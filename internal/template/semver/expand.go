@@ -127,7 +127,7 @@ func readMembers(a archetype, b kind.Bundles, pkg *string) ([]member, error) {
 		}
 		if f.Package != *pkg {
 			return nil, img.entry.Failure(failure.RenderFailed, "rendering the template: bundle %s is of package %s, those before it of %s", f.Name, f.Package, *pkg).
-				Fix("Keep one package to a template.")
+				Fix("Keep one package in each template.")
 		}
 		if other, ok := names[f.Name]; ok {
 			return nil, img.entry.Failure(failure.RenderFailed, "rendering %s: %s and %s are the same bundle, %s", a.name, other, img.ref, f.Name).

@@ -33,7 +33,7 @@ func insertImage(e *yamledit.Edits, all []archetype, a archetype, r kind.Request
 		}
 		if known[i] = &v; v.EQ(r.Bundle.Version) {
 			return img.entry.Failure(failure.VersionUnordered, "inserting %s into %s: version %s and that of %s differ in build metadata only", r.Bundle.Name, a.name, r.Bundle.Version, img.ref).
-				Fix("Publish it under a version that orders, or give --instead-of with the name of the bundle whose place it takes.")
+				Fix("Publish the bundle under a version that has an order, or give --instead-of with the bundle whose place it takes.")
 		}
 	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.BundleAdded, Channel: a.name, Name: r.Bundle.Name, To: r.Bundle.Image})

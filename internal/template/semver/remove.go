@@ -112,7 +112,7 @@ func checkChannels(s *kind.Source, all []archetype, r kind.Removal, gone map[*ya
 	before, after, versions, unknown := members(all, r, gone)
 	if unknown != "" && !r.AllowStranded {
 		return s.Root().Failure(failure.BundleConflict, "%s: the version of %s is unknown, so the channels cannot be compared", r.Doing(), unknown).
-			Fix("Give --base with a rendered catalog, which tells names and images.")
+			Fix("Give a rendered catalog: with graft insert --base or graft remove --base, or in catalogs of graft.yaml.")
 	}
 	was, is := build(before, opt, "", r.SemverSkips), build(after, opt, "", r.SemverSkips)
 	if def, now := defaultOf(was), defaultOf(is); def != now && now != "" {
@@ -126,7 +126,7 @@ func checkChannels(s *kind.Source, all []archetype, r kind.Removal, gone map[*ya
 			rest = is[i].Entries
 		}
 		if len(rest) == 0 && c.isDefault && len(r.Bundles) == 0 {
-			errs = append(errs, s.Root().At(r.Default(c.Name).Fix("Remove bundles out of it; the default channel moves then.")))
+			errs = append(errs, s.Root().At(r.Default(c.Name).Fix("Remove bundles from it: the default channel then moves.")))
 		} else if err := r.Strands(c.Name, c.Entries, rest, told); err != nil {
 			errs = append(errs, s.Root().At(err))
 		}

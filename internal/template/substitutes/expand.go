@@ -108,7 +108,7 @@ func check(sub substitution, f fbc.Facts, known map[string]fbc.Facts) error {
 	base, ok := known[sub.base]
 	if !ok {
 		return sub.node.Failure(failure.RenderFailed, "rendering a substitution: the template has no bundle %s to substitute", sub.base).
-			Fix("Name a bundle that stands under entries.")
+			Fix("Name a bundle under entries.")
 	}
 	order, err := compare(base, f)
 	if err != nil {

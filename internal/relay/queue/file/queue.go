@@ -79,7 +79,7 @@ func Open(o Options) (*Queue, error) {
 		o.Now = time.Now
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, failure.New(failure.Usage, "opening the queue: %w", err).Fix("Give a folder that can be written.")
+		return nil, failure.New(failure.Usage, "opening the queue: %w", err).Fix("Give a writable folder.")
 	}
 	path := filepath.Join(o.Dir, fileName)
 	// A lock on the queue's file itself would end when the file is renewed.
@@ -87,9 +87,9 @@ func Open(o Options) (*Queue, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
 	if _, err := lock.TryLockContext(ctx, lockWait/20); errors.Is(err, context.DeadlineExceeded) {
-		return nil, failure.New(failure.Usage, "opening the queue: another relay has %s", o.Dir).Fix("Give each relay a folder of its own, or stop the other.")
+		return nil, failure.New(failure.Usage, "opening the queue: another relay has %s", o.Dir).Fix("Give each relay its own folder, or stop the other relay.")
 	} else if err != nil {
-		return nil, failure.New(failure.Usage, "locking %s: %w", o.Dir, err).Fix("Give a folder that can be written, on a disk that knows locks.")
+		return nil, failure.New(failure.Usage, "locking %s: %w", o.Dir, err).Fix("Give a writable folder, on a disk that supports locks.")
 	}
 	q := &Queue{o: o, path: path, lock: lock, broken: make(chan struct{}), letters: deadLetters{dir: o.Dir}}
 	if err := q.open(); err != nil {
@@ -118,9 +118,9 @@ func (q *Queue) open() error {
 	}
 	if errors.Is(err, errDamaged) {
 		return failure.New(failure.Usage, "reading the queue: %w", err).At(q.path, 0, 0).
-			Fix("Restore the disk, or move the file away: what waited in it must then be announced again. Its records can be read with strings.")
+			Fix("Restore the disk, or move the file away and announce again what waited in it. The program strings prints its records.")
 	} else if err != nil {
-		return failure.New(failure.Usage, "opening the queue: %w", err).Fix("Make %s readable and writable, and room on its disk.", q.o.Dir)
+		return failure.New(failure.Usage, "opening the queue: %w", err).Fix("Make %s readable and writable, and free space on its disk.", q.o.Dir)
 	}
 	return nil
 }
@@ -353,7 +353,7 @@ func isNoRoom(err error) bool {
 
 // refuse records that the disk is full.
 func (q *Queue) refuse(err error) error {
-	f := failure.New(failure.Usage, "writing to the queue: %w", err).Fix("Make room on the disk of %s.", q.o.Dir)
+	f := failure.New(failure.Usage, "writing to the queue: %w", err).Fix("Free space on the disk of %s.", q.o.Dir)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.noRoom = f

@@ -35,7 +35,7 @@ func (q *Queue) Run(ctx context.Context, hand func(...queue.Item)) error {
 			return nil
 		case <-q.gone:
 			return failure.New(failure.Usage, "the queue's server has refused the relay: %w", q.conn.LastError()).
-				Fix("Give queue.creds or queue.nkey a user that the server knows, and start the relay again.")
+				Fix("Give queue.creds or queue.nkey a user that the server accepts, and start the relay again.")
 		case lane := <-q.fresh:
 			if q.begin(lane) {
 				working.Go(func() {

@@ -68,7 +68,7 @@ func connect(o Options, gone func()) (*nats.Conn, error) {
 	if o.NKey != "" {
 		key, err := nats.NkeyOptionFromSeed(o.NKey)
 		if err != nil {
-			return nil, failure.New(failure.Usage, "connecting to the queue: %w", err).Fix("Give in queue.nkey a file with the seed of a user.")
+			return nil, failure.New(failure.Usage, "connecting to the queue: %w", err).Fix("Give queue.nkey a file with the seed of a user.")
 		}
 		opts = append(opts, key)
 	}
@@ -81,7 +81,7 @@ func connect(o Options, gone func()) (*nats.Conn, error) {
 	c, err := nats.Connect(o.URL, opts...)
 	if err != nil {
 		return nil, failure.New(failure.Usage, "connecting to the queue: %w", err).
-			Fix("Check queue.url, creds, nkey and tls, and that a server of NATS with JetStream runs there.")
+			Fix("Check queue.url, queue.creds, queue.nkey and queue.tls, and that a NATS server with JetStream runs there.")
 	}
 	return c, nil
 }

@@ -72,7 +72,7 @@ func stream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamCo
 	})
 	if err != nil {
 		return nil, failure.New(failure.Usage, "opening the stream %s: %w", want.Name, err).
-			Fix("Enable JetStream, with as many servers as queue.replicas says, and let the relay use $JS.API.> and %s.>.", want.Name)
+			Fix("Enable JetStream on at least queue.replicas servers, and let the relay use $JS.API.> and %s.>.", want.Name)
 	}
 	return s, differs(s.CachedInfo().Config, want)
 }
