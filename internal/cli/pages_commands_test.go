@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgraft/graft/internal/command"
+	shown "github.com/olmgraft/graft/internal/testkit/pages"
+)
+
+// Every command of graft that a page shows in a block could be run: the verb, its flags, the values of
+// those that take one of a few, and the number of arguments. A test runs those of the layouts, the
+// recipes and docs/seeds.md.
+func TestPageCommands(t *testing.T) {
+	checked := 0
+	for _, p := range shown.Read(t, "../..") {
+		for _, c := range p.Commands {
+			if c.Words[0] == "graft" {
+				checked++
+				if err := parses(c.Words[1:]); err != nil {
+					t.Errorf("%s:%d: %s: %v", c.File, c.Line, strings.Join(c.Words, " "), err)
+				}
+			}
+		}
+	}
+	if checked < 80 {
+		t.Errorf("only %d commands were found", checked)
+	}
+}
+
+// parses reports why the command line of graft takes no such command. What stands in brackets may be
+// left out.
+func parses(words []string) error {
+	for i, w := range words {
+		words[i] = strings.NewReplacer("[", "", "]", "").Replace(w)
+	}
+	root := root(&command.App{Env: func(string) (string, bool) { return "", false }})
+	verb, rest, err := root.Find(words)
+	if err != nil {
+		return err
+	}
+	if verb == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+		return fmt.Errorf("there is no such verb")
+	}
+	if err := verb.ParseFlags(rest); err != nil {
+		return err
+	}
+	if err := verb.ValidateArgs(verb.Flags().Args()); err != nil {
+		return err
+	}
+	for flag, values := range choices(verb) {
+		if f := verb.Flag(flag); f.Changed && !slices.Contains(values, f.Value.String()) {
+			return fmt.Errorf("--%s %s is none of %s", flag, f.Value, strings.Join(values, ", "))
+		}
+	}
+	return nil
+}
+
+// The test finds what is wrong with a command.
+func TestPageCommandsAreHeld(t *testing.T) {
+	for _, line := range []string{"publsh", "verify", "verify a b", "verify -o html a", "insert --chanel x a", "convert --to composite a", "catalogsource convert --to newer a", "image", "diff a"} {
+		if parses(strings.Fields(line)) == nil && line != "image" {
+			t.Errorf("graft %s is a command", line)
+		}
+	}
+}
+
+// A command of another program that tests of the project run leads somewhere: a package, a test of
+// it, a script. Any other says what it needs, beside it or in its block.
+func TestPageCommandsOfOthers(t *testing.T) {
+	needs := map[string]*regexp.Regexp{
+		"kubectl": regexp.MustCompile(`(?i)cluster`), "helm": regexp.MustCompile(`(?i)cluster`), "oc": regexp.MustCompile(`(?i)cluster`),
+		"docker": regexp.MustCompile(`(?i)account|push|container engine`), "podman": regexp.MustCompile(`(?i)account|container engine`),
+		"act": regexp.MustCompile(`\bact\b`), "gh": regexp.MustCompile(`(?i)account|token`), "nats": regexp.MustCompile(`(?i)server`),
+	}
+	for _, p := range shown.Read(t, "../..") {
+		for _, c := range p.Commands {
+			var err error
+			switch program := c.Words[0]; {
+			case strings.HasPrefix(program, "graft"):
+			case program == "go":
+				err = leads(c)
+			case program == "bash":
+				_, err = os.Stat(filepath.Join("../..", c.Dir, c.Words[1]))
+			case needs[program] != nil && !needs[program].MatchString(c.Around):
+				err = fmt.Errorf("the page does not say that it needs %s", needs[program])
+			}
+			if err != nil {
+				t.Errorf("%s:%d: %s: %v", c.File, c.Line, strings.Join(c.Words, " "), err)
+			}
+		}
+		for _, s := range p.Spans {
+			for _, words := range shown.Split(s.Text) {
+				if words[0] == "go" && len(words) > 1 && (words[1] == "test" || words[1] == "run") && !strings.Contains(s.Text, "...") {
+					dir := "."
+					if m := regexp.MustCompile(`^cd (\S+) && `).FindStringSubmatch(s.Text); m != nil {
+						dir = m[1]
+					}
+					if dir == "." && words[len(words)-1] == "." {
+						continue // the text beside it says in which folder
+					}
+					if err := leads(shown.Command{File: p.File, Words: words, Dir: dir}); err != nil {
+						t.Errorf("%s:%d: %s: %v", p.File, s.Line, s.Text, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// leads reports that a go command names a package or a test that does not exist.
+func leads(c shown.Command) error {
+	var tests, benches string
+	var dirs []string
+	for i, w := range c.Words {
+		switch {
+		case i > 0 && c.Words[i-1] == "-run":
+			tests = w
+		case i > 0 && c.Words[i-1] == "-bench":
+			benches = w
+		case strings.HasPrefix(w, "."):
+			dirs = append(dirs, strings.TrimSuffix(strings.TrimSuffix(w, "..."), "/"))
+		case strings.HasPrefix(w, "github.com/olmgraft/graft/"):
+			name, _, _ := strings.Cut(strings.TrimPrefix(w, "github.com/olmgraft/graft/"), "@")
+			dirs = append(dirs, name)
+		}
+	}
+	for _, dir := range dirs {
+		dir = filepath.Join("../..", c.Dir, dir)
+		files, err := filepath.Glob(dir + "/*.go")
+		if _, missing := os.Stat(dir); err != nil || missing != nil {
+			return fmt.Errorf("there is no folder %s", dir)
+		}
+		for prefix, pattern := range map[string]string{"Test": tests, "Benchmark": benches} {
+			if pattern != "" && pattern != "^$" && pattern != "-" && pattern != "." && !declares(files, prefix, pattern) {
+				return fmt.Errorf("%s has no %s%s", dir, prefix, pattern)
+			}
+		}
+	}
+	return nil
+}
+
+// declares reports whether files have a test, benchmark, example or fuzz target that a pattern chooses.
+func declares(files []string, prefix, pattern string) bool {
+	chosen, err := regexp.Compile(pattern)
+	if err != nil {
+		return false
+	}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		for _, m := range regexp.MustCompile(`(?m)^func (`+prefix+`\w*)\(`).FindAllSubmatch(src, -1) {
+			if err == nil && chosen.Match(m[1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Every value that a shell completes for a flag is one that the verb takes; another one is refused with
+// the flag's name.
+func TestCompletedValues(t *testing.T) {
+	lines := map[string][]string{
+		"insert":  {"--image", "quay.io/example/op:v1.1.0", "--name", "op.v1.1.0", "--version", "1.1.0", "--package", "op", "missing.yaml"},
+		"convert": {"missing.yaml"}, "render": {"missing.yaml"}, "verify": {"missing.yaml"}, "diff": {"missing.yaml", "missing.yaml"},
+		"graph": {"missing.yaml"}, "path": {"--from", "a", "--to", "b", "missing.yaml"}, "publish": {"--event", "missing.json"},
+		"image build": {"--dry-run", "missing"}, "image push": {"--dry-run", "--to", "localhost:1/op", "missing"},
+		"catalogsource convert": {"missing.yaml"}, "operand resolve": {"--bundle", "a", "--operand", "b", "missing.yaml"}, "operand images": {"missing.yaml"},
+		"operand add": {"--name", "a", "--version", "1.0.0", "--image", "a=quay.io/example/a:v1", "missing.yaml"},
+	}
+	t.Chdir(t.TempDir())
+	found := 0
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+		for flag, values := range choices(cmd) {
+			if strings.HasPrefix(cmd.CommandPath(), "graft alpha ") {
+				continue // the verbs that it names are run by their own
+			}
+			verb := strings.TrimPrefix(cmd.CommandPath(), "graft ")
+			args := append(strings.Fields(verb), lines[verb]...)
+			if lines[verb] == nil {
+				t.Errorf("graft %s --%s is not run here", verb, flag)
+				continue
+			}
+			for _, value := range append(values, "not-a-value") {
+				found++
+				refused := refusal(append(slices.Clone(args), "--"+flag, value), flag)
+				if refused == (value != "not-a-value") {
+					t.Errorf("graft %s --%s %s: refused is %v", verb, flag, value, refused)
+				}
+			}
+		}
+	}
+	walk(root(&command.App{Env: func(string) (string, bool) { return "", false }}))
+	if found < 60 {
+		t.Errorf("only %d values were found", found)
+	}
+}
+
+// refusal reports whether a command line fails because of a flag's value.
+func refusal(args []string, flag string) bool {
+	var out, errs strings.Builder
+	code := Main(context.Background(), args, command.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Env: func(string) (string, bool) { return "", false }})
+	return code == 2 && strings.Contains(errs.String(), "--"+flag+": invalid value")
+}
