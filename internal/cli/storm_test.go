@@ -76,11 +76,14 @@ func TestManyBundlesInOneEvent(t *testing.T) {
 	if out, err := w.process(context.Background(), t.TempDir(), "publish", "--repository", servers.Repository, "--event", file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%.3000s", err, out)
 	}
-	pushes := count(gitremote.Push)
+	pushes, asked := count(gitremote.Push), len(w.Forge.Requests())-calls
 	t.Logf("%d bundles: %d pushes, %d requests to git in all, %d calls of the forge, %d requests to the registry", len(images), pushes,
-		pushes+count(gitremote.PushRefs)+count(gitremote.Fetch)+count(gitremote.FetchRefs), len(w.Forge.Requests())-calls, w.Registry.Count())
+		pushes+count(gitremote.PushRefs)+count(gitremote.Fetch)+count(gitremote.FetchRefs), asked, w.Registry.Count())
 	if pushes != packages || len(w.PullRequests()) != packages {
 		t.Errorf("%d pushes and %d pull requests for %d packages", pushes, len(w.PullRequests()), packages)
+	}
+	if asked > 6*packages {
+		t.Errorf("%d calls of the forge for %d packages", asked, packages)
 	}
 	for p := range packages {
 		text, err := w.Repo.Read(fmt.Sprintf("graft/op%d/rolling", p), fmt.Sprintf("templates/op%d.yaml", p))

@@ -178,6 +178,7 @@ type publisher struct {
 	early   map[string]early            // by request, until learn takes it
 	pulled  map[string]*oci.Pulled      // by reference
 	open    map[string][]forge.Proposal // by package
+	past    map[string][]forge.Past     // by branch
 }
 
 func newPublisher(r Run) *publisher {
@@ -193,7 +194,8 @@ func newPublisher(r Run) *publisher {
 	if r.Part == nil {
 		r.Part = func(string, int, int) {}
 	}
-	return &publisher{Run: r, learned: map[string]subject{}, early: map[string]early{}, pulled: map[string]*oci.Pulled{}, open: map[string][]forge.Proposal{}}
+	return &publisher{Run: r, learned: map[string]subject{}, early: map[string]early{}, pulled: map[string]*oci.Pulled{},
+		open: map[string][]forge.Proposal{}, past: map[string][]forge.Past{}}
 }
 
 // Publish publishes bundles. Bundles with the same branch are one change. A failure of one change does not stop

@@ -16,7 +16,7 @@ func (c *change) rejected(ctx context.Context, s subject) (*Result, error) {
 	if c.Forge == nil || c.Reopen || r.Digest == "" || c.proposes(s) {
 		return nil, nil
 	}
-	past, err := c.Forge.Past(ctx, c.branch)
+	past, err := c.pastFrom(ctx, c.branch)
 	if err != nil {
 		return nil, err
 	}
@@ -28,6 +28,18 @@ func (c *change) rejected(ctx context.Context, s subject) (*Result, error) {
 	out := &Result{Result: Unchanged, Branch: c.branch, Subjects: []Facts{s.facts()}, Proposed: forge.Result{Number: pr.Number, URL: pr.URL, Operation: forge.Unchanged}}
 	out.warn("%s is not proposed again: somebody closed pull request #%d without merging it. Reopen it, or publish with reopen.", s.facts().Name, pr.Number)
 	return out, nil
+}
+
+// pastFrom asks for the closed pull requests of a branch once, whatever the number of bundles that share it.
+func (p *publisher) pastFrom(ctx context.Context, branch string) ([]forge.Past, error) {
+	if known, ok := p.past[branch]; ok {
+		return known, nil
+	}
+	past, err := p.Forge.Past(ctx, branch)
+	if err == nil {
+		p.past[branch] = past
+	}
+	return past, err
 }
 
 // proposes reports whether the open pull request of the change has a subject.
