@@ -133,3 +133,26 @@ func namesTests(dir, args string) string {
 	}
 	return ""
 }
+
+// habits are expressions that CONTRIBUTING.md asks writers to avoid.
+var habits = regexp.MustCompile(`(?i:\b(?:stands? there|where (?:it|they) stands?|nobody (?:says|tells)|(?:is|are) (?:owed|told)|by its own kind|met by|in doubt|that is how|` +
+	`keeps? to|(?:holds?|held) to|in place of|shall|upon|(?:goes|go) by)\b)|(?:^|\. )What [a-z ]+ (?:is|are|says|has)\b`)
+
+func TestPagesAvoidHabits(t *testing.T) {
+	for _, file := range append(pages(t), "../../docs/graft.1", "../../action.yml") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := fenced.ReplaceAllString(string(text), "")
+		if _, list, ok := strings.Cut(page, "| instead of | write |\n"); ok {
+			list, _, _ = strings.Cut(list, "\n\n")
+			page = strings.Replace(page, list, "", 1)
+		}
+		for line := range strings.Lines(page) {
+			if m := habits.FindString(line); m != "" && !strings.HasPrefix(line, "    ") {
+				t.Errorf("%s: %q in %s", file, m, line)
+			}
+		}
+	}
+}

@@ -25,8 +25,8 @@ func (a *app) verifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [--base CATALOG] [--next CATALOG] CATALOG|TEMPLATE",
 		Short: "Check the upgrade graph of a catalog",
-		Long: "Verify checks the upgrade graph of a catalog, or of the catalog that a template renders to. What opm\n" +
-			"validate rejects is an error. What opm accepts although users suffer from it is a warning. With --base,\n" +
+		Long: "Verify checks the upgrade graph of a catalog, or of the catalog that a template renders to. A fault\n" +
+			"that opm validate rejects is an error. A fault that it accepts, and that harms users, is a warning. With --base,\n" +
 			"the published catalog, verify also checks that every version that could upgrade still can, under the\n" +
 			"rules of OLM v0 and v1. --published does the same for the packages of CATALOG only, for example against\n" +
 			"the catalog image of a whole platform. With --next, the catalogs of later platform versions in order,\n" +

@@ -31,7 +31,7 @@ const scratch = "scratch"
 func (o *options) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.catalogs.Flags(f)
-	f.StringVar(&o.base, "base", scratch, "image to build upon: an opm image for OLM v0, by reference, OCI layout or tarball")
+	f.StringVar(&o.base, "base", scratch, "base image: an opm image for OLM v0, by reference, OCI layout or tarball")
 	f.StringSliceVar(&o.platforms, "platform", nil, "platforms of the base to build for. Defaults to all. Without a base, the platforms of the index")
 	f.StringVar(&o.source, "source", "", "address of the sources; in GitHub Actions the repository")
 	f.StringVar(&o.revision, "revision", "", "commit of the sources. In GitHub Actions, defaults to the run's")

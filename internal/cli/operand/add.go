@@ -30,7 +30,7 @@ func addCommand(a *command.App) *cobra.Command {
 		Use:   "add --name NAME --version V --image NAME=REF TEMPLATE...",
 		Short: "Add a version of an operand to basic templates and catalogs, in place",
 		Long: "Add puts an entry, a version of an operand and its images, into basic templates and catalogs, and changes\n" +
-			"no other byte. The entry goes by version among those of its name. An existing entry stays; the same\n" +
+			"no other byte. The entry takes its place by version among those of its name. An existing entry stays; the same\n" +
 			"version with other images is a conflict. With -, add reads standard input and writes standard output.",
 		Example: "  graft operand add --name etcd --version 3.1.2 --image etcd=quay.io/coreos/etcd@sha256:... catalog.yaml\n" +
 			"  graft operand add --schema olm.relatedimages --name etcdoperator-related --version 0.9.1 \\\n" +
