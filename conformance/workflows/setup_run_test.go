@@ -125,15 +125,18 @@ func TestSetupRefuses(t *testing.T) {
 		class, part string
 		asked       int
 	}{
-		"other bytes":                {answer: archive(func(w http.ResponseWriter, _ int) { _, _ = w.Write(changed) }), class: "checksum-mismatch", part: "has the SHA-256", asked: 1},
-		"nothing":                    {answer: archive(func(http.ResponseWriter, int) {}), class: "checksum-mismatch", part: "has the SHA-256", asked: 1},
-		"no such file":               {answer: status(404), class: "download-failed", part: "does not exist (HTTP 404)", asked: 1},
-		"a mirror with passwords":    {answer: status(401), class: "download-failed", part: "answers HTTP 401", asked: 1},
-		"a mirror that is down":      {answer: status(503), class: "download-failed", part: "HTTP 503, four times", asked: 4},
-		"cut off, with its length":   {answer: archive(func(w http.ResponseWriter, _ int) { cut(w, r.content, true) }), class: "download-failed", part: "curl ends with 18, four times", asked: 4},
-		"cut off, with no length":    {answer: archive(func(w http.ResponseWriter, _ int) { cut(w, r.content, false) }), class: "checksum-mismatch", part: "has the SHA-256", asked: 1},
-		"without end":                {answer: archive(func(w http.ResponseWriter, _ int) { endless(w) }), class: "download-failed", part: "larger than 67108864 bytes", asked: 1},
-		"another kind of address":    {answer: archive(func(w http.ResponseWriter, _ int) { w.Header().Set("Location", "file:///etc/passwd"); w.WriteHeader(302) }), class: "download-failed", part: "neither http nor https", asked: 1},
+		"other bytes":              {answer: archive(func(w http.ResponseWriter, _ int) { _, _ = w.Write(changed) }), class: "checksum-mismatch", part: "has the SHA-256", asked: 1},
+		"nothing":                  {answer: archive(func(http.ResponseWriter, int) {}), class: "checksum-mismatch", part: "has the SHA-256", asked: 1},
+		"no such file":             {answer: status(404), class: "download-failed", part: "does not exist (HTTP 404)", asked: 1},
+		"a mirror with passwords":  {answer: status(401), class: "download-failed", part: "answers HTTP 401", asked: 1},
+		"a mirror that is down":    {answer: status(503), class: "download-failed", part: "HTTP 503, four times", asked: 4},
+		"cut off, with its length": {answer: archive(func(w http.ResponseWriter, _ int) { cut(w, r.content, true) }), class: "download-failed", part: "curl ends with 18, four times", asked: 4},
+		"cut off, with no length":  {answer: archive(func(w http.ResponseWriter, _ int) { cut(w, r.content, false) }), class: "checksum-mismatch", part: "has the SHA-256", asked: 1},
+		"without end":              {answer: archive(func(w http.ResponseWriter, _ int) { endless(w) }), class: "download-failed", part: "larger than 67108864 bytes", asked: 1},
+		"another kind of address": {answer: archive(func(w http.ResponseWriter, _ int) {
+			w.Header().Set("Location", "file:///etc/passwd")
+			w.WriteHeader(302)
+		}), class: "download-failed", part: "neither http nor https", asked: 1},
 		"another machine's binary":   {release: &foreign, class: "platform-unsupported", part: "does not run here", asked: 1},
 		"another machine":            {with: func(j *job) { j.program("uname", `[ "$1" = -s ] && echo Linux || echo riscv64`) }, class: "platform-unsupported", part: "amd64 and arm64"},
 		"another system":             {with: func(j *job) { j.program("uname", `[ "$1" = -s ] && echo MINGW64_NT-10.0 || echo x86_64`) }, class: "platform-unsupported", part: "Linux and macOS"},
