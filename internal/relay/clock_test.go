@@ -49,7 +49,7 @@ func TestRefusedToken(t *testing.T) {
 	t.Parallel()
 	w := begin(t, setup{})
 	tokens := &exchanged{"ghp_over", ghToken}
-	d := newSender(w.config.GitHub, tokens, "graft/test")
+	d := newSender(w.config.GitHub, tokens, "graft/test", newTransport())
 	one := delivery{To: "octo/catalog", Type: "publish"}
 	if v := d.send(t.Context(), one); v.err == nil || github.AnswerOf(v.err, time.Now()).Status != http.StatusUnauthorized {
 		t.Fatalf("%+v", v)

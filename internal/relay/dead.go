@@ -44,7 +44,7 @@ func Replay(ctx context.Context, c *Config, o Options, path string, out io.Write
 	if err != nil {
 		return err
 	}
-	sender := newSender(c.GitHub, tokens, o.UserAgent)
+	sender := newSender(c.GitHub, tokens, o.UserAgent, o.transport())
 	sender.retry = outbound.Retry{} // a person waits for the result
 	var errs []error
 	lines := bufio.NewScanner(f)

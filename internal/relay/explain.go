@@ -133,7 +133,7 @@ func Online(ctx context.Context, c *Config, o Options) (func(*Explanation) error
 	if err != nil {
 		return nil, err
 	}
-	sender := newSender(c.GitHub, tokens, o.UserAgent)
+	sender := newSender(c.GitHub, tokens, o.UserAgent, o.transport())
 	return func(e *Explanation) error {
 		var errs []error
 		for i := range e.Sends {

@@ -42,9 +42,9 @@ type client struct {
 }
 
 // newSender returns a sender that makes one attempt. The dispatcher waits and repeats.
-func newSender(c GitHub, t tokens, userAgent string) *githubSender {
+func newSender(c GitHub, t tokens, userAgent string, transport http.RoundTripper) *githubSender {
 	return &githubSender{
-		config: c, tokens: t, userAgent: userAgent, transport: newTransport(),
+		config: c, tokens: t, userAgent: userAgent, transport: transport,
 		retry: outbound.Retry{Attempts: 1, LongestAsked: time.Nanosecond}, limits: rateLimits{of: map[string]rateLimit{}}, clients: map[string]client{},
 	}
 }

@@ -35,7 +35,7 @@ func TestAttempt(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer server.Close()
-	d := newSender(GitHub{APIURL: server.URL}, &turns{"one", "one", "two"}, "graft/x")
+	d := newSender(GitHub{APIURL: server.URL}, &turns{"one", "one", "two"}, "graft/x", newTransport())
 	l := delivery{To: "octo/catalog", Type: "bundle", Payload: []byte("{}")}
 	if v := d.send(t.Context(), l); v.delivered || v.refused != "" || v.err == nil {
 		t.Errorf("while GitHub is down: %+v", v)

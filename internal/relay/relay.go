@@ -27,11 +27,20 @@ type Options struct {
 	UserAgent string
 	// Resolve asks a registry for the digest of a reference. nil if the configuration does not ask for that.
 	Resolve func(ctx context.Context, ref string) (string, error)
+	// Transport replaces the network, on which GitHub and Google are asked.
+	Transport http.RoundTripper
 	// Grace is how long a stop waits for requests and dispatches in progress.
 	Grace time.Duration
 }
 
-func (o Options) client() *http.Client { return &http.Client{Transport: newTransport()} }
+func (o Options) transport() http.RoundTripper {
+	if o.Transport != nil {
+		return o.Transport
+	}
+	return newTransport()
+}
+
+func (o Options) client() *http.Client { return &http.Client{Transport: o.transport()} }
 
 // Relay is a server with its queue.
 type Relay struct {
@@ -105,7 +114,7 @@ func Open(ctx context.Context, c *Config, o Options) (*Relay, error) {
 	if err := r.listen(ctx); err != nil {
 		return nil, errors.Join(err, r.queue.Close())
 	}
-	d := newSender(c.GitHub, tokens, o.UserAgent)
+	d := newSender(c.GitHub, tokens, o.UserAgent, o.transport())
 	r.dispatcher = &dispatcher{
 		config: c, send: d.send, queue: r.queue, metrics: r.metrics, traces: r.traces, log: o.Log,
 		accounts: map[string]*account{}, waits: map[string]int{}, wake: make(chan struct{}, 1),
