@@ -98,8 +98,8 @@ func choices(cmd *cobra.Command) map[string][]string {
 	return all
 }
 
-// refuseOthers has every verb below a command refuse a value that is none of a flag's, before it does
-// anything.
+// refuseOthers makes every verb below a command refuse a value that a flag does not have, and standard input
+// given twice, before the verb does anything.
 func refuseOthers(cmd *cobra.Command) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -109,12 +109,39 @@ func refuseOthers(cmd *cobra.Command) {
 						Fix("Give --%s with %s.", flag, one(values))
 				}
 			}
+			if err := readsOnce(cmd, args); err != nil {
+				return err
+			}
 			return run(cmd, args)
 		}
 	}
 	for _, sub := range cmd.Commands() {
 		refuseOthers(sub)
 	}
+}
+
+// readsOnce refuses standard input for two catalogs, of which the second would be empty.
+func readsOnce(cmd *cobra.Command, args []string) error {
+	given := slices.Clone(args)
+	for _, flag := range []string{"base", "base-catalog", "next", "published"} {
+		if f := cmd.Flags().Lookup(flag); f != nil {
+			given = append(given, strings.Split(strings.Trim(f.Value.String(), "[]"), ",")...)
+		}
+	}
+	count := 0
+	for _, name := range given {
+		if _, catalog, ok := strings.Cut(name, "="); ok {
+			name = catalog // of a platform
+		}
+		if name == "-" {
+			count++
+		}
+	}
+	if count > 1 {
+		return failure.New(failure.Usage, "reading the command line: - is given %d times, and standard input can be read once", count).
+			Fix("Name files for the others.")
+	}
+	return nil
 }
 
 // one of a few: "a, b or c".

@@ -36,8 +36,8 @@ func (o *insertOptions) facts(ctx context.Context) (notes []string, err error) {
 		return nil, failure.New(failure.Usage, "reading the command line: --version: invalid value %q: %w", o.version, err).Fix("Give a semantic version such as 1.2.3.")
 	}
 	b.Version = v
-	if named, ok := graph.VersionOf(b.Name); ok && !named.EQ(v) {
-		notes = append(notes, "the name "+b.Name+" says another version than "+v.String()+", which later inserts will go by")
+	if named, ok := graph.VersionOf(b.Name); ok && !graph.SameVersion(named, v) {
+		notes = append(notes, "the name "+b.Name+" has another version than "+v.String()+"; later inserts place bundles by the name")
 	}
 	return notes, nil
 }

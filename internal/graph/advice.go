@@ -182,7 +182,13 @@ func namesVersion(named string, v Version) bool {
 		return true
 	}
 	n, err := semver.Parse(named)
-	return err != nil || n.EQ(v.Version)
+	return err != nil || SameVersion(n, v.Version)
+}
+
+// SameVersion reports whether a version in a name is a bundle's. A name may omit build metadata, and must not have
+// other.
+func SameVersion(named, v semver.Version) bool {
+	return named.EQ(v) && (len(named.Build) == 0 || slices.Equal(named.Build, v.Build))
 }
 
 var prereleaseWord = regexp.MustCompile(`^(?i:a|alpha|b|beta|c|rc|cr|pre|prerelease|preview|dev|devel|snapshot|nightly|canary|ea|m|milestone|test)[0-9-]*$`)

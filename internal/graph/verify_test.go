@@ -176,6 +176,7 @@ var verifyCases = []struct {
 	{"a range above", []string{"'>=1.0.0 <1.2.0'", "'>1.2.0'"}, []string{"skip-range-covers-nothing p.v1.2.0 @ - name: p.v1.2.0"}},
 	{"a range that crashes blang/semver", []string{"'>=1.0.0 <1.2.0'", "'>2.0.0 || || <1.2.0'"}, []string{"skip-range-covers-nothing p.v1.2.0 @ - name: p.v1.2.0"}},
 	{"only build metadata apart", []string{"version: 1.2.0", "version: 1.1.0+2", "p.v1.2.0", "p.v1.1.0-2", "'>=1.0.0 <1.2.0'", "'<1.1.0'"}, []string{"version-build-only p.v1.1.0-2 @ image: example.com/p:1.2.0"}},
+	{"other build metadata in the name", []string{"p.v1.2.0", "p.v1.2.0+1"}, []string{"name-version-mismatch p.v1.2.0+1 @ image: example.com/p:1.2.0"}},
 	{"another version in the name", []string{"p.v1.2.0", "p.v1.2.1"}, []string{"name-version-mismatch p.v1.2.1 @ image: example.com/p:1.2.0"}},
 	{"a pre-release at the head", []string{"version: 1.2.0", "version: 1.2.0-rc.1", "p.v1.2.0", "p.v1.2.0-rc.1", "<1.2.0", "<1.2.0-rc.1"}, []string{"stable-head-prerelease p.v1.2.0-rc.1 @ - name: p.v1.2.0-rc.1"}},
 	{"a number after a hyphen is not a pre-release", []string{"version: 1.2.0", "version: 1.2.0-20240101", "p.v1.2.0", "p.v1.2.0-20240101", "<1.2.0", "<1.2.0-0"}, nil},

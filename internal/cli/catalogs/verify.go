@@ -10,6 +10,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/config"
+	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 )
 
@@ -105,6 +106,10 @@ func (c *Reader) sides(ctx context.Context, name string, v *Verification) (*side
 	c.Progress.Begin("reading %s", name)
 	if s.now, err = c.index(ctx, name); err != nil {
 		return nil, err
+	}
+	if len(s.now.packages) == 0 && len(s.now.faults) == 0 {
+		return nil, failure.New(failure.TemplateNotFound, "verifying %s: it has no catalog: there is no document in it", name).At(name, 0, 0).
+			Fix("Name the file or the directory of a file-based catalog.")
 	}
 	for _, name := range v.Published {
 		docs, err := c.Packages(ctx, name, s.now.declared()...)
