@@ -167,7 +167,7 @@ func (p *planner) render(cat *Catalog, rule MetadataRule) error {
 		wants = metadata(rule)
 		p.reason(&cat.Reasons, "The metadata is %s, as %s says.", wants.property(), p.setup.File)
 		p.contradicted(cat, wants)
-	case cat.Platform != nil:
+	case cat.Platform != nil && cat.Platform.OpenShift():
 		wants = wanted(*cat.Platform)
 		p.reason(&cat.Reasons, "The metadata is %s, as the platform needs.", wants.property())
 	case holds == objects:

@@ -90,9 +90,11 @@ func (p Platform) Compare(o Platform) int {
 	return p.Minor - o.Minor
 }
 
-// OpenShift reports whether it is a version of OpenShift. Lower versions are those of Kubernetes, for which
-// neither OpenShift's label nor its rule for metadata applies.
-func (p Platform) OpenShift() bool { return p.Major >= 4 }
+// OpenShift reports whether it is a version of OpenShift. Lower versions are those of Kubernetes, higher ones an
+// operator's. Neither OpenShift's label nor its rule for metadata applies to them.
+func (p Platform) OpenShift() bool {
+	return p.Major >= firstWithin.Major && p.Major <= lastWithin.Major
+}
 
 // wantsObjects reports whether the platform requires olm.bundle.object in its catalogs. All current platforms
 // require olm.csv.metadata.
