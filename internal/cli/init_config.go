@@ -114,7 +114,7 @@ func starterTarget(b *strings.Builder, t survey.Target, several bool, proofs map
 		}
 		starterCut(b, c)
 		if c.Metadata != "" {
-			fmt.Fprintf(b, "        metadata: %s # as it holds now; no platform tells it\n", c.Metadata)
+			fmt.Fprintf(b, "        metadata: %s # as it holds now; the platform does not imply it\n", c.Metadata)
 		}
 	}
 }

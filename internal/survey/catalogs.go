@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/olmgraft/graft/internal/bundle"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/reference"
 )
@@ -29,7 +30,7 @@ func catalogs(group, all []*source) []Catalog {
 			case len(group) > 1:
 				p = patternFor(t, c.source)
 			case t.platform == nil && c.platform != nil:
-				if s := shape(c.path, c.platform); alike(t, s) > 1 && !others(t, s, all) {
+				if s := shape(c.path, c.platform); alike(t, s) > 1 && !others(t, s, all) && sameMetadata(t, s) {
 					p = s
 				}
 			}
@@ -93,12 +94,31 @@ func others(t *source, s string, all []*source) bool {
 	return slices.ContainsFunc(all, func(o *source) bool { return o != t && alike(o, s) > 0 })
 }
 
-// metadata returns the setting for a catalog that contains manifests, if its platform does not imply it.
+// metadata returns the setting for the form of metadata that a catalog has, if its platform does not imply it.
+// Without the setting, each of its bundles would change.
 func metadata(c *source) string {
-	if c.platform == nil && c.facts.objects && !c.facts.metadata {
-		return string(plan.BundleObject)
+	has, implied := plan.CSVMetadata, plan.CSVMetadata
+	if c.facts.objects {
+		has = plan.BundleObject
 	}
-	return ""
+	if c.platform != nil && c.platform.OpenShift() && c.platform.Metadata() == bundle.BundleObjects {
+		implied = plan.BundleObject
+	}
+	if has == implied || c.facts.objects == c.facts.metadata {
+		return ""
+	}
+	return string(has)
+}
+
+// sameMetadata reports whether one setting for metadata fits all catalogs of a template that have the shape.
+func sameMetadata(t *source, s string) bool {
+	all := map[string]bool{}
+	for _, c := range t.catalogs {
+		if c.platform != nil && shape(c.path, c.platform) == s {
+			all[metadata(c.source)] = true
+		}
+	}
+	return len(all) < 2
 }
 
 // rewrites returns rules for the repositories that catalogs name differently from their templates, with the same

@@ -192,6 +192,19 @@ func (f *facts) newestOf(names map[string]string, wanted func(semver.Version) bo
 	return top
 }
 
+// above counts the entries of higher versions, each name once.
+func (f *facts) above(v semver.Version) int {
+	names := map[string]bool{}
+	for _, entries := range f.entries {
+		for _, e := range entries {
+			if of, ok := graph.VersionOf(e.Name); ok && of.GT(v) {
+				names[e.Name] = true
+			}
+		}
+	}
+	return len(names)
+}
+
 var words = regexp.MustCompile(`[0-9]+(?:[.-][0-9]+)*`)
 
 // anyVersion replaces the minor version of the bundle in a repository by *, for packages with a repository for

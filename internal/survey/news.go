@@ -45,7 +45,7 @@ func (n *news) said(t *source) string {
 	}
 	if t.platform != nil {
 		for _, c := range t.catalogs {
-			said = append(said, patternFor(t, c.source))
+			said = append(said, patternFor(t, c.source), metadata(c.source))
 		}
 	}
 	for _, r := range n.rules(t) {
@@ -70,29 +70,35 @@ func (n *news) rules(t *source) []Rule {
 	if pre, rel := n.prereleases[t], n.releases[t]; pre.known && rel.known && !slices.Equal(pre.in, rel.in) && (len(archetypes(t)) > 0 || pre.version.GT(rel.version)) {
 		return []Rule{
 			{Versions: string(plan.Prerelease), Channels: patterns(t, pre), Why: pre.name + ", the newest prerelease, is there"},
-			{Channels: patterns(t, rel), Why: rel.name + ", the newest release, is there"},
+			n.bounded(t, n.releases, ", the newest release, is there"),
 		}
 	}
-	r := Rule{Channels: patterns(t, top), Why: top.name + ", the newest bundle, is there"}
+	return []Rule{n.bounded(t, n.of, ", the newest bundle, is there")}
+}
+
+// bounded is the rule for the versions of a template, between those of templates for other platforms.
+func (n *news) bounded(t *source, tops map[*source]newest, why string) Rule {
+	top := tops[t]
+	r := Rule{Channels: patterns(t, top), Why: top.name + why}
 	perMinor := !slices.ContainsFunc(r.Channels, func(ch string) bool { return !strings.Contains(ch, "{minor}") })
 	var bounds []string
-	if o := n.find(t, func(o newest) bool { return perMinor && minorBelow(o.lowest, top.lowest) }, nil); o != nil {
+	if o := n.find(t, tops, func(o newest) bool { return perMinor && minorBelow(o.lowest, top.lowest) }, nil); o != nil {
 		bounds = append(bounds, fmt.Sprintf(">=%d.%d.0-0", top.lowest.Major, top.lowest.Minor))
 		r.Why += "; lower versions than " + top.lowest.String() + " are in " + o.path
 	}
-	if o := n.find(t, func(o newest) bool { return minorBelow(top.version, o.version) }, t.platform); o != nil {
+	if o := n.find(t, tops, func(o newest) bool { return minorBelow(top.version, o.version) }, t.platform); o != nil {
 		bounds = append(bounds, fmt.Sprintf("<%d.%d.0-0", top.version.Major, top.version.Minor+1))
-		r.Why += "; the newest of " + o.path + " is " + n.of[o].name
+		r.Why += "; the newest of " + o.path + " is " + tops[o].name
 	}
 	r.Versions = strings.Join(bounds, " ")
-	return []Rule{r}
+	return r
 }
 
 // find returns a template that differs only in its platform and satisfies is. If later is given, its platform
 // must be later.
-func (n *news) find(t *source, is func(newest) bool, later *plan.Platform) *source {
+func (n *news) find(t *source, tops map[*source]newest, is func(newest) bool, later *plan.Platform) *source {
 	for _, o := range n.all {
-		if t.platform != nil && n.of[o].known && n.like(o, t) && (later == nil || o.platform.Compare(*later) > 0) && is(n.of[o]) {
+		if t.platform != nil && tops[o].known && n.like(o, t) && (later == nil || o.platform.Compare(*later) > 0) && is(tops[o]) {
 			return o
 		}
 	}

@@ -19,8 +19,8 @@ type repository struct {
 
 // repositories are public ones. The line of a target has its template and how many files that matches; its
 // channels with their versions; its edges and whether its default channel moves, its new channels start like the
-// previous ones, and its catalogs rename bundles; and its catalogs with their number and exclusions. ! marks a
-// catalog that contains manifests.
+// previous ones, and its catalogs rename bundles; and its catalogs with their number and exclusions. The form of
+// metadata follows if the configuration says it.
 var repositories = map[string]repository{
 	"bpfman-catalog": {targets: []string{
 		"templates/released.yaml 1 | stable | | auto-generated/catalog/released.yaml 1",
@@ -28,7 +28,7 @@ var repositories = map[string]repository{
 		"templates/z-stream.yaml 1 | stable | | auto-generated/catalog/z-stream.yaml 1",
 	}},
 	"cost-management-metrics-operator-fbc": {targets: []string{
-		"catalog-template/basic-template.yaml 1 | stable | | catalog-old/costmanagement-metrics-operator/catalog.yaml 1! catalog/costmanagement-metrics-operator/catalog.yaml 1",
+		"catalog-template/basic-template.yaml 1 | stable | | catalog-old/costmanagement-metrics-operator/catalog.yaml 1 bundle-object catalog/costmanagement-metrics-operator/catalog.yaml 1",
 	}},
 	"external-dns-operator": {targets: []string{
 		"catalog/v4.*/catalog-template.yaml 11 | stable-v{major} stable-v{major}.{minor} | like-siblings | {folder}/catalog.yaml 11",
@@ -159,7 +159,7 @@ func line(t Target) string {
 	for _, c := range t.Catalogs {
 		one := fmt.Sprintf("%s %d", c.Path, len(c.Pairs))
 		if c.Metadata != "" {
-			one += "!"
+			one += " " + c.Metadata
 		}
 		for _, e := range c.Exclude {
 			one += " [" + e.String() + "]"

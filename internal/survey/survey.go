@@ -93,12 +93,13 @@ func Of(fsys fs.FS) (*Survey, error) {
 	s := &Survey{Left: f.left}
 	templates, catalogs := f.templates, f.catalogs
 	templates, catalogs = s.leaveAside(templates, catalogs)
+	templates = s.leaveStale(templates, catalogs)
 	alone := s.leaveOlder(s.pair(templates, catalogs))
 	written, err := writers(fsys, append(slices.Clone(templates), alone...))
 	if err != nil {
 		return nil, err
 	}
-	templates = s.leaveUnusable(templates, written)
+	templates = s.leaveUnusable(s.leaveEmpty(templates), written)
 	s.Targets = targets(append(templates, alone...), written, fsys)
 	slices.SortStableFunc(s.Left, func(a, b plan.LeftOut) int { return strings.Compare(a.Path(), b.Path()) })
 	return s, nil
@@ -158,6 +159,55 @@ func (s *Survey) leaveUnusable(templates []*source, written map[string]string) [
 		for _, c := range t.catalogs {
 			s.Left = append(s.Left, plan.LeftOut{Template: t.path, Catalog: c.path, Reason: "it is rendered from " + t.path + ", which is left alone"})
 		}
+		return false
+	})
+}
+
+// leaveStale removes templates that are older than every catalog that can be of them: each has several newer
+// bundles, of a higher minor version, so the catalogs are changed without the template. One bundle that a template
+// lacks is a slip.
+func (s *Survey) leaveStale(templates, catalogs []*source) []*source {
+	names := map[string]string{}
+	for _, c := range catalogs {
+		for k, i := range c.facts.images {
+			names[k] = i.name
+		}
+	}
+	return only(templates, func(t *source) bool {
+		top := t.facts.newestOf(names, anyOf)
+		if !top.known || t.unusable != "" {
+			return true
+		}
+		why := ""
+		for _, c := range catalogs {
+			if c.pkg != t.pkg && (t.pkg != "" || overlap(c, t) == 0) || t.platform != nil && (c.platform == nil || *c.platform != *t.platform) {
+				continue
+			}
+			of := c.facts.newestOf(nil, anyOf)
+			if !of.known || !minorBelow(top.version, of.version) || c.facts.above(top.version) < 2 {
+				return true
+			}
+			why = fmt.Sprintf("its newest bundle is %s, and the newest of %s is %s: the catalogs are changed without it", top.name, c.path, of.name)
+		}
+		if why != "" {
+			s.leave(t.path, why)
+		}
+		return why == ""
+	})
+}
+
+// leaveEmpty removes templates without bundles, platform and catalogs if another template of the package has
+// bundles: a script copies them.
+func (s *Survey) leaveEmpty(templates []*source) []*source {
+	empty := func(t *source) bool { return len(t.facts.images)+len(t.facts.entries)+len(t.catalogs) == 0 }
+	return only(templates, func(t *source) bool {
+		i := slices.IndexFunc(templates, func(o *source) bool {
+			return o.kind == t.kind && (t.pkg == "" || o.pkg == t.pkg) && len(o.facts.images) > 0
+		})
+		if i < 0 || t.platform != nil || !empty(t) || len(t.inputs) > 0 || t.facts.placeholder != "" {
+			return true
+		}
+		s.leave(t.path, "it has no bundles and no catalogs, and "+templates[i].path+" has")
 		return false
 	})
 }
