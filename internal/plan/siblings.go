@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,7 +20,11 @@ type sibling struct {
 	fbc.Entry
 	version     semver.Version
 	predecessor string // version of the entry that it replaces; "" if unknown
+	spaced      bool   // its range has blanks behind the operators, which SkipRange lacks here
 }
+
+// operators matches those of a range with the blanks behind them.
+var operators = regexp.MustCompile(`([<>=]+) *`)
 
 // beginning is a known way in which ranges begin.
 type beginning struct {
@@ -80,6 +85,10 @@ func likeSiblings(entries []fbc.Entry, name string, version semver.Version) (e E
 	for n := len(newest); n > 0 && e.SkipRange == ""; n-- {
 		e.SkipRange, seen = rangeLike(newest[:n], one, n > 1 || len(newest) == 1)
 	}
+	if newest[0].spaced {
+		e.SkipRange = operators.ReplaceAllString(e.SkipRange, "$1 ")
+	}
+	e.Skips = commonSkips(newest)
 	if !e.Said() {
 		return e, fmt.Sprintf("%s shows no pattern, so it takes its natural place by version.", newest[0].Name), nil
 	}
@@ -107,11 +116,22 @@ func rangeLike(newest []sibling, one sibling, constant bool) (skipRange, seen st
 func newestBelow(entries []fbc.Entry, version semver.Version) (all []sibling) {
 	for _, e := range entries {
 		if v, ok := graph.VersionOf(e.Name); ok && v.LT(version) {
-			all = append(all, sibling{e, v, versionText(e.Replaces)})
+			tight := operators.ReplaceAllString(e.SkipRange, "$1")
+			spaced := tight != e.SkipRange
+			e.SkipRange = tight
+			all = append(all, sibling{e, v, versionText(e.Replaces), spaced})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b sibling) int { return b.version.Compare(a.version) })
 	return all[:min(len(all), mostSiblings)]
+}
+
+// commonSkips returns the skips of the newest entries if several have the same ones: bundles that nobody should stay at.
+func commonSkips(newest []sibling) []string {
+	if len(newest) < 2 || slices.ContainsFunc(newest, func(s sibling) bool { return !slices.Equal(s.Skips, newest[0].Skips) }) {
+		return nil
+	}
+	return slices.Clone(newest[0].Skips)
 }
 
 func versionText(name string) string {

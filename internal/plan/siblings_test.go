@@ -14,14 +14,18 @@ import (
 	"github.com/olmgraft/graft/internal/testkit/corpus"
 )
 
-// entriesOf parses entries such as "1.1.0 <1.0.0 (>=1.0.0 <1.1.0)".
+// entriesOf parses entries such as "1.1.0 <1.0.0 (>=1.0.0 <1.1.0) -0.9.0".
 func entriesOf(text string) (all []fbc.Entry) {
 	for line := range strings.SplitSeq(text, ";") {
+		line, skips, _ := strings.Cut(line, " -")
 		head, ranged, _ := strings.Cut(strings.TrimSpace(line), " (")
 		name, replaces, _ := strings.Cut(head, " <")
 		e := fbc.Entry{Name: "op.v" + name, SkipRange: strings.TrimSuffix(ranged, ")")}
 		if replaces != "" {
 			e.Replaces = "op.v" + replaces
+		}
+		if skips != "" {
+			e.Skips = []string{"op.v" + skips}
 		}
 		all = append(all, e)
 	}
@@ -47,6 +51,8 @@ func TestLikeSiblings(t *testing.T) {
 		{"a backport follows the entries below it", "1.0.0 (<1.0.0); 1.1.0 <1.0.0 (>=1.0.0 <1.1.0)", "1.0.1", "op.v1.0.0", "<1.0.1", "op.v1.0.0"},
 		{"the newest has none", "1.0.0 (<1.0.0); 1.1.0 <1.0.0", "1.2.0", "op.v1.1.0", "", "no range"},
 		{"ranges of no pattern", "1.0.0; 1.1.0 <1.0.0 (>=0.3.0 <1.1.0); 1.2.0 <1.1.0 (>=0.4.0 <1.2.0)", "1.3.0", "op.v1.2.0", "", "no range"},
+		{"with blanks", "1.1.0 (>= 1.0.0 < 1.1.0); 1.2.0 <1.1.0 (>= 1.1.0 < 1.2.0)", "1.2.1", "op.v1.2.0", ">= 1.1.0 < 1.2.1", "the range >={major}.{minor-1}.0 <{version}"},
+		{"with blanks in the older ones", "1.1.0 (>= 1.0.0 < 1.1.0); 1.2.0 <1.1.0 (>=1.1.0 <1.2.0)", "1.2.1", "op.v1.2.0", ">=1.1.0 <1.2.1", "the range >={major}.{minor-1}.0 <{version}"},
 		{"an empty channel", "", "1.0.0", "", "", "nothing is below it"},
 		{"below all", "1.1.0 (<1.1.0)", "1.0.0", "", "", "nothing is below it"},
 	} {
@@ -57,6 +63,21 @@ func TestLikeSiblings(t *testing.T) {
 		e, why, err := likeSiblings(entries, "op.v"+tt.version, semver.MustParse(tt.version))
 		if err != nil || e.Replaces != tt.replaces || e.SkipRange != tt.skipRange || !strings.Contains(why, tt.why) {
 			t.Errorf("%s: got %q %q (%s) %v", tt.name, e.Replaces, e.SkipRange, why, err)
+		}
+	}
+}
+
+// TestLikeSiblingsSkip checks that a bundle skips what all of its siblings skip.
+func TestLikeSiblingsSkip(t *testing.T) {
+	for entries, want := range map[string]string{
+		"1.1.0 -0.9.0; 1.2.0 <1.1.0 -0.9.0": "replaces op.v1.2.0, skips op.v0.9.0",
+		"1.1.0 -0.8.0; 1.2.0 <1.1.0 -0.9.0": "replaces op.v1.2.0",
+		"1.1.0; 1.2.0 <1.1.0 -0.9.0":        "replaces op.v1.2.0",
+		"1.2.0 <1.1.0 -0.9.0":               "replaces op.v1.2.0",
+	} {
+		e, _, err := likeSiblings(entriesOf(entries), "op.v1.3.0", semver.MustParse("1.3.0"))
+		if err != nil || e.inWords() != want {
+			t.Errorf("%s: %s, want %s (%v)", entries, e.inWords(), want, err)
 		}
 	}
 }

@@ -237,10 +237,10 @@ func (n *news) edges(t *source) (rule, why string) {
 			e, below := entries[i], entries[:i]
 			v, _ := graph.VersionOf(e.Name)
 			seen++
-			if place, err := graph.PlaceIn(below, graph.Newcomer{Name: e.Name, Version: v}, graph.VersionOf, graph.PlaceRules{}); err == nil && sameEdges(e, place.Entry.Replaces, "") {
+			if place, err := graph.PlaceIn(below, graph.Newcomer{Name: e.Name, Version: v}, graph.VersionOf, graph.PlaceRules{}); err == nil && sameEdges(e, plan.Edges{Replaces: place.Entry.Replaces}) {
 				natural++
 			}
-			if like, err := plan.SiblingEdges(below, e.Name, v); err == nil && (like.Said() && sameEdges(e, like.Replaces, like.SkipRange)) {
+			if like, err := plan.SiblingEdges(below, e.Name, v); err == nil && like.Said() && sameEdges(e, like) {
 				siblings++
 			}
 		}
@@ -265,11 +265,11 @@ func (n *news) next(t *source) (edges string, ok bool) {
 	next.Patch++
 	next.Pre, next.Build = nil, nil
 	e, err := plan.SiblingEdges(t.facts.entries[top.in[0]], t.pkg+".v"+next.String(), next)
-	return fbc.Entry{Replaces: e.Replaces, SkipRange: e.SkipRange}.InWords(), err == nil && e.SkipRange != ""
+	return fbc.Entry{Replaces: e.Replaces, Skips: e.Skips, SkipRange: e.SkipRange}.InWords(), err == nil && e.SkipRange != ""
 }
 
-func sameEdges(e fbc.Entry, replaces, skipRange string) bool {
-	return e.Replaces == replaces && e.SkipRange == skipRange && len(e.Skips) == 0
+func sameEdges(e fbc.Entry, edges plan.Edges) bool {
+	return e.Replaces == edges.Replaces && e.SkipRange == edges.SkipRange && slices.Equal(e.Skips, edges.Skips)
 }
 
 // sorted returns the entries with a known version, lowest first.
