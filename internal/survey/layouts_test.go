@@ -137,6 +137,15 @@ func TestLayouts(t *testing.T) {
 			[]string{"template.yaml 1 | stable | | catalog-4-17/op.yaml 1 catalog-4-18/op.yaml 1 bundle-object"},
 			nil,
 		},
+		"a channel with one entry that has a range": {
+			func(l layout) {
+				l.set("template.yaml", "schema: olm.template.basic", "entries:", "- {schema: olm.package, name: op, defaultChannel: stable}",
+					"- {schema: olm.channel, package: op, name: stable, entries: [{name: op.v2.0.0, skipRange: '>=1.9.0 <2.0.0'}]}",
+					"- {schema: olm.bundle, image: 'quay.io/example/op:v2.0.0'}")
+			},
+			[]string{"template.yaml 1 | stable | like-siblings | "},
+			nil,
+		},
 		"a template that a script copies": {
 			func(l layout) {
 				l.set("base.yaml", "Schema: olm.semver", "GenerateMinorChannels: true")

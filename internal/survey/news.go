@@ -246,13 +246,16 @@ func (n *news) edges(t *source) (rule, why string) {
 		}
 	}
 	switch {
-	case seen == 0 || natural == seen || natural > 0 && natural >= siblings:
+	case seen > 0 && natural == seen || natural > 0 && natural >= siblings:
 		return "", ""
 	case siblings > 0:
 		return plan.LikeSiblings, fmt.Sprintf("as %d of the %d newest entries have theirs", siblings, seen)
 	}
 	if next, ok := n.next(t); ok {
 		return plan.LikeSiblings, "as " + top.name + " has its own, so that the next one " + next
+	}
+	if seen == 0 {
+		return "", ""
 	}
 	return "", "The edges of " + top.name + " and the entries below it follow no pattern: say those of each bundle, or edges here."
 }

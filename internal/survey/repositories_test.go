@@ -72,7 +72,7 @@ var repositories = map[string]repository{
 		"olm-catalog/serverless-operator-index/v4.2*/catalog-template.yaml 3 | stable stable-{major}.{minor} | like-siblings like-previous | ",
 	}, left: []string{"olm-catalog/serverless-operator-index/configs/index.yaml", "olm-catalog/serverless-operator-index/index-bundles.yaml"}},
 	"submariner-operator-fbc": {targets: []string{
-		"catalog-template.yaml 1 | stable-{major}.{minor} | default moves 1 rewritten | catalog-{platformDashed} 8 [versions <0.19.0-0 for 4.17 to 4.18] [versions <0.20.0-0 for 4.19] [versions <0.21.0-0 for 4.20] [versions <0.22.0-0 for 4.21 and later]",
+		"catalog-template.yaml 1 | stable-{major}.{minor} | like-siblings default moves 1 rewritten | catalog-{platformDashed} 8 [versions <0.19.0-0 for 4.17 to 4.18] [versions <0.20.0-0 for 4.19] [versions <0.21.0-0 for 4.20] [versions <0.22.0-0 for 4.21 and later]",
 	}},
 	// generate-fbc.sh generates its graphs, and opm v1.73 reads none of them.
 	"trusted-profile-analyzer-operator-fbc": {left: []string{
