@@ -75,7 +75,7 @@ func TestConvert(t *testing.T) {
 		{"two packages", "goodstuff", catalogOf("stable: 1.0.0") + "---\nschema: olm.package\nname: other\n", "it has 2 packages", failure.TemplateUnsupported},
 		{"deprecations", "semver", catalogOf("stable-v1: 1.0.0") + "---\nschema: olm.deprecations\npackage: op\n", "it has deprecations", failure.TemplateUnsupported},
 		{"another schema", "semver", catalogOf("stable-v1: 1.0.0") + "---\nschema: other\n", "documents of other schemas", failure.TemplateUnsupported},
-		{"no such kind", "composite", catalogOf("stable: 1.0.0"), "Give --to with one of semver, basic, goodstuff.", failure.Usage},
+		{"no such kind", "composite", catalogOf("stable: 1.0.0"), "Run graft convert --to with one of semver, basic, goodstuff.", failure.Usage},
 
 		{"any", "basic", catalogOf("stable: 1.0.0 | 1.1.0<1.0.0 -0.9.0 (<0.9.0)") + "---\nschema: other\nb: 1\na: 2\n", `---
 entries:

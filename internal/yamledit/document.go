@@ -124,7 +124,8 @@ func (e *Edits) addDoc(d *Doc, n newDoc, body string) {
 		e.splice(d.End, d.End, eol+body)
 		return
 	}
-	at := d.Start + len(bytes.TrimRight(d.Raw(), " \t\r\n"))
+	last := d.Start + len(bytes.TrimRight(d.Raw(), " \t\r\n"))
+	at := min(contentLineEnd(src, lineStart(src, last)), d.End) // blanks behind the last line stay there
 	e.splice(at, at, eol+"---"+eol+body)
 }
 

@@ -50,6 +50,7 @@ func TestInsertDoc(t *testing.T) {
 		"comment":          {"a: 1\n# of one\n", "a: 1\n# of one\n---\na: '0'\n"},
 		"comment, no end":  {"a: 1\n# of one", "a: 1\n# of one\n---\na: '0'"},
 		"comment between":  {"a: 1\n# of one\n---\na: 2\n", "a: 1\n# of one\n---\na: '0'\n---\na: 2\n"},
+		"blanks behind":    {"a: 1  \n", "a: 1  \n---\na: '0'\n"},
 		"separator at end": {"a: 1\n# of one\n---\n", "a: 1\n# of one\n---\na: '0'\n---\n"},
 		"windows":          {"a: 1\r\n# of one\r\n", "a: 1\r\n# of one\r\n---\r\na: '0'\r\n"},
 		"JSON":             {`{"a": 1}` + "\n", `{"a": 1}` + "\n" + `{"a": "0"}` + "\n"},

@@ -37,7 +37,7 @@ func TestIdentify(t *testing.T) {
 		{"by digest", "q/op:v1.0.0", "", Standing{Image: "q/op" + a}, false, Another, ""},
 		{"the same name with another image", "q/op:v1.0.0", "", Standing{Image: "q/op:one", Name: "op.v1.0.0"}, false, Another, "the template has it with image q/op:one"},
 		{"the same version with another image", "q/op:v1.0.0", "", Standing{Image: "q/op:1.0.0"}, false, Another, "the template has it with image q/op:1.0.0"},
-		{"the same digest elsewhere", "prod/op:v1.0.0" + a, "", Standing{Image: "stage/op:v1.0.0" + a}, false, Another, "give --promote"},
+		{"the same digest elsewhere", "prod/op:v1.0.0" + a, "", Standing{Image: "stage/op:v1.0.0" + a}, false, Another, "run graft insert --promote"},
 		{"the same digest elsewhere, promoted", "prod/op:v1.0.0" + a, "", Standing{Image: "stage/op:v1.0.0" + a}, true, Promoted, ""},
 		{"the same digest elsewhere by name, promoted", "prod/op" + a, "", Standing{Image: "stage/op" + a, Name: "op.v1.0.0"}, true, Promoted, ""},
 		{"another digest elsewhere", "prod/op:v1.0.0" + b, "", Standing{Image: "stage/op:v1.0.0" + a}, false, Another, "Give --rebuild replace"},
