@@ -60,7 +60,7 @@ func begin(t *testing.T, name string, args ...string) *replica {
 }
 
 func (r *replica) answer(path string) (int, string) {
-	answer, err := http.Get("http://" + r.address + path) //nolint:noctx // a test ends
+	answer, err := http.Get("http://" + r.address + path) //nolint:noctx // the test limits it
 	if err != nil {
 		return 0, err.Error()
 	}

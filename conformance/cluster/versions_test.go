@@ -129,7 +129,7 @@ func TestCommandServesWebhook(t *testing.T) {
 	}
 	r := begin(t, "one", "--namespace", "webhook", "--webhook-listen", address, "--webhook-cert", dir)
 	ask := func(body string) (int, string) {
-		answer, err := webhook.Client().Post("https://"+address+"/convert", "application/json", strings.NewReader(body)) //nolint:noctx // a test ends
+		answer, err := webhook.Client().Post("https://"+address+"/convert", "application/json", strings.NewReader(body)) //nolint:noctx // the test limits it
 		if err != nil {
 			return 0, err.Error()
 		}

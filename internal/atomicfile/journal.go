@@ -73,14 +73,14 @@ func begin(root string, entries []entry) (*journal, error) {
 	for range 10 {
 		step()
 		if err := os.MkdirAll(filepath.Join(dir, journals), 0o755); err != nil {
-			return &journal{}, nil //nolint:nilerr // somebody else's git folder
+			return &journal{}, nil //nolint:nilerr // another user's git folder
 		}
 		f, err := os.OpenFile(filepath.Join(dir, journals, rand.Text()+noted), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // another run removed the folder
 		}
 		if err != nil {
-			return &journal{}, nil //nolint:nilerr // somebody else's git folder
+			return &journal{}, nil //nolint:nilerr // another user's git folder
 		}
 		if !lock(f) || !same(f) {
 			_ = f.Close() // another run removed it before it was locked

@@ -46,11 +46,11 @@ func globbed(dir string) string {
 
 func resumeOne(root *os.Root, name string) error {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return nil //nolint:nilerr // it is gone, or none of ours
+		return nil //nolint:nilerr // gone, or not a journal
 	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
-		return nil //nolint:nilerr // somebody else's
+		return nil //nolint:nilerr // another user's
 	}
 	if !lock(f) || !same(f) {
 		return f.Close()

@@ -117,7 +117,7 @@ func pinnablePaths(at files.Located) ([]string, error) {
 func csvPaths(at files.Located, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(at.Repo, dir)
 	if err != nil {
-		return nil, nil //nolint:nilerr // it is no directory: reading it as a file tells more
+		return nil, nil //nolint:nilerr // not a directory: reading the file reports more
 	}
 	var paths []string
 	for _, e := range entries {

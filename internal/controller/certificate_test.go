@@ -46,7 +46,7 @@ func served(t *testing.T, config *tls.Config) (*x509.Certificate, error) {
 		defer there.Close()
 		_ = tls.Server(there, config).HandshakeContext(t.Context())
 	}()
-	client := tls.Client(here, &tls.Config{InsecureSkipVerify: true, ServerName: "webhook"}) //nolint:gosec // what it is shown is held below
+	client := tls.Client(here, &tls.Config{InsecureSkipVerify: true, ServerName: "webhook"}) //nolint:gosec // the certificate is checked below
 	if err := client.HandshakeContext(t.Context()); err != nil {
 		return nil, err
 	}

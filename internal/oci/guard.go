@@ -84,7 +84,7 @@ func (g *guard) check(req *http.Request) error {
 		ip, err = known.(netip.Addr), nil
 	}
 	if err != nil {
-		return nil //nolint:nilerr // it is a name, and control sees what it resolves to
+		return nil //nolint:nilerr // a name: the dialer checks its addresses
 	}
 	return g.allow(req.Context(), host, ip)
 }

@@ -45,7 +45,7 @@ func TestStream(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := transport.RoundTrip(Stream(req, func(r io.Reader) error { //nolint:bodyclose // all of it is read by then
+		resp, err := transport.RoundTrip(Stream(req, func(r io.Reader) error { //nolint:bodyclose // the body is already read
 			text, err := io.ReadAll(r)
 			got = string(text)
 			return errors.Join(err, tt.took)

@@ -71,7 +71,7 @@ func outside(err error) bool {
 // expanded returns the documents of the catalog that a template makes.
 func (p *preparation) expanded(ctx context.Context, files *template.Files, name string) ([]fbc.Doc, error) {
 	if _, err := fs.Stat(files, name); err != nil {
-		return nil, nil //nolint:nilerr // it is begun by this change
+		return nil, nil //nolint:nilerr // new in this change
 	}
 	t, err := template.Open(files, name, name)
 	if err != nil {

@@ -146,7 +146,7 @@ func heldBy(t *testing.T, layout string, packages int) int64 {
 	live := func() int64 {
 		s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(s)
-		return int64(s[0].Value.Uint64()) //nolint:gosec // a heap has not as many
+		return int64(s[0].Value.Uint64()) //nolint:gosec // a heap is smaller
 	}
 	before, most, done := live(), int64(0), make(chan struct{})
 	stop := make(chan struct{})

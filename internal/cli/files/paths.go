@@ -14,7 +14,7 @@ import (
 // Paths returns the file itself, or the files of a catalog's directory.
 func (at Located) Paths() ([]string, error) {
 	if info, err := fs.Stat(at.Repo, at.Path); err != nil || !info.IsDir() {
-		return []string{at.Path}, nil //nolint:nilerr // reading the file tells
+		return []string{at.Path}, nil //nolint:nilerr // reading the file reports it
 	}
 	docs, err := fbc.ReadFS(at.Repo, at.Path)
 	if err != nil {

@@ -42,7 +42,7 @@ func Open(ctx context.Context, kubeconfig string) (*Cluster, error) {
 		return nil, err
 	}
 	ctx, kill := context.WithCancel(ctx)
-	c := &Cluster{command: exec.CommandContext(ctx, name, "--answer", "--kubeconfig", kubeconfig), kill: kill, said: &tail{}} //nolint:gosec // the command that lies beside this one, or in PATH
+	c := &Cluster{command: exec.CommandContext(ctx, name, "--answer", "--kubeconfig", kubeconfig), kill: kill, said: &tail{}} //nolint:gosec // the command beside this one, or in PATH
 	c.command.Stderr, c.command.WaitDelay = c.said, time.Second
 	in, err := c.command.StdinPipe()
 	out, outErr := c.command.StdoutPipe()

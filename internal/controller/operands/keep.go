@@ -27,7 +27,7 @@ func (r *round) keep(ctx context.Context, m *unstructured.Unstructured) error {
 	name := m.GetNamespace() + "/" + m.GetName()
 	images, status, err := r.resolve(ctx, m)
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // the run ends, and nobody is owed an outcome
+		return nil //nolint:nilerr // the run ends without a result
 	}
 	change := map[string]any{}
 	if err == nil {

@@ -173,7 +173,7 @@ func (s *Server) send(w http.ResponseWriter, c *call, answer reply, fault Fault,
 	var body []byte
 	if answer.body != nil {
 		header.Set("Content-Type", "application/json; charset=utf-8")
-		body, _ = json.Marshal(answer.body) //nolint:errchkjson // all that is put there is plain
+		body, _ = json.Marshal(answer.body) //nolint:errchkjson // all values are plain
 	}
 	status := answer.status
 	if fault.Cut {

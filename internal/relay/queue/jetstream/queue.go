@@ -183,7 +183,7 @@ func (q *Queue) known(ctx context.Context, e queue.Entry) (last uint64, duplicat
 	}
 	seq, err := strconv.ParseUint(string(word.Data), 10, 64)
 	if err != nil {
-		return word.Sequence, false, nil //nolint:nilerr // not a relay's word
+		return word.Sequence, false, nil //nolint:nilerr // not a relay's record
 	}
 	waits, err := q.waits(ctx, seq, e.Key)
 	return word.Sequence, waits, err
