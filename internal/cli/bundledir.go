@@ -14,7 +14,7 @@ import (
 	"github.com/olmgraft/graft/internal/render"
 )
 
-// isBundleDir tells a bundle's directory by the two directories in it.
+// isBundleDir detects a bundle's directory by the two directories in it.
 func isBundleDir(name string) bool {
 	for _, dir := range []string{"manifests", "metadata"} {
 		if info, err := os.Stat(filepath.Join(name, dir)); err != nil || !info.IsDir() {
@@ -24,7 +24,7 @@ func isBundleDir(name string) bool {
 	return true
 }
 
-// renderBundleDir renders a bundle that was not published yet.
+// renderBundleDir renders an unpublished bundle.
 func (a *app) renderBundleDir(ctx context.Context, o *renderOptions, ro render.Options, name string) error {
 	if o.output == "mermaid" || o.base != "" || o.sum != "" || o.write != "" {
 		return failure.New(failure.Usage, "rendering a bundle directory with --base, --sum, --write or as mermaid").Fix("Leave them out: the document goes to standard output.")
@@ -61,8 +61,8 @@ func (a *app) renderBundleDir(ctx context.Context, o *renderOptions, ro render.O
 	return fbc.Write(a.Out.Documents(), ro.Format, []fbc.Blob{{Schema: doc.Schema, Package: doc.Package, Name: doc.Name, Body: body, Format: ro.Format}})
 }
 
-// imageRef fills a pattern of the template language, of which variables are all that it has.
-// text/template itself calls methods by name, which would keep the linker from dropping any.
+// imageRef fills a pattern in the template language, with variables only. text/template itself would call
+// methods by name, so that the linker could drop none.
 func imageRef(pattern string, f bundle.Facts) (string, error) {
 	variables := map[string]string{"{{.Package}}": f.Package, "{{.Name}}": f.Name, "{{.Version}}": f.Version}
 	t, err := parse.New("image-ref-template").Parse(pattern, "", "", map[string]*parse.Tree{})

@@ -72,7 +72,7 @@ func (a *app) convertCommand() *cobra.Command {
 	return cmd
 }
 
-// given are the documents of the catalog, and the format of the template.
+// given returns the documents of the catalog and the format of the template.
 func given(ctx context.Context, reader *catalogs.Reader, output, name string) ([]fbc.Doc, fbc.Format, error) {
 	format := map[string]fbc.Format{"yaml": fbc.YAML, "json": fbc.JSON}[output]
 	docs, err := reader.Docs(ctx, name)
@@ -82,9 +82,9 @@ func given(ctx context.Context, reader *catalogs.Reader, output, name string) ([
 	return docs, format, err
 }
 
-// converted is the template. What the heads of a semver template skip is as it is asked for;
-// where nobody asks, it is what gives the catalog back, first what graft.yaml says of the file
-// that is written. Another one is said, since the template does not hold it.
+// converted returns the template. The rule for skips of a semver template's heads is the requested one, or else
+// the one that gives the same catalog, trying graft.yaml's for the file to write first. It reports a different
+// rule, because the template does not contain it.
 func (a *app) converted(reader *catalogs.Reader, to string, docs []fbc.Doc, format fbc.Format, write string) ([]byte, error) {
 	said, err := catalogs.Skips(reader.SemverSkips, write)
 	if err != nil {

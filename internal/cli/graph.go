@@ -128,7 +128,7 @@ func (o *graphOptions) drawn(g draw.Graph) ([]byte, error) {
 	return draw.JSON(g), nil
 }
 
-// cincinnati gives the graph of the one package that is asked for, or of an operand.
+// cincinnati returns the graph of the requested package, or of an operand.
 func (o *graphOptions) cincinnati(c *graph.Catalog) ([]byte, error) {
 	if o.operand != "" {
 		if !c.HasOperand(o.operand) {

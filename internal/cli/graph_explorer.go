@@ -9,7 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// explorer is the page of the catalogs.
+// explorer returns the page of the catalogs.
 func (o *graphOptions) explorer(ctx context.Context, names []string) ([]byte, error) {
 	all, err := o.explored(ctx, names)
 	if err != nil {
@@ -21,7 +21,7 @@ func (o *graphOptions) explorer(ctx context.Context, names []string) ([]byte, er
 	return explorer.Page(all, explorer.Options{Package: o.picture.Package, Channel: o.picture.Channel}), nil
 }
 
-// shows refuses a page of nothing.
+// shows refuses an empty page.
 func (o *graphOptions) shows(all []explorer.Platform, names []string) error {
 	if explorer.Empty(all, explorer.Options{Package: o.picture.Package, Channel: o.picture.Channel}) {
 		return failure.New(failure.Usage, "drawing %s: it has no such package or channel", strings.Join(names, ", ")).Fix("Run graft detect %s to see what it has.", names[0])
@@ -29,7 +29,7 @@ func (o *graphOptions) shows(all []explorer.Platform, names []string) error {
 	return nil
 }
 
-// explored reads the catalogs of the platforms, and those with which they are compared.
+// explored reads the catalogs of the platforms and their bases.
 func (o *graphOptions) explored(ctx context.Context, names []string) ([]explorer.Platform, error) {
 	sources, err := o.sources(names)
 	if err != nil {
@@ -54,10 +54,10 @@ func (o *graphOptions) explored(ctx context.Context, names []string) ([]explorer
 	return read, nil
 }
 
-// source is where what is shown of a platform stands.
+// source names the catalog of a platform and its base.
 type source struct{ platform, catalog, base string }
 
-// sources are those of the catalogs that are named; a single one needs no platform.
+// sources returns those of the named catalogs. A single one needs no platform.
 func (o *graphOptions) sources(names []string) (all []source, err error) {
 	if len(names) == 1 {
 		return []source{{"", names[0], o.base}}, nil

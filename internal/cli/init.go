@@ -52,7 +52,7 @@ func (a *app) initCommand() *cobra.Command {
 }
 
 func (a *app) init(ctx context.Context, dir string, w files.Writing) error {
-	at, err := atomicfile.Locate(dir+"/graft.yaml", w.Outside) // of the folder, since .github need not stand yet
+	at, err := atomicfile.Locate(dir+"/graft.yaml", w.Outside) // of the folder, because .github may not exist yet
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,8 @@ func (a *app) init(ctx context.Context, dir string, w files.Writing) error {
 	return nil
 }
 
-// defaultBranch is what the checkout knows of it: that of its origin, else the one that is
-// checked out. The git folder of a work tree that was added is named in a file.
+// defaultBranch returns the default branch as the checkout knows it: that of its origin, or else the
+// checked-out one. For an added work tree, a file names the git folder.
 func defaultBranch(root string) string {
 	git := filepath.Join(root, ".git")
 	if text, err := os.ReadFile(git); err == nil {
@@ -132,8 +132,8 @@ func refIn(file, prefix string) (string, bool) {
 // part is called for each of the things that something goes through.
 type part func(what string, n, total int)
 
-// starter adds what lacks, and says what a person has to know of it. A repository of the
-// community layout says all that graft.yaml would.
+// starter adds missing files and returns notes for a person. A repository in the community layout needs no
+// graft.yaml.
 func starter(ctx context.Context, fsys fs.FS, change *atomicfile.Change, branch string, of part) (said []string, err error) {
 	community, err := fs.Glob(fsys, "operators/*/ci.yaml")
 	if err != nil {
@@ -152,7 +152,7 @@ func starter(ctx context.Context, fsys fs.FS, change *atomicfile.Change, branch 
 	return said, nil
 }
 
-// surveyed is what stands in a repository, with the configuration for that.
+// surveyed returns the survey of a repository and the configuration for it.
 func surveyed(ctx context.Context, fsys fs.FS, of part) (found *survey.Survey, text []byte, said []string, err error) {
 	if found, err = survey.Of(fsys); err != nil {
 		return nil, nil, nil, err
@@ -196,7 +196,7 @@ func lacks(fsys fs.FS, names ...string) bool {
 	})
 }
 
-// starterWorkflow is the example with this repository's branch.
+// starterWorkflow returns the example with this repository's branch.
 func starterWorkflow(branch string) string {
 	return strings.ReplaceAll(workflowText, "branches: [main]", "branches: ["+branch+"]")
 }

@@ -108,7 +108,7 @@ func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error
 	return a.editTemplates(names, o.writing, o.edits)
 }
 
-// check reads what the flags hold and refuses those that contradict each other.
+// check parses the flags and refuses contradictory ones.
 func (o *insertOptions) check(cmd *cobra.Command) error {
 	b := &o.request.Bundle
 	if b.Image == "" {
@@ -139,7 +139,7 @@ func (o *insertOptions) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// edits are the inserts into one template.
+// edits returns the inserts into one template.
 func (o *insertOptions) edits(name string) (all []edit, err error) {
 	requests, err := o.requests(filepath.Base(name))
 	for _, r := range requests {
@@ -181,7 +181,7 @@ func (o *insertOptions) insertInto(at files.Located, r kind.Request) (*kind.Outc
 	return template.Insert(at.Repo, at.Path, at.Name, create, o.catalogs, r)
 }
 
-// insertStdin edits a template on its way from standard input to standard output.
+// insertStdin edits a template from standard input to standard output.
 func (a *app) insertStdin(o *insertOptions, names []string) error {
 	if len(names) > 1 || a.JSON || o.writing.DryRun || o.releaseConfig != "" {
 		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json, --dry-run and --release-config")

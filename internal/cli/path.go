@@ -27,7 +27,7 @@ type pathOptions struct {
 	output    string
 }
 
-// platformCatalog is the catalog of one platform, of which only one package counts.
+// platformCatalog is the catalog of one platform. Only one package counts.
 type platformCatalog struct {
 	name     string
 	platform plan.Platform
@@ -93,7 +93,7 @@ func (a *app) path(ctx context.Context, o *pathOptions, names []string) error {
 	return a.printPath(o, all, found)
 }
 
-// noPath tells why there is none.
+// noPath returns the failure that explains why there is no path.
 func (a *app) noPath(o *pathOptions, none *graph.NoPath) error {
 	fault := failure.New(failure.UpgradePathLost, "looking for upgrades from %s to %s under OLM %s: %s", o.query.From, o.query.To, o.olm, none.Why)
 	if none.Edge != nil {
@@ -109,7 +109,7 @@ func (a *app) noPath(o *pathOptions, none *graph.NoPath) error {
 	return command.Printed(fault)
 }
 
-// platformsOf gives the catalogs that are named in the order of their platforms.
+// platformsOf returns the named catalogs in the order of their platforms.
 func platformsOf(names []string) ([]*platformCatalog, error) {
 	var all []*platformCatalog
 	for _, name := range names {
@@ -140,7 +140,7 @@ func platformsOf(names []string) ([]*platformCatalog, error) {
 	return all, nil
 }
 
-// within leaves the catalogs of --platform: those alone over which the cluster goes.
+// within returns the catalogs of --platform: the only ones that the cluster passes through.
 func (o *pathOptions) within(all []*platformCatalog) ([]*platformCatalog, error) {
 	o.query.Anywhere = true
 	if o.platforms == "" {
@@ -169,8 +169,7 @@ func (o *pathOptions) within(all []*platformCatalog) ([]*platformCatalog, error)
 	return all[ends[0] : ends[1]+1], nil
 }
 
-// read reads the package of each catalog. Without --package it is the first that has one of
-// the bundles.
+// read reads the package of each catalog. Without --package it is the first one with one of the bundles.
 func (o *pathOptions) read(ctx context.Context, all []*platformCatalog) error {
 	for i := 0; i < len(all) && o.query.Package == ""; i++ {
 		docs, err := o.catalogs.Docs(ctx, all[i].name)
@@ -204,7 +203,7 @@ func (o *pathOptions) read(ctx context.Context, all []*platformCatalog) error {
 	return nil
 }
 
-// pathLine is what a person does for a step.
+// pathLine describes a step for a person.
 func pathLine(s graph.PathStep) string {
 	switch s.Kind {
 	case graph.UpgradeCluster:

@@ -104,7 +104,7 @@ func (o *pinOptions) contradiction(names []string, json bool) error {
 	return failure.New(failure.Usage, "reading the command line: %s", wrong)
 }
 
-// checkPins fails for each image that is named by tag.
+// checkPins returns a failure for each image that is named by tag.
 func (a *app) checkPins(all []pinnable) error {
 	var errs []error
 	rep := report{Report: output.NewReport("ok")}

@@ -31,7 +31,7 @@ type renderOptions struct {
 	output        string
 	write         string
 	writing       files.Writing
-	toFile, toSum atomicfile.Place // where --write and --sum lead
+	toFile, toSum atomicfile.Place // the files of --write and --sum
 	base          string
 	full          bool
 	migrateLevel  string
@@ -101,7 +101,7 @@ func (a *app) renderCommand() *cobra.Command {
 	return cmd
 }
 
-// kindFirst takes FILE, or KIND FILE as opm's render-template and convert-template do.
+// kindFirst accepts FILE, or KIND FILE as opm's render-template and convert-template do.
 func kindFirst(args []string) (kindName, name string, err error) {
 	if len(args) == 1 {
 		return "", args[0], nil
@@ -153,7 +153,7 @@ func (a *app) render(ctx context.Context, o *renderOptions, kindName, name strin
 	return a.writeRendered(o, ro, name, result)
 }
 
-// locate finds where --write and --sum lead, before anything is asked of a registry.
+// locate finds the files of --write and --sum before any request to a registry.
 func (o *renderOptions) locate() (err error) {
 	if o.write != "" {
 		o.toFile, err = atomicfile.Locate(o.write, o.writing.Outside)
@@ -205,8 +205,8 @@ func rewrites(rules []string) (all reference.Rewrites, err error) {
 	return all, nil
 }
 
-// readBase reads --base and --sum. A base that does not exist yet is an empty one, so
-// that the same command makes the first catalog and each one after it.
+// readBase reads --base and --sum. A missing base is empty, so that the same command makes the first catalog
+// and each later one.
 func (a *app) readBase(ctx context.Context, o *renderOptions, ro *render.Options) error {
 	if o.base != "" && !o.full {
 		reader := catalogs.Reader{Options: o.registry, In: a.In, Err: a.Err}

@@ -1,11 +1,11 @@
-// Package demo shows all of graft publish on one machine: an image registry, a git remote
-// and a stand-in for GitHub within the process.
+// Package demo shows all of graft publish on one machine, with an image registry, a git remote and a stand-in
+// for GitHub in the process.
 package demo
 
 import (
 	"bytes"
 	"context"
-	_ "embed" // the files that it begins with
+	_ "embed" // the initial files
 	"errors"
 	"fmt"
 	"io"
@@ -31,8 +31,7 @@ import (
 //go:embed files.txtar
 var archive string
 
-// demo is one run. It types what a person would type, into graft, and is told no more than
-// a person is.
+// demo is one run. It runs graft with the commands that a person would type and no other information.
 type demo struct {
 	*command.App
 	keep, listen string
@@ -40,10 +39,10 @@ type demo struct {
 
 	servers *servers.Servers
 	image   string            // the repository of the bundles
-	files   map[string]string // those of the archive
-	first   map[string]string // the repository's, as it begins
-	dir     string            // where everything is written
-	say     io.Writer         // what everybody reads
+	files   map[string]string // of the archive
+	first   map[string]string // the initial files of the repository
+	dir     string            // the folder for all output
+	say     io.Writer         // the short output
 	to      io.Writer         // the whole story
 	acts    int
 
@@ -131,8 +130,8 @@ func (d *demo) run(ctx context.Context, listens bool) error {
 	return page.wait(ctx)
 }
 
-// begin makes the folder, the servers with the first release in its catalogs, and a
-// checkout, where it then stands, as whoever types does. end is to be called in any case.
+// begin creates the folder, the servers with the first release in the catalogs, and a checkout, which becomes
+// the working directory. Call end in any case.
 func (d *demo) begin(ctx context.Context) (end func(), err error) {
 	var ends []func()
 	end = func() {
@@ -166,7 +165,7 @@ func (d *demo) begin(ctx context.Context) (end func(), err error) {
 	return end, os.Chdir(filepath.Join(d.dir, "checkout"))
 }
 
-// folder is the one to keep, which must not hold anything yet, or a temporary one.
+// folder returns the folder to keep, which must be empty, or a temporary one.
 func (d *demo) folder() (string, error) {
 	if d.keep == "" {
 		return os.MkdirTemp("", "graft-demo-")
@@ -188,7 +187,7 @@ func (d *demo) folder() (string, error) {
 	return dir, nil
 }
 
-// firstRelease makes the repository, with version 1.0.0 rendered to each catalog.
+// firstRelease creates the repository with version 1.0.0 rendered to each catalog.
 func (d *demo) firstRelease(ctx context.Context) error {
 	for _, version := range []string{"1.0.0", "1.0.1", "1.1.0", "1.2.0"} {
 		if _, err := d.servers.Registry.Push("lighthouse-bundle:v"+version, d.bundle(version), registry.Form{}); err != nil {
@@ -222,7 +221,7 @@ func (d *demo) bundle(version string) registry.Bundle {
 	}}
 }
 
-// below are the files of a folder of the archive.
+// below returns the files of a folder of the archive.
 func (d *demo) below(dir string) map[string]string {
 	files := maps.Clone(d.files)
 	for name, text := range d.files {
@@ -234,7 +233,7 @@ func (d *demo) below(dir string) map[string]string {
 	return files
 }
 
-// graft is the command, in this process, with an environment of nothing else.
+// graft runs the command in this process with only the given environment.
 func (d *demo) graft(ctx context.Context, env map[string]string, args ...string) (code int, out, said string) {
 	var stdout, stderr bytes.Buffer
 	code = cli.Main(ctx, args, command.IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Sleep: hurry, Env: func(key string) (string, bool) {
@@ -244,10 +243,10 @@ func (d *demo) graft(ctx context.Context, env map[string]string, args ...string)
 	return code, stdout.String(), stderr.String()
 }
 
-// hurry waits a hundredth of the time: whom the demo races against is the demo itself.
+// hurry waits a hundredth of the time, because the demo only competes with itself.
 func hurry(ctx context.Context, d time.Duration) error { return pause.For(ctx, d/100) }
 
-// hold fails the demo where it would show something that is not so.
+// hold fails the demo if its output would be wrong.
 func (d *demo) hold(so bool, want, command string, code int, said string) error {
 	if so {
 		return nil
@@ -268,7 +267,7 @@ func writeFiles(dir string, files map[string]string) error {
 	return nil
 }
 
-// title begins a part of the story.
+// title starts a part of the story.
 func (d *demo) title(text string) {
 	d.acts++
 	fmt.Fprintf(d.to, "\n%d. %s\n\n", d.acts, text)

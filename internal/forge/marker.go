@@ -10,29 +10,29 @@ import (
 	"github.com/olmgraft/graft/internal/markdown"
 )
 
-// Both leave most of a body to what people read. A longer request the commits hold alone.
+// These limits leave most of a body for people. Only the commits hold longer requests.
 const (
 	longestMarker  = 16 << 10
 	longestRequest = 12 << 10
 )
 
-// Marker is what a proposal's body holds about itself, hidden in an HTML comment:
+// Marker is the data in a proposal's body, hidden in an HTML comment:
 //
 //	<!-- graft: {"key":"etcd/0.9.4","request":{...}} -->
 type Marker struct {
-	// Key is what there is never to be a second open proposal for.
+	// Key has at most one open proposal.
 	Key string `json:"key"`
-	// Request is the requests that the change answers, to make it again.
+	// Request holds the requests that the change answers, to make it again.
 	Request json.RawMessage `json:"request,omitempty"`
-	// Title is the one that Graft gave it last: another one is somebody else's.
+	// Title is the last title from Graft. A different title was set by another client.
 	Title string `json:"title,omitempty"`
-	// Labels are those that Graft put there, and so may take away.
+	// Labels are those that Graft added and may remove.
 	Labels []string `json:"labels,omitempty"`
 	// Withdrawn says that Graft closed the proposal.
 	Withdrawn bool `json:"withdrawn,omitempty"`
 }
 
-// MarkerOf is the marker of a change that was not proposed before.
+// MarkerOf returns the marker of a new proposal.
 func MarkerOf(c Change) (Marker, error) {
 	request, err := json.Marshal(c.Requests)
 	if err != nil {
@@ -44,7 +44,7 @@ func MarkerOf(c Change) (Marker, error) {
 	return Marker{Key: c.Key, Request: request}, nil
 }
 
-// Requests are those that the marker holds: none where there are too many for one.
+// Requests returns the requests in the marker. If there were too many for a marker, it returns none.
 func (m Marker) Requests() (requests []string, err error) {
 	if len(m.Request) > 0 {
 		err = json.Unmarshal(m.Request, &requests)
@@ -55,12 +55,12 @@ func (m Marker) Requests() (requests []string, err error) {
 var (
 	markerPattern = regexp.MustCompile(`<!-- graft: (\{[^\r\n]*?\}) -->`)
 	dashes        = []byte("--")
-	// Within JSON two dashes stand in strings only, where any character may be escaped.
+	// In JSON, two dashes only occur in strings, where any character may be escaped.
 	dashesEscaped = []byte(`-\u002d`)
 )
 
-// FormatMarker writes the comment. Whatever the marker holds cannot close it: there
-// is no angle bracket and no double dash within.
+// FormatMarker writes the comment. The content cannot close the comment: it has no angle bracket and no double
+// dash.
 func FormatMarker(m Marker) (string, error) {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -75,8 +75,7 @@ func FormatMarker(m Marker) (string, error) {
 	return "<!-- graft: " + string(text) + " -->", nil
 }
 
-// ParseMarker finds the marker in a body. AppendTo writes it at the end, so of several the last
-// one counts.
+// ParseMarker finds the marker in a body. AppendTo writes it at the end, so the last one counts.
 func ParseMarker(body string) (Marker, bool) {
 	all := markerPattern.FindAllStringSubmatch(body, -1)
 	for i := len(all) - 1; i >= 0; i-- {
@@ -99,8 +98,8 @@ func Withdraw(body string, most int, pointer string) (string, error) {
 	return m.AppendTo(strings.TrimSpace(markerPattern.ReplaceAllString(body, "")), most, pointer)
 }
 
-// AppendTo appends the marker to a body, which is cut to leave room for it: together
-// they are at most so many bytes. A marker without a key is none.
+// AppendTo appends the marker to a body and cuts the body if both exceed the limit. It does not append a marker
+// without a key.
 func (m Marker) AppendTo(body string, most int, pointer string) (string, error) {
 	if m.Key == "" {
 		return markdown.Limit(body, most, pointer), nil

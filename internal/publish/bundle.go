@@ -21,18 +21,17 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// bundleImage is a bundle that goes into templates.
+// bundleImage is a bundle to insert into templates.
 type bundleImage struct {
 	versioned
 	openShiftVersions string
 	annotated         []string // channels
 	stated            plan.Edges
-	replaced          []replacement // what gave way to it, none where it was added
-	stands            bool          // in every template; other files lack it
+	replaced          []replacement // replaced images; empty if the bundle was added
+	stands            bool          // already in every template; only other files lack it
 }
 
-// learnBundle pulls the facts of a bundle. The digest that was announced is what is pulled,
-// and must be what the tag says.
+// learnBundle pulls the facts of a bundle. It pulls the announced digest, which must be the tag's.
 func (p *publisher) learnBundle(ctx context.Context, r Request, patience time.Duration) early {
 	pulled, err := p.pull(ctx, r.Publication, patience)
 	if err != nil {
@@ -104,8 +103,8 @@ func (p *publisher) checkTag(ctx context.Context, image event.Publication) error
 	return nil
 }
 
-// pinned serves what was learned already in place of pulling it again: what is rendered
-// is what was checked, whatever its tag says by then.
+// pinned returns an image that was already pulled instead of pulling it again, so that the rendered image is
+// the checked one even if its tag has moved.
 type pinned struct {
 	render.Registry
 	pulled map[string]*oci.Pulled
@@ -133,8 +132,7 @@ func (b *bundleImage) describe(out *strings.Builder) {
 	}
 }
 
-// edit puts the bundle into all of its templates. It is planned upon what the subjects before
-// it left.
+// edit inserts the bundle into all of its templates, based on the edits of earlier subjects.
 func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error) {
 	setup, err := p.Setup(p.base, b.bundle)
 	if err != nil {
@@ -158,13 +156,13 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 			if r.InsteadOf != "" {
 				p.givenUp[r.InsteadOf] = true
 			}
-			// What a published catalog names by this tag stays what it was.
+			// An image that a published catalog names by this tag does not change.
 			out := r.Published.Image(b.bundle.Name) == made.Bundle.Image
 			rebuilds, released = rebuilds || r.Rebuild && !out, released || out
 		}
 	}
 	if rebuilds {
-		// By digest it is what it was; a tag may have moved.
+		// An image named by digest does not change; a tag may have moved.
 		p.anew[made.Bundle.Image] = !strings.Contains(made.Bundle.Image, "@")
 	} else if was := p.recorded(made.Bundle.Image); was != "" && was != b.asked.Digest {
 		return nil, refused(made.Bundle, released, "its tag was %s when %s recorded it, and is %s now", was, p.sumFile, b.asked.Digest).At(p.sumFile, 0, 0)
@@ -213,7 +211,7 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	return &named, nil
 }
 
-// note takes what a plan has to say. Of several subjects it is said which one is meant.
+// note records a plan's messages. If there are several subjects, each message names its own.
 func (p *preparation) note(made *plan.Plan) {
 	about := p.about(made.Bundle.Name)
 	for _, left := range made.LeftOut {
@@ -237,11 +235,11 @@ func (p *preparation) about(name string) func(text string) string {
 	}
 }
 
-// names are the bundles of the images in a target's catalogs.
+// names returns the bundles of the images in a target's catalogs.
 func (p *preparation) names(t plan.Target) map[string]string {
 	names := map[string]string{}
 	for _, c := range t.Catalogs {
-		// A catalog that cannot be read tells nothing, and is rendered anew.
+		// An unreadable catalog has no names and is rendered again.
 		docs, err := documents(p.base.Files, c.Path)
 		if err != nil {
 			continue
@@ -254,14 +252,14 @@ func (p *preparation) names(t plan.Target) map[string]string {
 	return names
 }
 
-// namesOf asks the registry which bundles images are, and tells who was asked.
+// namesOf asks the registry for the bundle names of images, and returns which registry it asked.
 func (p *preparation) namesOf(ctx context.Context, asked string) func(images []string) (map[string]string, string) {
 	return func(images []string) (map[string]string, string) {
 		return render.Names(ctx, pinned{p.Registry, p.pulled}, p.Jobs, images), asked
 	}
 }
 
-// insert makes the requests of a target, and gives what they changed.
+// insert inserts the requests of a target and returns the changes.
 func (p *preparation) insert(ctx context.Context, t plan.Target, name string) (changes []kind.Change, err error) {
 	out, about := p.target(t.Template), p.about(name)
 	out.archetypes = len(template.Traits(t.Kind).Archetypes) > 0

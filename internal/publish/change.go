@@ -12,18 +12,18 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// change is what goes onto one branch, and into one pull request.
+// change is the content of one branch and one pull request.
 type change struct {
 	*publisher
 	branch, key string
 	own         []subject
-	// proposed is the change's open pull request, nil where there is none yet.
+	// proposed is the change's open pull request, or nil.
 	proposed *forge.Proposal
-	again    bool // it is made again, and must be open still when it is proposed
+	again    bool // a refresh: the pull request must still be open when it is proposed
 }
 
-// take adds a subject of the run's own. Several tags may stand for one image: the one that
-// is the version counts. Of a repository of catalog images the first one stands for all.
+// take adds one of the run's subjects. If several tags name one image, the tag that is the version counts. For
+// a repository of catalog images, the first one stands for all.
 func (c *change) take(s subject) {
 	r := s.request()
 	for i, o := range c.own {
@@ -42,8 +42,8 @@ func taggedByVersion(s subject) bool {
 	return v != nil && strings.TrimPrefix(s.request().Tag, "v") == v.String()
 }
 
-// publish makes the change. The edits are a function of base and requests: where the base
-// or the branch moves between read and push, all is done again upon what stands then.
+// publish makes the change. The edits depend only on base and requests. If the base or the branch moves between
+// read and push, publish starts again on the new state.
 func (c *change) publish(ctx context.Context) *Result {
 	var names []string
 	for _, s := range c.own {
@@ -64,7 +64,7 @@ func (c *change) publish(ctx context.Context) *Result {
 	return result
 }
 
-// attempt makes the change upon the base as it is now.
+// attempt makes the change on the present base.
 func (c *change) attempt(ctx context.Context) (*Result, error) {
 	out := &Result{Result: Unchanged, Branch: c.branch, Subjects: factsOf(c.own)}
 	c.Step("reading the base and the branch " + c.branch)
@@ -104,8 +104,8 @@ func (c *change) attempt(ctx context.Context) (*Result, error) {
 	return out, c.deliver(ctx, out, older, gitrepo.Delivery{Base: commit, Branch: c.branch, State: &state, Force: c.Force})
 }
 
-// learnAgain learns a request of a change that stands already: what came as a catalog image is
-// one, though the configuration may have forgotten it.
+// learnAgain learns a request of an existing change. A catalog image stays one even if the configuration no
+// longer names it.
 func (c *change) learnAgain(ctx context.Context, r Request) (subject, error) {
 	if c.key == catalogImagesKey {
 		return c.learnCatalogImage(ctx, r, later)
@@ -113,9 +113,9 @@ func (c *change) learnAgain(ctx context.Context, r Request) (subject, error) {
 	return c.learn(ctx, r, 0)
 }
 
-// withStanding adds the requests that the branch answers already: bundles that share one do
-// not push each other out. What a pull request left that was closed or merged does not come
-// back; a branch that has none yet is one that another run is about to propose.
+// withStanding adds the requests of the branch, so that bundles that share a branch do not displace each other.
+// Requests of a closed or merged pull request do not return. A branch without a pull request belongs to another
+// run that is about to propose it.
 func (c *change) withStanding(ctx context.Context, state gitrepo.State) ([]subject, error) {
 	subjects := slices.Clone(c.own)
 	if !state.OnlyOurs && !c.Force || len(state.Requests()) == 0 {
@@ -129,11 +129,11 @@ func (c *change) withStanding(ctx context.Context, state gitrepo.State) ([]subje
 	for _, text := range state.Requests() {
 		r, err := ParseRequest(text)
 		if err != nil || slices.ContainsFunc(subjects, func(s subject) bool { return s.covers(r) }) {
-			continue // of an earlier form, or replaced by what is asked for now
+			continue // in an earlier form, or replaced by the present request
 		}
 		s, err := c.learnAgain(ctx, r)
 		if err != nil {
-			// To leave it out would take it from the pull request without a word.
+			// Leaving it out would silently remove it from the pull request.
 			f := *failure.Of(err)
 			return nil, f.Fix("The branch %s has it: publish it again, or close the pull request of that branch. %s", c.branch, f.Remedy)
 		}
@@ -142,15 +142,15 @@ func (c *change) withStanding(ctx context.Context, state gitrepo.State) ([]subje
 	return subjects, nil
 }
 
-// superseded is an older pull request whose bundles are taken over.
+// superseded is an older pull request whose bundles move to the new one.
 type superseded struct {
 	forge.Proposal
 	state    gitrepo.State
 	subjects []subject
 }
 
-// older are the open pull requests of the package with lower versions only. What a person
-// committed to is left alone.
+// older returns the open pull requests of the package that have only lower versions. It leaves out those to
+// which a person has committed.
 func (c *change) older(ctx context.Context, out *Result, subjects []subject) ([]superseded, error) {
 	highest := newest(subjects)
 	if !c.Supersede || c.again || highest.version() == nil {
@@ -175,7 +175,7 @@ func (c *change) older(ctx context.Context, out *Result, subjects []subject) ([]
 	return all, nil
 }
 
-// lower has the subjects of a pull request if all of them are lower, else none.
+// lower returns the subjects of a pull request if all of them are lower, or else none.
 func (c *change) lower(ctx context.Context, pr forge.Proposal, than subject) (one superseded, err error) {
 	one.Proposal = pr
 	if one.state, err = c.Repository.Inspect(ctx, pr.Head); err != nil || !one.state.OnlyOurs {
@@ -200,8 +200,8 @@ func (c *change) lower(ctx context.Context, pr forge.Proposal, than subject) (on
 	return one, nil
 }
 
-// make prepares the change with what it takes over, and without it where that fails: an
-// older bundle that is no good does not hold up a newer one. It gives what is taken over.
+// make prepares the change with the older bundles, and without those that fail: a faulty older bundle does not
+// delay a newer one. It returns the older ones that it took.
 func (c *change) make(ctx context.Context, out *Result, base Base, subjects []subject, older []superseded) (taken []superseded, err error) {
 	with := subjects
 	for _, pr := range older {

@@ -17,19 +17,18 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Edit asks for a change of what stands in all templates of a package.
+// Edit is a change to all templates of a package.
 type Edit struct {
 	Package string
-	// Remove are bundles to take out, from the channels that are asked for or from all, and
-	// RemoveChannels are channels.
+	// Remove are bundles to remove from the requested channels or from all, and RemoveChannels are channels to
+	// remove.
 	Remove, RemoveChannels []string
-	// Tombstone leaves the entries of Remove where they are, for the next version to skip.
+	// Tombstone keeps the entries of Remove for the next version to skip.
 	Tombstone bool
-	// AllowStranded has installed versions lose their way to the head. OLM v1 upgrades nobody
-	// to what is deprecated, so that a deprecation can strand them too.
+	// AllowStranded permits that installed versions lose their path to the head. A deprecation can cause that
+	// too, because OLM v1 upgrades to no deprecated bundle.
 	AllowStranded bool
-	// Deprecation is what users are told of bundles and channels, or of the package where
-	// neither is named.
+	// Deprecation is the message for users of bundles and channels, or of the package if neither is named.
 	Deprecate, DeprecateChannels []string
 	Deprecation                  string
 }
@@ -39,10 +38,10 @@ func (e Edit) deprecates() bool {
 	return e.Deprecation != "" || len(e.Deprecate)+len(e.DeprecateChannels) > 0
 }
 
-// Said reports whether there is an edit to be made.
+// Said reports whether an edit is requested.
 func (e Edit) Said() bool { return e.removes() || e.deprecates() }
 
-// Check refuses what makes no sense.
+// Check refuses contradictory fields.
 func (e Edit) Check() error {
 	wrong := func(format string, args ...any) *failure.Error {
 		return failure.New(failure.Usage, "reading the inputs: "+format, args...)
@@ -62,7 +61,7 @@ func (e Edit) Check() error {
 	return nil
 }
 
-// names are what the edit is about, bundles first.
+// names returns the bundles and channels of the edit.
 func (e Edit) names() (bundles, channels []string) {
 	if e.removes() {
 		return kind.Unique(e.Remove), kind.Unique(e.RemoveChannels)
@@ -84,7 +83,7 @@ func (e Edit) inWords() string {
 
 func (e Edit) facts() Facts { return Facts{Name: e.inWords(), Package: e.Package} }
 
-// learnEdit holds names to what may stand in branches and texts. Nothing is asked of anybody.
+// learnEdit checks the names, which become part of branches and texts. It sends no request.
 func (p *publisher) learnEdit(r Request) (subject, error) {
 	if err := r.Edit.Check(); err != nil {
 		return nil, err
@@ -107,7 +106,7 @@ func (p *publisher) learnEdit(r Request) (subject, error) {
 	return &deprecation{e}, nil
 }
 
-// edition is what removals and deprecations have in common.
+// edition is the common part of removals and deprecations.
 type edition struct{ asked Request }
 
 func (e *edition) request() Request         { return e.asked }
@@ -126,7 +125,7 @@ func (e *edition) verb() string {
 
 func (e *edition) key(bool) string { return e.asked.Edit.Package + "/" + e.slug() }
 
-// slug is a name for what the edit does, of a length that a branch can have.
+// slug returns a name for the edit that fits into a branch name.
 func (e *edition) slug() string {
 	bundles, channels := e.asked.Edit.names()
 	words := []string{e.verb()}
@@ -145,7 +144,7 @@ func (e *edition) branch(t Texts) (string, error) { //nolint:unparam // a subjec
 	return path.Join(t.EditBranches, e.asked.Edit.Package, e.slug()), nil
 }
 
-// covers takes the same edit, whatever else is asked for with it.
+// covers accepts the same edit, whatever its other parameters.
 func (e *edition) covers(r Request) bool {
 	other := edition{r}
 	return r.Edit.Said() && other.key(false) == e.key(false)
@@ -153,7 +152,7 @@ func (e *edition) covers(r Request) bool {
 
 func (e *edition) intro(Texts) (string, error) { return "", nil }
 
-// text is the one that somebody says, or what the edit does.
+// text returns the configured text, or a description of the edit.
 func (e *edition) text(said Text, does string) (string, error) {
 	if said != nil {
 		return said(kind.Bundle{Name: e.asked.Edit.inWords(), Package: e.asked.Edit.Package})
@@ -161,14 +160,13 @@ func (e *edition) text(said Text, does string) (string, error) {
 	return does + " " + e.asked.Edit.inWords(), nil
 }
 
-// strands reports whether a finding is one that who asked allows.
+// strands reports whether the request allows a finding.
 func (e *edition) strands(f graph.Finding) bool {
 	asked := e.asked.Edit
 	return asked.AllowStranded && f.Package == asked.Package && (f.ID == "upgrade-path-lost" || f.ID == "head-regressed")
 }
 
-// eachTarget makes an edit in each template that stands there, and has the catalogs rendered
-// of those that it changes.
+// eachTarget makes an edit in each existing template and marks the catalogs of changed ones for rendering.
 func (e *edition) eachTarget(ctx context.Context, p *preparation, change func(t plan.Target) (*kind.Outcome, error)) (changed bool, err error) {
 	facts := e.facts()
 	setup, err := p.Setup(p.base, kind.Bundle{Package: facts.Package, Name: facts.Name}) // no version: all templates

@@ -17,14 +17,13 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// operandImage is a version of an operand that gets an entry in files.
+// operandImage is a version of an operand to add to files.
 type operandImage struct {
 	versioned
 	setup *plan.OperandSetup
 }
 
-// operandOf is what the configuration says of an image that is no bundle, nil where it
-// says nothing.
+// operandOf returns the configuration for an image that is not a bundle, or nil.
 func (p *publisher) operandOf(r Request) *plan.OperandSetup {
 	i := slices.IndexFunc(p.Operands, func(o plan.OperandSetup) bool { return o.Image == r.Repository })
 	if i < 0 {
@@ -33,8 +32,8 @@ func (p *publisher) operandOf(r Request) *plan.OperandSetup {
 	return &p.Operands[i]
 }
 
-// learnOperand takes the version from the tag, and the digest that the tag has. Of the image
-// itself nothing is read: what is in it is the operator's concern.
+// learnOperand reads the version from the tag, and the tag's digest. It does not read the image's content,
+// which is the operator's concern.
 func (p *publisher) learnOperand(ctx context.Context, r Request, o *plan.OperandSetup) (subject, error) {
 	version, ok := graph.VersionOf(r.Tag)
 	if !ok {
@@ -59,7 +58,7 @@ func (o *operandImage) describe(b *strings.Builder) {
 	o.image(b)
 }
 
-// edit adds the entry of the version to each of its files, and tells which bundles take it.
+// edit adds the version's entry to each file, and reports which bundles accept it.
 func (o *operandImage) edit(_ context.Context, p *preparation) (subject, error) {
 	s := o.setup
 	entry, err := operand.NewEntry(s.Schema, s.Package, s.Name, o.bundle.Version.String(), []fbc.RelatedImage{{Name: s.As, Image: s.Image + "@" + o.asked.Digest}})
@@ -91,7 +90,7 @@ func (o *operandImage) edit(_ context.Context, p *preparation) (subject, error) 
 	return added, o.takenBy(p, entry)
 }
 
-// takenBy names the bundles whose claims take the entry, and warns where there are none.
+// takenBy names the bundles whose claims accept the entry, and warns if there are none.
 func (o *operandImage) takenBy(p *preparation, entry operand.Entry) error {
 	var set operand.Set
 	catalogs := o.setup.Catalogs

@@ -15,22 +15,22 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// publishedJobs are catalogs that are read at a time: each is large.
+// publishedJobs limits the concurrently read catalogs, because each is large.
 const publishedJobs = 4
 
-// users are those who installed from catalogs: what these hold of the packages of a change.
+// users holds the catalogs that users have installed from, for the packages of a change.
 type users struct {
-	// of are the catalogs that users of each template's have.
+	// of maps templates to the catalogs of their users.
 	of map[string][]installed
-	// has are their documents.
+	// has holds the documents of these catalogs.
 	has map[publishedPackage][]fbc.Doc
-	// missing are catalogs that are not there, of platforms that may have none yet; found says
-	// that one of another platform is.
+	// missing are absent catalogs, of platforms that may not have one yet. found reports that another
+	// platform's exists.
 	missing []plan.Published
 	found   bool
 }
 
-// installed is a published catalog, and the package in it that a change is about.
+// installed is a published catalog with the package that a change concerns.
 type installed struct {
 	plan.Published
 	pkg string
@@ -44,7 +44,7 @@ func newUsers() users {
 	return users{of: map[string][]installed{}, has: map[publishedPackage][]fbc.Doc{}}
 }
 
-// add takes the catalogs that a plan says users of a template's have.
+// add adds the catalogs of a template's users from a plan.
 func (u *users) add(t plan.Target, pkg string) {
 	for _, one := range t.Published {
 		own := installed{one, pkg}
@@ -54,7 +54,7 @@ func (u *users) add(t plan.Target, pkg string) {
 	}
 }
 
-// published reads catalogs that users have: files and directories of the repository, else images.
+// published reads published catalogs: files and directories of the repository, or else images.
 func (p *preparation) published(ctx context.Context, pkg string) func([]plan.Published) (map[string][]fbc.Doc, error) {
 	return func(all []plan.Published) (map[string][]fbc.Doc, error) {
 		var names []string
@@ -84,7 +84,7 @@ func (p *preparation) published(ctx context.Context, pkg string) func([]plan.Pub
 	}
 }
 
-// tell notes whether a catalog is there. One whose name was made of a platform may not be yet.
+// tell records whether a catalog exists. A catalog whose name was derived from a platform may not exist yet.
 func (p *preparation) tell(one plan.Published, there bool) error {
 	switch {
 	case there:
@@ -98,7 +98,7 @@ func (p *preparation) tell(one plan.Published, there bool) error {
 	return nil
 }
 
-// readPublished gives nil where there is no such catalog.
+// readPublished returns nil if there is no such catalog.
 func (p *preparation) readPublished(ctx context.Context, name, pkg string) (*[]fbc.Doc, error) {
 	if clean := path.Clean(name); fs.ValidPath(clean) {
 		if _, err := fs.Stat(p.base.Files, clean); err == nil {
@@ -117,8 +117,7 @@ func (p *preparation) readPublished(ctx context.Context, name, pkg string) (*[]f
 	return &docs, err
 }
 
-// someArePublished says of platforms that have no catalog yet. Where none has one, it is the
-// pattern that is wrong.
+// someArePublished reports platforms without a catalog. If no platform has one, the pattern is wrong.
 func (p *preparation) someArePublished() error {
 	for _, one := range p.users.missing {
 		if !p.users.found {
@@ -130,7 +129,7 @@ func (p *preparation) someArePublished() error {
 	return nil
 }
 
-// namesOfUsers are the bundles of the images in a target's catalogs, and in those that users have.
+// namesOfUsers returns the bundles of the images in a target's catalogs and in its users' catalogs.
 func (p *preparation) namesOfUsers(t plan.Target) map[string]string {
 	names := p.names(t)
 	for _, one := range p.users.of[t.Template] {
@@ -139,8 +138,8 @@ func (p *preparation) namesOfUsers(t plan.Target) map[string]string {
 	return names
 }
 
-// verifyForUsers holds a catalog to what its users have installed, as far as the one that stood
-// there does not tell the same.
+// verifyForUsers compares a catalog with those that its users have, and leaves out findings that the comparison
+// with the present catalog gave.
 func (p *preparation) verifyForUsers(template string, platform *plan.Platform, after *graph.Catalog, told []graph.Finding) {
 	for _, one := range p.users.of[template] {
 		if !one.Concerns(platform) {

@@ -17,15 +17,15 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// replacement is an image that gave way to a bundle, and what changes with that.
+// replacement is a replaced image, with the changes of the bundle.
 type replacement struct {
 	kind.Change
-	digest  string // of the image that goes, where it is known
+	digest  string // of the old image, if known
 	changes []bundle.Change
-	notes   []string // what is not compared, and why
+	notes   []string // parts that are not compared, and why
 }
 
-// rebuilt reports whether the bundle stood there with another image.
+// rebuilt reports whether the bundle had another image.
 func (b *bundleImage) rebuilt() bool {
 	return slices.ContainsFunc(b.replaced, func(r replacement) bool { return r.What == kind.BundleRebuilt })
 }
@@ -44,7 +44,7 @@ func (b *bundleImage) message(t Texts, others int) (string, error) {
 	return b.versioned.message(t, others)
 }
 
-// gaveWay takes what gave way to the bundle in one target, each image once.
+// gaveWay records the replaced images of one target, each once.
 func (b *bundleImage) gaveWay(ctx context.Context, p *preparation, changes []kind.Change, catalogs []plan.Catalog) {
 	for _, c := range changes {
 		is := c.What == kind.BundleRebuilt || c.What == kind.BundleReplaced
@@ -54,11 +54,11 @@ func (b *bundleImage) gaveWay(ctx context.Context, p *preparation, changes []kin
 	}
 }
 
-// tagMoved is the change of a bundle that the target's catalogs hold as it was before its tag
-// moved, while the template stays. Unless it is to be rebuilt it is refused.
+// tagMoved returns the change of a bundle whose tag moved: the target's catalogs hold the old content, and the
+// template stays. It refuses the change unless a rebuild is requested.
 func (p *preparation) tagMoved(t plan.Target, b kind.Bundle, rebuilds, released bool) ([]kind.Change, error) {
 	if strings.Contains(b.Image, "@") {
-		return nil, nil // it is what it was
+		return nil, nil // a digest does not change
 	}
 	if was := p.recorded(b.Image); was != "" && was == b.Digest {
 		return nil, nil
@@ -77,7 +77,7 @@ func (p *preparation) tagMoved(t plan.Target, b kind.Bundle, rebuilds, released 
 	return []kind.Change{c}, nil
 }
 
-// refused says that a bundle stands there with other content, which may be released already.
+// refused returns the failure for a bundle that exists with other content, which may be released already.
 func refused(b kind.Bundle, released bool, format string, args ...any) *failure.Error {
 	err := failure.New(failure.BundleConflict, "inserting %s with image %s: %s", b.Name, b.Image, fmt.Sprintf(format, args...))
 	if released {
@@ -86,8 +86,8 @@ func refused(b kind.Bundle, released bool, format string, args ...any) *failure.
 	return err.Fix("Give --rebuild replace to replace the old build, or publish the bundle under a new version.")
 }
 
-// another is the catalog that holds a bundle in another form than it has now: in whatever
-// bytes, or in what Changes tells. Catalogs that other programs wrote differ in bytes alone.
+// another returns the catalog that holds a bundle in another form: with other bytes, or with differences by
+// Changes. Catalogs from other programs differ only in bytes.
 func (p *preparation) another(catalogs []plan.Catalog, b kind.Bundle, inBytes bool) (where string, differs bool) {
 	doc, rules := p.document(catalogs, b.Image)
 	if doc == nil || b.Document == nil {
@@ -100,7 +100,7 @@ func (p *preparation) another(catalogs []plan.Catalog, b kind.Bundle, inBytes bo
 	metadata := slices.ContainsFunc(old.Properties, func(p fbc.Property) bool { return p.Type == fbc.TypeCSVMetadata })
 	now, err := documentOf(b, inBytes && metadata, rules)
 	if err != nil {
-		return doc.File, false // rendering tells why
+		return doc.File, false // rendering reports the error
 	}
 	if !inBytes {
 		changes, _, err := bundle.Changes(old, now)
@@ -115,7 +115,7 @@ func (p *preparation) another(catalogs []plan.Catalog, b kind.Bundle, inBytes bo
 	return doc.File, err != nil || beforeErr != nil || same != string(before)
 }
 
-// sameForm is a bundle's document as documents of catalogs are read.
+// sameForm returns a bundle's document in the form of catalogs that are read.
 func sameForm(text []byte) (string, error) {
 	docs, err := fbc.Read("", text)
 	if err != nil || len(docs) != 1 {
@@ -125,7 +125,7 @@ func sameForm(text []byte) (string, error) {
 	return string(out), err
 }
 
-// recorded is the digest that an image had when catalog.sum was written.
+// recorded returns the digest that catalog.sum has for an image.
 func (p *preparation) recorded(image string) string {
 	if p.sum == nil {
 		return ""
@@ -133,13 +133,12 @@ func (p *preparation) recorded(image string) string {
 	return p.sum.Digest(image)
 }
 
-// document is that of an image in the catalogs that stand there, and the rules by which the
-// catalog names it; nil where none has it.
+// document returns the image's document in the present catalogs with that catalog's rules for names, or nil.
 func (p *preparation) document(catalogs []plan.Catalog, image string) (*fbc.Doc, reference.Rewrites) {
 	for _, c := range catalogs {
 		docs, err := documents(p.base.Files, c.Path)
 		if err != nil {
-			continue // it is rendered anew
+			continue // it is rendered again
 		}
 		named := c.Rewrite.Of(image)
 		i := slices.IndexFunc(docs, func(d fbc.Doc) bool { return d.Schema == fbc.SchemaBundle && (d.Image == image || d.Image == named) })
@@ -150,12 +149,12 @@ func (p *preparation) document(catalogs []plan.Catalog, image string) (*fbc.Doc,
 	return nil, nil
 }
 
-// comparePatience is how long a registry is asked for a build that gives way: a pull request
-// goes without the comparison.
+// comparePatience limits the wait for the registry to return a replaced build. After that, the pull request has
+// no comparison.
 const comparePatience = 20 * time.Second
 
-// compared holds a bundle to the one that gives way to it: as the registry has it, by the
-// digest that is known, else as a catalog has it.
+// compared compares a bundle with the one that it replaces: from the registry by the known digest, or else from
+// a catalog.
 func (p *preparation) compared(ctx context.Context, b *bundleImage, c kind.Change, catalogs []plan.Catalog) replacement {
 	out := replacement{Change: c}
 	_, _, out.digest = reference.Cut(c.From)
@@ -183,8 +182,8 @@ func (p *preparation) compared(ctx context.Context, b *bundleImage, c kind.Chang
 	return out
 }
 
-// formerly is the document of the bundle that gives way, and the rules by which images are named
-// there; nil where nobody has it.
+// formerly returns the document of the replaced bundle with the catalog's rules for names, or nil if it is
+// unavailable.
 func (p *preparation) formerly(ctx context.Context, r *replacement, image string, catalogs []plan.Catalog) (*fbc.Bundle, reference.Rewrites, error) {
 	ctx, stop := context.WithTimeout(ctx, comparePatience)
 	defer stop()
@@ -192,7 +191,7 @@ func (p *preparation) formerly(ctx context.Context, r *replacement, image string
 	if repository, _, _ := reference.Cut(r.From); r.digest != "" {
 		ref = repository + "@" + r.digest
 	}
-	if ref != image { // else its tag moved, and the registry has the new one there
+	if ref != image { // otherwise the tag moved and names the new image
 		pulled, err := pinned{p.Registry, p.pulled}.Pull(ctx, ref)
 		if err == nil {
 			r.digest = pulled.Digest
@@ -208,7 +207,7 @@ func (p *preparation) formerly(ctx context.Context, r *replacement, image string
 	return &whole, rules, err
 }
 
-// documentOf is what a bundle becomes in a catalog that names images by rules.
+// documentOf returns a bundle's document in a catalog with rules for names.
 func documentOf(b kind.Bundle, csvMetadata bool, rules reference.Rewrites) (doc fbc.Bundle, err error) {
 	text, err := b.Document(rules.Of(b.Image), csvMetadata)
 	if err == nil {
@@ -217,7 +216,7 @@ func documentOf(b kind.Bundle, csvMetadata bool, rules reference.Rewrites) (doc 
 	return bundle.Rewritten(doc, rules), err
 }
 
-// describe says what gave way, and what a reviewer wants to know of the difference.
+// describe writes what was replaced, with the differences that a reviewer needs.
 func (r *replacement) describe(b *strings.Builder) {
 	fmt.Fprintf(b, "It takes the place of %s", markdown.Code(r.From))
 	if r.digest != "" && !strings.Contains(r.From, r.digest) {
@@ -257,7 +256,7 @@ func (r *replacement) describe(b *strings.Builder) {
 	b.WriteString(summary + "\n\n" + markdown.List(lines))
 }
 
-// inWords is one difference as Markdown.
+// inWords returns one difference as Markdown.
 func inWords(c bundle.Change) string {
 	text := c.Part + " " + short(c.Name)
 	switch {
@@ -269,7 +268,7 @@ func inWords(c bundle.Change) string {
 	return text + " " + string(c.How)
 }
 
-// without leaves out the repository of an image that is that of another one.
+// without removes an image's repository if it is the same as the other image's.
 func without(image, other string) string {
 	was, _, digest := reference.Cut(other)
 	now, _, to := reference.Cut(image)
@@ -279,7 +278,7 @@ func without(image, other string) string {
 	return image
 }
 
-// short shows what may be of any length.
+// short cuts a text of any length.
 func short(text string) string {
 	const most = 200
 	if runes := []rune(text); len(runes) > most {

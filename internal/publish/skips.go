@@ -11,13 +11,12 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// skipsOf tells what the heads of minor versions skip in a catalog whose edges are not as its
-// template is rendered: what gives every entry that stands there the edges that it has. Empty
-// where nothing does.
+// skipsOf returns the rule for the skips of minor versions' heads that gives every present entry its edges, for
+// a catalog whose edges differ from its template's rendering. It returns "" if no rule does.
 func (p *preparation) skipsOf(ctx context.Context, from string, c plan.Catalog, before, after []fbc.Doc) kind.SemverSkips {
 	all := together(before, after)
 	for _, skips := range kind.AllSemverSkips {
-		// What cannot be rendered or read so is no answer.
+		// A rule that fails to render or read is not the answer.
 		made, err := p.renderingWith(ctx, skips, p.base.Files, from, c, render.Options{Registry: known{p.pulled, all}, Base: render.NewBase(all)})
 		var text bytes.Buffer
 		if err == nil {
@@ -33,8 +32,8 @@ func (p *preparation) skipsOf(ctx context.Context, from string, c plan.Catalog, 
 	return ""
 }
 
-// edgesMoved reports whether an entry that two catalogs have in the same channel replaces or
-// skips something else in the other one.
+// edgesMoved reports whether an entry that both catalogs have in the same channel replaces or skips something
+// else in the other one.
 func edgesMoved(catalog, made []fbc.Doc) bool {
 	entries := map[string]fbc.Entry{}
 	each := func(docs []fbc.Doc, visit func(key string, e fbc.Entry)) {
@@ -44,7 +43,7 @@ func edgesMoved(catalog, made []fbc.Doc) bool {
 			}
 			ch, err := docs[i].Channel()
 			if err != nil {
-				continue // its faults are told by others
+				continue // others report its faults
 			}
 			for _, e := range ch.Entries {
 				visit(ch.Package+"\x00"+ch.Name+"\x00"+e.Name, e)
@@ -60,8 +59,8 @@ func edgesMoved(catalog, made []fbc.Doc) bool {
 	return moved
 }
 
-// refuseSwitch fails a change that would give all entries of a catalog other edges, because
-// nobody says which ones its template is to have.
+// refuseSwitch fails a change that would give all entries of a catalog other edges, because the configuration
+// does not say which edges its template has.
 func (w *Work) refuseSwitch() (errs []error) {
 	for _, t := range w.Targets {
 		for _, c := range t.Catalogs {

@@ -16,11 +16,11 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// addRewritten adds the bundles of a template whose images a catalog names otherwise.
+// addRewritten adds the bundles of a template whose images a catalog names differently.
 func (p *preparation) addRewritten(names map[string]string, from string, c plan.Catalog) {
 	tmpl, err := template.Open(p.files, from, from)
 	if err != nil {
-		return // as who edits it will say
+		return // the editor reports the error
 	}
 	for _, b := range tmpl.Describe().Bundles {
 		if name := names[c.Rewrite.Of(b.Image)]; name != "" {
@@ -29,8 +29,7 @@ func (p *preparation) addRewritten(names map[string]string, from string, c plan.
 	}
 }
 
-// setFields sets the values that go with a bundle in files that others read, and reports whether
-// one was another.
+// setFields sets a bundle's values in files for other programs, and reports whether one changed.
 func (p *preparation) setFields(fields []plan.Field) (changed bool, err error) {
 	for _, f := range fields {
 		src, err := p.files.ReadFile(f.Path)
@@ -51,7 +50,7 @@ func (p *preparation) setFields(fields []plan.Field) (changed bool, err error) {
 	return changed, nil
 }
 
-// set notes what became of a place. Of several bundles the last one counts.
+// set records the result for a place. Of several bundles the last one counts.
 func (t *Target) set(c kind.Change) {
 	t.entries = true
 	for i, o := range t.Changes {
@@ -63,8 +62,8 @@ func (t *Target) set(c kind.Change) {
 	t.Changes = append(t.Changes, c)
 }
 
-// runAfter runs the commands of the repository upon a change, and takes what they changed. Those
-// that nobody allowed are told of in a dry run; a change that lacks them is not made.
+// runAfter runs the repository's commands on a change and adds their changes. If commands are not allowed, a
+// dry run reports that; otherwise the change is not made without them.
 func (p *preparation) runAfter(ctx context.Context) error {
 	commands := p.after.Run
 	refused := func(code failure.Code, format string, args ...any) *failure.Error {
@@ -99,12 +98,12 @@ func (p *preparation) runAfter(ctx context.Context) error {
 	return nil
 }
 
-// mayChange reports whether commands of the repository may change a file.
+// mayChange reports whether the repository's commands may change a file.
 func (p *preparation) mayChange(name string) bool {
 	return slices.ContainsFunc(p.after.Changes, func(pattern string) bool { return reference.Matches(pattern, name) })
 }
 
-// put takes a file that commands changed; without a text it is gone.
+// put adds a file that commands changed; nil text means deleted.
 func (p *preparation) put(name string, text []byte) error {
 	if text != nil {
 		return p.write(name, text)
@@ -117,7 +116,7 @@ func (p *preparation) put(name string, text []byte) error {
 	return nil
 }
 
-// reusable are the documents of a catalog but for bundles that are rendered anew.
+// reusable returns the documents of a catalog except bundles to render again.
 func (p *preparation) reusable(docs []fbc.Doc, c plan.Catalog) []fbc.Doc {
 	anew := map[string]bool{}
 	for image, moved := range p.anew {

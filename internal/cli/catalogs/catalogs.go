@@ -1,4 +1,4 @@
-// Package catalogs reads and verifies what a person names as a catalog on the command line.
+// Package catalogs reads and verifies the catalogs that the command line names.
 package catalogs
 
 import (
@@ -27,25 +27,24 @@ import (
 	"github.com/olmgraft/graft/internal/template"
 )
 
-// Reader reads what a person names as a catalog: a file, a directory, - for
-// standard input, a catalog image of a registry or on the disk, or a template, which is
-// rendered first.
+// Reader reads a catalog from the command line: a file, a directory, - for standard input, a catalog image in a
+// registry or on disk, or a template, which it renders first.
 type Reader struct {
 	registry.Options
 	In          io.Reader
-	Err         io.Writer // takes what a template leaves out of its catalog; nil: nobody does
-	SemverSkips string    // with which templates are rendered; empty: graft.yaml says
+	Err         io.Writer // gets what a template leaves out of its catalog; may be nil
+	SemverSkips string    // for rendering templates; empty: graft.yaml's
 	Progress    *output.Progress
 }
 
-// Flags are those of the registry, and of rendering.
+// Flags adds the flags of the registry and of rendering.
 func (c *Reader) Flags(f *pflag.FlagSet) {
 	c.Options.Flags(f)
 	SkipsFlag(f, &c.SemverSkips)
 }
 
-// Docs are the documents of the catalog. A template need not be made of documents of a catalog:
-// one of goodstuff is none.
+// Docs returns the documents of the catalog. A template need not consist of a catalog's documents; one of
+// goodstuff does not.
 func (c *Reader) Docs(ctx context.Context, name string) ([]fbc.Doc, error) {
 	docs, err := c.AsItStands(ctx, name)
 	if IsImage(name) || err == nil && !isTemplate(docs) {
@@ -61,7 +60,7 @@ func (c *Reader) Docs(ctx context.Context, name string) ([]fbc.Doc, error) {
 	return c.rendered(ctx, t)
 }
 
-// AsItStands are the documents of a catalog, and of a template those that are written there.
+// AsItStands returns the documents of a catalog, or those written in a template.
 func (c *Reader) AsItStands(ctx context.Context, name string) ([]fbc.Doc, error) {
 	if IsImage(name) {
 		return c.pulled(ctx, name)
@@ -69,8 +68,8 @@ func (c *Reader) AsItStands(ctx context.Context, name string) ([]fbc.Doc, error)
 	return c.load(name)
 }
 
-// IsImage tells a catalog image from the files of a catalog: an OCI layout or a tarball
-// stands there, or nothing does and it names a registry and a tag or digest.
+// IsImage distinguishes a catalog image from a catalog's files: the path is an OCI layout or a tarball, or it
+// does not exist and is a reference with a registry and a tag or digest.
 func IsImage(name string) bool {
 	if _, err := os.Stat(name); err == nil || name == "-" {
 		return oci.OnDisk(name)
@@ -79,7 +78,7 @@ func IsImage(name string) bool {
 	return err == nil && (p.Tag != "" || p.Digest != "")
 }
 
-// pulled are the documents of a catalog image.
+// pulled returns the documents of a catalog image.
 func (c *Reader) pulled(ctx context.Context, image string) ([]fbc.Doc, error) {
 	client, err := c.Client()
 	if err != nil {
@@ -99,11 +98,10 @@ func (c *Reader) pulled(ctx context.Context, image string) ([]fbc.Doc, error) {
 	return docs, err
 }
 
-// looks tell a template from a catalog, by its first document, or by bundles that are left to be
-// rendered.
+// looks distinguishes a template from a catalog by its first document, or by bundles without content.
 type looks struct {
 	first          string // schema
-	bundles, named bool   // there are some, one of them with a package or a name
+	bundles, named bool   // there are some; one has a package or a name
 }
 
 func (l *looks) add(d *fbc.Doc) {
@@ -146,16 +144,16 @@ func (c *Reader) rendered(ctx context.Context, t *template.Template) ([]fbc.Doc,
 	if err := r.Write(&b); err != nil {
 		return nil, err
 	}
-	// Lines are those of what was rendered: the template's own name would lead to others.
+	// Lines are those of the rendered text, so it must not have the template's name.
 	return fbc.Read(t.Source.Name+" (rendered)", b.Bytes())
 }
 
-// Graph is the upgrade view of the catalog. What cannot be read is a failure.
+// Graph returns the upgrade view of the catalog. An unreadable document is a failure.
 func (c *Reader) Graph(ctx context.Context, name string) (*graph.Catalog, error) {
 	return c.graph(ctx, name, &graph.Builder{Light: true})
 }
 
-// Whole is Graph with all that findings and paths go by.
+// Whole is Graph with everything that findings and paths use.
 func (c *Reader) Whole(ctx context.Context, name string) (*graph.Catalog, error) {
 	return c.graph(ctx, name, &graph.Builder{})
 }
@@ -170,8 +168,8 @@ func (c *Reader) graph(ctx context.Context, name string, b *graph.Builder) (*gra
 	return b.Catalog(), errors.Join(faults...)
 }
 
-// build reads the catalog file by file, and a file package by package. What cannot be read is
-// told to fault; a catalog that is not there is a failure.
+// build reads the catalog file by file, and a file package by package. It passes unreadable documents to fault.
+// A missing catalog is a failure.
 func (c *Reader) build(ctx context.Context, name string, b *graph.Builder, fault func(error)) error {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() || oci.OnDisk(name) {
 		x, err := c.index(ctx, name)
@@ -190,7 +188,7 @@ func (c *Reader) build(ctx context.Context, name string, b *graph.Builder, fault
 		}
 		return nil
 	}
-	// One file is indexed while the one before it is looked at.
+	// One file is indexed while the one before it is processed.
 	read := make(chan readFile, 2)
 	var walked error
 	go func() {
@@ -213,20 +211,20 @@ func (c *Reader) build(ctx context.Context, name string, b *graph.Builder, fault
 	return walked
 }
 
-// readFile is what one file of a catalog gave.
+// readFile is the result of reading one file of a catalog.
 type readFile struct {
 	docs []fbc.Doc
 	err  error
 }
 
-// load reads the documents of a file or directory as they stand.
+// load reads the documents of a file or directory without rendering.
 func (c *Reader) load(name string) ([]fbc.Doc, error) {
 	if name == "-" {
 		src, err := io.ReadAll(c.In)
 		if err != nil {
 			return nil, failure.New(failure.Usage, "reading standard input: %w", err)
 		}
-		c.In = bytes.NewReader(src) // a template is read again to be rendered
+		c.In = bytes.NewReader(src) // a template is read again for rendering
 		return fbc.Read("standard input", src)
 	}
 	info, err := os.Stat(name)
@@ -248,8 +246,7 @@ func (c *Reader) load(name string) ([]fbc.Doc, error) {
 	return fbc.Read(name, src)
 }
 
-// Files reads what opm would read of the directory of a catalog. Links that lead out of it are
-// refused.
+// Files reads the files that opm would read in a catalog's directory. It refuses links that lead out of it.
 func Files(dir string) (map[string][]byte, error) {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() || oci.OnDisk(dir) {

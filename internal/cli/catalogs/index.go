@@ -16,19 +16,19 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// index tells where the documents of each package of a catalog stand, so that it can be read
-// package by package: of a whole index image no more is held than one of them.
+// index holds the places of each package's documents, so that a catalog can be read package by package: even of
+// a whole index image, memory holds only one package.
 type index struct {
 	name     string
 	packages map[string]*pieces
-	faults   []error // what cannot be read
-	whole    bool    // its packages are not to be told apart: entries of operands concern all
+	faults   []error // read errors
+	whole    bool    // its packages belong together: entries of operands concern all of them
 
 	looks looks
 }
 
-// pieces are the documents of a package, in order: those that follow each other in a file are a
-// run, and those of a catalog that is no file are at hand.
+// pieces are the documents of a package, in order. Adjacent documents in a file are a run; documents that are
+// not from a file are in memory.
 type pieces struct {
 	declared bool
 	runs     []run
@@ -41,8 +41,7 @@ type run struct {
 	end  int
 }
 
-// index reads a catalog once. Files are gone through in pieces; what is no file, or a template,
-// is held.
+// index reads a catalog once. It reads files in pieces, and keeps other sources and templates in memory.
 func (c *Reader) index(ctx context.Context, name string) (*index, error) {
 	x := &index{name: name, packages: map[string]*pieces{}}
 	info, err := os.Stat(name)
@@ -71,7 +70,7 @@ func (c *Reader) index(ctx context.Context, name string) (*index, error) {
 	return x, nil
 }
 
-// file notes where the documents of a file stand. A file that cannot be read has none.
+// file records the places of the documents in a file. An unreadable file has none.
 func (x *index) file(name string) error {
 	var found []place
 	note := func(docs []fbc.Doc) error {
@@ -85,7 +84,7 @@ func (x *index) file(name string) error {
 		err = errors.Join(fbc.Stream(name, f, note), f.Close())
 	}
 	if err != nil {
-		docs, err := wholeFile(name) // what it holds may be odd, and not wrong
+		docs, err := wholeFile(name) // its content may be odd and still valid
 		if err != nil {
 			return err
 		}
@@ -105,7 +104,7 @@ func (x *index) file(name string) error {
 	return nil
 }
 
-// place is what an index keeps of a document.
+// place is an index's entry for a document.
 type place struct {
 	schema, pkg string
 	from        fbc.Span
@@ -121,7 +120,7 @@ func (x *index) placeOf(d *fbc.Doc) place {
 	return place{d.Schema, pkg, d.Span(), d.End}
 }
 
-// add gives the package of a document.
+// add returns the package of a document.
 func (x *index) add(d place) *pieces {
 	x.whole = x.whole || d.schema == operand.SchemaOperand || d.schema == operand.SchemaRelatedImages
 	p := x.packages[d.pkg]
@@ -133,7 +132,7 @@ func (x *index) add(d place) *pieces {
 	return p
 }
 
-// held is the index of documents that are at hand.
+// held returns an index of documents in memory.
 func held(name string, docs []fbc.Doc) *index {
 	x := &index{name: name, packages: map[string]*pieces{}}
 	for i := range docs {
@@ -143,12 +142,12 @@ func held(name string, docs []fbc.Doc) *index {
 	return x
 }
 
-// declared are the packages that it has and does not only speak of.
+// declared returns the packages that the catalog declares, rather than only mentions.
 func (x *index) declared() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(x.packages)), func(name string) bool { return !x.packages[name].declared })
 }
 
-// read gives the documents of packages.
+// read returns the documents of packages.
 func (x *index) read(names []string) (docs []fbc.Doc, err error) {
 	files := opened{}
 	defer files.close()
@@ -173,7 +172,7 @@ func (x *index) read(names []string) (docs []fbc.Doc, err error) {
 	return docs, nil
 }
 
-// graph is the upgrade view of packages.
+// graph returns the upgrade view of packages.
 func (x *index) graph(b graph.Builder, names []string) (*graph.Catalog, error) {
 	docs, err := x.read(names)
 	if err != nil {
@@ -183,7 +182,7 @@ func (x *index) graph(b graph.Builder, names []string) (*graph.Catalog, error) {
 	return b.Catalog(), nil
 }
 
-// opened is the file that was read last.
+// opened is the last read file.
 type opened struct {
 	name string
 	file *os.File

@@ -11,13 +11,12 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// SkipsFlag is the flag that says with which edges semver templates are rendered.
+// SkipsFlag adds the flag for the edges of rendered semver templates.
 func SkipsFlag(f *pflag.FlagSet, skips *string) {
 	f.StringVar(skips, "semver-skips", "", "what the head of a minor version skips in a semver template: major (as opm), minor (as the published documentation) or channel (as opm before v1.61). Defaults to graft.yaml's, or major")
 }
 
-// SetSkips has a template be rendered with the edges that are asked for, else with those of
-// the repository's graft.yaml.
+// SetSkips sets the requested rule for a template's edges, or else that of the repository's graft.yaml.
 func SetSkips(t *template.Template, asked string) error {
 	skips, err := kind.SemverSkips(asked), error(nil)
 	if traits := t.Kind.Traits(); skips == "" && t.Source.FS != nil && (len(traits.Archetypes) > 0 || traits.OfTemplates) {
@@ -27,8 +26,8 @@ func SetSkips(t *template.Template, asked string) error {
 	return err
 }
 
-// Skips are those that are asked for, else those that the repository's graft.yaml says of the
-// template that is to be written; without a name they are empty.
+// Skips returns the requested rule, or else graft.yaml's rule for the template to write. Without a name it
+// returns "".
 func Skips(asked, name string) (kind.SemverSkips, error) {
 	if asked != "" || name == "" {
 		return kind.SemverSkips(asked), nil

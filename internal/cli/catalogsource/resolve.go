@@ -31,7 +31,7 @@ type resolveOptions struct {
 
 	values    catalogsource.Values
 	platforms []string
-	digests   map[string]string // of images that the registry has
+	digests   map[string]string // of images in the registry
 	digest    func(ctx context.Context, image string) (string, error)
 }
 
@@ -88,7 +88,7 @@ func resolve(ctx context.Context, a *command.App, o *resolveOptions, names []str
 		return text, err
 	})
 	if err := closed(); err != nil {
-		return err // without its answers the other failures mean nothing
+		return err // without the cluster's answers the other failures mean nothing
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -103,7 +103,7 @@ func resolve(ctx context.Context, a *command.App, o *resolveOptions, names []str
 	return nil
 }
 
-// read makes values of the flags.
+// read parses the values of the flags.
 func (o *resolveOptions) read() error {
 	if o.kubeconfig != "" && (o.version != "" || o.openShift != "" || len(o.objects) > 0) {
 		return failure.New(failure.Usage, "reading the command line: --kubeconfig stands beside --kube-version, --ocp-version or --object").Fix("Give the version and the objects, or the cluster that has them.")
@@ -141,7 +141,7 @@ func (o *resolveOptions) read() error {
 	return nil
 }
 
-// versionFlag is the version that a flag says, zero where it says none.
+// versionFlag parses the version in a flag. It is zero if the flag is empty.
 func versionFlag(flag, text, such string) (catalogsource.KubeVersion, error) {
 	v, ok := catalogsource.ParseKubeVersion(text)
 	if text != "" && !ok {
@@ -150,7 +150,7 @@ func versionFlag(flag, text, such string) (catalogsource.KubeVersion, error) {
 	return v, nil
 }
 
-// ask takes version and objects from a cluster, until that is closed.
+// ask reads version and objects from a cluster until closed is called.
 func (o *resolveOptions) ask(ctx context.Context, errs io.Writer) (closed func() error, err error) {
 	c, err := client.Open(ctx, o.kubeconfig)
 	if err != nil {
@@ -165,7 +165,7 @@ func (o *resolveOptions) ask(ctx context.Context, errs io.Writer) (closed func()
 	return c.Close, nil
 }
 
-// maxPlatforms is more than a range of versions that is meant.
+// maxPlatforms is larger than any intended range of versions.
 const maxPlatforms = 100
 
 func platformRange(s string) ([]string, error) {
@@ -186,7 +186,7 @@ func platformRange(s string) ([]string, error) {
 	return out, nil
 }
 
-// manifest resolves what one file has. All its faults are found before one is told.
+// manifest resolves the CatalogSources of one file. It finds all faults before it returns any.
 func (o *resolveOptions) manifest(ctx context.Context, name string, m *catalogsource.Manifest) ([]sourceReport, []byte, error) {
 	var found []sourceReport
 	var errs []error
@@ -225,7 +225,7 @@ func (o *resolveOptions) manifest(ctx context.Context, name string, m *catalogso
 	return found, text, err
 }
 
-// image resolves one reference, and asks the registry for it where that is wished.
+// image resolves one reference and, if requested, its digest in the registry.
 func (o *resolveOptions) image(ctx context.Context, s *catalogsource.Source, reference string, v catalogsource.Values) (image, digest string, err error) {
 	if image, err = s.ResolveImage(reference, v, o.remedy); err != nil || o.digest == nil {
 		return image, "", err
@@ -240,7 +240,7 @@ func (o *resolveOptions) image(ctx context.Context, s *catalogsource.Source, ref
 	return image, digest, nil
 }
 
-// remedy is what to do about a template that has no value.
+// remedy returns the remedy for a template without a value.
 func (o *resolveOptions) remedy(t catalogsource.Template) string {
 	switch {
 	case o.kubeconfig != "":

@@ -1,5 +1,5 @@
-// Package files is the files that a person names on the command line. Each lies in a repository, beyond
-// which nothing is read; what a run changes is written as a whole or not at all.
+// Package files handles the files that the command line names. Each is in a repository, which bounds all reads.
+// A run's changes are written as a whole or not at all.
 package files
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Repository is the directory beyond which no template reaches: the git work tree
-// around it, else the working directory, else the template's own.
+// Repository is the directory that bounds a template's reads: the git work tree around it, else the working
+// directory, else the template's own.
 type Repository struct {
 	atomicfile.Change
 	root string
@@ -30,32 +30,32 @@ type Repository struct {
 // Located is a path of the command line within its repository.
 type Located struct {
 	Repo *Repository
-	Path string // slash-separated, from the root, links resolved
+	Path string // slash-separated, relative to the root, links resolved
 	Name string // as given
 }
 
 // Repositories are those of one run, by their roots.
 type Repositories map[string]*Repository
 
-// Writing is what the verbs that write files have in common.
+// Writing holds the common options of verbs that write files.
 type Writing struct {
 	DryRun  bool
 	Outside bool
 }
 
-// Flags are --dry-run and --allow-outside.
+// Flags adds --dry-run and --allow-outside.
 func (w *Writing) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&w.DryRun, "dry-run", false, "print the difference and write nothing")
 	w.OutsideFlag(f)
 }
 
-// OutsideFlag is --allow-outside alone.
+// OutsideFlag adds only --allow-outside.
 func (w *Writing) OutsideFlag(f *pflag.FlagSet) {
 	f.BoolVar(&w.Outside, "allow-outside", false, "also write files outside of the repository, which a link or .. leads to")
 }
 
-// Locate finds the repository of a path that is read. A symbolic link is followed inside of it and
-// refused where it leads out.
+// Locate finds the repository of a path to read. It follows symbolic links inside the repository and refuses
+// those that lead out.
 func (r Repositories) Locate(name string) (Located, error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r Repositories) Locate(name string) (Located, error) {
 	return r.located(name, atomicfile.Place{Root: root, Path: filepath.ToSlash(rel)})
 }
 
-// LocateToWrite finds the repository of a path that is edited.
+// LocateToWrite finds the repository of a path to edit.
 func (r Repositories) LocateToWrite(name string, w Writing) (Located, error) {
 	at, err := atomicfile.Locate(name, w.Outside)
 	if err != nil {
@@ -99,13 +99,13 @@ func (r Repositories) located(name string, at atomicfile.Place) (Located, error)
 	return Located{Repo: repo, Path: at.Path, Name: name}, nil
 }
 
-// At is the repository whose root is open already.
+// At returns a repository whose root is already open.
 func At(root string, base fs.FS) *Repository {
 	return &Repository{Change: atomicfile.Change{Base: base}, root: root}
 }
 
-// Finish shows what the repositories would become, or writes it, with further files, all
-// or none. A failure calls the files by the noun.
+// Finish prints the changes of the repositories, or writes them with further files, all or none. A failure uses
+// the noun for the files.
 func (r Repositories) Finish(a *command.App, noun string, dryRun bool, more ...atomicfile.File) error {
 	files := more
 	for _, root := range slices.Sorted(maps.Keys(r)) {
@@ -123,7 +123,7 @@ func (r Repositories) Finish(a *command.App, noun string, dryRun bool, more ...a
 	return nil
 }
 
-// printDiffs writes the unified difference; beside a JSON report it goes to stderr.
+// printDiffs prints the unified difference, on stderr if there is a JSON report.
 func (r *Repository) printDiffs(a *command.App) {
 	out := a.Out
 	if a.JSON {
@@ -142,7 +142,7 @@ func (r *Repository) printDiffs(a *command.App) {
 	}
 }
 
-// Add takes the files of an outcome.
+// Add adds the files of an outcome.
 func (r *Repository) Add(files []kind.Written) {
 	for _, w := range files {
 		if w.Gone {
@@ -153,7 +153,7 @@ func (r *Repository) Add(files []kind.Written) {
 	}
 }
 
-// Files are those that differ, as they are to be written.
+// Files returns the changed files to write.
 func (r *Repository) Files() []atomicfile.File {
 	var out []atomicfile.File
 	for _, name := range r.Names() {
@@ -163,8 +163,8 @@ func (r *Repository) Files() []atomicfile.File {
 	return out
 }
 
-// Stdin reads standard input to its end. It has a limit, which is more than any file may
-// have, so that too much is noticed.
+// Stdin reads standard input to its end. Its limit is above that of any file, so that the file's limit reports
+// too much input.
 func Stdin(in io.Reader) ([]byte, error) {
 	src, err := io.ReadAll(io.LimitReader(in, 64<<20))
 	if err != nil {
@@ -173,7 +173,7 @@ func Stdin(in io.Reader) ([]byte, error) {
 	return src, nil
 }
 
-// OpenTemplate opens the template of a file, or with - that of standard input.
+// OpenTemplate opens a template from a file, or with - from standard input.
 func OpenTemplate(in io.Reader, name string) (*template.Template, error) {
 	if name == "-" {
 		src, err := Stdin(in)

@@ -25,7 +25,7 @@ type options struct {
 	dryRun    bool
 }
 
-// scratch names the base that holds nothing.
+// scratch names the empty base.
 const scratch = "scratch"
 
 func (o *options) flags(cmd *cobra.Command) {

@@ -1,4 +1,4 @@
-// Package image is graft image: catalog images, without a container engine.
+// Package image implements graft image: catalog images without a container engine.
 package image
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/olmgraft/graft/internal/command"
 )
 
-// Command is the family.
+// Command returns the family of verbs.
 func Command(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "image",

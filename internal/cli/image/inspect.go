@@ -19,7 +19,7 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 )
 
-// report is what --json prints; docs/report.schema.json describes it.
+// report is the output of --json; docs/report.schema.json describes it.
 type report struct {
 	output.Report
 	Image *imageReport `json:"image,omitempty"`
@@ -40,7 +40,7 @@ type imageReport struct {
 	Packages    []packageReport   `json:"packages"`
 }
 
-// tagReport is what became of one tag.
+// tagReport is the result for one tag.
 type tagReport struct {
 	Tag    string `json:"tag"`
 	Result string `json:"result"`
@@ -122,8 +122,7 @@ func inspect(ctx context.Context, from *registry.Options, name string) (*imageRe
 	return r, nil
 }
 
-// printImage prints what an image says of itself, which may come from anybody: none of it
-// reaches the terminal as a command.
+// printImage prints an image's metadata, which may come from anyone, without control sequences for the terminal.
 func printImage(w io.Writer, name string, r *imageReport) {
 	var out strings.Builder
 	defer func() {

@@ -91,7 +91,7 @@ func push(ctx context.Context, a *command.App, o *pushOptions, dir string) (*rep
 	return &report{output.NewReport(result), r}, nil
 }
 
-// values are what the placeholders of the tags stand for.
+// values returns the values of the placeholders in tags.
 func (o *pushOptions) values(d *draft, dir string) catalogimage.Values {
 	v := catalogimage.Values{PlatformVersion: o.platformVersion, Revision: d.Origin.Revision, KubeVersion: o.kubeVersion}
 	if abs, err := filepath.Abs(dir); err == nil && v.PlatformVersion == "" {
@@ -120,7 +120,7 @@ func printPushed(a *command.App, to string, r *report) {
 	}
 }
 
-// tellRunner sets the outputs of the step, and annotates what failed.
+// tellRunner sets the outputs of the step and annotates failures.
 func tellRunner(runner *action.Action, r *report, failed error) error {
 	var image, digest string
 	changed := false

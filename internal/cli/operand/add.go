@@ -74,7 +74,7 @@ func add(a *command.App, o *addOptions, names []string) error {
 	return finishAdd(a, o, repos, rep)
 }
 
-// addTo puts an entry into one file, or into a file of one directory.
+// addTo adds an entry to a file, or to a file of a directory.
 func addTo(repos files.Repositories, w files.Writing, e operand.Entry, name string) (output.Template, error) {
 	rep := output.Template{File: name, Result: "unchanged"}
 	at, err := repos.LocateToWrite(name, w)
@@ -107,7 +107,7 @@ func addTo(repos files.Repositories, w files.Writing, e operand.Entry, name stri
 	return rep, nil
 }
 
-// addStdin edits a catalog on its way from standard input to standard output.
+// addStdin edits a catalog from standard input to standard output.
 func addStdin(a *command.App, o *addOptions, e operand.Entry, names []string) error {
 	if len(names) > 1 || a.JSON || o.writing.DryRun {
 		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json and --dry-run")

@@ -77,7 +77,7 @@ func images(ctx context.Context, a *command.App, o *imagesOptions, names []strin
 	return err
 }
 
-// expanded adds what is in manifest lists.
+// expanded adds the images in manifest lists.
 func (o *imagesOptions) expanded(ctx context.Context, images []string) ([]string, error) {
 	client, err := o.catalogs.Client()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package operand is graft operand: images of what operators manage.
+// Package operand implements graft operand for the images that operators manage.
 package operand
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/olmgraft/graft/internal/operand"
 )
 
-// Command is the family.
+// Command returns the family of verbs.
 func Command(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "operand",
@@ -31,7 +31,7 @@ func Command(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// read gives the entries and bundles of catalogs.
+// read returns the entries and bundles of catalogs.
 func read(ctx context.Context, c *catalogs.Reader, names []string) (*operand.Set, error) {
 	s := &operand.Set{}
 	var errs []error
@@ -127,7 +127,7 @@ func resolve(ctx context.Context, a *command.App, o *resolveOptions, names []str
 	return printResolution(a, o, r, o.policy(names))
 }
 
-// checkKeep refuses what graft-controller could not keep.
+// checkKeep refuses options that graft-controller cannot keep.
 func (o *resolveOptions) checkKeep(names []string) error {
 	if o.keep && o.output != "configmap" {
 		return failure.New(failure.Usage, "reading the command line: --keep without --output configmap").Fix("Give --output configmap, or leave out --keep.")
@@ -140,7 +140,7 @@ func (o *resolveOptions) checkKeep(names []string) error {
 	return nil
 }
 
-// policy is what the command line asks for, nil where nobody is to keep to it.
+// policy returns the policy of the command line, or nil without --keep.
 func (o *resolveOptions) policy(names []string) *operand.Policy {
 	if !o.keep {
 		return nil

@@ -23,8 +23,8 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// inputs are those of one run of graft publish: flags first, then the inputs of the action.
-// What nobody gave is empty, and then the configuration counts.
+// inputs are the inputs of one run of graft publish: flags first, then the inputs of the action. The
+// configuration applies to inputs that are empty.
 type inputs struct {
 	asked               publish.Request
 	image, event        string
@@ -36,23 +36,23 @@ type inputs struct {
 
 	token, repository, base, pushToFork string
 
-	// given are the settings that go before those of the configuration.
+	// given are the settings that override the configuration's.
 	given  config.Config
 	branch plan.Pattern
 
 	dryRun, force bool
 	allowCommands bool
-	fromRemote    bool // a dry run reads the base branch
+	fromRemote    bool // in a dry run, read the base branch
 	fromWorkTree  bool // a dry run of act reads what act copied
-	diff          bool // a dry run shows the difference of catalogs
+	diff          bool // in a dry run, show the difference of catalogs
 	registry      registry.Options
 	cache         string
 	explorer      string // file
 	timeout       time.Duration
-	wait          time.Duration // for an image that is not there yet
+	wait          time.Duration // for an image that does not exist yet
 }
 
-// readInputs parses all inputs. Secrets are masked before the first of them is used.
+// readInputs parses all inputs. It masks secrets before their first use.
 func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) string) (in *inputs, err error) {
 	v := values{flags: flags}
 	if act != nil {
@@ -74,7 +74,7 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 		},
 	}
 	if act != nil {
-		in.registry.Token = in.token // where it is the workflow's, it may pull from ghcr.io
+		in.registry.Token = in.token // a workflow's token may pull from ghcr.io
 		in.mask(act, v)
 	}
 	if in.timeout, err = time.ParseDuration(v.text("timeout")); err != nil || in.timeout <= 0 {
@@ -130,8 +130,8 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 	return in, err
 }
 
-// patience is what is given, else that of an event: some registries announce before they serve.
-// A person who asks for a tag that is not there has misspelt it.
+// patience returns the given wait, or else that for an event: some registries announce images before they serve
+// them. A person who names a missing tag has probably misspelt it.
 func patience(text string, event bool) (wait time.Duration, err error) {
 	switch {
 	case text != "":
@@ -157,7 +157,7 @@ func (in *inputs) mask(act *action.Action, v values) {
 	}
 }
 
-// announcement is what the inputs or the event of the workflow say was published.
+// announcement returns what the inputs or the event of the workflow announce.
 func (in *inputs) announcement(act *action.Action, skipTags []string) (event.Announcement, error) {
 	if in.image != "" {
 		one, err := event.ParseReference(in.image)
@@ -182,7 +182,7 @@ func (in *inputs) announcement(act *action.Action, skipTags []string) (event.Ann
 	return event.ParseAny(name, body, skipTags)
 }
 
-// values are the inputs by name.
+// values returns inputs by name.
 type values struct {
 	flags  *pflag.FlagSet
 	action func(name string) string // nil outside of an action

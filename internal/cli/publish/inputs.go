@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Input is an input of the action and a flag of graft publish: one list makes both, and
-// the table in the README.
+// Input is an input of the action and a flag of graft publish. The same list makes both, and the table in the
+// documentation.
 type Input struct {
 	Name        string
 	Description string
@@ -16,7 +16,7 @@ type Input struct {
 	Boolean     bool
 }
 
-// Inputs in the order in which people ask for them.
+// Inputs, most needed first.
 var Inputs = []Input{
 	{Name: "image", Description: "Bundle image to publish. Defaults to the image in the workflow event."},
 	{Name: "channels", Description: "Channels or archetypes, separated by commas. Defaults to the configuration's."},
@@ -84,7 +84,7 @@ var Inputs = []Input{
 // Output is an output of the action.
 type Output struct{ Name, Description string }
 
-// Outputs in the order of the table in the README.
+// Outputs in the order of the table in the documentation.
 var Outputs = []Output{
 	{"result", "created, updated, closed, unchanged, planned or failed"},
 	{"changed", "true if a branch or a pull request changed, even in a run that failed later; else false"},
@@ -123,7 +123,7 @@ func (in Input) usage() string {
 	return strings.ToLower(in.Description[:1]) + strings.TrimSuffix(in.Description[1:], ".")
 }
 
-// cliFallback is the default at a desk, where no expression of a workflow is known.
+// cliFallback returns the default on the command line, which has no workflow expressions.
 func (in Input) cliFallback() string {
 	if strings.Contains(in.Fallback, "${{") {
 		return ""

@@ -1,5 +1,5 @@
-// Package publish is graft publish, the verb that the action runs: inputs, and what a run prints.
-// What it does is in the package of the same name.
+// Package publish implements graft publish, which the action runs: its inputs and its output. The package
+// internal/publish does the work.
 package publish
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// Command is the verb.
+// Command returns the verb.
 func Command(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "publish [IMAGE]",
@@ -72,8 +72,8 @@ type publishing struct {
 	*inputs
 	action   *action.Action
 	progress *output.Progress
-	// configs are of the commits that the run meets; config is that of the first, with the
-	// inputs over it.
+	// configs holds the configurations of the commits in the run. config is the first one's with the inputs
+	// over it.
 	configs config.Commits
 	config  *config.Config
 	matrix  string
@@ -132,8 +132,8 @@ func (p *publishing) env(key string) string {
 	return v
 }
 
-// requests are what there is to publish: what the repositories have and the content lacks,
-// or what the inputs or the event say.
+// requests returns the bundles to publish: those in the repositories and not in the content, or those of the
+// inputs or the event.
 func (p *publishing) requests(ctx context.Context, content fs.FS, r publish.Run) ([]publish.Request, error) {
 	if edits, err := p.edit(); edits || err != nil {
 		return []publish.Request{p.asked}, err
@@ -160,8 +160,8 @@ func (p *publishing) requests(ctx context.Context, content fs.FS, r publish.Run)
 	return requests, err
 }
 
-// edit is true where something is to be removed or deprecated in place of publishing. Its package
-// is the one that is configured, where nobody says another one.
+// edit reports whether the run removes or deprecates instead of publishing. The package defaults to the
+// configured one.
 func (p *publishing) edit() (bool, error) {
 	e := &p.asked.Edit
 	if e.Said() {
@@ -197,10 +197,10 @@ func (p *publishing) group(title string) (end func()) {
 	return p.action.Group(title)
 }
 
-// mostJobs is what GitHub makes of one matrix.
+// mostJobs is GitHub's limit for one matrix.
 const mostJobs = 256
 
-// printMatrix prints what strategy.matrix of a workflow takes: a job for each image.
+// printMatrix prints a value for strategy.matrix of a workflow: a job for each image.
 func (p *publishing) printMatrix(requests []publish.Request) {
 	type job struct {
 		Image      string `json:"image"`
@@ -223,7 +223,7 @@ func (p *publishing) printMatrix(requests []publish.Request) {
 	}
 }
 
-// publisher is the run that needs no repository and no forge yet.
+// publisher returns the run's parts that need no repository and no forge.
 func (p *publishing) publisher(base, standard string) (r publish.Run, err error) {
 	client, err := p.registry.Client()
 	if err != nil {
@@ -272,7 +272,7 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 	return r, nil
 }
 
-// setup is what the base says, which may have changed since the run began.
+// setup returns the base's configuration, which may have changed since the start of the run.
 func (p *publishing) setup(base publish.Base, b kind.Bundle) (*plan.Setup, error) {
 	c, err := p.configs.At(base, base.Commit)
 	if err != nil {
@@ -289,7 +289,7 @@ func (p *publishing) setup(base publish.Base, b kind.Bundle) (*plan.Setup, error
 	return setup, err
 }
 
-// ifGiven is the text of an input, nil without one: what the configuration says is for bundles.
+// ifGiven returns the text of an input, or nil: the configuration's texts are for bundles.
 func ifGiven(name string, pattern plan.Pattern) publish.Text {
 	if pattern == "" {
 		return nil

@@ -1,4 +1,4 @@
-// Package registry is the flags of every verb that pulls, and the client that they come to.
+// Package registry has the flags of every verb that pulls, and their client.
 package registry
 
 import (
@@ -10,15 +10,15 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 )
 
-// Options are what the flags say.
+// Options are the values of the flags.
 type Options struct {
 	UseHTTP, SkipTLSVerify bool
 	Conf                   string
 	Jobs                   int
-	Auth, Token            string // of the action's inputs
+	Auth, Token            string // the action's inputs
 }
 
-// Flags are --use-http, --skip-tls-verify, --registries-conf and --jobs.
+// Flags adds --use-http, --skip-tls-verify, --registries-conf and --jobs.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.UseHTTP, "use-http", false, "use plain HTTP if a registry does not answer over TLS")
 	f.BoolVar(&o.SkipTLSVerify, "skip-tls-verify", false, "accept any certificate of a registry")
@@ -26,8 +26,8 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.Jobs, "jobs", 8, "number of bundles to pull at a time")
 }
 
-// RefuseBoth has every verb below a command refuse --use-http beside --skip-tls-verify, before
-// it does anything, as opm does.
+// RefuseBoth makes every verb below a command refuse --use-http with --skip-tls-verify before it does anything,
+// as opm does.
 func RefuseBoth(cmd *cobra.Command) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -50,7 +50,7 @@ func both(useHTTP, skipTLSVerify bool) error {
 	return nil
 }
 
-// Client is the one that the options come to.
+// Client returns the client for the options.
 func (o *Options) Client() (*oci.Client, error) {
 	if err := both(o.UseHTTP, o.SkipTLSVerify); err != nil {
 		return nil, err

@@ -1,10 +1,9 @@
-// Package github keeps the pull requests of Graft on GitHub and GitHub
-// Enterprise Server: it finds, creates, updates and supersedes them, commits
-// through the Git data API, keeps forks, and sends repository_dispatch events.
+// Package github manages Graft's pull requests on GitHub and GitHub Enterprise Server: it finds, creates,
+// updates and supersedes them, commits through the Git data API, keeps forks, and sends repository_dispatch
+// events.
 //
-// Every request is tried again after server errors and waits out rate limits
-// within the context's deadline; what then still stands in the way comes back as
-// a failure.Error.
+// It repeats every request after server errors and waits for rate limits within the context's deadline.
+// Remaining errors are returned as a failure.Error.
 package github
 
 import (
@@ -22,25 +21,23 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// Options of a client.
+// Options configure a client.
 type Options struct {
-	// APIURL is GITHUB_API_URL: https://api.github.com, which is also the default,
-	// or https://HOST/api/v3.
+	// APIURL is GITHUB_API_URL: https://api.github.com (the default) or https://HOST/api/v3.
 	APIURL string
-	// ServerURL is GITHUB_SERVER_URL; it stands in remedies. The default follows
-	// from APIURL.
+	// ServerURL is GITHUB_SERVER_URL, for remedies. The default follows from APIURL.
 	ServerURL string
 	Token     string
 	UserAgent string
 	// Transport replaces http.DefaultTransport.
 	Transport http.RoundTripper
-	// Retry says how often a request is tried again; without a number it is sent 5 times,
-	// and a rate limit is waited for up to 10 minutes where the context has no deadline.
-	// Waiting for a rate limit is no attempt.
+	// Retry configures retries. By default a request is sent up to 5 times, and the client waits up to 10
+	// minutes for a rate limit if the context has no deadline. Waiting for a rate limit does not count as an
+	// attempt.
 	Retry outbound.Retry
 }
 
-// Client talks to one GitHub with one token. It may be used concurrently.
+// Client talks to one GitHub with one token. It is safe for concurrent use.
 type Client struct {
 	gh        *github.Client
 	retry     outbound.Retry
@@ -49,7 +46,7 @@ type Client struct {
 	graphql   string
 }
 
-// New makes a client. It makes no request.
+// New returns a client without sending a request.
 func New(o Options) (*Client, error) {
 	if o.APIURL == "" {
 		o.APIURL = "https://api.github.com"
@@ -73,7 +70,7 @@ func New(o Options) (*Client, error) {
 	}
 	c.gh = github.NewClient(&http.Client{Transport: &outbound.Transport{
 		Next: authorized{o.Transport, api, c.token}, Retry: c.retry, UserAgent: o.UserAgent, RateLimit: limitOf,
-		Repeatable: func(*http.Request) bool { return true }, // but for what outbound.Once holds
+		Repeatable: func(*http.Request) bool { return true }, // except as outbound.Once requires
 	}})
 	c.gh.BaseURL = api
 	return c, nil
@@ -81,8 +78,7 @@ func New(o Options) (*Client, error) {
 
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-// checkRepository keeps names that would lead to another path of the API from being
-// put into one.
+// checkRepository refuses names that would change the path of an API request.
 func checkRepository(repo forge.Repository) error {
 	for _, name := range []string{repo.Owner, repo.Name} {
 		if !namePattern.MatchString(name) || strings.Trim(name, ".") == "" {
@@ -102,8 +98,7 @@ func serverURL(given string, api *url.URL) string {
 	return api.Scheme + "://" + strings.TrimPrefix(api.Host, "api.")
 }
 
-// graphqlURL is /graphql beside the REST API, and /api/graphql beside the /api/v3
-// of an Enterprise Server.
+// graphqlURL returns /graphql beside the REST API, and /api/graphql beside the /api/v3 of an Enterprise Server.
 func graphqlURL(api *url.URL) string {
 	at := *api
 	at.Path = strings.TrimSuffix(api.Path, "v3/") + "graphql"

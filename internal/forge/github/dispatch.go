@@ -12,15 +12,15 @@ import (
 	"github.com/olmgraft/graft/internal/forge"
 )
 
-// What GitHub takes of a repository_dispatch event.
+// GitHub's limits for a repository_dispatch event.
 const (
 	longestEventType = 100
 	mostProperties   = 10
 	longestPayload   = 65535
 )
 
-// Dispatch sends a repository_dispatch event. After an answer that was lost it is
-// sent again, so it arrives at least once.
+// Dispatch sends a repository_dispatch event. If an answer is lost, it sends the event again, so the event
+// arrives at least once.
 func (c *Client) Dispatch(ctx context.Context, repo forge.Repository, eventType string, payload json.RawMessage) error {
 	if err := checkRepository(repo); err != nil {
 		return err
@@ -54,8 +54,8 @@ func (c *Client) Dispatch(ctx context.Context, repo forge.Repository, eventType 
 	return nil
 }
 
-// TakesEvents asks whether a repository is there and may be sent events, and sends none. What an
-// account may do with it GitHub says where asAccount is set; of an App it says so beside the token.
+// TakesEvents checks whether a repository exists and accepts events from the token, without sending one. With
+// asAccount, GitHub reports the account's permissions; those of an App come with its token.
 func (c *Client) TakesEvents(ctx context.Context, repo forge.Repository, asAccount bool) error {
 	if err := checkRepository(repo); err != nil {
 		return err

@@ -17,17 +17,16 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// operation is what was being done, for the message of its failure.
+// operation describes the action for the message of a failure.
 type operation struct {
 	doing string
-	// needs is the permission that a workflow would grant for it.
+	// needs is the permission that a workflow would grant.
 	needs string
-	// refused is the failure of an answer that says no to the request itself; 0
-	// means pull-request-refused.
+	// refused is the code of the failure if GitHub refuses the request itself. 0 means pull-request-refused.
 	refused failure.Code
 }
 
-// fail makes a typed failure of whatever stood in the way.
+// fail converts any error to a typed failure.
 func (c *Client) fail(ctx context.Context, op operation, err error) error {
 	f := c.classify(ctx, op, err)
 	f.Err = err
@@ -56,7 +55,7 @@ func (c *Client) classify(ctx context.Context, op operation, err error) *failure
 	return ofNetwork(op, err)
 }
 
-// ofAnswer is the failure that an HTTP answer stands for.
+// ofAnswer returns the failure for an HTTP answer.
 func (c *Client) ofAnswer(op operation, answer *github.ErrorResponse) *failure.Error {
 	said := saidOf(answer)
 	status := answer.Response.StatusCode
@@ -83,9 +82,8 @@ func (c *Client) ofAnswer(op operation, answer *github.ErrorResponse) *failure.E
 	return f
 }
 
-// ofPermission names the permission: the one that GitHub names in its answer, or
-// else the one that the operation is known to need. What a token may not see, GitHub
-// calls not found.
+// ofPermission names the missing permission: the one in GitHub's answer, or else the one that the operation
+// needs. GitHub answers "not found" for things that a token may not see.
 func ofPermission(op operation, answer *github.ErrorResponse, said string) *failure.Error {
 	needs := acceptedPermissions(answer.Response.Header)
 	if needs == "" {
@@ -102,8 +100,7 @@ func ofPermission(op operation, answer *github.ErrorResponse, said string) *fail
 	return f.Fix("Give the token the permission %s (in a workflow: under permissions).", needs)
 }
 
-// acceptedPermissions turns "pull_requests=write,contents=read; issues=write" into
-// what one writes in a workflow.
+// acceptedPermissions converts "pull_requests=write,contents=read; issues=write" to the notation of workflows.
 func acceptedPermissions(h http.Header) string {
 	var ways []string
 	for way := range strings.SplitSeq(h.Get("X-Accepted-GitHub-Permissions"), ";") {
@@ -121,7 +118,7 @@ func acceptedPermissions(h http.Header) string {
 	return strings.Join(ways, ", or ")
 }
 
-// ofNetwork is the failure of a request that got no answer.
+// ofNetwork returns the failure for a request without an answer.
 func ofNetwork(op operation, err error) *failure.Error {
 	f := failure.New(failure.ForgeUnavailable, "%s: %s", op.doing, outbound.Cause(err))
 	var dns *net.DNSError
@@ -136,7 +133,7 @@ func ofNetwork(op operation, err error) *failure.Error {
 	return f
 }
 
-// answerOf finds the answer in an error of go-github's, which has several types for it.
+// answerOf finds the answer in an error of go-github, which has several types for it.
 func answerOf(err error) *github.ErrorResponse {
 	var plain *github.ErrorResponse
 	var otp *github.TwoFactorAuthError
@@ -156,8 +153,9 @@ func statusOf(err error) int {
 	return 0
 }
 
-// unprocessable is what GitHub says of a request that it cannot process, in small letters,
-// and whether of a field of it. Texts it is, since the code is "custom" for most of these.
+// unprocessable returns GitHub's message for a request that it cannot process, in lower case, and a function
+// that reports whether it concerns a field. It compares texts, because the code is "custom" for most of these
+// errors.
 func unprocessable(err error) (said string, of func(field string) bool) {
 	answer := answerOf(err)
 	if statusOf(err) != http.StatusUnprocessableEntity {
@@ -168,8 +166,8 @@ func unprocessable(err error) (said string, of func(field string) bool) {
 	}
 }
 
-// saidOf is GitHub's message with those of the fields, such as "Validation Failed:
-// No commits between main and graft/etcd/0.9.4".
+// saidOf returns GitHub's message with those of the fields, such as "Validation Failed: No commits between main
+// and graft/etcd/0.9.4".
 func saidOf(answer *github.ErrorResponse) string {
 	said := answer.Message
 	if said == "" {
@@ -189,18 +187,18 @@ func saidOf(answer *github.ErrorResponse) string {
 	return outbound.Shorten(said, 500)
 }
 
-// scrub takes out of a message what a forge repeats of the token that it was sent.
+// scrub removes the token from a message, in case the forge repeats it.
 func (c *Client) scrub(message string) string { return outbound.Redact(message, c.token) }
 
-// Answer is what is known of the answer behind a failure, for those who try again by
-// themselves. Its zero value is no answer.
+// Answer describes the answer behind a failure, for callers that retry by themselves. The zero value means no
+// answer.
 type Answer struct {
 	Status int
-	// RetryAt is when the forge asks to come again.
+	// RetryAt is the time of the next attempt that the forge asks for.
 	RetryAt time.Time
 }
 
-// AnswerOf finds the answer that a failure came from.
+// AnswerOf finds the answer that caused a failure.
 func AnswerOf(err error, now time.Time) Answer {
 	var limited *outbound.RateLimited
 	if errors.As(err, &limited) {

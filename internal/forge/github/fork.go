@@ -14,10 +14,10 @@ import (
 	"github.com/olmgraft/graft/internal/forge"
 )
 
-// longestForking is how long GitHub takes at most to fill a fork, by its documentation.
+// longestForking is the longest time that GitHub takes to fill a fork, by its documentation.
 const longestForking = 5 * time.Minute
 
-// UseFork implements forge.Forge. A fork is ready to be pushed to when this returns.
+// UseFork implements forge.Forge. When it returns, the fork accepts pushes.
 func (f *Forge) UseFork(ctx context.Context, owner string) (fork forge.Repository, err error) {
 	if fork, err = f.ensureFork(ctx, owner); err != nil {
 		return fork, err
@@ -33,7 +33,7 @@ func (f *Forge) UseFork(ctx context.Context, owner string) (fork forge.Repositor
 	return fork, nil
 }
 
-// ensureFork gives the fork that is there, or a new one.
+// ensureFork returns the existing fork, or creates one.
 func (f *Forge) ensureFork(ctx context.Context, organization string) (forge.Repository, error) {
 	op := operation{
 		doing: fmt.Sprintf("forking %s", f.repo),
@@ -47,8 +47,7 @@ func (f *Forge) ensureFork(ctx context.Context, organization string) (forge.Repo
 		return forge.Repository{}, failure.New(failure.Usage, "%s: %s owns the repository itself", op.doing, holder).
 			Fix("Publish without a fork, or name another owner for it.")
 	}
-	// One of another name is found by asking GitHub to fork, which then gives the one that
-	// is there.
+	// A fork with another name is found by asking GitHub to fork, which then returns the existing one.
 	got, _, err := f.gh.Repositories.Get(ctx, holder, f.repo.Name)
 	switch {
 	case err != nil && statusOf(err) != http.StatusNotFound:
@@ -60,7 +59,7 @@ func (f *Forge) ensureFork(ctx context.Context, organization string) (forge.Repo
 	if !own {
 		options.Organization = holder
 	}
-	// Since a fork takes a moment, GitHub answers 202, which go-github takes for an error.
+	// GitHub answers 202 because forking takes a moment, and go-github treats that as an error.
 	made, _, err := f.gh.Repositories.CreateFork(ctx, f.repo.Owner, f.repo.Name, options)
 	if accepted := (*github.AcceptedError)(nil); err != nil && !errors.As(err, &accepted) {
 		return forge.Repository{}, f.fail(ctx, op, err)
@@ -68,8 +67,8 @@ func (f *Forge) ensureFork(ctx context.Context, organization string) (forge.Repo
 	return repositoryOf(made), f.filled(ctx, op, repositoryOf(made), made.GetDefaultBranch())
 }
 
-// holder is who is to have the fork, and whether that is the token's own account, which
-// GitHub does not want to be told as an organization. The token of an app has none.
+// holder returns the owner of the fork, and whether that is the token's own account, which must not be passed
+// as an organization. An app's token has no account.
 func (f *Forge) holder(ctx context.Context, op operation, organization string) (login string, own bool, err error) {
 	user, _, err := f.gh.Users.Get(ctx, "")
 	status := statusOf(err)
@@ -100,7 +99,7 @@ func (f *Forge) filled(ctx context.Context, op operation, fork forge.Repository,
 		if sha != "" && err == nil {
 			return nil
 		}
-		// An empty repository, which the fork still is, gives 409.
+		// GitHub answers 409 while the fork is empty.
 		if err != nil && statusOf(err) != http.StatusConflict {
 			return err
 		}
