@@ -1,10 +1,12 @@
 package internal_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,29 +46,38 @@ func TestSetupAction(t *testing.T) {
 	}
 }
 
-// A release points both actions at its own files and images only.
+// images are those of a release, by digest.
+var images = []string{"ghcr.io/olmgraft/graft@sha256:" + strings.Repeat("a", 64), "ghcr.io/olmgraft/graft-controller@sha256:" + strings.Repeat("b", 64), "ghcr.io/olmgraft/graft-relay@sha256:" + strings.Repeat("c", 64)}
+
+// pointed lists by file the lines that a release changes, before and after.
+var pointed = map[string][]string{
+	"action.yml":                             {"  image: Dockerfile\n", "  image: docker://" + images[0] + "\n"},
+	"deploy/tekton/graft-publish.yaml":       {"default: ghcr.io/olmgraft/graft:latest\n", "default: " + images[0] + "\n"},
+	"deploy/controller/base/controller.yaml": {"image: ghcr.io/olmgraft/graft-controller:latest ", "image: " + images[1] + " "},
+	"deploy/relay/base/relay.yaml":           {"image: ghcr.io/olmgraft/graft-relay:latest ", "image: " + images[2] + " "},
+}
+
+// A release points actions and manifests at its own files and images only.
 func TestPoint(t *testing.T) {
-	digest := "ghcr.io/olmgraft/graft@sha256:" + strings.Repeat("a", 64)
 	sum := strings.Repeat("0", 64)
 	var sums, all string
 	for _, platform := range []string{"darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64"} {
 		sums += sum + "  graft_1.2.3_" + platform + ".tar.gz\n"
 		all += sum + "  graft-relay_1.2.3_" + platform + ".tar.gz\n" + sum + "  graft_1.2.3_" + platform + ".tar.gz\n" + sum + "  graft_1.2.3_" + platform + ".tar.gz.sbom.json\n"
 	}
-	for _, tt := range []struct{ version, image, sums, refusal string }{
-		{"1.2.3", digest, all + sum + "  graft_1.2.3_windows_amd64.zip\n", ""},
-		{"v1.2.3", digest, all, "is no version"},
-		{"1.2", digest, all, "is no version"},
-		{"1.2.3", "ghcr.io/olmgraft/graft:1.2.3", all, "not named by its digest"},
-		{"1.2.3", digest[:90], all, "not named by its digest"},
-		{"1.2.3", "graft|e id|@sha256:" + strings.Repeat("a", 64), all, "not named by its digest"},
-		{"1.2.4", digest, all, "has no graft_1.2.4_darwin_amd64.tar.gz"},
-		{"1.2.3", digest, strings.ReplaceAll(all, "graft_1.2.3_linux_arm64.tar.gz\n", "\n"), "has no graft_1.2.3_linux_arm64.tar.gz"},
-		{"1.2.3", digest, strings.ReplaceAll(all, ".", "x"), "has no graft_1.2.3_darwin_amd64.tar.gz"},
+	for _, tt := range []struct{ version, sums, image, refusal string }{
+		{"1.2.3", all + sum + "  graft_1.2.3_windows_amd64.zip\n", images[0], ""},
+		{"v1.2.3", all, images[0], "is no version"},
+		{"1.2", all, images[0], "is no version"},
+		{"1.2.3", all, "ghcr.io/olmgraft/graft:1.2.3", "not named by its digest"},
+		{"1.2.3", all, images[0][:80], "not named by its digest"},
+		{"1.2.3", all, "graft|e id|@sha256:" + strings.Repeat("a", 64), "not named by its digest"},
+		{"1.2.4", all, images[0], "has no graft_1.2.4_darwin_amd64.tar.gz"},
+		{"1.2.3", strings.ReplaceAll(all, "graft_1.2.3_linux_arm64.tar.gz\n", "\n"), images[0], "has no graft_1.2.3_linux_arm64.tar.gz"},
+		{"1.2.3", strings.ReplaceAll(all, ".", "x"), images[0], "has no graft_1.2.3_darwin_amd64.tar.gz"},
 	} {
-		dir := t.TempDir()
-		before := map[string]string{}
-		for _, name := range []string{"action.yml", "setup/checksums.txt", ".ci/point"} {
+		dir, want := t.TempDir(), map[string]string{}
+		for _, name := range append(slices.Collect(maps.Keys(pointed)), "setup/checksums.txt", ".ci/point") {
 			text, err := os.ReadFile(filepath.Join("..", name))
 			if err == nil {
 				err = os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755)
@@ -77,34 +88,71 @@ func TestPoint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			before[name] = string(text)
+			want[name] = string(text)
+			if tt.refusal == "" {
+				want[name] = strings.NewReplacer(pointed[name]...).Replace(string(text))
+				if pointed[name] != nil && strings.Count(want[name], "sha256:") != 1 {
+					t.Errorf("%s has not one line for its image", name)
+				}
+			}
 		}
 		file := filepath.Join(dir, "sums")
 		if err := os.WriteFile(file, []byte(tt.sums), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		point := func() (string, error) {
-			out, err := exec.Command("sh", filepath.Join(dir, ".ci/point"), tt.version, tt.image, file).CombinedOutput()
+			out, err := exec.Command("sh", filepath.Join(dir, ".ci/point"), tt.version, file, tt.image, images[1], images[2]).CombinedOutput()
 			return string(out), err
 		}
-		want := before
 		out, err := point()
-		if tt.refusal == "" {
-			want = map[string]string{
-				"action.yml":          strings.Replace(before["action.yml"], "\n  image: Dockerfile\n", "\n  image: docker://"+digest+"\n", 1),
-				"setup/checksums.txt": sums, ".ci/point": before[".ci/point"],
-			}
-			if again, err := point(); err == nil || !strings.Contains(again, "does not build the Dockerfile") {
-				t.Errorf("what is pointed is pointed again: %v %s", err, again)
-			}
-		}
 		if (err == nil) != (tt.refusal == "") || !strings.Contains(out, tt.refusal) {
 			t.Errorf("%s %s: %v %q, want %q", tt.version, tt.image, err, out, tt.refusal)
+		}
+		if tt.refusal == "" {
+			want["setup/checksums.txt"] = sums
+			if again, err := point(); err == nil || !strings.Contains(again, "action.yml does not have one line") {
+				t.Errorf("a second time: %v %s", err, again)
+			}
 		}
 		for name, text := range want {
 			if after, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(after) != text {
 				t.Errorf("%s %s: %s is %v\n%s", tt.version, tt.image, name, err, after)
 			}
+		}
+	}
+}
+
+// docs/action.md has each input, output and failure of the setup action, and no other.
+func TestSetupPage(t *testing.T) {
+	var read [3]string
+	for i, name := range []string{"../setup/action.yml", "../setup/install.sh", "../docs/action.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read[i] = string(text)
+	}
+	_, section, _ := strings.Cut(read[2], "\n## Without docker\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	want, got := map[string]bool{}, map[string]bool{}
+	inputs, outputs, _ := strings.Cut(read[0], "\noutputs:\n")
+	outputs, _, _ = strings.Cut(outputs, "\nruns:\n")
+	_, inputs, _ = strings.Cut(inputs, "\ninputs:\n")
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z-]+):$`).FindAllStringSubmatch(inputs, -1) {
+		want[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`\bfail ([a-z-]+) `).FindAllStringSubmatch(read[1], -1) {
+		want[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllStringSubmatch(section, -1) {
+		got[m[1]] = true
+	}
+	if !maps.Equal(got, want) || len(want) < 8 {
+		t.Errorf("the tables have %v, want %v", got, want)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z-]+):$`).FindAllStringSubmatch(outputs, -1) {
+		if !strings.Contains(section, "`"+m[1]+"`") {
+			t.Errorf("the output %s is not there", m[1])
 		}
 	}
 }

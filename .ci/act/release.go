@@ -31,7 +31,8 @@ func (s *session) release() (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := command("sh", filepath.Join(s.released, ".ci", "point"), version, image+"@"+string(digest), filepath.Join(s.dist, "checksums.txt")); err != nil {
+	if err := command("sh", filepath.Join(s.released, ".ci", "point"), version, filepath.Join(s.dist, "checksums.txt"),
+		image+"@"+string(digest), image+"-controller@"+string(digest), image+"-relay@"+string(digest)); err != nil {
 		return nil, err
 	}
 	answer, err := http.Head("http://" + s.Registry.Addr + "/v2/olmgraft/graft/manifests/" + version) //nolint:noctx // it is here

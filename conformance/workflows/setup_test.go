@@ -87,12 +87,15 @@ func pointed(t *testing.T, version, archive string, content, checksums []byte) r
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(root) })
-	for _, name := range []string{"action.yml", ".ci/point", "setup/action.yml", "setup/install.sh", "setup/checksums.txt"} {
+	for _, name := range []string{"action.yml", ".ci/point", "setup/action.yml", "setup/install.sh", "setup/checksums.txt", "deploy/tekton/graft-publish.yaml",
+		"deploy/controller/base/controller.yaml", "deploy/relay/base/relay.yaml"} {
 		write(t, filepath.Join(root, name), read(t, filepath.Join("../..", name)), 0o700)
 	}
 	write(t, filepath.Join(root, "sums"), checksums, 0o600)
-	image := "ghcr.io/olmgraft/graft@sha256:" + strings.Repeat("5", 64)
-	if out, err := exec.Command("sh", filepath.Join(root, ".ci/point"), version, image, filepath.Join(root, "sums")).CombinedOutput(); err != nil {
+	digest := "@sha256:" + strings.Repeat("5", 64)
+	image := "ghcr.io/olmgraft/graft" + digest
+	cmd := exec.Command("sh", filepath.Join(root, ".ci/point"), version, filepath.Join(root, "sums"), image, "ghcr.io/olmgraft/graft-controller"+digest, "ghcr.io/olmgraft/graft-relay"+digest)
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("pointing: %v\n%s", err, out)
 	}
 	if !bytes.Contains(read(t, filepath.Join(root, "action.yml")), []byte("\n  image: docker://"+image+"\n")) {
