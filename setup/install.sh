@@ -78,7 +78,8 @@ if [ "$GRAFT_ATTESTATION" = true ]; then
 		"Install gh, or set attestation to false: the checksum is verified in any case."
 fi
 
-folder=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/graft.XXXXXX")
+folder=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/graft.XXXXXX") ||
+	fail unwritable "The job cannot write to RUNNER_TEMP." "Let it write there, and free space."
 work=$folder/work bin=$folder/bin
 mkdir "$work" "$bin"
 trap 'rm -rf "$work"' EXIT
@@ -111,7 +112,7 @@ if [ "$GRAFT_ATTESTATION" = true ]; then
 	fi
 fi
 
-tar -xzf "$work/$archive" -C "$bin" graft
+tar -xzf "$work/$archive" -C "$bin" graft || fail unwritable "$archive cannot be unpacked in RUNNER_TEMP." "Free space there."
 case $("$bin/graft" version 2>&1) in
 "graft $version"[,\ ]*) ;;
 *) fail platform-unsupported "The binary of $archive does not run here." "Use a runner with Linux or macOS on amd64 or arm64." ;;

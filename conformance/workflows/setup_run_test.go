@@ -141,6 +141,8 @@ func TestSetupRefuses(t *testing.T) {
 		"another machine":            {with: func(j *job) { j.program("uname", `[ "$1" = -s ] && echo Linux || echo riscv64`) }, class: "platform-unsupported", part: "amd64 and arm64"},
 		"another system":             {with: func(j *job) { j.program("uname", `[ "$1" = -s ] && echo MINGW64_NT-10.0 || echo x86_64`) }, class: "platform-unsupported", part: "Linux and macOS"},
 		"a commit without a release": {release: &release{version: r.version, archive: r.archive, action: unreleased}, class: "release-missing", part: "is no release"},
+		"no folder":                  {with: func(j *job) { j.env["RUNNER_TEMP"] = "/dev/null/temp" }, class: "unwritable", part: "cannot write to RUNNER_TEMP"},
+		"a full disk":                {with: func(j *job) { j.program("tar", "exit 2") }, class: "unwritable", part: "cannot be unpacked", asked: 1},
 		"no curl":                    {with: func(j *job) { j.without("curl") }, class: "program-missing", part: "no curl"},
 		"no sha256sum":               {with: func(j *job) { j.without("sha256sum") }, class: "program-missing", part: "neither sha256sum nor shasum"},
 		"no gh":                      {with: func(j *job) { j.env["GRAFT_ATTESTATION"] = "true" }, class: "attestation-unverified", part: "There is no gh"},
