@@ -66,30 +66,34 @@ func parses(words []string) error {
 
 // The test finds what is wrong with a command.
 func TestPageCommandsAreHeld(t *testing.T) {
-	for _, line := range []string{"publsh", "verify", "verify a b", "verify -o html a", "insert --chanel x a", "convert --to composite a", "catalogsource convert --to newer a", "image", "diff a"} {
-		if parses(strings.Fields(line)) == nil && line != "image" {
+	for _, line := range []string{"publsh", "verify", "verify a b", "verify -o html a", "insert --chanel x a", "convert --to composite a", "catalogsource convert --to newer a", "diff a"} {
+		if parses(strings.Fields(line)) == nil {
 			t.Errorf("graft %s is a command", line)
 		}
 	}
 }
 
-// A command of another program that tests of the project run leads somewhere: a package, a test of
-// it, a script. Any other says what it needs, beside it or in its block.
+// A go command leads to a package, and one of bash to a script. Any other says what it needs, beside it or in its block.
 func TestPageCommandsOfOthers(t *testing.T) {
 	needs := map[string]*regexp.Regexp{
 		"kubectl": regexp.MustCompile(`(?i)cluster`), "helm": regexp.MustCompile(`(?i)cluster`), "oc": regexp.MustCompile(`(?i)cluster`),
 		"docker": regexp.MustCompile(`(?i)account|push|container engine`), "podman": regexp.MustCompile(`(?i)account|container engine`),
 		"act": regexp.MustCompile(`\bact\b`), "gh": regexp.MustCompile(`(?i)account|token`), "nats": regexp.MustCompile(`(?i)server`),
 	}
+	tree := verbTree()
 	for _, p := range shown.Read(t, "../..") {
 		for _, c := range p.Commands {
 			var err error
 			switch program := c.Words[0]; {
-			case strings.HasPrefix(program, "graft"):
+			case program == "graft":
+			case strings.HasPrefix(program, "graft-"):
+				err = tree.hasFlags(c)
 			case program == "go":
 				err = leads(c)
 			case program == "bash":
 				_, err = os.Stat(filepath.Join("../..", c.Dir, c.Words[1]))
+			case needs[program] == nil && !slices.Contains([]string{"git", "yq", "jq"}, program): // a recipe runs those
+				err = fmt.Errorf("say here what %s needs", program)
 			case needs[program] != nil && !needs[program].MatchString(c.Around):
 				err = fmt.Errorf("the page does not say that it needs %s", needs[program])
 			}
@@ -98,71 +102,39 @@ func TestPageCommandsOfOthers(t *testing.T) {
 			}
 		}
 		for _, s := range p.Spans {
-			for _, words := range shown.Split(s.Text) {
-				if words[0] == "go" && len(words) > 1 && (words[1] == "test" || words[1] == "run") && !strings.Contains(s.Text, "...") {
-					dir := "."
-					if m := regexp.MustCompile(`^cd (\S+) && `).FindStringSubmatch(s.Text); m != nil {
-						dir = m[1]
-					}
-					if dir == "." && words[len(words)-1] == "." {
-						continue // the text beside it says in which folder
-					}
-					if err := leads(shown.Command{File: p.File, Words: words, Dir: dir}); err != nil {
-						t.Errorf("%s:%d: %s: %v", p.File, s.Line, s.Text, err)
-					}
+			if strings.HasPrefix(s.Text, "go run ") {
+				if err := leads(shown.Command{Words: strings.Fields(s.Text)}); err != nil {
+					t.Errorf("%s:%d: %s: %v", p.File, s.Line, s.Text, err)
 				}
 			}
 		}
 	}
 }
 
-// leads reports that a go command names a package or a test that does not exist.
-func leads(c shown.Command) error {
-	var tests, benches string
-	var dirs []string
-	for i, w := range c.Words {
-		switch {
-		case i > 0 && c.Words[i-1] == "-run":
-			tests = w
-		case i > 0 && c.Words[i-1] == "-bench":
-			benches = w
-		case strings.HasPrefix(w, "."):
-			dirs = append(dirs, strings.TrimSuffix(strings.TrimSuffix(w, "..."), "/"))
-		case strings.HasPrefix(w, "github.com/olmgraft/graft/"):
-			name, _, _ := strings.Cut(strings.TrimPrefix(w, "github.com/olmgraft/graft/"), "@")
-			dirs = append(dirs, name)
-		}
-	}
-	for _, dir := range dirs {
-		dir = filepath.Join("../..", c.Dir, dir)
-		files, err := filepath.Glob(dir + "/*.go")
-		if _, missing := os.Stat(dir); err != nil || missing != nil {
-			return fmt.Errorf("there is no folder %s", dir)
-		}
-		for prefix, pattern := range map[string]string{"Test": tests, "Benchmark": benches} {
-			if pattern != "" && pattern != "^$" && pattern != "-" && pattern != "." && !declares(files, prefix, pattern) {
-				return fmt.Errorf("%s has no %s%s", dir, prefix, pattern)
-			}
+// hasFlags reports a flag that a program beside graft does not have.
+func (tr *tree) hasFlags(c shown.Command) error {
+	for _, w := range c.Words {
+		flag, _, _ := strings.Cut(w, "=")
+		if strings.HasPrefix(flag, "--") && !tr.others[c.Words[0]+" "+flag] {
+			return fmt.Errorf("%s has no flag %s", c.Words[0], flag)
 		}
 	}
 	return nil
 }
 
-// declares reports whether files have a test, benchmark, example or fuzz target that a pattern chooses.
-func declares(files []string, prefix, pattern string) bool {
-	chosen, err := regexp.Compile(pattern)
-	if err != nil {
-		return false
-	}
-	for _, file := range files {
-		src, err := os.ReadFile(file)
-		for _, m := range regexp.MustCompile(`(?m)^func (`+prefix+`\w*)\(`).FindAllSubmatch(src, -1) {
-			if err == nil && chosen.Match(m[1]) {
-				return true
-			}
+// leads reports that a go command names a folder that does not exist. TestPagesNameTests holds the tests that it
+// names.
+func leads(c shown.Command) error {
+	for _, w := range c.Words {
+		dir, ok := strings.CutPrefix(w, "github.com/olmgraft/graft/")
+		if dir, _, _ = strings.Cut(dir, "@"); !ok && !strings.HasPrefix(w, ".") {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join("../..", c.Dir, strings.TrimSuffix(dir, "..."))); err != nil {
+			return err
 		}
 	}
-	return false
+	return nil
 }
 
 // Every value that a shell completes for a flag is one that the verb takes; another one is refused with

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -24,6 +25,9 @@ import (
 
 var programs = map[string]func(context.Context, []string, command.IO) int{"graft": cli.Main, "graft-demo": demo.Main, "graft-relay": relay.Main}
 
+// wrongRemedy is the exit code of a run whose remedy names what its verb does not have. No failure has it.
+const wrongRemedy = 98
+
 // helpers are programs of tests.
 var helpers = map[string]func(){}
 
@@ -32,14 +36,30 @@ func TestMain(m *testing.M) {
 	named := maps.Clone(helpers)
 	for name, main := range programs {
 		named[name] = func() {
-			code := main(context.Background(), os.Args[1:], command.Process())
+			stdio := command.Process()
+			var printed bytes.Buffer
+			if name == "graft" && !oneFile(os.Stdout, os.Stderr) {
+				stdio.Err = io.MultiWriter(os.Stderr, &printed)
+			}
+			code := main(context.Background(), os.Args[1:], stdio)
 			if err := peak.Note(); err != nil {
 				panic(err)
+			}
+			if err := cli.RemedyFault(os.Args[1:], printed.String()); err != nil {
+				fmt.Fprintf(os.Stderr, "a remedy that does not work with the verb at hand: %v\n", err)
+				code = wrongRemedy
 			}
 			os.Exit(code)
 		}
 	}
 	testscript.Main(m, named)
+}
+
+// oneFile reports whether two files are one, which graft then writes as one.
+func oneFile(a, b *os.File) bool {
+	x, err := a.Stat()
+	y, otherwise := b.Stat()
+	return err == nil && otherwise == nil && os.SameFile(x, y)
 }
 
 // The flags of the other programs on the pages exist.

@@ -132,6 +132,17 @@ func TestRemediesAreHeld(t *testing.T) {
 	}
 }
 
+// The scripts hold what graft prints.
+func TestRemedyFault(t *testing.T) {
+	for remedy, sound := range map[string]bool{
+		"Give --promote.": false, "Run graft insert --promote.": true, "Give --rebuild replace.": true, "Run graft explian.": false,
+	} {
+		if err := RemedyFault([]string{"publish", "op"}, "graft: note\ngraft: why (bundle-conflict, 30)\n       "+remedy+"\n"); (err == nil) != sound {
+			t.Errorf("%s: %v", remedy, err)
+		}
+	}
+}
+
 // notSentence says what a remedy lacks of a sentence.
 func notSentence(text string) string {
 	text = strings.TrimPrefix(text, "%s") // Did you mean ...?
@@ -150,20 +161,40 @@ func notSentence(text string) string {
 type tree struct {
 	verbs   map[string]*cobra.Command
 	others  map[string]bool // flags of the other programs, as PROGRAM --FLAG
-	known   map[string]bool // keys, fields and variables
 	sources string
 }
 
-func verbTree() *tree {
-	tr := &tree{verbs: map[string]*cobra.Command{}, others: map[string]bool{}, known: map[string]bool{}}
+// RemedyFault is what is wrong with the remedies that a run of graft printed: a flag that its verb does not have,
+// where the remedy names no other verb.
+func RemedyFault(args []string, printed string) error {
+	tr := &tree{verbs: verbsOf(root(&command.App{Env: func(string) (string, bool) { return "", false }}))}
+	verb := strings.Join(args[:min(2, len(args))], " ")
+	if tr.verb(verb) == "" {
+		return nil
+	}
+	for _, m := range regexp.MustCompile(`(?m)\((?:[a-z-]+), \d+\)\n {7}(\S.*)$`).FindAllStringSubmatch(printed, -1) {
+		if err := tr.hasAll(m[1], []string{tr.verb(verb)}); err != nil {
+			return fmt.Errorf("%w: %s", err, m[1])
+		}
+	}
+	return nil
+}
+
+func verbsOf(root *cobra.Command) map[string]*cobra.Command {
+	verbs := map[string]*cobra.Command{}
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
 		for _, sub := range c.Commands() {
-			tr.verbs[strings.TrimPrefix(sub.CommandPath(), "graft ")] = sub
+			verbs[strings.TrimPrefix(sub.CommandPath(), "graft ")] = sub
 			walk(sub)
 		}
 	}
-	walk(root(&command.App{Env: func(string) (string, bool) { return "", false }}))
+	walk(root)
+	return verbs
+}
+
+func verbTree() *tree {
+	tr := &tree{verbs: verbsOf(root(&command.App{Env: func(string) (string, bool) { return "", false }})), others: map[string]bool{}}
 	for program, dir := range map[string]string{"graft-relay": "internal/relay", "graft-demo": "internal/demo", "graft-controller": "internal/controller"} {
 		for _, file := range goFiles(dir) {
 			src, _ := os.ReadFile(file)
@@ -189,6 +220,24 @@ var (
 // one of all of them, unless the text names the verb before it.
 func (tr *tree) holds(text string, verbs []string) error {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "%[1]s", "X"), "%s", "X")
+	if err := tr.hasAll(text, verbs); err != nil {
+		return err
+	}
+	for _, m := range pageNamed.FindAllStringSubmatch(text, -1) {
+		if _, err := os.Stat(filepath.Join("../..", m[1])); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Concat(envNamed.FindAllString(text, -1), keys(text)) {
+		if !tr.knows(name) {
+			return fmt.Errorf("nothing is named %s", name)
+		}
+	}
+	return nil
+}
+
+// hasAll reports a verb, a program or a flag that a text names and that does not exist.
+func (tr *tree) hasAll(text string, verbs []string) error {
 	for _, sentence := range regexp.MustCompile(`[.:,;]\s|, or | or (?:run )?`).Split(text, -1) {
 		at := verbs
 		if m := verbNamed.FindStringSubmatch(sentence); m != nil {
@@ -215,17 +264,12 @@ func (tr *tree) holds(text string, verbs []string) error {
 			}
 		}
 	}
-	for _, m := range pageNamed.FindAllStringSubmatch(text, -1) {
-		if _, err := os.Stat(filepath.Join("../..", m[1])); err != nil {
-			return err
-		}
-	}
-	for _, name := range slices.Concat(envNamed.FindAllString(text, -1), keys(text)) {
-		if !strings.Contains(tr.sources, `"`+name+`"`) && !strings.Contains(tr.sources, name+":") && !slices.Contains(ofOthers, name) {
-			return fmt.Errorf("nothing is named %s", name)
-		}
-	}
 	return nil
+}
+
+// knows reports whether the sources define a name.
+func (tr *tree) knows(name string) bool {
+	return strings.Contains(tr.sources, `"`+name+`"`) || strings.Contains(tr.sources, name+":") || slices.Contains(ofOthers, name)
 }
 
 // ofOthers are names of other programs that remedies give.

@@ -41,7 +41,7 @@ func (p *publishing) explore(results []*publish.Result) (file string, err error)
 	}
 	at, err := atomicfile.Locate(p.explorer, false)
 	if err != nil {
-		return "", err
+		return "", failure.Of(err).Fix("Name a file of the work tree.")
 	}
 	if err := atomicfile.Write(atomicfile.File{Place: at, Data: explorer.Page(last, explorer.Options{})}); err != nil {
 		return "", failure.New(failure.Usage, "writing the explorer to %s: %w", p.explorer, err).Fix("Name a file of the work tree.")

@@ -24,8 +24,8 @@ type Page struct {
 	Spans []Span
 	// Commands are the simple commands of its blocks, in their order.
 	Commands []Command
-	// Tables are the first cells of its tables, by the tables' first titles.
-	Tables map[string][]string
+	// Tables are the first cells of its tables, the title first.
+	Tables [][]string
 }
 
 // Span is a piece of code within a paragraph or a cell.
@@ -77,7 +77,7 @@ func Read(t testing.TB, root string) (all []Page) {
 
 // Parse reads one page.
 func Parse(file string, src []byte) Page {
-	p := Page{File: file, Tables: map[string][]string{}}
+	p := Page{File: file}
 	at := func(offset int) int { return 1 + bytes.Count(src[:offset], []byte("\n")) }
 	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src))
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it never fails
@@ -92,9 +92,12 @@ func Parse(file string, src []byte) Page {
 				p.block(string(lines.Value(src)), at(lines.At(0).Start), before(n, src))
 			}
 		}
-		if n.Kind().String() == "TableRow" || n.Kind().String() == "TableHeader" {
-			title := plain(n.Parent().FirstChild().FirstChild(), src)
-			p.Tables[title] = append(p.Tables[title], plain(n.FirstChild(), src))
+		switch n.Kind().String() {
+		case "TableHeader":
+			p.Tables = append(p.Tables, []string{plain(n.FirstChild(), src)})
+		case "TableRow":
+			last := len(p.Tables) - 1
+			p.Tables[last] = append(p.Tables[last], plain(n.FirstChild(), src))
 		}
 		return ast.WalkContinue, nil
 	})

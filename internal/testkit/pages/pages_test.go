@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 	if want := []Command{{"x.md", 5, []string{"kubectl", "apply", "-k", "x"}, ".", "On a cluster:"}, {"x.md", 10, []string{"graft", "version"}, ".", "some output"}}; len(p.Commands) != 2 || !reflect.DeepEqual(p.Commands[0], want[0]) || p.Commands[1].Line != 10 {
 		t.Errorf("commands %+v", p.Commands)
 	}
-	if want := map[string][]string{"id": {"id", "one"}}; !reflect.DeepEqual(p.Tables, want) {
+	if want := [][]string{{"id", "one"}}; !reflect.DeepEqual(p.Tables, want) {
 		t.Errorf("tables %v", p.Tables)
 	}
 }
