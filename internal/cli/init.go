@@ -57,6 +57,9 @@ func (a *app) init(ctx context.Context, dir string, w files.Writing) error {
 		return err
 	}
 	root := at.Root
+	if _, err := os.Lstat(filepath.Join(root, ".git")); err != nil {
+		root = filepath.Dir(at.String()) // without a repository, DIR bounds what is surveyed and written
+	}
 	r, err := os.OpenRoot(root)
 	if err != nil {
 		return failure.New(failure.Usage, "opening %s: %w", root, err).Fix("Name a directory of the repository.")
