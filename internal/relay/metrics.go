@@ -158,6 +158,9 @@ func (g gauges) collectAccounts(to chan<- prometheus.Metric, now time.Time) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(value), account)
 	}
 	waiting := g.waiting()
+	if len(waiting) == 0 {
+		waiting = map[string]int{"": 0} // so that the metric is always there
+	}
 	most, rest := named(waiting, func(a, b int) int { return cmp.Compare(b, a) })
 	for _, account := range most {
 		send(accountItems, waiting[account], account)
