@@ -52,8 +52,8 @@ func group(root *cobra.Command) {
 	root.AddCommand(ordered...)
 }
 
-// oneOf are the values of flags that take one of a few, by the flag, or by the verb and the flag; the
-// usage of --output has its own.
+// oneOf lists the values of flags that take one of a few values. The key is the flag, or the verb and the flag.
+// The usage text of --output has its own list.
 var oneOf = map[string][]string{
 	"commit-method": {"git", "api"},
 	"rebuild":       {"refuse", "replace"},
@@ -75,7 +75,7 @@ var (
 	separator  = regexp.MustCompile(`,\s*|\s+or\s+`)
 )
 
-// choices are the flags of a verb that take one of a few values.
+// choices adds to a verb the flags that take one of a few values.
 func choices(cmd *cobra.Command) map[string][]string {
 	all := map[string][]string{}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -98,8 +98,8 @@ func choices(cmd *cobra.Command) map[string][]string {
 	return all
 }
 
-// refuseOthers makes every verb below a command refuse a value that a flag does not have, and standard input
-// given twice, before the verb does anything.
+// refuseOthers makes a command and all its verbs refuse, before they do anything, an invalid value of such a
+// flag and standard input given twice.
 func refuseOthers(cmd *cobra.Command) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -120,7 +120,7 @@ func refuseOthers(cmd *cobra.Command) {
 	}
 }
 
-// readsOnce refuses standard input for two catalogs, of which the second would be empty.
+// readsOnce refuses standard input for two catalogs, because the second would be empty.
 func readsOnce(cmd *cobra.Command, args []string) error {
 	given := slices.Clone(args)
 	for _, flag := range []string{"base", "base-catalog", "next", "published"} {

@@ -15,14 +15,14 @@ import (
 	"testing"
 )
 
-// remedy is a text of the sources that tells a person what to do.
+// remedy is a text of the sources that says what to do about a failure.
 type remedy struct {
 	place string
 	text  string
 	verbs []string
 }
 
-// goFiles are the sources below a folder of the project, without tests.
+// goFiles returns the Go files below a folder of the project, without tests.
 func goFiles(dir string) (all []string) {
 	_ = filepath.WalkDir(filepath.Join("../..", dir), func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && !strings.Contains(name, "/testkit/") {
@@ -33,7 +33,7 @@ func goFiles(dir string) (all []string) {
 	return all
 }
 
-// sources are all that could define a name: sources, schemas and manifests.
+// sources contains all files that may define a name: sources, schemas and manifests.
 var sources = sync.OnceValue(func() string {
 	var b strings.Builder
 	for _, file := range goFiles("internal") {
@@ -50,8 +50,8 @@ var sources = sync.OnceValue(func() string {
 	return b.String()
 })
 
-// remedies are the texts that Fix is given: by itself, by a name of the package, or by a field, a
-// parameter or a function that is named for it.
+// remedies returns the arguments of Fix: literals, names of the package, and fields, parameters or functions
+// with the name of a remedy.
 func remedies(t *testing.T) (all []remedy) {
 	t.Helper()
 	named := map[string]map[string]string{} // texts of constants and variables, by package
@@ -106,8 +106,8 @@ func remedies(t *testing.T) (all []remedy) {
 
 var isRemedy = regexp.MustCompile(`^(fix|Fix|remedy|Remedy)$`)
 
-// collect gives the expressions of a declaration that are remedies. missing are those that Fix is given
-// and that are none of the forms in which a remedy is written.
+// collect passes the remedies of a declaration to add, and to missing the arguments of Fix that have an unknown
+// form.
 func collect(d ast.Node, takes map[string]int, add func(ast.Expr) bool, missing func(ast.Expr)) {
 	ast.Inspect(d, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -144,7 +144,7 @@ func collect(d ast.Node, takes map[string]int, add func(ast.Expr) bool, missing 
 	})
 }
 
-// takers are the functions of a file that take a remedy, and as which argument.
+// takers returns the functions of a file that have a remedy as a parameter, with the parameter's index.
 func takers(f *ast.File) map[string]int {
 	takes := map[string]int{}
 	note := func(name string, t *ast.FuncType) {
@@ -176,7 +176,7 @@ func takers(f *ast.File) map[string]int {
 	return takes
 }
 
-// byName reports whether what Fix is given is named for a remedy, which is collected where it is set.
+// byName reports whether an argument of Fix has the name of a remedy. Its text is collected at its assignment.
 func byName(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -187,7 +187,7 @@ func byName(e ast.Expr) bool {
 	return false
 }
 
-// textOf is the text of an expression: a literal, a sum of them, or a name of the package.
+// textOf returns the text of an expression: a literal, a sum, or a name of the package.
 func textOf(e ast.Expr, named map[string]string) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -196,7 +196,7 @@ func textOf(e ast.Expr, named map[string]string) (string, bool) {
 	case *ast.BinaryExpr:
 		x, ok := textOf(e.X, named)
 		y, also := textOf(e.Y, named)
-		if !ok || !also { // a part is of another package
+		if !ok || !also { // from another package
 			x += "%s"
 		}
 		return x + y, ok || also
@@ -209,7 +209,7 @@ func textOf(e ast.Expr, named map[string]string) (string, bool) {
 	return "", false
 }
 
-// usesOf are the verbs whose commands a declaration makes.
+// usesOf returns the verbs whose commands a declaration builds.
 func usesOf(d ast.Node, file string) (verbs []string) {
 	if !strings.HasPrefix(file, "internal/cli/") {
 		return nil
@@ -231,7 +231,7 @@ func usesOf(d ast.Node, file string) (verbs []string) {
 	return verbs
 }
 
-// onlyOne is the verb of a file that makes one.
+// onlyOne returns the verb of a file that defines exactly one.
 func onlyOne(f *ast.File, file string) []string {
 	if verbs := usesOf(f, file); len(verbs) == 1 {
 		return verbs

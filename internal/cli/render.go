@@ -164,7 +164,7 @@ func (o *renderOptions) locate() (err error) {
 	return err
 }
 
-// options are what the flags ask of a rendering.
+// options returns the options of rendering that the flags ask for.
 func (o *renderOptions) options() (render.Options, error) {
 	ro := render.Options{Jobs: o.registry.Jobs, UpdateSum: o.updateSum, RefreshTags: o.refresh == "tags"}
 	if (o.updateSum || o.refresh != "") && o.sum == "" {

@@ -87,8 +87,8 @@ func ParseMarker(body string) (Marker, bool) {
 	return Marker{}, false
 }
 
-// Withdraw is a body whose marker says that Graft closed the proposal. One without a marker stays
-// as it is.
+// Withdraw returns the body with a marker that records that Graft closed the proposal. A body without a marker
+// is returned unchanged.
 func Withdraw(body string, most int, pointer string) (string, error) {
 	m, ours := ParseMarker(body)
 	if !ours || m.Withdrawn {

@@ -30,7 +30,7 @@ func (c *change) rejected(ctx context.Context, s subject) (*Result, error) {
 	return out, nil
 }
 
-// pastFrom asks for the closed pull requests of a branch once, whatever the number of bundles that share it.
+// pastFrom reads the closed pull requests of a branch once, even if several bundles share the branch.
 func (p *publisher) pastFrom(ctx context.Context, branch string) ([]forge.Past, error) {
 	if known, ok := p.past[branch]; ok {
 		return known, nil

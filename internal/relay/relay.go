@@ -27,7 +27,7 @@ type Options struct {
 	UserAgent string
 	// Resolve asks a registry for the digest of a reference. nil if the configuration does not ask for that.
 	Resolve func(ctx context.Context, ref string) (string, error)
-	// Transport replaces the network, on which GitHub and Google are asked.
+	// Transport is the HTTP transport for GitHub and Google, for tests.
 	Transport http.RoundTripper
 	// Grace is how long a stop waits for requests and dispatches in progress.
 	Grace time.Duration

@@ -55,7 +55,8 @@ var lapses = []lapse{
 	{name: "422", status: 422},
 }
 
-// outside is GitHub, a registry and Google's keys, without a network. It numbers the requests, and one of them fails.
+// outside serves GitHub, a registry and Google's keys without a network. It numbers the requests, and one of
+// them fails.
 type outside struct {
 	hub  http.Handler
 	keys []byte
@@ -137,7 +138,7 @@ func kindOf(asked string) string {
 	return "registry"
 }
 
-// world has what all runs share, because keys take long to make.
+// world holds the keys that all runs share, because generating keys is slow.
 type world struct {
 	appFile string
 	app     *rsa.PublicKey
@@ -153,7 +154,7 @@ type came struct {
 	results  map[string]float64  // of the attempts
 }
 
-// run has a relay accept announcements of two accounts and dispatch them, and one of its requests fail.
+// run lets a relay accept announcements of two accounts and dispatch them, while one of its requests fails.
 func (w *world) run(t *testing.T, fails int, how lapse) (c came) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := fakegithub.New(fakegithub.Options{})
@@ -198,7 +199,7 @@ func (w *world) run(t *testing.T, fails int, how lapse) (c came) {
 	return c
 }
 
-// open opens a relay and has it hand out and dispatch until end is called.
+// open opens a relay and lets it hand out and dispatch until end is called.
 func (w *world) open(t *testing.T, dir string, o *outside) (r *Relay, end func()) {
 	t.Helper()
 	c, err := Parse("relay.yaml", []byte(`listen: "127.0.0.1:0"
@@ -265,7 +266,7 @@ func (w *world) announce(t *testing.T, r *Relay, path, body, proof string) (stat
 	return statuses
 }
 
-// googleSays returns what Pub/Sub sends of an image.
+// googleSays returns the message of Pub/Sub about an image.
 func googleSays(repository, tag string) string {
 	data := fmt.Sprintf(`{"action": "INSERT", "digest": "%s@sha256:%064d", "tag": "%s:%s"}`, repository, 1, repository, tag)
 	return fmt.Sprintf(`{"message": {"data": %q, "messageId": "1"}, "subscription": "s"}`, base64.StdEncoding.EncodeToString([]byte(data)))
@@ -290,7 +291,7 @@ func lettersIn(t *testing.T, dir string) (reasons []string) {
 	return reasons
 }
 
-// expected returns the result of an attempt to dispatch with a lapse, as docs/relay.md has it.
+// expected returns the result of an attempt to dispatch with a lapse, see docs/relay.md.
 func expected(how lapse) string {
 	switch how.name {
 	case "403", "404", "422":
@@ -301,8 +302,8 @@ func expected(how lapse) string {
 	return retried
 }
 
-// Each request of the relay fails once, in each way. What the relay accepted is dispatched under one id, or is a
-// dead letter if GitHub refused the event for good; and only an event whose answer was lost comes twice.
+// Each request of the relay fails once, in each way. Every accepted event is dispatched under one id, or is a
+// dead letter if GitHub refused it for good. Only an event whose answer was lost is dispatched twice.
 func TestEachRequestFails(t *testing.T) {
 	t.Parallel()
 	w := &world{}

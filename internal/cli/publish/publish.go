@@ -118,7 +118,7 @@ func (p *publishing) run(cmd *cobra.Command) (_ []*publish.Result, err error) {
 	return publish.Publish(ctx, requests, r)
 }
 
-// rehearse makes a run of act without a token a dry run of the work tree, which act put there.
+// rehearse makes a run of act without a token a dry run of the work tree that act copied.
 func (p *publishing) rehearse() {
 	if p.action == nil || p.env("ACT") != "true" || p.token != "" || p.dryRun {
 		return
@@ -174,7 +174,7 @@ func (p *publishing) line(format string, args ...any) {
 	fmt.Fprintf(p.Err, "graft: "+format+"\n", args...)
 }
 
-// step shows what is done now; in a workflow, in a line of the log.
+// step reports the current step. In a workflow it writes a line to the log.
 func (p *publishing) step(what string) {
 	if p.action != nil {
 		p.line("%s", what)
