@@ -46,7 +46,7 @@ func TestSetupAction(t *testing.T) {
 	}
 }
 
-// images are those of a release, by digest.
+// images lists the images of a release, by digest.
 var images = []string{"ghcr.io/olmgraft/graft@sha256:" + strings.Repeat("a", 64), "ghcr.io/olmgraft/graft-controller@sha256:" + strings.Repeat("b", 64), "ghcr.io/olmgraft/graft-relay@sha256:" + strings.Repeat("c", 64)}
 
 // pointed lists by file the lines that a release changes, before and after.

@@ -28,7 +28,7 @@ type handed struct {
 	errs  []string
 }
 
-// take takes an item as the relay does: it records the end again and again until the queue has it.
+// take takes an item as the relay does: it records the end until the queue has stored it.
 func (h *handed) take(ctx context.Context, q queue.Queue, item queue.Item) {
 	h.mu.Lock()
 	if seq, known := h.seqs[item.Key]; !known {
@@ -62,7 +62,7 @@ type runOf struct {
 	again, reopen int
 }
 
-// throughProxy puts entries, takes them and says that they are over, while a request fails.
+// throughProxy puts entries, takes them and reports their end, while a request fails.
 func throughProxy(t *testing.T, server, stream string, fails place, how fault) (run runOf, err error) {
 	p := newProxy(t, server, stream, fails, how)
 	o := usual(t, p.url())
@@ -158,8 +158,8 @@ func (h *handed) ended() (all []string) {
 	return all
 }
 
-// Each request to the server fails once, in each way. The queue recovers by itself: it hands out everything that Put
-// has returned, in order and each stored once, and stores the dead letter once.
+// Each request to the server fails once, in each way. The queue recovers without help: it hands out everything
+// that Put has accepted, in order and each stored once, and stores the dead letter once.
 func TestEachRequestToNATSFails(t *testing.T) {
 	server := embedded(t, nil).Addr().String()
 	well, err := throughProxy(t, server, "FAULTS", place{}, "")

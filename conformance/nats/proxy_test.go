@@ -137,7 +137,7 @@ func (p *proxy) serve(client net.Conn) {
 		defer l.close()
 		_ = l.answers()
 	}()
-	_ = p.pass(l) // a connection that ends ends both
+	_ = p.pass(l) // the end of one connection ends the other
 }
 
 func (l *link) close() {
@@ -171,7 +171,7 @@ func message(r *bufio.Reader) (words []string, text []byte, err error) {
 	return words, text, nil
 }
 
-// pass passes what the client sends to the server.
+// pass forwards the client's messages to the server.
 func (p *proxy) pass(l *link) error {
 	r := bufio.NewReader(l.client)
 	for {
@@ -220,7 +220,7 @@ func (p *proxy) pass(l *link) error {
 	}
 }
 
-// refuse answers a request in the place of the server.
+// refuse answers a request instead of the server.
 func (l *link) refuse(reply string, how fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -239,7 +239,7 @@ func (l *link) refuse(reply string, how fault) {
 	}
 }
 
-// answers passes what the server sends to the client.
+// answers forwards the server's messages to the client.
 func (l *link) answers() error {
 	r := bufio.NewReader(l.server)
 	for {

@@ -15,7 +15,7 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// groups are the verbs as help and the manual page list them, what most people need first.
+// groups lists the verbs as help and the manual page show them, most needed first.
 var groups = []struct {
 	title string
 	verbs []string
@@ -27,9 +27,9 @@ var groups = []struct {
 	{"Help:", []string{"explain", "man", "completion", "version", "help"}},
 }
 
-func init() { cobra.EnableCommandSorting = false } // group does it
+func init() { cobra.EnableCommandSorting = false } // group orders them
 
-// group puts the verbs in their groups, and in this order.
+// group assigns the verbs to their groups in this order.
 func group(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -75,7 +75,7 @@ var (
 	separator  = regexp.MustCompile(`,\s*|\s+or\s+`)
 )
 
-// choices adds to a verb the flags that take one of a few values.
+// choices returns the flags of a verb that take one of a few values, with these values.
 func choices(cmd *cobra.Command) map[string][]string {
 	all := map[string][]string{}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -153,8 +153,8 @@ func one(values []string) string {
 	return strings.Join(values[:last], ", ") + " or " + values[last]
 }
 
-// complete has a shell complete values: of flags that take one of a few, channels of the templates
-// that the line names, and files that may be templates or catalogs.
+// complete adds shell completion: for flags with few values, for channels of the templates on the line, and for
+// files that may be templates or catalogs.
 func complete(cmd *cobra.Command) {
 	for flag, values := range choices(cmd) {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
@@ -172,7 +172,7 @@ func complete(cmd *cobra.Command) {
 	}
 }
 
-// channels are those of the templates among the arguments.
+// channels returns those of the templates among the arguments.
 func channels(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 	for _, arg := range args {
 		if arg == "-" {

@@ -12,8 +12,8 @@ import (
 	"github.com/olmgraft/graft/internal/oci"
 )
 
-// facts fills in what the flags do not say of the bundle from its image. Where they
-// say all, nothing is pulled.
+// facts reads the facts of the bundle that the flags do not give from its image. If the flags give all, it
+// pulls nothing.
 func (o *insertOptions) facts(ctx context.Context) (notes []string, err error) {
 	b := &o.request.Bundle
 	if b.Name == "" || o.version == "" || b.Package == "" || o.request.Promote {
@@ -22,7 +22,7 @@ func (o *insertOptions) facts(ctx context.Context) (notes []string, err error) {
 			return nil, err
 		}
 		o.request.DigestOf = func(image string) string {
-			digest, _ := client.Resolve(ctx, image) // what is not known is not the same
+			digest, _ := client.Resolve(ctx, image) // an unknown digest is never the same
 			return digest
 		}
 		if b.Name == "" || o.version == "" || b.Package == "" {

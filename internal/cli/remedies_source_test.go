@@ -33,7 +33,7 @@ func goFiles(dir string) (all []string) {
 	return all
 }
 
-// sources contains all files that may define a name: sources, schemas and manifests.
+// sources returns the text of all files that may define a name: sources, schemas and manifests.
 var sources = sync.OnceValue(func() string {
 	var b strings.Builder
 	for _, file := range goFiles("internal") {

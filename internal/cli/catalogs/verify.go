@@ -14,25 +14,25 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// Verification is how a catalog is verified.
+// Verification configures how a catalog is verified.
 type Verification struct {
-	// Base is the catalog as published, Next those of later platform versions; none where empty.
+	// Base is the published catalog, and Next are those of later platform versions. Both may be empty.
 	Base string
 	Next []string
-	// Published are catalogs that users have: of them the verified packages count.
+	// Published are catalogs that users have. Only the verified packages in them count.
 	Published []string
 
 	strict bool
 	levels []string
 }
 
-// Flags are --strict and --level.
+// Flags adds --strict and --level.
 func (v *Verification) Flags(f *pflag.FlagSet, strict string) {
 	f.BoolVar(&v.strict, "strict", false, strict)
 	f.StringSliceVar(&v.levels, "level", nil, "level of a finding: ID=error, ID=warning or ID=off")
 }
 
-// Levels are those of the flags, and beside them those of the repository's graft.yaml.
+// Levels returns the levels of the flags and of the repository's graft.yaml.
 func (v *Verification) Levels(name string) (graph.Levels, error) {
 	levels, err := graph.ParseLevels("level", v.levels, v.strict)
 	if err != nil || name == "-" || IsImage(name) {
@@ -54,7 +54,7 @@ func (v *Verification) Levels(name string) (graph.Levels, error) {
 	return levels, nil
 }
 
-// Verify reads a catalog package by package, and finds what is wrong with it.
+// Verify reads a catalog package by package and returns its findings.
 func (c *Reader) Verify(ctx context.Context, name string, v *Verification, levels graph.Levels) ([]graph.Finding, error) {
 	defer c.Progress.End()
 	s, err := c.sides(ctx, name, v)
@@ -80,9 +80,9 @@ func (c *Reader) Verify(ctx context.Context, name string, v *Verification, level
 	return found, nil
 }
 
-// sides are the catalogs of a verification.
+// sides holds the catalogs of a verification.
 type sides struct {
-	now, base *index // base is nil without one
+	now, base *index // base may be nil
 	published []index
 	next      []*index
 }
@@ -128,8 +128,7 @@ func (c *Reader) sides(ctx context.Context, name string, v *Verification) (*side
 	return s, nil
 }
 
-// groups are the packages that are verified together: each by itself, unless operands are among
-// them.
+// groups returns the packages to verify together: each alone, or all if there are operands.
 func (s *sides) groups() (groups [][]string) {
 	names := map[string]bool{}
 	for _, x := range append([]*index{s.now}, s.next...) {
@@ -152,7 +151,7 @@ func (s *sides) groups() (groups [][]string) {
 	return groups
 }
 
-// verify verifies packages, and gives what comparisons find.
+// verify verifies packages and returns the findings of comparisons.
 func (s *sides) verify(all *graph.Verification, names []string, levels graph.Levels) ([]graph.Finding, error) {
 	var base *graph.Catalog
 	var err error
