@@ -113,6 +113,27 @@ func (g Graph) Touched(bundle string) Graph {
 	return out
 }
 
+// Changes reports whether anything differs from the catalog with which the graph is compared.
+func (g Graph) Changes() bool {
+	return slices.ContainsFunc(g.places(), func(at place) bool { return at.of(g).changes() })
+}
+
+// Split returns the graph with its first channels, and one with the others.
+func (g Graph) Split(channels int) (first, others Graph) {
+	for _, p := range g.Packages {
+		head, rest := p, p
+		n := min(channels, len(p.Channels))
+		head.Channels, rest.Channels = p.Channels[:n], p.Channels[n:]
+		if channels -= n; n > 0 {
+			first.Packages = append(first.Packages, head)
+		}
+		if len(rest.Channels) > 0 {
+			others.Packages = append(others.Packages, rest)
+		}
+	}
+	return first, others
+}
+
 func (g Graph) has(bundle string) bool {
 	return slices.ContainsFunc(g.places(), func(at place) bool { return at.of(g).has(bundle) })
 }

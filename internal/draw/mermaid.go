@@ -75,9 +75,9 @@ func (e Edge) mermaidLinkStyle() string {
 	var style []string
 	switch {
 	case e.Lost:
-		style = append(style, "stroke:#cf222e,stroke-width:3px")
+		style = append(style, "stroke:#e5534b,stroke-width:3px")
 	case e.New:
-		style = append(style, "stroke:#1a7f37,stroke-width:3px")
+		style = append(style, "stroke:#2da44e,stroke-width:3px")
 	}
 	if e.Kind == SkipRange {
 		style = append(style, "stroke-dasharray:2 4")
@@ -85,14 +85,19 @@ func (e Edge) mermaidLinkStyle() string {
 	return strings.Join(style, ",")
 }
 
+// drawMermaid writes the last channel first, because mermaid draws it at the bottom.
 func drawMermaid(g Graph, channels []place, o Options, room int) *mermaid {
 	m := &mermaid{classes: map[string][]string{}, linkStyles: map[string][]string{}}
-	for i, at := range channels {
+	if left := len(g.places()) - len(channels); left > 0 {
+		fmt.Fprintf(&m.nodes, "  more[\"%s\"]\n", mermaidText(fmt.Sprintf("… %d more channels", left)))
+		m.classes["folded"] = append(m.classes["folded"], "more")
+	}
+	for i, at := range slices.Backward(channels) {
 		if m.isTooLarge() {
 			break
 		}
-		p, first := &g.Packages[at.pkg], i == 0 || channels[i-1].pkg != at.pkg
-		last := i+1 == len(channels) || channels[i+1].pkg != at.pkg
+		p, first := &g.Packages[at.pkg], i+1 == len(channels) || channels[i+1].pkg != at.pkg
+		last := i == 0 || channels[i-1].pkg != at.pkg
 		if first && len(g.Packages) > 1 {
 			fmt.Fprintf(&m.nodes, "  subgraph p%d[\"%s\"]\n", at.pkg, mermaidText(p.title()))
 		}
@@ -100,10 +105,6 @@ func drawMermaid(g Graph, channels []place, o Options, room int) *mermaid {
 		if last && len(g.Packages) > 1 {
 			m.nodes.WriteString("  end\n")
 		}
-	}
-	if left := len(g.places()) - len(channels); left > 0 {
-		fmt.Fprintf(&m.nodes, "  more[\"%s\"]\n", mermaidText(fmt.Sprintf("… %d more channels", left)))
-		m.classes["folded"] = append(m.classes["folded"], "more")
 	}
 	m.title(g)
 	return m

@@ -166,7 +166,7 @@ func (w *Work) beside(b *strings.Builder) {
 		if one.Catalog != "" {
 			b.WriteString("**New catalog:** " + markdown.Code(one.Catalog) + "\n\n")
 		} else {
-			b.WriteString("**New channel:** " + markdown.Code(one.Channel) + " in " + markdown.Codes(one.In) + "\n\n")
+			b.WriteString("**New channel:** " + markdown.Code(one.Channel) + " in " + some(one.In, "file") + "\n\n")
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,11 +33,11 @@ func (w *Work) describe(b *strings.Builder) {
 	w.head(b)
 	w.table(b)
 	w.moved(b)
-	w.pictures(b)
-	w.linkExplorer(b)
-	w.paths(b)
 	w.verified(b)
 	w.findings(b)
+	w.paths(b)
+	w.pictures(b)
+	w.linkExplorer(b)
 	w.reasons(b)
 	w.reproduce(b)
 }
@@ -53,11 +54,19 @@ func (w *Work) head(b *strings.Builder) {
 // around is the number of steps of a channel that are drawn on each side of a change.
 const around = 3
 
+// drawn is the number of channels in the first picture.
+const drawn = 3
+
 // pictures draws the neighbourhood of each bundle in the changed channels, once for catalogs that look the
-// same. A reviewer sees the first one.
+// same. A reviewer sees the first channels of the picture that most catalogs share. The rest is folded, and
+// so is a picture without changes, as after a rebuild.
 func (w *Work) pictures(b *strings.Builder) {
-	seen := map[string][]string{}
-	var order []string
+	type picture struct {
+		first, others string
+		changes       bool
+	}
+	seen := map[picture][]string{}
+	var order []picture
 	for _, s := range w.subjects {
 		facts := s.facts()
 		for _, c := range w.catalogs() {
@@ -66,20 +75,32 @@ func (w *Work) pictures(b *strings.Builder) {
 			if o.Check(g) != nil {
 				continue // a catalog without the bundle shows nothing
 			}
-			picture := string(draw.Mermaid(g, o))
-			if seen[picture] == nil {
-				order = append(order, picture)
+			one := picture{changes: g.Changes()}
+			first, others := g.Split(drawn)
+			one.first = string(draw.Mermaid(first, o))
+			if len(others.Packages) > 0 {
+				one.others = string(draw.Mermaid(others, o))
 			}
-			seen[picture] = append(seen[picture], c.Path)
+			if seen[one] == nil {
+				order = append(order, one)
+			}
+			seen[one] = append(seen[one], c.Path)
 		}
 	}
-	var first, others strings.Builder
-	into := &first
-	for _, picture := range order {
-		into.WriteString(some(kind.Unique(seen[picture]), "catalog") + "\n\n" + markdown.Fence("mermaid", picture))
-		into = &others
+	slices.SortStableFunc(order, func(a, b picture) int { return cmp.Compare(len(seen[b]), len(seen[a])) })
+	var folded strings.Builder
+	for i, one := range order {
+		caption := "Upgrade graph of " + some(kind.Unique(seen[one]), "catalog") + ":\n\n"
+		if i > 0 || !one.changes {
+			folded.WriteString(caption + markdown.Fence("mermaid", one.first))
+		} else {
+			b.WriteString(caption + markdown.Fence("mermaid", one.first))
+		}
+		if one.others != "" {
+			folded.WriteString("Further channels:\n\n" + markdown.Fence("mermaid", one.others))
+		}
 	}
-	b.WriteString(first.String() + markdown.Details("The graphs of the other catalogs", others.String()))
+	b.WriteString(markdown.Details("More graphs", folded.String()))
 }
 
 // named is the number of paths that are listed by name.
@@ -91,6 +112,14 @@ func some(paths []string, noun string) string {
 		return markdown.Codes(paths)
 	}
 	return count(len(paths), noun)
+}
+
+// someOf returns a few paths, or their number of all.
+func someOf(paths []string, all int, noun string) string {
+	if len(paths) <= named {
+		return markdown.Codes(paths)
+	}
+	return fmt.Sprintf("%d of %s", len(paths), count(all, noun))
 }
 
 func (w *Work) catalogs() []Catalog {
@@ -125,18 +154,17 @@ func (w *Work) paths(b *strings.Builder) {
 	if lines = kind.Unique(lines); len(lines) == 0 {
 		return
 	}
-	const shown = 20
-	more := len(lines) - shown
-	lines = lines[:min(len(lines), shown)]
 	for i, line := range lines {
 		if len(in[line]) < len(catalogs) {
-			lines[i] += ", in " + markdown.Codes(in[line])
+			lines[i] += ", in " + someOf(in[line], len(catalogs), "catalog")
 		}
 	}
-	if more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", more))
+	const shown = 6
+	first := lines[:min(len(lines), shown)]
+	b.WriteString("Next upgrades of installed versions:\n\n" + markdown.List(first))
+	if rest := lines[len(first):]; len(rest) > 0 {
+		b.WriteString(markdown.Details(count(len(rest), "more upgrade"), markdown.List(rest)))
 	}
-	b.WriteString("Next upgrades of installed versions:\n\n" + markdown.List(lines))
 }
 
 // nextLine returns a line such as "stable: 1.0.0 to 1.2.9: next 1.3.0, was 1.2.10".

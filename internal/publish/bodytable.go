@@ -8,6 +8,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/markdown"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -64,7 +65,12 @@ func (w *Work) edges(b *strings.Builder) {
 		table = append(table, append([]string{where}, codes(r.cells)...))
 	}
 	fmt.Fprintf(b, "In %s:\n\n", some(files, "template"))
-	b.WriteString(markdown.Table([]string{"channel", "bundle", "before", "after"}, table))
+	const shown = 8
+	header, first := []string{"channel", "bundle", "before", "after"}, table[:min(len(table), shown)]
+	b.WriteString(markdown.Table(header, first))
+	if rest := table[len(first):]; len(rest) > 0 {
+		b.WriteString(markdown.Details(count(len(rest), "more change"), markdown.Table(header, rest)))
+	}
 	if len(files) > named {
 		b.WriteString(markdown.Details(count(len(files), "template"), markdown.List(codes(files))))
 	}
@@ -109,7 +115,8 @@ func edgeCells(c kind.Change) []string {
 	case kind.DefaultChannelSet:
 		return []string{"default channel", c.From, c.To}
 	case kind.BundlePromoted, kind.BundleRebuilt, kind.BundleReplaced:
-		return []string{c.Name, c.From, c.To}
+		from, to := brief(c.From, c.To)
+		return []string{c.Name, from, to}
 	case kind.EntryRemoved, kind.BundleRemoved:
 		return []string{c.Name, c.From, "removed"}
 	case kind.ChannelRemoved:
@@ -176,4 +183,32 @@ func codes(texts []string) []string {
 		}
 	}
 	return out
+}
+
+// brief shortens two images for a table. It cuts the digests, and the repository if both have the same. The
+// text above the table has the images in full.
+func brief(from, to string) (a, b string) {
+	short := func(image string, whole bool) string {
+		repository, tag, digest := reference.Cut(image)
+		if algorithm, hex, ok := strings.Cut(digest, ":"); ok && len(hex) > 12 {
+			digest = algorithm + ":" + hex[:12] + "…"
+		}
+		text := ""
+		if whole || tag == "" && digest == "" {
+			text = repository
+		}
+		if tag != "" {
+			text += ":" + tag
+		}
+		if digest != "" {
+			text += "@" + digest
+		}
+		if !whole {
+			text = strings.TrimLeft(text, ":@")
+		}
+		return text
+	}
+	was, _, _ := reference.Cut(from)
+	is, _, _ := reference.Cut(to)
+	return short(from, was != is), short(to, was != is)
 }

@@ -143,7 +143,7 @@ func (v *versioned) intro(t Texts) (string, error) {
 
 func (v *versioned) image(b *strings.Builder) {
 	fmt.Fprintf(b, "- image: %s\n", markdown.Code(v.bundle.Image))
-	if v.bundle.Digest != "" {
+	if v.bundle.Digest != "" && !strings.HasSuffix(v.bundle.Image, v.bundle.Digest) {
 		fmt.Fprintf(b, "- digest: %s\n", markdown.Code(v.bundle.Digest))
 	}
 	b.WriteString("\n")
