@@ -146,6 +146,17 @@ func TestLayouts(t *testing.T) {
 			[]string{"template.yaml 1 | stable | like-siblings | "},
 			nil,
 		},
+		"templates of several kinds in one": {
+			func(l layout) {
+				l.set("op.yaml", "schema: olm.composite", "components:",
+					"- {name: basic, destination: {path: op}, strategy: {name: basic, template: {schema: olm.builder.basic, config: {input: basic.yaml, output: c.yaml}}}}",
+					"- {name: semver, destination: {path: op}, strategy: {name: semver, template: {schema: olm.builder.semver, config: {input: semver.yaml, output: c.yaml}}}}")
+				l.template("basic.yaml", "stable:1.0.0,1.1.0")
+				l.set("semver.yaml", "Schema: olm.semver", "Fast:", "  Bundles:", "  - Image: quay.io/example/op:op.v1.0.9", "  - Image: quay.io/example/op:op.v1.1.9")
+			},
+			[]string{"op.yaml 1 | Fast | | "},
+			nil,
+		},
 		"a template that a script copies": {
 			func(l layout) {
 				l.set("base.yaml", "Schema: olm.semver", "GenerateMinorChannels: true")
@@ -170,6 +181,9 @@ func TestLayouts(t *testing.T) {
 			var got, left []string
 			for _, target := range s.Targets {
 				got = append(got, line(target))
+				if strings.Contains(target.EdgesWhy, "quay.io/") {
+					t.Errorf("an image has no edges: %s", target.EdgesWhy)
+				}
 			}
 			for _, out := range s.Left {
 				left = append(left, out.Path()+": "+out.Reason)

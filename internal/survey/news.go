@@ -12,6 +12,7 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/template"
 )
 
 // news holds the newest bundles of all sources. They decide where new bundles go.
@@ -227,7 +228,7 @@ func (n *news) edges(t *source) (rule, why string) {
 	if like := n.last(t); !top.known && like != nil {
 		return n.edges(like)
 	}
-	if !t.facts.edges || !top.known {
+	if !t.facts.edges || !top.known || template.Traits(t.kind).OfTemplates {
 		return "", ""
 	}
 	natural, siblings, seen := 0, 0, 0
