@@ -108,24 +108,20 @@ func (a *app) graph(ctx context.Context, o *graphOptions, names []string) error 
 	if a.JSON {
 		o.output = "json"
 	}
-	text, err := o.drawn(g)
-	if err != nil {
-		return err
-	}
-	_, err = a.Out.Documents().Write(text)
+	_, err = a.Out.Documents().Write(o.drawn(g))
 	return err
 }
 
-func (o *graphOptions) drawn(g draw.Graph) ([]byte, error) {
+func (o *graphOptions) drawn(g draw.Graph) []byte {
 	switch o.output {
 	case "mermaid":
-		return draw.Mermaid(g, o.draw), nil
+		return draw.Mermaid(g, o.draw)
 	case "dot":
-		return draw.Dot(g, o.draw), nil
+		return draw.Dot(g, o.draw)
 	case "svg":
-		return draw.SVG(g, o.draw), nil
+		return draw.SVG(g, o.draw)
 	}
-	return draw.JSON(g), nil
+	return draw.JSON(g)
 }
 
 // cincinnati returns the graph of the requested package, or of an operand.

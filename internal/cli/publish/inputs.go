@@ -16,7 +16,7 @@ type Input struct {
 	Boolean     bool
 }
 
-// Inputs, most needed first.
+// Inputs has the most needed inputs first.
 var Inputs = []Input{
 	{Name: "image", Description: "Bundle image to publish. Defaults to the image in the workflow event."},
 	{Name: "channels", Description: "Channels or archetypes, separated by commas. Defaults to the configuration's."},

@@ -177,13 +177,13 @@ func testWatch(t *testing.T, s *Server) {
 	old := b.push("v1", bundle("etcd.v1", ">=3.0.0"), entry("3.1.1", "a"))
 	b.create(catalogSources, "kind: CatalogSource\nmetadata: {name: op-catalog}\nspec: {sourceType: grpc, image: '"+old+"'}\n")
 	b.keep("one", "catalogs: [{catalogSource: op-catalog}]\nbundle: etcd.v1\noperands: [etcd]")
-	b.until("one", "resolved: etcd 3.1.1")
+	b.until("resolved: etcd 3.1.1")
 	b.policy("one", "catalogs: [{catalogSource: op-catalog}]\nsubscription: etcd\noperands: [etcd]")
-	b.until("one", "cluster-unavailable")
+	b.until("cluster-unavailable")
 	b.create(subscriptions, "kind: Subscription\nmetadata: {name: etcd}\nspec: {}\n")
-	b.until("one", "it has installed none yet")
+	b.until("it has installed none yet")
 	b.install("etcd.v1")
-	b.until("one", "resolved: etcd 3.1.1")
+	b.until("resolved: etcd 3.1.1")
 	fresh := b.push("v2", bundle("etcd.v2", ">=3.0.0"), entry("4.0.0", "b"))
 	source, err := b.Resource(catalogSources).Namespace(b.namespace).Get(t.Context(), "op-catalog", metav1.GetOptions{})
 	if err == nil {
@@ -193,20 +193,20 @@ func testWatch(t *testing.T, s *Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.until("one", "operand-unresolvable: finding bundle etcd.v1")
+	b.until("operand-unresolvable: finding bundle etcd.v1")
 	b.install("etcd.v2")
-	b.until("one", "resolved: etcd 4.0.0")
+	b.until("resolved: etcd 4.0.0")
 	if !s.ClusterCatalogs {
 		return
 	}
 	b.policy("one", "catalogs: [{clusterCatalog: watched}]\nbundle: etcd.v2\noperands: [etcd]")
-	b.until("one", "cluster-unavailable")
+	b.until("cluster-unavailable")
 	catalog := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "olm.operatorframework.io/v1", "kind": "ClusterCatalog", "metadata": map[string]any{"name": "watched"}}}
 	_ = unstructured.SetNestedField(catalog.Object, fresh, "spec", "source", "image", "ref")
 	if _, err := b.Resource(clusterCatalogs).Create(t.Context(), catalog, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	b.until("one", "resolved: etcd 4.0.0")
+	b.until("resolved: etcd 4.0.0")
 }
 
 // Run continues by itself and ends with its context.
@@ -215,7 +215,7 @@ func testRun(t *testing.T, s *Server) {
 	end := b.begin()
 	catalog := b.push("v1", bundle("etcd.v1", ">=3.0.0"), entry("3.1.1", "a"))
 	b.keep("one", "catalogs: [{image: '"+catalog+"'}]\nbundle: etcd.v1\noperands: [etcd]")
-	b.until("one", "resolved")
+	b.until("resolved")
 	end()
 }
 
@@ -235,16 +235,16 @@ func (b *bench) begin() (end func()) {
 	return end
 }
 
-// until waits for a status.
-func (b *bench) until(name, status string) {
+// until waits for a status of the ConfigMap one.
+func (b *bench) until(status string) {
 	b.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		said := b.get(name).GetAnnotations()[operand.StatusAnnotation]
+		said := b.get("one").GetAnnotations()[operand.StatusAnnotation]
 		if strings.Contains(said, status) {
 			return
 		}
 		if time.Now().After(deadline) {
-			b.Fatalf("the status of %s is still %q, not %q", name, said, status)
+			b.Fatalf("the status is still %q, not %q", said, status)
 		}
 	}
 }
