@@ -2,6 +2,7 @@ package nats_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -71,5 +72,58 @@ func TestWornOut(t *testing.T) {
 	}
 	if got := first(t, o); got.Key != "a" || got.Handed != 0 {
 		t.Errorf("a restarted lane handed out %+v", got)
+	}
+}
+
+// An item whose end is recorded while its lane's consumer has no leader does not hold the lane until AckWait has passed.
+func TestLeaderOfLaneIsLost(t *testing.T) {
+	c := startCluster(t)
+	o := usual(t, c.url())
+	o.Replicas = 3
+	q, err := jetstream.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	for _, key := range []string{"a", "b"} {
+		if _, _, err := q.Put(t.Context(), queue.Entry{Key: key, Within: time.Hour, To: "octo/catalog", From: "quay.io/a/b", Data: []byte(`{}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	items := make(chan queue.Item, 10)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- q.Run(ctx, func(all ...queue.Item) {
+			for _, item := range all {
+				items <- item
+			}
+		})
+	}()
+	a := <-items
+	s := stream(t, o.URL, o.Stream)
+	name := <-s.ConsumerNames(t.Context()).Name()
+	consumer, err := s.Consumer(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var leader int
+	if _, err := fmt.Sscanf(consumer.CachedInfo().Cluster.Leader, "n%d", &leader); err != nil {
+		t.Fatal(err)
+	}
+	c.servers[leader].kill()
+	begun := time.Now()
+	persist(t.Context(), func() error { return q.Done(t.Context(), a) })
+	told := time.Since(begun)
+	b := <-items
+	took := time.Since(begun)
+	t.Logf("the end was recorded after %v, and the next item came after %v", told.Round(time.Millisecond), took.Round(time.Millisecond))
+	if b.Key != "b" || took > 25*time.Second {
+		t.Errorf("%s came after %v", b.Key, took)
+	}
+	persist(t.Context(), func() error { return q.Done(t.Context(), b) })
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

@@ -57,7 +57,7 @@ func asked(all jetstream.Options, o suite.Options) jetstream.Options {
 
 // The queue on one server passes the same tests as the queue in a file.
 func TestSuite(t *testing.T) {
-	suite.Test(t, suite.Engine{Shared: true, Many: effort.Of(t, 200, 1000, 10_000), Prepare: func(t *testing.T, o suite.Options) suite.Open {
+	suite.Test(t, suite.Engine{Shared: true, Many: effort.Of(t, 1000, 10_000, 10_000), Prepare: func(t *testing.T, o suite.Options) suite.Open {
 		s := embedded(t, nil)
 		return func() (queue.Queue, error) {
 			return jetstream.Open(t.Context(), asked(usual(t, s.ClientURL()), o))
@@ -69,7 +69,7 @@ func TestSuite(t *testing.T) {
 func TestSuiteOnThreeServers(t *testing.T) {
 	c := startCluster(t)
 	var n atomic.Int64
-	suite.Test(t, suite.Engine{Shared: true, Many: effort.Of(t, 200, 1000, 10_000), Prepare: func(t *testing.T, o suite.Options) suite.Open {
+	suite.Test(t, suite.Engine{Shared: true, Many: effort.Of(t, 1000, 10_000, 10_000), Prepare: func(t *testing.T, o suite.Options) suite.Open {
 		all := asked(usual(t, c.url()), o)
 		all.Stream, all.Replicas = fmt.Sprint("GRAFT", n.Add(1)), 3
 		return func() (queue.Queue, error) { return jetstream.Open(t.Context(), all) }

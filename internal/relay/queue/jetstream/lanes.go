@@ -18,6 +18,8 @@ const (
 	lookEvery = time.Second
 	// idle is how long a lane without items is polled.
 	idle = 20 * time.Second
+	// leaderless is the time in which a consumer gets another leader.
+	leaderless = 10 * time.Second
 	// heartbeat is how often a polled server sends a sign of life.
 	heartbeat = time.Second
 )
@@ -92,13 +94,21 @@ func (q *Queue) end(lane string) {
 // ask hands out the items of a lane, each after the one before is over, until there are no more or the server
 // does not answer. look starts again with the rest.
 func (q *Queue) ask(ctx context.Context, lane string, hand func(...queue.Item)) {
-	consumer, err := q.js.CreateConsumer(ctx, q.o.Stream, q.o.consumer(lane))
+	// While the consumer has no leader, nobody answers. look asks again.
+	brief, cancel := context.WithTimeout(ctx, askWait)
+	consumer, err := q.js.CreateConsumer(brief, q.o.Stream, q.o.consumer(lane))
+	cancel()
 	if err != nil {
 		q.complain(ctx, lane, err)
 		return
 	}
-	for ctx.Err() == nil {
+	for heard := time.Now(); ctx.Err() == nil; heard = time.Now() {
 		msg, err := next(ctx, consumer)
+		// A consumer that lost its leader gets another one. Only then is it created anew, which takes a leader of all
+		// the servers, too.
+		for err != nil && time.Since(heard) < leaderless && pause.For(ctx, reconnectEvery) == nil {
+			msg, err = next(ctx, consumer)
+		}
 		switch {
 		case err != nil:
 			q.complain(ctx, lane, err)

@@ -328,6 +328,8 @@ func (q *Queue) State(ctx context.Context) (s queue.State) {
 func (q *Queue) info(ctx context.Context, opts ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
 	q.looking.Lock()
 	defer q.looking.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
 	return q.counted.Info(ctx, opts...)
 }
 
