@@ -96,6 +96,22 @@ func TestSetupVerifies(t *testing.T) {
 	}
 }
 
+// archive answers requests for archives alone.
+func archive(give func(w http.ResponseWriter, n int)) func(http.ResponseWriter, *http.Request, int) bool {
+	return func(w http.ResponseWriter, req *http.Request, n int) bool {
+		if !strings.HasSuffix(req.URL.Path, ".tar.gz") {
+			return false
+		}
+		give(w, n)
+		return true
+	}
+}
+
+// status answers requests for archives with an error.
+func status(code int) func(http.ResponseWriter, *http.Request, int) bool {
+	return archive(func(w http.ResponseWriter, _ int) { http.Error(w, "::error::no", code) })
+}
+
 // Each refusal is one annotation with a remedy, and nothing is installed.
 func TestSetupRefuses(t *testing.T) {
 	r := released(t)
@@ -106,18 +122,6 @@ func TestSetupRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	foreign := packed(t, []byte("\x7fELF of another machine"))
-	archive := func(give func(w http.ResponseWriter, n int)) func(http.ResponseWriter, *http.Request, int) bool {
-		return func(w http.ResponseWriter, req *http.Request, n int) bool {
-			if !strings.HasSuffix(req.URL.Path, ".tar.gz") {
-				return false
-			}
-			give(w, n)
-			return true
-		}
-	}
-	status := func(code int) func(http.ResponseWriter, *http.Request, int) bool {
-		return archive(func(w http.ResponseWriter, _ int) { http.Error(w, "::error::no", code) })
-	}
 	for name, tt := range map[string]struct {
 		release     *release
 		answer      func(http.ResponseWriter, *http.Request, int) bool
