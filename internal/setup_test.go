@@ -152,7 +152,7 @@ func TestSetupPage(t *testing.T) {
 	}
 	for _, m := range regexp.MustCompile(`(?m)^  ([a-z-]+):$`).FindAllStringSubmatch(outputs, -1) {
 		if !strings.Contains(section, "`"+m[1]+"`") {
-			t.Errorf("the output %s is not there", m[1])
+			t.Errorf("the output %s is missing", m[1])
 		}
 	}
 }

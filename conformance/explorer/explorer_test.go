@@ -292,7 +292,7 @@ func names(p *tab) {
 		p.t.Errorf("these have no name: %q", nameless)
 	}
 	if n := value[int](p, `[...document.querySelectorAll('[role=option]')].filter((e) => e.closest('[role=listbox]') === null).length`); n > 0 {
-		p.t.Errorf("%d options stand outside of a list", n)
+		p.t.Errorf("%d options are outside of a list", n)
 	}
 	if n := value[int](p, `[...document.querySelectorAll('.lane svg')].filter((s) => s.querySelectorAll('[tabindex="0"]').length !== 1).length`); n > 0 {
 		p.t.Errorf("%d channels are not one stop of the Tab key", n)

@@ -97,7 +97,7 @@ func remedies(t *testing.T) (all []remedy) {
 				uses = onlyOne(f, file)
 			}
 			collect(d, takes, func(e ast.Expr) bool { return add(e, uses) }, func(e ast.Expr) {
-				t.Errorf("%s: the remedy is not to be found", set.Position(e.Pos()))
+				t.Errorf("%s: cannot find the remedy", set.Position(e.Pos()))
 			})
 		}
 	}

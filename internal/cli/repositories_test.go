@@ -56,7 +56,7 @@ func TestRepositories(t *testing.T) {
 			case err != nil:
 				t.Logf("%s: %v", reason, err)
 			case reason != "":
-				t.Errorf("the repository works and is listed as one that does not: %s", reason)
+				t.Errorf("the repository works, but is listed as failing: %s", reason)
 			}
 		})
 	}

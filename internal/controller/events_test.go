@@ -49,7 +49,7 @@ func checkEvent(t *testing.T, begin func(*rest.Config) (record.EventRecorder, fu
 	}}
 	events.Eventf(source, corev1.EventTypeWarning, "UnableToResolve", "%s", "why")
 	if now && len(got) == 0 {
-		t.Fatal("it is not there")
+		t.Fatal("the event is missing")
 	}
 	select {
 	case said := <-got:

@@ -75,7 +75,7 @@ func TestRebuildTellsWhatChanged(t *testing.T) {
 				t.Errorf("want %q\n%s", test.want, r.Body)
 			}
 			if told := strings.Contains(r.Body, "minKubeVersion"); told != test.catalog {
-				t.Errorf("the field is in the body: %v\n%s", told, r.Body)
+				t.Errorf("the body has the field: %v\n%s", told, r.Body)
 			}
 		})
 	}

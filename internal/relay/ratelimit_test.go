@@ -43,7 +43,7 @@ func TestRateLimitIsNoted(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if got := r.now(now.Add(time.Minute)); len(got) != 0 {
-		t.Errorf("after it began anew: %v", got)
+		t.Errorf("after the reset: %v", got)
 	}
 	for n := range mostLimits + 1 {
 		r.note(strconv.Itoa(n), header(), now)

@@ -52,9 +52,9 @@ func TestEveryBit(t *testing.T) {
 		bad[bit/8] ^= 1 << (bit % 8)
 		told += damaged(t, o, bad, want)
 	}
-	t.Logf("%d bits were flipped, %d were reported, and the others lost nothing", tried, told)
+	t.Logf("%d bits were flipped: %d caused a report, the others lost nothing", tried, told)
 	if told < tried/10 {
-		t.Errorf("%d were reported of %d", told, tried)
+		t.Errorf("%d of %d flipped bits were reported", told, tried)
 	}
 }
 

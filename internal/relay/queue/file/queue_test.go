@@ -208,7 +208,7 @@ func TestDamage(t *testing.T) {
 		told += damaged(t, o, whole[:at], want)
 	}
 	if told < most/20 {
-		t.Errorf("damage was reported %d times of %d", told, most)
+		t.Errorf("%d of %d damages were reported", told, most)
 	}
 }
 
