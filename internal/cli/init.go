@@ -58,7 +58,7 @@ func (a *app) init(ctx context.Context, dir string, w files.Writing) error {
 	}
 	root := at.Root
 	if _, err := os.Lstat(filepath.Join(root, ".git")); err != nil {
-		root = filepath.Dir(at.String()) // without a repository, DIR bounds what is surveyed and written
+		root = filepath.Dir(at.String()) // without a repository, init surveys and writes nothing outside of DIR
 	}
 	r, err := os.OpenRoot(root)
 	if err != nil {
@@ -132,7 +132,7 @@ func refIn(file, prefix string) (string, bool) {
 	return name, err == nil && ok && name != ""
 }
 
-// part is called for each of the things that something goes through.
+// part is called for each item of a survey or a proof, with the number of all items.
 type part func(what string, n, total int)
 
 // starter adds missing files and returns notes for a person. A repository in the community layout needs no

@@ -16,9 +16,8 @@ import (
 	shown "github.com/olmgraft/graft/internal/testkit/pages"
 )
 
-// Every command of graft that a page shows in a block could be run: the verb, its flags, the values of
-// those that take one of a few, and the number of arguments. A test runs those of the layouts, the
-// recipes and docs/seeds.md.
+// Every graft command in a page's code block has an existing verb, existing flags with valid values, and the
+// right number of arguments. Another test runs the commands of the layouts, the recipes and docs/seeds.md.
 func TestPageCommands(t *testing.T) {
 	checked := 0
 	for _, p := range shown.Read(t, "../..") {
@@ -36,8 +35,7 @@ func TestPageCommands(t *testing.T) {
 	}
 }
 
-// parses reports why the command line of graft takes no such command. What stands in brackets may be
-// left out.
+// parses returns the reason if graft does not accept a command line. Brackets around optional words are ignored.
 func parses(words []string) error {
 	for i, w := range words {
 		words[i] = strings.NewReplacer("[", "", "]", "").Replace(w)
@@ -64,7 +62,7 @@ func parses(words []string) error {
 	return nil
 }
 
-// The test finds what is wrong with a command.
+// parses finds wrong commands.
 func TestPageCommandsAreHeld(t *testing.T) {
 	for _, line := range []string{"publsh", "verify", "verify a b", "verify -o html a", "insert --chanel x a", "convert --to composite a", "catalogsource convert --to newer a", "diff a"} {
 		if parses(strings.Fields(line)) == nil {
@@ -73,7 +71,8 @@ func TestPageCommandsAreHeld(t *testing.T) {
 	}
 }
 
-// A go command leads to a package, and one of bash to a script. Any other says what it needs, beside it or in its block.
+// A go command names an existing package, and a bash command an existing script. For any other program the page
+// says, in the block or before it, what the program needs.
 func TestPageCommandsOfOthers(t *testing.T) {
 	needs := map[string]*regexp.Regexp{
 		"kubectl": regexp.MustCompile(`(?i)cluster`), "helm": regexp.MustCompile(`(?i)cluster`), "oc": regexp.MustCompile(`(?i)cluster`),
@@ -92,7 +91,7 @@ func TestPageCommandsOfOthers(t *testing.T) {
 				err = leads(c)
 			case program == "bash":
 				_, err = os.Stat(filepath.Join("../..", c.Dir, c.Words[1]))
-			case needs[program] == nil && !slices.Contains([]string{"git", "yq", "jq"}, program): // a recipe runs those
+			case needs[program] == nil && !slices.Contains([]string{"git", "yq", "jq"}, program): // recipes run these
 				err = fmt.Errorf("say here what %s needs", program)
 			case needs[program] != nil && !needs[program].MatchString(c.Around):
 				err = fmt.Errorf("the page does not say that it needs %s", needs[program])
@@ -111,7 +110,7 @@ func TestPageCommandsOfOthers(t *testing.T) {
 	}
 }
 
-// hasFlags reports a flag that a program beside graft does not have.
+// hasFlags returns an error if another program of the project lacks a flag of the command.
 func (tr *tree) hasFlags(c shown.Command) error {
 	for _, w := range c.Words {
 		flag, _, _ := strings.Cut(w, "=")
@@ -122,7 +121,7 @@ func (tr *tree) hasFlags(c shown.Command) error {
 	return nil
 }
 
-// leads reports that a go command names a folder that does not exist. TestPagesNameTests holds the tests that it
+// leads returns an error if a go command names a missing folder. TestPagesNameTests checks the tests that it
 // names.
 func leads(c shown.Command) error {
 	for _, w := range c.Words {
@@ -137,8 +136,7 @@ func leads(c shown.Command) error {
 	return nil
 }
 
-// Every value that a shell completes for a flag is one that the verb takes; another one is refused with
-// the flag's name.
+// A verb accepts every value that the shell completes for a flag. It refuses any other value with the flag's name.
 func TestCompletedValues(t *testing.T) {
 	lines := map[string][]string{
 		"insert":  {"--image", "quay.io/example/op:v1.1.0", "--name", "op.v1.1.0", "--version", "1.1.0", "--package", "op", "missing.yaml"},
@@ -157,7 +155,7 @@ func TestCompletedValues(t *testing.T) {
 		}
 		for flag, values := range choices(cmd) {
 			if strings.HasPrefix(cmd.CommandPath(), "graft alpha ") {
-				continue // the verbs that it names are run by their own
+				continue // these only name other verbs, which run here themselves
 			}
 			verb := strings.TrimPrefix(cmd.CommandPath(), "graft ")
 			args := append(strings.Fields(verb), lines[verb]...)

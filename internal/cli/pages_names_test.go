@@ -17,7 +17,7 @@ import (
 	shown "github.com/olmgraft/graft/internal/testkit/pages"
 )
 
-// explained is a kind of name, and the page whose table explains each of them.
+// explained is a kind of names, and the page with a table that explains each of them.
 type explained struct {
 	page, title string
 	names       []string
@@ -48,7 +48,7 @@ func references(t *testing.T) []explained {
 	}
 }
 
-// schemaKeys are the names of all properties of a schema.
+// schemaKeys returns the names of all properties of a schema.
 func schemaKeys(t *testing.T, file string) []string {
 	t.Helper()
 	src, err := os.ReadFile(file)
@@ -86,8 +86,7 @@ func schemaKeys(t *testing.T, file string) []string {
 	return all
 }
 
-// Each input, output, key, code and finding is explained by one row of one page, and no row explains
-// what does not exist.
+// One row of one page explains each input, output, key, code and finding. No row explains a missing one.
 func TestReferencePages(t *testing.T) {
 	all := shown.Read(t, "../..")
 	for _, ref := range references(t) {
@@ -112,7 +111,7 @@ func TestReferencePages(t *testing.T) {
 	}
 }
 
-// has is how many of the names a table has rows for.
+// has returns the number of names for which a table has rows.
 func (ref explained) has(rows []string) (n int) {
 	for _, row := range rows {
 		if slices.Contains(ref.names, row[strings.LastIndexByte(row, '.')+1:]) {
@@ -144,7 +143,7 @@ func holdRows(t *testing.T, ref explained, rows []string) {
 	}
 }
 
-// Each flag has one place in the manual page of each verb that has it.
+// The manual page lists exactly the flags of a verb in its section.
 func TestManPageHasFlags(t *testing.T) {
 	text, err := os.ReadFile("../../docs/graft.1")
 	if err != nil {
@@ -184,13 +183,13 @@ var (
 	likeKey  = regexp.MustCompile(`^([a-z]+(?:[A-Z][a-z]*)+|[a-z]+(?:\.[a-z][A-Za-z]*)+)(?:: .*)?$`)
 )
 
-// namesOfOthers are flags and keys of other programs that pages speak of, and whose they are.
+// namesOfOthers maps the flags and keys of other programs that pages mention to the program.
 var namesOfOthers = map[string]string{
 	"--env": "docker", "--cache-dir": "opm",
 	"envFrom": "Kubernetes", "holderIdentity": "Kubernetes", "renewTime": "Kubernetes", "installPlanApproval": "OLM",
 }
 
-// What a page names in code as a flag or as a key is one.
+// Flags and keys in the pages' code exist.
 func TestPagesNameWhatExists(t *testing.T) {
 	tree := verbTree()
 	flags := map[string]bool{"help": true, "version": true}

@@ -25,7 +25,8 @@ import (
 
 var programs = map[string]func(context.Context, []string, command.IO) int{"graft": cli.Main, "graft-demo": demo.Main, "graft-relay": relay.Main}
 
-// wrongRemedy is the exit code of a run whose remedy names what its verb does not have. No failure has it.
+// wrongRemedy is the exit code of a run whose remedy names a flag that the verb does not have. No failure has
+// this code.
 const wrongRemedy = 98
 
 // helpers are programs of tests.
@@ -55,7 +56,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, named)
 }
 
-// oneFile reports whether two files are one, which graft then writes as one.
+// oneFile reports whether both are the same file. Graft then merges its outputs.
 func oneFile(a, b *os.File) bool {
 	x, err := a.Stat()
 	y, otherwise := b.Stat()

@@ -17,9 +17,9 @@ import (
 	"github.com/olmgraft/graft/internal/graph"
 )
 
-// rooms are the verbs that can show the remedies of a package or file below internal, the longest
-// path counts. A remedy that names a flag there names one that all of them have, or the verb that
-// has it. The files of the verbs are not here: their remedies are their verbs'.
+// rooms maps a package or file below internal to the verbs that can show its remedies. The longest path counts.
+// If a remedy names a flag, all of these verbs must have it, or the remedy must name the verb. A file that
+// defines verbs needs no entry: those verbs show its remedies.
 var rooms = map[string][]string{
 	"atomicfile":                    {"insert", "remove", "edges", "deprecate", "pin", "render", "convert", "init", "image build", "operand add", "catalogsource resolve", "catalogsource convert"},
 	"bundle":                        {"insert", "publish", "render", "verify"},
@@ -68,7 +68,7 @@ var rooms = map[string][]string{
 	"template/template.go":          {"insert", "publish"},
 }
 
-// ofCodes are the verbs that can fail with a code whose general remedy names a flag.
+// ofCodes lists the verbs that can fail with a code whose general remedy names a flag.
 var ofCodes = map[failure.Code][]string{
 	failure.BundleConflict: {"insert", "publish"}, failure.BranchEdited: {"publish"},
 }
@@ -105,7 +105,7 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// The test finds what is wrong with a remedy.
+// holds and notSentence find wrong remedies.
 func TestRemediesAreHeld(t *testing.T) {
 	tree := verbTree()
 	for text, verbs := range map[string][]string{
@@ -132,7 +132,7 @@ func TestRemediesAreHeld(t *testing.T) {
 	}
 }
 
-// The scripts hold what graft prints.
+// RemedyFault finds wrong remedies in the output of graft.
 func TestRemedyFault(t *testing.T) {
 	for remedy, sound := range map[string]bool{
 		"Give --promote.": false, "Run graft insert --promote.": true, "Give --rebuild replace.": true, "Run graft explian.": false,
@@ -143,7 +143,7 @@ func TestRemedyFault(t *testing.T) {
 	}
 }
 
-// notSentence says what a remedy lacks of a sentence.
+// notSentence returns the reason if a remedy is not a sentence.
 func notSentence(text string) string {
 	text = strings.TrimPrefix(text, "%s") // Did you mean ...?
 	switch {
@@ -157,15 +157,15 @@ func notSentence(text string) string {
 	return ""
 }
 
-// tree is what a text can name.
+// tree holds the names that a text may use.
 type tree struct {
 	verbs   map[string]*cobra.Command
 	others  map[string]bool // flags of the other programs, as PROGRAM --FLAG
 	sources string
 }
 
-// RemedyFault is what is wrong with the remedies that a run of graft printed: a flag that its verb does not have,
-// where the remedy names no other verb.
+// RemedyFault returns an error if a remedy in graft's output names a flag that the verb does not have, unless
+// the remedy names another verb.
 func RemedyFault(args []string, printed string) error {
 	tr := &tree{verbs: verbsOf(root(&command.App{Env: func(string) (string, bool) { return "", false }}))}
 	verb := strings.Join(args[:min(2, len(args))], " ")
@@ -216,8 +216,8 @@ var (
 	keyNamed     = regexp.MustCompile(`\b([a-z]+[A-Z][A-Za-z]*|[a-z]+_[a-z_]+|[a-z]+(?:\.[a-zA-Z]+)+)\b|\b([a-zA-Z]+): [a-z]`)
 )
 
-// holds reports something that a text names and that does not exist. verbs are those at hand: a flag is
-// one of all of them, unless the text names the verb before it.
+// holds returns an error if a text uses a name that does not exist. All of verbs must have a flag in the text,
+// unless the text names the verb before the flag.
 func (tr *tree) holds(text string, verbs []string) error {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "%[1]s", "X"), "%s", "X")
 	if err := tr.hasAll(text, verbs); err != nil {
@@ -236,7 +236,7 @@ func (tr *tree) holds(text string, verbs []string) error {
 	return nil
 }
 
-// hasAll reports a verb, a program or a flag that a text names and that does not exist.
+// hasAll returns an error if a text names a verb, a program or a flag that does not exist.
 func (tr *tree) hasAll(text string, verbs []string) error {
 	for _, sentence := range regexp.MustCompile(`[.:,;]\s|, or | or (?:run )?`).Split(text, -1) {
 		at := verbs
@@ -272,10 +272,10 @@ func (tr *tree) knows(name string) bool {
 	return strings.Contains(tr.sources, `"`+name+`"`) || strings.Contains(tr.sources, name+":") || slices.Contains(ofOthers, name)
 }
 
-// ofOthers are names of other programs that remedies give.
+// ofOthers lists names from other programs in remedies.
 var ofOthers = []string{"SSL_CERT_FILE", "GITHUB_STEP_SUMMARY", "contents", "workflows"}
 
-// keys are the words of a text that look like keys: of each path with dots its parts.
+// keys returns the words of a text that look like keys. A path with dots gives each of its parts.
 func keys(text string) (all []string) {
 	text = regexp.MustCompile(`\S*(://|/|@)\S*|\bop\.v\S+|\{[^}]*\}|[A-Za-z.-]+\.(yaml|yml|json|jsonl|md|lock|sum|conf|crt|key|tar|png|io)\b|"[^"]*"|\S*X\S*`).ReplaceAllString(text, "")
 	for _, m := range keyNamed.FindAllStringSubmatch(text, -1) {
@@ -317,7 +317,7 @@ func (tr *tree) hasFlag(verbs []string, flag string) error {
 	return nil
 }
 
-// roomOf are the verbs that show what a file's remedies say: its own, or those of its room.
+// roomOf returns the verbs that show the remedies of a file: its own, or those of its room.
 func roomOf(file string, uses []string) []string {
 	switch dir := strings.TrimPrefix(file, "internal/"); {
 	case strings.HasPrefix(dir, "relay/"):

@@ -57,9 +57,9 @@ const around = 3
 // drawn is the number of channels in the first picture.
 const drawn = 3
 
-// pictures draws the neighbourhood of each bundle in the changed channels, once for catalogs that look the
-// same. A reviewer sees the first channels of the picture that most catalogs share. The rest is folded, and
-// so is a picture without changes, as after a rebuild.
+// pictures draws the neighbourhood of each bundle in the changed channels, once for all catalogs that look the
+// same. The first channels of the most common picture are visible. The rest is folded, and so is a picture
+// without changes, as after a rebuild.
 func (w *Work) pictures(b *strings.Builder) {
 	type picture struct {
 		first, others string
@@ -114,7 +114,7 @@ func some(paths []string, noun string) string {
 	return count(len(paths), noun)
 }
 
-// someOf returns a few paths, or their number of all.
+// someOf returns the paths if they are few, or else their number.
 func someOf(paths []string, all int, noun string) string {
 	if len(paths) <= named {
 		return markdown.Codes(paths)

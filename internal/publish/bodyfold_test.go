@@ -9,8 +9,7 @@ import (
 	"github.com/olmgraft/graft/internal/plan"
 )
 
-// A change in many channels shows the default channel first, then the others by version, and folds what is
-// more than a reviewer reads.
+// A change in many channels shows the default channel first and the others by version, and folds the rest.
 func TestBodyFoldsManyChannels(t *testing.T) {
 	w := newSetup(t)
 	template := strings.ReplaceAll(basicTemplate, "REGISTRY", w.Addr)
@@ -45,7 +44,7 @@ func TestBodyFoldsManyChannels(t *testing.T) {
 	}
 }
 
-// The picture of a rebuild has no changes: it is folded.
+// The picture of a rebuild is folded, because it shows no changes.
 func TestBodyFoldsThePictureOfARebuild(t *testing.T) {
 	w := newSetup(t)
 	w.repo.merge(w.publish(t, w.push(t, "1.1.0")).Branch)

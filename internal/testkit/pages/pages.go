@@ -24,7 +24,7 @@ type Page struct {
 	Spans []Span
 	// Commands are the simple commands of its blocks, in their order.
 	Commands []Command
-	// Tables are the first cells of its tables, the title first.
+	// Tables lists the first column of each table, with its title first.
 	Tables [][]string
 }
 
