@@ -123,6 +123,8 @@ func edgeCells(c kind.Change) []string {
 		return []string{"", "", "removed"}
 	case kind.DeprecationAdded:
 		return []string{c.Name, c.From, "deprecated: " + c.To}
+	case kind.EdgesSet:
+		return []string{c.Name, c.From, c.To}
 	case kind.DeprecationGone:
 		return []string{c.Name, c.From, "no longer deprecated"}
 	case kind.EntryReplaced:

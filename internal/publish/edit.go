@@ -31,6 +31,8 @@ type Edit struct {
 	// Deprecation is the message for users of bundles and channels, or of the package if neither is named.
 	Deprecate, DeprecateChannels []string
 	Deprecation                  string
+	// Edges is the bundle whose edges become those of the request.
+	Edges string
 }
 
 func (e Edit) removes() bool { return len(e.Remove)+len(e.RemoveChannels) > 0 }
@@ -39,7 +41,7 @@ func (e Edit) deprecates() bool {
 }
 
 // Said reports whether an edit is requested.
-func (e Edit) Said() bool { return e.removes() || e.deprecates() }
+func (e Edit) Said() bool { return e.removes() || e.deprecates() || e.Edges != "" }
 
 // Check refuses contradictory fields.
 func (e Edit) Check() error {
@@ -48,11 +50,13 @@ func (e Edit) Check() error {
 	}
 	switch {
 	case !e.Said() && (e.Package != "" || e.AllowStranded):
-		return wrong("package and allow-stranded are for remove and deprecate").Fix("Leave them out, or name the bundles or channels to remove or deprecate.")
+		return wrong("package and allow-stranded are for remove, deprecate and edges").Fix("Leave them out, or name what to remove, to deprecate or to give other edges.")
 	case e.Tombstone && (len(e.Remove) == 0 || len(e.RemoveChannels) > 0):
 		return wrong("tombstone is for bundles that are removed, and for these alone").Fix("Give --remove with --tombstone, and remove channels in another run.")
 	case e.removes() && e.deprecates():
 		return wrong("something is to be removed, and something deprecated").Fix("Publish, remove and deprecate in separate runs.")
+	case e.Edges != "" && (e.removes() || e.deprecates()):
+		return wrong("edges is given with remove or deprecate").Fix("Remove, deprecate and change edges in separate runs.")
 	case e.deprecates() && e.Deprecation == "":
 		return wrong("deprecation is missing").Fix("Give --deprecation with a message for users.")
 	case e.Said() && e.Package == "":
@@ -63,8 +67,11 @@ func (e Edit) Check() error {
 
 // names returns the bundles and channels of the edit.
 func (e Edit) names() (bundles, channels []string) {
-	if e.removes() {
+	switch {
+	case e.removes():
 		return kind.Unique(e.Remove), kind.Unique(e.RemoveChannels)
+	case e.Edges != "":
+		return []string{e.Edges}, nil
 	}
 	return kind.Unique(e.Deprecate), kind.Unique(e.DeprecateChannels)
 }
@@ -100,8 +107,11 @@ func (p *publisher) learnEdit(r Request) (subject, error) {
 		}
 	}
 	e := edition{asked: r}
-	if r.Edit.removes() {
+	switch {
+	case r.Edit.removes():
 		return &removal{e}, nil
+	case r.Edit.Edges != "":
+		return &edges{e}, r.checkEdges()
 	}
 	return &deprecation{e}, nil
 }
@@ -119,6 +129,8 @@ func (e *edition) verb() string {
 		return "tombstone"
 	case e.asked.Edit.removes():
 		return "remove"
+	case e.asked.Edit.Edges != "":
+		return "edges"
 	}
 	return "deprecate"
 }

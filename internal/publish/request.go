@@ -47,6 +47,7 @@ var parameters = []parameter{
 	{name: "deprecate", many: func(r *Request) *[]string { return &r.Edit.Deprecate }},
 	{name: "deprecate-channels", many: func(r *Request) *[]string { return &r.Edit.DeprecateChannels }},
 	{name: "deprecation", one: func(r *Request) *string { return &r.Edit.Deprecation }},
+	{name: "edges", one: func(r *Request) *string { return &r.Edit.Edges }},
 	{name: "package", one: func(r *Request) *string { return &r.Edit.Package }},
 	{name: "allow-stranded", is: func(r *Request) *bool { return &r.Edit.AllowStranded }},
 }

@@ -102,8 +102,8 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 		return nil, failure.New(failure.Usage, "reading the inputs: semver-skips: invalid value %q", skips).Fix("Give major, minor or channel.")
 	}
 	if in.asked.Edit.Said() && (in.image != "" || in.event != "" || len(in.fromTags) > 0 || in.refresh || in.planMatrix) {
-		return nil, failure.New(failure.Usage, "reading the inputs: something is to be removed or deprecated, and something else done").
-			Fix("Publish, remove and deprecate in separate runs.")
+		return nil, failure.New(failure.Usage, "reading the inputs: remove, deprecate or edges is given with something to publish").
+			Fix("Publish, remove, deprecate and change edges in separate runs.")
 	}
 	switch in.given.PullRequest.AutoMerge {
 	case "", "merge", "squash", "rebase":
