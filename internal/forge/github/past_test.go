@@ -1,0 +1,63 @@
+package github_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/olmgraft/graft/internal/forge"
+	"github.com/olmgraft/graft/internal/testkit/fakegithub"
+)
+
+// Past tells a pull request that a person closed from those that were merged or that Close closed, the newest
+// first. A long body keeps its length when Close marks it.
+func TestPast(t *testing.T) {
+	h := start(t, fakegithub.Repository{Writers: []string{"graft-bot"}})
+	h.AddToken(token, fakegithub.Identity{Login: "graft-bot"})
+	ctx := context.Background()
+	f := h.of(catalog)
+	past := func() (text string) {
+		all, err := f.Past(ctx, "graft/etcd/0.9.4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range all {
+			requests, err := one.Marker.Requests()
+			if err != nil || len(requests) != 1 || one.URL == "" {
+				t.Errorf("%+v, %v", one, err)
+			}
+			text += fmt.Sprintf("%d %v;", one.Number, one.Rejected)
+		}
+		return text
+	}
+	first := h.ensure(h.request(), forge.Created)
+	if got := past(); got != "" {
+		t.Errorf("while it is open: %s", got)
+	}
+	if err := h.SetState("acme", "catalog", first.Number, "closed"); err != nil {
+		t.Fatal(err)
+	}
+	if got := past(); got != "1 true;" {
+		t.Errorf("after a person closed it: %s", got)
+	}
+	long := h.request()
+	long.Body = strings.Repeat("0123456789\n", 7000)
+	second := h.ensure(long, forge.Created)
+	if err := f.Close(ctx, second.Number, "Superseded.", func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got := past(); got != "2 false;1 true;" {
+		t.Errorf("after Close: %s", got)
+	}
+	third := h.ensure(h.request(), forge.Created)
+	if err := h.Merge("acme", "catalog", third.Number, "merge"); err != nil {
+		t.Fatal(err)
+	}
+	if got := past(); got != "3 false;2 false;1 true;" {
+		t.Errorf("after a merge: %s", got)
+	}
+	if all, err := f.Past(ctx, "graft/etcd/0.9.5"); err != nil || len(all) > 0 {
+		t.Errorf("of another branch: %+v, %v", all, err)
+	}
+}
