@@ -15,14 +15,14 @@ type writer struct {
 	step      int // how far a nested mapping's keys are indented from their key
 }
 
-// insertBlockItem adds an item's lines after the line on which the previous item ends. A new first item goes
+// insertBlockItem adds an item's lines below the previous item and the comments in it. A new first item goes
 // above the comments directly before the current first item.
 func (e *Edits) insertBlockItem(seq *Node, index int, v Value, likes []*Node) error {
 	w := e.writer(seq)
 	col := seq.indent()
 	if index > 0 {
 		prev := seq.Children[index-1]
-		at := contentLineEnd(w.src, prev.End)
+		at := belowComments(w.src[:seq.doc.End], contentLineEnd(w.src, prev.End), col)
 		e.splice(at, at, strings.Repeat(w.eol, 1+e.blankBetween(seq))+w.item(v, col, likes, seq))
 		return nil
 	}

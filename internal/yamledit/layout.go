@@ -44,6 +44,20 @@ func aboveComments(src []byte, at, least, col int) int {
 	return at
 }
 
+// belowComments moves down from the end of a line over the comment lines directly below it that have a deeper
+// indent than col, because they describe what precedes.
+func belowComments(src []byte, at, col int) int {
+	for next := lineEnd(src, min(at, len(src))); next < len(src); next = lineEnd(src, next) {
+		line := src[next:lineEnd(src, next)]
+		text := bytes.TrimLeft(line, " ")
+		if len(text) == 0 || text[0] != '#' || len(line)-len(text) <= col {
+			break
+		}
+		at = contentLineEnd(src, next)
+	}
+	return at
+}
+
 // blankBetween returns 1 if a blank line separates all items of a list, otherwise 0.
 func (e *Edits) blankBetween(seq *Node) int {
 	if len(seq.Children) < 2 {
