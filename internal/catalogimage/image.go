@@ -71,7 +71,7 @@ func Epoch(seconds string) (time.Time, error) {
 	}
 	n, err := strconv.ParseInt(seconds, 10, 40)
 	if err != nil || n < 0 {
-		return time.Time{}, failure.New(failure.Usage, "reading SOURCE_DATE_EPOCH: %q is no number of seconds since 1970", seconds).
+		return time.Time{}, failure.New(failure.Usage, "reading SOURCE_DATE_EPOCH: %q is not a number of seconds since 1970", seconds).
 			Fix("Set it with git log -1 --format=%%ct, or unset it.")
 	}
 	return time.Unix(n, 0).UTC(), nil

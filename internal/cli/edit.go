@@ -128,7 +128,7 @@ func (a *app) editOrStdin(names []string, w files.Writing, inPlace edit, through
 		return a.editTemplates(names, w, func(string) ([]edit, error) { return []edit{inPlace}, nil })
 	}
 	if len(names) > 1 || a.JSON || w.DryRun {
-		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json and --dry-run")
+		return failure.New(failure.Usage, "reading the command line: - excludes other files, --json and --dry-run")
 	}
 	return a.editStdin(through)
 }

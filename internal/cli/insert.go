@@ -184,7 +184,7 @@ func (o *insertOptions) insertInto(at files.Located, r kind.Request) (*kind.Outc
 // insertStdin edits a template from standard input to standard output.
 func (a *app) insertStdin(o *insertOptions, names []string) error {
 	if len(names) > 1 || a.JSON || o.writing.DryRun || o.releaseConfig != "" {
-		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json, --dry-run and --release-config")
+		return failure.New(failure.Usage, "reading the command line: - excludes other templates, --json, --dry-run and --release-config")
 	}
 	return a.editStdin(func(t *template.Template) (*kind.Outcome, error) { return t.Insert(o.request) })
 }

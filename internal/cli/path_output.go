@@ -191,6 +191,6 @@ func (o *pathOptions) imageOf(c *platformCatalog) (string, error) {
 	if p, err := event.ParseReference(c.name); err == nil && (p.Tag != "" || p.Digest != "") {
 		return c.name, nil
 	}
-	return "", failure.New(failure.Usage, "writing an ImageSetConfiguration: catalog %s is no image, and oc-mirror reads images only", c.name).
+	return "", failure.New(failure.Usage, "writing an ImageSetConfiguration: catalog %s is not an image, and oc-mirror reads images only", c.name).
 		Fix("Give --image with the images of the catalogs, such as quay.io/example/catalog:v{platform}.")
 }

@@ -96,7 +96,7 @@ func (o *pinOptions) contradiction(names []string, json bool) error {
 	case o.lock != "" && o.writeLock != "":
 		wrong = "--lock contradicts --write-lock"
 	case slices.Contains(names, "-") && !o.check && (len(names) > 1 || json || o.writing.DryRun || o.writeLock != ""):
-		wrong = "- stands alone, without --json, --dry-run and --write-lock"
+		wrong = "- excludes other files, --json, --dry-run and --write-lock"
 	}
 	if wrong == "" {
 		return nil

@@ -75,7 +75,7 @@ func ParseCI(name string, src []byte) (*CI, error) {
 func parseMapping(n *yamledit.Node) (Mapping, error) {
 	const where = "fbc.catalog_mapping"
 	if n == nil || n.Kind != yamledit.Mapping {
-		return Mapping{}, at(n, "reading %s: an entry is no mapping", where)
+		return Mapping{}, at(n, "reading %s: an entry is not a mapping", where)
 	}
 	if err := knownKeys(n, mappingKeys, "an entry of "+where); err != nil {
 		return Mapping{}, err
@@ -94,11 +94,11 @@ func parseMapping(n *yamledit.Node) (Mapping, error) {
 		return m, at(n, "reading %s: an entry lacks template_name, catalog_names or type", where).Fix("Give all three.")
 	}
 	if err := plan.CheckPath(m.Template); err != nil || strings.ContainsAny(m.Template, "*?[{}") {
-		return m, at(n.Get("template_name"), "reading %s: %q is no name of a file in catalog-templates", where, m.Template).Fix("Name a file.")
+		return m, at(n.Get("template_name"), "reading %s: %q is not the name of a file in catalog-templates", where, m.Template).Fix("Name a file.")
 	}
 	for i, c := range m.Catalogs {
 		if !isFolder(c) {
-			return m, at(n.Get("catalog_names").Items()[i], "reading %s: %q is no name of a folder in catalogs", where, c).Fix("Name a folder, such as v4.20.")
+			return m, at(n.Get("catalog_names").Items()[i], "reading %s: %q is not the name of a folder in catalogs", where, c).Fix("Name a folder, such as v4.20.")
 		}
 	}
 	return m, nil

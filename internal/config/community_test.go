@@ -49,23 +49,23 @@ reviewers: [a]
 func TestParseCIRefuses(t *testing.T) {
 	entry := func(s string) string { return "fbc:\n  catalog_mapping:\n  - {" + s + "}\n" }
 	for _, tt := range []struct{ src, place, message, remedy string }{
-		{"- a\n", "1:1", "it is no mapping", ""},
+		{"- a\n", "1:1", "it is not a mapping", ""},
 		{"fbc: true\n", "1:6", "reading fbc: it is true or false and must be a mapping", ""},
 		{"fbc: {enabled: \"true\"}\n", "1:16", "fbc.enabled: it is a text", ""},
 		{"fbc: {enable: true}\n", "1:7", "there is no key enable", "Did you mean enabled? "},
 		{"fbc: {catalog_mapping: {}}\n", "1:24", "must be a list", ""},
-		{"fbc: {catalog_mapping: [a]}\n", "1:25", "an entry is no mapping", ""},
+		{"fbc: {catalog_mapping: [a]}\n", "1:25", "an entry is not a mapping", ""},
 		// The catalogs' own documentation misspells this key in one place.
 		{entry("template_name: a.yaml, catalogs_names: [v4.16], type: olm.semver"), "3:29", "there is no key catalogs_names", "Did you mean catalog_names? "},
 		{entry("template_name: a.yaml, type: olm.semver"), "3:5", "lacks template_name, catalog_names or type", ""},
-		{entry("template_name: a.yaml, catalog_names: v4.16, type: olm.semver"), "3:44", "catalog_names is no list", ""},
+		{entry("template_name: a.yaml, catalog_names: v4.16, type: olm.semver"), "3:44", "catalog_names is not a list", ""},
 		{entry("template_name: a.yaml, catalog_names: [4.16], type: olm.semver"), "3:45", "it is a number and must be a text", `"4.16"`},
-		{entry("template_name: ../a.yaml, catalog_names: [v4.16], type: olm.semver"), "3:21", "is no name of a file in catalog-templates", ""},
-		{entry("template_name: /a.yaml, catalog_names: [v4.16], type: olm.semver"), "3:21", "is no name of a file in catalog-templates", ""},
-		{entry("template_name: a.yaml, catalog_names: [v4.16, ../..], type: olm.semver"), "3:52", "is no name of a folder in catalogs", ""},
-		{entry("template_name: a.yaml, catalog_names: [..], type: olm.semver"), "3:45", "is no name of a folder in catalogs", ""},
-		{entry("template_name: a.yaml, catalog_names: [a/b], type: olm.semver"), "3:45", "is no name of a folder in catalogs", ""},
-		{entry("template_name: a.yaml, catalog_names: ['*'], type: olm.semver"), "3:45", "is no name of a folder in catalogs", ""},
+		{entry("template_name: ../a.yaml, catalog_names: [v4.16], type: olm.semver"), "3:21", "is not the name of a file in catalog-templates", ""},
+		{entry("template_name: /a.yaml, catalog_names: [v4.16], type: olm.semver"), "3:21", "is not the name of a file in catalog-templates", ""},
+		{entry("template_name: a.yaml, catalog_names: [v4.16, ../..], type: olm.semver"), "3:52", "is not the name of a folder in catalogs", ""},
+		{entry("template_name: a.yaml, catalog_names: [..], type: olm.semver"), "3:45", "is not the name of a folder in catalogs", ""},
+		{entry("template_name: a.yaml, catalog_names: [a/b], type: olm.semver"), "3:45", "is not the name of a folder in catalogs", ""},
+		{entry("template_name: a.yaml, catalog_names: ['*'], type: olm.semver"), "3:45", "is not the name of a folder in catalogs", ""},
 		{entry("template_name: a.yaml, template_name: b.yaml, catalog_names: [a], type: olm.semver"), "3:29", "the key template_name occurs twice", ""},
 		{"fbc: {}\n---\nfbc: {}\n", "2:1", "a second document follows", ""},
 	} {
@@ -104,8 +104,8 @@ catalog_templates:
 	}
 	for _, tt := range []struct{ src, place, message, remedy string }{
 		{"catalog_template: []\n", "1:1", "there is no key catalog_template", "Did you mean catalog_templates? "},
-		{"merge: true\n", "1:1", "catalog_templates is no list", ""},
-		{"catalog_templates: [a]\n", "1:21", "an entry is no mapping", ""},
+		{"merge: true\n", "1:1", "catalog_templates is not a list", ""},
+		{"catalog_templates: [a]\n", "1:21", "an entry is not a mapping", ""},
 		{"catalog_templates: [{template_name: a.yaml}]\n", "1:21", "lacks template_name or channels", ""},
 		{"catalog_templates: [{template_name: a.yaml, channels: []}]\n", "1:21", "lacks template_name or channels", ""},
 		{"catalog_templates: [{template_name: a.yaml, channels: [4.1]}]\n", "1:56", "it is a number", `"4.1"`},

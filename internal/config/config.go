@@ -145,7 +145,7 @@ func Read(fsys fs.FS) (*Config, error) {
 	_, otherErr := fs.Stat(fsys, other)
 	switch {
 	case err == nil && otherErr == nil:
-		return nil, failure.New(failure.Config, "reading the configuration: %s stands beside it", other).At(File, 0, 0).Fix("Keep one of the two.")
+		return nil, failure.New(failure.Config, "reading the configuration: there is also %s", other).At(File, 0, 0).Fix("Keep one of the two.")
 	case err == nil:
 		return Parse(File, src)
 	case !errors.Is(err, fs.ErrNotExist):
@@ -189,7 +189,7 @@ func meaning(top *yamledit.Node, c *Config) (errs []error) {
 		}
 		for j, rule := range node.Get("rules").Items() {
 			if err := t.Rules[j].Versions.Check(); err != nil {
-				errs = append(errs, at(rule.Get("versions"), "reading %s: %q is no range of versions: %w", where, t.Rules[j].Versions, err))
+				errs = append(errs, at(rule.Get("versions"), "reading %s: %q is not a range of versions: %w", where, t.Rules[j].Versions, err))
 			}
 		}
 		errs = append(errs, edgesMeaning(node.Get("edges"))...)
@@ -217,7 +217,7 @@ func bundlesMeaning(n *yamledit.Node, rules []plan.BundleRule) (errs []error) {
 			errs = append(errs, at(node, "reading catalogs: a rule picks every bundle").Fix("Give versions, channels, or both."))
 		}
 		if err := rules[i].Versions.Check(); err != nil {
-			errs = append(errs, at(node.Get("versions"), "reading catalogs: %q is no range of versions: %w", rules[i].Versions, err))
+			errs = append(errs, at(node.Get("versions"), "reading catalogs: %q is not a range of versions: %w", rules[i].Versions, err))
 		}
 	}
 	return errs
@@ -249,7 +249,7 @@ func catalogSourcesMeaning(nodes []*yamledit.Node, c *Config) (errs []error) {
 			wrong(key, "%s", what).Fix("%s", fix)
 		}
 		if ext := path.Ext(s.Path); ext != ".yaml" && ext != ".yml" || strings.HasPrefix(s.Path, ".git/") {
-			wrong("path", "%s is no manifest", s.Path).Fix("Give a path that ends with .yaml or .yml.")
+			wrong("path", "%s is not a manifest", s.Path).Fix("Give a path that ends with .yaml or .yml.")
 		}
 		if what := taken[s.Path]; what != "" {
 			wrong("path", "%s is %s", s.Path, what).Fix("Give the manifest a file of its own.")
@@ -291,7 +291,7 @@ func clusterFault(n *yamledit.Node, s plan.CatalogSourceSetup) (key, what, fix s
 	case n.Get("poll") != nil && s.Template != "":
 		return "poll", "poll keeps the manifest to a tag, and template to what the cluster decides", "Keep one of the two."
 	case n.Get("poll") != nil && (s.Poll == nil || *s.Poll < 1):
-		return "poll", n.Get("poll").Text() + " is no number of minutes", "Write 1 or more."
+		return "poll", n.Get("poll").Text() + " is not a number of minutes", "Write 1 or more."
 	case n.Get("priority") != nil && (s.Priority == nil || *s.Priority < math.MinInt32 || *s.Priority > math.MaxInt32):
 		return "priority", n.Get("priority").Text() + " is out of range", "Write a number of 32 bits."
 	}
@@ -347,7 +347,7 @@ func edgesMeaning(n *yamledit.Node) []error {
 	}
 	example := strings.NewReplacer("{version}", "1.2.3", "{major}", "1", "{minor}", "2", "{patch}", "3").Replace(pattern.Value)
 	if _, err := semver.ParseRange(example); err != nil {
-		return []error{at(pattern, "reading edges.skipRange: %q is no range of versions: %w", example, err)}
+		return []error{at(pattern, "reading edges.skipRange: %q is not a range of versions: %w", example, err)}
 	}
 	return nil
 }

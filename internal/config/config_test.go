@@ -186,9 +186,9 @@ func TestRead(t *testing.T) {
 		"none":  {fstest.MapFS{"README.md": file("")}, "", ""},
 		"yaml":  {fstest.MapFS{".github/graft.yaml": file("package: op")}, ".github/graft.yaml", ""},
 		"yml":   {fstest.MapFS{".github/graft.yml": file("package: op")}, ".github/graft.yml", ""},
-		"both":  {fstest.MapFS{".github/graft.yaml": file("package: op"), ".github/graft.yml": file("package: op")}, "", ".github/graft.yaml: reading the configuration: .github/graft.yml stands beside it"},
+		"both":  {fstest.MapFS{".github/graft.yaml": file("package: op"), ".github/graft.yml": file("package: op")}, "", ".github/graft.yaml: reading the configuration: there is also .github/graft.yml"},
 		"wrong": {fstest.MapFS{".github/graft.yml": file("pakage: op")}, "", ".github/graft.yml:1:1: reading the configuration: there is no key pakage"},
-		"empty": {fstest.MapFS{".github/graft.yaml": file("# nothing yet\n")}, "", ".github/graft.yaml:1:1: reading it: it is no mapping"},
+		"empty": {fstest.MapFS{".github/graft.yaml": file("# nothing yet\n")}, "", ".github/graft.yaml:1:1: reading it: it is not a mapping"},
 		"large": {fstest.MapFS{".github/graft.yaml": file("package: op\n#" + strings.Repeat("x", 1<<20))}, "", ".github/graft.yaml:1:1: reading it: it has more than 1024 KiB"},
 		"dir":   {fstest.MapFS{".github/graft.yaml/x": file("")}, "", "reading the configuration"},
 	} {

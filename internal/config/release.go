@@ -38,7 +38,7 @@ func ParseRelease(name string, src []byte) ([]Release, error) {
 	}
 	list := root.Get("catalog_templates")
 	if list == nil || list.Kind != yamledit.Sequence {
-		return nil, at(root, "reading it: catalog_templates is no list")
+		return nil, at(root, "reading it: catalog_templates is not a list")
 	}
 	var out []Release
 	for _, item := range list.Items() {
@@ -53,7 +53,7 @@ func ParseRelease(name string, src []byte) ([]Release, error) {
 
 func parseRelease(n *yamledit.Node) (Release, error) {
 	if n == nil || n.Kind != yamledit.Mapping {
-		return Release{}, at(n, "reading catalog_templates: an entry is no mapping")
+		return Release{}, at(n, "reading catalog_templates: an entry is not a mapping")
 	}
 	if err := knownKeys(n, releaseKeys, "an entry of catalog_templates"); err != nil {
 		return Release{}, err
@@ -93,7 +93,7 @@ func textList(v *yamledit.Node, where, key string) error {
 		return nil
 	}
 	if v.Kind != yamledit.Sequence {
-		return at(v, "reading %s: %s is no list", where, key)
+		return at(v, "reading %s: %s is not a list", where, key)
 	}
 	for _, item := range v.Items() {
 		if item = item.Resolve(); item.Tag != "!!str" || item.Value == "" {

@@ -68,7 +68,7 @@ func TestAfter(t *testing.T) {
 		"after: {run: [a]}":                      "graft.yaml:1:8: reading after: changes is missing",
 		"after: {run: [], changes: [a]}":         "graft.yaml:1:14: reading after.run",
 		"after: {run: [' '], changes: [a]}":      "graft.yaml:1:15: reading after.run[0]",
-		"after: {run: [a], changes: ['../x/*']}": `graft.yaml:1:29: reading after.changes[0]: "../x/*" is no path within the repository`,
+		"after: {run: [a], changes: ['../x/*']}": `graft.yaml:1:29: reading after.changes[0]: "../x/*" is not a path within the repository`,
 	} {
 		if _, err := Parse("graft.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -78,15 +78,15 @@ func TestAfter(t *testing.T) {
 
 func TestStepsRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"rewrite: [{from: 'quay.io/a@sha256:1', to: b.io}]":                  `3:20: reading targets[0].rewrite[0].from: "quay.io/a@sha256:1" is no beginning of image names`,
-		"rewrite: [{from: quay.io/a, to: 'b.io/*'}]":                         `3:35: reading targets[0].rewrite[0].to: "b.io/*" is no beginning of image names`,
+		"rewrite: [{from: 'quay.io/a@sha256:1', to: b.io}]":                  `3:20: reading targets[0].rewrite[0].from: "quay.io/a@sha256:1" is not the beginning of image names`,
+		"rewrite: [{from: quay.io/a, to: 'b.io/*'}]":                         `3:35: reading targets[0].rewrite[0].to: "b.io/*" is not the beginning of image names`,
 		"rewrite: [{from: quay.io/a}]":                                       `3:13: reading targets[0].rewrite[0]: to is missing`,
 		"rewrite: [{from: quay.io/a, to: quay.io/a/b}]":                      `3:12: reading targets[].rewrite: what quay.io/a becomes, quay.io/a/b, would be rewritten again`,
 		"catalogs: [{path: c.yaml, rewrite: [{from: a.io, to: 'a.io/b/'}]}]": `3:38: reading targets[].rewrite: what a.io becomes, a.io/b/, would be rewritten again`,
 		"files: [{path: a.env, at: 'images[0]'}]":                            `3:29: reading targets[].files: images[0] is no name of a variable`,
 		"files: [{path: a.json, at: 'images[0'}]":                            `3:30: reading targets[].files: images[0 has a bracket that is not closed`,
-		"files: [{path: '../a.env', at: A}]":                                 `3:18: reading targets[0].files[0].path: "../a.env" is no path within the repository`,
-		"files: [{path: a.env, at: A, value: '{sha}'}]":                      `3:39: reading targets[0].files[0].value: "{sha}" is no text that Graft can fill in`,
+		"files: [{path: '../a.env', at: A}]":                                 `3:18: reading targets[0].files[0].path: "../a.env" is not a path within the repository`,
+		"files: [{path: a.env, at: A, value: '{sha}'}]":                      `3:39: reading targets[0].files[0].value: "{sha}" is not a text that Graft can fill in`,
 	} {
 		_, err := Parse("graft.yaml", []byte("targets:\n- template: a.yaml\n  "+text+"\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -163,7 +163,7 @@ func (n Node) Items() []Node {
 	}
 	list, ok := n.value.([]any)
 	if !ok {
-		n.Fail("is no list")
+		n.Fail("is not a list")
 	}
 	out := make([]Node, len(list))
 	for i, v := range list {

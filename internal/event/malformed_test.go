@@ -32,7 +32,7 @@ var malformed = []struct{ name, event, body, fault string }{
 	{"fault in a dispatch", "", `{"client_payload":{"docker_url":"quay.io/x/y","updated_tags":["v1","?"]}}`, `$.client_payload.updated_tags[1]: "?" is no tag`},
 	{"no inputs", "", `{"inputs":null}`, "$.inputs.image: is missing"},
 	{"empty input", "workflow_call", `{"image":"  "}`, "$.image: is missing"},
-	{"input of another kind", "workflow_call", `{"image":"quay.io/x/y:v1","channels":true}`, "$.channels: is no list"},
+	{"input of another kind", "workflow_call", `{"image":"quay.io/x/y:v1","channels":true}`, "$.channels: is not a list"},
 
 	{"payload of the future", "", `{"schemaVersion":2,"image":"quay.io/x/y:v1"}`, "$.schemaVersion: is not 1"},
 	{"version as text", "", `{"schemaVersion":"1","image":"quay.io/x/y:v1"}`, "$.schemaVersion: is not 1"},

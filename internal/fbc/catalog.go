@@ -60,7 +60,7 @@ type Showcase struct {
 func (f Facts) Parsed() (semver.Version, error) {
 	v, err := semver.Parse(f.Version)
 	if err != nil {
-		return v, failure.New(failure.RenderFailed, "reading bundle %s: its version %q is no semantic version: %w", f.Name, f.Version, err).
+		return v, failure.New(failure.RenderFailed, "reading bundle %s: its version %q is not a semantic version: %w", f.Name, f.Version, err).
 			Fix("Publish the bundle with a version such as 1.2.3 in its CSV.")
 	}
 	return v, nil

@@ -65,7 +65,7 @@ func (b *builder) edits(c Change) (map[string]edit, error) {
 // place returns the resolved path of a file, and its mode.
 func (b *builder) place(name string, mode fs.FileMode) (string, filemode.FileMode, error) {
 	if !fs.ValidPath(name) || name == "." {
-		return "", 0, errors.New("it is no path within the repository")
+		return "", 0, errors.New("it is not a path within the repository")
 	}
 	real, at, err := b.base.resolve(name, mode&fs.ModeSymlink == 0)
 	if err != nil {

@@ -31,7 +31,7 @@ func newRemote(address string, over *boundedTransport, o Options) (*remote, erro
 	ep, err := transport.NewEndpoint(address)
 	if err != nil {
 		// The message does not show the address, because the place of credentials in it is unknown.
-		return nil, failure.New(failure.Usage, "reading the address of the repository: it is no URL").
+		return nil, failure.New(failure.Usage, "reading the address of the repository: it is not a URL").
 			Fix("Give https://HOST/OWNER/NAME.")
 	}
 	m := &remote{retry: outbound.Retry{Attempts: o.Attempts, Sleep: o.Sleep}.WithDefaults()}

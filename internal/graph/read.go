@@ -121,7 +121,7 @@ func (b *bundleRead) readProperties(d *fbc.Doc, properties value) {
 				break
 			}
 			if why := manifestFault(v.field("data")); why != "" {
-				b.fault(d, "property-invalid", []any{"properties", i, "value", "data"}, "properties[%d] of type %s: data is no manifest: %s", i, typ, why)
+				b.fault(d, "property-invalid", []any{"properties", i, "value", "data"}, "properties[%d] of type %s: data is not a manifest: %s", i, typ, why)
 			}
 		}
 	}

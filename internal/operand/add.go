@@ -24,7 +24,7 @@ func NewEntry(schema, pkg, name, version string, images []fbc.RelatedImage) (Ent
 	case name == "":
 		wrong = "it has no name"
 	case err != nil:
-		wrong = "its version " + version + " is no semantic version"
+		wrong = "its version " + version + " is not a semantic version"
 	case len(images) == 0:
 		wrong = "it has no image"
 	}
@@ -73,7 +73,7 @@ func Add(files []*yamledit.File, e Entry, templates Templates) (int, []byte, err
 		version := s.node.FoldText("version")
 		v, err := semver.Parse(version)
 		if err != nil {
-			return -1, nil, s.node.Malformed("reading %s %s: its version %q is no semantic version", s.schema, s.name, version)
+			return -1, nil, s.node.Malformed("reading %s %s: its version %q is not a semantic version", s.schema, s.name, version)
 		}
 		k := key{v, s.node.FoldText("package")}
 		if k.compare(e.key()) == 0 {

@@ -55,7 +55,7 @@ func ParseGraph(typ string, value []byte) (g Graph, ok bool, err error) {
 	for _, n := range g.Nodes {
 		v, err := semver.Parse(n.Version)
 		if err != nil {
-			return wrong("the version %q of a node is no semantic version: %v", n.Version, err)
+			return wrong("the version %q of a node is not a semantic version: %v", n.Version, err)
 		}
 		if seen[v.String()] {
 			return wrong("two nodes have the version %s", n.Version)

@@ -64,7 +64,7 @@ func ParsePolicy(text string) (p Policy, requests []Request, err error) {
 	for _, one := range p.Operands {
 		r, err := ParseRequest(one)
 		if err != nil {
-			return p, nil, failure.New(failure.Config, "reading the annotation %s: %q is no operand", PolicyAnnotation, one).
+			return p, nil, failure.New(failure.Config, "reading the annotation %s: %q is not an operand", PolicyAnnotation, one).
 				Fix("Write NAME or NAME@RANGE, such as etcd@3.1.1 or etcd@>=3.0.0 <4.0.0.")
 		}
 		requests = append(requests, r)

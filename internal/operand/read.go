@@ -30,7 +30,7 @@ func ReadEntry(d *fbc.Doc) (Entry, error) {
 	}
 	v, err := semver.Parse(doc.Version)
 	if e.Version = v; err != nil {
-		return e, malformed(d, "its version %q is no semantic version: %w", doc.Version, err).Fix("Write a version such as 1.2.3.")
+		return e, malformed(d, "its version %q is not a semantic version: %w", doc.Version, err).Fix("Write a version such as 1.2.3.")
 	}
 	if e.Name == "" {
 		return e, malformed(d, "it has no name")
@@ -79,7 +79,7 @@ func ParseClaim(typ string, value []byte) (c Claim, ok bool, err error) {
 	}
 	r, err := ParseRange(v.Version)
 	if err != nil {
-		return c, true, failure.New(failure.TemplateMalformed, "property %s of %s: %q is no range of versions: %w", typ, v.Name, v.Version, err)
+		return c, true, failure.New(failure.TemplateMalformed, "property %s of %s: %q is not a range of versions: %w", typ, v.Name, v.Version, err)
 	}
 	return Claim{typ, v.Name, r}, true, nil
 }

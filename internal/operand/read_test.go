@@ -50,7 +50,7 @@ func TestMalformed(t *testing.T) {
 		return "schema: olm.bundle\nname: b\npackage: p\nimage: i\nproperties:\n- {type: olm.operand.supported, value: " + value + "}\n"
 	}
 	for name, test := range map[string]struct{ text, want string }{
-		"no version":      {strings.Replace(entry, "3.1.1", "v3", 1), `its version "v3" is no semantic version`},
+		"no version":      {strings.Replace(entry, "3.1.1", "v3", 1), `its version "v3" is not a semantic version`},
 		"number":          {strings.Replace(entry, "3.1.1", "3.1", 1), "version cannot be a number"},
 		"no name":         {strings.Replace(entry, "name: etcd\n", "", 1), "it has no name"},
 		"no images":       {strings.Replace(entry, "images:", "relatedImages:", 1), "it has no images"},
@@ -60,9 +60,9 @@ func TestMalformed(t *testing.T) {
 		"twice":           {entry + "- {name: etcd, image: quay.io/coreos/etcd:v2}\n", "two of its images are named etcd"},
 		"claim of a text": {bundle("etcd"), "it must have name and version, both texts"},
 		"claim nameless":  {bundle("{version: 1.0.0}"), "it has no name"},
-		"claim no range":  {bundle("{name: etcd, version: about 3}"), `"about 3" is no range of versions`},
-		"claim empty":     {bundle(`{name: etcd, version: " "}`), `is no range of versions`},
-		"claim missing":   {bundle("{name: etcd}"), `"" is no range of versions`},
+		"claim no range":  {bundle("{name: etcd, version: about 3}"), `"about 3" is not a range of versions`},
+		"claim empty":     {bundle(`{name: etcd, version: " "}`), `is not a range of versions`},
+		"claim missing":   {bundle("{name: etcd}"), `"" is not a range of versions`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			docs, err := fbc.Read("c.yaml", []byte("---\n"+test.text))

@@ -25,7 +25,7 @@ func ParseRequest(text string) (Request, error) {
 		r.Range, err = ParseRange(version)
 	}
 	if err != nil || name == "" {
-		return r, failure.New(failure.Usage, "reading the command line: --operand %q is no operand", text).
+		return r, failure.New(failure.Usage, "reading the command line: --operand %q is not an operand", text).
 			Fix("Give --operand NAME or NAME@RANGE, such as etcd@3.1.1 or 'etcd@>=3.0.0 <4.0.0'.")
 	}
 	return r, nil

@@ -104,7 +104,7 @@ func TestCatalogsThatAreAskedFor(t *testing.T) {
 		"unknown":              {in: in("c.yaml", two...), code: failure.Usage, err: "Give one of a.yaml, b.yaml."},
 		"a target without any": {in: in("c.yaml"), want: into + "  render c.yaml yaml csv new\n"},
 		"a folder that is new": {in: renders("", CatalogSetup{Path: "catalogs/{package}"}), want: into + "  render catalogs/op yaml csv new\n"},
-		"leads out":            {in: renders("", CatalogSetup{Path: "../c.yaml"}), code: failure.Config, err: "graft.yaml:3:5: finding a catalog: ../c.yaml is no path within the repository"},
+		"leads out":            {in: renders("", CatalogSetup{Path: "../c.yaml"}), code: failure.Config, err: "graft.yaml:3:5: finding a catalog: ../c.yaml is not a path within the repository"},
 		"is a pattern":         {in: renders("", CatalogSetup{Path: "*/c.yaml"}), code: failure.Config, err: "is no name"},
 		"unknown words":        {in: renders("", CatalogSetup{Path: "{catalog}/c.yaml"}), code: failure.Config, err: "{catalog} stands for nothing here"},
 		"a folder there":       {files: map[string]string{"t.yaml": basicTemplate, "c.yaml/x": ""}, in: renders("", CatalogSetup{Path: "c.yaml"}), code: failure.EditRefused, err: "reading the catalog c.yaml"},

@@ -25,7 +25,7 @@ func localPath(p string) (string, bool) {
 // CheckPath returns an error if a path in a configuration leaves the repository, or is not a valid pattern.
 func CheckPath(p string) error {
 	if _, ok := localPath(p); !ok {
-		return fmt.Errorf("%s is no path within the repository", p)
+		return fmt.Errorf("%s is not a path within the repository", p)
 	}
 	if _, err := path.Match(p, ""); err != nil {
 		return fmt.Errorf("%s is no pattern: a bracket is not closed", p)

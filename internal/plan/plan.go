@@ -168,7 +168,7 @@ func CheckNames(pkg, name string) error {
 // CheckChannel refuses a channel's name that is unsafe in branches and texts.
 func CheckChannel(name string) error {
 	if !channelGrammar.MatchString(name) {
-		return failure.New(failure.Usage, "reading the inputs: %q is no name of a channel", name).Fix("Give names of letters, digits and the signs ._+-.")
+		return failure.New(failure.Usage, "reading the inputs: %q is not the name of a channel", name).Fix("Give names of letters, digits and the signs ._+-.")
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (p *planner) check() error {
 	}
 	for _, c := range append(slices.Clone(asked.Channels), asked.DefaultChannel) {
 		if c != "" && !channelGrammar.MatchString(c) {
-			return failure.New(failure.Usage, "planning for %s: %q is no name of a channel", b.Name, c).
+			return failure.New(failure.Usage, "planning for %s: %q is not the name of a channel", b.Name, c).
 				Fix("Give names of letters, digits and the signs ._+-.")
 		}
 	}
@@ -197,7 +197,7 @@ func (p *planner) check() error {
 		}
 		clean, ok := localPath(*given)
 		if !ok {
-			return failure.New(failure.EditRefused, "planning for %s: %s is no path within the repository", b.Name, *given).
+			return failure.New(failure.EditRefused, "planning for %s: %s is not a path within the repository", b.Name, *given).
 				Fix("Give a path from the top of the repository, with slashes.")
 		}
 		*given = clean

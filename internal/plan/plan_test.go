@@ -190,9 +190,9 @@ func TestTargetsOfASetup(t *testing.T) {
 		"glob without a match": {files: both, in: Input{Setup: &Setup{Targets: []TargetSetup{{Template: "x/*.yaml", Line: 3, Col: 5}}}},
 			code: failure.TemplateNotFound, err: "graft.yaml:3:5: finding templates: no file matches x/*.yaml"},
 		"glob that leads out": {files: both, in: Input{Setup: &Setup{Targets: []TargetSetup{{Template: "../*/t.yaml", Line: 3, Col: 5}}}},
-			code: failure.Config, err: "graft.yaml:3:5: finding a template: ../*/t.yaml is no path within the repository"},
+			code: failure.Config, err: "graft.yaml:3:5: finding a template: ../*/t.yaml is not a path within the repository"},
 		"absolute": {files: both, in: Input{Setup: &Setup{Targets: []TargetSetup{{Template: "/t/basic.yaml"}}}},
-			code: failure.Config, err: "/t/basic.yaml is no path within the repository"},
+			code: failure.Config, err: "/t/basic.yaml is not a path within the repository"},
 		"missing": {files: both, in: Input{Setup: &Setup{Targets: []TargetSetup{{Template: "t/none.yaml", Line: 3, Col: 5}}}},
 			code: failure.TemplateNotFound, err: "graft.yaml:3:5: opening t/none.yaml: there is no such file"},
 		"created": {files: both, in: Input{Setup: &Setup{Targets: []TargetSetup{{Template: "t/none.yaml", Create: "semver", Rules: rules("Fast")}}}},
@@ -212,7 +212,7 @@ func TestTargetsOfASetup(t *testing.T) {
 		"all faults reported": {files: both, in: Input{Setup: &Setup{Targets: []TargetSetup{{Template: "a.yaml"}, {Template: "b.yaml"}}}},
 			code: failure.TemplateNotFound, err: "a.yaml"},
 		"hostile channel by a pattern": {files: both, in: Input{Bundle: named("op.v1.1.0", "op"), Setup: &Setup{Targets: []TargetSetup{{Template: "t/basic.yaml", Rules: rules("a b")}}}},
-			code: failure.Config, err: `"a b" is no name of a channel`},
+			code: failure.Config, err: `"a b" is not the name of a channel`},
 	} {
 		t.Run(name, tt.run)
 	}
@@ -264,12 +264,12 @@ func TestWhatIsAskedIsChecked(t *testing.T) {
 	for name, tt := range map[string]planCase{
 		"name":              {in: Input{Bundle: named("op/../x", "op")}, code: failure.BundleInvalid, err: "make a name"},
 		"package":           {in: Input{Bundle: named("op.v1.1.0", "..")}, code: failure.BundleInvalid, err: "make a name"},
-		"channel":           {in: Input{Asked: Asked{Channels: []string{"a b"}}}, code: failure.Usage, err: `"a b" is no name of a channel`},
-		"default channel":   {in: Input{Asked: Asked{DefaultChannel: "a\nb"}}, code: failure.Usage, err: "is no name of a channel"},
+		"channel":           {in: Input{Asked: Asked{Channels: []string{"a b"}}}, code: failure.Usage, err: `"a b" is not the name of a channel`},
+		"default channel":   {in: Input{Asked: Asked{DefaultChannel: "a\nb"}}, code: failure.Usage, err: "is not the name of a channel"},
 		"skip range":        {in: Input{Asked: Asked{Edges: Edges{SkipRange: "x"}}}, code: failure.Usage, err: "the skip range"},
-		"template path":     {in: Input{Asked: Asked{Template: "../t.yaml"}}, code: failure.EditRefused, err: "../t.yaml is no path within the repository"},
+		"template path":     {in: Input{Asked: Asked{Template: "../t.yaml"}}, code: failure.EditRefused, err: "../t.yaml is not a path within the repository"},
 		"absolute template": {in: Input{Asked: Asked{Template: "/t.yaml"}}, code: failure.EditRefused, err: "with slashes"},
-		"catalog path":      {in: Input{Asked: Asked{Catalog: `..\c.yaml`}}, code: failure.EditRefused, err: "is no path"},
+		"catalog path":      {in: Input{Asked: Asked{Catalog: `..\c.yaml`}}, code: failure.EditRefused, err: "is not a path"},
 	} {
 		tt.files = files
 		t.Run(name, tt.run)

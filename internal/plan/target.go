@@ -152,7 +152,7 @@ func (p *planner) ruled(c candidate, t *Target) (placed, bool, error) {
 	for _, pattern := range rule.Channels {
 		name, err := pattern.For(p.in.Bundle)
 		if err == nil && !channelGrammar.MatchString(name) {
-			err = fmt.Errorf("%q is no name of a channel", name)
+			err = fmt.Errorf("%q is not the name of a channel", name)
 		}
 		if err != nil {
 			return placed{}, false, p.misconfigured(c.TargetSetup, "naming a channel: %w", err)

@@ -48,7 +48,7 @@ func (c *Config) check(d document) (errs []error) {
 	}
 	c.GitHub.check(fault)
 	if u, err := url.Parse(c.Tracing.Endpoint); err != nil || c.Tracing.Endpoint != "" && (u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http") {
-		fault("Write http://HOST:4318.", []any{"tracing", "endpoint"}, "it is no address of a collector")
+		fault("Write http://HOST:4318.", []any{"tracing", "endpoint"}, "it is not an address of a collector")
 	}
 	if len(c.Routes) == 0 {
 		fault("Add a route for each registry.", []any{"routes"}, "there is none")
@@ -89,7 +89,7 @@ type faulty func(fix string, path []any, format string, args ...any)
 func (g *GitHub) check(fault faulty) {
 	at := func(key string) []any { return []any{"github", key} }
 	if u, err := url.Parse(g.APIURL); err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-		fault("Write https://api.github.com or https://HOST/api/v3.", at("apiURL"), "it is no address of an API")
+		fault("Write https://api.github.com or https://HOST/api/v3.", at("apiURL"), "it is not an address of an API")
 	}
 	if g.Pace < 0 || g.FirstRetry <= 0 || g.LongestRetry < g.FirstRetry || g.GiveUpAfter < g.LongestRetry {
 		fault("Set pace to 0 or more, and firstRetry, longestRetry and giveUpAfter in increasing order.", []any{"github"}, "its times contradict each other")
@@ -104,7 +104,7 @@ func (g *GitHub) check(fault faulty) {
 		fault("Give id and keyFile.", at("app"), "something is missing")
 	}
 	if g.App.Installation != "" && !numberGrammar.MatchString(g.App.Installation) {
-		fault("Give the number of the installation, or leave it out.", append(at("app"), "installation"), "%q is no number of an installation", g.App.Installation)
+		fault("Give the number of the installation, or leave it out.", append(at("app"), "installation"), "%q is not a number of an installation", g.App.Installation)
 	}
 }
 
@@ -165,7 +165,7 @@ func (t *Target) check(fault faulty, at []any) {
 	}
 	for i, name := range t.Repositories {
 		if !isRepository(captureGrammar.ReplaceAllString(name, "x")) {
-			fault("Write OWNER/NAME.", append(in("repositories"), i), "%q is no repository of GitHub", name)
+			fault("Write OWNER/NAME.", append(in("repositories"), i), "%q is not a GitHub repository", name)
 		}
 	}
 	t.checkCaptures(fault, in)

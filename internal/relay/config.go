@@ -167,7 +167,7 @@ func misfit(f schema.Fault) error {
 		switch {
 		case f.Node.IsNull():
 		case isTime && err != nil:
-			return f.Node.Failure(failure.Config, "reading %s: %q is no time", f.Where(), f.Node.Value).Fix("Write a time such as 10s.")
+			return f.Node.Failure(failure.Config, "reading %s: %q is not a time", f.Where(), f.Node.Value).Fix("Write a time such as 10s.")
 		case !isTime && !f.IsMalformed() && (f.Node.Kind != yamledit.Scalar || f.Schema.Get("type").Text() != "string"):
 			return f.Failure()
 		}

@@ -73,7 +73,7 @@ func (t *Target) miss(repository string) miss {
 	best := miss{near: -1}
 	for i, pattern := range t.Images {
 		if captures, ok := match(pattern, repository); ok {
-			reason := fmt.Sprintf("images[%d] is %s, and would make it %s, which is no repository of GitHub", i, pattern, fill(strings.Join(t.Repositories, ", "), captures))
+			reason := fmt.Sprintf("images[%d] is %s, and would make it %s, which is not a GitHub repository", i, pattern, fill(strings.Join(t.Repositories, ", "), captures))
 			for n, out := range t.Except {
 				if reference.Matches(out, repository) {
 					reason = fmt.Sprintf("images[%d] is %s, and except[%d] is %s", i, pattern, n, out)

@@ -73,19 +73,19 @@ func (q *Queue) check(fault faulty, d document) {
 	for one := range strings.SplitSeq(q.URL, ",") {
 		u, err := url.Parse(one)
 		if err != nil || u.Host == "" || u.Path != "" || u.Scheme != "nats" && u.Scheme != "tls" {
-			fault("Write nats://HOST:4222 or tls://HOST:4222, several with commas between them.", []any{"queue"}, "it is no address of NATS")
+			fault("Write nats://HOST:4222 or tls://HOST:4222, several with commas between them.", []any{"queue"}, "it is not an address of NATS")
 		} else if u.User != nil {
 			fault("Give creds or nkey, which name a file.", []any{"queue"}, "an address is no place for a secret")
 		}
 	}
 	if !streamGrammar.MatchString(q.Stream) {
-		fault("Write at most 32 letters, digits, - and _.", at("stream"), "%q is no name of a stream", q.Stream)
+		fault("Write at most 32 letters, digits, - and _.", at("stream"), "%q is not the name of a stream", q.Stream)
 	}
 	if q.Replicas < 1 || q.Replicas > 5 {
-		fault("Write 3, or 1 for a single server.", at("replicas"), "%d is no number of replicas", q.Replicas)
+		fault("Write 3, or 1 for a single server.", at("replicas"), "%d is not a number of replicas", q.Replicas)
 	}
 	if q.Partitions < 1 || q.Partitions > 256 {
-		fault("Write a number from 1 to 256.", at("partitions"), "%d is no number of partitions", q.Partitions)
+		fault("Write a number from 1 to 256.", at("partitions"), "%d is not a number of partitions", q.Partitions)
 	}
 	if q.Creds != "" && q.NKey != "" {
 		fault("Keep one of the two.", at("nkey"), "there is creds as well")

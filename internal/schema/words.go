@@ -28,7 +28,7 @@ func Configuration(name string, src []byte) (*yamledit.Node, error) {
 		return nil, failure.New(failure.Config, "%s", e.Message).At(e.File, e.Line, e.Col)
 	}
 	if root == nil || root.Kind != yamledit.Mapping {
-		return nil, failure.New(failure.Config, "reading it: it is no mapping").At(name, 1, 1)
+		return nil, failure.New(failure.Config, "reading it: it is not a mapping").At(name, 1, 1)
 	}
 	if len(f.Docs) > 1 {
 		line, col := f.Position(f.Docs[1].Start)

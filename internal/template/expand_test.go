@@ -228,7 +228,7 @@ func TestRefusedBundles(t *testing.T) {
 		want      string
 	}{
 		{"of another package", semver, fact("b", "other.v1.1.0", "other", "1.1.0"), failure.RenderFailed, "t.yaml:7:5: rendering the template: bundle other.v1.1.0 is of package other, those before it of op"},
-		{"of no version", semver, fact("b", "op.v1.1", "op", "1.1"), failure.RenderFailed, "t.yaml:7:5: reading bundle op.v1.1: its version \"1.1\" is no semantic version"},
+		{"of no version", semver, fact("b", "op.v1.1", "op", "1.1"), failure.RenderFailed, "t.yaml:7:5: reading bundle op.v1.1: its version \"1.1\" is not a semantic version"},
 		{"of one name", two, fact("b", "op.v1.0.0", "op", "1.0.0"), failure.RenderFailed, "t.yaml:5:5: rendering stable: a and b are the same bundle, op.v1.0.0"},
 		{"of one version but for its build", two, fact("b", "op.v1.0.0-2", "op", "1.0.0+2"), failure.VersionUnordered, "t.yaml:5:5: rendering stable: the versions of op.v1.0.0 and op.v1.0.0-2 differ in build metadata only"},
 		{"of one name, by order", goodstuff, fact("b", "op.v1.0.0", "op", "1.0.0"), failure.RenderFailed, "rendering the template: a and b are the same bundle, op.v1.0.0"},

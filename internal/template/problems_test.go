@@ -16,7 +16,7 @@ const basicHead = "schema: olm.template.basic\nentries:\n"
 func TestProblems(t *testing.T) {
 	for _, tt := range []struct{ name, src, want string }{
 		{"basic: sound", plainBasic, ""},
-		{"basic: entries that are a mapping", "schema: olm.template.basic\nentries: {}\n", "2:10 reading the template: entries is no list"},
+		{"basic: entries that are a mapping", "schema: olm.template.basic\nentries: {}\n", "2:10 reading the template: entries is not a list"},
 		{"basic: an item that is not a document", basicHead + "- olm.package\n", "3:3 reading the template: an item of entries is no document"},
 		{"basic: a misspelt key at the top", "schema: olm.template.basic\nentris: []\n", "2:1 reading the template: opm knows no key entris and drops it"},
 		{"basic: a key of one's own at the top", "schema: olm.template.basic\nmaintainers: [a]\nentries: []\n", ""},
@@ -29,13 +29,13 @@ func TestProblems(t *testing.T) {
 		{"basic: a channel twice", basicHead + strings.Repeat("- schema: olm.channel\n  package: op\n  name: stable\n  entries: []\n", 2), "7:3 reading channel stable, which occurs twice"},
 		{"basic: a channel of each package", basicHead + "- {schema: olm.channel, package: a, name: stable}\n- {schema: olm.channel, package: b, name: stable}\n", ""},
 		{"basic: a channel that is a number", basicHead + "- schema: olm.channel\n  package: op\n  name: 4.20\n", "5:9 reading channel 4.20: its name is no string"},
-		{"basic: a channel whose entries are a mapping", basicHead + "- schema: olm.channel\n  name: stable\n  entries: {}\n", "5:12 reading channel stable: entries is no list"},
-		{"basic: an entry that is not a mapping", basicHead + "- schema: olm.channel\n  name: stable\n  entries: [op.v1.0.0]\n", "5:12 reading channel stable: an entry is no mapping"},
+		{"basic: a channel whose entries are a mapping", basicHead + "- schema: olm.channel\n  name: stable\n  entries: {}\n", "5:12 reading channel stable: entries is not a list"},
+		{"basic: an entry that is not a mapping", basicHead + "- schema: olm.channel\n  name: stable\n  entries: [op.v1.0.0]\n", "5:12 reading channel stable: an entry is not a mapping"},
 		{"basic: an entry twice", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - name: op.v1.0.0\n  - name: op.v1.0.0\n", "7:5 reading channel stable: entry op.v1.0.0 occurs twice"},
 		{"basic: an entry without name", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - replaces: op.v1.0.0\n", "6:5 reading channel stable: an entry has no name"},
 		{"basic: an unknown key of an entry", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - name: op.v1.0.0\n    replacess: x\n", "7:5 reading an entry of channel stable: opm knows no key replacess and drops it"},
 		{"basic: edges of other types", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - {name: op.v1.0.0, replaces: 1.0, skips: op.v0.9.0}\n  - {name: op.v1.1.0, skips: [1.0]}\n",
-			"6:33 reading an entry of channel stable: replaces is no string; 6:45 reading an entry of channel stable: skips is no list; 7:30 reading an entry of channel stable: an item of skips is no string"},
+			"6:33 reading an entry of channel stable: replaces is no string; 6:45 reading an entry of channel stable: skips is not a list; 7:30 reading an entry of channel stable: an item of skips is no string"},
 		{"basic: an invalid range", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - name: op.v1.0.0\n    skipRange: '>=1.0 <x'\n", "7:16 reading an entry of channel stable: skipRange is no range: "},
 		{"basic: a bundle without image", basicHead + "- schema: olm.bundle\n  name: op.v1.0.0\n", "3:3 reading bundle op.v1.0.0: it has no image"},
 		{"basic: a bundle twice", basicHead + "- {schema: olm.bundle, name: op.v1.0.0, image: q.io/op:a}\n- {schema: olm.bundle, name: op.v1.0.0, image: q.io/op:b}\n", "4:3 reading bundle op.v1.0.0, which occurs twice"},
@@ -45,7 +45,7 @@ func TestProblems(t *testing.T) {
 
 		{"semver: sound", plainSemver, ""},
 		{"semver: invalid flags", "schema: olm.semver\ngenerateMajorChannels: maybe\nGenerateMinorChannels: yes\ndefaultChannelTypePreference: patch\n", "2:24 reading generateMajorChannels: \"maybe\" is neither true nor false; 4:31 reading DefaultChannelTypePreference: \"patch\" is neither major nor minor"},
-		{"semver: an archetype of another type", "schema: olm.semver\nstable: []\n", "2:9 reading stable: it is no mapping"},
+		{"semver: an archetype of another type", "schema: olm.semver\nstable: []\n", "2:9 reading stable: it is not a mapping"},
 		{"semver: bundles of another type", "schema: olm.semver\nstable:\n  bundles: {}\n", "3:12 reading stable: its bundles are no list"},
 		{"semver: a bundle of another type", "schema: olm.semver\nstable:\n  bundles: [q.io/op:v1]\n", "3:13 reading stable: a bundle is no mapping with an image"},
 		{"semver: an image that is a number", "schema: olm.semver\nstable:\n  bundles:\n  - image: 1\n", "4:5 reading stable: a bundle has no image"},
@@ -156,7 +156,7 @@ func TestNoTemplate(t *testing.T) {
 	}{
 		{"", failure.TemplateMalformed, "t.yaml:1:1: reading t.yaml: the file is empty"},
 		{"# nothing\n---\n", failure.TemplateMalformed, "t.yaml:1:1: reading t.yaml: the file is empty"},
-		{"\n- a\n", failure.TemplateMalformed, "t.yaml:2:1: reading the template: it is no mapping"},
+		{"\n- a\n", failure.TemplateMalformed, "t.yaml:2:1: reading the template: it is not a mapping"},
 		{"a: b\n", failure.TemplateUnsupported, "t.yaml:1:1: reading t.yaml: it is no catalog template"},
 		{"schema: acme.template\n", failure.TemplateUnsupported, "t.yaml:1:1: reading t.yaml: its schema is acme.template, of which Graft knows nothing"},
 		{"a: [\n", failure.TemplateMalformed, "t.yaml:1:4: parsing it as YAML: "},

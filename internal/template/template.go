@@ -183,7 +183,7 @@ func (t *Template) detect() error {
 		if root, err := f.Docs[0].Root(); err != nil {
 			return err
 		} else if root != nil && root.Kind != yamledit.Mapping {
-			return root.Malformed("reading the template: it is no mapping")
+			return root.Malformed("reading the template: it is not a mapping")
 		}
 	}
 	schema := t.Source.Schema()

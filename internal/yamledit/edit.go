@@ -74,7 +74,7 @@ func (e *Edits) Insert(seq *Node, index int, v Value, likes ...*Node) error {
 		return err
 	}
 	if seq.Kind != Sequence {
-		return e.file.refused(seq.Start, "inserting into something that is no list")
+		return e.file.refused(seq.Start, "inserting into something that is not a list")
 	}
 	if len(seq.Children) == 0 {
 		return e.insertEmpty(seq, v, likes)

@@ -22,7 +22,7 @@ func TestFaults(t *testing.T) {
 		{"an unknown escape", "a: \"\\d\"\n", 1, 5, "single quotes"},
 		{"a tab", "a:\n\t- b\n", 2, 1, "not with tabs"},
 		{"a reserved sign", "k: v\na: @b\n", 2, 4, "needs quotes"},
-		{"no number of JSON", "a: 1\nb: [1, .nan]\n", 2, 8, "NaN has no form in JSON"},
+		{"not a number of JSON", "a: 1\nb: [1, .nan]\n", 2, 8, "NaN has no form in JSON"},
 		{"minus infinity", "b: -.inf\n", 1, 4, "has no form in JSON"},
 		{"an unknown alias", "a: *x\n", 1, 5, "unknown anchor"},
 		{"an anchor in itself", "a: &a [*a]\n", 1, 1, ""},

@@ -250,7 +250,7 @@ func (c *Reader) load(name string) ([]fbc.Doc, error) {
 func Files(dir string) (map[string][]byte, error) {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() || oci.OnDisk(dir) {
-		return nil, failure.New(failure.TemplateNotFound, "opening the catalog %s: it is no directory of a file-based catalog", dir).At(dir, 0, 0).
+		return nil, failure.New(failure.TemplateNotFound, "opening the catalog %s: it is not the directory of a file-based catalog", dir).At(dir, 0, 0).
 			Fix("Name the directory that holds the catalog's files.")
 	}
 	root, err := os.OpenRoot(dir)

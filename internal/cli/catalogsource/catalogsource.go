@@ -77,7 +77,7 @@ type manifests struct {
 func openManifests(a *command.App, names []string, how *files.Writing, restricted bool) (*manifests, error) {
 	m := &manifests{app: a, repos: files.Repositories{}, how: how, stdin: slices.Contains(names, "-")}
 	if m.stdin && (len(names) > 1 || a.JSON || restricted || how != nil && how.DryRun) {
-		return nil, failure.New(failure.Usage, "reading the command line: - stands alone, without --json, --dry-run and --matrix").
+		return nil, failure.New(failure.Usage, "reading the command line: - excludes other files, --json, --dry-run and --matrix").
 			Fix("Name files, or leave those flags out.")
 	}
 	return m, nil

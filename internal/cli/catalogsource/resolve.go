@@ -106,7 +106,7 @@ func resolve(ctx context.Context, a *command.App, o *resolveOptions, names []str
 // read parses the values of the flags.
 func (o *resolveOptions) read() error {
 	if o.kubeconfig != "" && (o.version != "" || o.openShift != "" || len(o.objects) > 0) {
-		return failure.New(failure.Usage, "reading the command line: --kubeconfig stands beside --kube-version, --ocp-version or --object").Fix("Give the version and the objects, or the cluster that has them.")
+		return failure.New(failure.Usage, "reading the command line: --kubeconfig contradicts --kube-version, --ocp-version or --object").Fix("Give the version and the objects, or the cluster that has them.")
 	}
 	var err error
 	if o.values.Kube, err = versionFlag("--kube-version", o.version, "v1.31.2"); err != nil {

@@ -110,7 +110,7 @@ func addTo(repos files.Repositories, w files.Writing, e operand.Entry, name stri
 // addStdin edits a catalog from standard input to standard output.
 func addStdin(a *command.App, o *addOptions, e operand.Entry, names []string) error {
 	if len(names) > 1 || a.JSON || o.writing.DryRun {
-		return failure.New(failure.Usage, "reading the command line: - stands alone, without --json and --dry-run")
+		return failure.New(failure.Usage, "reading the command line: - excludes other files, --json and --dry-run")
 	}
 	src, err := files.Stdin(a.In)
 	if err != nil {

@@ -53,7 +53,7 @@ func New(o Options) (*Client, error) {
 	}
 	api, err := url.Parse(strings.TrimRight(o.APIURL, "/") + "/")
 	if err != nil || api.Host == "" || api.Scheme != "https" && api.Scheme != "http" {
-		return nil, failure.New(failure.Usage, "the API address %q is no http or https URL", o.APIURL).
+		return nil, failure.New(failure.Usage, "the API address %q is not an http or https URL", o.APIURL).
 			Fix("Set GITHUB_API_URL to https://api.github.com or https://HOST/api/v3.")
 	}
 	if api.User != nil {
@@ -82,7 +82,7 @@ var namePattern = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 func checkRepository(repo forge.Repository) error {
 	for _, name := range []string{repo.Owner, repo.Name} {
 		if !namePattern.MatchString(name) || strings.Trim(name, ".") == "" {
-			return failure.New(failure.Usage, "%q is no repository of GitHub", repo).Fix("Name it OWNER/NAME.")
+			return failure.New(failure.Usage, "%q is not a GitHub repository", repo).Fix("Name it OWNER/NAME.")
 		}
 	}
 	return nil

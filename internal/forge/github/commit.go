@@ -118,7 +118,7 @@ func (m *committing) entry(ctx context.Context, name string, content []byte) (*g
 // fit into one answer of GitHub.
 func (m *committing) lookUp(ctx context.Context, at string) (*github.TreeEntry, error) {
 	if !fs.ValidPath(at) || at == "." {
-		return nil, failure.New(failure.GitFailed, "%s: %q is no path within the repository", m.op().doing, at)
+		return nil, failure.New(failure.GitFailed, "%s: %q is not a path within the repository", m.op().doing, at)
 	}
 	sha := m.root
 	for {

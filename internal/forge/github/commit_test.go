@@ -164,7 +164,7 @@ func TestCommitModes(t *testing.T) {
 	for _, path := range []string{"", "/etc/passwd", "../x", "a/../../x", "a//b", "."} {
 		r.Files = map[string][]byte{path: []byte("x")}
 		_, err = h.of(catalog).Commit(ctx, r)
-		wantFailure(t, err, failure.GitFailed, "no path within the repository")
+		wantFailure(t, err, failure.GitFailed, "not a path within the repository")
 	}
 }
 

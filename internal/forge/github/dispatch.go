@@ -36,7 +36,7 @@ func (c *Client) Dispatch(ctx context.Context, repo forge.Repository, eventType 
 	if len(payload) > 0 {
 		var properties map[string]json.RawMessage
 		if err := json.Unmarshal(payload, &properties); err != nil {
-			return failure.New(failure.Usage, "%s: the payload is no JSON object: %w", op.doing, err)
+			return failure.New(failure.Usage, "%s: the payload is not a JSON object: %w", op.doing, err)
 		}
 		if len(properties) > mostProperties {
 			return failure.New(failure.Usage, "%s: the payload has %d properties, and GitHub takes %d",

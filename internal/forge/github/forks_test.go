@@ -135,8 +135,8 @@ func TestDispatch(t *testing.T) {
 	for _, tt := range []struct{ event, payload, text string }{
 		{"", "{}", "1 to 100 characters"},
 		{strings.Repeat("x", 101), "{}", "1 to 100 characters"},
-		{"x", "[]", "no JSON object"},
-		{"x", "{", "no JSON object"},
+		{"x", "[]", "not a JSON object"},
+		{"x", "{", "not a JSON object"},
 		{"x", many, "11 properties"},
 		{"x", `{"a": "` + strings.Repeat("x", 65536) + `"}`, "bytes"},
 	} {

@@ -42,7 +42,7 @@ func collector(c *relay.Config, env func(string) (string, bool)) (string, error)
 		return "", nil
 	}
 	if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", failure.New(failure.Usage, "reading where traces go: it is no address of a collector").
+		return "", failure.New(failure.Usage, "reading where traces go: it is not an address of a collector").
 			Fix("Set OTEL_EXPORTER_OTLP_ENDPOINT or tracing.endpoint to an address such as http://localhost:4318.")
 	}
 	return address, nil

@@ -94,13 +94,13 @@ func (s *Set) describeChannel(doc *Document, d *kind.Description) {
 	}
 	list := doc.Node.FoldValue("entries")
 	if !list.IsNull() && list.Kind != yamledit.Sequence {
-		d.Problem(list.Malformed("reading channel %s: entries is no list", doc.Name))
+		d.Problem(list.Malformed("reading channel %s: entries is not a list", doc.Name))
 	}
 	seen := Seen{}
 	for _, item := range list.Items() {
 		item := item.Resolve()
 		if item == nil || item.Kind != yamledit.Mapping {
-			d.Problem(list.Malformed("reading channel %s: an entry is no mapping", doc.Name))
+			d.Problem(list.Malformed("reading channel %s: an entry is not a mapping", doc.Name))
 			continue
 		}
 		CheckKeys(d, item, entryKeys, "an entry of channel "+doc.Name)
@@ -125,7 +125,7 @@ func checkEntryTypes(d *kind.Description, item *yamledit.Node, channel string) {
 	}
 	skips := item.FoldValue("skips")
 	if !skips.IsNull() && skips.Kind != yamledit.Sequence {
-		d.Problem(skips.Malformed("reading an entry of channel %s: skips is no list", channel))
+		d.Problem(skips.Malformed("reading an entry of channel %s: skips is not a list", channel))
 	}
 	for _, s := range skips.Items() {
 		if s = s.Resolve(); s == nil || s.Kind != yamledit.Scalar || s.Tag != "!!str" {

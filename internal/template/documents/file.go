@@ -23,7 +23,7 @@ type File struct {
 func Wrapped(s *kind.Source) *File {
 	f := &File{source: s, wrapped: true, list: s.Root().FoldValue("entries"), edits: s.File.Edit()}
 	if !f.list.IsNull() && f.list.Kind != yamledit.Sequence {
-		f.problems = append(f.problems, f.list.Malformed("reading the template: entries is no list"))
+		f.problems = append(f.problems, f.list.Malformed("reading the template: entries is not a list"))
 	}
 	for i, item := range f.list.Items() {
 		f.add(item, f.list, i, "reading the template: an item of entries is no document")

@@ -93,7 +93,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 		c := kind.Channel{Name: a.name}
 		c.Line, _ = a.key.Position()
 		if !a.value.IsNull() && a.value.Resolve().Kind != yamledit.Mapping {
-			d.Problem(a.value.Malformed("reading %s: it is no mapping", a.name))
+			d.Problem(a.value.Malformed("reading %s: it is not a mapping", a.name))
 			continue
 		}
 		documents.CheckKeys(&d, a.value, []string{"bundles"}, a.name)
