@@ -30,6 +30,7 @@ var variables = map[string]string{
 	"internal/relay/binary_test.go: name":                          "graft-relay, by its callers",
 	"internal/atomicfile/journal_test.go: os.Args[0]":              "the test itself, to be killed",
 	"internal/testkit/hostile/hostile_test.go: os.Args[0]":         "the test itself, whose memory is measured",
+	"internal/testkit/child/child.go: os.Args[0]":                  "the test itself, whose files are limited",
 	"internal/atomicfile/fault_linux_test.go: os.Args[0]":          "the test itself, whose system calls fail",
 	`internal/relay/faults_linux_test.go: "observed"`:              "the test itself, whose system calls fail",
 	"internal/relay/faults_linux_test.go: relay":                   "graft-relay, as it was found in the PATH",
