@@ -83,7 +83,7 @@ func testUnresolvable(t *testing.T, s *Server) {
 		{"", "it has 0 catalogs, not 1 to 16", "Warning ConfigInvalid", failure.Config},
 		{strings.Replace(sound, "bundle", "bundel", 1), `unknown field "bundel"`, "Warning ConfigInvalid", failure.Config},
 		{strings.Replace(sound, "bundle: etcd.v1", "", 1), "it has one of bundle and subscription", "Warning ConfigInvalid", failure.Config},
-		{strings.Replace(sound, "[etcd@3.x]", "['@']", 1), `"@" is no operand`, "Warning ConfigInvalid", failure.Config},
+		{strings.Replace(sound, "[etcd@3.x]", "['@']", 1), `"@" is not an operand`, "Warning ConfigInvalid", failure.Config},
 		{strings.Replace(sound, "[etcd@3.x]", "[]", 1), "it has no operands", "Warning ConfigInvalid", failure.Config},
 		{strings.Replace(sound, "{image:", "{clusterCatalog: a, image:", 1), "each of catalogs has one of", "Warning ConfigInvalid", failure.Config},
 		{strings.Replace(sound, "{image: '"+catalog+"'}", "{catalogSource: gone}", 1), "cluster-unavailable: reading unresolvable/gone: ", "Warning ClusterUnavailable", failure.ClusterUnavailable},
