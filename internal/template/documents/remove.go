@@ -13,9 +13,12 @@ import (
 // Remove removes bundles or channels from the documents of the template with this name; remove removes one
 // document. If one of the channels may not be removed, nothing is removed.
 func (s *Set) Remove(r kind.Removal, name string, remove func(*Document) error, o *kind.Outcome) error {
-	pkg, err := s.packageOf(r.Doing(), "", r.Package, "in "+name, o)
-	if err != nil {
-		return err
+	pkg := r.Package
+	if len(s.Of(fbc.SchemaPackage))+len(s.Of(fbc.SchemaChannel))+len(s.Of(fbc.SchemaBundle)) > 0 { // else nothing is there to remove
+		var err error
+		if pkg, err = s.packageOf(r.Doing(), "", r.Package, "in "+name, o); err != nil {
+			return err
+		}
 	}
 	e := removal{Set: s, Removal: r, pkg: pkg, remove: remove, o: o, stands: map[string]bool{}}
 	if err := e.planChannels(); err != nil {
