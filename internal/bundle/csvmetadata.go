@@ -1,7 +1,9 @@
 package bundle
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/fbc"
@@ -126,4 +128,42 @@ func (b *Bundle) csvMetadata() ([]fbc.Property, error) {
 	value.Annotations, value.Labels = d.Metadata.Annotations, d.Metadata.Labels
 	value.CustomResourceDefinitions = d.Spec.CustomResourceDefinitions
 	return []fbc.Property{build(typeCSVMetadata, value, false)}, nil
+}
+
+// Ordered returns a bundle of a catalog with the keys of its olm.csv.metadata in the order that opm gives them when
+// it renders the bundle image. A catalog that was read has them sorted. In YAML both are the same.
+func Ordered(b fbc.Bundle) fbc.Bundle {
+	b.Properties = slices.Clone(b.Properties)
+	for i, p := range b.Properties {
+		if p.Type != typeCSVMetadata {
+			continue
+		}
+		var value csvMetadata
+		if json.Unmarshal(p.Value, &value) != nil {
+			continue
+		}
+		if ordered := build(typeCSVMetadata, value, false); sameJSON(ordered.Value, p.Value) {
+			b.Properties[i] = ordered
+		}
+	}
+	return b
+}
+
+// sameJSON reports whether two texts mean the same, apart from the order of keys.
+func sameJSON(a, b []byte) bool {
+	sorted := func(text []byte) []byte {
+		var value any
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		if d.Decode(&value) != nil {
+			return nil
+		}
+		out, err := json.Marshal(value)
+		if err != nil {
+			return nil
+		}
+		return out
+	}
+	x, y := sorted(a), sorted(b)
+	return x != nil && bytes.Equal(x, y)
 }

@@ -182,7 +182,7 @@ func (r *renderer) baseBody(d *fbc.Doc, light fbc.Bundle) ([]byte, bool) {
 		return nil, false // the base does not have the manifests
 	case r.o.Metadata == bundle.CSVMetadata && objects:
 		return r.made(d, true)
-	case r.renames(light):
+	case r.renames(light), r.o.Format == fbc.JSON && metadata:
 		return r.made(d, false)
 	case d.Format == r.o.Format && d.Exact():
 		return d.Raw(), true
@@ -204,6 +204,9 @@ func (r *renderer) made(d *fbc.Doc, migrate bool) ([]byte, bool) {
 		if _, metadata := holds(whole); !metadata {
 			return nil, false
 		}
+	}
+	if r.o.Format == fbc.JSON {
+		whole = bundle.Ordered(whole)
 	}
 	text, err := bundle.Document(bundle.Rewritten(whole, r.o.Rewrite))
 	if err != nil {

@@ -22,6 +22,7 @@ type fakeRegistry struct {
 	asked   []string          // for digests or tags
 	digests map[string]string // of moved tags
 	csv     string            // in each CSV's metadata
+	spec    string            // in each CSV's spec
 }
 
 const opImage = "example.com/op:v"
@@ -40,7 +41,7 @@ func (s *fakeRegistry) Pull(_ context.Context, ref string) (*oci.Pulled, error) 
 	}
 	b := smallBundle(version)
 	b.Files["manifests/csv.yaml"] = []byte("kind: ClusterServiceVersion\napiVersion: operators.coreos.com/v1alpha1\nmetadata:\n  name: " + name + "\n" + s.csv +
-		"spec:\n  version: " + version + "\n  displayName: Op " + version + "\n  description: What " + version + " does.\n")
+		"spec:\n  version: " + version + "\n  displayName: Op " + version + "\n  description: What " + version + " does.\n" + s.spec)
 	return &oci.Pulled{Ref: ref, Digest: s.digest(ref), Labels: b.Labels, Files: b.Files}, nil
 }
 
@@ -126,13 +127,15 @@ func TestUponABase(t *testing.T) {
 		{name: "csv metadata for bundle objects", base: render.Options{Metadata: bundle.CSVMetadata}, pulled: "1.0.0 1.1.0"},
 		{name: "both for bundle objects", change: by(packageProperty, packageProperty+"- type: olm.csv.metadata\n  value: {}\n"), pulled: "1.0.0"},
 		{name: "bundle objects without a CSV for csv metadata", change: by("  value:\n    data: eyJ", "  value:\n    data: e30= # eyJ"), now: render.Options{Metadata: bundle.CSVMetadata}, pulled: "1.0.0 1.1.0"},
+		{name: "JSON with csv metadata", base: render.Options{Format: fbc.JSON, Metadata: bundle.CSVMetadata}, now: render.Options{Format: fbc.JSON, Metadata: bundle.CSVMetadata}},
+		{name: "YAML for JSON with csv metadata", base: render.Options{Metadata: bundle.CSVMetadata}, now: render.Options{Format: fbc.JSON, Metadata: bundle.CSVMetadata}},
 		{name: "YAML for JSON", now: render.Options{Format: fbc.JSON}},
 		{name: "JSON for YAML", base: render.Options{Format: fbc.JSON}},
 		{name: "images named otherwise", now: render.Options{Rewrite: reference.Rewrites{{From: "example.com/op", To: "example.org/op"}}}},
 		{name: "JSON bundle objects for csv metadata", base: render.Options{Format: fbc.JSON}, now: render.Options{Metadata: bundle.CSVMetadata}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &fakeRegistry{}
+			s := &fakeRegistry{spec: "  installModes: [{type: AllNamespaces, supported: true}]\n  maintainers: [{name: me, email: me@example.com}]\n"}
 			tmpl := open(t, "t.yaml", []byte(shelfTemplate))
 			sum, err := render.ParseSum("catalog.sum", nil)
 			if err != nil {
