@@ -102,7 +102,7 @@ func isBytes(v value) bool {
 	}
 	for _, item := range v.Items() {
 		n, err := strconv.ParseFloat(string(item), 64)
-		if string(item) != "null" && (err != nil || n != math.Trunc(n) || n < 0 || n > 255) {
+		if string(item) != "null" && (err != nil || n != math.Trunc(n) || math.Signbit(n) || n > 255) {
 			return false
 		}
 	}

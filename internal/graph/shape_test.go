@@ -160,7 +160,7 @@ func TestShapesAgreeWithEncodingJSON(t *testing.T) {
 }
 
 func FuzzShapes(f *testing.F) {
-	for _, seed := range []string{`{"annotations":{"a":1}}`, `{"data":"e30="}`, `{"data":[1,300]}`, `{"priority":1.0}`, `{"crdDescriptions":{"owned":[{"name":true}]}}`,
+	for _, seed := range []string{`{"annotations":{"a":1}}`, `{"data":"e30="}`, `{"data":[1,300]}`, `{"data":[-0]}`, `{"priority":1.0}`, `{"crdDescriptions":{"owned":[{"name":true}]}}`,
 		`null`, `"x"`, `{"keyword\u0073":"x"}`, `{"installModes":[null,{"supported":"no"}]}`} {
 		f.Add([]byte(seed))
 	}

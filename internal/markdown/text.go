@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -80,7 +81,8 @@ func visible(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
-	return strings.Join(strings.Fields(s), " ")
+	words := slices.DeleteFunc(strings.Fields(s), func(word string) bool { return strings.Trim(word, "\u200c\u200d") == "" })
+	return strings.Join(words, " ")
 }
 
 // breakMentions adds a gap after @, except after a letter or digit: there it mentions nobody, and image

@@ -110,7 +110,7 @@ func rendered(s string) string {
 func FuzzEscape(f *testing.F) {
 	for _, s := range []string{
 		"hi @octocat fixes #1", "a | b \\| c", "<!-- x -->", "::error::", "&#64;me", "\\@me", "\\", "`", "[skip ci]", "/lgtm", "GH-1",
-		"@\u200bme", "@\u202eme", "#\x001", "www.www.x", ":::", "[[skip ci]", "1.", "*_~`<&", "＠me", "\u3164@a",
+		"@\u200bme", "@\u202eme", "#\x001", "www.www.x", ":::", "[[skip ci]", "1.", "*_~`<&", "＠me", "\u3164@a", "2\t\u200d",
 	} {
 		f.Add(s)
 	}

@@ -348,7 +348,11 @@ func FuzzRemove(f *testing.F) {
 		if err != nil {
 			t.Fatalf("the result is not a template: %v\n%q", err, o.Files[0].After)
 		}
-		if o, err := again.Remove(r); err != nil || len(o.Files) > 0 {
+		o, err = again.Remove(r)
+		if failure.Is(err, failure.TemplateMalformed) {
+			return // what is left of a broken catalog may look like a template of another kind, which is refused
+		}
+		if err != nil || len(o.Files) > 0 {
 			t.Fatalf("the second run: %v %+v\n%q", err, o, src)
 		}
 	})
