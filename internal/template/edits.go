@@ -29,7 +29,37 @@ func (t *Template) Remove(r kind.Removal) (*kind.Outcome, error) {
 	if has := t.Kind.Traits(); r.Tombstone && !has.Tombstones && !has.OfTemplates {
 		return nil, t.unsupported(r.Doing(), "has none").Fix("Leave out --tombstone, and let the next version skip the bundle with graft edges --skips.")
 	}
-	return k.Remove(&t.Source, r)
+	o, err := k.Remove(&t.Source, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range o.Files {
+		if f.Path != t.Source.Path || f.Gone {
+			continue
+		}
+		if err := removable(f, r); err != nil {
+			return nil, failure.New(failure.EditRefused, "%s: what would remain is not a template: %s", r.Doing(), failure.Of(err).Message).
+				At(t.Source.Name, 1, 1).Fix("Correct the other documents of the template first, or remove the file.")
+		}
+	}
+	return o, nil
+}
+
+// removable reports why the same removal would fail on its own result, as when only broken documents remain.
+func removable(f kind.Written, r kind.Removal) error {
+	left, err := Parse(f.Path, f.After)
+	if err != nil {
+		return err
+	}
+	k, ok := left.Kind.(kind.Remover)
+	if !ok {
+		return left.unsupported(r.Doing(), "takes bundles in alone")
+	}
+	if err := left.problems(); err != nil {
+		return err
+	}
+	_, err = k.Remove(&left.Source, r)
+	return err
 }
 
 // Deprecate adds deprecations to a template of the repository fsys.
