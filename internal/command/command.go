@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -172,6 +173,9 @@ func markBugs(cmd *cobra.Command) {
 	}
 }
 
+// wrongCount matches cobra's errors about the number of arguments.
+var wrongCount = regexp.MustCompile(`arg\(s\), (?:only )?received (\d+)$`)
+
 // usage converts cobra's errors about flags and arguments to usage failures. Only those errors contain no
 // failure of Graft.
 func usage(cmd *cobra.Command, err error, args []string) error {
@@ -181,7 +185,11 @@ func usage(cmd *cobra.Command, err error, args []string) error {
 	if errors.Is(err, errRun) {
 		return failure.New(failure.Internal, "running %s: %w", cmd.CommandPath(), err)
 	}
-	f := failure.New(failure.Usage, "reading the command line: %s", strings.ReplaceAll(err.Error(), "\n", " "))
+	said := strings.ReplaceAll(err.Error(), "\n", " ")
+	if m := wrongCount.FindStringSubmatch(said); m != nil { // cobra does not name the arguments
+		said = fmt.Sprintf("%s arguments are given; the usage is %s", m[1], strings.TrimSuffix(cmd.CommandPath(), cmd.Name())+cmd.Use)
+	}
+	f := failure.New(failure.Usage, "reading the command line: %s", said)
 	if m := meant(cmd, err, args); m != "" {
 		return f.Fix("Did you mean %s? Run %s --help.", m, cmd.CommandPath())
 	}
