@@ -21,6 +21,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/oci"
+	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/render"
 	"github.com/olmgraft/graft/internal/template"
@@ -35,6 +36,7 @@ type renderOptions struct {
 	base          string
 	full          bool
 	migrateLevel  string
+	levelGiven    bool // otherwise the base decides
 	sum           string
 	updateSum     bool
 	refresh       string
@@ -54,7 +56,8 @@ func (a *app) renderCommand() *cobra.Command {
 		Use:   "render [KIND] TEMPLATE|BUNDLE_DIR|IMAGE...|-",
 		Short: "Render a template to a file-based catalog, byte for byte as opm does",
 		Long: "Render turns a template of any kind into the file-based catalog that opm " + opmVersion + " renders, byte\n" +
-			"for byte. With --base, an earlier output, it copies that catalog's bundles and pulls only new ones. It writes\n" +
+			"for byte. With --base, an earlier output, it copies that catalog's bundles and pulls only new ones. Without\n" +
+			"--migrate-level, the bundles keep the metadata format that the base has. Render writes\n" +
 			"the catalog to standard output, or with --write to a file, which it replaces as a whole. In a directory\n" +
 			"it writes only the files whose documents change, and names new files like the existing ones. Given\n" +
 			"images of bundles or catalogs, it writes their documents together.",
@@ -65,6 +68,7 @@ func (a *app) renderCommand() *cobra.Command {
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			o.levelGiven = cmd.Flags().Changed("migrate-level")
 			if o.timeout > 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeout(ctx, o.timeout)
@@ -87,7 +91,7 @@ func (a *app) renderCommand() *cobra.Command {
 	f.StringVar(&o.base, "base", "", "earlier output to copy bundles from: a file, a directory or a catalog image")
 	o.writing.OutsideFlag(f)
 	f.BoolVar(&o.full, "full", false, "pull every bundle, even if --base has it")
-	f.StringVar(&o.migrateLevel, "migrate-level", "none", "none, or bundle-object-to-csv-metadata")
+	f.StringVar(&o.migrateLevel, "migrate-level", "none", "none, or bundle-object-to-csv-metadata. With --base, defaults to the form of its bundles")
 	f.StringVar(&o.sum, "sum", "", "catalog.sum, the file that records digests and documents")
 	f.BoolVar(&o.updateSum, "update-sum", false, "where --sum differs, record the new digest or document")
 	f.StringVar(&o.refresh, "refresh", "", "tags: check whether the tags of copied bundles have moved since --sum recorded them")
@@ -138,7 +142,7 @@ func (a *app) render(ctx context.Context, o *renderOptions, kindName, name strin
 	progress := output.NewProgress(a.App)
 	progress.Begin("rendering %s", name)
 	defer progress.End()
-	if err := a.readBase(ctx, o, &ro); err != nil {
+	if err := a.readBase(ctx, o, &ro, t); err != nil {
 		return err
 	}
 	ro.Progress = progress.Step
@@ -207,14 +211,19 @@ func rewrites(rules []string) (all reference.Rewrites, err error) {
 
 // readBase reads --base and --sum. A missing base is empty, so that the same command makes the first catalog
 // and each later one.
-func (a *app) readBase(ctx context.Context, o *renderOptions, ro *render.Options) error {
-	if o.base != "" && !o.full {
+func (a *app) readBase(ctx context.Context, o *renderOptions, ro *render.Options, t *template.Template) error {
+	if o.base != "" && !(o.full && o.levelGiven) {
 		reader := catalogs.Reader{Options: o.registry, In: a.In, Err: a.Err}
 		docs, err := reader.AsItStands(ctx, o.base)
 		if err != nil && (!failure.Is(err, failure.TemplateNotFound) || o.base != o.write) {
 			return err
 		}
-		ro.Base = render.NewBase(docs)
+		if !o.levelGiven {
+			ro.Metadata = a.levelOf(o.base, docs, t)
+		}
+		if !o.full {
+			ro.Base = render.NewBase(docs)
+		}
 	}
 	if o.sum == "" {
 		return nil
@@ -225,6 +234,24 @@ func (a *app) readBase(ctx context.Context, o *renderOptions, ro *render.Options
 	}
 	ro.Sum, err = render.ParseSum(o.sum, text)
 	return err
+}
+
+// levelOf returns the metadata format of the base's bundles, and notes one that opm does not default to. In a base
+// with both formats, only the template's package counts.
+func (a *app) levelOf(base string, docs []fbc.Doc, t *template.Template) bundle.MetadataFormat {
+	format, mixed := plan.MetadataOf(docs)
+	if mixed {
+		if pkg := t.Describe().Package; pkg != "" {
+			format, mixed = plan.MetadataOf(fbc.OfPackage(docs, pkg))
+		}
+	}
+	switch {
+	case mixed:
+		fmt.Fprintf(a.Err, "graft: note: %s has bundles with olm.bundle.object and others with olm.csv.metadata, so --migrate-level defaults to none\n", base)
+	case format == bundle.CSVMetadata:
+		fmt.Fprintf(a.Err, "graft: note: %s has olm.csv.metadata, so --migrate-level defaults to bundle-object-to-csv-metadata\n", base)
+	}
+	return format
 }
 
 func timedOut(ctx context.Context, err error) error {

@@ -251,7 +251,6 @@ func (p *planner) standing(cat *Catalog) (metadata, error) {
 		p.warn("%s cannot be read as a catalog and is rendered anew: %s", cat.Path, failure.Of(err).Error())
 		return none, nil
 	}
-	found := none
 	for i := range docs {
 		if cat.Folder {
 			if template.IsSchema(docs[i].Schema) {
@@ -260,20 +259,39 @@ func (p *planner) standing(cat *Catalog) (metadata, error) {
 			}
 			cat.Format = docs[0].Format // the parts keep their own formats
 		}
-		switch holds := metadataIn(&docs[i]); {
-		case holds == none || holds == found:
-		case found == none:
-			found = holds
-		default:
-			return both, nil
-		}
 	}
-	return found, nil
+	return held(docs), nil
 }
 
 func (p *planner) isFolder(name string) bool {
 	info, err := fs.Stat(p.files, name)
 	return err == nil && info.IsDir()
+}
+
+// MetadataOf returns the form of metadata that the bundles of a catalog hold. For mixed forms, and for none, it
+// returns opm's default.
+func MetadataOf(docs []fbc.Doc) (format bundle.MetadataFormat, mixed bool) {
+	switch held(docs) {
+	case metadataOfCSV:
+		return bundle.CSVMetadata, false
+	case both:
+		return bundle.BundleObjects, true
+	}
+	return bundle.BundleObjects, false
+}
+
+func held(docs []fbc.Doc) metadata {
+	found := none
+	for i := range docs {
+		switch holds := metadataIn(&docs[i]); {
+		case holds == none || holds == found:
+		case found == none:
+			found = holds
+		default:
+			return both
+		}
+	}
+	return found
 }
 
 // metadataIn first searches the text, because most documents name only one of the properties.
