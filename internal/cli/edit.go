@@ -79,25 +79,25 @@ func (a *app) finishEdits(repos files.Repositories, dryRun bool, rep report) err
 		a.PrintReport(rep)
 		return nil
 	}
-	if !dryRun {
-		a.printTemplates(rep)
-	}
-	return nil
-}
-
-func (a *app) printTemplates(rep report) {
 	for _, t := range rep.Templates {
-		if t.Result == "updated" && !t.Itself {
-			fmt.Fprintf(a.Out, "%s: unchanged; its inputs are updated: %s\n", t.File, strings.Join(t.Files, ", "))
-		} else {
-			fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)
-		}
-		for _, c := range t.Changes {
-			fmt.Fprintf(a.Out, "  %s\n", output.Sentence(c))
+		if !dryRun {
+			a.printTemplate(t)
 		}
 		for _, n := range t.Notes {
 			fmt.Fprintf(a.Err, "graft: %s: note: %s\n", t.File, n)
 		}
+	}
+	return nil
+}
+
+func (a *app) printTemplate(t output.Template) {
+	if t.Result == "updated" && !t.Itself {
+		fmt.Fprintf(a.Out, "%s: unchanged; its inputs are updated: %s\n", t.File, strings.Join(t.Files, ", "))
+	} else {
+		fmt.Fprintf(a.Out, "%s: %s\n", t.File, t.Result)
+	}
+	for _, c := range t.Changes {
+		fmt.Fprintf(a.Out, "  %s\n", output.Sentence(c))
 	}
 }
 

@@ -233,6 +233,9 @@ func (t *Template) Insert(r kind.Request) (*kind.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, ok := t.Kind.(kind.HasLists); pinned != "" && t.Source.FS != nil && (ok || t.Kind.Traits().IsCatalog) {
+		pinned += "; resolve it with graft pin " + t.Source.Name
+	}
 	for _, note := range []string{choice, pinned} {
 		if note != "" {
 			o.Notes = append(o.Notes, note)

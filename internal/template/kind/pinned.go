@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func (r Request) Pinned(standing []BundleRef) (pinned Request, note string) {
 		digest = r.Resolve(r.Bundle.Image)
 	}
 	if digest == "" {
-		return r, "all images of the template are named by digest, and the digest is unknown of " + r.Bundle.Image
+		return r, fmt.Sprintf("%s is written by tag, because its digest is unknown; the template names its other images (%d) by digest", r.Bundle.Image, len(standing))
 	}
 	if tagged {
 		repository += ":" + tag
