@@ -64,7 +64,7 @@ func parses(words []string) error {
 
 // parses finds wrong commands.
 func TestPageCommandsAreHeld(t *testing.T) {
-	for _, line := range []string{"publsh", "verify", "verify a b", "verify -o html a", "insert --chanel x a", "convert --to composite a", "catalogsource convert --to newer a", "diff a"} {
+	for _, line := range []string{"publsh", "detect", "verify a b", "verify -o html a", "insert --chanel x a", "convert --to composite a", "catalogsource convert --to newer a", "diff a"} {
 		if parses(strings.Fields(line)) == nil {
 			t.Errorf("graft %s is a command", line)
 		}

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,18 +26,25 @@ type verifyOptions struct {
 func (a *app) verifyCommand() *cobra.Command {
 	o := &verifyOptions{}
 	cmd := &cobra.Command{
-		Use:   "verify [--base CATALOG] [--next CATALOG] CATALOG|TEMPLATE",
+		Use:   "verify [--base CATALOG] [--next CATALOG] [CATALOG|TEMPLATE]",
 		Short: "Check the upgrade graph of a catalog",
 		Long: "Verify checks the upgrade graph of a catalog, or of the catalog that a template renders to. A fault\n" +
 			"that opm validate rejects is an error. A fault that it accepts, and that harms users, is a warning. With --base,\n" +
 			"the published catalog, verify also checks that every version that could upgrade still can, under the\n" +
 			"rules of OLM v0 and v1. --published does the same for the packages of CATALOG only, for example against\n" +
 			"the catalog image of a whole platform. With --next, the catalogs of later platform versions in order,\n" +
-			"verify checks that every version has a way forward after a cluster upgrade.",
-		Example: "  graft verify catalog.yaml\n  graft verify --base published.yaml --next v4.21/catalog.yaml catalog.yaml\n" +
+			"verify checks that every version has a way forward after a cluster upgrade.\n\n" +
+			"Without CATALOG, verify checks each catalog that .github/graft.yaml, or the layout of the community\n" +
+			"catalogs, configures in the repository of the working directory.",
+		Example: "  graft verify\n  graft verify catalog.yaml\n  graft verify --base published.yaml --next v4.21/catalog.yaml catalog.yaml\n" +
 			"  graft verify --published quay.io/operatorhubio/catalog:latest catalog.yaml\n  graft verify -o sarif catalogs/ > graft.sarif",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), o, args[0]) },
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.verifyConfigured(cmd.Context(), o)
+			}
+			return a.verify(cmd.Context(), o, args[0])
+		},
 	}
 	f := cmd.Flags()
 	o.catalogs = catalogs.Reader{In: a.In, Err: a.Err, Progress: output.NewProgress(a.App)}
@@ -52,14 +62,53 @@ func (a *app) verify(ctx context.Context, o *verifyOptions, name string) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		o.output = "json"
-	}
 	found, err := o.catalogs.Verify(ctx, name, &o.Verification, levels)
 	if err != nil {
 		return err
 	}
-	if err := a.printFindings(o.output, name, found); err != nil {
+	return a.reportFindings(o.output, name, found)
+}
+
+// verifyConfigured verifies all catalogs that the repository configures, and reports the findings together.
+func (a *app) verifyConfigured(ctx context.Context, o *verifyOptions) error {
+	if o.Base != "" || len(o.Published)+len(o.Next) > 0 {
+		return failure.New(failure.Usage, "reading the command line: --base, --published and --next need CATALOG").Fix("Name the catalog to compare.")
+	}
+	names, err := catalogs.Configured()
+	if err != nil {
+		return err
+	}
+	const few = 10
+	shown := strings.Join(names, ", ")
+	if len(names) > few {
+		shown = fmt.Sprintf("%d catalogs", len(names))
+	}
+	fmt.Fprintf(a.Err, "graft: verifying %s\n", shown)
+	var found []graph.Finding
+	var errs []error
+	for _, name := range names {
+		levels, err := o.Levels(name)
+		if err != nil {
+			return err
+		}
+		own, err := o.catalogs.Verify(ctx, name, &o.Verification, levels)
+		for i := range own {
+			own[i].File = cmp.Or(own[i].File, name)
+		}
+		found, errs = append(found, own...), append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return a.reportFindings(o.output, "", found)
+}
+
+// reportFindings fails if one is an error. name is the file for findings without one.
+func (a *app) reportFindings(output, name string, found []graph.Finding) error {
+	if a.JSON {
+		output = "json"
+	}
+	if err := a.printFindings(output, name, found); err != nil {
 		return failure.New(failure.Internal, "writing the findings: %w", err)
 	}
 	var errs []error

@@ -155,6 +155,41 @@ func (c *Config) Setup(fsys fs.FS, pkg, version string) (*plan.Setup, Layout, er
 	return setup, Community, nil
 }
 
+// CommunityFiles matches the files that configure the catalogs of the community layout.
+const CommunityFiles = operators + "/*/ci.yaml"
+
+// Setups returns the targets of the repository for all packages: those of graft.yaml, or else those of each operator
+// in the community layout.
+func (c *Config) Setups(fsys fs.FS) (all []*plan.Setup, err error) {
+	if len(c.Targets) > 0 {
+		return []*plan.Setup{{File: c.File, Package: c.Package, Targets: c.Targets}}, nil
+	}
+	if info, err := fs.Stat(fsys, operators); err != nil || !info.IsDir() {
+		return nil, nil //nolint:nilerr // another layout
+	}
+	folders, err := fs.ReadDir(fsys, operators)
+	if err != nil {
+		return nil, failure.New(failure.Config, "looking for operators: %w", err).At(operators, 0, 0).Fix("Make the folder readable.")
+	}
+	var errs []error
+	for _, d := range folders {
+		if !d.IsDir() {
+			continue
+		}
+		folder := path.Join(operators, d.Name())
+		file, ci, err := c.ciOf(fsys, folder)
+		if errs = append(errs, err); err != nil || file == "" || !ci.Enabled {
+			continue
+		}
+		one := &plan.Setup{File: file}
+		for _, m := range ci.Mapping {
+			one.Targets = append(one.Targets, communityTarget(fsys, m, folder))
+		}
+		all = append(all, one)
+	}
+	return all, errors.Join(errs...)
+}
+
 // communityTargets returns the templates that a release-config.yaml names, with the catalogs to which ci.yaml
 // maps them. Without a release-config.yaml for the version it returns all templates, and the inputs must name
 // channels. file is empty if the operator is not published as file-based catalogs.

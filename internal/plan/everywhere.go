@@ -62,6 +62,11 @@ func (p Pattern) ofAll() Pattern {
 	return Pattern(strings.NewReplacer(stars...).Replace(string(p)))
 }
 
+// ofAny returns the pattern that matches the templates of all bundles of all packages.
+func (p Pattern) ofAny() Pattern {
+	return Pattern(strings.ReplaceAll(string(p.ofAll()), "{package}", "*"))
+}
+
 // standingTarget plans a target whose template exists.
 func (p *planner) standingTarget(c candidate) error {
 	o, err := p.open(c)

@@ -90,8 +90,7 @@ type TargetSetup struct {
 
 // Names reports whether the path is that of a template of the target, for any bundle.
 func (t TargetSetup) Names(template string) bool {
-	pattern := strings.ReplaceAll(string(t.Template.ofAll()), "{package}", "*")
-	ok, err := path.Match(path.Clean(pattern), template)
+	ok, err := path.Match(path.Clean(string(t.Template.ofAny())), template)
 	return ok && err == nil
 }
 
