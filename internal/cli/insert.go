@@ -10,6 +10,7 @@ import (
 	"github.com/blang/semver/v4"
 	"github.com/spf13/cobra"
 
+	"github.com/olmgraft/graft/internal/cli/catalogs"
 	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/cli/registry"
 	"github.com/olmgraft/graft/internal/config"
@@ -36,7 +37,7 @@ type insertOptions struct {
 func (a *app) insertCommand() *cobra.Command {
 	o := &insertOptions{}
 	cmd := &cobra.Command{
-		Use:   "insert --image REF [--channel C[,C...]] TEMPLATE...",
+		Use:   "insert [--channel C[,C...]] TEMPLATE... IMAGE",
 		Short: "Insert a bundle into catalog templates, in place",
 		Long: "Insert adds a bundle to catalog templates and changes only the lines that the bundle needs. With\n" +
 			"--name, --version and --package it pulls no image; otherwise it reads them from the image. If a\n" +
@@ -49,16 +50,23 @@ func (a *app) insertCommand() *cobra.Command {
 			"A template that names images by digest does not show which bundle an image is: give --base.\n\n" +
 			"Insert writes all templates or none. With - for TEMPLATE, it reads the template from standard input and\n" +
 			"writes the result to standard output.",
-		Example: "  graft insert --image quay.io/example/op-bundle:v1.2.3 --name op.v1.2.3 --version 1.2.3 \\\n" +
+		Example: "  graft insert catalog-templates/basic.yaml quay.io/example/op-bundle:v1.2.3\n" +
+			"  graft insert --image quay.io/example/op-bundle:v1.2.3 --name op.v1.2.3 --version 1.2.3 \\\n" +
 			"    --package op --channel stable catalog-templates/basic.yaml\n" +
 			"  graft insert --image quay.io/example/op-bundle:v1.2.3 --name op.v1.2.3 --version 1.2.3 \\\n" +
 			"    --package op --release-config release-config.yaml catalog-templates/*.yaml",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.insert(cmd, o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, err := o.templates(args)
+			if err != nil {
+				return err
+			}
+			return a.insert(cmd, o, names)
+		},
 	}
 	f, r := cmd.Flags(), &o.request
 	o.registry.Flags(f)
-	f.StringVar(&r.Bundle.Image, "image", "", "bundle image, by tag or digest (required)")
+	f.StringVar(&r.Bundle.Image, "image", "", "bundle image, by tag or digest, instead of IMAGE")
 	f.StringVar(&r.Bundle.Name, "name", "", "name of the bundle, as in its CSV")
 	f.StringVar(&o.version, "version", "", "version of the bundle")
 	f.StringVar(&r.Bundle.Package, "package", "", "package of the bundle")
@@ -82,6 +90,27 @@ func (a *app) insertCommand() *cobra.Command {
 	f.StringVar(&r.InsteadOf, "instead-of", "", "unreleased bundle whose place it takes")
 	o.writing.Flags(f)
 	return cmd
+}
+
+// templates returns the arguments without the image, which it takes as that of the bundle. An existing file is never
+// an image.
+func (o *insertOptions) templates(args []string) (names []string, err error) {
+	image := &o.request.Bundle.Image
+	for _, arg := range args {
+		_, missing := os.Stat(arg)
+		switch {
+		case missing == nil || !catalogs.IsImage(arg):
+			names = append(names, arg)
+		case *image != "":
+			return nil, failure.New(failure.Usage, "reading the command line: there are two images, %s and %s", *image, arg).Fix("Give one of them.")
+		default:
+			*image = arg
+		}
+	}
+	if len(names) == 0 {
+		return nil, failure.New(failure.Usage, "reading the command line: no template is given for %s", *image).Fix("Name the template before the image.")
+	}
+	return names, nil
 }
 
 func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error {
@@ -112,7 +141,7 @@ func (a *app) insert(cmd *cobra.Command, o *insertOptions, names []string) error
 func (o *insertOptions) check(cmd *cobra.Command) error {
 	b := &o.request.Bundle
 	if b.Image == "" {
-		return failure.New(failure.Usage, "reading the command line: --image is missing").Fix("Give the bundle image with --image.")
+		return failure.New(failure.Usage, "reading the command line: no bundle image is given").Fix("Give the image, with its tag or digest, as an argument or with --image.")
 	}
 	if o.releaseConfig != "" {
 		for _, flag := range []string{"channel", "replaces", "skips", "skip-range", "default-channel"} {
