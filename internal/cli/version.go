@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 
@@ -18,19 +19,18 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print the version, the commit, and the version of opm that Graft reproduces",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			commit := "unknown"
+			var source command.Source
 			if info, ok := debug.ReadBuildInfo(); ok {
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						commit = s.Value
-					}
-				}
+				source = command.SourceOf(info)
 			}
 			if a.JSON {
-				a.PrintJSON(map[string]any{"schemaVersion": 1, "version": command.Version, "commit": commit, "opm": opmVersion})
+				a.PrintJSON(map[string]any{
+					"schemaVersion": 1, "version": command.Version, "commit": cmp.Or(source.Commit, "unknown"),
+					"time": source.Time, "modified": source.Modified, "opm": opmVersion,
+				})
 				return nil
 			}
-			fmt.Fprintf(a.Out, "graft %s, commit %s, compatible with opm %s\n", command.Version, commit, opmVersion)
+			fmt.Fprintf(a.Out, "graft %s%s, compatible with opm %s\n", command.Version, source, opmVersion)
 			return nil
 		},
 	}

@@ -25,9 +25,6 @@ import (
 	"github.com/olmgraft/graft/internal/runner"
 )
 
-// Version is set by the release build.
-var Version = "dev"
-
 // IO holds the inputs and outputs of a run.
 type IO struct {
 	In       io.Reader
