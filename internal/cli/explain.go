@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,18 +13,11 @@ import (
 func (a *app) explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain [CODE|FINDING]",
-		Short:   "Explain a failure code or a finding; without one, list the codes",
+		Short:   "Explain a failure code or a finding; without one, list them all",
 		Example: "  graft explain 31\n  graft explain edge-conflict\n  graft explain channel-two-heads",
 		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			for _, e := range failure.Table {
-				names = append(names, e.Class)
-			}
-			for _, r := range graph.Rules {
-				names = append(names, r.ID)
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
+			return explainable(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -33,12 +27,44 @@ func (a *app) explainCommand() *cobra.Command {
 				a.PrintJSON(map[string]any{"schemaVersion": 1, "codes": failure.Table, "findings": graph.Rules})
 			default:
 				for _, e := range failure.Table {
-					fmt.Fprintf(a.Out, "%3d  %-26s %s\n", e.Code, e.Class, e.Meaning)
+					fmt.Fprintf(a.Out, "%3d  %-28s %s\n", e.Code, e.Class, e.Meaning)
+				}
+				fmt.Fprint(a.Out, "\nFindings of graft verify, with the exit code as an error:\n\n")
+				for _, r := range graph.Rules {
+					fmt.Fprintf(a.Out, "%3d  %-28s %s\n", r.Code, r.ID, r.Meaning)
 				}
 			}
 			return nil
 		},
 	}
+}
+
+// explainable returns the names that explain accepts.
+func explainable() (names []string) {
+	for _, e := range failure.Table {
+		names = append(names, e.Class)
+	}
+	for _, r := range graph.Rules {
+		names = append(names, r.ID)
+	}
+	return names
+}
+
+// near returns a question for the names that resemble one, with a space behind it, or "". A name resembles one
+// that has it as a part, or that differs in a few letters.
+func near(name string, names []string) string {
+	const typos = 3
+	var found []string
+	for _, known := range names {
+		part := len(name) > typos && strings.Contains(known, name)
+		if part || failure.Distance(name, known) <= min(typos, len(name)/2) {
+			found = append(found, known)
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return "Did you mean " + one(found) + "? "
 }
 
 func (a *app) explain(name string) error {
@@ -47,7 +73,7 @@ func (a *app) explain(name string) error {
 	switch {
 	case !ok && !isFinding:
 		return failure.New(failure.Usage, "explaining %q: there is no such failure code or finding", name).
-			Fix("Run graft explain for the codes. docs/findings.md has the findings.")
+			Fix("%sRun graft explain to list all codes and findings.", near(strings.ToLower(name), explainable()))
 	case ok && a.JSON:
 		a.PrintJSON(e)
 	case a.JSON:

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
@@ -54,14 +55,12 @@ func Allowed(patterns []string, repository string) bool {
 	return false
 }
 
-// Check returns a failure if Allowed is false. Callers that allow every repository do not call it.
-func Check(patterns []string, p Publication) error {
+// Check returns a failure if Allowed is false. The failure names the place of the patterns. Callers that allow every
+// repository do not call it.
+func Check(patterns []string, place string, p Publication) error {
 	if Allowed(patterns, p.Repository) {
 		return nil
 	}
-	if len(patterns) == 0 {
-		return failure.New(failure.BundleNotAllowed, "checking %s: allowed-repositories names no repository", p.Image())
-	}
-	return failure.New(failure.BundleNotAllowed, "checking %s: allowed-repositories has no pattern for %s: %s",
-		p.Image(), p.Repository, strings.Join(patterns, ", "))
+	return failure.New(failure.BundleNotAllowed, "checking %s: %s has no pattern for %s: it has %s", p.Image(), place, p.Repository, cmp.Or(strings.Join(patterns, ", "), "none")).
+		Fix("Add the repository to %s if you trust it.", place)
 }

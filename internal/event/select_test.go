@@ -64,11 +64,11 @@ func TestAllowed(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	p := Publication{Repository: "quay.io/org/op", Tag: "v1"}
-	if err := Check([]string{"quay.io/org/*"}, p); err != nil {
+	if err := Check([]string{"quay.io/org/*"}, "--allowed-repositories", p); err != nil {
 		t.Error(err)
 	}
 	for _, patterns := range [][]string{nil, {"quay.io/other/*"}} {
-		if err := Check(patterns, p); !failure.Is(err, failure.BundleNotAllowed) || !strings.Contains(err.Error(), "quay.io/org/op:v1") {
+		if err := Check(patterns, "--allowed-repositories", p); !failure.Is(err, failure.BundleNotAllowed) || !strings.Contains(err.Error(), "quay.io/org/op:v1") {
 			t.Errorf("%q: %v", patterns, err)
 		}
 	}

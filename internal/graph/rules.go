@@ -161,7 +161,7 @@ var Rules = []Rule{
 	promise("community-not-merged", Warning, failure.Config, "ci.yaml or release-config.yaml has merge: false, so the pipeline does not merge the pull request, and auto-merge stays off.", "Merge it by hand."),
 
 	// The catalog of the next platform version.
-	promise("version-skew", Error, failure.CatalogSkew, "A version that can be installed from one catalog is missing from the next, and no version there succeeds it.", "Also publish it, or one that succeeds it, to the next catalog."),
-	promise("head-skew", Error, failure.CatalogSkew, "The head of a channel is above every version in the next catalog, so a cluster upgrade leads to a lower version.", "Also publish the version, or a higher one, to the next catalog."),
+	promise("version-skew", Error, failure.CatalogSkew, "A version that can be installed from one catalog is missing from the next, and no version there succeeds it. As an error it fails with catalog-skew.", "Also publish it, or one that succeeds it, to the next catalog. If the gap is intended, lower the level of version-skew with levels in graft.yaml."),
+	promise("head-skew", Error, failure.CatalogSkew, "The head of a channel is above every version in the next catalog, so a cluster upgrade leads to a lower version. As an error it fails with catalog-skew.", "Also publish the version, or a higher one, to the next catalog. If that is intended, lower the level of head-skew with levels in graft.yaml."),
 	promise("channel-skew", Warning, failure.CatalogSkew, "In the next catalog, only another channel upgrades a version, so users must change their subscriptions by hand.", "Also publish it to the same channel of the next catalog."),
 }

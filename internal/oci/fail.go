@@ -106,7 +106,7 @@ func ofNetwork(doing string, err error) *failure.Error {
 		return failure.New(failure.BundleInvalid, "%s: the answer is longer than an image's may be", doing)
 	case errors.As(err, &dns) && dns.IsNotFound:
 		f.Message = doing + ": no such host: " + dns.Name
-		f = f.Fix("Check the host in the image reference, and the network's name server.")
+		f = f.Fix("Check the host in the image reference, and the network's name server. If only a mirror serves the image, give --registries-conf.")
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &plain):
 		f.Message = doing + ": the registry does not answer by TLS"
 		f = f.Fix("Give --use-http if the registry serves plain HTTP.")

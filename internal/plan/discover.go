@@ -75,12 +75,12 @@ func (p *planner) withoutTemplate(found *search) ([]candidate, error) {
 	if len(found.broken) > 0 {
 		return nil, err.Fix("Correct %s, or name the template.", strings.Join(firstFew(found.broken), ", "))
 	}
-	return nil, err.Fix("Name the template in the inputs or in .github/graft.yaml, or create one with graft insert --create.")
+	return nil, err.Fix("Name the template with --template or in .github/graft.yaml, or create one with graft insert --create.")
 }
 
 func (p *planner) ambiguous(what string, paths []string) error {
 	return failure.New(failure.Usage, "looking for the %s of package %s: there are %d: %s", what, p.in.Bundle.Package, len(paths), strings.Join(firstFew(paths), ", ")).
-		Fix("Name one in the inputs, or all of them in .github/graft.yaml.")
+		Fix("Name one with --%s, or all of them in .github/graft.yaml.", what)
 }
 
 func firstFew(paths []string) []string {
@@ -142,7 +142,7 @@ func Walk(fsys fs.FS, skip func(folder string) bool, visit func(name string, src
 		}
 		if read += int64(len(src)); read > maxSearched {
 			return failure.New(failure.Usage, "looking for templates: the repository has more than %d MiB of YAML and JSON", maxSearched>>20).
-				Fix("Name the template in the inputs or in .github/graft.yaml.")
+				Fix("Name the template with --template or in .github/graft.yaml.")
 		}
 		for _, start := range starts {
 			if namesSchema(src, start) {

@@ -44,7 +44,7 @@ func TestDiscover(t *testing.T) {
 		"a split catalog alone":  {files: split, in: asked(Asked{}), want: "c/op raw\n  into a\n"},
 		"a package beside it":    {files: map[string]string{"c/op.yaml": catalog, "c/ap.yaml": other}, in: asked(Asked{}), want: "c/op.yaml raw\n  into a\n"},
 		"of other packages":      {files: map[string]string{"t/op.yaml": basicTemplate, "t/ap.yaml": strings.ReplaceAll(basicTemplate, "op", "ap"), "c/ap.yaml": other}, in: asked(Asked{}), want: "t/op.yaml basic\n  into a\n"},
-		"two templates":          {files: map[string]string{"a.yaml": basicTemplate, "b.yaml": semverTemplate}, in: asked(Asked{}), code: failure.Usage, err: "looking for the template of package op: there are 2: a.yaml, b.yaml Name one in the inputs"},
+		"two templates":          {files: map[string]string{"a.yaml": basicTemplate, "b.yaml": semverTemplate}, in: asked(Asked{}), code: failure.Usage, err: "looking for the template of package op: there are 2: a.yaml, b.yaml Name one with --template"},
 		"two catalogs":           {files: map[string]string{"t.yaml": basicTemplate, "v4.17/c.yaml": catalog, "v4.18/c.yaml": catalog}, in: asked(Asked{}), code: failure.Usage, err: "looking for the catalog of package op: there are 2: v4.17/c.yaml, v4.18/c.yaml"},
 		"two catalogs alone":     {files: map[string]string{"v4.17/c.yaml": catalog, "v4.18/c.yaml": catalog}, in: asked(Asked{}), code: failure.Usage, err: "there are 2"},
 		"two, and one asked for": {files: map[string]string{"v4.17/c.yaml": catalog, "v4.18/c.yaml": catalog}, in: asked(Asked{Catalog: "v4.18/c.yaml"}), want: "v4.18/c.yaml raw\n  into a\n"},

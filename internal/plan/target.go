@@ -195,7 +195,7 @@ func (p *planner) choice(c candidate, o *opened) (choice template.Choice, err er
 	}
 	missing := failure.New(failure.Usage, "planning for %s: no channel of %s is given", p.in.Bundle.Name, c.path).At(c.path, 0, 0)
 	if len(choice.Known) > 0 {
-		return choice, missing.Fix("Name channels in the inputs or in .github/graft.yaml; the template has %s.", strings.Join(choice.Known, ", "))
+		return choice, missing.Fix("Name channels with --channels or in .github/graft.yaml; the template has %s.", strings.Join(choice.Known, ", "))
 	}
-	return choice, missing.Fix("Name channels in the inputs or in .github/graft.yaml.")
+	return choice, missing.Fix("Name channels with --channels or in .github/graft.yaml.")
 }

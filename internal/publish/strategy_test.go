@@ -175,7 +175,9 @@ func TestRefreshDistrusts(t *testing.T) {
 		w.Addr + "/op:v1.1.0?template=../../passwd": failure.EditRefused,
 	} {
 		w.forge.all[0].Requests = []string{text}
-		w.o.Allow = func(p event.Publication) error { return event.Check([]string{w.Addr + "/*"}, p) }
+		w.o.Allow = func(p event.Publication) error {
+			return event.Check([]string{w.Addr + "/*"}, "--allowed-repositories", p)
+		}
 		w.Reset()
 		if _, err := Refresh(context.Background(), w.o); !failure.Is(err, want) {
 			t.Errorf("%s: got %v", text, err)

@@ -2,6 +2,7 @@ package publish
 
 import (
 	"cmp"
+	"errors"
 	"net/url"
 	"os"
 	"slices"
@@ -36,9 +37,11 @@ type inputs struct {
 
 	token, repository, base, pushToFork string
 
-	// given are the settings that override the configuration's.
-	given  config.Config
-	branch plan.Pattern
+	// given are the settings that override the configuration's. allowedBy names the input of allowed repositories
+	// as it was given.
+	given     config.Config
+	allowedBy string
+	branch    plan.Pattern
 
 	dryRun, force bool
 	allowCommands bool
@@ -73,33 +76,34 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 			Commit: config.Commit{Message: plan.Pattern(v.text("message")), Method: config.Method(v.text("commit-method")), Signoff: v.is("signoff")},
 		},
 	}
+	in.allowedBy = v.place("allowed-repositories")
 	if act != nil {
 		in.registry.Token = in.token // a workflow's token may pull from ghcr.io
 		in.mask(act, v)
 	}
 	if in.timeout, err = time.ParseDuration(v.text("timeout")); err != nil || in.timeout <= 0 {
-		return nil, failure.New(failure.Usage, "reading the inputs: timeout: invalid value %q", v.text("timeout")).Fix("Give a time such as 15m.")
+		return nil, v.invalid("timeout", v.text("timeout")).Fix("Give a time such as 15m.")
 	}
-	if in.wait, err = patience(v.text("wait"), act != nil); err != nil {
+	if in.wait, err = patience(v, act != nil); err != nil {
 		return nil, err
 	}
 	switch in.given.Commit.Method {
 	case "", config.WithGit, config.WithAPI:
 	default:
-		return nil, failure.New(failure.Usage, "reading the inputs: commit-method: invalid value %q", in.given.Commit.Method).Fix("Give git or api.")
+		return nil, v.invalid("commit-method", in.given.Commit.Method).Fix("Give git or api.")
 	}
 	switch in.given.Drift {
 	case "", config.WarnOfDrift, config.RefuseDrift:
 	default:
-		return nil, failure.New(failure.Usage, "reading the inputs: drift: invalid value %q", in.given.Drift).Fix("Give warn or refuse.")
+		return nil, v.invalid("drift", in.given.Drift).Fix("Give warn or refuse.")
 	}
 	switch in.asked.Asked.Rebuild {
 	case "", plan.Refuse, plan.Replace:
 	default:
-		return nil, failure.New(failure.Usage, "reading the inputs: rebuild: invalid value %q", in.asked.Asked.Rebuild).Fix("Give refuse or replace.")
+		return nil, v.invalid("rebuild", in.asked.Asked.Rebuild).Fix("Give refuse or replace.")
 	}
 	if skips := in.asked.Asked.SemverSkips; skips != "" && !slices.Contains(kind.AllSemverSkips, skips) {
-		return nil, failure.New(failure.Usage, "reading the inputs: semver-skips: invalid value %q", skips).Fix("Give major, minor or channel.")
+		return nil, v.invalid("semver-skips", skips).Fix("Give major, minor or channel.")
 	}
 	if in.asked.Edit.Said() && (in.image != "" || in.event != "" || len(in.fromTags) > 0 || in.refresh || in.planMatrix) {
 		return nil, failure.New(failure.Usage, "reading the inputs: remove, deprecate or edges is given with something to publish").
@@ -108,14 +112,14 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 	switch in.given.PullRequest.AutoMerge {
 	case "", "merge", "squash", "rebase":
 	default:
-		return nil, failure.New(failure.Usage, "reading the inputs: auto-merge: invalid value %q", in.given.PullRequest.AutoMerge).Fix("Give merge, squash or rebase.")
+		return nil, v.invalid("auto-merge", in.given.PullRequest.AutoMerge).Fix("Give merge, squash or rebase.")
 	}
 	for _, catalog := range v.list("published") {
 		in.published = append(in.published, plan.PublishedSetup{Catalog: plan.Pattern(catalog)})
 	}
 	if text := v.text("versions"); text != "" && len(in.fromTags) > 0 {
 		if in.versions, err = semver.ParseRange(text); err != nil {
-			return nil, failure.New(failure.Usage, "reading the inputs: versions: invalid value %q: %w", text, err).Fix("Give a range such as >=1.2.0.")
+			return nil, v.invalid("versions", text, err).Fix("Give a range such as >=1.2.0.")
 		}
 	}
 	if text := v.text("author"); text != "" {
@@ -132,11 +136,11 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 
 // patience returns the given wait, or else that for an event: some registries announce images before they serve
 // them. A person who names a missing tag has probably misspelt it.
-func patience(text string, event bool) (wait time.Duration, err error) {
-	switch {
+func patience(v values, event bool) (wait time.Duration, err error) {
+	switch text := v.text("wait"); {
 	case text != "":
 		if wait, err = time.ParseDuration(text); err != nil || wait < 0 {
-			return 0, failure.New(failure.Usage, "reading the inputs: wait: invalid value %q", text).Fix("Give a time such as 1m, or 0s.")
+			return 0, v.invalid("wait", text).Fix("Give a time such as 1m, or 0s.")
 		}
 	case event:
 		wait = time.Minute
@@ -196,6 +200,22 @@ func (v values) text(name string) string {
 		}
 	}
 	return flag.Value.String()
+}
+
+// place names an input as it was given: as a flag, or as an input of the action.
+func (v values) place(name string) string {
+	if v.action == nil || v.flags.Lookup(name).Changed {
+		return "--" + name
+	}
+	return "the input " + name
+}
+
+// invalid refuses the value of an input, given with causes.
+func (v values) invalid(name string, value any, causes ...error) *failure.Error {
+	if err := errors.Join(causes...); err != nil {
+		return failure.New(failure.Usage, "reading %s: invalid value %q: %w", v.place(name), value, err)
+	}
+	return failure.New(failure.Usage, "reading %s: invalid value %q", v.place(name), value)
 }
 
 func (v values) is(name string) bool { return strings.EqualFold(v.text(name), "true") }

@@ -253,7 +253,11 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 		Log: publish.Log{Line: p.line, Notice: p.notice, Step: p.step, Part: p.progress.Of, Progress: p.progress.Step, Group: p.group},
 	}
 	if allowed := p.config.AllowedRepositories; len(allowed) > 0 {
-		r.Allow = func(one event.Publication) error { return event.Check(allowed, one) }
+		place := p.allowedBy
+		if len(p.given.AllowedRepositories) == 0 {
+			place = "allowedRepositories in " + p.config.File
+		}
+		r.Allow = func(one event.Publication) error { return event.Check(allowed, place, one) }
 	}
 	if p.allowCommands {
 		r.Commands = func(ctx context.Context, base fs.FS, change *atomicfile.Change, commands []string) (map[string][]byte, error) {

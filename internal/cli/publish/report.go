@@ -97,6 +97,9 @@ func (p *publishing) print(results []*publish.Result, err error) error {
 		rep.Result = publish.Failed
 	}
 	if p.action != nil {
+		for _, f := range rep.Failures {
+			f.Remedy = asInputs(f.Remedy)
+		}
 		p.annotate(rep, results)
 		err = errors.Join(err, p.outputs(rep, results, explorer), p.action.Summary(summary(rep, results)))
 	}
