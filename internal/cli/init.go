@@ -68,7 +68,7 @@ func (a *app) init(ctx context.Context, dir string, w files.Writing) error {
 	repo := files.At(root, r.FS())
 	progress := output.NewProgress(a.App)
 	progress.Begin("looking for templates and catalogs")
-	said, err := starter(ctx, r.FS(), &repo.Change, defaultBranch(root), progress.Of)
+	found, said, err := starter(ctx, r.FS(), &repo.Change, defaultBranch(root), progress.Of)
 	progress.End()
 	for _, line := range said {
 		fmt.Fprintf(a.Err, "graft: %s\n", line)
@@ -99,7 +99,10 @@ func (a *app) init(ctx context.Context, dir string, w files.Writing) error {
 		fmt.Fprintf(a.Out, "%s: created\n", name)
 	}
 	if len(names) == 0 {
-		fmt.Fprintln(a.Out, "unchanged: the workflow and the configuration stand already")
+		fmt.Fprintln(a.Out, "unchanged: the repository has a workflow and a configuration")
+	}
+	if !w.DryRun {
+		fmt.Fprint(a.Err, nextSteps(dir, found.Newest()))
 	}
 	return nil
 }
@@ -136,23 +139,24 @@ func refIn(file, prefix string) (string, bool) {
 type part func(what string, n, total int)
 
 // starter adds missing files and returns notes for a person. A repository in the community layout needs no
-// graft.yaml.
-func starter(ctx context.Context, fsys fs.FS, change *atomicfile.Change, branch string, of part) (said []string, err error) {
+// graft.yaml. The survey is empty if the configuration needs none.
+func starter(ctx context.Context, fsys fs.FS, change *atomicfile.Change, branch string, of part) (found *survey.Survey, said []string, err error) {
 	community, err := fs.Glob(fsys, "operators/*/ci.yaml")
 	if err != nil {
-		return nil, failure.New(failure.Internal, "looking for operators: %w", err)
+		return nil, nil, failure.New(failure.Internal, "looking for operators: %w", err)
 	}
+	found = &survey.Survey{}
 	if lacks(fsys, config.File, ".github/graft.yml") && len(community) == 0 {
 		var text []byte
-		if _, text, said, err = surveyed(ctx, fsys, of); err != nil {
-			return said, err
+		if found, text, said, err = surveyed(ctx, fsys, of); err != nil {
+			return nil, said, err
 		}
 		change.Set(config.File, nil, text, true)
 	}
 	if lacks(fsys, workflowFile, ".github/workflows/graft.yaml") {
 		change.Set(workflowFile, nil, []byte(starterWorkflow(branch)), true)
 	}
-	return said, nil
+	return found, said, nil
 }
 
 // surveyed returns the survey of a repository and the configuration for it.

@@ -223,5 +223,6 @@ func target(pattern string, group, all []*source, n *news, written map[string]st
 	out.DefaultChannel, out.NewChannel = n.defaultChannel(last), n.newChannel(last)
 	out.Rewrites = rewrites(group)
 	out.Catalogs = catalogs(group, all)
+	out.Newest = n.bundle(last)
 	return out
 }

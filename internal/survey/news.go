@@ -3,6 +3,7 @@ package survey
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,7 +13,9 @@ import (
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/template"
+	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // news holds the newest bundles of all sources. They decide where new bundles go.
@@ -35,6 +38,29 @@ func newNews(list []*source) *news {
 		n.of[t], n.releases[t], n.prereleases[t] = t.facts.newestOf(names, anyOf), t.facts.newestOf(names, releaseOf), t.facts.newestOf(names, prereleaseOf)
 	}
 	return n
+}
+
+// bundle returns the newest bundle of a source. If none of its images is known to be that of the newest bundle, it
+// returns another one, without a name.
+func (n *news) bundle(t *source) (found Bundle) {
+	top := n.of[t]
+	for _, k := range slices.Sorted(maps.Keys(t.facts.images)) {
+		i := t.facts.images[k]
+		name := i.name
+		for _, c := range t.catalogs {
+			name = cmp.Or(name, c.facts.images[k].name)
+		}
+		b := Bundle{Image: k, version: top.version}
+		if reference.IsDigest(k) {
+			b.Image = i.repository + "@" + k
+		}
+		if v, ok := kind.ImageVersion(b.Image); top.known && (name == top.name || ok && name == "" && v.EQ(top.version)) {
+			b.Name = name
+			return b
+		}
+		found = b
+	}
+	return found
 }
 
 // said returns everything that a configuration says about a source, except paths.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/blang/semver/v4"
+
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/template"
@@ -38,6 +40,24 @@ type Target struct {
 	Rewrites       reference.Rewrites // of images in the catalogs
 	// Repositories are the bundles' repositories.
 	Repositories []string
+	Newest       Bundle
+}
+
+// Bundle is a bundle of a template or catalog. Its image is empty if there is none, and its name if the repository
+// does not contain it.
+type Bundle struct {
+	Name, Image string
+	version     semver.Version
+}
+
+// Newest returns the newest bundle of all targets.
+func (s *Survey) Newest() (top Bundle) {
+	for _, t := range s.Targets {
+		if t.Newest.Image != "" && (top.Image == "" || t.Newest.version.GT(top.version)) {
+			top = t.Newest
+		}
+	}
+	return top
 }
 
 // Rule assigns versions to channels.
