@@ -34,7 +34,7 @@ func TestExplorer(t *testing.T) {
 	browser := start(t)
 	url, _ := stored(t, three(t)...)
 	for name, test := range map[string]func(*tab){
-		"overview": overview, "search": search, "select": choose, "unfold": unfold, "deep link": deepLink, "path": path, "compare": compare, "findings": findings,
+		"overview": overview, "search": search, "select": choose, "unfold": unfold, "deep link": deepLink, "path": path, "path begins": begins, "compare": compare, "findings": findings,
 		"keyboard": keyboard, "zoom": zoomed, "screen reader": names,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -170,11 +170,18 @@ func path(p *tab) {
 	p.until(`document.querySelector('.answer') !== null`)
 	p.wants(".answer", "There is no path. The upgrades end at v0.9.0")
 	p.at("#/op?from=op.v0.1.0&to=op.v2.0.0")
-	p.wants(".answer", "op.v0.1.0 stands in no catalog of this file.")
-	p.at("#/op/stable/op.v1.0.0")
+	p.wants(".answer", "No catalog of this file has version op.v0.1.0. If it is installed, run graft path")
+	p.at("#/op?from=op.v1.0.0&to=op.v7.0.0")
+	if got, want := p.text(".answer"), "No catalog of this file has version op.v7.0.0."; got != want {
+		p.t.Errorf("the answer is %q, want %q", got, want)
+	}
+	p.at("#/op/stable/op.v1.0.0?on=4.16")
 	p.run(chromedp.Click("#panel .version p button"))
 	p.until(`document.querySelector('[name=from]').value === 'op.v1.0.0'`)
-	p.at("#/op/stable/op.v2.0.0?from=op.v1.0.0")
+	if hash, want := value[string](p, "location.hash"), "#/op/stable/op.v1.0.0?on=4.16&from=op.v1.0.0&start=4.16"; hash != want {
+		p.t.Errorf("the address is %s, want %s", hash, want)
+	}
+	p.at("#/op/stable/op.v2.0.0?on=4.18&from=op.v1.0.0&start=4.16")
 	p.run(chromedp.Click("#panel .version p button:nth-child(2)"))
 	p.until(`document.querySelectorAll('.answer li').length === 6`)
 	p.wants(".answer ol", "v1.0.0 on 4.16, channel stable")
@@ -186,6 +193,20 @@ func path(p *tab) {
 	}
 	p.at("#/op?from=op.v2.0.0&to=op.v1.0.0")
 	p.wants(".answer", "There is no path. The upgrades end at v2.0.0 on 4.18, channel stable.")
+}
+
+// begins checks that the page shows the platform on which a path begins, and that a path begins on the shown one.
+func begins(p *tab) {
+	for hash, want := range map[string]string{
+		"#/op": "4.18 4.18", "#/op?on=4.17": "4.17 4.17", "#/op?start=4.16": "4.16 4.16", "#/op?on=4.17&start=4.16": "4.17 4.16",
+	} {
+		p.at(hash)
+		if got := value[string](p, "document.querySelector('[name=on]').value + ' ' + document.querySelector('[name=start]').value"); got != want {
+			p.t.Errorf("%s shows a platform, and begins a path on a platform: %s, want %s", hash, got, want)
+		}
+	}
+	p.at("#/op?on=4.17&from=op.v1.0.0&to=op.v2.0.0")
+	p.wants(".answer ol", "v1.0.0 on 4.17, channel stable")
 }
 
 func compare(p *tab) {

@@ -62,9 +62,9 @@ function showPackage(pkg, about, state) {
 		drawn = key;
 	}
 	const shown = { state, stage, channel: state.channel, bundle: state.bundle };
-	const found = answer(pkg, index, state);
-	const panel = [state.bundle ? make('section', { class: 'version' }, make('button', { type: 'button', class: 'small close', 'aria-label': 'Close', click: () => go({ ...state, bundle: '' }) }, '×'), detailsOf(pkg, index, shown), pathButtons(state)) : null,
-		make('section', {}, pathForm(pkg, index, state), found ? answerText(pkg, index, found) : null)];
+	const found = answer(pkg, index, shown);
+	const panel = [state.bundle ? make('section', { class: 'version' }, make('button', { type: 'button', class: 'small close', 'aria-label': 'Close', click: () => go({ ...state, bundle: '' }) }, '×'), detailsOf(pkg, index, shown), pathButtons(shown)) : null,
+		make('section', {}, pathForm(pkg, index, shown), found ? answerText(pkg, index, found) : null)];
 	byId('panel').hidden = false;
 	byId('panel').replaceChildren(...panel.filter(Boolean));
 	if (field) byId('panel').querySelector(`[name="${field}"], [type="${field}"]`)?.focus();
@@ -73,12 +73,13 @@ function showPackage(pkg, about, state) {
 	else if (state.bundle) say(`${named(state.bundle)} is selected.`);
 }
 
-const pathButtons = (state) => make('p', {}, ['from', 'to'].map((end) => make('button', { type: 'button', class: 'small', click: () => go({ ...state, [end]: state.bundle }) }, `Path ${end} here`)));
+// pathButtons set the ends of a path. It begins on the platform on which a person chose its first version.
+const pathButtons = ({ state, stage }) => make('p', {}, ['from', 'to'].map((end) => make('button', { type: 'button', class: 'small', click: () => go({ ...state, [end]: state.bundle, ...(end === 'from' ? { start: index.platforms[stage] } : {}) }) }, `Path ${end} here`)));
 
-// stageOf returns the platform to show: the requested one, or the highest that has the package.
+// stageOf returns the platform to show: the requested one, the one on which the requested path begins, or the
+// highest that has the package.
 function stageOf(pkg, state) {
-	const asked = index.platforms.indexOf(state.on);
-	if (asked >= 0) return asked;
+	for (const asked of [state.on, state.start].map((name) => index.platforms.indexOf(name))) if (asked >= 0) return asked;
 	const has = pkg.stages.findLastIndex((s) => s.after >= 0);
 	return has >= 0 ? has : pkg.stages.findLastIndex((s) => s.before >= 0);
 }
@@ -208,9 +209,9 @@ function listen(version) {
 	source.onmessage = (e) => {
 		const news = JSON.parse(e.data);
 		if (news.version !== version) location.reload();
-		tell(news.trouble && `The catalogs cannot be read, and this is what they were before.\n${news.trouble}`);
+		tell(news.trouble && `Graft cannot read the catalogs. The page shows their last state.\n${news.trouble}`);
 	};
-	source.onerror = () => tell('The server has ended, or cannot be reached. This is what the catalogs were before.');
+	source.onerror = () => tell('The server has ended, or the browser cannot reach it. The page shows the last state of the catalogs.');
 }
 
 async function begin() {

@@ -1,6 +1,7 @@
-// The form for a path, and its answer.
+// The form for a path, and its answer. A path begins on the shown platform unless the address names another.
 
-function pathForm(pkg, index, state) {
+function pathForm(pkg, index, shown) {
+	const state = { ...shown.state, start: shown.state.start ?? index.platforms[shown.stage] };
 	const options = pkg.bundles.map((b) => make('option', { value: b.n }));
 	const text = (name, label) => make('label', {}, label, make('input', { name, list: 'bundles', value: state[name] ?? '', autocomplete: 'off', spellcheck: 'false' }));
 	const choice = (name, label, all) => make('label', {}, label, make('select', { name }, all.map(([value, said]) => make('option', { value, selected: (state[name] ?? '') === value }, said))));
@@ -22,14 +23,14 @@ function pathForm(pkg, index, state) {
 }
 
 // answer searches the path that a state requests. It returns null if the state requests none.
-function answer(pkg, index, state) {
+function answer(pkg, index, { state, stage }) {
 	if (!state.from || !state.to) return null;
 	const place = (name, otherwise) => { const i = index.platforms.indexOf(name); return i < 0 ? otherwise : i; };
-	const first = place(state.start, 0), last = place(state.end, index.platforms.length - 1);
+	const first = place(state.start, stage), last = place(state.end, index.platforms.length - 1);
 	const asked = { from: state.from, to: state.to, channel: state.follow || null, olm: state.olm === 'v1' ? 1 : 0, first, last, anywhere: !index.platforms.includes(state.end) };
-	for (const name of [state.from, state.to]) {
-		if (!pkg.byName.has(name)) return { asked, trouble: `${named(name)} stands in no catalog of this file. graft path knows what succeeds it.` };
-	}
+	const missing = (name) => (pkg.byName.has(name) ? null : `No catalog of this file has version ${named(name)}.`);
+	if (missing(state.to)) return { asked, trouble: missing(state.to) };
+	if (missing(state.from)) return { asked, trouble: `${missing(state.from)} If it is installed, run graft path: it also follows skipRanges from versions that no catalog has.` };
 	if (first > last) return { asked, trouble: 'The path would end on a lower platform than it begins on.' };
 	return { asked, ...findPath(pkg, asked) };
 }
