@@ -116,10 +116,14 @@ func quickStart(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(ts.Exec("cat", "../quickstart.out"))
 }
 
-// layout NAME follows docs/layouts/NAME.md: it writes the page's graft.yaml, runs its commands, and checks that
-// their output has the lines of its diff.
+// layout NAME [TITLE...] follows docs/layouts/NAME.md, without its sections, or the section with the title: it
+// writes the page's graft.yaml, runs its commands, and checks that their output has the lines of its diff.
 func layout(ts *testscript.TestScript, _ bool, args []string) {
 	page := strings.ReplaceAll(ts.ReadFile(filepath.Join(ts.Getenv("ROOT"), "docs", "layouts", args[0]+".md")), "quay.io/example/", ts.Getenv("REGISTRY")+"/")
+	if len(args) > 1 {
+		_, page, _ = strings.Cut(page, "\n## "+strings.Join(args[1:], " ")+"\n")
+	}
+	page, _, _ = strings.Cut(page, "\n## ")
 	if m := regexp.MustCompile("(?s)```yaml\n(# .github/graft.yaml\n.*?)```").FindStringSubmatch(page); m != nil {
 		ts.Check(os.MkdirAll(ts.MkAbs(".github"), 0o755))
 		ts.Check(os.WriteFile(ts.MkAbs(".github/graft.yaml"), []byte(m[1]), 0o644))
