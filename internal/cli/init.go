@@ -165,20 +165,14 @@ func surveyed(ctx context.Context, fsys fs.FS, of part) (found *survey.Survey, t
 		return nil, nil, nil, err
 	}
 	for _, l := range found.Left {
-		said = append(said, fmt.Sprintf("%s is left out of %s: %s", l.Path(), config.File, oneLine(l.Reason)))
+		said = append(said, fmt.Sprintf("%s is not in %s: %s", l.Path(), config.File, oneLine(l.Reason)))
 	}
 	if len(found.Targets) == 0 {
 		return nil, nil, said, nothingFound(found.Left)
 	}
 	proofs := prove(ctx, fsys, found.Targets, of)
 	for _, t := range found.Targets {
-		for _, c := range t.Catalogs {
-			for _, p := range c.Pairs {
-				if proofs[p].differs > 0 {
-					said = append(said, fmt.Sprintf("%s %s (compared to what %s renders)", p.Catalog, oneLine(proofs[p].text), p.Template))
-				}
-			}
-		}
+		said = append(said, driftLines(t, proofs)...)
 	}
 	text = starterConfig(found, proofs)
 	if _, err := config.Parse(config.File, text); err != nil {
@@ -189,7 +183,7 @@ func surveyed(ctx context.Context, fsys fs.FS, of part) (found *survey.Survey, t
 
 func nothingFound(left []plan.LeftOut) error {
 	if i := slices.IndexFunc(left, func(l plan.LeftOut) bool { return l.Catalog == "" }); i >= 0 {
-		return failure.New(failure.TemplateNotFound, "looking for templates: the repository has none that a bundle can be put into: %s", left[i].Reason).At(left[i].Template, 0, 0).
+		return failure.New(failure.TemplateNotFound, "looking for templates: the repository has none into which Graft can insert a bundle: %s", left[i].Reason).At(left[i].Template, 0, 0).
 			Fix("Add a template for the catalogs, then run graft init again.")
 	}
 	return failure.New(failure.TemplateNotFound, "looking for templates: the repository has neither a template nor a catalog").

@@ -11,13 +11,43 @@ import (
 
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/survey"
+	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// starterConfig writes the survey's results, with the evidence beside each decision.
+// configPage has the keys of graft.yaml. The repository of the reader does not have the page.
+const configPage = "https://github.com/olmgraft/graft/blob/main/docs/configuration.md"
+
+// starterFile is a graft.yaml in the making.
+type starterFile struct {
+	strings.Builder
+	proofs map[survey.Pair]proof
+	said   map[string]bool
+}
+
+// note writes comments, a line each.
+func (f *starterFile) note(indent string, lines ...string) {
+	for _, line := range lines {
+		fmt.Fprintf(f, "%s# %s\n", indent, oneLine(line))
+	}
+}
+
+// why writes comments for a setting. It leaves out those that the file has already.
+func (f *starterFile) why(indent string, lines ...string) {
+	for _, line := range lines {
+		if !f.said[line] {
+			f.said[line] = true
+			f.note(indent, line)
+		}
+	}
+}
+
+// starterConfig writes the survey's results, with the reason above each setting.
 func starterConfig(s *survey.Survey, proofs map[survey.Pair]proof) []byte {
-	var b strings.Builder
-	b.WriteString("# yaml-language-server: $schema=https://raw.githubusercontent.com/olmgraft/graft/main/internal/config/graft.schema.json\n")
+	f := &starterFile{proofs: proofs, said: map[string]bool{}}
+	f.note("", "yaml-language-server: $schema=https://raw.githubusercontent.com/olmgraft/graft/main/internal/config/graft.schema.json",
+		"graft init wrote this file. A comment above a setting gives the reason for it: change the setting if the reason is wrong.",
+		"All settings: "+configPage)
 	packages, repositories := []string{}, []string{}
 	for _, t := range s.Targets {
 		packages = append(packages, t.Package)
@@ -25,36 +55,37 @@ func starterConfig(s *survey.Survey, proofs map[survey.Pair]proof) []byte {
 	}
 	packages, repositories = kind.Unique(packages), kind.Unique(repositories)
 	if len(packages) == 1 {
-		fmt.Fprintf(&b, "package: %s\n", scalar(packages[0]))
+		fmt.Fprintf(f, "package: %s\n", scalar(packages[0]))
 	}
-	b.WriteString("targets:\n")
+	f.WriteString("targets:\n")
 	for _, t := range s.Targets {
-		starterTarget(&b, t, len(packages) > 1, proofs)
+		f.target(t, len(packages) > 1)
 	}
 	if len(repositories) > 0 {
-		b.WriteString("# Bundles may come from here only.\nallowedRepositories:\n")
-		for _, r := range repositories {
-			fmt.Fprintf(&b, "  - %s\n", scalar(r))
-		}
+		f.note("", "Graft accepts bundles from these repositories only.")
+		f.WriteString("allowedRepositories:\n")
+		f.list("  ", repositories)
 	}
-	b.WriteString("# One pull request for each bundle; package makes it a rolling one.\npullRequest:\n  strategy: bundle\n")
-	starterLeft(&b, s.Left)
-	return []byte(b.String())
+	f.note("", "One pull request for each bundle. With package, one pull request collects all new bundles of a package.")
+	f.WriteString("pullRequest:\n  strategy: bundle\n")
+	f.left(s.Left)
+	return []byte(f.String())
 }
 
-// starterLeft writes the parts without configuration, and why.
-func starterLeft(b *strings.Builder, left []plan.LeftOut) {
-	for i, l := range left {
-		if i == 0 {
-			b.WriteString("# Left alone:\n")
-		}
-		comment(b, "  ", l.Path()+": "+l.Reason)
+// left writes the files without configuration, and why.
+func (f *starterFile) left(left []plan.LeftOut) {
+	if len(left) > 0 {
+		f.note("", "Graft leaves these files alone:")
+	}
+	for _, l := range left {
+		f.note("", "- "+l.Path()+": "+l.Reason)
 	}
 }
 
-// comment writes a text behind # on one line.
-func comment(b *strings.Builder, indent, text string) {
-	fmt.Fprintf(b, "#%s%s\n", indent, oneLine(text))
+func (f *starterFile) list(indent string, items []string) {
+	for _, item := range items {
+		fmt.Fprintf(f, "%s- %s\n", indent, scalar(item))
+	}
 }
 
 // oneLine stops a text from ending its comment.
@@ -69,69 +100,74 @@ func scalar(s string) string {
 	return strings.TrimSpace(string(text))
 }
 
-func starterTarget(b *strings.Builder, t survey.Target, several bool, proofs map[survey.Pair]proof) {
-	for _, note := range t.Notes {
-		b.WriteString("  ")
-		comment(b, " ", note)
+func (f *starterFile) target(t survey.Target, several bool) {
+	if t.About != "" {
+		f.note("  ", t.About)
 	}
-	fmt.Fprintf(b, "  - template: %s\n", scalar(t.Template))
+	f.why("  ", t.Notes...)
+	fmt.Fprintf(f, "  - template: %s\n", scalar(t.Template))
 	if several && t.Package != "" {
-		fmt.Fprintf(b, "    package: %s\n", scalar(t.Package))
+		fmt.Fprintf(f, "    package: %s\n", scalar(t.Package))
 	}
-	starterRules(b, t.Rules)
+	f.rules(t.Rules)
 	if t.DefaultChannel != "" {
-		fmt.Fprintf(b, "    defaultChannel: %s # it has the newest bundle, and others are for lower versions\n", scalar(t.DefaultChannel))
+		f.why("    ", "The default channel is that of the newest minor version, as it is now.")
+		fmt.Fprintf(f, "    defaultChannel: %s\n", scalar(t.DefaultChannel))
 	}
 	if t.NewChannel != "" {
-		fmt.Fprintf(b, "    newChannel: %s # the newest channel has the entries of the one before it\n", t.NewChannel)
+		f.why("    ", "A new channel begins with the entries of the channel before it, as the newest channel does.")
+		fmt.Fprintf(f, "    newChannel: %s\n", t.NewChannel)
 	}
-	if skips := skipsOf(t, proofs); skips != "" {
-		fmt.Fprintf(b, "    semverSkips: %s # the entries of the catalogs replace and skip so, as %s\n", skips, whoSkips[skips])
+	if skips := skipsOf(t, f.proofs); skips != "" {
+		f.why("    ", "The entries of the catalogs replace and skip "+whoSkips[skips]+".")
+		fmt.Fprintf(f, "    semverSkips: %s\n", skips)
 	}
-	switch {
-	case t.Edges != "":
-		fmt.Fprintf(b, "    edges: %s # %s\n", t.Edges, oneLine(t.EdgesWhy))
-	case t.EdgesWhy != "":
-		b.WriteString("    ")
-		comment(b, " ", t.EdgesWhy)
+	f.why("    ", t.EdgesWhy...)
+	if t.Edges != "" {
+		fmt.Fprintf(f, "    edges: %s\n", t.Edges)
 	}
 	for i, r := range t.Rewrites {
 		if i == 0 {
-			b.WriteString("    rewrite: # the catalogs have bundles of the template with the same digest by other names\n")
+			f.why("    ", "The catalogs name the same images in another repository than the template.")
+			f.WriteString("    rewrite:\n")
 		}
-		fmt.Fprintf(b, "      - from: %s\n        to: %s\n", scalar(r.From), scalar(r.To))
+		fmt.Fprintf(f, "      - from: %s\n        to: %s\n", scalar(r.From), scalar(r.To))
 	}
-	if len(t.Catalogs) > 0 {
-		b.WriteString("    catalogs:\n")
+	f.catalogs(t)
+}
+
+func (f *starterFile) catalogs(t survey.Target) {
+	switch {
+	case len(t.Catalogs) > 0:
+		f.WriteString("    catalogs:\n")
+	case !template.Traits(t.Kind).IsCatalog:
+		f.note("    ", "The repository has no catalog of this template. Graft edits the template only.")
 	}
 	for _, c := range t.Catalogs {
-		fmt.Fprintf(b, "      - path: %s # %s\n", scalar(c.Path), oneLine(seen(c, proofs)))
-		for _, p := range c.Pairs {
-			if len(c.Pairs) > 1 && proofs[p].differs > 0 {
-				b.WriteString("        ")
-				comment(b, " ", p.Catalog+" "+proofs[p].text)
-			}
-		}
-		starterCut(b, c)
+		f.note("      ", seen(c, f.proofs)...)
+		fmt.Fprintf(f, "      - path: %s\n", scalar(c.Path))
+		f.cut(c)
 		if c.Metadata != "" {
-			fmt.Fprintf(b, "        metadata: %s # as it holds now; the platform does not imply it\n", c.Metadata)
+			f.why("        ", "The bundles of the catalog have this form of metadata. Without this line, Graft would write another.")
+			fmt.Fprintf(f, "        metadata: %s\n", c.Metadata)
 		}
 	}
 }
 
-// starterCut writes what a catalog leaves out of its template.
-func starterCut(b *strings.Builder, c survey.Catalog) {
+// cut writes what a catalog leaves out of its template.
+func (f *starterFile) cut(c survey.Catalog) {
 	for i, e := range c.Exclude {
 		if i == 0 {
-			b.WriteString("        exclude: # what the template has and the catalogs have not\n")
+			f.why("        ", "The template has these entries, and the catalogs do not.")
+			f.WriteString("        exclude:\n")
 		}
 		begin := "          - "
 		if e.Versions != "" {
-			fmt.Fprintf(b, "%sversions: %s\n", begin, scalar(e.Versions))
+			fmt.Fprintf(f, "%sversions: %s\n", begin, scalar(e.Versions))
 			begin = "            "
 		}
 		if e.Channel != "" {
-			fmt.Fprintf(b, "%schannels: [%s]\n", begin, scalar(e.Channel))
+			fmt.Fprintf(f, "%schannels: [%s]\n", begin, scalar(e.Channel))
 		}
 		var ends []string
 		if e.Min != "" {
@@ -141,24 +177,26 @@ func starterCut(b *strings.Builder, c survey.Catalog) {
 			ends = append(ends, fmt.Sprintf("max: %q", e.Max))
 		}
 		if len(ends) > 0 {
-			fmt.Fprintf(b, "            platforms: {%s}\n", strings.Join(ends, ", "))
+			fmt.Fprintf(f, "            platforms: {%s}\n", strings.Join(ends, ", "))
 		}
 	}
 	for i, ch := range slices.Sorted(maps.Keys(c.Heads)) {
 		if i == 0 {
-			b.WriteString("        heads: # where the channels end in it\n")
+			f.why("        ", "In the catalog, these channels end before the template's.")
+			f.WriteString("        heads:\n")
 		}
-		fmt.Fprintf(b, "          %s: %s\n", scalar(ch), scalar(c.Heads[ch]))
+		fmt.Fprintf(f, "          %s: %s\n", scalar(ch), scalar(c.Heads[ch]))
 	}
 	if c.Closed {
-		b.WriteString("        danglingReplaces: remove # as it has no edges to bundles that it does not hold\n")
+		f.why("        ", "The entries of the catalog replace no bundle that the catalog lacks.")
+		f.WriteString("        danglingReplaces: remove\n")
 	}
 }
 
 // whoSkips explains unusual rules for skips in catalogs of semver templates.
 var whoSkips = map[kind.SemverSkips]string{
-	kind.SkipMinor:   "the documentation of opm has it",
-	kind.SkipChannel: "opm did from v1.37 to v1.60",
+	kind.SkipMinor:   "as the documentation of opm describes",
+	kind.SkipChannel: "as opm did from v1.37 to v1.60",
 }
 
 // skipsOf returns the rule for the skips of minor versions' heads in a target's catalogs; empty for the
@@ -174,48 +212,24 @@ func skipsOf(t survey.Target, proofs map[survey.Pair]proof) kind.SemverSkips {
 	return ""
 }
 
-func starterRules(b *strings.Builder, rules []survey.Rule) {
-	indent := "    "
+func (f *starterFile) rules(rules []survey.Rule) {
 	if len(rules) == 1 && rules[0].Versions == "" {
-		fmt.Fprintf(b, "%schannels: # %s\n", indent, oneLine(rules[0].Why))
-		for _, ch := range rules[0].Channels {
-			fmt.Fprintf(b, "%s  - %s\n", indent, scalar(ch))
-		}
+		f.why("    ", rules[0].Why...)
+		f.WriteString("    channels:\n")
+		f.list("      ", rules[0].Channels)
 		return
 	}
 	for i, r := range rules {
 		if i == 0 {
-			fmt.Fprintf(b, "%srules:\n", indent)
+			f.WriteString("    rules:\n")
 		}
-		if r.Versions == "" {
-			fmt.Fprintf(b, "%s  - channels: # %s\n", indent, oneLine(r.Why))
-		} else {
-			fmt.Fprintf(b, "%s  - versions: %s # %s\n%s    channels:\n", indent, scalar(r.Versions), oneLine(r.Why), indent)
+		f.why("      ", r.Why...)
+		begin := "      - "
+		if r.Versions != "" {
+			fmt.Fprintf(f, "%sversions: %s\n", begin, scalar(r.Versions))
+			begin = "        "
 		}
-		for _, ch := range r.Channels {
-			fmt.Fprintf(b, "%s      - %s\n", indent, scalar(ch))
-		}
+		fmt.Fprintf(f, "%schannels:\n", begin)
+		f.list("          ", r.Channels)
 	}
-}
-
-// seen returns the evidence that catalogs belong to their template, and how they compare with its rendering.
-func seen(c survey.Catalog, proofs map[survey.Pair]proof) string {
-	if len(c.Pairs) == 1 {
-		return c.Pairs[0].Why + "; it " + proofs[c.Pairs[0]].text
-	}
-	differ := 0
-	for _, p := range c.Pairs {
-		if proofs[p].differs > 0 {
-			differ++
-		}
-	}
-	how := "each as the template renders"
-	switch differ {
-	case 0:
-	case len(c.Pairs):
-		how = "none as the template renders"
-	default:
-		how = fmt.Sprintf("%d of them as the template renders", len(c.Pairs)-differ)
-	}
-	return fmt.Sprintf("%d catalogs, %s; of %s %s", len(c.Pairs), how, c.Pairs[0].Catalog, c.Pairs[0].Why)
 }

@@ -26,7 +26,7 @@ func nextSteps(dir string, example survey.Bundle) string {
 		if example.Name != "" {
 			name = " (" + oneLine(example.Name) + ")"
 		}
-		fmt.Fprintf(&b, "  graft publish --dry-run %s\n\nThe repository has this bundle already%s. Replace it with the image of your next bundle.\n", example.Image, name)
+		fmt.Fprintf(&b, "  graft publish --dry-run %s\n\nThe repository has this bundle already%s. Replace the image with that of your next bundle.\n", example.Image, name)
 	}
 	fmt.Fprintf(&b, "Then commit the new files. %s says how a new bundle starts the workflow.\n", eventsPage)
 	return b.String()

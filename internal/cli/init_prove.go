@@ -26,7 +26,8 @@ import (
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
-// proof compares a catalog with its template's rendering.
+// proof compares a catalog with its template's rendering. The text is the difference, as the rest of a sentence
+// about the catalog.
 type proof struct {
 	differs int // documents
 	text    string
@@ -85,7 +86,7 @@ func proveTarget(ctx context.Context, fsys fs.FS, t survey.Target) map[survey.Pa
 }
 
 func incomparable(err error) proof {
-	return proof{differs: 1, text: "cannot be compared: " + failure.Of(err).Error()}
+	return proof{differs: 1, text: "cannot be compared with its template: " + failure.Of(err).Error()}
 }
 
 func provePair(ctx context.Context, fsys fs.FS, p survey.Pair, standing []fbc.Doc, o render.Options, skips kind.SemverSkips) proof {
@@ -104,7 +105,7 @@ func provePair(ctx context.Context, fsys fs.FS, p survey.Pair, standing []fbc.Do
 	result, err := render.Render(ctx, t, o)
 	if err != nil {
 		if missing, text := missingFrom(standing, t, o.Rewrite); missing > 0 {
-			return proof{differs: missing, text: "differs already: " + text}
+			return proof{differs: missing, text: text}
 		}
 		return incomparable(err)
 	}
@@ -117,9 +118,9 @@ func provePair(ctx context.Context, fsys fs.FS, p survey.Pair, standing []fbc.Do
 		return incomparable(err)
 	}
 	if differ := differing(standing, rendered); len(differ) > 0 {
-		return proof{len(differ), "differs already: " + firstOf(differ), skips}
+		return proof{len(differ), "differs from its template in " + firstOf(differ), skips}
 	}
-	return proof{text: "is as the template renders", skips: skips}
+	return proof{skips: skips}
 }
 
 // cutOf returns what a catalog leaves out of its template.
@@ -170,10 +171,10 @@ func missingFrom(standing []fbc.Doc, t *template.Template, rewrite reference.Rew
 	}
 	var said []string
 	if lacking > 0 {
-		said = append(said, fmt.Sprintf("it lacks %d of the template's %d bundles", lacking, len(images)))
+		said = append(said, fmt.Sprintf("lacks %d of the %d bundles of its template", lacking, len(images)))
 	}
 	if elsewhere > 0 {
-		said = append(said, fmt.Sprintf("it names %d of the template's %d bundles by %s in place of %s", elsewhere, len(images), to, from))
+		said = append(said, fmt.Sprintf("has %d of the %d bundles of its template from %s instead of %s", elsewhere, len(images), to, from))
 	}
 	return lacking + elsewhere, strings.Join(said, ", and ")
 }
@@ -223,12 +224,12 @@ func content(d *fbc.Doc) string {
 	return string(blob.Body)
 }
 
-// firstOf counts entries and names the first few.
+// firstOf counts documents and names the first few.
 func firstOf(names []string) string {
 	const few = 3
-	word := "entries"
+	word := "documents"
 	if len(names) == 1 {
-		word = "entry"
+		word = "document"
 	}
 	list := strings.Join(names[:min(few, len(names))], ", ")
 	if len(names) > few {

@@ -39,7 +39,7 @@ func catalogs(group, all []*source) []Catalog {
 				i = len(out)
 				out, of = append(out, Catalog{Path: p, Metadata: metadata(c.source), Heads: cuts[c.source].heads}), append(of, nil)
 			}
-			out[i].Pairs = append(out[i].Pairs, Pair{t.path, c.path, c.why})
+			out[i].Pairs = append(out[i].Pairs, Pair{t.path, c.path, c.held, c.of, c.chosen})
 			out[i].Closed = out[i].Closed || cuts[c.source].closed
 			of[i] = append(of[i], c.source)
 		}

@@ -66,7 +66,7 @@ func (f *finder) look(name string, src []byte) error {
 	one := newSource(name, d.Kind, d.Package)
 	one.facts, err = templateFacts(t, d)
 	if by := generatedBy(src); by != "" {
-		one.unusable = "it is generated (" + by + "): what it is made of is to be changed, which is no template"
+		one.unusable = "it is generated (" + by + "): edit its source instead"
 	} else if len(d.Problems) > 0 {
 		one.unusable = d.Problems[0].Error()
 	} else if err != nil {
@@ -105,7 +105,7 @@ func (f *finder) lookRaw(t *template.Template, name string) error {
 		}
 	}
 	if len(packages) > 1 {
-		f.left = append(f.left, plan.LeftOut{Template: name, Reason: "it holds several packages: it is a catalog of catalogs"})
+		f.left = append(f.left, plan.LeftOut{Template: name, Reason: "it has several packages"})
 		return nil
 	}
 	for pkg, docs := range packages {
@@ -138,7 +138,7 @@ func (f *finder) assemble() {
 			}
 		}
 		if head < 0 {
-			f.left = append(f.left, plan.LeftOut{Template: file.path, Reason: "it is a part of a catalog: no file beside or above it has the olm.package of " + file.pkg})
+			f.left = append(f.left, plan.LeftOut{Template: file.path, Reason: "it is a part of a catalog, and no file beside or above it has the olm.package of " + file.pkg})
 			continue
 		}
 		parts[head] = append(parts[head], file)

@@ -189,28 +189,21 @@ func exact(g glob, fsys fs.FS) (glob, bool) {
 // target builds the target of a group.
 func target(pattern string, group, all []*source, n *news, written map[string]string) Target {
 	last := group[len(group)-1]
-	out := Target{Template: pattern, Kind: last.kind, Package: last.pkg}
+	out := Target{Template: pattern, About: about(group), Kind: last.kind, Package: last.pkg}
 	for _, t := range group {
 		out.Templates = append(out.Templates, t.path)
 		for _, r := range t.facts.repositories {
 			out.Repositories = append(out.Repositories, t.facts.anyVersion(r))
 		}
 		if t.aside != "" {
-			out.Notes = append(out.Notes, t.aside+"; nothing else in the repository has the package. Take this target out if it is a tool's or a test's.")
+			out.Notes = append(out.Notes, t.aside+", but no other file has the package.", "Remove its targets if they belong to a tool or a test.")
 		}
 		if t.facts.placeholder != "" {
-			out.Notes = append(out.Notes, "An image of it is "+t.facts.placeholder+", which something else fills in: new bundles are put in as they are published.")
+			out.Notes = append(out.Notes, "Its image "+t.facts.placeholder+" is a placeholder for another program. Graft keeps it, and inserts new bundles beside it.")
 		}
 		if by := written[t.path]; by != "" {
-			out.Notes = append(out.Notes, by+" writes "+path.Base(t.path)+" anew: a bundle that its source does not have is lost then.")
+			out.Notes = append(out.Notes, by+" overwrites "+path.Base(t.path)+", and loses bundles that its own source does not have.")
 		}
-	}
-	if len(group) > 1 {
-		what := "templates"
-		if last.catalog {
-			what = "catalogs that have no template"
-		}
-		out.Notes = append([]string{fmt.Sprintf("%d %s, for %s to %s, that differ by their platform alone.", len(group), what, group[0].platform, last.platform)}, out.Notes...)
 	}
 	out.Notes, out.Repositories = kind.Unique(out.Notes), kind.Unique(out.Repositories)
 	for _, t := range group {
@@ -225,4 +218,18 @@ func target(pattern string, group, all []*source, n *news, written map[string]st
 	out.Catalogs = catalogs(group, all)
 	out.Newest = n.bundle(last)
 	return out
+}
+
+// about describes the sources of a target, unless it is one template.
+func about(group []*source) string {
+	last := group[len(group)-1]
+	switch {
+	case len(group) > 1 && last.catalog:
+		return fmt.Sprintf("%d catalogs without templates, for the platforms %s to %s. Graft edits the catalogs themselves.", len(group), group[0].platform, last.platform)
+	case len(group) > 1:
+		return fmt.Sprintf("%d templates with the same settings, for the platforms %s to %s.", len(group), group[0].platform, last.platform)
+	case last.catalog:
+		return "A catalog without a template. Graft edits the catalog itself."
+	}
+	return ""
 }

@@ -89,33 +89,33 @@ func (n *news) rules(t *source) []Rule {
 	if !top.known {
 		if like := n.last(t); like != nil {
 			r := n.rules(like)
-			r[0].Why += " (" + like.path + "); this one has no bundles yet"
+			r[0].Why = []string{"This template has no bundles yet. It gets the settings of " + like.path + "."}
 			return r
 		}
 		return n.unversioned(t)
 	}
 	if pre, rel := n.prereleases[t], n.releases[t]; pre.known && rel.known && !slices.Equal(pre.in, rel.in) && (len(archetypes(t)) > 0 || pre.version.GT(rel.version)) {
 		return []Rule{
-			{Versions: string(plan.Prerelease), Channels: patterns(t, pre), Why: pre.name + ", the newest prerelease, is there"},
-			n.bounded(t, n.releases, ", the newest release, is there"),
+			{Versions: string(plan.Prerelease), Channels: patterns(t, pre), Why: []string{"Prereleases go into the channels of the newest one, " + pre.name + "."}},
+			n.bounded(t, n.releases, "Releases"),
 		}
 	}
-	return []Rule{n.bounded(t, n.of, ", the newest bundle, is there")}
+	return []Rule{n.bounded(t, n.of, "New bundles")}
 }
 
 // bounded is the rule for the versions of a template, between those of templates for other platforms.
-func (n *news) bounded(t *source, tops map[*source]newest, why string) Rule {
+func (n *news) bounded(t *source, tops map[*source]newest, which string) Rule {
 	top := tops[t]
-	r := Rule{Channels: patterns(t, top), Why: top.name + why}
+	r := Rule{Channels: patterns(t, top), Why: []string{which + " go into the channels of the newest one, " + top.name + "."}}
 	perMinor := !slices.ContainsFunc(r.Channels, func(ch string) bool { return !strings.Contains(ch, "{minor}") })
 	var bounds []string
 	if o := n.find(t, tops, func(o newest) bool { return perMinor && minorBelow(o.lowest, top.lowest) }, nil); o != nil {
 		bounds = append(bounds, fmt.Sprintf(">=%d.%d.0-0", top.lowest.Major, top.lowest.Minor))
-		r.Why += "; lower versions than " + top.lowest.String() + " are in " + o.path
+		r.Why = append(r.Why, fmt.Sprintf("Versions before %d.%d go into other templates, such as %s.", top.lowest.Major, top.lowest.Minor, o.path))
 	}
 	if o := n.find(t, tops, func(o newest) bool { return minorBelow(top.version, o.version) }, t.platform); o != nil {
 		bounds = append(bounds, fmt.Sprintf("<%d.%d.0-0", top.version.Major, top.version.Minor+1))
-		r.Why += "; the newest of " + o.path + " is " + tops[o].name
+		r.Why = append(r.Why, fmt.Sprintf("Versions from %d.%d on go into templates for later platforms, such as %s in %s.", top.version.Major, top.version.Minor+1, tops[o].name, o.path))
 	}
 	r.Versions = strings.Join(bounds, " ")
 	return r
@@ -159,7 +159,7 @@ func (n *news) unversioned(t *source) []Rule {
 	if len(in) == 0 {
 		return nil
 	}
-	return []Rule{{Channels: in, Why: "these have bundles; nothing tells their versions"}}
+	return []Rule{{Channels: in, Why: []string{"New bundles go into all of these, because each has bundles.", "Remove those that a new bundle enters later: the versions of the bundles are unknown without a registry."}}}
 }
 
 // minorBelow reports whether a version has a lower minor version than another.
@@ -249,13 +249,13 @@ func (n *news) defaultChannel(t *source) string {
 const mostLooked = 3
 
 // edges returns the rule that would have produced the edges of the newest entries.
-func (n *news) edges(t *source) (rule, why string) {
+func (n *news) edges(t *source) (rule string, why []string) {
 	top := n.of[t]
 	if like := n.last(t); !top.known && like != nil {
 		return n.edges(like)
 	}
 	if !t.facts.edges || !top.known || template.Traits(t.kind).OfTemplates {
-		return "", ""
+		return "", nil
 	}
 	natural, siblings, seen := 0, 0, 0
 	for _, ch := range top.in {
@@ -274,17 +274,17 @@ func (n *news) edges(t *source) (rule, why string) {
 	}
 	switch {
 	case seen > 0 && natural == seen || natural > 0 && natural >= siblings:
-		return "", ""
+		return "", nil
 	case siblings > 0:
-		return plan.LikeSiblings, fmt.Sprintf("as %d of the %d newest entries have theirs", siblings, seen)
+		return plan.LikeSiblings, []string{"A new entry gets edges like those of the entries below it.", fmt.Sprintf("This rule gives %d of the %d newest entries their edges.", siblings, seen)}
 	}
 	if next, ok := n.next(t); ok {
-		return plan.LikeSiblings, "as " + top.name + " has its own, so that the next one " + next
+		return plan.LikeSiblings, []string{"A new entry gets edges like those of " + top.name + ": the next one " + next + "."}
 	}
 	if seen == 0 {
-		return "", ""
+		return "", nil
 	}
-	return "", "The edges of " + top.name + " and the entries below it follow no pattern: say those of each bundle, or edges here."
+	return "", []string{"The edges of " + top.name + " and of the entries below it follow no pattern.", "Set edges here, or give the edges of each bundle to graft publish, with --replaces and --skips."}
 }
 
 // next returns the edges of the next bundle, derived from the newest one. ok is false if the pattern of its range

@@ -29,9 +29,15 @@ const (
 	sameShare  = 0.25
 )
 
-// match returns the template from which a catalog is rendered, and the reason. Without a template it returns the
-// reason why there is none.
-func match(c *source, templates []*source) (*source, string) {
+// match is the template of a catalog, with the evidence as in Pair.
+type match struct {
+	template *source
+	held, of int
+	chosen   string
+}
+
+// matchOf returns the template from which a catalog is rendered. If there is none, it returns the reason.
+func matchOf(c *source, templates []*source) (m match, why string) {
 	var all []likeness
 	for _, t := range templates {
 		if t.pkg != "" && t.pkg != c.pkg || c.platform != nil && t.platform != nil && *c.platform != *t.platform {
@@ -40,56 +46,52 @@ func match(c *source, templates []*source) (*source, string) {
 		all = append(all, compare(c, t))
 	}
 	if len(all) == 0 {
-		return nil, "no template of package " + c.pkg + " is for its platform"
+		return m, "no template of package " + c.pkg + " is for its platform"
 	}
 	best := slices.MaxFunc(all, func(a, b likeness) int { return compareFloat(a.share(), b.share()) })
 	if best.of > 0 && best.share() < leastShare {
-		return nil, fmt.Sprintf("no template holds it: %s has %d of its %d bundles and entries", best.template.path, best.held, best.of)
+		return m, fmt.Sprintf("it belongs to no template: %s has %d of its %d bundles and entries, and no other has more", best.template.path, best.held, best.of)
 	}
 	if best.of == 0 {
 		all = slices.DeleteFunc(all, func(l likeness) bool { return !related(c, l.template) })
 	}
 	all = slices.DeleteFunc(all, func(l likeness) bool { return l.share() < best.share()-sameShare })
-	why := ""
 	for _, rule := range rules(c) {
 		if len(all) < 2 {
 			break
 		}
 		if kept := rule.keep(all); len(kept) < len(all) {
-			all, why = kept, rule.why
+			all, m.chosen = kept, rule.why
 		}
 	}
 	switch len(all) {
 	case 0:
-		return nil, "its name and folder tell none of the templates of package " + c.pkg
+		return m, "it is empty, and no template of package " + c.pkg + " has its name or folder"
 	case 1:
-		held := fmt.Sprintf("%d of its %d bundles and entries are the template's", all[0].held, all[0].of)
-		if all[0].of == 0 {
-			held = "it is empty"
-		}
-		return all[0].template, held + why
+		m.template, m.held, m.of = all[0].template, all[0].held, all[0].of
+		return m, ""
 	}
-	return nil, fmt.Sprintf("it can be of %s as well as of %s", all[0].template.path, all[1].template.path)
+	return match{}, fmt.Sprintf("it can belong to %s or to %s", all[0].template.path, all[1].template.path)
 }
 
 type rule struct {
 	keep func([]likeness) []likeness
-	why  string
+	why  string // empty: the numbers of the match show it
 }
 
 // rules choose among templates that contain the catalog about equally.
 func rules(c *source) []rule {
 	return []rule{
-		{func(all []likeness) []likeness { return least(all, func(l likeness) float64 { return float64(l.far) }) }, ", and its folder is the nearest"},
-		{func(all []likeness) []likeness { return least(all, func(l likeness) float64 { return -l.share() }) }, ", more than of others"},
-		{func(all []likeness) []likeness { return least(all, func(l likeness) float64 { return -l.both }) }, ", and that has the least besides"},
+		{func(all []likeness) []likeness { return least(all, func(l likeness) float64 { return float64(l.far) }) }, "this one is in the nearest folder"},
+		{func(all []likeness) []likeness { return least(all, func(l likeness) float64 { return -l.share() }) }, ""},
+		{func(all []likeness) []likeness { return least(all, func(l likeness) float64 { return -l.both }) }, "this one has the fewest others"},
 		{func(all []likeness) []likeness {
 			named := slices.DeleteFunc(slices.Clone(all), func(l likeness) bool { return !namedAfter(c.path, l.template.path) })
 			if len(named) == 0 {
 				return all
 			}
 			return named
-		}, ", which has its name"},
+		}, "this one has its name"},
 	}
 }
 

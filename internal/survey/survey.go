@@ -27,6 +27,7 @@ type Survey struct {
 type Target struct {
 	Template  string   // a path or a pattern
 	Templates []string // templates that it matches
+	About     string   // what several files, or a catalog without a template, are; empty: a template
 	Notes     []string // notes for people
 	Kind      string
 	Package   string // empty if unknown
@@ -35,7 +36,7 @@ type Target struct {
 	DefaultChannel string
 	NewChannel     string // like-previous; empty: with only the new bundle
 	Edges          string // from-csv or like-siblings; empty: the natural place
-	EdgesWhy       string
+	EdgesWhy       []string
 	Catalogs       []Catalog
 	Rewrites       reference.Rewrites // of images in the catalogs
 	// Repositories are the bundles' repositories.
@@ -64,7 +65,7 @@ func (s *Survey) Newest() (top Bundle) {
 type Rule struct {
 	Versions string // a range; empty: all
 	Channels []string
-	Why      string
+	Why      []string
 }
 
 // Catalog is a catalog of a target, or a pattern for several.
@@ -77,8 +78,13 @@ type Catalog struct {
 	Pairs    []Pair
 }
 
-// Pair is a template and a catalog rendered from it, with the reason.
-type Pair struct{ Template, Catalog, Why string }
+// Pair is a template and a catalog rendered from it. The template has Held of the Of bundles and entries of the
+// catalog. Chosen is the reason if other templates have about as many.
+type Pair struct {
+	Template, Catalog string
+	Held, Of          int
+	Chosen            string
+}
 
 // source is a template, or a catalog in a file or directory.
 type source struct {
@@ -96,10 +102,10 @@ type source struct {
 	catalogs []paired
 }
 
-// paired is a catalog of a template, with the reason.
+// paired is a catalog of a template.
 type paired struct {
 	*source
-	why string
+	match
 }
 
 func (s *source) hidden() bool { return strings.HasSuffix(s.aside, hiddenFolder) }
@@ -141,7 +147,7 @@ func (s *Survey) leaveAside(templates, catalogs []*source) (ours, ourCatalogs []
 			other, ok = second[t.pkg]
 		}
 		if ok {
-			s.leave(t.path, t.aside+", and "+other+" is of the same package")
+			s.leave(t.path, t.aside+", and "+other+" has the same package")
 		}
 		return !ok
 	}
@@ -173,11 +179,11 @@ func (s *Survey) leaveUnusable(templates []*source, written map[string]string) [
 		}
 		why := t.unusable
 		if by := written[t.path]; by != "" {
-			why = by + " writes it of something that is no template, and that is to be changed; " + why
+			why = by + " generates it from a source that is not a template: edit that source; " + why
 		}
 		s.leave(t.path, why)
 		for _, c := range t.catalogs {
-			s.Left = append(s.Left, plan.LeftOut{Template: t.path, Catalog: c.path, Reason: "it is rendered from " + t.path + ", which is left alone"})
+			s.Left = append(s.Left, plan.LeftOut{Template: t.path, Catalog: c.path, Reason: "it belongs to " + t.path + ", which Graft leaves alone"})
 		}
 		return false
 	})
@@ -207,7 +213,7 @@ func (s *Survey) leaveStale(templates, catalogs []*source) []*source {
 			if !of.known || !minorBelow(top.version, of.version) || c.facts.above(top.version) < 2 {
 				return true
 			}
-			why = fmt.Sprintf("its newest bundle is %s, and the newest of %s is %s: the catalogs are changed without it", top.name, c.path, of.name)
+			why = fmt.Sprintf("its newest bundle is %s, and that of %s is %s: people edit the catalogs without this template", top.name, c.path, of.name)
 		}
 		if why != "" {
 			s.leave(t.path, why)
@@ -227,7 +233,7 @@ func (s *Survey) leaveEmpty(templates []*source) []*source {
 		if i < 0 || t.platform != nil || !empty(t) || len(t.inputs) > 0 || t.facts.placeholder != "" {
 			return true
 		}
-		s.leave(t.path, "it has no bundles and no catalogs, and "+templates[i].path+" has")
+		s.leave(t.path, "it has no bundles and no catalogs, and "+templates[i].path+" has both")
 		return false
 	})
 }
@@ -235,14 +241,14 @@ func (s *Survey) leaveEmpty(templates []*source) []*source {
 // pair assigns the catalogs to their templates. It returns the catalogs that are templates themselves.
 func (s *Survey) pair(templates, catalogs []*source) (alone []*source) {
 	for _, c := range catalogs {
-		t, why := match(c, templates)
+		m, why := matchOf(c, templates)
 		switch {
-		case t != nil:
-			t.catalogs = append(t.catalogs, paired{c, why})
+		case m.template != nil:
+			m.template.catalogs = append(m.template.catalogs, paired{c, m})
 		case slices.ContainsFunc(templates, func(t *source) bool { return t.pkg == c.pkg || t.pkg == "" && overlap(c, t) > 0 }):
 			s.leave(c.path, why)
 		case len(c.facts.entries) == 0:
-			s.leave(c.path, "it has no channels: it is a part of something that is put together elsewhere")
+			s.leave(c.path, "it has no channels: it is a part of a catalog")
 		default:
 			alone = append(alone, c)
 		}
@@ -268,7 +274,7 @@ func (s *Survey) leaveOlder(alone []*source) []*source {
 			return c.platform == nil && o.platform != nil && o.pkg == c.pkg && tops[o].known && (!tops[c].known || minorBelow(tops[c].version, tops[o].version))
 		})
 		if i >= 0 {
-			s.leave(c.path, fmt.Sprintf("it names no platform, and its newest bundle is %s, where %s has %s", cmp.Or(tops[c].name, "unknown"), alone[i].path, tops[alone[i]].name))
+			s.leave(c.path, fmt.Sprintf("it is for no platform, and older than %s: its newest bundle is %s, and that of the other is %s", alone[i].path, cmp.Or(tops[c].name, "unknown"), tops[alone[i]].name))
 		}
 		return i < 0
 	})

@@ -131,7 +131,7 @@ func TestNearest(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	i := slices.IndexFunc(s.Left, func(l plan.LeftOut) bool { return l.Path() == "far/catalog.yaml" })
-	if i < 0 || !strings.HasPrefix(s.Left[i].Reason, "no template holds it: ") {
+	if i < 0 || !strings.HasPrefix(s.Left[i].Reason, "it belongs to no template: ") {
 		t.Errorf("left out: %v", s.Left)
 	}
 }
