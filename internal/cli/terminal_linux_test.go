@@ -114,6 +114,9 @@ func TestProgressOnATerminal(t *testing.T) {
 	if text := onTerminal(t, 200, env(), "verify", catalog); !strings.Contains(text, "reading "+catalog) || !strings.Contains(text, "verifying op") {
 		t.Errorf("verify shows %q", text)
 	}
+	if text := onTerminal(t, 200, env(), "image", "push", "--use-http", "--to", s.Addr+"/catalog", "--tag", "a,b", filepath.Dir(filepath.Dir(catalog))); !strings.Contains(text, "pushing "+s.Addr+"/catalog:b (2 of 2)") {
+		t.Errorf("image push shows %q", text)
+	}
 	if text := onTerminal(t, 200, env(), "init", "--dry-run", "--allow-outside", dir); !strings.Contains(text, "looking for templates") || !strings.Contains(text, "comparing the catalogs of template.yaml") {
 		t.Errorf("init shows %q", text)
 	}

@@ -20,6 +20,8 @@ import (
 type Target struct {
 	// Repository is its name as requested.
 	Repository string
+	// Pushing is called before each push of a tag; it may be nil.
+	Pushing func(tag string, n, total int)
 
 	client  *Client
 	session *session
@@ -92,7 +94,10 @@ func (t *Target) Push(ctx context.Context, image *Image, tags ...string) error {
 	if err != nil {
 		return t.fail(ctx, err)
 	}
-	for _, tag := range tags {
+	for i, tag := range tags {
+		if t.Pushing != nil {
+			t.Pushing(tag, i+1, len(tags))
+		}
 		if err := pusher.Push(ctx, t.repo.Tag(tag), image.content); err != nil {
 			return t.fail(ctx, err)
 		}

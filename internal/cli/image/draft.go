@@ -37,6 +37,8 @@ func newDraft(ctx context.Context, a *command.App, o *options, dir string) (*dra
 	if o.base == scratch {
 		d.Base, err = oci.Scratch(o.platforms)
 	} else {
+		o.catalogs.Progress.Begin("reading the base image %s", o.base)
+		defer o.catalogs.Progress.End()
 		d.Base, err = d.client.Base(ctx, o.base, o.platforms)
 	}
 	if err != nil {

@@ -40,7 +40,7 @@ func pushCommand(a *command.App) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			runner := action.Running(a.Env, a.Err)
-			r, err := push(cmd.Context(), a, o, args[0])
+			r, err := push(cmd.Context(), a, o, runner, args[0])
 			if runner != nil {
 				err = errors.Join(err, tellRunner(runner, r, err))
 			}
@@ -60,7 +60,7 @@ func pushCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-func push(ctx context.Context, a *command.App, o *pushOptions, dir string) (*report, error) {
+func push(ctx context.Context, a *command.App, o *pushOptions, runner *action.Action, dir string) (*report, error) {
 	if o.to == "" {
 		return nil, failure.New(failure.Usage, "reading the command line: there is no --to").Fix("Give --to with a repository, such as quay.io/example/catalog.")
 	}
@@ -75,6 +75,16 @@ func push(ctx context.Context, a *command.App, o *pushOptions, dir string) (*rep
 	target, err := d.client.Target(ctx, o.to, d.Base, !o.dryRun)
 	if err != nil {
 		return nil, err
+	}
+	progress := o.catalogs.Progress
+	defer progress.End()
+	progress.Begin("comparing the image with the tags of %s", o.to)
+	target.Pushing = func(tag string, n, total int) {
+		what := "pushing " + o.to + ":" + tag
+		if runner != nil {
+			fmt.Fprintf(a.Err, "graft: %s\n", what)
+		}
+		progress.Of(what, n, total)
 	}
 	image, published, err := target.Publish(ctx, d.CatalogImage, tags, o.dryRun)
 	if err != nil {
