@@ -18,11 +18,13 @@ type Proposals interface {
 	Propose(ctx context.Context, c Change) (Result, error)
 	// Past returns Graft's closed and merged proposals from a branch, newest first.
 	Past(ctx context.Context, branch string) ([]Past, error)
+	// Numbered returns one of Graft's proposals, open or not, or none if the number is not that of one.
+	Numbered(ctx context.Context, number int) (Past, error)
 	// Ended reports whether a closed or merged proposal left the branch at that commit, and no open one uses it.
 	Ended(ctx context.Context, branch, commit string) (bool, error)
 	// Close closes a proposal with a comment that gives the reason. It calls before first, which may close the
 	// proposal as well. If before fails, the proposal stays open, so that the next run finds it.
-	Close(ctx context.Context, number int, why string, before func() error) error
+	Close(ctx context.Context, number int, c Closing, before func() error) error
 }
 
 // Forge is the host of a repository.
@@ -65,6 +67,8 @@ type Change struct {
 	Branch, Title, Body string
 	Key                 string   // at most one open proposal has this key
 	Requests            []string // the requests that it answers
+	// Content is what the change makes, if the requests do not determine that.
+	Content []string
 	// ByHand is the reason why a person must merge it despite the settings, or "".
 	ByHand string
 }
@@ -75,6 +79,13 @@ type Proposal struct {
 	URL    string
 	Head   string
 	Marker Marker
+}
+
+// Closing is the reason for closing a proposal.
+type Closing struct {
+	Why string
+	// Within is the number of the proposal that contains it from now on, or 0.
+	Within int
 }
 
 // Past is a proposal that is no longer open.

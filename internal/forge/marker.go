@@ -24,12 +24,16 @@ type Marker struct {
 	Key string `json:"key"`
 	// Request holds the requests that the change answers, to make it again.
 	Request json.RawMessage `json:"request,omitempty"`
+	// Content is what the change makes, if the requests do not determine that.
+	Content []string `json:"content,omitempty"`
 	// Title is the last title from Graft. A different title was set by another client.
 	Title string `json:"title,omitempty"`
 	// Labels are those that Graft added and may remove.
 	Labels []string `json:"labels,omitempty"`
 	// Withdrawn says that Graft closed the proposal.
 	Withdrawn bool `json:"withdrawn,omitempty"`
+	// Within is the number of the proposal that contains this one since Graft closed it, or 0.
+	Within int `json:"within,omitempty"`
 }
 
 // MarkerOf returns the marker of a new proposal.
@@ -38,10 +42,14 @@ func MarkerOf(c Change) (Marker, error) {
 	if err != nil {
 		return Marker{}, failure.New(failure.Internal, "writing the request: %w", err)
 	}
-	if len(request) > longestRequest {
-		request = nil
+	m := Marker{Key: c.Key, Content: c.Content}
+	if len(request) <= longestRequest {
+		m.Request = request
 	}
-	return Marker{Key: c.Key, Request: request}, nil
+	if len(m.Request)+len(strings.Join(c.Content, `","`)) > longestRequest {
+		m.Content = nil
+	}
+	return m, nil
 }
 
 // Requests returns the requests in the marker. If there were too many for a marker, it returns none.
@@ -87,14 +95,14 @@ func ParseMarker(body string) (Marker, bool) {
 	return Marker{}, false
 }
 
-// Withdraw returns the body with a marker that records that Graft closed the proposal. A body without a marker
-// is returned unchanged.
-func Withdraw(body string, most int, pointer string) (string, error) {
+// Withdraw returns the body with a marker that records that Graft closed the proposal, and the number of the one
+// that contains it. A body without a marker is returned unchanged.
+func Withdraw(body string, within, most int, pointer string) (string, error) {
 	m, ours := ParseMarker(body)
 	if !ours || m.Withdrawn {
 		return body, nil
 	}
-	m.Withdrawn = true
+	m.Withdrawn, m.Within = true, within
 	return m.AppendTo(strings.TrimSpace(markerPattern.ReplaceAllString(body, "")), most, pointer)
 }
 

@@ -91,6 +91,9 @@ func (c *change) attempt(ctx context.Context) (*Result, error) {
 		c.Line("%s", out.Work.Unchanged())
 		return out, c.closeDone(ctx, out, state)
 	}
+	if rejected, err := c.rejectedContent(ctx, out); rejected || err != nil {
+		return out, err
+	}
 	if out.Title, err = newest(out.Work.subjects).title(c.Texts, len(out.Work.subjects)-1); err != nil {
 		return out, err
 	}

@@ -45,7 +45,7 @@ func (c *change) deliver(ctx context.Context, out *Result, older []superseded, d
 		return nil
 	}
 	c.Step("proposing the branch " + c.branch)
-	out.Proposed, err = c.Forge.Propose(ctx, forge.Change{Branch: c.branch, Title: out.Title, Body: out.Body, Key: c.key, Requests: d.Requests, ByHand: out.Work.byHand})
+	out.Proposed, err = c.Forge.Propose(ctx, forge.Change{Branch: c.branch, Title: out.Title, Body: out.Body, Key: c.key, Requests: d.Requests, Content: c.content(out.Work), ByHand: out.Work.byHand})
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (c *change) deliver(ctx context.Context, out *Result, older []superseded, d
 		}
 	}
 	for _, pr := range older {
-		closed, err := c.closeUnedited(ctx, out, pr.Proposal, pr.state, fmt.Sprintf("#%d contains this.", out.Proposed.Number))
+		closed, err := c.closeUnedited(ctx, out, pr.Proposal, pr.state, forge.Closing{Why: fmt.Sprintf("#%d contains this.", out.Proposed.Number), Within: out.Proposed.Number})
 		if err != nil {
 			return err
 		}

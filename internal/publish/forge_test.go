@@ -78,13 +78,15 @@ func (p *proposals) Ended(_ context.Context, branch, _ string) (bool, error) {
 	return ended, nil
 }
 
-func (p *proposals) Close(_ context.Context, number int, why string, before func() error) error {
+func (p *proposals) Numbered(context.Context, int) (forge.Past, error) { return forge.Past{}, nil }
+
+func (p *proposals) Close(_ context.Context, number int, c forge.Closing, before func() error) error {
 	if err := before(); err != nil {
 		return err
 	}
 	if p.closed == nil {
 		p.closed = map[int]string{}
 	}
-	p.closed[number] = why
+	p.closed[number] = c.Why
 	return nil
 }

@@ -61,7 +61,7 @@ func (c *change) closeDone(ctx context.Context, out *Result, seen gitrepo.State)
 		out.warn("pull request #%d stays open: %s", pr.Number, out.Work.Unchanged())
 		return nil
 	}
-	closed, err := c.closeUnedited(ctx, out, pr, seen, newest(out.Work.subjects).done())
+	closed, err := c.closeUnedited(ctx, out, pr, seen, forge.Closing{Why: newest(out.Work.subjects).done()})
 	if closed {
 		out.Result, out.Changed = Closed, true
 		out.Proposed = forge.Result{Number: pr.Number, URL: pr.URL, Operation: forge.Closed}
@@ -72,7 +72,7 @@ func (c *change) closeDone(ctx context.Context, out *Result, seen gitrepo.State)
 // closeUnedited closes a pull request and deletes its branch, unless someone has committed to the branch since
 // it was read. It deletes the branch first, because no later run would find the branch of a closed pull
 // request. The branch stays only if the remote refuses the deletion.
-func (p *publisher) closeUnedited(ctx context.Context, out *Result, pr forge.Proposal, seen gitrepo.State, why string) (bool, error) {
+func (p *publisher) closeUnedited(ctx context.Context, out *Result, pr forge.Proposal, seen gitrepo.State, why forge.Closing) (bool, error) {
 	now, err := p.Repository.Inspect(ctx, pr.Head)
 	if err != nil {
 		return false, err

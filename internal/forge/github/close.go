@@ -17,20 +17,20 @@ import (
 // The comment comes first, because a missing comment on a closed pull request would never be noticed. Close
 // first looks for a comment with that text, so that an interrupted run or a lost answer does not cause a second
 // one.
-func (f *Forge) Close(ctx context.Context, number int, why string, before func() error) error {
+func (f *Forge) Close(ctx context.Context, number int, c forge.Closing, before func() error) error {
 	op := operation{doing: "closing the pull request " + f.named(number), needs: "pull-requests: write"}
 	pr, _, err := f.gh.PullRequests.Get(ctx, f.repo.Owner, f.repo.Name, number)
 	if err == nil && pr.GetState() != "open" {
 		return before()
 	}
-	if err == nil && why != "" {
-		err = f.comment(ctx, number, markdown.Limit(why, MaxBody, ""))
+	if err == nil && c.Why != "" {
+		err = f.comment(ctx, number, markdown.Limit(c.Why, MaxBody, ""))
 	}
 	if err == nil {
 		if err := before(); err != nil {
 			return err
 		}
-		body, err := forge.Withdraw(pr.GetBody(), MaxBody, pointer)
+		body, err := forge.Withdraw(pr.GetBody(), c.Within, MaxBody, pointer)
 		if err != nil {
 			return err
 		}

@@ -114,14 +114,34 @@ func (f *Forge) find(ctx context.Context, branch, key string) (*github.PullReque
 func (f *Forge) Past(ctx context.Context, branch string) (past []forge.Past, err error) {
 	list, err := f.fromHead(ctx, branch, "closed")
 	for _, pr := range list {
-		marker, ours := forge.ParseMarker(pr.GetBody())
-		if ours && f.trusts(pr) && pr.GetBase().GetRef() == f.base {
-			one := forge.Proposal{Number: pr.GetNumber(), URL: pr.GetHTMLURL(), Head: branch, Marker: marker}
-			past = append(past, forge.Past{Proposal: one, Rejected: pr.MergedAt == nil && !marker.Withdrawn})
+		if one := f.past(pr); one.Number != 0 {
+			past = append(past, one)
 		}
 	}
 	slices.SortFunc(past, func(a, b forge.Past) int { return cmp.Compare(b.Number, a.Number) })
 	return past, err
+}
+
+// Numbered implements forge.Proposals.
+func (f *Forge) Numbered(ctx context.Context, number int) (forge.Past, error) {
+	pr, _, err := f.gh.PullRequests.Get(ctx, f.repo.Owner, f.repo.Name, number)
+	switch {
+	case statusOf(err) == http.StatusNotFound:
+		return forge.Past{}, nil
+	case err != nil:
+		return forge.Past{}, f.fail(ctx, operation{doing: "reading the pull request " + f.named(number), needs: "pull-requests: read"}, err)
+	}
+	return f.past(pr), nil
+}
+
+// past returns a pull request if it is Graft's and to the base.
+func (f *Forge) past(pr *github.PullRequest) forge.Past {
+	marker, ours := forge.ParseMarker(pr.GetBody())
+	if !ours || !f.trusts(pr) || pr.GetBase().GetRef() != f.base {
+		return forge.Past{}
+	}
+	one := forge.Proposal{Number: pr.GetNumber(), URL: pr.GetHTMLURL(), Head: pr.GetHead().GetRef(), Marker: marker}
+	return forge.Past{Proposal: one, Rejected: pr.GetState() == "closed" && pr.MergedAt == nil && !marker.Withdrawn}
 }
 
 // Ended implements forge.Proposals.

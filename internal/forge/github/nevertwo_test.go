@@ -48,7 +48,7 @@ func TestNeverTwo(t *testing.T) {
 		h := start(t, fakegithub.Repository{})
 		r := h.request()
 		first := h.ensure(r, forge.Created)
-		if err := h.of(catalog).Close(context.Background(), first.Number, "", func() error { return nil }); err != nil {
+		if err := h.of(catalog).Close(context.Background(), first.Number, forge.Closing{}, func() error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if got := h.ensure(r, forge.Created); got.Number != 2 {
@@ -189,14 +189,14 @@ func TestClose(t *testing.T) {
 		h := start(t, fakegithub.Repository{})
 		n := h.ensure(h.request(), forge.Created).Number
 		h.faults(route, faults...)
-		err := h.of(catalog).Close(ctx, n, "Superseded by #2.", func() error { return nil })
+		err := h.of(catalog).Close(ctx, n, forge.Closing{Why: "Superseded by #2."}, func() error { return nil })
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if p := h.pulls()[0]; p.State != "closed" || !slices.Equal(p.Comments, []string{"Superseded by #2."}) {
 			t.Errorf("%s: %+v", name, p)
 		}
-		if err = h.of(catalog).Close(ctx, n, "Superseded by #2.", func() error { return nil }); err != nil {
+		if err = h.of(catalog).Close(ctx, n, forge.Closing{Why: "Superseded by #2."}, func() error { return nil }); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if len(h.pulls()[0].Comments) != 1 {
@@ -204,7 +204,7 @@ func TestClose(t *testing.T) {
 		}
 	}
 	h := start(t, fakegithub.Repository{})
-	err := h.of(catalog).Close(ctx, 7, "x", func() error { return nil })
+	err := h.of(catalog).Close(ctx, 7, forge.Closing{Why: "x"}, func() error { return nil })
 	wantFailure(t, err, failure.ForgeAuth, "acme/catalog#7")
 }
 
@@ -227,7 +227,7 @@ func TestEnded(t *testing.T) {
 	if ended() {
 		t.Error("it is open")
 	}
-	if err := h.of(catalog).Close(context.Background(), made.Number, "no", func() error { return nil }); err != nil {
+	if err := h.of(catalog).Close(context.Background(), made.Number, forge.Closing{Why: "no"}, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if !ended() {

@@ -11,7 +11,7 @@ import (
 )
 
 // Past tells a pull request that a person closed from those that were merged or that Close closed, the newest
-// first. A long body keeps its length when Close marks it.
+// first. A long body keeps its length when Close marks it. Numbered finds each by its number.
 func TestPast(t *testing.T) {
 	h := start(t, fakegithub.Repository{Writers: []string{"graft-bot"}})
 	h.AddToken(token, fakegithub.Identity{Login: "graft-bot"})
@@ -44,7 +44,7 @@ func TestPast(t *testing.T) {
 	long := h.request()
 	long.Body = strings.Repeat("0123456789\n", 7000)
 	second := h.ensure(long, forge.Created)
-	if err := f.Close(ctx, second.Number, "Superseded.", func() error { return nil }); err != nil {
+	if err := f.Close(ctx, second.Number, forge.Closing{Why: "Superseded.", Within: 1}, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if got := past(); got != "2 false;1 true;" {
@@ -56,6 +56,12 @@ func TestPast(t *testing.T) {
 	}
 	if got := past(); got != "3 false;2 false;1 true;" {
 		t.Errorf("after a merge: %s", got)
+	}
+	for number, want := range map[int]string{1: "1 true 0", 2: "2 false 1", 3: "3 false 0", 9: "0 false 0"} {
+		one, err := f.Numbered(ctx, number)
+		if got := fmt.Sprint(one.Number, one.Rejected, one.Marker.Within); err != nil || got != want {
+			t.Errorf("number %d: %s, want %s, %v", number, got, want, err)
+		}
 	}
 	if all, err := f.Past(ctx, "graft/etcd/0.9.5"); err != nil || len(all) > 0 {
 		t.Errorf("of another branch: %+v, %v", all, err)
