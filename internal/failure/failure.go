@@ -22,7 +22,9 @@ type Error struct {
 	Line      int    `json:"line,omitempty"`
 	Col       int    `json:"col,omitempty"`
 	Retryable bool   `json:"retryable"`
-	Err       error  `json:"-"`
+	// Against is the part of Message that names the catalog with which the place was compared, or "".
+	Against string `json:"-"`
+	Err     error  `json:"-"`
 }
 
 // New returns a failure with the given code. A %w in the format sets the cause.

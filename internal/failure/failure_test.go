@@ -54,17 +54,23 @@ func TestError(t *testing.T) {
 	}
 }
 
-// What fails in the same words in several places is said once.
+// Failures that differ only in their places and in the catalogs that they compare with are joined.
 func TestDistinct(t *testing.T) {
+	against := func(catalog, place string) *Error {
+		e := New(UpgradePathLost, "against %s: a", catalog).At(place, 0, 0)
+		e.Against = catalog
+		return e
+	}
 	said := Distinct([]*Error{
 		New(UpgradePathLost, "a").At("one.yaml", 3, 0), New(CatalogPruned, "a").At("one.yaml", 3, 0), New(UpgradePathLost, "a").At("two.yaml", 0, 0),
 		New(UpgradePathLost, "b"), New(UpgradePathLost, "a").At("two.yaml", 0, 0), New(UpgradePathLost, "a").Fix("Do it."), New(UpgradePathLost, "b"),
+		against("a", "c.yaml"), against("b", "d.yaml"), against("c", "d.yaml"), New(UpgradePathLost, "against d: a"),
 	})
 	var got []string
 	for _, s := range said {
 		got = append(got, fmt.Sprintf("%d %s %s", s.First.Code, s.First.Error(), s.Also()))
 	}
-	want := []string{"41 one.yaml:3: a Also in two.yaml.", "43 one.yaml:3: a ", "41 b ", "41 a "}
+	want := []string{"41 one.yaml:3: a Also in two.yaml.", "43 one.yaml:3: a ", "41 b ", "41 a ", "41 c.yaml: against a: a Also in d.yaml; against b, c.", "41 against d: a "}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -32,7 +32,7 @@ func ComparePublished(name string, published, c *Catalog, told []Finding, levels
 			return o.ID == f.ID && o.Package == f.Package && o.Channel == f.Channel && o.Bundle == f.Bundle
 		}
 		if !slices.ContainsFunc(told, same) {
-			f.Message = "against the published catalog " + name + ": " + f.Message
+			f.Message, f.Against = "against the published catalog "+name+": "+f.Message, name
 			found = append(found, f)
 		}
 	}

@@ -21,6 +21,8 @@ type Finding struct {
 	Line    int    `json:"line,omitempty"`
 	Message string `json:"message"`
 	Remedy  string `json:"remedy"`
+	// Against is the part of Message that names the published catalog, or "".
+	Against string `json:"-"`
 	// Path is the path that an installed bundle had, from itself to the head.
 	Path []string `json:"path,omitempty"`
 	// Bundles are the concerned bundles, if there are several.
@@ -115,7 +117,9 @@ func Failures(found []Finding) []*failure.Error {
 	var all []*failure.Error
 	for _, f := range found {
 		if f.Level == Error {
-			all = append(all, failure.New(f.Code(), "%s: %s", f.ID, f.Message).At(f.File, f.Line, 0).Fix("%s", f.Remedy))
+			e := failure.New(f.Code(), "%s: %s", f.ID, f.Message).At(f.File, f.Line, 0).Fix("%s", f.Remedy)
+			e.Against = f.Against
+			all = append(all, e)
 		}
 	}
 	return all

@@ -66,3 +66,14 @@ func FuzzBlocks(f *testing.F) {
 		}
 	})
 }
+
+// Folded keeps the summaries of details, also of nested ones and of those with code.
+func TestFolded(t *testing.T) {
+	body := "a\n\n" + markdown.Details("one", markdown.List([]string{"x"})+markdown.Details("inner", markdown.Fence("", "<details>\n"))) + markdown.Details("two", markdown.Fence("", "</details>\n")) + "b\n"
+	if got := markdown.ForTerminal(markdown.Folded(body)); got != "a\n\n▸ one\n▸ two\n\nb\n" {
+		t.Errorf("got\n%s", got)
+	}
+	if got := markdown.Folded("no details\n"); got != "no details\n" {
+		t.Errorf("got %q", got)
+	}
+}

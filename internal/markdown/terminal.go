@@ -43,6 +43,24 @@ func ForTerminal(body string) string {
 	return strings.TrimSpace(blankLines.ReplaceAllString(strings.Join(out, "\n"), "\n\n")) + "\n"
 }
 
+// Folded removes the content of details blocks and keeps their summaries, adjacent ones without empty lines
+// between them.
+func Folded(body string) string {
+	var out []string
+	var at place
+	for line := range strings.Lines(body) {
+		was := at.details
+		if at = at.after(line); was > 0 {
+			continue
+		}
+		if at.details > 0 && len(out) > 1 && out[len(out)-1] == "\n" && strings.HasPrefix(out[len(out)-2], "<details>") {
+			out = out[:len(out)-1]
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "")
+}
+
 func cells(row string) []string {
 	all := strings.Split(strings.Trim(row, "|"), "|")
 	for i := range all {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/markdown"
 	"github.com/olmgraft/graft/internal/template/kind"
@@ -156,19 +155,28 @@ func few(names []string) string {
 
 // beside writes the changes besides the bundles, unrequested ones first.
 func (w *Work) beside(b *strings.Builder) {
-	for _, said := range failure.Once(w.Drift(), func(d Drift) (text, place string) { return d.differed(), d.Catalog }) {
-		b.WriteString("**Drift:** " + some(said.Places, "catalog") + " " + markdown.Escape(said.First.differed()) + "\n\n")
-		if len(said.Places) > named {
-			b.WriteString(markdown.Details(count(len(said.Places), "catalog")+" with drift", markdown.List(codes(said.Places))))
-		}
+	for _, d := range Once(w.Drift()) {
+		b.WriteString("**Drift:** " + some(d.Catalogs, "catalog") + " " + markdown.Escape(d.String()) + "\n\n")
+		b.WriteString(folded(count(len(d.Catalogs), "catalog")+" with drift", d.Catalogs))
 	}
+	var catalogs []string
+	var channels strings.Builder
 	for _, one := range w.Begun() {
 		if one.Catalog != "" {
-			b.WriteString("**New catalog:** " + markdown.Code(one.Catalog) + "\n\n")
+			catalogs = append(catalogs, one.Catalog)
 		} else {
-			b.WriteString("**New channel:** " + markdown.Code(one.Channel) + " in " + some(one.In, "file") + "\n\n")
+			channels.WriteString("**New channel:** " + markdown.Code(one.Channel) + " in " + some(one.In, "file") + "\n\n")
 		}
 	}
+	switch n := len(catalogs); {
+	case n == 1:
+		b.WriteString("**New catalog:** " + markdown.Code(catalogs[0]) + "\n\n")
+	case n > named:
+		fmt.Fprintf(b, "**New catalogs:** %s and %d more\n\n%s", markdown.Codes(catalogs[:named]), n-named, folded(count(n, "new catalog"), catalogs))
+	case n > 1:
+		b.WriteString("**New catalogs:** " + markdown.Codes(catalogs) + "\n\n")
+	}
+	b.WriteString(channels.String())
 }
 
 // moved writes the changed edges that are not in the table.

@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/draw"
+	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/markdown"
+	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
 
@@ -114,6 +116,14 @@ func some(paths []string, noun string) string {
 	return count(len(paths), noun)
 }
 
+// folded lists paths below a summary if they are too many for some.
+func folded(summary string, paths []string) string {
+	if len(paths) <= named {
+		return ""
+	}
+	return markdown.Details(summary, markdown.List(codes(paths)))
+}
+
 // someOf returns the paths if they are few, or else their number.
 func someOf(paths []string, all int, noun string) string {
 	if len(paths) <= named {
@@ -199,23 +209,31 @@ func (w *Work) packages() []string {
 	return kind.Unique(all)
 }
 
+// earlier mentions findings between platforms that the change did not cause, with the command that shows them.
+func (w *Work) earlier(b *strings.Builder) {
+	for _, e := range w.skewBefore {
+		b.WriteString(markdown.Details(count(e.findings, "finding")+" between platforms existed before this change", markdown.Fence("", e.command+"\n")))
+	}
+}
+
 func (w *Work) findings(b *strings.Builder) {
+	defer w.earlier(b)
 	if len(w.Findings) == 0 {
 		if n := len(w.catalogs()); n > 0 {
 			fmt.Fprintf(b, "The graph of %s was verified: no findings.\n\n", count(n, "catalog"))
 		}
 		return
 	}
-	byLevel, in := map[graph.Level][]string{}, map[string][]string{}
-	for _, f := range w.Findings {
+	byLevel := map[graph.Level][]string{}
+	for _, said := range failure.Once(w.Findings, func(f graph.Finding) failure.Saying {
+		return failure.Saying{Text: string(f.Level) + f.ID + "\x00" + failure.Without(f.Message, f.Against), Place: w.catalogOf(f.File), Against: f.Against}
+	}) {
+		f := said.First
 		line := string(f.Level) + " " + markdown.Code(f.ID) + ": " + markdown.Escape(f.Message)
-		byLevel[f.Level] = kind.Unique(append(byLevel[f.Level], line))
-		in[line] = append(in[line], w.catalogOf(f.File)...)
-	}
-	for _, lines := range byLevel {
-		for i, line := range lines {
-			lines[i] += w.among(kind.Unique(in[line]))
+		if len(said.Against) > 1 {
+			line += ", and against " + some(said.Against[1:], "other catalog")
 		}
+		byLevel[f.Level] = append(byLevel[f.Level], line+w.among(said.Places))
 	}
 	lines, warnings := byLevel[graph.Error], byLevel[graph.Warning]
 	const shown = 5
@@ -228,14 +246,14 @@ func (w *Work) findings(b *strings.Builder) {
 	b.WriteString(markdown.Details(count(len(warnings), "warning")+" of the graph", markdown.List(warnings)))
 }
 
-// catalogOf returns the catalog of the change that contains a file.
-func (w *Work) catalogOf(file string) []string {
+// catalogOf returns the catalog of the change that contains a file, or "".
+func (w *Work) catalogOf(file string) string {
 	for _, c := range w.catalogs() {
 		if file == c.Path || strings.HasPrefix(file, c.Path+"/") {
-			return []string{c.Path}
+			return c.Path
 		}
 	}
-	return nil
+	return ""
 }
 
 // among names the catalogs that a line concerns, if it does not concern all.
@@ -244,10 +262,15 @@ func (w *Work) among(paths []string) string {
 	switch {
 	case len(paths) == 0 || all == 1:
 		return ""
+	case len(paths) == all && all == 2:
+		return ", in both catalogs"
 	case len(paths) == all:
 		return fmt.Sprintf(", in all %d catalogs", all)
 	}
-	return ", in " + markdown.Codes(paths)
+	if len(paths) <= named {
+		return ", in " + markdown.Codes(paths)
+	}
+	return fmt.Sprintf(", in %d of %d catalogs (%s, …)", len(paths), all, markdown.Codes(paths[:named]))
 }
 
 func count(n int, what string) string {
@@ -281,8 +304,12 @@ func (w *Work) reasons(b *strings.Builder) {
 	for _, reason := range order {
 		lines = append(lines, some(kind.Unique(about[reason]), "file")+": "+markdown.Escape(reason))
 	}
-	for _, left := range w.LeftOut {
-		lines = append(lines, markdown.Code(left.Path())+" was left out: "+markdown.Escape(left.Reason))
+	for _, said := range failure.Once(w.LeftOut, func(l plan.LeftOut) failure.Saying { return failure.Saying{Text: l.Reason, Place: l.Path()} }) {
+		was := " was"
+		if len(said.Places) > 1 {
+			was = " were"
+		}
+		lines = append(lines, some(said.Places, "file")+was+" left out: "+markdown.Escape(said.First.Reason))
 	}
 	for _, text := range w.Reasons {
 		lines = append(lines, markdown.Escape(text))
@@ -299,6 +326,7 @@ func (w *Work) reproduce(b *strings.Builder) {
 	case w.remote:
 		flags = []string{"--remote"}
 	}
+	flags = append(flags, w.flags...)
 	var commands strings.Builder
 	for _, s := range w.subjects {
 		commands.WriteString(strings.Join(strings.Fields(s.request().Command(flags...)), " ") + "\n")

@@ -71,9 +71,7 @@ func (w *Work) edges(b *strings.Builder) {
 	if rest := table[len(first):]; len(rest) > 0 {
 		b.WriteString(markdown.Details(count(len(rest), "more change"), markdown.Table(header, rest)))
 	}
-	if len(files) > named {
-		b.WriteString(markdown.Details(count(len(files), "template"), markdown.List(codes(files))))
-	}
+	b.WriteString(folded(count(len(files), "template"), files))
 }
 
 // channelOrder compares channels: default channels come first, then the others by the versions in their names,

@@ -150,7 +150,9 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	}
 	p.after = setup.After
 	rebuilds, released := false, false
+	var templates []string
 	for _, t := range made.Targets {
+		templates = append(templates, t.Template)
 		p.users.add(t, b.bundle.Package)
 		for _, r := range t.Requests {
 			if r.InsteadOf != "" {
@@ -171,11 +173,12 @@ func (b *bundleImage) edit(ctx context.Context, p *preparation) (subject, error)
 	p.note(made)
 	if len(made.Targets) == 0 {
 		p.nowhere = append(p.nowhere, b.bundle.Name)
+	} else {
+		p.Line("%s: %s", b.bundle.Name, few(templates))
 	}
 	named, changed, set := *b, false, false
 	named.bundle = made.Bundle
 	for _, t := range made.Targets {
-		p.Line("%s: %s", b.bundle.Name, t.Template)
 		changes, err := p.insert(ctx, t, b.bundle.Name)
 		if err != nil {
 			return nil, err

@@ -37,21 +37,45 @@ func (w *Work) Drift() (all []Drift) {
 	return all
 }
 
-// String lists the first differences.
-func (d Drift) String() string { return d.Catalog + " " + d.differed() }
+// Drifted are catalogs that differed alike from their templates.
+type Drifted struct {
+	Catalogs  []string
+	Templates []string
+	Differs   []string
+}
 
-func (d Drift) differed() string {
+// Once joins catalogs that differed alike.
+func Once(all []Drift) (out []Drifted) {
+	for _, said := range failure.Once(all, func(d Drift) failure.Saying {
+		return failure.Saying{Text: strings.Join(d.Differs, "\x00"), Place: d.Catalog, Against: d.Template}
+	}) {
+		out = append(out, Drifted{said.Places, said.Against, said.First.Differs})
+	}
+	return out
+}
+
+// String lists the first differences.
+func (d Drifted) String() string {
 	const shown = 5
 	text := strings.Join(d.Differs[:min(shown, len(d.Differs))], "; ")
 	if n := len(d.Differs) - shown; n > 0 {
 		text += fmt.Sprintf("; and %d more", n)
 	}
-	return fmt.Sprintf("differed from %s before: %s", d.Template, text)
+	from := d.Templates[0]
+	if len(d.Templates) > 1 {
+		from = "their templates"
+	}
+	return fmt.Sprintf("differed from %s before: %s", from, text)
 }
 
 func (w *Work) refuseDrift() (errs []error) {
-	for _, d := range w.Drift() {
-		errs = append(errs, failure.New(failure.CatalogDrifted, "rendering the catalog: it %s", d.differed()).At(d.Catalog, 0, 0))
+	for _, d := range Once(w.Drift()) {
+		if len(d.Templates) > 1 {
+			d.Templates = []string{"its template"}
+		}
+		for _, catalog := range d.Catalogs {
+			errs = append(errs, failure.New(failure.CatalogDrifted, "rendering the catalog: it %s", d).At(catalog, 0, 0))
+		}
 	}
 	return errs
 }

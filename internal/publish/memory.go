@@ -148,21 +148,25 @@ func (p *preparation) known(name string, images []string) (docs []fbc.Doc, missi
 // verified reports which verifications were done.
 func (w *Work) verified(b *strings.Builder) {
 	var inMemory, without []string
+	var not []Target
 	for _, t := range w.Targets {
 		switch {
 		case len(t.Catalogs) > 0 || t.entries || len(t.Changes) == 0:
 		case t.inMemory != nil:
 			inMemory = append(inMemory, t.Template)
 		case t.unverified != "":
-			fmt.Fprintf(b, "Graft did not verify the graph of %s: %s\n\n", markdown.Code(t.Template), markdown.Escape(t.unverified))
+			not = append(not, t)
 		default:
 			without = append(without, t.Template)
 		}
 	}
+	for _, said := range failure.Once(not, func(t Target) failure.Saying { return failure.Saying{Text: t.unverified, Place: t.Template} }) {
+		fmt.Fprintf(b, "Graft did not verify the graph of %s: %s\n\n", some(said.Places, "template"), markdown.Escape(said.First.unverified))
+	}
 	if len(without) > 0 {
-		fmt.Fprintf(b, "The repository has no catalog of %s, and Graft did not verify its graph.\n\n", markdown.Codes(without))
+		fmt.Fprintf(b, "The repository has no catalog of %s, and Graft did not verify its graph.\n\n", some(without, "template"))
 	}
 	if len(inMemory) > 0 {
-		fmt.Fprintf(b, "The repository has no catalog of %s: Graft rendered it in memory and verified its graph.\n\n", markdown.Codes(inMemory))
+		fmt.Fprintf(b, "The repository has no catalog of %s: Graft rendered it in memory and verified its graph.\n\n", some(inMemory, "template"))
 	}
 }

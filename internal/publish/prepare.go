@@ -28,14 +28,17 @@ type Work struct {
 	// Findings are the findings in all catalogs.
 	Findings []graph.Finding
 
-	subjects []subject // with changes; all if nothing changes
-	nowhere  []string  // bundles for no template
-	unserved []string  // catalog images that manifests name by digest and the registry no longer has
-	ran      []string  // files changed by the repository's commands
-	byHand   string    // why a person must merge
-	remote   bool      // based on a commit of the base branch rather than on a work tree
-	base     string    // the base branch, unless it is the default branch
-	levels   graph.Levels
+	subjects   []subject // with changes; all if nothing changes
+	nowhere    []string  // bundles for no template
+	unserved   []string  // catalog images that manifests name by digest and the registry no longer has
+	ran        []string  // files changed by the repository's commands
+	byHand     string    // why a person must merge
+	skewBefore []skewBefore
+	remote     bool   // based on a commit of the base branch rather than on a work tree
+	base       string // the base branch, unless it is the default branch
+	levels     graph.Levels
+	// flags are those of the run that requests lack.
+	flags []string
 	// artifacts is the place of the explorer, or "".
 	artifacts string
 	change    atomicfile.Change
@@ -141,7 +144,7 @@ type preparation struct {
 // prepare depends only on the content and the subjects, so that it can be repeated on another base. The order
 // of the subjects does not matter.
 func (p *publisher) prepare(ctx context.Context, base Base, subjects []subject) (*Work, error) {
-	w := &Work{change: atomicfile.Change{Base: base}, remote: base.Commit != "", base: p.OtherBase}
+	w := &Work{change: atomicfile.Change{Base: base}, remote: base.Commit != "", base: p.OtherBase, flags: p.Flags}
 	one := &preparation{publisher: p, Work: w, base: base, files: base.over(&w.change), several: len(subjects) > 1, catalogs: map[string][]plan.Catalog{}, semverSkips: map[string]kind.SemverSkips{}, anew: map[string]bool{}, givenUp: map[string]bool{}, seen: render.Seen{}, users: newUsers()}
 	subjects = inOrder(subjects)
 	var errs []error

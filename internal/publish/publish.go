@@ -106,6 +106,9 @@ type Texts struct {
 	CatalogBranch, EditBranches string
 	// EditTitle and EditMessage replace the default texts of edits, if set.
 	EditTitle, EditMessage Text
+	// Flags are those of the run that change its result and that no request has, for the command that does the
+	// same locally.
+	Flags []string
 	// Artifacts is the address of the run's files; "" if there are none.
 	Artifacts string
 }

@@ -52,6 +52,14 @@ var parameters = []parameter{
 	{name: "allow-stranded", is: func(r *Request) *bool { return &r.Edit.AllowStranded }},
 }
 
+// Parameters returns the names of all parameters.
+func Parameters() (names []string) {
+	for _, p := range parameters {
+		names = append(names, p.name)
+	}
+	return names
+}
+
 // Ask reads all parameters by name.
 func Ask(one func(name string) string, many func(name string) []string) Request {
 	var r Request
@@ -148,11 +156,20 @@ func (r Request) Command(flags ...string) string {
 		words = append(words, "--image", quoted(r.Image()))
 	}
 	r.eachParameter(func(p parameter, value string) {
-		if words = append(words, "--"+p.name); p.is == nil {
-			words = append(words, quoted(value))
+		if p.is != nil {
+			value = ""
 		}
+		words = append(words, Flag(p.name, value))
 	})
 	return strings.Join(words, " ")
+}
+
+// Flag returns a flag as a shell reads it. A flag without a value is a switch.
+func Flag(name, value string) string {
+	if value == "" {
+		return "--" + name
+	}
+	return "--" + name + " " + quoted(value)
 }
 
 func quoted(word string) string {

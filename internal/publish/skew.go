@@ -58,8 +58,14 @@ func (l *lines) inOrder() (all [][]plan.Catalog) {
 	return all
 }
 
+// skewBefore are findings between platforms from before the change, with the command that shows them.
+type skewBefore struct {
+	findings int
+	command  string
+}
+
 // skew finds versions that a cluster upgrade leaves without a next version. Those that existed before are not
-// the change's fault and are reported in one sentence.
+// the change's fault, so the body only counts them.
 func (p *preparation) skew() {
 	for _, line := range p.lines.inOrder() {
 		var before, after []graph.Stage
@@ -87,8 +93,7 @@ func (p *preparation) skew() {
 			p.Findings = append(p.Findings, p.asMeant(f))
 		}
 		if stood > 0 {
-			p.Reasons = append(p.Reasons, fmt.Sprintf("From one platform to the next, %s stood before this change: graft verify --next %s %s shows them.",
-				count(stood, "finding"), strings.Join(namesOf(after[1:]), ","), after[0].Name))
+			p.skewBefore = append(p.skewBefore, skewBefore{stood, "graft verify --next " + quoted(strings.Join(namesOf(after[1:]), ",")) + " " + quoted(after[0].Name)})
 		}
 	}
 }

@@ -27,6 +27,31 @@ func Copied(reused, pulled int) string {
 	return fmt.Sprintf("%d bundles copied, %d pulled", reused, pulled)
 }
 
+// Named is the number of names that a line lists. Of more, it lists these and an ellipsis.
+const Named = 3
+
+// Some names a few things, or the first of many with their number.
+func Some(names []string, noun string) string {
+	if len(names) <= Named {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%d %ss (%s)", len(names), noun, First(names))
+}
+
+// In returns a line such as "in 2 templates: a, b".
+func In(names []string, noun string) string {
+	return fmt.Sprintf("in %d %ss: %s", len(names), noun, First(names))
+}
+
+// First returns the first names of a list.
+func First(names []string) string {
+	text := strings.Join(names[:min(len(names), Named)], ", ")
+	if len(names) > Named {
+		text += ", …"
+	}
+	return text
+}
+
 // Printable returns a line without control characters, so that foreign text starts no new line and controls no
 // terminal.
 func Printable(line string) string {

@@ -8,9 +8,11 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/markdown"
 	"github.com/olmgraft/graft/internal/publish"
+	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 // printDry prints the result of a dry run: the difference of the templates, a line for each catalog (with
@@ -25,26 +27,85 @@ func (p *publishing) printDry(r *publish.Result) {
 			}
 		}
 	}
-	var stats []string
+	var stats, differences []about
 	for _, name := range r.Work.Changed() {
 		text := fileDifference(r, name)
-		c, rendered := catalogOf(catalogs, name)
-		if rendered && !p.diff {
-			stats = append(stats, fmt.Sprintf("%s: %s%s", name, lineCount(text), newBundles(c, name)))
-			continue
+		if c, rendered := catalogOf(catalogs, name); rendered && !p.diff {
+			stats = append(stats, about{name, lineCount(text) + newBundles(c, name)})
+		} else {
+			differences = append(differences, about{name, text})
 		}
-		for line := range strings.Lines(text) {
+	}
+	p.printDifferences(r.Work, differences)
+	if len(stats) > 0 {
+		fmt.Fprintln(p.Out)
+		printOnce(p.Out, "", ofCatalogs, stats)
+	}
+	body := r.Body
+	if !p.diff {
+		body = markdown.Folded(body)
+	}
+	fmt.Fprintf(p.Out, "\nPull request: %s\n\n", output.Printable(r.Title))
+	for line := range strings.Lines(markdown.ForTerminal(body)) {
+		fmt.Fprintln(p.Out, output.Printable(strings.TrimSuffix(line, "\n")))
+	}
+	if !p.diff {
+		fmt.Fprintln(p.Out, "\n--diff shows each difference, those of catalogs too, and the folded parts (▸).")
+	}
+}
+
+// printDifferences prints equal differences once, unless --diff is given.
+func (p *publishing) printDifferences(w *publish.Work, all []about) {
+	for _, said := range failure.Once(all, func(a about) failure.Saying {
+		if p.diff {
+			return failure.Saying{Text: a.text, Place: a.file}
+		}
+		return failure.Saying{Text: hunks(a.text), Place: a.file}
+	}) {
+		if len(said.Places) > 1 {
+			fmt.Fprintln(p.Out, output.Printable(output.In(said.Places, nounFor(w, said.Places))))
+		}
+		for line := range strings.Lines(said.First.text) {
 			fmt.Fprint(p.Out, p.tinted(line))
 		}
 	}
-	if len(stats) > 0 {
-		fmt.Fprintf(p.Out, "\n%s\n--diff shows the difference of catalogs.\n", strings.Join(stats, "\n"))
-	}
-	fmt.Fprintf(p.Out, "\nPull request: %s\n\n", output.Printable(r.Title))
-	for line := range strings.Lines(markdown.ForTerminal(r.Body)) {
-		fmt.Fprintln(p.Out, output.Printable(strings.TrimSuffix(line, "\n")))
-	}
 }
+
+// nounFor returns the noun for files: template if they all are, or else file.
+func nounFor(w *publish.Work, files []string) string {
+	templates := map[string]bool{}
+	for _, t := range w.Targets {
+		templates[t.Template] = !slices.ContainsFunc(t.Changes, ofOtherFile)
+	}
+	if slices.ContainsFunc(files, func(name string) bool { return !templates[name] }) {
+		return "file"
+	}
+	return "template"
+}
+
+// ofOtherFile reports whether a change is one of a file that is no template.
+func ofOtherFile(c kind.Change) bool {
+	return slices.Contains([]string{kind.FieldSet, kind.OperandAdded, kind.CatalogSourceSet, kind.ClusterCatalogSet}, c.What)
+}
+
+// hunks returns a difference without the names of its files and the numbers of its lines.
+func hunks(text string) string {
+	var out strings.Builder
+	n := 0
+	for line := range strings.Lines(text) {
+		switch n++; {
+		case n <= headerLines:
+		case line[0] == '@':
+			out.WriteString("@@\n")
+		default:
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+// headerLines is the number of lines before the first hunk of a difference.
+const headerLines = 3
 
 // catalogOf returns the catalog of a file: the file itself, or the directory that holds it.
 func catalogOf(all map[string]publish.Catalog, name string) (publish.Catalog, bool) {
@@ -75,7 +136,10 @@ func newBundles(c publish.Catalog, name string) string {
 	case c.Before == nil || len(c.Before.Packages) == 0:
 		return ", a new catalog"
 	}
-	return ", new document " + strings.Join(names, ", ")
+	if len(names) > 1 {
+		return ", new documents " + output.First(names)
+	}
+	return ", new document " + names[0]
 }
 
 func hasBundle(c *graph.Catalog, pkg, name string) bool {

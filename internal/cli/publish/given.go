@@ -49,6 +49,7 @@ type inputs struct {
 	fromWorkTree  bool // a dry run of act reads what act copied
 	diff          bool // in a dry run, show the difference of catalogs
 	registry      registry.Options
+	flags         []string // for the command that does the same locally
 	cache         string
 	explorer      string // file
 	timeout       time.Duration
@@ -77,6 +78,7 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 		},
 	}
 	in.allowedBy = v.place("allowed-repositories")
+	in.flags = flagsToReproduce(v, env("GITHUB_WORKSPACE"))
 	if act != nil {
 		in.registry.Token = in.token // a workflow's token may pull from ghcr.io
 		in.mask(act, v)

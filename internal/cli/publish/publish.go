@@ -48,7 +48,7 @@ func Command(a *command.App) *cobra.Command {
 	}
 	addInputs(cmd.Flags())
 	cmd.Flags().Bool("remote", false, "with dry-run, read the base branch of the remote instead of the work tree")
-	cmd.Flags().Bool("diff", false, "with dry-run, also show the whole difference of the catalogs")
+	cmd.Flags().Bool("diff", false, "with dry-run, show each difference, those of catalogs too, and the folded parts of the text")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		for _, image := range args {
 			if cmd.Flags().Changed("image") {
@@ -247,7 +247,7 @@ func (p *publishing) publisher(base, standard string) (r publish.Run, err error)
 			Branch: text("branch", p.branch), CatalogBranch: string(config.BranchOf("graft/catalogsources", base, standard)),
 			EditBranches: string(config.BranchOf("graft", base, standard)), EditTitle: ifGiven("title", p.given.PullRequest.Title), EditMessage: ifGiven("message", p.given.Commit.Message),
 			Title: text("title", pr.Title), Message: text("message", p.config.Commit.Message), Intro: pr.Intro.For,
-			Artifacts:    p.artifacts(),
+			Flags: p.flags, Artifacts: p.artifacts(),
 			RebuildTitle: text("title", config.OfRebuild(pr.Title)), RebuildMessage: text("message", config.OfRebuild(p.config.Commit.Message)),
 		},
 		Log: publish.Log{Line: p.line, Notice: p.notice, Step: p.step, Part: p.progress.Of, Progress: p.progress.Step, Group: p.group},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,9 +126,11 @@ func (p *publishing) printChange(one changeReport, r *publish.Result) {
 		p.printWork(one, r.Work)
 	}
 	printBeside(p.Out, one)
+	var left []about
 	for _, l := range one.LeftOut {
-		fmt.Fprintf(p.Out, "  %s: left out: %s\n", l.Path(), l.Reason)
+		left = append(left, about{l.Path(), "left out: " + l.Reason})
 	}
+	printOnce(p.Out, "  ", ofFiles, left)
 	if one.PullRequest != nil {
 		fmt.Fprintf(p.Out, "  pull request %d %s: %s\n", one.PullRequest.Number, one.PullRequest.Operation, one.PullRequest.URL)
 	}
@@ -138,34 +139,6 @@ func (p *publishing) printChange(one changeReport, r *publish.Result) {
 	}
 	for _, w := range one.Warnings {
 		fmt.Fprintf(p.Err, "graft: warning: %s\n", output.Printable(w))
-	}
-}
-
-// printBeside prints the changes besides the bundles.
-func printBeside(w io.Writer, one changeReport) {
-	for _, d := range one.Drift {
-		fmt.Fprintf(w, "  drift: %s\n", output.Printable(d.String()))
-	}
-	for _, b := range one.Begun {
-		if b.Catalog != "" {
-			fmt.Fprintf(w, "  new catalog: %s\n", b.Catalog)
-		} else {
-			fmt.Fprintf(w, "  new channel: %s in %s\n", b.Channel, strings.Join(b.In, ", "))
-		}
-	}
-	for _, m := range one.Moved {
-		fmt.Fprintf(w, "  %s\n", output.Printable(m.Channel+": "+m.Bundle+" "+m.Change))
-	}
-}
-
-func (p *publishing) printWork(one changeReport, w *publish.Work) {
-	for _, t := range w.Targets {
-		for _, c := range t.Changes {
-			fmt.Fprintf(p.Out, "  %s\n", output.Printable(t.Template+": "+output.Sentence(c)))
-		}
-	}
-	for _, c := range one.Catalogs {
-		fmt.Fprintf(p.Out, "  %s: %s\n", c.File, output.Copied(c.Reused, c.Pulled))
 	}
 }
 
@@ -182,17 +155,16 @@ func (p *publishing) annotate(rep report, results []*publish.Result) {
 			p.action.Warn("warning", "", 0, w)
 		}
 		warnings := slices.DeleteFunc(slices.Clone(one.Findings), func(f graph.Finding) bool { return f.Level != graph.Warning })
-		for _, said := range failure.Once(warnings, worded) {
+		for _, said := range failure.Once(warnings, saying) {
 			f := said.First
 			p.action.Warn(f.ID, f.File, f.Line, strings.TrimSpace(f.Message+" "+said.Also()))
 		}
 	}
 }
 
-// worded returns the text and the place of a finding.
-func worded(f graph.Finding) (text, place string) {
+func saying(f graph.Finding) failure.Saying {
 	at := failure.Error{File: f.File, Line: f.Line}
-	return f.ID + "\x00" + f.Message, at.Place()
+	return failure.Saying{Text: f.ID + "\x00" + failure.Without(f.Message, f.Against), Place: at.Place(), Against: f.Against}
 }
 
 // mostOutput limits an output: all outputs of a job together may have 1 MB.
