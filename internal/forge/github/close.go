@@ -11,37 +11,46 @@ import (
 	"github.com/olmgraft/graft/internal/outbound"
 )
 
-// Close implements forge.Proposals. It leaves a closed or merged pull request alone. GitHub itself closes one
-// whose branch is deleted. The marker records who closed it.
+// Close implements forge.Proposals. It leaves a closed or merged pull request alone.
 //
-// The comment comes first, because a missing comment on a closed pull request would never be noticed. Close
+// The comment and the marker, which records who closed it, come before the state: before may delete the branch,
+// GitHub then closes the pull request itself, and nobody would notice what a closed pull request lacks. Close
 // first looks for a comment with that text, so that an interrupted run or a lost answer does not cause a second
 // one.
 func (f *Forge) Close(ctx context.Context, number int, c forge.Closing, before func() error) error {
 	op := operation{doing: "closing the pull request " + f.named(number), needs: "pull-requests: write"}
 	pr, _, err := f.gh.PullRequests.Get(ctx, f.repo.Owner, f.repo.Name, number)
-	if err == nil && pr.GetState() != "open" {
+	if err != nil {
+		return f.fail(ctx, op, err)
+	}
+	if pr.GetState() != "open" {
 		return before()
 	}
-	if err == nil && c.Why != "" {
+	body, err := forge.Withdraw(pr.GetBody(), c.Within, MaxBody, pointer)
+	if err != nil {
+		return err
+	}
+	if c.Why != "" {
 		err = f.comment(ctx, number, markdown.Limit(c.Why, MaxBody, ""))
 	}
-	if err == nil {
-		if err := before(); err != nil {
-			return err
-		}
-		body, err := forge.Withdraw(pr.GetBody(), c.Within, MaxBody, pointer)
-		if err != nil {
-			return err
-		}
-		if _, _, err = f.gh.PullRequests.Edit(ctx, f.repo.Owner, f.repo.Name, number, &github.PullRequest{State: github.String("closed"), Body: &body}); err != nil {
-			return f.fail(ctx, op, err)
-		}
+	if err == nil && body != pr.GetBody() {
+		err = f.edit(ctx, number, &github.PullRequest{Body: &body})
 	}
 	if err != nil {
 		return f.fail(ctx, op, err)
 	}
+	if err := before(); err != nil {
+		return err
+	}
+	if err := f.edit(ctx, number, &github.PullRequest{State: github.String("closed")}); err != nil {
+		return f.fail(ctx, op, err)
+	}
 	return nil
+}
+
+func (f *Forge) edit(ctx context.Context, number int, to *github.PullRequest) error {
+	_, _, err := f.gh.PullRequests.Edit(ctx, f.repo.Owner, f.repo.Name, number, to)
+	return err
 }
 
 func (f *Forge) comment(ctx context.Context, number int, body string) error {

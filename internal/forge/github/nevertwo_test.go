@@ -203,8 +203,20 @@ func TestClose(t *testing.T) {
 			t.Errorf("%s: %q", name, h.pulls()[0].Comments)
 		}
 	}
+	// GitHub closes a pull request whose branch is deleted. The marker must have the closing by then, because the
+	// next request may fail, and a closed pull request is not read again.
 	h := start(t, fakegithub.Repository{})
-	err := h.of(catalog).Close(ctx, 7, forge.Closing{Why: "x"}, func() error { return nil })
+	n := h.ensure(h.request(), forge.Created).Number
+	err := h.of(catalog).Close(ctx, n, forge.Closing{Within: 2}, func() error {
+		h.faults("PATCH /repos/{owner}/{repo}/pulls/{number}", &fakegithub.Fault{Status: 403})
+		return h.SetState("acme", "catalog", n, "closed")
+	})
+	wantFailure(t, err, failure.ForgeAuth, "acme/catalog#1")
+	if past, err := h.of(catalog).Numbered(ctx, n); err != nil || past.Rejected || past.Marker.Within != 2 {
+		t.Errorf("%+v, %v", past, err)
+	}
+	h = start(t, fakegithub.Repository{})
+	err = h.of(catalog).Close(ctx, 7, forge.Closing{Why: "x"}, func() error { return nil })
 	wantFailure(t, err, failure.ForgeAuth, "acme/catalog#7")
 }
 
