@@ -22,7 +22,7 @@ import (
 // Tests that need another program are in a module below conformance/.
 var programs = []string{
 	"go", "git", "graft", "graft-demo", "graft-relay",
-	"[", "cat", "chmod", "cmp", "cp", "diff", "echo", "grep", "head", "ln", "ls", "mkdir", "mv", "printf", "rm", "sed", "sh", "sleep", "sort", "tail", "touch", "tr", "wc",
+	"[", "cat", "cd", "chmod", "cmp", "cp", "diff", "echo", "grep", "head", "ln", "ls", "mkdir", "mv", "printf", "rm", "sed", "sh", "sleep", "sort", "tail", "touch", "tr", "wc",
 }
 
 // variables lists the programs that are not named at the call.

@@ -114,7 +114,7 @@ func TestToysGoAllTheWay(t *testing.T) {
 		}
 		files[name] = string(text)
 	}
-	has(t, files[".github/graft.yaml"], "package: op\n", "- template: toy.yaml\n    channels: #", "      - stable\n    catalogs:\n      - path: catalog.yaml #", "- "+repository+"\n")
+	has(t, files[".github/graft.yaml"], "package: op\n", "- template: toy.yaml\n", "    channels:\n      - stable\n    catalogs:\n", "      - path: catalog.yaml\n", "- "+repository+"\n")
 	if err := w.Create(files); err != nil {
 		t.Fatal(err)
 	}

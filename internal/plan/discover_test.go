@@ -76,7 +76,7 @@ func TestDiscoveryGivesReasons(t *testing.T) {
 	got := strings.Join(p.Targets[0].Reasons, "\n")
 	want := `t.yaml is the only template in the repository for package op.
 c.yaml is the only catalog in the repository with package op.
-It goes into stable, the default channel of t.yaml: nobody says channels.
+It goes into stable, the default channel of t.yaml, because no channels are given.
 No edges are given: it takes its place by version.`
 	if got != want {
 		t.Errorf("the reasons are\n%s\nwant\n%s", got, want)

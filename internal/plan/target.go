@@ -123,14 +123,14 @@ func (p *planner) channels(c candidate, o *opened, t *Target) (placed, bool, err
 		}
 	}
 	if template.Traits(o.kind).OfTemplates {
-		p.reason(&t.Reasons, "Nobody says channels: in each part of %s it goes into the only one, else into the default one.", c.path)
+		p.reason(&t.Reasons, "No channels are given: each part of %s takes it into its only channel, else into its default channel.", c.path)
 		return out, true, nil
 	}
 	choice, err := p.choice(c, o)
 	if err != nil {
 		return out, false, err
 	}
-	p.reason(&t.Reasons, "It goes into %s, %s: nobody says channels.", choice.Channel, choice.Why)
+	p.reason(&t.Reasons, "It goes into %s, %s, because no channels are given.", choice.Channel, choice.Why)
 	if others, err := p.annotated(c, o); err == nil && !c.FromBundle && len(others) > 0 && !slices.Equal(others, []string{choice.Channel}) {
 		p.reason(&t.Reasons, "The bundle's annotations name %s, which count with channels: from-bundle only.", strings.Join(others, ", "))
 	}

@@ -123,7 +123,7 @@ func (p *preparation) drift(ctx context.Context, from string, c plan.Catalog, be
 		err = made.Write(&text)
 	}
 	if err != nil {
-		out.differed = []string{"what it was made of cannot be told: " + failure.Of(err).Error()}
+		out.differed = []string{"Graft cannot tell why: " + failure.Of(err).Error()}
 		return
 	}
 	if src, err := p.base.ReadFile(c.Path); err == nil && bytes.Equal(src, text.Bytes()) {

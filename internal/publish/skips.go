@@ -65,7 +65,7 @@ func (w *Work) refuseSwitch() (errs []error) {
 	for _, t := range w.Targets {
 		for _, c := range t.Catalogs {
 			if c.skips != "" {
-				errs = append(errs, failure.New(failure.CatalogDrifted, "rendering the catalog: its entries replace and skip what semverSkips: %s gives, and nobody says so; they would change to %s", c.skips, kind.SkipMajor).
+				errs = append(errs, failure.New(failure.CatalogDrifted, "rendering the catalog: its edges are those of semverSkips: %s, which is not configured; they would become those of %s", c.skips, kind.SkipMajor).
 					At(c.Path, 0, 0).
 					Fix("Set semverSkips: %s for %s in graft.yaml, or give --semver-skips; with %s the edges change.", c.skips, t.Template, kind.SkipMajor))
 			}

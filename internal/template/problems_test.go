@@ -49,7 +49,7 @@ func TestProblems(t *testing.T) {
 		{"semver: bundles of another type", "schema: olm.semver\nstable:\n  bundles: {}\n", "3:12 reading stable: its bundles are no list"},
 		{"semver: a bundle of another type", "schema: olm.semver\nstable:\n  bundles: [q.io/op:v1]\n", "3:13 reading stable: a bundle is no mapping with an image"},
 		{"semver: an image that is a number", "schema: olm.semver\nstable:\n  bundles:\n  - image: 1\n", "4:5 reading stable: a bundle has no image"},
-		{"semver: a merge key", "schema: olm.semver\n<<: {stable: {bundles: []}}\n", "2:1 reading the template: what a merge key brings in at the top"},
+		{"semver: a merge key", "schema: olm.semver\n<<: {stable: {bundles: []}}\n", "2:1 reading the template: a merge key at the top hides which"},
 		{"semver: an unknown archetype", "schema: olm.semver\nbeta:\n  bundles: []\n", "2:1 reading the template: opm knows no key beta and drops it"},
 
 		{"goodstuff: sound", plainGoodstuff, ""},

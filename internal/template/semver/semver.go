@@ -86,7 +86,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 	checkFlags(&d, root)
 	documents.OneDocument(&d, s)
 	if key, _ := root.Fold("<<"); key != nil {
-		d.Problem(key.Failure(failure.EditRefused, "reading the template: what a merge key brings in at the top cannot be told from what stands here").Fix("Write the archetypes out."))
+		d.Problem(key.Failure(failure.EditRefused, "reading the template: a merge key at the top hides which archetypes are its own").Fix("Write the archetypes out."))
 	}
 	known := documents.Seen{}
 	for _, a := range archetypes(root) {
