@@ -211,6 +211,8 @@ func TestBasicTemplates(t *testing.T) {
 		"a missing bundle":  head + "- schema: olm.bundle\n  image: quay.io/x/op:v9\n",
 		"two packages":      head + "- schema: olm.package\n  name: zeta\n- schema: olm.package\n  name: alpha\n- schema: olm.channel\n  package: zeta\n  name: b\n  entries: []\n- schema: olm.channel\n  package: zeta\n  name: a\n",
 		"wrong type":        head + "- schema: olm.channel\n  package: op\n  name: 1\n",
+		"keys of one's own": head + "- schema: olm.package\n  name: op\n  maintainer: me\n- schema: olm.channel\n  package: op\n  name: stable\n  comment: x\n  entries:\n  - name: op.v1.0.0\n    replacess: op.v0.9.0\n    comment: x\n- schema: olm.bundle\n  image: quay.io/x/op:v1.0.0\n  comment: x\n",
+		"a bad range":       head + "- schema: olm.channel\n  package: op\n  name: stable\n  entries:\n  - name: op.v1.0.0\n    skipRange: <v1.0.0\n- schema: olm.bundle\n  image: quay.io/x/op:v1.0.0\n",
 		"upper case":        head + "- Schema: olm.package\n  Name: op\n  DefaultChannel: x\n",
 	} {
 		t.Run(name, func(t *testing.T) { compare(t, s, src) })

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/cli/files"
 	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -64,7 +66,11 @@ func (a *app) printDescription(name string, d kind.Description) {
 			fmt.Fprintf(a.Out, "  %s\n", strings.TrimSpace(b.Image+" "+b.Name))
 		}
 	}
-	for _, p := range slices.Concat(d.Problems, d.Warnings) {
+	faults := slices.Concat(d.Problems, d.Warnings)
+	slices.SortStableFunc(faults, func(a, b *failure.Error) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
+	for _, p := range faults {
 		fmt.Fprintf(a.Out, "%s: %s\n  %s\n", p.Place(), p.Message, p.Remedy)
 	}
 }

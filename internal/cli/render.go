@@ -151,7 +151,7 @@ func (a *app) render(ctx context.Context, o *renderOptions, kindName, name strin
 	if err != nil {
 		return timedOut(ctx, err)
 	}
-	for _, n := range result.Catalog.Notes {
+	for _, n := range append(t.Notes(), result.Catalog.Notes...) {
 		fmt.Fprintf(a.Err, "graft: %s: warning: %s\n", name, n)
 	}
 	return a.writeRendered(o, ro, name, result)

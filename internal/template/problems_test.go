@@ -23,7 +23,6 @@ func TestProblems(t *testing.T) {
 		{"basic: a second document", plainBasic + "---\nschema: olm.bundle\n", "18:1 reading the template: opm reads its first document and ignores this one"},
 		{"basic: no schema", basicHead + "- name: op\n", "3:3 reading a document that has no schema"},
 		{"basic: a bundle that lost its schema", basicHead + "- {schema: olm.package, name: op}\n- {image: q.io/op:a, name: op.v1.0.0}\n", ""},
-		{"basic: an unknown key", basicHead + "- schema: olm.package\n  name: op\n  maintainer: me\n", "5:3 reading olm.package op: opm knows no key maintainer and drops it"},
 		{"basic: a key in two cases", basicHead + "- schema: olm.package\n  name: op\n  Name: op\n", "5:3 reading olm.package op: the key Name stands there as name as well, and opm reads one of them"},
 		{"basic: a package twice", basicHead + strings.Repeat("- schema: olm.package\n  name: op\n", 2), "5:3 reading package op, which occurs twice"},
 		{"basic: a channel twice", basicHead + strings.Repeat("- schema: olm.channel\n  package: op\n  name: stable\n  entries: []\n", 2), "7:3 reading channel stable, which occurs twice"},
@@ -33,10 +32,8 @@ func TestProblems(t *testing.T) {
 		{"basic: an entry that is not a mapping", basicHead + "- schema: olm.channel\n  name: stable\n  entries: [op.v1.0.0]\n", "5:12 reading channel stable: an entry is not a mapping"},
 		{"basic: an entry twice", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - name: op.v1.0.0\n  - name: op.v1.0.0\n", "7:5 reading channel stable: entry op.v1.0.0 occurs twice"},
 		{"basic: an entry without name", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - replaces: op.v1.0.0\n", "6:5 reading channel stable: an entry has no name"},
-		{"basic: an unknown key of an entry", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - name: op.v1.0.0\n    replacess: x\n", "7:5 reading an entry of channel stable: opm knows no key replacess and drops it"},
 		{"basic: edges of other types", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - {name: op.v1.0.0, replaces: 1.0, skips: op.v0.9.0}\n  - {name: op.v1.1.0, skips: [1.0]}\n",
 			"6:33 reading an entry of channel stable: replaces is no string; 6:45 reading an entry of channel stable: skips is not a list; 7:30 reading an entry of channel stable: an item of skips is no string"},
-		{"basic: an invalid range", basicHead + "- schema: olm.channel\n  name: stable\n  entries:\n  - name: op.v1.0.0\n    skipRange: '>=1.0 <x'\n", "7:16 reading an entry of channel stable: skipRange is no range: "},
 		{"basic: a bundle without image", basicHead + "- schema: olm.bundle\n  name: op.v1.0.0\n", "3:3 reading bundle op.v1.0.0: it has no image"},
 		{"basic: a bundle twice", basicHead + "- {schema: olm.bundle, name: op.v1.0.0, image: q.io/op:a}\n- {schema: olm.bundle, name: op.v1.0.0, image: q.io/op:b}\n", "4:3 reading bundle op.v1.0.0, which occurs twice"},
 		{"basic: an image of another version", basicHead + "- {schema: olm.bundle, name: op.v1.0.0, image: q.io/op:v1.0.1}\n", "3:3 reading bundle op.v1.0.0: its name does not match its image q.io/op:v1.0.1"},
@@ -89,6 +86,47 @@ func TestProblems(t *testing.T) {
 			}
 			if _, err := tmpl.Images(nil); tt.want != "" && len(failure.All(err)) != len(want) {
 				t.Errorf("it is rendered all the same: %v", err)
+			}
+		})
+	}
+}
+
+// Keys that opm drops, and ranges that only opm validate refuses, hinder neither rendering nor edits elsewhere. A note
+// names their places. If such a key looks misspelt, edits of its mapping are refused.
+func TestDroppedKeys(t *testing.T) {
+	const channel = basicHead + "- {schema: olm.package, name: op, defaultChannel: stable}\n- schema: olm.channel\n  package: op\n  name: stable\n"
+	const bundle = "- {schema: olm.bundle, image: q.io/op:v1.0.0}\n"
+	for _, tt := range []struct {
+		name, src, note string
+		above, below    bool // whether a bundle above op.v1.0.0, and one below it, are refused
+	}{
+		{"a key of a package", basicHead + "- schema: olm.package\n  name: op\n  maintainer: me\n- {schema: olm.channel, package: op, name: stable, entries: [{name: op.v1.0.0}]}\n" + bundle,
+			"t.yaml:5:3: reading olm.package op: opm knows no key maintainer and drops it", false, false},
+		{"a key of a channel", channel + "  comment: x\n  entries:\n  - name: op.v1.0.0\n" + bundle, "t.yaml:7:3: reading olm.channel stable: opm knows no key comment and drops it", false, false},
+		{"a misspelt key of a channel", channel + "  entires:\n  - name: op.v1.0.0\n" + bundle, "t.yaml:7:3: reading olm.channel stable: opm knows no key entires and drops it", true, true},
+		{"a key of an entry", channel + "  entries:\n  - name: op.v1.0.0\n    comment: x\n" + bundle, "t.yaml:9:5: reading an entry of channel stable: opm knows no key comment and drops it", false, false},
+		{"a misspelt key of an entry", channel + "  entries:\n  - name: op.v1.0.0\n    replacess: op.v0.8.0\n" + bundle, "t.yaml:9:5: reading an entry of channel stable: opm knows no key replacess and drops it", false, true},
+		{"a range", channel + "  entries:\n  - name: op.v1.0.0\n    skipRange: <v1.0.0\n" + bundle, "t.yaml:9:16: reading an entry of channel stable: skipRange is no range: ", false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tmpl, err := Parse("t.yaml", []byte(tt.src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if notes := tmpl.Notes(); len(notes) != 1 || !strings.HasPrefix(notes[0], tt.note) {
+				t.Errorf("notes %q", notes)
+			}
+			if images, err := tmpl.Images(nil); err != nil || len(images) != 1 {
+				t.Errorf("rendering takes %v: %v", images, err)
+			}
+			for bundle, refused := range map[string]bool{"9.9.9 stable": tt.above, "0.9.0 stable": tt.below} {
+				o, err := tmpl.Insert(asked(t, bundle))
+				switch {
+				case refused && (err == nil || !strings.HasPrefix(err.Error(), tt.note)):
+					t.Errorf("%s: %v", bundle, err)
+				case !refused && (err != nil || len(o.Files) != 1 || !strings.HasPrefix(strings.Join(o.Notes, ""), tt.note)):
+					t.Errorf("%s: %v, %v", bundle, o, err)
+				}
 			}
 		})
 	}

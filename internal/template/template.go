@@ -241,6 +241,7 @@ func (t *Template) Insert(r kind.Request) (*kind.Outcome, error) {
 			o.Notes = append(o.Notes, note)
 		}
 	}
+	o.Notes = append(o.Notes, d.Notes()...)
 	return o, nil
 }
 
@@ -314,6 +315,12 @@ func (t *Template) expander() (kind.Expander, error) {
 		return nil, failure.New(failure.TemplateUnsupported, "rendering %s: a %s template cannot be rendered", t.Source.Name, t.Kind.Traits().Name).At(t.Source.Name, 1, 1)
 	}
 	return e, nil
+}
+
+// Notes returns what a person should know of the template: faults that neither edits nor rendering refuse.
+func (t *Template) Notes() []string {
+	d := t.Describe()
+	return d.Notes()
 }
 
 func (t *Template) problems() error { return asErrors(t.Describe().Problems) }

@@ -135,7 +135,7 @@ func (c *Reader) rendered(ctx context.Context, t *template.Template) ([]fbc.Doc,
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range r.Catalog.Notes {
+	for _, n := range append(t.Notes(), r.Catalog.Notes...) {
 		if c.Err != nil {
 			fmt.Fprintf(c.Err, "graft: %s: warning: %s\n", t.Source.Name, n)
 		}

@@ -75,6 +75,9 @@ func addDeprecations(docs []Document, added []yamledit.Value, pkg string, add fu
 			yamledit.Field{Key: "entries", Value: yamledit.List(added...)},
 		))
 	}
+	if err := docs[0].editable(); err != nil {
+		return err
+	}
 	list := docs[0].Node.FoldValue("entries")
 	if list == nil {
 		return docs[0].Edits.AddField(docs[0].Node, "", yamledit.Field{Key: "entries", Value: yamledit.List(added...)})

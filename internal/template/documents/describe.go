@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func (s *Set) Describe(d *kind.Description) {
 			if doc.Image == "" {
 				d.Problem(doc.noSchema())
 			} else {
-				d.Warnings = append(d.Warnings, doc.noSchema())
+				d.Warn(doc.noSchema())
 			}
 		case fbc.SchemaPackage:
 			if doc.Node != nil {
@@ -71,7 +72,7 @@ func (doc *Document) describeBundle(d *kind.Description, images, names Seen) {
 		doc.problem(d, "reading bundle %s: it has no image", doc.Name)
 	}
 	if doc.Image != "" && images.Again(doc.Image) {
-		d.Warnings = append(d.Warnings, doc.at(failure.New(failure.TemplateMalformed, "reading image %s, which occurs twice", doc.Image)).Fix("Remove one of the two."))
+		d.Warn(doc.at(failure.New(failure.TemplateMalformed, "reading image %s, which occurs twice", doc.Image)).Fix("Remove one of the two."))
 	}
 	if doc.Name != "" && names.Again(doc.Name) {
 		doc.problem(d, "reading bundle %s, which occurs twice", doc.Name)
@@ -103,8 +104,11 @@ func (s *Set) describeChannel(doc *Document, d *kind.Description) {
 			d.Problem(list.Malformed("reading channel %s: an entry is not a mapping", doc.Name))
 			continue
 		}
-		CheckKeys(d, item, entryKeys, "an entry of channel "+doc.Name)
+		checkDropped(d, item, entryKeys, "an entry of channel "+doc.Name)
 		checkEntryTypes(d, item, doc.Name)
+		if err := wrongRange(item, doc.Name); err != nil {
+			d.Warn(err)
+		}
 		name := entry(item).Name
 		c.Entries = append(c.Entries, name)
 		if seen.Again(name) {
@@ -132,30 +136,77 @@ func checkEntryTypes(d *kind.Description, item *yamledit.Node, channel string) {
 			d.Problem(skips.Malformed("reading an entry of channel %s: an item of skips is no string", channel))
 		}
 	}
-	if v := item.FoldValue("skipRange"); v.Text() != "" {
-		if _, err := semver.ParseRange(v.Text()); err != nil {
-			d.Problem(v.Malformed("reading an entry of channel %s: skipRange is no range: %w", channel, err).Fix("Write a range such as %q.", ">=1.0.0 <1.2.3"))
-		}
+}
+
+// wrongRange returns the fault of a skipRange that is not a range. opm renders it, and opm validate refuses it.
+func wrongRange(item *yamledit.Node, channel string) *failure.Error {
+	v := item.FoldValue("skipRange")
+	if v.Text() == "" {
+		return nil
 	}
+	_, err := semver.ParseRange(v.Text())
+	if err == nil {
+		return nil
+	}
+	return v.Malformed("reading an entry of channel %s: skipRange is no range: %w", channel, err).Fix("Write a range such as %q.", ">=1.0.0 <1.2.3")
 }
 
 func (doc *Document) checkKeys(d *kind.Description) {
-	CheckKeys(d, doc.Node, documentKeys[doc.Schema], doc.Schema+" "+doc.Name)
+	checkDropped(d, doc.Node, documentKeys[doc.Schema], doc.called())
 }
+
+func (doc *Document) called() string { return strings.TrimSpace(doc.Schema + " " + doc.Name) }
 
 // CheckKeys reports keys that occur twice, also in different case. If known keys are given, it reports those that
 // opm does not read.
 func CheckKeys(d *kind.Description, n *yamledit.Node, known []string, what string) {
-	checkKeys(d, n, known, what, true)
+	checkKeys(d, n, known, what, func(err *failure.Error, _ bool) { d.Problem(err) })
 }
 
 // CheckTop does the same as CheckKeys for the top of a template that opm reads leniently: it accepts unknown
 // keys, but not those that resemble a known one.
 func CheckTop(d *kind.Description, n *yamledit.Node, known []string) {
-	checkKeys(d, n, known, "the template", false)
+	checkKeys(d, n, known, "the template", func(err *failure.Error, misspelt bool) {
+		if misspelt {
+			d.Problem(err)
+		}
+	})
 }
 
-func checkKeys(d *kind.Description, n *yamledit.Node, known []string, what string, strict bool) {
+// checkDropped does the same as CheckKeys, with warnings for keys that opm does not read. Only the edit of their
+// mapping is refused, if they resemble a known key.
+func checkDropped(d *kind.Description, n *yamledit.Node, known []string, what string) {
+	checkKeys(d, n, known, what, func(err *failure.Error, _ bool) { d.Warn(err) })
+}
+
+// misspelt returns the faults of keys that resemble a known one.
+func misspelt(n *yamledit.Node, known []string, what string) error {
+	var found []error
+	checkKeys(&kind.Description{}, n, known, what, func(err *failure.Error, misspelt bool) {
+		if misspelt {
+			found = append(found, err)
+		}
+	})
+	return errors.Join(found...)
+}
+
+// editable refuses the edit of a document with a misspelt key.
+func (doc *Document) editable() error {
+	return misspelt(doc.Node, documentKeys[doc.Schema], doc.called())
+}
+
+// editableEntry refuses the edit of an entry with a misspelt key, or with a wrong skipRange that would stay.
+func editableEntry(item *yamledit.Node, channel string, rangeStays bool) error {
+	if err := misspelt(item, entryKeys, "an entry of channel "+channel); err != nil {
+		return err
+	}
+	if err := wrongRange(item.Resolve(), channel); err != nil && rangeStays {
+		return err
+	}
+	return nil
+}
+
+func checkKeys(d *kind.Description, n *yamledit.Node, known []string, what string, unknown func(err *failure.Error, misspelt bool)) {
 	n = n.Resolve()
 	if n == nil || n.Kind != yamledit.Mapping {
 		return
@@ -180,9 +231,7 @@ func checkKeys(d *kind.Description, n *yamledit.Node, known []string, what strin
 		if near != "" {
 			err.Fix("Write %s, or remove the key.", near)
 		}
-		if near != "" || strict {
-			d.Problem(err)
-		}
+		unknown(err, near != "")
 	}
 }
 

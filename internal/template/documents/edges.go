@@ -52,6 +52,9 @@ func (s *Set) setEdges(c *Document, before []fbc.Entry, at int, e kind.Edges, o 
 	if was.Replaces == is.Replaces && was.SkipRange == is.SkipRange && slices.Equal(was.Skips, is.Skips) {
 		return nil
 	}
+	if err := editableEntry(item, c.Name, was.SkipRange == is.SkipRange); err != nil {
+		return err
+	}
 	after := slices.Clone(before)
 	after[at] = is
 	if err := s.checkEdges(c.Name, before, after, at, e); err != nil {

@@ -126,6 +126,9 @@ func (s *Set) insertEntry(c *Document, r kind.Request, o *kind.Outcome) error {
 	if i := find(standing, r.Bundle); i >= 0 {
 		return sameEdges(standing[i], r, c.Name, list.Items()[i])
 	}
+	if err := c.editable(); err != nil {
+		return err
+	}
 	place, err := s.place(standing, r)
 	if err != nil {
 		return locate(err, c)
@@ -187,6 +190,9 @@ func sameEdges(e fbc.Entry, r kind.Request, channel string, at *yamledit.Node) e
 }
 
 func rewire(c *Document, item *yamledit.Node, e fbc.Entry, to string, o *kind.Outcome) error {
+	if err := editableEntry(item, c.Name, true); err != nil {
+		return err
+	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.EntryRewired, Channel: c.Name, Name: e.Name, From: e.Replaces, To: to})
 	switch key, replaces := item.Fold("replaces"); {
 	case key != nil && replaces.IsNull():
@@ -213,6 +219,9 @@ func (s *Set) setDefaultChannel(r kind.Request, pkg string, channels []string, o
 	}
 	if d.Node.FoldText("defaultChannel") == r.DefaultChannel {
 		return nil
+	}
+	if err := d.editable(); err != nil {
+		return err
 	}
 	return SetDefaultChannel(d.Edits, d.Node, r.DefaultChannel, o)
 }

@@ -74,6 +74,9 @@ func (s *Set) replace(d *Document, id kind.Identity, r kind.Request, adder Adder
 	if d.Node == nil || d.rendered() {
 		return adder.ReplaceBundle(d)
 	}
+	if err := d.editable(); err != nil {
+		return err
+	}
 	if name, _ := d.Node.Fold("name"); name != nil && id == kind.Replaced {
 		_, v := d.Node.Fold("name")
 		if err := d.Edits.SetText(v, r.Bundle.Name); err != nil {
@@ -147,6 +150,9 @@ func (s *Set) replaceIn(c *Document, r kind.Request, o *kind.Outcome) (stands bo
 			continue
 		}
 		stands = true
+		if err := editableEntry(item, c.Name, r.SkipRange == ""); err != nil {
+			return stands, err
+		}
 		now, err := s.moveRange(c, item, was, r)
 		if err == nil {
 			now, err = askedEdges(c, item, now, r)

@@ -4,6 +4,7 @@ package kind
 
 import (
 	"cmp"
+	"fmt"
 	"io/fs"
 
 	"github.com/blang/semver/v4"
@@ -204,6 +205,28 @@ type Description struct {
 
 // Problem records a problem.
 func (d *Description) Problem(err *failure.Error) { d.Problems = append(d.Problems, err) }
+
+// mostWarnings bounds the warnings about a hostile template.
+const mostWarnings = 200
+
+// Warn records a warning.
+func (d *Description) Warn(err *failure.Error) {
+	if len(d.Warnings) < mostWarnings {
+		d.Warnings = append(d.Warnings, err)
+	}
+}
+
+// Notes returns the warnings for a person: the first few, and the number of the others.
+func (d *Description) Notes() (notes []string) {
+	const few = 5
+	for i, w := range d.Warnings {
+		if i == few {
+			return append(notes, fmt.Sprintf("more faults like these (%d): graft detect lists them", len(d.Warnings)-few))
+		}
+		notes = append(notes, w.Error())
+	}
+	return notes
+}
 
 // A Change is one change that an edit makes.
 type Change struct {
