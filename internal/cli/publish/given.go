@@ -84,28 +84,28 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 		in.mask(act, v)
 	}
 	if in.timeout, err = time.ParseDuration(v.text("timeout")); err != nil || in.timeout <= 0 {
-		return nil, v.invalid("timeout", v.text("timeout")).Fix("Give a time such as 15m.")
+		return nil, invalid("timeout", v.text("timeout")).Fix("Give a time such as 15m.")
 	}
-	if in.wait, err = patience(v, act != nil); err != nil {
+	if in.wait, err = patience(v.text("wait"), act != nil); err != nil {
 		return nil, err
 	}
 	switch in.given.Commit.Method {
 	case "", config.WithGit, config.WithAPI:
 	default:
-		return nil, v.invalid("commit-method", in.given.Commit.Method).Fix("Give git or api.")
+		return nil, invalid("commit-method", in.given.Commit.Method).Fix("Give git or api.")
 	}
 	switch in.given.Drift {
 	case "", config.WarnOfDrift, config.RefuseDrift:
 	default:
-		return nil, v.invalid("drift", in.given.Drift).Fix("Give warn or refuse.")
+		return nil, invalid("drift", in.given.Drift).Fix("Give warn or refuse.")
 	}
 	switch in.asked.Asked.Rebuild {
 	case "", plan.Refuse, plan.Replace:
 	default:
-		return nil, v.invalid("rebuild", in.asked.Asked.Rebuild).Fix("Give refuse or replace.")
+		return nil, invalid("rebuild", in.asked.Asked.Rebuild).Fix("Give refuse or replace.")
 	}
 	if skips := in.asked.Asked.SemverSkips; skips != "" && !slices.Contains(kind.AllSemverSkips, skips) {
-		return nil, v.invalid("semver-skips", skips).Fix("Give major, minor or channel.")
+		return nil, invalid("semver-skips", skips).Fix("Give major, minor or channel.")
 	}
 	if in.asked.Edit.Said() && (in.image != "" || in.event != "" || len(in.fromTags) > 0 || in.refresh || in.planMatrix) {
 		return nil, failure.New(failure.Usage, "reading the inputs: remove, deprecate or edges is given with something to publish").
@@ -114,14 +114,14 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 	switch in.given.PullRequest.AutoMerge {
 	case "", "merge", "squash", "rebase":
 	default:
-		return nil, v.invalid("auto-merge", in.given.PullRequest.AutoMerge).Fix("Give merge, squash or rebase.")
+		return nil, invalid("auto-merge", in.given.PullRequest.AutoMerge).Fix("Give merge, squash or rebase.")
 	}
 	for _, catalog := range v.list("published") {
 		in.published = append(in.published, plan.PublishedSetup{Catalog: plan.Pattern(catalog)})
 	}
 	if text := v.text("versions"); text != "" && len(in.fromTags) > 0 {
 		if in.versions, err = semver.ParseRange(text); err != nil {
-			return nil, v.invalid("versions", text, err).Fix("Give a range such as >=1.2.0.")
+			return nil, invalid("versions", text, err).Fix("Give a range such as >=1.2.0.")
 		}
 	}
 	if text := v.text("author"); text != "" {
@@ -138,11 +138,11 @@ func readInputs(flags *pflag.FlagSet, act *action.Action, env func(string) strin
 
 // patience returns the given wait, or else that for an event: some registries announce images before they serve
 // them. A person who names a missing tag has probably misspelt it.
-func patience(v values, event bool) (wait time.Duration, err error) {
-	switch text := v.text("wait"); {
+func patience(text string, event bool) (wait time.Duration, err error) {
+	switch {
 	case text != "":
 		if wait, err = time.ParseDuration(text); err != nil || wait < 0 {
-			return 0, v.invalid("wait", text).Fix("Give a time such as 1m, or 0s.")
+			return 0, invalid("wait", text).Fix("Give a time such as 1m, or 0s.")
 		}
 	case event:
 		wait = time.Minute
@@ -206,18 +206,18 @@ func (v values) text(name string) string {
 
 // place names an input as it was given: as a flag, or as an input of the action.
 func (v values) place(name string) string {
-	if v.action == nil || v.flags.Lookup(name).Changed {
-		return "--" + name
+	if v.action != nil && !v.flags.Lookup(name).Changed && v.action(name) != "" {
+		return "the input " + name
 	}
-	return "the input " + name
+	return "--" + name
 }
 
-// invalid refuses the value of an input, given with causes.
-func (v values) invalid(name string, value any, causes ...error) *failure.Error {
+// invalid refuses the value of an input, with a cause if there is one.
+func invalid(name string, value any, causes ...error) *failure.Error {
 	if err := errors.Join(causes...); err != nil {
-		return failure.New(failure.Usage, "reading %s: invalid value %q: %w", v.place(name), value, err)
+		return failure.New(failure.Usage, "reading the command line: --%s: invalid value %q: %w", name, value, err)
 	}
-	return failure.New(failure.Usage, "reading %s: invalid value %q", v.place(name), value)
+	return failure.New(failure.Usage, "reading the command line: --%s: invalid value %q", name, value)
 }
 
 func (v values) is(name string) bool { return strings.EqualFold(v.text(name), "true") }

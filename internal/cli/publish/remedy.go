@@ -4,13 +4,28 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/olmgraft/graft/internal/failure"
 )
 
 var (
+	flagRead  = regexp.MustCompile(`^reading the command line: --([a-z-]+)`)
 	flagNamed = regexp.MustCompile(`--([a-z][a-z-]*)(?: (refuse|replace|[A-Z]+(?:/[A-Z]+)*)\b)?`)
 	clauseEnd = regexp.MustCompile(`[.:,;]\s| or `)
 	verbNamed = regexp.MustCompile(`\bgraft [a-z]`)
 )
+
+// nameInputs makes failures name the inputs of the action, if it has any, where they name flags of graft publish. A
+// step that runs graft publish itself gives flags.
+func (p *publishing) nameInputs(failures []*failure.Error) {
+	if p.action == nil || !slices.ContainsFunc(Inputs, func(in Input) bool { return p.action.Input(in.Name) != "" }) {
+		return
+	}
+	for _, f := range failures {
+		f.Message = flagRead.ReplaceAllString(f.Message, "reading the inputs: $1")
+		f.Remedy = asInputs(f.Remedy)
+	}
+}
 
 // asInputs names the inputs of the action in a remedy that names flags of graft publish. It leaves the flags of
 // other verbs alone, which follow the verb in the same clause.

@@ -95,10 +95,8 @@ func (p *publishing) print(results []*publish.Result, err error) error {
 	if err != nil {
 		rep.Result = publish.Failed
 	}
+	p.nameInputs(rep.Failures)
 	if p.action != nil {
-		for _, f := range rep.Failures {
-			f.Remedy = asInputs(f.Remedy)
-		}
 		p.annotate(rep, results)
 		err = errors.Join(err, p.outputs(rep, results, explorer), p.action.Summary(summary(rep, results)))
 	}
