@@ -24,6 +24,7 @@ type facts struct {
 	channels     []string // in order
 	edges        bool     // entries have the same edges as in the catalog
 	repositories []string
+	last         string // key of the last image
 	placeholder  string // an image that is not a reference; empty: all are references
 	// defaultChannel is the package's default channel.
 	defaultChannel string
@@ -79,7 +80,8 @@ func (f *facts) bundle(ref, name string) {
 		f.placeholder = ref
 		return
 	}
-	f.images[key(ref)] = image{repository, cmp.Or(name, f.images[key(ref)].name)}
+	f.last = key(ref)
+	f.images[f.last] = image{repository, cmp.Or(name, f.images[f.last].name)}
 	f.repositories = kind.Unique(append(f.repositories, repository))
 }
 
@@ -96,7 +98,7 @@ func (f *facts) add(o facts) {
 	for k, i := range o.images {
 		f.images[k] = image{i.repository, cmp.Or(i.name, f.images[k].name)}
 	}
-	f.placeholder = cmp.Or(f.placeholder, o.placeholder)
+	f.last, f.placeholder = cmp.Or(o.last, f.last), cmp.Or(f.placeholder, o.placeholder)
 	f.defaultChannel = cmp.Or(f.defaultChannel, o.defaultChannel)
 	f.repositories = kind.Unique(append(f.repositories, o.repositories...))
 	f.edges, f.objects, f.metadata = f.edges || o.edges, f.objects || o.objects, f.metadata || o.metadata

@@ -41,8 +41,8 @@ func newNews(list []*source) *news {
 }
 
 // bundle returns the newest bundle of a source. If none of its images is known to be that of the newest bundle, it
-// returns another one, without a name.
-func (n *news) bundle(t *source) (found Bundle) {
+// returns the last one, without a name.
+func (n *news) bundle(t *source) (last Bundle) {
 	top := n.of[t]
 	for _, k := range slices.Sorted(maps.Keys(t.facts.images)) {
 		i := t.facts.images[k]
@@ -58,9 +58,11 @@ func (n *news) bundle(t *source) (found Bundle) {
 			b.Name = name
 			return b
 		}
-		found = b
+		if k == t.facts.last {
+			last = b
+		}
 	}
-	return found
+	return last
 }
 
 // said returns everything that a configuration says about a source, except paths.

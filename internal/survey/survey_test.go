@@ -178,3 +178,39 @@ func TestCuttings(t *testing.T) {
 		}
 	}
 }
+
+// TestNewestBundle checks the example for the first dry run: the newest bundle of all targets, or else the last
+// image of a template.
+func TestNewestBundle(t *testing.T) {
+	digest := func(c string) string { return "quay.io/example/op@sha256:" + strings.Repeat(c, 64) }
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  Bundle
+	}{
+		"tags": {map[string]string{
+			"a.yaml": "Schema: olm.semver\nStable:\n  Bundles:\n  - Image: quay.io/example/op:v1.10.0\n  - Image: quay.io/example/op:v1.9.0\n",
+			"b.yaml": "Schema: olm.semver\nStable:\n  Bundles:\n  - Image: quay.io/example/op:v1.2.0\n",
+		}, Bundle{Image: "quay.io/example/op:v1.10.0"}},
+		"a catalog with names": {map[string]string{
+			"a.yaml": "Schema: olm.semver\nStable:\n  Bundles:\n  - Image: " + digest("b") + "\n  - Image: " + digest("a") + "\n",
+			"catalog/op.yaml": "schema: olm.package\nname: op\n---\n{schema: olm.channel, package: op, name: stable, entries: [{name: op.v1.0.0}, {name: op.v1.1.0, replaces: op.v1.0.0}]}\n" +
+				"---\n{schema: olm.bundle, package: op, name: op.v1.0.0, image: '" + digest("a") + "'}\n---\n{schema: olm.bundle, package: op, name: op.v1.1.0, image: '" + digest("b") + "'}\n",
+		}, Bundle{Name: "op.v1.1.0", Image: digest("b")}},
+		"digests alone": {map[string]string{
+			"a.yaml": "Schema: olm.semver\nStable:\n  Bundles:\n  - Image: " + digest("b") + "\n  - Image: " + digest("a") + "\n",
+		}, Bundle{Image: digest("a")}},
+		"no bundle": {map[string]string{"a.yaml": "Schema: olm.semver\n"}, Bundle{}},
+	} {
+		fsys := fstest.MapFS{}
+		for file, text := range c.files {
+			fsys[file] = &fstest.MapFile{Data: []byte(text)}
+		}
+		s, err := Of(fsys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Newest(); got.Name != c.want.Name || got.Image != c.want.Image {
+			t.Errorf("%s: %s %s, want %s %s", name, got.Name, got.Image, c.want.Name, c.want.Image)
+		}
+	}
+}
