@@ -35,8 +35,8 @@ func (a *app) initCommand() *cobra.Command {
 		Short: "Write the workflow and graft.yaml for this repository",
 		Long: "Init finds the templates of a repository and the catalogs that they render to, by their content.\n" +
 			"It writes " + config.File + " and " + workflowFile + ". Comments in them give the\n" +
-			"reason for each decision, what init left alone, and which catalogs differ from what their templates\n" +
-			"render. Init contacts no registry and overwrites no file.",
+			"reason for each setting, the files that init leaves alone, and the catalogs that differ from what their\n" +
+			"templates render. Then it prints the next command. Init contacts no registry and overwrites no file.",
 		Example: "  graft init --dry-run\n  graft init",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

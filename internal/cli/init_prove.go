@@ -192,24 +192,33 @@ func metadataOf(name string, standing []fbc.Doc) bundle.MetadataFormat {
 	return bundle.BundleObjects
 }
 
-// differing returns the documents that differ between two catalogs.
-func differing(a, b []fbc.Doc) (names []string) {
-	texts := map[string]string{}
-	for i := range a {
-		texts[called(&a[i])] += content(&a[i])
-	}
-	for i := range b {
-		name := called(&b[i])
-		if texts[name] != content(&b[i]) {
+// differing returns the documents that differ between a catalog and what its template renders.
+func differing(standing, rendered []fbc.Doc) (names []string) {
+	has, renders := texts(standing), texts(rendered)
+	for name, text := range renders {
+		switch other, ok := has[name]; {
+		case !ok:
+			names = append(names, name+", which the catalog lacks")
+		case text != other:
 			names = append(names, name)
 		}
-		delete(texts, name)
 	}
-	for name := range texts {
-		names = append(names, name)
+	for name := range has {
+		if _, ok := renders[name]; !ok {
+			names = append(names, name+", which the template lacks")
+		}
 	}
 	slices.Sort(names)
 	return names
+}
+
+// texts returns the contents of documents by their names.
+func texts(docs []fbc.Doc) map[string]string {
+	all := map[string]string{}
+	for i := range docs {
+		all[called(&docs[i])] += content(&docs[i])
+	}
+	return all
 }
 
 func called(d *fbc.Doc) string {
@@ -231,9 +240,9 @@ func firstOf(names []string) string {
 	if len(names) == 1 {
 		word = "document"
 	}
-	list := strings.Join(names[:min(few, len(names))], ", ")
+	list := strings.Join(names[:min(few, len(names))], "; ")
 	if len(names) > few {
-		list += ", ..."
+		list += "; ..."
 	}
 	return fmt.Sprintf("%d %s (%s)", len(names), word, list)
 }

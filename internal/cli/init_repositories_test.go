@@ -24,7 +24,7 @@ import (
 // and a bundle that one catalog lacks.
 var driftOf = map[string]string{
 	"konflux-coo-fbc": "6 catalogs of catalog/catalog-template.yaml (4.17, 4.18, 4.19, 4.20, 4.21, 4.22): each differs from its template in 2 documents" +
-		" (bundle cluster-observability-operator.v1.5.1, bundle cluster-observability-operator.v1.5.2)",
+		" (bundle cluster-observability-operator.v1.5.1; bundle cluster-observability-operator.v1.5.2, which the template lacks)",
 	"trustee-fbc": "v4.15/catalog/trustee-operator/catalog.json lacks 1 of the 4 bundles of its template; its template is v4.15/catalog-template.yaml",
 }
 

@@ -31,7 +31,7 @@ func seen(c survey.Catalog, proofs map[survey.Pair]proof) []string {
 	for _, d := range differ {
 		lines = append(lines, "- "+d.names()+": "+d.text)
 	}
-	return append(lines, corrected)
+	return append(lines, corrected...)
 }
 
 // difference is the same difference of several catalogs.
@@ -82,7 +82,10 @@ func driftLines(t survey.Target, proofs map[survey.Pair]proof) (lines []string) 
 }
 
 // corrected follows the differences of catalogs.
-const corrected = "The first pull request that changes such a catalog also removes the difference."
+var corrected = []string{
+	"Graft renders the whole catalog, so the next pull request also changes this.",
+	"If the catalog is right, correct the template first.",
+}
 
 func seenOne(c survey.Catalog, p survey.Pair, of proof) []string {
 	var lines []string
@@ -92,7 +95,8 @@ func seenOne(c survey.Catalog, p survey.Pair, of proof) []string {
 	case p.Of == 0:
 		lines = append(lines, "The catalog is empty. It "+of.text+".")
 	default:
-		lines = append(lines, fmt.Sprintf("The template has %d of the %d bundles and entries of this catalog.", p.Held, p.Of), "The catalog "+of.text+".", corrected)
+		lines = append(lines, fmt.Sprintf("The template has %d of the %d bundles and entries of this catalog.", p.Held, p.Of), "The catalog "+of.text+".")
+		lines = append(lines, corrected...)
 	}
 	if p.Chosen != "" {
 		lines = append(lines, "Other templates have its contents too; "+p.Chosen+".")
