@@ -32,14 +32,14 @@ func TestDefinition(t *testing.T) {
 	}
 	for spec, want := range map[string]string{
 		"{displayName: x}": `"spec" must validate one and only one schema (oneOf). Found none valid`,
-		"{catalogImageSource: {catalogImage: a}, configMapSource: {configMap: b}}": "name exactly one source, catalogImageSource, catalogServiceSource or configMapSource, and remove all others",
-		"{sourceType: grpc, image: a, address: b}":                                 "name exactly one source",
-		"{catalogImageSource: {catalogImage: a}, image: b}":                        "name exactly one source",
-		"{catalogImageSource: {catalogImage: a}, sourceType: grpc}":                "remove sourceType and grpcPodConfig: catalogImageSource, catalogServiceSource and configMapSource take their place",
-		"{catalogImageSource: {}}":                                                 "name the image: catalogImageSource.catalogImage",
-		"{sourceType: ConfigMap, configMap: a}":                                    "write sourceType as grpc, configmap or internal",
-		"{sourceType: grpc, configMap: a}":                                         "give sourceType grpc an image or an address",
-		"{sourceType: grpc, address: a, grpcPodConfig: {}}":                        "remove grpcPodConfig: only the pod of an image takes it",
+		"{catalogImageSource: {catalogImage: a}, configMapSource: {configMap: b}}": "set exactly one source, catalogImageSource, catalogServiceSource or configMapSource, and no other",
+		"{sourceType: grpc, image: a, address: b}":                                 "set exactly one source",
+		"{catalogImageSource: {catalogImage: a}, image: b}":                        "set exactly one source",
+		"{catalogImageSource: {catalogImage: a}, sourceType: grpc}":                "sourceType and grpcPodConfig must not be set with catalogImageSource, catalogServiceSource or configMapSource",
+		"{catalogImageSource: {}}":                                                 "catalogImageSource.catalogImage is required",
+		"{sourceType: ConfigMap, configMap: a}":                                    "sourceType must be grpc, configmap or internal",
+		"{sourceType: grpc, configMap: a}":                                         "sourceType grpc needs image or address",
+		"{sourceType: grpc, address: a, grpcPodConfig: {}}":                        "grpcPodConfig needs image",
 	} {
 		_, err := c.TryCreate(controller.Resource, manifest("refused", spec))
 		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {

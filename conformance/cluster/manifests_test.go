@@ -74,11 +74,11 @@ func TestWarnings(t *testing.T) {
 		return out
 	}
 	for field, want := range map[string]string{
-		"image":         "spec.image is deprecated: write catalogImageSource.catalogImage instead",
-		"address":       "spec.address is deprecated: write catalogServiceSource.address instead",
-		"configMap":     "spec.configMap is deprecated: write configMapSource.configMap instead",
-		"sourceType":    "spec.sourceType is deprecated: remove it, catalogImageSource, catalogServiceSource and configMapSource take its place",
-		"grpcPodConfig": "spec.grpcPodConfig is deprecated: write catalogImageSource.podSpecOverrides instead",
+		"image":         "spec.image is deprecated: use catalogImageSource.catalogImage instead",
+		"address":       "spec.address is deprecated: use catalogServiceSource.address instead",
+		"configMap":     "spec.configMap is deprecated: use configMapSource.configMap instead",
+		"sourceType":    "spec.sourceType is deprecated: remove it, and use catalogImageSource, catalogServiceSource or configMapSource",
+		"grpcPodConfig": "spec.grpcPodConfig is deprecated: use catalogImageSource.podSpecOverrides instead",
 	} {
 		if got := warnings(map[string]any{field: "x", "displayName": "y"}); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %v", field, got)

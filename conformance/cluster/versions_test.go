@@ -95,7 +95,7 @@ func TestWebhookConverts(t *testing.T) {
 	for spec, want := range map[string]string{
 		"{displayName: x}":             "must validate one and only one schema (oneOf). Found none valid",
 		"{sourceType: grpc, image: a}": "must validate one and only one schema (oneOf). Found none valid",
-		"{catalogImageSource: {catalogImage: a}, configMapSource: {configMap: b}}": "name exactly one source",
+		"{catalogImageSource: {catalogImage: a}, configMapSource: {configMap: b}}": "set exactly one source",
 	} {
 		if _, err := c.TryCreate(next, asNext(suite.CatalogSource("versions", "refused", "", spec))); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", spec, err)

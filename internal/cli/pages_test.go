@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -135,8 +136,8 @@ func namesTests(dir, args string) string {
 }
 
 // habits are expressions that CONTRIBUTING.md asks writers to avoid.
-var habits = regexp.MustCompile(`(?i:\b(?:stands? there|where (?:it|they) stands?|nobody (?:says|tells)|(?:is|are) (?:owed|told)|by its own kind|met by|in doubt|that is how|` +
-	`keeps? to|(?:holds?|held) to|in place of|shall|upon|(?:goes|go) by)\b)|(?:^|\. )What [a-z ]+ (?:is|are|says|has)\b`)
+var habits = regexp.MustCompile(`(?i:\b(?:stands? (?:there|in|at|beside|alone)|where (?:it|they) stands?|nobody (?:says|tells)|(?:is|are) (?:owed|told|due)|by its own kind|met by|in doubt|that is how|` +
+	`keeps? to|(?:holds?|held) to|in place of|shall|upon|(?:goes|go) by|hears? of|so that you can go back)\b)|(?:^|\. )What [a-z ]+ (?:is|are|says|has)\b`)
 
 func TestPagesAvoidHabits(t *testing.T) {
 	for _, file := range append(pages(t), "../../docs/graft.1", "../../action.yml") {
@@ -154,5 +155,26 @@ func TestPagesAvoidHabits(t *testing.T) {
 				t.Errorf("%s: %q in %s", file, m, line)
 			}
 		}
+	}
+}
+
+// Comments, descriptions, messages and notes of the manifests and charts avoid them too.
+func TestManifestsAvoidHabits(t *testing.T) {
+	checked := 0
+	err := filepath.WalkDir("../../deploy", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(file) == ".svg" {
+			return err
+		}
+		checked++
+		text, err := os.ReadFile(file)
+		for line := range strings.Lines(string(text)) {
+			if m := habits.FindString(strings.TrimLeft(line, " #-\"")); m != "" {
+				t.Errorf("%s: %q in %s", file, m, line)
+			}
+		}
+		return err
+	})
+	if err != nil || checked < 50 {
+		t.Errorf("%d files were checked: %v", checked, err)
 	}
 }

@@ -1,4 +1,4 @@
-{{/* The name of all that is made: the release's, with the chart's where it does not say it. */}}
+{{/* Name of the objects: the release's name, with the chart's name if the release's lacks it. */}}
 {{- define "graft.name" -}}
 {{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 52 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 52 | trimSuffix "-" }}{{ end }}
 {{- end }}
@@ -20,7 +20,7 @@ labels:
   helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 
-{{/* Secret that the webhook's certificate is in. */}}
+{{/* Secret with the webhook's certificate. */}}
 {{- define "graft.tls" -}}
 {{- default (printf "%s-tls" (include "graft.name" .)) .Values.webhook.secretName }}
 {{- end }}
@@ -33,7 +33,7 @@ subjects:
   namespace: {{ .Release.Namespace }}
 {{- end }}
 
-{{/* What the controller does to CatalogSources. */}}
+{{/* The controller's permissions for CatalogSources. */}}
 {{- define "graft.rules" -}}
 - apiGroups: [operators.coreos.com]
   resources: [catalogsources]

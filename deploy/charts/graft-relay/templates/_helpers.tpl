@@ -1,4 +1,4 @@
-{{/* The name of all that is made: the release's, with the chart's where it does not say it. */}}
+{{/* Name of the objects: the release's name, with the chart's name if the release's lacks it. */}}
 {{- define "graft.name" -}}
 {{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 52 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 52 | trimSuffix "-" }}{{ end }}
 {{- end }}
