@@ -44,7 +44,7 @@ func references(t *testing.T) []explained {
 	return []explained{
 		inputs, outputs, codes, findings,
 		{"docs/configuration.md", "Key", schemaKeys(t, "../../internal/config/graft.schema.json")},
-		{"docs/relay.md", "Key", schemaKeys(t, "../../internal/relay/relay.schema.json")},
+		{"docs/relay-reference.md", "Key", schemaKeys(t, "../../internal/relay/relay.schema.json")},
 	}
 }
 

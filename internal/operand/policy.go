@@ -59,7 +59,7 @@ func ParsePolicy(text string) (p Policy, requests []Request, err error) {
 	}
 	if err != nil {
 		return p, nil, failure.New(failure.Config, "reading the annotation %s: %w", PolicyAnnotation, err).
-			Fix("Write catalogs, a bundle or a subscription, and operands: docs/operands.md has an example.")
+			Fix("Write catalogs, a bundle or a subscription, and operands: docs/operands-reference.md has an example.")
 	}
 	for _, one := range p.Operands {
 		r, err := ParseRequest(one)

@@ -23,8 +23,8 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Config is the content of the configuration file. relay.schema.json is its schema, and docs/relay.md describes
-// each key.
+// Config is the content of the configuration file. relay.schema.json is its schema, and docs/relay-reference.md
+// describes each key.
 type Config struct {
 	Listen         string        `yaml:"listen"`
 	AdminListen    string        `yaml:"adminListen"`

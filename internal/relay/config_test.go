@@ -25,7 +25,7 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-var update = flag.Bool("update", false, "rewrite the table in docs/relay.md")
+var update = flag.Bool("update", false, "rewrite the table in docs/relay-reference.md")
 
 const schemaFile = "relay.schema.json"
 
@@ -237,16 +237,19 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../../docs/relay.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	examples := map[string]string{}
-	for i, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
-		examples["docs/relay.md, example "+string(rune('1'+i))] = m[1]
-	}
-	if len(examples) == 0 {
-		t.Error("docs/relay.md has no example")
+	for _, file := range []string{"docs/relay.md", "docs/relay-reference.md"} {
+		page, err := os.ReadFile("../../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+		if len(found) == 0 {
+			t.Errorf("%s has no example", file)
+		}
+		for i, m := range found {
+			examples[file+", example "+strconv.Itoa(i+1)] = m[1]
+		}
 	}
 	for file, text := range configurations(t) {
 		examples[file] = text
@@ -312,7 +315,7 @@ func TestReference(t *testing.T) {
 	if err := json.Unmarshal(text, &schema); err != nil {
 		t.Fatal(err)
 	}
-	const file, begin, end = "../../docs/relay.md", "<!-- relay -->\n", "<!-- /relay -->"
+	const file, begin, end = "../../docs/relay-reference.md", "<!-- relay -->\n", "<!-- /relay -->"
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -115,7 +115,7 @@ func read(t *testing.T, m *metrics) string {
 
 // The page has exactly the relay's metrics.
 func TestPageHasTheMetrics(t *testing.T) {
-	page, err := os.ReadFile("../../docs/relay.md")
+	page, err := os.ReadFile("../../docs/relay-reference.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,12 +131,12 @@ func TestPageHasTheMetrics(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (graft_relay_[a-z_]+) `).FindAllStringSubmatch(text+after, -1) {
 		is[m[1]] = true
 		if !strings.Contains(table, "`"+m[1]+"`") && !strings.Contains(table, "`"+m[1]+"{") {
-			t.Errorf("docs/relay.md has no %s", m[1])
+			t.Errorf("docs/relay-reference.md has no %s", m[1])
 		}
 	}
 	for _, m := range regexp.MustCompile("(?m)^\\| `(graft_relay_[a-z_]+)").FindAllStringSubmatch(table, -1) {
 		if !is[m[1]] {
-			t.Errorf("docs/relay.md has %s, which the relay lacks", m[1])
+			t.Errorf("docs/relay-reference.md has %s, which the relay lacks", m[1])
 		}
 	}
 }

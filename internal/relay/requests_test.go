@@ -291,7 +291,7 @@ func lettersIn(t *testing.T, dir string) (reasons []string) {
 	return reasons
 }
 
-// expected returns the result of an attempt to dispatch with a lapse, see docs/relay.md.
+// expected returns the result of an attempt to dispatch with a lapse, see docs/relay-reference.md.
 func expected(how lapse) string {
 	switch how.name {
 	case "403", "404", "422":
