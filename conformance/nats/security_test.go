@@ -43,9 +43,9 @@ func TestStreamDiffers(t *testing.T) {
 	}
 	before := stream(t, url, "GRAFT").CachedInfo().Config
 	for says, change := range map[string]func(*jetstream.Options){
-		"stream GRAFT: its number of messages is 1000, and the configuration asks for 7": func(o *jetstream.Options) { o.MaxItems = 7 },
-		"stream GRAFT: its number of partitions is 4, and the configuration asks for 8":  func(o *jetstream.Options) { o.Partitions = 8 },
-		"stream GRAFT_KEYS: its age is 1h0m0s, and the configuration asks for 2h0m0s":    func(o *jetstream.Options) { o.Remember = 2 * time.Hour },
+		"stream GRAFT: its number of messages is 1000, and the configuration has 7": func(o *jetstream.Options) { o.MaxItems = 7 },
+		"stream GRAFT: its number of partitions is 4, and the configuration has 8":  func(o *jetstream.Options) { o.Partitions = 8 },
+		"stream GRAFT_KEYS: its age is 1h0m0s, and the configuration has 2h0m0s":    func(o *jetstream.Options) { o.Remember = 2 * time.Hour },
 	} {
 		o := usual(t, url)
 		change(&o)

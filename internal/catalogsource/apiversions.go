@@ -150,7 +150,7 @@ func putKept(object map[string]any, k kept) error {
 	}
 	text, err := json.Marshal(k)
 	if err != nil {
-		return fmt.Errorf("keeping what %s cannot say: %w", Next, err)
+		return fmt.Errorf("storing the fields that %s lacks: %w", Next, err)
 	}
 	if annotationsSize(object)+len(keptAnnotation)+len(text) > maxAnnotations {
 		return nil // an unreadable object is worse than a lost form

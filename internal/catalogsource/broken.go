@@ -69,7 +69,7 @@ func diagnose(piece string) *Broken {
 	inner := strings.TrimSuffix(strings.TrimPrefix(piece, "{"), "}")
 	switch {
 	case piece == "}":
-		return &Broken{"a brace closes that none opens", "Remove it, or write a whole template: " + valid() + "."}
+		return &Broken{"a closing brace has no opening brace", "Remove it, or write a whole template: " + valid() + "."}
 	case strings.Count(piece, "{") != strings.Count(piece, "}"):
 		return &Broken{"a brace is not closed", "Close it, or write a whole template: " + valid() + "."}
 	case strings.Contains(inner, ":") || strings.Contains(inner, "=") || strings.Contains(inner, ","):
@@ -77,11 +77,11 @@ func diagnose(piece string) *Broken {
 		return &Broken{why, fix}
 	case strings.ContainsFunc(inner, unicode.IsSpace):
 		if name := strings.Join(strings.Fields(inner), ""); slices.Contains(variables, name) {
-			return &Broken{"white space stands in it", "Write {" + name + "}."}
+			return &Broken{"it has white space", "Write {" + name + "}."}
 		}
 	}
 	if name := nearest(inner); name != "" {
-		return &Broken{fmt.Sprintf("there is no variable %q", inner), "Write {" + name + "}; valid is " + valid() + "."}
+		return &Broken{fmt.Sprintf("there is no variable %q", inner), "Write {" + name + "}; valid templates are " + valid() + "."}
 	}
 	return &Broken{fmt.Sprintf("there is no variable %q", inner), "Write " + valid() + "."}
 }
@@ -117,7 +117,7 @@ func diagnoseLookup(inner string) (why, fix string) {
 	}
 	for _, key := range keys {
 		if !slices.Contains(lookupParts, key) {
-			return fmt.Sprintf("%q is no part of a lookup", key), fix
+			return fmt.Sprintf("%q is not a part of a lookup", key), fix
 		}
 	}
 	for _, part := range lookupParts {
@@ -127,19 +127,19 @@ func diagnoseLookup(inner string) (why, fix string) {
 	}
 	switch {
 	case !slices.Equal(keys, lookupParts):
-		return "its parts stand in the order " + strings.Join(keys, ", "), "Write them in the order " + strings.Join(lookupParts, ", ") + ": " + lookupForm + "."
+		return "its parts are in the order " + strings.Join(keys, ", "), "Write them in the order " + strings.Join(lookupParts, ", ") + ": " + lookupForm + "."
 	case strings.ContainsFunc(inner, unicode.IsSpace):
-		return "white space stands in it", "Remove all spaces: " + lookupForm + "."
+		return "it has white space", "Remove all spaces: " + lookupForm + "."
 	case !isSubdomain(values["group"]):
-		return fmt.Sprintf("group %q is no DNS subdomain", values["group"]), "Write the group of an API, such as foo.example.com; the core API, whose group is empty, has no lookups."
+		return fmt.Sprintf("group %q is not a DNS subdomain", values["group"]), "Write the group of an API, such as foo.example.com; the core API, whose group is empty, has no lookups."
 	case !isLabel(values["version"]):
-		return fmt.Sprintf("version %q is no DNS label", values["version"]), "Write a version such as v1."
+		return fmt.Sprintf("version %q is not a DNS label", values["version"]), "Write a version such as v1."
 	case !kindGrammar.MatchString(values["kind"]):
-		return fmt.Sprintf("kind %q is no kind in CamelCase", values["kind"]), "Write a kind such as Sample."
+		return fmt.Sprintf("kind %q is not a kind in CamelCase", values["kind"]), "Write a kind such as Sample."
 	case !isName(values["name"]):
-		return fmt.Sprintf("%q is no name of an object", values["name"]), "Write a name, or nothing for the only object of the kind."
+		return fmt.Sprintf("%q is not a valid name", values["name"]), "Write a name, or nothing for the only object of the kind."
 	case values["namespace"] != "" && !isLabel(values["namespace"]):
-		return fmt.Sprintf("namespace %q is no DNS label", values["namespace"]), "Write a namespace, or nothing for a kind that has none."
+		return fmt.Sprintf("namespace %q is not a DNS label", values["namespace"]), "Write a namespace, or nothing for a kind that has none."
 	}
 	return fmt.Sprintf("jsonpath %q does not begin with { and end with }", path), "Write a path such as {.spec.foo.bar}."
 }

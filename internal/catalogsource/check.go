@@ -73,14 +73,14 @@ func (c *checker) identity() {
 	if name.Text() == "" && generated.Text() == "" && meta != nil {
 		c.fault(meta, "metadata has no name").Fix("Add a name.")
 	} else if name != nil && !isSubdomain(name.Text()) {
-		c.fault(name, "%q is no name of an object", name.Text()).Fix("Write lower case letters, digits, - and dots.")
+		c.fault(name, "%q is not a valid name", name.Text()).Fix("Write lower case letters, digits, - and dots.")
 	}
 }
 
 func (c *checker) template(reference string) {
 	for _, p := range Parse(reference) {
 		if p.Broken != nil {
-			c.warn(c.source.annotation(), "%s is no template: %s", p.Shown(), p.Broken.Why).Fix("%s", p.Broken.Fix)
+			c.warn(c.source.annotation(), "%s is not a template: %s", p.Shown(), p.Broken.Why).Fix("%s", p.Broken.Fix)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func (c *checker) twoTemplates() {
 		annotations[key] = c.source.root.Get("metadata").Get("annotations").Get(key).Text()
 	}
 	if WorkFor(annotations, true).Clash {
-		c.warn(c.source.annotation(), "it stands beside %s, by which OLM sets another image", ImageTemplate).Fix("Remove one of the two annotations.")
+		c.warn(c.source.annotation(), "the annotation %s exists too, and OLM sets another image from it", ImageTemplate).Fix("Remove one of the two annotations.")
 	}
 }
 
@@ -128,7 +128,7 @@ func (c *checker) union() {
 func (c *checker) beside(sources []string) {
 	for _, old := range []string{sourceType, legacyOverrides} {
 		if len(sources) > 0 && c.source.spec.Get(old) != nil {
-			c.fault(c.key(old), "spec.%s has no meaning beside %s", old, sources[0]).Fix("Remove %s.", old)
+			c.fault(c.key(old), "spec.%s conflicts with %s", old, sources[0]).Fix("Remove %s.", old)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (c *checker) empty() {
 	for _, p := range pairs {
 		if in := c.source.spec.Get(p.source); in != nil && in.Kind == yamledit.Mapping {
 			if v := in.Get(p.field); v == nil || v.Kind == yamledit.Scalar && v.Tag == "!!str" && v.Value == "" {
-				c.fault(c.key(p.source), "spec.%s names nothing", p.source).Fix("Write %s.%s.", p.source, p.field)
+				c.fault(c.key(p.source), "spec.%s is empty", p.source).Fix("Write %s.%s.", p.source, p.field)
 			}
 		}
 	}
@@ -149,13 +149,13 @@ func (c *checker) legacy(named []string) {
 	spec := c.source.spec
 	for _, name := range named {
 		if v := spec.Get(name); v.Tag == "!!str" && v.Value == "" {
-			c.fault(v, "spec.%s names nothing", name).Fix("Write a value, or remove the key.")
+			c.fault(v, "spec.%s is empty", name).Fix("Write a value, or remove the key.")
 		}
 	}
 	kind := spec.Get(sourceType)
 	if kind == nil && len(named) > 0 {
 		p := pairOf(named[0])
-		c.fault(c.key(named[0]), "spec.%s has no sourceType beside it", named[0]).
+		c.fault(c.key(named[0]), "spec.%s needs sourceType", named[0]).
 			Fix("Add sourceType: %s, or write %s.%s instead.", p.sourceType, p.source, p.field)
 	}
 	if known := []string{"grpc", "configmap", internalType, proposedType}; kind != nil && kind.Tag == "!!str" && !slices.Contains(known, kind.Text()) {
@@ -163,11 +163,11 @@ func (c *checker) legacy(named []string) {
 	}
 	for _, name := range named {
 		if p := pairOf(name); kind != nil && (kind.Text() == "grpc") != (p.sourceType == "grpc") {
-			c.fault(c.key(name), "sourceType %s reads no %s", kind.Text(), name).Fix("Write sourceType: %s, or remove %s.", p.sourceType, name)
+			c.fault(c.key(name), "sourceType %s does not use %s", kind.Text(), name).Fix("Write sourceType: %s, or remove %s.", p.sourceType, name)
 		}
 	}
 	if spec.Get(legacyOverrides) != nil && spec.Get("image") == nil {
-		c.fault(c.key(legacyOverrides), "spec.grpcPodConfig has no image beside it, and only the pod of an image takes it").Fix("Remove grpcPodConfig.")
+		c.fault(c.key(legacyOverrides), "spec.grpcPodConfig needs image, because it configures the pod of that image").Fix("Remove grpcPodConfig.")
 	}
 }
 
@@ -178,7 +178,7 @@ func (c *checker) deprecated() {
 		}
 	}
 	if kind := c.source.spec.Get(sourceType); kind.Text() == proposedType {
-		c.warn(kind, "spec.sourceType is configMap, and OLM reads configmap alone").Fix("Write configmap.")
+		c.warn(kind, "spec.sourceType is configMap, and OLM reads only configmap").Fix("Write configmap.")
 	}
 	if c.source.spec.Get(sourceType) != nil {
 		c.warn(c.key(sourceType), "spec.sourceType is deprecated").Fix("Remove it with the deprecated source field; graft catalogsource convert --to new does both.")

@@ -18,16 +18,16 @@ func TestCheck(t *testing.T) {
 
 		{"  displayName: x\n", []string{"7:3 spec names no source; " + oneSource}},
 		{"  catalogImageSource: {catalogImage: a}\n  configMapSource: {configMap: b}\n", []string{"8:3 spec names 2 sources: catalogImageSource, configMapSource; Keep one, and remove the others."}},
-		{"  catalogImageSource: {catalogImage: a}\n  image: a\n", []string{"8:3 spec names 2 sources: catalogImageSource, image; Keep one, and remove the others.", "8:3 spec.image has no sourceType beside it; Add sourceType: grpc, or write catalogImageSource.catalogImage instead."}},
+		{"  catalogImageSource: {catalogImage: a}\n  image: a\n", []string{"8:3 spec names 2 sources: catalogImageSource, image; Keep one, and remove the others.", "8:3 spec.image needs sourceType; Add sourceType: grpc, or write catalogImageSource.catalogImage instead."}},
 		{"  sourceType: grpc\n  image: a\n  address: b\n", []string{"9:3 spec names 2 sources: image, address; Keep one, and remove the others."}},
-		{"  sourceType: grpc\n  catalogImageSource: {catalogImage: a}\n", []string{"7:3 spec.sourceType has no meaning beside catalogImageSource; Remove sourceType."}},
-		{"  catalogImageSource: {}\n", []string{"7:3 spec.catalogImageSource names nothing; Write catalogImageSource.catalogImage."}},
-		{"  configMap: a\n", []string{"7:3 spec.configMap has no sourceType beside it; Add sourceType: configmap, or write configMapSource.configMap instead."}},
-		{"  sourceType: grpc\n  configMap: a\n", []string{"8:3 sourceType grpc reads no configMap; Write sourceType: configmap, or remove configMap."}},
+		{"  sourceType: grpc\n  catalogImageSource: {catalogImage: a}\n", []string{"7:3 spec.sourceType conflicts with catalogImageSource; Remove sourceType."}},
+		{"  catalogImageSource: {}\n", []string{"7:3 spec.catalogImageSource is empty; Write catalogImageSource.catalogImage."}},
+		{"  configMap: a\n", []string{"7:3 spec.configMap needs sourceType; Add sourceType: configmap, or write configMapSource.configMap instead."}},
+		{"  sourceType: grpc\n  configMap: a\n", []string{"8:3 sourceType grpc does not use configMap; Write sourceType: configmap, or remove configMap."}},
 		{"  sourceType: configMap\n  configMap: a\n", nil},
 		{"  sourceType: ConfigMap\n  configMap: a\n", []string{`7:15 spec.sourceType is "ConfigMap"; Write grpc, configmap or internal.`}},
-		{"  sourceType: grpc\n  address: a\n  grpcPodConfig: {}\n", []string{"9:3 spec.grpcPodConfig has no image beside it, and only the pod of an image takes it; Remove grpcPodConfig."}},
-		{"  sourceType: grpc\n  image: ''\n", []string{"8:10 spec.image names nothing; Write a value, or remove the key."}},
+		{"  sourceType: grpc\n  address: a\n  grpcPodConfig: {}\n", []string{"9:3 spec.grpcPodConfig needs image, because it configures the pod of that image; Remove grpcPodConfig."}},
+		{"  sourceType: grpc\n  image: ''\n", []string{"8:10 spec.image is empty; Write a value, or remove the key."}},
 
 		{"  sourceType: grpc\n  image: a\n  priority: high\n", []string{"9:13 spec.priority is a string, want an integer; Write an integer."}},
 		{"  sourceType: grpc\n  image: a\n  displayName: yes\n", []string{"9:16 spec.displayName is a boolean, want a string; Write a string, with the value in quotes."}},
@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 		{"  sourceType: grpc\n  image: a\nstatus: {conditions: [{type: A, status: maybe, reason: '', message: m, lastTransitionTime: today}]}\n", []string{
 			`9:41 status.conditions[0].status is "maybe"; Write one of True, False, Unknown.`,
 			"9:56 status.conditions[0].reason has 0 characters; Write 1 to 1024 characters.",
-			`9:92 status.conditions[0].lastTransitionTime is "today", which is no time; Write a time as in 2021-07-19T23:00:00Z.`}},
+			`9:92 status.conditions[0].lastTransitionTime is "today", which is not a time; Write a time as in 2021-07-19T23:00:00Z.`}},
 		{"  - a\n", []string{"7:3 spec is a list, want a mapping; Write a mapping."}},
 	} {
 		faults, _ := open(t, top+c.spec).Sources[0].Check()
@@ -58,12 +58,12 @@ func TestCheckIdentity(t *testing.T) {
 	for text, want := range map[string]string{
 		"apiVersion: operators.coreos.com/v2\nkind: CatalogSource\nmetadata: {name: x}\n":                                                                           "apiVersion names version v2, which is not served",
 		"apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {}\nspec: {configMapSource: {configMap: a}}":                                     "metadata has no name",
-		"apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {name: A_b}\nspec: {configMapSource: {configMap: a}}":                            `"A_b" is no name of an object`,
+		"apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {name: A_b}\nspec: {configMapSource: {configMap: a}}":                            `"A_b" is not a valid name`,
 		"apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nspec: {configMapSource: {configMap: a}}":                                                   "metadata is missing",
 		"apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {generateName: a}\nspec: {configMapSource: {configMap: a}, configMapSources: 3}": "",
 	} {
 		faults, warnings := open(t, text).Sources[0].Check()
-		if want == "" && len(faults) == 0 && len(warnings) == 1 && strings.Contains(warnings[0].Message, "spec.configMapSources is no field of a CatalogSource") {
+		if want == "" && len(faults) == 0 && len(warnings) == 1 && strings.Contains(warnings[0].Message, "spec.configMapSources is not a field of a CatalogSource") {
 			continue
 		}
 		if len(faults) == 0 || !strings.HasSuffix(faults[0].Message, want) || want == "" {
@@ -86,8 +86,8 @@ func TestWarnings(t *testing.T) {
 		"x: spec.image is deprecated: Write catalogImageSource.catalogImage instead",
 		"x: spec.sourceType is deprecated: Remove it with",
 		"x: spec.grpcPodConfig is deprecated: Write catalogImageSource.podSpecOverrides instead",
-		"x: spec.grpcPodConfig.priority is no field of a CatalogSource, and API servers drop it",
-		"x: {kube_mayor_version} is no template: there is no variable \"kube_mayor_version\": Write {kube_major_version}; valid is {kube_major_version}, {kube_minor_version}",
+		"x: spec.grpcPodConfig.priority is not a field of a CatalogSource, and API servers drop it",
+		"x: {kube_mayor_version} is not a template: there is no variable \"kube_mayor_version\": Write {kube_major_version}; valid templates are {kube_major_version}, {kube_minor_version}",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning %q in\n%s", want, all)

@@ -21,14 +21,14 @@ func Follow(self string, objects Objects) Objects {
 		meta, _ := found["metadata"].(map[string]any)
 		name := fmt.Sprintf("%v/%v", meta["namespace"], meta["name"])
 		if name == self {
-			return nil, fmt.Errorf("%s is what follows from this template, so that %s of itself has no value to rest at", name, l.JSONPath)
+			return nil, fmt.Errorf("this template changes %s, so a lookup of %s there never settles", name, l.JSONPath)
 		}
 		annotations, _ := meta["annotations"].(map[string]any)
 		for _, key := range templateKeys {
 			reference, _ := annotations[key].(string)
 			for _, p := range Parse(reference) {
 				if p.Template != nil && p.Template.Lookup.readsWritten() {
-					return nil, fmt.Errorf("%s looks up a CatalogSource itself, so that the two could follow each other without end", name)
+					return nil, fmt.Errorf("%s also looks up a CatalogSource, so the two could change each other without end", name)
 				}
 			}
 		}

@@ -22,11 +22,11 @@ func TestFollow(t *testing.T) {
 		{"olm/x", of("label", "{.spec.image}"), "a/b:v3", ""},
 		{"olm/label", "a/b:" + of("label", "{.metadata.labels.platform}"), "a/b:v7", ""},
 		{"olm/label", "a/b:" + of("label", "{.metadata.labels['platform']}"), "a/b:v7", ""},
-		{"olm/x", of("chain", "{.spec.image}"), "", "olm/chain looks up a CatalogSource itself"},
-		{"olm/kube", of("kube", "{.spec.image}"), "", "olm/kube is what follows from this template"},
-		{"olm/kube", of("kube", "{.metadata.labels.platform}{.spec.image}"), "", "olm/kube is what follows"},
-		{"olm/kube", of("kube", "{.metadata.resourceVersion}"), "", "olm/kube is what follows"},
-		{"olm/kube", of("kube", "{..image}"), "", "olm/kube is what follows"},
+		{"olm/x", of("chain", "{.spec.image}"), "", "olm/chain also looks up a CatalogSource"},
+		{"olm/kube", of("kube", "{.spec.image}"), "", "this template changes olm/kube"},
+		{"olm/kube", of("kube", "{.metadata.labels.platform}{.spec.image}"), "", "this template changes olm/kube"},
+		{"olm/kube", of("kube", "{.metadata.resourceVersion}"), "", "this template changes olm/kube"},
+		{"olm/kube", of("kube", "{..image}"), "", "this template changes olm/kube"},
 	} {
 		r := Resolve(c.template, Values{Objects: Follow(c.self, m.Object), Path: JSONPath})
 		if c.why == "" && (!r.OK() || r.Image != c.image) || c.why != "" && (len(r.Unresolved) != 1 || !strings.Contains(r.Unresolved[0].Err.Error(), c.why)) {

@@ -62,7 +62,7 @@ func (c *checker) checkCluster() {
 		c.fault(ref, "spec.source.image.ref is %q: %s", ref.Value, why).Fix("Write REGISTRY/REPOSITORY:TAG, or @DIGEST.")
 	}
 	if poll := image.Get(pollInterval); poll != nil && strings.Contains(ref.Value, "@") {
-		c.fault(poll, "%s has no meaning beside a digest, which does not move", pollInterval).Fix("Remove it, or name a tag.")
+		c.fault(poll, "%s has no effect with a digest, which does not change", pollInterval).Fix("Remove it, or name a tag.")
 	}
 }
 
@@ -77,7 +77,7 @@ func refFault(ref string) string {
 	case !ok || path == "":
 		return "it names no registry"
 	case tag == "" && digest == "":
-		return "it names neither tag nor digest"
+		return "it has neither tag nor digest"
 	case len(tag) > 127 && digest == "":
 		return "its tag is longer than 127"
 	}

@@ -63,7 +63,7 @@ func sourceOf(spec map[string]any) (pair, Form, error) {
 	if forms[0] == New {
 		for _, old := range []string{sourceType, legacyOverrides} {
 			if _, ok := spec[old]; ok {
-				return pair{}, "", fmt.Errorf("%s stands beside %s", old, found[0].source)
+				return pair{}, "", fmt.Errorf("%s conflicts with %s", old, found[0].source)
 			}
 		}
 	}
@@ -72,15 +72,15 @@ func sourceOf(spec map[string]any) (pair, Form, error) {
 
 func (p pair) toNew(spec map[string]any) error {
 	if spec[sourceType] == nil {
-		return fmt.Errorf("%s has no sourceType beside it", p.legacy)
+		return fmt.Errorf("%s needs sourceType", p.legacy)
 	}
 	if spec[sourceType] != p.sourceType && (p.sourceType != "configmap" || spec[sourceType] != proposedType) {
-		return fmt.Errorf("%s has no word for sourceType %v; sourceType %s is what it means", p.source, spec[sourceType], p.sourceType)
+		return fmt.Errorf("%s cannot express sourceType %v, only sourceType %s", p.source, spec[sourceType], p.sourceType)
 	}
 	in := map[string]any{p.field: spec[p.legacy]}
 	if pod, ok := spec[legacyOverrides]; ok {
 		if p.legacy != "image" {
-			return fmt.Errorf("%s has no word for %s", p.source, legacyOverrides)
+			return fmt.Errorf("%s does not have %s", p.source, legacyOverrides)
 		}
 		if err := onlyOverrides(pod); err != nil {
 			return err
@@ -97,7 +97,7 @@ func (p pair) toNew(spec map[string]any) error {
 func (p pair) toLegacy(spec map[string]any) error {
 	in, ok := spec[p.source].(map[string]any)
 	if !ok {
-		return fmt.Errorf("%s is no mapping", p.source)
+		return fmt.Errorf("%s is not a mapping", p.source)
 	}
 	if _, ok := in[p.field]; !ok {
 		return fmt.Errorf("%s has no %s", p.source, p.field)
@@ -112,7 +112,7 @@ func (p pair) toLegacy(spec map[string]any) error {
 			}
 			spec[legacyOverrides] = value
 		default:
-			return fmt.Errorf("the deprecated fields have no word for %s.%s", p.source, key)
+			return fmt.Errorf("no deprecated field is the same as %s.%s", p.source, key)
 		}
 	}
 	delete(spec, p.source)
@@ -127,11 +127,11 @@ var podFields = []string{"affinity", "extractContent", "memoryTarget", "nodeSele
 func onlyOverrides(pod any) error {
 	m, ok := pod.(map[string]any)
 	if !ok {
-		return fmt.Errorf("%s is no mapping", legacyOverrides)
+		return fmt.Errorf("%s is not a mapping", legacyOverrides)
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(podFields, key) {
-			return fmt.Errorf("%s and %s have no word for %s, only for %s", overrides, legacyOverrides, key, strings.Join(podFields, ", "))
+			return fmt.Errorf("%s and %s do not have %s, only %s", overrides, legacyOverrides, key, strings.Join(podFields, ", "))
 		}
 	}
 	return nil

@@ -64,20 +64,20 @@ func TestConvertRefuses(t *testing.T) {
 		code failure.Code
 		says string
 	}{
-		{"  sourceType: internal\n  configMap: a\n", New, 81, "has no word for sourceType internal; sourceType configmap is what it means"},
-		{"  sourceType: grpc\n  address: a\n  grpcPodConfig: {}\n", New, 81, "catalogServiceSource has no word for grpcPodConfig"},
-		{"  sourceType: grpc\n  image: a\n  grpcPodConfig: {hostNetwork: true}\n", New, 81, "no word for hostNetwork"},
-		{"  catalogImageSource:\n    catalogImage: a\n    pullPolicy: b\n", Legacy, 81, "no word for catalogImageSource.pullPolicy"},
-		{"  catalogServiceSource:\n    address: a\n    podSpecOverrides: {}\n", Legacy, 81, "no word for catalogServiceSource.podSpecOverrides"},
+		{"  sourceType: internal\n  configMap: a\n", New, 81, "cannot express sourceType internal, only sourceType configmap"},
+		{"  sourceType: grpc\n  address: a\n  grpcPodConfig: {}\n", New, 81, "catalogServiceSource does not have grpcPodConfig"},
+		{"  sourceType: grpc\n  image: a\n  grpcPodConfig: {hostNetwork: true}\n", New, 81, "do not have hostNetwork, only "},
+		{"  catalogImageSource:\n    catalogImage: a\n    pullPolicy: b\n", Legacy, 81, "no deprecated field is the same as catalogImageSource.pullPolicy"},
+		{"  catalogServiceSource:\n    address: a\n    podSpecOverrides: {}\n", Legacy, 81, "no deprecated field is the same as catalogServiceSource.podSpecOverrides"},
 		{"  catalogImageSource: {}\n", Legacy, 81, "catalogImageSource has no catalogImage"},
-		{"  image: a\n", New, 81, "image has no sourceType beside it"},
+		{"  image: a\n", New, 81, "image needs sourceType"},
 		{"  sourceType: grpc\n  image: a\n  address: b\n", New, 81, "names 2 sources"},
 		{"  sourceType: grpc\n", New, 81, "names 0 sources"},
-		{"  sourceType: grpc\n  catalogImageSource: {catalogImage: a}\n", New, 81, "sourceType stands beside catalogImageSource"},
+		{"  sourceType: grpc\n  catalogImageSource: {catalogImage: a}\n", New, 81, "sourceType conflicts with catalogImageSource"},
 		{"  catalogImageSource: {catalogImage: a}\n", Legacy, 14, "is not in block style"},
 		{"  {sourceType: grpc, image: a}\n", New, 14, "is not in block style"},
-		{"  image: &i a\n  displayName: *i\n  sourceType: grpc\n", New, 14, "proving the result"},
-		{"  &s\n  sourceType: grpc\n  image: a\nother: *s\n", New, 14, "stands in several places"},
+		{"  image: &i a\n  displayName: *i\n  sourceType: grpc\n", New, 14, "checking the result"},
+		{"  &s\n  sourceType: grpc\n  image: a\nother: *s\n", New, 14, "or has an anchor"},
 	} {
 		_, _, err := open(t, top+c.spec).Convert(c.to)
 		f := failure.Of(err)

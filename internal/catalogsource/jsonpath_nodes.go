@@ -146,12 +146,12 @@ func (w word) eval(e *evaluation, in []any) ([]any, error) {
 		e.begin++
 		return in, nil
 	case w == "end" && e.in == 0:
-		return nil, errors.New("end stands where no range is open")
+		return nil, errors.New("end without a range")
 	case w == "end":
 		e.end++
 		return nil, nil
 	}
-	return in, fmt.Errorf("%s is no word that is known: range, end, true and false are", string(w))
+	return in, fmt.Errorf("%s is unknown; the words are range, end, true and false", string(w))
 }
 
 func (s slice) eval(e *evaluation, in []any) (out []any, err error) {
@@ -161,7 +161,7 @@ func (s slice) eval(e *evaluation, in []any) (out []any, err error) {
 		}
 		list, ok := one.([]any)
 		if !ok {
-			return in, errors.New("an item is asked of something that is no list")
+			return in, errors.New("only a list has items")
 		}
 		from, to := s[0].value, len(list)
 		if from < 0 {
@@ -177,14 +177,14 @@ func (s slice) eval(e *evaluation, in []any) (out []any, err error) {
 			return out, nil // like client-go, which skips the remaining lists
 		}
 		if from < 0 || from >= len(list) || to < from || to > len(list) {
-			return in, fmt.Errorf("items %d to %d are asked of a list of %d", from, to-1, len(list))
+			return in, fmt.Errorf("items %d to %d are not in a list of %d", from, to-1, len(list))
 		}
 		step := 1
 		if s[2].known {
 			step = s[2].value
 		}
 		if step <= 0 {
-			return in, errors.New("the step of a slice is 1 or more")
+			return in, errors.New("the step of a slice must be 1 or more")
 		}
 		if err := e.spend((to - from) / step); err != nil {
 			return nil, err
@@ -200,7 +200,7 @@ func (f filter) eval(e *evaluation, in []any) (out []any, err error) {
 	for _, one := range in {
 		list, ok := one.([]any)
 		if !ok {
-			return in, errors.New("a filter is for a list")
+			return in, errors.New("only a list can be filtered")
 		}
 		for _, item := range list {
 			pass, err := f.passes(e, item)
@@ -233,7 +233,7 @@ func (f filter) passes(e *evaluation, item any) (bool, error) {
 		}
 	}
 	if len(rights) != 1 {
-		return false, errors.New("a filter compares one value with one other")
+		return false, errors.New("a filter must compare one value with one other")
 	}
 	l, _ := lefts[0].(string)
 	r, _ := rights[0].(string)
@@ -265,7 +265,7 @@ func compare(left any, operator string, right any) (bool, error) {
 		}
 	}
 	if !kind {
-		return false, fmt.Errorf("a filter compares %T %s %T, and only values of one kind compare", left, operator, right)
+		return false, fmt.Errorf("a filter cannot compare %T %s %T; both must have one type", left, operator, right)
 	}
 	switch operator {
 	case "==":

@@ -100,7 +100,7 @@ func (p *pathParser) action() (steps, error) {
 			p.at -= utf8.RuneLen(r)
 			more = []pathNode{p.word()}
 		default:
-			return nil, fmt.Errorf("%q stands where no step begins", r)
+			return nil, fmt.Errorf("%q does not begin a step", r)
 		}
 		if err != nil {
 			return nil, err
@@ -133,7 +133,7 @@ func (p *pathParser) field() pathNode {
 func (p *pathParser) descent(before steps) ([]pathNode, error) {
 	if len(before) > 0 {
 		if _, twice := before[len(before)-1].(descent); twice {
-			return nil, errors.New("one .. follows the other")
+			return nil, errors.New(".. follows ..")
 		}
 	}
 	if isWord(p.peek()) {
@@ -168,7 +168,7 @@ func (p *pathParser) number() (pathNode, error) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no number", text)
+		return nil, fmt.Errorf("%s is not a number", text)
 	}
 	return literal{f}, nil
 }
@@ -194,7 +194,7 @@ func unquote(s string, quote byte) (string, error) {
 	for s != "" {
 		r, multibyte, rest, err := strconv.UnquoteChar(s, quote)
 		if err != nil {
-			return "", fmt.Errorf("what stands in quotes has a backslash that means nothing: %s", s)
+			return "", fmt.Errorf("the text in quotes has an unknown escape: %s", s)
 		}
 		if s = rest; r < utf8.RuneSelf || !multibyte {
 			out = append(out, byte(r)) //nolint:gosec // \xff is a single byte
@@ -236,7 +236,7 @@ func (p *pathParser) brackets() ([]pathNode, error) {
 	}
 	m := sliceGrammar.FindStringSubmatch(inside)
 	if m == nil {
-		return nil, fmt.Errorf("[%s] is no index, slice or quoted key", inside)
+		return nil, fmt.Errorf("[%s] is not an index, a slice or a quoted key", inside)
 	}
 	return one(sliceOf(m[1], m[2], m[3]))
 }
@@ -249,7 +249,7 @@ func sliceOf(first, end, step string) (s slice, err error) {
 		}
 		s[i].known = true
 		if s[i].value, err = strconv.Atoi(text); err != nil {
-			return s, fmt.Errorf("%s is no number of an item", text)
+			return s, fmt.Errorf("%s is not the number of an item", text)
 		}
 	}
 	if end == "" {
@@ -277,7 +277,7 @@ func (p *pathParser) filter() (pathNode, error) {
 	}
 	text := p.text[begin : p.at-1]
 	if p.next() != ']' {
-		return nil, errors.New("a filter ends with )]")
+		return nil, errors.New("a filter must end with )]")
 	}
 	m := filterGrammar.FindStringSubmatch(text)
 	if m == nil {

@@ -104,13 +104,13 @@ func (s *Source) ResolveImage(reference string, v Values, remedy func(Template) 
 	var errs []error
 	for _, u := range r.Unresolved {
 		if broken := (*Broken)(nil); errors.As(u.Err, &broken) {
-			errs = append(errs, unresolvable("resolving %s: %s is no template: %w", s, u.Template.Text, u.Err).Fix("%s", broken.Fix))
+			errs = append(errs, unresolvable("resolving %s: %s is not a template: %w", s, u.Template.Text, u.Err).Fix("%s", broken.Fix))
 			continue
 		}
 		errs = append(errs, unresolvable("resolving %s: %s%s: %w", s, u.Template.Text, v.Kube.of(), u.Err).Fix("%s", remedy(u.Template)))
 	}
 	if r.Invalid != nil {
-		errs = append(errs, unresolvable("resolving %s: %q is no image reference: %w", s, r.Image, r.Invalid).
+		errs = append(errs, unresolvable("resolving %s: %q is not an image reference: %w", s, r.Image, r.Invalid).
 			Fix("Correct the annotation %s, or the values that it looks up.", ImageTemplate))
 	}
 	return r.Image, errors.Join(errs...)

@@ -40,7 +40,7 @@ func (m *Manifests) Add(name string, src []byte) error {
 		}
 		object, ok := plainOf(root).(map[string]any)
 		if !ok {
-			return root.Failure(failure.Usage, "reading objects: the document is no object").Fix("Give files with objects as kubectl get -o yaml prints them.")
+			return root.Failure(failure.Usage, "reading objects: the document is not an object").Fix("Give files with objects as kubectl get -o yaml prints them.")
 		}
 		m.add(object)
 	}
@@ -88,7 +88,7 @@ func OnlyObject[T any](l Lookup, found []T) (object T, err error) {
 	case 1:
 		return found[0], nil
 	}
-	return object, fmt.Errorf("there are %d objects that are %s", len(found), l)
+	return object, fmt.Errorf("there are %d objects for %s", len(found), l)
 }
 
 // String describes the object of the lookup, such as Sample.v1.foo.example.com ns/one.

@@ -81,7 +81,7 @@ func (r Resolution) OK() bool { return len(r.Unresolved) == 0 && r.Invalid == ni
 
 func (v Values) within(t Template, lookups int) (string, error) {
 	if t.Variable == "" && lookups > budget.TemplateLookups {
-		return "", fmt.Errorf("more than %d lookups stand in one reference", budget.TemplateLookups)
+		return "", fmt.Errorf("the reference has more than %d lookups", budget.TemplateLookups)
 	}
 	return v.of(t)
 }
@@ -97,7 +97,7 @@ func (v Values) of(t Template) (string, error) {
 	if value := v.Kube.variable(t.Variable); value != "" {
 		return value, nil
 	}
-	return "", errors.New("the version of Kubernetes, or this part of it, is not known")
+	return "", errors.New("the version of Kubernetes, or this part of the version, is unknown")
 }
 
 func (v Values) lookUp(l Lookup) (string, error) {
@@ -124,12 +124,12 @@ func (v Values) openShift() (KubeVersion, error) {
 	}
 	versions, err := v.lookUp(completed)
 	if err != nil {
-		return KubeVersion{}, fmt.Errorf("the version of OpenShift is not known: %w", err)
+		return KubeVersion{}, fmt.Errorf("the version of OpenShift is unknown: %w", err)
 	}
 	newest, _, _ := strings.Cut(versions, ",")
 	version, ok := ParseKubeVersion(newest)
 	if !ok {
-		return KubeVersion{}, fmt.Errorf("the version of OpenShift is not known: %s says %q", completed, newest)
+		return KubeVersion{}, fmt.Errorf("the version of OpenShift is unknown: %s has %q", completed, newest)
 	}
 	return version, nil
 }

@@ -59,7 +59,7 @@ func TestResolve(t *testing.T) {
 func TestUnresolved(t *testing.T) {
 	at := func(path string) string { return strings.Replace(sample, "{.spec.foo.bar}", path, 1) }
 	for template, why := range map[string]string{
-		"{kube_major_version}":                          "the version of Kubernetes, or this part of it, is not known",
+		"{kube_major_version}":                          "the version of Kubernetes, or this part of the version, is unknown",
 		at("{.spec.foo}"):                               "evaluating {.spec.foo}: it is a mapping, not a plain value",
 		at("{.spec.list}"):                              "evaluating {.spec.list}: it is a list, not a plain value",
 		at("{.spec.none}"):                              "evaluating {.spec.none}: it is null",
@@ -85,7 +85,7 @@ func TestConditions(t *testing.T) {
 		want []Condition
 	}{
 		{"errors", Resolve(failing, Values{}), []Condition{
-			{"TemplatesHaveResolved", "False", "UnableToResolve", `Cannot construct catalog image reference, variable(s) "{kube_major_version}", "{group:foo.example.com,version:v1,kind:Sample,name:MySample,namespace:ns,jsonpath:{.spec.foo.bar}}" couldn't be resolved. {kube_major_version}: the version of Kubernetes, or this part of it, is not known; {group:foo.example.com,version:v1,kind:Sample,name:MySample,namespace:ns,jsonpath:{.spec.foo.bar}}: no objects were given.`},
+			{"TemplatesHaveResolved", "False", "UnableToResolve", `Cannot construct catalog image reference, variable(s) "{kube_major_version}", "{group:foo.example.com,version:v1,kind:Sample,name:MySample,namespace:ns,jsonpath:{.spec.foo.bar}}" couldn't be resolved. {kube_major_version}: the version of Kubernetes, or this part of the version, is unknown; {group:foo.example.com,version:v1,kind:Sample,name:MySample,namespace:ns,jsonpath:{.spec.foo.bar}}: no objects were given.`},
 			{"ResolvedImage", "False", "UnableToResolve", "quay.io/sample{kube_major_version}/catalog:{group:foo.example.com,version:v1,kind:Sample,name:MySample,namespace:ns,jsonpath:{.spec.foo.bar}}"},
 		}},
 		{"success", Resolve(resolved, Values{}), []Condition{
@@ -93,11 +93,11 @@ func TestConditions(t *testing.T) {
 			{"ResolvedImage", "True", "AllTemplatesResolved", "quay.io/kube-release-v1/catalog:v1.20"},
 		}},
 		{"one of two, one of them twice", Resolve("a/{kube_minor_version}:{kube_patch_version}{kube_patch_version}", Values{Kube: KubeVersion{"1", "20", ""}}), []Condition{
-			{"TemplatesHaveResolved", "False", "UnableToResolve", `Cannot construct catalog image reference, variable(s) "{kube_patch_version}" couldn't be resolved. {kube_patch_version}: the version of Kubernetes, or this part of it, is not known.`},
+			{"TemplatesHaveResolved", "False", "UnableToResolve", `Cannot construct catalog image reference, variable(s) "{kube_patch_version}" couldn't be resolved. {kube_patch_version}: the version of Kubernetes, or this part of the version, is unknown.`},
 			{"ResolvedImage", "False", "UnableToResolve", "a/20:{kube_patch_version}{kube_patch_version}"},
 		}},
 		{"a typo", Resolve("quay.io/a:{kube_mayor_version}", Values{}), []Condition{
-			{"TemplatesHaveResolved", "False", "InvalidTemplate", `Cannot construct catalog image reference, variable(s) "{kube_mayor_version}" couldn't be resolved. {kube_mayor_version}: there is no variable "kube_mayor_version". Write {kube_major_version}; valid is {kube_major_version}, {kube_minor_version}, {kube_patch_version}, {ocp_major_version}, {ocp_minor_version} or {group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}.`},
+			{"TemplatesHaveResolved", "False", "InvalidTemplate", `Cannot construct catalog image reference, variable(s) "{kube_mayor_version}" couldn't be resolved. {kube_mayor_version}: there is no variable "kube_mayor_version". Write {kube_major_version}; valid templates are {kube_major_version}, {kube_minor_version}, {kube_patch_version}, {ocp_major_version}, {ocp_minor_version} or {group:G,version:V,kind:K,name:N,namespace:NS,jsonpath:{.path}}.`},
 			{"ResolvedImage", "False", "InvalidTemplate", "quay.io/a:{kube_mayor_version}"},
 		}},
 		{"no reference", Resolve("Quay.io/A:v1", Values{}), []Condition{
@@ -176,7 +176,7 @@ func TestManifests(t *testing.T) {
 		t.Errorf("%s, %v", v, err)
 	}
 	_, err = m.Object(Lookup{Group: "a.b", Version: "v1", Kind: "Two"})
-	if err == nil || err.Error() != "there are 2 objects that are Two.v1.a.b" {
+	if err == nil || err.Error() != "there are 2 objects for Two.v1.a.b" {
 		t.Errorf("got %v", err)
 	}
 	for _, text := range []string{"a: [", "- x\n", "text"} {

@@ -56,20 +56,20 @@ func (m *Manifest) Convert(to Form, only ...*Source) (after []byte, changed []*S
 // prove reads a converted file again. It also checks that no comment is lost.
 func (m *Manifest) prove(after []byte, want []any, first *Source) error {
 	refused := func(what string) error {
-		return first.root.Failure(failure.EditRefused, "converting %s: proving the result: %s", first, what).
+		return first.root.Failure(failure.EditRefused, "converting %s: checking the result: %s", first, what).
 			Fix("Write each field of the spec on its own lines, without anchors.")
 	}
 	again, err := Open(m.file.Name, after)
 	if err != nil || len(again.Sources) != len(want) || len(again.file.Docs) != len(m.file.Docs) {
-		return refused("it cannot be read")
+		return refused("it is not a manifest")
 	}
 	for i, s := range again.Sources {
 		if !reflect.DeepEqual(plainOf(s.root), want[i]) {
-			return refused("it does not say what it should")
+			return refused("its fields are not the intended ones")
 		}
 	}
 	if bytes.Count(after, []byte("#")) != bytes.Count(m.file.Src, []byte("#")) {
-		return refused("a comment is gone")
+		return refused("a comment is missing")
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (s *Source) convert(src []byte, to Form) (map[string]any, []replacement, er
 		return object, nil, nil
 	}
 	if s.version() == Next {
-		return nil, nil, s.root.Get("apiVersion").Failure(failure.CatalogSourceInvalid, "converting %s to the %s form: version %s has none", s, to, Next).
+		return nil, nil, s.root.Get("apiVersion").Failure(failure.CatalogSourceInvalid, "converting %s to the %s form: version %s does not have that form", s, to, Next).
 			Fix("Write apiVersion: %s/%s.", Group, Stored)
 	}
 	object["spec"] = converted
@@ -148,10 +148,10 @@ func (s *Source) layout(src []byte) (*lines, error) {
 		return at.Failure(failure.EditRefused, "converting %s: %s", s, what).Fix("Write the spec in block style, each field on its own lines.")
 	}
 	if s.spec.Style != yamledit.Block || s.spec.Anchor != "" || len(s.spec.Children) == 0 {
-		return nil, refused(s.spec, "its spec is not in block style, or stands in several places")
+		return nil, refused(s.spec, "its spec is not in block style, or has an anchor")
 	}
 	if oddBreak.Match(src[s.spec.Start:s.spec.End]) {
-		return nil, refused(s.spec, "its spec has line breaks of another kind than LF and CRLF")
+		return nil, refused(s.spec, "its spec has line breaks other than LF and CRLF")
 	}
 	l := &lines{source: s, src: src}
 	for key, value := range s.spec.Fields() {
@@ -238,7 +238,7 @@ func (l *lines) toLegacy(p pair) ([]replacement, error) {
 	f := l.field(p.source)
 	in := f.value
 	if in.Kind != yamledit.Mapping || in.Style != yamledit.Block || in.Anchor != "" || in.Start < f.key.End {
-		return nil, f.key.Failure(failure.EditRefused, "converting %s: %s is not in block style, or stands in several places", l.source, p.source).
+		return nil, f.key.Failure(failure.EditRefused, "converting %s: %s is not in block style, or has an anchor", l.source, p.source).
 			Fix("Write %s in block style, each field on its own lines.", p.source)
 	}
 	colon := f.key.End + bytes.IndexByte(l.src[f.key.End:], ':')

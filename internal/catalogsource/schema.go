@@ -92,7 +92,7 @@ func (c *checker) inWords(f schema.Fault) {
 	case schema.Duplicate:
 		c.fault(n, "%s occurs twice", schema.Join(f.Path, string(k))).Fix("Remove one of the two.")
 	case *kind.AdditionalProperties:
-		c.warn(n, "%s is no field of a %s, and API servers drop it", schema.Join(f.Path, n.Value), c.source.Kind()).Fix("Correct the name of the field, or remove it.")
+		c.warn(n, "%s is not a field of a %s, and API servers drop it", schema.Join(f.Path, n.Value), c.source.Kind()).Fix("Correct the name of the field, or remove it.")
 	case *kind.Required:
 		if n.Get(k.Missing[0]) == nil { // no merge key provides it either
 			c.fault(n, "%s is missing", schema.Join(f.Path, k.Missing[0])).Fix("Add %s.", k.Missing[0])
@@ -114,7 +114,7 @@ func (c *checker) inWords(f schema.Fault) {
 	case *kind.Pattern:
 		c.fault(n, "%s is %q", f.Path, n.Value).Fix("Write a text that matches %s.", k.Want)
 	case *kind.Format:
-		c.fault(n, "%s is %q, which is no time", f.Path, n.Value).Fix("Write a time as in 2021-07-19T23:00:00Z.")
+		c.fault(n, "%s is %q, which is not a time", f.Path, n.Value).Fix("Write a time as in 2021-07-19T23:00:00Z.")
 	default:
 		c.fault(n, "%s is %s, which is out of range", f.Path, n.Value).Fix("Write a number that is in range.")
 	}

@@ -150,7 +150,7 @@ func (m *Manifest) Find(kind, name, namespace string) (*Source, error) {
 		return nil, found[1].root.Failure(failure.CatalogSourceInvalid, "looking for a %s: %s is the second of %d", found[1].Kind(), found[1], len(found)).
 			Fix("Give the name and namespace of the intended one.")
 	case !isSubdomain(found[0].Name):
-		return nil, found[0].root.Failure(failure.CatalogSourceInvalid, "looking for a %s: %q is no name of an object", found[0].Kind(), found[0].Name).
+		return nil, found[0].root.Failure(failure.CatalogSourceInvalid, "looking for a %s: %q is not a valid name", found[0].Kind(), found[0].Name).
 			Fix("Write lower case letters, digits, - and dots.")
 	}
 	return found[0], nil
@@ -261,13 +261,13 @@ func CheckTemplate(template string) error {
 			templates++
 			image.WriteString("0")
 		case p.Broken != nil:
-			return fmt.Errorf("%s is no template: %w", p.Shown(), p.Broken)
+			return fmt.Errorf("%s is not a template: %w", p.Shown(), p.Broken)
 		default:
 			image.WriteString(p.Text)
 		}
 	}
 	if templates == 0 {
-		return errors.New("there is no template in it")
+		return errors.New("it has no variable")
 	}
 	_, err := reference.Parse(image.String())
 	return err

@@ -149,9 +149,9 @@ func TestCheckTemplate(t *testing.T) {
 	for reference, says := range map[string]string{
 		"quay.io/a/b:v{kube_major_version}.{kube_minor_version}":                                  "",
 		"quay.io/a/b-{group:g.h,version:v1,kind:K,name:,namespace:,jsonpath:{.a[?(@.b=='}')]}}/c": "",
-		"quay.io/a/b:v1":                          "no template",
-		"quay.io/a/b:v{kube_mayor_version}":       "{kube_mayor_version} is no template: there is no variable",
-		"quay.io/a/b:v{kube_major_version}}":      "} is no template: a brace closes that none opens",
+		"quay.io/a/b:v1":                          "it has no variable",
+		"quay.io/a/b:v{kube_mayor_version}":       "{kube_mayor_version} is not a template: there is no variable",
+		"quay.io/a/b:v{kube_major_version}}":      "} is not a template: a closing brace has no opening brace",
 		"Quay.io/A/b:v{kube_major_version}":       "repository is not valid",
 		"quay.io/a/b:v {kube_major_version}":      "tag is not valid",
 		"quay.io/a/b@sha256:{kube_major_version}": "digest",

@@ -46,10 +46,10 @@ func TestOpenShift(t *testing.T) {
 	}{
 		{Values{Objects: cluster(partial + done)}, "a/b:v4.20", ""},
 		{Values{Objects: cluster(done), OpenShift: KubeVersion{"4", "18", ""}}, "a/b:v4.18", ""},
-		{Values{Objects: cluster(partial)}, "", "the version of OpenShift is not known: evaluating"},
-		{Values{Objects: cluster("{state: Completed, version: x}")}, "", `ClusterVersion.v1.config.openshift.io version says "x"`},
-		{Values{Objects: manifests(t, sampleManifest).Object}, "", "the version of OpenShift is not known: there is no ClusterVersion.v1.config.openshift.io version"},
-		{Values{Kube: KubeVersion{"1", "33", "0"}}, "", "the version of OpenShift is not known: no objects were given"},
+		{Values{Objects: cluster(partial)}, "", "the version of OpenShift is unknown: evaluating"},
+		{Values{Objects: cluster("{state: Completed, version: x}")}, "", `ClusterVersion.v1.config.openshift.io version has "x"`},
+		{Values{Objects: manifests(t, sampleManifest).Object}, "", "the version of OpenShift is unknown: there is no ClusterVersion.v1.config.openshift.io version"},
+		{Values{Kube: KubeVersion{"1", "33", "0"}}, "", "the version of OpenShift is unknown: no objects were given"},
 	} {
 		c.values.Path = JSONPath
 		r := Resolve("a/b:v{ocp_major_version}.{ocp_minor_version}", c.values)

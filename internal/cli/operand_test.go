@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,5 +31,25 @@ func TestOperandImagesExpanded(t *testing.T) {
 	writeFile(t, catalog, "schema: olm.bundle\nname: op.v2\npackage: op\nimage: "+s.Addr+"/op:v2\nproperties: []\n")
 	if code, _, stderr = runGraft(t, "operand", "images", "--expand", catalog); code != 20 {
 		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// The page shows the output of its command for the files on the page.
+func TestOperandsPage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/operands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	files := regexp.MustCompile("(?s)```yaml\n(# (\\S+)\n.*?)```").FindAllStringSubmatch(string(text), -1)
+	for _, m := range files {
+		writeFile(t, m[2], m[1])
+	}
+	shown := regexp.MustCompile("(?s)```\n\\$ graft ([^\n]*)\n(.*?)```").FindStringSubmatch(string(text))
+	if len(files) != 2 || shown == nil {
+		t.Fatalf("docs/operands.md has %d files, and the command %q", len(files), shown)
+	}
+	if code, stdout, stderr := runGraft(t, strings.Fields(shown[1])...); code != 0 || stdout != shown[2] {
+		t.Errorf("exit code %d: %s%s\nwant\n%s", code, stdout, stderr, shown[2])
 	}
 }

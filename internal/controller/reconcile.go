@@ -260,7 +260,7 @@ type watched struct {
 	unserved   bool // a lookup that no watch covers
 }
 
-var errWaiting = errors.New("the watch has only begun")
+var errWaiting = errors.New("the watch has no result yet")
 
 func (w *watched) of(ctx context.Context) catalogsource.Objects {
 	return func(l catalogsource.Lookup) (any, error) { return w.object(ctx, l) }

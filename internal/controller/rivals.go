@@ -34,7 +34,7 @@ func (c *Controller) pollOLM() error {
 	if c.OLM == OLMAuto || c.OLM == "" {
 		list, err := c.discovery.ServerResourcesForGroupVersion(olmGroupVersion)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return unavailable("asking whether OLM is there", err)
+			return unavailable("checking whether OLM is installed", err)
 		}
 		present = err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Kind == olmKind })
 	}
@@ -145,11 +145,11 @@ func why(r catalogsource.Resolution, conditions []catalogsource.Condition, image
 	last := conditions[len(conditions)-1]
 	switch {
 	case last.Reason == catalogsource.TwoTemplates:
-		return fmt.Sprintf("OLM sets the image by the annotation %s; remove that, or %s", catalogsource.ImageTemplate, catalogsource.OwnTemplate)
+		return fmt.Sprintf("OLM sets the image from the annotation %s. Remove that annotation, or %s", catalogsource.ImageTemplate, catalogsource.OwnTemplate)
 	case last.Reason == catalogsource.AnotherWriter:
-		return fmt.Sprintf("The image was set to %s %d times, and is %s again; it is left so until the template comes to another image. Remove the annotation, or what else sets the image", r.Image, maxUndone, image)
+		return fmt.Sprintf("graft-controller set the image to %s %d times, and another writer set it to %s again. graft-controller leaves it until the template gives another image. Remove the annotation, or stop the other writer", r.Image, maxUndone, image)
 	case r.Invalid != nil:
-		return fmt.Sprintf("%q is no image reference: %v", r.Image, r.Invalid)
+		return fmt.Sprintf("%q is not an image reference: %v", r.Image, r.Invalid)
 	}
 	return conditions[0].Message
 }

@@ -18,7 +18,7 @@ type Metrics struct {
 // newReconcileSeconds has buckets from a reconcile without work to an API server that hangs.
 func newReconcileSeconds() prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "graft_reconcile_duration_seconds", Help: "Time that a look at a CatalogSource took, with what was written.",
+		Name: "graft_reconcile_duration_seconds", Help: "Duration of the reconcile of a CatalogSource, with its writes.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9),
 	})
 }
@@ -31,21 +31,21 @@ func (c *Controller) registry() *prometheus.Registry {
 		name, help string
 		value      *atomic.Int64
 	}{
-		{"graft_reconciles_total", "CatalogSources looked at.", &c.Metrics.Reconciles},
-		{"graft_image_writes_total", "Images set.", &c.Metrics.Images},
-		{"graft_status_writes_total", "Conditions written.", &c.Metrics.Statuses},
-		{"graft_conflicts_total", "Writes that met a newer version.", &c.Metrics.Conflicts},
-		{"graft_errors_total", "Requests that failed otherwise.", &c.Metrics.Errors},
+		{"graft_reconciles_total", "Reconciles of CatalogSources.", &c.Metrics.Reconciles},
+		{"graft_image_writes_total", "Writes of images.", &c.Metrics.Images},
+		{"graft_status_writes_total", "Writes of conditions.", &c.Metrics.Statuses},
+		{"graft_conflicts_total", "Writes that conflicted with a newer version.", &c.Metrics.Conflicts},
+		{"graft_errors_total", "Requests that failed for other reasons.", &c.Metrics.Errors},
 	} {
 		all.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: m.name, Help: m.help}, func() float64 { return float64(m.value.Load()) }))
 	}
 	gauge := func(name, help string, labels prometheus.Labels, value func() int) {
 		all.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, func() float64 { return float64(value()) }))
 	}
-	gauge("graft_leader", "1 for the replica that works, 0 for one that waits for the lease.", nil, c.leads)
-	gauge("graft_queue_items", "CatalogSources that wait to be looked at.", nil, c.queue.Len)
+	gauge("graft_leader", "1 for the leader, 0 for a replica that waits for the lease.", nil, c.leads)
+	gauge("graft_queue_items", "CatalogSources that wait for a reconcile.", nil, c.queue.Len)
 	for resolved, name := range map[bool]string{true: "true", false: "false"} {
-		gauge("graft_catalogsources", "CatalogSources whose template is the controller's to resolve.", prometheus.Labels{"resolved": name}, func() int { return c.count(resolved) })
+		gauge("graft_catalogsources", "CatalogSources whose template the controller resolves.", prometheus.Labels{"resolved": name}, func() int { return c.count(resolved) })
 	}
 	return all
 }
@@ -91,7 +91,7 @@ func (c *Controller) Handler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if !c.Ready() {
-			http.Error(w, "CatalogSources are not known yet, and no other replica leads", http.StatusServiceUnavailable)
+			http.Error(w, "the CatalogSources are not loaded yet, and no other replica leads", http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintln(w, "ok")

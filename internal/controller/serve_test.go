@@ -32,7 +32,7 @@ func TestMetrics(t *testing.T) {
 	c.note("a/c", false)
 	c.note("a/d", false)
 	c.unnote("a/d")
-	const want = `# HELP graft_catalogsources CatalogSources whose template is the controller's to resolve.
+	const want = `# HELP graft_catalogsources CatalogSources whose template the controller resolves.
 # TYPE graft_catalogsources gauge
 graft_catalogsources{resolved="false"} 1
 graft_catalogsources{resolved="true"} 1

@@ -50,7 +50,7 @@ func Webhook() http.Handler {
 			err = json.Unmarshal(body, &review)
 		}
 		if err == nil && review.Request == nil {
-			err = fmt.Errorf("there is no request in it")
+			err = fmt.Errorf("it has no request")
 		}
 		if err != nil {
 			http.Error(w, "reading the ConversionReview: "+err.Error(), http.StatusBadRequest)

@@ -174,7 +174,7 @@ func claimed(get func(string) Node) Publication {
 func (n Node) withDigest(digest Node) Publication {
 	p, err := parseName(n.Must())
 	if err != nil {
-		n.Fail("%s is no image reference: %v", quote(n.Text()), err)
+		n.Fail("%s is not an image reference: %v", quote(n.Text()), err)
 	}
 	p.Digest = digest.Agrees(p.Digest, digest.Digest())
 	if p.Tag == "" && p.Digest == "" {

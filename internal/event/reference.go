@@ -29,7 +29,7 @@ func ParseReference(image string) (Publication, error) {
 func parseReference(image string) (Publication, error) {
 	p, err := parseName(image)
 	if err != nil {
-		return Publication{}, fmt.Errorf("%s is no image reference: %w", quote(image), err)
+		return Publication{}, fmt.Errorf("%s is not an image reference: %w", quote(image), err)
 	}
 	if p.Tag == "" && p.Digest == "" {
 		return Publication{}, fmt.Errorf("%s has neither a tag nor a digest", quote(image))

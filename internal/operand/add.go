@@ -31,7 +31,7 @@ func NewEntry(schema, pkg, name, version string, images []fbc.RelatedImage) (Ent
 	seen := map[string]bool{}
 	for _, i := range images {
 		if _, ok := parseReference(i.Image); !ok || i.Name == "" || seen[i.Name] {
-			wrong = "its image " + i.Name + "=" + i.Image + " has no name, the name of another, or is no image reference"
+			wrong = "its image " + i.Name + "=" + i.Image + " has no name, the name of another, or is not an image reference"
 		}
 		seen[i.Name] = true
 	}
@@ -129,7 +129,7 @@ func standings(files []*yamledit.File, templates Templates) ([]standing, error) 
 				}
 			case template || root.FoldText("schema") == "":
 				return nil, failure.New(failure.TemplateUnsupported, "adding an entry: the file is neither a basic template nor a catalog").At(f.Name, 1, 1).
-					Fix("Name a basic template or a file-based catalog; other templates hold no entries.")
+					Fix("Name a basic template or a file-based catalog; other templates cannot have entries.")
 			default:
 				all = append(all, standingOf(i, j, root, nil))
 			}
@@ -190,7 +190,7 @@ func (e Entry) first(all []standing, files []*yamledit.File) (standing, error) {
 	if len(files) == 1 && len(all) > 0 {
 		return all[len(all)-1], nil
 	}
-	return standing{}, failure.New(failure.EditRefused, "adding %s %s: no file holds an %s, so that its place is not known", e.Name, e.Version, e.Schema).
+	return standing{}, failure.New(failure.EditRefused, "adding %s %s: no file has an %s yet, so the place of the entry is unknown", e.Name, e.Version, e.Schema).
 		Fix("Name the file that should have it.")
 }
 

@@ -43,7 +43,7 @@ func ParseGraph(typ string, value []byte) (g Graph, ok bool, err error) {
 		return g, true, failure.New(failure.TemplateMalformed, "property %s: %s", typ, fmt.Sprintf(format, args...))
 	}
 	if err := json.Unmarshal(value, &g); err != nil {
-		return wrong("it must have name, nodes and edges, as a Cincinnati graph has the latter two")
+		return wrong("it must have name, nodes and edges")
 	}
 	if g.Name == "" {
 		return wrong("it has no name")
@@ -63,7 +63,7 @@ func ParseGraph(typ string, value []byte) (g Graph, ok bool, err error) {
 		seen[v.String()] = true
 		for _, i := range g.images(n) {
 			if _, ok := parseReference(i.Image); !ok {
-				return wrong("the image of %s is no image reference: %q", n.Version, i.Image)
+				return wrong("the image of %s is not an image reference: %q", n.Version, i.Image)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func parseLock(name string, text []byte) (map[string]string, error) {
 			continue
 		}
 		if len(words) != 2 || !ByTag(words[0]) || !reference.IsDigest(words[1]) {
-			return nil, failure.New(failure.Config, "reading the lock file: a line is an image by tag and its digest").At(name, i+1, 1).
+			return nil, failure.New(failure.Config, "reading the lock file: the line is not an image by tag and a digest").At(name, i+1, 1).
 				Fix("Write a line such as quay.io/example/op:v1.0.0 sha256:..., or run graft pin --write-lock.")
 		}
 		if other := digests[words[0]]; other != "" && other != words[1] {

@@ -120,7 +120,7 @@ func (m *mirror) install(b *Bundle) error {
 	own := append([]fbc.RelatedImage{{Image: b.Image}}, b.Related...)
 	for _, i := range own {
 		if _, ok := parseReference(i.Image); !ok && i.Image != "" {
-			return failure.New(failure.TemplateMalformed, "listing the images of %s: %q is no image reference", b.Name, i.Image).At(b.File, b.Line, 1).
+			return failure.New(failure.TemplateMalformed, "listing the images of %s: %q is not an image reference", b.Name, i.Image).At(b.File, b.Line, 1).
 				Fix("Correct the reference.")
 		}
 	}
@@ -147,7 +147,7 @@ func (s *Set) highest(b *Bundle, name string) (*Entry, error) {
 			return e, unambiguous(e, all)
 		}
 	}
-	return nil, b.unresolvable(Request{Name: name}, "the bundle takes %s, and no catalog has an %s in that range", texts(claims, " and "), SchemaRelatedImages).
+	return nil, b.unresolvable(Request{Name: name}, "the bundle uses %s, and no catalog has an %s in that range", texts(claims, " and "), SchemaRelatedImages).
 		Fix("Also give the catalog that has it.")
 }
 
@@ -196,7 +196,7 @@ func (m *mirror) operand(q Request, chosen []*Bundle) error {
 		return nil
 	}
 	if first == nil {
-		first = failure.New(failure.OperandUnresolvable, "resolving %s: none of the bundles takes an operand of that name", q).
+		first = failure.New(failure.OperandUnresolvable, "resolving %s: no bundle supports an operand of that name", q).
 			Fix("Name an operand that a bundle uses.")
 	}
 	return first

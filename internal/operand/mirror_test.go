@@ -99,9 +99,9 @@ func TestMirrorFails(t *testing.T) {
 	}{
 		{Selection{Bundles: []string{"op.v9"}}, "no catalog has it"},
 		{Selection{Packages: []string{"nothing"}}, "no catalog has a bundle of it"},
-		{Selection{Packages: []string{"other"}, Operands: []Request{{Name: "etcd"}}}, "none of the bundles takes an operand of that name"},
-		{Selection{Packages: []string{"op"}, Operands: []Request{request(t, "etcd@4.0.0")}}, "which is asked for and not taken"},
-		{Selection{Packages: []string{"op"}, Operands: []Request{request(t, "set@2.0.0")}}, "which is asked for and not taken"},
+		{Selection{Packages: []string{"other"}, Operands: []Request{{Name: "etcd"}}}, "no bundle supports an operand of that name"},
+		{Selection{Packages: []string{"op"}, Operands: []Request{request(t, "etcd@4.0.0")}}, "which is requested and not supported"},
+		{Selection{Packages: []string{"op"}, Operands: []Request{request(t, "set@2.0.0")}}, "which is requested and not supported"},
 	} {
 		if _, err := s.Mirror(test.sel); !failure.Is(err, failure.OperandUnresolvable) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: %v", test.sel, err)
@@ -121,7 +121,7 @@ func TestMirrorFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s = setOf(t, bundleDoc("op", "1.0.0", "takes set 1.x"), relatedSet("set", "2.0.0", "set:v2"))
-	if _, err := s.Mirror(Selection{}); !failure.Is(err, failure.OperandUnresolvable) || !strings.Contains(err.Error(), "the bundle takes 1.x, and no catalog has an olm.relatedimages in that range") {
+	if _, err := s.Mirror(Selection{}); !failure.Is(err, failure.OperandUnresolvable) || !strings.Contains(err.Error(), "the bundle uses 1.x, and no catalog has an olm.relatedimages in that range") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -160,7 +160,7 @@ func (s *Set) Bundle(name string) (*Bundle, error) {
 			continue
 		}
 		if found != nil && !found.same(b) {
-			return nil, failure.New(failure.OperandUnresolvable, "finding bundle %s: %s and %s say different things of it", name, found.Pos, b.Pos).
+			return nil, failure.New(failure.OperandUnresolvable, "finding bundle %s: %s and %s differ", name, found.Pos, b.Pos).
 				At(b.File, b.Line, 1).Fix("Give only the intended catalog.")
 		}
 		if found == nil {

@@ -25,7 +25,7 @@ var subdomain = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a
 func ConfigMap(name, namespace string, all []Variable, policy *Policy) (string, error) {
 	for _, n := range []string{name, namespace} {
 		if n != "" && !subdomain.MatchString(n) || len(n) > 253 || name == "" {
-			return "", failure.New(failure.Usage, "writing a ConfigMap: %q is no name for one", n).
+			return "", failure.New(failure.Usage, "writing a ConfigMap: %q is not a valid name", n).
 				Fix("Give --name and --namespace in lower case letters, digits, hyphens and dots.")
 		}
 	}

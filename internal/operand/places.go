@@ -32,7 +32,7 @@ func (p Place) Pinned() bool {
 // Unpinned returns the failure for an image named by tag.
 func (p Place) Unpinned() *failure.Error {
 	if _, ok := parseReference(p.Image); !ok {
-		return p.node.Failure(failure.ImageUnpinned, "%s: %q is no image reference, so that it cannot be pinned", p.Field, p.Image).
+		return p.node.Failure(failure.ImageUnpinned, "%s: %q is not an image reference, so Graft cannot pin it", p.Field, p.Image).
 			Fix("Write the image as REPOSITORY:TAG or REPOSITORY@DIGEST.")
 	}
 	return p.node.Failure(failure.ImageUnpinned, "%s: %s is named by tag", p.Field, p.Image)

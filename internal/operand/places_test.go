@@ -212,7 +212,7 @@ func TestPinRefuses(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, places = imagesIn(t, "schema: olm.bundle\nimage: $(IMAGE)\n")
-	if e := places[0].Unpinned(); e.Code != failure.ImageUnpinned || e.Place() != "f.yaml:2:8" || !strings.Contains(e.Message, "no image reference") {
+	if e := places[0].Unpinned(); e.Code != failure.ImageUnpinned || e.Place() != "f.yaml:2:8" || !strings.Contains(e.Message, "not an image reference") {
 		t.Errorf("got %v", e)
 	}
 }

@@ -88,11 +88,11 @@ func readPolicy(text string) (p Policy, err error) {
 func (p Policy) check() error {
 	switch {
 	case len(p.Catalogs) == 0 || len(p.Catalogs) > maxCatalogs:
-		return fmt.Errorf("it has %d catalogs, not 1 to %d", len(p.Catalogs), maxCatalogs)
+		return fmt.Errorf("it has %d catalogs; 1 to %d are possible", len(p.Catalogs), maxCatalogs)
 	case slices.ContainsFunc(p.Catalogs, func(c PolicyCatalog) bool { return c.named() != 1 }):
-		return errors.New("each of catalogs has one of image, catalogSource and clusterCatalog")
+		return errors.New("each catalog needs exactly one of image, catalogSource and clusterCatalog")
 	case (p.Bundle == "") == (p.Subscription == ""):
-		return errors.New("it has one of bundle and subscription")
+		return errors.New("it needs exactly one of bundle and subscription")
 	case len(p.Operands) == 0:
 		return errors.New("it has no operands")
 	}

@@ -46,7 +46,7 @@ func ReadEntry(d *fbc.Doc) (Entry, error) {
 		case seen[i.Name]:
 			return e, malformed(d, "two of its images are named %s", i.Name)
 		case !ok:
-			return e, malformed(d, "the image %s is no image reference: %q", i.Name, i.Image)
+			return e, malformed(d, "the image %s is not an image reference: %q", i.Name, i.Image)
 		}
 		seen[i.Name] = true
 	}

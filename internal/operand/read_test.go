@@ -56,7 +56,7 @@ func TestMalformed(t *testing.T) {
 		"no images":       {strings.Replace(entry, "images:", "relatedImages:", 1), "it has no images"},
 		"related":         {strings.Replace(entry, "olm.operand", "olm.relatedimages", 1), "it has no relatedImages"},
 		"nameless image":  {strings.Replace(entry, "{name: etcd, ", "{", 1), "has no name"},
-		"no image":        {strings.Replace(entry, "quay.io/coreos/etcd:v3", "https://quay.io/etcd", 1), "is no image reference"},
+		"no image":        {strings.Replace(entry, "quay.io/coreos/etcd:v3", "https://quay.io/etcd", 1), "is not an image reference"},
 		"twice":           {entry + "- {name: etcd, image: quay.io/coreos/etcd:v2}\n", "two of its images are named etcd"},
 		"claim of a text": {bundle("etcd"), "it must have name and version, both texts"},
 		"claim nameless":  {bundle("{version: 1.0.0}"), "it has no name"},

@@ -114,12 +114,12 @@ func (f *search) meet(left []need, met []Chosen) ([]Chosen, bool) {
 		tried[o.by] = true
 		if f.steps++; f.steps > maxSteps {
 			f.deepest = -1
-			f.fail(len(met), n, fmt.Sprintf("no providers that go together were found in %d steps", maxSteps))
+			f.fail(len(met), n, fmt.Sprintf("%d steps found no providers that fit together", maxSteps))
 			return nil, false
 		}
 		holder := f.held[o.by.Package]
 		if holder != nil && !holder.same(o.by) {
-			f.fail(len(met), n, fmt.Sprintf("%s provides it, and of package %s there is %s already", o.by.Name, o.by.Package, holder.Name))
+			f.fail(len(met), n, fmt.Sprintf("%s supports it, but %s of the same package is already chosen", o.by.Name, holder.Name))
 			continue
 		}
 		next := slices.Clone(left[1:])
@@ -171,9 +171,9 @@ func (s *Set) missing(n need) string {
 	case len(providers) == 0:
 		return "no bundle supports it"
 	case len(entries) == 0:
-		return "no catalog has an entry of it, though " + few(providers)
+		return "no catalog has an entry for it, although " + few(providers)
 	}
-	return "of its entries " + few(slices.Compact(entries)) + " none is in that range and supported: " + few(slices.Compact(providers))
+	return "none of its entries (" + few(slices.Compact(entries)) + ") is both in that range and supported: " + few(slices.Compact(providers))
 }
 
 // sorted returns the entry's images sorted by name.

@@ -89,7 +89,7 @@ func (b *Bundle) takes(name string) (schema string, holds func(semver.Version) b
 	if len(claims) == 0 {
 		return "", func(semver.Version) bool { return false }, ""
 	}
-	return SchemaRelatedImages, func(v semver.Version) bool { return allHold(claims, v) }, "takes " + texts(claims, " and ")
+	return SchemaRelatedImages, func(v semver.Version) bool { return allHold(claims, v) }, "uses " + texts(claims, " and ")
 }
 
 func anyHolds(claims []Claim, v semver.Version) bool {
@@ -112,7 +112,7 @@ func texts(claims []Claim, and string) string {
 func (s *Set) choose(b *Bundle, q Request) (Chosen, error) {
 	schema, holds, words := b.takes(q.Name)
 	if words == "" {
-		return Chosen{}, b.unresolvable(q, "the bundle takes no operand of that name%s", b.namesTaken()).
+		return Chosen{}, b.unresolvable(q, "the bundle supports no operand of that name%s", b.namesTaken()).
 			Fix("Name an operand that the bundle uses.")
 	}
 	all := s.of(schema, q.Name, b)
@@ -135,12 +135,13 @@ func (s *Set) choose(b *Bundle, q Request) (Chosen, error) {
 }
 
 func reason(b *Bundle, q Request, words string, passed []string) string {
-	text := "the highest that " + b.Name + " takes (" + words + ")"
+	text := "the highest version"
 	if q.Range.Text != "" {
 		text += " within " + q.Range.Text
 	}
+	text += " for " + b.Name + ", which " + words
 	if len(passed) > 0 {
-		text += "; passed over: " + few(slices.Compact(passed))
+		text += "; skipped: " + few(slices.Compact(passed))
 	}
 	return text
 }
@@ -157,11 +158,11 @@ func few(all []string) string {
 func missed(e *Entry, asked, taken bool) string {
 	switch {
 	case asked:
-		return e.Version.String() + " (not taken)"
+		return e.Version.String() + " (not supported)"
 	case taken:
-		return e.Version.String() + " (not asked for)"
+		return e.Version.String() + " (not requested)"
 	}
-	return e.Version.String() + " (neither asked for nor taken)"
+	return e.Version.String() + " (neither requested nor supported)"
 }
 
 // nearest describes the entry that comes closest: a requested one before an accepted one, before any other, and
@@ -180,7 +181,7 @@ func nearest(all []*Entry, q Request, holds func(semver.Version) bool) string {
 			best, least = e, fails
 		}
 	}
-	why := [...]string{"which is asked for and not taken", "which is taken and not asked for", "which is neither asked for nor taken"}
+	why := [...]string{"which is requested and not supported", "which is supported and not requested", "which is neither requested nor supported"}
 	return fmt.Sprintf("%s at %s, %s", best.Version, best.Pos, why[least])
 }
 
@@ -214,7 +215,7 @@ func (b *Bundle) namesTaken() string {
 		}
 	}
 	if len(names) == 0 {
-		return ", nor any other"
+		return " and no other"
 	}
-	return "; it takes " + strings.Join(names, ", ")
+	return "; it supports " + strings.Join(names, ", ")
 }

@@ -43,7 +43,7 @@ func TestResolveSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Asked[0]; got.Entry.Version.String() != "3.1.1" || got.Reason != "the highest that etcdoperator-community.v0.6.1 takes (supports 3.1.1 or >= 2.1.0 < 3.0.0)" {
+	if got := r.Asked[0]; got.Entry.Version.String() != "3.1.1" || got.Reason != "the highest version for etcdoperator-community.v0.6.1, which supports 3.1.1 or >= 2.1.0 < 3.0.0" {
 		t.Errorf("got %s: %s", got.Entry.Version, got.Reason)
 	}
 	if got := r.Required[0]; len(r.Required) != 1 || got.Entry.Version.String() != "2.5.0" || got.By.Name != "prometheus.v1.0.0" {
@@ -64,7 +64,7 @@ func TestResolveReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "the highest that op.v1.0.0 takes (supports >=2.0.0 <4.0.0) within <3.5.0 || 4.0.0; passed over: 4.0.0 (not taken), 3.5.0 (not asked for)"
+	want := "the highest version within <3.5.0 || 4.0.0 for op.v1.0.0, which supports >=2.0.0 <4.0.0; skipped: 4.0.0 (not supported), 3.5.0 (not requested)"
 	if got := r.Asked[0]; got.Entry.Version.String() != "3.4.0" || got.Reason != want {
 		t.Errorf("got %s: %s", got.Entry.Version, got.Reason)
 	}
@@ -79,19 +79,19 @@ func TestUnresolvable(t *testing.T) {
 		request  string
 		want     string
 	}{
-		"not taken":       {[]string{op}, "kafka", "resolving kafka for op.v1.0.0: the bundle takes no operand of that name; it takes etcd, set"},
-		"takes nothing":   {[]string{bundleDoc("op", "1.0.0")}, "kafka", "the bundle takes no operand of that name, nor any other"},
+		"not taken":       {[]string{op}, "kafka", "resolving kafka for op.v1.0.0: the bundle supports no operand of that name; it supports etcd, set"},
+		"takes nothing":   {[]string{bundleDoc("op", "1.0.0")}, "kafka", "the bundle supports no operand of that name and no other"},
 		"no entry":        {[]string{op}, "etcd", "no catalog has an olm.operand named etcd"},
 		"no set":          {[]string{op, operandEntry("set", "1.3.0")}, "set", "no catalog has an olm.relatedimages named set"},
-		"asked, untaken":  {[]string{op, operandEntry("etcd", "3.1.0"), operandEntry("etcd", "2.0.0")}, "etcd@>=3.0.0", "the bundle supports >=2.0.0 <3.0.0, and the nearest of 2 versions is 3.1.0 at b.yaml:2, which is asked for and not taken"},
-		"taken, unasked":  {[]string{op, operandEntry("etcd", "2.0.0")}, "etcd@2.1.0", "the nearest of 1 version is 2.0.0 at b.yaml:2, which is taken and not asked for"},
-		"neither":         {[]string{op, operandEntry("etcd", "1.0.0")}, "etcd@2.1.0", "1.0.0 at b.yaml:2, which is neither asked for nor taken"},
+		"asked, untaken":  {[]string{op, operandEntry("etcd", "3.1.0"), operandEntry("etcd", "2.0.0")}, "etcd@>=3.0.0", "the bundle supports >=2.0.0 <3.0.0, and the nearest of 2 versions is 3.1.0 at b.yaml:2, which is requested and not supported"},
+		"taken, unasked":  {[]string{op, operandEntry("etcd", "2.0.0")}, "etcd@2.1.0", "the nearest of 1 version is 2.0.0 at b.yaml:2, which is supported and not requested"},
+		"neither":         {[]string{op, operandEntry("etcd", "1.0.0")}, "etcd@2.1.0", "1.0.0 at b.yaml:2, which is neither requested nor supported"},
 		"two truths":      {[]string{op, operandEntry("etcd", "2.1.0"), strings.Replace(operandEntry("etcd", "2.1.0"), "sha256:", "sha256:b", 1)}, "etcd", "resolving etcd 2.1.0: b.yaml:2 and c.yaml:2 give it different images"},
 		"no provider":     {[]string{needy, log}, "", "resolving prom, which op.v1.0.0 requires within >=2.0.0: no bundle supports it"},
-		"provided, none":  {[]string{needy, log, bundleDoc("prom", "1.0.0", "supports prom 2.x")}, "", "no catalog has an entry of it, though prom.v1.0.0 supports 2.x"},
-		"provided, lower": {[]string{needy, log, bundleDoc("prom", "1.0.0", "supports prom 1.x"), operandEntry("prom", "1.0.0"), operandEntry("prom", "2.0.0")}, "", "of its entries 2.0.0, 1.0.0 none is in that range and supported: prom.v1.0.0 supports 1.x"},
+		"provided, none":  {[]string{needy, log, bundleDoc("prom", "1.0.0", "supports prom 2.x")}, "", "no catalog has an entry for it, although prom.v1.0.0 supports 2.x"},
+		"provided, lower": {[]string{needy, log, bundleDoc("prom", "1.0.0", "supports prom 1.x"), operandEntry("prom", "1.0.0"), operandEntry("prom", "2.0.0")}, "", "none of its entries (2.0.0, 1.0.0) is both in that range and supported: prom.v1.0.0 supports 1.x"},
 		"package held": {[]string{needy, operandEntry("log", "1.1.0") + bundleDoc("prom", "1.0.0", "supports log >=1.0.0"),
-			bundleDoc("prom", "2.0.0", "supports prom 2.x"), operandEntry("prom", "2.0.0")}, "", "prom.v2.0.0 provides it, and of package prom there is prom.v1.0.0 already"},
+			bundleDoc("prom", "2.0.0", "supports prom 2.x"), operandEntry("prom", "2.0.0")}, "", "prom.v2.0.0 supports it, but prom.v1.0.0 of the same package is already chosen"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := setOf(t, test.catalogs...)
@@ -143,7 +143,7 @@ func TestBundleByName(t *testing.T) {
 		t.Errorf("%v: %+v", err, b)
 	}
 	s = setOf(t, one, bundleDoc("op", "1.0.0", "supports etcd 3.x"))
-	if _, err := s.Bundle("op.v1.0.0"); !failure.Is(err, failure.OperandUnresolvable) || !strings.Contains(err.Error(), "a.yaml:2 and b.yaml:2 say different things") {
+	if _, err := s.Bundle("op.v1.0.0"); !failure.Is(err, failure.OperandUnresolvable) || !strings.Contains(err.Error(), "a.yaml:2 and b.yaml:2 differ") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := s.Bundle("op.v2.0.0"); !failure.Is(err, failure.OperandUnresolvable) {
@@ -176,7 +176,7 @@ func TestSearchIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Resolve(b, nil); err == nil || !strings.Contains(err.Error(), "no providers that go together were found") {
+	if _, err := s.Resolve(b, nil); err == nil || !strings.Contains(err.Error(), "steps found no providers that fit together") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -34,7 +34,7 @@ func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
 	mark := said.StatedText
 	if !said.Stated.IsZero() && time.Since(said.Stated) > r.config.ReplayWindow {
 		r.metrics.announced(route.Path, stale, len(said.Publications))
-		return result{status: http.StatusOK, Result: "ignored", Reason: "it is older than the replay window"}
+		return result{status: http.StatusOK, Result: "ignored", Reason: "the event is older than the replay window"}
 	}
 	if route.coversBody() {
 		// A repeated delivery has the same mark.
@@ -55,14 +55,14 @@ func (r *Relay) announce(req *http.Request, route *route, body []byte) result {
 			if near := r.config.misses(p.Repository, nil); len(near) > 0 {
 				why = near[0].Target + ": " + near[0].Reason
 			}
-			r.log.Info("no target hears of it", "route", route.Path, "image", p.Image(), "nearest", why)
+			r.log.Info("no target matches the image", "route", route.Path, "image", p.Image(), "nearest", why)
 		}
 		entries = append(entries, fresh...)
 	}
 	if len(entries) == 0 {
-		reason := "it announces no image"
+		reason := "the event announces no image"
 		if len(said.Publications) > 0 {
-			reason = "no target hears of its images"
+			reason = "no target matches its images"
 		}
 		return result{status: http.StatusOK, Result: "ignored", Reason: reason}
 	}
@@ -91,7 +91,7 @@ func (r *route) parse(req *http.Request, body []byte, skipTags []string) (event.
 	if name == event.Ping || slices.ContainsFunc(r.forms, func(f event.Form) bool { return string(f.Name) == name }) {
 		return event.ParseAny(name, body, skipTags)
 	}
-	return event.Announcement{Skipped: []event.Skipped{{Reason: "the event is no package's"}}}, nil
+	return event.Announcement{Skipped: []event.Skipped{{Reason: "the event is not about a package"}}}, nil
 }
 
 // handshakes reports whether the sender asks for permission to send, by its own event or, as in CloudEvents, by

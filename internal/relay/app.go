@@ -39,7 +39,7 @@ func openApp(g GitHub, client *http.Client, now func() time.Time) (*githubApp, e
 	a.file = watched{path: g.App.KeyFile, read: func(text string) error {
 		key, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(text))
 		if err != nil {
-			return errors.New("it is no PEM file with an RSA private key")
+			return errors.New("it is not a PEM file with an RSA private key")
 		}
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -73,7 +73,7 @@ type answered struct {
 
 func (a *answered) Error() string {
 	if a.moved {
-		return fmt.Sprintf("the clock here is not that of GitHub, it is %v ahead: HTTP %d %.200s", a.ahead.Round(time.Second), a.status, a.message)
+		return fmt.Sprintf("the clock of this machine is %v ahead of GitHub: HTTP %d %.200s", a.ahead.Round(time.Second), a.status, a.message)
 	}
 	return fmt.Sprintf("HTTP %d %.200s", a.status, a.message)
 }
@@ -169,7 +169,7 @@ func (i *installation) grant(ctx context.Context, _ string) (grant, error) {
 	}
 	there, err := i.ask(ctx, http.MethodPost, "/app/installations/"+i.id+"/access_tokens", http.StatusCreated, &answer)
 	if err == nil && answer.Token == "" {
-		err = errors.New("the answer holds no token")
+		err = errors.New("the answer has no token")
 	}
 	if err != nil {
 		return grant{}, fmt.Errorf("asking for a token of the installation %s: %w", i.id, err)
@@ -277,7 +277,7 @@ func (s *installations) find(ctx context.Context, owner string) (*installation, 
 	}
 	u := &uninstalled{reason: fmt.Sprintf("the App %s is not installed for %s", s.id, owner)}
 	if one := s.known[account]; one != nil && !one.suspended.IsZero() {
-		u.reason = fmt.Sprintf("the installation of the App %s for %s is suspended since %s", s.id, owner, one.suspended.Format(time.RFC3339))
+		u.reason = fmt.Sprintf("the installation of the App %s for %s has been suspended since %s", s.id, owner, one.suspended.Format(time.RFC3339))
 	}
 	if anew {
 		s.doubts[account] = time.Time{}
@@ -334,7 +334,7 @@ func (s *installations) tell(all map[string]*installation) {
 		case before == nil || before.id != one.id:
 			s.log.Info("the App is installed", "app", s.id, "account", one.account, "installation", one.id, "suspended", !one.suspended.IsZero())
 		case !before.suspended.Equal(one.suspended):
-			s.log.Warn("an installation of the App was suspended, or that has ended", "app", s.id, "account", one.account, "suspended", !one.suspended.IsZero())
+			s.log.Warn("an installation of the App was suspended or resumed", "app", s.id, "account", one.account, "suspended", !one.suspended.IsZero())
 		}
 	}
 	for account, before := range s.known {

@@ -57,7 +57,7 @@ func TestAppIsRefused(t *testing.T) {
 		body, says string
 	}{
 		{403, `{"message": "This installation has been suspended"}`, "the installation 4711: HTTP 403 This installation has been suspended"},
-		{200, `{"token": "ghs_x"}`, "HTTP 200"}, {201, `{"expires_at": "2030-01-01T00:00:00Z"}`, "holds no token"}, {201, "<html>", "invalid character"}, {502, "<html>", "HTTP 502"},
+		{200, `{"token": "ghs_x"}`, "HTTP 200"}, {201, `{"expires_at": "2030-01-01T00:00:00Z"}`, "has no token"}, {201, "<html>", "invalid character"}, {502, "<html>", "HTTP 502"},
 		{201, `{"token": "ghs_x", "expires_at": "2030-01-01T00:00:00Z"}`, ""},
 	} {
 		status, body = tt.status, tt.body

@@ -31,16 +31,16 @@ func (c *Config) check(d document) (errs []error) {
 	}
 	for key, address := range map[string]string{"listen": c.Listen, "adminListen": c.AdminListen} {
 		if _, _, err := net.SplitHostPort(address); err != nil && (address != "" || key == "listen") {
-			fault(`Write ":8080" or "127.0.0.1:8080".`, []any{key}, "%q is no address to listen on", address)
+			fault(`Write ":8080" or "127.0.0.1:8080".`, []any{key}, "%q is not an address to listen on", address)
 		}
 	}
 	c.Queue.check(fault, d)
 	if l := c.Limits; l.Body < 1 || l.Body > event.MaxBody || l.Connections < 1 || l.Requests < 1 || l.PerAddress < 1 || l.Timeout <= 0 {
-		fault("Give a body of at most 1048576 bytes, at least 1 connection and 1 request, and a time such as 10s.", []any{"limits"}, "these are no limits")
+		fault("Give a body of at most 1048576 bytes, at least 1 connection and 1 request, and a time such as 10s.", []any{"limits"}, "a limit is out of range")
 	}
 	for i, network := range c.Limits.Proxies {
 		if _, err := netip.ParsePrefix(network); err != nil {
-			fault("Write a network such as 10.0.0.0/8.", []any{"limits", "trustedProxies", i}, "%q is no network", network)
+			fault("Write a network such as 10.0.0.0/8.", []any{"limits", "trustedProxies", i}, "%q is not a network", network)
 		}
 	}
 	if c.ReplayWindow < time.Minute {
@@ -51,7 +51,7 @@ func (c *Config) check(d document) (errs []error) {
 		fault("Write http://HOST:4318.", []any{"tracing", "endpoint"}, "it is not an address of a collector")
 	}
 	if len(c.Routes) == 0 {
-		fault("Add a route for each registry.", []any{"routes"}, "there is none")
+		fault("Add a route for each registry.", []any{"routes"}, "it has no entry")
 	}
 	seen := map[string]bool{}
 	for i := range c.Routes {
@@ -63,7 +63,7 @@ func (c *Config) check(d document) (errs []error) {
 		seen[r.Path] = true
 	}
 	if len(c.Targets) == 0 {
-		fault("Add a target: images, and the repositories that hear of them.", []any{"targets"}, "there is none")
+		fault("Add a target with images and repositories.", []any{"targets"}, "it has no entry")
 	}
 	for i := range c.Targets {
 		c.Targets[i].check(fault, []any{"targets", i})
@@ -92,48 +92,48 @@ func (g *GitHub) check(fault faulty) {
 		fault("Write https://api.github.com or https://HOST/api/v3.", at("apiURL"), "it is not an address of an API")
 	}
 	if g.Pace < 0 || g.FirstRetry <= 0 || g.LongestRetry < g.FirstRetry || g.GiveUpAfter < g.LongestRetry {
-		fault("Set pace to 0 or more, and firstRetry, longestRetry and giveUpAfter in increasing order.", []any{"github"}, "its times contradict each other")
+		fault("Set pace to 0 or more, and firstRetry, longestRetry and giveUpAfter in increasing order.", []any{"github"}, "its times are out of order")
 	}
 	if g.App == nil {
 		return
 	}
 	if g.TokenFile != "" {
-		fault("Keep one of the two.", at("tokenFile"), "there is an app as well")
+		fault("Keep one of the two.", at("tokenFile"), "app is set too")
 	}
 	if g.App.ID == "" || g.App.KeyFile == "" {
-		fault("Give id and keyFile.", at("app"), "something is missing")
+		fault("Give id and keyFile.", at("app"), "id or keyFile is missing")
 	}
 	if g.App.Installation != "" && !numberGrammar.MatchString(g.App.Installation) {
-		fault("Give the number of the installation, or leave it out.", append(at("app"), "installation"), "%q is not a number of an installation", g.App.Installation)
+		fault("Give the number of the installation, or leave it out.", append(at("app"), "installation"), "%q is not the number of an installation", g.App.Installation)
 	}
 }
 
 func (r *Route) check(fault faulty, at []any) {
 	in := func(key string) []any { return append(at[:len(at):len(at)], key) }
 	if !pathGrammar.MatchString(r.Path) || strings.Contains(r.Path, "/.") || slices.Contains(own, r.Path) {
-		fault("Write a path such as /quay, without a slash at its end; /healthz, /readyz and /metrics are taken.", in("path"), "%q is no path of a route", r.Path)
+		fault("Write a path such as /quay, without a slash at its end; /healthz, /readyz and /metrics are taken.", in("path"), "%q is not a valid path", r.Path)
 	}
 	forms := event.FormsOf(r.From)
 	if len(forms) == 0 {
-		fault("Those that exist are "+strings.Join(event.Senders(), ", ")+".", in("from"), "%q is no registry that Graft knows", r.From)
+		fault("Write one of "+strings.Join(event.Senders(), ", ")+".", in("from"), "%q is not a known sender", r.From)
 		return
 	}
 	proofs := forms[0].Proofs
 	r.Proof = cmp.Or(r.Proof, proofs[0])
 	if !slices.Contains(proofs, r.Proof) {
-		fault("It can be "+event.InWords(proofs)+".", in("proof"), "%s has no proof %q", r.From, r.Proof)
+		fault("Write "+event.InWords(proofs)+".", in("proof"), "%s has no proof %q", r.From, r.Proof)
 	}
 	if r.Proof == event.ByGoogle {
 		if r.Audience == "" || r.Account == "" || r.SecretFile+r.SecretEnv != "" {
-			fault("Give audience and account as in the push subscription, and no secret.", at, "Google's tokens are held against an audience and a service account")
+			fault("Set audience and account as in the push subscription, and remove secretFile and secretEnv.", at, "proof: google needs audience and account, and has no secret")
 		}
 		return
 	}
 	if r.Audience+r.Account+r.KeysURL != "" {
-		fault("Remove audience, account and keysURL.", at, "they belong to proof: google")
+		fault("Remove audience, account and keysURL.", at, "audience, account and keysURL need proof: google")
 	}
 	if (r.SecretFile == "") == (r.SecretEnv == "") {
-		fault("Give one of secretFile and secretEnv.", at, "it needs one secret")
+		fault("Set one of secretFile and secretEnv.", at, "it needs exactly one of secretFile and secretEnv")
 	}
 }
 
@@ -141,15 +141,15 @@ func (t *Target) check(fault faulty, at []any) {
 	in := func(key string) []any { return append(at[:len(at):len(at)], key) }
 	t.EventType = cmp.Or(t.EventType, "bundle")
 	if len(t.EventType) > maxEventType {
-		fault("Shorten it.", in("eventType"), "it is longer than %d", maxEventType)
+		fault("Shorten it.", in("eventType"), "it is longer than %d characters", maxEventType)
 	}
 	if len(t.Images) == 0 {
-		fault("Add patterns such as quay.io/example/*.", in("images"), "there is none")
+		fault("Add patterns such as quay.io/example/*.", in("images"), "it has no entry")
 	}
 	patterns := func(key string, all []string) {
 		for i, pattern := range all {
 			if !strings.Contains(pattern, "/") || strings.ContainsAny(pattern, "@ ") {
-				fault("Write registry/repository without a tag; * is any text without a slash, ** any text.", append(in(key), i), "%q is no pattern of a repository", pattern)
+				fault("Write registry/repository without a tag; * matches any text without a slash, ** any text.", append(in(key), i), "%q is not a pattern of a repository", pattern)
 			}
 		}
 	}
@@ -157,11 +157,11 @@ func (t *Target) check(fault faulty, at []any) {
 	patterns("except", t.Except)
 	for i, pattern := range t.Except {
 		if strings.ContainsAny(pattern, "{}") {
-			fault("Write * in place of it.", append(in("except"), i), "%s captures what nothing uses", pattern)
+			fault("Write * instead.", append(in("except"), i), "%s has a capture, and exclusions cannot use captures", pattern)
 		}
 	}
 	if len(t.Repositories) == 0 {
-		fault("Add OWNER/NAME.", in("repositories"), "there is none")
+		fault("Add OWNER/NAME.", in("repositories"), "it has no entry")
 	}
 	for i, name := range t.Repositories {
 		if !isRepository(captureGrammar.ReplaceAllString(name, "x")) {
@@ -183,12 +183,12 @@ func (t *Target) checkCaptures(fault faulty, in func(string) []any) {
 		captured := capturesOf(pattern)
 		for _, name := range captured {
 			if !slices.Contains(used, name) {
-				fault("Write * in place of it, or use it in repositories.", at, "%s captures {%s}, which nothing uses", pattern, name)
+				fault("Write * instead, or use the capture in repositories.", at, "%s captures {%s}, which repositories does not use", pattern, name)
 			}
 		}
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(used))) {
 			if !slices.Contains(captured, name) {
-				fault("Capture it in each pattern of the target, or name the repository.", at, "%s captures no {%s}, which repositories use", pattern, name)
+				fault("Capture it in each pattern of the target, or name the repository.", at, "%s captures no {%s}, which repositories uses", pattern, name)
 			}
 		}
 	}
@@ -211,8 +211,8 @@ func (c *Config) checkAmbiguous(fault faulty) {
 			if !overlaps {
 				continue
 			}
-			fault("Take the images of one out of the other by except, or make it one pattern.", []any{"targets", p.target, "images", p.pattern},
-				"%s and %s of %v both name images such as %s", b.Images[p.pattern], a.Images[other.pattern], other, cmp.Or(example, "these"))
+			fault("Exclude the images of one from the other with except, or write one pattern.", []any{"targets", p.target, "images", p.pattern},
+				"%s and %s of %v both match images such as %s", b.Images[p.pattern], a.Images[other.pattern], other, cmp.Or(example, "these"))
 		}
 	}
 }

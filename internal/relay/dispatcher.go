@@ -198,7 +198,7 @@ func (d *dispatcher) conclude(ctx context.Context, one delivery, item waiting, v
 	if v.refused != "" {
 		err := d.setAside(ctx, one, item.Item, v)
 		if over = err == nil; !over {
-			d.log.Error("writing a dead letter failed, it is kept in the queue", "id", one.ID, "error", err.Error())
+			d.log.Error("writing a dead letter failed; the queue keeps the delivery", "id", one.ID, "error", err.Error())
 		}
 	}
 	if over {
@@ -209,7 +209,7 @@ func (d *dispatcher) conclude(ctx context.Context, one delivery, item waiting, v
 
 // attempt sends deliveries, in one event if possible.
 func (d *dispatcher) attempt(ctx context.Context, items []waiting) (each []delivery, v outcome) {
-	v.refused = "it cannot be read"
+	v.refused = "the stored delivery is malformed"
 	first := items[0]
 	each, all, err := together(items)
 	ctx, span := d.traces.dispatch(ctx, all, first)
@@ -217,7 +217,7 @@ func (d *dispatcher) attempt(ctx context.Context, items []waiting) (each []deliv
 	switch {
 	case err != nil:
 	case first.Handed >= queue.MostHanded:
-		v.refused = fmt.Sprintf("%d relays have ended while they had it", first.Handed)
+		v.refused = fmt.Sprintf("%d relays ended while they handled it", first.Handed)
 	default:
 		v = d.send(ctx, all)
 	}
@@ -244,7 +244,7 @@ func (d *dispatcher) done(ctx context.Context, id string, item queue.Item) {
 		if err == nil {
 			return
 		}
-		d.log.Error("a delivery is over, and the queue could not be told", "id", id, "error", err.Error())
+		d.log.Error("removing a finished delivery from the queue failed", "id", id, "error", err.Error())
 		if pause.For(ctx, d.backoff(n)) != nil {
 			return
 		}
@@ -323,7 +323,7 @@ func (d *dispatcher) logOutcome(l delivery, item queue.Item, v outcome) {
 	case v.refused != "":
 		d.log.Error("refused, now a dead letter", append(args, "reason", v.refused)...)
 	default:
-		d.log.Warn("not dispatched, will be tried again", append(args, "error", v.err.Error())...)
+		d.log.Warn("not dispatched, the relay will retry", append(args, "error", v.err.Error())...)
 	}
 }
 

@@ -337,7 +337,7 @@ func TestSetsAside(t *testing.T) {
 		r.asideFails, r.lost = 3, 3
 		r.start().after(10 * time.Minute)
 		slices.Sort(r.aside)
-		if got := strings.Join(r.aside, ", "); got != "? 1: it cannot be read, a 1: not found, b 1: given up after 2m0s: down, d fatal: 100 relays have ended while they had it" {
+		if got := strings.Join(r.aside, ", "); got != "? 1: the stored delivery is malformed, a 1: not found, b 1: given up after 2m0s: down, d fatal: 100 relays ended while they handled it" {
 			t.Errorf("aside %s", got)
 		}
 		if slices.Sort(r.finished); strings.Join(r.finished, " ") != "1 2 3 4 5 6 7" {
@@ -355,7 +355,7 @@ func TestSetsAside(t *testing.T) {
 		if last := r.tried[len(r.tried)-1]; last.name == "b 1" && last.at <= brief.GiveUpAfter {
 			t.Errorf("given up after %v", last.at)
 		}
-		for _, want := range []string{"writing a dead letter failed", "the queue could not be told", `"reason":"not found"`, `"error":"down"`} {
+		for _, want := range []string{"writing a dead letter failed", "removing a finished delivery from the queue failed", `"reason":"not found"`, `"error":"down"`} {
 			if !strings.Contains(r.log.String(), want) {
 				t.Errorf("the log has no %s", want)
 			}

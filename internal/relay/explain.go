@@ -105,9 +105,9 @@ func (c *Config) unheard(p event.Publication, e Explanation) error {
 	case e.Skipped != "":
 		return refuse("Give the bundle another tag, or set skipTags.", "%s", e.Skipped)
 	case len(e.Routes) == 0:
-		return refuse("Add a route for the registry.", "no route takes announcements of %s", host)
+		return refuse("Add a route for the registry.", "no route receives announcements of %s", host)
 	case len(e.Sends) == 0:
-		return refuse("Add a pattern for it to the images of a target.", "no target hears of it")
+		return refuse("Add a pattern for it to the images of a target.", "no target matches it")
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func Online(ctx context.Context, c *Config, o Options) (func(*Explanation) error
 			s := &e.Sends[i]
 			err := sender.try(ctx, s.Repository)
 			takes := err == nil
-			s.Takes, s.GitHub = &takes, "would take it"
+			s.Takes, s.GitHub = &takes, "would accept it"
 			if err != nil {
 				s.GitHub = failure.Of(err).Message
 				errs = append(errs, err)

@@ -33,7 +33,7 @@ func TestOnline(t *testing.T) {
 	if all := failure.All(err); len(all) != 3 || !failure.Is(err, failure.ForgeAuth) {
 		t.Errorf("%v", err)
 	}
-	for i, want := range []string{"would take it", "HTTP 404 Not Found", "it is archived", "may not push to it"} {
+	for i, want := range []string{"would accept it", "HTTP 404 Not Found", "it is archived", "may not push to it"} {
 		if s := e.Sends[i]; !strings.Contains(s.GitHub, want) || s.Takes == nil || *s.Takes != (i == 0) {
 			t.Errorf("%s: %q, want %q", s.Repository, s.GitHub, want)
 		}
@@ -50,13 +50,13 @@ func TestApart(t *testing.T) {
 		near                int
 		reason              string
 	}{
-		{"quay.io/a/*", "docker.io/a/b", 0, "the image is of docker.io"},
+		{"quay.io/a/*", "docker.io/a/b", 0, "the image is in docker.io"},
 		{"quay.io/a/*", "quay.io/b/c", 1, "b is not a"},
 		{"quay.io/a/*-bundle", "quay.io/a/op", 2, "op is not *-bundle"},
-		{"quay.io/a/*", "quay.io/a/b/c", 3, "the image has c beyond that: only ** is text with slashes"},
-		{"quay.io/a/b/c", "quay.io/a/b", 3, "the image ends before that"},
+		{"quay.io/a/*", "quay.io/a/b/c", 3, "the image continues with c, and only ** matches slashes"},
+		{"quay.io/a/b/c", "quay.io/a/b", 3, "the image has fewer parts"},
 		{"quay.io/**/x", "quay.io/a/y", 1, "a/y is not **/x"},
-		{"quay.io/Org/*", "quay.io/org/x", 1, "the names of images are in small letters"},
+		{"quay.io/Org/*", "quay.io/org/x", 1, "names of images are in lower case"},
 	} {
 		if near, reason := apart(tt.pattern, tt.repository); near != tt.near || reason != tt.reason {
 			t.Errorf("%s and %s: %d %q", tt.pattern, tt.repository, near, reason)
@@ -99,7 +99,7 @@ func TestOnlineApp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for owner, want := range map[string]string{
-		"writer": "would take it", "reader": "has read access to contents, and events need contents: write", "nobody": "the App 77 is not installed for nobody",
+		"writer": "would accept it", "reader": "has read access to contents, and events need contents: write", "nobody": "the App 77 is not installed for nobody",
 	} {
 		e, err := Explain(w.config, "quay.io/"+owner+"/op:v1")
 		if err != nil {

@@ -199,7 +199,7 @@ func TestNoisyImageLeavesRoom(t *testing.T) {
 			refused = body
 		}
 	}
-	if taken != 178 || !strings.Contains(refused, "too much of quay.io/example/noisy waits") {
+	if taken != 178 || !strings.Contains(refused, "too many announcements of quay.io/example/noisy are waiting") {
 		t.Errorf("%d of 300 were taken, and then %s", taken, refused)
 	}
 	for n := range 15 {

@@ -73,7 +73,7 @@ func (t *Target) miss(repository string) miss {
 	best := miss{near: -1}
 	for i, pattern := range t.Images {
 		if captures, ok := match(pattern, repository); ok {
-			reason := fmt.Sprintf("images[%d] is %s, and would make it %s, which is not a GitHub repository", i, pattern, fill(strings.Join(t.Repositories, ", "), captures))
+			reason := fmt.Sprintf("images[%d] is %s, which gives %s, and that is not a GitHub repository", i, pattern, fill(strings.Join(t.Repositories, ", "), captures))
 			for n, out := range t.Except {
 				if reference.Matches(out, repository) {
 					reason = fmt.Sprintf("images[%d] is %s, and except[%d] is %s", i, pattern, n, out)
@@ -102,13 +102,13 @@ func apart(pattern, repository string) (near int, reason string) {
 	rest := strings.Join(given[near:], "/")
 	switch {
 	case pattern != strings.ToLower(pattern):
-		return near, "the names of images are in small letters"
+		return near, "names of images are in lower case"
 	case near == len(wanted):
-		return near, fmt.Sprintf("the image has %s beyond that: only ** is text with slashes", rest)
+		return near, fmt.Sprintf("the image continues with %s, and only ** matches slashes", rest)
 	case near == len(given):
-		return near, "the image ends before that"
+		return near, "the image has fewer parts"
 	case near == 0:
-		return near, "the image is of " + given[0]
+		return near, "the image is in " + given[0]
 	case strings.Contains(wanted[near], "**"):
 		return near, fmt.Sprintf("%s is not %s", rest, strings.Join(wanted[near:], "/"))
 	}

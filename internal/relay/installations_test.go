@@ -150,7 +150,7 @@ func TestInstallationsComeAndGo(t *testing.T) {
 	f.hub.Suspend(200, false)
 	f.now = f.now.Add(listPause)
 	f.is("late", "token")
-	for _, want := range []string{`"the App is installed","app":"77","account":"late"`, `"the App is no longer installed","app":"77","account":"octo"`, `was suspended, or that has ended","app":"77","account":"late","suspended":true`} {
+	for _, want := range []string{`"the App is installed","app":"77","account":"late"`, `"the App is no longer installed","app":"77","account":"octo"`, `was suspended or resumed","app":"77","account":"late","suspended":true`} {
 		if !strings.Contains(f.log.String(), want) {
 			t.Errorf("the log has no %s: %s", want, f.log)
 		}

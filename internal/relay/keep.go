@@ -59,23 +59,23 @@ var streamGrammar = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 func (q *Queue) check(fault faulty, d document) {
 	at := func(key string) []any { return []any{"queue", key} }
 	if q.Items < 1 || q.Bytes < 64<<10 || q.Bytes > 1<<30 {
-		fault("Give at least 1 item, and between 64 KiB and 1 GiB.", []any{"queue"}, "%d items and %d bytes are no bounds", q.Items, q.Bytes)
+		fault("Set items to at least 1, and bytes to a size between 64 KiB and 1 GiB.", []any{"queue"}, "%d items and %d bytes are out of range", q.Items, q.Bytes)
 	}
 	if q.URL == "" {
 		if q.Creds+q.NKey != "" || q.TLS != (jetstream.TLS{}) {
-			fault("Add url, or remove creds, nkey and tls.", []any{"queue"}, "they belong to a queue that relays share")
+			fault("Add url, or remove creds, nkey and tls.", []any{"queue"}, "creds, nkey and tls need url")
 		}
 		return
 	}
 	if d.root.Get("queue").Get("dir") != nil {
-		fault("Keep one of the two.", at("dir"), "there is a url as well")
+		fault("Keep one of the two.", at("dir"), "url is set too")
 	}
 	for one := range strings.SplitSeq(q.URL, ",") {
 		u, err := url.Parse(one)
 		if err != nil || u.Host == "" || u.Path != "" || u.Scheme != "nats" && u.Scheme != "tls" {
-			fault("Write nats://HOST:4222 or tls://HOST:4222, several with commas between them.", []any{"queue"}, "it is not an address of NATS")
+			fault("Write nats://HOST:4222 or tls://HOST:4222, or several, separated by commas.", []any{"queue"}, "it is not an address of NATS")
 		} else if u.User != nil {
-			fault("Give creds or nkey, which name a file.", []any{"queue"}, "an address is no place for a secret")
+			fault("Give creds or nkey, which name a file.", []any{"queue"}, "the address has a secret")
 		}
 	}
 	if !streamGrammar.MatchString(q.Stream) {
@@ -88,10 +88,10 @@ func (q *Queue) check(fault faulty, d document) {
 		fault("Write a number from 1 to 256.", at("partitions"), "%d is not a number of partitions", q.Partitions)
 	}
 	if q.Creds != "" && q.NKey != "" {
-		fault("Keep one of the two.", at("nkey"), "there is creds as well")
+		fault("Keep one of the two.", at("nkey"), "creds is set too")
 	}
 	if (q.TLS.Cert == "") != (q.TLS.Key == "") {
-		fault("Give both of them, or none.", at("tls"), "cert and key belong together")
+		fault("Set both, or neither.", at("tls"), "cert and key need each other")
 	}
 }
 
@@ -104,7 +104,7 @@ func (q *Queue) readable() error {
 		}
 		f, err := os.Open(path)
 		if err != nil {
-			errs = append(errs, failure.New(failure.Usage, "reading what proves the relay to the queue: %w", err).Fix("Give files that exist."))
+			errs = append(errs, failure.New(failure.Usage, "reading the credentials of the queue: %w", err).Fix("Give files that exist."))
 			continue
 		}
 		errs = append(errs, f.Close())

@@ -56,14 +56,14 @@ func TestFaultsOfTheQueue(t *testing.T) {
 		"/var/lib/graft":                         "not an address of NATS",
 		"http://a:4222":                          "not an address of NATS",
 		"nats://a:4222,b:4222":                   "not an address of NATS",
-		"nats://user:pass@a:4222":                "no place for a secret",
-		"{url: 'nats://a', dir: /q}":             "there is a url as well",
+		"nats://user:pass@a:4222":                "the address has a secret",
+		"{url: 'nats://a', dir: /q}":             "url is set too",
 		"{url: 'nats://a', stream: a.b}":         "not the name of a stream",
 		"{url: 'nats://a', replicas: 6}":         "not a number of replicas",
 		"{url: 'nats://a', partitions: 0}":       "not a number of partitions",
-		"{url: 'nats://a', creds: /c, nkey: /n}": "there is creds as well",
-		"{url: 'nats://a', tls: {cert: /c}}":     "belong together",
-		"{nkey: /n}":                             "belong to a queue that relays share",
+		"{url: 'nats://a', creds: /c, nkey: /n}": "creds is set too",
+		"{url: 'nats://a', tls: {cert: /c}}":     "need each other",
+		"{nkey: /n}":                             "creds, nkey and tls need url",
 	} {
 		holdFault(t, "queue", value, says, 1)
 	}
@@ -73,7 +73,7 @@ func TestFaultsOfTheQueue(t *testing.T) {
 func TestSharedQueueIsAbsent(t *testing.T) {
 	w := &fixture{t: t, log: &logBuffer{}, env: map[string]string{"SECRET": secret, "GITHUB_TOKEN": ghToken}}
 	c := parseQueue(t, "{url: 'nats://"+freeAddress(t)+"', nkey: "+filepath.Join(t.TempDir(), "missing")+"}")
-	if err := Check(c, w.options()); !failure.Is(err, failure.Usage) || !strings.Contains(err.Error(), "proves the relay to the queue") {
+	if err := Check(c, w.options()); !failure.Is(err, failure.Usage) || !strings.Contains(err.Error(), "the credentials of the queue") {
 		t.Errorf("%v", err)
 	}
 	c.Queue.NKey = ""

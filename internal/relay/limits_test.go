@@ -252,7 +252,7 @@ func TestDiskFails(t *testing.T) {
 		t.Errorf("it is %s", got)
 	}
 	_ = disk.Close()
-	if res := r.accept(t.Context(), r.routes["/hook"], []queue.Entry{{Key: "a", Data: []byte(`{}`)}}); res.status != 503 || res.Reason != "the queue cannot be written" || res.Accepted != 0 {
+	if res := r.accept(t.Context(), r.routes["/hook"], []queue.Entry{{Key: "a", Data: []byte(`{}`)}}); res.status != 503 || res.Reason != "writing to the queue failed" || res.Accepted != 0 {
 		t.Errorf("it was answered with %+v", res)
 	}
 	if got := ready(); got != "503 the queue is broken\n" {

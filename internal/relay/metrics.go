@@ -35,7 +35,7 @@ func newMetrics() *metrics {
 		announcements: counter("announcements_total", "Announcements: accepted and duplicate by target, the others by image.", "route", "result"),
 		sends:         counter("dispatches_total", "Attempts to dispatch.", "result"),
 		took: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "graft_relay_dispatch_seconds", Help: "Time that attempts to dispatch took.", Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 20},
+			Name: "graft_relay_dispatch_seconds", Help: "Duration of attempts to dispatch.", Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 20},
 		}),
 	}
 	m.registry.MustRegister(m.requests, m.announcements, m.sends, m.took,
@@ -114,17 +114,17 @@ func gauge(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	queueItems      = gauge("queue_items", "Deliveries that wait.")
-	queueItemsLimit = gauge("queue_items_limit", "Deliveries that the queue has room for.")
-	queueBytes      = gauge("queue_bytes", "Bytes of the deliveries that wait.")
-	queueBytesLimit = gauge("queue_bytes_limit", "Bytes that the queue has room for.")
-	queueOldest     = gauge("queue_oldest_seconds", "Age of the delivery that waits longest.")
-	heldSeconds     = gauge("held_seconds", "How long GitHub's rate limits still hold, the longest of them.")
-	heldAccounts    = gauge("held_accounts", "Installations that a rate limit holds; without installations, 1 while it holds.")
+	queueItems      = gauge("queue_items", "Waiting deliveries.")
+	queueItemsLimit = gauge("queue_items_limit", "Maximum number of deliveries in the queue.")
+	queueBytes      = gauge("queue_bytes", "Bytes of the waiting deliveries.")
+	queueBytesLimit = gauge("queue_bytes_limit", "Maximum number of bytes in the queue.")
+	queueOldest     = gauge("queue_oldest_seconds", "Age of the oldest waiting delivery.")
+	heldSeconds     = gauge("held_seconds", "Remaining time of the longest rate limit of GitHub.")
+	heldAccounts    = gauge("held_accounts", "Installations under a rate limit; without installations, 1 during a rate limit.")
 
-	accountItems = gauge("account_items", "Deliveries that wait here for an installation, by the account that has it; without installations, for all.", "account")
-	accountLeft  = gauge("account_requests_left", "Requests that GitHub still takes from an installation until its rate limit begins anew.", "account")
-	accountLimit = gauge("account_requests_limit", "Requests that GitHub takes from an installation in all.", "account")
+	accountItems = gauge("account_items", "Waiting deliveries of this relay for an installation, by its account; empty without installations.", "account")
+	accountLeft  = gauge("account_requests_left", "Requests left in the installation's rate limit, from GitHub's last answer.", "account")
+	accountLimit = gauge("account_requests_limit", "Requests that the installation's rate limit allows.", "account")
 )
 
 // Describe implements prometheus.Collector.

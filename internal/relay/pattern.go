@@ -30,7 +30,7 @@ func capturesOf(text string) (names []string) {
 func checkCaptures(pattern string) string {
 	names := capturesOf(pattern)
 	if strings.ContainsAny(captureGrammar.ReplaceAllString(pattern, ""), "{}") {
-		return "a brace stands alone"
+		return "a brace has no counterpart"
 	}
 	if len(names) == 0 {
 		return ""
@@ -40,19 +40,19 @@ func checkCaptures(pattern string) string {
 		n := len(capturesOf(part))
 		switch {
 		case n > 1 || n == 1 && strings.Contains(part, "*"):
-			return fmt.Sprintf("%s can be read in several ways", part)
+			return fmt.Sprintf("%s is ambiguous", part)
 		case part == "**":
 			deep++
 		case strings.Contains(part, "**"):
-			return fmt.Sprintf("%s is no part of its own, as ** is beside captures", part)
+			return fmt.Sprintf("%s has ** beside other text; with captures, ** must be a whole part", part)
 		}
 	}
 	if deep > 1 {
-		return "** occurs twice, so the captures can be read in several ways"
+		return "** occurs twice, so the captures are ambiguous"
 	}
 	for i, name := range names {
 		if !captureName.MatchString(name) {
-			return fmt.Sprintf("{%s} is no name of a capture", name)
+			return fmt.Sprintf("{%s} is not a valid capture", name)
 		}
 		if slices.Contains(names[:i], name) {
 			return fmt.Sprintf("{%s} occurs twice", name)

@@ -39,9 +39,9 @@ func TestMatch(t *testing.T) {
 func TestCaptures(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"quay.io/{org}/{name}-bundle": "", "quay.io/**": "", "quay.io/a*b*/{x}/**": "", "quay.io/x**/y": "",
-		"quay.io/{a}{b}": "{a}{b} can be read in several ways", "quay.io/*-{b}": "*-{b} can be read in several ways",
-		"q/{a}/**/b/**": "** occurs twice, so the captures can be read in several ways", "q/{a}/x**": "x** is no part of its own, as ** is beside captures",
-		"q/{a": "a brace stands alone", "q/a}": "a brace stands alone", "q/{}": "{} is no name of a capture", "q/{A}": "{A} is no name of a capture",
+		"quay.io/{a}{b}": "{a}{b} is ambiguous", "quay.io/*-{b}": "*-{b} is ambiguous",
+		"q/{a}/**/b/**": "** occurs twice, so the captures are ambiguous", "q/{a}/x**": "x** has ** beside other text; with captures, ** must be a whole part",
+		"q/{a": "a brace has no counterpart", "q/a}": "a brace has no counterpart", "q/{}": "{} is not a valid capture", "q/{A}": "{A} is not a valid capture",
 		"q/{a}/{a}": "{a} occurs twice",
 	} {
 		if got := checkCaptures(pattern); got != want {
@@ -147,7 +147,7 @@ func TestCapturesAreFilled(t *testing.T) {
 	if fmt.Sprint(told) != "map[octo/catalog:2 octo/other:1]" {
 		t.Errorf("%v", told)
 	}
-	if !strings.Contains(w.log.String(), "would make it under_score/catalog") {
+	if !strings.Contains(w.log.String(), "which gives under_score/catalog") {
 		t.Errorf("%s", w.log)
 	}
 }

@@ -171,7 +171,7 @@ func (r *Relay) hook(w http.ResponseWriter, req *http.Request, route *route, res
 func (r *Relay) accept(ctx context.Context, route *route, entries []queue.Entry) result {
 	for _, e := range entries {
 		if !r.dispatcher.hasRoom(e.From) {
-			return result{status: http.StatusServiceUnavailable, Result: "refused", Reason: "too much of " + e.From + " waits"}
+			return result{status: http.StatusServiceUnavailable, Result: "refused", Reason: "too many announcements of " + e.From + " are waiting"}
 		}
 	}
 	ctx, span := r.traces.put(ctx, len(entries))
@@ -181,8 +181,8 @@ func (r *Relay) accept(ctx context.Context, route *route, entries []queue.Entry)
 	case errors.Is(err, queue.ErrFull):
 		return result{status: http.StatusServiceUnavailable, Result: "refused", Reason: err.Error()}
 	case err != nil:
-		r.log.Error("an announcement could not be kept", "route", route.Path, "error", err.Error())
-		return result{status: http.StatusServiceUnavailable, Result: "refused", Reason: "the queue cannot be written"}
+		r.log.Error("storing an announcement failed", "route", route.Path, "error", err.Error())
+		return result{status: http.StatusServiceUnavailable, Result: "refused", Reason: "writing to the queue failed"}
 	}
 	r.metrics.announced(route.Path, accepted, len(items))
 	r.metrics.announced(route.Path, duplicate, duplicates)

@@ -142,7 +142,7 @@ func TestAnswers(t *testing.T) {
 		{"no JSON", "POST", "/hook", "{", []string{"Authorization", secret}, 400, "is no JSON"},
 		{"another form", "POST", "/dist", testdata(t, "quay.json"), []string{"Authorization", secret}, 200, "ignored"},
 		{"malformed", "POST", "/hook", `{"image": 7}`, []string{"Authorization", secret}, 400, "is no text"},
-		{"not mapped", "POST", "/hook", `{"image": "quay.io/else/op:v1"}`, []string{"Authorization", secret}, 200, "no target hears"},
+		{"not mapped", "POST", "/hook", `{"image": "quay.io/else/op:v1"}`, []string{"Authorization", secret}, 200, "no target matches"},
 		{"skipped", "POST", "/hook", `{"image": "quay.io/example/op:latest"}`, []string{"Authorization", secret}, 200, "announces no image"},
 		{"too old", "POST", "/dist", testdata(t, "distribution.json"), []string{"Authorization", secret}, 200, "replay window"},
 		{"ping", "POST", "/github", ping, []string{"X-GitHub-Event", "ping", "X-Hub-Signature-256", signature(ping, secret)}, 200, "announces no image"},

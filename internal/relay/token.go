@@ -55,7 +55,7 @@ func openTokens(g GitHub, o Options, client *http.Client, now func() time.Time) 
 	}
 	text, _ := o.Env("GITHUB_TOKEN")
 	if text = strings.TrimSpace(text); text == "" {
-		return nil, refuse(errors.New("there is none"), "Set github.tokenFile, github.app, or GITHUB_TOKEN.")
+		return nil, refuse(errors.New("no token is set"), "Set github.tokenFile, github.app, or GITHUB_TOKEN.")
 	}
 	return fixedToken(text), nil
 }

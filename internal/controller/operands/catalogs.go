@@ -78,7 +78,7 @@ func (r *round) image(ctx context.Context, namespace string, c operand.PolicyCat
 		return c.Image, nil
 	}
 	if err == nil && image == "" {
-		err = failure.New(failure.OperandUnresolvable, "reading the %s %s: it names no catalog image", object.GetKind(), object.GetName()).
+		err = failure.New(failure.OperandUnresolvable, "reading the %s %s: it has no catalog image", object.GetKind(), object.GetName()).
 			Fix("Name a catalog that has an image.")
 	}
 	return image, err

@@ -99,7 +99,7 @@ func (r *round) installed(ctx context.Context, namespace, name string) (string, 
 	}
 	bundle, _, _ := unstructured.NestedString(object.Object, "status", "installedCSV")
 	if bundle == "" {
-		return "", failure.New(failure.OperandUnresolvable, "finding the bundle of the Subscription %s: it has installed none yet", name).
+		return "", failure.New(failure.OperandUnresolvable, "finding the bundle of the Subscription %s: it has installed no bundle yet", name).
 			Fix("Wait for OLM, or name a bundle in the policy.")
 	}
 	return bundle, nil

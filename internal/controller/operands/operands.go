@@ -69,7 +69,7 @@ func (k *Keeper) Run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := k.Once(ctx); err != nil && ctx.Err() == nil {
-			k.Log.Warn("keeping operands", "error", err)
+			k.Log.Warn("updating operands", "error", err)
 		}
 		select {
 		case <-ctx.Done():

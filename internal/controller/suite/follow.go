@@ -201,7 +201,7 @@ func testTypo(t *testing.T, s *Server) {
 	c.Start()
 	for name, want := range map[string][2]string{
 		"typo":  {"quay.io/a/b:v{kube_mayor_version}", `variable(s) "{kube_mayor_version}" couldn't be resolved. {kube_mayor_version}: there is no variable "kube_mayor_version". Write {kube_major_version}; `},
-		"order": {"a/b:{version:v1,group:foo.example.com,kind:Sample,name:one,namespace:ns,jsonpath:{.a}}", "its parts stand in the order version, group, kind, name, namespace, jsonpath. Write them in the order group, version, "},
+		"order": {"a/b:{version:v1,group:foo.example.com,kind:Sample,name:one,namespace:ns,jsonpath:{.a}}", "its parts are in the order version, group, kind, name, namespace, jsonpath. Write them in the order group, version, "},
 	} {
 		c.Create(controller.Resource, CatalogSource("typo", name, want[0], V119))
 		c.Eventually(name+" is reported", func() bool {
@@ -241,7 +241,7 @@ func testNoCircle(t *testing.T, s *Server) {
 	for _, name := range []string{"circle/ping", "circle/pong"} {
 		c.Eventually("the cycle is reported", func() bool {
 			message, _ := Condition(c.Get(name), "TemplatesHaveResolved")["message"].(string)
-			return strings.Contains(message, "could follow each other without end")
+			return strings.Contains(message, "could change each other without end")
 		})
 	}
 }

@@ -30,9 +30,9 @@ func root(a *command.App) *cobra.Command {
 	cmd := a.Root(&cobra.Command{
 		Use:   "graft-relay --config FILE",
 		Short: "Serve registry webhooks, and send repository_dispatch events",
-		Long: "Graft-relay takes the webhooks of registries and sends repository_dispatch events to the repositories that\n" +
+		Long: "Graft-relay receives the webhooks of registries and sends repository_dispatch events to the repositories that\n" +
 			"its configuration maps the images to. It answers 202 once the announcement is in its queue, on disk or in\n" +
-			"NATS, where it stays until GitHub has taken it. docs/relay-reference.md describes the configuration.\n\n" +
+			"NATS, where it stays until GitHub accepts it. docs/relay-reference.md describes the configuration.\n\n" +
 			"Environment: GITHUB_TOKEN, if the configuration names neither a token file nor an App;\n" +
 			"OTEL_EXPORTER_OTLP_ENDPOINT for traces, and the other variables of OpenTelemetry.",
 		Example: "  graft-relay --config relay.yaml\n" +

@@ -42,7 +42,7 @@ func collector(c *relay.Config, env func(string) (string, bool)) (string, error)
 		return "", nil
 	}
 	if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", failure.New(failure.Usage, "reading where traces go: it is not an address of a collector").
+		return "", failure.New(failure.Usage, "setting up traces: it is not an address of a collector").
 			Fix("Set OTEL_EXPORTER_OTLP_ENDPOINT or tracing.endpoint to an address such as http://localhost:4318.")
 	}
 	return address, nil
@@ -59,7 +59,7 @@ func openTraces(ctx context.Context, a *command.App, c *relay.Config, log *slog.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces", "error", err.Error()) }))
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address))
 	if err != nil {
-		return nil, failure.New(failure.Usage, "reading where traces go: %w", err).Fix("Set the variables of OpenTelemetry as the documentation of its exporter describes.")
+		return nil, failure.New(failure.Usage, "setting up traces: %w", err).Fix("Set the variables of OpenTelemetry as the documentation of its exporter describes.")
 	}
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(
 		attribute.String("service.name", "graft-relay"), attribute.String("service.version", command.Version)), resource.WithFromEnv())

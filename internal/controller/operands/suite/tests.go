@@ -80,12 +80,12 @@ func testUnresolvable(t *testing.T, s *Server) {
 		{strings.Replace(sound, "etcd.v1", "etcd.v9", 1), "operand-unresolvable: finding bundle etcd.v9: no catalog has it", "Warning OperandUnresolvable", failure.OperandUnresolvable},
 		{strings.Replace(sound, ":v1'", ":v9'", 1), "bundle-not-found: ", "Warning BundleNotFound", failure.BundleNotFound},
 		{"operands: [", "config-invalid: reading the annotation graft.olmgraft.io/operand-policy: ", "Warning ConfigInvalid", failure.Config},
-		{"", "it has 0 catalogs, not 1 to 16", "Warning ConfigInvalid", failure.Config},
+		{"", "it has 0 catalogs; 1 to 16 are possible", "Warning ConfigInvalid", failure.Config},
 		{strings.Replace(sound, "bundle", "bundel", 1), `unknown field "bundel"`, "Warning ConfigInvalid", failure.Config},
-		{strings.Replace(sound, "bundle: etcd.v1", "", 1), "it has one of bundle and subscription", "Warning ConfigInvalid", failure.Config},
+		{strings.Replace(sound, "bundle: etcd.v1", "", 1), "it needs exactly one of bundle and subscription", "Warning ConfigInvalid", failure.Config},
 		{strings.Replace(sound, "[etcd@3.x]", "['@']", 1), `"@" is not an operand`, "Warning ConfigInvalid", failure.Config},
 		{strings.Replace(sound, "[etcd@3.x]", "[]", 1), "it has no operands", "Warning ConfigInvalid", failure.Config},
-		{strings.Replace(sound, "{image:", "{clusterCatalog: a, image:", 1), "each of catalogs has one of", "Warning ConfigInvalid", failure.Config},
+		{strings.Replace(sound, "{image:", "{clusterCatalog: a, image:", 1), "each catalog needs exactly one of", "Warning ConfigInvalid", failure.Config},
 		{strings.Replace(sound, "{image: '"+catalog+"'}", "{catalogSource: gone}", 1), "cluster-unavailable: reading unresolvable/gone: ", "Warning ClusterUnavailable", failure.ClusterUnavailable},
 		{strings.Replace(sound, "bundle: etcd.v1", "subscription: gone", 1), "cluster-unavailable: reading unresolvable/gone: ", "Warning ClusterUnavailable", failure.ClusterUnavailable},
 	} {
@@ -122,7 +122,7 @@ func testObjects(t *testing.T, s *Server) {
 	b.create(subscriptions, "kind: Subscription\nmetadata: {name: etcd}\nspec: {}\n")
 	b.keep("one", "catalogs: [{catalogSource: etcd}]\nsubscription: etcd\noperands: [etcd]")
 	b.round(failure.OperandUnresolvable)
-	b.holds("one", "the Subscription etcd: it has installed none yet", nil)
+	b.holds("one", "the Subscription etcd: it has installed no bundle yet", nil)
 	b.install("etcd.v1")
 	b.round(failure.OK)
 	b.holds("one", "for etcd.v1", map[string]any{"ETCD_V3": image("a"), "ETCD_DEFAULT": image("a")})
@@ -131,7 +131,7 @@ func testObjects(t *testing.T, s *Server) {
 	b.holds("one", "for etcd.v2", map[string]any{"ETCD_V4": image("b"), "ETCD_DEFAULT": image("b")})
 	b.policy("one", "catalogs: [{catalogSource: objects/address}]\nsubscription: etcd\noperands: [etcd]")
 	b.round(failure.OperandUnresolvable)
-	b.holds("one", "the CatalogSource address: it names no catalog image", map[string]any{"ETCD_V4": image("b"), "ETCD_DEFAULT": image("b")})
+	b.holds("one", "the CatalogSource address: it has no catalog image", map[string]any{"ETCD_V4": image("b"), "ETCD_DEFAULT": image("b")})
 }
 
 func (b *bench) install(bundle string) {
@@ -181,7 +181,7 @@ func testWatch(t *testing.T, s *Server) {
 	b.policy("one", "catalogs: [{catalogSource: op-catalog}]\nsubscription: etcd\noperands: [etcd]")
 	b.until("cluster-unavailable")
 	b.create(subscriptions, "kind: Subscription\nmetadata: {name: etcd}\nspec: {}\n")
-	b.until("it has installed none yet")
+	b.until("it has installed no bundle yet")
 	b.install("etcd.v1")
 	b.until("resolved: etcd 3.1.1")
 	fresh := b.push("v2", bundle("etcd.v2", ">=3.0.0"), entry("4.0.0", "b"))

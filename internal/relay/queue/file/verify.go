@@ -81,7 +81,7 @@ func whole(path string, then func(*bolt.DB) error) (err error) {
 	if errors.As(err, new(*os.PathError)) {
 		return err
 	} else if err != nil {
-		return fmt.Errorf("%w, or no queue: %w", errDamaged, err)
+		return fmt.Errorf("%w, or it is not a queue: %w", errDamaged, err)
 	}
 	defer from.Close()
 	if err := errors.Join(metaPages(path), from.View(verifySum)); err != nil {
@@ -93,7 +93,7 @@ func whole(path string, then func(*bolt.DB) error) (err error) {
 func verifySum(tx *bolt.Tx) error {
 	b := tx.Bucket(bucketName)
 	if b == nil {
-		return fmt.Errorf("%w, or no queue of graft-relay", errDamaged)
+		return fmt.Errorf("%w, or it is not a queue of graft-relay", errDamaged)
 	}
 	s := stateOf(tx)
 	var sum uint64
@@ -104,7 +104,7 @@ func verifySum(tx *bolt.Tx) error {
 		return nil
 	})
 	if err == nil && (sum != s.sum || s.written != uint64(tx.ID())) {
-		err = fmt.Errorf("%w: what it holds is not what was written", errDamaged)
+		err = fmt.Errorf("%w: its checksum does not match", errDamaged)
 	}
 	return err
 }

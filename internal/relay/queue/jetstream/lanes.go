@@ -67,7 +67,7 @@ func (q *Queue) look(ctx context.Context) {
 				}
 			}
 		} else if ctx.Err() == nil {
-			q.o.Log.Warn("the queue cannot be looked at", "error", err.Error())
+			q.o.Log.Warn("reading the state of the queue failed", "error", err.Error())
 		}
 		// A long list of sources is requested less often.
 		if pause.For(ctx, max(lookEvery, 10*time.Since(begun))) != nil {
@@ -198,7 +198,7 @@ func (q *Queue) mend(ctx context.Context, lane string, consumer jetstream.Consum
 	if err != nil || c.NumPending > 0 || c.NumAckPending > 0 {
 		return
 	}
-	q.o.Log.Warn("a lane hands out nothing, and is begun anew", "lane", lane, "sources", len(sources))
+	q.o.Log.Warn("a lane delivers nothing, the relay restarts it", "lane", lane, "sources", len(sources))
 	if err := q.js.DeleteConsumer(ctx, q.o.Stream, c.Name); err != nil {
 		q.complain(ctx, lane, err)
 	}
@@ -206,6 +206,6 @@ func (q *Queue) mend(ctx context.Context, lane string, consumer jetstream.Consum
 
 func (q *Queue) complain(ctx context.Context, lane string, err error) {
 	if ctx.Err() == nil {
-		q.o.Log.Warn("a lane of the queue is asked anew", "lane", lane, "error", err.Error())
+		q.o.Log.Warn("reading a lane of the queue failed, the relay retries", "lane", lane, "error", err.Error())
 	}
 }

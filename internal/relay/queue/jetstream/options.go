@@ -59,7 +59,7 @@ func connect(o Options, gone func()) (*nats.Conn, error) {
 		nats.ReconnectHandler(func(c *nats.Conn) { o.Log.Info("connected to the queue again", "server", c.ConnectedServerName()) }),
 		nats.ClosedHandler(func(*nats.Conn) { gone() }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			o.Log.Warn("the queue's server complains", "error", err.Error())
+			o.Log.Warn("the queue's server reports an error", "error", err.Error())
 		}),
 	}
 	if o.Creds != "" {

@@ -150,7 +150,7 @@ func (q *Queue) put(ctx context.Context, e queue.Entry) (item queue.Item, fresh 
 	// The item is stored even if the record of its key fails: then the message id detects duplicates for
 	// retryWindow.
 	if _, err := q.js.Publish(ctx, q.o.keySubject(e.Key), strconv.AppendUint(nil, ack.Sequence, 10)); err != nil {
-		q.o.Log.Warn("a key could not be noted", "key", e.Key, "error", err.Error())
+		q.o.Log.Warn("storing a key failed", "key", e.Key, "error", err.Error())
 	}
 	if ack.Duplicate && !unsure {
 		return item, false, nil
@@ -256,7 +256,7 @@ func (q *Queue) Done(ctx context.Context, item queue.Item) error {
 	q.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, putWait+askWait)
 	defer cancel()
-	err := errors.New("it is not held")
+	err := errors.New("this relay does not hold it")
 	switch {
 	case h != nil && h.msg == nil:
 		err = q.remove(ctx, item.Seq)

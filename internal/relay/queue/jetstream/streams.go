@@ -30,7 +30,7 @@ const (
 // waiting is the stream of waiting items. Its subjects are STREAM.queue.RECEIVER.PARTITION.SOURCE.
 func (o Options) waiting() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name: o.Stream, Description: "What graft-relay has accepted and not delivered", Subjects: []string{o.Stream + ".queue.*.*.*"},
+		Name: o.Stream, Description: "Accepted deliveries of graft-relay that wait", Subjects: []string{o.Stream + ".queue.*.*.*"},
 		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Replicas: o.Replicas,
 		Discard: jetstream.DiscardNew, MaxMsgs: int64(o.MaxItems), MaxBytes: o.MaxBytes,
 		Duplicates: min(retryWindow, o.Remember), AllowDirect: true,
@@ -41,7 +41,7 @@ func (o Options) waiting() jetstream.StreamConfig {
 // keys is the stream of known keys, each with the number of its newest item.
 func (o Options) keys() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name: o.Stream + "_KEYS", Description: "What graft-relay knows again", Subjects: []string{o.Stream + ".key.*"},
+		Name: o.Stream + "_KEYS", Description: "Keys of announcements that graft-relay recognises as duplicates", Subjects: []string{o.Stream + ".key.*"},
 		Storage: jetstream.FileStorage, Replicas: o.Replicas, Discard: jetstream.DiscardOld,
 		MaxMsgs: timesRemembered * int64(o.MaxItems), MaxMsgsPerSubject: 1, MaxAge: o.Remember,
 		Duplicates: min(time.Minute, o.Remember), AllowDirect: true,
@@ -51,7 +51,7 @@ func (o Options) keys() jetstream.StreamConfig {
 // dead is the stream of dead letters. Its subjects are STREAM.dead.RECEIVER.
 func (o Options) dead() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name: o.Stream + "_DEAD", Description: "What graft-relay could not deliver", Subjects: []string{o.Stream + ".dead.*"},
+		Name: o.Stream + "_DEAD", Description: "Dead letters of graft-relay", Subjects: []string{o.Stream + ".dead.*"},
 		Storage: jetstream.FileStorage, Replicas: o.Replicas, Discard: jetstream.DiscardOld, MaxBytes: deadBytes,
 		Duplicates: retryWindow, AllowDirect: true,
 	}
@@ -80,8 +80,8 @@ func stream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamCo
 // differs returns all differences from the wanted configuration.
 func differs(is, want jetstream.StreamConfig) error {
 	const (
-		edit  = "Change it with nats stream edit %[1]s, or write into the configuration what the stream has."
-		other = "Give queue.stream another name: this one stays as it is, with what it holds."
+		edit  = "Change it with nats stream edit %[1]s, or set the value of the stream in the configuration."
+		other = "Give queue.stream another name. The relay does not change the existing stream."
 	)
 	var errs []error
 	for _, one := range []struct {
@@ -92,7 +92,7 @@ func differs(is, want jetstream.StreamConfig) error {
 		{"retention", is.Retention, want.Retention, other},
 		{"storage", is.Storage, want.Storage, other},
 		{"subjects", is.Subjects, want.Subjects, other},
-		{"number of partitions", is.Metadata[partitionsKey], want.Metadata[partitionsKey], "Write into queue.partitions what the stream has, or give queue.stream another name."},
+		{"number of partitions", is.Metadata[partitionsKey], want.Metadata[partitionsKey], "Set queue.partitions to the number of the stream, or give queue.stream another name."},
 		{"origin", is.Mirror != nil || len(is.Sources) > 0, false, other},
 		{"being sealed", is.Sealed, false, other},
 		{"refusal to acknowledge", is.NoAck, false, edit},
@@ -107,7 +107,7 @@ func differs(is, want jetstream.StreamConfig) error {
 		{"direct reading", is.AllowDirect, want.AllowDirect, edit},
 	} {
 		if !reflect.DeepEqual(one.is, one.want) {
-			errs = append(errs, failure.New(failure.Usage, "opening the stream %s: its %s is %v, and the configuration asks for %v", want.Name, one.what, one.is, one.want).
+			errs = append(errs, failure.New(failure.Usage, "opening the stream %s: its %s is %v, and the configuration has %v", want.Name, one.what, one.is, one.want).
 				Fix("%s", strings.ReplaceAll(one.fix, "%[1]s", want.Name)))
 		}
 	}

@@ -71,12 +71,12 @@ func TestDiffers(t *testing.T) {
 	if len(all) != 3 {
 		t.Fatalf("%d differences: %v", len(all), all)
 	}
-	for i, want := range []string{"its retention is Limits, and the configuration asks for WorkQueue", "its number of partitions is 4, and the configuration asks for 16", "its number of replicas is 1, and the configuration asks for 3"} {
+	for i, want := range []string{"its retention is Limits, and the configuration has WorkQueue", "its number of partitions is 4, and the configuration has 16", "its number of replicas is 1, and the configuration has 3"} {
 		if !strings.Contains(all[i].Message, "opening the stream S: "+want) || all[i].Remedy == "" {
 			t.Errorf("%s (%s), want %s", all[i].Message, all[i].Remedy, want)
 		}
 	}
-	if want := "Change it with nats stream edit S, or write into the configuration what the stream has."; all[2].Remedy != want {
+	if want := "Change it with nats stream edit S, or set the value of the stream in the configuration."; all[2].Remedy != want {
 		t.Errorf("the remedy is %s", all[2].Remedy)
 	}
 }
