@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/olmgraft/graft/internal/yamledit"
@@ -35,34 +36,65 @@ func (d *Doc) root() (*yamledit.File, *yamledit.Node) {
 // at returns a fault with a message at the value that a path leads to. The path consists of keys, whose case is
 // ignored, and indexes. A missing value has the place of its nearest existing parent.
 func (d *Doc) at(msg string, path ...any) *yamlread.Error {
-	_, value := d.find(path)
+	value := d.find(path)
 	value.Msg = msg
 	return value
 }
 
-// LineOf returns the line, counted from the document's first, of the key or item that a path leads to. If it is
-// missing, LineOf returns the line of its nearest existing parent.
-func (d *Doc) LineOf(path ...any) int {
-	key, _ := d.find(path)
-	return max(d.lines+key.Line-d.Line, 0)
+// Lines finds lines in a document, which it parses once.
+type Lines struct {
+	doc    *Doc
+	root   *yamledit.Node // nil if the document does not parse
+	breaks []int          // offsets of the line feeds
+	parsed bool
 }
 
-// find returns the places of the last key or item of a path, and of its value.
-func (d *Doc) find(path []any) (key, value *yamlread.Error) {
+// Lines returns the lines of the document. It parses nothing until the first question.
+func (d *Doc) Lines() *Lines { return &Lines{doc: d} }
+
+// Of returns the line, counted from the document's first, of the key or item that a path leads to. If it is
+// missing, Of returns the line of its nearest existing parent.
+func (l *Lines) Of(path ...any) int {
+	if !l.parsed {
+		l.parsed = true
+		var f *yamledit.File
+		if f, l.root = l.doc.root(); l.root != nil {
+			for i, c := range f.Src {
+				if c == '\n' {
+					l.breaks = append(l.breaks, i)
+				}
+			}
+		}
+	}
+	if l.root == nil {
+		return 0
+	}
+	key, _ := follow(l.root, path)
+	before, _ := slices.BinarySearch(l.breaks, key.Start)
+	return max(l.doc.lines+1+before-l.doc.Line, 0)
+}
+
+// find returns the place of the value that a path leads to, or of its nearest existing parent.
+func (d *Doc) find(path []any) *yamlread.Error {
 	f, n := d.root()
 	if n == nil {
-		top := yamlread.Error{Line: d.Line - d.lines, Col: 1}
-		return &top, &top
+		return &yamlread.Error{Line: d.Line - d.lines, Col: 1}
 	}
-	name := n
+	_, value := follow(n, path)
+	return place(f.Src, value.Start)
+}
+
+// follow returns the last existing key or item of a path, and its value.
+func follow(root *yamledit.Node, path []any) (key, value *yamledit.Node) {
+	key, value = root, root
 	for _, step := range path {
-		k, v := child(n, step)
+		k, v := child(value, step)
 		if v == nil {
 			break
 		}
-		name, n = k, v
+		key, value = k, v
 	}
-	return place(f.Src, name.Start), place(f.Src, n.Start)
+	return key, value
 }
 
 func place(src []byte, offset int) *yamlread.Error {

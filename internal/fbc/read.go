@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -43,6 +42,7 @@ type reader struct {
 	before  int // documents of the file read before src
 	counted int // bytes whose lines have been counted
 	lines   int
+	line    int  // offset of the line that counted is in
 	slow    bool // skip the fast path
 	part    bool // src is a part of the file, in a single format
 	opened  bool // a separator came before any content
@@ -57,13 +57,16 @@ func looksLikeJSON(src []byte) bool {
 // doc returns an unread document with its place.
 func (r *reader) doc(start, end int, f Format) Doc {
 	if start < r.counted { // text that is not JSON is read again as YAML
-		r.counted, r.lines = 0, 0
+		r.counted, r.lines, r.line = 0, 0, 0
 	}
-	r.lines += bytes.Count(r.src[r.counted:start], []byte("\n"))
+	between := r.src[r.counted:start]
+	r.lines += bytes.Count(between, []byte("\n"))
+	if at := bytes.LastIndexByte(between, '\n'); at >= 0 {
+		r.line = r.counted + at + 1
+	}
 	r.counted = start
-	line := bytes.LastIndexByte(r.src[:start], '\n')
-	col := start - 1 - line
-	if line < 0 {
+	col := start - r.line
+	if r.line == 0 {
 		col += r.from.col
 	}
 	lines := r.from.lines + r.lines
@@ -293,7 +296,7 @@ func (r *reader) jsonDoc(start int) (end int, err error) {
 	if raw[0] != '{' {
 		return 0, d.fail(d.at("JSON in which an object was expected"))
 	}
-	if number := mayOverflow.Find(raw); number != nil && json.Unmarshal(raw, new(any)) != nil {
+	if number := mayOverflow(raw); number != nil && json.Unmarshal(raw, new(any)) != nil {
 		return 0, d.fail(d.at("a number that is too large: " + string(number)))
 	}
 	seen := map[string]string{}
@@ -320,8 +323,37 @@ func (r *reader) jsonDoc(start int) (end int, err error) {
 	return end, r.add(&d)
 }
 
-// mayOverflow matches numbers that float64 may not hold.
-var mayOverflow = regexp.MustCompile(`\d[eE]\+?\d{3,}|\d{300,}`)
+// mayOverflow returns a number that float64 may not hold: one with many digits, or with an exponent of three.
+func mayOverflow(raw []byte) []byte {
+	digits := func(at int) int {
+		n := 0
+		for at+n < len(raw) && '0' <= raw[at+n] && raw[at+n] <= '9' {
+			n++
+		}
+		return n
+	}
+	for i := 0; i < len(raw); i++ {
+		n := digits(i)
+		if n == 0 {
+			continue
+		}
+		end := i + n
+		if end < len(raw) && raw[end]|0x20 == 'e' {
+			power := end + 1
+			if power < len(raw) && raw[power] == '+' {
+				power++
+			}
+			if more := digits(power); more >= 3 {
+				return raw[i : power+more]
+			}
+		}
+		if n >= 300 {
+			return raw[i:end]
+		}
+		i = end
+	}
+	return nil
+}
 
 // faultIn returns a fault in a JSON document with its place.
 func (d *Doc) faultIn(err error) error {

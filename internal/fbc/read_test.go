@@ -2,7 +2,9 @@ package fbc
 
 import (
 	"io/fs"
+	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -241,4 +243,26 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Numbers that float64 may not hold are found as by a pattern, which costs too much for hostile input.
+func TestMayOverflow(t *testing.T) {
+	pattern := regexp.MustCompile(`\d[eE]\+?\d{3,}|\d{300,}`)
+	rnd := rand.New(rand.NewPCG(2, 9))
+	parts := []string{"1", "e", "E", "+", "-", ".", "e99", "e+100", "1e5", strings.Repeat("7", 299), strings.Repeat("7", 300), `"`, ","}
+	found := 0
+	for range 20_000 {
+		var text []byte
+		for range rnd.IntN(8) {
+			text = append(text, parts[rnd.IntN(len(parts))]...)
+		}
+		want := pattern.Match(text)
+		if got := mayOverflow(text) != nil; got != want {
+			t.Fatalf("%q: %v, want %v", text, got, want)
+		}
+		if want {
+			found++
+		}
+	}
+	t.Logf("%d texts may overflow", found)
 }

@@ -102,7 +102,7 @@ func (s *streamer) fill() (cut int, err error) {
 
 // read reads the documents up to an offset. Every piece of YAML after the first begins with a separator.
 func (s *streamer) read(cut int, last bool) error {
-	s.src, s.docs, s.counted, s.lines = s.text[:cut], nil, 0, 0
+	s.src, s.docs, s.counted, s.lines, s.line = s.text[:cut], nil, 0, 0, 0
 	if s.json {
 		return s.jsonStream()
 	}

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,8 +18,9 @@ func (v *verifier) advise() {
 		if way, _ := ch.chain(head.Name, ch.skipped(), nil); len(way) > 0 {
 			tail = way[len(way)-1]
 		}
+		lowest := ch.lowest()
 		for i := range ch.Entries {
-			v.adviseEntry(ch, &ch.Entries[i], tail)
+			v.adviseEntry(ch, &ch.Entries[i], tail, lowest)
 		}
 		v.adviseCircle(ch, head.Name)
 		if strings.HasPrefix(strings.ToLower(ch.Name), "stable") && head.HasVersion && prerelease(head.Version) {
@@ -66,13 +66,14 @@ func (v *verifier) adviseVersions() {
 }
 
 // adviseEntry checks one entry. tail is the last entry on the chain of replaces from the head. In opm's minor
-// channels it replaces the head of the previous channel, which is not in this channel.
-func (v *verifier) adviseEntry(ch *Channel, e *Entry, tail string) {
+// channels it replaces the head of the previous channel, which is not in this channel. lowest is the lowest bundle
+// of the channel, or nil.
+func (v *verifier) adviseEntry(ch *Channel, e *Entry, tail string, lowest *Bundle) {
 	at, b := ch.at(e), ch.Bundle(e.Name)
 	if below := ch.Bundle(e.Replaces); e.Replaces != "" && b.HasVersion && below.HasVersion && b.Version.LT(below.Version.Version) {
 		v.add("replaces-higher", at, ch.Name, e.Name, "%s %s replaces the higher %s", e.Name, b.Version, below.Version)
 	}
-	if e.Replaces != "" && ch.Entry(e.Replaces) == nil && ch.hasBelow(b) && (e.Name != tail || !v.stood(e.Replaces)) {
+	if e.Replaces != "" && ch.Entry(e.Replaces) == nil && b.HasVersion && lowest.Version.Compare(b.Version) < 0 && (e.Name != tail || !v.stood(e.Replaces)) {
 		v.add("replaces-dangling", at, ch.Name, e.Name, "%q replaces %q, which is not in the channel, though lower versions are", e.Name, e.Replaces)
 	}
 	for _, s := range e.Skips {
@@ -90,21 +91,20 @@ func (v *verifier) adviseEntry(ch *Channel, e *Entry, tail string) {
 	}
 }
 
-// hasBelow reports whether the channel contains a bundle with a lower version.
-func (ch *Channel) hasBelow(b *Bundle) bool {
-	return b.HasVersion && slices.ContainsFunc(ch.Entries, func(e Entry) bool {
-		o := ch.Bundle(e.Name)
-		return o.HasVersion && o.Version.Compare(b.Version) < 0
-	})
+// lowest returns the bundle with the lowest version in the channel, or nil if no bundle has a version.
+func (ch *Channel) lowest() (lowest *Bundle) {
+	for i := range ch.Entries {
+		b := ch.Bundle(ch.Entries[i].Name)
+		if b.HasVersion && (lowest == nil || b.Version.Compare(lowest.Version) < 0) {
+			lowest = b
+		}
+	}
+	return lowest
 }
 
 // everWas reports whether a name is or was that of a bundle: it is in the package, it was in the published
 // package, or an entry replaces it.
-func (v *verifier) everWas(name string) bool {
-	return v.stood(name) || slices.ContainsFunc(v.pkg.Channels, func(ch *Channel) bool {
-		return slices.ContainsFunc(ch.Entries, func(e Entry) bool { return e.Replaces == name })
-	})
-}
+func (v *verifier) everWas(name string) bool { return v.stood(name) || v.pkg.replaced[name] }
 
 // release reports whether a name belongs to a lower release of a bundle's operator. A withdrawn release leaves no
 // other trace, and only such a skip upgrades its users.
@@ -119,48 +119,8 @@ func release(name string, b *Bundle) bool {
 
 // stood reports whether a name is in the package, or was in the published one.
 func (v *verifier) stood(name string) bool {
-	in := func(p *Package) bool {
-		return p != nil && (p.Bundle(name) != nil || slices.ContainsFunc(p.Channels, func(ch *Channel) bool { return ch.Entry(name) != nil }))
-	}
+	in := func(p *Package) bool { return p != nil && (p.Bundle(name) != nil || p.listed[name]) }
 	return in(v.pkg) || v.published != nil && in(v.published.Package(v.pkg.Name))
-}
-
-// adviseAgreement compares a bundle's edges in two channels, as far as both channels contain the bundles at their
-// ends. It reports each bundle once.
-func (v *verifier) adviseAgreement() {
-	told := map[string]bool{}
-	for i, one := range v.pkg.Channels {
-		for _, other := range v.pkg.Channels[i+1:] {
-			for j := range other.Entries {
-				b := &other.Entries[j]
-				a := one.Entry(b.Name)
-				if a == nil || told[b.Name] {
-					continue
-				}
-				if what := disagreement(one, other, a, b); what != "" {
-					told[b.Name] = true
-					v.add("edges-differ", other.at(b), other.Name, b.Name, "%q %s in only one of the channels %q and %q", b.Name, what, one.Name, other.Name)
-				}
-			}
-		}
-	}
-}
-
-// disagreement returns an edge of entry a in channel one that differs in channel other, or "".
-func disagreement(one, other *Channel, a, b *Entry) string {
-	both := func(name string) bool { return one.Entry(name) != nil && other.Entry(name) != nil }
-	if a.Replaces != b.Replaces && both(a.Replaces) && both(b.Replaces) {
-		return fmt.Sprintf("replaces %q", a.Replaces)
-	}
-	if a.SkipRange != b.SkipRange && a.SkipRange != "" && b.SkipRange != "" {
-		return fmt.Sprintf("has skipRange %q", a.SkipRange)
-	}
-	for _, s := range slices.Concat(a.Skips, b.Skips) {
-		if both(s) && slices.Contains(a.Skips, s) != slices.Contains(b.Skips, s) {
-			return fmt.Sprintf("skips %q", s)
-		}
-	}
-	return ""
 }
 
 var versionSuffix = regexp.MustCompile(`[.-]v?([0-9]+\.[0-9]+\.[0-9]+.*)$`)

@@ -27,11 +27,14 @@ func CompareBase(published, c *Catalog, levels Levels) []Finding {
 // ComparePublished does the same as CompareBase for a published catalog, wherever that is, and leaves out
 // findings in told.
 func ComparePublished(name string, published, c *Catalog, told []Finding, levels Levels) (found []Finding) {
+	type about struct{ id, pkg, channel, bundle string }
+	of := func(f Finding) about { return about{f.ID, f.Package, f.Channel, f.Bundle} }
+	known := make(map[about]bool, len(told))
+	for _, f := range told {
+		known[of(f)] = true
+	}
 	for _, f := range CompareBase(published, c, levels) {
-		same := func(o Finding) bool {
-			return o.ID == f.ID && o.Package == f.Package && o.Channel == f.Channel && o.Bundle == f.Bundle
-		}
-		if !slices.ContainsFunc(told, same) {
+		if !known[of(f)] {
 			f.Message, f.Against = "against the published catalog "+name+": "+f.Message, name
 			found = append(found, f)
 		}
@@ -39,7 +42,14 @@ func ComparePublished(name string, published, c *Catalog, told []Finding, levels
 	return found
 }
 
-type baseComparison struct{ found []Finding }
+// pathNames bounds the names in all paths of a comparison: thousands of bundles may have lost paths of thousands of
+// names.
+const pathNames = 1_000_000
+
+type baseComparison struct {
+	found []Finding
+	names int // in the paths of the findings
+}
 
 func (c *baseComparison) add(id string, at Pos, p *Package, channel, bundle, format string, args ...any) *Finding {
 	c.found = append(c.found, newFinding(id, at, format, args...).in(p.Name, channel, bundle))
@@ -71,13 +81,14 @@ func (c *baseComparison) compareChannel(before, after *Channel) {
 	head := after.highestHead()
 	old := [...]*Upgrades{before.Upgrades(V0), before.Upgrades(V1)}
 	now := [...]*Upgrades{after.upgradesTo(head, V0, installed), after.upgradesTo(head, V1, installed)}
+	breaks := [...]*breakage{newBreakage(after, old[V0], now[V0]), newBreakage(after, old[V1], now[V1])}
 	c.compareHeads(before, after, old[V0].Head, now[V0].Head)
 	skippedBefore, skippedAfter := before.skipped(), after.skipped()
 	for i := range before.Entries {
 		name := before.Entries[i].Name
 		lost := lostIn(name, old, now)
 		if len(lost) > 0 {
-			c.lostPath(after, name, lost, old[lost[0]], now[lost[0]])
+			c.lostPath(after, name, lost, breaks[lost[0]])
 		}
 		switch {
 		case after.Entry(name) != nil:
@@ -120,26 +131,42 @@ func (c *baseComparison) compareHeads(before, after *Channel, was, is string) {
 	}
 }
 
-func (c *baseComparison) lostPath(after *Channel, name string, lost []Generation, old, now *Upgrades) {
+func (c *baseComparison) lostPath(after *Channel, name string, lost []Generation, b *breakage) {
 	at := after.Pos
 	if e := after.Entry(name); e != nil {
 		at = after.at(e)
 	}
-	path := old.Path(name)
+	var path []string
+	had := name + " -> ... -> " + b.old.Head
+	if c.names < pathNames {
+		path = b.old.Path(name)
+		had = shortWay(path)
+		c.names += len(path)
+	}
 	f := c.add("upgrade-path-lost", at, after.Package, after.Name, name, "%s can no longer reach the head %s under the rules of OLM %s: %s; it had %s",
-		name, now.Head, generations(lost), reason(name, path, after, now), shortWay(path))
+		name, b.now.Head, generations(lost), b.reason(name), had)
 	f.Path = path
 }
 
+// breakage finds out where paths are broken under the rules of one generation.
+type breakage struct {
+	after     *Channel
+	old, now  *Upgrades
+	gone, end map[string]string // caches of ends
+}
+
+func newBreakage(after *Channel, old, now *Upgrades) *breakage {
+	return &breakage{after, old, now, map[string]string{}, map[string]string{}}
+}
+
 // reason explains where the path of a bundle is broken.
-func reason(name string, path []string, after *Channel, now *Upgrades) string {
-	gone := slices.DeleteFunc(slices.Clone(path), func(on string) bool { return after.Entry(on) != nil && after.installable(on) })
-	end := now.Path(name)
-	switch {
-	case len(gone) > 0 && gone[0] != name:
-		return fmt.Sprintf("its way leads through %s, which is gone", gone[0])
-	case len(end) > 1:
-		return "its way now ends at " + end[len(end)-1]
+func (b *breakage) reason(name string) string {
+	isGone := func(on string) bool { return b.after.Entry(on) == nil || !b.after.installable(on) }
+	if gone := b.old.ends(name, isGone, b.gone); gone != name && isGone(gone) {
+		return fmt.Sprintf("its way leads through %s, which is gone", gone)
+	}
+	if end := b.now.ends(name, func(string) bool { return false }, b.end); end != name {
+		return "its way now ends at " + end
 	}
 	return "nothing in the channel succeeds it"
 }

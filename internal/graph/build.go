@@ -195,7 +195,8 @@ func (a assembly) addPackage(it *item) {
 }
 
 func (a assembly) newPackage(name string, at Pos) *Package {
-	p := &Package{Pos: at, Name: name, channels: map[string]*Channel{}, bundles: map[string]*Bundle{}, deprecated: map[string]bool{}}
+	p := &Package{Pos: at, Name: name, channels: map[string]*Channel{}, bundles: map[string]*Bundle{},
+		deprecated: map[string]bool{}, listed: map[string]bool{}, replaced: map[string]bool{}}
 	a.byName[name] = p
 	a.Packages = append(a.Packages, p)
 	return p
@@ -233,11 +234,17 @@ func (a assembly) addChannel(it *item) {
 			a.fault("entry-duplicate", ch.at(&entry), p.Name, ch.Name, e.Name, "entry %q stands already at line %d", e.Name, ch.Entry(e.Name).Line)
 			continue
 		}
-		ch.index[e.Name] = len(ch.Entries)
-		ch.Entries = append(ch.Entries, entry)
+		ch.add(entry)
 	}
 	p.channels[ch.Name] = ch
 	p.Channels = append(p.Channels, ch)
+}
+
+// add appends an entry that the channel does not have.
+func (ch *Channel) add(e Entry) {
+	ch.index[e.Name] = len(ch.Entries)
+	ch.Entries = append(ch.Entries, e)
+	ch.Package.listed[e.Name], ch.Package.replaced[e.Replaces] = true, true
 }
 
 func (a assembly) addBundle(it *item) {

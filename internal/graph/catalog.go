@@ -51,6 +51,8 @@ type Package struct {
 	deprecations Pos             // of the document
 	channels     map[string]*Channel
 	bundles      map[string]*Bundle
+	listed       map[string]bool // names of entries of any channel
+	replaced     map[string]bool // names that entries of any channel replace
 }
 
 // Channel is a channel with its entries in the order in which they are written.

@@ -41,16 +41,34 @@ func (s *skew) add(id string, ch *Channel, bundle string, bundles []string, form
 }
 
 func (s *skew) comparePackage(p, next *Package) {
-	ways := newWays(next, p)
-	for _, ch := range p.Channels {
+	left := make([]map[string]bool, len(p.Channels)) // entries without a way forward in the same channel
+	var all []*Bundle
+	for i, ch := range p.Channels {
+		own := newOnward(ch.installed())
+		if next != nil && next.Channel(ch.Name) != nil {
+			own.visit(next.Channel(ch.Name))
+		}
+		left[i] = own.left()
+		for name := range left[i] {
+			all = append(all, ch.Bundle(name))
+		}
+	}
+	anywhere := newOnward(all)
+	if next != nil {
+		for _, ch := range next.Channels {
+			anywhere.visit(ch)
+		}
+	}
+	nowhere, highest := anywhere.left(), next.highest()
+	for i, ch := range p.Channels {
 		var stuck, elsewhere []string
 		for _, e := range ch.Entries {
 			switch {
-			case !ch.installable(e.Name) || ways.in(ch.Name, e.Name):
-			case ways.anywhere(e.Name):
-				elsewhere = append(elsewhere, e.Name)
-			default:
+			case !left[i][e.Name]:
+			case nowhere[e.Name]:
 				stuck = append(stuck, e.Name)
+			default:
+				elsewhere = append(elsewhere, e.Name)
 			}
 		}
 		if len(stuck) > 0 {
@@ -61,79 +79,84 @@ func (s *skew) comparePackage(p, next *Package) {
 			s.add("channel-skew", ch, elsewhere[len(elsewhere)-1], elsewhere, "%s of %s %s on in %s only in other channels than %q",
 				versionsOf(ch, elsewhere), s.from, plural(elsewhere, "goes", "go"), s.to, ch.Name)
 		}
-		s.compareHead(ch, next, stuck)
+		s.compareHead(ch, highest, stuck)
 	}
 }
 
 // compareHead reports a head that is higher than everything in the next catalog, unless it was already reported
 // for having no upgrade.
-func (s *skew) compareHead(ch *Channel, next *Package, stuck []string) {
+func (s *skew) compareHead(ch *Channel, highest *Bundle, stuck []string) {
 	head := ch.Bundle(ch.Head())
-	if next == nil || !head.HasVersion || slices.Contains(stuck, head.Name) {
+	if highest == nil || !head.HasVersion || slices.Contains(stuck, head.Name) {
 		return
 	}
-	var highest *Bundle
-	for _, b := range next.Bundles {
-		if b.HasVersion && (highest == nil || b.Version.Compare(highest.Version) > 0) {
-			highest = b
-		}
-	}
-	if highest != nil && highest.Version.Compare(head.Version) < 0 {
+	if highest.Version.Compare(head.Version) < 0 {
 		s.add("head-skew", ch, head.Name, []string{head.Name}, "the head %s of %s is above everything in %s, where the highest is %s",
 			versionsOf(ch, []string{head.Name}), s.from, s.to, highest.Version)
 	}
 }
 
-// ways holds what bundles from another catalog can do in a package.
-type ways struct {
-	next, from *Package
-	channels   map[string][]*Upgrades
-}
-
-func newWays(next, from *Package) *ways {
-	w := &ways{next: next, from: from, channels: map[string][]*Upgrades{}}
-	if next == nil {
-		return w
+// highest returns the bundle with the highest version, or nil if no bundle has a version.
+func (p *Package) highest() (highest *Bundle) {
+	if p == nil {
+		return nil
 	}
-	for _, ch := range next.Channels {
-		w.channels[ch.Name] = []*Upgrades{ch.Upgrades(V1, from.Bundles...)}
-		// Without a single head, v0 upgrades nothing. That is a fault of the graph, not a skew.
-		if ch.Head() != "" {
-			w.channels[ch.Name] = append(w.channels[ch.Name], ch.Upgrades(V0, from.Bundles...))
+	for _, b := range p.Bundles {
+		if b.HasVersion && (highest == nil || b.Version.Compare(highest.Version) > 0) {
+			highest = b
 		}
 	}
-	return w
+	return highest
 }
 
-// in reports whether the channel has the bundle, or succeeds it in both generations.
-func (w *ways) in(channel, bundle string) bool {
-	if w.next == nil || w.next.Channel(channel) == nil {
-		return false
-	}
-	if w.next.Channel(channel).has(bundle, w.from.Bundle(bundle)) {
-		return true
-	}
-	for _, u := range w.channels[channel] {
-		if u.Next(bundle) == "" {
-			return false
+// installed returns the bundles that can be installed from a channel.
+func (ch *Channel) installed() (all []*Bundle) {
+	for i := range ch.Entries {
+		if name := ch.Entries[i].Name; ch.installable(name) {
+			all = append(all, ch.Bundle(name))
 		}
 	}
-	return true
+	return all
 }
 
-// has reports whether the channel can install a bundle with this name or version.
-func (ch *Channel) has(name string, b *Bundle) bool {
-	return slices.ContainsFunc(ch.Entries, func(e Entry) bool {
+// onward holds installed bundles that have no way forward in the channels that were visited.
+type onward struct{ pool *pool }
+
+func newOnward(installed []*Bundle) onward { return onward{newPool(&Channel{}, installed)} }
+
+// visit removes the bundles that a channel contains, by name or version, and those that it succeeds in both
+// generations of OLM. Without a single head, v0 upgrades nothing. That is a fault of the graph, not a skew, so
+// only v1 counts.
+func (o onward) visit(ch *Channel) {
+	var successors []*Entry // v1 considers all of these, so it never succeeds less than v0
+	head := ch.Head()
+	if head != "" {
+		successors = ch.chainV0(head)
+	}
+	for i := range ch.Entries {
+		e := &ch.Entries[i]
 		if !ch.installable(e.Name) {
-			return false
+			continue
 		}
-		own := ch.Bundle(e.Name)
-		return e.Name == name || b != nil && b.HasVersion && own.HasVersion && own.Version.Compare(b.Version) == 0
-	})
+		o.pool.settleVersion(ch.Bundle(e.Name))
+		if head == "" {
+			successors = append(successors, e)
+		}
+	}
+	for _, e := range successors {
+		o.pool.takeSucceeded(e, func(string) {})
+	}
 }
 
-func (w *ways) anywhere(bundle string) bool {
-	return w.next != nil && slices.ContainsFunc(w.next.Channels, func(ch *Channel) bool { return w.in(ch.Name, bundle) })
+// left returns the names of the bundles that remain.
+func (o onward) left() map[string]bool {
+	names := map[string]bool{}
+	for i, name := range o.pool.names {
+		if !o.pool.taken[i] {
+			names[name] = true
+		}
+	}
+	return names
 }
 
 // versionsOf lists bundles by version, or by name if they have none.

@@ -1,9 +1,12 @@
 package graph
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/olmgraft/graft/internal/testkit/effort"
 )
 
 func TestCompareNext(t *testing.T) {
@@ -47,6 +50,59 @@ func TestCompareNextGoesFromStageToStage(t *testing.T) {
 	if len(found) != 2 || !strings.Contains(found[0].Message, "of 1 is not in 2") || !strings.Contains(found[1].Message, "of 3 is not in 4") {
 		t.Errorf("found %v", found)
 	}
+}
+
+// A bundle is skewed exactly if no channel of the next catalog contains it or succeeds it, channel by channel.
+func TestCompareNextAgainstEachChannel(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 2))
+	kinds := map[string]int{}
+	for range effort.Of(t, 500, 3000, 20_000) {
+		texts := func() (from []string) {
+			for _, name := range []string{"c", "d", "e"}[:1+r.IntN(3)] {
+				from = append(from, name+strings.TrimPrefix(randomChannel(r), "c"))
+			}
+			return from
+		}
+		from, to := texts(), texts()
+		now, next := newCatalog(t, from...), newCatalog(t, to...)
+		got := map[string]string{}
+		for _, f := range CompareNext([]Stage{{"a", now}, {"b", next}}, Levels{}) {
+			for _, b := range f.Bundles {
+				if f.ID != "head-skew" {
+					got[f.Channel+" "+b] = f.ID
+				}
+			}
+		}
+		p := next.Packages[0]
+		goesOn := func(ch *Channel, b *Bundle) bool {
+			if ch == nil {
+				return false
+			}
+			for _, e := range ch.Entries {
+				if own := ch.Bundle(e.Name); ch.installable(e.Name) && (e.Name == b.Name || own.HasVersion && own.Version.Compare(b.Version) == 0) {
+					return true
+				}
+			}
+			return ch.Upgrades(V1, b).Next(b.Name) != "" && (ch.Head() == "" || ch.Upgrades(V0, b).Next(b.Name) != "")
+		}
+		for _, ch := range now.Packages[0].Channels {
+			for _, e := range ch.Entries {
+				b, want := ch.Bundle(e.Name), ""
+				switch {
+				case !ch.installable(e.Name) || goesOn(p.Channel(ch.Name), b):
+				case slices.ContainsFunc(p.Channels, func(other *Channel) bool { return goesOn(other, b) }):
+					want = "channel-skew"
+				default:
+					want = "version-skew"
+				}
+				if got[ch.Name+" "+e.Name] != want {
+					t.Fatalf("from %q\nto %q\n%s of %s: %q, want %q", from, to, e.Name, ch.Name, got[ch.Name+" "+e.Name], want)
+				}
+				kinds[want]++
+			}
+		}
+	}
+	t.Logf("entries: %v", kinds)
 }
 
 func TestARenamedBundleOfTheSameVersionIsThere(t *testing.T) {

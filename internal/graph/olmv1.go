@@ -88,7 +88,7 @@ func (p *Package) v1Choices() []*Bundle {
 	if best == nil {
 		return nil
 	}
-	all := []*Bundle{best}
+	all, known := []*Bundle{best}, map[*Bundle]bool{nil: true, best: true}
 	for _, ch := range p.Channels {
 		var in []*Bundle
 		for _, e := range ch.Entries {
@@ -96,7 +96,8 @@ func (p *Package) v1Choices() []*Bundle {
 				in = append(in, b)
 			}
 		}
-		if b := p.v1Choice(in); b != nil && !slices.Contains(all, b) {
+		if b := p.v1Choice(in); !known[b] {
+			known[b] = true
 			all = append(all, b)
 		}
 	}
@@ -256,5 +257,5 @@ func (p *Package) channelsOf(bundle string) string {
 	if len(names) == 0 {
 		return "no channel"
 	}
-	return strings.Join(names, ", ")
+	return some(names)
 }

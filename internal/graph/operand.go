@@ -18,16 +18,16 @@ func readEntry(d *fbc.Doc, at Pos) (*operand.Entry, []Finding) {
 	return &e, nil
 }
 
-func (b *bundleRead) readClaim(d *fbc.Doc, i int, typ string, value []byte) {
+func (b *bundleRead) readClaim(lines *fbc.Lines, i int, typ string, value []byte) {
 	c, ok, err := operand.ParseClaim(typ, value)
 	if err != nil {
-		b.fault(d, "operand-invalid", []any{"properties", i}, "%s", failure.Of(err).Message)
+		b.fault(lines, "operand-invalid", []any{"properties", i}, "%s", failure.Of(err).Message)
 	} else if ok {
 		b.claims = append(b.claims, c)
 	}
 	g, ok, err := operand.ParseGraph(typ, value)
 	if err != nil {
-		b.fault(d, "operand-invalid", []any{"properties", i}, "%s", failure.Of(err).Message)
+		b.fault(lines, "operand-invalid", []any{"properties", i}, "%s", failure.Of(err).Message)
 	} else if ok {
 		b.claims, b.operandGraphs = append(b.claims, g.Claim()), append(b.operandGraphs, g)
 	}
@@ -53,13 +53,21 @@ func (b *bundleRead) noteTag(image string) {
 	}
 }
 
+// operandName names an operand, or a set of related images.
+type operandName struct{ schema, name string }
+
 // verifyOperands checks entries and the bundles' claims about them.
 func (v *verifier) verifyOperands(c *Catalog) {
 	used := map[*operand.Entry]bool{}
+	named := map[operandName][]*operand.Entry{}
+	for _, e := range c.entries {
+		name := operandName{e.Schema, e.Name}
+		named[name] = append(named[name], e)
+	}
 	for _, p := range c.Packages {
 		v.pkg = p
 		for _, b := range p.Bundles {
-			v.verifyClaims(c, b, used)
+			v.verifyClaims(named, b, used)
 			if b.tagged > 0 {
 				v.add("image-by-tag", b.Pos, "", b.Name, "%d of its images are named by tag, such as %s", b.tagged, b.firstTagged)
 			}
@@ -79,11 +87,11 @@ func (v *verifier) verifyOperands(c *Catalog) {
 }
 
 // verifyClaims checks a bundle's claims against the entries, and marks the accepted entries as used.
-func (v *verifier) verifyClaims(c *Catalog, b *Bundle, used map[*operand.Entry]bool) {
+func (v *verifier) verifyClaims(named map[operandName][]*operand.Entry, b *Bundle, used map[*operand.Entry]bool) {
 	for _, claim := range b.claims {
 		known, taken := 0, 0
-		for _, e := range c.entries {
-			if e.Schema != claim.Schema() || e.Name != claim.Name || claim.Type != operand.TypeRequired && !e.Serves(b.Package, b.Name) {
+		for _, e := range named[operandName{claim.Schema(), claim.Name}] {
+			if claim.Type != operand.TypeRequired && !e.Serves(b.Package, b.Name) {
 				continue
 			}
 			known++

@@ -81,10 +81,7 @@ func (r versionRange) within(ascending []semver.Version, yield func(from, to int
 	for _, cut := range r.cuts {
 		at, _ := slices.BinarySearchFunc(ascending, cut, semver.Version.Compare)
 		stretch(at)
-		for at < len(ascending) && ascending[at].EQ(cut) {
-			at++
-		}
-		stretch(at)
+		stretch(firstAbove(ascending, cut, semver.Version.Compare))
 	}
 	stretch(len(ascending))
 }

@@ -81,6 +81,29 @@ func (u *Upgrades) Path(name string) []string {
 	return path
 }
 
+// ends returns the first name on the path of an installed bundle at which stops is true, or the last name. known
+// holds the results for earlier names.
+func (u *Upgrades) ends(name string, stops func(string) bool, known map[string]string) string {
+	var way []string
+	at := name
+	for {
+		if end, ok := known[at]; ok {
+			at = end
+			break
+		}
+		known[at] = at // ends a path that is a cycle
+		way = append(way, at)
+		if stops(at) || at == u.Head || u.next[at] == "" {
+			break
+		}
+		at = u.next[at]
+	}
+	for _, on := range way {
+		known[on] = at
+	}
+	return at
+}
+
 // ReachesHead reports whether the path of an installed bundle ends at the head.
 func (u *Upgrades) ReachesHead(name string) bool {
 	if u.Head == "" {
@@ -103,11 +126,15 @@ func (u *Upgrades) ReachesHead(name string) bool {
 }
 
 func (u *Upgrades) take(p *pool, e *Entry) {
-	took := func(name string) {
+	p.takeSucceeded(e, func(name string) {
 		if name != e.Name {
 			u.next[name] = e.Name
 		}
-	}
+	})
+}
+
+// takeSucceeded takes the bundles that an entry succeeds.
+func (p *pool) takeSucceeded(e *Entry, took func(string)) {
 	p.takeName(e.Replaces, took)
 	for _, s := range e.Skips {
 		p.takeName(s, took)
@@ -223,11 +250,18 @@ func (p *pool) settleVersion(b *Bundle) {
 		return
 	}
 	from, _ := slices.BinarySearchFunc(p.full, b.Version, Version.Compare)
-	to := from
-	for to < len(p.full) && p.full[to].Compare(b.Version) == 0 {
-		to++
-	}
-	p.takeVersions(from, to, func(string) {})
+	p.takeVersions(from, firstAbove(p.full, b.Version, Version.Compare), func(string) {})
+}
+
+// firstAbove returns the index of the first of ascending values that is higher than a value.
+func firstAbove[V any](ascending []V, v V, compare func(V, V) int) int {
+	at, _ := slices.BinarySearchFunc(ascending, v, func(a, v V) int {
+		if compare(a, v) > 0 {
+			return 1
+		}
+		return -1
+	})
+	return at
 }
 
 func (p *pool) takeName(name string, took func(string)) {

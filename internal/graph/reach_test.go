@@ -44,8 +44,7 @@ func newCatalog(t testing.TB, channels ...string) *Catalog {
 			if e.Name == "" {
 				continue
 			}
-			ch.index[e.Name] = len(ch.Entries)
-			ch.Entries = append(ch.Entries, e)
+			ch.add(e)
 		}
 		p.channels[name] = ch
 		p.Channels = append(p.Channels, ch)

@@ -44,6 +44,7 @@ func readBundleJSON(d *fbc.Doc, load func() ([]byte, error)) *bundleRead {
 		}
 		return b
 	}
+	lines := d.Lines()
 	var properties value
 	for key, v := range value(js).Members() {
 		switch {
@@ -53,11 +54,11 @@ func readBundleJSON(d *fbc.Doc, load func() ([]byte, error)) *bundleRead {
 			b.Name = v.text()
 		case strings.EqualFold(key, "image"):
 			b.Image = v.text()
-			b.checkImage(d, "image-invalid", "image", b.Image, "image")
+			b.checkImage(lines, "image-invalid", "image", b.Image, "image")
 		case strings.EqualFold(key, "relatedImages"):
-			b.mismatches(d, "document-mistyped", v, relatedImages, "relatedImages")
+			b.mismatches(lines, "document-mistyped", v, relatedImages, "relatedImages")
 			for i, r := range v.Items() {
-				b.checkImage(d, "related-image-invalid", "related image", r.field("image").text(), "relatedImages", i, "image")
+				b.checkImage(lines, "related-image-invalid", "related image", r.field("image").text(), "relatedImages", i, "image")
 			}
 			continue
 		case strings.EqualFold(key, "properties"):
@@ -65,55 +66,55 @@ func readBundleJSON(d *fbc.Doc, load func() ([]byte, error)) *bundleRead {
 			continue
 		}
 		if t := types["bundle"].Field(key, true); t != nil {
-			b.mismatches(d, "document-mistyped", v, t, key)
+			b.mismatches(lines, "document-mistyped", v, t, key)
 		}
 	}
-	b.readProperties(d, properties)
+	b.readProperties(lines, properties)
 	return b
 }
 
-func (b *bundleRead) checkImage(d *fbc.Doc, id, what, image string, path ...any) {
+func (b *bundleRead) checkImage(lines *fbc.Lines, id, what, image string, path ...any) {
 	if image == "" {
 		return
 	}
 	b.noteTag(image)
 	if why := reference.PullSpecFault(image); why != "" {
-		b.fault(d, id, path, "%s %q is not a pull spec: %s", what, image, why)
+		b.fault(lines, id, path, "%s %q is not a pull spec: %s", what, image, why)
 	}
 }
 
 // mismatches records the parts of a value that do not fit a type, and reports whether there are any.
-func (b *bundleRead) mismatches(d *fbc.Doc, id string, v value, t *shape.Type[value], path ...any) bool {
+func (b *bundleRead) mismatches(lines *fbc.Lines, id string, v value, t *shape.Type[value], path ...any) bool {
 	found := t.Check(v, true)
 	for _, m := range found {
 		at := slices.Concat(path, m.Path)
-		b.fault(d, id, at, "%s %s", at, misfit(m))
+		b.fault(lines, id, at, "%s %s", at, misfit(m))
 	}
 	return len(found) > 0
 }
 
-func (b *bundleRead) readProperties(d *fbc.Doc, properties value) {
-	b.mismatches(d, "document-mistyped", properties, records, "properties")
+func (b *bundleRead) readProperties(lines *fbc.Lines, properties value) {
+	b.mismatches(lines, "document-mistyped", properties, records, "properties")
 	packages := 0
 	for i, p := range properties.Items() {
-		typ, v := b.readProperty(d, i, p)
+		typ, v := b.readProperty(lines, i, p)
 		if typ == "olm.maxOpenShiftVersion" {
 			b.readMaxOpenShift(v)
 		}
 		t := types["property/"+typ]
 		if t == nil {
 			b.readV1(typ, v)
-			b.readClaim(d, i, cmp.Or(typ, p.field("name").text()), v)
+			b.readClaim(lines, i, cmp.Or(typ, p.field("name").text()), v)
 			continue
 		}
-		sound := v != nil && !b.mismatches(d, "property-invalid", v, t, "properties", i, "value")
+		sound := v != nil && !b.mismatches(lines, "property-invalid", v, t, "properties", i, "value")
 		if sound {
 			b.readV1(typ, v)
 		}
 		switch typ {
 		case "olm.package":
 			if packages++; packages == 1 && sound {
-				b.readPackageProperty(d, i, v)
+				b.readPackageProperty(lines, i, v)
 			}
 		case "olm.bundle.object":
 			b.hasObjects = true
@@ -121,12 +122,12 @@ func (b *bundleRead) readProperties(d *fbc.Doc, properties value) {
 				break
 			}
 			if why := manifestFault(v.field("data")); why != "" {
-				b.fault(d, "property-invalid", []any{"properties", i, "value", "data"}, "properties[%d] of type %s: data is not a manifest: %s", i, typ, why)
+				b.fault(lines, "property-invalid", []any{"properties", i, "value", "data"}, "properties[%d] of type %s: data is not a manifest: %s", i, typ, why)
 			}
 		}
 	}
 	if packages != 1 {
-		b.fault(d, "package-property-count", []any{"properties"}, "the bundle has %d properties of type olm.package; it must have exactly one", packages)
+		b.fault(lines, "package-property-count", []any{"properties"}, "the bundle has %d properties of type olm.package; it must have exactly one", packages)
 	}
 }
 
@@ -138,44 +139,44 @@ func (b *bundleRead) readMaxOpenShift(v value) {
 }
 
 // readProperty returns the type and value of a property. The value is nil if there is none.
-func (b *bundleRead) readProperty(d *fbc.Doc, i int, property value) (typ string, found value) {
+func (b *bundleRead) readProperty(lines *fbc.Lines, i int, property value) (typ string, found value) {
 	for key, v := range property.Members() {
 		switch {
 		case strings.EqualFold(key, "type"):
 			typ = v.text()
-			b.mismatches(d, "document-mistyped", v, types["string"], "properties", i, key)
+			b.mismatches(lines, "document-mistyped", v, types["string"], "properties", i, key)
 		case strings.EqualFold(key, "value"):
 			found = v
 		}
 	}
 	if found == nil {
-		b.fault(d, "property-invalid", []any{"properties", i}, "properties[%d] of type %q has no value", i, typ)
+		b.fault(lines, "property-invalid", []any{"properties", i}, "properties[%d] of type %q has no value", i, typ)
 	}
 	return typ, found
 }
 
-func (b *bundleRead) readPackageProperty(d *fbc.Doc, i int, property value) {
+func (b *bundleRead) readPackageProperty(lines *fbc.Lines, i int, property value) {
 	b.propertyPackage, b.hasPackage = property.field("packageName").text(), true
 	version, release := property.field("version").text(), property.field("release").text()
 	v, err := semver.Parse(version)
 	if err != nil {
-		b.fault(d, "version-invalid", []any{"properties", i, "value", "version"}, "version %q is not a semantic version: %s", version, lowerFirst(err))
+		b.fault(lines, "version-invalid", []any{"properties", i, "value", "version"}, "version %q is not a semantic version: %s", version, lowerFirst(err))
 	}
 	r, why := parseRelease(release)
 	if why != "" {
-		b.fault(d, "release-invalid", []any{"properties", i, "value", "release"}, "release %q %s", release, why)
+		b.fault(lines, "release-invalid", []any{"properties", i, "value", "release"}, "release %q %s", release, why)
 	}
 	if len(r) > 0 && len(v.Build) > 0 {
-		b.fault(d, "release-with-build-metadata", []any{"properties", i, "value"}, "version %s has build metadata, and there is release %q as well", version, release)
+		b.fault(lines, "release-with-build-metadata", []any{"properties", i, "value"}, "version %s has build metadata, and there is release %q as well", version, release)
 	}
 	b.Version, b.HasVersion = Version{v, r}, err == nil
 	if want := b.Package + "-v" + b.Version.String(); err == nil && len(r) > 0 && b.Name != want {
-		b.fault(d, "release-name-mismatch", []any{"name"}, "a bundle with release %q must be named %q", release, want)
+		b.fault(lines, "release-name-mismatch", []any{"name"}, "a bundle with release %q must be named %q", release, want)
 	}
 }
 
-func (b *bundleRead) fault(d *fbc.Doc, id string, path []any, format string, args ...any) {
-	b.faults = append(b.faults, newFinding(id, Pos{"", d.LineOf(path...)}, format, args...))
+func (b *bundleRead) fault(lines *fbc.Lines, id string, path []any, format string, args ...any) {
+	b.faults = append(b.faults, newFinding(id, Pos{"", lines.Of(path...)}, format, args...))
 }
 
 // parseRelease reads a release as opm does; "" means no release. It returns what is wrong with an invalid one.
@@ -219,9 +220,10 @@ func small[T any](d *fbc.Doc, typ string) (doc T, faults []Finding) {
 	if err != nil {
 		return doc, Unreadable(err)
 	}
+	lines := d.Lines()
 	for _, m := range types[typ].Check(js, true) {
 		where := cmp.Or(m.Path.String(), "the value")
-		faults = append(faults, newFinding("document-mistyped", Pos{d.File, d.Line + d.LineOf(m.Path...)}, "%s: %s %s", d.Schema, where, misfit(m)))
+		faults = append(faults, newFinding("document-mistyped", Pos{d.File, d.Line + lines.Of(m.Path...)}, "%s: %s %s", d.Schema, where, misfit(m)))
 	}
 	// encoding/json continues after a value of the wrong type, so its error adds nothing to the mismatches.
 	_ = json.Unmarshal(js, &doc)

@@ -26,17 +26,23 @@ func Verify(c, published *Catalog, levels Levels) []Finding {
 // Verification does the same as Verify for a catalog that arrives in groups of packages, each with all of its
 // documents. A catalog with operands must arrive as a whole, because operands concern all packages.
 type Verification struct {
-	faults []Finding // faults of the documents
-	found  []Finding
+	faults     []Finding // faults of the documents
+	found      []Finding
+	unreadable bool // a document is
 }
 
 // Fail records a reader's failure.
-func (v *Verification) Fail(err error) { v.faults = append(v.faults, Unreadable(err)...) }
+func (v *Verification) Fail(err error) { v.fault(Unreadable(err)) }
+
+func (v *Verification) fault(found []Finding) {
+	v.faults = append(v.faults, found...)
+	v.unreadable = v.unreadable || slices.ContainsFunc(found, func(f Finding) bool { return f.ID == "document-unreadable" })
+}
 
 // Add verifies packages and returns their findings. It keeps nothing else of them.
 func (v *Verification) Add(c, published *Catalog) []Finding {
-	v.faults = append(v.faults, c.faults...)
-	if slices.ContainsFunc(v.faults, unreadable) {
+	v.fault(c.faults)
+	if v.unreadable {
 		return c.faults
 	}
 	found := verifyAll(c, published)
@@ -44,11 +50,9 @@ func (v *Verification) Add(c, published *Catalog) []Finding {
 	return slices.Concat(c.faults, found)
 }
 
-func unreadable(f Finding) bool { return f.ID == "document-unreadable" }
-
 // Findings returns the findings of all packages.
 func (v *Verification) Findings(levels Levels) []Finding {
-	if slices.ContainsFunc(v.faults, unreadable) {
+	if v.unreadable {
 		// An unreadable document is missing everywhere else. Reporting that would hide the actual fault.
 		follows := func(f Finding) bool { return f.ID == "package-unknown" }
 		return levels.apply(slices.DeleteFunc(slices.Clone(v.faults), follows))
@@ -97,7 +101,7 @@ func (v *verifier) verifyPackage() {
 	}
 	byVersion := map[string]*Bundle{}
 	for _, b := range p.Bundles {
-		if p.Declared && !slices.ContainsFunc(p.Channels, func(ch *Channel) bool { return ch.Entry(b.Name) != nil }) {
+		if p.Declared && !p.listed[b.Name] {
 			v.add("bundle-without-channel", b.Pos, "", b.Name, "bundle %q stands in no channel", b.Name)
 		}
 		if !b.HasVersion {
@@ -120,7 +124,7 @@ func (p *Package) channelNames() string {
 	for i, ch := range p.Channels {
 		names[i] = strconv.Quote(ch.Name)
 	}
-	return strings.Join(names, ", ")
+	return some(names)
 }
 
 func (v *verifier) verifyChannel(ch *Channel) {

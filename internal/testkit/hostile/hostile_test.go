@@ -33,8 +33,13 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if ref := os.Getenv(pulls); ref != "" {
-		cost(ref)
+	ref, dir := os.Getenv(pulls), os.Getenv(verified)
+	switch {
+	case ref != "":
+		cost(func(ctx context.Context) error { return read(ctx, ref) })
+		return
+	case dir != "":
+		cost(func(ctx context.Context) error { return verify(ctx, dir) })
 		return
 	}
 	os.Exit(m.Run())
@@ -49,8 +54,8 @@ type figure struct {
 	Took time.Duration
 }
 
-// cost reads a bundle, does everything with it that graft does, and reports the cost.
-func cost(ref string) {
+// cost reports the cost of what a child does.
+func cost(do func(context.Context) error) {
 	limit, _ := time.ParseDuration(os.Getenv(patience)) // 0 if unset
 	ctx := context.Background()
 	if limit > 0 {
@@ -59,7 +64,7 @@ func cost(ref string) {
 		defer stop()
 	}
 	began := time.Now()
-	err := read(ctx, ref)
+	err := do(ctx)
 	most, unread := peak.Read("/proc/self/status")
 	if unread != nil {
 		panic(unread)
@@ -78,6 +83,7 @@ func cost(ref string) {
 	}
 }
 
+// read does everything with a bundle that graft does.
 func read(ctx context.Context, ref string) error {
 	client, err := oci.New(oci.Options{})
 	if err != nil {
@@ -109,20 +115,25 @@ func read(ctx context.Context, ref string) error {
 	return err
 }
 
-// measure lets a child process read a bomb, because costs are measured for each process.
+// measure has a child process read a bomb, because costs are measured for each process.
 func measure(t testing.TB, s *registry.Server, img registry.Image, limit time.Duration) figure {
 	t.Helper()
 	if _, err := s.PushImage("bomb:latest", img); err != nil {
 		t.Fatal(err)
 	}
+	return child(t, pulls+"="+s.Addr+"/bomb:latest", patience+"="+limit.String())
+}
+
+// child runs this program with an environment that tells it its task.
+func child(t testing.TB, env ...string) (f figure) {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), pulls+"="+s.Addr+"/bomb:latest", patience+"="+limit.String())
+	cmd.Env = append(os.Environ(), env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("the child: %v", err)
 	}
-	var f figure
 	if err := json.Unmarshal(out, &f); err != nil {
 		t.Fatal(err)
 	}
