@@ -34,7 +34,8 @@ type graphServer struct {
 	say   func(error)
 	every time.Duration
 	shown explorer.Options
-	name  string // of an operand
+	name  string                 // of an operand
+	hosts func(host string) bool // reports whether a request's Host may name this server
 
 	mu        sync.Mutex
 	platforms []explorer.Platform
@@ -69,6 +70,7 @@ func (a *app) serveGraph(ctx context.Context, o *graphOptions, names []string) e
 	if err != nil {
 		return failure.New(failure.Usage, "serving the graph: %w", err).Fix("Give --serve with a free address of this machine, such as 127.0.0.1:8080.")
 	}
+	s.hosts = namesOf(o.serve, listener.Addr())
 	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: log.New(a.Err, "graft: ", 0),
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
@@ -80,6 +82,24 @@ func (a *app) serveGraph(ctx context.Context, o *graphOptions, names []string) e
 		return failure.New(failure.Usage, "serving the graph: %w", err)
 	}
 	return nil // a stop is the normal end
+}
+
+// namesOf returns which hosts a request may ask for. A server on a loopback address is for one machine alone. It
+// accepts only names that always lead to that machine: the page of a foreign site can have its own name lead here
+// (DNS rebinding), and would read the catalogs.
+func namesOf(given string, listens net.Addr) func(host string) bool {
+	if tcp, ok := listens.(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+		return func(string) bool { return true }
+	}
+	own, _, _ := net.SplitHostPort(given) // it listens there
+	return func(host string) bool {
+		name, _, err := net.SplitHostPort(host)
+		if err != nil {
+			name = strings.Trim(host, "[]") // without a port
+		}
+		name = strings.ToLower(strings.TrimSuffix(name, "."))
+		return name == "localhost" || strings.HasSuffix(name, ".localhost") || net.ParseIP(name) != nil || strings.EqualFold(name, own)
+	}
 }
 
 // served refuses arguments for which no request could succeed.
@@ -121,6 +141,9 @@ func (s *graphServer) load(ctx context.Context, stamp string) error {
 func (s *graphServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept")
 	switch {
+	case !s.hosts(r.Host):
+		refuse(w, http.StatusMisdirectedRequest, "invalid_params", "this server is for this machine alone; give its address as localhost or as an IP address")
+		return
 	case r.URL.Path == "/" || r.URL.Path == eventsPath:
 		s.serveExplorer(w, r)
 		return

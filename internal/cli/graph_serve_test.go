@@ -61,7 +61,7 @@ func servedBy(t *testing.T, text string) *graphServer {
 	writeFile(t, file, text)
 	a := &app{command.New(command.IO{Err: io.Discard})}
 	o := catalogs.Reader{}
-	s := &graphServer{say: a.PrintFailures, every: time.Hour, shown: explorer.Options{Live: true}}
+	s := &graphServer{say: a.PrintFailures, every: time.Hour, shown: explorer.Options{Live: true}, hosts: func(string) bool { return true }}
 	s.read = func(ctx context.Context) ([]explorer.Platform, error) {
 		c, err := o.Whole(ctx, file)
 		return []explorer.Platform{{Catalog: c}}, err
