@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
+	"os/exec"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 	"github.com/olmgraft/graft/internal/testkit/gitremote"
@@ -16,6 +20,11 @@ import (
 // hows are the possible faults of a request. lost: the server executes it and does not answer; down: the server
 // is down from then on.
 var hows = []string{"reset", "500", "403", "truncated", "lost", "down"}
+
+// stops are the possible ends of a run during a request, which the server never executes. interrupt: the system
+// stops the program, as when a workflow is cancelled; timeout: the server does not answer until --timeout ends the
+// run.
+var stops = []string{"interrupt", "timeout"}
 
 // refused is a request of a run with its fault.
 type refused struct {
@@ -27,6 +36,7 @@ type refused struct {
 // desk observes all requests of a world and makes one fail.
 type desk struct {
 	fails  refused
+	end    func(how string) // makes the run end in one of the ways of stops, and waits for it
 	mu     sync.Mutex
 	seen   map[refused]int
 	order  []refused
@@ -35,6 +45,15 @@ type desk struct {
 
 // how returns the fault of a request, or "".
 func (d *desk) how(server, what string) string {
+	how := d.choose(server, what)
+	if slices.Contains(stops, how) {
+		d.end(how)
+		return "reset"
+	}
+	return how
+}
+
+func (d *desk) choose(server, what string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	at := refused{server: server, what: what}
@@ -42,9 +61,7 @@ func (d *desk) how(server, what string) string {
 		d.seen = map[refused]int{}
 	}
 	d.seen[at]++
-	for _, how := range hows {
-		d.order = append(d.order, refused{server, what, d.seen[at], how})
-	}
+	d.order = append(d.order, refused{server: server, what: what, nth: d.seen[at]})
 	if d.failed && d.fails.how == "down" && d.fails.server == server {
 		return "reset"
 	}
@@ -92,6 +109,51 @@ func (d *desk) watch(w *faultWorld) {
 // Each request of publish fails once, in each way.
 func TestPublishWhereEachRequestFails(t *testing.T) {
 	t.Parallel()
+	eachRequest(t, hows, 4, func(w *faultWorld, d *desk) (*exec.Cmd, *bytes.Buffer, error) {
+		cmd, out := w.command("1.2.0")
+		d.watch(w)
+		return cmd, out, cmd.Run()
+	})
+}
+
+// At each request, publish is interrupted once, and once its time ends.
+func TestPublishFailsWhereEachRequestIsItsLast(t *testing.T) {
+	t.Parallel()
+	eachRequest(t, stops, 5, func(w *faultWorld, d *desk) (*exec.Cmd, *bytes.Buffer, error) {
+		cmd, out := w.command("1.2.0")
+		if d.fails.how == "timeout" {
+			cmd.Args = append(cmd.Args, "--timeout", "5s")
+		}
+		started, ended := make(chan struct{}), make(chan struct{})
+		d.end = func(how string) {
+			<-started
+			if how == "interrupt" {
+				_ = cmd.Process.Signal(syscall.SIGTERM) // it runs, because its request is not answered
+			}
+			<-ended
+		}
+		d.watch(w)
+		if err := cmd.Start(); err != nil {
+			return nil, nil, err
+		}
+		close(started)
+		hangs := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+		err := cmd.Wait()
+		hangs.Stop()
+		close(ended)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if err == nil && d.failed {
+			err = errors.New("it does not report that it was stopped")
+		}
+		return cmd, out, err
+	})
+}
+
+// eachRequest runs publish in each pipeline with one fault for each request and way. Each run ends well or with a
+// typed failure, and the next run completes the work.
+func eachRequest(t *testing.T, hows []string, usual int, run func(*faultWorld, *desk) (*exec.Cmd, *bytes.Buffer, error)) {
+	t.Helper()
 	for i, p := range pipelines {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
@@ -106,9 +168,14 @@ func TestPublishWhereEachRequestFails(t *testing.T) {
 			if err := cmd.Run(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			requests := slices.DeleteFunc(all.order, func(r refused) bool {
-				return r.how == "403" && r.what == "GET /user" // this means that the token is an app's
-			})
+			var requests []refused
+			for _, r := range all.order {
+				for _, r.how = range hows {
+					if r.how != "403" || r.what != "GET /user" { // this means that the token is an app's
+						requests = append(requests, r)
+					}
+				}
+			}
 			stands, err := w.stands()
 			if err := errors.Join(err, w.swept()); err != nil {
 				t.Fatal(err)
@@ -116,16 +183,14 @@ func TestPublishWhereEachRequestFails(t *testing.T) {
 			want := ending{stands, w.told()}
 			var mu sync.Mutex
 			codes, missed := map[int]int{}, 0
-			tries(t, 1, 4, requests, func(dir string, at refused) error {
+			tries(t, 1, usual, requests, func(dir string, at refused) error {
 				w, err := newFaultWorld(dir, i)
 				if err != nil {
 					return err
 				}
 				defer w.Close()
-				cmd, out := w.command("1.2.0")
 				d := &desk{fails: at}
-				d.watch(w)
-				err = cmd.Run()
+				cmd, out, err := run(w, d)
 				(&desk{}).watch(w)
 				if err != nil && !errors.As(err, new(interface{ ExitCode() int })) {
 					return fmt.Errorf("running it: %w", err)
@@ -138,7 +203,7 @@ func TestPublishWhereEachRequestFails(t *testing.T) {
 				}
 				return err
 			})
-			t.Logf("%d requests fail in %d ways; exit codes of the runs: %v; %d came to no such request", len(all.order)/len(hows), len(requests), codes, missed)
+			t.Logf("%d requests fail in %d ways; exit codes of the runs: %v; %d came to no such request", len(all.order), len(requests), codes, missed)
 		})
 	}
 }
