@@ -124,8 +124,9 @@ func Main(ctx context.Context, args []string, stdio IO, commands func(*App) *cob
 	// Some verbs cannot be stopped in the middle. Files are only replaced as a whole, so exiting is safe at any
 	// time.
 	defer context.AfterFunc(ctx, func() {
-		time.Sleep(2*time.Second + time.Duration(a.grace.Load()))
-		os.Exit(int(failure.Interrupted))
+		grace := 2*time.Second + time.Duration(a.grace.Load())
+		time.Sleep(grace)
+		a.exitInterrupted(grace)
 	})()
 	root.SetArgs(args)
 	markBugs(root)
@@ -149,6 +150,22 @@ func Main(ctx context.Context, args []string, stdio IO, commands func(*App) *cob
 		}{1, "failed", failure.All(err)})
 	}
 	return failure.ExitCode(err)
+}
+
+// exitInterrupted ends the program although a verb is at work. It does not wait for a reader of standard error that
+// has stopped reading.
+func (a *App) exitInterrupted(grace time.Duration) {
+	said := make(chan struct{})
+	go func() {
+		a.Err.Quiet(false)
+		a.PrintFailures(failure.New(failure.Interrupted, "running %s: it was interrupted, and did not stop within %v", a.name, grace))
+		close(said)
+	}()
+	select {
+	case <-said:
+	case <-time.After(time.Second):
+	}
+	os.Exit(int(failure.Interrupted))
 }
 
 // errRun marks errors of a verb that are not typed failures, and so are bugs.
