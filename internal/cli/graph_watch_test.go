@@ -54,7 +54,7 @@ func TestExplorerHears(t *testing.T) {
 	put(servedCatalog)
 	o := &graphOptions{}
 	said := 0
-	s := &graphServer{every: 1 << 60, shown: explorer.Options{Live: true}, say: func(error) { said++ },
+	s := &graphServer{every: 1 << 60, shown: explorer.Options{Live: true}, hosts: func(string) bool { return true }, say: func(error) { said++ },
 		read:  func(ctx context.Context) ([]explorer.Platform, error) { return o.explored(ctx, []string{file}) },
 		stamp: func() string { return stampOf([]source{{"", file, ""}}) }}
 	server := httptest.NewServer(s)
