@@ -23,7 +23,8 @@ func (t *Template) Remove(r kind.Removal) (*kind.Outcome, error) {
 	if !ok {
 		return nil, t.unsupported(r.Doing(), "takes bundles in alone").Fix("Remove them by hand.")
 	}
-	if err := t.problems(); err != nil {
+	d := t.Describe()
+	if err := asErrors(d.Problems); err != nil {
 		return nil, err
 	}
 	if has := t.Kind.Traits(); r.Tombstone && !has.Tombstones && !has.OfTemplates {
@@ -42,6 +43,24 @@ func (t *Template) Remove(r kind.Removal) (*kind.Outcome, error) {
 				At(t.Source.Name, 1, 1).Fix("Correct the other documents of the template first, or remove the file.")
 		}
 	}
+	return t.noted(d, o, nil)
+}
+
+// noted adds to an edit's notes the warnings of the description that the edit leaves, at their new places.
+func (t *Template) noted(d kind.Description, o *kind.Outcome, err error) (*kind.Outcome, error) {
+	if err != nil || len(d.Warnings) == 0 {
+		return o, err
+	}
+	notes := d.Notes()
+	for _, f := range o.Files {
+		if f.Path != t.Source.Path || f.Gone {
+			continue
+		}
+		if after, err := Parse(t.Source.Name, f.After); err == nil {
+			notes = after.Notes()
+		}
+	}
+	o.Notes = append(o.Notes, notes...)
 	return o, nil
 }
 
@@ -79,10 +98,12 @@ func (t *Template) Deprecate(d kind.Deprecation) (*kind.Outcome, error) {
 		return nil, t.unsupported("deprecating", "holds no olm.deprecations").
 			Fix("Deprecate in the rendered catalog, or use a basic template: graft convert --to basic writes one.")
 	}
-	if err := t.problems(); err != nil {
+	described := t.Describe()
+	if err := asErrors(described.Problems); err != nil {
 		return nil, err
 	}
-	return k.Deprecate(&t.Source, d)
+	o, err := k.Deprecate(&t.Source, d)
+	return t.noted(described, o, err)
 }
 
 // SetEdges sets the requested edges of a bundle's entries in a template of the repository fsys.
@@ -101,10 +122,12 @@ func (t *Template) SetEdges(e kind.Edges) (*kind.Outcome, error) {
 	if !ok {
 		return nil, t.unsupported(e.Doing(), "has none of its own").Fix("Use a basic template: graft convert --to basic writes one.")
 	}
-	if err := t.problems(); err != nil {
+	described := t.Describe()
+	if err := asErrors(described.Problems); err != nil {
 		return nil, err
 	}
-	return k.SetEdges(&t.Source, e)
+	o, err := k.SetEdges(&t.Source, e)
+	return t.noted(described, o, err)
 }
 
 func (t *Template) unsupported(doing, why string) *failure.Error {

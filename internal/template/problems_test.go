@@ -119,12 +119,13 @@ func TestDroppedKeys(t *testing.T) {
 			if images, err := tmpl.Images(nil); err != nil || len(images) != 1 {
 				t.Errorf("rendering takes %v: %v", images, err)
 			}
+			_, message, _ := strings.Cut(tt.note, ": ")
 			for bundle, refused := range map[string]bool{"9.9.9 stable": tt.above, "0.9.0 stable": tt.below} {
 				o, err := tmpl.Insert(asked(t, bundle))
 				switch {
 				case refused && (err == nil || !strings.HasPrefix(err.Error(), tt.note)):
 					t.Errorf("%s: %v", bundle, err)
-				case !refused && (err != nil || len(o.Files) != 1 || !strings.HasPrefix(strings.Join(o.Notes, ""), tt.note)):
+				case !refused && (err != nil || len(o.Files) != 1 || !strings.Contains(strings.Join(o.Notes, ""), message)):
 					t.Errorf("%s: %v, %v", bundle, o, err)
 				}
 			}

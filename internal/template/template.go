@@ -241,8 +241,7 @@ func (t *Template) Insert(r kind.Request) (*kind.Outcome, error) {
 			o.Notes = append(o.Notes, note)
 		}
 	}
-	o.Notes = append(o.Notes, d.Notes()...)
-	return o, nil
+	return t.noted(d, o, nil)
 }
 
 // checkRequest refuses edges that are invalid in every template.
