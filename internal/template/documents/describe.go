@@ -160,13 +160,13 @@ func (doc *Document) called() string { return strings.TrimSpace(doc.Schema + " "
 // CheckKeys reports keys that occur twice, also in different case. If known keys are given, it reports those that
 // opm does not read.
 func CheckKeys(d *kind.Description, n *yamledit.Node, known []string, what string) {
-	checkKeys(d, n, known, what, func(err *failure.Error, _ bool) { d.Problem(err) })
+	checkKeys(d, n, known, what, "", func(err *failure.Error, _ bool) { d.Problem(err) })
 }
 
 // CheckTop does the same as CheckKeys for the top of a template that opm reads leniently: it accepts unknown
 // keys, but not those that resemble a known one.
 func CheckTop(d *kind.Description, n *yamledit.Node, known []string) {
-	checkKeys(d, n, known, "the template", func(err *failure.Error, misspelt bool) {
+	checkKeys(d, n, known, "the template", dropped, func(err *failure.Error, misspelt bool) {
 		if misspelt {
 			d.Problem(err)
 		}
@@ -176,13 +176,13 @@ func CheckTop(d *kind.Description, n *yamledit.Node, known []string) {
 // checkDropped does the same as CheckKeys, with warnings for keys that opm does not read. Only the edit of their
 // mapping is refused, if they resemble a known key.
 func checkDropped(d *kind.Description, n *yamledit.Node, known []string, what string) {
-	checkKeys(d, n, known, what, func(err *failure.Error, _ bool) { d.Warn(err) })
+	checkKeys(d, n, known, what, dropped, func(err *failure.Error, _ bool) { d.Warn(err) })
 }
 
 // misspelt returns the faults of keys that resemble a known one.
 func misspelt(n *yamledit.Node, known []string, what string) error {
 	var found []error
-	checkKeys(&kind.Description{}, n, known, what, func(err *failure.Error, misspelt bool) {
+	checkKeys(&kind.Description{}, n, known, what, dropped, func(err *failure.Error, misspelt bool) {
 		if misspelt {
 			found = append(found, err)
 		}
@@ -206,7 +206,10 @@ func editableEntry(item *yamledit.Node, channel string, rangeStays bool) error {
 	return nil
 }
 
-func checkKeys(d *kind.Description, n *yamledit.Node, known []string, what string, unknown func(err *failure.Error, misspelt bool)) {
+// dropped says what opm does with unknown keys in documents. It refuses a semver template with one.
+const dropped = " and drops it"
+
+func checkKeys(d *kind.Description, n *yamledit.Node, known []string, what, fate string, unknown func(err *failure.Error, misspelt bool)) {
 	n = n.Resolve()
 	if n == nil || n.Kind != yamledit.Mapping {
 		return
@@ -226,7 +229,7 @@ func checkKeys(d *kind.Description, n *yamledit.Node, known []string, what strin
 		if known == nil || key.Value == "<<" || slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, key.Value) }) {
 			continue
 		}
-		err := key.Malformed("reading %s: opm knows no key %s and drops it", what, key.Value)
+		err := key.Malformed("reading %s: opm knows no key %s%s", what, key.Value, fate)
 		near := nearKey(key.Value, known)
 		if near != "" {
 			err.Fix("Write %s, or remove the key.", near)
