@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/pflag"
 
 	"github.com/olmgraft/graft/internal/atomicfile"
+	"github.com/olmgraft/graft/internal/cli/unified"
 	"github.com/olmgraft/graft/internal/command"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/template"
@@ -138,7 +138,7 @@ func (r *Repository) printDiffs(a *command.App) {
 		if w.Gone {
 			now = "/dev/null"
 		}
-		_, _ = out.Write(diff.Diff(old, w.Before, now, w.After))
+		_, _ = out.Write(unified.Diff(old, w.Before, now, w.After))
 	}
 }
 

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/olmgraft/graft/internal/cli/output"
+	"github.com/olmgraft/graft/internal/cli/unified"
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/markdown"
@@ -185,5 +184,5 @@ func fileDifference(r *publish.Result, name string) string {
 	if p.Gone {
 		after = "/dev/null"
 	}
-	return string(diff.Diff("a/"+name, p.Before, after, p.After))
+	return string(unified.Diff("a/"+name, p.Before, after, p.After))
 }
