@@ -44,7 +44,9 @@ func TestRepeatedLines(t *testing.T) {
 // git apply turns the old text into the new one, for any texts.
 func TestApplies(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 11))
-	word := func() string { return []string{"a\n", "b\n", "c\n", "d\n", "- x\n", "+ y\n", "@@ -1,2 +3,4 @@\n", "e\r\n"}[r.IntN(8)] }
+	word := func() string {
+		return []string{"a\n", "b\n", "c\n", "d\n", "- x\n", "+ y\n", "@@ -1,2 +3,4 @@\n", "e\r\n"}[r.IntN(8)]
+	}
 	dir := t.TempDir()
 	for i := range 60 {
 		var before, after []string
