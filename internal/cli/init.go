@@ -52,6 +52,9 @@ func (a *app) initCommand() *cobra.Command {
 }
 
 func (a *app) init(ctx context.Context, dir string, w files.Writing) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() || errors.Is(err, fs.ErrNotExist) {
+		return failure.New(failure.Usage, "opening %s: it is no directory", dir).Fix("Name a directory of the repository.")
+	}
 	at, err := atomicfile.Locate(dir+"/graft.yaml", w.Outside) // of the folder, because .github may not exist yet
 	if err != nil {
 		return err
@@ -102,7 +105,7 @@ func (a *app) init(ctx context.Context, dir string, w files.Writing) error {
 		fmt.Fprintln(a.Out, "unchanged: the repository has a workflow and a configuration")
 	}
 	if !w.DryRun {
-		fmt.Fprint(a.Err, nextSteps(dir, found.Newest()))
+		fmt.Fprint(a.Err, nextSteps(dir, found.Newest(), len(names) > 0))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"gopkg.in/yaml.v3"
 
@@ -88,8 +89,15 @@ func (f *starterFile) list(indent string, items []string) {
 	}
 }
 
-// oneLine stops a text from ending its comment.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+// oneLine stops a text from ending its comment, and replaces characters that YAML does not allow.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, strings.Join(strings.Fields(text), " "))
+}
 
 // scalar returns a text as YAML, quoted if needed.
 func scalar(s string) string {

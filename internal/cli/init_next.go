@@ -12,8 +12,8 @@ import (
 const eventsPage = "https://github.com/olmgraft/graft/blob/main/docs/action.md#events"
 
 // nextSteps returns what to do after init in a directory. The example is a bundle of the repository, so that the
-// command works as printed.
-func nextSteps(dir string, example survey.Bundle) string {
+// command works as printed. created is whether init wrote a file.
+func nextSteps(dir string, example survey.Bundle, created bool) string {
 	var b strings.Builder
 	b.WriteString("\nNext, publish a bundle as a dry run, which writes and pushes nothing:\n\n")
 	if dir != "." {
@@ -28,7 +28,10 @@ func nextSteps(dir string, example survey.Bundle) string {
 		}
 		fmt.Fprintf(&b, "  graft publish --dry-run %s\n\nThe repository has this bundle already%s. Replace the image with that of your next bundle.\n", example.Image, name)
 	}
-	fmt.Fprintf(&b, "Then commit the new files. %s says how a new bundle starts the workflow.\n", eventsPage)
+	if created {
+		b.WriteString("Then commit the new files. ")
+	}
+	fmt.Fprintf(&b, "%s says how a new bundle starts the workflow.\n", eventsPage)
 	return b.String()
 }
 
