@@ -12,6 +12,8 @@ type NextRange struct {
 	First, Last      string       // equal for a single version
 	Next             Move         // one side is empty if there is no upgrade
 	Rules            []Generation // generations that it applies to
+	// Lowest reports that no version of the channel is lower than First.
+	Lowest bool
 }
 
 // NextRanges groups the installed versions whose next version differs. A range ends at a version that does not
@@ -40,7 +42,7 @@ func nextRanges(pkg string, ch ChannelChanges) (all []NextRange) {
 			all[i].Last, last[i] = installed, p.at
 			continue
 		}
-		all = append(all, NextRange{pkg, ch.Name, installed, installed, p.versions, p.Rules})
+		all = append(all, NextRange{pkg, ch.Name, installed, installed, p.versions, p.Rules, p.at == 1})
 		last = append(last, p.at)
 	}
 	return all

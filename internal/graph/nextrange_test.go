@@ -29,6 +29,9 @@ func TestNextRanges(t *testing.T) {
 				if len(r.Rules) == 1 {
 					rules = "[" + r.Rules[0].String() + "]"
 				}
+				if r.Lowest != (r.First == "1.0.0") {
+					t.Errorf("%s is the lowest version: %v", r.First, r.Lowest)
+				}
 				got = append(got, r.First+" to "+r.Last+": "+r.Next.From+" > "+r.Next.To+" "+rules)
 			}
 			slices.Sort(got)

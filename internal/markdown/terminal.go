@@ -9,7 +9,7 @@ import (
 
 var (
 	hiddenComment = regexp.MustCompile(`(?s)<!--.*?-->\n*`)
-	mermaidBlock  = regexp.MustCompile("(?s)```mermaid\n.*?\n```")
+	mermaidBlock  = regexp.MustCompile("(?s)\n\n```mermaid\n.*?\n```")
 	alertLine     = regexp.MustCompile(`(?m)^> \[!([A-Z]+)\]\n> `)
 	foldedPart    = regexp.MustCompile(`<details><summary>(.*?)</summary>`)
 	bareMarkup    = regexp.MustCompile("</?code>|</details>\n*|```\n?|\\*\\*")
@@ -21,7 +21,7 @@ var (
 // and a short text in place of the graph's picture.
 func ForTerminal(body string) string {
 	body = hiddenComment.ReplaceAllString(body, "")
-	body = mermaidBlock.ReplaceAllString(body, "(a picture of the graph)")
+	body = mermaidBlock.ReplaceAllString(body, " (a picture)")
 	body = alertLine.ReplaceAllString(body, "$1: ")
 	body = foldedPart.ReplaceAllString(body, "▸ $1")
 	body = bareMarkup.ReplaceAllString(body, "")

@@ -34,6 +34,7 @@ func (w *Work) describe(b *strings.Builder) {
 	w.beside(b)
 	w.head(b)
 	w.table(b)
+	w.without(b)
 	w.moved(b)
 	w.verified(b)
 	w.findings(b)
@@ -142,62 +143,23 @@ func (w *Work) catalogs() []Catalog {
 	return all
 }
 
-// paths writes the next upgrade of installed versions, before and after: one line for each range of versions,
-// once for catalogs with the same change.
-func (w *Work) paths(b *strings.Builder) {
-	in := map[string][]string{}
-	catalogs := w.catalogs()
-	var ranges []graph.NextRange
-	for _, c := range catalogs {
-		for _, r := range graph.Diff(c.Before, c.After).NextRanges() {
-			line := nextLine(r, len(w.packages()) > 1)
-			ranges = append(ranges, r)
-			in[line] = kind.Unique(append(in[line], c.Path))
+// without names the catalogs that do not get a bundle, because the configuration excludes it there.
+func (w *Work) without(b *strings.Builder) {
+	for _, s := range w.subjects {
+		if _, ok := s.(*bundleImage); !ok {
+			continue
+		}
+		var not []string
+		name := s.facts().Name
+		for _, c := range w.catalogs() {
+			if pkg := c.After.Package(s.facts().Package); pkg == nil || !slices.ContainsFunc(pkg.Bundles, func(b *graph.Bundle) bool { return b.Name == name }) {
+				not = append(not, c.Path)
+			}
+		}
+		if len(not) > 0 {
+			fmt.Fprintf(b, "%s is not in %s.\n\n%s", markdown.Code(name), some(not, "catalog"), folded(count(len(not), "catalog")+" without it", not))
 		}
 	}
-	order := w.channelOrder()
-	slices.SortStableFunc(ranges, func(a, b graph.NextRange) int { return order(a.Channel, b.Channel) })
-	var lines []string
-	for _, r := range ranges {
-		lines = append(lines, nextLine(r, len(w.packages()) > 1))
-	}
-	if lines = kind.Unique(lines); len(lines) == 0 {
-		return
-	}
-	for i, line := range lines {
-		if len(in[line]) < len(catalogs) {
-			lines[i] += ", in " + someOf(in[line], len(catalogs), "catalog")
-		}
-	}
-	const shown = 6
-	first := lines[:min(len(lines), shown)]
-	b.WriteString("Next upgrades of installed versions:\n\n" + markdown.List(first))
-	if rest := lines[len(first):]; len(rest) > 0 {
-		b.WriteString(markdown.Details(count(len(rest), "more upgrade"), markdown.List(rest)))
-	}
-}
-
-// nextLine returns a line such as "stable: 1.0.0 to 1.2.9: next 1.3.0, was 1.2.10".
-func nextLine(r graph.NextRange, several bool) string {
-	version := func(v string) string {
-		if v == "" {
-			return "none"
-		}
-		return markdown.Code(v)
-	}
-	text := markdown.Code(r.Channel)
-	if several {
-		text += " of " + markdown.Code(r.Package)
-	}
-	text += ": " + version(r.First)
-	if r.Last != r.First {
-		text += " to " + version(r.Last)
-	}
-	text += ": next " + version(r.Next.To) + ", was " + version(r.Next.From)
-	if len(r.Rules) == 1 {
-		text += " (OLM " + r.Rules[0].String() + ")"
-	}
-	return text
 }
 
 // packages returns the packages that the change concerns.
@@ -328,8 +290,12 @@ func (w *Work) reproduce(b *strings.Builder) {
 	}
 	flags = append(flags, w.flags...)
 	var commands strings.Builder
+	reject := "To reject it, close the pull request: Graft does not propose the same again.\n\n"
 	for _, s := range w.subjects {
+		if s.request().Edit.Said() {
+			reject = ""
+		}
 		commands.WriteString(strings.Join(strings.Fields(s.request().Command(flags...)), " ") + "\n")
 	}
-	b.WriteString(strings.TrimSuffix(markdown.Details("Reproduce it", markdown.Fence("", commands.String())), "\n"))
+	b.WriteString(strings.TrimSuffix(markdown.Details("Reproduce it", markdown.Fence("", commands.String())+reject), "\n"))
 }

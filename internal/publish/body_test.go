@@ -68,6 +68,8 @@ graft publish --dry-run --image quay.io/x/op:v1
 graft publish --dry-run --image quay.io/x/op:v2 --channels stable,fast
 ` + "```" + `
 
+To reject it, close the pull request: Graft does not propose the same again.
+
 </details>
 `
 

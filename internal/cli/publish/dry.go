@@ -26,14 +26,23 @@ func (p *publishing) printDry(r *publish.Result) {
 			}
 		}
 	}
-	var stats, differences []about
+	var differences, stats []about
+	counts := map[string]*stat{}
 	for _, name := range r.Work.Changed() {
 		text := fileDifference(r, name)
-		if c, rendered := catalogOf(catalogs, name); rendered && !p.diff {
-			stats = append(stats, about{name, lineCount(text) + newBundles(c, name)})
-		} else {
+		c, rendered := catalogOf(catalogs, name)
+		if !rendered || p.diff {
 			differences = append(differences, about{name, text})
+			continue
 		}
+		if counts[c.Path] == nil {
+			counts[c.Path] = &stat{}
+			stats = append(stats, about{file: c.Path})
+		}
+		counts[c.Path].add(text)
+	}
+	for i, s := range stats {
+		stats[i].text = counts[s.file].String() + newBundles(catalogs[s.file])
 	}
 	p.printDifferences(r.Work, differences)
 	if len(stats) > 0 {
@@ -55,13 +64,17 @@ func (p *publishing) printDry(r *publish.Result) {
 
 // printDifferences prints equal differences once, unless --diff is given.
 func (p *publishing) printDifferences(w *publish.Work, all []about) {
+	separate := false
 	for _, said := range failure.Once(all, func(a about) failure.Saying {
 		if p.diff {
 			return failure.Saying{Text: a.text, Place: a.file}
 		}
 		return failure.Saying{Text: hunks(a.text), Place: a.file}
 	}) {
-		if len(said.Places) > 1 {
+		if separate {
+			fmt.Fprintln(p.Out)
+		}
+		if separate = len(said.Places) > 1; separate {
 			fmt.Fprintln(p.Out, output.Printable(output.In(said.Places, nounFor(w, said.Places))))
 		}
 		for line := range strings.Lines(said.First.text) {
@@ -117,10 +130,7 @@ func catalogOf(all map[string]publish.Catalog, name string) (publish.Catalog, bo
 }
 
 // newBundles names the bundles that are new in a catalog.
-func newBundles(c publish.Catalog, name string) string {
-	if name != c.Path {
-		return "" // a part of it may hold something else
-	}
+func newBundles(c publish.Catalog) string {
 	var names []string
 	for _, pkg := range c.After.Packages {
 		for _, b := range pkg.Bundles {
@@ -148,18 +158,28 @@ func hasBundle(c *graph.Catalog, pkg, name string) bool {
 	return slices.ContainsFunc(c.Package(pkg).Bundles, func(b *graph.Bundle) bool { return b.Name == name })
 }
 
-func lineCount(text string) string {
-	added, removed := 0, 0
-	for line := range strings.Lines(text) {
+// stat counts the changed lines of a catalog, in one file or several.
+type stat struct{ files, added, removed int }
+
+func (s *stat) add(difference string) {
+	s.files++
+	for line := range strings.Lines(difference) {
 		switch {
 		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "):
 		case line[0] == '+':
-			added++
+			s.added++
 		case line[0] == '-':
-			removed++
+			s.removed++
 		}
 	}
-	return fmt.Sprintf("+%d -%d lines", added, removed)
+}
+
+func (s *stat) String() string {
+	text := fmt.Sprintf("+%d -%d lines", s.added, s.removed)
+	if s.files > 1 {
+		text += fmt.Sprintf(" in %d files", s.files)
+	}
+	return text
 }
 
 // tinted colours a line of a difference if colours are on.
