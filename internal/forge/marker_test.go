@@ -41,6 +41,28 @@ func TestMarker(t *testing.T) {
 	}
 }
 
+// A marker leaves out requests and content that are too long for it.
+func TestMarkerOfMuch(t *testing.T) {
+	short, long := []string{"a"}, []string{strings.Repeat("a", 12<<10)}
+	for _, tt := range []struct {
+		requests, content []string
+		want              string
+	}{
+		{short, nil, `{"key":"k","request":["a"]}`},
+		{short, short, `{"key":"k","request":["a"],"content":["a"]}`},
+		{short, long, `{"key":"k","request":["a"]}`},
+		{long, short, `{"key":"k","content":["a"]}`},
+	} {
+		m, err := forge.MarkerOf(forge.Change{Key: "k", Requests: tt.requests, Content: tt.content})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(m); err != nil || string(got) != tt.want {
+			t.Errorf("got %.80s, want %s, %v", got, tt.want, err)
+		}
+	}
+}
+
 func FuzzMarker(f *testing.F) {
 	for _, s := range []string{"etcd", "-->", "--!>", "<!--", "a--b---c", "\n", "\"}", "-\\u002d", "\\", "--\\", "\u2028", "} --> {"} {
 		f.Add(s, s)

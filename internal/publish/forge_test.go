@@ -15,6 +15,7 @@ const rejected = "rejected"
 type proposals struct {
 	all    []forge.Change
 	closed map[int]string
+	within map[int]int               // the proposals that took others over
 	bot    map[string]forge.Proposal // of other authors, by title and branch prefix
 	before func()                    // another run's action, once, before a proposal arrives
 }
@@ -62,6 +63,7 @@ func (p *proposals) Past(_ context.Context, branch string) (past []forge.Past, e
 			if err != nil {
 				return nil, err
 			}
+			marker.Within = p.within[i+1]
 			past = append(past, forge.Past{Proposal: forge.Proposal{Number: i + 1, Head: branch, Marker: marker}, Rejected: why == rejected})
 		}
 	}
@@ -78,7 +80,16 @@ func (p *proposals) Ended(_ context.Context, branch, _ string) (bool, error) {
 	return ended, nil
 }
 
-func (p *proposals) Numbered(context.Context, int) (forge.Past, error) { return forge.Past{}, nil }
+func (p *proposals) Numbered(ctx context.Context, number int) (forge.Past, error) {
+	if number > len(p.all) {
+		return forge.Past{}, nil
+	}
+	past, err := p.Past(ctx, p.all[number-1].Branch)
+	if i := slices.IndexFunc(past, func(pr forge.Past) bool { return pr.Number == number }); i >= 0 {
+		return past[i], err
+	}
+	return forge.Past{Proposal: forge.Proposal{Number: number}}, err
+}
 
 func (p *proposals) Close(_ context.Context, number int, c forge.Closing, before func() error) error {
 	if err := before(); err != nil {
@@ -87,6 +98,9 @@ func (p *proposals) Close(_ context.Context, number int, c forge.Closing, before
 	if p.closed == nil {
 		p.closed = map[int]string{}
 	}
-	p.closed[number] = c.Why
+	if p.within == nil {
+		p.within = map[int]int{}
+	}
+	p.closed[number], p.within[number] = c.Why, c.Within
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/olmgraft/graft/internal/event"
 	"github.com/olmgraft/graft/internal/failure"
@@ -119,12 +120,20 @@ func (p *preparation) readPublished(ctx context.Context, name, pkg string) (*[]f
 
 // someArePublished reports platforms without a catalog. If no platform has one, the pattern is wrong.
 func (p *preparation) someArePublished() error {
+	var platforms, catalogs []string
 	for _, one := range p.users.missing {
 		if !p.users.found {
 			return failure.New(failure.Config, "reading the published catalogs: %s is not there, nor any other that published comes to", one.Catalog).
 				Fix("Correct published, or list the platforms that have a catalog.")
 		}
-		p.Warnings = append(p.Warnings, "Nothing is published for "+one.Platform.String()+": "+one.Catalog+" is not there.")
+		platforms, catalogs = append(platforms, one.Platform.String()), append(catalogs, one.Catalog)
+	}
+	if len(catalogs) > 0 {
+		are := " is not there."
+		if len(catalogs) > 1 {
+			are = " are not there."
+		}
+		p.Warnings = append(p.Warnings, "Nothing is published for "+strings.Join(platforms, ", ")+": "+few(catalogs)+are)
 	}
 	return nil
 }
