@@ -149,6 +149,28 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 }
 
+// Names from a template cannot control the terminal, neither in output nor in failures.
+func TestHostileNamesOnATerminal(t *testing.T) {
+	dir := t.TempDir()
+	template := filepath.Join(dir, "template.yaml")
+	const name = `op\e]0;title\a\e[2J\u202e\u200b`
+	if err := os.WriteFile(template, []byte("schema: olm.template.basic\nentries:\n- {schema: olm.package, name: \""+name+"\", defaultChannel: stable}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"detect", template}, {"remove", "--bundle", "a\x1b[2J", template}, {"convert", "--write", dir + "/\x1b[2J/a", template}} {
+		end, it := terminal(t, 200)
+		Main(context.Background(), args, command.IO{In: strings.NewReader(""), Out: it, Err: it, Env: func(string) (string, bool) { return "", false }})
+		if err := it.Close(); err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(end) // ends with an error once the writer has closed it
+		shown := strings.ReplaceAll(string(text), "\r\x1b[K", "")
+		if strings.ContainsAny(shown, "\x1b\a\u202e\u200b") || !strings.Contains(shown, `\u001b[2J`) {
+			t.Errorf("graft %q shows %q", args, text)
+		}
+	}
+}
+
 // A line that is shown for more than a second updates the elapsed time.
 func TestProgressOfALongStep(t *testing.T) {
 	end, it := terminal(t, 80)

@@ -4,6 +4,7 @@ package runner
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,6 +23,8 @@ func Defuse(text string) string {
 
 // state is the part of a line's content that could still become a command.
 type state struct {
+	terminal bool // no runner reads the text, so it has no commands
+
 	rest   []byte // a carriage return, or the start of a character
 	begun  bool   // the line has more than spaces
 	colon  bool   // the line has only a colon so far
@@ -34,6 +37,11 @@ func (s *state) defuse(part []byte, ends bool) (out []byte) {
 	text := slices.Concat(s.rest, part)
 	s.rest = nil
 	for len(text) > 0 {
+		if n := s.colour(text); n > 0 {
+			out = append(out, text[:n]...)
+			text = text[n:]
+			continue
+		}
 		if !ends && (!utf8.FullRune(text) || len(text) == 1 && text[0] == '\r') {
 			s.rest = append(s.rest, text...)
 			break
@@ -55,10 +63,24 @@ func (s *state) defuse(part []byte, ends bool) (out []byte) {
 	return out
 }
 
+// colour returns the length of a sequence that colours the text of a terminal, as Graft itself does. No other
+// sequence is harmless: others move the cursor, hide text or write to the clipboard.
+func (s *state) colour(text []byte) int {
+	if !s.terminal || text[0] != 0x1b {
+		return 0
+	}
+	return len(colours.Find(text))
+}
+
+var colours = regexp.MustCompile(`^\x1b\[(0|1|3[1236])m`)
+
 // escapes advances by one character of a line, and reports whether to escape it. It ignores combining marks,
 // because the runner compares by a language's rules, which ignore some of them too.
 func (s *state) escapes(r rune) bool {
 	escaped := hidden(r)
+	if s.terminal {
+		return escaped
+	}
 	switch {
 	case r == '\n':
 		*s = state{}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/term"
@@ -12,8 +13,9 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
-// Log is a program's output for people. On a runner it defuses each line; output that is redirected into a file
-// stays unchanged. Only this package can make one.
+// Log is a program's output for people. On a runner it defuses each line. On a terminal it escapes what a person
+// does not see, because a terminal obeys escape sequences. Output that is redirected into a file, and a pipe
+// elsewhere than on a runner, stays unchanged. Only this package can make one.
 type Log struct {
 	mu    sync.Mutex
 	to    io.Writer
@@ -28,6 +30,7 @@ func NewLog(to io.Writer, onRunner bool) *Log {
 	l := &Log{to: to}
 	info, ok := l.stat()
 	l.on = onRunner && (!ok || !info.Mode().IsRegular())
+	l.state.terminal = !l.on && l.IsTerminal()
 	return l
 }
 
@@ -42,7 +45,7 @@ func (l *Log) Write(text []byte) (int, error) {
 	if err := l.clear(); err != nil {
 		return 0, err
 	}
-	if !l.on {
+	if !l.on && !l.state.terminal {
 		return l.to.Write(text)
 	}
 	if _, err := l.to.Write(l.state.defuse(text, false)); err != nil {
@@ -72,9 +75,27 @@ func (l *Log) Status(line string) {
 			width = columns
 		}
 	}
-	runes := []rune(line)
-	_, err := io.WriteString(l.to, string(runes[:min(len(runes), width-1)]))
+	_, err := io.WriteString(l.to, fitted(line, width-1))
 	l.shown = err == nil
+}
+
+// fitted returns the beginning of a line that fits into columns, with a question mark for each character that a
+// person does not see. Characters of East Asian scripts take two columns.
+func fitted(line string, columns int) string {
+	var out strings.Builder
+	for _, r := range line {
+		if hidden(r) || r == '\n' || r == '\t' {
+			r = '?'
+		}
+		if columns--; r >= '\u1100' {
+			columns--
+		}
+		if columns < 0 {
+			break
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
 }
 
 // clear removes the status.

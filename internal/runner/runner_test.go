@@ -14,6 +14,34 @@ import (
 	"github.com/olmgraft/graft/internal/failure"
 )
 
+// A terminal shows colours of Graft, and escapes whatever else it would obey. A status fits into its columns.
+func TestTerminal(t *testing.T) {
+	for text, want := range map[string]string{
+		"\x1b[1mop\x1b[0m \x1b[36m@@\x1b[0m\n": "\x1b[1mop\x1b[0m \x1b[36m@@\x1b[0m\n",
+		"\x1b[2J\x1b[31;8m\x1b]0;t\a\u009b2J":  `\u001b[2J\u001b[31;8m\u001b]0;t\u0007\u009b2J`,
+		"a\rb\r\n::x::##[y]\tz\u202e":          `a\u000db` + "\r\n::x::##[y]\tz" + `\u202e`,
+		"\xff":                                 "\uFFFD",
+	} {
+		s := state{terminal: true}
+		if got := string(s.defuse([]byte(text), true)); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+		var parts []byte
+		s = state{terminal: true}
+		for line := range strings.SplitAfterSeq(text, "\n") {
+			parts = append(parts, s.defuse([]byte(line), false)...)
+		}
+		if parts = append(parts, s.defuse(nil, true)...); string(parts) != want {
+			t.Errorf("line by line, %q is shown as %q, want %q", text, parts, want)
+		}
+	}
+	for line, want := range map[string]string{"abcdef": "abcde", "a\x1b[\tb": "a?[?b", "日本語": "日本", "a\u200bb": "a?b"} {
+		if got := fitted(line, 5); got != want {
+			t.Errorf("%q is shown as %q, want %q", line, got, want)
+		}
+	}
+}
+
 func TestDefuse(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                         "",

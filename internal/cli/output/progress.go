@@ -103,5 +103,5 @@ func (p *Progress) tick(stop <-chan struct{}) {
 
 func (p *Progress) show() {
 	p.shown = time.Now()
-	p.app.Err.Status(Printable(fmt.Sprintf("%4v  %s%s", time.Since(p.begun).Round(time.Second), p.what, p.count)))
+	p.app.Err.Status(fmt.Sprintf("%4v  %s%s", time.Since(p.begun).Round(time.Second), p.what, p.count))
 }
