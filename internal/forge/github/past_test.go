@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/forge"
 	"github.com/olmgraft/graft/internal/testkit/fakegithub"
 )
@@ -65,5 +66,26 @@ func TestPast(t *testing.T) {
 	}
 	if all, err := f.Past(ctx, "graft/etcd/0.9.5"); err != nil || len(all) > 0 {
 		t.Errorf("of another branch: %+v, %v", all, err)
+	}
+}
+
+// A run that ends after it deleted the branch, which closes the pull request on GitHub, has recorded before that
+// Graft closed it. Otherwise the next run would take it for a person's refusal.
+func TestPastAfterAnInterruptedClose(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	h := start(t, fakegithub.Repository{Writers: []string{"graft-bot"}})
+	h.AddToken(token, fakegithub.Identity{Login: "graft-bot"})
+	made := h.ensure(h.request(), forge.Created)
+	err := h.of(catalog).Close(ctx, made.Number, forge.Closing{Why: "Superseded.", Within: 9}, func() error {
+		defer stop()
+		return h.SetState("acme", "catalog", made.Number, "closed")
+	})
+	if !failure.Is(err, failure.Interrupted) {
+		t.Fatal(err)
+	}
+	one, err := h.of(catalog).Numbered(t.Context(), made.Number)
+	if err != nil || one.Number != made.Number || one.Rejected || one.Marker.Within != 9 {
+		t.Errorf("%+v, %v", one, err)
 	}
 }
