@@ -133,7 +133,7 @@ func (p *pathParser) field() pathNode {
 func (p *pathParser) descent(before steps) ([]pathNode, error) {
 	if len(before) > 0 {
 		if _, twice := before[len(before)-1].(descent); twice {
-			return nil, errors.New(".. follows ..")
+			return nil, errors.New("a second .. follows the first")
 		}
 	}
 	if isWord(p.peek()) {

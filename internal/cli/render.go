@@ -212,7 +212,7 @@ func rewrites(rules []string) (all reference.Rewrites, err error) {
 // readBase reads --base and --sum. A missing base is empty, so that the same command makes the first catalog
 // and each later one.
 func (a *app) readBase(ctx context.Context, o *renderOptions, ro *render.Options, t *template.Template) error {
-	if o.base != "" && !(o.full && o.levelGiven) {
+	if o.base != "" && (!o.full || !o.levelGiven) {
 		reader := catalogs.Reader{Options: o.registry, In: a.In, Err: a.Err}
 		docs, err := reader.AsItStands(ctx, o.base)
 		if err != nil && (!failure.Is(err, failure.TemplateNotFound) || o.base != o.write) {

@@ -100,9 +100,6 @@ func breakMentions(s string) string {
 	return out.String()
 }
 
-// WithoutGaps removes the gaps from text for a log, where they serve no purpose.
-func WithoutGaps(text string) string { return strings.ReplaceAll(text, gap, "") }
-
 func insertGaps(pattern *regexp.Regexp, s string) string {
 	var out strings.Builder
 	from := 0

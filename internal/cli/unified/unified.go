@@ -28,12 +28,13 @@ func Diff(oldName string, old []byte, newName string, now []byte) []byte {
 	var out bytes.Buffer
 	var h hunk
 	for line := range strings.Lines(string(whole)) {
-		if strings.HasPrefix(line, "@@ ") {
+		switch {
+		case strings.HasPrefix(line, "@@ "):
 			h.write(&out)
 			h = hunk{header: line}
-		} else if h.header == "" {
+		case h.header == "":
 			out.WriteString(line)
-		} else {
+		default:
 			h.lines = append(h.lines, line)
 		}
 	}
