@@ -195,10 +195,11 @@ func path(p *tab) {
 	p.wants(".answer", "There is no path. The upgrades end at v2.0.0 on 4.18, channel stable.")
 }
 
-// begins checks that the page shows the platform on which a path begins, and that a path begins on the shown one.
+// begins checks that the page shows the platform of a selected version or on which a path begins, and that a path
+// begins on the shown one.
 func begins(p *tab) {
 	for hash, want := range map[string]string{
-		"#/op": "4.18 4.18", "#/op?on=4.17": "4.17 4.17", "#/op?start=4.16": "4.16 4.16", "#/op?on=4.17&start=4.16": "4.17 4.16",
+		"#/op": "4.18 4.18", "#/op/stable/op.v1.0.0": "4.17 4.17", "#/op/stable/op.v0.9.0": "4.16 4.16", "#/op?on=4.17": "4.17 4.17", "#/op?start=4.16": "4.16 4.16", "#/op?on=4.17&start=4.16": "4.17 4.16",
 	} {
 		p.at(hash)
 		if got := value[string](p, "document.querySelector('[name=on]').value + ' ' + document.querySelector('[name=start]').value"); got != want {

@@ -76,10 +76,15 @@ function showPackage(pkg, about, state) {
 // pathButtons set the ends of a path. It begins on the platform on which a person chose its first version.
 const pathButtons = ({ state, stage }) => make('p', {}, ['from', 'to'].map((end) => make('button', { type: 'button', class: 'small', click: () => go({ ...state, [end]: state.bundle, ...(end === 'from' ? { start: index.platforms[stage] } : {}) }) }, `Path ${end} here`)));
 
-// stageOf returns the platform to show: the requested one, the one on which the requested path begins, or the
-// highest that has the package.
+// stageOf returns the platform to show: the requested one, the one on which the requested path begins, the highest
+// that has the selected version, or the highest that has the package.
 function stageOf(pkg, state) {
 	for (const asked of [state.on, state.start].map((name) => index.platforms.indexOf(name))) if (asked >= 0) return asked;
+	const b = pkg.byName.get(state.bundle);
+	for (const side of ['after', 'before']) {
+		const holds = pkg.stages.findLastIndex((_, stage) => viewOf(pkg, stage, side)?.lanes.some((l) => l.at.has(b) && !(l.nodes[l.at.get(b)].f & OUTSIDE)));
+		if (holds >= 0) return holds;
+	}
 	const has = pkg.stages.findLastIndex((s) => s.after >= 0);
 	return has >= 0 ? has : pkg.stages.findLastIndex((s) => s.before >= 0);
 }
