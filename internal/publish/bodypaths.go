@@ -51,14 +51,18 @@ func lowerVersion(a, b string) bool {
 }
 
 // paths writes the next upgrade of installed versions, before and after: one line for each range of versions,
-// once for catalogs with the same change.
+// once for catalogs with the same change. It names the catalogs of a line that does not concern all catalogs with
+// such changes.
 func (w *Work) paths(b *strings.Builder) {
-	catalogs, several := len(w.catalogs()), len(w.packages()) > 1
-	var lines []string
-	for _, one := range w.nextUpgrades() {
+	all, several := w.nextUpgrades(), len(w.packages()) > 1
+	var lines, changed []string
+	for _, one := range all {
+		changed = kind.Unique(append(changed, one.in...))
+	}
+	for _, one := range all {
 		line := nextLine(one.NextRange, several)
-		if len(one.in) < catalogs {
-			line += ", in " + someOf(one.in, catalogs, "catalog")
+		if len(one.in) < len(changed) {
+			line += ", in " + someOf(one.in, len(changed), "catalog")
 		}
 		lines = append(lines, line)
 	}

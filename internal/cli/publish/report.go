@@ -155,7 +155,11 @@ func (p *publishing) annotate(rep report, results []*publish.Result) {
 		warnings := slices.DeleteFunc(slices.Clone(one.Findings), func(f graph.Finding) bool { return f.Level != graph.Warning })
 		for _, said := range failure.Once(warnings, saying) {
 			f := said.First
-			p.action.Warn(f.ID, f.File, f.Line, strings.TrimSpace(f.Message+" "+said.Also()))
+			text := f.Message
+			if also := said.Also(); also != "" {
+				text += ". " + also
+			}
+			p.action.Warn(f.ID, f.File, f.Line, text)
 		}
 	}
 }
