@@ -24,6 +24,20 @@ func CompareBase(published, c *Catalog, levels Levels) []Finding {
 	return levels.apply(cmp.found)
 }
 
+// MarkEarlier marks the warnings that a catalog had before its change. Of a light catalog it may miss some.
+func MarkEarlier(found []Finding, before *Catalog, levels Levels) {
+	isWarning := func(f Finding) bool { return f.Level == Warning }
+	if !slices.ContainsFunc(found, isWarning) {
+		return
+	}
+	had := Verify(before, nil, levels)
+	for i, f := range found {
+		found[i].Earlier = isWarning(f) && slices.ContainsFunc(had, func(o Finding) bool {
+			return o.ID == f.ID && o.Package == f.Package && o.Channel == f.Channel && o.Message == f.Message
+		})
+	}
+}
+
 // ComparePublished does the same as CompareBase for a published catalog, wherever that is, and leaves out
 // findings in told.
 func ComparePublished(name string, published, c *Catalog, told []Finding, levels Levels) (found []Finding) {

@@ -1,8 +1,10 @@
 package graph
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -151,4 +153,25 @@ func TestPublishedCatalogsLoseNothingToThemselves(t *testing.T) {
 			t.Errorf("%s: %+v", name, d)
 		}
 	})
+}
+
+// A warning that the catalog had before is earlier, and a new one of the same kind is not. An error never is.
+func TestMarkEarlier(t *testing.T) {
+	before := newCatalog(t, "c: 1.0.0 -9.0.0")
+	after := newCatalog(t, "c: 1.0.0 -9.0.0; 1.1.0 <1.0.0 -8.0.0")
+	for _, level := range []Level{Warning, Error} {
+		levels := Levels{Of: map[string]Level{"skip-unknown": level}}
+		var got []string
+		found := Verify(after, before, levels)
+		MarkEarlier(found, before, levels)
+		for _, f := range found {
+			if f.ID == "skip-unknown" {
+				got = append(got, fmt.Sprint(f.Bundle, f.Earlier))
+			}
+		}
+		slices.Sort(got)
+		if want := []string{"p.v1.0.0" + strconv.FormatBool(level == Warning), "p.v1.1.0false"}; !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", level, got, want)
+		}
+	}
 }

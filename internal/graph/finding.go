@@ -23,6 +23,8 @@ type Finding struct {
 	Remedy  string `json:"remedy"`
 	// Against is the part of Message that names the published catalog, or "".
 	Against string `json:"-"`
+	// Earlier reports that the catalog had the finding before the change.
+	Earlier bool `json:"-"`
 	// Path is the path that an installed bundle had, from itself to the head.
 	Path []string `json:"path,omitempty"`
 	// Bundles are the concerned bundles, if there are several.

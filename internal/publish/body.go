@@ -180,32 +180,41 @@ func (w *Work) earlier(b *strings.Builder) {
 
 func (w *Work) findings(b *strings.Builder) {
 	defer w.earlier(b)
-	if len(w.Findings) == 0 {
-		if n := len(w.catalogs()); n > 0 {
-			fmt.Fprintf(b, "The graph of %s was verified: no findings.\n\n", count(n, "catalog"))
-		}
-		return
-	}
-	byLevel := map[graph.Level][]string{}
+	var failed, warnings, before []string
 	for _, said := range failure.Once(w.Findings, func(f graph.Finding) failure.Saying {
-		return failure.Saying{Text: string(f.Level) + f.ID + "\x00" + failure.Without(f.Message, f.Against), Place: w.catalogOf(f.File), Against: f.Against}
+		return failure.Saying{Text: fmt.Sprint(f.Level, f.Earlier, f.ID, "\x00", failure.Without(f.Message, f.Against)), Place: w.catalogOf(f.File), Against: f.Against}
 	}) {
 		f := said.First
 		line := string(f.Level) + " " + markdown.Code(f.ID) + ": " + markdown.Escape(f.Message)
 		if len(said.Against) > 1 {
 			line += ", and against " + some(said.Against[1:], "other catalog")
 		}
-		byLevel[f.Level] = append(byLevel[f.Level], line+w.among(said.Places))
+		line += w.among(said.Places)
+		switch {
+		case f.Level == graph.Error:
+			failed = append(failed, line)
+		case f.Earlier:
+			before = append(before, line)
+		default:
+			warnings = append(warnings, line)
+		}
 	}
-	lines, warnings := byLevel[graph.Error], byLevel[graph.Warning]
+	n, none := len(w.catalogs()), "no findings"
+	if len(before) > 0 {
+		none = "no new findings"
+	}
+	if len(failed)+len(warnings) == 0 && n > 0 {
+		fmt.Fprintf(b, "The graph of %s was verified: %s.\n\n", count(n, "catalog"), none)
+	}
 	const shown = 5
 	if len(warnings) <= shown {
-		lines, warnings = append(lines, warnings...), nil
+		failed, warnings = append(failed, warnings...), nil
 	}
-	if len(lines) > 0 {
-		b.WriteString("Findings:\n\n" + markdown.List(lines))
+	if len(failed) > 0 {
+		b.WriteString("Findings:\n\n" + markdown.List(failed))
 	}
 	b.WriteString(markdown.Details(count(len(warnings), "warning")+" of the graph", markdown.List(warnings)))
+	b.WriteString(markdown.Details(count(len(before), "warning")+" of the graph existed before this change", markdown.List(before)))
 }
 
 // catalogOf returns the catalog of the change that contains a file, or "".

@@ -134,6 +134,7 @@ func (p *preparation) verifyCatalog(from string, out *Catalog, after []fbc.Doc) 
 	p.explore(out, after)
 	found := graph.Verify(out.After, out.Before, p.Levels)
 	if len(out.before) > 0 {
+		graph.MarkEarlier(found, out.Before, p.Levels)
 		found = append(found, p.lost(out.Before, out.After)...)
 	}
 	p.Findings = append(p.Findings, found...)

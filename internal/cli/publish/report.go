@@ -152,7 +152,7 @@ func (p *publishing) annotate(rep report, results []*publish.Result) {
 		for _, w := range one.Warnings {
 			p.action.Warn("warning", "", 0, w)
 		}
-		warnings := slices.DeleteFunc(slices.Clone(one.Findings), func(f graph.Finding) bool { return f.Level != graph.Warning })
+		warnings := slices.DeleteFunc(slices.Clone(one.Findings), func(f graph.Finding) bool { return f.Level != graph.Warning || f.Earlier })
 		for _, said := range failure.Once(warnings, saying) {
 			f := said.First
 			text := f.Message
