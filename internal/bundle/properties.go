@@ -84,7 +84,7 @@ func (b *Bundle) declared() []fbc.Property {
 	if text, ok := b.csv.annotations[annotationProperties]; ok {
 		var annotated []fbc.Property
 		if err := json.Unmarshal([]byte(text), &annotated); err != nil {
-			b.note(b.csv.file, "opm ignores what is wrong in the annotation %s without a word: %w", annotationProperties, err)
+			b.note(b.csv.file, "opm silently ignores the fault in the annotation %s: %w", annotationProperties, err)
 		}
 		all = append(all, annotated...)
 	}

@@ -270,7 +270,7 @@ func communityTarget(fsys fs.FS, m Mapping, folder string) plan.TargetSetup {
 
 func unreleased(fsys fs.FS, ci *CI, folder, version string) []plan.TargetSetup {
 	missing := path.Join(folder, version, "release-config.yaml")
-	why := missing + " does not stand, and no channels are asked for"
+	why := missing + " does not exist, and no channels are requested"
 	misnamed := strings.TrimSuffix(missing, ".yaml") + ".yml"
 	if _, err := fs.Stat(fsys, misnamed); err == nil {
 		why += "; " + misnamed + " is not read"

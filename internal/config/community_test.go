@@ -182,7 +182,7 @@ func TestSetupWithoutARelease(t *testing.T) {
 		t.Fatalf("%s %+v, %v", layout, setup, err)
 	}
 	for _, target := range setup.Targets {
-		if !target.OnlyAsked || !strings.Contains(target.Unless, "release-config.yaml does not stand") || !strings.Contains(target.Unless, "release-config.yml is not read") {
+		if !target.OnlyAsked || !strings.Contains(target.Unless, "release-config.yaml does not exist") || !strings.Contains(target.Unless, "release-config.yml is not read") {
 			t.Errorf("%+v", target)
 		}
 	}

@@ -76,4 +76,4 @@ var nouns = []struct{ def, key, is, fix string }{
 	{"", "]", "a name or pattern of one", "Use letters, digits and the signs that such names have, without @ and blanks."},
 }
 
-const placeholders = "{package}, {name}, {version}, {major}, {minor} and {patch} may stand in it."
+const placeholders = "{package}, {name}, {version}, {major}, {minor} and {patch} are allowed."

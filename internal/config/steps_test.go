@@ -83,7 +83,7 @@ func TestStepsRefused(t *testing.T) {
 		"rewrite: [{from: quay.io/a}]":                                       `3:13: reading targets[0].rewrite[0]: to is missing`,
 		"rewrite: [{from: quay.io/a, to: quay.io/a/b}]":                      `3:12: reading targets[].rewrite: what quay.io/a becomes, quay.io/a/b, would be rewritten again`,
 		"catalogs: [{path: c.yaml, rewrite: [{from: a.io, to: 'a.io/b/'}]}]": `3:38: reading targets[].rewrite: what a.io becomes, a.io/b/, would be rewritten again`,
-		"files: [{path: a.env, at: 'images[0]'}]":                            `3:29: reading targets[].files: images[0] is no name of a variable`,
+		"files: [{path: a.env, at: 'images[0]'}]":                            `3:29: reading targets[].files: images[0] is not the name of a variable`,
 		"files: [{path: a.json, at: 'images[0'}]":                            `3:30: reading targets[].files: images[0 has a bracket that is not closed`,
 		"files: [{path: '../a.env', at: A}]":                                 `3:18: reading targets[0].files[0].path: "../a.env" is not a path within the repository`,
 		"files: [{path: a.env, at: A, value: '{sha}'}]":                      `3:39: reading targets[0].files[0].value: "{sha}" is not a text that Graft can fill in`,

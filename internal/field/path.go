@@ -27,7 +27,7 @@ var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 func Check(name, at string) error {
 	if !structured(name) {
 		if !variable.MatchString(at) {
-			return fmt.Errorf("%s is no name of a variable, which is what stands in a file of KEY=VALUE lines", at)
+			return fmt.Errorf("%s is not the name of a variable, and the file has KEY=VALUE lines", at)
 		}
 		return nil
 	}

@@ -44,7 +44,7 @@ func (r *Repo) Push(ctx context.Context, p Push) error {
 		return failure.New(failure.Internal, "pushing the branch %s: the commit %s was not made here", p.Branch, p.Commit)
 	}
 	if p.Expect != "" && !p.Force && !slices.Contains(made.ParentHashes, plumbing.NewHash(p.Expect)) {
-		return failure.New(failure.GitFailed, "pushing the branch %s to %s: %s does not follow upon %s", p.Branch, r.target.url, p.Commit, p.Expect).
+		return failure.New(failure.GitFailed, "pushing the branch %s to %s: %s does not descend from %s", p.Branch, r.target.url, p.Commit, p.Expect).
 			Fix("Push to another branch, or give --force.")
 	}
 	err := r.target.again(ctx, func() error { return r.push(ctx, p, made) }, "pushing the branch "+p.Branch+" to", "contents: write")
@@ -123,7 +123,7 @@ func (r *Repo) checkBase(ctx context.Context, p Push, there *refs) error {
 func (r *Repo) checkRoom(branch string, there *refs) error {
 	for other := range there.heads {
 		if strings.HasPrefix(other, branch+"/") || strings.HasPrefix(branch, other+"/") {
-			return failure.New(failure.GitFailed, "pushing the branch %s to %s: the branch %s stands in the way", branch, r.target.url, other).
+			return failure.New(failure.GitFailed, "pushing the branch %s to %s: the branch %s is in the way", branch, r.target.url, other).
 				Fix("Delete the branch %s, or give branches another pattern.", other)
 		}
 	}
@@ -165,7 +165,7 @@ func (r *Repo) send(ctx context.Context, session transport.ReceivePackSession, c
 	case report == nil:
 		return err
 	case report.UnpackStatus != "ok":
-		return r.declined(ctx, command, "it cannot unpack what was sent: "+report.UnpackStatus, said.String())
+		return r.declined(ctx, command, "it cannot unpack the sent objects: "+report.UnpackStatus, said.String())
 	}
 	for _, status := range report.CommandStatuses {
 		if status.Error() != nil {

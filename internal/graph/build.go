@@ -135,7 +135,7 @@ type assembly struct{ *Catalog }
 func (a assembly) add(it *item) {
 	a.faults = append(a.faults, it.faults...)
 	if it.ignored > 0 {
-		a.fault("document-ignored", Pos{it.File, it.ignored}, it.pkgName, "", "", "opm drops what stands here, after the end of the document at line %d", it.Line)
+		a.fault("document-ignored", Pos{it.File, it.ignored}, it.pkgName, "", "", "opm drops this text after the end of the document at line %d", it.Line)
 	}
 	switch it.schema {
 	case fbc.SchemaPackage:
@@ -182,7 +182,7 @@ func (a assembly) fault(id string, at Pos, pkg, channel, bundle, format string, 
 func (a assembly) addPackage(it *item) {
 	name := it.pkg.Name
 	if p := a.byName[name]; p != nil {
-		a.fault("package-duplicate", it.Pos, name, "", "", "package %q stands already at %s", name, p.Pos)
+		a.fault("package-duplicate", it.Pos, name, "", "", "package %q already exists at %s", name, p.Pos)
 		return
 	}
 	if name == "" {
@@ -221,7 +221,7 @@ func (a assembly) addChannel(it *item) {
 		a.fault("channel-without-name", it.Pos, p.Name, "", "", "the channel has no name")
 	}
 	if first := p.channels[doc.Name]; first != nil {
-		a.fault("channel-duplicate", it.Pos, p.Name, doc.Name, "", "channel %q stands already at %s", doc.Name, first.Pos)
+		a.fault("channel-duplicate", it.Pos, p.Name, doc.Name, "", "channel %q already exists at %s", doc.Name, first.Pos)
 		return
 	}
 	ch := &Channel{Pos: it.Pos, Package: p, Name: doc.Name, index: map[string]int{}}
@@ -231,7 +231,7 @@ func (a assembly) addChannel(it *item) {
 			entry.Line = it.lines[i]
 		}
 		if _, twice := ch.index[e.Name]; twice {
-			a.fault("entry-duplicate", ch.at(&entry), p.Name, ch.Name, e.Name, "entry %q stands already at line %d", e.Name, ch.Entry(e.Name).Line)
+			a.fault("entry-duplicate", ch.at(&entry), p.Name, ch.Name, e.Name, "entry %q already exists at line %d", e.Name, ch.Entry(e.Name).Line)
 			continue
 		}
 		ch.add(entry)
@@ -271,7 +271,7 @@ func (a assembly) addBundle(it *item) {
 	}
 	p := a.of(b.Package, it.Pos, "", b.Name)
 	if first := p.bundles[b.Name]; first != nil {
-		a.fault("bundle-duplicate", it.Pos, p.Name, "", b.Name, "bundle %q stands already at %s", b.Name, first.Pos)
+		a.fault("bundle-duplicate", it.Pos, p.Name, "", b.Name, "bundle %q already exists at %s", b.Name, first.Pos)
 		return
 	}
 	p.bundles[b.Name] = &b
@@ -287,7 +287,7 @@ func (a assembly) addDeprecation(it *item) {
 	}
 	p := a.of(doc.Package, it.Pos, "", "")
 	if p.deprecations.Line > 0 {
-		a.fault("deprecation-duplicate", it.Pos, p.Name, "", "", "the deprecations of package %q stand already at %s", p.Name, p.deprecations)
+		a.fault("deprecation-duplicate", it.Pos, p.Name, "", "", "the deprecations of package %q already exist at %s", p.Name, p.deprecations)
 	} else {
 		p.deprecations = it.Pos
 	}

@@ -102,7 +102,7 @@ func (v *verifier) verifyPackage() {
 	byVersion := map[string]*Bundle{}
 	for _, b := range p.Bundles {
 		if p.Declared && !p.listed[b.Name] {
-			v.add("bundle-without-channel", b.Pos, "", b.Name, "bundle %q stands in no channel", b.Name)
+			v.add("bundle-without-channel", b.Pos, "", b.Name, "bundle %q is in no channel", b.Name)
 		}
 		if !b.HasVersion {
 			continue

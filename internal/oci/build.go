@@ -53,7 +53,7 @@ const imageLabels = "org.opencontainers.image."
 func (b *Base) Build(r Recipe) (*Image, error) {
 	built, err := b.build(r)
 	if err != nil {
-		return nil, failure.New(failure.BundleInvalid, "building upon the base: %w", err).Fix("Name another base: the parts of this one do not fit together.")
+		return nil, failure.New(failure.BundleInvalid, "building on the base: %w", err).Fix("Name another base: the parts of this one do not fit together.")
 	}
 	return built, nil
 }

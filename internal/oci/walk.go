@@ -12,8 +12,8 @@ type walkError string
 func (e walkError) Error() string { return string(e) }
 
 const (
-	errMissing   = walkError("nothing stands at this path or where it links to")
-	errNoDir     = walkError("a file stands where the path needs a directory")
+	errMissing   = walkError("this path, or the target of its link, does not exist")
+	errNoDir     = walkError("a part of this path is a file, not a directory")
 	errDirectory = walkError("a hard link to a directory")
 	errOutside   = walkError("a link leads outside of the image's root")
 	errLinks     = walkError("too many links, or links in a circle")

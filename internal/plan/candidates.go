@@ -38,7 +38,7 @@ func (p *planner) candidates() ([]candidate, error) {
 		errs = append(errs, err)
 		for _, c := range found {
 			if asked != "" && c.path != asked {
-				p.leaveOut(c.path, "", "only %s is asked for", asked)
+				p.leaveOut(c.path, "", "only %s is requested", asked)
 				continue
 			}
 			out = append(out, c)

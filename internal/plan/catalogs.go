@@ -64,7 +64,7 @@ func (p *planner) catalog(setup CatalogSetup, at place, c candidate, t *Target) 
 	called, asked := cmp.Or(cat.Path, cat.Name), p.in.Asked.Catalog
 	p.known = append(p.known, called)
 	if asked != "" && asked != cat.Path && asked != cat.Name {
-		p.leaveOut(c.path, called, "only %s is asked for", asked)
+		p.leaveOut(c.path, called, "only %s is requested", asked)
 		return false, nil
 	}
 	p.matched = p.matched || asked != ""
@@ -77,7 +77,7 @@ func (p *planner) catalog(setup CatalogSetup, at place, c candidate, t *Target) 
 			return false, err
 		}
 		if cat.New && !setup.Create && !t.Create {
-			return false, p.misconfigured(c.TargetSetup, "planning for %s: the catalog %s of %s does not stand", p.in.Bundle.Name, cat.Path, c.path).
+			return false, p.misconfigured(c.TargetSetup, "planning for %s: the catalog %s of %s does not exist", p.in.Bundle.Name, cat.Path, c.path).
 				Fix("Correct its path, or set create: true for the catalog in graft.yaml.")
 		}
 		t.Catalogs = append(t.Catalogs, cat)
@@ -98,7 +98,7 @@ func (p *planner) itself(c candidate) (bool, error) {
 	if len(c.Catalogs) == 0 && asked != "" {
 		p.known = append(p.known, c.path)
 		if asked != c.path {
-			p.leaveOut(c.path, "", "only %s is asked for", asked)
+			p.leaveOut(c.path, "", "only %s is requested", asked)
 			return false, nil
 		}
 		p.matched = true
@@ -254,7 +254,7 @@ func (p *planner) standing(cat *Catalog) (metadata, error) {
 	for i := range docs {
 		if cat.Folder {
 			if template.IsSchema(docs[i].Schema) {
-				return none, failure.New(failure.EditRefused, "planning the catalog %s: a template stands among its files", cat.Path).At(docs[i].File, docs[i].Line, 1).
+				return none, failure.New(failure.EditRefused, "planning the catalog %s: one of its files is a template", cat.Path).At(docs[i].File, docs[i].Line, 1).
 					Fix("Name the template in %s/.indexignore, or keep it elsewhere.", cat.Path)
 			}
 			cat.Format = docs[0].Format // the parts keep their own formats

@@ -49,7 +49,7 @@ func (p *planner) withCatalog(c candidate, found *search) ([]candidate, error) {
 	case len(found.catalogs) == 0:
 		p.reason(&c.reasons, "The repository has no catalog of package %s, so none is rendered.", p.in.Bundle.Package)
 	case found.catalogs[0] == ".":
-		p.leaveOut(c.path, found.catalogs[0], "its files stand at the top of the repository, among all others")
+		p.leaveOut(c.path, found.catalogs[0], "its files are at the top of the repository, among all others")
 	default:
 		c.Catalogs = []CatalogSetup{{Path: Pattern(found.catalogs[0])}}
 		p.reason(&c.reasons, "%s is the only catalog in the repository with package %s.", found.catalogs[0], p.in.Bundle.Package)

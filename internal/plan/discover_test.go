@@ -40,7 +40,7 @@ func TestDiscover(t *testing.T) {
 		"a template alone":       {files: map[string]string{"t.yml": semverTemplate}, in: asked(Asked{Channels: []string{"Fast"}}), want: "t.yml semver\n  into Fast\n"},
 		"a catalog alone":        {files: map[string]string{"c.yaml": catalog}, in: asked(Asked{}), want: "c.yaml raw\n  into a\n"},
 		"the catalog is split":   {files: with(split, "t.yaml", basicTemplate), in: asked(Asked{}), want: "t.yaml basic\n  into a\n  render c/op json csv\n"},
-		"split, at the top":      {files: map[string]string{"package.yaml": split["c/op/package.yaml"], "channels.yaml": split["c/op/channels/stable.yaml"], "t.yaml": basicTemplate}, in: asked(Asked{}), want: "t.yaml basic\n  into a\nnot t.yaml .: its files stand at the top of the repository, among all others\n"},
+		"split, at the top":      {files: map[string]string{"package.yaml": split["c/op/package.yaml"], "channels.yaml": split["c/op/channels/stable.yaml"], "t.yaml": basicTemplate}, in: asked(Asked{}), want: "t.yaml basic\n  into a\nnot t.yaml .: its files are at the top of the repository, among all others\n"},
 		"a split catalog alone":  {files: split, in: asked(Asked{}), want: "c/op raw\n  into a\n"},
 		"a package beside it":    {files: map[string]string{"c/op.yaml": catalog, "c/ap.yaml": other}, in: asked(Asked{}), want: "c/op.yaml raw\n  into a\n"},
 		"of other packages":      {files: map[string]string{"t/op.yaml": basicTemplate, "t/ap.yaml": strings.ReplaceAll(basicTemplate, "op", "ap"), "c/ap.yaml": other}, in: asked(Asked{}), want: "t/op.yaml basic\n  into a\n"},

@@ -172,7 +172,7 @@ func channelEntries(t *template.Template, pkg string) (map[string][]fbc.Entry, e
 // only forward: a late, older version does not move it back.
 func (p *planner) defaultChannel(rule placed, c candidate, o *opened, t *Target) (string, error) {
 	if asked := p.in.Asked.DefaultChannel; asked != "" {
-		p.reason(&t.Reasons, "The default channel is %s, as asked for.", asked)
+		p.reason(&t.Reasons, "The default channel is %s, as requested.", asked)
 		return asked, nil
 	}
 	if has := template.Traits(o.kind); rule.defaultChannel == "" || len(has.Archetypes) > 0 || has.OfTemplates {

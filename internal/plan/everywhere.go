@@ -74,7 +74,7 @@ func (p *planner) standingTarget(c candidate) error {
 		return err
 	}
 	if o.file == nil {
-		p.leaveOut(c.path, "", "it does not stand yet")
+		p.leaveOut(c.path, "", "it does not exist yet")
 		return nil
 	}
 	if pkg := o.description().Package; c.byGlob && pkg != "" && pkg != p.in.Bundle.Package {

@@ -17,7 +17,7 @@ func TestFields(t *testing.T) {
 		{"quay.io/example/op:v1.3.0", "1.3.0", "x.env", "{digest}", "KEY of x.env stays: op.v2.0.0 is a higher version."},
 		{"quay.io/example/op:v1.3.0", "1.3.0", "x-{major}.env", "{digest}", "x-1.env=" + digest},
 		{"quay.io/example/op:v1.1.0", "1.1.0", "x-{major}.env", "{digest}", "KEY of x-1.env stays: op.v1.2.0 is a higher version."},
-		{"quay.io/example/op@" + digest, "3.0.0", "x.env", "{tag}", "graft.yaml:7:3: filling in a value of files: \"{tag}\": {tag} stands for nothing here"},
+		{"quay.io/example/op@" + digest, "3.0.0", "x.env", "{tag}", "graft.yaml:7:3: filling in a value of files: \"{tag}\": {tag} has no value here"},
 	} {
 		setup := &Setup{File: "graft.yaml", Targets: []TargetSetup{{
 			Template: "basic.yaml", Rules: rules("stable"), Catalogs: []CatalogSetup{{Path: "catalog.yaml", Metadata: Auto}},

@@ -29,7 +29,7 @@ func TestNewChannels(t *testing.T) {
 		"one letter lacks":             {held: []string{"candidate-v4.1"}, channel: "candidat-v4.2", err: "candidate-v4.1 is nearly"},
 		"a capital":                    {held: []string{"stable"}, channel: "Stable", err: "stable is nearly"},
 		"misspelt beside another one":  {held: []string{"fast"}, other: []string{"stable"}, channel: "stabl", err: "stable is nearly"},
-		"it is asked for":              {held: []string{"stable-3.16"}, asked: "stabel-3.17"},
+		"it is requested":              {held: []string{"stable-3.16"}, asked: "stabel-3.17"},
 		"the next one":                 {held: []string{"stable-v1.3"}, channel: "stable-v{major}.4"},
 		"the next one without a v":     {held: []string{"stable-v1.3"}, channel: "stable-1.4"},
 		"the first one with a version": {held: []string{"stable"}, channel: "stable-v1"},

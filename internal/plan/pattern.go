@@ -76,7 +76,7 @@ func (p Pattern) expand(value func(name string) (string, bool)) (string, error) 
 		}
 		text, ok := value(name)
 		if !ok {
-			return "", fmt.Errorf("%q: {%s} stands for nothing here", string(p), name)
+			return "", fmt.Errorf("%q: {%s} has no value here", string(p), name)
 		}
 		out.WriteString(text)
 		rest = after

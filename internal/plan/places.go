@@ -66,7 +66,7 @@ func (p *planner) places(setup CatalogSetup, c candidate) ([]place, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, p.misconfigured(c.TargetSetup, "finding catalogs: none stands at %s", setup.Path).
+		return nil, p.misconfigured(c.TargetSetup, "finding catalogs: there is none at %s", setup.Path).
 			Fix("Correct the path, or name each catalog to create.")
 	}
 	slices.SortFunc(found, func(a, b place) int { return a.platform.Compare(*b.platform) })

@@ -273,7 +273,7 @@ func (p *planner) distinct() error {
 					Fix("Leave the catalog out: a template that is a catalog is not rendered.")
 			}
 			if other, twice := from[c.Path]; twice {
-				return failure.New(failure.Config, "planning for %s: the catalog %s is made of %s and of %s", p.in.Bundle.Name, c.Path, other, t.Template).At(p.setup.File, 0, 0).
+				return failure.New(failure.Config, "planning for %s: two templates make the catalog %s: %s and %s", p.in.Bundle.Name, c.Path, other, t.Template).At(p.setup.File, 0, 0).
 					Fix("Render each catalog from one template, or join the two in a composite template.")
 			}
 			from[c.Path] = t.Template

@@ -201,10 +201,10 @@ func TestTargetsOfASetup(t *testing.T) {
 			code: failure.TemplateUnsupported, err: "t.yaml"},
 		"another package": {files: both, in: Input{Setup: &Setup{Package: "ap", Targets: []TargetSetup{{Template: "t/basic.yaml"}, {Template: "t/semver.yaml", Package: "op", Rules: rules("Fast")}}}},
 			want: "t/semver.yaml semver\n  into Fast\nnot t/basic.yaml : it is for package ap\n"},
-		"one is asked for": {files: both, in: Input{Asked: Asked{Template: "t/semver.yaml"}, Setup: &Setup{Targets: []TargetSetup{{Template: "t/basic.yaml", Rules: rules("a")}, {Template: "t/semver.yaml", Rules: rules("Fast")}}}},
-			want: "t/semver.yaml semver\n  into Fast\nnot t/basic.yaml : only t/semver.yaml is asked for\n"},
-		"one beside the setup is asked for": {files: both, in: Input{Asked: Asked{Template: "t/semver.yaml", Channels: []string{"Fast"}}, Setup: &Setup{Targets: []TargetSetup{{Template: "t/basic.yaml", Rules: rules("a")}}}},
-			want: "t/semver.yaml semver\n  into Fast\nnot t/basic.yaml : only t/semver.yaml is asked for\n"},
+		"one is requested": {files: both, in: Input{Asked: Asked{Template: "t/semver.yaml"}, Setup: &Setup{Targets: []TargetSetup{{Template: "t/basic.yaml", Rules: rules("a")}, {Template: "t/semver.yaml", Rules: rules("Fast")}}}},
+			want: "t/semver.yaml semver\n  into Fast\nnot t/basic.yaml : only t/semver.yaml is requested\n"},
+		"one beside the setup is requested": {files: both, in: Input{Asked: Asked{Template: "t/semver.yaml", Channels: []string{"Fast"}}, Setup: &Setup{Targets: []TargetSetup{{Template: "t/basic.yaml", Rules: rules("a")}}}},
+			want: "t/semver.yaml semver\n  into Fast\nnot t/basic.yaml : only t/semver.yaml is requested\n"},
 		"only asked": {files: both, in: Input{Setup: &Setup{Targets: []TargetSetup{{Template: "t/basic.yaml", OnlyAsked: true, Unless: "because"}}}},
 			want: "not t/basic.yaml : because\n"},
 		"only asked, and asked": {files: both, in: Input{Asked: Asked{Channels: []string{"b"}}, Setup: &Setup{Targets: []TargetSetup{{Template: "t/basic.yaml", OnlyAsked: true}}}},
@@ -378,12 +378,12 @@ func TestCatalogsAreBegun(t *testing.T) {
 		asked  string
 		err    string
 	}{
-		"not allowed":         {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c.yaml"}}}, err: "the catalog c.yaml of t.yaml does not stand"},
-		"a folder":            {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c"}}}, err: "the catalog c of t.yaml does not stand"},
+		"not allowed":         {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c.yaml"}}}, err: "the catalog c.yaml of t.yaml does not exist"},
+		"a folder":            {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c"}}}, err: "the catalog c of t.yaml does not exist"},
 		"the setup says so":   {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c.yaml", Create: true}}}},
 		"with its template":   {target: TargetSetup{Template: "new.yaml", Create: "basic", Catalogs: []CatalogSetup{{Path: "c.yaml"}}}},
-		"it is asked for":     {target: TargetSetup{Template: "t.yaml"}, asked: "c.yaml"},
-		"asked of those said": {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c.yaml"}}}, asked: "c.yaml", err: "does not stand"},
+		"it is requested":     {target: TargetSetup{Template: "t.yaml"}, asked: "c.yaml"},
+		"asked of those said": {target: TargetSetup{Template: "t.yaml", Catalogs: []CatalogSetup{{Path: "c.yaml"}}}, asked: "c.yaml", err: "does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.target.Rules, tt.target.Line, tt.target.Col = rules("stable"), 3, 5

@@ -130,7 +130,7 @@ func (p *planner) insteadOf(channels []string, c candidate, o *opened, t *Target
 		return asked, nil
 	}
 	if len(p.setupOfPublished(c)) == 0 {
-		return "", p.misconfigured(c.TargetSetup, "planning for %s: insteadOf goes by what is published, and nothing says which catalogs are", p.in.Bundle.Name).
+		return "", p.misconfigured(c.TargetSetup, "planning for %s: insteadOf needs the published catalogs, and published is not set", p.in.Bundle.Name).
 			Fix("Name them with published, or leave out insteadOf.")
 	}
 	if template.Traits(o.kind).OfTemplates {
@@ -157,7 +157,7 @@ func (p *planner) insteadOf(channels []string, c candidate, o *opened, t *Target
 			continue
 		}
 		if why != "" {
-			p.reason(&t.Reasons, "Channel %s: it is added, and takes nobody's place: %s.", channel, why)
+			p.reason(&t.Reasons, "Channel %s: it is added, and takes the place of no bundle: %s.", channel, why)
 		}
 	}
 	switch heads = kind.Unique(heads); len(heads) {

@@ -92,9 +92,9 @@ func likeSiblings(entries []fbc.Entry, name string, version semver.Version) (e E
 	if !e.Said() {
 		return e, fmt.Sprintf("%s shows no pattern, so it takes its natural place by version.", newest[0].Name), nil
 	}
-	replaced := "what is below it is replaced"
+	replaced := "it replaces the entry below it"
 	if e.Replaces == "" {
-		replaced = "nothing is replaced"
+		replaced = "it replaces nothing"
 	}
 	return e, fmt.Sprintf("it %s, as %s and the entries below that have it: %s, %s.", e.inWords(), newest[0].Name, replaced, seen), nil
 }

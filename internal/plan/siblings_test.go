@@ -39,11 +39,11 @@ func TestLikeSiblings(t *testing.T) {
 		why                    string
 	}{
 		{"after what it replaces", "1.20.0; 1.21.0 <1.20.0 (>1.20.0 <1.21.0)", "1.22.0", "op.v1.21.0", ">1.21.0 <1.22.0", "the range >{version of what it replaces} <{version}"},
-		{"after the first", "1.0.0 (>=0.4.0 <1.0.0)", "1.0.1", "op.v1.0.0", ">=0.4.0 <1.0.1", "what is below it is replaced"},
+		{"after the first", "1.0.0 (>=0.4.0 <1.0.0)", "1.0.1", "op.v1.0.0", ">=0.4.0 <1.0.1", "it replaces the entry below it"},
 		{"a range that was forgotten", "0.4.1; 0.4.2 <0.4.1 (>=0.1.0 <0.2.0); 1.0.0 <0.4.2 (>=0.1.0 <1.0.0)", "1.1.0", "op.v1.0.0", ">=0.1.0 <1.1.0", "the range >=0.1.0 <{version}"},
 		{"a chain alone", "1.0.0; 1.1.0 <1.0.0", "1.2.0", "op.v1.1.0", "", "no range"},
 		{"up to the version", "1.0.0 (<1.0.0); 1.1.0 <1.0.0 (<1.1.0)", "1.2.0", "op.v1.1.0", "<1.2.0", "the range <{version}"},
-		{"up to the version, nothing replaced", "1.0.0 (<1.0.0); 1.1.0 (<1.1.0)", "1.2.0", "", "<1.2.0", "nothing is replaced"},
+		{"up to the version, nothing replaced", "1.0.0 (<1.0.0); 1.1.0 (<1.1.0)", "1.2.0", "", "<1.2.0", "it replaces nothing"},
 		{"from what it replaces", "1.20.0; 1.21.0 <1.20.0 (>=1.20.0 <1.21.0); 1.22.1 <1.21.0 (>=1.21.0 <1.22.1)", "1.23.0", "op.v1.22.1", ">=1.22.1 <1.23.0", "the range >={version of what it replaces} <{version}"},
 		{"within the minor version", "1.2.0 (>=1.2.0 <1.2.0); 1.2.1 <1.2.0 (>=1.2.0 <1.2.1); 1.2.2 <1.2.1 (>=1.2.0 <1.2.2)", "1.3.0", "op.v1.2.2", ">=1.3.0 <1.3.0", "the range >={major}.{minor}.0 <{version}"},
 		{"two minor versions back", "0.17.4 (>=0.15.0 <0.17.4); 0.17.5 <0.17.4 (>=0.15.0 <0.17.5)", "0.18.0", "op.v0.17.5", ">=0.16.0 <0.18.0", "{minor-2}"},

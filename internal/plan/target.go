@@ -26,7 +26,7 @@ func (p *planner) target(c candidate) error {
 	}
 	t := Target{Template: c.path, Kind: o.kind, Create: o.file == nil, SemverSkips: p.semverSkips(c), Reasons: slices.Clone(c.reasons)}
 	if t.Create {
-		p.reason(&t.Reasons, "%s does not stand yet and is begun as a %s template.", c.path, o.kind)
+		p.reason(&t.Reasons, "%s does not exist yet. Graft creates it as a %s template.", c.path, o.kind)
 	}
 	wanted, err := p.catalogs(c, &t)
 	if err != nil || !wanted {
@@ -101,7 +101,7 @@ type placed struct {
 // if the setup uses them, or the template's own choice.
 func (p *planner) channels(c candidate, o *opened, t *Target) (placed, bool, error) {
 	if asked := kind.Unique(p.in.Asked.Channels); len(asked) > 0 {
-		p.reason(&t.Reasons, "It goes into %s, as asked for.", strings.Join(asked, ", "))
+		p.reason(&t.Reasons, "It goes into %s, as requested.", strings.Join(asked, ", "))
 		return placed{channels: asked}, true, nil
 	}
 	if c.OnlyAsked {

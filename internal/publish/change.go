@@ -53,7 +53,7 @@ func (c *change) publish(ctx context.Context) *Result {
 	var result *Result
 	err := gitrepo.Retry(ctx, c.Attempts, 200*time.Millisecond, c.Sleep, func(n int) (err error) {
 		if n > 1 {
-			c.Line("the base moved, trying again upon the new one (%d of %d)", n, c.Attempts)
+			c.Line("the base moved, retrying on the new one (%d of %d)", n, c.Attempts)
 		}
 		result, err = c.attempt(ctx)
 		return err

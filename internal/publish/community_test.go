@@ -96,7 +96,7 @@ func TestACatalogAsAWhole(t *testing.T) {
 	}
 	for _, test := range []struct{ name, file, text, want string }{
 		{"sound", "catalogs/v4.20/other/catalog.yaml", strings.ReplaceAll(other, "NAME", "other"), ""},
-		{"our package in another's folder", "catalogs/v4.20/aaa/catalog.yaml", strings.ReplaceAll(other, "NAME", "op"), `package-duplicate: package "op" stands already at catalogs/v4.20/aaa/catalog.yaml:2`},
+		{"our package in another's folder", "catalogs/v4.20/aaa/catalog.yaml", strings.ReplaceAll(other, "NAME", "op"), `package-duplicate: package "op" already exists at catalogs/v4.20/aaa/catalog.yaml:2`},
 		{"another's file that is none", "catalogs/v4.20/other/catalog.yaml", "A catalog.\n", "catalogs/v4.20/other/catalog.yaml:1: community-catalog-invalid: catalogs/v4.20 as a whole: document-unreadable"},
 		{"left out", "catalogs/v4.20/README.md", "A catalog.\n", ""},
 		{"another catalog", "catalogs/v4.21/other/catalog.yaml", "A catalog.\n", ""},

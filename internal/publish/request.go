@@ -130,7 +130,7 @@ func ParseRequest(text string) (Request, error) {
 	}
 	for name := range values {
 		if !slices.ContainsFunc(parameters, func(p parameter) bool { return p.name == name }) {
-			return Request{}, failure.New(failure.Usage, "reading the request for %s: nobody can ask for %q", image, name)
+			return Request{}, failure.New(failure.Usage, "reading the request for %s: %q is not a parameter", image, name)
 		}
 	}
 	r := Ask(values.Get, func(name string) []string {
@@ -138,7 +138,7 @@ func ParseRequest(text string) (Request, error) {
 	})
 	r.Publication = p
 	if r.Edit.Said() != (image == edit) {
-		return Request{}, failure.New(failure.Usage, "reading the request for %s: it is for an image and for what stands there", image)
+		return Request{}, failure.New(failure.Usage, "reading the request for %s: it has an image and an edit, or neither", image)
 	}
 	return r, nil
 }

@@ -73,10 +73,10 @@ func (p *preparation) runAfter(ctx context.Context) error {
 	case len(commands) == 0 || len(p.change.Names()) == 0:
 		return nil
 	case p.Commands == nil && p.DryRun:
-		p.Warnings = append(p.Warnings, fmt.Sprintf("after is left out: nobody allowed the commands of %s", p.after.File))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("the commands of after in %s do not run, because allow-commands is not set", p.after.File))
 		return nil
 	case p.Commands == nil:
-		return refused(failure.Usage, "running what stands in after: nobody allowed commands").Fix("Give --allow-commands, or remove after from graft.yaml.")
+		return refused(failure.Usage, "running the commands of after: allow-commands is not set").Fix("Give --allow-commands, or remove after from graft.yaml.")
 	}
 	p.Line("running %s after the change", count(len(commands), "command"))
 	written, err := p.Commands(ctx, p.base.FS, &p.change, commands)
@@ -86,7 +86,7 @@ func (p *preparation) runAfter(ctx context.Context) error {
 	names := slices.Sorted(maps.Keys(written))
 	outside := slices.DeleteFunc(slices.Clone(names), p.mayChange)
 	if len(outside) > 0 {
-		return refused(failure.EditRefused, "running what stands in after: it changed %s, which changes does not name", strings.Join(outside[:min(len(outside), 10)], ", ")).
+		return refused(failure.EditRefused, "running the commands of after: they changed %s, which changes does not name", strings.Join(outside[:min(len(outside), 10)], ", ")).
 			Fix("Add the files to changes, or keep the commands from changing them.")
 	}
 	for _, name := range names {

@@ -71,7 +71,7 @@ func (o *output) lines() (all []string) {
 		}
 	}
 	if o.more > 0 {
-		all = append(all, "(what it printed beyond 64 KiB is left out)")
+		all = append(all, "(output beyond 64 KiB is left out)")
 	}
 	return all
 }

@@ -23,7 +23,7 @@ func TestProblems(t *testing.T) {
 		{"basic: a second document", plainBasic + "---\nschema: olm.bundle\n", "18:1 reading the template: opm reads its first document and ignores this one"},
 		{"basic: no schema", basicHead + "- name: op\n", "3:3 reading a document that has no schema"},
 		{"basic: a bundle that lost its schema", basicHead + "- {schema: olm.package, name: op}\n- {image: q.io/op:a, name: op.v1.0.0}\n", ""},
-		{"basic: a key in two cases", basicHead + "- schema: olm.package\n  name: op\n  Name: op\n", "5:3 reading olm.package op: the key Name stands there as name as well, and opm reads one of them"},
+		{"basic: a key in two cases", basicHead + "- schema: olm.package\n  name: op\n  Name: op\n", "5:3 reading olm.package op: the key Name exists as name as well, and opm reads one of them"},
 		{"basic: a package twice", basicHead + strings.Repeat("- schema: olm.package\n  name: op\n", 2), "5:3 reading package op, which occurs twice"},
 		{"basic: a channel twice", basicHead + strings.Repeat("- schema: olm.channel\n  package: op\n  name: stable\n  entries: []\n", 2), "7:3 reading channel stable, which occurs twice"},
 		{"basic: a channel of each package", basicHead + "- {schema: olm.channel, package: a, name: stable}\n- {schema: olm.channel, package: b, name: stable}\n", ""},
@@ -61,7 +61,7 @@ func TestProblems(t *testing.T) {
 
 		{"composite: unknown builders and inputs", "schema: olm.composite\ncomponents:\n- {name: a, strategy: {template: {schema: olm.builder.other, config: {input: a.yaml}}}}\n- {name: b, strategy: {template: {schema: olm.builder.basic}}}\n- {name: c, strategy: {template: {schema: olm.builder.custom}}}\n",
 			"3:3 reading component a: opm knows no builder \"olm.builder.other\"; 4:3 reading component b: it has no config.input"},
-		{"substitutes: halves", "schema: olm.template.substitutes\nentries: []\nsubstitutions:\n- {name: a, base: b}\n- {name: c}\n- {name: a, base: d}\n- {name: e, base: b}\n", "5:3 reading a substitution: it lacks name or base; 6:3 reading a substitution: a or d stands in another one; 7:3 reading a substitution: e or b stands in another one"},
+		{"substitutes: halves", "schema: olm.template.substitutes\nentries: []\nsubstitutions:\n- {name: a, base: b}\n- {name: c}\n- {name: a, base: d}\n- {name: e, base: b}\n", "5:3 reading a substitution: it lacks name or base; 6:3 reading a substitution: a or d is in another one; 7:3 reading a substitution: e or b is in another one"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tmpl, err := Parse("t.yaml", []byte(tt.src))

@@ -155,7 +155,7 @@ func Open(fsys fs.FS, p, name string) (*Template, error) {
 			return nil, err
 		}
 		if part.Source.Depth = t.Source.Depth + 1; part.Source.Depth > maxParts {
-			return nil, failure.New(failure.TemplateMalformed, "opening %s: it is made of itself", name).At(name, 1, 1)
+			return nil, failure.New(failure.TemplateMalformed, "opening %s: it includes itself", name).At(name, 1, 1)
 		}
 		part.Source.SemverSkips = t.Source.SemverSkips
 		return part, nil

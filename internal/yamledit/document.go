@@ -39,7 +39,7 @@ func (e *Edits) addFirst(d *Doc, n newDoc, body string) error {
 	src := e.file.Src
 	eol := eolNear(src, d.Start)
 	if !d.JSON && bytes.Contains(d.leadTrivia(), []byte("#")) && isMarker(src[d.Start+len(d.leadTrivia()):], "---") {
-		return e.file.refused(d.Start, "adding a document before the first one, above whose --- a comment stands").
+		return e.file.refused(d.Start, "adding a document before the first one, which has a comment above its ---").
 			Fix("Put --- above the comment.")
 	}
 	e.newDocs[-1] = append(e.newDocs[-1], n)

@@ -198,10 +198,10 @@ func editable(n *Node) error {
 	for p := n; p != nil; p = p.Parent {
 		if p.Kind == Alias {
 			return n.doc.file.refused(p.Start, "editing an alias (*%s)", p.Value).
-				Fix("Write the value out in place of the alias.")
+				Fix("Write the value instead of the alias.")
 		}
 		if p.Anchor != "" {
-			return n.doc.file.refused(p.Start, "editing inside of the anchor &%s, which stands in several places", p.Anchor).
+			return n.doc.file.refused(p.Start, "editing inside of the anchor &%s, which several places use", p.Anchor).
 				Fix("Write the aliases of &%s out, and remove the anchor.", p.Anchor)
 		}
 	}

@@ -80,7 +80,7 @@ func TestInsertItem(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ src, want string }{
-		"anchored list": {"entries: &e\n- name: a\ny: *e\n", "t.yaml:2:1: editing inside of the anchor &e, which stands in several places"},
+		"anchored list": {"entries: &e\n- name: a\ny: *e\n", "t.yaml:2:1: editing inside of the anchor &e, which several places use"},
 		"aliased list":  {"x: &e\n- name: a\nentries: *e\n", "t.yaml:3:10: editing an alias (*e)"},
 		"anchor above":  {"k: 1\nentries: &a [{name: a}]\n", "t.yaml:2:13: editing inside of the anchor &a"},
 	} {

@@ -186,7 +186,7 @@ func (b *treeBuilder) buildChildren(n *Node, y *yaml.Node, at, depth int) error 
 func (b *treeBuilder) expand(alias *Node) error {
 	weight, complete := b.weights[alias.target]
 	if !complete {
-		return alias.Malformed("expanding *%s: it stands inside of its own anchor", alias.Value)
+		return alias.Malformed("expanding *%s: it is inside of its own anchor", alias.Value)
 	}
 	if b.weight += weight; b.weight > maxExpanded {
 		return alias.Malformed("expanding *%s: aliases grow to more than %d nodes", alias.Value, maxExpanded)

@@ -45,7 +45,7 @@ func (e *Edits) prove(out []byte) error {
 				return e.file.refused(0, "proving the edit: a new document is missing")
 			}
 			if !v.matches(d) {
-				return e.file.refused(0, "proving the edit: a new document does not say what it should")
+				return e.file.refused(0, "proving the edit: a new document differs from the intended one")
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func (e *Edits) proveDoc(before, after *Doc, touched bool) error {
 		return e.file.refused(before.Start, "proving the edit: the result cannot be parsed: %w", err)
 	}
 	if !e.same(b, a) {
-		return e.file.refused(e.firstSplice(before), "proving the edit: the result does not say what it should")
+		return e.file.refused(e.firstSplice(before), "proving the edit: the result differs from the intended one")
 	}
 	return nil
 }

@@ -182,7 +182,7 @@ func (in *inputs) announcement(act *action.Action, skipTags []string) (event.Ann
 		}
 	}
 	if len(body) == 0 {
-		return event.Announcement{}, failure.New(failure.Usage, "looking for what was published: there is neither image nor event").
+		return event.Announcement{}, failure.New(failure.Usage, "looking for the published image: there is neither image nor event").
 			Fix("Give --image, or run on repository_dispatch, workflow_dispatch or registry_package.")
 	}
 	return event.ParseAny(name, body, skipTags)

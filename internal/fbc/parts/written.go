@@ -116,7 +116,7 @@ func (w *writer) holds(f *file, after []byte) error {
 		return err
 	}
 	wrong := func() error {
-		return failure.New(failure.EditRefused, "writing a part of the catalog: %s would not say what was rendered", f.path).At(f.path, 0, 0).
+		return failure.New(failure.EditRefused, "writing a part of the catalog: %s would differ from the rendered catalog", f.path).At(f.path, 0, 0).
 			Fix("Write the file again with opm, and retry.")
 	}
 	next := 0

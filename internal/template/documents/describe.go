@@ -221,7 +221,7 @@ func checkKeys(d *kind.Description, n *yamledit.Node, known []string, what, fate
 		if other, twice := seen[folded]; twice {
 			why := "occurs twice"
 			if other != key.Value {
-				why = "stands there as " + other + " as well, and opm reads one of them"
+				why = "exists as " + other + " as well, and opm reads one of them"
 			}
 			d.Problem(key.Malformed("reading %s: the key %s %s", what, key.Value, why))
 		}

@@ -140,7 +140,7 @@ func checkEdges(r kind.Request, c channel, names []string) *failure.Error {
 	if (r.Replaces == "" || r.Replaces == has.Replaces) && (len(asked) == 0 || slices.Equal(asked, skips)) && (r.SkipRange == "" || r.SkipRange == has.SkipRange) {
 		return nil
 	}
-	return failure.New(failure.EdgeConflict, "placing %s: the order of entries makes it replace %q and skip [%s], which is not what was asked", r.Bundle.Name, has.Replaces, strings.Join(skips, ", ")).
+	return failure.New(failure.EdgeConflict, "placing %s: the order of entries makes it replace %q and skip [%s], and you asked for other edges", r.Bundle.Name, has.Replaces, strings.Join(skips, ", ")).
 		Fix("Leave the edges out, or change the order, the tombstones or the tail edges of the template: a goodstuff template has no others.")
 }
 

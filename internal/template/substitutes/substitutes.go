@@ -39,7 +39,7 @@ func (Kind) Describe(s *kind.Source) kind.Description {
 			d.Problem(item.Malformed("reading a substitution: it lacks name or base"))
 		}
 		if bases[base] || names[name] {
-			d.Problem(item.Malformed("reading a substitution: %s or %s stands in another one", name, base))
+			d.Problem(item.Malformed("reading a substitution: %s or %s is in another one", name, base))
 		}
 		bases[base], names[name] = true, true
 		line, _ := item.Position()
