@@ -51,7 +51,7 @@ func azureEvent(n Node) {
 	case azureEvents + "ImagePushed", "ImagePushed":
 		push(n.Get("data"))
 	default:
-		n.Skip(Publication{}, "the event %s is no push", quote(kind))
+		n.Skip(Publication{}, "the event %s is not a push", quote(kind))
 	}
 }
 

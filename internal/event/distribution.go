@@ -42,7 +42,7 @@ func push(n Node) {
 	}
 	media := target.Get("mediaType").Text()
 	if media != "" && !slices.Contains(manifests, media) {
-		n.Skip(Publication{}, "%s is no image", quote(media))
+		n.Skip(Publication{}, "%s is not an image", quote(media))
 		return
 	}
 	p := Publication{

@@ -58,7 +58,7 @@ func (r *reader) tree(path string, body []byte) Node {
 	}
 	var valid json.RawMessage
 	if err := json.Unmarshal(body, &valid); err != nil {
-		root.Fail("is no JSON: %s", jsonFault(err))
+		root.Fail("is not JSON: %s", jsonFault(err))
 		return root
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
@@ -73,7 +73,7 @@ func (n Node) build(dec *json.Decoder, depth int) any {
 	n.r.values++
 	switch {
 	case err != nil:
-		n.Fail("is no JSON: %v", err)
+		n.Fail("is not JSON: %v", err)
 		return nil
 	case depth > maxDepth:
 		n.Fail("is nested deeper than %d", maxDepth)
@@ -89,7 +89,7 @@ func (n Node) build(dec *json.Decoder, depth int) any {
 			key, err := dec.Token()
 			name, ok := key.(string)
 			if err != nil || !ok {
-				n.Fail("is no object")
+				n.Fail("is not an object")
 				return nil
 			}
 			if _, ok := object[name]; ok {
@@ -151,7 +151,7 @@ func (n Node) Get(key string) Node {
 	case map[string]any:
 		child.value = v[key]
 	default:
-		n.Fail("is no object")
+		n.Fail("is not an object")
 	}
 	return child
 }
@@ -179,7 +179,7 @@ func (n Node) Text() string {
 	}
 	s, ok := n.value.(string)
 	if !ok {
-		n.Fail("is no text")
+		n.Fail("is not a text")
 	}
 	return s
 }
@@ -210,7 +210,7 @@ func (n Node) Image() Publication {
 func (n Node) Tag() string {
 	s := n.Text()
 	if s != "" && !reference.IsTag(s) {
-		n.Fail("%s is no tag", quote(s))
+		n.Fail("%s is not a tag", quote(s))
 	}
 	return s
 }
@@ -219,7 +219,7 @@ func (n Node) Tag() string {
 func (n Node) Digest() string {
 	s := n.Text()
 	if s != "" && !reference.IsDigest(s) {
-		n.Fail("%s is no digest: sha256 with 64 or sha512 with 128 hexadecimal digits", quote(s))
+		n.Fail("%s is not a digest: sha256 with 64 or sha512 with 128 hexadecimal digits", quote(s))
 	}
 	return s
 }

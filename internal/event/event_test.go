@@ -97,7 +97,7 @@ var examples = []example{
 			{Repository: "registry.example.com:5000/operators/till-operator-bundle", Tag: "v0.9.1", Digest: digest2, Source: Distribution},
 		},
 		skipped: []string{
-			` "application/octet-stream" is no image`,
+			` "application/octet-stream" is not an image`,
 			` the action "mount" publishes nothing`,
 			` the action "pull" publishes nothing`,
 		},
@@ -109,7 +109,7 @@ var examples = []example{
 	{
 		file: "azure-event-grid.json", form: Azure,
 		want:    []Publication{{Repository: "kiosk.azurecr.io/operators/kiosk-operator-bundle", Tag: "v1.4.0", Digest: digest1, Source: Azure}},
-		skipped: []string{` the event "Microsoft.EventGrid.SubscriptionValidationEvent" is no push`},
+		skipped: []string{` the event "Microsoft.EventGrid.SubscriptionValidationEvent" is not a push`},
 	},
 	{
 		file: "azure-cloudevent.json", form: Azure,
@@ -178,7 +178,7 @@ var imageless = []struct {
 	skipped     string
 	fault       string
 }{
-	{event: "package", file: "package-npm", number: 0, skipped: `a package of type "npm" is no image`},
+	{event: "package", file: "package-npm", number: 0, skipped: `a package of type "npm" is not an image`},
 	{event: "package", file: "package-untagged", number: 1, skipped: "it was pushed without a tag"},
 	{event: "repository_dispatch", file: "repository_dispatch", fault: "$.client_payload"},
 	{event: "workflow_dispatch", file: "workflow_dispatch", fault: "$.inputs.image"},
@@ -232,7 +232,7 @@ func TestAnnouncesNothing(t *testing.T) {
 		{"another action of GitHub", "", githubBody("deleted", "CONTAINER", "v1", digest1), Package, `the action "deleted"`},
 		{"another package of GitHub", "", `{"action":"published","package":{"package_type":"npm","package_version":{"version":"1.0.0"}}}`, Package, "npm"},
 		{"a platform's image on GitHub", "", githubBody("published", "CONTAINER", "", digest1), Package, "without a tag"},
-		{"build on Quay", "", `{"docker_url":"quay.io/x/y","build_id":"1","docker_tags":["v1"]}`, Quay, "no push"},
+		{"build on Quay", "", `{"docker_url":"quay.io/x/y","build_id":"1","docker_tags":["v1"]}`, Quay, "not a push"},
 		{"pull from Harbor", "", `{"type":"PULL_ARTIFACT","occur_at":1,"event_data":{}}`, Harbor, "PULL_ARTIFACT"},
 		{"deletion in Harbor", "", `{"specversion":"1.0","type":"harbor.artifact.deleted","data":{}}`, Harbor, "harbor.artifact.deleted"},
 		{"deletion in distribution", "", `{"events":[{"action":"delete","target":{"repository":"x/y","digest":"` + digest1 + `"}}]}`, Distribution, `"delete"`},

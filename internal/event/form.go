@@ -110,7 +110,7 @@ func (n Node) readAs(name FormName) {
 	n.r.form = name
 	f, ok := Named(name)
 	if !ok {
-		n.Fail("there is no form of this name")
+		n.Fail("no form has this name")
 		return
 	}
 	f.Read(n)

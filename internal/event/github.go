@@ -37,7 +37,7 @@ func githubPackage(n, pkg Node) {
 	version := pkg.Get("package_version")
 	metadata := version.Get("container_metadata")
 	if !strings.EqualFold(kind, "container") && metadata.value == nil {
-		n.Skip(Publication{}, "a package of type %s is no image", quote(kind))
+		n.Skip(Publication{}, "a package of type %s is not an image", quote(kind))
 		return
 	}
 	p := Publication{

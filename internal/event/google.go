@@ -52,7 +52,7 @@ func readGoogle(n Node) {
 func unwrapped(data Node) Node {
 	body, err := base64.StdEncoding.DecodeString(data.Must())
 	if err != nil {
-		data.Fail("is no base64")
+		data.Fail("is not base64")
 	}
 	if data.r.err != nil {
 		return Node{r: data.r, path: data.path}

@@ -25,7 +25,7 @@ func readHarbor(n Node) {
 		data, pushed = n.Get("data"), kind == harborEvents+"artifact.pushed"
 	}
 	if !pushed {
-		n.Skip(Publication{}, "the event %s is no push", quote(kind))
+		n.Skip(Publication{}, "the event %s is not a push", quote(kind))
 		return
 	}
 	resources := data.Get("resources")

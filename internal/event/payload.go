@@ -120,7 +120,7 @@ func (p Payload) Marshal() ([]byte, error) {
 func readClientPayload(n Node) {
 	body, ok := n.value.(map[string]any)
 	if !ok {
-		n.Fail("is no object")
+		n.Fail("is not an object")
 		return
 	}
 	if len(body) > maxProperties {
@@ -142,7 +142,7 @@ func readClientPayload(n Node) {
 	p.ID = n.Get("id").word(idGrammar, "an ID")
 	p.Source = FormName(n.Get("source").Text())
 	if _, ok := Named(p.Source); p.Source != "" && !ok {
-		n.Get("source").Fail("%s is no form that Graft knows", quote(string(p.Source)))
+		n.Get("source").Fail("%s is not a known form", quote(string(p.Source)))
 	}
 	n.r.named = true
 	n.Found(p)

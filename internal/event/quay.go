@@ -28,7 +28,7 @@ func readQuay(n Node) {
 	p := Publication{Repository: repository}
 	tags := n.Get("updated_tags")
 	if tags.value == nil {
-		n.Skip(p, "it is no push to a repository")
+		n.Skip(p, "it is not a push to a repository")
 		return
 	}
 	if old, ok := tags.value.(map[string]any); ok {

@@ -57,23 +57,23 @@ func parseName(image string) (Publication, error) {
 func joinRepository(host, path string) (string, error) {
 	host = strings.ToLower(host)
 	if !reference.NamesRegistry(host) {
-		return "", fmt.Errorf("%s is no name of a registry: it has neither a dot nor a port", quote(host))
+		return "", fmt.Errorf("%s is not the name of a registry: it has neither a dot nor a port", quote(host))
 	}
 	if !reference.IsRegistry(host) {
-		return "", fmt.Errorf("%s is no name of a registry", quote(host))
+		return "", fmt.Errorf("%s is not the name of a registry", quote(host))
 	}
 	if dockerHubAliases[host] {
 		host = reference.DockerHub
 	}
 	if !reference.IsPath(path) {
-		return "", fmt.Errorf("%s is no repository", quote(path))
+		return "", fmt.Errorf("%s is not a repository", quote(path))
 	}
 	if host == reference.DockerHub && !strings.Contains(path, "/") {
 		path = "library/" + path
 	}
 	repository := host + "/" + path
 	if len(repository) > reference.MaxName {
-		return "", fmt.Errorf("%s is no repository: longer than %d", quote(repository), reference.MaxName)
+		return "", fmt.Errorf("%s is not a repository: longer than %d", quote(repository), reference.MaxName)
 	}
 	return repository, nil
 }
