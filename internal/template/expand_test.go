@@ -310,3 +310,14 @@ func TestGoodstuffRefuses(t *testing.T) {
 		}
 	}
 }
+
+// opm does not read a template that begins with a directive.
+func TestExpandRefusesDirectives(t *testing.T) {
+	_, err := expand(t, "# c\n\n%YAML 1.1\n---\n"+semverExample(""), "", nil)
+	if f := failure.Of(err); !failure.Is(err, failure.TemplateMalformed) || f.Line != 3 {
+		t.Errorf("%+v", f)
+	}
+	if _, err := expand(t, "# c\n\n---\n"+semverExample("")+"# %\n", "", nil); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,6 +1,7 @@
 package semver
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -47,6 +48,10 @@ func (Kind) Images(s *kind.Source, _ kind.Tags) ([]string, error) {
 
 // Expand implements kind.Expander: it computes channels and edges from versions.
 func (Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Tags) (*fbc.Catalog, error) {
+	if line := directive(s.File.Src); line > 0 {
+		return nil, failure.New(failure.TemplateMalformed, "rendering the template: it begins with a YAML directive, which opm does not read").At(s.Name, line, 1).
+			Fix("Remove the line.")
+	}
 	opt, err := readOptions(s)
 	if err != nil {
 		return nil, err
@@ -77,6 +82,23 @@ func (Kind) Expand(s *kind.Source, b kind.Bundles, _ kind.Tags) (*fbc.Catalog, e
 	}
 	c.Packages = []fbc.Package{p}
 	return c, nil
+}
+
+// directive returns the line of a YAML directive before the template, or 0. opm parses what precedes a line ---
+// as a document of its own.
+func directive(src []byte) int {
+	n := 0
+	for line := range bytes.Lines(bytes.TrimPrefix(src, []byte("\uFEFF"))) {
+		n++
+		switch text := bytes.TrimSpace(line); {
+		case len(text) == 0 || text[0] == '#':
+		case line[0] == '%':
+			return n
+		default:
+			return 0
+		}
+	}
+	return 0
 }
 
 func readOptions(s *kind.Source) (options, error) {
