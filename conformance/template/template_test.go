@@ -213,6 +213,11 @@ func TestBasicTemplates(t *testing.T) {
 		"wrong type":        head + "- schema: olm.channel\n  package: op\n  name: 1\n",
 		"keys of one's own": head + "- schema: olm.package\n  name: op\n  maintainer: me\n- schema: olm.channel\n  package: op\n  name: stable\n  comment: x\n  entries:\n  - name: op.v1.0.0\n    replacess: op.v0.9.0\n    comment: x\n- schema: olm.bundle\n  image: quay.io/x/op:v1.0.0\n  comment: x\n",
 		"a bad range":       head + "- schema: olm.channel\n  package: op\n  name: stable\n  entries:\n  - name: op.v1.0.0\n    skipRange: <v1.0.0\n- schema: olm.bundle\n  image: quay.io/x/op:v1.0.0\n",
+		"a directive":       "%YAML 1.1\n---\n" + head + "- schema: olm.package\n  name: op\n",
+		"a late directive":  "\n# c\n%TAG ! tag:example.com:\n--- # c\n" + head + "- schema: olm.package\n  name: op\n",
+		"a start":           "---\n" + head + "- schema: olm.package\n  name: op\n",
+		"a comment first":   "# c\n---\n" + head + "- schema: olm.package\n  name: op\n",
+		"blank lines first": "\n\n---\n" + head + "- schema: olm.package\n  name: op\n",
 		"upper case":        head + "- Schema: olm.package\n  Name: op\n  DefaultChannel: x\n",
 	} {
 		t.Run(name, func(t *testing.T) { compare(t, s, src) })
