@@ -125,6 +125,7 @@ func Make(fsys fs.FS, in Input) (*Plan, error) {
 		return nil, err
 	}
 	var errs []error
+	p.all = candidates
 	for _, c := range candidates {
 		errs = append(errs, p.target(c))
 	}
@@ -142,6 +143,7 @@ type planner struct {
 	support    Support
 	supportErr error
 	plan       *Plan
+	all        []candidate
 	promoted   bool
 	// known holds the catalogs of targets; matched reports whether the requested one is among them.
 	known   []string

@@ -80,6 +80,9 @@ func (p *planner) requests(c candidate, o *opened, t *Target, published *kind.Pu
 		Published:               published,
 		Names:                   names,
 	}
+	if len(o.description().Bundles) == 0 {
+		r.Beside = p.beside(c)
+	}
 	if r.InsteadOf, err = p.insteadOf(rule.channels, c, o, t, published, names); err != nil {
 		return false, err
 	}
@@ -89,6 +92,20 @@ func (p *planner) requests(c candidate, o *opened, t *Target, published *kind.Pu
 	p.newChannels(&r, c, o, t)
 	t.Requests, err = p.edges(r, edges, c, o, t)
 	return true, err
+}
+
+// beside returns the bundles of the other templates of the target. Templates of other packages and those that
+// cannot be read do not count; planning them reports why.
+func (p *planner) beside(c candidate) (all []kind.BundleRef) {
+	for _, other := range p.all {
+		if other.path == c.path || other.Template != c.Template {
+			continue
+		}
+		if o, err := p.open(other); err == nil && o.description().Package == p.in.Bundle.Package {
+			all = append(all, o.description().Bundles...)
+		}
+	}
+	return all
 }
 
 // placed is the place of a bundle.

@@ -265,14 +265,7 @@ func checkRequest(t *Template, r kind.Request) error {
 func Insert(fsys fs.FS, p, name, create string, catalogs []string, r kind.Request) (*kind.Outcome, error) {
 	t, err := Open(fsys, p, name)
 	if failure.Is(err, failure.TemplateNotFound) && create != "" {
-		text, err := Create(create, r)
-		if err != nil {
-			return nil, err
-		}
-		return &kind.Outcome{
-			Files:   []kind.Written{{Path: p, After: text, New: true}},
-			Changes: []kind.Change{{What: kind.TemplateCreated, Name: r.Bundle.Name, To: create}},
-		}, nil
+		return created(p, create, r)
 	}
 	var missing *failure.Error
 	if errors.As(err, &missing) && missing.Code == failure.TemplateNotFound {
@@ -283,6 +276,22 @@ func Insert(fsys fs.FS, p, name, create string, catalogs []string, r kind.Reques
 	}
 	t.Source.Catalogs = catalogs
 	return t.Insert(r)
+}
+
+func created(p, kindName string, r kind.Request) (*kind.Outcome, error) {
+	r, note := r.Pinned(nil)
+	text, err := Create(kindName, r)
+	if err != nil {
+		return nil, err
+	}
+	o := &kind.Outcome{
+		Files:   []kind.Written{{Path: p, After: text, New: true}},
+		Changes: []kind.Change{{What: kind.TemplateCreated, Name: r.Bundle.Name, To: kindName}},
+	}
+	if note != "" {
+		o.Notes = []string{note}
+	}
+	return o, nil
 }
 
 // Images returns the bundle images that rendering the template needs.

@@ -144,6 +144,9 @@ type Request struct {
 	DigestOf func(image string) string
 	// AsNamed keeps the name of the bundle's image, even if all others are named by digest.
 	AsNamed bool
+	// Beside holds the bundles of other templates with the same settings. Their images show the form in which a
+	// template without bundles names its first one.
+	Beside []BundleRef
 	// Tag is the tag of the bundle's image before the digest replaced it.
 	Tag string
 	// Resolve asks for the digest of the bundle's image, "" if it is unknown; nil if it cannot be asked for.

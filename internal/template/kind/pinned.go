@@ -10,10 +10,14 @@ import (
 	"github.com/olmgraft/graft/internal/yamledit"
 )
 
-// Pinned returns the request with its image named like the other bundles of a template: if all are named by
-// digest, by digest, and with the tag if all have one. If the digest is unknown, the image keeps its name, and
-// the note says so.
+// Pinned returns the request with its image named like the other bundles of a template, or if it has none, like
+// those of the templates beside it: if all are named by digest, by digest, and with the tag if all have one. If
+// the digest is unknown, the image keeps its name, and the note says so.
 func (r Request) Pinned(standing []BundleRef) (pinned Request, note string) {
+	of := "the template names its other images"
+	if len(standing) == 0 {
+		standing, of = r.Beside, "the templates beside it name their images"
+	}
 	repository, tag, digest := reference.Cut(r.Bundle.Image)
 	if tag == "" || digest != "" || len(standing) == 0 || r.AsNamed {
 		return r, ""
@@ -30,7 +34,7 @@ func (r Request) Pinned(standing []BundleRef) (pinned Request, note string) {
 		digest = r.Resolve(r.Bundle.Image)
 	}
 	if digest == "" {
-		return r, fmt.Sprintf("%s is written by tag, because its digest is unknown; the template names its other images (%d) by digest", r.Bundle.Image, len(standing))
+		return r, fmt.Sprintf("%s is written by tag, because its digest is unknown; %s (%d) by digest", r.Bundle.Image, of, len(standing))
 	}
 	if tagged {
 		repository += ":" + tag

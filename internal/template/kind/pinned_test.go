@@ -7,7 +7,7 @@ func TestPinned(t *testing.T) {
 	const a, b, tagged = "q/op@sha256:aaaa", "q/op@sha256:bbbb", "q/op:v0.9.0@sha256:cccc"
 	for _, tt := range []struct {
 		name, image, known, told string
-		standing                 []string
+		standing, beside         []string
 		want                     string
 		note                     bool
 	}{
@@ -17,6 +17,9 @@ func TestPinned(t *testing.T) {
 		{name: "an unknown digest", image: "q/op:v1.0.0", standing: []string{a}, want: "q/op:v1.0.0", note: true},
 		{name: "one has a tag alone", image: "q/op:v1.0.0", known: "sha256:dddd", standing: []string{a, "q/op:v0.8.0"}, want: "q/op:v1.0.0"},
 		{name: "the first", image: "q/op:v1.0.0", known: "sha256:dddd", want: "q/op:v1.0.0"},
+		{name: "the first of a template beside others", image: "q/op:v1.0.0", known: "sha256:dddd", beside: []string{a}, want: "q/op@sha256:dddd"},
+		{name: "the first, beside others, unknown", image: "q/op:v1.0.0", beside: []string{a}, want: "q/op:v1.0.0", note: true},
+		{name: "not like those beside", image: "q/op:v1.0.0", known: "sha256:dddd", standing: []string{"q/op:v0.8.0"}, beside: []string{a}, want: "q/op:v1.0.0"},
 		{name: "by digest", image: b, known: "sha256:dddd", standing: []string{a}, want: b},
 	} {
 		r := request(tt.image)
@@ -24,6 +27,9 @@ func TestPinned(t *testing.T) {
 		var standing []BundleRef
 		for _, image := range tt.standing {
 			standing = append(standing, BundleRef{Image: image})
+		}
+		for _, image := range tt.beside {
+			r.Beside = append(r.Beside, BundleRef{Image: image})
 		}
 		got, note := r.Pinned(standing)
 		if got.Bundle.Image != tt.want || (note != "") != tt.note {
