@@ -85,7 +85,7 @@ func TestEveryField(t *testing.T) {
 		}
 		faults, warnings := m.Sources[0].Check()
 		for _, w := range warnings {
-			if !strings.Contains(w.Message, "is deprecated") && !strings.Contains(w.Message, "OLM reads configmap") {
+			if !strings.Contains(w.Message, "is deprecated") && !strings.Contains(w.Message, "OLM reads only configmap") {
 				faults = append(faults, w)
 			}
 		}
