@@ -37,6 +37,9 @@ func stampOf(sources []source) string {
 			if name == "" || catalogs.IsImage(name) {
 				continue
 			}
+			if behind, err := filepath.EvalSymlinks(name); err == nil {
+				name = behind // WalkDir does not enter a link
+			}
 			_ = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error { // unreadable files are reported when they are read
 				if err == nil {
 					if info, err := d.Info(); err == nil {

@@ -131,3 +131,18 @@ func TestExplorerWaitsForWrites(t *testing.T) {
 		}
 	})
 }
+
+// A catalog's folder may be a link.
+func TestStampOfALink(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(t.TempDir(), "catalog")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "catalog.yaml"), "a")
+	before := stampOf([]source{{catalog: link}})
+	writeFile(t, filepath.Join(dir, "catalog.yaml"), "ab")
+	if stampOf([]source{{catalog: link}}) == before {
+		t.Error("it does not notice that a file behind the link changed")
+	}
+}
