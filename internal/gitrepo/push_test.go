@@ -71,7 +71,7 @@ func TestPushIsRefused(t *testing.T) {
 		made := must[Commit](t)(r.Commit(context.Background(), Change{Message: "x", Files: map[string]File{cat: {Data: []byte("b")}}}))
 		head := must[string](t)(h.repo.Head("graft/a"))
 		err := r.Push(context.Background(), Push{Branch: "graft/a", Commit: made.SHA, Expect: head})
-		wantFailure(t, err, failure.GitFailed, "does not follow", "force")
+		wantFailure(t, err, failure.GitFailed, "does not descend", "force")
 	})
 }
 
