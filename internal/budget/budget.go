@@ -68,6 +68,6 @@ const (
 	TemplateSteps    = 200_000  // values that a JSONPath visits; 64 bytes of compared text count as one
 	TemplateSeconds  = 2        // seconds that a JSONPath takes
 	TemplateValue    = 8 << 10  // result of a JSONPath
-	NamespaceWatches = 50       // watched pairs of kind and namespace, for all CatalogSources of one namespace
-	OperandWatches   = 200      // watched objects and namespaces, for the operand policies of all ConfigMaps
+	NamespaceWatches = 50       // watched pairs of kind and namespace, for all CatalogSources of one namespace; watched objects, for its operand policies
+	OperandWatches   = 200      // watched objects, for the operand policies of all namespaces
 )

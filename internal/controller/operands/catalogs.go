@@ -64,12 +64,12 @@ func (r *round) image(ctx context.Context, namespace string, c operand.PolicyCat
 		if !other {
 			in, name = namespace, in
 		}
-		if object, err = r.get(ctx, catalogSources, in, name); err == nil {
+		if object, err = r.get(ctx, namespace, catalogSources, in, name); err == nil {
 			spec, _, _ := unstructured.NestedMap(object.Object, "spec")
 			image, _, _ = unstructured.NestedString(spec, catalogsource.ImageField(spec)...)
 		}
 	case c.ClusterCatalog != "":
-		if object, err = r.get(ctx, clusterCatalogs, "", c.ClusterCatalog); err == nil {
+		if object, err = r.get(ctx, namespace, clusterCatalogs, "", c.ClusterCatalog); err == nil {
 			if image, _, _ = unstructured.NestedString(object.Object, "status", "resolvedSource", "image", "ref"); image == "" {
 				image, _, _ = unstructured.NestedString(object.Object, "spec", "source", "image", "ref")
 			}
@@ -84,8 +84,9 @@ func (r *round) image(ctx context.Context, namespace string, c operand.PolicyCat
 	return image, err
 }
 
-func (r *round) get(ctx context.Context, resource schema.GroupVersionResource, namespace, name string) (*unstructured.Unstructured, error) {
-	r.watches.object(ctx, resource, namespace, name)
+// get reads an object that a policy of the namespace of names.
+func (r *round) get(ctx context.Context, of string, resource schema.GroupVersionResource, namespace, name string) (*unstructured.Unstructured, error) {
+	r.watches.object(ctx, of, resource, namespace, name)
 	object, err := r.client.Resource(resource).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil, failure.New(failure.ClusterUnavailable, "reading %s: %w", strings.Trim(namespace+"/"+name, "/"), err).

@@ -93,7 +93,7 @@ func (r *round) resolve(ctx context.Context, m *unstructured.Unstructured) (map[
 
 // installed returns the bundle that OLM installed for a Subscription.
 func (r *round) installed(ctx context.Context, namespace, name string) (string, error) {
-	object, err := r.get(ctx, subscriptions, namespace, name)
+	object, err := r.get(ctx, namespace, subscriptions, namespace, name)
 	if err != nil {
 		return "", err
 	}

@@ -25,6 +25,7 @@ type watches struct {
 	mu    sync.Mutex
 	look  int // counts the checks of all ConfigMaps
 	begun map[watched]*watching
+	of    map[string]int // watched objects by the namespace whose policies name them
 }
 
 // watched is one object, or with a label selector the objects of a namespace.
@@ -34,7 +35,8 @@ type watched struct {
 }
 
 type watching struct {
-	look int // the last check that needed the watch
+	of   *string // the namespace whose policies named the object first; nil for a watch of policies
+	look int     // the last check that needed the watch
 	stop context.CancelFunc
 }
 
@@ -46,22 +48,22 @@ const (
 )
 
 func newWatches(client dynamic.Interface) *watches {
-	return &watches{client: client, changed: make(chan struct{}, 1), begun: map[watched]*watching{}}
+	return &watches{client: client, changed: make(chan struct{}, 1), begun: map[watched]*watching{}, of: map[string]int{}}
 }
 
 // policies watches the ConfigMaps of a namespace.
 func (w *watches) policies(ctx context.Context, resource schema.GroupVersionResource, namespace string) {
-	w.need(ctx, watched{resource: resource, namespace: namespace, label: operand.KeepLabel + "=" + operand.KeepValue})
+	w.need(ctx, nil, watched{resource: resource, namespace: namespace, label: operand.KeepLabel + "=" + operand.KeepValue})
 }
 
-// object watches an object that a policy names.
-func (w *watches) object(ctx context.Context, resource schema.GroupVersionResource, namespace, name string) {
-	w.need(ctx, watched{resource: resource, namespace: namespace, name: name})
+// object watches an object that a policy of the namespace of names.
+func (w *watches) object(ctx context.Context, of string, resource schema.GroupVersionResource, namespace, name string) {
+	w.need(ctx, &of, watched{resource: resource, namespace: namespace, name: name})
 }
 
-// need starts a watch, unless it runs or there are too many. It ends with ctx, or when a check of all
-// ConfigMaps no longer needs it.
-func (w *watches) need(ctx context.Context, one watched) {
+// need starts a watch, unless it runs. It ends with ctx, or when a check of all ConfigMaps no longer needs it. The
+// objects are limited, in all and for each namespace, so that the policies of one leave some to the others.
+func (w *watches) need(ctx context.Context, of *string, one watched) {
 	if w == nil {
 		return
 	}
@@ -71,11 +73,18 @@ func (w *watches) need(ctx context.Context, one watched) {
 		running.look = w.look
 		return
 	}
-	if len(w.begun) >= budget.OperandWatches {
-		return
+	if of != nil {
+		all := 0
+		for _, n := range w.of {
+			all += n
+		}
+		if all >= budget.OperandWatches || w.of[*of] >= budget.NamespaceWatches {
+			return
+		}
+		w.of[*of]++
 	}
 	ctx, stop := context.WithCancel(ctx)
-	w.begun[one] = &watching{look: w.look, stop: stop}
+	w.begun[one] = &watching{of: of, look: w.look, stop: stop}
 	w.running.Go(func() {
 		for ctx.Err() == nil {
 			wait := settle
@@ -98,6 +107,9 @@ func (w *watches) looked() {
 		if running.look < w.look {
 			running.stop()
 			delete(w.begun, one)
+			if running.of != nil {
+				w.of[*running.of]--
+			}
 		}
 	}
 	w.look++
