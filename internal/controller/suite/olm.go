@@ -168,8 +168,9 @@ func testTwoWriters(t *testing.T, s *Server) {
 				return Image(o) == w.image && status(o, "ResolvedImage") == w.olm && status(o, "graft.olmgraft.io/ResolvedImage") == w.graft
 			})
 			mine, others := c.quiet(&other.writes)
-			if mine > w.most || others > 3 {
-				t.Errorf("%d writes of the controller, want %d, and %d of OLM", mine, w.most, others)
+			conflicts := c.Controller.Metrics.Conflicts.Load() // refused, because OLM wrote at the same time
+			if mine-conflicts > w.most || others > 3 {
+				t.Errorf("%d writes of the controller and %d conflicts, want %d, and %d of OLM", mine-conflicts, conflicts, w.most, others)
 			}
 		})
 	}
