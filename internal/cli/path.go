@@ -169,14 +169,33 @@ func (o *pathOptions) within(all []*platformCatalog) ([]*platformCatalog, error)
 	return all[ends[0] : ends[1]+1], nil
 }
 
+// meant begins a remedy with the bundles that have the given names as versions, such as v1.2.3.
+func (o *pathOptions) meant(names []string) string {
+	var found []string
+	for _, version := range []string{o.query.From, o.query.To} {
+		version = ".v" + strings.TrimPrefix(version, "v")
+		if i := slices.IndexFunc(names, func(name string) bool { return strings.HasSuffix(name, version) }); i >= 0 {
+			found = append(found, names[i])
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return "Did you mean " + strings.Join(found, " and ") + "? "
+}
+
 // read reads the package of each catalog. Without --package it is the first one with one of the bundles.
 func (o *pathOptions) read(ctx context.Context, all []*platformCatalog) error {
+	var names []string
 	for i := 0; i < len(all) && o.query.Package == ""; i++ {
 		docs, err := o.catalogs.Docs(ctx, all[i].name)
 		if err != nil {
 			return err
 		}
 		for _, d := range docs {
+			if d.Schema == fbc.SchemaBundle {
+				names = append(names, d.Name)
+			}
 			if d.Schema == fbc.SchemaBundle && (d.Name == o.query.From || d.Name == o.query.To) {
 				o.query.Package = d.Package
 			}
@@ -184,7 +203,7 @@ func (o *pathOptions) read(ctx context.Context, all []*platformCatalog) error {
 	}
 	if o.query.Package == "" {
 		return failure.New(failure.Usage, "looking for upgrades from %s to %s: no catalog has either bundle", o.query.From, o.query.To).
-			Fix("Name bundles of the catalogs, as graft graph shows them.")
+			Fix("%sName bundles as the catalogs do; graft graph -o json lists them.", o.meant(names))
 	}
 	for _, c := range all {
 		var err error

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/olmgraft/graft/internal/failure"
@@ -145,6 +146,9 @@ func (d *Doc) fail(err error) error {
 		}
 		cause = errors.New(e.Msg)
 	}
-	return failure.New(failure.TemplateMalformed, "reading %s: %w", d.what(), cause).
-		At(d.File, line, col).Fix("Correct the document at the line shown.")
+	f := failure.New(failure.TemplateMalformed, "reading %s: %w", d.what(), cause).At(d.File, line, col)
+	if at := path.Ext(d.File); d.File != "-" && at != ".yaml" && at != ".yml" && at != ".json" {
+		return f.Fix("If the file belongs to no catalog, name the folder of the catalog alone, or list the file in .indexignore.")
+	}
+	return f.Fix("Correct the document at the line shown.")
 }

@@ -152,6 +152,12 @@ func TestReadFS(t *testing.T) {
 	if want := []string{"c/a/catalog.json", "c/b.yaml", "c/b.yaml", "c/old/kept", "c/z/.indexignore/x"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+	// The remedy for a file that is no document differs by its name.
+	for name, want := range map[string]string{"catalog.Dockerfile": ".indexignore", ".git/COMMIT_EDITMSG": ".indexignore", "catalog.yaml": "Correct the document"} {
+		if _, err := ReadFS(fstest.MapFS{name: file("FROM scratch\n")}, "."); err == nil || !strings.Contains(failure.Of(err).Remedy, want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	if docs, err := ReadFS(dir, "c/old/kept"); err != nil || len(docs) != 1 {
 		t.Errorf("a file: %v, %v", docs, err)
 	}

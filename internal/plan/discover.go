@@ -9,6 +9,7 @@ import (
 
 	"github.com/olmgraft/graft/internal/failure"
 	"github.com/olmgraft/graft/internal/fbc"
+	"github.com/olmgraft/graft/internal/schema"
 	"github.com/olmgraft/graft/internal/template"
 )
 
@@ -28,6 +29,9 @@ func (p *planner) discover() ([]candidate, error) {
 	case c.path != "":
 		if slices.Contains(found.catalogs, c.path) {
 			return []candidate{c}, nil // a catalog without a template
+		}
+		if _, err := p.open(c); failure.Is(err, failure.TemplateNotFound) {
+			return nil, failure.Of(err).Fix("%sCorrect the path, or name a kind of template to create.", schema.DidYouMean(c.path, found.templates))
 		}
 	case len(found.templates) > 1:
 		return nil, p.ambiguous("template", found.templates)

@@ -61,6 +61,9 @@ func (c *Client) ofAnswer(op operation, answer *github.ErrorResponse) *failure.E
 	status := answer.Response.StatusCode
 	lower := strings.ToLower(said)
 	switch {
+	case status == http.StatusUnauthorized && c.token == "":
+		return failure.New(failure.ForgeAuth, "%s: no token is given, and %s requires one", op.doing, c.serverURL).
+			Fix("Give a token in the environment variable GITHUB_TOKEN, or as the input token.")
 	case status == http.StatusUnauthorized:
 		return failure.New(failure.ForgeAuth, "%s: HTTP 401 %s", op.doing, said).
 			Fix("Give a token that is valid for %s.", c.serverURL)

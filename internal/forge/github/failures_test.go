@@ -27,6 +27,18 @@ func answer(status int, message string, header ...string) *fakegithub.Fault {
 	return f
 }
 
+// Without a token, the failure says where to give one, not that another token is needed.
+func TestNoToken(t *testing.T) {
+	h := start(t, fakegithub.Repository{})
+	c, err := github.New(github.Options{APIURL: h.url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.faults(listPulls, answer(401, "Requires authentication"))
+	_, err = h.propose(context.Background(), c, h.request())
+	wantFailure(t, err, failure.ForgeAuth, "no token is given", "GITHUB_TOKEN")
+}
+
 // Each permanent error answer gives its failure, with the action and GitHub's message, and is not retried.
 func TestFailureClasses(t *testing.T) {
 	const notAccessible = "Resource not accessible by integration"
