@@ -30,11 +30,14 @@ func MarkEarlier(found []Finding, before *Catalog, levels Levels) {
 	if !slices.ContainsFunc(found, isWarning) {
 		return
 	}
-	had := Verify(before, nil, levels)
+	type warning struct{ id, pkg, channel, message string }
+	of := func(f Finding) warning { return warning{f.ID, f.Package, f.Channel, f.Message} }
+	had := map[warning]bool{}
+	for _, f := range Verify(before, nil, levels) {
+		had[of(f)] = true
+	}
 	for i, f := range found {
-		found[i].Earlier = isWarning(f) && slices.ContainsFunc(had, func(o Finding) bool {
-			return o.ID == f.ID && o.Package == f.Package && o.Channel == f.Channel && o.Message == f.Message
-		})
+		found[i].Earlier = isWarning(f) && had[of(f)]
 	}
 }
 

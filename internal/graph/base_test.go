@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/olmgraft/graft/internal/testkit/effort"
 )
@@ -173,5 +174,29 @@ func TestMarkEarlier(t *testing.T) {
 		if want := []string{"p.v1.0.0" + strconv.FormatBool(level == Warning), "p.v1.1.0false"}; !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", level, got, want)
 		}
+	}
+}
+
+// Marking takes a time that grows with the number of warnings, not with its square.
+func TestMarkEarlierMany(t *testing.T) {
+	var entries strings.Builder
+	entries.WriteString("c: 1.0.0")
+	for i := range 80_000 {
+		fmt.Fprintf(&entries, " -9.0.%d", i)
+	}
+	before := newCatalog(t, entries.String())
+	found := Verify(before, before, Levels{})
+	done := make(chan struct{})
+	go func() {
+		MarkEarlier(found, before, Levels{})
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		t.Fatalf("marking %d warnings takes more than 5 s", len(found))
+	}
+	if len(found) != 80_000 || slices.ContainsFunc(found, func(f Finding) bool { return !f.Earlier }) {
+		t.Errorf("not all of %d warnings are earlier", len(found))
 	}
 }
