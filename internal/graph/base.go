@@ -182,7 +182,11 @@ func (b *breakage) reason(name string) string {
 	if gone := b.old.ends(name, isGone, b.gone); gone != name && isGone(gone) {
 		return fmt.Sprintf("its way leads through %s, which is gone", gone)
 	}
-	if end := b.now.ends(name, func(string) bool { return false }, b.end); end != name {
+	end := b.now.ends(name, func(string) bool { return false }, b.end)
+	switch {
+	case b.now.Next(end) != "":
+		return "its way now is a circle through " + end
+	case end != name:
 		return "its way now ends at " + end
 	}
 	return "nothing in the channel succeeds it"

@@ -200,3 +200,18 @@ func TestMarkEarlierMany(t *testing.T) {
 		t.Errorf("not all of %d warnings are earlier", len(found))
 	}
 }
+
+// A way that leads in a circle has no end.
+func TestLostInCircle(t *testing.T) {
+	before := newCatalog(t, "c: 1.0.0; 2.0.0 <1.0.0; 3.0.0 <2.0.0")
+	after := newCatalog(t, "c: 1.0.0 ~>=2.0.0,<2.5.0; 2.0.0 <1.0.0; 2.5.0 <2.0.0; 3.0.0 <2.5.0 -2.5.0")
+	found := CompareBase(before, after, Levels{})
+	if got, want := shorthand(found), []string{"upgrade-path-lost 1.0.0", "upgrade-path-lost 2.0.0"}; !slices.Equal(got, want) {
+		t.Fatalf("got %q, want %q", got, want)
+	}
+	for _, f := range found {
+		if !strings.Contains(f.Message, ": its way now is a circle through p.v") {
+			t.Error(f.Message)
+		}
+	}
+}
