@@ -152,7 +152,11 @@ func (w *Work) without(b *strings.Builder) {
 		var not []string
 		name := s.facts().Name
 		for _, c := range w.catalogs() {
-			if pkg := c.After.Package(s.facts().Package); pkg == nil || !slices.ContainsFunc(pkg.Bundles, func(b *graph.Bundle) bool { return b.Name == name }) {
+			pkg := c.After.Package(s.facts().Package)
+			if pkg == nil && len(w.packages()) > 1 {
+				continue // it is one of another package
+			}
+			if pkg == nil || pkg.Bundle(name) == nil {
 				not = append(not, c.Path)
 			}
 		}

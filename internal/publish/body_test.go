@@ -7,6 +7,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/olmgraft/graft/internal/event"
+	"github.com/olmgraft/graft/internal/fbc"
 	"github.com/olmgraft/graft/internal/graph"
 	"github.com/olmgraft/graft/internal/plan"
 	"github.com/olmgraft/graft/internal/template/kind"
@@ -127,5 +128,31 @@ func TestBodyTellsNextUpgrades(t *testing.T) {
 	body := results[0].Body
 	if !strings.Contains(body, want) || strings.Count(body, "```mermaid") != 1 || !strings.Contains(body, "The graph of 1 catalog was verified: no findings.") {
 		t.Errorf("got\n%s", body)
+	}
+}
+
+// A change of two packages does not say of each bundle that the catalog of the other package lacks it.
+func TestBodyOfTwoPackages(t *testing.T) {
+	catalog := func(pkg string) Catalog {
+		docs, err := fbc.Read(pkg+".yaml", []byte("schema: olm.package\nname: "+pkg+"\n---\nschema: olm.bundle\nname: "+pkg+".v1\npackage: "+pkg+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b graph.Builder
+		b.Add(docs)
+		return Catalog{Path: pkg + ".yaml", After: b.Catalog()}
+	}
+	w := &Work{}
+	for _, pkg := range []string{"a", "b"} {
+		w.subjects = append(w.subjects, &bundleImage{versioned: versioned{bundle: kind.Bundle{Name: pkg + ".v1", Package: pkg}}})
+		w.Targets = append(w.Targets, Target{Catalogs: []Catalog{catalog(pkg)}})
+	}
+	var b strings.Builder
+	if w.without(&b); b.Len() > 0 {
+		t.Errorf("got %s", b.String())
+	}
+	w.subjects[0].(*bundleImage).bundle.Name = "a.v2"
+	if w.without(&b); b.String() != "<code>a.v2</code> is not in <code>a.yaml</code>.\n\n" {
+		t.Errorf("got %s", b.String())
 	}
 }
