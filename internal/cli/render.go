@@ -216,6 +216,11 @@ func (a *app) readBase(ctx context.Context, o *renderOptions, ro *render.Options
 		reader := catalogs.Reader{Options: o.registry, In: a.In, Err: a.Err}
 		docs, err := reader.AsItStands(ctx, o.base)
 		if err != nil && (!failure.Is(err, failure.TemplateNotFound) || o.base != o.write) {
+			for _, f := range failure.All(err) {
+				if o.full {
+					f.Remedy += " Or give --migrate-level: then --full does not read the base."
+				}
+			}
 			return err
 		}
 		if !o.levelGiven {
