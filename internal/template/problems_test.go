@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/template/kind"
 )
 
 const basicHead = "schema: olm.template.basic\nentries:\n"
@@ -130,6 +131,26 @@ func TestDroppedKeys(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An entry with a misspelt key is refused also if another entry is removed or replaced that it replaces.
+func TestDroppedKeysOfReferences(t *testing.T) {
+	const src = basicHead + "- {schema: olm.package, name: op, defaultChannel: stable}\n- schema: olm.channel\n  package: op\n  name: stable\n  entries:\n" +
+		"  - name: op.v1.0.0\n  - name: op.v1.1.0\n    replaces: op.v1.0.0\n    skip: [op.v0.9.0]\n" +
+		"- {schema: olm.bundle, image: q.io/op:v1.0.0, name: op.v1.0.0}\n- {schema: olm.bundle, image: q.io/op:v1.1.0, name: op.v1.1.0}\n"
+	const refusal = "t.yaml:11:5: reading an entry of channel stable: opm knows no key skip and drops it"
+	tmpl, err := Parse("t.yaml", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tmpl.Remove(kind.Removal{Bundles: []string{"op.v1.0.0"}, AllowStranded: true}); err == nil || !strings.HasPrefix(err.Error(), refusal) {
+		t.Errorf("removed: %v", err)
+	}
+	r := asked(t, "1.0.1 stable")
+	r.InsteadOf = "op.v1.0.0"
+	if _, err := tmpl.Insert(r); err == nil || !strings.HasPrefix(err.Error(), refusal) {
+		t.Errorf("replaced: %v", err)
 	}
 }
 

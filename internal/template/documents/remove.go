@@ -155,6 +155,9 @@ func replaceOnly(c *Document, item *yamledit.Node, was fbc.Entry, to string, o *
 	if to != "" {
 		return rewire(c, item, was, to, o)
 	}
+	if err := editableEntry(item, c.Name, true); err != nil {
+		return err
+	}
 	o.Changes = append(o.Changes, kind.Change{What: kind.EntryRewired, Channel: c.Name, Name: was.Name, From: was.Replaces})
 	key, _ := item.Fold("replaces")
 	return c.Edits.RemoveField(item, key.Value)

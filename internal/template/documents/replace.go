@@ -141,6 +141,9 @@ func (s *Set) replaceIn(c *Document, r kind.Request, o *kind.Outcome) (stands bo
 		}
 		for _, v := range references {
 			if v.Text() == r.InsteadOf {
+				if err := editableEntry(item, c.Name, was.Name != r.InsteadOf || r.SkipRange == ""); err != nil {
+					return stands, err
+				}
 				if err := c.Edits.SetText(v, r.Bundle.Name); err != nil {
 					return stands, err
 				}
@@ -150,9 +153,6 @@ func (s *Set) replaceIn(c *Document, r kind.Request, o *kind.Outcome) (stands bo
 			continue
 		}
 		stands = true
-		if err := editableEntry(item, c.Name, r.SkipRange == ""); err != nil {
-			return stands, err
-		}
 		now, err := s.moveRange(c, item, was, r)
 		if err == nil {
 			now, err = askedEdges(c, item, now, r)
