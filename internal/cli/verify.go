@@ -97,10 +97,14 @@ func (a *app) verifyConfigured(ctx context.Context, o *verifyOptions) error {
 		}
 		found, errs = append(found, own...), append(errs, err)
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err
+	err = errors.Join(errs...)
+	switch {
+	case err == nil:
+		return a.reportFindings(o.output, "", found)
+	case len(found) > 0 && !a.JSON && o.output == "text": // a document for programs would pass for that of all catalogs
+		return errors.Join(a.printFindings(o.output, "", found), err)
 	}
-	return a.reportFindings(o.output, "", found)
+	return err
 }
 
 // reportFindings fails if one is an error. name is the file for findings without one.
