@@ -144,6 +144,7 @@ type planner struct {
 	supportErr error
 	plan       *Plan
 	all        []candidate
+	besides    map[Pattern][]kind.BundleRef // bundles of all templates of a target
 	promoted   bool
 	// known holds the catalogs of targets; matched reports whether the requested one is among them.
 	known   []string

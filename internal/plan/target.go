@@ -81,7 +81,7 @@ func (p *planner) requests(c candidate, o *opened, t *Target, published *kind.Pu
 		Names:                   names,
 	}
 	if len(o.description().Bundles) == 0 {
-		r.Beside = p.beside(c)
+		r.Beside = p.beside(c.Template)
 	}
 	if r.InsteadOf, err = p.insteadOf(rule.channels, c, o, t, published, names); err != nil {
 		return false, err
@@ -94,17 +94,25 @@ func (p *planner) requests(c candidate, o *opened, t *Target, published *kind.Pu
 	return true, err
 }
 
-// beside returns the bundles of the other templates of the target. Templates of other packages and those that
-// cannot be read do not count; planning them reports why.
-func (p *planner) beside(c candidate) (all []kind.BundleRef) {
-	for _, other := range p.all {
-		if other.path == c.path || other.Template != c.Template {
+// beside returns the bundles of the templates of a target. Templates of other packages and those that cannot be
+// read do not count; planning them reports why. It reads each template once, because many may have no bundles.
+func (p *planner) beside(target Pattern) []kind.BundleRef {
+	all, known := p.besides[target]
+	if known {
+		return all
+	}
+	for _, one := range p.all {
+		if one.Template != target {
 			continue
 		}
-		if o, err := p.open(other); err == nil && o.description().Package == p.in.Bundle.Package {
+		if o, err := p.open(one); err == nil && o.description().Package == p.in.Bundle.Package {
 			all = append(all, o.description().Bundles...)
 		}
 	}
+	if p.besides == nil {
+		p.besides = map[Pattern][]kind.BundleRef{}
+	}
+	p.besides[target] = all
 	return all
 }
 
