@@ -201,7 +201,7 @@ func usage(cmd *cobra.Command, err error, args []string) error {
 	}
 	said := strings.ReplaceAll(err.Error(), "\n", " ")
 	if m := wrongCount.FindStringSubmatch(said); m != nil { // cobra does not name the arguments
-		said = fmt.Sprintf("%s arguments are given; the usage is %s", m[1], strings.TrimSuffix(cmd.CommandPath(), cmd.Name())+cmd.Use)
+		said = fmt.Sprintf("the number of arguments is %s; the usage is %s", m[1], strings.TrimSuffix(cmd.CommandPath(), cmd.Name())+cmd.Use)
 	}
 	f := failure.New(failure.Usage, "reading the command line: %s", said)
 	if m := meant(cmd, err, args); m != "" {

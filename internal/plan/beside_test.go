@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/olmgraft/graft/internal/template"
 )
@@ -23,15 +22,11 @@ func TestManyEmptyTemplates(t *testing.T) {
 		files[fmt.Sprintf("v4.%d/t.yaml", i)] = &fstest.MapFile{Data: []byte(empty)}
 	}
 	in := Input{Bundle: bundleOf("1.1.0"), Asked: Asked{Channels: []string{"a"}}, Setup: &Setup{File: "graft.yaml", Targets: []TargetSetup{{Template: "v*/t.yaml"}}}}
-	begun := time.Now()
 	p, err := Make(template.NewFiles(files), in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(p.Targets) != 401 || len(p.Targets[0].Requests[0].Beside) != 10_000 {
 		t.Errorf("%d targets, %d bundles beside", len(p.Targets), len(p.Targets[0].Requests[0].Beside))
-	}
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("planning takes %v", took)
 	}
 }

@@ -144,7 +144,7 @@ type planner struct {
 	supportErr error
 	plan       *Plan
 	all        []candidate
-	besides    map[Pattern][]kind.BundleRef // bundles of all templates of a target
+	besides    []kind.BundleRef // see beside; nil until then
 	promoted   bool
 	// known holds the catalogs of targets; matched reports whether the requested one is among them.
 	known   []string

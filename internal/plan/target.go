@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/olmgraft/graft/internal/failure"
+	"github.com/olmgraft/graft/internal/reference"
 	"github.com/olmgraft/graft/internal/template"
 	"github.com/olmgraft/graft/internal/template/kind"
 )
@@ -80,8 +81,8 @@ func (p *planner) requests(c candidate, o *opened, t *Target, published *kind.Pu
 		Published:               published,
 		Names:                   names,
 	}
-	if len(o.description().Bundles) == 0 {
-		r.Beside = p.beside(c.Template)
+	if _, tag, digest := reference.Cut(r.Bundle.Image); tag != "" && digest == "" && len(p.all) > 1 && len(o.description().Bundles) == 0 {
+		r.Beside = p.beside()
 	}
 	if r.InsteadOf, err = p.insteadOf(rule.channels, c, o, t, published, names); err != nil {
 		return false, err
@@ -94,26 +95,20 @@ func (p *planner) requests(c candidate, o *opened, t *Target, published *kind.Pu
 	return true, err
 }
 
-// beside returns the bundles of the templates of a target. Templates of other packages and those that cannot be
-// read do not count; planning them reports why. It reads each template once, because many may have no bundles.
-func (p *planner) beside(target Pattern) []kind.BundleRef {
-	all, known := p.besides[target]
-	if known {
-		return all
+// beside returns the bundles of all planned templates of the package. Templates of other packages and those that
+// cannot be read do not count; planning them reports why. It reads each template once, because many may have no
+// bundles.
+func (p *planner) beside() []kind.BundleRef {
+	if p.besides != nil {
+		return p.besides
 	}
+	p.besides = []kind.BundleRef{}
 	for _, one := range p.all {
-		if one.Template != target {
-			continue
-		}
 		if o, err := p.open(one); err == nil && o.description().Package == p.in.Bundle.Package {
-			all = append(all, o.description().Bundles...)
+			p.besides = append(p.besides, o.description().Bundles...)
 		}
 	}
-	if p.besides == nil {
-		p.besides = map[Pattern][]kind.BundleRef{}
-	}
-	p.besides[target] = all
-	return all
+	return p.besides
 }
 
 // placed is the place of a bundle.

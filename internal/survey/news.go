@@ -92,6 +92,9 @@ func (n *news) rules(t *source) []Rule {
 		if like := n.last(t); like != nil {
 			r := n.rules(like)
 			r[0].Why = []string{"This template has no bundles yet. It gets the settings of " + like.path + "."}
+			for i := range r {
+				r[i].beginWith(t.facts.defaultChannel)
+			}
 			return r
 		}
 		return n.unversioned(t)
@@ -103,6 +106,25 @@ func (n *news) rules(t *source) []Rule {
 		}
 	}
 	return []Rule{n.bounded(t, n.of, "New bundles")}
+}
+
+// beginWith gives a rule the versions from that of a default channel on, if the rule's channels have minor versions.
+// A template for a new platform declares its first channel so.
+func (r *Rule) beginWith(defaultChannel string) {
+	if r.Versions == string(plan.Prerelease) {
+		return
+	}
+	for _, ch := range r.Channels {
+		before, after, ok := strings.Cut(ch, "{major}.{minor}")
+		if !ok || !strings.HasPrefix(defaultChannel, before) || !strings.HasSuffix(defaultChannel, after) || len(defaultChannel) < len(before)+len(after) {
+			continue
+		}
+		if v, err := semver.Parse(defaultChannel[len(before):len(defaultChannel)-len(after)] + ".0"); err == nil {
+			r.Versions = fmt.Sprintf(">=%d.%d.0-0", v.Major, v.Minor)
+			r.Why = append(r.Why, fmt.Sprintf("Its default channel %s begins with version %d.%d.", defaultChannel, v.Major, v.Minor))
+			return
+		}
+	}
 }
 
 // bounded is the rule for the versions of a template, between those of templates for other platforms.

@@ -59,8 +59,9 @@ var repositories = map[string]repository{
 		"v4.18/catalog-template.json 1 | release-v{major}.{minor} (>=2.8.0-0 <2.11.0-0) | like-siblings default moves | v4.18/catalog/mtv-operator/catalog.json 1",
 		"v4.19/catalog-template.json 1 | release-v{major}.{minor} (>=2.9.0-0 <2.12.0-0) | like-siblings default moves | v4.19/catalog/mtv-operator/catalog.json 1",
 		"v4.2[01]/catalog-template.json 2 | release-v{major}.{minor} (>=2.10.0-0) | like-siblings default moves | {folder}/catalog/mtv-operator/catalog.json 2",
-		"v4.2[23]/catalog-template.json 2 | release-v{major}.{minor} (>=2.11.0-0) | like-siblings default moves | {folder}/catalog/mtv-operator/catalog.json 2",
-		"v5.0/catalog-template.json 1 | release-v{major}.{minor} (>=2.11.0-0) | like-siblings default moves | v5.0/catalog/mtv-operator/catalog.json 1",
+		"v4.22/catalog-template.json 1 | release-v{major}.{minor} (>=2.11.0-0) | like-siblings default moves | v4.22/catalog/mtv-operator/catalog.json 1",
+		"v4.23/catalog-template.json 1 | release-v{major}.{minor} (>=2.13.0-0) | like-siblings default moves | v4.23/catalog/mtv-operator/catalog.json 1",
+		"v5.0/catalog-template.json 1 | release-v{major}.{minor} (>=5.0.0-0) | like-siblings default moves | v5.0/catalog/mtv-operator/catalog.json 1",
 	}, left: []string{"v4.14/catalog/mtv-operator/catalog.json"}}, // its template was removed
 	"olm-operator-konflux-sample": {targets: []string{
 		"v4.13/catalog-template.json 1 | {major}.{minor} stable | like-siblings | ",

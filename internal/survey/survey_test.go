@@ -30,6 +30,26 @@ func TestChannelPattern(t *testing.T) {
 	}
 }
 
+// A template without bundles gets no versions below that of its default channel.
+func TestBeginWith(t *testing.T) {
+	const minor = "release-v{major}.{minor}"
+	for _, c := range []struct{ versions, channel, defaultChannel, want string }{
+		{">=2.11.0-0", minor, "release-v2.13", ">=2.13.0-0"},
+		{"", minor + "-eus", "release-v2.13-eus", ">=2.13.0-0"},
+		{">=2.11.0-0", minor, "release-v2", ">=2.11.0-0"},
+		{">=2.11.0-0", minor, "release-v2.x", ">=2.11.0-0"},
+		{">=2.11.0-0", minor, "", ">=2.11.0-0"},
+		{"", "v{major}.{minor}v", "v", ""},
+		{"", "stable", "stable", ""},
+		{string(plan.Prerelease), minor, "release-v2.13", string(plan.Prerelease)},
+	} {
+		r := Rule{Versions: c.versions, Channels: []string{c.channel}}
+		if r.beginWith(c.defaultChannel); r.Versions != c.want || (len(r.Why) > 0) != (c.want != c.versions) {
+			t.Errorf("%q from %s on: %q %q, want %q", c.versions, c.defaultChannel, r.Versions, r.Why, c.want)
+		}
+	}
+}
+
 func TestGlobs(t *testing.T) {
 	for _, c := range []struct {
 		group, beside []string

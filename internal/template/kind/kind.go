@@ -144,7 +144,7 @@ type Request struct {
 	DigestOf func(image string) string
 	// AsNamed keeps the name of the bundle's image, even if all others are named by digest.
 	AsNamed bool
-	// Beside holds the bundles of other templates with the same settings. Their images show the form in which a
+	// Beside holds the bundles of the package's other templates. Their images show the form in which a
 	// template without bundles names its first one.
 	Beside []BundleRef
 	// Tag is the tag of the bundle's image before the digest replaced it.
