@@ -109,11 +109,13 @@ func after(t *testing.T, fsys fs.FS, target survey.Target) kind.Bundle {
 	t.Helper()
 	var top semver.Version
 	pkg := target.Package
+	first := "" // the version in the default channel of a template
 	look := func(path string) {
 		tmpl, err := template.Open(fsys, path, path)
 		if err != nil {
 			t.Fatal(err)
 		}
+		first = strings.TrimPrefix(tmpl.Describe().DefaultChannel, "release-v") + ".0"
 		for _, ch := range tmpl.Describe().Channels {
 			for _, e := range ch.Entries {
 				if v, ok := graph.VersionOf(e); ok && v.GT(top) {
@@ -130,8 +132,11 @@ func after(t *testing.T, fsys fs.FS, target survey.Target) kind.Bundle {
 			look(p.Catalog)
 		}
 	}
-	if top.Major+top.Minor+top.Patch == 0 {
-		top = semver.MustParse("2.12.0") // templates without bundles
+	if top.Major+top.Minor+top.Patch == 0 { // templates without bundles
+		var err error
+		if top, err = semver.Parse(first); err != nil {
+			t.Fatal(err)
+		}
 	}
 	top.Patch++
 	top.Pre, top.Build = nil, nil
