@@ -111,7 +111,8 @@ func noMore(now, before graph.Finding) bool {
 		!slices.ContainsFunc(now.Bundles, func(name string) bool { return !slices.Contains(before.Bundles, name) })
 }
 
-// stages returns a catalog before and after the change; nil if it is absent.
+// stages returns a catalog before and after the change; nil if it is absent. A catalog that declares the packages
+// and has none of their bundles waits for their first release on its platform, and says nothing about upgrades.
 func (p *preparation) stages(c plan.Catalog) (before, after *graph.Catalog, err error) {
 	for _, made := range p.Work.catalogs() {
 		if made.Path == c.Path {
@@ -128,6 +129,9 @@ func (p *preparation) stages(c plan.Catalog) (before, after *graph.Catalog, err 
 	var own []fbc.Doc
 	for pkg := range p.lines.packages {
 		own = append(own, fbc.OfPackage(docs, pkg)...)
+	}
+	if len(own) > 0 && !slices.ContainsFunc(own, func(d fbc.Doc) bool { return d.Schema == fbc.SchemaBundle }) {
+		return nil, nil, nil
 	}
 	b := graph.Builder{Light: true}
 	b.Add(own)
