@@ -53,7 +53,7 @@ func (a *app) initCommand() *cobra.Command {
 
 func (a *app) init(ctx context.Context, dir string, w files.Writing) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() || errors.Is(err, fs.ErrNotExist) {
-		return failure.New(failure.Usage, "opening %s: it is no directory", dir).Fix("Name a directory of the repository.")
+		return failure.New(failure.Usage, "opening %s: it is not a directory", dir).Fix("Name a directory of the repository.")
 	}
 	at, err := atomicfile.Locate(dir+"/graft.yaml", w.Outside) // of the folder, because .github may not exist yet
 	if err != nil {

@@ -2,9 +2,9 @@ package cli
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/olmgraft/graft/internal/publish"
 	"github.com/olmgraft/graft/internal/survey"
 )
 
@@ -17,7 +17,7 @@ func nextSteps(dir string, example survey.Bundle, created bool) string {
 	var b strings.Builder
 	b.WriteString("\nNext, publish a bundle as a dry run, which writes and pushes nothing:\n\n")
 	if dir != "." {
-		fmt.Fprintf(&b, "  cd %s\n", shellWord(dir))
+		fmt.Fprintf(&b, "  cd %s\n", publish.Quoted(dir))
 	}
 	if example.Image == "" {
 		b.WriteString("  graft publish --dry-run IMAGE\n\nIMAGE is a bundle image, such as quay.io/OWNER/NAME-bundle:v1.2.3.\n")
@@ -33,14 +33,4 @@ func nextSteps(dir string, example survey.Bundle, created bool) string {
 	}
 	fmt.Fprintf(&b, "%s says how a new bundle starts the workflow.\n", eventsPage)
 	return b.String()
-}
-
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
-
-// shellWord quotes a word for a POSIX shell if necessary.
-func shellWord(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

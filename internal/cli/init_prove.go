@@ -184,12 +184,8 @@ func metadataOf(name string, standing []fbc.Doc) bundle.MetadataFormat {
 	if platform, ok := plan.PlatformOf(name); ok {
 		return platform.Metadata()
 	}
-	for i := range standing {
-		if standing[i].Schema == fbc.SchemaBundle && bytes.Contains(standing[i].Raw(), []byte(fbc.TypeCSVMetadata)) {
-			return bundle.CSVMetadata
-		}
-	}
-	return bundle.BundleObjects
+	format, _ := plan.MetadataOf(standing)
+	return format
 }
 
 // differing returns the documents that differ between a catalog and what its template renders.

@@ -297,7 +297,7 @@ func (w *Work) reproduce(b *strings.Builder) {
 	var flags []string
 	switch {
 	case w.base != "":
-		flags = []string{"--base", quoted(w.base)}
+		flags = []string{"--base", Quoted(w.base)}
 	case w.remote:
 		flags = []string{"--remote"}
 	}

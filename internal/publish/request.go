@@ -153,7 +153,7 @@ func (r Request) again(other Request) bool {
 func (r Request) Command(flags ...string) string {
 	words := append([]string{"graft publish --dry-run"}, flags...)
 	if !r.Edit.Said() {
-		words = append(words, "--image", quoted(r.Image()))
+		words = append(words, "--image", Quoted(r.Image()))
 	}
 	r.eachParameter(func(p parameter, value string) {
 		if p.is != nil {
@@ -169,10 +169,11 @@ func Flag(name, value string) string {
 	if value == "" {
 		return "--" + name
 	}
-	return "--" + name + " " + quoted(value)
+	return "--" + name + " " + Quoted(value)
 }
 
-func quoted(word string) string {
+// Quoted returns a word as a shell reads it.
+func Quoted(word string) string {
 	if strings.IndexFunc(word, func(r rune) bool {
 		return !strings.ContainsRune("@%+=:,./_-", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	}) < 0 {

@@ -93,7 +93,7 @@ func (p *preparation) skew() {
 			p.Findings = append(p.Findings, p.asMeant(f))
 		}
 		if stood > 0 {
-			p.skewBefore = append(p.skewBefore, skewBefore{stood, "graft verify --next " + quoted(strings.Join(namesOf(after[1:]), ",")) + " " + quoted(after[0].Name)})
+			p.skewBefore = append(p.skewBefore, skewBefore{stood, "graft verify --next " + Quoted(strings.Join(namesOf(after[1:]), ",")) + " " + Quoted(after[0].Name)})
 		}
 	}
 }
